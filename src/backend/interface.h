@@ -1,0 +1,200 @@
+/* The vtable a backend implements: the only thing core knows of it, and the ABI between
+ * libkernelmill.so and a plugin. C, so that neither side sees the other's C++ types.
+ *
+ * Rules for every entry:
+ *  - Returns a km_status; on failure fills *error (never null) and leaves out-parameters untouched.
+ *  - Core has validated handles, null pointers, bounds of allocations and argument sizes; the
+ *    backend validates what only it knows (block size of a kernel, memory, PTX).
+ *  - Thread-safe unless said otherwise. Objects stay valid while a call on them runs: core holds
+ *    references. Entries that enqueue return at once; only entries marked BLOCKING wait.
+ *  - A context that has failed asynchronously is sticky: every entry that allocates, enqueues or
+ *    waits returns that status and its full text until context_reset.
+ *  - `out_ticket`: every enqueued operation gets its stream's next ticket (1, 2, 3 ...). A free
+ *    takes the tickets of the last uses; the backend frees when all of them have completed.
+ */
+#ifndef KERNELMILL_BACKEND_INTERFACE_H
+#define KERNELMILL_BACKEND_INTERFACE_H
+
+#include "c_api.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define KMB_ABI_MAJOR 1u
+#define KMB_ABI_MINOR 0u
+#define KMB_WAIT_FOREVER UINT64_MAX
+
+typedef struct kmb_device kmb_device;
+typedef struct kmb_context kmb_context;
+typedef struct kmb_stream kmb_stream;
+typedef struct kmb_event kmb_event;
+typedef struct kmb_memory kmb_memory;
+typedef struct kmb_module kmb_module;
+typedef struct kmb_function kmb_function;
+
+typedef struct kmb_error {
+  int64_t native_code;
+  char message[4096]; /* zero-terminated, cut where longer */
+} kmb_error;
+
+/* What a backend may ask of its host. */
+typedef struct kmb_host {
+  uint32_t size;
+  uint32_t reserved;
+  const char* build_id;
+  void (*log)(int32_t level, const char* area, const char* text); /* 1 error ... 4 debug */
+} kmb_host;
+
+typedef struct kmb_use {
+  kmb_stream* stream;
+  uint64_t ticket;
+} kmb_use;
+
+typedef struct kmb_memory_info {
+  uint64_t address;     /* device address */
+  void* host_pointer;   /* null where the host cannot reach it */
+  uint64_t size_bytes;
+} kmb_memory_info;
+
+typedef struct kmb_param {
+  km_param_kind kind;
+  uint32_t align_bytes;
+  uint64_t size_bytes;
+  uint64_t offset_bytes;
+} kmb_param;
+
+typedef struct kmb_function_info {
+  const char* name;         /* lives as long as the module */
+  uint32_t param_count;
+  uint32_t reserved;
+  const kmb_param* params;  /* lives as long as the module */
+  uint64_t param_bytes;     /* size of the argument buffer */
+} kmb_function_info;
+
+typedef struct kmb_global_info {
+  uint64_t address;
+  void* host_pointer;
+  uint64_t size_bytes;
+  uint32_t element_size_bytes;
+  uint32_t is_constant;
+} kmb_global_info;
+
+typedef struct kmb_launch {
+  uint32_t grid[3];
+  uint32_t block[3];
+  uint64_t shared_bytes;
+  const void* arguments;    /* laid out at kmb_param.offset_bytes; copied before the call returns */
+  uint64_t arguments_size_bytes;
+} kmb_launch;
+
+typedef struct kmb_backend {
+  uint32_t abi_major, abi_minor;
+  uint64_t size;            /* of this table; members beyond it count as null */
+  const char* name;         /* "cpu" */
+  const char* build_id;
+
+  /* Called once, before anything else. A backend that cannot work here says why. */
+  km_status (*initialize)(const kmb_host* host, kmb_error* error);
+  km_status (*device_count)(uint32_t* out_count, kmb_error* error);
+  km_status (*device_open)(uint32_t ordinal, kmb_device** out_device, kmb_error* error);
+  void (*device_close)(kmb_device* device);
+  km_status (*device_info)(kmb_device* device, km_device_info* out_info, kmb_error* error);
+  km_status (*device_attribute)(kmb_device* device, km_device_attribute attribute,
+                                int64_t* out_value, kmb_error* error);
+
+  km_status (*context_create)(kmb_device* device, kmb_context** out_context, kmb_error* error);
+  /* Work still queued goes on to its end; memory goes when its last use is over. */
+  void (*context_destroy)(kmb_context* context);
+  km_status (*context_synchronize)(kmb_context* context, kmb_error* error); /* BLOCKING */
+  km_status (*context_memory_info)(kmb_context* context, uint64_t* out_free_bytes,
+                                   uint64_t* out_total_bytes, kmb_error* error);
+  /* Stops running kernels, drops queued work (callbacks get the status), clears the sticky error.
+   * The kmb_ objects of the context stay valid until core destroys them. BLOCKING */
+  km_status (*context_reset)(kmb_context* context, kmb_error* error);
+  /* The sticky status (KM_SUCCESS: none) with its text in *error. Never fails. */
+  km_status (*context_status)(kmb_context* context, kmb_error* error);
+  /* Receives device printf; null: stdout. Called by one thread at a time, at synchronise. */
+  km_status (*context_set_output)(kmb_context* context, km_output_callback callback,
+                                  void* user_data, kmb_error* error);
+
+  km_status (*stream_create)(kmb_context* context, km_stream_flags flags, int32_t priority,
+                             kmb_stream** out_stream, kmb_error* error);
+  /* Queued work goes on; the backend lets go of the stream when it is drained. */
+  void (*stream_destroy)(kmb_stream* stream);
+  /* Waits at most timeout_ns (KMB_WAIT_FOREVER: no limit); KM_TIMEOUT when it passes; with 0 it
+   * is a query. BLOCKING */
+  km_status (*stream_synchronize)(kmb_stream* stream, uint64_t timeout_ns, kmb_error* error);
+  km_status (*stream_wait_event)(kmb_stream* stream, kmb_event* event, kmb_error* error);
+  /* Runs on a thread that is not a worker, exactly once, after errors too. */
+  km_status (*stream_add_callback)(kmb_stream* stream, km_host_callback callback, void* user_data,
+                                   kmb_error* error);
+
+  km_status (*event_create)(kmb_context* context, km_event_flags flags, kmb_event** out_event,
+                            kmb_error* error);
+  void (*event_destroy)(kmb_event* event);
+  km_status (*event_record)(kmb_event* event, kmb_stream* stream, kmb_error* error);
+  km_status (*event_synchronize)(kmb_event* event, uint64_t timeout_ns, kmb_error* error);
+  /* KM_NOT_READY while either has not completed; KM_ERROR_INVALID_ARGUMENT when never recorded. */
+  km_status (*event_elapsed)(kmb_event* start, kmb_event* end, int64_t* out_elapsed_ns,
+                             kmb_error* error);
+
+  /* stream null: usable at once. zeroed: filled with zeros before any later use. */
+  km_status (*memory_create)(kmb_context* context, kmb_stream* stream, uint64_t size_bytes,
+                             uint32_t zeroed, kmb_memory** out_memory, kmb_memory_info* out_info,
+                             kmb_error* error);
+  km_status (*memory_from_host)(kmb_context* context, void* pointer, uint64_t size_bytes,
+                                km_release_callback release, void* user_data,
+                                kmb_memory** out_memory, kmb_memory_info* out_info,
+                                kmb_error* error);
+  /* Frees when all uses have completed; release callbacks run then, off the workers. */
+  void (*memory_destroy)(kmb_memory* memory, const kmb_use* uses, uint64_t use_count);
+  /* Page-locked host memory; address valid on the device where it can be. */
+  km_status (*host_memory_create)(kmb_context* context, uint64_t size_bytes,
+                                  kmb_memory** out_memory, kmb_memory_info* out_info,
+                                  kmb_error* error);
+  km_status (*host_memory_register)(kmb_context* context, void* pointer, uint64_t size_bytes,
+                                    kmb_memory** out_memory, kmb_memory_info* out_info,
+                                    kmb_error* error);
+
+  /* Host to device, device to host, device to device, by address. `pinned`: the host side is known
+   * to be page-locked, so the copy is asynchronous; otherwise the source has been read, or the
+   * destination written, when the call returns (it may wait: BLOCKING beyond 64 KiB). */
+  km_status (*copy_to_device)(kmb_stream* stream, uint64_t destination, const void* source,
+                              uint64_t size_bytes, uint32_t pinned, uint64_t* out_ticket,
+                              kmb_error* error);
+  km_status (*copy_to_host)(kmb_stream* stream, void* destination, uint64_t source,
+                            uint64_t size_bytes, uint32_t pinned, uint64_t* out_ticket,
+                            kmb_error* error);
+  km_status (*copy_on_device)(kmb_stream* stream, uint64_t destination, uint64_t source,
+                              uint64_t size_bytes, uint64_t* out_ticket, kmb_error* error);
+  /* value_size_bytes: 1, 2 or 4. */
+  km_status (*fill)(kmb_stream* stream, uint64_t destination, uint32_t value,
+                    uint32_t value_size_bytes, uint64_t count, uint64_t* out_ticket,
+                    kmb_error* error);
+
+  km_status (*module_load)(kmb_context* context, const char* ptx, uint64_t ptx_size_bytes,
+                           const char* name, kmb_module** out_module, kmb_error* error);
+  void (*module_unload)(kmb_module* module, const kmb_use* uses, uint64_t use_count);
+  km_status (*module_function_count)(kmb_module* module, uint32_t* out_count, kmb_error* error);
+  km_status (*module_function_at)(kmb_module* module, uint32_t index, kmb_function** out_function,
+                                  kmb_error* error);
+  km_status (*module_global)(kmb_module* module, const char* name, kmb_global_info* out_info,
+                             kmb_error* error);
+  /* A kmb_function lives as long as its module. */
+  km_status (*function_info)(kmb_function* function, kmb_function_info* out_info, kmb_error* error);
+  km_status (*function_attribute_get)(kmb_function* function, km_function_attribute attribute,
+                                      int64_t* out_value, kmb_error* error);
+  km_status (*function_attribute_set)(kmb_function* function, km_function_attribute attribute,
+                                      int64_t value, kmb_error* error);
+  km_status (*launch)(kmb_stream* stream, kmb_function* function, const kmb_launch* launch,
+                      uint64_t* out_ticket, kmb_error* error);
+} kmb_backend;
+
+/* The one symbol a plugin exports, as `km_backend_plugin`. */
+typedef const kmb_backend* (*kmb_plugin_entry)(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

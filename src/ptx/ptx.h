@@ -1,0 +1,28 @@
+// Entry points of the PTX front end.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "ptx/ir.h"
+
+namespace km::ptx {
+
+/// Parses and verifies PTX text. `name` appears in messages ("name:line:column: ..."). Any input
+/// gives a module or an error (KM_ERROR_INVALID_PTX); time and memory are linear in its size.
+Result<std::shared_ptr<const Module>> parse(std::string_view text, std::string_view name);
+
+/// Checks what the parser does not: operand types and widths, labels, symbols, spaces, guards.
+/// parse() calls it; it stands alone for modules built by hand.
+Status verify(const Module& module);
+
+/// Prints a module so that parse(print(m)) equals m.
+std::string print(const Module& module);
+std::string print(const Module& module, const Function& function, const Instruction& instruction);
+
+/// One line of docs/ptx-coverage.md per row of instructions.def.
+std::string coverage_table();
+
+}  // namespace km::ptx
