@@ -74,13 +74,17 @@ struct Operand {
     sink,       // _
     pair,       // d|p of setp, shfl ...; two entries in operand_pool
     list,       // (a, b) of call; entries in operand_pool
+    tuple,      // [a, b, {c, d}] of tex, suld, cp.async.bulk.tensor; entries in operand_pool
+    target_list,  // `label` indexes Function::target_lists (brx.idx, indirect call)
+    prototype,    // `label` indexes Function::prototypes (indirect call)
   };
   Kind kind = Kind::none;
   bool negated = false;
   bool is_float_literal = false;   // written 0f.., 0d.. or with a decimal point
   bool local_symbol = false;       // `symbol` indexes Function::symbols, not Module::symbols
   SpecialRegister special{};
-  uint8_t component = 0;           // of a special register or of a video-select (.b0 ... .h1)
+  uint8_t component = 0;           // of a special register
+  uint16_t selector = 0;           // video part select (.b0, .h1, .b3210 ...), see selector.h; 0: none
   RegisterId reg = kNone;          // reg; address with a register base
   SymbolId symbol = kNone;         // symbol; address with a symbol base
   LabelId label = kNone;
@@ -97,7 +101,7 @@ struct Instruction {
   std::array<Type, 4> types{};          // in the order written; unused ones are none
   uint8_t type_count = 0;
   uint8_t operand_count = 0;
-  std::array<Operand, 6> operands{};    // destination first, as written
+  std::array<Operand, 8> operands{};    // destination first, as written
   std::vector<Modifier> modifiers;      // in the order written
   uint64_t modifier_bits[8] = {};       // the same as a set, for has()
   Location location;
