@@ -1,0 +1,95 @@
+// What generated code and the runtime that runs it agree on. Plain layouts, read by generated code
+// at fixed offsets (static_asserts below): change them together with emit/.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace km::simt {
+
+constexpr uint32_t kWarpLanes = 32;
+
+struct LaunchRecord;
+struct BlockState;
+
+/// Why generated code asks the runtime to end the launch.
+enum class FaultKind : uint32_t {
+  none = 0,
+  trap = 1,
+  misaligned = 2,
+  illegal_address = 3,  // found by a software check, not by a signal
+  assertion = 4,
+  stopped = 5,
+};
+
+/// Functions that generated code calls, reached through LaunchRecord::runtime (objects have no
+/// undefined symbols). SysV calling convention. `thread` is the linear thread index in its block.
+struct RuntimeTable {
+  /// Ends the launch with a fault; the program counter is the return address. Never returns.
+  void (*raise)(const LaunchRecord*, BlockState*, FaultKind kind, uint64_t address,
+                uint64_t size_bytes, uint32_t thread);
+  /// Device printf of one thread: `arguments` as vprintf of CUDA lays them out. Returns its count.
+  int32_t (*print)(const LaunchRecord*, BlockState*, const char* format, const void* arguments,
+                   uint32_t thread);
+  /// __assertfail of one thread. Never returns.
+  void (*assert_fail)(const LaunchRecord*, BlockState*, const char* message, const char* file,
+                      uint32_t line, const char* function, uint32_t thread);
+  /// Mode b and c: the calling warp arrives at barrier `id` and is suspended until `thread_count`
+  /// threads (0: all of the block) have arrived. `arriving` is the number of live lanes.
+  void (*barrier_wait)(const LaunchRecord*, BlockState*, uint32_t id, uint32_t thread_count,
+                       uint32_t arriving);
+  /// bar.arrive: counts, does not wait.
+  void (*barrier_arrive)(const LaunchRecord*, BlockState*, uint32_t id, uint32_t thread_count,
+                         uint32_t arriving);
+  /// bar.red: waits like barrier_wait; gives the number of threads of the block whose predicate was
+  /// true in `predicate_count` over all arrived warps (0 and the thread count give .or and .and).
+  uint32_t (*barrier_reduce)(const LaunchRecord*, BlockState*, uint32_t id, uint32_t thread_count,
+                             uint32_t arriving, uint32_t predicate_count);
+  /// Mode b and c: lets other warps of the block, and other co-resident blocks, go on.
+  void (*yield)(const LaunchRecord*, BlockState*);
+  /// %globaltimer.
+  uint64_t (*time_ns)();
+  void (*sleep_ns)(const LaunchRecord*, BlockState*, uint32_t duration_ns);
+};
+
+/// One launch; shared by all workers, constant while it runs.
+struct LaunchRecord {
+  const uint8_t* params;          // the argument buffer
+  const uint64_t* variables;      // addresses of the module's variables, by Variable index
+  const RuntimeTable* runtime;
+  uint32_t grid[3];
+  uint32_t block[3];
+  uint64_t shared_dynamic_bytes;
+  uint64_t grid_id;
+  void* host;                     // the runtime's own; generated code never reads it
+};
+
+/// One block being executed by a worker. The runtime fills the first part before the call;
+/// generated code keeps `block` and `first_thread` current, so that a fault can say where it was.
+struct BlockState {
+  uint8_t* shared;                // base of the 4 GiB shared window of this worker
+  uint8_t* scratch;               // CodeInfo::scratch_bytes, aligned to 64; contents undefined
+  uint32_t block[3];              // %ctaid
+  uint32_t first_thread;          // linear index of the packet's lane 0
+  uint32_t warp_count;            // mode b and c
+  uint32_t reserved;
+  void* host;                     // the runtime's own; generated code never reads it
+};
+
+/// Mode a: runs the blocks [first, end) of the grid, linear index x fastest.
+using GridEntry = void (*)(const LaunchRecord*, BlockState*, uint64_t first, uint64_t end);
+/// Modes b and c: runs one warp of the block described by `state->block`, on a stack of its own.
+/// Other warps of the same block share `state`; the runtime sets state->first_thread at each
+/// switch. Scratch of warp w starts at state->scratch + w * CodeInfo::scratch_bytes.
+using WarpEntry = void (*)(const LaunchRecord*, BlockState*, uint32_t warp);
+
+static_assert(offsetof(LaunchRecord, params) == 0 && offsetof(LaunchRecord, variables) == 8 &&
+              offsetof(LaunchRecord, runtime) == 16 && offsetof(LaunchRecord, grid) == 24 &&
+              offsetof(LaunchRecord, block) == 36 &&
+              offsetof(LaunchRecord, shared_dynamic_bytes) == 48 &&
+              offsetof(LaunchRecord, grid_id) == 56);
+static_assert(offsetof(BlockState, shared) == 0 && offsetof(BlockState, scratch) == 8 &&
+              offsetof(BlockState, block) == 16 && offsetof(BlockState, first_thread) == 28 &&
+              offsetof(BlockState, warp_count) == 32);
+
+}  // namespace km::simt

@@ -1,0 +1,132 @@
+// The CPU code generator from the outside: PTX module -> Program (analysed) -> object bytes ->
+// Code (in memory). compile() is a pure function of its arguments; only Code owns memory.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "ptx/ptx.h"
+#include "simt/abi.h"
+
+namespace km::simt {
+
+/// Vector instruction sets that code is made for. The host's best is chosen; KM_CPU_ISA overrides.
+enum class Isa : uint8_t { x86_64_v2 = 1, avx2 = 2, avx512 = 3 };
+std::string_view text_of(Isa isa);  // "x86-64-v2", "avx2", "avx512"
+/// What this machine can run (checked by cpuid, operating system support included).
+Isa best_isa();
+/// The instruction set to use: KM_CPU_ISA when set (KM_ERROR_INVALID_ARGUMENT for an unknown name,
+/// KM_ERROR_NOT_SUPPORTED for one that this machine lacks), else the best.
+Result<Isa> select_isa();
+
+/// How warps run, chosen statically per kernel (DESIGN "Three modes per region").
+enum class Mode : uint8_t {
+  run_to_completion = 1,  // a: GridEntry
+  suspendable_warps = 2,  // b: WarpEntry
+  split_warps = 3,        // c: WarpEntry
+};
+
+struct Param {
+  km_param_kind kind = KM_PARAM_KIND_UNKNOWN;
+  uint32_t align_bytes = 1;
+  uint64_t size_bytes = 0;
+  uint64_t offset_bytes = 0;
+};
+
+/// A module-scope variable in .global or .const space; the runtime gives it memory.
+struct Variable {
+  std::string name;
+  bool is_constant = false;
+  bool is_visible = false;            // km_module_global finds it
+  bool is_external = false;           // .extern: must be found elsewhere
+  uint64_t size_bytes = 0;
+  uint32_t align_bytes = 1;
+  uint32_t element_size_bytes = 1;
+  std::span<const uint8_t> data;      // shorter than size_bytes: the rest is zero
+  struct Address {                    // size_bytes at `offset` hold &variables[target] + addend
+    uint64_t offset = 0;
+    uint32_t target = 0;
+    int64_t addend = 0;
+    uint8_t size_bytes = 8;
+  };
+  std::vector<Address> addresses;
+};
+
+struct KernelInfo {
+  std::string name;
+  Mode mode = Mode::run_to_completion;
+  std::string mode_reason;            // why not mode a: "barrier at line 41 ..."
+  std::vector<Param> params;
+  uint64_t param_bytes = 0;
+  uint64_t shared_static_bytes = 0;   // dynamic shared memory follows, aligned to 16
+  uint64_t local_bytes = 0;           // per thread
+  uint64_t constant_bytes = 0;
+  uint32_t registers = 0;             // 32-bit registers live at once, an estimate
+  uint32_t max_threads = 1024;        // .maxntid / .reqntid
+  std::array<uint32_t, 3> required_block{};  // .reqntid, 0: any
+  uint32_t ptx_version = 0, target = 0;
+};
+
+/// What a piece of code may assume. Two launches with equal variants can share code.
+struct Variant {
+  std::array<uint32_t, 3> block{};    // 0: any block size, read from the launch record
+  bool small_grid = false;            // grid[i] * block[i] < 2^31 for each i
+  bool checked = false;               // KM_CPU_MEMORY=checked
+  Isa isa = Isa::avx2;
+  friend bool operator==(const Variant&, const Variant&) = default;
+};
+
+class Program {
+ public:
+  /// Analyses every kernel. KM_ERROR_UNSUPPORTED_PTX names the first instruction that cannot run
+  /// here, with its line.
+  static Result<std::shared_ptr<const Program>> load(std::shared_ptr<const ptx::Module> module);
+
+  virtual ~Program() = default;
+  virtual const ptx::Module& module() const = 0;
+  virtual std::span<const KernelInfo> kernels() const = 0;
+  virtual std::span<const Variable> variables() const = 0;
+};
+
+/// Machine code of one kernel variant as a relocatable object without undefined symbols.
+using Object = std::vector<uint8_t>;
+
+/// Slow (milliseconds) and hungry for stack (run it on a thread with 64 MiB). Thread-safe.
+Result<Object> compile(const Program& program, uint32_t kernel, const Variant& variant);
+
+struct CodeInfo {
+  Mode mode = Mode::run_to_completion;
+  uint64_t scratch_bytes = 0;         // mode a: per worker; modes b and c: per warp
+  uint32_t stack_bytes = 0;           // needed below the entry, at least; recursion may need more
+};
+
+/// An object in executable memory.
+class Code {
+ public:
+  static Result<std::unique_ptr<Code>> load(const Object& object);
+
+  virtual ~Code() = default;
+  virtual const CodeInfo& info() const = 0;
+  virtual GridEntry grid_entry() const = 0;  // null unless mode a
+  virtual WarpEntry warp_entry() const = 0;  // null in mode a
+  /// The address range of the instructions.
+  virtual uint64_t begin() const = 0;
+  virtual uint64_t end() const = 0;
+
+  struct Position {
+    uint32_t line = 0, column = 0;    // in the PTX text; 0: unknown
+  };
+  /// Which PTX line an address belongs to. Slow; not for signal handlers.
+  virtual Position position_of(uint64_t address) const = 0;
+};
+
+/// Formats one device printf into text; used by runtimes to implement RuntimeTable::print.
+std::string format_printf(const char* format, const void* arguments, int32_t* out_count);
+
+}  // namespace km::simt
