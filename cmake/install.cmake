@@ -1,0 +1,56 @@
+# What `cmake --install` lays down. Everything is found relative to itself, so an installed tree
+# may be moved.
+include(CMakePackageConfigHelpers)
+
+install(FILES ${PROJECT_SOURCE_DIR}/include/c_api.h
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kernelmill)
+if(EXISTS ${PROJECT_SOURCE_DIR}/include/kernelmill.hpp)
+  install(FILES ${PROJECT_SOURCE_DIR}/include/kernelmill.hpp
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kernelmill)
+endif()
+
+set(km_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/kernelmill)
+if(TARGET kernelmill)
+  install(TARGETS kernelmill EXPORT kernelmill-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT kernelmill-targets NAMESPACE kernelmill:: DESTINATION ${km_cmake_dir})
+  configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/kernelmill-config.cmake.in
+    ${PROJECT_BINARY_DIR}/kernelmill-config.cmake INSTALL_DESTINATION ${km_cmake_dir})
+  write_basic_package_version_file(${PROJECT_BINARY_DIR}/kernelmill-config-version.cmake
+    COMPATIBILITY SameMajorVersion)
+  install(FILES ${PROJECT_BINARY_DIR}/kernelmill-config.cmake
+    ${PROJECT_BINARY_DIR}/kernelmill-config-version.cmake DESTINATION ${km_cmake_dir})
+
+  # pkg-config knows the place of its own file: the prefix follows from it.
+  file(RELATIVE_PATH KM_PREFIX_FROM_PC
+    ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/kernelmill.pc.in
+    ${PROJECT_BINARY_DIR}/kernelmill.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/kernelmill.pc
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()
+if(TARGET kernelmill-cpu)
+  install(TARGETS kernelmill-cpu
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/${KM_PLUGIN_SUBDIR})
+endif()
+if(TARGET kernelmill-command)
+  install(TARGETS kernelmill-command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+
+# km_install_files(folder pattern destination): what matches, if anything does.
+function(km_install_files folder pattern destination)
+  file(GLOB found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/${pattern})
+  if(found)
+    install(FILES ${found} DESTINATION ${destination})
+  endif()
+endfunction()
+
+km_install_files(man *.1 ${CMAKE_INSTALL_MANDIR}/man1)
+km_install_files(man *.3 ${CMAKE_INSTALL_MANDIR}/man3)
+km_install_files(completions _kernelmill ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+km_install_files(completions *.fish ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+file(GLOB km_bash_completion CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/completions/*.bash)
+if(km_bash_completion)
+  install(FILES ${km_bash_completion} RENAME kernelmill
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+endif()
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -1,0 +1,55 @@
+# The tree is installed into a folder of the build, and the C tests see nothing else: what they
+# include is <kernelmill/c_api.h>, what they link is the library with its version script.
+if(NOT TARGET kernelmill)
+  return()
+endif()
+
+set(KM_STAGE_DIR ${PROJECT_BINARY_DIR}/stage)
+set(km_stage_header ${KM_STAGE_DIR}/${CMAKE_INSTALL_INCLUDEDIR}/kernelmill/c_api.h)
+set(km_stage_library ${KM_STAGE_DIR}/${CMAKE_INSTALL_LIBDIR}/libkernelmill.so)
+set(km_stage_needs kernelmill ${PROJECT_SOURCE_DIR}/include/c_api.h)
+foreach(target kernelmill-cpu kernelmill-command)
+  if(TARGET ${target})
+    list(APPEND km_stage_needs ${target})
+  endif()
+endforeach()
+add_custom_command(
+  OUTPUT ${PROJECT_BINARY_DIR}/stage.stamp
+  BYPRODUCTS ${km_stage_header} ${km_stage_library}
+  COMMAND ${CMAKE_COMMAND} --install ${PROJECT_BINARY_DIR} --prefix ${KM_STAGE_DIR}
+  COMMAND ${CMAKE_COMMAND} -E touch ${PROJECT_BINARY_DIR}/stage.stamp
+  DEPENDS ${km_stage_needs}
+  COMMENT "Installing into ${KM_STAGE_DIR} for the tests" VERBATIM)
+add_custom_target(km_stage DEPENDS ${PROJECT_BINARY_DIR}/stage.stamp)
+
+# `km_staged`: the installed library, as a consumer sees it.
+file(MAKE_DIRECTORY ${KM_STAGE_DIR}/${CMAKE_INSTALL_INCLUDEDIR})
+add_library(km_staged SHARED IMPORTED GLOBAL)
+set_target_properties(km_staged PROPERTIES
+  IMPORTED_LOCATION ${km_stage_library} IMPORTED_SONAME libkernelmill.so.${PROJECT_VERSION_MAJOR}
+  INTERFACE_INCLUDE_DIRECTORIES ${KM_STAGE_DIR}/${CMAKE_INSTALL_INCLUDEDIR})
+add_dependencies(km_staged km_stage)
+
+find_library(KM_CMOCKA NAMES cmocka REQUIRED DOC "libcmocka-dev of Debian has it")
+
+# km_add_staged_tests(folder label): one program and one test per source file of tests/<folder>,
+# each with what lies in tests/<folder>/support.
+function(km_add_staged_tests folder label)
+  set(dir ${CMAKE_CURRENT_SOURCE_DIR}/${folder})
+  file(GLOB sources CONFIGURE_DEPENDS ${dir}/*.c ${dir}/*.cpp)
+  file(GLOB support CONFIGURE_DEPENDS ${dir}/support/*.c ${dir}/support/*.cpp)
+  foreach(source IN LISTS sources)
+    get_filename_component(stem ${source} NAME_WE)
+    string(REGEX REPLACE "^test_" "" stem ${stem})
+    add_executable(km_${label}_${stem} ${source} ${support})
+    add_dependencies(km_${label}_${stem} km_stage)
+    target_include_directories(km_${label}_${stem} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${dir})
+    target_link_libraries(km_${label}_${stem} PRIVATE km_staged km_flags ${KM_CMOCKA} m)
+    add_test(NAME ${label}.${stem} COMMAND km_${label}_${stem})
+    set_tests_properties(${label}.${stem} PROPERTIES TIMEOUT ${KM_TEST_TIMEOUT_S}
+      LABELS ${label} ENVIRONMENT "${KM_TEST_ENVIRONMENT}")
+  endforeach()
+endfunction()
+
+km_add_staged_tests(c c)
+km_add_staged_tests(fault fault)

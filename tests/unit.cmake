@@ -1,0 +1,21 @@
+# tests/unit/<area>/*.cpp -> km_unit_<area>, linked with km_<area> and with GoogleTest.
+find_package(GTest REQUIRED)
+include(GoogleTest)
+
+function(km_add_unit_tests area)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/unit/${area}/*.cpp)
+  if(NOT sources)
+    return()
+  endif()
+  file(GLOB_RECURSE support CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/support/${area}/*.cpp)
+  add_executable(km_unit_${area} ${sources} ${support})
+  target_include_directories(km_unit_${area} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  target_link_libraries(km_unit_${area} PRIVATE km_${area} GTest::gmock GTest::gtest_main)
+  gtest_discover_tests(km_unit_${area} TEST_PREFIX "unit.${area}." DISCOVERY_MODE PRE_TEST
+    DISCOVERY_TIMEOUT 60
+    PROPERTIES TIMEOUT ${KM_TEST_TIMEOUT_S} LABELS unit ENVIRONMENT "${KM_TEST_ENVIRONMENT}")
+endfunction()
+
+foreach(area base ptx simt compile core cpu)
+  km_add_unit_tests(${area})
+endforeach()
