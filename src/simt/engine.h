@@ -76,7 +76,9 @@ struct KernelInfo {
 /// What a piece of code may assume. Two launches with equal variants can share code.
 struct Variant {
   std::array<uint32_t, 3> block{};    // 0: any block size, read from the launch record
-  bool small_grid = false;            // grid[i] * block[i] < 2^31 for each i
+  /// Code made with it takes for granted that 32-bit index expressions do not wrap in this launch,
+  /// which Code::precheck() proves from grid, block and arguments before the launch.
+  bool assume_no_wrap = true;
   bool checked = false;               // KM_CPU_MEMORY=checked
   Isa isa = Isa::avx2;
   friend bool operator==(const Variant&, const Variant&) = default;
@@ -115,6 +117,9 @@ class Code {
   virtual const CodeInfo& info() const = 0;
   virtual GridEntry grid_entry() const = 0;  // null unless mode a
   virtual WarpEntry warp_entry() const = 0;  // null in mode a
+  /// For code made with Variant::assume_no_wrap: whether this launch may run it (about 20 ns; call
+  /// it with the complete launch record). If not, run the variant without that assumption.
+  virtual bool precheck(const LaunchRecord& record) const = 0;
   /// The address range of the instructions.
   virtual uint64_t begin() const = 0;
   virtual uint64_t end() const = 0;
