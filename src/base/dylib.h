@@ -1,0 +1,33 @@
+// Shared libraries opened at run time. They are never closed: threads of theirs may still run.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+
+namespace km {
+
+class Dylib {
+ public:
+  /// Opens `path` (a name without '/' goes through the loader's search path) with local symbols,
+  /// all of them resolved. The error text is the loader's.
+  static Result<Dylib> open(const std::string& path);
+
+  /// The symbol's address, null where the library does not export it.
+  void* symbol(const char* name) const;
+  template <class Function>
+  Function function(const char* name) const {
+    return reinterpret_cast<Function>(symbol(name));
+  }
+  /// Where the loader found the library.
+  std::string path() const;
+
+ private:
+  explicit Dylib(void* handle) : handle_(handle) {}
+  void* handle_;
+};
+
+/// The folder of the shared library or program that holds `address`; empty when unknown.
+std::string folder_of_code(const void* address);
+
+}  // namespace km

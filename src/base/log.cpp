@@ -1,0 +1,112 @@
+#include "base/log.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/env.h"
+
+namespace km {
+namespace {
+
+std::atomic<LogSink> g_sink{nullptr};
+
+struct LogSettings {
+  int32_t level = static_cast<int32_t>(LogLevel::kWarn);
+  std::string areas;  // ",loader,cpu,"; empty: all
+  int descriptor = STDERR_FILENO;
+};
+
+std::optional<int32_t> parse_level(std::string_view word) {
+  constexpr std::string_view kNames[] = {"off", "error", "warn", "info", "debug"};
+  for (int32_t level = 0; level < 5; ++level) {
+    if (word == kNames[level]) return level;
+  }
+  return std::nullopt;
+}
+
+LogSettings read_settings() {
+  LogSettings settings;
+  if (const std::optional<std::string> value = env(EnvVar::KM_LOG)) {
+    std::string_view rest = *value;
+    while (!rest.empty()) {
+      const std::string_view word = rest.substr(0, rest.find(','));
+      rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+      if (const std::optional<int32_t> level = parse_level(word)) {
+        settings.level = *level;
+      } else if (!word.empty()) {
+        if (settings.areas.empty()) settings.areas = ",";
+        settings.areas += std::string(word) + ",";
+      }
+    }
+  }
+  if (const std::optional<std::string> path = env(EnvVar::KM_LOG_FILE)) {
+    const int file = open(path->c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (file >= 0) settings.descriptor = file;
+  }
+  return settings;
+}
+
+const LogSettings& settings() {
+  // Leaked: lines may still come while the process exits.
+  static const LogSettings& instance = *new LogSettings(read_settings());
+  return instance;
+}
+
+const char* level_name(int32_t level) {
+  constexpr const char* kNames[] = {"error", "warning", "info", "debug"};
+  return level >= 1 && level <= 4 ? kNames[level - 1] : "debug";
+}
+
+void write_line(int32_t level, const char* area, const char* text) {
+  char line[2048];
+  int length = std::snprintf(line, sizeof line, "kernelmill: %s: %s: %s\n", level_name(level),
+                             area, text);
+  if (length < 0) return;
+  if (static_cast<size_t>(length) >= sizeof line) {
+    length = sizeof line - 1;
+    line[length - 1] = '\n';
+  }
+  // One write per line, so that lines of several threads do not mix.
+  if (write(settings().descriptor, line, static_cast<size_t>(length)) < 0) return;
+}
+
+}  // namespace
+
+void set_log_sink(LogSink sink) { g_sink.store(sink, std::memory_order_release); }
+
+bool log_enabled(LogLevel level, const char* area) {
+  const LogSettings& now = settings();
+  if (static_cast<int32_t>(level) > now.level) return false;
+  if (now.areas.empty() || level == LogLevel::kError) return true;
+  return now.areas.find("," + std::string(area) + ",") != std::string::npos;
+}
+
+void log_text(int32_t level, const char* area, const char* text) {
+  if (!log_enabled(static_cast<LogLevel>(level), area)) return;
+  if (const LogSink sink = g_sink.load(std::memory_order_acquire)) {
+    sink(level, area, text);
+  } else {
+    write_line(level, area, text);
+  }
+}
+
+void log(LogLevel level, const char* area, const char* format, ...) {
+  if (!log_enabled(level, area)) return;
+  char text[1800];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  log_text(static_cast<int32_t>(level), area, text);
+}
+
+}  // namespace km
