@@ -40,8 +40,10 @@ std::string unknown_name_text(std::string_view name) {
 
 std::span<const EnvEntry> env_table() { return kTable; }
 
-std::optional<std::string> env(EnvVar variable) {
-  const char* value = secure_getenv(entry_of(variable).name);
+std::optional<std::string> env(EnvVar variable) { return foreign_env(entry_of(variable).name); }
+
+std::optional<std::string> foreign_env(const char* name) {
+  const char* value = secure_getenv(name);
   if (value == nullptr || *value == '\0') return std::nullopt;
   return std::string(value);
 }
