@@ -1,0 +1,58 @@
+# The front door. Every target does the set-up it needs by itself; `make help` lists them.
+# CI=1 makes warnings errors and only checks generated code where `make gen` would update it.
+SHELL := bash
+.DEFAULT_GOAL := build
+
+PRESET ?= $(if $(CI),ci,release)
+PREFIX ?= /usr/local
+BUILD := build/release
+
+.PHONY: help build demo test bench gen tidy lint format install \
+        test-asan test-ubsan test-tsan setup clean
+
+help: ## lists the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## the library, the CPU plugin, the command (the default)
+	@scripts/build.sh $(PRESET) kernelmill kernelmill-cpu kernelmill-command
+
+demo: ## runs CUDA kernels on a photograph and shows where the pictures are
+	@scripts/demo.sh $(PRESET)
+
+test: ## builds everything and runs all tests
+	@scripts/test.sh $(PRESET)
+
+test-asan: ## the tests of the C ABI under AddressSanitizer
+	@scripts/test.sh asan
+test-ubsan: ## the same under UndefinedBehaviorSanitizer
+	@scripts/test.sh ubsan
+test-tsan: ## the same under ThreadSanitizer
+	@scripts/test.sh tsan
+
+bench: ## compares with PoCL and OpenMP (KERNELS=a,b and QUICK=1 narrow it)
+	@scripts/build.sh $(PRESET) kernelmill kernelmill-cpu kernelmill_bench
+	@bench/run.py --build $(BUILD)
+
+gen: ## regenerates what is generated and committed (CI=1: only checks)
+	@scripts/build.sh $(PRESET) gen
+
+tidy: ## checks layers, limits, dead files, formatting
+	@scripts/setup.sh
+	@python3 tests/tidy/tidy.py
+	@scripts/format.sh --check
+
+format: ## formats all sources in place
+	@scripts/format.sh
+
+lint: ## clang-tidy over all sources (slow)
+	@scripts/build.sh $(PRESET) km_version
+	@run-clang-tidy-19 -quiet -p $(BUILD) "$(CURDIR)/src/.*\.cpp$$"
+
+install: build ## installs below PREFIX (default /usr/local; DESTDIR is honoured)
+	@cmake --install $(BUILD) --prefix "$(PREFIX)"
+
+setup: ## installs what scripts/versions.txt names, nothing else
+	@scripts/setup.sh
+
+clean: ## removes all builds
+	@rm -rf build

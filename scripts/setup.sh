@@ -1,0 +1,142 @@
+#!/usr/bin/env bash
+# Puts in place what scripts/versions.txt names: Debian's packages into the system (as root or by
+# sudo), wheels into .deps/. Does nothing, quickly, when all of it is there.
+# SETUP=0 skips it, for machines that are looked after in another way.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+readonly versions=scripts/versions.txt
+readonly deps=.deps
+
+say() { printf 'setup: %s\n' "$*" >&2; }
+
+die() {
+  say "$@"
+  exit 1
+}
+
+# --- Debian's packages -------------------------------------------------------------------------
+
+# The lines "PACKAGE=VERSION" of the packages that are not installed in the version asked for.
+missing_packages() {
+  local -A installed=()
+  local package version status wanted
+  while read -r package version status; do
+    [[ $status == ii* ]] && installed[$package]=$version
+  done < <(dpkg-query -W -f='${Package} ${Version} ${db:Status-Abbrev}\n' 2>/dev/null)
+  while read -r package wanted; do
+    # shellcheck disable=SC2053  # the version is a pattern
+    [[ ${installed[$package]:-} == $wanted ]] || printf '%s=%s\n' "$package" "$wanted"
+  done < <(awk '$1 == "debian" {print $2, $3}' "$versions")
+}
+
+as_root() {
+  if [[ $(id -u) == 0 ]]; then
+    "$@"
+  else
+    sudo "$@"
+  fi
+}
+
+apt() {
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Acquire::Retries=3 \
+    -o Dpkg::Use-Pty=0 "$@"
+}
+
+require_debian_12_and_root() {
+  local name
+  name=$(. /etc/os-release && printf '%s %s' "${ID:-unknown}" "${VERSION_ID:-}")
+  if [[ $name != "debian 12" ]] || ! command -v apt-get >/dev/null; then
+    die "this is $name, not Debian 12: install these yourself, then run with SETUP=0:" "$@"
+  fi
+  if [[ $(id -u) != 0 ]] && ! command -v sudo >/dev/null; then
+    die "neither root nor sudo: have an administrator install:" "$@"
+  fi
+}
+
+# Names each package that cannot be had, and why, when installing all at once has failed.
+explain_packages() {
+  local package reason
+  for package in "$@"; do
+    if ! reason=$(apt install -s --no-install-recommends "$package" 2>&1); then
+      say "cannot install $package: $(grep -m1 '^E:' <<<"$reason" || tail -n1 <<<"$reason")"
+    fi
+  done
+  die "check the network and that bookworm, bookworm-updates and bookworm-security are in" \
+    "apt's sources; or install it in another way and run with SETUP=0"
+}
+
+install_packages() {
+  (($# == 0)) && return
+  require_debian_12_and_root "$@"
+  say "installing $# Debian packages: $*"
+  apt update || say "apt-get update failed; trying with the lists that are there"
+  apt install -y --no-install-recommends "$@" >/dev/null || explain_packages "$@"
+}
+
+setup_debian() {
+  local missing=()
+  if command -v dpkg-query >/dev/null; then
+    mapfile -t missing < <(missing_packages)
+  else
+    mapfile -t missing < <(awk '$1 == "debian" {print $2 "=" $3}' "$versions")
+  fi
+  install_packages "${missing[@]}"
+}
+
+# --- Wheels ------------------------------------------------------------------------------------
+
+# A Python that has pip: the first on the path, else Debian's, else Debian's with pip installed.
+python_with_pip() {
+  local python
+  for python in python3 /usr/bin/python3; do
+    if "$python" -m pip --version >/dev/null 2>&1; then
+      printf '%s\n' "$python"
+      return
+    fi
+  done
+  install_packages python3-pip >&2
+  printf '/usr/bin/python3\n'
+}
+
+fetch_wheels() {
+  local python=$1 folder=$2 name
+  name=$(awk '$1 == "wheel" {printf "%s==%s ", $2, $3}' "$versions")
+  say "fetching $name"
+  awk '$1 == "wheel" {print $2 "==" $3 " --hash=sha256:" $4}' "$versions" >"$folder/wheels.txt"
+  "$python" -m pip download --quiet --no-deps --only-binary=:all: --require-hashes \
+    --disable-pip-version-check --retries 5 -r "$folder/wheels.txt" -d "$folder" ||
+    die "cannot fetch $name: check the network; or set KM_NVRTC to a folder with libnvrtc.so" \
+      "(CUDA 11 to 13) and run with SETUP=0"
+}
+
+setup_wheels() {
+  local stamp=$deps/versions.stamp wanted python work
+  wanted=$(awk '$1 == "wheel" {print $2, $3, $4}' "$versions")
+  if [[ -f $stamp && $(<"$stamp") == "$wanted" ]]; then
+    return
+  fi
+  python=$(python_with_pip)
+  mkdir -p "$deps"
+  work=$(mktemp -d "$deps/fetch.XXXXXX")
+  # shellcheck disable=SC2064  # the folder's name is to be expanded now
+  trap "rm -rf '$work'" EXIT
+  fetch_wheels "$python" "$work"
+  mkdir "$work/tree"
+  for wheel in "$work"/*.whl; do
+    "$python" -m zipfile -e "$wheel" "$work/tree"
+  done
+  find "$work/tree" -name '*.a' -delete
+  # Whatever an earlier set-up left goes, and only a complete tree takes its place.
+  find "$deps" -mindepth 1 -maxdepth 1 ! -path "$work" -exec rm -rf {} +
+  mv "$work/tree"/* "$deps"/
+  printf '%s\n' "$wanted" >"$stamp"
+}
+
+main() {
+  [[ ${SETUP:-1} == 0 ]] && return
+  setup_debian
+  setup_wheels
+}
+
+main "$@"

@@ -1,0 +1,117 @@
+"""Rules on the tree: files that nothing builds, includes or names; scripts; dangerous flags."""
+
+import ast
+import json
+import re
+from pathlib import Path
+
+from rules_code import MAX_FUNCTION_LINES, includes
+from tree import SCRIPTS, TABLES, Finding
+
+# Found by a rule of their place, not by name: by git, by CMake's globs, by readers.
+BY_PLACE = re.compile(
+    r"""^(
+        [^/]+ | .*/CMakeLists\.txt | .*/README\.md | \.ci/.* | docs/.* | man/.* | completions/.*
+      | src/.*\.(cpp|c|S) | tests/(unit|c|fault|cts)/.*\.(cpp|c)
+      | .*/generated/.*
+    )$""",
+    re.X,
+)
+
+
+def dead_headers(files: list) -> list:
+    """Headers and tables that no other file includes."""
+    included = set()
+    for file in files:
+        if file.is_code or file.suffix in TABLES:
+            for _, own, system in includes(file):
+                included.add(Path(own or system).name)
+    return [
+        Finding("dead", file.path, 1, "nothing includes this file")
+        for file in files
+        if file.suffix in (".h", ".hpp", ".def", ".inc")
+        and not file.path.startswith("include/")
+        and file.name not in included
+    ]
+
+
+def dead_sources(files: list, root: Path, commands: Path) -> list:
+    """Sources that are part of no target, by the build's own list of commands."""
+    entries = json.loads(commands.read_text())
+    built = {Path(entry["directory"], entry["file"]).resolve() for entry in entries}
+    folders = ("src/", "tests/", "examples/", "bench/")
+    return [
+        Finding("dead", file.path, 1, "no target builds this file")
+        for file in files
+        if file.suffix in (".c", ".cpp", ".S")
+        and file.path.startswith(folders)
+        and (root / file.path).resolve() not in built
+    ]
+
+
+def dead_others(files: list) -> list:
+    """Scripts, kernels and data that no other file names (by name, stem or folder)."""
+    texts = [(f.path, f.text) for f in files if not f.is_binary and f.name != "LICENSE"]
+
+    def is_named(file) -> bool:
+        folder = Path(file.path).parent
+        words = {file.name, Path(file.name).stem, f"{folder.parent.name}/{folder.name}"}
+        pattern = re.compile("|".join(rf"(?<!\w){re.escape(w)}(?!\w)" for w in words if w))
+        return any(path != file.path and pattern.search(text) for path, text in texts)
+
+    return [
+        Finding("dead", file.path, 1, "no other file names this one")
+        for file in files
+        if not file.is_code
+        and file.suffix not in TABLES - {".map"}
+        and not BY_PLACE.match(file.path)
+        and not is_named(file)
+    ]
+
+
+def scripts(files: list) -> list:
+    found = []
+    for file in files:
+        first = file.lines[0] if not file.is_binary else ""
+        if first.startswith("#!") and "bash" in first:
+            if "set -euo pipefail" not in file.text:
+                found.append(Finding("script", file.path, 1, "lacks 'set -euo pipefail'"))
+        is_executable = (file.root / file.path).stat().st_mode & 0o111 != 0
+        if is_executable != first.startswith("#!"):
+            text = "executable, but no '#!'" if is_executable else "'#!', but not executable"
+            found.append(Finding("script", file.path, 1, text))
+    return found
+
+
+def python_functions(files: list) -> list:
+    found = []
+    for file in files:
+        if file.suffix != ".py":
+            continue
+        for node in ast.walk(ast.parse(file.text, file.path)):
+            if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                continue
+            lines = node.end_lineno - node.lineno + 1
+            if lines > MAX_FUNCTION_LINES:
+                text = f"{node.name}: {lines} lines; at most {MAX_FUNCTION_LINES}"
+                found.append(Finding("function", file.path, node.lineno, text))
+    return found
+
+
+def flags(files: list) -> list:
+    """Fast-math changes results, and sets flush-to-zero in every program that loads the library."""
+    names = re.compile(r"-ff" + r"ast-math|-Of" + r"ast\b|-funsafe-" + r"math-optimizations")
+    return [
+        Finding("flags", file.path, number, f"{match[0]} is banned")
+        for file in files
+        if file.suffix in SCRIPTS or file.name in ("CMakeLists.txt", "Makefile")
+        for number, line in enumerate(file.lines, 1)
+        if (match := names.search(line))
+    ]
+
+
+def run(files: list, root: Path, commands) -> list:
+    found = dead_headers(files) + dead_others(files)
+    if commands:
+        found += dead_sources(files, root, commands)
+    return found + scripts(files) + python_functions(files) + flags(files)
