@@ -19,7 +19,7 @@ struct CompileHeader {
 struct CompileInput {
   std::string source;
   std::string name;                  ///< for messages; empty: "kernel.cu"
-  std::vector<std::string> options;  ///< NVRTC's; passed on as they are, after ours
+  std::vector<std::string> options;  ///< NVRTC's, passed on as they are
   std::vector<CompileHeader> headers;
   std::vector<std::string> name_expressions;  ///< "scale<float>": see CompileOutput
   std::string architecture;                   ///< "compute_90"; empty: default_architecture()

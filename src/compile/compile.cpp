@@ -1,0 +1,210 @@
+#include "compile/compile.h"
+
+#include <chrono>
+#include <exception>
+
+#include "base/log.h"
+#include "compile/compiler_thread.h"
+#include "compile/nvrtc.h"
+#include "compile/options.h"
+
+namespace km {
+namespace {
+
+constexpr const char* kDefaultName = "kernel.cu";
+
+std::vector<const char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<const char*> result;
+  for (const std::string& text : texts) result.push_back(text.c_str());
+  return result;
+}
+
+/// NVRTC takes C strings and would silently compile what stands before a zero byte.
+Status check_no_zero(const std::string& text, const char* what) {
+  const size_t position = text.find('\0');
+  if (position == std::string::npos) return {};
+  return make_error(KM_ERROR_INVALID_ARGUMENT, "%s has a zero byte at offset %zu", what, position);
+}
+
+Status check_input(const CompileInput& input) {
+  KM_TRY(check_no_zero(input.source, "the source"));
+  for (const CompileHeader& header : input.headers) {
+    if (header.name.empty()) {
+      return make_error(KM_ERROR_INVALID_ARGUMENT, "a header has an empty name");
+    }
+    KM_TRY(check_no_zero(header.source, ("header '" + header.name + "'").c_str()));
+  }
+  return {};
+}
+
+/// One nvrtcProgram; lives on the compiler thread.
+class Program {
+ public:
+  explicit Program(const NvrtcApi& api) : api_(api) {}
+  ~Program() {
+    if (handle_ != nullptr) api_.nvrtcDestroyProgram(&handle_);
+  }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  Status create(const CompileInput& input);
+  int compile(const std::vector<std::string>& options) {
+    const std::vector<const char*> list = pointers(options);
+    return api_.nvrtcCompileProgram(handle_, static_cast<int>(list.size()), list.data());
+  }
+  std::string log() const;
+  Result<std::string> ptx() const;
+  Result<std::string> lowered_name(const std::string& expression) const;
+  Error error(km_status status, int result, const std::string& text) const {
+    Error failure =
+        make_error(status, "%s (NVRTC: %s)", text.c_str(), api_.nvrtcGetErrorString(result));
+    failure.native_code = result;
+    return failure;
+  }
+
+ private:
+  const NvrtcApi& api_;
+  void* handle_ = nullptr;
+};
+
+Status Program::create(const CompileInput& input) {
+  std::vector<const char*> sources;
+  std::vector<const char*> names;
+  for (const CompileHeader& header : input.headers) {
+    sources.push_back(header.source.c_str());
+    names.push_back(header.name.c_str());
+  }
+  const char* name = input.name.empty() ? kDefaultName : input.name.c_str();
+  int result =
+      api_.nvrtcCreateProgram(&handle_, input.source.c_str(), name, static_cast<int>(names.size()),
+                              sources.data(), names.data());
+  if (result != kNvrtcSuccess) {
+    return error(result == kNvrtcOutOfMemory ? KM_ERROR_OUT_OF_HOST_MEMORY : KM_ERROR_COMPILER,
+                 result, "cannot create a program");
+  }
+  for (const std::string& expression : input.name_expressions) {
+    result = api_.nvrtcAddNameExpression(handle_, expression.c_str());
+    if (result != kNvrtcSuccess) {
+      return error(KM_ERROR_INVALID_ARGUMENT, result, "name expression '" + expression + "'");
+    }
+  }
+  return {};
+}
+
+std::string Program::log() const {
+  size_t size = 0;
+  if (api_.nvrtcGetProgramLogSize(handle_, &size) != kNvrtcSuccess || size <= 1) return {};
+  std::string text(size, '\0');
+  if (api_.nvrtcGetProgramLog(handle_, text.data()) != kNvrtcSuccess) return {};
+  text.resize(size - 1);
+  return text;
+}
+
+Result<std::string> Program::ptx() const {
+  size_t size = 0;
+  int result = api_.nvrtcGetPTXSize(handle_, &size);
+  std::string text(size, '\0');
+  if (result == kNvrtcSuccess && size > 0) result = api_.nvrtcGetPTX(handle_, text.data());
+  if (result != kNvrtcSuccess || size <= 1) {
+    return error(KM_ERROR_INVALID_ARGUMENT, result,
+                 "these options give no PTX; leave out -dlto and --optix-ir");
+  }
+  text.resize(size - 1);
+  return text;
+}
+
+Result<std::string> Program::lowered_name(const std::string& expression) const {
+  const char* name = nullptr;
+  const int result = api_.nvrtcGetLoweredName(handle_, expression.c_str(), &name);
+  if (result != kNvrtcSuccess || name == nullptr) {
+    return error(KM_ERROR_NOT_FOUND, result,
+                 "name expression '" + expression + "' names nothing in the source");
+  }
+  return std::string(name);
+}
+
+/// The line of the log that people need to see first, without the line end.
+std::string first_error(const std::string& log) {
+  size_t start = log.find("error");
+  if (start == std::string::npos) start = log.find_first_not_of('\n');
+  if (start == std::string::npos) return "no log";
+  const size_t line = log.rfind('\n', start);
+  const size_t begin = line == std::string::npos ? 0 : line + 1;
+  return log.substr(begin, log.find('\n', start) - begin);
+}
+
+Error compile_error(const Program& program, int result, const std::string& log) {
+  const std::string text = first_error(log);
+  switch (result) {
+    case kNvrtcCompilation:
+      return program.error(KM_ERROR_COMPILATION_FAILED, result, text);
+    case kNvrtcNameExpressionNotValid:
+      return program.error(KM_ERROR_NOT_FOUND, result, text);
+    case kNvrtcInvalidOption:
+      return program.error(KM_ERROR_INVALID_ARGUMENT, result, text);
+    case kNvrtcOutOfMemory:
+      return program.error(KM_ERROR_OUT_OF_HOST_MEMORY, result, text);
+    case kNvrtcBuiltinOperationFailure:
+      return program.error(KM_ERROR_NVRTC_UNAVAILABLE, result,
+                           text + "; libnvrtc-builtins must lie beside libnvrtc");
+    default:
+      return program.error(KM_ERROR_COMPILER, result, text);
+  }
+}
+
+Status compile_here(const Nvrtc& nvrtc, const CompileInput& input,
+                    const std::vector<std::string>& options, CompileOutput& output) {
+  Program program(nvrtc.api);
+  KM_TRY(program.create(input));
+  const int result = program.compile(options);
+  output.log = program.log();
+  if (result != kNvrtcSuccess) return compile_error(program, result, output.log);
+  KM_ASSIGN(std::string ptx, program.ptx());
+  std::vector<std::pair<std::string, std::string>> names;
+  for (const std::string& expression : input.name_expressions) {
+    KM_ASSIGN(std::string name, program.lowered_name(expression));
+    names.emplace_back(expression, std::move(name));
+  }
+  output.ptx = std::move(ptx);
+  output.lowered_names = std::move(names);
+  return {};
+}
+
+/// No exception may leave a thread: what is thrown there (out of memory) is thrown here.
+Status compile_on_thread(const Nvrtc& nvrtc, const CompileInput& input,
+                         const std::vector<std::string>& options, CompileOutput& output) {
+  Status status;
+  std::exception_ptr thrown;
+  KM_TRY(run_on_compiler_thread([&] {
+    try {
+      status = compile_here(nvrtc, input, options, output);
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+  }));
+  if (thrown) std::rethrow_exception(thrown);
+  return status;
+}
+
+}  // namespace
+
+Status compile_cuda(const CompileInput& input, CompileOutput& output) {
+  output = {};
+  KM_TRY(check_input(input));
+  KM_ASSIGN(const Nvrtc* const loaded, nvrtc());
+  std::string architecture = input.architecture;
+  if (architecture.empty()) {
+    KM_ASSIGN(architecture, default_architecture());
+  }
+  const auto start = std::chrono::steady_clock::now();
+  KM_TRY(compile_on_thread(*loaded, input,
+                           nvrtc_options(input, architecture, loaded->info.include_dirs), output));
+  const std::chrono::duration<double, std::milli> elapsed =
+      std::chrono::steady_clock::now() - start;
+  log(LogLevel::kDebug, "compile", "%s: %zu bytes of CUDA C++ to %zu bytes of PTX in %.1f ms",
+      input.name.empty() ? kDefaultName : input.name.c_str(), input.source.size(),
+      output.ptx.size(), elapsed.count());
+  return {};
+}
+
+}  // namespace km

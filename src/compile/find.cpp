@@ -1,0 +1,199 @@
+#include "compile/find.h"
+
+#include <glob.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include "base/dylib.h"
+#include "base/env.h"
+
+namespace km {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// How far above our own folder a checkout may begin: build/<preset>/stage/lib is four below it.
+constexpr int kCheckoutDepth = 4;
+
+/// Where below a toolkit, a wheel, or a folder of wheels the library lies.
+constexpr std::array kLibraryFolders = {
+    ".",
+    "lib64",
+    "lib",
+    "targets/x86_64-linux/lib",
+    "lib/x86_64-linux-gnu",
+    "nvidia/cu[0-9]*/lib",    // wheels from CUDA 13 on
+    "nvidia/cuda_nvrtc/lib",  // wheels of CUDA 11 and 12
+};
+
+constexpr std::array kLoaderNames = {
+    "libnvrtc.so.13",   "libnvrtc.so.12",   "libnvrtc.so.11.2",
+    "libnvrtc.so.11.1", "libnvrtc.so.11.0", "libnvrtc.so",
+};
+
+bool exists(const std::string& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+/// What matches `pattern` below `root`, newest first.
+std::vector<std::string> glob_below(const std::string& root, const std::string& pattern) {
+  std::string escaped;
+  for (const char c : root) {
+    if (std::strchr("*?[\\", c) != nullptr) escaped += '\\';
+    escaped += c;
+  }
+  glob_t found{};
+  std::vector<std::string> paths;
+  if (::glob((escaped + pattern).c_str(), 0, nullptr, &found) == 0) {
+    paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  }
+  globfree(&found);
+  // "cu13" before "cu12", "libnvrtc.so.13" before "libnvrtc.so".
+  std::sort(paths.begin(), paths.end(), [](const std::string& a, const std::string& b) {
+    return strverscmp(a.c_str(), b.c_str()) > 0;
+  });
+  return paths;
+}
+
+/// What others could have put there, in /tmp for example, is not loaded into this process.
+bool is_trusted(const std::string& folder) {
+  struct stat status{};
+  if (stat(folder.c_str(), &status) != 0) return false;
+  return status.st_uid == 0 || status.st_uid == geteuid();
+}
+
+void add_libraries_below(const std::string& root, std::vector<std::string>& out) {
+  for (const char* folder : kLibraryFolders) {
+    for (std::string& path : glob_below(root, std::string("/") + folder + "/libnvrtc.so*")) {
+      out.push_back(std::move(path));
+    }
+  }
+}
+
+void add_checkout(const std::string& code_folder, std::vector<std::string>& out) {
+  fs::path folder(code_folder);
+  for (int level = 0; level <= kCheckoutDepth; ++level) {
+    const std::string wheels = (folder / ".deps").string();
+    if (exists(wheels) && is_trusted(wheels)) add_libraries_below(wheels, out);
+    if (!folder.has_relative_path()) return;
+    folder = folder.parent_path();
+  }
+}
+
+void add_python(const std::string& prefix, std::vector<std::string>& out) {
+  for (const char* packages : {"site-packages", "dist-packages"}) {
+    for (const std::string& folder : glob_below(prefix, std::string("/lib/python3*/") + packages)) {
+      add_libraries_below(folder, out);
+    }
+  }
+}
+
+void append_place(std::string& text, const std::string& place) {
+  if (!text.empty()) text += ", ";
+  text += place;
+}
+
+NvrtcSearch search_named(const std::string& km_nvrtc) {
+  NvrtcSearch search;
+  search.looked_at = "KM_NVRTC=" + km_nvrtc;
+  std::error_code ignored;
+  if (fs::is_directory(km_nvrtc, ignored)) {
+    add_libraries_below(km_nvrtc, search.candidates);
+    if (search.candidates.empty()) search.looked_at += " (a folder without libnvrtc.so*)";
+  } else if (exists(km_nvrtc) || km_nvrtc.find('/') == std::string::npos) {
+    search.candidates.push_back(km_nvrtc);
+  } else {
+    search.looked_at += " (no such file)";
+  }
+  return search;
+}
+
+void add_if_unique(std::vector<std::string>& list, const std::string& item) {
+  if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
+}
+
+bool has_cuda_headers(const fs::path& folder) {
+  for (const char* header : {"cuda_runtime.h", "cuda_fp16.h", "cuda/std/version"}) {
+    if (exists((folder / header).string())) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+NvrtcSurroundings nvrtc_surroundings() {
+  NvrtcSurroundings result;
+  result.km_nvrtc = env(EnvVar::KM_NVRTC).value_or("");
+  result.code_folders.push_back(folder_of_code(reinterpret_cast<const void*>(&search_nvrtc)));
+  std::error_code ignored;
+  add_if_unique(result.code_folders,
+                fs::read_symlink("/proc/self/exe", ignored).parent_path().string());
+  for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
+    if (const auto prefix = foreign_env(name)) result.python_prefixes.push_back(*prefix);
+  }
+  if (const auto home = foreign_env("HOME")) result.python_prefixes.push_back(*home + "/.local");
+  result.python_prefixes.insert(result.python_prefixes.end(), {"/usr/local", "/usr"});
+  for (const char* name : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (const auto toolkit = foreign_env(name)) add_if_unique(result.toolkits, *toolkit);
+  }
+  result.toolkits.emplace_back("/usr/local/cuda");
+  for (const std::string& toolkit : glob_below("/usr/local", "/cuda-*")) {
+    result.toolkits.push_back(toolkit);
+  }
+  return result;
+}
+
+NvrtcSearch search_nvrtc(const NvrtcSurroundings& surroundings) {
+  if (!surroundings.km_nvrtc.empty()) return search_named(surroundings.km_nvrtc);
+  NvrtcSearch search;
+  append_place(search.looked_at, "KM_NVRTC (not set)");
+  for (const std::string& folder : surroundings.code_folders) {
+    if (folder.empty()) continue;
+    append_place(search.looked_at, folder + " and the .deps folders above it");
+    add_checkout(folder, search.candidates);
+  }
+  for (const std::string& prefix : surroundings.python_prefixes) {
+    append_place(search.looked_at, prefix + "/lib/python3*");
+    add_python(prefix, search.candidates);
+  }
+  for (const std::string& toolkit : surroundings.toolkits) {
+    append_place(search.looked_at, toolkit);
+    add_libraries_below(toolkit, search.candidates);
+  }
+  if (surroundings.use_loader_path) {
+    append_place(search.looked_at, "the loader's path (libnvrtc.so.13, .12, .11.2 ...)");
+    search.candidates.insert(search.candidates.end(), kLoaderNames.begin(), kLoaderNames.end());
+  }
+  return search;
+}
+
+std::vector<std::string> cuda_include_dirs(const std::string& library_path) {
+  std::vector<std::string> dirs;
+  const std::string named = env(EnvVar::KM_CUDA_INCLUDE).value_or("");
+  for (size_t start = 0; start < named.size();) {
+    const size_t end = std::min(named.find(':', start), named.size());
+    if (end > start) add_if_unique(dirs, named.substr(start, end - start));
+    start = end + 1;
+  }
+  std::error_code ignored;
+  const fs::path folder = fs::weakly_canonical(library_path, ignored).parent_path();
+  // A wheel or toolkit, Debian's /usr/lib/<triplet>, the separate wheels of CUDA 11 and 12.
+  for (const char* relative : {"../include", "../../include", "../../cuda_runtime/include",
+                               "../../cuda_cccl/include", "../../../include"}) {
+    const fs::path dir = (folder / relative).lexically_normal();
+    if (!has_cuda_headers(dir)) continue;
+    add_if_unique(dirs, dir.string());
+    // From CUDA 13 on <cuda/std/...> lies one level down.
+    if (has_cuda_headers(dir / "cccl")) add_if_unique(dirs, (dir / "cccl").string());
+  }
+  return dirs;
+}
+
+}  // namespace km

@@ -1,0 +1,28 @@
+// Where NVRTC and the CUDA headers lie on this machine.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace km {
+
+/// What the search goes by; kept apart from the search so that tests can make their own.
+struct NvrtcSurroundings {
+  std::string km_nvrtc;                      ///< a library or a folder; then nothing else counts
+  std::vector<std::string> code_folders;     ///< of this library and of the program
+  std::vector<std::string> python_prefixes;  ///< environments that may hold the wheels
+  std::vector<std::string> toolkits;         ///< folders of CUDA toolkits, the preferred one first
+  bool use_loader_path = true;
+};
+NvrtcSurroundings nvrtc_surroundings();
+
+struct NvrtcSearch {
+  std::vector<std::string> candidates;  ///< files that exist, then names for the loader
+  std::string looked_at;                ///< the places, for people
+};
+NvrtcSearch search_nvrtc(const NvrtcSurroundings& surroundings);
+
+/// The folders of CUDA headers that belong to an NVRTC: KM_CUDA_INCLUDE, then those beside it.
+std::vector<std::string> cuda_include_dirs(const std::string& library_path);
+
+}  // namespace km

@@ -1,0 +1,92 @@
+#include "compile/nvrtc.h"
+
+#include "base/dylib.h"
+#include "base/log.h"
+#include "compile/find.h"
+
+namespace km {
+namespace {
+
+constexpr int kOldestMajor = 11;
+
+Result<NvrtcApi> bind(const Dylib& library) {
+  NvrtcApi api;
+#define X(required, result, name, parameters)                                      \
+  api.name = library.function<result(*) parameters>(#name);                        \
+  if (required && api.name == nullptr) {                                           \
+    return make_error(KM_ERROR_NVRTC_UNAVAILABLE, "it does not export %s", #name); \
+  }
+#include "compile/nvrtc_symbols.inc"
+#undef X
+  return api;
+}
+
+std::vector<int> supported_architectures(const NvrtcApi& api) {
+  int count = 0;
+  if (api.nvrtcGetNumSupportedArchs == nullptr || api.nvrtcGetSupportedArchs == nullptr ||
+      api.nvrtcGetNumSupportedArchs(&count) != kNvrtcSuccess || count <= 0) {
+    return {};
+  }
+  std::vector<int> architectures(static_cast<size_t>(count));
+  if (api.nvrtcGetSupportedArchs(architectures.data()) != kNvrtcSuccess) return {};
+  return architectures;
+}
+
+Result<Nvrtc> find_and_load() {
+  const NvrtcSearch search = search_nvrtc(nvrtc_surroundings());
+  std::string failures;
+  for (const std::string& candidate : search.candidates) {
+    Result<Nvrtc> loaded = load_nvrtc(candidate);
+    if (loaded) {
+      log(LogLevel::kInfo, "compile", "NVRTC %d.%d at %s", loaded->info.major, loaded->info.minor,
+          loaded->info.path.c_str());
+      return loaded;
+    }
+    log(LogLevel::kDebug, "compile", "NVRTC: %s", loaded.error().message.c_str());
+    // A bare name that the loader does not know is no news; a file that is there but fails is.
+    if (candidate.find('/') != std::string::npos) failures += "; " + loaded.error().message;
+  }
+  return make_error(
+      KM_ERROR_NVRTC_UNAVAILABLE,
+      "NVRTC, which compiles CUDA C++ to PTX, was not found. Looked at: %s%s. Install it with "
+      "'pip install nvidia-cuda-nvrtc nvidia-cuda-runtime nvidia-cuda-cccl' or with the CUDA "
+      "toolkit, or set KM_NVRTC to the library or to its folder. PTX runs without it",
+      search.looked_at.c_str(), failures.c_str());
+}
+
+}  // namespace
+
+Result<Nvrtc> load_nvrtc(const std::string& path) {
+  Result<Dylib> library = Dylib::open(path);
+  if (!library) {
+    return make_error(KM_ERROR_NVRTC_UNAVAILABLE, "%s", library.error().message.c_str());
+  }
+  Result<NvrtcApi> api = bind(*library);
+  if (!api) {
+    return make_error(KM_ERROR_NVRTC_UNAVAILABLE, "%s is not NVRTC: %s", path.c_str(),
+                      api.error().message.c_str());
+  }
+  Nvrtc result{*api, {}};
+  result.info.path = library->path();
+  if (api->nvrtcVersion(&result.info.major, &result.info.minor) != kNvrtcSuccess ||
+      result.info.major < kOldestMajor) {
+    return make_error(KM_ERROR_NVRTC_UNAVAILABLE, "%s is NVRTC %d.%d; 11.0 or newer is needed",
+                      path.c_str(), result.info.major, result.info.minor);
+  }
+  result.info.architectures = supported_architectures(*api);
+  result.info.include_dirs = cuda_include_dirs(result.info.path);
+  return result;
+}
+
+Result<const Nvrtc*> nvrtc() {
+  static const Result<Nvrtc> loaded = find_and_load();
+  if (!loaded) return loaded.error();
+  return &*loaded;
+}
+
+Result<NvrtcInfo> nvrtc_info() {
+  KM_ASSIGN(const Nvrtc* const loaded, nvrtc());
+  return loaded->info;
+}
+
+}  // namespace km

@@ -1,0 +1,22 @@
+// The options that NVRTC gets: the user's, and those that follow from the machine.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compile/compile.h"
+
+namespace km {
+
+/// The newest architecture in `supported` (ascending or not) that is not above `wanted`, or the
+/// oldest where all are above; `wanted` itself when the list is empty.
+int choose_architecture(int wanted, const std::vector<int>& supported);
+
+/// "9.0" or "90" -> 90; nothing else is accepted.
+Result<int> parse_compute_capability(const std::string& text);
+
+/// The user's options first, so that their include folders are searched first.
+std::vector<std::string> nvrtc_options(const CompileInput& input, const std::string& architecture,
+                                       const std::vector<std::string>& include_dirs);
+
+}  // namespace km
