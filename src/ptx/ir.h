@@ -93,6 +93,8 @@ struct Operand {
   uint32_t first = 0, count = 0;   // vector, pair, list: slice of Function::operand_pool
 };
 
+/// A `call` is always {list of results, callee (symbol or reg), list of arguments} and, for an
+/// indirect one, a prototype or target list as the fourth operand; lists may be empty.
 struct Instruction {
   Opcode opcode{};
   uint16_t form = 0;                    // row of instructions.def that matched
@@ -101,8 +103,8 @@ struct Instruction {
   std::array<Type, 4> types{};          // in the order written; unused ones are none
   uint8_t type_count = 0;
   uint8_t operand_count = 0;
-  std::array<Operand, 8> operands{};    // destination first, as written
-  std::vector<Modifier> modifiers;      // in the order written
+  std::array<Operand, 10> operands{};    // destination first, as written
+  std::vector<Modifier> modifiers;      // in the order of the form's syntax
   uint64_t modifier_bits[8] = {};       // the same as a set, for has()
   Location location;
   uint32_t source_line = kNone;         // index into Function::source_lines
@@ -126,6 +128,7 @@ struct Relocation {
   int64_t addend = 0;
   uint8_t size_bytes = 8;
   bool generic = false;  // written generic(symbol)
+  uint64_t mask = UINT64_MAX;  // 0xFF00(symbol): these bits of the address, shifted to bit 0
 };
 
 enum class Linkage : uint8_t { internal, visible, external, weak, common };
@@ -146,7 +149,11 @@ struct Symbol {
   uint32_t align_bytes = 1;
   bool is_param_pointer = false;   // .param .u64 .ptr ...
   Space pointer_space = Space::generic;
-  std::vector<uint8_t> data;       // initial bytes; empty: zeroed
+  uint32_t pointer_align_bytes = 0;  // .ptr ... .align n
+  RegisterId reg = kNone;          // parameters in .reg space
+  bool managed = false;            // .attribute(.managed)
+  std::vector<uint64_t> dimensions;  // of an array, outermost first
+  std::vector<uint8_t> data;       // initial bytes; what lies beyond them is zero
   std::vector<Relocation> relocations;
   Location location;
 };
@@ -188,7 +195,10 @@ struct Function {
   std::array<uint32_t, 3> reqntid{};  // 0: not given
   std::array<uint32_t, 3> maxntid{};
   std::array<uint32_t, 3> reqnctapercluster{};
-  uint32_t minnctapersm = 0, maxnreg = 0;
+  uint32_t minnctapersm = 0, maxnreg = 0, maxclusterrank = 0;
+  bool explicitcluster = false;
+  uint32_t alias_of = kNone;       // .alias: index of the function that this name stands for
+  std::vector<std::string> pragmas;
   Location location;
 };
 

@@ -1,0 +1,105 @@
+// instructions.def compiled: patterns of modifiers and operands, ready to be matched.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ptx/ir.h"
+
+namespace km::ptx {
+
+constexpr unsigned kMaxOperands = std::tuple_size_v<decltype(Instruction::operands)>;
+constexpr unsigned kMaxTypes = std::tuple_size_v<decltype(Instruction::types)>;
+
+/// The newest target that the front end reads; forms beyond it are known by name only.
+constexpr uint16_t kNewestSm = 90;
+
+enum class OperandShape : uint8_t { value, address, tuple, label, table, call };
+
+/// How an operand's type follows from the instruction (the letters of instructions.def).
+enum class TypeRule : uint8_t {
+  fixed,      // u32, f16x2 ...
+  same,       // tN
+  wide,       // wN
+  relaxed,    // xN
+  vector,     // vN
+  split,      // sN
+  immediate,  // imm
+  pointer,    // addr: 32 or 64 bits of an address
+};
+
+enum class CountRule : uint8_t { one, exact, any, shape_n };
+
+struct OperandSpec {
+  std::string_view text;  // as in the table, for messages
+  OperandShape shape = OperandShape::value;
+  TypeRule rule = TypeRule::fixed;
+  CountRule count_rule = CountRule::one;
+  uint8_t type_index = 0;
+  uint8_t count = 1;  // exact: elements; shape_n: divisor of N
+  Type fixed = Type::none;
+  bool written = false;
+  bool optional = false;
+  bool may_negate = false;
+  bool may_select = false;
+  bool may_be_symbol = false;
+  bool pair = false;
+  bool pair_optional = false;
+  std::optional<Modifier> needs;  // there exactly when this modifier is
+};
+
+/// One `.word`, `.{a,b}` or `.{a,b}?` of a syntax pattern.
+struct SyntaxGroup {
+  std::vector<Modifier> modifiers;
+  std::vector<Type> types;
+  bool optional = false;
+};
+
+struct Form {
+  Opcode opcode{};
+  std::string_view syntax, operand_text;
+  std::vector<SyntaxGroup> groups;
+  std::vector<OperandSpec> operands;
+  uint16_t min_isa = 0;  // version * 10
+  uint16_t min_sm = 0;
+  bool arch_specific = false;  // sm_90a
+  bool any_modifiers = false;
+  bool fixed_count = true;  // no optional or conditional operand
+};
+
+/// All forms, in the order of the table. Instruction::form is an index into it.
+std::span<const Form> all_forms();
+
+/// The range of all_forms() indices with this opcode.
+std::span<const uint16_t> forms_of(Opcode opcode);
+
+/// What is wrong in instructions.def itself; empty when it is sound. A test holds it so.
+std::vector<std::string> table_errors();
+
+/// Puts `modifiers` into the order of the form's syntax; nothing where they do not match it.
+std::optional<std::vector<Modifier>> match_syntax(const Form& form, std::span<const Type> types,
+                                                  std::span<const Modifier> modifiers);
+
+/// Which spec of the form each operand of the instruction meets, by number and modifiers alone.
+using Assignment = std::array<const OperandSpec*, kMaxOperands>;
+std::optional<Assignment> assign_operands(const Form& form, const Instruction& instruction);
+
+/// The type that the spec gives an operand of this instruction. For a split vector it is the
+/// type of one of `elements` parts.
+Type operand_type(const OperandSpec& spec, const Instruction& instruction, uint32_t elements = 1);
+
+/// How many elements a vector operand must have; 0: any number, 1: a plain register.
+uint32_t element_count(const OperandSpec& spec, const Instruction& instruction);
+
+/// "2 or 3" operands.
+std::string operand_count_text(const Form& form, const Instruction& instruction);
+
+/// "add.{u16,u32}" for messages.
+std::string form_text(const Form& form);
+
+}  // namespace km::ptx

@@ -1,0 +1,32 @@
+// From the written mnemonic ("ld.global.nc.v4.f32") to the forms it may mean.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ptx/forms.h"
+
+namespace km::ptx {
+
+struct Mnemonic {
+  struct Candidate {
+    uint16_t form = 0;
+    std::vector<Modifier> modifiers;  // in the order of the form's syntax
+  };
+  Opcode opcode{};
+  std::array<Type, kMaxTypes> types{};
+  uint8_t type_count = 0;
+  std::array<uint64_t, 8> modifier_bits{};
+  std::vector<Candidate> candidates;  // at least one
+
+  // Where the text means nothing: why, and the offset in it.
+  std::string error;
+  size_t error_offset = 0;
+};
+
+/// Reads a mnemonic. On failure `error` says what was found and what was expected.
+Mnemonic read_mnemonic(std::string_view text);
+
+}  // namespace km::ptx

@@ -1,0 +1,38 @@
+// Words of the PTX language and what they stand for, both ways.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "ptx/ir.h"
+
+namespace km::ptx {
+
+struct SpecialRegisterInfo {
+  std::string_view name;
+  Type type = Type::none;
+  uint8_t components = 1;
+  uint16_t min_sm = 0;
+};
+
+const SpecialRegisterInfo& info_of(SpecialRegister special);
+
+std::optional<Type> find_type(std::string_view text);
+std::optional<Modifier> find_modifier(std::string_view text);
+std::optional<Opcode> find_opcode(std::string_view text);
+std::optional<SpecialRegister> find_special_register(std::string_view text);  // "tid"
+
+/// The modifiers whose text matches `glob`, where one `*` stands for digits.
+std::vector<Modifier> find_modifiers(std::string_view glob);
+
+/// ", did you mean 'x'?" for the nearest word, or nothing where none is near.
+std::string suggest_opcode(std::string_view word);
+std::string suggest_directive(std::string_view word);
+std::string suggest_among(std::string_view word, const std::vector<std::string_view>& candidates,
+                          std::string_view prefix);
+
+/// The bits of type `Type` in a word as wide: .f32 gives .b32, .u16 gives .b16.
+Type bits_type(uint32_t size_bits);
+
+}  // namespace km::ptx
