@@ -19,3 +19,7 @@ endfunction()
 foreach(area base ptx simt compile core cpu)
   km_add_unit_tests(${area})
 endforeach()
+# Where the CUDA headers are, our prototypes are checked against them.
+if(TARGET km_unit_compile AND KM_CUDA_INCLUDE_DIRS)
+  target_include_directories(km_unit_compile SYSTEM PRIVATE ${KM_CUDA_INCLUDE_DIRS})
+endif()

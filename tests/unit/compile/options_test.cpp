@@ -1,0 +1,54 @@
+#include "compile/options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace {
+
+using testing::ElementsAre;
+
+TEST(ChooseArchitecture, NearestFromBelow) {
+  EXPECT_EQ(km::choose_architecture(90, {75, 80, 90, 100}), 90);
+  EXPECT_EQ(km::choose_architecture(90, {52, 60, 86}), 86);
+  EXPECT_EQ(km::choose_architecture(90, {100, 86, 52}), 86);
+}
+
+TEST(ChooseArchitecture, OldestWhereAllAreAbove) {
+  EXPECT_EQ(km::choose_architecture(53, {75, 80, 90}), 75);
+}
+
+TEST(ChooseArchitecture, WhatIsWantedWhereNvrtcCannotSay) {
+  EXPECT_EQ(km::choose_architecture(90, {}), 90);
+}
+
+TEST(ParseComputeCapability, BothSpellings) {
+  EXPECT_EQ(*km::parse_compute_capability("9.0"), 90);
+  EXPECT_EQ(*km::parse_compute_capability("86"), 86);
+  EXPECT_EQ(*km::parse_compute_capability("12.1"), 121);
+}
+
+TEST(ParseComputeCapability, AnythingElseIsAnError) {
+  for (const char* text : {"", "9", "9.", ".9", "9.00", "nine", "9.0x", "-9.0", "99999"}) {
+    const auto result = km::parse_compute_capability(text);
+    ASSERT_FALSE(result) << text;
+    EXPECT_EQ(result.error().status, KM_ERROR_INVALID_ARGUMENT);
+  }
+}
+
+TEST(NvrtcOptions, UsersOptionsAndFoldersComeFirst) {
+  km::CompileInput input;
+  input.options = {"-Ilocal", "-DN=4"};
+  EXPECT_THAT(km::nvrtc_options(input, "compute_90", {"/cuda/include"}),
+              ElementsAre("-Ilocal", "-DN=4", "--gpu-architecture=compute_90",
+                          "--include-path=/cuda/include"));
+}
+
+TEST(NvrtcOptions, UsersArchitectureHolds) {
+  for (const char* option : {"-arch=sm_80", "--gpu-architecture=compute_80"}) {
+    km::CompileInput input;
+    input.options = {option};
+    EXPECT_THAT(km::nvrtc_options(input, "compute_90", {}), ElementsAre(option));
+  }
+}
+
+}  // namespace
