@@ -1,0 +1,79 @@
+// Directed graphs over small integers, and what is computed on them: orders, dominators,
+// natural loops. Used for kernels, for their barrier regions and for call graphs alike.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace km::simt {
+
+using NodeId = uint32_t;
+constexpr NodeId kNoNode = UINT32_MAX;
+
+/// Node 0 is the entry. Parallel edges are kept (a branch whose two targets are one block).
+struct Graph {
+  std::vector<std::vector<NodeId>> succs, preds;
+
+  explicit Graph(size_t count = 0) : succs(count), preds(count) {}
+  size_t size() const { return succs.size(); }
+  void add_edge(NodeId from, NodeId to) {
+    succs[from].push_back(to);
+    preds[to].push_back(from);
+  }
+  Graph reversed() const;
+};
+
+/// Nodes reachable from the entry, each before its successors except along back edges.
+std::vector<NodeId> reverse_postorder(const Graph& graph, NodeId entry = 0);
+
+class DominatorTree {
+ public:
+  DominatorTree() = default;
+  DominatorTree(const Graph& graph, NodeId entry);
+
+  NodeId parent(NodeId node) const { return parent_[node]; }  // kNoNode for entry, unreachable
+  const std::vector<NodeId>& children(NodeId node) const { return children_[node]; }
+  bool reachable(NodeId node) const { return first_[node] != 0; }
+  bool dominates(NodeId above, NodeId below) const {
+    return reachable(above) && reachable(below) && first_[above] <= first_[below] &&
+           last_[below] <= last_[above];
+  }
+  /// Dominance frontier of every node.
+  std::vector<std::vector<NodeId>> frontiers(const Graph& graph) const;
+
+ private:
+  void number();
+
+  std::vector<NodeId> parent_;
+  std::vector<std::vector<NodeId>> children_;
+  std::vector<uint32_t> first_, last_;  // visiting times; 0: unreachable
+  NodeId entry_ = 0;
+};
+
+/// Post-dominators: a virtual exit (node graph.size()) follows every node without successors, and
+/// one node of each endless loop, so that every node has a post-dominator.
+DominatorTree post_dominators(const Graph& graph);
+
+struct Loop {
+  NodeId header = kNoNode;
+  uint32_t parent = UINT32_MAX;   // index of the enclosing loop
+  uint32_t depth = 1;
+  std::vector<NodeId> nodes;      // header first; nodes of inner loops included
+  std::vector<NodeId> latches;    // sources of back edges
+};
+
+struct LoopForest {
+  std::vector<Loop> loops;             // outer loops before inner ones
+  std::vector<uint32_t> innermost;     // loop of each node, UINT32_MAX: none
+  NodeId irreducible = kNoNode;        // a node entered from outside a cycle that it does not head
+
+  bool contains(uint32_t loop, NodeId node) const;
+  uint32_t depth(NodeId node) const {
+    return innermost[node] == UINT32_MAX ? 0 : loops[innermost[node]].depth;
+  }
+};
+
+LoopForest find_loops(const Graph& graph, const DominatorTree& dominators);
+
+}  // namespace km::simt

@@ -1,0 +1,135 @@
+// How a value varies over the lanes of a packet. A value is
+//   uniform   one scalar for all lanes,
+//   offset    base + offset[lane], the offsets known at compile time (tid.x and all addresses made
+//             of it), kept as a scalar base,
+//   varying   a vector.
+// Uniform values are also block-uniform or not: barriers split code only where control is.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "simt/abi.h"
+#include "simt/kernel.h"
+
+namespace km::simt {
+
+using Offsets = std::array<int64_t, kWarpLanes>;
+
+struct Shape {
+  enum class Kind : uint8_t { unknown, uniform, offset, varying };
+  Kind kind = Kind::unknown;
+  bool block_uniform = false;  // uniform only
+  /// The base form holds only where a 32-bit expression did not wrap; code tests that at run time.
+  bool guarded = false;
+  uint8_t align = 0;           // known trailing zero bits of the scalar (64: it is zero)
+  uint32_t offsets = 0;        // index into Shapes::offsets, 0 = all zero
+  /// The value is congruent (modulo 2^bits) to some integer in [low, high], and lane by lane so.
+  bool bounded = false;
+  int64_t low = 0, high = 0;
+
+  bool is_uniform() const { return kind == Kind::uniform; }
+  bool is_varying() const { return kind == Kind::varying || kind == Kind::unknown; }
+  bool is_offset() const { return kind == Kind::offset; }
+  std::optional<int64_t> constant() const {
+    if (kind == Kind::uniform && bounded && low == high) return low;
+    return std::nullopt;
+  }
+  friend bool operator==(const Shape&, const Shape&) = default;
+
+  static Shape varying() { return {.kind = Kind::varying}; }
+  static Shape uniform(bool block_uniform) {
+    return {.kind = Kind::uniform, .block_uniform = block_uniform};
+  }
+  static Shape bounded_uniform(bool block_uniform, int64_t low, int64_t high) {
+    Shape shape = uniform(block_uniform);
+    shape.bounded = true;
+    shape.low = low;
+    shape.high = high;
+    return shape;
+  }
+  static Shape of_constant(int64_t value);
+};
+
+/// What the analysis takes as given.
+struct ShapeOptions {
+  std::array<uint32_t, 3> block{};  // 0: unknown
+  uint32_t lanes = kWarpLanes;      // of a packet: 8, 16 or 32
+  bool assume_no_wrap = true;
+};
+
+class OffsetTable {
+ public:
+  OffsetTable() { intern({}); }
+  uint32_t intern(const Offsets& offsets);
+  const Offsets& operator[](uint32_t index) const { return list_[index]; }
+
+ private:
+  std::vector<Offsets> list_;
+  std::map<Offsets, uint32_t> index_;
+};
+
+/// Result of the analysis of one kernel under one set of options.
+struct Shapes {
+  ShapeOptions options;
+  OffsetTable offsets;
+  std::vector<Shape> values;               // by ValueId
+  LoopForest loops;
+  DominatorTree dominators, post_dominators;
+  std::vector<uint8_t> divergent_branch;   // by block: lanes of a packet may part at its end
+  std::vector<uint8_t> warp_branch;        // by block: warps of a block may part (not block-uniform)
+  std::vector<uint8_t> divergent_join;     // by block: lanes that parted meet here
+  std::vector<uint8_t> warp_join;
+  std::vector<uint8_t> divergent_loop;     // by loop: lanes leave at different iterations
+  std::vector<uint8_t> warp_loop;
+  /// 32-bit values whose widening is taken not to wrap; Code::precheck proves them.
+  std::vector<ValueId> assumptions;
+
+  /// The value as `block` sees it: varying where a divergent loop lies between.
+  Shape at(const Kernel& kernel, ValueId value, BlockId block) const;
+  /// The outermost divergent loop that holds the definition but not `block`; UINT32_MAX: none.
+  uint32_t loop_left(const Kernel& kernel, ValueId value, BlockId block) const;
+};
+
+Shapes analyse_shapes(const Kernel& kernel, const ShapeOptions& options);
+
+// Transfer functions (shape_transfer.cpp).
+class ShapeTransfer {
+ public:
+  ShapeTransfer(const Kernel& kernel, Shapes& shapes) : kernel_(kernel), shapes_(shapes) {}
+  /// The shape of the value that `inst` writes to `reg`, its operands being shaped already.
+  Shape result(const Inst& inst, BlockId block, ptx::RegisterId reg);
+  Shape join(const Shape& a, const Shape& b) const;
+
+ private:
+  Shape operand(const Inst& inst, BlockId block, const ptx::Operand& operand, ptx::Type type);
+  Shape compute(const Inst& inst, BlockId block);
+  Shape special(const ptx::Operand& operand);
+  Shape thread_index(unsigned dimension);
+  Shape lane_offsets(const Offsets& offsets, uint8_t align, int64_t low, int64_t high);
+  Shape add(const Shape& a, const Shape& b, ptx::Type type, bool subtract);
+  Shape multiply(const Shape& a, const Shape& b, ptx::Type type);
+  Shape shift_left(const Shape& a, const Shape& b, ptx::Type type);
+  Shape shift_right(const Shape& a, const Shape& b, ptx::Type type);
+  Shape bitwise(ptx::Opcode opcode, const Shape& a, const Shape& b, ptx::Type type);
+  Shape widen(const Shape& a, ptx::Type from, const Inst& inst, const ptx::Operand& source);
+  Shape convert(const Inst& inst, const Shape& a);
+  Shape compare(const Inst& inst, const Shape& a, const Shape& b);
+  Shape memory(const Inst& inst, BlockId block);
+  Shape generic(const Inst& inst, BlockId block, bool keeps_block_uniform);
+  Shape normalised(Shape shape, Offsets offsets, ptx::Type type);
+  bool hoistable(ValueId value, unsigned depth) const;
+  bool no_carry(const Shape& shape) const;
+
+  const Kernel& kernel_;
+  Shapes& shapes_;
+};
+
+/// Whether the launch can evaluate bounds of `value` beforehand: made of parameters, constants and
+/// indices by add, sub, mul, mad, shl and moves only.
+bool bounds_are_hoistable(const Kernel& kernel, ValueId value, unsigned depth = 0);
+
+}  // namespace km::simt

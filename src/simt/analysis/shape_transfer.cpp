@@ -1,0 +1,566 @@
+// One transfer function a family of instructions: shapes of operands in, shape of the result out.
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "simt/analysis/shape.h"
+
+namespace km::simt {
+
+using ptx::Modifier;
+using ptx::Opcode;
+using ptx::Operand;
+using ptx::Type;
+
+namespace {
+
+int64_t sign_extend(uint64_t value, uint32_t bits) {
+  if (bits >= 64) return static_cast<int64_t>(value);
+  uint64_t sign = uint64_t{1} << (bits - 1);
+  value &= (sign << 1) - 1;
+  return static_cast<int64_t>((value ^ sign) - sign);
+}
+
+uint8_t trailing_zeros(int64_t value) {
+  return value == 0 ? 64 : static_cast<uint8_t>(std::countr_zero(static_cast<uint64_t>(value)));
+}
+
+bool fits_signed(const Shape& shape, uint32_t bits) {
+  if (!shape.bounded) return bits >= 64;
+  if (bits >= 64) return true;
+  int64_t limit = int64_t{1} << (bits - 1);
+  return shape.low >= -limit && shape.high < limit;
+}
+
+bool fits_unsigned(const Shape& shape, uint32_t bits) {
+  if (!shape.bounded || shape.low < 0) return false;
+  return bits >= 63 || shape.high < (int64_t{1} << bits);
+}
+
+/// Bounds of a sum or product, dropped when they leave 62 bits.
+void set_bounds(Shape& shape, __int128 low, __int128 high) {
+  const __int128 limit = __int128{1} << 62;
+  shape.bounded = low > -limit && high < limit;
+  if (shape.bounded) {
+    shape.low = static_cast<int64_t>(low);
+    shape.high = static_cast<int64_t>(high);
+  }
+}
+
+bool is_integer(Type type) {
+  auto kind = ptx::kind_of(type);
+  return kind == ptx::TypeKind::bits || kind == ptx::TypeKind::unsigned_int ||
+         kind == ptx::TypeKind::signed_int;
+}
+
+}  // namespace
+
+Shape Shape::of_constant(int64_t value) {
+  Shape shape = bounded_uniform(true, value, value);
+  shape.align = trailing_zeros(value);
+  return shape;
+}
+
+uint32_t OffsetTable::intern(const Offsets& offsets) {
+  auto [entry, fresh] = index_.emplace(offsets, static_cast<uint32_t>(list_.size()));
+  if (fresh) list_.push_back(offsets);
+  return entry->second;
+}
+
+Shape ShapeTransfer::join(const Shape& a, const Shape& b) const {
+  using Kind = Shape::Kind;
+  if (a.kind == Kind::unknown) return b;
+  if (b.kind == Kind::unknown) return a;
+  if (a.kind == Kind::varying || b.kind == Kind::varying) return Shape::varying();
+  if (a.kind != b.kind || a.offsets != b.offsets || a.guarded || b.guarded) {
+    return Shape::varying();
+  }
+  Shape result = a;
+  result.block_uniform = a.block_uniform && b.block_uniform;
+  result.align = std::min(a.align, b.align);
+  result.bounded = a.bounded && b.bounded;
+  result.low = result.bounded ? std::min(a.low, b.low) : 0;
+  result.high = result.bounded ? std::max(a.high, b.high) : 0;
+  return result;
+}
+
+/// Gives a base-and-offsets result its canonical form: lane 0 has offset 0.
+Shape ShapeTransfer::normalised(Shape shape, Offsets offsets, Type type) {
+  const uint32_t bits = ptx::size_bits(type);
+  bool zero = true;
+  for (uint32_t lane = 0; lane < kWarpLanes; ++lane) {
+    offsets[lane] = lane < shapes_.options.lanes ? sign_extend(offsets[lane], bits) : 0;
+    zero = zero && offsets[lane] == 0;
+  }
+  shape.offsets = zero ? 0 : shapes_.offsets.intern(offsets);
+  shape.kind = zero ? Shape::Kind::uniform : Shape::Kind::offset;
+  if (!zero) shape.block_uniform = false;
+  return shape;
+}
+
+Shape ShapeTransfer::operand(const Inst& inst, BlockId block, const Operand& operand, Type type) {
+  switch (operand.kind) {
+    case Operand::Kind::reg: return shapes_.at(kernel_, inst.read(operand.reg), block);
+    case Operand::Kind::immediate: {
+      if (ptx::is_float(type)) return Shape::uniform(true);
+      return Shape::of_constant(sign_extend(operand.bits, std::max(8u, ptx::size_bits(type))));
+    }
+    case Operand::Kind::special: return special(operand);
+    case Operand::Kind::symbol: {
+      Shape shape = Shape::uniform(true);
+      const auto& symbol = operand.local_symbol
+                               ? kernel_.function->symbols[operand.symbol]
+                               : kernel_.module->symbols[operand.symbol];
+      if (symbol.space == ptx::Space::local) return Shape::varying();
+      if (symbol.space == ptx::Space::shared) {
+        shape = Shape::bounded_uniform(true, 0, int64_t{1} << 30);
+        shape.align = trailing_zeros(symbol.align_bytes | operand.offset);
+      }
+      return shape;
+    }
+    default: return Shape::varying();
+  }
+}
+
+Shape ShapeTransfer::result(const Inst& inst, BlockId block, ptx::RegisterId reg) {
+  Shape shape = compute(inst, block);
+  const auto& destination = inst.ptx->operands[0];
+  bool several = inst.writes.size() > 1;
+  if (several && destination.kind == Operand::Kind::pair) {
+    // The second of d|p is a predicate of its own.
+    const auto& second = kernel_.function->operand_pool[destination.first + 1];
+    bool setp = inst.ptx->opcode == Opcode::setp;
+    if (second.reg == reg && !setp && shape.is_offset()) shape = Shape::varying();
+  }
+  if (inst.guard != kNone) {
+    const Shape guard = shapes_.at(kernel_, inst.guard, block);
+    Shape merged = guard.is_uniform() ? shape : Shape::varying();
+    for (size_t i = 0; i < inst.writes.size(); ++i) {
+      if (inst.writes[i].first != reg) continue;
+      merged = join(merged, shapes_.at(kernel_, inst.old_values[i], block));
+    }
+    if (merged.is_uniform() && !guard.block_uniform) merged.block_uniform = false;
+    if (guard.kind == Shape::Kind::unknown) merged = Shape{};
+    return merged;
+  }
+  return shape;
+}
+
+Shape ShapeTransfer::generic(const Inst& inst, BlockId block, bool keeps_block_uniform) {
+  bool block_uniform = keeps_block_uniform;
+  for (const auto& [reg, value] : inst.reads) {
+    const Shape shape = shapes_.at(kernel_, value, block);
+    if (shape.kind == Shape::Kind::unknown) return {};
+    if (!shape.is_uniform()) return Shape::varying();
+    block_uniform = block_uniform && shape.block_uniform;
+  }
+  for (unsigned i = 0; i < inst.ptx->operand_count; ++i) {
+    const Operand& operand = inst.ptx->operands[i];
+    if (operand.kind != Operand::Kind::special && operand.kind != Operand::Kind::symbol) continue;
+    const Shape shape = this->operand(inst, block, operand, Type::none);
+    if (!shape.is_uniform()) return Shape::varying();
+    block_uniform = block_uniform && shape.block_uniform;
+  }
+  return Shape::uniform(block_uniform);
+}
+
+Shape ShapeTransfer::compute(const Inst& inst, BlockId block) {
+  const auto& ptx = *inst.ptx;
+  const Type type = ptx.type_count ? ptx.types[ptx.type_count - 1] : Type::none;
+  auto source = [&](unsigned i, Type t) { return operand(inst, block, ptx.operands[i], t); };
+  bool integer = is_integer(type);
+  bool saturated = ptx.has(Modifier::sat) || ptx.has(Modifier::cc);
+  switch (ptx.opcode) {
+    case Opcode::mov:
+      if (ptx.operands[0].kind != Operand::Kind::reg ||
+          ptx.operands[1].kind == Operand::Kind::vector) {
+        return generic(inst, block, true);
+      }
+      return source(1, type);
+    case Opcode::cvta: {
+      const Shape shape = source(1, type);
+      bool shared = ptx.has(Modifier::shared) || ptx.has(Modifier::shared_cta) ||
+                    ptx.has(Modifier::shared_cluster);
+      if (!shared) return shape;
+      return add(shape, Shape::uniform(true), type, false);
+    }
+    case Opcode::add:
+    case Opcode::sub:
+      if (!integer || saturated) break;
+      return add(source(1, type), source(2, type), type, ptx.opcode == Opcode::sub);
+    case Opcode::mul:
+      if (!integer || ptx.has(Modifier::hi)) break;
+      if (ptx.has(Modifier::wide)) {
+        const Type wide = ptx::is_signed(type) ? Type::s64 : Type::u64;
+        if (ptx::size_bits(type) != 32) break;
+        return multiply(widen(source(1, type), type, inst, ptx.operands[1]),
+                        widen(source(2, type), type, inst, ptx.operands[2]), wide);
+      }
+      return multiply(source(1, type), source(2, type), type);
+    case Opcode::mad: {
+      if (!integer || ptx.has(Modifier::hi) || saturated) break;
+      if (ptx.has(Modifier::wide)) {
+        const Type wide = ptx::is_signed(type) ? Type::s64 : Type::u64;
+        if (ptx::size_bits(type) != 32) break;
+        return add(multiply(widen(source(1, type), type, inst, ptx.operands[1]),
+                            widen(source(2, type), type, inst, ptx.operands[2]), wide),
+                   source(3, wide), wide, false);
+      }
+      return add(multiply(source(1, type), source(2, type), type), source(3, type), type, false);
+    }
+    case Opcode::shl: return shift_left(source(1, type), source(2, Type::u32), type);
+    case Opcode::shr: return shift_right(source(1, type), source(2, Type::u32), type);
+    case Opcode::and_:
+    case Opcode::or_:
+    case Opcode::xor_:
+      if (type == Type::pred) break;
+      return bitwise(ptx.opcode, source(1, type), source(2, type), type);
+    case Opcode::cvt: return convert(inst, source(1, ptx.types[1]));
+    case Opcode::setp:
+      if (ptx.operand_count != 3) break;
+      return compare(inst, source(1, ptx.types[0]), source(2, ptx.types[0]));
+    case Opcode::ld:
+    case Opcode::ldu: return memory(inst, block);
+    case Opcode::atom:
+    case Opcode::call:
+    case Opcode::match: return Shape::varying();
+    case Opcode::activemask: return Shape::uniform(false);
+    case Opcode::vote:
+    case Opcode::redux: return Shape::uniform(false);
+    case Opcode::bar:
+    case Opcode::barrier: return Shape::uniform(true);
+    case Opcode::elect: return Shape::varying();
+    case Opcode::shfl: return Shape::varying();
+    default: break;
+  }
+  return generic(inst, block, true);
+}
+
+Shape ShapeTransfer::lane_offsets(const Offsets& offsets, uint8_t align, int64_t low,
+                                  int64_t high) {
+  Shape shape;
+  shape.align = align;
+  shape.bounded = true;
+  shape.low = low;
+  shape.high = high;
+  return normalised(shape, offsets, Type::u32);
+}
+
+/// %tid.x/y/z from the packet's first linear thread index, a multiple of the packet's lanes.
+Shape ShapeTransfer::thread_index(unsigned dimension) {
+  const auto& block = shapes_.options.block;
+  const uint32_t lanes = shapes_.options.lanes;
+  if (block[0] == 0) return Shape::varying();
+  const uint64_t row = block[0], plane = row * block[1];
+  const uint64_t threads = plane * block[2];
+  const auto lane_bits = static_cast<uint8_t>(std::countr_zero(lanes));
+  const int64_t last = block[dimension] - 1;
+  if (block[dimension] == 1) return Shape::of_constant(0);
+  Offsets offsets{};
+  if (dimension == 0 && (row % lanes == 0 || row == threads)) {
+    for (uint32_t l = 0; l < lanes; ++l) offsets[l] = l;
+    return lane_offsets(offsets, row <= lanes ? 64 : lane_bits, 0,
+                        static_cast<int64_t>((row + lanes - 1) / lanes * lanes) - 1);
+  }
+  const uint64_t below = dimension == 0 ? 1 : dimension == 1 ? row : plane;
+  if (dimension > 0 && below % lanes == 0) return Shape::bounded_uniform(false, 0, last);
+  const uint64_t size = below * block[dimension];  // linear threads until this index starts again
+  bool whole = size % lanes == 0 || lanes % size == 0 || size == threads;
+  bool aligned = lanes % below == 0;
+  if (!whole || !aligned) return Shape::varying();
+  for (uint32_t l = 0; l < lanes; ++l) {
+    offsets[l] = static_cast<int64_t>(size == threads ? l / below : (l / below) % block[dimension]);
+  }
+  const auto step = static_cast<uint8_t>(std::countr_zero(lanes / below));
+  const int64_t top = size == threads ? static_cast<int64_t>((threads + lanes - 1) / below) : last;
+  return lane_offsets(offsets, lanes % size == 0 ? 64 : step, 0, top);
+}
+
+Shape ShapeTransfer::special(const Operand& operand) {
+  using Special = ptx::SpecialRegister;
+  const auto& block = shapes_.options.block;
+  const unsigned c = operand.component;
+  const int64_t int_max = std::numeric_limits<int32_t>::max();
+  switch (operand.special) {
+    case Special::tid: return c < 3 ? thread_index(c) : Shape::of_constant(0);
+    case Special::ntid:
+      if (c >= 3) return Shape::of_constant(0);
+      return block[0] ? Shape::of_constant(block[c]) : Shape::bounded_uniform(true, 1, 1024);
+    case Special::ctaid: return Shape::bounded_uniform(true, 0, c == 0 ? int_max : 65535);
+    case Special::nctaid: return Shape::bounded_uniform(true, 0, c == 0 ? int_max : 65535);
+    case Special::laneid: {
+      Offsets offsets{};
+      for (uint32_t l = 0; l < shapes_.options.lanes; ++l) offsets[l] = l;
+      const auto bits = static_cast<uint8_t>(std::countr_zero(shapes_.options.lanes));
+      return lane_offsets(offsets, shapes_.options.lanes == kWarpLanes ? 64 : bits, 0, 31);
+    }
+    case Special::warpid: return Shape::bounded_uniform(false, 0, 31);
+    case Special::nwarpid: return Shape::bounded_uniform(true, 1, 32);
+    case Special::lanemask_eq:
+    case Special::lanemask_le:
+    case Special::lanemask_lt:
+    case Special::lanemask_ge:
+    case Special::lanemask_gt: return Shape::varying();
+    case Special::clock:
+    case Special::clock_hi:
+    case Special::clock64:
+    case Special::globaltimer:
+    case Special::globaltimer_lo:
+    case Special::globaltimer_hi: return Shape::uniform(false);
+    default: return Shape::uniform(true);
+  }
+}
+
+Shape ShapeTransfer::add(const Shape& a, const Shape& b, Type type, bool subtract) {
+  if (a.kind == Shape::Kind::unknown || b.kind == Shape::Kind::unknown) return {};
+  if (a.is_varying() || b.is_varying()) return Shape::varying();
+  Shape result;
+  result.block_uniform = a.block_uniform && b.block_uniform;
+  result.guarded = a.guarded || b.guarded;
+  result.align = std::min(a.align, b.align);
+  if (a.bounded && b.bounded) {
+    const __int128 low = subtract ? __int128{a.low} - b.high : __int128{a.low} + b.low;
+    const __int128 high = subtract ? __int128{a.high} - b.low : __int128{a.high} + b.high;
+    set_bounds(result, low, high);
+  }
+  Offsets offsets = shapes_.offsets[a.offsets];
+  const Offsets& other = shapes_.offsets[b.offsets];
+  for (uint32_t l = 0; l < kWarpLanes; ++l) {
+    offsets[l] = static_cast<int64_t>(static_cast<uint64_t>(offsets[l]) +
+                                      (subtract ? -static_cast<uint64_t>(other[l])
+                                                : static_cast<uint64_t>(other[l])));
+  }
+  return normalised(result, offsets, type);
+}
+
+Shape ShapeTransfer::multiply(const Shape& a, const Shape& b, Type type) {
+  if (a.kind == Shape::Kind::unknown || b.kind == Shape::Kind::unknown) return {};
+  if (a.is_varying() || b.is_varying()) return Shape::varying();
+  if (a.is_offset() && !b.constant()) return Shape::varying();
+  if (b.is_offset() && !a.constant()) return Shape::varying();
+  Shape result;
+  result.block_uniform = a.block_uniform && b.block_uniform;
+  result.guarded = a.guarded || b.guarded;
+  result.align = static_cast<uint8_t>(std::min(64, a.align + b.align));
+  if (a.bounded && b.bounded) {
+    const __int128 products[] = {__int128{a.low} * b.low, __int128{a.low} * b.high,
+                                 __int128{a.high} * b.low, __int128{a.high} * b.high};
+    set_bounds(result, *std::min_element(products, products + 4),
+               *std::max_element(products, products + 4));
+  }
+  const Shape& lanes = a.is_offset() ? a : b;
+  const int64_t factor = (a.is_offset() ? b.constant() : a.constant()).value_or(0);
+  Offsets offsets = shapes_.offsets[lanes.offsets];
+  for (auto& offset : offsets) {
+    offset = static_cast<int64_t>(static_cast<uint64_t>(offset) * static_cast<uint64_t>(factor));
+  }
+  return normalised(result, offsets, type);
+}
+
+Shape ShapeTransfer::shift_left(const Shape& a, const Shape& b, Type type) {
+  if (a.kind == Shape::Kind::unknown || b.kind == Shape::Kind::unknown) return {};
+  auto count = b.constant();
+  if (!count || *count < 0 || *count >= ptx::size_bits(type) || *count > 61) {
+    if (a.is_uniform() && b.is_uniform()) {
+      return Shape::uniform(a.block_uniform && b.block_uniform);
+    }
+    return Shape::varying();
+  }
+  return multiply(a, Shape::of_constant(int64_t{1} << *count), type);
+}
+
+/// base and offsets occupy different bits, so bitwise operations act on each alone.
+bool ShapeTransfer::no_carry(const Shape& shape) const {
+  if (!shape.is_offset() && !shape.is_uniform()) return false;
+  const uint8_t bits = std::min<uint8_t>(shape.align, 62);
+  for (int64_t offset : shapes_.offsets[shape.offsets]) {
+    if (offset < 0 || offset >= (int64_t{1} << bits)) return false;
+  }
+  return true;
+}
+
+Shape ShapeTransfer::shift_right(const Shape& a, const Shape& b, Type type) {
+  if (a.kind == Shape::Kind::unknown || b.kind == Shape::Kind::unknown) return {};
+  if (a.is_varying() || b.is_varying()) return Shape::varying();
+  auto count = b.constant();
+  const uint32_t bits = ptx::size_bits(type);
+  bool known = count && *count >= 0 && *count < bits;
+  bool in_range = a.bounded && a.low >= 0 && fits_signed(a, bits);
+  if (a.is_uniform()) {
+    if (!b.is_uniform()) return Shape::varying();
+    Shape result = Shape::uniform(a.block_uniform && b.block_uniform);
+    if (known && in_range) {
+      result.bounded = true;
+      result.low = a.low >> *count;
+      result.high = a.high >> *count;
+      result.align = a.align > *count ? static_cast<uint8_t>(a.align - *count) : 0;
+    } else if (known && !ptx::is_signed(type) && bits - *count < 62) {
+      result.bounded = true;
+      result.high = (int64_t{1} << (bits - *count)) - 1;
+    }
+    return result;
+  }
+  if (!known || !in_range || !no_carry(a) || a.guarded) return Shape::varying();
+  Shape result;
+  result.align = a.align > *count ? static_cast<uint8_t>(a.align - *count) : 0;
+  if (a.align == 64) result.align = 64;
+  result.bounded = true;
+  result.low = a.low >> *count;
+  result.high = a.high >> *count;
+  Offsets offsets = shapes_.offsets[a.offsets];
+  for (auto& offset : offsets) offset >>= *count;
+  return normalised(result, offsets, type);
+}
+
+Shape ShapeTransfer::bitwise(Opcode opcode, const Shape& a, const Shape& b, Type type) {
+  if (a.kind == Shape::Kind::unknown || b.kind == Shape::Kind::unknown) return {};
+  if (a.is_varying() || b.is_varying()) return Shape::varying();
+  if (!a.is_offset() && b.is_offset()) return bitwise(opcode, b, a, type);
+  auto mask = b.constant();
+  if (a.is_uniform() && b.is_uniform()) {
+    Shape result = Shape::uniform(a.block_uniform && b.block_uniform);
+    if (opcode == Opcode::and_ && mask && *mask >= 0) {
+      result.bounded = true;
+      result.high = *mask;
+      result.align = std::max(a.align, trailing_zeros(*mask));
+    }
+    if (opcode == Opcode::or_) result.align = std::min(a.align, b.align);
+    return result;
+  }
+  if (!mask || a.guarded) return Shape::varying();
+  const uint8_t low_bits = std::min<uint8_t>(a.align, 62);
+  const int64_t low_mask = (int64_t{1} << low_bits) - 1;
+  Offsets offsets = shapes_.offsets[a.offsets];
+  Shape result;
+  if (opcode == Opcode::and_ && (*mask & ~low_mask) == 0) {  // only the offsets' bits remain
+    result = Shape::of_constant(0);
+    result.high = *mask;
+    for (auto& offset : offsets) offset &= *mask;
+    return normalised(result, offsets, type);
+  }
+  if (!no_carry(a)) return Shape::varying();
+  result.align = a.align;
+  if (opcode == Opcode::and_) {
+    for (auto& offset : offsets) offset &= *mask;
+    if (*mask >= 0) {
+      result.bounded = true;
+      result.high = *mask;
+    } else if (a.bounded && a.low >= 0) {
+      result.bounded = true;
+      result.high = a.high;
+    }
+    return normalised(result, offsets, type);
+  }
+  if ((*mask & ~low_mask) != 0) return Shape::varying();
+  for (auto& offset : offsets) offset = opcode == Opcode::or_ ? offset | *mask : offset ^ *mask;
+  const int64_t first = offsets[0];  // lane 0 keeps offset 0: its part moves into the base
+  for (auto& offset : offsets) offset -= first;
+  result.align = std::min(a.align, trailing_zeros(first));
+  if (a.bounded && a.low >= 0) set_bounds(result, a.low, __int128{a.high} + *mask);
+  return normalised(result, offsets, type);
+}
+
+bool ShapeTransfer::hoistable(ValueId value, unsigned depth) const {
+  return bounds_are_hoistable(kernel_, value, depth);
+}
+
+/// A 32-bit operand read as 64 bits: only without wrap does base + offset stay base + offset.
+Shape ShapeTransfer::widen(const Shape& a, Type from, const Inst& inst, const Operand& source) {
+  if (a.kind == Shape::Kind::unknown || a.is_varying()) return a;
+  const uint32_t bits = ptx::size_bits(from);
+  bool fits = ptx::is_signed(from) ? fits_signed(a, bits) : fits_unsigned(a, bits);
+  if (a.is_uniform()) {
+    Shape result = a;
+    if (!fits && ptx::is_signed(from)) set_bounds(result, -(__int128{1} << (bits - 1)),
+                                                  (__int128{1} << (bits - 1)) - 1);
+    if (!fits && !ptx::is_signed(from)) set_bounds(result, 0, (__int128{1} << bits) - 1);
+    return result;
+  }
+  if (fits) return a;
+  Shape result = a;
+  if (source.kind == Operand::Kind::reg && shapes_.options.assume_no_wrap && !a.guarded &&
+      hoistable(inst.read(source.reg), 0)) {
+    shapes_.assumptions.push_back(inst.read(source.reg));
+  } else {
+    result.guarded = true;
+  }
+  set_bounds(result, -(__int128{1} << (bits - 1)), (__int128{1} << bits) - 1);
+  return result;
+}
+
+Shape ShapeTransfer::convert(const Inst& inst, const Shape& a) {
+  const Type to = inst.ptx->types[0], from = inst.ptx->types[1];
+  if (a.kind == Shape::Kind::unknown) return {};
+  bool plain = is_integer(to) && is_integer(from) && !inst.ptx->has(Modifier::sat);
+  if (!plain || a.is_varying()) {
+    return a.is_uniform() ? Shape::uniform(a.block_uniform) : Shape::varying();
+  }
+  const uint32_t to_bits = ptx::size_bits(to), from_bits = ptx::size_bits(from);
+  if (to_bits > from_bits && from_bits == 32) return widen(a, from, inst, inst.ptx->operands[1]);
+  bool fits = ptx::is_signed(from) ? fits_signed(a, from_bits) : fits_unsigned(a, from_bits);
+  if (to_bits > from_bits && !fits) {
+    return a.is_uniform() ? Shape::uniform(a.block_uniform) : Shape::varying();
+  }
+  if (to_bits < from_bits && to_bits < 32) {  // registers are wider than the type: value changes
+    bool small = ptx::is_signed(to) ? fits_signed(a, to_bits) : fits_unsigned(a, to_bits);
+    if (small) return a;
+    return a.is_uniform() ? Shape::uniform(a.block_uniform) : Shape::varying();
+  }
+  if (a.guarded && to_bits < from_bits) {  // modulo 2^32 the wrap does not matter any more
+    Shape result = a;
+    result.guarded = false;
+    result.bounded = false;
+    return normalised(result, shapes_.offsets[a.offsets], to);
+  }
+  Shape result = a;
+  if (to_bits < from_bits && a.is_offset()) {
+    return normalised(result, shapes_.offsets[a.offsets], to);
+  }
+  return result;
+}
+
+Shape ShapeTransfer::compare(const Inst& inst, const Shape& a, const Shape& b) {
+  if (a.kind == Shape::Kind::unknown || b.kind == Shape::Kind::unknown) return {};
+  if (a.is_uniform() && b.is_uniform()) {
+    return Shape::uniform(a.block_uniform && b.block_uniform);
+  }
+  const Type type = inst.ptx->types[0];
+  if (!is_integer(type) || !a.is_offset() || a.guarded || !b.constant()) return Shape::varying();
+  const uint32_t bits = ptx::size_bits(type);
+  bool ordered = no_carry(a) && a.bounded && a.low >= 0 && fits_signed(a, bits);
+  if (!ordered || *b.constant() < 0) return Shape::varying();
+  const int64_t unit = int64_t{1} << std::min<uint8_t>(a.align, 62);
+  const auto has = [&](Modifier m) { return inst.ptx->has(m); };
+  bool exclusive = has(Modifier::lt) || has(Modifier::ge) || has(Modifier::lo) || has(Modifier::hs);
+  bool inclusive = has(Modifier::gt) || has(Modifier::le) || has(Modifier::hi) || has(Modifier::ls);
+  // All lanes lie in [base, base + unit): a bound at a multiple of unit parts none of them.
+  if (exclusive && *b.constant() % unit == 0) return Shape::uniform(false);
+  if (inclusive && (*b.constant() + 1) % unit == 0) return Shape::uniform(false);
+  return Shape::varying();
+}
+
+Shape ShapeTransfer::memory(const Inst& inst, BlockId block) {
+  const auto& ptx = *inst.ptx;
+  const Operand& address = ptx.operands[1];
+  Shape shape = Shape::uniform(true);
+  if (address.reg != ptx::kNone) shape = shapes_.at(kernel_, inst.read(address.reg), block);
+  if (shape.kind == Shape::Kind::unknown) return {};
+  bool is_local = ptx.has(Modifier::local);
+  if (address.symbol != kNone) {
+    const auto& symbol = address.local_symbol ? kernel_.function->symbols[address.symbol]
+                                              : kernel_.module->symbols[address.symbol];
+    is_local = is_local || symbol.space == ptx::Space::local;
+    bool parameter = symbol.space == ptx::Space::param;
+    if (parameter && !kernel_.function->is_entry) return Shape::varying();
+    const auto& params = kernel_.function->params;
+    bool is_argument = address.local_symbol && std::count(params.begin(), params.end(),
+                                                          address.symbol) != 0;
+    if (parameter && !is_argument) return Shape::varying();  // a call's parameter block
+  }
+  if (is_local || !shape.is_uniform() || ptx.has(Modifier::volatile_)) return Shape::varying();
+  bool constant = ptx.has(Modifier::param) || ptx.has(Modifier::param_entry) ||
+                  ptx.has(Modifier::const_) || ptx.has(Modifier::nc);
+  return Shape::uniform(constant && shape.block_uniform);
+}
+
+}  // namespace km::simt

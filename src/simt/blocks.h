@@ -1,0 +1,24 @@
+// The first half of build_kernel(): basic blocks without SSA.
+#pragma once
+
+#include "simt/kernel.h"
+
+namespace km::simt {
+
+/// A block under construction; targets are block numbers.
+struct RawBlock {
+  std::vector<const ptx::Instruction*> insts;
+  std::vector<uint32_t> targets;
+  End end = End::exit;
+  ptx::RegisterId condition = kNone;
+  bool condition_negated = false;
+  const ptx::Instruction* terminator = nullptr;
+};
+
+Result<std::vector<RawBlock>> split_blocks(const ptx::Module& module,
+                                           const ptx::Function& function);
+/// One latch per loop, an entry without predecessors, a private block for every plain return.
+Status normalise_blocks(const ptx::Module& module, const ptx::Function& function,
+                        std::vector<RawBlock>& blocks);
+
+}  // namespace km::simt

@@ -1,0 +1,41 @@
+// LLVM's part after the module is built: target machine, passes, object bytes.
+#pragma once
+
+#include <llvm/IR/Module.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include <memory>
+
+#include "base/result.h"
+#include "simt/engine.h"
+
+namespace km::simt {
+
+/// A target machine for `isa`: PIC, small code model, no frame pointer, no fast-math, no
+/// contraction (FPOpFusion::Strict), O2. Never the host's CPU name: the code is cached and must
+/// not depend on more than `isa` says.
+Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine(Isa isa);
+
+/// Sets data layout, triple and per-function target attributes; before code is built.
+void prepare_module(llvm::Module& module, llvm::TargetMachine& machine);
+
+/// Runs the pass pipeline (mem2reg, simplification, GVN, LICM, bounded unrolling; no loop or SLP
+/// vectoriser, no library-call recognition) and emits an object without undefined symbols.
+/// KM_ERROR_COMPILER names an undefined symbol or a verifier complaint.
+Result<Object> emit_object(llvm::Module& module, llvm::TargetMachine& machine);
+
+/// Symbols every object defines; Code::load reads them.
+constexpr const char* kEntrySymbol = "km_entry";        // GridEntry or WarpEntry
+constexpr const char* kPrecheckSymbol = "km_precheck";  // bool(const LaunchRecord*), optional
+constexpr const char* kMetaSymbol = "km_meta";          // ObjectMeta in a read-only section
+
+struct ObjectMeta {
+  uint32_t magic = kMagic;
+  uint32_t mode = 0;             // Mode
+  uint64_t scratch_bytes = 0;
+  uint32_t stack_bytes = 0;
+  uint32_t reserved = 0;
+  static constexpr uint32_t kMagic = 0x314d4b00;
+};
+
+}  // namespace km::simt

@@ -1,0 +1,91 @@
+// A PTX function as the engine sees it: basic blocks in SSA form. Instructions stay the parser's;
+// here they gain the values they read and write.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "ptx/ir.h"
+#include "simt/analysis/graph.h"
+
+namespace km::simt {
+
+using ValueId = uint32_t;
+using BlockId = NodeId;
+constexpr uint32_t kNone = UINT32_MAX;
+
+struct Value {
+  ptx::Type type = ptx::Type::none;  // of the register
+  ptx::RegisterId reg = kNone;
+  BlockId block = kNone;             // where it is defined; kNone: never (an undefined register)
+  uint32_t instruction = kNone;      // index in the block; kNone: a phi
+};
+
+struct Inst {
+  const ptx::Instruction* ptx = nullptr;
+  std::vector<std::pair<ptx::RegisterId, ValueId>> reads;   // one entry per register
+  std::vector<std::pair<ptx::RegisterId, ValueId>> writes;
+  /// A guard that stays on the instruction: results are select(guard, new, old). Guards of
+  /// instructions with effects have become branches.
+  ValueId guard = kNone;
+  std::vector<ValueId> old_values;   // one per write, when guarded
+
+  ValueId read(ptx::RegisterId reg) const;
+  ValueId written(ptx::RegisterId reg) const;
+};
+
+struct Phi {
+  ValueId result = kNone;
+  std::vector<ValueId> inputs;  // one per predecessor, in their order
+};
+
+enum class End : uint8_t {
+  jump,     // succs[0]
+  branch,   // succs[0] where the condition holds, succs[1] elsewhere
+  table,    // brx.idx: succs by index
+  barrier,  // jump after a barrier instruction, the last of the block
+  exit,     // the thread ends, or the function returns
+};
+
+struct Block {
+  std::vector<Phi> phis;
+  std::vector<Inst> insts;
+  std::vector<BlockId> succs, preds;
+  End end = End::exit;
+  ValueId condition = kNone;      // of branch and table
+  bool condition_negated = false;
+  const ptx::Instruction* terminator = nullptr;
+};
+
+struct Kernel {
+  const ptx::Module* module = nullptr;
+  const ptx::Function* function = nullptr;
+  std::vector<Value> values;
+  std::vector<Block> blocks;      // 0 is the entry and has no predecessor; all are reachable
+
+  Graph graph() const;
+};
+
+/// Splits the body into blocks, turns guards of effects into branches, gives every back edge of a
+/// loop one latch and every plain `ret` a block of its own, and puts registers into SSA form.
+/// KM_ERROR_UNSUPPORTED_PTX for control flow that no mode of this version runs.
+Result<Kernel> build_kernel(const ptx::Module& module, const ptx::Function& function);
+
+/// The text KM_DUMP=ir prints.
+std::string dump(const Kernel& kernel);
+
+// What the engine must know of opcodes before lowering (opcodes.cpp).
+bool writes_first_operand(const ptx::Instruction& instruction);
+/// Touches memory, other lanes, the block or time: never guarded by a select.
+bool has_effects(const ptx::Instruction& instruction);
+bool is_barrier(const ptx::Instruction& instruction);
+/// Exchanges data or waits within a warp.
+bool is_warp_operation(const ptx::Instruction& instruction);
+/// "kernel.ptx:41: 'bar.sync 0'", for messages.
+std::string describe(const ptx::Module& module, const ptx::Instruction& instruction);
+
+}  // namespace km::simt

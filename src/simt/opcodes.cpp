@@ -1,0 +1,87 @@
+// What the engine must know of an opcode before it lowers it.
+#include "simt/kernel.h"
+
+namespace km::simt {
+
+using ptx::Instruction;
+using ptx::Modifier;
+using ptx::Opcode;
+
+bool writes_first_operand(const Instruction& instruction) {
+  switch (instruction.opcode) {
+    case Opcode::st:
+    case Opcode::red:
+    case Opcode::bra:
+    case Opcode::brx:
+    case Opcode::ret:
+    case Opcode::exit:
+    case Opcode::trap:
+    case Opcode::brkpt:
+    case Opcode::membar:
+    case Opcode::fence:
+    case Opcode::prefetch:
+    case Opcode::prefetchu:
+    case Opcode::discard:
+    case Opcode::applypriority:
+    case Opcode::nanosleep:
+    case Opcode::pmevent:
+    case Opcode::call:
+    case Opcode::cp:
+    case Opcode::setmaxnreg:
+    case Opcode::stmatrix:
+    case Opcode::griddepcontrol: return false;
+    case Opcode::bar:
+    case Opcode::barrier: return instruction.has(Modifier::red);
+    default: return true;
+  }
+}
+
+bool is_barrier(const Instruction& instruction) {
+  bool barrier = instruction.opcode == Opcode::bar || instruction.opcode == Opcode::barrier;
+  return barrier && !instruction.has(Modifier::warp);
+}
+
+bool is_warp_operation(const Instruction& instruction) {
+  switch (instruction.opcode) {
+    case Opcode::shfl:
+    case Opcode::vote:
+    case Opcode::match:
+    case Opcode::activemask:
+    case Opcode::redux:
+    case Opcode::elect: return true;
+    case Opcode::bar:
+    case Opcode::barrier: return instruction.has(Modifier::warp);
+    default: return false;
+  }
+}
+
+bool has_effects(const Instruction& instruction) {
+  switch (instruction.opcode) {
+    case Opcode::ld:
+    case Opcode::ldu:
+    case Opcode::atom:
+    case Opcode::call:
+    case Opcode::bar:
+    case Opcode::barrier:
+    case Opcode::div:
+    case Opcode::rem: return true;
+    default: return is_warp_operation(instruction) || !writes_first_operand(instruction);
+  }
+}
+
+std::string describe(const ptx::Module& module, const Instruction& instruction) {
+  std::string text = module.name + ":" + std::to_string(instruction.location.line) + ":" +
+                     std::to_string(instruction.location.column) + ": '";
+  text += ptx::text_of(instruction.opcode);
+  for (Modifier modifier : instruction.modifiers) {
+    text += '.';
+    text += ptx::text_of(modifier);
+  }
+  for (unsigned i = 0; i < instruction.type_count; ++i) {
+    text += '.';
+    text += ptx::text_of(instruction.types[i]);
+  }
+  return text + "'";
+}
+
+}  // namespace km::simt

@@ -1,0 +1,20 @@
+// PTX to PTX, before the engine sees blocks: calls of functions with a body are inlined, and
+// .param variables of call sequences become registers (or local memory where their address or an
+// odd access needs it).
+#pragma once
+
+#include <memory>
+
+#include "base/result.h"
+#include "ptx/ir.h"
+
+namespace km::simt {
+
+/// A copy of `function` without calls to functions that have a body. What remains are calls of
+/// known externals (vprintf, __assertfail), whose operands are now lists of registers or
+/// immediates. KM_ERROR_UNSUPPORTED_PTX for recursion, calls through pointers, unknown externals
+/// and bodies that grow beyond a limit, each with the line of the call.
+Result<std::unique_ptr<ptx::Function>> flatten(const ptx::Module& module,
+                                               const ptx::Function& function);
+
+}  // namespace km::simt
