@@ -189,7 +189,15 @@ typedef struct kmb_backend {
                                       int64_t value, kmb_error* error);
   km_status (*launch)(kmb_stream* stream, kmb_function* function, const kmb_launch* launch,
                       uint64_t* out_ticket, kmb_error* error);
+
+  /* Optional (null: core synchronises the stream instead). A ticket that completes when everything
+   * enqueued so far has, waits for events included; works in a failed context too. Frees memory in
+   * stream order. */
+  km_status (*stream_ticket)(kmb_stream* stream, uint64_t* out_ticket, kmb_error* error);
 } kmb_backend;
+
+/* The table without its optional entries. */
+#define KMB_REQUIRED_SIZE offsetof(kmb_backend, stream_ticket)
 
 /* The one symbol a plugin exports, as `km_backend_plugin`. */
 typedef const kmb_backend* (*kmb_plugin_entry)(void);

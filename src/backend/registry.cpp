@@ -1,0 +1,85 @@
+#include "backend/registry.h"
+
+#include "backend/loader.h"
+#include "base/log.h"
+
+namespace km {
+namespace {
+
+Error start(const kmb_backend* found, kmb_backend* out_table) {
+  Status usable = check_table(*found, out_table);
+  if (!usable) return std::move(usable.error());
+  Status ready = initialize_backend(*out_table);
+  if (!ready) return std::move(ready.error());
+  return {KM_SUCCESS, {}, 0};
+}
+
+}  // namespace
+
+void Registry::add_builtin(const kmb_backend& table) {
+  auto added = std::make_unique<Entry>();
+  added->name = table.name;
+  added->builtin = &table;
+  const std::lock_guard lock(mutex_);
+  entries_.push_back(std::move(added));
+}
+
+void Registry::add_plugin(const std::string& name) {
+  auto added = std::make_unique<Entry>();
+  added->name = name;
+  const std::lock_guard lock(mutex_);
+  entries_.push_back(std::move(added));
+}
+
+uint32_t Registry::count() const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<uint32_t>(entries_.size());
+}
+
+std::string Registry::name(uint32_t index) const { return entry(index)->name; }
+
+Registry::Entry* Registry::entry(uint32_t index) const {
+  const std::lock_guard lock(mutex_);
+  return entries_[index].get();
+}
+
+Result<const kmb_backend*> Registry::get(uint32_t index) {
+  Entry* found = entry(index);
+  std::call_once(found->once, [found] {
+    const kmb_backend* table = found->builtin;
+    if (table == nullptr) {
+      Result<const kmb_backend*> loaded = load_plugin(found->name);
+      if (!loaded) {
+        found->failure = std::move(loaded.error());
+        return;
+      }
+      table = *loaded;
+    }
+    found->failure = start(table, &found->table);
+    log(LogLevel::kInfo, "loader", "backend '%s': %s", found->name.c_str(),
+        found->failure.status == KM_SUCCESS ? "ready" : found->failure.message.c_str());
+  });
+  if (found->failure.status != KM_SUCCESS) return found->failure;
+  return static_cast<const kmb_backend*>(&found->table);
+}
+
+Result<const kmb_backend*> Registry::get(const std::string& name) {
+  for (uint32_t index = 0; index < count(); ++index) {
+    if (this->name(index) == name) return get(index);
+  }
+  return make_error(KM_ERROR_BACKEND_UNAVAILABLE,
+                    "there is no backend '%s'; this build has: %s", name.c_str(),
+                    known_names().c_str());
+}
+
+std::string Registry::known_names() const {
+  const std::lock_guard lock(mutex_);
+  std::string names;
+  for (const std::unique_ptr<Entry>& each : entries_) {
+    if (!names.empty()) names += ", ";
+    names += each->name;
+  }
+  return names;
+}
+
+}  // namespace km

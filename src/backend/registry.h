@@ -1,0 +1,47 @@
+// Which backends there are, and which of them work here.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "backend/interface.h"
+#include "base/result.h"
+
+namespace km {
+
+/// The backends in the order in which "auto" tries them. A backend is loaded when it is first
+/// asked for; the outcome, good or bad, holds for the life of the process.
+class Registry {
+ public:
+  /// A backend that is linked into this library.
+  void add_builtin(const kmb_backend& table);
+  /// A backend in a plugin of its own: libkernelmill-<name>.so.
+  void add_plugin(const std::string& name);
+
+  uint32_t count() const;
+  /// The name of backend `index`, which is below count().
+  std::string name(uint32_t index) const;
+  /// The backend, loaded and initialised, or why it cannot be used.
+  Result<const kmb_backend*> get(uint32_t index);
+  /// The same by name; KM_ERROR_BACKEND_UNAVAILABLE for names that do not exist.
+  Result<const kmb_backend*> get(const std::string& name);
+
+ private:
+  struct Entry {
+    std::string name;
+    const kmb_backend* builtin = nullptr;  // null: a plugin
+    std::once_flag once;
+    kmb_backend table{};                   // complete once loaded
+    Error failure{KM_SUCCESS, {}, 0};
+  };
+  Entry* entry(uint32_t index) const;
+  std::string known_names() const;
+
+  mutable std::mutex mutex_;
+  std::deque<std::unique_ptr<Entry>> entries_;
+};
+
+}  // namespace km

@@ -1,0 +1,61 @@
+// Which allocation holds an address: disjoint ranges, found without locks.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace km {
+
+struct AddressRange {
+  uint64_t begin = 0;
+  uint64_t end = 0;  // one past the last byte
+  uint64_t id = 0;   // what the range belongs to: the id of a Memory
+};
+
+/// A skip list. Writers take a mutex; readers only check that no writer came between, and read
+/// again when one did. Nodes are reused but never freed while the map lives.
+class AddressMap {
+ public:
+  AddressMap();
+  ~AddressMap();
+  AddressMap(const AddressMap&) = delete;
+  AddressMap& operator=(const AddressMap&) = delete;
+
+  /// Adds a range that is not empty. Returns the range in its way when it overlaps one, and adds
+  /// nothing then. Throws std::bad_alloc.
+  std::optional<AddressRange> insert(const AddressRange& range);
+  /// Removes the range that starts at `begin`, if it is still the one of `id`.
+  void erase(uint64_t begin, uint64_t id);
+  void clear();
+
+  /// The range that holds `address`.
+  std::optional<AddressRange> find(uint64_t address) const;
+  /// The last range that begins at or before `address`, to say what is near a wrong one.
+  std::optional<AddressRange> find_at_or_before(uint64_t address) const;
+
+ private:
+  static constexpr uint32_t kLevels = 12;  // 4^12 ranges before searches get longer
+  struct Node {
+    std::atomic<uint64_t> begin{0}, end{0}, id{0};
+    std::atomic<Node*> next[kLevels] = {};
+    uint32_t level_count = 0;
+  };
+  class Writing;
+
+  AddressRange read_before(uint64_t address) const;
+  void find_path(uint64_t begin, Node* (&path)[kLevels]);
+  Node* take_node();
+  uint32_t random_level_count();
+
+  std::mutex mutex_;
+  std::atomic<uint64_t> version_{0};  // odd while a writer works
+  Node head_;
+  std::vector<Node*> free_;
+  std::vector<Node*> nodes_;
+  uint64_t random_ = 0x9E3779B97F4A7C15;
+};
+
+}  // namespace km

@@ -1,0 +1,38 @@
+// Callbacks of the host program. While one runs, its thread may not make calls that wait.
+#pragma once
+
+#include "base/result.h"
+
+namespace km {
+
+/// Whether the calling thread is inside a callback of this library.
+bool in_callback();
+/// KM_ERROR_NOT_PERMITTED inside a callback.
+Status require_may_block();
+
+/// For the time of a callback.
+class CallbackScope {
+ public:
+  CallbackScope();
+  ~CallbackScope();
+  CallbackScope(const CallbackScope&) = delete;
+  CallbackScope& operator=(const CallbackScope&) = delete;
+
+ private:
+  bool before_;
+};
+
+/// A host program's function with its data, in the form that a backend calls: `run_*` are given
+/// to it with the box as user data. A box belongs to the backend once that has accepted it.
+struct HostCallbackBox {
+  km_host_callback callback;
+  void* user_data;
+  static void run_and_delete(void* box, km_status status);
+};
+struct ReleaseCallbackBox {
+  km_release_callback callback;
+  void* user_data;
+  static void run_and_delete(void* box);
+};
+
+}  // namespace km

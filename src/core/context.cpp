@@ -1,0 +1,118 @@
+#include "core/context.h"
+
+#include <new>
+
+#include "core/backend_call.h"
+#include "core/callback.h"
+#include "core/status.h"
+
+namespace km {
+
+Result<Ref<Context>> Context::create(Ref<Device> device) {
+  Ref<Context> context = Ref<Context>::adopt(new Context(std::move(device)));
+  KM_TRY(call_backend(context->backend().context_create, context->device_->native(),
+                      &context->native_));
+  return context;
+}
+
+Context::~Context() {
+  if (native_ == nullptr) return;
+  // What is printed from here on must not reach a callback whose owner is gone.
+  if (output_.callback != nullptr) {
+    static_cast<void>(call_backend(backend().context_set_output, native_, nullptr, nullptr));
+  }
+  if (default_stream_ != nullptr) backend().stream_destroy(default_stream_);
+  for (kmb_stream* stream : lost_streams_) backend().stream_destroy(stream);
+  backend().context_destroy(native_);
+}
+
+Result<kmb_stream*> Context::default_stream() {
+  const std::lock_guard lock(mutex_);
+  if (default_stream_ == nullptr) {
+    lost_streams_.reserve(lost_streams_.size() + 1);  // so that reset() needs no memory
+    KM_TRY(call_backend(backend().stream_create, native_, KM_STREAM_DEFAULT, 0, &default_stream_));
+  }
+  return default_stream_;
+}
+
+Status Context::synchronize() { return call_backend(backend().context_synchronize, native_); }
+
+Result<Context::MemoryInfo> Context::memory_info() {
+  MemoryInfo info;
+  KM_TRY(call_backend(backend().context_memory_info, native_, &info.free_bytes,
+                      &info.total_bytes));
+  return info;
+}
+
+Status Context::reset() {
+  {
+    const std::lock_guard lock(mutex_);
+    // First, so that calls on other threads stop adding work to what is about to be dropped.
+    epoch_.fetch_add(1, std::memory_order_acq_rel);
+    device_ranges_.clear();
+    host_ranges_.clear();
+    if (default_stream_ != nullptr) {
+      lost_streams_.push_back(default_stream_);
+      default_stream_ = nullptr;
+    }
+    last_error_ = {KM_SUCCESS, {}, 0};
+  }
+  // Unlocked: callbacks of the dropped work may make calls that fail and are recorded.
+  return call_backend(backend().context_reset, native_);
+}
+
+void Context::Output::write(void* output, const char* text, uint64_t size_bytes) {
+  auto* self = static_cast<Output*>(output);
+  km_output_callback callback;
+  void* user_data;
+  {
+    const std::lock_guard lock(self->mutex);
+    callback = self->callback;
+    user_data = self->user_data;
+  }
+  const CallbackScope scope;
+  if (callback != nullptr) callback(user_data, text, size_bytes);
+}
+
+Status Context::set_output(km_output_callback callback, void* user_data) {
+  {
+    const std::lock_guard lock(output_.mutex);
+    output_.callback = callback;
+    output_.user_data = user_data;
+  }
+  return call_backend(backend().context_set_output, native_,
+                      callback != nullptr ? &Output::write : nullptr, static_cast<void*>(&output_));
+}
+
+Error Context::sticky_error() {
+  Status status = call_backend(backend().context_status, native_);
+  return status ? Error{KM_SUCCESS, {}, 0} : std::move(status.error());
+}
+
+Error Context::error() {
+  Error sticky = sticky_error();
+  if (sticky.status != KM_SUCCESS) return sticky;
+  const std::lock_guard lock(mutex_);
+  return last_error_;
+}
+
+Error Context::take_error() {
+  Error sticky = sticky_error();
+  if (sticky.status != KM_SUCCESS) return sticky;
+  const std::lock_guard lock(mutex_);
+  return std::exchange(last_error_, Error{KM_SUCCESS, {}, 0});
+}
+
+void Context::record_error(const Error& error) noexcept {
+  if (!is_error(error.status)) return;
+  const std::lock_guard lock(mutex_);
+  last_error_.status = error.status;
+  last_error_.native_code = error.native_code;
+  try {
+    last_error_.message = error.message;
+  } catch (const std::bad_alloc&) {
+    last_error_.message.clear();
+  }
+}
+
+}  // namespace km

@@ -1,0 +1,92 @@
+// An opened device: what streams, memory and modules belong to.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/address_map.h"
+#include "core/device.h"
+#include "core/object.h"
+
+namespace km {
+
+class Context final : public Object {
+ public:
+  static Result<Ref<Context>> create(Ref<Device> device);
+
+  Device& device() const { return *device_; }
+  const kmb_backend& backend() const { return device_->backend(); }
+  kmb_context* native() const { return native_; }
+  /// Rises with each reset; objects of an earlier epoch are lost.
+  uint32_t epoch() const { return epoch_.load(std::memory_order_acquire); }
+
+  /// The backend's default stream of this epoch, made on first use. It lives as long as the
+  /// context.
+  Result<kmb_stream*> default_stream();
+
+  struct MemoryInfo {
+    uint64_t free_bytes = 0, total_bytes = 0;
+  };
+  Status synchronize();
+  Result<MemoryInfo> memory_info();
+  Status reset();
+  /// Null: standard output.
+  Status set_output(km_output_callback callback, void* user_data);
+
+  /// The error that the context is in: the sticky one of a kernel, else the last call's that
+  /// failed; KM_SUCCESS when there is none.
+  Error error();
+  /// The same, and forgets the one of the last call.
+  Error take_error();
+  /// Keeps the error of a call that failed.
+  void record_error(const Error& error) noexcept;
+
+  /// Device memory by device address, and page-locked host memory by host address.
+  AddressMap& device_ranges() { return device_ranges_; }
+  AddressMap& host_ranges() { return host_ranges_; }
+
+ private:
+  struct Output {
+    std::mutex mutex;
+    km_output_callback callback = nullptr;
+    void* user_data = nullptr;
+    static void write(void* output, const char* text, uint64_t size_bytes);
+  };
+
+  explicit Context(Ref<Device> device) : device_(std::move(device)) {}
+  ~Context() override;
+  Error sticky_error();
+
+  const Ref<Device> device_;
+  kmb_context* native_ = nullptr;
+  std::atomic<uint32_t> epoch_{1};
+  AddressMap device_ranges_;
+  AddressMap host_ranges_;
+  Output output_;
+
+  std::mutex mutex_;  // guards what follows
+  kmb_stream* default_stream_ = nullptr;
+  std::vector<kmb_stream*> lost_streams_;  // default streams of earlier epochs
+  Error last_error_{KM_SUCCESS, {}, 0};
+};
+
+/// What belongs to a context and is lost with its reset.
+class ContextChild : public Object {
+ public:
+  Context& context() const { return *context_; }
+  const kmb_backend& backend() const { return context_->backend(); }
+  bool is_lost() const { return epoch_ != context_->epoch(); }
+
+ protected:
+  explicit ContextChild(Context& context)
+      : context_(Ref<Context>::share(context)), epoch_(context.epoch()) {}
+
+ private:
+  const Ref<Context> context_;
+  const uint32_t epoch_;
+};
+
+}  // namespace km

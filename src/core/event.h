@@ -1,0 +1,31 @@
+// Marks in streams, to wait for and to take times with.
+#pragma once
+
+#include "core/context.h"
+
+namespace km {
+
+class Stream;
+
+class Event final : public ContextChild {
+ public:
+  static Result<Ref<Event>> create(Context& context, km_event_flags flags);
+
+  kmb_event* native() const { return native_; }
+
+  Status record(Stream& stream);
+  /// Both succeed at once for an event that was never recorded.
+  Status synchronize(uint64_t timeout_ns);
+  Status query();
+  /// Nanoseconds from this event to `end`.
+  Result<int64_t> elapsed_ns(Event& end);
+
+ private:
+  Event(Context& context, km_event_flags flags) : ContextChild(context), flags_(flags) {}
+  ~Event() override;
+
+  kmb_event* native_ = nullptr;
+  const km_event_flags flags_;
+};
+
+}  // namespace km

@@ -1,0 +1,104 @@
+// Handles: 64-bit ids instead of pointers. Any value may come from the caller; only ids of objects
+// that are alive lead to an object.
+//
+// An id is [type tag: 8][slot: 24][generation: 32]. The tag makes it a non-canonical address. The
+// generation of a slot rises with each object in it and starts at a random value, so that ids of
+// other processes or of another copy of the library are not taken for ours. Slots are never freed:
+// reading the slot of a stale id is always safe.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/object.h"
+
+namespace km {
+
+enum class ObjectType : uint8_t {
+  kNone = 0,
+  kDevice,
+  kContext,
+  kStream,
+  kEvent,
+  kHostMemory,
+  kSlice,
+  kModule,
+  kFunction,
+  kLaunch,
+  kProgram,
+  kMemory,  // internal: allocations found by address
+};
+inline constexpr uint8_t kObjectTypeCount = 12;
+/// "km_stream"; empty for values that are no type.
+const char* handle_type_name(ObjectType type);
+/// The type that an id claims, kNone for values that no table makes.
+ObjectType claimed_type(uint64_t id);
+
+class HandleTable;
+
+/// One place of a table; a cache line of its own, because calls on several threads pin it.
+struct alignas(64) HandleSlot {
+  std::atomic<uint64_t> state{0};          // [generation: 32][phase: 2][pins: 30]
+  std::atomic<Object*> object{nullptr};
+  HandleTable* table = nullptr;
+  uint32_t index = 0;
+  uint32_t first_generation = 0;
+};
+
+class HandleTable {
+ public:
+  /// What happens with the object when its handle was destroyed and the last pin is gone.
+  using ReleaseObject = void (*)(Object* object);
+
+  /// A slot serves `generation_count` objects and is then retired.
+  HandleTable(ObjectType type, ReleaseObject release_object,
+              uint32_t generation_count = UINT32_MAX);
+  ~HandleTable();
+  HandleTable(const HandleTable&) = delete;
+  HandleTable& operator=(const HandleTable&) = delete;
+
+  /// A new id for the object, which the table now owns. 0 when all slots are taken; throws
+  /// std::bad_alloc, then too the object stays the caller's.
+  uint64_t insert(Object* object);
+
+  /// Finds the object of a live id and keeps it from going away until unpin(); null for every
+  /// other value. Lock-free.
+  HandleSlot* pin(uint64_t id);
+  static Object* object_of(const HandleSlot* slot) {
+    return slot->object.load(std::memory_order_relaxed);
+  }
+  static void unpin(HandleSlot* slot);
+
+  /// Ends the id at once, and its object with the last pin. False when the id is not live.
+  bool destroy(uint64_t id);
+
+  /// Why an id that pin() refused is not live: "was destroyed already", "was never given out".
+  const char* reason_not_live(uint64_t id) const;
+  /// Ids that are alive now.
+  uint64_t live_count() const { return live_count_.load(std::memory_order_relaxed); }
+
+ private:
+  // Chunk k holds kFirstChunkSlots << k slots; together they use the 24 bits of an id.
+  static constexpr uint32_t kFirstChunkSlots = 256;
+  static constexpr uint32_t kChunkCount = 16;
+
+  HandleSlot* slot_of(uint64_t id) const;
+  HandleSlot* take_free_slot();
+  HandleSlot* add_chunk(uint32_t chunk, uint32_t first_index, uint32_t slot_count);
+  void reclaim(HandleSlot* slot, uint32_t generation);
+
+  const ObjectType type_;
+  const ReleaseObject release_object_;
+  const uint32_t generation_count_;
+  std::atomic<uint64_t> live_count_{0};
+  std::array<std::atomic<HandleSlot*>, kChunkCount> chunks_{};
+  std::mutex mutex_;  // guards what follows
+  std::vector<HandleSlot*> free_;
+  uint32_t used_slots_ = 0;
+};
+
+}  // namespace km

@@ -1,0 +1,22 @@
+#include "core/handles.h"
+
+#include <array>
+#include <memory>
+
+namespace km {
+
+HandleTable& handle_table(ObjectType type) {
+  // Leaked on purpose: other threads may still make calls while the process exits.
+  using Tables = std::array<HandleTable*, kObjectTypeCount>;
+  static const Tables& tables = [&]() -> Tables& {
+    auto created = std::make_unique<Tables>();
+    for (size_t i = 0; i < kObjectTypeCount; ++i) {
+      (*created)[i] = new HandleTable(static_cast<ObjectType>(i),
+                                      [](Object* object) { object->handle_gone(); });
+    }
+    return *created.release();
+  }();
+  return *tables[static_cast<size_t>(type)];
+}
+
+}  // namespace km

@@ -1,0 +1,52 @@
+// The tables of this process, and which object stands behind which handle type.
+#pragma once
+
+#include "c_api.h"
+#include "core/handle_table.h"
+
+namespace km {
+
+class Context;
+class Device;
+class Event;
+class Function;
+class HostMemory;
+class Launch;
+class Module;
+class Program;
+class Slice;
+class Stream;
+
+/// The table of a type; not for kNone.
+HandleTable& handle_table(ObjectType type);
+
+template <class Handle>
+struct HandleTraits;
+#define KM_HANDLE_TRAITS(handle, object, object_type)         \
+  template <>                                                 \
+  struct HandleTraits<handle> {                               \
+    using Target = object;                                    \
+    static constexpr ObjectType kType = ObjectType::object_type; \
+  }
+KM_HANDLE_TRAITS(km_device, Device, kDevice);
+KM_HANDLE_TRAITS(km_context, Context, kContext);
+KM_HANDLE_TRAITS(km_stream, Stream, kStream);
+KM_HANDLE_TRAITS(km_event, Event, kEvent);
+KM_HANDLE_TRAITS(km_host_memory, HostMemory, kHostMemory);
+KM_HANDLE_TRAITS(km_slice, Slice, kSlice);
+KM_HANDLE_TRAITS(km_module, Module, kModule);
+KM_HANDLE_TRAITS(km_function, Function, kFunction);
+KM_HANDLE_TRAITS(km_launch, Launch, kLaunch);
+KM_HANDLE_TRAITS(km_program, Program, kProgram);
+#undef KM_HANDLE_TRAITS
+
+template <class Handle>
+uint64_t id_of(Handle handle) {
+  return reinterpret_cast<uint64_t>(handle);
+}
+template <class Handle>
+Handle handle_of(uint64_t id) {
+  return reinterpret_cast<Handle>(id);
+}
+
+}  // namespace km

@@ -1,0 +1,94 @@
+// What every object of the core is: counted by its references, alive while anybody holds one.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace km {
+
+/// Counted object, born with one reference.
+class Object {
+ public:
+  Object(const Object&) = delete;
+  Object& operator=(const Object&) = delete;
+
+  void ref() const { references_.fetch_add(1, std::memory_order_relaxed); }
+  /// A reference, unless the last one is gone already; for finders that hold the memory only.
+  bool try_ref() const {
+    uint64_t count = references_.load(std::memory_order_relaxed);
+    while (count != 0) {
+      if (references_.compare_exchange_weak(count, count + 1, std::memory_order_acquire,
+                                            std::memory_order_relaxed)) {
+        return true;
+      }
+    }
+    return false;
+  }
+  void unref() const {
+    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      const_cast<Object*>(this)->last_reference_gone();
+    }
+  }
+
+  /// The object's handle was destroyed and no call uses it any more: drops its reference.
+  virtual void handle_gone() { unref(); }
+
+ protected:
+  Object() = default;
+  virtual ~Object() = default;
+  virtual void last_reference_gone() { delete this; }
+
+ private:
+  mutable std::atomic<uint64_t> references_{1};
+};
+
+/// Owns one reference to an object.
+template <class T>
+class Ref {
+ public:
+  Ref() = default;
+  Ref(std::nullptr_t) {}  // NOLINT: implicit
+  Ref(const Ref& other) : object_(other.object_) {
+    if (object_ != nullptr) object_->ref();
+  }
+  Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  ~Ref() {
+    if (object_ != nullptr) object_->unref();
+  }
+  Ref& operator=(Ref other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
+
+  /// Takes over a reference that exists already, for example that of a new object.
+  static Ref adopt(T* object) {
+    Ref result;
+    result.object_ = object;
+    return result;
+  }
+  /// A further reference to an object that somebody else keeps alive for now.
+  static Ref share(T& object) {
+    object.ref();
+    return adopt(&object);
+  }
+
+  T* get() const { return object_; }
+  T& operator*() const { return *object_; }
+  T* operator->() const { return object_; }
+  explicit operator bool() const { return object_ != nullptr; }
+  /// Gives the reference away.
+  T* release() { return std::exchange(object_, nullptr); }
+
+ private:
+  T* object_ = nullptr;
+};
+
+/// A new object, held by its first reference.
+template <class T, class... Arguments>
+Ref<T> make_ref(Arguments&&... arguments) {
+  return Ref<T>::adopt(new T(std::forward<Arguments>(arguments)...));
+}
+
+}  // namespace km

@@ -1,0 +1,97 @@
+#include "core/status.h"
+
+namespace km {
+namespace {
+
+constexpr km_error_category kNone = KM_ERROR_CATEGORY_NONE;
+constexpr km_error_category kUsage = KM_ERROR_CATEGORY_USAGE;
+constexpr km_error_category kResource = KM_ERROR_CATEGORY_RESOURCE;
+constexpr km_error_category kEnvironment = KM_ERROR_CATEGORY_ENVIRONMENT;
+constexpr km_error_category kProgram = KM_ERROR_CATEGORY_PROGRAM;
+constexpr km_error_category kFault = KM_ERROR_CATEGORY_KERNEL_FAULT;
+constexpr km_error_category kInternal = KM_ERROR_CATEGORY_INTERNAL;
+
+constexpr const char* kReset = "Fix the kernel or its arguments, then call km_context_reset.";
+
+#define KM_ROW(status, category, description, recovery) \
+  { status, category, #status, description, recovery }
+constexpr StatusText kTexts[] = {
+    KM_ROW(KM_SUCCESS, kNone, "The call did what it says.", "Nothing to do."),
+    KM_ROW(KM_NOT_READY, kNone, "The work asked about is still running.",
+           "Ask again later, or synchronize."),
+    KM_ROW(KM_TIMEOUT, kNone, "The time limit passed before the work was done.",
+           "Wait again; the work goes on."),
+    KM_ROW(KM_ERROR_INTERNAL, kInternal, "Something inside the library failed.",
+           "Report it with the message and the log of KM_LOG=debug."),
+    KM_ROW(KM_ERROR_INVALID_ARGUMENT, kUsage, "An argument has a value that the call cannot use.",
+           "Correct the argument that the message names."),
+    KM_ROW(KM_ERROR_INVALID_HANDLE, kUsage, "A handle is not a live object of its type.",
+           "Use handles only between their creation and their destroy call."),
+    KM_ROW(KM_ERROR_OUT_OF_HOST_MEMORY, kResource, "The host is out of memory.",
+           "Free host memory and call again; the call had no effect."),
+    KM_ROW(KM_ERROR_OUT_OF_DEVICE_MEMORY, kResource, "The device is out of memory.",
+           "Free slices or work in smaller parts, then call again."),
+    KM_ROW(KM_ERROR_OUT_OF_BOUNDS, kUsage, "An offset or size reaches beyond the allocation.",
+           "Stay within the slice; the message has its size."),
+    KM_ROW(KM_ERROR_NOT_FOUND, kUsage, "A kernel, symbol, name or file does not exist.",
+           "Check the name; the message lists what there is."),
+    KM_ROW(KM_ERROR_NOT_SUPPORTED, kEnvironment, "This backend or device cannot do that.",
+           "Use another device or another way; the message says what is possible."),
+    KM_ROW(KM_ERROR_NOT_PERMITTED, kUsage, "The call is not allowed here.",
+           "Call it from elsewhere, for example not from within a host callback."),
+    KM_ROW(KM_ERROR_BUFFER_TOO_SMALL, kUsage, "The text does not fit into the buffer.",
+           "Ask for the size with a null buffer and capacity 0, then call again."),
+    KM_ROW(KM_ERROR_IO, kEnvironment, "A file could not be read or written.",
+           "Check path and permissions; the message has the system's reason."),
+    KM_ROW(KM_ERROR_CONTEXT_MISMATCH, kUsage, "The objects belong to different contexts.",
+           "Use objects of one context in one call."),
+    KM_ROW(KM_ERROR_CONTEXT_LOST, kUsage, "The object's context was reset after its creation.",
+           "Destroy the object and create it again from the context."),
+    KM_ROW(KM_ERROR_PROCESS_LOST, kFault, "The device cannot recover within this process.",
+           "Start a new process."),
+    KM_ROW(KM_ERROR_FORKED, kUsage, "The process was forked after the library was used.",
+           "Use the library in the parent only, or fork before the first use, or exec."),
+    KM_ROW(KM_ERROR_BACKEND_UNAVAILABLE, kEnvironment, "The backend does not work here.",
+           "Install what the message names, or open another device."),
+    KM_ROW(KM_ERROR_NO_DEVICE, kEnvironment, "There is no such device.",
+           "Open a device that `kernelmill info` lists."),
+    KM_ROW(KM_ERROR_BUILD_MISMATCH, kEnvironment,
+           "Library and plugin come from different builds.",
+           "Restart the program after an upgrade, and install both from one build."),
+    KM_ROW(KM_ERROR_NVRTC_UNAVAILABLE, kEnvironment, "NVRTC, the CUDA C++ compiler, is missing.",
+           "Install it as the message says, or load PTX."),
+    KM_ROW(KM_ERROR_INVALID_PTX, kProgram, "The text is not valid PTX.",
+           "Correct the line that the message names."),
+    KM_ROW(KM_ERROR_UNSUPPORTED_PTX, kProgram, "Valid PTX that this device cannot run.",
+           "Avoid the instruction that the message names, or use another device."),
+    KM_ROW(KM_ERROR_COMPILATION_FAILED, kProgram, "The CUDA C++ source has errors.",
+           "Correct them; km_program_log lists all of them."),
+    KM_ROW(KM_ERROR_COMPILER, kInternal, "The code generator failed.",
+           "Report it with the PTX and the message."),
+    KM_ROW(KM_ERROR_INVALID_LAUNCH, kUsage,
+           "Dimensions, shared memory or arguments do not fit the kernel or the device.",
+           "Correct what the message names; nothing was run."),
+    KM_ROW(KM_ERROR_ILLEGAL_ADDRESS, kFault, "A kernel accessed memory that is not its own.",
+           kReset),
+    KM_ROW(KM_ERROR_MISALIGNED_ADDRESS, kFault, "A kernel accessed a misaligned address.", kReset),
+    KM_ROW(KM_ERROR_TRAP, kFault, "A kernel executed trap.", kReset),
+    KM_ROW(KM_ERROR_ASSERT, kFault, "An assertion in a kernel failed.", kReset),
+    KM_ROW(KM_ERROR_STACK_OVERFLOW, kFault, "A kernel used up its stack.", kReset),
+    KM_ROW(KM_ERROR_ILLEGAL_INSTRUCTION, kFault, "A kernel executed an illegal instruction.",
+           kReset),
+    KM_ROW(KM_ERROR_LAUNCH_TIMEOUT, kFault, "A kernel ran longer than KM_KERNEL_TIMEOUT_MS.",
+           "Raise the limit or fix the kernel, then call km_context_reset."),
+    KM_ROW(KM_ERROR_LAUNCH_FAILED, kFault, "A kernel failed for another reason.", kReset),
+};
+#undef KM_ROW
+
+}  // namespace
+
+const StatusText* status_text(km_status status) {
+  for (const StatusText& text : kTexts) {
+    if (text.status == status) return &text;
+  }
+  return nullptr;
+}
+
+}  // namespace km

@@ -1,0 +1,22 @@
+// What the status codes mean to people.
+#pragma once
+
+#include "c_api.h"
+
+namespace km {
+
+struct StatusText {
+  km_status status;
+  km_error_category category;
+  const char* name;         // "KM_ERROR_OUT_OF_BOUNDS"
+  const char* description;  // one sentence without the values of a particular call
+  const char* recovery;     // what to do about it
+};
+
+/// The row of a status; null for values that no version of this library returns.
+const StatusText* status_text(km_status status);
+
+/// Whether a status reports a failure; KM_NOT_READY and KM_TIMEOUT do not.
+constexpr bool is_error(km_status status) { return status >= KM_ERROR_INTERNAL; }
+
+}  // namespace km

@@ -1,0 +1,78 @@
+#include "core/stream.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "core/backend_call.h"
+#include "core/callback.h"
+#include "core/event.h"
+
+namespace km {
+namespace {
+
+Status check_priority(const Device& device, int32_t priority) {
+  KM_ASSIGN(const int64_t least, device.attribute(KM_DEVICE_ATTRIBUTE_STREAM_PRIORITY_LEAST));
+  KM_ASSIGN(const int64_t greatest, device.attribute(KM_DEVICE_ATTRIBUTE_STREAM_PRIORITY_GREATEST));
+  if (priority >= std::min(least, greatest) && priority <= std::max(least, greatest)) return {};
+  return make_error(KM_ERROR_INVALID_ARGUMENT,
+                    "priority is %d; device %s has %lld (greatest) to %lld (least)", priority,
+                    device.info().uri, static_cast<long long>(greatest),
+                    static_cast<long long>(least));
+}
+
+}  // namespace
+
+Status require_same_context(const Context& expected, const Context& given, const char* what) {
+  if (&expected == &given) return {};
+  return make_error(KM_ERROR_CONTEXT_MISMATCH,
+                    "%s belongs to another context (of device %s) than the stream (of device %s)",
+                    what, given.device().info().uri, expected.device().info().uri);
+}
+
+Result<Ref<Stream>> Stream::create(Context& context, km_stream_flags flags, int32_t priority) {
+  // 0 is right on every device, so asking the device can be left out.
+  if (priority != 0) KM_TRY(check_priority(context.device(), priority));
+  Ref<Stream> stream = Ref<Stream>::adopt(new Stream(context));
+  stream->priority_ = priority;
+  KM_TRY(call_backend(context.backend().stream_create, context.native(), flags, priority,
+                      &stream->native_));
+  return stream;
+}
+
+Result<Ref<Stream>> Stream::share_default(Context& context) {
+  Ref<Stream> stream = Ref<Stream>::adopt(new Stream(context));
+  stream->owns_native_ = false;
+  KM_ASSIGN(stream->native_, context.default_stream());
+  return stream;
+}
+
+Stream::~Stream() {
+  if (native_ != nullptr && owns_native_) backend().stream_destroy(native_);
+}
+
+Status Stream::synchronize(uint64_t timeout_ns) {
+  Status status = call_backend(backend().stream_synchronize, native_, timeout_ns);
+  if (!status && status.error().status == KM_NOT_READY) status.error().status = KM_TIMEOUT;
+  return status;
+}
+
+Status Stream::query() {
+  Status status = call_backend(backend().stream_synchronize, native_, uint64_t{0});
+  if (!status && status.error().status == KM_TIMEOUT) status.error().status = KM_NOT_READY;
+  return status;
+}
+
+Status Stream::wait_event(Event& event) {
+  KM_TRY(require_same_context(context(), event.context(), "event"));
+  return call_backend(backend().stream_wait_event, native_, event.native());
+}
+
+Status Stream::add_callback(km_host_callback callback, void* user_data) {
+  std::unique_ptr<HostCallbackBox> box(new HostCallbackBox{callback, user_data});
+  KM_TRY(call_backend(backend().stream_add_callback, native_, &HostCallbackBox::run_and_delete,
+                      static_cast<void*>(box.get())));
+  static_cast<void>(box.release());  // the backend runs it once
+  return {};
+}
+
+}  // namespace km
