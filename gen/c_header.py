@@ -1,0 +1,70 @@
+"""Reads include/c_api.h: its functions, with their parameters and doc comments, and its enums."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+HEADER = Path(__file__).resolve().parents[1] / "include" / "c_api.h"
+FUNCTION = re.compile(
+    r"(?P<doc>/\*\*(?:(?!\*/).)*\*/)?\s*\bKM_API\s+(?P<result>\w[\w ]*?[\w*])\s*\b(?P<name>km_\w+)"
+    r"\s*\((?P<parameters>[^)]*)\)\s*(?P<tail>[^;]*);",
+    re.S,
+)
+CONSTANT = re.compile(r"^\s*(KM_[A-Z0-9_]+)\s*=\s*(-?\w+)", re.M)
+
+
+@dataclass
+class Parameter:
+    type: str  # "const void*", "km_stream" ...
+    name: str
+
+
+@dataclass
+class Function:
+    name: str
+    result: str
+    parameters: list
+    doc: str  # without the stars; empty where there is no comment
+    line: int
+    is_noexcept: bool
+
+
+def parse_parameter(text: str) -> Parameter:
+    match = re.fullmatch(r"(.*?[\s*])(\w+)(\[\d*\])?", " ".join(text.split()))
+    base = match[1].strip().replace(" *", "*")
+    return Parameter(base + ("*" if match[3] else ""), match[2])
+
+
+def plain(doc: str) -> str:
+    """The text of a doc comment, without its stars."""
+    lines = (re.sub(r"^\s*(/\*\*|\*/|\*(?!/))?\s?", "", line) for line in doc.split("\n"))
+    return "\n".join(line.replace("*/", "").rstrip() for line in lines).strip()
+
+
+def functions(text: str) -> list:
+    found = []
+    for match in FUNCTION.finditer(text):
+        parameters = match["parameters"].strip()
+        listed = [] if parameters in ("", "void") else parameters.split(",")
+        found.append(
+            Function(
+                name=match["name"],
+                result=" ".join(match["result"].split()),
+                parameters=[parse_parameter(p) for p in listed],
+                doc=plain(match["doc"] or ""),
+                line=text.count("\n", 0, match.start("name")) + 1,
+                is_noexcept="KM_NOEXCEPT" in match["tail"],
+            )
+        )
+    return found
+
+
+def constants(text: str) -> dict:
+    """All enumerators, by name."""
+    return {name: value for name, value in CONSTANT.findall(text)}
+
+
+def statuses(text: str) -> set:
+    """The enumerators of km_status."""
+    block = re.search(r"typedef \w+ km_status;\s*enum \{(.*?)\};", text, re.S)
+    return set(constants(block[1])) if block else set()
