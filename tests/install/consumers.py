@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""Installs the build, moves the tree, and uses it as CMake, pkg-config and shell users do."""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+
+
+def run(*command, **environment) -> str:
+    """The program's output; ends the test where it fails."""
+    clean = {k: v for k, v in os.environ.items() if k not in ("DESTDIR", "LD_LIBRARY_PATH")}
+    done = subprocess.run(command, capture_output=True, text=True, env={**clean, **environment})
+    if done.returncode != 0:
+        raise SystemExit(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def expect(what: str, expected, found):
+    if expected != found:
+        raise SystemExit(f"{what}: expected {expected!r}, found {found!r}")
+
+
+def expected_files(version: str) -> set:
+    major = version.split(".")[0]
+    package = "lib/cmake/kernelmill/kernelmill-"
+    files = {
+        "bin/kernelmill",
+        "include/kernelmill/c_api.h",
+        "lib/libkernelmill.so",
+        f"lib/libkernelmill.so.{major}",
+        f"lib/libkernelmill.so.{version}",
+        f"lib/kernelmill-{version}/libkernelmill-cpu.so",
+        "lib/pkgconfig/kernelmill.pc",
+        f"{package}config.cmake",
+        f"{package}config-version.cmake",
+        f"{package}targets.cmake",
+        "share/doc/kernelmill/LICENSE",
+        "share/man/man1/kernelmill.1",
+        "share/bash-completion/completions/kernelmill",
+        "share/zsh/site-functions/_kernelmill",
+        "share/fish/vendor_completions.d/kernelmill.fish",
+    }
+    if (ROOT / "include" / "kernelmill.hpp").exists():
+        files.add("include/kernelmill/kernelmill.hpp")
+    return files
+
+
+def installed_files(prefix: Path) -> set:
+    """Without the file whose name carries the configuration of the build."""
+    found = {p.relative_to(prefix).as_posix() for p in prefix.rglob("*") if not p.is_dir()}
+    return {name for name in found if "kernelmill-targets-" not in name}
+
+
+def check_cmake(options, prefix: Path, folder: Path):
+    build = folder / "cmake"
+    run(options.cmake, "-S", HERE / "consumer", "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}",
+        f"-DCMAKE_C_COMPILER={options.cc}")
+    run(options.cmake, "--build", build)
+    expect("the CMake consumer", options.version, run(build / "consumer").strip())
+
+
+def check_pkg_config(options, prefix: Path, folder: Path):
+    library_dir = prefix / "lib"
+    search = {"PKG_CONFIG_PATH": str(library_dir / "pkgconfig")}
+    found = run(options.pkg_config, "--modversion", "kernelmill", **search).strip()
+    expect("pkg-config's version", options.version, found)
+    flags = run(options.pkg_config, "--cflags", "--libs", "kernelmill", **search).split()
+    program = folder / "consumer"
+    run(options.cc, HERE / "consumer" / "consumer.c", "-o", program, *flags)
+    found = run(program, LD_LIBRARY_PATH=str(library_dir)).strip()
+    expect("the pkg-config consumer", options.version, found)
+
+
+def check_command(options, prefix: Path):
+    said = run(prefix / "bin" / "kernelmill", "--version")
+    expect("the version in kernelmill --version", True, options.version in said)
+    run(prefix / "bin" / "kernelmill", "info")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    for name in ("--build", "--version", "--cmake", "--cc", "--pkg-config"):
+        parser.add_argument(name, required=True)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary).resolve()
+        run(options.cmake, "--install", options.build, "--prefix", folder / "first")
+        prefix = folder / "moved"
+        (folder / "first").rename(prefix)
+        expect("installed files", sorted(expected_files(options.version)),
+               sorted(installed_files(prefix)))
+        check_cmake(options, prefix, folder)
+        check_pkg_config(options, prefix, folder)
+        check_command(options, prefix)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
