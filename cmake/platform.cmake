@@ -3,8 +3,8 @@ function(km_untested_platform reason)
   if(KM_ALLOW_UNTESTED_PLATFORM)
     message(WARNING "Kernelmill: ${reason}; going on because KM_ALLOW_UNTESTED_PLATFORM is set")
   else()
-    message(FATAL_ERROR "Kernelmill: ${reason}. Tested is Linux on x86-64 with glibc 2.36 or newer, "
-      "gcc 12 and clang 19; -DKM_ALLOW_UNTESTED_PLATFORM=ON goes on at your own risk.")
+    message(FATAL_ERROR "Kernelmill: ${reason}. Tested is Linux on x86-64 with glibc 2.36, "
+      "gcc 12 and clang 19 or newer; -DKM_ALLOW_UNTESTED_PLATFORM=ON goes on at your own risk.")
   endif()
 endfunction()
 

@@ -18,7 +18,7 @@ LAYERS = {
     "backends/cpu": {"base", "backend", "ptx", "simt"},
     "backends/cuda": {"base", "backend"},
     "backend": {"base", "backends/null"},
-    "core": {"base", "backend", "compile", "ptx"},
+    "core": {"base", "backend", "backends/null", "compile"},
     "api": {"base", "backend", "compile", "core"},
     "tools": {"base"},
 }
@@ -98,8 +98,8 @@ BANNED = [
     ("dlclose", r"^src/", None, CALL % "dlclose",
      "'%s': threads may still run in it; nothing is ever closed"),
     ("new", r"^src/.*\.(cpp|h|hpp)$", None,
-     r"\bnew\b(?!\s*\()(?=\s*[\w:])|(?<!= )(?<!operator )\bdelete\b(?!\s*\()(?!\s*;)",
-     "'%s': memory belongs to a smart pointer or a container"),
+     r"(?<!\()\bnew\b(?!\s*\()(?=\s*[\w:])|(?<!= )(?<!operator )\bdelete\b(?!\s*(?:[(;]|this\b))",
+     "'%s': memory belongs, from its birth, to a smart pointer or a container"),
     ("stdout", r"^src/", r"^src/tools/",
      CALL % "printf|puts|putchar|vprintf" + r"|\bstd::cout\b|\bf(?:printf|write|puts|flush)\s*\("
      r"[^;]*?\bstdout\b",

@@ -60,6 +60,8 @@ CASES = [
     ("new", "src/core/a.cpp", "auto* a = new A(1);\n", "auto* a = new (place) A(1);\n"),
     ("new", "src/core/a.cpp", "void f() { delete a; }\n", "struct A { A(A&&) = delete; };\n"),
     ("new", "src/core/a.cpp", "A* a = new A;\n", "static A& a = *new A;\n"),
+    ("new", "src/core/a.cpp", "auto* a = new A(b);\n", "Ref<A> a = adopt(new A(b));\n"),
+    ("new", "src/core/a.cpp", "void f() { delete a; }\n", "void f() { delete this; }\n"),
     ("new", "src/core/a.cpp", "A* a = new A;\n", "A* a = new A;  // tidy: new: C owns it\n"),
     ("stdout", "src/core/a.cpp", 'int a = printf("a");\n', "void f() { snprintf(a, 1, b); }\n"),
     ("stdout", "src/core/a.cpp", "void f() { fputs(a, stdout); }\n", "int a = fputs(a, stderr);\n"),
