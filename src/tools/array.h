@@ -1,0 +1,42 @@
+// Arrays in host memory, as `kernelmill run` reads, passes and writes them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace km::tools {
+
+enum class ElementType : uint8_t { kI8, kU8, kI16, kU16, kI32, kU32, kI64, kU64, kF32, kF64 };
+
+/// "f32" and so on; nothing for any other word.
+std::optional<ElementType> element_type(std::string_view name);
+const char* element_type_name(ElementType type);
+uint64_t element_size(ElementType type);
+/// "i8, u8, ... f64", for messages.
+std::string element_type_names();
+
+/// Row-major; images are [height, width, channels].
+struct Array {
+  ElementType type = ElementType::kU8;
+  std::vector<uint64_t> shape;
+  std::vector<std::byte> bytes;
+
+  uint64_t element_count() const { return bytes.size() / element_size(type); }
+};
+
+/// A zeroed array; fails where it is empty or beyond what memory can hold.
+Result<Array> make_array(ElementType type, std::vector<uint64_t> shape);
+
+/// Appends the bytes of `text`, one number, as `type`; hexadecimal integers are fine.
+Status append_number(ElementType type, const std::string& text, std::vector<std::byte>& out);
+
+/// The array as text: one line per row, numbers that read back to the same bits.
+std::string array_text(const Array& array);
+
+}  // namespace km::tools

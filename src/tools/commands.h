@@ -1,0 +1,25 @@
+// The subcommands. Each adds itself to the parser, and runs when it was the one asked for.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+namespace km::tools {
+
+class Command {
+ public:
+  virtual ~Command() = default;
+  /// The exit code.
+  virtual int run() = 0;
+  bool is_chosen() const { return parser_->parsed(); }
+
+ protected:
+  explicit Command(CLI::App* parser) : parser_(parser) {}
+  CLI::App* parser_;
+};
+
+std::unique_ptr<Command> make_info(CLI::App& app);
+std::unique_ptr<Command> make_run(CLI::App& app);
+std::unique_ptr<Command> make_compile(CLI::App& app);
+
+}  // namespace km::tools

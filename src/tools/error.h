@@ -1,0 +1,28 @@
+// Failures of the command. Its text is complete: what, with which values, and what to do.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+
+namespace km::tools {
+
+/// Exit codes, as people expect them.
+enum ExitCode : int { kExitOk = 0, kExitFailure = 1, kExitUsage = 2 };
+
+inline Error error(km_status status, std::string message) {
+  return Error{status, std::move(message), 0};
+}
+/// The command line makes no sense.
+inline Error usage_error(std::string message) {
+  return error(KM_ERROR_INVALID_ARGUMENT, std::move(message));
+}
+/// A file that cannot be used.
+inline Error file_error(const std::string& path, const std::string& reason) {
+  return error(KM_ERROR_IO, "'" + path + "': " + reason);
+}
+
+/// Prints "kernelmill: <message>" on standard error and gives `code` back.
+int report(const Error& failure, ExitCode code);
+
+}  // namespace km::tools

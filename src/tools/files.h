@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+
+#include "tools/array.h"
+
+namespace km::tools {
+
+/// The whole file.
+Result<std::string> read_file(const std::string& path);
+/// Replaces the file; "-" is standard output.
+Status write_file(const std::string& path, const std::string& content);
+
+/// Whether `path` could be written, without touching it.
+Status check_writable(const std::string& path);
+
+/// By the ending of the name: .npy or .png; "-" writes text on standard output.
+Result<Array> read_array(const std::string& path);
+Status write_array(const std::string& path, const Array& array);
+/// Whether an array of this type and shape can be written under that name.
+Status check_array_file(const std::string& path, ElementType type,
+                        const std::vector<uint64_t>& shape);
+bool is_png(const std::string& path);
+
+}  // namespace km::tools

@@ -1,0 +1,237 @@
+// kernelmill info: what this machine can run, and why not where it cannot.
+#include <cstdio>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "tools/commands.h"
+#include "tools/error.h"
+#include "tools/library.h"
+
+namespace km::tools {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Variable {
+  const char* name;
+  const char* values;
+  const char* default_value;
+  const char* text;
+};
+constexpr Variable kVariables[] = {
+#define KM_ENV(name, values, fallback, text) {#name, values, fallback, text},
+#include "base/env.def"
+#undef KM_ENV
+};
+
+Json version_json() {
+  km_build_info build{};
+  build.struct_size = sizeof build;
+  km_build_info_get(&build);
+  return {{"version", version_text()}, {"build_id", build.build_id}, {"compiler", build.compiler}};
+}
+
+Json backends_json() {
+  Json list = Json::array();
+  uint32_t count = 0;
+  km_backend_count(&count);
+  for (uint32_t i = 0; i < count; ++i) {
+    km_backend_info info{};
+    info.struct_size = sizeof info;
+    if (km_backend_info_get(i, &info) != KM_SUCCESS) continue;
+    const char* status = "";
+    km_status_name(info.status, &status);
+    list.push_back({{"name", info.name},
+                    {"usable", info.status == KM_SUCCESS},
+                    {"status", status},
+                    {"reason", info.reason},
+                    {"device_count", info.device_count}});
+  }
+  return list;
+}
+
+Json device_json(const km_device_info& info) {
+  return {{"uri", info.uri},
+          {"backend", info.backend},
+          {"name", info.name},
+          {"isa", info.isa},
+          {"threads", info.threads},
+          {"total_memory_bytes", info.total_memory_bytes},
+          {"compute_capability", std::to_string(info.compute_capability_major) + "." +
+                                     std::to_string(info.compute_capability_minor)},
+          {"multiprocessor_count", info.multiprocessor_count},
+          {"warp_size", info.warp_size},
+          {"max_threads_per_block", info.max_threads_per_block},
+          {"max_block_dim", info.max_block_dim},
+          {"max_grid_dim", info.max_grid_dim},
+          {"shared_bytes_per_block", info.shared_bytes_per_block},
+          {"shared_bytes_per_block_max", info.shared_bytes_per_block_max},
+          {"clock_rate_khz", info.clock_rate_khz},
+          {"memory_clock_rate_khz", info.memory_clock_rate_khz},
+          {"memory_bus_width_bits", info.memory_bus_width_bits}};
+}
+
+/// A device that cannot be opened is listed with the reason: `info` itself never fails for it.
+Json devices_json(const Json& backends) {
+  Json list = Json::array();
+  for (const Json& backend : backends) {
+    for (uint32_t i = 0; i < backend["device_count"].get<uint32_t>(); ++i) {
+      const std::string uri = backend["name"].get<std::string>() + ":" + std::to_string(i);
+      Device device;
+      const Status opened = check(km_device_open(uri.c_str(), device.out()));
+      const Result<km_device_info> info =
+          opened ? device_info(device.get()) : Result<km_device_info>(opened.error());
+      list.push_back(info ? device_json(*info)
+                          : Json{{"uri", uri}, {"reason", info.error().message}});
+    }
+  }
+  return list;
+}
+
+/// Asked by compiling nothing; the PTX's header tells the release.
+Json nvrtc_json() {
+  Program program;
+  Status status = check(km_program_create("", 0, "empty.cu", program.out()));
+  if (status) status = check(km_program_compile(program.get()));
+  if (!status) return {{"usable", false}, {"reason", status.error().message}};
+  const std::string ptx = copy_text([&](char* buffer, uint64_t capacity, uint64_t* size) {
+    return km_program_ptx(program.get(), buffer, capacity, size);
+  });
+  constexpr std::string_view kMark = ", V";
+  const size_t mark = ptx.find(kMark, ptx.find("release"));
+  std::string release = "unknown";
+  if (mark != std::string::npos) {
+    const size_t start = mark + kMark.size();
+    release = ptx.substr(start, ptx.find('\n', start) - start);
+  }
+  return {{"usable", true}, {"release", release}};
+}
+
+Json environment_json() {
+  Json list = Json::array();
+  for (const Variable& variable : kVariables) {
+    const char* value = std::getenv(variable.name);
+    list.push_back({{"name", variable.name},
+                    {"value", value != nullptr ? Json(value) : Json()},
+                    {"default", variable.default_value},
+                    {"values", variable.values},
+                    {"text", variable.text}});
+  }
+  return list;
+}
+
+std::string text_of(const Json& json, const char* key) { return json[key].get<std::string>(); }
+
+void print_devices(const Json& devices) {
+  std::printf("\nDevices\n");
+  if (devices.empty()) std::printf("  none\n");
+  for (const Json& device : devices) {
+    if (device.contains("reason")) {
+      std::printf("  %-7s not usable: %s\n", text_of(device, "uri").c_str(),
+                  text_of(device, "reason").c_str());
+      continue;
+    }
+    const double gib = device["total_memory_bytes"].get<double>() / (1 << 30);
+    std::printf("  %-7s %s\n          %s", text_of(device, "uri").c_str(),
+                text_of(device, "name").c_str(), text_of(device, "isa").c_str());
+    if (const auto threads = device["threads"].get<uint32_t>()) {
+      std::printf(", %u thread%s", threads, threads == 1 ? "" : "s");
+    }
+    std::printf(", %.1f GiB, compute capability %s\n", gib,
+                text_of(device, "compute_capability").c_str());
+  }
+}
+
+void print_backends(const Json& backends) {
+  std::printf("\nBackends\n");
+  for (const Json& backend : backends) {
+    const auto count = backend["device_count"].get<uint32_t>();
+    if (backend["usable"].get<bool>()) {
+      std::printf("  %-7s %u device%s\n", text_of(backend, "name").c_str(), count,
+                  count == 1 ? "" : "s");
+    } else {
+      std::printf("  %-7s not usable: %s\n", text_of(backend, "name").c_str(),
+                  text_of(backend, "reason").c_str());
+    }
+  }
+}
+
+void print_nvrtc(const Json& nvrtc) {
+  std::printf("\nCUDA C++ compiler\n");
+  if (nvrtc["usable"].get<bool>()) {
+    std::printf("  NVRTC   %s\n", text_of(nvrtc, "release").c_str());
+  } else {
+    std::printf("  NVRTC   not usable: %s\n", text_of(nvrtc, "reason").c_str());
+  }
+}
+
+void print_variables_set(const Json& environment) {
+  std::printf("\nEnvironment ('kernelmill info --env' lists every variable)\n");
+  bool is_any_set = false;
+  for (const Json& variable : environment) {
+    if (variable["value"].is_null()) continue;
+    std::printf("  %s=%s\n", text_of(variable, "name").c_str(), text_of(variable, "value").c_str());
+    is_any_set = true;
+  }
+  if (!is_any_set) std::printf("  nothing is set\n");
+}
+
+void print_variables(const Json& environment) {
+  for (const Json& variable : environment) {
+    std::printf("%s=%s\n    %s\n", text_of(variable, "name").c_str(),
+                text_of(variable, "values").c_str(), text_of(variable, "text").c_str());
+    const std::string fallback = text_of(variable, "default");
+    if (!fallback.empty()) std::printf("    Default: %s\n", fallback.c_str());
+    if (!variable["value"].is_null()) {
+      std::printf("    Set to: %s\n", text_of(variable, "value").c_str());
+    }
+  }
+}
+
+class InfoCommand : public Command {
+ public:
+  explicit InfoCommand(CLI::App& app)
+      : Command(app.add_subcommand("info", "Say what this machine can run, and why not")) {
+    parser_->add_flag("--json", json_, "Print everything as JSON");
+    parser_->add_flag("--env", environment_, "Print the environment variables only");
+  }
+  int run() override;
+
+ private:
+  bool json_ = false;
+  bool environment_ = false;
+};
+
+int InfoCommand::run() {
+  const Json environment = environment_json();
+  if (environment_) {
+    if (json_) {
+      std::printf("%s\n", environment.dump(2).c_str());
+    } else {
+      print_variables(environment);
+    }
+    return kExitOk;
+  }
+  Json all = version_json();
+  all["backends"] = backends_json();
+  all["devices"] = devices_json(all["backends"]);
+  all["nvrtc"] = nvrtc_json();
+  if (json_) {
+    all["environment"] = environment;
+    std::printf("%s\n", all.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+    return kExitOk;
+  }
+  std::printf("kernelmill %s (build %s, %s)\n", text_of(all, "version").c_str(),
+              text_of(all, "build_id").c_str(), text_of(all, "compiler").c_str());
+  print_devices(all["devices"]);
+  print_backends(all["backends"]);
+  print_nvrtc(all["nvrtc"]);
+  print_variables_set(environment);
+  return kExitOk;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_info(CLI::App& app) { return std::make_unique<InfoCommand>(app); }
+
+}  // namespace km::tools

@@ -1,0 +1,35 @@
+#include "tools/library.h"
+
+#include "tools/error.h"
+
+namespace km::tools {
+
+Status check(km_status status) {
+  if (status == KM_SUCCESS) return {};
+  std::string text = copy_text(km_last_error_message);
+  const char* name = "";
+  if (text.empty() && km_status_name(status, &name) == KM_SUCCESS) text = name;
+  return error(status, std::move(text));
+}
+
+Result<km_device_info> device_info(km_device device) {
+  km_device_info info{};
+  info.struct_size = sizeof info;
+  KM_TRY(check(km_device_info_get(device, &info)));
+  return info;
+}
+
+std::string version_text() {
+  uint32_t major = 0;
+  uint32_t minor = 0;
+  uint32_t patch = 0;
+  km_version(&major, &minor, &patch);
+  return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
+}
+
+int report(const Error& failure, ExitCode code) {
+  std::fprintf(stderr, "kernelmill: %s\n", failure.message.c_str());
+  return code;
+}
+
+}  // namespace km::tools

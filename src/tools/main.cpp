@@ -1,0 +1,66 @@
+// The `kernelmill` command.
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "tools/commands.h"
+#include "tools/error.h"
+#include "tools/library.h"
+
+namespace km::tools {
+namespace {
+
+constexpr const char* kDescription =
+    "Runs CUDA kernels (CUDA C++ or PTX) on any CPU and on NVIDIA GPUs.";
+constexpr const char* kFooter =
+    "Exit codes: 0 done, 1 it failed, 2 the command line is wrong.\n"
+    "'kernelmill COMMAND --help' explains a command; see also kernelmill(1).";
+
+/// Help and version go to standard output: they were asked for. Mistakes do not.
+int report_parse(const CLI::App& app, const CLI::ParseError& mistake) {
+  if (mistake.get_exit_code() == 0) return app.exit(mistake);
+  std::string command = "kernelmill";
+  for (const CLI::App* chosen : app.get_subcommands()) command += " " + chosen->get_name();
+  std::fprintf(stderr, "kernelmill: %s\nSee '%s --help'.\n", mistake.what(), command.c_str());
+  return kExitUsage;
+}
+
+int run_command(int argc, char** argv) {
+  CLI::App app(kDescription, "kernelmill");
+  app.footer(kFooter);
+  app.set_version_flag("--version", "kernelmill " + version_text());
+  app.require_subcommand(0, 1);
+  std::vector<std::unique_ptr<Command>> commands;
+  commands.push_back(make_info(app));
+  commands.push_back(make_run(app));
+  commands.push_back(make_compile(app));
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& mistake) {
+    return report_parse(app, mistake);
+  }
+  for (const auto& command : commands) {
+    if (command->is_chosen()) return command->run();
+  }
+  std::fputs(app.help().c_str(), stderr);
+  return kExitUsage;
+}
+
+}  // namespace
+}  // namespace km::tools
+
+int main(int argc, char** argv) {
+  int code = km::tools::kExitFailure;
+  try {
+    code = km::tools::run_command(argc, argv);
+  } catch (const std::exception& failure) {
+    std::fprintf(stderr, "kernelmill: %s\n", failure.what());
+  }
+  // A full disk behind standard output is a failure too.
+  if (std::fflush(stdout) != 0) {
+    std::perror("kernelmill: standard output");
+    return km::tools::kExitFailure;
+  }
+  return code;
+}

@@ -1,0 +1,61 @@
+#include "tools/png_file.h"
+
+#include <png.h>
+
+#include <cstring>
+
+#include "tools/error.h"
+
+namespace km::tools {
+namespace {
+
+/// libpng's state of one image; its message lives in it.
+class PngImage {
+ public:
+  PngImage() {
+    std::memset(&image_, 0, sizeof image_);
+    image_.version = PNG_IMAGE_VERSION;
+  }
+  ~PngImage() { png_image_free(&image_); }
+  PngImage(const PngImage&) = delete;
+  PngImage& operator=(const PngImage&) = delete;
+
+  png_image* get() { return &image_; }
+  png_image* operator->() { return &image_; }
+
+ private:
+  png_image image_;
+};
+
+constexpr png_uint_32 kFormats[] = {PNG_FORMAT_GRAY, PNG_FORMAT_GA, PNG_FORMAT_RGB,
+                                    PNG_FORMAT_RGBA};
+
+}  // namespace
+
+Result<Array> read_png(const std::string& path) {
+  PngImage png;
+  if (!png_image_begin_read_from_file(png.get(), path.c_str())) {
+    return file_error(path, png->message);
+  }
+  png->format &= PNG_FORMAT_FLAG_COLOR | PNG_FORMAT_FLAG_ALPHA;
+  KM_ASSIGN(Array array, make_array(ElementType::kU8, {png->height, png->width,
+                                                       PNG_IMAGE_SAMPLE_CHANNELS(png->format)}));
+  if (array.bytes.size() > PNG_UINT_31_MAX) return file_error(path, "an image of more than 2 GiB");
+  if (!png_image_finish_read(png.get(), nullptr, array.bytes.data(), 0, nullptr)) {
+    return file_error(path, png->message);
+  }
+  return array;
+}
+
+Status write_png(const std::string& path, const Array& image) {
+  PngImage png;
+  png->height = static_cast<png_uint_32>(image.shape[0]);
+  png->width = static_cast<png_uint_32>(image.shape[1]);
+  png->format = kFormats[image.shape.size() < 3 ? 0 : image.shape[2] - 1];
+  if (!png_image_write_to_file(png.get(), path.c_str(), 0, image.bytes.data(), 0, nullptr)) {
+    return file_error(path, png->message);
+  }
+  return {};
+}
+
+}  // namespace km::tools
