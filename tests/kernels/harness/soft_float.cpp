@@ -31,32 +31,43 @@ mpfr_rnd_t mode_of(Round round) {
 template <class F>
 constexpr mpfr_prec_t kPrecision = std::is_same_v<F, float> ? 24 : 53;
 
-/// Limits MPFR's exponents to those of F for the time of one operation.
-template <class F>
-class Range {
+/// Limits MPFR's exponents while it lives.
+class ExponentRange {
  public:
-  Range() : emin_(mpfr_get_emin()), emax_(mpfr_get_emax()) {
-    mpfr_set_emin(std::is_same_v<F, float> ? -148 : -1073);
-    mpfr_set_emax(std::is_same_v<F, float> ? 128 : 1024);
+  ExponentRange(mpfr_exp_t emin, mpfr_exp_t emax) : emin_(mpfr_get_emin()), emax_(mpfr_get_emax()) {
+    mpfr_set_emin(emin);
+    mpfr_set_emax(emax);
   }
-  ~Range() {
+  ~ExponentRange() {
     mpfr_set_emin(emin_);
     mpfr_set_emax(emax_);
   }
-  Range(const Range&) = delete;
-  Range& operator=(const Range&) = delete;
+  ExponentRange(const ExponentRange&) = delete;
+  ExponentRange& operator=(const ExponentRange&) = delete;
 
  private:
   mpfr_exp_t emin_, emax_;
 };
+
+/// To the exponents of F.
+template <class F>
+ExponentRange format_range() {
+  constexpr bool kSingle = std::is_same_v<F, float>;
+  return ExponentRange(kSingle ? -148 : -1073, kSingle ? 128 : 1024);
+}
+
+/// Far beyond the exponents of double but small enough for MPFR: at the ends of its full range some
+/// functions ask for absurd precisions.
+ExponentRange wide_range() { return ExponentRange(-(1 << 20), 1 << 20); }
 
 /// Runs `operation(result, mode)` (which returns MPFR's ternary value) with F's format.
 template <class F, class Operation>
 F rounded(Round round, const Operation& operation) {
   Number result(kPrecision<F>);
   const mpfr_rnd_t mode = mode_of(round);
-  Range<F> range;
-  const int ternary = operation(result.value, mode);
+  const ExponentRange range = format_range<F>();
+  // mpfr_set keeps exponents that are out of range: hence the check.
+  const int ternary = mpfr_check_range(result.value, operation(result.value, mode), mode);
   mpfr_subnormalize(result.value, ternary, mode);
   return static_cast<F>(mpfr_get_d(result.value, MPFR_RNDN));
 }
@@ -105,6 +116,7 @@ double error_in_ulps(F got, const mpfr_t exact) {
 
 template <class F>
 double unary_error(F got, F a, const Exact& exact) {
+  const ExponentRange range = wide_range();
   Number in, out;
   load(in, a);
   exact(out.value, in.value);
@@ -113,6 +125,7 @@ double unary_error(F got, F a, const Exact& exact) {
 
 template <class F>
 double binary_error(F got, F a, F b, const Exact2& exact) {
+  const ExponentRange range = wide_range();
   Number x, y, out;
   load(x, a);
   load(y, b);

@@ -1,0 +1,279 @@
+// Loads and stores of every shape and state space, addressing, constants, globals, local arrays.
+#define INDEX() (blockIdx.x * blockDim.x + threadIdx.x)
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef long long s64;
+
+extern "C" __global__ void vector_float4(const float4* in, float4* out, u32 n) {
+  const u32 i = INDEX();
+  if (i >= n) return;
+  const float4 v = in[i];
+  out[n - 1 - i] = make_float4(v.w, v.x + v.y, v.z * 2.0f, v.y);
+}
+
+extern "C" __global__ void vector_small(const uchar4* bytes, const short2* shorts, uchar4* out,
+                                        int* sums, u32 n) {
+  const u32 i = INDEX();
+  if (i >= n) return;
+  const uchar4 b = bytes[i];
+  const short2 s = shorts[i];
+  out[i] = make_uchar4(b.w, b.z, b.y, b.x);
+  sums[i] = b.x + b.y - b.z + b.w + s.x * 3 - s.y;
+}
+
+extern "C" __global__ void vector_wide(const double2* in, longlong2* out, u32 n) {
+  const u32 i = INDEX();
+  if (i >= n) return;
+  const double2 v = in[i];
+  out[i].x = __double_as_longlong(v.y);
+  out[i].y = __double_as_longlong(v.x) ^ 1;
+}
+
+struct Particle {
+  float x, y, z;
+  u8 kind;
+  u16 id;
+  double mass;
+};
+
+extern "C" __global__ void structures(const Particle* in, Particle* out, const u32* order, u32 n) {
+  const u32 i = INDEX();
+  if (i >= n) return;
+  Particle p = in[order[i]];
+  p.x += 1.0f;
+  p.kind = (u8)(p.kind ^ 0x5A);
+  p.id = (u16)(p.id + i);
+  p.mass *= 0.5;
+  out[i] = p;
+}
+
+extern "C" __global__ void soa_to_aos(const float* x, const float* y, const float* z, float* out,
+                                      u32 n) {
+  const u32 i = INDEX();
+  if (i >= n) return;
+  out[3 * i + 0] = x[i];
+  out[3 * i + 1] = y[i];
+  out[3 * i + 2] = z[i];
+}
+
+extern "C" __global__ void read_only_gather(const float* __restrict__ table,
+                                            const int* __restrict__ index, float* out, u32 n) {
+  const u32 i = INDEX();
+  if (i >= n) return;
+  out[i] = __ldg(&table[index[i]]) + __ldg(table + (index[i] ^ 1));
+}
+
+extern "C" __global__ void scatter(const u32* index, const u32* value, u32* out, u32 n) {
+  const u32 i = INDEX();
+  if (i < n && (value[i] & 3) != 0) out[index[i]] = value[i];
+}
+
+// Every other element, backwards, and a stride that is a run-time value.
+extern "C" __global__ void strides(const u32* in, u32* out, u32 stride, u32 n) {
+  const u32 i = INDEX();
+  if (i >= n) return;
+  out[i] = in[2 * i] + in[2 * n - 1 - i] * 3 + in[(i * stride) % (2 * n)];
+}
+
+// Overlapping reads at odd offsets, bytes that share words with neighbours' stores.
+extern "C" __global__ void byte_neighbours(const u8* in, u8* out, u32 n) {
+  const u32 i = INDEX();
+  if (i >= n) return;
+  const u8 left = i > 0 ? in[i - 1] : 0;
+  const u8 right = i + 1 < n ? in[i + 1] : 0;
+  if (i % 3 != 1) out[i] = (u8)(left + 2 * in[i] + right);
+}
+
+struct Matrix {
+  float m[9];
+  int flags[2];
+  double scale;
+};
+
+extern "C" __global__ void structure_argument(Matrix matrix, const float* in, float* out, char sign,
+                                              short bias, u32 n) {
+  const u32 i = INDEX();
+  if (i >= n) return;
+  const float x = in[3 * i], y = in[3 * i + 1], z = in[3 * i + 2];
+  for (int row = 0; row < 3; ++row) {
+    const float* r = matrix.m + 3 * row;
+    float sum = fmaf(r[0], x, fmaf(r[1], y, r[2] * z));
+    if (matrix.flags[row & 1] & (1 << (i & 7))) sum = -sum;
+    out[3 * i + row] = (float)(sum * matrix.scale) * (float)sign + (float)bias;
+  }
+}
+
+__constant__ float c_weights[5] = {0.0625f, 0.25f, 0.375f, 0.25f, 0.0625f};
+__constant__ int c_table[256];
+
+extern "C" __global__ void constant_memory(const u8* in, float* out, int* looked_up, u32 n) {
+  const u32 i = INDEX();
+  if (i >= n) return;
+  float sum = 0.0f;
+  for (int k = -2; k <= 2; ++k) {
+    const int at = min(max((int)i + k, 0), (int)n - 1);
+    sum = fmaf(c_weights[k + 2], (float)in[at], sum);
+  }
+  out[i] = sum;
+  looked_up[i] = c_table[in[i]];
+}
+
+__device__ int g_counter = 41;
+__device__ float g_values[4] = {1.5f, -2.5f, 3.25f, 1e-40f};
+__device__ const char g_text[] = "kernelmill";
+__device__ int g_array[8] = {10, 11, 12, 13, 14, 15, 16, 17};
+__device__ int* g_pointer = &g_array[3];
+__device__ const void* g_addresses[3] = {&g_counter, g_values + 2, g_text + 6};
+__device__ s64 g_wide = -1234567890123456789ll;
+
+extern "C" __global__ void global_initialisers(int* ints, float* floats, s64* wide) {
+  const u32 i = threadIdx.x;
+  if (i == 0) ints[0] = g_counter + *(const int*)g_addresses[0];
+  if (i == 1) ints[1] = *g_pointer + g_pointer[2] * 100;
+  if (i == 2) ints[2] = *(const char*)g_addresses[2];
+  if (i < 4) floats[i] = g_values[i];
+  if (i == 3) floats[4] = *(const float*)g_addresses[1];
+  if (i < 11) ints[3 + i] = g_text[i];
+  if (i == 5) *wide = g_wide;
+}
+
+extern "C" __global__ void global_update(int amount) {
+  if (threadIdx.x == 0) {
+    g_counter += amount;
+    g_pointer = &g_array[amount & 7];
+  }
+  if (threadIdx.x < 8) g_array[threadIdx.x] *= 2;
+}
+
+// Local memory: written and read at indices that only the data knows.
+extern "C" __global__ void local_array(const u32* in, u32* out, u32 n) {
+  const u32 i = INDEX();
+  if (i >= n) return;
+  u32 bins[16];
+  for (int k = 0; k < 16; ++k) bins[k] = k;
+  u32 x = in[i];
+  for (int k = 0; k < 20; ++k) {
+    bins[x & 15] += x >> 8;
+    x = x * 1664525u + 1013904223u;
+  }
+  u32 sum = 0;
+  for (int k = 0; k < 16; ++k) sum = sum * 31 + bins[(k + (in[i] >> 4)) & 15];
+  out[i] = sum;
+}
+
+// The address of a local array escapes into a function.
+__device__ __noinline__ void reverse_bytes(u8* data, int length) {
+  for (int k = 0; k < length / 2; ++k) {
+    const u8 swap = data[k];
+    data[k] = data[length - 1 - k];
+    data[length - 1 - k] = swap;
+  }
+}
+
+extern "C" __global__ void local_escapes(const u8* in, u8* out, u32 n) {
+  const u32 i = INDEX();
+  if (i >= n) return;
+  u8 buffer[13];
+  const int length = 3 + (int)(i % 11);
+  for (int k = 0; k < 13; ++k) buffer[k] = in[13 * i + k];
+  reverse_bytes(buffer, length);
+  for (int k = 0; k < 13; ++k) out[13 * i + k] = buffer[k];
+}
+
+// Insertion sort in registers or local memory, divergent inner loops.
+extern "C" __global__ void local_sort(const int* in, int* out, u32 n) {
+  const u32 i = INDEX();
+  if (i >= n) return;
+  int v[12];
+  for (int k = 0; k < 12; ++k) v[k] = in[12 * i + k];
+  for (int k = 1; k < 12; ++k) {
+    const int x = v[k];
+    int j = k - 1;
+    while (j >= 0 && v[j] > x) {
+      v[j + 1] = v[j];
+      --j;
+    }
+    v[j + 1] = x;
+  }
+  for (int k = 0; k < 12; ++k) out[12 * i + k] = v[k];
+}
+
+// 32-bit index arithmetic wraps: neighbouring threads may be far apart.
+extern "C" __global__ void index_wraps(const u32* in, u32* out, u32 base, u32 mask, u32 n) {
+  const u32 i = INDEX();
+  if (i >= n) return;
+  const u32 at = (base + i * 3u) & mask;
+  out[i] = in[at];
+}
+
+extern "C" __global__ void index_wraps_to_zero(const u32* in, u32* out, u32 base, u32 n) {
+  const u32 i = INDEX();
+  const u32 wrapped = base + i;
+  if (wrapped < n) out[wrapped] = in[wrapped] + 1;
+}
+
+extern "C" __global__ void index_signed_wrap(const u32* in, u32* out, int base, int n) {
+  const int i = (int)INDEX();
+  const int wrapped = (int)((u32)base + (u32)i);
+  if (wrapped >= -n && wrapped < n) out[wrapped + n] = in[wrapped + n] ^ 0xFFu;
+}
+
+extern "C" __global__ void index_64bit(const u8* in, u8* out, s64 pitch, s64 rows, s64 columns) {
+  const s64 i = (s64)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= rows * columns) return;
+  const s64 row = i / columns, column = i % columns;
+  out[row * pitch + column] = in[(rows - 1 - row) * pitch + column];
+}
+
+extern "C" __global__ void grid_stride(const float* x, float* y, float a, u32 n) {
+  for (u32 i = INDEX(); i < n; i += gridDim.x * blockDim.x) y[i] = fmaf(a, x[i], y[i]);
+}
+
+extern "C" __global__ void three_dimensions(u32* out, u32 nx, u32 ny, u32 nz) {
+  const u32 x = blockIdx.x * blockDim.x + threadIdx.x;
+  const u32 y = blockIdx.y * blockDim.y + threadIdx.y;
+  const u32 z = blockIdx.z * blockDim.z + threadIdx.z;
+  if (x < nx && y < ny && z < nz) {
+    out[(z * ny + y) * nx + x] = x | y << 8 | z << 16 | (blockIdx.x + blockIdx.y + blockIdx.z) << 24;
+  }
+}
+
+extern "C" __global__ void special_registers(u32* out) {
+  const u32 thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+  const u32 threads = blockDim.x * blockDim.y * blockDim.z;
+  const u32 block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+  u32 lane, warp;
+  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+  asm volatile("mov.u32 %0, %%warpid;" : "=r"(warp));
+  u32* row = out + (block * threads + thread) * 4;
+  row[0] = thread;
+  row[1] = lane;
+  row[2] = warp;
+  row[3] = gridDim.x | gridDim.y << 8 | gridDim.z << 16;
+}
+
+extern "C" __global__ void volatile_accesses(volatile u32* data, u32 n) {
+  const u32 i = INDEX();
+  if (i >= n) return;
+  data[i] = data[i] + 1;
+  data[i] = data[i] * 2;
+}
+
+template <class T, int kRadius>
+__device__ T window_sum(const T* in, int i, int n) {
+  T sum = 0;
+  for (int k = -kRadius; k <= kRadius; ++k) {
+    if (i + k >= 0 && i + k < n) sum += in[i + k];
+  }
+  return sum;
+}
+
+extern "C" __global__ void templates(const int* a, const double* b, int* out_a, double* out_b,
+                                     int n) {
+  const int i = (int)INDEX();
+  if (i >= n) return;
+  out_a[i] = window_sum<int, 3>(a, i, n);
+  out_b[i] = window_sum<double, 2>(b, i, n);
+}
