@@ -1,0 +1,23 @@
+#include "simt/emit/dump.h"
+
+#include <cstdio>
+#include <string>
+
+#include "base/env.h"
+
+namespace km::simt {
+
+bool dump_enabled(std::string_view stage) {
+  static const std::string stages = "," + env(EnvVar::KM_DUMP).value_or("") + ",";
+  return stages.find("," + std::string(stage) + ",") != std::string::npos;
+}
+
+void dump_stage(std::string_view stage, std::string_view name, std::string_view text) {
+  // One write, so that dumps of kernels compiled at the same time stay whole.
+  std::string out = "==== " + std::string(stage) + " of " + std::string(name) + "\n";
+  out += text;
+  if (!text.ends_with('\n')) out += '\n';
+  std::fwrite(out.data(), 1, out.size(), stderr);
+}
+
+}  // namespace km::simt

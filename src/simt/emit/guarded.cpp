@@ -1,0 +1,212 @@
+#include "simt/emit/guarded.h"
+
+#include <llvm/Support/ErrorHandling.h>
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+#include <xmmintrin.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <new>
+#include <string>
+#include <thread>
+
+namespace km::simt::internal {
+namespace {
+
+constexpr size_t kStackBytes = size_t{64} << 20;
+constexpr unsigned kDefaultMxcsr = 0x1F80;
+
+struct Job {
+  std::function<void()> work;
+  Status status;
+  bool done = false;
+};
+
+class Pool {
+ public:
+  Status run(std::function<void()> work);
+  /// On one of this pool's threads: gives the job up and never returns.
+  [[noreturn]] void park(Job& job, const char* reason);
+
+  const pid_t process = getpid();
+
+ private:
+  static void* thread_main(void* pool);
+  void serve();
+  Status add_thread();
+  void finish(Job& job, Status status);
+  void fail_queue(const Error& error);
+
+  std::mutex mutex_;
+  std::condition_variable queued_, finished_;
+  std::deque<std::shared_ptr<Job>> queue_;
+  unsigned threads_ = 0, idle_ = 0;
+  const unsigned max_threads_ = std::max(1u, std::thread::hardware_concurrency());
+};
+
+thread_local Pool* this_pool = nullptr;
+thread_local Job* this_job = nullptr;
+
+void on_fatal_error(void*, const char* reason, bool) {
+  // Elsewhere than on our threads LLVM does what it always does.
+  if (this_pool && this_job) this_pool->park(*this_job, reason);
+}
+
+void install_handlers() {
+  static const bool installed = [] {
+    llvm::install_fatal_error_handler(on_fatal_error);
+    llvm::install_bad_alloc_error_handler(on_fatal_error);
+    return true;
+  }();
+  static_cast<void>(installed);
+}
+
+/// The pool of this process: a forked child has none of its parent's threads and starts anew.
+/// Pools are never destroyed, because their threads may still run while the process exits.
+Pool& pool() {
+  static std::atomic<Pool*> current{nullptr};
+  Pool* found = current.load(std::memory_order_acquire);
+  while (!found || found->process != getpid()) {
+    install_handlers();
+    auto fresh = std::make_unique<Pool>();
+    if (current.compare_exchange_strong(found, fresh.get(), std::memory_order_acq_rel)) {
+      found = fresh.release();
+    }
+  }
+  return *found;
+}
+
+/// Memory may have run out: then even the text is left away.
+Status give_up_status(const char* reason) {
+  try {
+    return make_error(KM_ERROR_COMPILER, "LLVM gave up: %s", reason ? reason : "unknown reason");
+  } catch (const std::bad_alloc&) {
+    return Error{KM_ERROR_COMPILER, "out of memory", 0};
+  }
+}
+
+Status run_job(Job& job) {
+  try {
+    job.work();
+    return {};
+  } catch (const std::bad_alloc&) {
+    return Error{KM_ERROR_OUT_OF_HOST_MEMORY, "out of memory in the code generator", 0};
+  } catch (...) {
+    return Error{KM_ERROR_INTERNAL, "an exception left the code generator", 0};
+  }
+}
+
+Status Pool::run(std::function<void()> work) {
+  auto job = std::make_shared<Job>();
+  job->work = std::move(work);
+  std::unique_lock lock(mutex_);
+  if (queue_.size() >= idle_ && threads_ < max_threads_) {
+    Status added = add_thread();
+    if (!added && threads_ == 0) return added;
+  }
+  queue_.push_back(job);
+  queued_.notify_one();
+  finished_.wait(lock, [&] { return job->done; });
+  return std::move(job->status);
+}
+
+Status Pool::add_thread() {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  int code = pthread_attr_setstacksize(&attributes, kStackBytes);
+  pthread_t thread;
+  // Signals for the process are the host's: none of its handlers may run on our threads.
+  sigset_t all, before;
+  sigfillset(&all);
+  for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) sigdelset(&all, fault);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  if (code == 0) code = pthread_create(&thread, &attributes, &Pool::thread_main, this);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_attr_destroy(&attributes);
+  if (code != 0) {
+    Error error = make_error(KM_ERROR_OUT_OF_HOST_MEMORY,
+                             "cannot start a compiler thread with a stack of 64 MiB (error %d)",
+                             code);
+    error.native_code = code;
+    return error;
+  }
+  ++threads_;
+  return {};
+}
+
+void* Pool::thread_main(void* pool) {
+  pthread_setname_np(pthread_self(), "km-compile");
+  // The creator may have flush-to-zero set, and LLVM folds constants with the host's arithmetic.
+  _mm_setcsr(kDefaultMxcsr);
+  this_pool = static_cast<Pool*>(pool);
+  this_pool->serve();
+  return nullptr;
+}
+
+void Pool::serve() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    ++idle_;
+    queued_.wait(lock, [this] { return !queue_.empty(); });
+    --idle_;
+    std::shared_ptr<Job> job = std::move(queue_.front());
+    queue_.pop_front();
+    lock.unlock();
+    this_job = job.get();
+    Status status = run_job(*job);
+    this_job = nullptr;
+    job->work = nullptr;
+    finish(*job, std::move(status));
+    job.reset();
+    lock.lock();
+  }
+}
+
+void Pool::finish(Job& job, Status status) {
+  std::lock_guard lock(mutex_);
+  job.status = std::move(status);
+  job.done = true;
+  finished_.notify_all();
+}
+
+void Pool::park(Job& job, const char* reason) {
+  Status status = give_up_status(reason);
+  {
+    std::lock_guard lock(mutex_);
+    --threads_;
+    // Another takes this one's place, or nobody would serve those who wait.
+    if (!queue_.empty()) {
+      Status added = add_thread();
+      if (!added && threads_ == 0) fail_queue(added.error());
+    }
+  }
+  finish(job, std::move(status));
+  for (;;) pause();
+}
+
+void Pool::fail_queue(const Error& error) {
+  for (const std::shared_ptr<Job>& job : queue_) {
+    job->status = error;
+    job->done = true;
+  }
+  queue_.clear();
+  finished_.notify_all();
+}
+
+}  // namespace
+
+Status run_on_engine_thread(std::function<void()> job) {
+  if (this_job) {
+    job();
+    return {};
+  }
+  return pool().run(std::move(job));
+}
+
+}  // namespace km::simt::internal

@@ -1,0 +1,97 @@
+#include "simt/emit/passes.h"
+
+#include <llvm/Analysis/AliasAnalysis.h>
+#include <llvm/Analysis/CGSCCPassManager.h>
+#include <llvm/Analysis/LoopAnalysisManager.h>
+#include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/IR/PassManager.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Transforms/IPO/AlwaysInliner.h>
+#include <llvm/Transforms/IPO/GlobalDCE.h>
+#include <llvm/Transforms/InstCombine/InstCombine.h>
+#include <llvm/Transforms/Scalar/ADCE.h>
+#include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/GVN.h>
+#include <llvm/Transforms/Scalar/LICM.h>
+#include <llvm/Transforms/Scalar/LoopPassManager.h>
+#include <llvm/Transforms/Scalar/LoopUnrollPass.h>
+#include <llvm/Transforms/Scalar/SROA.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
+#include <llvm/Transforms/Scalar/Sink.h>
+
+namespace km::simt {
+namespace {
+
+/// Analyses in the order in which they must be destroyed: the last one first.
+struct Analyses {
+  llvm::LoopAnalysisManager loop;
+  llvm::FunctionAnalysisManager function;
+  llvm::CGSCCAnalysisManager cgscc;
+  llvm::ModuleAnalysisManager module;
+
+  Analyses(llvm::Module& of, llvm::TargetMachine& machine) {
+    llvm::TargetLibraryInfoImpl library(llvm::Triple(of.getTargetTriple()));
+    library.disableAllFunctions();
+    function.registerPass([&] { return llvm::TargetLibraryAnalysis(library); });
+    llvm::PassBuilder builder(&machine);
+    builder.registerModuleAnalyses(module);
+    builder.registerCGSCCAnalyses(cgscc);
+    builder.registerFunctionAnalyses(function);
+    builder.registerLoopAnalyses(loop);
+    builder.crossRegisterProxies(loop, function, cgscc, module);
+  }
+};
+
+bool has_loop_hints(const llvm::Module& module) {
+  const unsigned kind = module.getContext().getMDKindID("llvm.loop");
+  for (const llvm::Function& function : module) {
+    for (const llvm::BasicBlock& block : function) {
+      const llvm::Instruction* end = block.getTerminator();
+      if (end && end->getMetadata(kind)) return true;
+    }
+  }
+  return false;
+}
+
+bool has_always_inline(const llvm::Module& module) {
+  for (const llvm::Function& function : module) {
+    if (function.hasFnAttribute(llvm::Attribute::AlwaysInline)) return true;
+  }
+  return false;
+}
+
+llvm::FunctionPassManager function_passes(bool unroll) {
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
+  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/false));
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  llvm::LoopPassManager loops;
+  loops.addPass(llvm::LICMPass(llvm::LICMOptions()));
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/true));
+  if (unroll) {
+    passes.addPass(llvm::LoopUnrollPass(
+        llvm::LoopUnrollOptions(/*OptLevel=*/2, /*OnlyWhenForced=*/true)));
+    passes.addPass(llvm::InstCombinePass());
+  }
+  passes.addPass(llvm::GVNPass(llvm::GVNOptions().setPRE(false).setLoadPRE(false)));
+  passes.addPass(llvm::ADCEPass());
+  passes.addPass(llvm::SinkingPass());
+  return passes;
+}
+
+}  // namespace
+
+void run_passes(llvm::Module& module, llvm::TargetMachine& machine) {
+  Analyses analyses(module, machine);
+  llvm::ModulePassManager passes;
+  if (has_always_inline(module)) {
+    passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/false));
+  }
+  passes.addPass(llvm::GlobalDCEPass());
+  passes.addPass(
+      llvm::createModuleToFunctionPassAdaptor(function_passes(has_loop_hints(module))));
+  passes.run(module, analyses.module);
+}
+
+}  // namespace km::simt

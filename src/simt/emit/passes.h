@@ -1,0 +1,13 @@
+// The middle of the pipeline: LLVM's passes over a kernel's module.
+#pragma once
+
+#include <llvm/IR/Module.h>
+#include <llvm/Target/TargetMachine.h>
+
+namespace km::simt {
+
+/// Improves the module in place. Knows no library functions, vectorises nothing, and unrolls only
+/// loops whose metadata asks for it.
+void run_passes(llvm::Module& module, llvm::TargetMachine& machine);
+
+}  // namespace km::simt
