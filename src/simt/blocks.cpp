@@ -233,8 +233,9 @@ void redirect(RawBlock& block, uint32_t from, uint32_t to) {
 void merge_latches(std::vector<RawBlock>& blocks) {
   Graph graph = graph_of(blocks);
   LoopForest forest = find_loops(graph, DominatorTree(graph, 0));
-  for (const auto& loop : forest.loops) {
-    bool single = loop.latches.size() == 1 &&
+  for (uint32_t l = 0; l < forest.loops.size(); ++l) {
+    const auto& loop = forest.loops[l];
+    bool single = loop.latches.size() == 1 && forest.innermost[loop.latches[0]] == l &&
                   std::count(blocks[loop.latches[0]].targets.begin(),
                              blocks[loop.latches[0]].targets.end(), loop.header) == 1 &&
                   blocks[loop.latches[0]].end != End::barrier;

@@ -1,0 +1,240 @@
+#include "simt/analysis/convergence.h"
+
+#include <algorithm>
+
+namespace km::simt {
+
+namespace {
+
+using ptx::Instruction;
+using ptx::Modifier;
+using ptx::Opcode;
+using ptx::Operand;
+
+using Marks = std::vector<uint8_t>;
+
+/// Blocks from which some block of `targets` can be reached (targets included).
+Marks reaching(const Kernel& kernel, const Marks& targets) {
+  Marks result = targets;
+  std::vector<BlockId> stack;
+  for (BlockId b = 0; b < targets.size(); ++b) {
+    if (targets[b]) stack.push_back(b);
+  }
+  while (!stack.empty()) {
+    BlockId block = stack.back();
+    stack.pop_back();
+    for (BlockId pred : kernel.blocks[block].preds) {
+      if (result[pred]) continue;
+      result[pred] = 1;
+      stack.push_back(pred);
+    }
+  }
+  return result;
+}
+
+/// Blocks that lie strictly between a parting branch and the place where its sides have met again,
+/// among the blocks of `within` only: what has left those never comes back to a target.
+Marks parted(const Kernel& kernel, const Marks& branches, const Marks& within) {
+  Graph graph(kernel.blocks.size());
+  for (BlockId b = 0; b < graph.size(); ++b) {
+    if (!within[b]) continue;
+    for (BlockId succ : kernel.blocks[b].succs) {
+      if (within[succ]) graph.add_edge(b, succ);
+    }
+  }
+  const DominatorTree post = post_dominators(graph);
+  Marks result(kernel.blocks.size());
+  for (BlockId branch = 0; branch < graph.size(); ++branch) {
+    if (!branches[branch] || graph.succs[branch].size() < 2) continue;
+    const NodeId meet = post.parent(branch);
+    Marks seen(graph.size());
+    std::vector<NodeId> stack = graph.succs[branch];
+    while (!stack.empty()) {
+      NodeId node = stack.back();
+      stack.pop_back();
+      if (node == meet || seen[node]) continue;
+      seen[node] = result[node] = 1;
+      for (NodeId succ : graph.succs[node]) stack.push_back(succ);
+    }
+  }
+  return result;
+}
+
+class Classifier {
+ public:
+  Classifier(const Kernel& kernel, const Shapes& shapes) : kernel_(kernel), shapes_(shapes) {}
+
+  Classification run() {
+    check_barriers();
+    check_warp_operations();
+    check_loops();
+    return std::move(result_);
+  }
+
+ private:
+  void require(Mode mode, const Instruction* cause, const char* reason) {
+    if (static_cast<int>(mode) <= static_cast<int>(result_.mode)) return;
+    result_ = {mode, describe(*kernel_.module, *cause) + " " + reason, cause};
+  }
+
+  void check_barriers() {
+    Marks barriers(kernel_.blocks.size());
+    for (BlockId b = 0; b < barriers.size(); ++b) {
+      const Block& block = kernel_.blocks[b];
+      barriers[b] = block.end == End::barrier;
+      if (barriers[b] && !is_plain(*block.terminator)) {
+        require(Mode::suspendable_warps, block.terminator, "has a barrier number or thread count");
+      }
+    }
+    const Marks within = reaching(kernel_, barriers);
+    const Marks warps = parted(kernel_, shapes_.warp_branch, within);
+    const Marks lanes = parted(kernel_, shapes_.divergent_branch, within);
+    for (BlockId b = 0; b < barriers.size(); ++b) {
+      if (!barriers[b]) continue;
+      const Instruction* at = kernel_.blocks[b].terminator;
+      if (warps[b]) require(Mode::suspendable_warps, at, "is not reached by all warps alike");
+      if (lanes[b]) require(Mode::split_warps, at, "is not reached by all lanes of a warp alike");
+    }
+  }
+
+  /// bar.sync 0 and barrier.sync 0 over the whole block, reductions included.
+  bool is_plain(const Instruction& instruction) const {
+    if (instruction.has(Modifier::arrive)) return false;
+    const bool reduces = instruction.has(Modifier::red);
+    const unsigned first = reduces ? 1 : 0;
+    const unsigned expected = first + 1 + (reduces ? 1 : 0);
+    const Operand& id = instruction.operands[first];
+    return id.kind == Operand::Kind::immediate && id.bits == 0 &&
+           instruction.operand_count == expected;
+  }
+
+  void check_warp_operations() {
+    for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
+      for (const Inst& inst : kernel_.blocks[b].insts) {
+        if (!is_warp_operation(*inst.ptx) || inst.ptx->opcode == Opcode::activemask) continue;
+        if (!converged(b, inst)) {
+          require(Mode::split_warps, inst.ptx,
+                  "is executed where lanes of its member mask may be elsewhere");
+        }
+      }
+    }
+  }
+
+  const Marks& lanes_parted_before(BlockId block) {
+    auto& entry = parted_before_[block];
+    if (entry.empty()) {
+      Marks target(kernel_.blocks.size());
+      target[block] = 1;
+      const Marks within = reaching(kernel_, target);
+      entry = parted(kernel_, shapes_.divergent_branch, within);
+      // A branch one of whose sides never comes here: its lanes must be exiting, not waiting.
+      for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
+        if (!shapes_.divergent_branch[b] || !within[b]) continue;
+        for (BlockId succ : kernel_.blocks[b].succs) {
+          if (!within[succ] && !is_exit(succ)) entry[block] = 1;
+        }
+      }
+    }
+    return entry;
+  }
+
+  bool is_exit(BlockId block) const {
+    return kernel_.blocks[block].end == End::exit && kernel_.blocks[block].insts.empty();
+  }
+
+  bool converged(BlockId block, const Inst& inst) {
+    const Operand& mask = inst.ptx->operands[inst.ptx->operand_count - 1];
+    if (mask.kind == Operand::Kind::reg && names_active_lanes(inst.read(mask.reg), 0)) return true;
+    return !lanes_parted_before(block)[block];
+  }
+
+  /// Made by activemask, a ballot or a match: lanes that are here, by construction.
+  bool names_active_lanes(ValueId value, unsigned depth) const {
+    const Value& v = kernel_.values[value];
+    if (v.block == kNone || v.instruction == kNone || depth > 4) return false;
+    const Inst& inst = kernel_.blocks[v.block].insts[v.instruction];
+    switch (inst.ptx->opcode) {
+      case Opcode::activemask:
+      case Opcode::match: return true;
+      case Opcode::vote: return inst.ptx->has(Modifier::ballot);
+      case Opcode::mov:
+        return inst.reads.size() == 1 && names_active_lanes(inst.reads[0].second, depth + 1);
+      default: return false;
+    }
+  }
+
+  static bool waits_on_memory(const Instruction& instruction) {
+    switch (instruction.opcode) {
+      case Opcode::atom:
+      case Opcode::nanosleep: return true;
+      case Opcode::mbarrier:
+        return instruction.has(Modifier::try_wait) || instruction.has(Modifier::test_wait);
+      case Opcode::ld:
+        return instruction.has(Modifier::volatile_) || instruction.has(Modifier::relaxed) ||
+               instruction.has(Modifier::acquire) || instruction.has(Modifier::mmio);
+      default: return false;
+    }
+  }
+
+  /// A loop may wait for another lane, warp or block when its exit depends on memory that they
+  /// change. A compare-and-swap that retries with the value it has just seen always lets someone
+  /// through, so it does not wait.
+  void check_loops() {
+    for (uint32_t l = 0; l < shapes_.loops.loops.size(); ++l) {
+      Marks seen(kernel_.values.size());
+      for (BlockId b : shapes_.loops.loops[l].nodes) {
+        const Block& block = kernel_.blocks[b];
+        bool exits = std::any_of(block.succs.begin(), block.succs.end(), [&](BlockId succ) {
+          return !shapes_.loops.contains(l, succ);
+        });
+        if (exits && block.condition != kNone) check_slice(l, block.condition, seen);
+      }
+    }
+  }
+
+  void check_slice(uint32_t loop, ValueId from, Marks& seen) {
+    std::vector<ValueId> stack{from};
+    while (!stack.empty()) {
+      ValueId value = stack.back();
+      stack.pop_back();
+      const Value& v = kernel_.values[value];
+      if (seen[value] || v.block == kNone || !shapes_.loops.contains(loop, v.block)) continue;
+      seen[value] = 1;
+      const Block& block = kernel_.blocks[v.block];
+      if (v.instruction == kNone) {
+        for (const Phi& phi : block.phis) {
+          if (phi.result == value) stack.insert(stack.end(), phi.inputs.begin(), phi.inputs.end());
+        }
+        continue;
+      }
+      const Inst& inst = block.insts[v.instruction];
+      if (waits_on_memory(*inst.ptx) && !retries(loop, inst)) {
+        require(Mode::split_warps, inst.ptx, "decides when a loop ends, which may wait for others");
+      }
+      for (const auto& read : inst.reads) stack.push_back(read.second);
+      for (ValueId old : inst.old_values) stack.push_back(old);
+      if (inst.guard != kNone) stack.push_back(inst.guard);
+    }
+  }
+
+  bool retries(uint32_t loop, const Inst& inst) const {
+    if (inst.ptx->opcode != Opcode::atom || !inst.ptx->has(Modifier::cas)) return false;
+    const Operand& compare = inst.ptx->operands[2];
+    if (compare.kind != Operand::Kind::reg) return false;
+    const Value& v = kernel_.values[inst.read(compare.reg)];
+    return v.block != kNone && shapes_.loops.contains(loop, v.block);
+  }
+
+  const Kernel& kernel_;
+  const Shapes& shapes_;
+  Classification result_;
+  std::map<BlockId, Marks> parted_before_;
+};
+
+}  // namespace
+
+Classification classify(const Kernel& kernel, const Shapes& shapes) {
+  return Classifier(kernel, shapes).run();
+}
+
+}  // namespace km::simt
