@@ -59,8 +59,10 @@ Result<uint64_t> reference_value(const std::string& text, const Arguments& befor
     dimension = parse_count(field.substr(3)).value_or(dimension);
   }
   if (dimension < array->shape.size()) return array->shape[dimension];
-  return usage_error("'" + text + "': expected .count, .bytes, .width, .height, .channels or .dim0 "
-                     "to .dim" + std::to_string(std::max<size_t>(array->shape.size(), 1) - 1) +
+  return usage_error("'" + text +
+                     "': expected .count, .bytes, .width, .height, .channels or .dim0 "
+                     "to .dim" +
+                     std::to_string(std::max<size_t>(array->shape.size(), 1) - 1) +
                      " of an array with " + std::to_string(array->shape.size()) + " dimensions");
 }
 
@@ -126,8 +128,9 @@ Status parse_scalar(ElementType type, const std::string& values, const Arguments
 Status parse_out(const std::string& rest, const Arguments& before, Argument& out) {
   const size_t colon = rest.rfind(':');
   if (colon == std::string::npos || colon == 0) {
-    return usage_error("expected out:FILE:SHAPE, for example out:y.npy:f32[1024] or "
-                       "out:edges.png:@0");
+    return usage_error(
+        "expected out:FILE:SHAPE, for example out:y.npy:f32[1024] or "
+        "out:edges.png:@0");
   }
   out.output = rest.substr(0, colon);
   KM_ASSIGN(out.array, parse_shape(rest.substr(colon + 1), before));
@@ -170,9 +173,9 @@ Result<std::vector<Argument>> parse_arguments(const std::vector<std::string>& sp
   Arguments arguments;
   for (const std::string& spec : specs) {
     Argument argument;
-    if (Status status = parse_one(spec, arguments, argument); !status) {
-      return error(status.error().status, "argument " + std::to_string(arguments.size()) + ", '" +
-                                              spec + "': " + status.error().message);
+    if (const Status status = parse_one(spec, arguments, argument); !status) {
+      return about("argument " + std::to_string(arguments.size()) + ", '" + spec + "'",
+                   status.error());
     }
     arguments.push_back(std::move(argument));
   }

@@ -18,11 +18,11 @@
 namespace km::tools {
 
 struct Argument {
-  std::string spec;                ///< as it was typed, for messages
+  std::string spec;  ///< as it was typed, for messages
   bool is_buffer = false;
-  std::vector<std::byte> scalar;   ///< the value, where it is no buffer
-  Array array;                     ///< what a buffer holds before each launch
-  std::string output;              ///< where it goes afterwards; empty: nowhere
+  std::vector<std::byte> scalar;  ///< the value, where it is no buffer
+  Array array;                    ///< what a buffer holds before each launch
+  std::string output;             ///< where it goes afterwards; empty: nowhere
 };
 
 /// Reads what is to be read, and checks that what is to be written can be.

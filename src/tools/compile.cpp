@@ -64,7 +64,7 @@ Status CompileCommand::compile() const {
 
 int CompileCommand::run() {
   const Status status = compile();
-  return status ? kExitOk : report(status.error(), kExitFailure);
+  return status ? kExitOk : report(status.error());
 }
 
 }  // namespace

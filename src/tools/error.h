@@ -13,16 +13,22 @@ enum ExitCode : int { kExitOk = 0, kExitFailure = 1, kExitUsage = 2 };
 inline Error error(km_status status, std::string message) {
   return Error{status, std::move(message), 0};
 }
-/// The command line makes no sense.
+/// The command line makes no sense. Its exit code travels as the native code.
 inline Error usage_error(std::string message) {
-  return error(KM_ERROR_INVALID_ARGUMENT, std::move(message));
+  return Error{KM_ERROR_INVALID_ARGUMENT, std::move(message), kExitUsage};
 }
 /// A file that cannot be used.
 inline Error file_error(const std::string& path, const std::string& reason) {
   return error(KM_ERROR_IO, "'" + path + "': " + reason);
 }
 
-/// Prints "kernelmill: <message>" on standard error and gives `code` back.
-int report(const Error& failure, ExitCode code);
+/// The same failure with what it is about in front.
+inline Error about(const std::string& what, Error failure) {
+  failure.message = what + ": " + failure.message;
+  return failure;
+}
+
+/// Prints "kernelmill: <message>" on standard error; the exit code.
+int report(const Error& failure);
 
 }  // namespace km::tools

@@ -100,8 +100,10 @@ Status check_array_file(const std::string& path, ElementType type,
   const bool fits = type == ElementType::kU8 && is_image && shape[0] <= kMaxPngExtent &&
                     shape[1] <= kMaxPngExtent;
   if (!fits) {
-    return usage_error("'" + path + "': a PNG image is u8[height,width] or "
-                       "u8[height,width,channels] with 1 to 4 channels; write other arrays as .npy");
+    return usage_error(
+        "'" + path +
+        "': a PNG image is u8[height,width] or "
+        "u8[height,width,channels] with 1 to 4 channels; write other arrays as .npy");
   }
   return check_writable(path);
 }

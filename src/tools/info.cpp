@@ -120,6 +120,11 @@ Json environment_json() {
   return list;
 }
 
+/// Values of variables may be anything; what is not UTF-8 is replaced.
+void print_json(const Json& json) {
+  std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+}
+
 std::string text_of(const Json& json, const char* key) { return json[key].get<std::string>(); }
 
 void print_devices(const Json& devices) {
@@ -206,7 +211,7 @@ int InfoCommand::run() {
   const Json environment = environment_json();
   if (environment_) {
     if (json_) {
-      std::printf("%s\n", environment.dump(2).c_str());
+      print_json(environment);
     } else {
       print_variables(environment);
     }
@@ -218,7 +223,7 @@ int InfoCommand::run() {
   all["nvrtc"] = nvrtc_json();
   if (json_) {
     all["environment"] = environment;
-    std::printf("%s\n", all.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+    print_json(all);
     return kExitOk;
   }
   std::printf("kernelmill %s (build %s, %s)\n", text_of(all, "version").c_str(),

@@ -27,9 +27,9 @@ std::string version_text() {
   return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
 }
 
-int report(const Error& failure, ExitCode code) {
+int report(const Error& failure) {
   std::fprintf(stderr, "kernelmill: %s\n", failure.message.c_str());
-  return code;
+  return failure.native_code == kExitUsage ? kExitUsage : kExitFailure;
 }
 
 }  // namespace km::tools

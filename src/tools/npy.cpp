@@ -110,8 +110,8 @@ Status write_npy(const std::string& path, const Array& array) {
   for (const Descriptor& candidate : kDescriptors) {
     if (candidate.type == array.type && *descriptor == '\0') descriptor = candidate.text;
   }
-  std::string header = "{'descr': '" + std::string(descriptor) +
-                       "', 'fortran_order': False, 'shape': (";
+  std::string header =
+      "{'descr': '" + std::string(descriptor) + "', 'fortran_order': False, 'shape': (";
   for (const uint64_t extent : array.shape) header += std::to_string(extent) + ", ";
   header += "), }";
   const size_t unpadded = kMagic.size() + 4 + header.size() + 1;

@@ -27,8 +27,9 @@ std::vector<std::string> option_list(const Source& source, const CompileOptions&
 }  // namespace
 
 void add_compile_options(CLI::App& command, CompileOptions& options) {
-  command.add_option("--arch", options.architecture,
-                     "Virtual architecture to compile for, for example 90")
+  command
+      .add_option("--arch", options.architecture,
+                  "Virtual architecture to compile for, for example 90")
       ->type_name("CC");
   command.add_option("-D,--define", options.defines, "Define a macro")
       ->type_name("NAME[=VALUE]")

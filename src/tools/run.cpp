@@ -1,0 +1,129 @@
+// kernelmill run: one kernel on data from files.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "tools/argument.h"
+#include "tools/commands.h"
+#include "tools/error.h"
+#include "tools/files.h"
+#include "tools/kernel.h"
+#include "tools/session.h"
+
+namespace km::tools {
+namespace {
+
+constexpr const char* kFooter = R"(Argument SPECs, in the order of the kernel's parameters:
+  TYPE:V[,V...]      numbers by value: i32:5  f32:0.5  u64:0xff  f32:1,0,0,1 (a float4)
+  in:FILE            an array from a .npy or .png file (pixels are u8[height,width,channels])
+  out:FILE:SHAPE     zeroed memory, written to FILE afterwards; FILE - prints it
+  inout:FILE[:FILE]  an array that is read, and written afterwards
+  zeros:SHAPE        zeroed memory
+  print:SHAPE        zeroed memory, printed afterwards
+SHAPE is TYPE[N,...], WxHxC for an image, or @K: like argument K, counted from 0.
+A number may be @K.count, @K.bytes, @K.width, @K.height, @K.channels or @K.dim0 to @K.dim9.
+TYPE is one of i8, u8, i16, u16, i32, u32, i64, u64, f32, f64.
+
+Example: blur a photo
+  kernelmill run blur.cu --kernel blur --grid 64,64 --block 8,8 \
+    --arg in:photo.png --arg out:blurred.png:@0 --arg i32:@0.width --arg i32:@0.height
+
+Accesses are checked against the kernel's arrays unless KM_CPU_MEMORY=plain is set.)";
+
+class RunCommand : public Command {
+ public:
+  explicit RunCommand(CLI::App& app);
+  int run() override;
+
+ private:
+  void add_options();
+  /// What can be checked before anything runs.
+  Status prepare(SessionInput& input) const;
+
+  std::string file_;
+  std::string kernel_;
+  std::string grid_ = "1";
+  std::string block_ = "1";
+  uint64_t shared_bytes_ = 0;
+  std::vector<std::string> specs_;
+  std::string device_ = "auto";
+  uint32_t repeat_ = 1;
+  bool quiet_ = false;
+  CompileOptions options_;
+};
+
+RunCommand::RunCommand(CLI::App& app)
+    : Command(app.add_subcommand("run", "Run a kernel on data from files")) {
+  parser_->footer(kFooter);
+  parser_->add_option("FILE", file_, "CUDA C++ (.cu) or PTX (.ptx)")->required()->type_name("FILE");
+  add_options();
+  add_compile_options(*parser_, options_);
+}
+
+void RunCommand::add_options() {
+  parser_->add_option("-k,--kernel", kernel_, "The kernel's name; not needed where there is one")
+      ->type_name("NAME");
+  parser_->add_option("-g,--grid", grid_, "Blocks (default 1)")->type_name("X[,Y[,Z]]");
+  parser_->add_option("-b,--block", block_, "Threads per block (default 1)")
+      ->type_name("X[,Y[,Z]]");
+  parser_->add_option("--shared", shared_bytes_, "Dynamic shared memory per block")
+      ->type_name("BYTES");
+  parser_->add_option("-a,--arg", specs_, "A kernel argument, see below; once for each")
+      ->type_name("SPEC")
+      ->allow_extra_args(false);
+  parser_->add_option("-d,--device", device_, "cpu, cpu:1, cuda:0 ... (default auto)")
+      ->type_name("URI");
+  parser_->add_option("--repeat", repeat_, "Launch this often, each time on fresh data")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 1000000u));
+  parser_->add_flag("-q,--quiet", quiet_, "Print no times");
+}
+
+Status RunCommand::prepare(SessionInput& input) const {
+  if (!is_ptx(file_) && !is_cuda(file_)) {
+    return usage_error("'" + file_ + "': expected a FILE.cu or a FILE.ptx");
+  }
+  KM_ASSIGN(input.grid, parse_dimensions(grid_, "--grid"));
+  KM_ASSIGN(input.block, parse_dimensions(block_, "--block"));
+  input.source.path = file_;
+  KM_ASSIGN(input.source.text, read_file(file_));
+  KM_ASSIGN(input.arguments, parse_arguments(specs_));
+  input.options = options_;
+  input.kernel = kernel_;
+  input.device = device_;
+  input.shared_bytes = shared_bytes_;
+  input.repeat = repeat_;
+  return {};
+}
+
+void print_times(const SessionTimes& times) {
+  std::fprintf(stderr, "device   %s\n", times.device.c_str());
+  if (times.compile_ms > 0) std::fprintf(stderr, "compile  %.3f ms\n", times.compile_ms);
+  std::fprintf(stderr, "load     %.3f ms\n", times.load_ms);
+  std::vector<double> sorted = times.kernel_ms;
+  std::sort(sorted.begin(), sorted.end());
+  if (sorted.size() == 1) {
+    std::fprintf(stderr, "kernel   %.3f ms  %s\n", sorted[0], times.kernel.c_str());
+    return;
+  }
+  std::fprintf(stderr, "kernel   %.3f ms best, %.3f ms median, %.3f ms first of %zu  %s\n",
+               sorted.front(), sorted[sorted.size() / 2], times.kernel_ms.front(), sorted.size(),
+               times.kernel.c_str());
+}
+
+int RunCommand::run() {
+  SessionInput input;
+  if (const Status ready = prepare(input); !ready) return report(ready.error());
+  // Out-of-bounds accesses are what people run kernels here to find.
+  setenv("KM_CPU_MEMORY", "checked", 0);
+  const Result<SessionTimes> times = run_session(input);
+  if (!times) return report(times.error());
+  if (!quiet_) print_times(*times);
+  return kExitOk;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_run(CLI::App& app) { return std::make_unique<RunCommand>(app); }
+
+}  // namespace km::tools
