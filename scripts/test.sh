@@ -6,17 +6,21 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . scripts/duration.sh
 
 preset=$1
+targets=()
 select=()
 wrap=()
 case $preset in
-  asan | ubsan | tsan) select=(-L '^(c|fault)$') ;;
+  asan | ubsan | tsan)
+    targets=(km_staged_tests)
+    select=(-L '^(c|fault)$')
+    ;;
 esac
 # gcc's ThreadSanitizer cannot place its shadow where the kernel randomises by more than 28 bits.
 if [[ $preset == tsan && $(sysctl -n vm.mmap_rnd_bits 2>/dev/null || echo 28) -gt 28 ]]; then
   wrap=(setarch "$(uname -m)" -R)
 fi
 
-scripts/build.sh "$preset"
+scripts/build.sh "$preset" "${targets[@]}"
 ready=$(duration)
 
 output=$(mktemp)

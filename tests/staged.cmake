@@ -17,6 +17,7 @@ add_custom_command(
   OUTPUT ${PROJECT_BINARY_DIR}/stage.stamp
   BYPRODUCTS ${km_stage_header} ${km_stage_library}
   COMMAND ${CMAKE_COMMAND} --install ${PROJECT_BINARY_DIR} --prefix ${KM_STAGE_DIR}
+    > ${PROJECT_BINARY_DIR}/stage.log
   COMMAND ${CMAKE_COMMAND} -E touch ${PROJECT_BINARY_DIR}/stage.stamp
   DEPENDS ${km_stage_needs}
   COMMENT "Installing into ${KM_STAGE_DIR} for the tests" VERBATIM)
@@ -43,6 +44,7 @@ function(km_add_staged_tests folder label)
     string(REGEX REPLACE "^test_" "" stem ${stem})
     add_executable(km_${label}_${stem} ${source} ${support})
     add_dependencies(km_${label}_${stem} km_stage)
+    add_dependencies(km_staged_tests km_${label}_${stem})
     target_include_directories(km_${label}_${stem} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${dir})
     target_link_libraries(km_${label}_${stem} PRIVATE km_staged km_flags ${KM_CMOCKA} m)
     add_test(NAME ${label}.${stem} COMMAND km_${label}_${stem})
@@ -51,5 +53,6 @@ function(km_add_staged_tests folder label)
   endforeach()
 endfunction()
 
+add_custom_target(km_staged_tests)
 km_add_staged_tests(c c)
 km_add_staged_tests(fault fault)
