@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced: `duration` prints the seconds since the script began as "3 min 05 s".
 duration() {
   if ((SECONDS >= 60)); then
