@@ -67,9 +67,8 @@ Result<const kmb_backend*> Registry::get(const std::string& name) {
   for (uint32_t index = 0; index < count(); ++index) {
     if (this->name(index) == name) return get(index);
   }
-  return make_error(KM_ERROR_BACKEND_UNAVAILABLE,
-                    "there is no backend '%s'; this build has: %s", name.c_str(),
-                    known_names().c_str());
+  return make_error(KM_ERROR_BACKEND_UNAVAILABLE, "there is no backend '%s'; this build has: %s",
+                    name.c_str(), known_names().c_str());
 }
 
 std::string Registry::known_names() const {

@@ -34,7 +34,7 @@ class Registry {
     std::string name;
     const kmb_backend* builtin = nullptr;  // null: a plugin
     std::once_flag once;
-    kmb_backend table{};                   // complete once loaded
+    kmb_backend table{};  // complete once loaded
     Error failure{KM_SUCCESS, {}, 0};
   };
   Entry* entry(uint32_t index) const;

@@ -68,8 +68,8 @@ const char* level_name(int32_t level) {
 
 void write_line(int32_t level, const char* area, const char* text) {
   char line[2048];
-  int length = std::snprintf(line, sizeof line, "kernelmill: %s: %s: %s\n", level_name(level),
-                             area, text);
+  int length =
+      std::snprintf(line, sizeof line, "kernelmill: %s: %s: %s\n", level_name(level), area, text);
   if (length < 0) return;
   if (static_cast<size_t>(length) >= sizeof line) {
     length = sizeof line - 1;

@@ -64,16 +64,17 @@ using Status = Result<void>;
 #define KM_CONCAT(a, b) KM_CONCAT_(a, b)
 
 /// Returns the error of a Result<void> expression from the enclosing function.
-#define KM_TRY(expression)                                                   \
-  do {                                                                       \
-    if (auto km_try_result = (expression); !km_try_result) {                 \
-      return std::move(km_try_result.error());                               \
-    }                                                                        \
+#define KM_TRY(expression)                                   \
+  do {                                                       \
+    if (auto km_try_result = (expression); !km_try_result) { \
+      return std::move(km_try_result.error());               \
+    }                                                        \
   } while (0)
 
 /// Declares `declaration` with the value of a Result<T> expression, or returns its error.
-#define KM_ASSIGN(declaration, expression) KM_ASSIGN_(KM_CONCAT(km_r_, __LINE__), declaration, expression)
-#define KM_ASSIGN_(temporary, declaration, expression)     \
-  auto temporary = (expression);                           \
-  if (!temporary) return std::move(temporary.error());     \
+#define KM_ASSIGN(declaration, expression) \
+  KM_ASSIGN_(KM_CONCAT(km_r_, __LINE__), declaration, expression)
+#define KM_ASSIGN_(temporary, declaration, expression) \
+  auto temporary = (expression);                       \
+  if (!temporary) return std::move(temporary.error()); \
   declaration = std::move(*temporary)

@@ -22,8 +22,7 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-std::string_view nearest_word(std::string_view word,
-                              std::span<const std::string_view> candidates) {
+std::string_view nearest_word(std::string_view word, std::span<const std::string_view> candidates) {
   // Long words cost quadratic time and are never slips of the pen.
   constexpr size_t kLongest = 256;
   if (word.size() > kLongest) return {};

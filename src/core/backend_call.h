@@ -20,7 +20,8 @@ Status call_backend(km_status (*entry)(Parameters...), Arguments&&... arguments)
   error.native_code = 0;
   error.message[0] = '\0';
   const km_status status = entry(std::forward<Arguments>(arguments)..., &error);
-  if (status == KM_SUCCESS) [[likely]] return {};
+  if (status == KM_SUCCESS) [[likely]]
+    return {};
   return backend_error(status, error);
 }
 

@@ -30,7 +30,7 @@ void HostCallbackBox::run_and_delete(void* box, km_status status) {
 void ReleaseCallbackBox::run_and_delete(void* box) {
   const std::unique_ptr<ReleaseCallbackBox> own(static_cast<ReleaseCallbackBox*>(box));
   const CallbackScope scope;
-  own->callback(own->user_data);
+  if (own->callback != nullptr) own->callback(own->user_data);
 }
 
 }  // namespace km

@@ -30,7 +30,7 @@ struct HostCallbackBox {
   static void run_and_delete(void* box, km_status status);
 };
 struct ReleaseCallbackBox {
-  km_release_callback callback;
+  km_release_callback callback;  // null: nothing is to be called
   void* user_data;
   static void run_and_delete(void* box);
 };

@@ -39,8 +39,7 @@ Status Context::synchronize() { return call_backend(backend().context_synchroniz
 
 Result<Context::MemoryInfo> Context::memory_info() {
   MemoryInfo info;
-  KM_TRY(call_backend(backend().context_memory_info, native_, &info.free_bytes,
-                      &info.total_bytes));
+  KM_TRY(call_backend(backend().context_memory_info, native_, &info.free_bytes, &info.total_bytes));
   return info;
 }
 
@@ -103,13 +102,13 @@ Error Context::take_error() {
   return std::exchange(last_error_, Error{KM_SUCCESS, {}, 0});
 }
 
-void Context::record_error(const Error& error) noexcept {
+void Context::record_error(const char* function, const Error& error) noexcept {
   if (!is_error(error.status)) return;
   const std::lock_guard lock(mutex_);
   last_error_.status = error.status;
   last_error_.native_code = error.native_code;
   try {
-    last_error_.message = error.message;
+    last_error_.message.assign(function).append(": ").append(error.message);
   } catch (const std::bad_alloc&) {
     last_error_.message.clear();
   }

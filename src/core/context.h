@@ -42,7 +42,7 @@ class Context final : public Object {
   /// The same, and forgets the one of the last call.
   Error take_error();
   /// Keeps the error of a call that failed.
-  void record_error(const Error& error) noexcept;
+  void record_error(const char* function, const Error& error) noexcept;
 
   /// Device memory by device address, and page-locked host memory by host address.
   AddressMap& device_ranges() { return device_ranges_; }
@@ -83,6 +83,11 @@ class ContextChild : public Object {
  protected:
   explicit ContextChild(Context& context)
       : context_(Ref<Context>::share(context)), epoch_(context.epoch()) {}
+  /// A part of another child, lost with it.
+  struct PartOf {
+    const ContextChild& parent;
+  };
+  explicit ContextChild(PartOf part) : context_(part.parent.context_), epoch_(part.parent.epoch_) {}
 
  private:
   const Ref<Context> context_;

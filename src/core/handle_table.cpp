@@ -42,8 +42,7 @@ struct Place {
 // Chunk k starts at slot first * (2^k - 1).
 constexpr Place place_of_slot(uint32_t slot, uint32_t first) {
   const uint32_t shifted = slot + first;
-  const auto chunk =
-      static_cast<uint32_t>(std::bit_width(shifted) - std::bit_width(first));
+  const auto chunk = static_cast<uint32_t>(std::bit_width(shifted) - std::bit_width(first));
   return {chunk, shifted - (first << chunk)};
 }
 static_assert(place_of_slot(255, 256).chunk == 0 && place_of_slot(256, 256).offset == 0);
@@ -63,9 +62,7 @@ ObjectType claimed_type(uint64_t id) {
 }
 
 HandleTable::HandleTable(ObjectType type, ReleaseObject release_object, uint32_t generation_count)
-    : type_(type),
-      release_object_(release_object),
-      generation_count_(generation_count) {}
+    : type_(type), release_object_(release_object), generation_count_(generation_count) {}
 
 HandleTable::~HandleTable() {
   for (std::atomic<HandleSlot*>& chunk : chunks_) delete[] chunk.load(std::memory_order_relaxed);

@@ -42,7 +42,7 @@ class HandleTable;
 
 /// One place of a table; a cache line of its own, because calls on several threads pin it.
 struct alignas(64) HandleSlot {
-  std::atomic<uint64_t> state{0};          // [generation: 32][phase: 2][pins: 30]
+  std::atomic<uint64_t> state{0};  // [generation: 32][phase: 2][pins: 30]
   std::atomic<Object*> object{nullptr};
   HandleTable* table = nullptr;
   uint32_t index = 0;

@@ -22,10 +22,10 @@ HandleTable& handle_table(ObjectType type);
 
 template <class Handle>
 struct HandleTraits;
-#define KM_HANDLE_TRAITS(handle, object, object_type)         \
-  template <>                                                 \
-  struct HandleTraits<handle> {                               \
-    using Target = object;                                    \
+#define KM_HANDLE_TRAITS(handle, object, object_type)            \
+  template <>                                                    \
+  struct HandleTraits<handle> {                                  \
+    using Target = object;                                       \
     static constexpr ObjectType kType = ObjectType::object_type; \
   }
 KM_HANDLE_TRAITS(km_device, Device, kDevice);

@@ -14,7 +14,7 @@ constexpr km_error_category kInternal = KM_ERROR_CATEGORY_INTERNAL;
 constexpr const char* kReset = "Fix the kernel or its arguments, then call km_context_reset.";
 
 #define KM_ROW(status, category, description, recovery) \
-  { status, category, #status, description, recovery }
+  {status, category, #status, description, recovery}
 constexpr StatusText kTexts[] = {
     KM_ROW(KM_SUCCESS, kNone, "The call did what it says.", "Nothing to do."),
     KM_ROW(KM_NOT_READY, kNone, "The work asked about is still running.",
@@ -55,8 +55,7 @@ constexpr StatusText kTexts[] = {
            "Install what the message names, or open another device."),
     KM_ROW(KM_ERROR_NO_DEVICE, kEnvironment, "There is no such device.",
            "Open a device that `kernelmill info` lists."),
-    KM_ROW(KM_ERROR_BUILD_MISMATCH, kEnvironment,
-           "Library and plugin come from different builds.",
+    KM_ROW(KM_ERROR_BUILD_MISMATCH, kEnvironment, "Library and plugin come from different builds.",
            "Restart the program after an upgrade, and install both from one build."),
     KM_ROW(KM_ERROR_NVRTC_UNAVAILABLE, kEnvironment, "NVRTC, the CUDA C++ compiler, is missing.",
            "Install it as the message says, or load PTX."),

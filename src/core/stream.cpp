@@ -14,10 +14,9 @@ Status check_priority(const Device& device, int32_t priority) {
   KM_ASSIGN(const int64_t least, device.attribute(KM_DEVICE_ATTRIBUTE_STREAM_PRIORITY_LEAST));
   KM_ASSIGN(const int64_t greatest, device.attribute(KM_DEVICE_ATTRIBUTE_STREAM_PRIORITY_GREATEST));
   if (priority >= std::min(least, greatest) && priority <= std::max(least, greatest)) return {};
-  return make_error(KM_ERROR_INVALID_ARGUMENT,
-                    "priority is %d; device %s has %lld (greatest) to %lld (least)", priority,
-                    device.info().uri, static_cast<long long>(greatest),
-                    static_cast<long long>(least));
+  return make_error(
+      KM_ERROR_INVALID_ARGUMENT, "priority is %d; device %s has %lld (greatest) to %lld (least)",
+      priority, device.info().uri, static_cast<long long>(greatest), static_cast<long long>(least));
 }
 
 }  // namespace

@@ -1,0 +1,88 @@
+#include "core/device.h"
+
+#include <cstdio>
+
+#include "api/guard.h"
+#include "api/output.h"
+
+using namespace km;
+
+namespace {
+
+km_backend_info describe_backend(uint32_t index) {
+  km_backend_info info{};
+  std::snprintf(info.name, sizeof info.name, "%s", backends().name(index).c_str());
+  const Result<uint32_t> count = device_count(backends().name(index));
+  if (count) {
+    info.device_count = *count;
+  } else {
+    info.status = count.error().status;
+    std::snprintf(info.reason, sizeof info.reason, "%s", count.error().message.c_str());
+  }
+  return info;
+}
+
+}  // namespace
+
+km_status km_backend_count(uint32_t* out_count) noexcept {
+  return guard(__func__, [&](Call&) -> Status {
+    KM_REQUIRE(out_count);
+    *out_count = backends().count();
+    return {};
+  });
+}
+
+km_status km_backend_info_get(uint32_t index, km_backend_info* out_info) noexcept {
+  return guard(__func__, [&](Call&) -> Status {
+    KM_REQUIRE(out_info);
+    const uint32_t count = backends().count();
+    if (index >= count) {
+      return make_error(KM_ERROR_INVALID_ARGUMENT, "index is %u; there are %u backends", index,
+                        count);
+    }
+    return give_struct(describe_backend(index), out_info, "out_info");
+  });
+}
+
+km_status km_device_count(const char* backend, uint32_t* out_count) noexcept {
+  return guard(__func__, [&](Call&) -> Status {
+    KM_REQUIRE(out_count);
+    KM_ASSIGN(*out_count, device_count(backend != nullptr ? backend : ""));
+    return {};
+  });
+}
+
+km_status km_device_open(const char* uri, km_device* out_device) noexcept {
+  return guard(__func__, [&](Call&) -> Status {
+    KM_REQUIRE(uri);
+    KM_REQUIRE(out_device);
+    KM_ASSIGN(Ref<Device> device, Device::open(uri));
+    return give_handle(std::move(device), out_device);
+  });
+}
+
+km_status km_device_destroy(km_device device) noexcept {
+  return guard(__func__, [&](Call&) { return destroy_handle(device, "device"); });
+}
+
+km_status km_device_info_get(km_device device, km_device_info* out_info) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, device);
+    KM_REQUIRE(out_info);
+    return give_struct(target->info(), out_info, "out_info");
+  });
+}
+
+km_status km_device_attribute_get(km_device device, km_device_attribute attribute,
+                                  int64_t* out_value) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, device);
+    KM_REQUIRE(out_value);
+    if (attribute <= KM_DEVICE_ATTRIBUTE_INVALID ||
+        attribute > KM_DEVICE_ATTRIBUTE_L2_CACHE_BYTES) {
+      return make_error(KM_ERROR_INVALID_ARGUMENT, "%d is no device attribute", attribute);
+    }
+    KM_ASSIGN(*out_value, target->attribute(attribute));
+    return {};
+  });
+}

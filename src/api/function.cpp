@@ -1,0 +1,84 @@
+#include "api/guard.h"
+#include "api/output.h"
+#include "core/module.h"
+
+using namespace km;
+
+namespace {
+
+Status check_attribute(km_function_attribute attribute) {
+  if (attribute > KM_FUNCTION_ATTRIBUTE_INVALID &&
+      attribute <= KM_FUNCTION_ATTRIBUTE_EXECUTION_MODE) {
+    return {};
+  }
+  return make_error(KM_ERROR_INVALID_ARGUMENT, "%d is no function attribute", attribute);
+}
+
+}  // namespace
+
+km_status km_function_destroy(km_function function) noexcept {
+  return guard(__func__, [&](Call&) { return destroy_handle(function, "function"); });
+}
+
+km_status km_function_name(km_function function, char* buffer, uint64_t capacity_bytes,
+                           uint64_t* out_size_bytes) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, function);
+    return give_text(target->info().name, buffer, capacity_bytes, out_size_bytes);
+  });
+}
+
+km_status km_function_attribute_get(km_function function, km_function_attribute attribute,
+                                    int64_t* out_value) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, function);
+    KM_REQUIRE(out_value);
+    KM_TRY(check_attribute(attribute));
+    KM_ASSIGN(*out_value, target->attribute(attribute));
+    return {};
+  });
+}
+
+km_status km_function_attribute_set(km_function function, km_function_attribute attribute,
+                                    int64_t value) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, function);
+    KM_TRY(check_attribute(attribute));
+    if (attribute != KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES) {
+      return make_error(KM_ERROR_INVALID_ARGUMENT,
+                        "function attribute %d cannot be set; only "
+                        "KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES can",
+                        attribute);
+    }
+    return target->set_attribute(attribute, value);
+  });
+}
+
+km_status km_function_param_count(km_function function, uint32_t* out_count) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, function);
+    KM_REQUIRE(out_count);
+    *out_count = target->info().param_count;
+    return {};
+  });
+}
+
+km_status km_function_param(km_function function, uint32_t index,
+                            km_param_info* out_info) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, function);
+    KM_REQUIRE(out_info);
+    const kmb_function_info& kernel = target->info();
+    if (index >= kernel.param_count) {
+      return make_error(KM_ERROR_INVALID_ARGUMENT, "index is %u; kernel '%s' has %u parameters",
+                        index, kernel.name, kernel.param_count);
+    }
+    const kmb_param& param = kernel.params[index];
+    km_param_info info{};
+    info.kind = param.kind;
+    info.size_bytes = param.size_bytes;
+    info.align_bytes = param.align_bytes;
+    info.offset_bytes = param.offset_bytes;
+    return give_struct(info, out_info, "out_info");
+  });
+}

@@ -1,0 +1,49 @@
+// The frame around every exported function: no exception leaves it, every failure has its text.
+#pragma once
+
+#include <new>
+
+#include "api/call.h"
+#include "core/fork_guard.h"
+
+namespace km {
+
+/// Runs the body of an exported function, also in a forked child: only for calls that use no
+/// object and no thread of the library.
+template <class Body>
+km_status guard_anywhere(const char* function, Body&& body) noexcept {
+  Call call(function);
+  try {
+    Status status = body(call);
+    if (status) [[likely]]
+      return KM_SUCCESS;
+    return call.fail(status.error());
+  } catch (const std::bad_alloc&) {
+    return call.fail(KM_ERROR_OUT_OF_HOST_MEMORY, "the host is out of memory");
+  } catch (...) {
+    return call.fail(KM_ERROR_INTERNAL, "an unexpected exception was thrown inside the library");
+  }
+}
+
+/// Runs the body of an exported function.
+template <class Body>
+km_status guard(const char* function, Body&& body) noexcept {
+  if (is_forked()) [[unlikely]] {
+    return Call(function).fail(KM_ERROR_FORKED,
+                               "this process was forked from one that used the library; use it in "
+                               "the parent only, or call exec first");
+  }
+  return guard_anywhere(function, std::forward<Body>(body));
+}
+
+}  // namespace km
+
+/// Declares `variable`, the object of `handle`, or returns why there is none.
+#define KM_GET(variable, call, handle)                \
+  auto* const variable = (call).get(handle, #handle); \
+  if (variable == nullptr) return (call).take_error()
+
+/// Returns an error when the pointer argument is null.
+#define KM_REQUIRE(pointer)                                                                    \
+  if ((pointer) == nullptr) return ::km::make_error(KM_ERROR_INVALID_ARGUMENT, #pointer " is " \
+                                                                                        "null")

@@ -1,0 +1,51 @@
+#include "api/output.h"
+
+#include <cinttypes>
+
+namespace km {
+
+Status give_text(std::string_view text, char* buffer, uint64_t capacity_bytes,
+                 uint64_t* out_size_bytes) {
+  const uint64_t size = text.size() + 1;
+  if (buffer == nullptr) {
+    if (capacity_bytes != 0) {
+      return make_error(KM_ERROR_INVALID_ARGUMENT, "buffer is null and capacity_bytes is %" PRIu64,
+                        capacity_bytes);
+    }
+    if (out_size_bytes == nullptr) {
+      return make_error(KM_ERROR_INVALID_ARGUMENT, "buffer and out_size_bytes are both null");
+    }
+    *out_size_bytes = size;
+    return {};
+  }
+  if (capacity_bytes < size) {
+    return make_error(KM_ERROR_BUFFER_TOO_SMALL,
+                      "capacity_bytes is %" PRIu64 "; the text needs %" PRIu64, capacity_bytes,
+                      size);
+  }
+  std::memcpy(buffer, text.data(), text.size());
+  buffer[text.size()] = '\0';
+  if (out_size_bytes != nullptr) *out_size_bytes = size;
+  return {};
+}
+
+Status check_flags(uint32_t flags, uint32_t known) {
+  if ((flags & ~known) == 0) return {};
+  return make_error(KM_ERROR_INVALID_ARGUMENT, "flags is 0x%x; known are the bits 0x%x", flags,
+                    known);
+}
+
+Result<std::string_view> take_text(const char* text, uint64_t size_bytes, const char* parameter) {
+  if (text == nullptr && size_bytes != 0) {
+    return make_error(KM_ERROR_INVALID_ARGUMENT, "%s is null and its size is %" PRIu64, parameter,
+                      size_bytes);
+  }
+  if (size_bytes > PTRDIFF_MAX) {
+    return make_error(KM_ERROR_INVALID_ARGUMENT,
+                      "the size of %s is %" PRIu64 " bytes, which no text has", parameter,
+                      size_bytes);
+  }
+  return std::string_view(text, size_bytes);
+}
+
+}  // namespace km

@@ -1,0 +1,166 @@
+#include "core/slice.h"
+
+#include "api/guard.h"
+#include "api/output.h"
+#include "core/copy.h"
+
+using namespace km;
+
+namespace {
+
+km_status fill_slice(const char* function, km_stream stream, km_slice slice, uint64_t offset_bytes,
+                     uint32_t value, uint32_t value_size_bytes, uint64_t count) noexcept {
+  return guard(function, [&](Call& call) -> Status {
+    KM_GET(queue, call, stream);
+    KM_GET(target, call, slice);
+    KM_ASSIGN(const uint64_t size, fill_size(count, value_size_bytes));
+    KM_ASSIGN(const DevicePlace place,
+              place_in_slice(*queue, *target, offset_bytes, size, "slice"));
+    return fill(*queue, place, value, value_size_bytes, count);
+  });
+}
+
+}  // namespace
+
+km_status km_slice_create(km_context context, uint64_t element_count, uint64_t element_size_bytes,
+                          km_slice_flags flags, km_slice* out_slice) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, context);
+    KM_REQUIRE(out_slice);
+    KM_TRY(check_flags(flags, KM_SLICE_ZEROED));
+    KM_ASSIGN(Ref<Slice> created,
+              Slice::create(*target, nullptr, element_count, element_size_bytes, flags));
+    return give_handle(std::move(created), out_slice);
+  });
+}
+
+km_status km_slice_create_on_stream(km_stream stream, uint64_t element_count,
+                                    uint64_t element_size_bytes, km_slice_flags flags,
+                                    km_slice* out_slice) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(queue, call, stream);
+    KM_REQUIRE(out_slice);
+    KM_TRY(check_flags(flags, KM_SLICE_ZEROED));
+    KM_ASSIGN(Ref<Slice> created,
+              Slice::create(queue->context(), queue, element_count, element_size_bytes, flags));
+    return give_handle(std::move(created), out_slice);
+  });
+}
+
+km_status km_slice_from_host(km_context context, void* pointer, uint64_t element_count,
+                             uint64_t element_size_bytes, km_release_callback release,
+                             void* user_data, km_slice* out_slice) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, context);
+    KM_REQUIRE(pointer);
+    KM_REQUIRE(out_slice);
+    KM_ASSIGN(Ref<Slice> created,
+              Slice::from_host(*target, pointer, element_count, element_size_bytes));
+    const Ref<Slice> kept = created;
+    KM_TRY(give_handle(std::move(created), out_slice));
+    kept->memory().set_release(release, user_data);
+    return {};
+  });
+}
+
+km_status km_slice_view(km_slice slice, uint64_t first_element, uint64_t element_count,
+                        km_slice* out_view) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, slice);
+    KM_REQUIRE(out_view);
+    KM_ASSIGN(Ref<Slice> created, target->view(first_element, element_count));
+    return give_handle(std::move(created), out_view);
+  });
+}
+
+km_status km_slice_destroy(km_slice slice) noexcept {
+  return guard(__func__, [&](Call&) { return destroy_handle(slice, "slice"); });
+}
+
+km_status km_slice_destroy_on_stream(km_slice slice, km_stream stream) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(queue, call, stream);
+    if (id_of(slice) == 0) return {};
+    KM_GET(target, call, slice);
+    KM_TRY(target->mark_last_use(*queue));
+    return destroy_handle(slice, "slice");
+  });
+}
+
+km_status km_slice_info_get(km_slice slice, km_slice_info* out_info) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, slice);
+    KM_REQUIRE(out_info);
+    return give_struct(target->info(), out_info, "out_info");
+  });
+}
+
+km_status km_slice_address(km_slice slice, uint64_t* out_address) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, slice);
+    KM_REQUIRE(out_address);
+    *out_address = target->address();
+    return {};
+  });
+}
+
+km_status km_slice_host_pointer(km_slice slice, void** out_pointer) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, slice);
+    KM_REQUIRE(out_pointer);
+    KM_ASSIGN(*out_pointer, target->host_pointer());
+    return {};
+  });
+}
+
+km_status km_slice_upload(km_stream stream, km_slice destination, uint64_t offset_bytes,
+                          const void* source, uint64_t size_bytes) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(queue, call, stream);
+    KM_GET(target, call, destination);
+    KM_ASSIGN(const DevicePlace place,
+              place_in_slice(*queue, *target, offset_bytes, size_bytes, "destination"));
+    return upload(*queue, place, source, size_bytes);
+  });
+}
+
+km_status km_slice_download(km_stream stream, km_slice source, uint64_t offset_bytes,
+                            void* destination, uint64_t size_bytes) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(queue, call, stream);
+    KM_GET(target, call, source);
+    KM_ASSIGN(const DevicePlace place,
+              place_in_slice(*queue, *target, offset_bytes, size_bytes, "source"));
+    return download(*queue, place, destination, size_bytes);
+  });
+}
+
+km_status km_slice_copy(km_stream stream, km_slice destination, uint64_t destination_offset_bytes,
+                        km_slice source, uint64_t source_offset_bytes,
+                        uint64_t size_bytes) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(queue, call, stream);
+    KM_GET(to, call, destination);
+    KM_GET(from, call, source);
+    KM_ASSIGN(const DevicePlace to_place,
+              place_in_slice(*queue, *to, destination_offset_bytes, size_bytes, "destination"));
+    KM_ASSIGN(const DevicePlace from_place,
+              place_in_slice(*queue, *from, source_offset_bytes, size_bytes, "source"));
+    return copy(*queue, to_place, from_place, size_bytes);
+  });
+}
+
+km_status km_slice_fill_u8(km_stream stream, km_slice slice, uint64_t offset_bytes, uint8_t value,
+                           uint64_t count) noexcept {
+  return fill_slice(__func__, stream, slice, offset_bytes, value, 1, count);
+}
+
+km_status km_slice_fill_u16(km_stream stream, km_slice slice, uint64_t offset_bytes, uint16_t value,
+                            uint64_t count) noexcept {
+  return fill_slice(__func__, stream, slice, offset_bytes, value, 2, count);
+}
+
+km_status km_slice_fill_u32(km_stream stream, km_slice slice, uint64_t offset_bytes, uint32_t value,
+                            uint64_t count) noexcept {
+  return fill_slice(__func__, stream, slice, offset_bytes, value, 4, count);
+}

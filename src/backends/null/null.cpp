@@ -1,0 +1,71 @@
+#include "backends/null/null.h"
+
+#include <cstdio>
+
+#include "backends/null/entries.h"
+#include "km_version.h"
+
+namespace km {
+
+km_status null::unsupported(const char* what, kmb_error* error) {
+  std::snprintf(error->message, sizeof error->message,
+                "the null backend has no %s; it is a skeleton and runs nothing", what);
+  return KM_ERROR_NOT_SUPPORTED;
+}
+
+km_status null::initialize(const kmb_host*, kmb_error*) { return KM_SUCCESS; }
+
+const kmb_backend& null_backend() {
+  static constexpr kmb_backend kTable{
+      .abi_major = KMB_ABI_MAJOR,
+      .abi_minor = KMB_ABI_MINOR,
+      .size = sizeof(kmb_backend),
+      .name = "null",
+      .build_id = KM_BUILD_ID,
+      .initialize = null::initialize,
+      .device_count = null::device_count,
+      .device_open = null::device_open,
+      .device_close = null::device_close,
+      .device_info = null::device_info,
+      .device_attribute = null::device_attribute,
+      .context_create = null::context_create,
+      .context_destroy = null::context_destroy,
+      .context_synchronize = null::context_synchronize,
+      .context_memory_info = null::context_memory_info,
+      .context_reset = null::context_reset,
+      .context_status = null::context_status,
+      .context_set_output = null::context_set_output,
+      .stream_create = null::stream_create,
+      .stream_destroy = null::stream_destroy,
+      .stream_synchronize = null::stream_synchronize,
+      .stream_wait_event = null::stream_wait_event,
+      .stream_add_callback = null::stream_add_callback,
+      .event_create = null::event_create,
+      .event_destroy = null::event_destroy,
+      .event_record = null::event_record,
+      .event_synchronize = null::event_synchronize,
+      .event_elapsed = null::event_elapsed,
+      .memory_create = null::memory_create,
+      .memory_from_host = null::memory_from_host,
+      .memory_destroy = null::memory_destroy,
+      .host_memory_create = null::host_memory_create,
+      .host_memory_register = null::host_memory_register,
+      .copy_to_device = null::copy_to_device,
+      .copy_to_host = null::copy_to_host,
+      .copy_on_device = null::copy_on_device,
+      .fill = null::fill,
+      .module_load = null::module_load,
+      .module_unload = null::module_unload,
+      .module_function_count = null::module_function_count,
+      .module_function_at = null::module_function_at,
+      .module_global = null::module_global,
+      .function_info = null::function_info,
+      .function_attribute_get = null::function_attribute_get,
+      .function_attribute_set = null::function_attribute_set,
+      .launch = null::launch,
+      .stream_ticket = null::stream_ticket,
+  };
+  return kTable;
+}
+
+}  // namespace km

@@ -1,0 +1,100 @@
+#include "core/copy.h"
+
+#include <cinttypes>
+
+#include "core/backend_call.h"
+#include "core/callback.h"
+
+namespace km {
+namespace {
+
+Status require_pointer(const void* pointer, const char* name, uint64_t size_bytes) {
+  if (pointer != nullptr) return {};
+  return make_error(KM_ERROR_INVALID_ARGUMENT, "%s is null and %" PRIu64 " bytes are to be copied",
+                    name, size_bytes);
+}
+
+// A host range that is page-locked keeps its memory until the copy is done; any other may make the
+// call wait.
+Status check_host_side(const FoundMemory& pinned) {
+  return pinned ? Status() : require_may_block();
+}
+
+}  // namespace
+
+Result<DevicePlace> place_in_slice(Stream& stream, Slice& slice, uint64_t offset_bytes,
+                                   uint64_t size_bytes, const char* what) {
+  KM_TRY(require_same_context(stream.context(), slice.context(), what));
+  KM_TRY(slice.check_range(offset_bytes, size_bytes, what));
+  return DevicePlace{&slice.memory(), slice.address() + offset_bytes};
+}
+
+Status upload(Stream& stream, const DevicePlace& destination, const void* source,
+              uint64_t size_bytes) {
+  if (size_bytes == 0) return {};
+  KM_TRY(require_pointer(source, "source", size_bytes));
+  const FoundMemory pinned = find_pinned_memory(stream.context(), source, size_bytes);
+  KM_TRY(check_host_side(pinned));
+  uint64_t ticket = 0;
+  KM_TRY(call_backend(stream.backend().copy_to_device, stream.native(), destination.address, source,
+                      size_bytes, uint32_t{static_cast<bool>(pinned)}, &ticket));
+  destination.memory->record_use(stream, ticket);
+  if (pinned) pinned->record_use(stream, ticket);
+  return {};
+}
+
+Status download(Stream& stream, const DevicePlace& source, void* destination, uint64_t size_bytes) {
+  if (size_bytes == 0) return {};
+  KM_TRY(require_pointer(destination, "destination", size_bytes));
+  const FoundMemory pinned = find_pinned_memory(stream.context(), destination, size_bytes);
+  KM_TRY(check_host_side(pinned));
+  uint64_t ticket = 0;
+  KM_TRY(call_backend(stream.backend().copy_to_host, stream.native(), destination, source.address,
+                      size_bytes, uint32_t{static_cast<bool>(pinned)}, &ticket));
+  source.memory->record_use(stream, ticket);
+  if (pinned) pinned->record_use(stream, ticket);
+  return {};
+}
+
+Status copy(Stream& stream, const DevicePlace& destination, const DevicePlace& source,
+            uint64_t size_bytes) {
+  if (size_bytes == 0) return {};
+  if (destination.address < source.address + size_bytes &&
+      source.address < destination.address + size_bytes) {
+    return make_error(KM_ERROR_INVALID_ARGUMENT,
+                      "source 0x%" PRIx64 " and destination 0x%" PRIx64 " of %" PRIu64
+                      " bytes overlap",
+                      source.address, destination.address, size_bytes);
+  }
+  uint64_t ticket = 0;
+  KM_TRY(call_backend(stream.backend().copy_on_device, stream.native(), destination.address,
+                      source.address, size_bytes, &ticket));
+  destination.memory->record_use(stream, ticket);
+  source.memory->record_use(stream, ticket);
+  return {};
+}
+
+Status fill(Stream& stream, const DevicePlace& destination, uint32_t value,
+            uint32_t value_size_bytes, uint64_t count) {
+  if (count == 0) return {};
+  if (destination.address % value_size_bytes != 0) {
+    return make_error(KM_ERROR_INVALID_ARGUMENT,
+                      "address 0x%" PRIx64 " is not a multiple of the value's %u bytes",
+                      destination.address, value_size_bytes);
+  }
+  uint64_t ticket = 0;
+  KM_TRY(call_backend(stream.backend().fill, stream.native(), destination.address, value,
+                      value_size_bytes, count, &ticket));
+  destination.memory->record_use(stream, ticket);
+  return {};
+}
+
+Result<uint64_t> fill_size(uint64_t count, uint32_t value_size_bytes) {
+  uint64_t size = 0;
+  if (!__builtin_mul_overflow(count, uint64_t{value_size_bytes}, &size)) return size;
+  return make_error(KM_ERROR_OUT_OF_BOUNDS,
+                    "%" PRIu64 " values of %u bytes are more than 2^64 bytes", count,
+                    value_size_bytes);
+}
+
+}  // namespace km

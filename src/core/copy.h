@@ -1,0 +1,29 @@
+// Copies and fills, on slices or by device address.
+#pragma once
+
+#include "core/slice.h"
+
+namespace km {
+
+// A place in device memory that a call names: checked, and kept in place until the call returns.
+struct DevicePlace {
+  Memory* memory = nullptr;  // null: an empty range
+  uint64_t address = 0;
+};
+
+/// [offset_bytes, offset_bytes + size_bytes) of a slice of the stream's context.
+Result<DevicePlace> place_in_slice(Stream& stream, Slice& slice, uint64_t offset_bytes,
+                                   uint64_t size_bytes, const char* what);
+
+Status upload(Stream& stream, const DevicePlace& destination, const void* source,
+              uint64_t size_bytes);
+Status download(Stream& stream, const DevicePlace& source, void* destination, uint64_t size_bytes);
+Status copy(Stream& stream, const DevicePlace& destination, const DevicePlace& source,
+            uint64_t size_bytes);
+/// `count` values of 1, 2 or 4 bytes.
+Status fill(Stream& stream, const DevicePlace& destination, uint32_t value,
+            uint32_t value_size_bytes, uint64_t count);
+/// count * value_size_bytes, or an error where that is no size.
+Result<uint64_t> fill_size(uint64_t count, uint32_t value_size_bytes);
+
+}  // namespace km

@@ -1,0 +1,26 @@
+#include "core/host_memory.h"
+
+#include <cinttypes>
+
+namespace km {
+
+Result<Ref<HostMemory>> HostMemory::create(Context& context, uint64_t size_bytes) {
+  if (size_bytes == 0) return make_error(KM_ERROR_INVALID_ARGUMENT, "size_bytes is 0");
+  KM_ASSIGN(Ref<Memory> memory, Memory::create_host(context, size_bytes));
+  return make_ref<HostMemory>(std::move(memory));
+}
+
+Result<Ref<HostMemory>> HostMemory::register_range(Context& context, void* pointer,
+                                                   uint64_t size_bytes) {
+  uint64_t end = 0;
+  if (__builtin_add_overflow(reinterpret_cast<uint64_t>(pointer), size_bytes, &end)) {
+    return make_error(KM_ERROR_INVALID_ARGUMENT,
+                      "%" PRIu64 " bytes from %p on reach beyond the address space", size_bytes,
+                      pointer);
+  }
+  if (size_bytes == 0) return make_error(KM_ERROR_INVALID_ARGUMENT, "size_bytes is 0");
+  KM_ASSIGN(Ref<Memory> memory, Memory::register_host(context, pointer, size_bytes));
+  return make_ref<HostMemory>(std::move(memory));
+}
+
+}  // namespace km

@@ -1,0 +1,24 @@
+// Page-locked host memory: copies from and to it are asynchronous.
+#pragma once
+
+#include "core/memory.h"
+
+namespace km {
+
+class HostMemory final : public ContextChild {
+ public:
+  static Result<Ref<HostMemory>> create(Context& context, uint64_t size_bytes);
+  static Result<Ref<HostMemory>> register_range(Context& context, void* pointer,
+                                                uint64_t size_bytes);
+
+  void* pointer() const { return memory_->host_pointer(); }
+  uint64_t size_bytes() const { return memory_->size_bytes(); }
+
+  explicit HostMemory(Ref<Memory> memory)
+      : ContextChild(PartOf{*memory}), memory_(std::move(memory)) {}
+
+ private:
+  const Ref<Memory> memory_;
+};
+
+}  // namespace km

@@ -1,0 +1,193 @@
+#include "core/launch.h"
+
+#include <cinttypes>
+#include <cstring>
+
+#include "core/backend_call.h"
+
+namespace km {
+namespace {
+
+constexpr char kAxes[] = "xyz";
+
+Error invalid_dimension(const char* what, uint32_t axis, uint32_t given, uint32_t limit) {
+  return make_error(KM_ERROR_INVALID_LAUNCH, "%s.%c is %u; expected 1 to %u", what, kAxes[axis],
+                    given, limit);
+}
+
+Status check_block_size(const km_device_info& info, const std::array<uint32_t, 3>& block) {
+  // Each factor is within its limit, so 64 bits are enough.
+  const uint64_t threads = uint64_t{block[0]} * block[1] * block[2];
+  if (threads <= info.max_threads_per_block) return {};
+  return make_error(KM_ERROR_INVALID_LAUNCH,
+                    "a block of %u x %u x %u is %" PRIu64 " threads; device %s runs at most %u",
+                    block[0], block[1], block[2], threads, info.uri, info.max_threads_per_block);
+}
+
+}  // namespace
+
+Status check_shape(const Device& device, const LaunchShape& shape) {
+  const km_device_info& info = device.info();
+  for (uint32_t axis = 0; axis < 3; ++axis) {
+    if (shape.grid[axis] == 0 || shape.grid[axis] > info.max_grid_dim[axis]) {
+      return invalid_dimension("grid", axis, shape.grid[axis], info.max_grid_dim[axis]);
+    }
+    if (shape.block[axis] == 0 || shape.block[axis] > info.max_block_dim[axis]) {
+      return invalid_dimension("block", axis, shape.block[axis], info.max_block_dim[axis]);
+    }
+  }
+  if (shape.shared_bytes > info.shared_bytes_per_block_max) {
+    return make_error(KM_ERROR_INVALID_LAUNCH,
+                      "shared_bytes is %" PRIu64 "; device %s has at most %" PRIu64 " per block",
+                      shape.shared_bytes, info.uri, info.shared_bytes_per_block_max);
+  }
+  return check_block_size(info, shape.block);
+}
+
+Status check_slice_argument(const Stream& stream, const Function& function,
+                            const SliceArgument& argument) {
+  const kmb_function_info& info = function.info();
+  const uint32_t index = argument.parameter;
+  if (index >= info.param_count) {
+    return make_error(KM_ERROR_INVALID_LAUNCH,
+                      "a slice is given for parameter %u; kernel '%s' has %u parameters", index,
+                      info.name, info.param_count);
+  }
+  if (info.params[index].size_bytes != sizeof(uint64_t)) {
+    return make_error(KM_ERROR_INVALID_LAUNCH,
+                      "a slice is given for parameter %u of kernel '%s', which has %" PRIu64
+                      " bytes; expected the 8 bytes of an address",
+                      index, info.name, info.params[index].size_bytes);
+  }
+  if (&argument.slice->context() != &stream.context()) {
+    return make_error(KM_ERROR_CONTEXT_MISMATCH,
+                      "the slice for parameter %u of kernel '%s' belongs to another context (of "
+                      "device %s) than the stream (of device %s)",
+                      index, info.name, argument.slice->context().device().info().uri,
+                      stream.context().device().info().uri);
+  }
+  if (argument.offset_bytes > argument.slice->size_bytes()) {
+    return make_error(KM_ERROR_OUT_OF_BOUNDS,
+                      "offset %" PRIu64
+                      " for parameter %u of kernel '%s' is beyond the slice of %" PRIu64 " bytes",
+                      argument.offset_bytes, index, info.name, argument.slice->size_bytes());
+  }
+  return {};
+}
+
+Result<uint64_t> submit_launch(Stream& stream, Function& function, const LaunchShape& shape,
+                               const void* arguments, uint64_t arguments_size_bytes) {
+  kmb_launch launch{};
+  for (uint32_t axis = 0; axis < 3; ++axis) {
+    launch.grid[axis] = shape.grid[axis];
+    launch.block[axis] = shape.block[axis];
+  }
+  launch.shared_bytes = shape.shared_bytes;
+  launch.arguments = arguments;
+  launch.arguments_size_bytes = arguments_size_bytes;
+  uint64_t ticket = 0;
+  KM_TRY(
+      call_backend(stream.backend().launch, stream.native(), function.native(), &launch, &ticket));
+  function.module().uses().record(stream, ticket);
+  return ticket;
+}
+
+Launch::Launch(Stream& stream, Function& function)
+    : ContextChild(PartOf{stream}),
+      stream_(Ref<Stream>::share(stream)),
+      function_(Ref<Function>::share(function)),
+      arguments_(function.info().param_bytes),
+      memories_(function.info().param_count) {}
+
+Result<Ref<Launch>> Launch::create(Stream& stream, Function& function) {
+  KM_TRY(require_same_context(stream.context(), function.context(), "function"));
+  return Ref<Launch>::adopt(new Launch(stream, function));
+}
+
+void Launch::set_grid(std::array<uint32_t, 3> grid) {
+  const std::lock_guard lock(mutex_);
+  shape_.grid = grid;
+}
+
+void Launch::set_block(std::array<uint32_t, 3> block) {
+  const std::lock_guard lock(mutex_);
+  shape_.block = block;
+}
+
+void Launch::set_shared_bytes(uint64_t shared_bytes) {
+  const std::lock_guard lock(mutex_);
+  shape_.shared_bytes = shared_bytes;
+}
+
+Result<const kmb_param*> Launch::next_param() {
+  const kmb_function_info& info = function_->info();
+  if (given_ < info.param_count) return &info.params[given_];
+  return make_error(KM_ERROR_INVALID_LAUNCH,
+                    "kernel '%s' has %u parameters; this would be argument %u", info.name,
+                    info.param_count, info.param_count + 1);
+}
+
+void Launch::store(const kmb_param& param, const void* value, Ref<Memory> memory) {
+  std::memcpy(arguments_.data() + param.offset_bytes, value, param.size_bytes);
+  memories_[given_] = std::move(memory);
+  ++given_;
+}
+
+Status Launch::add_slice(Slice& slice, uint64_t offset_bytes) {
+  const std::lock_guard lock(mutex_);
+  KM_ASSIGN(const kmb_param* param, next_param());
+  KM_TRY(check_slice_argument(*stream_, *function_, {given_, offset_bytes, &slice}));
+  const uint64_t address = slice.address() + offset_bytes;
+  store(*param, &address, Ref<Memory>::share(slice.memory()));
+  return {};
+}
+
+Status Launch::add_address(uint64_t address) {
+  const std::lock_guard lock(mutex_);
+  KM_ASSIGN(const kmb_param* param, next_param());
+  if (param->size_bytes != sizeof address) {
+    return make_error(KM_ERROR_INVALID_LAUNCH,
+                      "an address is given for parameter %u of kernel '%s', which has %" PRIu64
+                      " bytes; expected 8",
+                      given_, function_->info().name, param->size_bytes);
+  }
+  store(*param, &address, nullptr);
+  return {};
+}
+
+Status Launch::add_scalar(const void* value, uint64_t size_bytes) {
+  const std::lock_guard lock(mutex_);
+  KM_ASSIGN(const kmb_param* param, next_param());
+  if (param->size_bytes != size_bytes) {
+    return make_error(KM_ERROR_INVALID_LAUNCH,
+                      "%" PRIu64
+                      " bytes are given for parameter %u of kernel '%s'; expected %" PRIu64,
+                      size_bytes, given_, function_->info().name, param->size_bytes);
+  }
+  store(*param, value, nullptr);
+  return {};
+}
+
+Status Launch::check_complete() const {
+  const kmb_function_info& info = function_->info();
+  if (given_ == info.param_count || (given_ == 0 && was_submitted_)) return {};
+  return make_error(KM_ERROR_INVALID_LAUNCH,
+                    "kernel '%s' has %u parameters; %u arguments were given", info.name,
+                    info.param_count, given_);
+}
+
+Status Launch::submit() {
+  const std::lock_guard lock(mutex_);
+  KM_TRY(check_complete());
+  KM_TRY(check_shape(context().device(), shape_));
+  KM_ASSIGN(const uint64_t ticket,
+            submit_launch(*stream_, *function_, shape_, arguments_.data(), arguments_.size()));
+  for (const Ref<Memory>& memory : memories_) {
+    if (memory) memory->record_use(*stream_, ticket);
+  }
+  given_ = 0;
+  was_submitted_ = true;
+  return {};
+}
+
+}  // namespace km

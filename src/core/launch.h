@@ -1,0 +1,68 @@
+// Kernel launches: checked before anything runs.
+#pragma once
+
+#include <array>
+#include <mutex>
+#include <vector>
+
+#include "core/module.h"
+#include "core/slice.h"
+
+namespace km {
+
+/// A slice as a kernel argument.
+struct SliceArgument {
+  uint32_t parameter = 0;
+  uint64_t offset_bytes = 0;
+  Slice* slice = nullptr;
+};
+
+struct LaunchShape {
+  std::array<uint32_t, 3> grid{};
+  std::array<uint32_t, 3> block{};
+  uint64_t shared_bytes = 0;
+};
+
+/// Grid, block and shared memory against the device's limits; the kernel's own are the backend's.
+Status check_shape(const Device& device, const LaunchShape& shape);
+/// A slice for this parameter: its size, bounds and context.
+Status check_slice_argument(const Stream& stream, const Function& function,
+                            const SliceArgument& argument);
+
+/// Submits one launch and returns its ticket, with which the caller notes the use of memory.
+/// `arguments` are the laid out bytes with all addresses in place.
+Result<uint64_t> submit_launch(Stream& stream, Function& function, const LaunchShape& shape,
+                               const void* arguments, uint64_t arguments_size_bytes);
+
+/// One call of a kernel, put together step by step. Usable by several threads, one after another.
+class Launch final : public ContextChild {
+ public:
+  static Result<Ref<Launch>> create(Stream& stream, Function& function);
+
+  void set_grid(std::array<uint32_t, 3> grid);
+  void set_block(std::array<uint32_t, 3> block);
+  void set_shared_bytes(uint64_t shared_bytes);
+  /// Each of these gives the next parameter.
+  Status add_slice(Slice& slice, uint64_t offset_bytes);
+  Status add_address(uint64_t address);
+  Status add_scalar(const void* value, uint64_t size_bytes);
+  /// May be repeated: with the same arguments, or after giving all of them anew.
+  Status submit();
+
+ private:
+  Launch(Stream& stream, Function& function);
+  Result<const kmb_param*> next_param();
+  void store(const kmb_param& param, const void* value, Ref<Memory> memory);
+  Status check_complete() const;
+
+  std::mutex mutex_;
+  const Ref<Stream> stream_;
+  const Ref<Function> function_;
+  LaunchShape shape_;
+  std::vector<std::byte> arguments_;
+  std::vector<Ref<Memory>> memories_;  // by parameter; null where none was given
+  uint32_t given_ = 0;                 // parameters since the start or the last submit
+  bool was_submitted_ = false;
+};
+
+}  // namespace km

@@ -1,0 +1,165 @@
+#include "core/memory.h"
+
+#include <sched.h>
+
+#include <cinttypes>
+#include <memory>
+
+#include "core/backend_call.h"
+#include "core/callback.h"
+#include "core/handles.h"
+#include "core/module.h"
+
+namespace km {
+namespace {
+
+uint64_t value_of(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
+
+HandleTable& memories() { return handle_table(ObjectType::kMemory); }
+
+FoundMemory find_in(const AddressMap& ranges, uint64_t address) {
+  const std::optional<AddressRange> range = ranges.find(address);
+  return range ? FoundMemory(memories().pin(range->id)) : FoundMemory();
+}
+
+}  // namespace
+
+AddressMap& Memory::ranges() {
+  return space_ == Space::kHost ? context().host_ranges() : context().device_ranges();
+}
+
+uint64_t Memory::range_begin() const {
+  return space_ == Space::kHost ? value_of(info_.host_pointer) : info_.address;
+}
+
+Status Memory::publish(Space space) {
+  if (info_.size_bytes == 0) return {};
+  space_ = space;
+  const uint64_t id = memories().insert(this);
+  if (id == 0) return make_error(KM_ERROR_OUT_OF_HOST_MEMORY, "too many allocations");
+  id_ = id;
+  const uint64_t begin = range_begin();
+  const std::optional<AddressRange> in_the_way =
+      ranges().insert({begin, begin + info_.size_bytes, id});
+  if (!in_the_way) return {};
+  return make_error(KM_ERROR_INVALID_ARGUMENT,
+                    "the %" PRIu64 " bytes at 0x%" PRIx64
+                    " overlap memory that is in use already, 0x%" PRIx64 " to 0x%" PRIx64,
+                    info_.size_bytes, begin, in_the_way->begin, in_the_way->end);
+}
+
+void Memory::last_reference_gone() {
+  if (id_ == 0) {
+    delete this;
+    return;
+  }
+  // Out of the map before the backend can give the addresses to somebody else.
+  ranges().erase(range_begin(), id_);
+  memories().destroy(id_);
+}
+
+Memory::~Memory() {
+  if (native_ == nullptr) return;
+  const std::span<const kmb_use> uses = own_uses_.uses();
+  backend().memory_destroy(native_, uses.data(), uses.size());
+}
+
+Result<Ref<Memory>> Memory::create(Context& context, Stream* stream, uint64_t size_bytes,
+                                   bool zeroed, uint64_t element_size_bytes) {
+  Ref<Memory> memory = Ref<Memory>::adopt(new Memory(context, element_size_bytes));
+  if (size_bytes == 0) return memory;
+  KM_TRY(call_backend(context.backend().memory_create, context.native(),
+                      stream != nullptr ? stream->native() : nullptr, size_bytes, uint32_t{zeroed},
+                      &memory->native_, &memory->info_));
+  KM_TRY(memory->publish(Space::kDevice));
+  return memory;
+}
+
+Result<Ref<Memory>> Memory::from_host(Context& context, void* pointer, uint64_t size_bytes,
+                                      uint64_t element_size_bytes) {
+  Ref<Memory> memory = Ref<Memory>::adopt(new Memory(context, element_size_bytes));
+  auto box = std::make_unique<ReleaseCallbackBox>();
+  KM_TRY(call_backend(context.backend().memory_from_host, context.native(), pointer, size_bytes,
+                      &ReleaseCallbackBox::run_and_delete, static_cast<void*>(box.get()),
+                      &memory->native_, &memory->info_));
+  memory->release_ = box.release();  // the backend runs it once
+  KM_TRY(memory->publish(Space::kDevice));
+  return memory;
+}
+
+void Memory::set_release(km_release_callback release, void* user_data) {
+  *release_ = {release, user_data};
+}
+
+Result<Ref<Memory>> Memory::create_host(Context& context, uint64_t size_bytes) {
+  Ref<Memory> memory = Ref<Memory>::adopt(new Memory(context, 1));
+  KM_TRY(call_backend(context.backend().host_memory_create, context.native(), size_bytes,
+                      &memory->native_, &memory->info_));
+  KM_TRY(memory->publish(Space::kHost));
+  return memory;
+}
+
+Result<Ref<Memory>> Memory::register_host(Context& context, void* pointer, uint64_t size_bytes) {
+  Ref<Memory> memory = Ref<Memory>::adopt(new Memory(context, 1));
+  KM_TRY(call_backend(context.backend().host_memory_register, context.native(), pointer, size_bytes,
+                      &memory->native_, &memory->info_));
+  KM_TRY(memory->publish(Space::kHost));
+  return memory;
+}
+
+Result<Ref<Memory>> Memory::of_global(Module& module, const kmb_global_info& info) {
+  Context& context = module.context();
+  const uint64_t element_size = info.element_size_bytes != 0 ? info.element_size_bytes : 1;
+  const std::lock_guard lock(module.globals_mutex());
+  while (const FoundMemory found = find_device_memory(context, info.address)) {
+    if (Ref<Memory> shared = found.keep()) return shared;
+    sched_yield();  // its last reference just went: the range is free in a moment
+  }
+  Ref<Memory> memory = Ref<Memory>::adopt(new Memory(context, element_size));
+  memory->info_ = {info.address, info.host_pointer, info.size_bytes};
+  memory->owner_ = Ref<Object>::share(module);
+  memory->uses_ = &module.uses();
+  KM_TRY(memory->publish(Space::kDevice));
+  return memory;
+}
+
+Ref<Memory> FoundMemory::keep() const {
+  Memory& memory = **this;
+  return memory.try_ref() ? Ref<Memory>::adopt(&memory) : Ref<Memory>();
+}
+
+FoundMemory find_device_memory(Context& context, uint64_t address) {
+  if (FoundMemory found = find_in(context.device_ranges(), address)) return found;
+  FoundMemory host = find_in(context.host_ranges(), address);
+  if (host && host->address() == value_of(host->host_pointer())) return host;
+  return {};
+}
+
+FoundMemory find_pinned_memory(Context& context, const void* pointer, uint64_t size_bytes) {
+  FoundMemory found = find_in(context.host_ranges(), value_of(pointer));
+  if (!found) return {};
+  const uint64_t offset = value_of(pointer) - value_of(found->host_pointer());
+  if (size_bytes > found->size_bytes() - offset) return {};
+  return found;
+}
+
+Result<FoundMemory> find_device_range(Context& context, uint64_t address, uint64_t size_bytes,
+                                      const char* what) {
+  FoundMemory found = find_device_memory(context, address);
+  if (!found) {
+    return make_error(KM_ERROR_OUT_OF_BOUNDS,
+                      "%s 0x%" PRIx64 " lies in no allocation of this context of device %s", what,
+                      address, context.device().info().uri);
+  }
+  const uint64_t offset = address - found->address();
+  if (size_bytes > found->size_bytes() - offset) {
+    return make_error(KM_ERROR_OUT_OF_BOUNDS,
+                      "%" PRIu64 " bytes at %s 0x%" PRIx64
+                      " reach beyond its allocation: it has %" PRIu64
+                      " bytes, and this is offset %" PRIu64,
+                      size_bytes, what, address, found->size_bytes(), offset);
+  }
+  return found;
+}
+
+}  // namespace km

@@ -1,0 +1,136 @@
+#include "core/module.h"
+
+#include <cinttypes>
+
+#include "base/text.h"
+#include "compile/compile.h"
+#include "core/backend_call.h"
+#include "core/source_file.h"
+
+namespace km {
+namespace {
+
+constexpr uint64_t kMaxParamBytes = 32764;  // PTX ISA 8.1, from sm_70 on
+
+// A backend that contradicts itself must not make the launch write beyond its buffers.
+Status check_info(const kmb_function_info& info) {
+  if (info.name == nullptr || (info.param_count != 0 && info.params == nullptr) ||
+      info.param_bytes > kMaxParamBytes) {
+    return make_error(KM_ERROR_INTERNAL, "the backend describes a kernel wrongly");
+  }
+  for (uint32_t i = 0; i < info.param_count; ++i) {
+    const kmb_param& param = info.params[i];
+    if (param.offset_bytes <= info.param_bytes &&
+        param.size_bytes <= info.param_bytes - param.offset_bytes) {
+      continue;
+    }
+    return make_error(KM_ERROR_INTERNAL, "parameter %u of kernel '%s' lies outside its arguments",
+                      i, info.name);
+  }
+  return {};
+}
+
+Result<std::string> architecture_of(const Device& device) {
+  const km_device_info& info = device.info();
+  if (info.compute_capability_major == 0) return default_architecture();
+  return "compute_" + std::to_string(info.compute_capability_major) +
+         std::to_string(info.compute_capability_minor);
+}
+
+}  // namespace
+
+Result<Ref<Module>> Module::load_ptx(Context& context, std::string_view ptx,
+                                     const std::string& name) {
+  Ref<Module> module = Ref<Module>::adopt(new Module(context, name));
+  KM_TRY(call_backend(context.backend().module_load, context.native(), ptx.data(),
+                      static_cast<uint64_t>(ptx.size()), module->name_.c_str(), &module->native_));
+  KM_TRY(module->read_kernels());
+  return module;
+}
+
+Result<Ref<Module>> Module::load_source(Context& context, std::string_view source,
+                                        const std::string& name) {
+  CompileInput input;
+  input.source = source;
+  input.name = name;
+  KM_ASSIGN(input.architecture, architecture_of(context.device()));
+  CompileOutput output;
+  KM_TRY(compile_cuda(input, output));
+  return load_ptx(context, output.ptx, name);
+}
+
+Result<Ref<Module>> Module::load_file(Context& context, const std::string& path) {
+  KM_ASSIGN(const SourceFile file, read_source_file(path));
+  return file.is_ptx ? load_ptx(context, file.text, file.name)
+                     : load_source(context, file.text, file.name);
+}
+
+Module::~Module() {
+  if (native_ == nullptr) return;
+  const std::span<const kmb_use> uses = uses_.uses();
+  backend().module_unload(native_, uses.data(), uses.size());
+}
+
+Status Module::read_kernels() {
+  uint32_t count = 0;
+  KM_TRY(call_backend(backend().module_function_count, native_, &count));
+  kernels_.resize(count);
+  for (uint32_t i = 0; i < count; ++i) {
+    Kernel& kernel = kernels_[i];
+    KM_TRY(call_backend(backend().module_function_at, native_, i, &kernel.native));
+    KM_TRY(call_backend(backend().function_info, kernel.native, &kernel.info));
+    KM_TRY(check_info(kernel.info));
+    index_by_name_.emplace(kernel.info.name, i);
+  }
+  return {};
+}
+
+void Module::add_aliases(const std::vector<std::pair<std::string, std::string>>& lowered_names) {
+  for (const auto& [expression, lowered] : lowered_names) {
+    const auto found = index_by_name_.find(lowered);
+    if (found != index_by_name_.end()) index_by_name_.emplace(expression, found->second);
+  }
+}
+
+Result<const Kernel*> Module::kernel(const std::string& name) const {
+  const auto found = index_by_name_.find(name);
+  if (found == index_by_name_.end()) return no_such_kernel(name);
+  return &kernels_[found->second];
+}
+
+Error Module::no_such_kernel(const std::string& name) const {
+  constexpr size_t kShown = 8;
+  std::vector<std::string_view> names;
+  for (const Kernel& kernel : kernels_) names.emplace_back(kernel.info.name);
+  std::string text = "no kernel '" + name + "' in module '" + name_ + "'";
+  if (names.empty()) return {KM_ERROR_NOT_FOUND, text + ", which has none", 0};
+  if (const std::string_view near = nearest_word(name, names); !near.empty()) {
+    text += "; did you mean '" + std::string(near) + "'?";
+  }
+  text += " It has ";
+  for (size_t i = 0; i < names.size() && i < kShown; ++i) {
+    if (i != 0) text += ", ";
+    text += "'" + std::string(names[i]) + "'";
+  }
+  if (names.size() > kShown) text += " and " + std::to_string(names.size() - kShown) + " more";
+  text += " (kernels of C++ have mangled names unless they are extern \"C\")";
+  return {KM_ERROR_NOT_FOUND, std::move(text), 0};
+}
+
+Result<Ref<Memory>> Module::global(const std::string& name) {
+  kmb_global_info info{};
+  KM_TRY(call_backend(backend().module_global, native_, name.c_str(), &info));
+  return Memory::of_global(*this, info);
+}
+
+Result<int64_t> Function::attribute(km_function_attribute attribute) const {
+  int64_t value = 0;
+  KM_TRY(call_backend(backend().function_attribute_get, native(), attribute, &value));
+  return value;
+}
+
+Status Function::set_attribute(km_function_attribute attribute, int64_t value) {
+  return call_backend(backend().function_attribute_set, native(), attribute, value);
+}
+
+}  // namespace km

@@ -1,0 +1,72 @@
+// Compiled PTX and the kernels in it.
+#pragma once
+
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/memory.h"
+#include "core/use_list.h"
+
+namespace km {
+
+/// A kernel, as its module knows it; lives as long as that.
+struct Kernel {
+  kmb_function* native = nullptr;
+  kmb_function_info info{};
+};
+
+class Module final : public ContextChild {
+ public:
+  static Result<Ref<Module>> load_ptx(Context& context, std::string_view ptx,
+                                      const std::string& name);
+  /// CUDA C++, compiled for the context's device.
+  static Result<Ref<Module>> load_source(Context& context, std::string_view source,
+                                         const std::string& name);
+  /// PTX text or CUDA C++, by the file's extension, else by its content.
+  static Result<Ref<Module>> load_file(Context& context, const std::string& path);
+
+  const std::string& name() const { return name_; }
+  const std::vector<Kernel>& kernels() const { return kernels_; }
+  /// By the name in the PTX, or by a name expression of the program it was compiled from.
+  Result<const Kernel*> kernel(const std::string& name) const;
+  void add_aliases(const std::vector<std::pair<std::string, std::string>>& lowered_names);
+  Result<Ref<Memory>> global(const std::string& name);
+
+  UseList& uses() { return uses_; }
+  std::mutex& globals_mutex() { return globals_mutex_; }
+
+ private:
+  Module(Context& context, std::string name) : ContextChild(context), name_(std::move(name)) {}
+  ~Module() override;
+  Status read_kernels();
+  Error no_such_kernel(const std::string& name) const;
+
+  const std::string name_;
+  kmb_module* native_ = nullptr;
+  std::vector<Kernel> kernels_;
+  std::unordered_map<std::string, size_t> index_by_name_;
+  UseList uses_;
+  std::mutex globals_mutex_;
+};
+
+class Function final : public ContextChild {
+ public:
+  Function(Ref<Module> module, const Kernel& kernel)
+      : ContextChild(PartOf{*module}), module_(std::move(module)), kernel_(kernel) {}
+
+  Module& module() const { return *module_; }
+  kmb_function* native() const { return kernel_.native; }
+  const kmb_function_info& info() const { return kernel_.info; }
+  Result<int64_t> attribute(km_function_attribute attribute) const;
+  Status set_attribute(km_function_attribute attribute, int64_t value);
+
+ private:
+  const Ref<Module> module_;
+  const Kernel& kernel_;
+};
+
+}  // namespace km

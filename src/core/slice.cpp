@@ -1,0 +1,123 @@
+#include "core/slice.h"
+
+#include <cinttypes>
+
+#include "core/backend_call.h"
+
+namespace km {
+namespace {
+
+Result<uint64_t> size_of(uint64_t element_count, uint64_t element_size_bytes) {
+  uint64_t size = 0;
+  if (element_size_bytes == 0) {
+    return make_error(KM_ERROR_INVALID_ARGUMENT, "element_size_bytes is 0");
+  }
+  if (__builtin_mul_overflow(element_count, element_size_bytes, &size)) {
+    return make_error(KM_ERROR_INVALID_ARGUMENT,
+                      "%" PRIu64 " elements of %" PRIu64 " bytes are more than 2^64 bytes",
+                      element_count, element_size_bytes);
+  }
+  return size;
+}
+
+Status check_host_range(const void* pointer, uint64_t size_bytes) {
+  if (pointer == nullptr) return make_error(KM_ERROR_INVALID_ARGUMENT, "pointer is null");
+  if (size_bytes == 0) return make_error(KM_ERROR_INVALID_ARGUMENT, "the range is empty");
+  uint64_t end = 0;
+  if (!__builtin_add_overflow(reinterpret_cast<uint64_t>(pointer), size_bytes, &end)) return {};
+  return make_error(KM_ERROR_INVALID_ARGUMENT,
+                    "%" PRIu64 " bytes from %p on reach beyond the address space", size_bytes,
+                    pointer);
+}
+
+}  // namespace
+
+Slice::Slice(Ref<Memory> memory, uint64_t offset_bytes, uint64_t element_count,
+             uint64_t element_size_bytes, bool is_view)
+    : ContextChild(PartOf{*memory}),
+      memory_(std::move(memory)),
+      offset_bytes_(offset_bytes),
+      element_count_(element_count),
+      element_size_bytes_(element_size_bytes),
+      is_view_(is_view) {}
+
+Result<Ref<Slice>> Slice::create(Context& context, Stream* stream, uint64_t element_count,
+                                 uint64_t element_size_bytes, km_slice_flags flags) {
+  KM_ASSIGN(const uint64_t size, size_of(element_count, element_size_bytes));
+  const bool zeroed = (flags & KM_SLICE_ZEROED) != 0;
+  KM_ASSIGN(Ref<Memory> memory, Memory::create(context, stream, size, zeroed, element_size_bytes));
+  return make_ref<Slice>(std::move(memory), 0, element_count, element_size_bytes, false);
+}
+
+Result<Ref<Slice>> Slice::from_host(Context& context, void* pointer, uint64_t element_count,
+                                    uint64_t element_size_bytes) {
+  KM_ASSIGN(const uint64_t size, size_of(element_count, element_size_bytes));
+  KM_TRY(check_host_range(pointer, size));
+  KM_ASSIGN(Ref<Memory> memory, Memory::from_host(context, pointer, size, element_size_bytes));
+  return make_ref<Slice>(std::move(memory), 0, element_count, element_size_bytes, false);
+}
+
+Result<Ref<Slice>> Slice::view(uint64_t first_element, uint64_t element_count) const {
+  if (first_element > element_count_ || element_count > element_count_ - first_element) {
+    return make_error(KM_ERROR_OUT_OF_BOUNDS,
+                      "a view of %" PRIu64 " elements from element %" PRIu64
+                      " on reaches beyond the slice of %" PRIu64 " elements",
+                      element_count, first_element, element_count_);
+  }
+  return make_ref<Slice>(memory_, offset_bytes_ + first_element * element_size_bytes_,
+                         element_count, element_size_bytes_, true);
+}
+
+km_slice_info Slice::info() const {
+  km_slice_info info{};
+  info.struct_size = sizeof info;
+  info.is_view = is_view_ ? 1 : 0;
+  info.address = address();
+  info.element_count = element_count_;
+  info.element_size_bytes = element_size_bytes_;
+  info.size_bytes = size_bytes();
+  return info;
+}
+
+Result<void*> Slice::host_pointer() const {
+  if (memory_->size_bytes() == 0) return static_cast<void*>(nullptr);
+  if (memory_->host_pointer() == nullptr) {
+    return make_error(KM_ERROR_NOT_SUPPORTED,
+                      "the host cannot reach memory of device %s; use km_slice_download",
+                      context().device().info().uri);
+  }
+  return static_cast<void*>(static_cast<char*>(memory_->host_pointer()) + offset_bytes_);
+}
+
+Status Slice::check_range(uint64_t offset_bytes, uint64_t size_bytes, const char* what) const {
+  const uint64_t size = this->size_bytes();
+  if (offset_bytes <= size && size_bytes <= size - offset_bytes) return {};
+  return make_error(KM_ERROR_OUT_OF_BOUNDS,
+                    "%" PRIu64 " bytes at offset %" PRIu64 " of the %s reach beyond its %" PRIu64
+                    " bytes",
+                    size_bytes, offset_bytes, what, size);
+}
+
+Status Slice::mark_last_use(Stream& stream) {
+  KM_TRY(require_same_context(stream.context(), context(), "slice"));
+  if (backend().stream_ticket == nullptr) return stream.synchronize(KMB_WAIT_FOREVER);
+  uint64_t ticket = 0;
+  KM_TRY(call_backend(backend().stream_ticket, stream.native(), &ticket));
+  memory_->record_use(stream, ticket);
+  return {};
+}
+
+Result<FoundSlice> find_slice(Context& context, uint64_t address) {
+  const FoundMemory found = find_device_memory(context, address);
+  Ref<Memory> memory = found ? found.keep() : Ref<Memory>();
+  if (!memory) {
+    return make_error(KM_ERROR_NOT_FOUND,
+                      "address 0x%" PRIx64 " lies in no allocation of this context", address);
+  }
+  const uint64_t offset = address - memory->address();
+  const uint64_t element_size = memory->element_size_bytes();
+  const uint64_t count = memory->size_bytes() / element_size;
+  return FoundSlice{make_ref<Slice>(std::move(memory), 0, count, element_size, false), offset};
+}
+
+}  // namespace km

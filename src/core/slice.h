@@ -1,0 +1,47 @@
+// Slices: device memory with a length; views: parts of slices.
+#pragma once
+
+#include "core/memory.h"
+
+namespace km {
+
+class Slice final : public ContextChild {
+ public:
+  /// The `count` elements from offset_bytes on; the caller has checked that they lie inside.
+  Slice(Ref<Memory> memory, uint64_t offset_bytes, uint64_t element_count,
+        uint64_t element_size_bytes, bool is_view);
+
+  static Result<Ref<Slice>> create(Context& context, Stream* stream, uint64_t element_count,
+                                   uint64_t element_size_bytes, km_slice_flags flags);
+  static Result<Ref<Slice>> from_host(Context& context, void* pointer, uint64_t element_count,
+                                      uint64_t element_size_bytes);
+  Result<Ref<Slice>> view(uint64_t first_element, uint64_t element_count) const;
+
+  Memory& memory() const { return *memory_; }
+  uint64_t address() const { return memory_->address() + offset_bytes_; }
+  uint64_t size_bytes() const { return element_count_ * element_size_bytes_; }
+  km_slice_info info() const;
+  /// Null, with a reason, where the host cannot reach the memory.
+  Result<void*> host_pointer() const;
+
+  /// The range must lie inside the slice.
+  Status check_range(uint64_t offset_bytes, uint64_t size_bytes, const char* what) const;
+  /// Frees in stream order once this slice and its views are gone.
+  Status mark_last_use(Stream& stream);
+
+ private:
+  const Ref<Memory> memory_;
+  const uint64_t offset_bytes_;
+  const uint64_t element_count_;
+  const uint64_t element_size_bytes_;
+  const bool is_view_;
+};
+
+/// A slice of all of the memory that holds `address`.
+struct FoundSlice {
+  Ref<Slice> slice;
+  uint64_t offset_bytes = 0;
+};
+Result<FoundSlice> find_slice(Context& context, uint64_t address);
+
+}  // namespace km

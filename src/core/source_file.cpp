@@ -1,0 +1,87 @@
+#include "core/source_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace km {
+namespace {
+
+constexpr size_t kMaxFileBytes = size_t{1} << 30;
+
+struct OpenFile {
+  int descriptor;
+  ~OpenFile() {
+    if (descriptor >= 0) close(descriptor);
+  }
+};
+
+Error io_error(const char* what, const std::string& path, int code) {
+  Error error = make_error(code == ENOENT ? KM_ERROR_NOT_FOUND : KM_ERROR_IO, "cannot %s '%s': %s",
+                           what, path.c_str(), std::strerror(code));
+  error.native_code = code;
+  return error;
+}
+
+Result<std::string> read_file(const std::string& path) {
+  const OpenFile file{open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (file.descriptor < 0) return io_error("open", path, errno);
+  std::string text;
+  char part[65536];
+  for (;;) {
+    const ssize_t count = read(file.descriptor, part, sizeof part);
+    if (count == 0) return text;
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return io_error("read", path, errno);
+    text.append(part, static_cast<size_t>(count));
+    if (text.size() > kMaxFileBytes) {
+      return make_error(KM_ERROR_IO, "'%s' is larger than 1 GiB", path.c_str());
+    }
+  }
+}
+
+bool is_binary(std::string_view text) {
+  constexpr std::string_view kElf(
+      "\x7F"
+      "ELF");
+  constexpr std::string_view kFatbin("\x50\xED\x55\xBA");
+  return text.starts_with(kElf) || text.starts_with(kFatbin);
+}
+
+}  // namespace
+
+bool looks_like_ptx(std::string_view text) {
+  size_t at = 0;
+  for (;;) {
+    at = text.find_first_not_of(" \t\r\n\f\v", at);
+    if (at == std::string_view::npos) return false;
+    const std::string_view rest = text.substr(at);
+    if (rest.starts_with("//")) {
+      at = text.find('\n', at);
+    } else if (rest.starts_with("/*")) {
+      at = text.find("*/", at + 2);
+      if (at != std::string_view::npos) at += 2;
+    } else {
+      return rest.starts_with(".version");
+    }
+    if (at == std::string_view::npos) return false;
+  }
+}
+
+Result<SourceFile> read_source_file(const std::string& path) {
+  SourceFile file;
+  KM_ASSIGN(file.text, read_file(path));
+  if (is_binary(file.text)) {
+    return make_error(KM_ERROR_NOT_SUPPORTED,
+                      "'%s' is a compiled image; load its PTX or its source instead", path.c_str());
+  }
+  file.name = path.substr(path.rfind('/') + 1);
+  const std::string_view name = file.name;
+  file.is_ptx = name.ends_with(".ptx") || (!name.ends_with(".cu") && looks_like_ptx(file.text));
+  return file;
+}
+
+}  // namespace km

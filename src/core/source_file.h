@@ -1,0 +1,23 @@
+// Reading what km_module_load_file takes.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace km {
+
+struct SourceFile {
+  std::string text;
+  std::string name;  // without folders, for messages
+  bool is_ptx = false;
+};
+
+/// KM_ERROR_NOT_FOUND, KM_ERROR_IO, or KM_ERROR_NOT_SUPPORTED for compiled images.
+Result<SourceFile> read_source_file(const std::string& path);
+
+/// Whether a text is PTX: the first thing after comments and blanks is `.version`.
+bool looks_like_ptx(std::string_view text);
+
+}  // namespace km

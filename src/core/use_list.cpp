@@ -1,0 +1,60 @@
+#include "core/use_list.h"
+
+#include <algorithm>
+#include <bit>
+#include <mutex>
+#include <new>
+
+namespace km {
+namespace {
+
+// More streams than this, and those that have nothing left to do are forgotten.
+constexpr size_t kManyStreams = 8;
+
+}  // namespace
+
+UseList::UseList() {
+  uses_.reserve(2);
+  streams_.reserve(2);
+}
+
+/// Returns the count of streams after adding one, 0 when the stream was there already.
+size_t UseList::note(Stream& stream, uint64_t ticket) {
+  const std::lock_guard lock(lock_);
+  for (kmb_use& use : uses_) {
+    if (use.stream != stream.native()) continue;
+    use.ticket = std::max(use.ticket, ticket);
+    return 0;
+  }
+  if (streams_.size() == streams_.capacity()) streams_.reserve(streams_.size() * 2 + 2);
+  uses_.push_back({stream.native(), ticket});
+  streams_.push_back(Ref<Stream>::share(stream));
+  return uses_.size();
+}
+
+void UseList::drop_idle_streams() {
+  // Taken out first: asking a stream is too long for the spin lock, and so is letting go of one.
+  std::vector<kmb_use> uses;
+  std::vector<Ref<Stream>> streams;
+  {
+    const std::lock_guard lock(lock_);
+    if (uses_.size() <= kManyStreams) return;
+    uses.swap(uses_);
+    streams.swap(streams_);
+  }
+  for (size_t i = 0; i < streams.size(); ++i) {
+    if (!streams[i]->query()) note(*streams[i], uses[i].ticket);
+  }
+}
+
+void UseList::record(Stream& stream, uint64_t ticket) noexcept {
+  try {
+    const size_t count = note(stream, ticket);
+    // At powers of two only: where all streams are busy, asking each time would cost too much.
+    if (count > kManyStreams && std::has_single_bit(count)) drop_idle_streams();
+  } catch (const std::bad_alloc&) {
+    static_cast<void>(stream.synchronize(KMB_WAIT_FOREVER));
+  }
+}
+
+}  // namespace km

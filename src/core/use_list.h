@@ -1,0 +1,36 @@
+// The last use of something on each stream, so that it is freed after that and not before.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "backend/interface.h"
+#include "core/object.h"
+#include "core/spin_lock.h"
+#include "core/stream.h"
+
+namespace km {
+
+class UseList {
+ public:
+  /// Throws std::bad_alloc.
+  UseList();
+
+  /// Notes that the operation with this ticket uses the object. Never fails: where there is no
+  /// memory for the note, it waits for the stream instead.
+  void record(Stream& stream, uint64_t ticket) noexcept;
+
+  /// All last uses. Only for the one who has the object to itself.
+  std::span<const kmb_use> uses() const { return uses_; }
+
+ private:
+  size_t note(Stream& stream, uint64_t ticket);
+  void drop_idle_streams();
+
+  SpinLock lock_;
+  std::vector<kmb_use> uses_;         // the form that backends take
+  std::vector<Ref<Stream>> streams_;  // keeps the streams of uses_ valid
+};
+
+}  // namespace km
