@@ -309,6 +309,10 @@ std::optional<std::vector<Modifier>> match_syntax(const Form& form, std::span<co
 std::optional<Assignment> assign_operands(const Form& form, const Instruction& instruction) {
   Assignment assignment{};
   size_t given = instruction.operand_count;
+  if (!form.operands.empty() && form.operands[0].shape == OperandShape::call) {
+    assignment.fill(&form.operands[0]);
+    return assignment;
+  }
   if (form.fixed_count) {
     if (given != form.operands.size()) return std::nullopt;
     for (size_t i = 0; i < given; ++i) assignment[i] = &form.operands[i];
@@ -357,6 +361,24 @@ uint32_t element_count(const OperandSpec& spec, const Instruction& instruction) 
     case CountRule::shape_n: return shape_n(instruction) / spec.count;
   }
   return 1;
+}
+
+Space space_of(const Instruction& instruction) {
+  for (Modifier modifier : instruction.modifiers) {
+    switch (modifier) {
+      case Modifier::const_: return Space::constant;
+      case Modifier::global: return Space::global;
+      case Modifier::local: return Space::local;
+      case Modifier::param:
+      case Modifier::param_entry:
+      case Modifier::param_func: return Space::param;
+      case Modifier::shared:
+      case Modifier::shared_cta:
+      case Modifier::shared_cluster: return Space::shared;
+      default: break;
+    }
+  }
+  return Space::generic;
 }
 
 std::string operand_count_text(const Form& form, const Instruction& instruction) {

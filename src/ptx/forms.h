@@ -96,6 +96,9 @@ Type operand_type(const OperandSpec& spec, const Instruction& instruction, uint3
 /// How many elements a vector operand must have; 0: any number, 1: a plain register.
 uint32_t element_count(const OperandSpec& spec, const Instruction& instruction);
 
+/// The state space that the modifiers name (ld.shared, atom.global ...), else generic.
+Space space_of(const Instruction& instruction);
+
 /// "2 or 3" operands.
 std::string operand_count_text(const Form& form, const Instruction& instruction);
 

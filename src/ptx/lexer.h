@@ -1,0 +1,78 @@
+// PTX text to tokens, on demand. Tokens are views into the text.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace km::ptx {
+
+struct Token {
+  enum class Kind : uint8_t {
+    end,
+    identifier,  // %r1, foo, $L__BB0_1, _
+    dotted,      // .reg, .x, .shared::cta; text without the dot
+    integer,
+    real,
+    string,  // text without the quotes
+    punctuation,
+    bad,  // `text` is what cannot be read, problem() why
+  };
+  Kind kind = Kind::end;
+  char symbol = 0;  // punctuation: the first character; two-character operators by text
+  std::string_view text;
+  uint32_t line = 1, column = 1;
+
+  bool is(char c) const { return kind == Kind::punctuation && symbol == c && text.size() == 1; }
+  bool is(std::string_view operator_text) const {
+    return kind == Kind::punctuation && text == operator_text;
+  }
+  bool is_dotted(std::string_view word) const { return kind == Kind::dotted && text == word; }
+};
+
+/// "'foo'" or "end of file", for messages.
+std::string describe(const Token& token);
+
+/// Any text in quotes, shortened and with unprintable characters escaped.
+std::string quote(std::string_view text);
+
+class Lexer {
+ public:
+  explicit Lexer(std::string_view text) : text_(text) {}
+
+  Token next();
+
+  /// Whether the next token is a ':' that is not part of '::': the token before is a label.
+  bool at_label_colon() const;
+
+  /// `token`, just read, starts an instruction: extends it over its modifiers.
+  Token extend_mnemonic(const Token& token);
+
+  /// Skips to behind the '}' that closes a '{' just read; false where the text ends first.
+  bool skip_block();
+
+  /// Why the last `bad` token is bad.
+  std::string_view problem() const { return problem_; }
+
+ private:
+  void skip_blanks();
+  void skip_line();
+  bool skip_comment();
+  Token make(Token::Kind kind, size_t begin, size_t end);
+  Token fail(size_t begin, size_t end, std::string_view problem);
+  Token lex_identifier();
+  Token lex_dotted();
+  Token lex_number();
+  Token lex_string();
+  Token lex_punctuation();
+  char at(size_t position) const { return position < text_.size() ? text_[position] : '\0'; }
+
+  std::string_view text_;
+  std::string_view problem_;
+  size_t position_ = 0;
+  size_t line_start_ = 0;
+  uint32_t line_ = 1;
+  bool unterminated_comment_ = false;
+};
+
+}  // namespace km::ptx

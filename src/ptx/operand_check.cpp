@@ -1,0 +1,245 @@
+// Checks of operands against the table: kind, number of elements, type.
+#include <bit>
+
+#include "ptx/lexer.h"
+#include "ptx/names.h"
+#include "ptx/verifier.h"
+
+namespace km::ptx {
+namespace {
+
+using Kind = Operand::Kind;
+
+std::string dotted(Type type) { return "." + std::string(text_of(type)); }
+
+/// The ISA's table of operand types: bits go with everything of their size, integers with
+/// integers, floats with themselves; ld, st and cvt also take wider registers.
+bool compatible(Type found, Type wanted, bool may_be_wider) {
+  if (found == wanted) return true;
+  if (found == Type::pred || wanted == Type::pred) return false;
+  uint32_t have = size_bits(found), need = size_bits(wanted);
+  if (may_be_wider ? have < need : have != need) return false;
+  TypeKind from = kind_of(found), to = kind_of(wanted);
+  if (to == TypeKind::bits || from == TypeKind::bits) return true;
+  bool from_integer = from == TypeKind::unsigned_int || from == TypeKind::signed_int;
+  bool to_integer = to == TypeKind::unsigned_int || to == TypeKind::signed_int;
+  if (to_integer) return from_integer;
+  // Formats that no register can be declared with travel in integers as well as in bits.
+  bool fundamental = wanted == Type::f16 || wanted == Type::f32 || wanted == Type::f64;
+  return !fundamental && from_integer;
+}
+
+class OperandChecker {
+ public:
+  OperandChecker(const Module& module, const Function& function, const Instruction& instruction)
+      : module_(module), function_(function), instruction_(instruction) {}
+
+  /// What is wrong with the operand, empty if nothing.
+  std::string check(const OperandSpec& spec, const Operand& operand) {
+    switch (spec.shape) {
+      case OperandShape::address: return check_address(operand);
+      case OperandShape::tuple:
+        return operand.kind == Kind::tuple ? "" : mismatch(operand, "a tuple such as [a, {b, c}]");
+      case OperandShape::label:
+        return operand.kind == Kind::label ? "" : mismatch(operand, "a label");
+      case OperandShape::table:
+        return operand.kind == Kind::target_list ? "" : mismatch(operand, "a list of targets");
+      case OperandShape::call: return "";
+      case OperandShape::value: return check_value(spec, operand);
+    }
+    return "";
+  }
+
+ private:
+  std::string name_of(const Operand& operand) const {
+    switch (operand.kind) {
+      case Kind::none: return "nothing";
+      case Kind::reg: {
+        const Register& reg = function_.registers[operand.reg];
+        return quote(reg.name) + " of type " + dotted(reg.type);
+      }
+      case Kind::immediate: return "a constant";
+      case Kind::symbol: return quote(symbol_of(module_, function_, operand).name);
+      case Kind::special: return quote("%" + std::string(text_of(operand.special)));
+      case Kind::address: return "an address in brackets";
+      case Kind::vector: return "a vector of " + std::to_string(operand.count);
+      case Kind::label: return "a label";
+      case Kind::sink: return "'_'";
+      case Kind::pair: return "a pair with '|'";
+      case Kind::list: return "a list in parentheses";
+      case Kind::tuple: return "a tuple in brackets";
+      case Kind::target_list: return "a list of targets";
+      case Kind::prototype: return "a prototype";
+    }
+    return "an operand";
+  }
+
+  std::string mismatch(const Operand& operand, const std::string& expected) const {
+    return "found " + name_of(operand) + ", expected " + expected + " in '" +
+           std::string(text_of(instruction_.opcode)) + "'";
+  }
+
+  std::string check_address(const Operand& operand) const {
+    if (operand.kind != Kind::address) return mismatch(operand, "an address in brackets");
+    if (operand.reg != kNone) {
+      const Register& base = function_.registers[operand.reg];
+      bool integer = !is_float(base.type) && base.type != Type::pred;
+      uint32_t width = size_bits(base.type);
+      if (integer && (width == 32 || width == 64)) return "";
+      return "found the base " + quote(base.name) + " of type " + dotted(base.type) +
+             ", expected a 32-bit or 64-bit integer register";
+    }
+    return operand.symbol == kNone ? "" : check_space(operand);
+  }
+
+  /// ld.shared needs a variable in .shared; without a space the address is a generic one.
+  std::string check_space(const Operand& operand) const {
+    const Symbol& symbol = symbol_of(module_, function_, operand);
+    if (symbol.is_function) return quote(symbol.name) + " is a function, not a variable";
+    Opcode op = instruction_.opcode;
+    bool strict = op == Opcode::ld || op == Opcode::st || op == Opcode::ldu ||
+                  op == Opcode::atom || op == Opcode::red;
+    if (!strict || instruction_.has(Modifier::async)) return "";
+    Space wanted = space_of(instruction_);
+    if (wanted == symbol.space) return "";
+    if (wanted == Space::generic && symbol.space == Space::global) return "";
+    std::string found = "variable " + quote(symbol.name) + " is in ." +
+                        std::string(symbol.space == Space::constant ? "const"
+                                                                    : text_of(symbol.space));
+    std::string mnemonic = "'" + std::string(text_of(op)) + "'";
+    if (wanted == Space::generic) {
+      return found + ", " + mnemonic + " without a state space needs a generic address (cvta)";
+    }
+    return found + ", expected one in ." +
+           std::string(wanted == Space::constant ? "const" : text_of(wanted)) + " in " + mnemonic;
+  }
+
+  std::string check_value(const OperandSpec& spec, const Operand& operand) const {
+    if (operand.kind == Kind::pair) {
+      if (!spec.pair) return mismatch(operand, "a single destination");
+      const Operand* parts = &function_.operand_pool[operand.first];
+      std::string problem = check_elements(spec, parts[0]);
+      return problem.empty() ? check_second(parts[1]) : problem;
+    }
+    if (spec.pair && !spec.pair_optional) {
+      return mismatch(operand, "two destinations, 'd|p', the second a predicate");
+    }
+    return check_elements(spec, operand);
+  }
+
+  std::string check_second(const Operand& operand) const {
+    bool good = operand.kind == Kind::sink ||
+                (operand.kind == Kind::reg && !operand.negated &&
+                 function_.registers[operand.reg].type == Type::pred);
+    return good ? "" : mismatch(operand, "a register of type .pred after '|'");
+  }
+
+  std::string check_elements(const OperandSpec& spec, const Operand& operand) const {
+    uint32_t wanted = element_count(spec, instruction_);
+    bool vector = operand.kind == Kind::vector;
+    bool split = spec.rule == TypeRule::split;
+    if (!vector) {
+      if (wanted > 1) return mismatch(operand, "a vector of " + std::to_string(wanted));
+      return split ? mismatch(operand, "a vector") : check_scalar(spec, operand, 1);
+    }
+    bool single = spec.count_rule == CountRule::one && !split && wanted == 1;
+    if (single) return mismatch(operand, "a single " + dotted(operand_type(spec, instruction_)));
+    if (wanted > 0 && operand.count != wanted) {
+      return mismatch(operand, "a vector of " + std::to_string(wanted));
+    }
+    if (split && !splits(spec, operand.count)) {
+      return mismatch(operand, "2, 4 or 8 parts that make up " +
+                                   dotted(instruction_.types[spec.type_index]));
+    }
+    for (uint32_t i = 0; i < operand.count; ++i) {
+      const Operand& element = function_.operand_pool[operand.first + i];
+      if (element.kind == Kind::sink) continue;
+      std::string problem = check_scalar(spec, element, operand.count);
+      if (!problem.empty()) return problem;
+    }
+    return "";
+  }
+
+  bool splits(const OperandSpec& spec, uint32_t parts) const {
+    uint32_t width = size_bits(instruction_.types[spec.type_index]);
+    return parts > 1 && std::has_single_bit(parts) && parts <= 8 && width / parts >= 8;
+  }
+
+  std::string check_scalar(const OperandSpec& spec, const Operand& operand,
+                           uint32_t elements) const {
+    Type wanted = operand_type(spec, instruction_, elements);
+    switch (operand.kind) {
+      case Kind::reg: return check_register(spec, operand, wanted);
+      case Kind::immediate: return spec.written ? mismatch(operand, "a register") : "";
+      case Kind::sink: return spec.written ? "" : mismatch(operand, "a value");
+      case Kind::special: return check_special(spec, operand, wanted);
+      case Kind::symbol: return check_symbol(spec, operand, wanted);
+      default: return mismatch(operand, expected_text(spec, wanted));
+    }
+  }
+
+  std::string expected_text(const OperandSpec& spec, Type wanted) const {
+    if (spec.rule == TypeRule::immediate) return "an integer constant";
+    if (spec.rule == TypeRule::pointer) return "an address of 32 or 64 bits";
+    return std::string(spec.written ? "a register" : "a value") + " of type " + dotted(wanted);
+  }
+
+  std::string check_register(const OperandSpec& spec, const Operand& operand, Type wanted) const {
+    if (spec.rule == TypeRule::immediate) return mismatch(operand, "an integer constant");
+    if (operand.negated && !spec.may_negate) return "this operand cannot be negated";
+    if (operand.selector != 0 && !spec.may_select) {
+      return "a part of a register cannot be selected in '" +
+             std::string(text_of(instruction_.opcode)) + "'";
+    }
+    Type found = function_.registers[operand.reg].type;
+    bool relaxed = spec.rule == TypeRule::relaxed || spec.rule == TypeRule::vector;
+    if (spec.rule == TypeRule::pointer) {
+      bool good = compatible(found, Type::u64, false) || compatible(found, Type::u32, false);
+      return good ? "" : mismatch(operand, expected_text(spec, wanted));
+    }
+    return compatible(found, wanted, relaxed) ? "" : mismatch(operand, expected_text(spec, wanted));
+  }
+
+  std::string check_special(const OperandSpec& spec, const Operand& operand, Type wanted) const {
+    if (spec.written) return mismatch(operand, "a register: special registers are read-only");
+    Type found = info_of(operand.special).type;
+    bool predicate = found == Type::pred || wanted == Type::pred;
+    bool fits = predicate ? found == wanted
+                          : !is_float(wanted) && size_bits(found) >= size_bits(wanted);
+    bool constant_only = spec.rule == TypeRule::immediate;
+    return fits && !constant_only ? "" : mismatch(operand, expected_text(spec, wanted));
+  }
+
+  std::string check_symbol(const OperandSpec& spec, const Operand& operand, Type wanted) const {
+    if (!spec.may_be_symbol) {
+      return mismatch(operand, expected_text(spec, wanted) +
+                                   " (the address of a variable is taken with mov or cvta)");
+    }
+    uint32_t width = size_bits(wanted);
+    bool good = !is_float(wanted) && (width == 32 || width == 64);
+    return good ? "" : mismatch(operand, expected_text(spec, wanted));
+  }
+
+  const Module& module_;
+  const Function& function_;
+  const Instruction& instruction_;
+};
+
+}  // namespace
+
+const Symbol& symbol_of(const Module& module, const Function& function, const Operand& operand) {
+  return operand.local_symbol ? function.symbols[operand.symbol] : module.symbols[operand.symbol];
+}
+
+std::optional<OperandProblem> find_operand_problem(const Module& module, const Function& function,
+                                                   const Instruction& instruction,
+                                                   const Assignment& assignment) {
+  OperandChecker checker(module, function, instruction);
+  for (unsigned i = 0; i < instruction.operand_count; ++i) {
+    std::string message = checker.check(*assignment[i], instruction.operands[i]);
+    if (!message.empty()) return OperandProblem{i, std::move(message)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace km::ptx

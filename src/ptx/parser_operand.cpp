@@ -1,0 +1,262 @@
+// Operands: registers, constants, addresses, vectors and what else an instruction takes.
+#include "ptx/names.h"
+#include "ptx/parser.h"
+#include "ptx/selector.h"
+#include "ptx/verifier.h"
+
+namespace km::ptx {
+namespace {
+
+constexpr size_t kMostElements = 512;
+
+std::optional<uint8_t> component_of(std::string_view text) {
+  constexpr std::string_view kXyzw = "xyzw", kRgba = "rgba";
+  if (text.size() != 1) return std::nullopt;
+  size_t at = kXyzw.find(text[0]);
+  if (at == std::string_view::npos) at = kRgba.find(text[0]);
+  if (at == std::string_view::npos) return std::nullopt;
+  return static_cast<uint8_t>(at);
+}
+
+}  // namespace
+
+Result<Operand> Parser::parse_operand() {
+  if (token_.is('[')) return parse_address_operand();
+  if (token_.is('{')) {
+    KM_ASSIGN(Operand vector, parse_vector_operand());
+    return parse_pair_rest(vector);
+  }
+  KM_ASSIGN(Operand operand, parse_simple_operand());
+  bool may_pair = operand.kind == Operand::Kind::reg || operand.kind == Operand::Kind::sink ||
+                  operand.kind == Operand::Kind::vector;
+  return may_pair ? parse_pair_rest(operand) : operand;
+}
+
+/// An operand without brackets of its own: all that an argument or a vector's element can be.
+Result<Operand> Parser::parse_simple_operand() {
+  if (token_.is('!') || token_.is('-')) return parse_negated_operand();
+  bool constant = token_.kind != Token::Kind::identifier || token_.text == "WARP_SZ";
+  return constant ? parse_immediate_operand() : parse_named_operand();
+}
+
+Result<Operand> Parser::parse_immediate_operand() {
+  if (token_.kind == Token::Kind::punctuation && !token_.is('~') && !token_.is('(') &&
+      !token_.is('+') && !token_.is('-') && !token_.is('!')) {
+    return unexpected("an operand");
+  }
+  if (token_.kind == Token::Kind::end || token_.kind == Token::Kind::dotted) {
+    return unexpected("an operand");
+  }
+  KM_ASSIGN(Constant value, parse_constant());
+  Operand operand;
+  operand.kind = Operand::Kind::immediate;
+  operand.bits = value.bits;
+  operand.offset = static_cast<int64_t>(value.kind);
+  operand.is_float_literal = value.is_float();
+  return operand;
+}
+
+/// `!%p`, `-%r`, or a constant that begins with an operator.
+Result<Operand> Parser::parse_negated_operand() {
+  Lexer ahead = lexer_;
+  Token following = ahead.next();
+  bool name = following.kind == Token::Kind::identifier && following.text != "WARP_SZ";
+  if (!name) return parse_immediate_operand();
+  Token sign = token_;
+  advance();
+  KM_ASSIGN(Operand operand, parse_named_operand());
+  if (operand.kind != Operand::Kind::reg) {
+    return error_at(sign, "only a register can be negated");
+  }
+  operand.negated = true;
+  return operand;
+}
+
+std::optional<Entity> Parser::find_name(std::string_view name) {
+  if (auto entity = scopes_->find(name)) return entity;
+  auto known = module_names_.find(name);
+  if (known == module_names_.end()) return std::nullopt;
+  Entity entity;
+  entity.kind = Entity::Kind::module_symbol;
+  entity.id = known->second;
+  return entity;
+}
+
+Error Parser::undefined(const Token& name) const {
+  std::string_view kind = name.text.starts_with('%') ? "undefined register " : "undefined name ";
+  return error_at(name, std::string(kind) + quote(name.text));
+}
+
+Result<Operand> Parser::parse_named_operand() {
+  Token name = token_;
+  advance();
+  if (name.text == "_") {
+    Operand sink;
+    sink.kind = Operand::Kind::sink;
+    return sink;
+  }
+  auto entity = find_name(name.text);
+  if (!entity) {
+    if (name.text.starts_with('%')) return parse_special_register(name);
+    return undefined(name);
+  }
+  switch (entity->kind) {
+    case Entity::Kind::reg:
+    case Entity::Kind::vector_register: return parse_register_operand(*entity);
+    case Entity::Kind::local_symbol:
+    case Entity::Kind::module_symbol: return parse_symbol_operand(*entity);
+    default: return error_at(name, quote(name.text) + " is a label, which is no operand here");
+  }
+}
+
+Result<Operand> Parser::parse_register_operand(const Entity& entity) {
+  Operand operand;
+  operand.kind = Operand::Kind::reg;
+  operand.reg = entity.id;
+  bool vector = entity.kind == Entity::Kind::vector_register;
+  if (token_.kind != Token::Kind::dotted) return vector ? whole_vector(entity) : operand;
+  if (!vector) {
+    KM_ASSIGN(operand.selector, parse_selector());
+    return operand;
+  }
+  auto component = component_of(token_.text);
+  if (!component || *component >= entity.count) {
+    return unexpected(entity.count == 2 ? "the component .x or .y"
+                                        : "a component .x, .y, .z or .w");
+  }
+  advance();
+  operand.reg += *component;
+  return operand;
+}
+
+Result<uint16_t> Parser::parse_selector() {
+  auto selector = read_selector(token_.text);
+  if (!selector) return unexpected("a part of a register such as .b0 or .h1");
+  advance();
+  return *selector;
+}
+
+Result<Operand> Parser::parse_special_register(const Token& name) {
+  auto special = find_special_register(name.text.substr(1));
+  if (!special) return undefined(name);
+  Operand operand;
+  operand.kind = Operand::Kind::special;
+  operand.special = *special;
+  if (info_of(*special).components == 1) return operand;
+  auto component = token_.kind == Token::Kind::dotted ? component_of(token_.text) : std::nullopt;
+  if (!component) return unexpected("a component .x, .y or .z of " + quote(name.text));
+  operand.component = *component;
+  advance();
+  return operand;
+}
+
+Result<Operand> Parser::parse_symbol_operand(const Entity& entity) {
+  Operand operand;
+  operand.kind = Operand::Kind::symbol;
+  operand.symbol = entity.id;
+  operand.local_symbol = entity.kind == Entity::Kind::local_symbol;
+  if (token_.is('[')) {  // A[5] is the address of an element
+    advance();
+    Token at = token_;
+    KM_ASSIGN(Constant index, parse_constant());
+    if (index.is_float()) return error_at(at, "an index must be an integer");
+    KM_TRY(expect(']', "after the index"));
+    const Symbol& symbol = symbol_of(operand);
+    uint64_t element = uint64_t{size_bytes(symbol.type)} * symbol.vector_count;
+    operand.offset = static_cast<int64_t>(index.bits * element);
+  }
+  KM_ASSIGN(int64_t offset, parse_offset());
+  auto sum = static_cast<uint64_t>(operand.offset) + static_cast<uint64_t>(offset);
+  operand.offset = static_cast<int64_t>(sum);
+  return operand;
+}
+
+const Symbol& Parser::symbol_of(const Operand& operand) const {
+  return km::ptx::symbol_of(*module_, function(), operand);
+}
+
+Operand Parser::pooled(Operand::Kind kind, const std::vector<Operand>& elements) {
+  Operand operand;
+  operand.kind = kind;
+  operand.first = static_cast<uint32_t>(function().operand_pool.size());
+  operand.count = static_cast<uint32_t>(elements.size());
+  function().operand_pool.insert(function().operand_pool.end(), elements.begin(), elements.end());
+  return operand;
+}
+
+Operand Parser::whole_vector(const Entity& entity) {
+  std::vector<Operand> elements(entity.count);
+  for (uint32_t i = 0; i < entity.count; ++i) {
+    elements[i].kind = Operand::Kind::reg;
+    elements[i].reg = entity.id + i;
+  }
+  return pooled(Operand::Kind::vector, elements);
+}
+
+Result<Operand> Parser::parse_vector_operand() {
+  Token open = token_;
+  advance();
+  std::vector<Operand> elements;
+  do {
+    if (elements.size() == kMostElements) return error_at(open, "this vector is too long");
+    KM_ASSIGN(Operand element, parse_simple_operand());
+    elements.push_back(element);
+  } while (accept(','));
+  KM_TRY(expect('}', "after the elements of a vector"));
+  return pooled(Operand::Kind::vector, elements);
+}
+
+/// d|p
+Result<Operand> Parser::parse_pair_rest(Operand first) {
+  if (!accept('|')) return first;
+  KM_ASSIGN(Operand second, parse_named_operand());
+  if (second.kind != Operand::Kind::reg && second.kind != Operand::Kind::sink) {
+    return unexpected("a predicate register after '|'");
+  }
+  return pooled(Operand::Kind::pair, {first, second});
+}
+
+/// [base+offset], or the tuple [a, b, {c, d}].
+Result<Operand> Parser::parse_address_operand() {
+  advance();
+  Operand operand;
+  Token at = token_;
+  bool name = at.kind == Token::Kind::identifier && at.text != "WARP_SZ";
+  if (name) {
+    KM_ASSIGN(operand, parse_named_operand());
+    bool base = operand.kind == Operand::Kind::reg || operand.kind == Operand::Kind::symbol;
+    if (!base || operand.selector != 0) {
+      return error_at(at, quote(at.text) + " cannot be the base of an address");
+    }
+    if (operand.kind == Operand::Kind::reg) {
+      KM_ASSIGN(operand.offset, parse_offset());
+    }
+    if (token_.is(',')) return parse_tuple_rest(operand);
+  } else {
+    KM_ASSIGN(Constant address, parse_constant());
+    if (address.is_float()) return error_at(at, "an address must be an integer");
+    operand.offset = static_cast<int64_t>(address.bits);
+  }
+  operand.kind = Operand::Kind::address;
+  KM_TRY(expect(']', "after the address"));
+  unified_address_ |= accept_dotted("unified");
+  return operand;
+}
+
+Result<Operand> Parser::parse_tuple_rest(Operand first) {
+  std::vector<Operand> elements{first};
+  while (accept(',')) {
+    if (elements.size() == 3) return unexpected("']'");
+    if (token_.is('{')) {
+      KM_ASSIGN(Operand vector, parse_vector_operand());
+      elements.push_back(vector);
+    } else {
+      KM_ASSIGN(Operand element, parse_simple_operand());
+      elements.push_back(element);
+    }
+  }
+  KM_TRY(expect(']', "after the tuple"));
+  return pooled(Operand::Kind::tuple, elements);
+}
+
+}  // namespace km::ptx

@@ -1,0 +1,29 @@
+// What the parser and verify() share: the checks of one instruction's operands.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "ptx/forms.h"
+#include "ptx/ir.h"
+
+namespace km::ptx {
+
+struct OperandProblem {
+  unsigned operand = 0;
+  std::string message;  // what was found and what was expected
+};
+
+/// Checks kinds, counts and types of operands against the form's specs.
+std::optional<OperandProblem> find_operand_problem(const Module& module, const Function& function,
+                                                   const Instruction& instruction,
+                                                   const Assignment& assignment);
+
+/// verify() without the operand checks, which the parser has made with better positions.
+Status verify_structure(const Module& module);
+
+/// The symbol that an operand of kind symbol or address names.
+const Symbol& symbol_of(const Module& module, const Function& function, const Operand& operand);
+
+}  // namespace km::ptx
