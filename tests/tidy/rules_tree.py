@@ -17,6 +17,8 @@ BY_PLACE = re.compile(
     )$""",
     re.X,
 )
+# Consumers of the installed library: a test builds them with their own build systems.
+BUILT_BY_TESTS = re.compile(r"^tests/install/consumer/")
 
 
 def dead_headers(files: list) -> list:
@@ -45,6 +47,7 @@ def dead_sources(files: list, root: Path, commands: Path) -> list:
         for file in files
         if file.suffix in (".c", ".cpp", ".S")
         and file.path.startswith(folders)
+        and not BUILT_BY_TESTS.match(file.path)
         and (root / file.path).resolve() not in built
     ]
 
