@@ -91,7 +91,8 @@ def functions(file: File) -> list:
 # rule, where it holds, where it does not, what is looked for, what is said
 CALL = r"(?<![\w.>:])(?:std::|::)?(?:%s)\s*\("
 BANNED = [
-    ("getenv", r"^src/", r"^src/(base/env|tools/)", CALL % "secure_getenv|getenv|setenv|putenv|unsetenv",
+    ("getenv", r"^src/", r"^src/(base/env|tools/)",
+     CALL % "secure_getenv|getenv|setenv|putenv|unsetenv",
      "'%s': the environment is read in base/env only"),
     ("dlopen", r"^src/", r"^src/base/dylib", CALL % "dlopen|dlmopen|dlsym|dlvsym",
      "'%s': shared libraries are opened in base/dylib only"),
