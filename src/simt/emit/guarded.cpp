@@ -130,9 +130,9 @@ Status Pool::add_thread() {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
   if (code != 0) {
-    Error error = make_error(KM_ERROR_OUT_OF_HOST_MEMORY,
-                             "cannot start a compiler thread with a stack of 64 MiB (error %d)",
-                             code);
+    Error error =
+        make_error(KM_ERROR_OUT_OF_HOST_MEMORY,
+                   "cannot start a compiler thread with a stack of 64 MiB (error %d)", code);
     error.native_code = code;
     return error;
   }

@@ -75,8 +75,8 @@ Result<Isa> select_isa() {
                       "KM_CPU_ISA=%s: this machine's best is %s; unset it or choose that",
                       wanted->c_str(), std::string(text_of(best_isa())).c_str());
   }
-  return make_error(KM_ERROR_INVALID_ARGUMENT,
-                    "KM_CPU_ISA=%s: expected x86-64-v2, avx2 or avx512", wanted->c_str());
+  return make_error(KM_ERROR_INVALID_ARGUMENT, "KM_CPU_ISA=%s: expected x86-64-v2, avx2 or avx512",
+                    wanted->c_str());
 }
 
 }  // namespace km::simt

@@ -70,8 +70,8 @@ llvm::FunctionPassManager function_passes(bool unroll) {
   loops.addPass(llvm::LICMPass(llvm::LICMOptions()));
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/true));
   if (unroll) {
-    passes.addPass(llvm::LoopUnrollPass(
-        llvm::LoopUnrollOptions(/*OptLevel=*/2, /*OnlyWhenForced=*/true)));
+    passes.addPass(
+        llvm::LoopUnrollPass(llvm::LoopUnrollOptions(/*OptLevel=*/2, /*OnlyWhenForced=*/true)));
     passes.addPass(llvm::InstCombinePass());
   }
   passes.addPass(llvm::GVNPass(llvm::GVNOptions().setPRE(false).setLoadPRE(false)));
@@ -89,8 +89,7 @@ void run_passes(llvm::Module& module, llvm::TargetMachine& machine) {
     passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/false));
   }
   passes.addPass(llvm::GlobalDCEPass());
-  passes.addPass(
-      llvm::createModuleToFunctionPassAdaptor(function_passes(has_loop_hints(module))));
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(function_passes(has_loop_hints(module))));
   passes.run(module, analyses.module);
 }
 

@@ -5,8 +5,8 @@
 #include <llvm/IR/DiagnosticHandler.h>
 #include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/DiagnosticPrinter.h>
-#include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Object/ELFObjectFile.h>
@@ -44,9 +44,12 @@ void initialise_llvm() {
 
 const char* cpu_of(Isa isa) {
   switch (isa) {
-    case Isa::x86_64_v2: return "x86-64-v2";
-    case Isa::avx2: return "x86-64-v3";
-    case Isa::avx512: return "x86-64-v4";
+    case Isa::x86_64_v2:
+      return "x86-64-v2";
+    case Isa::avx2:
+      return "x86-64-v3";
+    case Isa::avx512:
+      return "x86-64-v4";
   }
   return nullptr;
 }
@@ -125,8 +128,8 @@ Status check_module(const llvm::Module& module) {
                     module.getName().str().c_str(), out.str().c_str());
 }
 
-Status run_codegen(llvm::Module& module, llvm::TargetMachine& machine,
-                   llvm::CodeGenFileType type, llvm::raw_pwrite_stream& out) {
+Status run_codegen(llvm::Module& module, llvm::TargetMachine& machine, llvm::CodeGenFileType type,
+                   llvm::raw_pwrite_stream& out) {
   llvm::legacy::PassManager passes;
   llvm::TargetLibraryInfoImpl library(llvm::Triple(module.getTargetTriple()));
   library.disableAllFunctions();
@@ -182,7 +185,8 @@ Status check_no_undefined(llvm::StringRef bytes) {
 Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine(Isa isa) {
   initialise_llvm();
   const char* const cpu = cpu_of(isa);
-  if (!cpu) return make_error(KM_ERROR_INVALID_ARGUMENT, "unknown instruction set %u", unsigned(isa));
+  if (!cpu)
+    return make_error(KM_ERROR_INVALID_ARGUMENT, "unknown instruction set %u", unsigned(isa));
   std::string message;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(kTriple, message);
   if (!target) return make_error(KM_ERROR_COMPILER, "LLVM lacks x86-64: %s", message.c_str());
@@ -191,9 +195,9 @@ Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine(Isa isa) {
   options.TrapUnreachable = true;
   // x86-64-v4 means Skylake to LLVM, which avoids 512-bit registers.
   const char* const features = isa == Isa::avx512 ? "-prefer-256-bit" : "";
-  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
-      kTriple, cpu, features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
-      llvm::CodeGenOptLevel::Default));
+  std::unique_ptr<llvm::TargetMachine> machine(
+      target->createTargetMachine(kTriple, cpu, features, options, llvm::Reloc::PIC_,
+                                  llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
   if (!machine) return make_error(KM_ERROR_COMPILER, "LLVM made no target machine for %s", cpu);
   return machine;
 }

@@ -1,0 +1,156 @@
+#include "simt/emit/guarded.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <llvm/Support/ErrorHandling.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <xmmintrin.h>
+
+#include <atomic>
+#include <new>
+#include <thread>
+#include <vector>
+
+namespace km::simt {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Guarded, GivesTheValueBack) {
+  const Result<std::string> text = run_guarded([]() -> Result<std::string> { return {"value"}; });
+  ASSERT_TRUE(text);
+  EXPECT_EQ(*text, "value");
+}
+
+TEST(Guarded, GivesTheErrorBack) {
+  const Status status =
+      run_guarded([]() -> Status { return make_error(KM_ERROR_INVALID_PTX, "text"); });
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().status, KM_ERROR_INVALID_PTX);
+  EXPECT_EQ(status.error().message, "text");
+}
+
+TEST(Guarded, RunsElsewhereAndNestedCallsStay) {
+  const auto here = std::this_thread::get_id();
+  const auto result = run_guarded([&]() -> Result<bool> {
+    const auto outer = std::this_thread::get_id();
+    return run_guarded(
+        [&]() -> Result<bool> { return outer != here && std::this_thread::get_id() == outer; });
+  });
+  ASSERT_TRUE(result);
+  EXPECT_TRUE(*result);
+}
+
+[[gnu::noinline]] int use_stack(int depth) {
+  volatile char page[65536];
+  page[0] = static_cast<char>(depth);
+  return depth == 0 ? 0 : use_stack(depth - 1) + (page[0] != 0 ? 1 : 0);
+}
+
+TEST(Guarded, HasABigStack) {
+  const Result<int> depth = run_guarded([]() -> Result<int> { return use_stack(700) + 1; });
+  ASSERT_TRUE(depth);
+  EXPECT_GT(*depth, 600);
+}
+
+TEST(Guarded, SurvivesFatalErrorsOfLlvm) {
+  for (int i = 0; i < 20; ++i) {
+    const Status status = run_guarded(
+        []() -> Status { llvm::report_fatal_error("the sky falls", /*gen_crash_diag=*/false); });
+    ASSERT_FALSE(status);
+    EXPECT_EQ(status.error().status, KM_ERROR_COMPILER);
+    EXPECT_THAT(status.error().message, HasSubstr("the sky falls"));
+    EXPECT_TRUE(run_guarded([]() -> Status { return {}; }));
+  }
+}
+
+TEST(Guarded, SurvivesFatalErrorsInNestedCalls) {
+  const Status status = run_guarded([]() -> Status {
+    return run_guarded([]() -> Status { llvm::report_fatal_error("inner", false); });
+  });
+  ASSERT_FALSE(status);
+  EXPECT_THAT(status.error().message, HasSubstr("inner"));
+}
+
+TEST(Guarded, SurvivesExhaustedMemory) {
+  const Status reported =
+      run_guarded([]() -> Status { llvm::report_bad_alloc_error("no memory", false); });
+  ASSERT_FALSE(reported);
+  EXPECT_EQ(reported.error().status, KM_ERROR_COMPILER);
+  const Status thrown = run_guarded([]() -> Status { throw std::bad_alloc(); });
+  ASSERT_FALSE(thrown);
+  EXPECT_EQ(thrown.error().status, KM_ERROR_OUT_OF_HOST_MEMORY);
+}
+
+TEST(Guarded, ServesManyCallersWhileThreadsAreLost) {
+  std::atomic<int> good{0}, bad{0};
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < 8; ++caller) {
+    callers.emplace_back([&, caller] {
+      for (int i = 0; i < 50; ++i) {
+        const bool fails = (i + caller) % 10 == 0;
+        const Result<int> result = run_guarded([&]() -> Result<int> {
+          if (fails) llvm::report_fatal_error("lost", false);
+          return i;
+        });
+        (result && *result == i ? good : bad) += 1;
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(good, 360);
+  EXPECT_EQ(bad, 40);
+}
+
+TEST(Guarded, HasTheDefaultFloatingPointEnvironment) {
+  const unsigned old = _mm_getcsr();
+  _mm_setcsr(old | 0x8040);  // flush to zero, denormals are zero: new threads inherit it
+  std::vector<std::thread> callers;
+  std::atomic<int> wrong{0};
+  for (int i = 0; i < 4; ++i) {
+    callers.emplace_back([&] {
+      const auto csr = run_guarded([]() -> Result<unsigned> { return _mm_getcsr(); });
+      if (!csr || (*csr & 0xFFC0) != 0x1F80) ++wrong;
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  _mm_setcsr(old);
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(Guarded, LeavesTheHostsSignalsAlone) {
+  sigset_t before, after;
+  pthread_sigmask(SIG_BLOCK, nullptr, &before);
+  const auto blocked = run_guarded([]() -> Result<bool> {
+    sigset_t mask;
+    pthread_sigmask(SIG_BLOCK, nullptr, &mask);
+    return sigismember(&mask, SIGINT) && sigismember(&mask, SIGALRM) &&
+           !sigismember(&mask, SIGSEGV);
+  });
+  pthread_sigmask(SIG_BLOCK, nullptr, &after);
+  ASSERT_TRUE(blocked);
+  EXPECT_TRUE(*blocked);
+  for (int signal = 1; signal < 32; ++signal) {
+    EXPECT_EQ(sigismember(&before, signal), sigismember(&after, signal)) << signal;
+  }
+}
+
+TEST(Guarded, StartsAnewInAForkedChild) {
+  ASSERT_TRUE(run_guarded([]() -> Status { return {}; }));
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    alarm(60);
+    const Result<int> answer = run_guarded([]() -> Result<int> { return 42; });
+    _exit(answer && *answer == 42 ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+}  // namespace
+}  // namespace km::simt

@@ -1,0 +1,241 @@
+#include "simt/emit/target.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <llvm/AsmParser/Parser.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/Support/SourceMgr.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include "simt/emit/guarded.h"
+#include "simt/emit/passes.h"
+#include "support/simt/object_from_text.h"
+
+namespace km::simt {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::meta_text;
+using ::testing::Not;
+using testing::object_from_text;
+
+constexpr Isa kAll[] = {Isa::x86_64_v2, Isa::avx2, Isa::avx512};
+
+bool contains(const Object& object, std::string_view bytes) {
+  const std::string_view text(reinterpret_cast<const char*>(object.data()), object.size());
+  return text.find(bytes) != std::string_view::npos;
+}
+
+std::string optimised(const std::string& text) {
+  llvm::LLVMContext context;
+  llvm::SMDiagnostic complaint;
+  const auto module = llvm::parseAssemblyString(text, complaint, context);
+  if (!module) return complaint.getMessage().str();
+  auto machine = make_target_machine(Isa::avx2);
+  if (!machine) return machine.error().message;
+  prepare_module(*module, **machine);
+  run_passes(*module, **machine);
+  std::string out;
+  llvm::raw_string_ostream stream(out);
+  module->print(stream, nullptr);
+  return stream.str();
+}
+
+TEST(Target, IsNeverTheHostsProcessor) {
+  const char* const names[] = {"x86-64-v2", "x86-64-v3", "x86-64-v4"};
+  for (size_t i = 0; i < 3; ++i) {
+    auto machine = make_target_machine(kAll[i]);
+    ASSERT_TRUE(machine);
+    EXPECT_EQ((*machine)->getTargetCPU(), names[i]);
+    EXPECT_EQ((*machine)->Options.AllowFPOpFusion, llvm::FPOpFusion::Strict);
+    EXPECT_TRUE((*machine)->isPositionIndependent());
+  }
+}
+
+TEST(Target, EmitsForEveryInstructionSet) {
+  const std::string text = R"(
+    define void @km_entry(ptr %p) {
+      %v = load <32 x float>, ptr %p, align 4
+      %s = fadd <32 x float> %v, %v
+      store <32 x float> %s, ptr %p, align 4
+      ret void
+    })";
+  for (Isa isa : kAll) {
+    const Result<Object> object = object_from_text(text + meta_text(), isa);
+    ASSERT_TRUE(object) << object.error().message;
+    EXPECT_TRUE(contains(*object, "km_entry"));
+    // The prefix of an EVEX instruction, vaddps zmm: 62 f1 7c 48 58.
+    EXPECT_EQ(contains(*object, "\x62\xf1\x7c\x48\x58"), isa == Isa::avx512) << text_of(isa);
+  }
+}
+
+TEST(Target, IsAPureFunctionOfItsInput) {
+  const std::string text = R"(
+    define void @km_entry(ptr %p) {
+      %v = load <32 x float>, ptr %p, align 4
+      %s = fmul <32 x float> %v, <float 2.5, float 1.5, float 2.0, float 3.0, float 2.5, float 1.5,
+        float 2.0, float 3.0, float 2.5, float 1.5, float 2.0, float 3.0, float 2.5, float 1.5,
+        float 2.0, float 3.0, float 2.5, float 1.5, float 2.0, float 3.0, float 2.5, float 1.5,
+        float 2.0, float 3.0, float 2.5, float 1.5, float 2.0, float 3.0, float 2.5, float 1.5,
+        float 2.0, float 3.0>
+      store <32 x float> %s, ptr %p, align 4
+      ret void
+    })";
+  const Result<Object> one = object_from_text(text), two = object_from_text(text);
+  ASSERT_TRUE(one && two);
+  EXPECT_EQ(*one, *two);
+}
+
+TEST(Target, NeverContractsOrReassociates) {
+  const std::string text = R"(
+    define float @km_entry(float %a, float %b, float %c) {
+      %m = fmul float %a, %b
+      %s = fadd float %m, %c
+      ret float %s
+    })";
+  const Result<Object> object = object_from_text(text, Isa::avx2);
+  ASSERT_TRUE(object);
+  EXPECT_TRUE(contains(*object, "\xc5\xfa\x59"));  // vmulss
+  EXPECT_TRUE(contains(*object, "\xc5\xfa\x58"));  // vaddss
+}
+
+TEST(Target, NamesAFunctionThatNothingDefines) {
+  const Result<Object> object = object_from_text(R"(
+    declare void @somewhere()
+    define void @km_entry() {
+      call void @somewhere()
+      ret void
+    })");
+  ASSERT_FALSE(object);
+  EXPECT_EQ(object.error().status, KM_ERROR_COMPILER);
+  EXPECT_THAT(object.error().message, HasSubstr("'somewhere'"));
+}
+
+TEST(Target, NamesALibraryFunctionThatLlvmCalls) {
+  const Result<Object> object = object_from_text(R"(
+    declare float @llvm.fma.f32(float, float, float)
+    define float @km_entry(float %a) {
+      %f = call float @llvm.fma.f32(float %a, float %a, float %a)
+      ret float %f
+    })");
+  ASSERT_FALSE(object);
+  EXPECT_EQ(object.error().status, KM_ERROR_COMPILER);
+  EXPECT_THAT(object.error().message, HasSubstr("'fmaf'"));
+}
+
+TEST(Target, DropsDeclarationsThatNothingUses) {
+  EXPECT_TRUE(object_from_text(R"(
+    declare void @somewhere()
+    define void @km_entry() { ret void })"));
+}
+
+TEST(Target, RejectsInvalidModules) {
+  llvm::LLVMContext context;
+  llvm::Module module("broken", context);
+  auto machine = make_target_machine(Isa::avx2);
+  ASSERT_TRUE(machine);
+  prepare_module(module, **machine);
+  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), false);
+  auto* function =
+      llvm::Function::Create(type, llvm::Function::ExternalLinkage, "km_entry", module);
+  llvm::BasicBlock::Create(context, "without_end", function);
+  const Result<Object> object = emit_object(module, **machine);
+  ASSERT_FALSE(object);
+  EXPECT_EQ(object.error().status, KM_ERROR_COMPILER);
+  EXPECT_THAT(object.error().message, HasSubstr("without_end"));
+}
+
+TEST(Target, TurnsComplaintsOfCodeGenerationIntoErrors) {
+  const Result<Object> object = object_from_text(R"(
+    define internal void @never() noinline "dontcall-error"="must not be called" { ret void }
+    define void @km_entry() {
+      call void @never()
+      ret void
+    })");
+  ASSERT_FALSE(object);
+  EXPECT_EQ(object.error().status, KM_ERROR_COMPILER);
+  EXPECT_THAT(object.error().message, HasSubstr("must not be called"));
+}
+
+TEST(Target, FatalErrorsOfCodeGenerationEndNothing) {
+  const Result<Object> object = run_guarded([] {
+    return object_from_text(R"(
+      define void @km_entry() {
+        call void asm sideeffect "nop", ""()
+        ret void
+      })");
+  });
+  ASSERT_FALSE(object);
+  EXPECT_EQ(object.error().status, KM_ERROR_COMPILER);
+  EXPECT_THAT(object.error().message, HasSubstr("nline asm"));
+}
+
+TEST(Passes, RecogniseNoLibraryFunctions) {
+  const std::string text = optimised(R"(
+    define void @km_entry(ptr %p, i64 %n) {
+    entry:
+      br label %loop
+    loop:
+      %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+      %at = getelementptr i8, ptr %p, i64 %i
+      store i8 0, ptr %at
+      %next = add i64 %i, 1
+      %more = icmp ult i64 %next, %n
+      br i1 %more, label %loop, label %end
+    end:
+      ret void
+    })");
+  EXPECT_THAT(text, Not(HasSubstr("memset")));
+  EXPECT_THAT(text, HasSubstr("store i8"));
+}
+
+TEST(Passes, PutVariablesIntoRegistersAndHoist) {
+  const std::string text = optimised(R"(
+    define void @km_entry(ptr %p, float %a, i64 %n) {
+    entry:
+      %v = alloca <32 x float>
+      br label %loop
+    loop:
+      %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+      %b = fdiv float %a, 3.0
+      %e = insertelement <32 x float> poison, float %b, i64 0
+      %s = shufflevector <32 x float> %e, <32 x float> poison, <32 x i32> zeroinitializer
+      store <32 x float> %s, ptr %v
+      %l = load <32 x float>, ptr %v
+      %at = getelementptr <32 x float>, ptr %p, i64 %i
+      store <32 x float> %l, ptr %at, align 4
+      %next = add i64 %i, 1
+      %more = icmp ult i64 %next, %n
+      br i1 %more, label %loop, label %end
+    end:
+      ret void
+    })");
+  EXPECT_THAT(text, Not(HasSubstr("alloca")));
+  EXPECT_LT(text.find("fdiv"), text.find("phi"));
+}
+
+TEST(Passes, UnrollOnlyOnRequest) {
+  const std::string loop = R"(
+    define void @km_entry(ptr %p) {
+    entry:
+      br label %loop
+    loop:
+      %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+      %at = getelementptr i64, ptr %p, i64 %i
+      store volatile i64 %i, ptr %at
+      %next = add i64 %i, 1
+      %more = icmp ult i64 %next, 4
+      br i1 %more, label %loop, label %end)";
+  const std::string end = R"(
+    end:
+      ret void
+    })";
+  EXPECT_THAT(optimised(loop + end), HasSubstr("phi"));
+  const std::string hint = R"(
+    !0 = distinct !{!0, !1}
+    !1 = !{!"llvm.loop.unroll.full"})";
+  EXPECT_THAT(optimised(loop + ", !llvm.loop !0" + end + hint), Not(HasSubstr("phi")));
+}
+
+}  // namespace
+}  // namespace km::simt
