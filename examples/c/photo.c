@@ -113,7 +113,7 @@ static void blur(void) {
     sum += weights[i + BLUR_RADIUS] = expf(-(float)(i * i) / 8.0f);
   }
   for (int i = 0; i <= 2 * BLUR_RADIUS; ++i) weights[i] /= sum;
-  const argument arguments[] = {SLICE(photo_slice),   SLICE(slice),          VALUE(photo.width),
+  const argument arguments[] = {SLICE(photo_slice),  SLICE(slice),          VALUE(photo.width),
                                 VALUE(photo.height), VALUE(photo.channels), VALUE(weights)};
   km_module module = load("blur.cu");
   run(module, "blur", blocks(out.width, kTileX), blocks(out.height, kTileY), 3, kTileX, kTileY,
@@ -162,9 +162,9 @@ static void resize(void) {
   km_slice slice = new_slice(image_bytes(&out));
   float scale_x = (float)photo.width / (float)out.width;
   float scale_y = (float)photo.height / (float)out.height;
-  const argument arguments[] = {SLICE(photo_slice), VALUE(photo.width), VALUE(photo.height),
-                                SLICE(slice),       VALUE(out.width),   VALUE(out.height),
-                                VALUE(out.channels), VALUE(scale_x),    VALUE(scale_y)};
+  const argument arguments[] = {SLICE(photo_slice),  VALUE(photo.width), VALUE(photo.height),
+                                SLICE(slice),        VALUE(out.width),   VALUE(out.height),
+                                VALUE(out.channels), VALUE(scale_x),     VALUE(scale_y)};
   km_module module = load("resize.cu");
   run(module, "resize", blocks(out.width, kTileX), blocks(out.height, kTileY), 1, kTileX, kTileY,
       arguments, COUNT(arguments), NULL);

@@ -12,13 +12,36 @@ using Pixel = unsigned char;
 
 int brightness(const Pixel* pixel) { return (77 * pixel[0] + 150 * pixel[1] + 29 * pixel[2]) >> 8; }
 
-struct CubicWeights {
-  explicit CubicWeights(float t)
-      : w{std::fma(std::fma(-0.5f, t, 1.0f), t, -0.5f) * t,
-          std::fma(std::fma(1.5f, t, -2.5f) * t, t, 1.0f),
-          std::fma(std::fma(-1.5f, t, 2.0f), t, 0.5f) * t, std::fma(0.5f, t, -0.5f) * t * t} {}
-  float w[4];
+/// The four input coordinates around an output coordinate, clamped, and their weights.
+struct CubicTaps {
+  CubicTaps(int position, float scale, int size) {
+    const float source = std::fma(static_cast<float>(position) + 0.5f, scale, -0.5f);
+    const float t = source - std::floor(source);
+    weights[0] = std::fma(std::fma(-0.5f, t, 1.0f), t, -0.5f) * t;
+    weights[1] = std::fma(std::fma(1.5f, t, -2.5f) * t, t, 1.0f);
+    weights[2] = std::fma(std::fma(-1.5f, t, 2.0f), t, 0.5f) * t;
+    weights[3] = std::fma(0.5f, t, -0.5f) * t * t;
+    for (int k = 0; k < 4; ++k) {
+      coordinates[k] = std::clamp(static_cast<int>(std::floor(source)) - 1 + k, 0, size - 1);
+    }
+  }
+  int coordinates[4];
+  float weights[4];
 };
+
+float cubic_sum(const Pixel* in, int width, int channels, const CubicTaps& rows,
+                const CubicTaps& columns) {
+  float sum = 0.0f;
+  for (int j = 0; j < 4; ++j) {
+    float row_sum = 0.0f;
+    for (int i = 0; i < 4; ++i) {
+      const float value = in[(rows.coordinates[j] * width + columns.coordinates[i]) * channels];
+      row_sum = std::fma(columns.weights[i], value, row_sum);
+    }
+    sum = std::fma(rows.weights[j], row_sum, sum);
+  }
+  return sum;
+}
 
 }  // namespace
 
@@ -97,27 +120,13 @@ void reference_resize(const Pixel* in, int in_width, int in_height, Pixel* out, 
   const float scale_x = static_cast<float>(in_width) / static_cast<float>(out_width);
   const float scale_y = static_cast<float>(in_height) / static_cast<float>(out_height);
   for (int y = 0; y < out_height; ++y) {
-    const float source_y = std::fma(static_cast<float>(y) + 0.5f, scale_y, -0.5f);
-    const CubicWeights wy(source_y - std::floor(source_y));
-    const int top = static_cast<int>(std::floor(source_y)) - 1;
+    const CubicTaps rows(y, scale_y, in_height);
     for (int x = 0; x < out_width; ++x) {
-      const float source_x = std::fma(static_cast<float>(x) + 0.5f, scale_x, -0.5f);
-      const CubicWeights wx(source_x - std::floor(source_x));
-      const int left = static_cast<int>(std::floor(source_x)) - 1;
+      const CubicTaps columns(x, scale_x, in_width);
       for (int c = 0; c < channels; ++c) {
-        float sum = 0.0f;
-        for (int j = 0; j < 4; ++j) {
-          const int row = std::clamp(top + j, 0, in_height - 1) * in_width;
-          float row_sum = 0.0f;
-          for (int i = 0; i < 4; ++i) {
-            const int column = std::clamp(left + i, 0, in_width - 1);
-            const float value = in[(row + column) * channels + c];
-            row_sum = std::fma(wx.w[i], value, row_sum);
-          }
-          sum = std::fma(wy.w[j], row_sum, sum);
-        }
-        const float rounded = std::min(std::max(sum + 0.5f, 0.0f), 255.0f);
-        out[(y * out_width + x) * channels + c] = static_cast<Pixel>(rounded);
+        const float sum = cubic_sum(in + c, in_width, channels, rows, columns) + 0.5f;
+        out[(y * out_width + x) * channels + c] =
+            static_cast<Pixel>(std::min(std::max(sum, 0.0f), 255.0f));
       }
     }
   }

@@ -1,8 +1,8 @@
 // kernelmill info: what this machine can run, and why not where it cannot.
 #include <cstdio>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "base/env.h"
 #include "tools/commands.h"
 #include "tools/error.h"
 #include "tools/library.h"
@@ -11,18 +11,6 @@ namespace km::tools {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-struct Variable {
-  const char* name;
-  const char* values;
-  const char* default_value;
-  const char* text;
-};
-constexpr Variable kVariables[] = {
-#define KM_ENV(name, values, fallback, text) {#name, values, fallback, text},
-#include "base/env.def"
-#undef KM_ENV
-};
 
 Json version_json() {
   km_build_info build{};
@@ -109,10 +97,10 @@ Json nvrtc_json() {
 
 Json environment_json() {
   Json list = Json::array();
-  for (const Variable& variable : kVariables) {
-    const char* value = std::getenv(variable.name);
+  for (const EnvEntry& variable : env_table()) {
+    const auto value = foreign_env(variable.name);
     list.push_back({{"name", variable.name},
-                    {"value", value != nullptr ? Json(value) : Json()},
+                    {"value", value ? Json(*value) : Json()},
                     {"default", variable.default_value},
                     {"values", variable.values},
                     {"text", variable.text}});

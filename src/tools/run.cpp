@@ -1,8 +1,8 @@
 // kernelmill run: one kernel on data from files.
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 
+#include "base/env.h"
 #include "tools/argument.h"
 #include "tools/commands.h"
 #include "tools/error.h"
@@ -115,7 +115,7 @@ int RunCommand::run() {
   SessionInput input;
   if (const Status ready = prepare(input); !ready) return report(ready.error());
   // Out-of-bounds accesses are what people run kernels here to find.
-  setenv("KM_CPU_MEMORY", "checked", 0);
+  set_env_default(EnvVar::KM_CPU_MEMORY, "checked");
   const Result<SessionTimes> times = run_session(input);
   if (!times) return report(times.error());
   if (!quiet_) print_times(*times);
