@@ -1,0 +1,61 @@
+/* What the C tests share: checks that print the library's text, the devices to run on, and a few
+ * kernels. Include it first; it brings CMocka. */
+#ifndef KM_TESTS_TESTING_H
+#define KM_TESTS_TESTING_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <kernelmill/c_api.h>
+
+/* Fails the test with the library's text unless the call gives `expected`. */
+#define EXPECT(expected, call) expect_status((expected), (call), #call, __FILE__, __LINE__)
+#define OK(call) EXPECT(KM_SUCCESS, call)
+void expect_status(km_status expected, km_status given, const char* call, const char* file,
+                   int line);
+/* The last error's text has this part. */
+void expect_message(const char* part);
+
+/* A device with a context and a stream on it; skips the test where the device cannot have them. */
+typedef struct fixture {
+  const char* uri;
+  km_device device;
+  km_context context;
+  km_stream stream;
+  km_device_info info;
+} fixture;
+
+/* Runs the tests once for each device: those of KM_TEST_DEVICE, else cpu:0. Each test finds a
+ * fixture in *state. */
+int run_on_devices(const char* name, const struct CMUnitTest* tests, size_t count);
+#define RUN_ON_DEVICES(name, tests) \
+  run_on_devices((name), (tests), sizeof(tests) / sizeof((tests)[0]))
+
+/* A further device is there: "cpu:1". */
+int has_device(const char* uri);
+/* The fake backend, which knows the kernels below by name and has no faults. */
+int is_fake(const fixture* f);
+
+/* noop(), fill_index(out, base, n), scale(data, factor, n), crash(), and `counters`, 4 x u32. */
+extern const char test_ptx[];
+km_module load_test_module(const fixture* f);
+km_function load_kernel(const fixture* f, const char* name);
+/* One-dimensional launch of a kernel with raw arguments. */
+km_status launch(const fixture* f, km_function function, uint32_t grid, uint32_t block,
+                 const void* arguments, uint64_t size_bytes);
+
+/* The arguments of the kernels, laid out as PTX does. */
+typedef struct fill_index_arguments {
+  uint64_t out;
+  uint32_t base, n;
+} fill_index_arguments;
+typedef struct scale_arguments {
+  uint64_t data;
+  float factor;
+  uint32_t n;
+} scale_arguments;
+
+#endif
