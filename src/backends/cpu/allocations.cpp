@@ -1,0 +1,53 @@
+#include "backends/cpu/allocations.h"
+
+#include <cinttypes>
+#include <cstdio>
+
+namespace km::cpu {
+namespace {
+
+std::string describe(uint64_t distance, const char* where, uint64_t start, uint64_t size) {
+  char text[160];
+  if (distance == 0 && where[0] == 'i') {
+    snprintf(text, sizeof text, "in the %" PRIu64 "-byte allocation at 0x%" PRIx64, size, start);
+  } else {
+    snprintf(text, sizeof text, "%" PRIu64 " byte%s %s the %" PRIu64 "-byte allocation at 0x%" PRIx64,
+             distance, distance == 1 ? "" : "s", where, size, start);
+  }
+  return text;
+}
+
+}  // namespace
+
+void Allocations::add(uint64_t address, uint64_t size_bytes) {
+  std::lock_guard lock(mutex_);
+  sizes_[address] = size_bytes;
+}
+
+void Allocations::remove(uint64_t address) {
+  std::lock_guard lock(mutex_);
+  sizes_.erase(address);
+}
+
+std::string Allocations::locate(uint64_t address) const {
+  std::lock_guard lock(mutex_);
+  auto above = sizes_.upper_bound(address);
+  uint64_t before_distance = UINT64_MAX, after_distance = UINT64_MAX;
+  auto below = above;
+  if (above != sizes_.begin()) {
+    --below;
+    uint64_t offset = address - below->first;
+    if (offset < below->second) {
+      return describe(offset, offset == 0 ? "in" : "into", below->first, below->second);
+    }
+    after_distance = offset - below->second;
+  }
+  if (above != sizes_.end()) before_distance = above->first - address;
+  if (before_distance == UINT64_MAX && after_distance == UINT64_MAX) return {};
+  if (after_distance <= before_distance) {
+    return describe(after_distance, "past the end of", below->first, below->second);
+  }
+  return describe(before_distance, "before", above->first, above->second);
+}
+
+}  // namespace km::cpu

@@ -1,0 +1,35 @@
+// Executable code as the runtime sees it: entries, needs, and a way to explain a fault in it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "simt/abi.h"
+
+namespace km::cpu {
+
+struct CodeUnit {
+  CodeUnit() { id = next_id.fetch_add(1, std::memory_order_relaxed); }
+  CodeUnit(const CodeUnit&) = delete;
+  CodeUnit& operator=(const CodeUnit&) = delete;
+
+  uint64_t id;                           // never used again, unlike an address
+  simt::GridEntry grid_entry = nullptr;  // mode a
+  simt::WarpEntry warp_entry = nullptr;  // modes b and c
+  uint64_t begin = 0, end = 0;           // addresses of the instructions
+  uint64_t scratch_bytes = 0;            // mode a: per worker; otherwise per warp
+  uint64_t stack_bytes = 0;              // below the entry
+  /// What one block took lately, 0: never run. Decides how a launch is spread.
+  mutable std::atomic<float> ticks_per_block{0};
+
+  virtual ~CodeUnit() = default;
+  virtual std::string kernel_name() const = 0;
+  /// "sobel.ptx:41", empty when unknown.
+  virtual std::string position_of(uint64_t pc) const = 0;
+
+ private:
+  static inline std::atomic<uint64_t> next_id{1};
+};
+
+}  // namespace km::cpu

@@ -1,0 +1,59 @@
+// One entry of a stream's queue.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "backends/cpu/launch_run.h"
+#include "c_api.h"
+
+namespace km::cpu {
+
+class Marker;
+struct CopyFailure;
+
+enum class CommandKind : uint8_t { none, kernel, transfer, record, wait, callback, close };
+
+/// Bytes to move, or to fill with a repeated value.
+struct Transfer {
+  uint64_t destination = 0;
+  uint64_t source = 0;              // copies
+  uint64_t size_bytes = 0;
+  uint32_t value = 0;               // fills
+  uint32_t value_size_bytes = 0;    // 0: a copy
+  bool is_fill() const { return value_size_bytes != 0; }
+};
+
+/// Nodes are reused: which members count depends on the kind.
+struct Command {
+  static constexpr uint64_t kInlineParamBytes = 512;
+
+  std::atomic<Command*> next{nullptr};
+  uint64_t ticket = 0;
+  CommandKind kind = CommandKind::none;
+
+  Transfer transfer;                // copy, fill
+  CopyFailure* failure = nullptr;   // of the thread that waits for this copy; null: sticky
+  uint8_t* staging = nullptr;       // owned: the source, copied
+
+  Marker* marker = nullptr;         // record, wait: holds a reference
+  km_host_callback callback = nullptr;
+  void* user_data = nullptr;
+
+  LaunchRun run;                    // kernel; transfers use its range
+  uint8_t* large_params = nullptr;  // owned
+  alignas(16) uint8_t params[kInlineParamBytes];
+
+  /// Room for `size_bytes` of launch arguments, null when memory is short.
+  uint8_t* allocate_params(uint64_t size_bytes);
+  /// Frees what the command owns (not the marker).
+  void release();
+};
+
+/// Why a copy that somebody waits for could not be done.
+struct CopyFailure {
+  bool failed = false;
+  uint64_t address = 0;
+};
+
+}  // namespace km::cpu

@@ -1,0 +1,66 @@
+#include "backends/cpu/config.h"
+
+#include <cstdio>
+
+#include "backends/cpu/topology.h"
+#include "base/env.h"
+
+namespace km::cpu {
+namespace {
+
+constexpr uint64_t kMaxThreads = 1024;
+
+Config& stored() {
+  static Config config;
+  return config;
+}
+
+Status load_capability(Config* config) {
+  std::string text = env(EnvVar::KM_CPU_CC).value_or("9.0");
+  unsigned major = 0, minor = 0;
+  char rest = 0;
+  int parts = sscanf(text.c_str(), "%u.%u%c", &major, &minor, &rest);
+  if (parts != 2 || major < 5 || major > 12 || minor > 9) {
+    return make_error(KM_ERROR_INVALID_ARGUMENT,
+                      "KM_CPU_CC is '%s': give a compute capability from 5.0 to 12.9, for example "
+                      "9.0",
+                      text.c_str());
+  }
+  config->capability_major = major;
+  config->capability_minor = minor;
+  return {};
+}
+
+Status load_memory_mode(Config* config) {
+  std::string text = env(EnvVar::KM_CPU_MEMORY).value_or("plain");
+  if (text != "plain" && text != "checked") {
+    return make_error(KM_ERROR_INVALID_ARGUMENT, "KM_CPU_MEMORY is '%s': give plain or checked",
+                      text.c_str());
+  }
+  config->checked = text == "checked";
+  return {};
+}
+
+}  // namespace
+
+Status load_config() {
+  Config config;
+  KM_ASSIGN(uint64_t threads,
+            env_integer(EnvVar::KM_CPU_THREADS, 1, kMaxThreads, usable_threads()));
+  KM_ASSIGN(uint64_t devices, env_integer(EnvVar::KM_CPU_DEVICES, 1, kMaxThreads, 1));
+  KM_ASSIGN(config.pin, env_flag(EnvVar::KM_CPU_PIN, false));
+  KM_ASSIGN(config.deterministic, env_flag(EnvVar::KM_CPU_DETERMINISTIC, false));
+  KM_ASSIGN(config.kernel_timeout_ms,
+            env_integer(EnvVar::KM_KERNEL_TIMEOUT_MS, 0, uint64_t{1} << 40, 0));
+  KM_TRY(load_capability(&config));
+  KM_TRY(load_memory_mode(&config));
+  KM_ASSIGN(config.isa, simt::select_isa());
+  config.devices = static_cast<uint32_t>(devices);
+  config.threads = static_cast<uint32_t>(threads < devices ? devices : threads);
+  stored() = config;
+  return {};
+}
+
+const Config& config() { return stored(); }
+
+}  // namespace km::cpu

@@ -1,0 +1,59 @@
+// Entries of contexts.
+#include "backends/cpu/context.h"
+
+#include "backends/cpu/config.h"
+#include "backends/cpu/device.h"
+#include "backends/cpu/entries.h"
+#include "backends/cpu/fault.h"
+#include "backends/cpu/heap.h"
+#include "backends/cpu/watchdog.h"
+
+namespace km::cpu {
+
+km_status context_create(kmb_device* device, kmb_context** out_context, kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    KM_TRY(install_fault_handler());
+    KM_ASSIGN(Pool* pool, from(device)->pool());
+    if (config().kernel_timeout_ms != 0) KM_TRY(start_watchdog(config().kernel_timeout_ms));
+    *out_context = to(Context::make(from(device), pool));
+    return {};
+  });
+}
+
+void context_destroy(kmb_context* context) { from(context)->release(); }
+
+km_status context_synchronize(kmb_context* handle, kmb_error* error) {
+  Context* context = from(handle);
+  if (!context->failed()) context->drain();
+  if (context->failed()) return report(context->error(), error);
+  context->output().flush();
+  return KM_SUCCESS;
+}
+
+km_status context_memory_info(kmb_context*, uint64_t* out_free_bytes, uint64_t* out_total_bytes,
+                              kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    Heap::instance().memory_info(out_free_bytes, out_total_bytes);
+    return {};
+  });
+}
+
+km_status context_reset(kmb_context* context, kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    from(context)->reset();
+    return {};
+  });
+}
+
+km_status context_status(kmb_context* handle, kmb_error* error) {
+  Context* context = from(handle);
+  return context->failed() ? report(context->error(), error) : KM_SUCCESS;
+}
+
+km_status context_set_output(kmb_context* context, km_output_callback callback, void* user_data,
+                             kmb_error*) {
+  from(context)->output().set_callback(callback, user_data);
+  return KM_SUCCESS;
+}
+
+}  // namespace km::cpu

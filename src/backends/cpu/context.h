@@ -1,0 +1,87 @@
+// A device opened: its streams, its allocations, its sticky error and its device printf.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "backends/cpu/allocations.h"
+#include "backends/cpu/output.h"
+#include "base/result.h"
+
+namespace km::cpu {
+
+class Device;
+class Executor;
+class Pool;
+class Stream;
+
+/// Why running kernels must leave; the value of the stop word that generated code is left by.
+enum class StopReason : uint32_t { none = 0, fault = 1, timeout = 2, reset = 3, exit = 4 };
+
+/// Counted references: core's, and one for each stream, allocation and module.
+class Context {
+ public:
+  static Context* make(Device* device, Pool* pool);
+  void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
+  void release();
+
+  Device* device() const { return device_; }
+  Pool* pool() const { return pool_; }
+  Allocations& allocations() { return allocations_; }
+  Output& output() { return output_; }
+
+  // Streams.
+  void add_stream(Stream* stream);
+  void remove_stream(Stream* stream);
+  /// Waits until everything that was submitted before is complete.
+  void drain();
+
+  // Errors. The first one sticks until reset().
+  bool failed() const { return status_.load(std::memory_order_acquire) != KM_SUCCESS; }
+  km_status status() const { return status_.load(std::memory_order_acquire); }
+  Error error() const;
+  /// Success, or the sticky error.
+  Status check() const;
+  /// Sets the sticky error, unless there is one, and stops what runs on other threads. `self` is
+  /// the executor of this thread.
+  void fail(Error error, const Executor* self);
+
+  // Stopping.
+  const std::atomic<uint32_t>* stop_word() const { return &stop_; }
+  bool is_stopping() const { return stop_.load() >= static_cast<uint32_t>(StopReason::reset); }
+  StopReason stop_reason() const { return static_cast<StopReason>(stop_.load()); }
+  /// Stops the kernels that run longer than the limit.
+  void stop_overdue();
+  uint64_t timeout_ms() const;
+  /// Stops kernels, drops queued work, clears the sticky error.
+  void reset();
+
+  /// For the end of the process: stops everything of all contexts, within a bounded time.
+  static void stop_all();
+  /// Calls stop_overdue() if this is a live context.
+  static void stop_overdue_of(const void* context);
+
+ private:
+  Context(Device* device, Pool* pool) : device_(device), pool_(pool) {}
+  ~Context();
+  bool try_retain();
+  bool set_error(Error error);
+  std::vector<Stream*> streams() const;
+
+  Device* const device_;
+  Pool* const pool_;
+  std::atomic<uint32_t> references_{1};
+  std::atomic<km_status> status_{KM_SUCCESS};
+  std::atomic<uint32_t> stop_{0};
+  mutable std::mutex error_mutex_;
+  Error error_{KM_SUCCESS, {}, 0};
+  std::mutex reset_mutex_;
+  mutable std::mutex streams_mutex_;
+  std::vector<Stream*> streams_;
+  Allocations allocations_;
+  Output output_;
+};
+
+}  // namespace km::cpu

@@ -1,0 +1,153 @@
+#include "backends/cpu/context.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "backends/cpu/config.h"
+#include "backends/cpu/executor.h"
+#include "backends/cpu/stream.h"
+
+namespace km::cpu {
+namespace {
+
+constexpr uint64_t kExitNs = 250000000;
+
+/// Never destroyed: used at the end of the process.
+struct Registry {
+  std::mutex mutex;
+  std::vector<Context*> contexts;
+};
+
+Registry& registry() {
+  static auto* const made = new Registry;
+  return *made;
+}
+
+}  // namespace
+
+Context* Context::make(Device* device, Pool* pool) {
+  auto* context = new Context(device, pool);
+  Registry& all = registry();
+  std::lock_guard lock(all.mutex);
+  all.contexts.push_back(context);
+  return context;
+}
+
+void Context::release() {
+  if (references_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  {
+    Registry& all = registry();
+    std::lock_guard lock(all.mutex);
+    std::erase(all.contexts, this);
+  }
+  delete this;
+}
+
+bool Context::try_retain() {
+  uint32_t references = references_.load(std::memory_order_relaxed);
+  do {
+    if (references == 0) return false;
+  } while (!references_.compare_exchange_weak(references, references + 1));
+  return true;
+}
+
+Context::~Context() { output_.flush(); }
+
+void Context::add_stream(Stream* stream) {
+  std::lock_guard lock(streams_mutex_);
+  streams_.push_back(stream);
+}
+
+void Context::remove_stream(Stream* stream) {
+  std::lock_guard lock(streams_mutex_);
+  std::erase(streams_, stream);
+}
+
+std::vector<Stream*> Context::streams() const {
+  std::lock_guard lock(streams_mutex_);
+  return streams_;
+}
+
+void Context::drain() {
+  for (Stream* stream : streams()) stream->wait(stream->submitted(), kForever);
+}
+
+Error Context::error() const {
+  std::lock_guard lock(error_mutex_);
+  return error_;
+}
+
+Status Context::check() const {
+  if (!failed()) return {};
+  return error();
+}
+
+bool Context::set_error(Error error) {
+  std::lock_guard lock(error_mutex_);
+  if (error_.status != KM_SUCCESS) return false;
+  error_ = std::move(error);
+  status_.store(error_.status, std::memory_order_release);
+  return true;
+}
+
+void Context::fail(Error error, const Executor* self) {
+  if (!set_error(std::move(error))) return;
+  uint32_t none = 0;
+  stop_.compare_exchange_strong(none, static_cast<uint32_t>(StopReason::fault));
+  Executor::interrupt_all(this, self, kForever);
+}
+
+uint64_t Context::timeout_ms() const { return config().kernel_timeout_ms; }
+
+void Context::stop_overdue() {
+  uint32_t none = 0;
+  if (!stop_.compare_exchange_strong(none, static_cast<uint32_t>(StopReason::timeout))) return;
+  Executor::interrupt_all(this, nullptr, kForever);
+  // Usually the thread that was stopped has said where; this is for a kernel that just ended.
+  set_error(make_error(KM_ERROR_LAUNCH_TIMEOUT,
+                       "a kernel ran longer than the time limit of %llu ms (KM_KERNEL_TIMEOUT_MS)",
+                       static_cast<unsigned long long>(timeout_ms())));
+}
+
+void Context::stop_overdue_of(const void* wanted) {
+  Context* context = nullptr;
+  {
+    Registry& all = registry();
+    std::lock_guard lock(all.mutex);
+    auto found = std::find(all.contexts.begin(), all.contexts.end(), wanted);
+    if (found == all.contexts.end()) return;
+    context = *found;
+    if (!context->try_retain()) return;  // on its way out
+  }
+  context->stop_overdue();
+  context->release();
+}
+
+void Context::reset() {
+  std::lock_guard reset_lock(reset_mutex_);
+  set_error(make_error(KM_ERROR_CONTEXT_LOST, "the context is being reset"));
+  stop_.store(static_cast<uint32_t>(StopReason::reset));
+  Executor::interrupt_all(this, nullptr, kForever);
+  std::vector<Stream*> all = streams();
+  for (Stream* stream : all) stream->cancel_park();
+  for (Stream* stream : all) stream->wait(stream->submitted(), kForever);
+  output_.flush();
+  std::lock_guard lock(error_mutex_);
+  error_ = Error{KM_SUCCESS, {}, 0};
+  stop_.store(0);
+  status_.store(KM_SUCCESS, std::memory_order_release);
+}
+
+void Context::stop_all() {
+  Registry& all = registry();
+  // The exiting thread may have been stopped in the middle of anything: never wait for a lock.
+  std::unique_lock lock(all.mutex, std::try_to_lock);
+  if (!lock.owns_lock()) return;
+  for (Context* context : all.contexts) {
+    context->stop_.store(static_cast<uint32_t>(StopReason::exit));
+    context->status_.store(KM_ERROR_CONTEXT_LOST);
+  }
+  Executor::interrupt_all(nullptr, nullptr, kExitNs);
+}
+
+}  // namespace km::cpu

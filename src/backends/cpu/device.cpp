@@ -1,0 +1,165 @@
+#include "backends/cpu/device.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "backends/cpu/config.h"
+#include "backends/cpu/entries.h"
+#include "backends/cpu/topology.h"
+
+namespace km::cpu {
+namespace {
+
+/// Shares the cores out. Devices live as long as the process.
+std::vector<Device*> make_devices() {
+  std::vector<Device*> made;
+  std::vector<int> cpus = allowed_cpus();
+  const Config& settings = config();
+  uint32_t first = 0;
+  for (uint32_t i = 0; i < settings.devices; ++i) {
+    PoolOptions options;
+    options.threads = settings.threads / settings.devices + (i < settings.threads % settings.devices);
+    options.first_name = first;
+    options.in_order = settings.deterministic;
+    options.may_spin = cpus.size() > 1;
+    for (uint32_t k = 0; settings.pin && k < options.threads; ++k) {
+      options.cpus.push_back(cpus[(first + k) % cpus.size()]);
+    }
+    first += options.threads;
+    made.push_back(new Device(i, std::move(options)));
+  }
+  return made;
+}
+
+const std::vector<Device*>& devices() {
+  static const auto* const all = new std::vector<Device*>(make_devices());
+  return *all;
+}
+
+template <size_t Size>
+void copy_text(char (&to)[Size], const std::string& text) {
+  snprintf(to, Size, "%s", text.c_str());
+}
+
+std::optional<int64_t> attribute_value(const Device& device, km_device_attribute attribute) {
+  switch (attribute) {
+    case KM_DEVICE_ATTRIBUTE_WARP_SIZE:
+      return simt::kWarpLanes;
+    case KM_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+    case KM_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR:
+      return kMaxThreadsPerBlock;
+    case KM_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X:
+    case KM_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y:
+    case KM_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z:
+      return kMaxBlockDim[attribute - KM_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X];
+    case KM_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X:
+    case KM_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y:
+    case KM_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z:
+      return kMaxGridDim[attribute - KM_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X];
+    case KM_DEVICE_ATTRIBUTE_SHARED_BYTES_PER_BLOCK:
+      return kSharedBytes;
+    case KM_DEVICE_ATTRIBUTE_SHARED_BYTES_PER_BLOCK_MAX:
+      return kMaxSharedBytes;
+    case KM_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
+      return device.threads();
+    case KM_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
+      return config().capability_major;
+    case KM_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
+      return config().capability_minor;
+    case KM_DEVICE_ATTRIBUTE_CLOCK_RATE_KHZ:
+      return static_cast<int64_t>(clock_khz());
+    case KM_DEVICE_ATTRIBUTE_MEMORY_BUS_WIDTH_BITS:
+      return 0;  // not known
+    case KM_DEVICE_ATTRIBUTE_UNIFIED_MEMORY:
+      return 1;
+    case KM_DEVICE_ATTRIBUTE_STREAM_PRIORITY_LEAST:
+      return 0;
+    case KM_DEVICE_ATTRIBUTE_STREAM_PRIORITY_GREATEST:
+      return -1;
+    case KM_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH:
+      return 0;
+    case KM_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK:
+    case KM_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_BYTES:
+      return 65536;
+    case KM_DEVICE_ATTRIBUTE_L2_CACHE_BYTES:
+      return static_cast<int64_t>(last_level_cache_bytes());
+    default:
+      return std::nullopt;
+  }
+}
+
+void fill_info(const Device& device, km_device_info* info) {
+  info->ordinal = device.ordinal();
+  copy_text(info->uri, "cpu:" + std::to_string(device.ordinal()));
+  copy_text(info->backend, "cpu");
+  copy_text(info->name, cpu_name());
+  info->total_memory_bytes = system_memory().total_bytes;
+  info->compute_capability_major = config().capability_major;
+  info->compute_capability_minor = config().capability_minor;
+  info->multiprocessor_count = device.threads();
+  info->warp_size = simt::kWarpLanes;
+  info->max_threads_per_block = kMaxThreadsPerBlock;
+  std::copy(std::begin(kMaxBlockDim), std::end(kMaxBlockDim), info->max_block_dim);
+  std::copy(std::begin(kMaxGridDim), std::end(kMaxGridDim), info->max_grid_dim);
+  info->shared_bytes_per_block = kSharedBytes;
+  info->shared_bytes_per_block_max = kMaxSharedBytes;
+  info->clock_rate_khz = clock_khz();
+  info->memory_clock_rate_khz = 0;
+  info->memory_bus_width_bits = 0;
+  info->threads = device.threads();
+  copy_text(info->isa, std::string(simt::text_of(config().isa)));
+}
+
+}  // namespace
+
+Result<Pool*> Device::pool() {
+  std::lock_guard lock(mutex_);
+  if (pool_ == nullptr) {
+    KM_ASSIGN(pool_, Pool::start(options_));
+  }
+  return pool_;
+}
+
+km_status device_count(uint32_t* out_count, kmb_error*) {
+  *out_count = config().devices;
+  return KM_SUCCESS;
+}
+
+km_status device_open(uint32_t ordinal, kmb_device** out_device, kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    if (ordinal >= devices().size()) {
+      return make_error(KM_ERROR_NO_DEVICE,
+                        "there is no device cpu:%u: this process has %zu CPU device%s "
+                        "(KM_CPU_DEVICES)",
+                        ordinal, devices().size(), devices().size() == 1 ? "" : "s");
+    }
+    *out_device = to(devices()[ordinal]);
+    return {};
+  });
+}
+
+void device_close(kmb_device*) {}  // devices stay: their threads cost nothing while idle
+
+km_status device_info(kmb_device* device, km_device_info* out_info, kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    fill_info(*from(device), out_info);
+    return {};
+  });
+}
+
+km_status device_attribute(kmb_device* device, km_device_attribute attribute, int64_t* out_value,
+                           kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    std::optional<int64_t> value = attribute_value(*from(device), attribute);
+    if (!value) {
+      return make_error(KM_ERROR_INVALID_ARGUMENT, "there is no device attribute %d", attribute);
+    }
+    *out_value = *value;
+    return {};
+  });
+}
+
+}  // namespace km::cpu

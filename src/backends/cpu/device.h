@@ -1,0 +1,36 @@
+// A device: a share of the cores.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "backends/cpu/pool.h"
+#include "base/result.h"
+
+namespace km::cpu {
+
+class Device {
+ public:
+  Device(uint32_t ordinal, PoolOptions options) : ordinal_(ordinal), options_(std::move(options)) {}
+
+  uint32_t ordinal() const { return ordinal_; }
+  uint32_t threads() const { return options_.threads; }
+  /// The worker threads, started at the first call.
+  Result<Pool*> pool();
+
+ private:
+  const uint32_t ordinal_;
+  const PoolOptions options_;
+  std::mutex mutex_;
+  Pool* pool_ = nullptr;
+};
+
+/// Kernel limits, as a GPU of compute capability 9.0 has them.
+constexpr uint32_t kMaxThreadsPerBlock = 1024;
+constexpr uint32_t kMaxBlockDim[3] = {1024, 1024, 64};
+constexpr uint32_t kMaxGridDim[3] = {2147483647, 65535, 65535};
+constexpr uint64_t kSharedBytes = 48 << 10;        // without opting in
+constexpr uint64_t kMaxSharedBytes = 227 << 10;
+
+}  // namespace km::cpu

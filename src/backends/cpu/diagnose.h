@@ -1,0 +1,18 @@
+// The words for what went wrong in a kernel or a copy.
+#pragma once
+
+#include "backends/cpu/allocations.h"
+#include "backends/cpu/command.h"
+#include "backends/cpu/executor.h"
+#include "base/result.h"
+
+namespace km::cpu {
+
+/// Kernel, block, thread, address and PTX line of a fault, as a sticky error.
+Error describe_fault(const KernelFault& fault, const LaunchRun& run,
+                     const Allocations& allocations);
+Error describe_timeout(const KernelFault& fault, const LaunchRun& run, uint64_t limit_ms);
+Error describe_transfer_fault(uint64_t address, const Transfer& transfer,
+                              const Allocations& allocations);
+
+}  // namespace km::cpu

@@ -1,0 +1,129 @@
+#include "backends/cpu/event.h"
+
+#include <mutex>
+#include <utility>
+
+#include "backends/cpu/context.h"
+#include "backends/cpu/entries.h"
+#include "backends/cpu/stream.h"
+
+namespace km::cpu {
+namespace {
+
+/// A marker that is let go at the end of the scope.
+class Held {
+ public:
+  explicit Held(Marker* marker) : marker_(marker) {}
+  ~Held() {
+    if (marker_ != nullptr) marker_->release();
+  }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+  Marker* operator->() const { return marker_; }
+  explicit operator bool() const { return marker_ != nullptr; }
+
+ private:
+  Marker* marker_;
+};
+
+Error no_times(const char* which, const char* why) {
+  return make_error(KM_ERROR_INVALID_ARGUMENT, "the %s event %s", which, why);
+}
+
+}  // namespace
+
+Event::Event(Context* context, bool timing) : context_(context), timing_(timing) {
+  context_->retain();
+}
+
+Event::~Event() {
+  if (latest_ != nullptr) latest_->release();
+  context_->release();
+}
+
+Marker* Event::latest() {
+  std::lock_guard lock(lock_);
+  if (latest_ != nullptr) latest_->retain();
+  return latest_;
+}
+
+void Event::set_latest(Marker* marker) {
+  Marker* old = nullptr;
+  {
+    std::lock_guard lock(lock_);
+    old = std::exchange(latest_, marker);
+  }
+  if (old != nullptr) old->release();
+}
+
+km_status event_create(kmb_context* context, km_event_flags flags, kmb_event** out_event,
+                       kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    KM_TRY(from(context)->check());
+    *out_event = to(new Event(from(context), (flags & KM_EVENT_DISABLE_TIMING) == 0));
+    return {};
+  });
+}
+
+void event_destroy(kmb_event* event) { delete from(event); }
+
+km_status event_record(kmb_event* event, kmb_stream* handle, kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    Stream* stream = from(handle);
+    KM_TRY(stream->context()->check());
+    auto* marker = new Marker(stream, 0);
+    uint64_t ticket = 0;
+    if (stream->begin_inline(&ticket)) {
+      marker->set_ticket(ticket);
+      marker->complete();
+      stream->end_inline(ticket);
+      from(event)->set_latest(marker);
+      return {};
+    }
+    Command* command = stream->allocate();
+    if (command == nullptr) {
+      marker->release();
+      throw std::bad_alloc();
+    }
+    command->kind = CommandKind::record;
+    command->marker = marker;
+    marker->retain();
+    stream->submit(command);
+    from(event)->set_latest(marker);
+    return {};
+  });
+}
+
+km_status event_synchronize(kmb_event* handle, uint64_t timeout_ns, kmb_error* error) {
+  Event* event = from(handle);
+  Context* context = event->context();
+  Held marker(event->latest());
+  bool done = !marker || marker->done() || context->failed() ||
+              marker->stream()->wait(marker->ticket(), timeout_ns);
+  if (context->failed()) return report(context->error(), error);
+  if (!done) return timeout_ns == 0 ? KM_NOT_READY : KM_TIMEOUT;
+  if (timeout_ns != 0) context->output().flush();
+  return KM_SUCCESS;
+}
+
+km_status event_elapsed(kmb_event* start, kmb_event* end, int64_t* out_elapsed_ns,
+                        kmb_error* error) {
+  km_status result = KM_SUCCESS;
+  km_status status = guarded(error, [&]() -> Status {
+    if (!from(start)->has_timing()) return no_times("start", "was created without timing");
+    if (!from(end)->has_timing()) return no_times("end", "was created without timing");
+    Held first(from(start)->latest()), last(from(end)->latest());
+    if (!first) return no_times("start", "has never been recorded");
+    if (!last) return no_times("end", "has never been recorded");
+    if (!first->done() || !last->done()) {
+      result = KM_NOT_READY;
+      return {};
+    }
+    *out_elapsed_ns =
+        static_cast<int64_t>(last->time_ns()) - static_cast<int64_t>(first->time_ns());
+    return {};
+  });
+  return status != KM_SUCCESS ? status : result;
+}
+
+}  // namespace km::cpu

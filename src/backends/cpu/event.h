@@ -1,0 +1,32 @@
+// An event: the latest of its recordings.
+#pragma once
+
+#include <cstdint>
+
+#include "backends/cpu/futex.h"
+#include "backends/cpu/marker.h"
+
+namespace km::cpu {
+
+class Context;
+
+class Event {
+ public:
+  Event(Context* context, bool timing);
+  ~Event();
+  Context* context() const { return context_; }
+  bool has_timing() const { return timing_; }
+
+  /// The latest recording with a reference for the caller, null when never recorded.
+  Marker* latest();
+  /// Takes over the caller's reference.
+  void set_latest(Marker* marker);
+
+ private:
+  Context* const context_;
+  const bool timing_;
+  SpinLock lock_;
+  Marker* latest_ = nullptr;
+};
+
+}  // namespace km::cpu

@@ -1,0 +1,377 @@
+#include "backends/cpu/executor.h"
+
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <new>
+
+#include "backends/cpu/futex.h"
+#include "backends/cpu/sanitizers.h"
+#include "backends/cpu/stack_switch.h"
+#include "base/log.h"
+
+namespace km::cpu {
+namespace {
+
+constexpr uint64_t kStackBytes = 8 << 20;         // takes pages only when touched
+constexpr uint64_t kStackMarginBytes = 256 << 10;
+constexpr uint64_t kWindowBytes = uint64_t{4} << 30;
+constexpr uint64_t kSmallestWindowBytes = 16 << 20;
+constexpr size_t kMaxExecutors = 4096;
+
+/// Append-only, so that it can be read without a lock.
+std::atomic<Executor*> executors[kMaxExecutors];
+std::atomic<size_t> executor_count{0};
+std::atomic<bool> start_times{false};
+std::atomic<uint64_t> window_bytes{kWindowBytes};
+
+/// Address space for a window; smaller where a limit forbids 4 GiB.
+GuardedRange reserve_window() {
+  for (uint64_t size = window_bytes.load(); size >= kSmallestWindowBytes; size /= 4) {
+    GuardedRange range = GuardedRange::reserve(size);
+    if (!range) continue;
+    if (window_bytes.exchange(size) != size) {
+      log(LogLevel::kInfo, "cpu",
+          "address space is limited: shared memory windows are %llu MiB instead of 4 GiB, so "
+          "wild shared memory addresses may not fault",
+          static_cast<unsigned long long>(size >> 20));
+    }
+    return range;
+  }
+  return {};
+}
+
+/// For kernels without shared memory: every access faults.
+uint8_t* empty_window() {
+  static GuardedRange* const range = new GuardedRange(reserve_window());
+  return range->data();
+}
+
+uint32_t warps_of(const simt::LaunchRecord& record) {
+  uint32_t threads = record.block[0] * record.block[1] * record.block[2];
+  return (threads + simt::kWarpLanes - 1) / simt::kWarpLanes;
+}
+
+void set_block(simt::BlockState* state, const simt::LaunchRecord& record, uint64_t index) {
+  uint64_t row = index / record.grid[0];
+  state->block[0] = static_cast<uint32_t>(index % record.grid[0]);
+  state->block[1] = static_cast<uint32_t>(row % record.grid[1]);
+  state->block[2] = static_cast<uint32_t>(row / record.grid[1]);
+}
+
+Error no_memory(const char* what, uint64_t size_bytes) {
+  return make_error(KM_ERROR_OUT_OF_HOST_MEMORY,
+                    "no memory for the %s of a worker thread (%llu bytes): free some, or raise the "
+                    "limit on address space (ulimit -v)",
+                    what, static_cast<unsigned long long>(size_bytes));
+}
+
+}  // namespace
+
+bool Executor::make() {
+  stack_ = GuardedRange::make(kStackBytes);
+  if (!stack_) return false;
+  guard_.stacks[0] = {stack_.guard_begin(), stack_.begin()};
+  state_.host = this;
+  return true;
+}
+
+Executor* Executor::acquire() {
+  int thread = static_cast<int>(syscall(SYS_gettid));
+  size_t count = executor_count.load(std::memory_order_acquire);
+  for (size_t i = 0; i < count && i < kMaxExecutors; ++i) {
+    Executor* executor = executors[i].load(std::memory_order_acquire);
+    if (executor == nullptr || executor->in_use_.exchange(true, std::memory_order_acquire)) {
+      continue;
+    }
+    executor->thread_id_.store(thread);
+    return executor;
+  }
+  auto* made = new (std::nothrow) Executor;
+  if (made == nullptr || !made->make()) {
+    delete made;
+    return nullptr;
+  }
+  made->in_use_.store(true);
+  made->thread_id_.store(thread);
+  size_t slot = executor_count.fetch_add(1);
+  if (slot >= kMaxExecutors) {
+    delete made;
+    return nullptr;
+  }
+  executors[slot].store(made, std::memory_order_release);
+  return made;
+}
+
+Status Executor::select_window(uint64_t shared_bytes) {
+  if (shared_bytes == 0) {
+    state_.shared = empty_window();
+    return {};
+  }
+  uint64_t wanted = round_up(shared_bytes, kPageBytes);
+  if (windows_[window_].allowed_bytes != wanted) window_ = 1 - window_;
+  Window& window = windows_[window_];
+  if (!window.range) window.range = reserve_window();
+  if (window.allowed_bytes != wanted) {
+    if (!window.range || !window.range.allow(wanted)) {
+      window.allowed_bytes = 0;
+      return no_memory("shared memory", shared_bytes);
+    }
+    window.allowed_bytes = wanted;
+  }
+  state_.shared = window.range.data();
+  return {};
+}
+
+Status Executor::prepare_scratch(const LaunchRun& launch, uint32_t warp_count) {
+  uint64_t each = launch.unit->scratch_bytes;
+  uint64_t needed = launch.unit->warp_entry != nullptr ? each * warp_count : each;
+  if (needed > scratch_.size_bytes()) {
+    scratch_ = GuardedRange();
+    scratch_ = GuardedRange::make(round_up(needed, uint64_t{64} << 10));
+    if (!scratch_) return no_memory("local memory", needed);
+    if (needed >= kHugePageBytes) scratch_.use_huge_pages();
+  }
+  state_.scratch = scratch_.data();
+  return {};
+}
+
+Status Executor::prepare(const LaunchRun& launch) {
+  const CodeUnit& unit = *launch.unit;
+  uint32_t threads = launch.record.block[0] * launch.record.block[1] * launch.record.block[2];
+  if (prepared_unit_ == unit.id && prepared_shared_bytes_ == launch.shared_bytes &&
+      prepared_threads_ == threads) {
+    return {};
+  }
+  prepared_unit_ = 0;
+  uint32_t warp_count = warps_of(launch.record);
+  if (unit.stack_bytes + kStackMarginBytes > stack_.size_bytes()) {
+    stack_ = GuardedRange();
+    stack_ = GuardedRange::make(unit.stack_bytes + kStackMarginBytes);
+    if (!stack_) return no_memory("stack", unit.stack_bytes);
+    guard_.stacks[0] = {stack_.guard_begin(), stack_.begin()};
+  }
+  KM_TRY(select_window(launch.shared_bytes));
+  KM_TRY(prepare_scratch(launch, warp_count));
+  if (unit.warp_entry != nullptr && !warps_.prepare(warp_count, unit.stack_bytes)) {
+    return no_memory("warp stacks", warp_count * unit.stack_bytes);
+  }
+  state_.warp_count = warp_count;
+  guard_.begin = unit.begin;
+  guard_.end = unit.end;
+  prepared_unit_ = unit.id;
+  prepared_shared_bytes_ = launch.shared_bytes;
+  prepared_threads_ = threads;
+  return {};
+}
+
+void Executor::run_grid() {
+  uint64_t first = 0, last = 0;
+  simt::GridEntry entry = launch_->unit->grid_entry;
+  while (launch_->range.take(&first, &last)) {
+    entry(&launch_->record, &state_, first, last);
+    blocks_ += last - first;
+  }
+}
+
+void Executor::run_warps() {
+  uint64_t first = 0, last = 0;
+  while (launch_->range.take(&first, &last)) {
+    for (uint64_t index = first; index < last; ++index) {
+      set_block(&state_, launch_->record, index);
+      if (!warps_.run_block(&launch_->record, &state_, launch_->unit->warp_entry,
+                            state_.warp_count)) {
+        raise_deadlock(0);
+      }
+      check_stop(reinterpret_cast<uint64_t>(launch_->unit->warp_entry));
+    }
+    blocks_ += last - first;
+  }
+}
+
+void Executor::run_blocks(void* argument) {
+  auto* self = static_cast<Executor*>(argument);
+  after_switch(nullptr, &self->host_low_, &self->host_size_);
+  if (self->launch_->unit->grid_entry != nullptr) {
+    self->run_grid();
+  } else {
+    self->run_warps();
+  }
+  before_switch(nullptr, self->host_low_, self->host_size_);
+}
+
+Ending Executor::enter(LaunchRun& launch) {
+  launch_ = &launch;
+  guard_.stop = launch.stop;
+  guard_.fault = {};
+  fault_.kind = simt::FaultKind::none;
+  blocks_ = 0;
+  before_switch(&fake_stack_, stack_.data(), stack_.size_bytes());
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  current_guard = &guard_;
+  auto ending = static_cast<Ending>(km_cpu_enter(
+      &guard_, reinterpret_cast<void*>(stack_.end()), run_blocks, this));
+  current_guard = nullptr;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (ending != Ending::returned) {
+    warps_.return_to_base();
+    before_switch(nullptr, host_low_, host_size_);
+  }
+  after_switch(fake_stack_, nullptr, nullptr);
+  if (ending != Ending::returned) note_fault(ending);
+  return ending;
+}
+
+void Executor::note_fault(Ending ending) {
+  stack_abandoned(stack_.data(), stack_.size_bytes());
+  warps_.abandon();
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx")) asm volatile("vzeroupper" ::: "memory");
+#endif
+  for (int i = 0; i < 3; ++i) fault_.block[i] = state_.block[i];
+  if (fault_.kind == simt::FaultKind::none) {  // found by a signal
+    fault_.fault = guard_.fault;
+    fault_.thread = state_.first_thread;
+    fault_.has_thread = false;
+    fault_.deadlock = false;
+    fault_.size_bytes = 0;
+    fault_.text.clear();
+    if (ending == Ending::stopped) fault_.kind = simt::FaultKind::stopped;
+  }
+}
+
+Result<Ending> Executor::run(LaunchRun& launch) {
+  KM_TRY(prepare(launch));
+  if (start_times.load(std::memory_order_relaxed)) start_ns_.store(now_ns());
+  owner_.store(launch.owner);  // before the stop word is read: interrupt_all() counts on it
+  Ending ending = Ending::stopped;
+  if (launch.stop == nullptr || launch.stop->load() == 0) {
+    uint64_t begin = now_ticks();
+    ending = enter(launch);
+    ticks_ = now_ticks() - begin;
+    if (blocks_ != 0) {
+      float now = static_cast<float>(ticks_) / static_cast<float>(blocks_);
+      float old = launch.unit->ticks_per_block.load(std::memory_order_relaxed);
+      launch.unit->ticks_per_block.store(old == 0 ? now : 0.75f * old + 0.25f * now,
+                                         std::memory_order_relaxed);
+    }
+  } else {
+    fault_ = KernelFault{};
+    fault_.kind = simt::FaultKind::stopped;
+  }
+  owner_.store(nullptr);
+  if (ending != Ending::returned) launch.range.close();
+  return ending;
+}
+
+KM_NO_SANITIZE void Executor::leave(Ending ending) {
+  km_cpu_leave(&guard_, static_cast<uint64_t>(ending));
+}
+
+KM_NO_SANITIZE void Executor::raise(simt::FaultKind kind, uint64_t pc, uint64_t address,
+                                    uint64_t size_bytes, uint32_t thread) {
+  fault_.kind = kind;
+  fault_.fault.signal = 0;
+  fault_.fault.code = 0;
+  fault_.fault.pc = pc;
+  fault_.fault.address = address;
+  fault_.fault.stack_overflow = false;
+  fault_.size_bytes = size_bytes;
+  fault_.thread = thread;
+  fault_.has_thread = true;
+  fault_.deadlock = false;
+  leave(kind == simt::FaultKind::stopped ? Ending::stopped : Ending::faulted);
+}
+
+void Executor::keep_text(std::string* text) {
+  fault_.text = text != nullptr ? std::move(*text) : "assertion failed";
+  delete text;
+}
+
+KM_NO_SANITIZE void Executor::raise_assertion(std::string* text, uint64_t pc, uint32_t thread) {
+  keep_text(text);
+  raise(simt::FaultKind::assertion, pc, 0, 0, thread);
+}
+
+KM_NO_SANITIZE void Executor::raise_deadlock(uint64_t pc) {
+  fault_.kind = simt::FaultKind::trap;
+  fault_.fault = {};
+  fault_.fault.pc = pc;
+  fault_.thread = state_.first_thread;
+  fault_.has_thread = false;
+  fault_.deadlock = true;
+  leave(Ending::faulted);
+}
+
+void Executor::check_stop(uint64_t pc) {
+  if (launch_->stop != nullptr && launch_->stop->load(std::memory_order_relaxed) != 0) {
+    fault_.kind = simt::FaultKind::none;
+    guard_.fault = {};
+    guard_.fault.pc = pc;
+    leave(Ending::stopped);
+  }
+}
+
+void Executor::check_stack(uint64_t size_bytes, uint64_t pc) {
+  auto here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
+  uint64_t low = warps_.stack_low();
+  if (low == 0) low = stack_.begin();
+  if (here - low >= size_bytes) return;
+  guard_.fault = Fault{.signal = SIGSEGV, .code = 0, .pc = pc, .address = low,
+                       .stack_overflow = true};
+  leave(Ending::faulted);
+}
+
+bool Executor::interrupt_all(const void* owner, const Executor* self, uint64_t timeout_ns) {
+  uint64_t limit = timeout_ns == kForever ? kForever : now_ns() + timeout_ns;
+  for (unsigned turn = 0;; ++turn) {
+    bool busy = false;
+    size_t count = executor_count.load();
+    for (size_t i = 0; i < count && i < kMaxExecutors; ++i) {
+      Executor* executor = executors[i].load(std::memory_order_acquire);
+      if (executor == nullptr || executor == self) continue;
+      const void* running = executor->owner_.load();
+      if (running == nullptr || (owner != nullptr && running != owner)) continue;
+      busy = true;
+      interrupt_thread(executor->thread_id_.load());
+    }
+    if (!busy) return true;
+    if (limit != kForever && now_ns() >= limit) return false;
+    if (turn < 16) {
+      sched_yield();
+    } else {
+      usleep(turn < 100 ? 50 : 1000);
+    }
+  }
+}
+
+const void* Executor::find_overdue(uint64_t limit_ns) {
+  uint64_t now = now_ns();
+  size_t count = executor_count.load();
+  for (size_t i = 0; i < count && i < kMaxExecutors; ++i) {
+    Executor* executor = executors[i].load(std::memory_order_acquire);
+    if (executor == nullptr) continue;
+    const void* owner = executor->owner_.load();
+    uint64_t start = executor->start_ns_.load();
+    if (owner != nullptr && start != 0 && now > start && now - start > limit_ns) return owner;
+  }
+  return nullptr;
+}
+
+void Executor::keep_start_times() { start_times.store(true); }
+
+Executor* executor_of_host_thread() {
+  struct Held {
+    Executor* executor = nullptr;
+    ~Held() {
+      if (executor != nullptr) executor->release();
+    }
+  };
+  thread_local Held held;
+  if (!thread_can_fault()) return nullptr;
+  if (held.executor == nullptr) held.executor = Executor::acquire();
+  return held.executor;
+}
+
+}  // namespace km::cpu

@@ -1,0 +1,111 @@
+// What a thread needs to run generated code: stacks, the shared memory window, scratch memory and
+// the state of the block. Workers own one for life; waiting threads of the host borrow one.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "backends/cpu/address_space.h"
+#include "backends/cpu/fault.h"
+#include "backends/cpu/launch_run.h"
+#include "backends/cpu/warps.h"
+#include "base/result.h"
+
+namespace km::cpu {
+
+/// A fault with everything that the message needs, copied out of the thread that had it.
+struct KernelFault {
+  simt::FaultKind kind = simt::FaultKind::none;  // none: found by a signal
+  Fault fault;
+  uint64_t size_bytes = 0;
+  uint32_t block[3] = {};
+  uint32_t thread = 0;          // linear; the first of the packet when has_thread is false
+  bool has_thread = false;
+  bool deadlock = false;        // no warp of the block can go on
+  std::string text;             // of a failed assertion
+};
+
+class Executor {
+ public:
+  /// One that nobody uses, for the calling thread; null when memory is short.
+  static Executor* acquire();
+  /// Lock-free: also right in a child process after fork.
+  void release() { in_use_.store(false, std::memory_order_release); }
+
+  /// Runs blocks of the launch until none is left, it faults or it is told to stop. The error is
+  /// about memory for stacks, windows or scratch.
+  Result<Ending> run(LaunchRun& launch);
+  /// After run() gave `faulted` or `stopped`.
+  const KernelFault& fault() const { return fault_; }
+
+  /// Makes all other threads that run launches of `owner` (null: of anybody) look at their stop
+  /// word, until they have left or `timeout_ns` has passed. False in the latter case.
+  static bool interrupt_all(const void* owner, const Executor* self, uint64_t timeout_ns);
+  /// The owner and start of the oldest launch that runs longer than `limit_ns`, null: none.
+  static const void* find_overdue(uint64_t limit_ns);
+  /// From now on run() keeps the start times that find_overdue() needs.
+  static void keep_start_times();
+
+  // Called by generated code through the runtime table.
+  [[noreturn]] void raise(simt::FaultKind kind, uint64_t pc, uint64_t address, uint64_t size_bytes,
+                          uint32_t thread);
+  /// Takes the text over; null: not known.
+  [[noreturn]] void raise_assertion(std::string* text, uint64_t pc, uint32_t thread);
+  [[noreturn]] void raise_deadlock(uint64_t pc);
+  /// Leaves when the launch was told to stop. For functions of the runtime that may take long.
+  void check_stop(uint64_t pc);
+  /// Leaves with a stack overflow when less than `size_bytes` of stack are left.
+  void check_stack(uint64_t size_bytes, uint64_t pc);
+  Warps& warps() { return warps_; }
+  const LaunchRun& launch() const { return *launch_; }
+
+ private:
+  struct Window {
+    GuardedRange range;
+    uint64_t allowed_bytes = 0;
+  };
+
+  Executor() : warps_(&guard_) {}
+  bool make();
+  Status prepare(const LaunchRun& launch);
+  Status select_window(uint64_t shared_bytes);
+  Status prepare_scratch(const LaunchRun& launch, uint32_t warp_count);
+  Ending enter(LaunchRun& launch);
+  void note_fault(Ending ending);
+  void keep_text(std::string* text);
+  [[noreturn]] void leave(Ending ending);
+  static void run_blocks(void* argument);
+  void run_grid();
+  void run_warps();
+
+  CodeGuard guard_;
+  GuardedRange stack_;
+  GuardedRange scratch_;
+  std::array<Window, 2> windows_;
+  uint32_t window_ = 0;
+  Warps warps_;
+  simt::BlockState state_{};
+  KernelFault fault_;
+
+  LaunchRun* launch_ = nullptr;
+  uint64_t prepared_unit_ = 0;        // its id
+  uint64_t prepared_shared_bytes_ = 0;
+  uint32_t prepared_threads_ = 0;
+  uint64_t ticks_ = 0, blocks_ = 0;   // of this run
+  void* fake_stack_ = nullptr;
+  const void* host_low_ = nullptr;
+  size_t host_size_ = 0;
+
+  std::atomic<bool> in_use_{false};
+  std::atomic<int> thread_id_{0};
+  std::atomic<const void*> owner_{nullptr};   // of the launch that runs here now
+  std::atomic<uint64_t> start_ns_{0};
+};
+
+/// The executor of this thread, made at the first use and kept until the thread ends. Null when the
+/// thread cannot run generated code (signals blocked, no memory): then it must only wait.
+Executor* executor_of_host_thread();
+
+}  // namespace km::cpu

@@ -1,0 +1,55 @@
+// Faults of generated code and of guarded copies: the one signal handler, and what it finds out.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/result.h"
+
+namespace km::cpu {
+
+/// How a guarded call ended (the value of km_cpu_enter).
+enum class Ending : uint64_t { returned = 0, faulted = 1, stopped = 2 };
+
+struct Fault {
+  int signal = 0;            // 0: reported by generated code itself
+  int code = 0;              // si_code
+  uint64_t pc = 0;
+  uint64_t address = 0;
+  bool stack_overflow = false;
+};
+
+/// Addresses whose touch means that a stack has run out.
+struct StackGuard {
+  uint64_t begin = 0, end = 0;
+};
+
+/// What this thread is running; the signal handler reads it. Lives on or below the stack that
+/// called km_cpu_enter.
+struct CodeGuard {
+  uint64_t saved_stack = 0;  // written by km_cpu_enter: first, the assembly counts on it
+  uint64_t begin = 0, end = 0;                      // the instructions that may fault
+  const std::atomic<uint32_t>* stop = nullptr;      // not 0: leave when asked by a signal
+  StackGuard stacks[2];
+  Fault fault;
+};
+static_assert(offsetof(CodeGuard, saved_stack) == 0);
+
+/// The guard of this thread, null outside generated code. Initial-exec, so that the handler never
+/// makes the loader allocate.
+extern __thread CodeGuard* current_guard __attribute__((tls_model("initial-exec")));
+
+/// Installs the handler for SEGV, BUS, FPE and ILL, once per process. Everything that is not ours
+/// goes to the handler that was there before.
+Status install_fault_handler();
+
+/// Sends thread `tid` of this process the signal that makes it leave generated code if its guard
+/// says stop, and that does nothing otherwise. False when the handler is no longer ours.
+bool interrupt_thread(int tid);
+
+/// Whether this thread can survive faults: the signals are not blocked, and an alternate stack is
+/// there (one is made where the thread has none).
+bool thread_can_fault();
+
+}  // namespace km::cpu

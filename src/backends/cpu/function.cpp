@@ -1,0 +1,165 @@
+// Functions: their attributes, and the code of their variants.
+#include <algorithm>
+#include <cinttypes>
+
+#include "backends/cpu/config.h"
+#include "backends/cpu/device.h"
+#include "backends/cpu/entries.h"
+#include "backends/cpu/module.h"
+#include "base/log.h"
+
+namespace km::cpu {
+namespace {
+
+/// So many block shapes get code of their own; further ones share code for any shape.
+constexpr size_t kMaxShapes = 6;
+
+uint64_t default_dynamic_bytes(const simt::KernelInfo& kernel) {
+  return kSharedBytes - std::min(kernel.shared_static_bytes, kSharedBytes);
+}
+
+km_execution_mode mode_of(simt::Mode mode) { return static_cast<km_execution_mode>(mode); }
+
+}  // namespace
+
+KernelCode::KernelCode(const Function* function, const simt::Variant& variant,
+                       std::unique_ptr<simt::Code> code)
+    : function_(function), variant_(variant), code_(std::move(code)) {
+  grid_entry = code_->grid_entry();
+  warp_entry = code_->warp_entry();
+  begin = code_->begin();
+  end = code_->end();
+  scratch_bytes = code_->info().scratch_bytes;
+  stack_bytes = code_->info().stack_bytes;
+}
+
+std::string KernelCode::kernel_name() const { return function_->kernel().name; }
+
+std::string KernelCode::position_of(uint64_t pc) const {
+  simt::Code::Position position = code_->position_of(pc);
+  if (position.line == 0) return {};
+  return function_->module().name() + ":" + std::to_string(position.line);
+}
+
+Function::Function(const Module* module, uint32_t index)
+    : module_(module),
+      index_(index),
+      max_dynamic_shared_bytes_(default_dynamic_bytes(module->program().kernels()[index])) {
+  for (const simt::Param& param : kernel().params) {
+    params_.push_back({param.kind, param.align_bytes, param.size_bytes, param.offset_bytes});
+  }
+  info_.name = kernel().name.c_str();
+  info_.param_count = static_cast<uint32_t>(params_.size());
+  info_.params = params_.data();
+  info_.param_bytes = kernel().param_bytes;
+}
+
+const simt::KernelInfo& Function::kernel() const { return module_->program().kernels()[index_]; }
+
+Result<int64_t> Function::attribute(km_function_attribute attribute) const {
+  const simt::KernelInfo& info = kernel();
+  switch (attribute) {
+    case KM_FUNCTION_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+      return static_cast<int64_t>(std::min(info.max_threads, kMaxThreadsPerBlock));
+    case KM_FUNCTION_ATTRIBUTE_SHARED_BYTES:
+      return static_cast<int64_t>(info.shared_static_bytes);
+    case KM_FUNCTION_ATTRIBUTE_CONSTANT_BYTES:
+      return static_cast<int64_t>(info.constant_bytes);
+    case KM_FUNCTION_ATTRIBUTE_LOCAL_BYTES:
+      return static_cast<int64_t>(info.local_bytes);
+    case KM_FUNCTION_ATTRIBUTE_REGISTERS:
+      return static_cast<int64_t>(info.registers);
+    case KM_FUNCTION_ATTRIBUTE_PTX_VERSION:
+      return static_cast<int64_t>(info.ptx_version);
+    case KM_FUNCTION_ATTRIBUTE_TARGET:
+      return static_cast<int64_t>(info.target);
+    case KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES:
+      return static_cast<int64_t>(max_dynamic_shared_bytes());
+    case KM_FUNCTION_ATTRIBUTE_EXECUTION_MODE:
+      return static_cast<int64_t>(mode_of(info.mode));
+    default:
+      return make_error(KM_ERROR_INVALID_ARGUMENT, "there is no function attribute %d", attribute);
+  }
+}
+
+Status Function::set_attribute(km_function_attribute attribute, int64_t value) {
+  if (attribute != KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES) {
+    return make_error(KM_ERROR_INVALID_ARGUMENT, "function attribute %d cannot be set", attribute);
+  }
+  uint64_t fixed = kernel().shared_static_bytes;
+  uint64_t most = kMaxSharedBytes - std::min(fixed, kMaxSharedBytes);
+  if (value < 0 || static_cast<uint64_t>(value) > most) {
+    return make_error(KM_ERROR_INVALID_ARGUMENT,
+                      "kernel '%s' cannot have %" PRId64
+                      " bytes of dynamic shared memory: at most %" PRIu64 " (%" PRIu64
+                      " less its %" PRIu64 " static bytes)",
+                      kernel().name.c_str(), value, most, kMaxSharedBytes, fixed);
+  }
+  max_dynamic_shared_bytes_.store(static_cast<uint64_t>(value), std::memory_order_relaxed);
+  return {};
+}
+
+simt::Variant Function::variant_for(const uint32_t block[3], bool assume_no_wrap) const {
+  simt::Variant variant;
+  variant.block = {block[0], block[1], block[2]};
+  variant.assume_no_wrap = assume_no_wrap;
+  variant.checked = config().checked;
+  variant.isa = config().isa;
+  return variant;
+}
+
+Result<const KernelCode*> Function::code_for(const simt::LaunchRecord& record) const {
+  const KernelCode* latest = latest_.load(std::memory_order_acquire);
+  auto fits = [&record](const KernelCode& code) {
+    const std::array<uint32_t, 3>& block = code.variant().block;
+    return block[0] == record.block[0] && block[1] == record.block[1] &&
+           block[2] == record.block[2];
+  };
+  if (latest == nullptr || !fits(*latest) || !latest->variant().assume_no_wrap) {
+    KM_ASSIGN(latest, find_or_compile(variant_for(record.block, true)));
+    latest_.store(latest, std::memory_order_release);
+  }
+  if (latest->code().precheck(record)) return latest;
+  return find_or_compile(variant_for(record.block, false));
+}
+
+Result<const KernelCode*> Function::find_or_compile(const simt::Variant& wanted) const {
+  std::lock_guard lock(mutex_);
+  simt::Variant variant = wanted;
+  size_t shapes = 0;
+  for (int pass = 0; pass < 2; ++pass) {
+    for (const auto& code : codes_) {
+      if (code->variant() == variant) return code.get();
+      shapes += code->variant().assume_no_wrap == variant.assume_no_wrap;
+    }
+    if (shapes < kMaxShapes) break;
+    variant.block = {0, 0, 0};
+  }
+  KM_ASSIGN(simt::Object object, simt::compile(module_->program(), index_, variant));
+  KM_ASSIGN(std::unique_ptr<simt::Code> code, simt::Code::load(object));
+  log(LogLevel::kDebug, "cpu", "kernel '%s' for blocks of %ux%ux%u: %zu bytes of object code",
+      kernel().name.c_str(), variant.block[0], variant.block[1], variant.block[2], object.size());
+  codes_.push_back(std::make_unique<KernelCode>(this, variant, std::move(code)));
+  return codes_.back().get();
+}
+
+km_status function_info(kmb_function* function, kmb_function_info* out_info, kmb_error*) {
+  *out_info = from(function)->info();
+  return KM_SUCCESS;
+}
+
+km_status function_attribute_get(kmb_function* function, km_function_attribute attribute,
+                                 int64_t* out_value, kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    KM_ASSIGN(*out_value, from(function)->attribute(attribute));
+    return {};
+  });
+}
+
+km_status function_attribute_set(kmb_function* function, km_function_attribute attribute,
+                                 int64_t value, kmb_error* error) {
+  return guarded(error,
+                 [&]() -> Status { return from(function)->set_attribute(attribute, value); });
+}
+
+}  // namespace km::cpu

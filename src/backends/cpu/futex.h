@@ -1,0 +1,61 @@
+// Sleeping on a 32-bit word, spinning politely, and a lock for a few instructions.
+#pragma once
+
+#include <immintrin.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <climits>
+#include <cstdint>
+
+namespace km::cpu {
+
+constexpr uint64_t kForever = UINT64_MAX;
+
+/// CLOCK_MONOTONIC.
+inline uint64_t now_ns() {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
+}
+
+/// Cheap ticks for rough measures: 2 to 5 a nanosecond.
+inline uint64_t now_ticks() { return __rdtsc(); }
+
+/// Sleeps while `word` is `expected`, until a wake or for `timeout_ns`; may return early.
+inline void futex_wait(const std::atomic<uint32_t>& word, uint32_t expected,
+                       uint64_t timeout_ns = kForever) {
+  timespec limit = {static_cast<time_t>(timeout_ns / 1000000000u),
+                    static_cast<long>(timeout_ns % 1000000000u)};
+  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected,
+          timeout_ns == kForever ? nullptr : &limit, nullptr, 0);
+}
+
+inline void futex_wake(const std::atomic<uint32_t>& word, int count = INT_MAX) {
+  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
+}
+
+inline void pause() { _mm_pause(); }
+
+/// Held for tens of nanoseconds; a holder that was descheduled is waited for without burning.
+class SpinLock {
+ public:
+  void lock() {
+    for (unsigned turn = 0; held_.exchange(true, std::memory_order_acquire); ++turn) {
+      while (held_.load(std::memory_order_relaxed)) {
+        if (++turn % 128 == 0) sched_yield();
+        pause();
+      }
+    }
+  }
+  void unlock() { held_.store(false, std::memory_order_release); }
+
+ private:
+  std::atomic<bool> held_{false};
+};
+
+}  // namespace km::cpu

@@ -1,0 +1,24 @@
+// Copies and fills at memory speed that survive addresses which are not there.
+#pragma once
+
+#include <cstdint>
+
+#include "backends/cpu/fault.h"
+
+namespace km::cpu {
+
+/// From this size on, a command's memory traffic goes around the caches.
+constexpr uint64_t kStreamingBytes = 8 << 20;
+
+/// Overlapping ranges copy as memmove does. On false *out_fault says where it failed.
+bool guarded_copy(void* destination, const void* source, uint64_t size_bytes, bool streaming,
+                  Fault* out_fault);
+
+/// Repeats `value` (1, 2 or 4 bytes) `count` times.
+bool guarded_fill(void* destination, uint32_t value, uint32_t value_size_bytes, uint64_t count,
+                  bool streaming, Fault* out_fault);
+
+/// strnlen.
+bool guarded_length(const char* text, uint64_t limit, uint64_t* out_length);
+
+}  // namespace km::cpu

@@ -1,0 +1,139 @@
+// The entry that launches a kernel.
+#include <cinttypes>
+#include <cstring>
+
+#include "backends/cpu/config.h"
+#include "backends/cpu/context.h"
+#include "backends/cpu/device.h"
+#include "backends/cpu/entries.h"
+#include "backends/cpu/module.h"
+#include "backends/cpu/runtime_table.h"
+#include "backends/cpu/stream.h"
+
+namespace km::cpu {
+namespace {
+
+std::atomic<uint64_t> next_grid_id{1};
+
+Status check_dimensions(const simt::KernelInfo& kernel, const kmb_launch& launch) {
+  static constexpr char kAxes[] = "xyz";
+  for (int i = 0; i < 3; ++i) {
+    if (launch.grid[i] == 0 || launch.grid[i] > kMaxGridDim[i]) {
+      return make_error(KM_ERROR_INVALID_LAUNCH, "kernel '%s': grid.%c is %u, not in 1 to %u",
+                        kernel.name.c_str(), kAxes[i], launch.grid[i], kMaxGridDim[i]);
+    }
+    if (launch.block[i] == 0 || launch.block[i] > kMaxBlockDim[i]) {
+      return make_error(KM_ERROR_INVALID_LAUNCH, "kernel '%s': block.%c is %u, not in 1 to %u",
+                        kernel.name.c_str(), kAxes[i], launch.block[i], kMaxBlockDim[i]);
+    }
+  }
+  return {};
+}
+
+Status check_block(const simt::KernelInfo& kernel, const kmb_launch& launch) {
+  uint64_t threads = uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];
+  uint32_t most = std::min(kernel.max_threads, kMaxThreadsPerBlock);
+  if (threads > most) {
+    return make_error(KM_ERROR_INVALID_LAUNCH,
+                      "kernel '%s': %" PRIu64 " threads per block (%ux%ux%u), at most %u allowed%s",
+                      kernel.name.c_str(), threads, launch.block[0], launch.block[1],
+                      launch.block[2], most,
+                      most < kMaxThreadsPerBlock ? " by its launch bounds (.maxntid)" : "");
+  }
+  const std::array<uint32_t, 3>& required = kernel.required_block;
+  bool other = required[0] != 0 && (required[0] != launch.block[0] ||
+                                    required[1] != launch.block[1] ||
+                                    required[2] != launch.block[2]);
+  if (other) {
+    return make_error(KM_ERROR_INVALID_LAUNCH,
+                      "kernel '%s' requires blocks of %ux%ux%u (.reqntid), not %ux%ux%u",
+                      kernel.name.c_str(), required[0], required[1], required[2], launch.block[0],
+                      launch.block[1], launch.block[2]);
+  }
+  return {};
+}
+
+Status check_shared(const Function& function, uint64_t shared_bytes) {
+  const simt::KernelInfo& kernel = function.kernel();
+  uint64_t most = function.max_dynamic_shared_bytes();
+  if (shared_bytes <= most) return {};
+  return make_error(KM_ERROR_INVALID_LAUNCH,
+                    "kernel '%s': %" PRIu64 " bytes of dynamic shared memory, at most %" PRIu64
+                    " allowed beside its %" PRIu64
+                    " static ones; raise KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES (up to "
+                    "%" PRIu64 " in all)",
+                    kernel.name.c_str(), shared_bytes, most, kernel.shared_static_bytes,
+                    kMaxSharedBytes);
+}
+
+Status check_launch(const Function& function, const kmb_launch& launch) {
+  const simt::KernelInfo& kernel = function.kernel();
+  KM_TRY(check_dimensions(kernel, launch));
+  KM_TRY(check_block(kernel, launch));
+  KM_TRY(check_shared(function, launch.shared_bytes));
+  if (launch.arguments_size_bytes == kernel.param_bytes) return {};
+  return make_error(KM_ERROR_INVALID_LAUNCH,
+                    "kernel '%s' takes %" PRIu64 " bytes of arguments, not %" PRIu64,
+                    kernel.name.c_str(), kernel.param_bytes, launch.arguments_size_bytes);
+}
+
+/// Static shared memory, then the dynamic part, which starts on 16 bytes.
+uint64_t shared_bytes_of(const simt::KernelInfo& kernel, uint64_t dynamic_bytes) {
+  if (dynamic_bytes == 0) return kernel.shared_static_bytes;
+  return round_up(kernel.shared_static_bytes, 16) + dynamic_bytes;
+}
+
+Status fill_in(Command* command, const Function& function, const kmb_launch& launch,
+               Context* context) {
+  const simt::KernelInfo& kernel = function.kernel();
+  command->kind = CommandKind::kernel;
+  uint8_t* params = command->allocate_params(launch.arguments_size_bytes);
+  if (params == nullptr) throw std::bad_alloc();
+  if (launch.arguments_size_bytes != 0) {
+    memcpy(params, launch.arguments, launch.arguments_size_bytes);
+  }
+  LaunchRun& run = command->run;
+  simt::LaunchRecord& record = run.record;
+  record.params = params;
+  record.variables = function.module().variable_addresses();
+  record.runtime = &runtime_table();
+  for (int i = 0; i < 3; ++i) {
+    record.grid[i] = launch.grid[i];
+    record.block[i] = launch.block[i];
+  }
+  record.shared_dynamic_bytes = launch.shared_bytes;
+  record.grid_id = next_grid_id.fetch_add(1, std::memory_order_relaxed);
+  record.host = &run;
+  KM_ASSIGN(run.unit, function.code_for(record));
+  run.block_count = uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
+  run.shared_bytes = shared_bytes_of(kernel, launch.shared_bytes);
+  run.stop = context->stop_word();
+  run.owner = context;
+  run.output = &context->output();
+  return {};
+}
+
+}  // namespace
+
+km_status launch(kmb_stream* handle, kmb_function* function, const kmb_launch* launch,
+                 uint64_t* out_ticket, kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    Stream* stream = from(handle);
+    Context* context = stream->context();
+    KM_TRY(context->check());
+    KM_TRY(check_launch(*from(function), *launch));
+    struct Discard {
+      Stream* stream;
+      Command* command;
+      ~Discard() {
+        if (command != nullptr) stream->discard(command);
+      }
+    } pending = {stream, stream->allocate()};
+    if (pending.command == nullptr) throw std::bad_alloc();
+    KM_TRY(fill_in(pending.command, *from(function), *launch, context));
+    *out_ticket = stream->submit(std::exchange(pending.command, nullptr));
+    return {};
+  });
+}
+
+}  // namespace km::cpu

@@ -1,0 +1,27 @@
+// One kernel launch while it runs: what all threads that execute its blocks share.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "backends/cpu/block_range.h"
+#include "backends/cpu/code_unit.h"
+#include "simt/abi.h"
+
+namespace km::cpu {
+
+class Output;
+
+struct LaunchRun {
+  simt::LaunchRecord record{};
+  const CodeUnit* unit = nullptr;
+  uint64_t block_count = 0;
+  uint64_t shared_bytes = 0;                      // static and dynamic
+  const std::atomic<uint32_t>* stop = nullptr;    // not 0: every thread leaves
+  const void* owner = nullptr;                    // whose launches are stopped together
+  Output* output = nullptr;                       // of device printf
+  BlockRange range;
+};
+
+}  // namespace km::cpu

@@ -1,0 +1,37 @@
+#include "backends/cpu/marker.h"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "backends/cpu/stream.h"
+
+namespace km::cpu {
+
+void Marker::complete() {
+  std::vector<Stream*> parked;
+  {
+    std::lock_guard lock(lock_);
+    time_ns_ = now_ns();
+    done_.store(true, std::memory_order_release);
+    parked = std::exchange(parked_, {});
+  }
+  for (Stream* stream : parked) stream->resume();
+}
+
+bool Marker::park(Stream* stream) {
+  std::lock_guard lock(lock_);
+  if (done_.load(std::memory_order_relaxed)) return false;
+  parked_.push_back(stream);
+  return true;
+}
+
+bool Marker::unpark(Stream* stream) {
+  std::lock_guard lock(lock_);
+  auto found = std::find(parked_.begin(), parked_.end(), stream);
+  if (found == parked_.end()) return false;
+  parked_.erase(found);
+  return true;
+}
+
+}  // namespace km::cpu

@@ -1,0 +1,49 @@
+// A point in a stream that others can wait for: one recording of an event.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "backends/cpu/futex.h"
+
+namespace km::cpu {
+
+class Stream;
+
+/// Counted references: the event, the command that completes it, and every waiter hold one.
+class Marker {
+ public:
+  Marker(Stream* stream, uint64_t ticket) : stream_(stream), ticket_(ticket) {}
+  void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
+  void release() {
+    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+
+  bool done() const { return done_.load(std::memory_order_acquire); }
+  /// After done().
+  uint64_t time_ns() const { return time_ns_; }
+  Stream* stream() const { return stream_; }
+  uint64_t ticket() const { return ticket_; }
+  void set_ticket(uint64_t ticket) { ticket_ = ticket; }
+
+  /// Lets everybody go on who waits.
+  void complete();
+  /// Puts a stream to sleep until complete(); false when that has happened already.
+  bool park(Stream* stream);
+  /// Takes the stream out again; false when it was not (any more) parked here.
+  bool unpark(Stream* stream);
+
+ private:
+  ~Marker() = default;
+
+  std::atomic<uint32_t> references_{1};
+  std::atomic<bool> done_{false};
+  uint64_t time_ns_ = 0;
+  Stream* stream_;
+  uint64_t ticket_;
+  SpinLock lock_;
+  std::vector<Stream*> parked_;
+};
+
+}  // namespace km::cpu

@@ -1,0 +1,117 @@
+#include "backends/cpu/memory.h"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "backends/cpu/callback_thread.h"
+#include "backends/cpu/context.h"
+#include "backends/cpu/entries.h"
+#include "backends/cpu/guarded_memory.h"
+#include "backends/cpu/stream.h"
+
+namespace km::cpu {
+namespace {
+
+kmb_memory_info info_of(uint64_t address, uint64_t size_bytes) {
+  return {address, reinterpret_cast<void*>(address), size_bytes};
+}
+
+Result<std::unique_ptr<Memory>> allocate(Context* context, uint64_t size_bytes, bool zeroed,
+                                         Heap::Block* out_block) {
+  KM_TRY(context->check());
+  KM_ASSIGN(Heap::Block block, Heap::instance().allocate(size_bytes, zeroed));
+  *out_block = block;
+  return std::make_unique<Memory>(context, block.address, size_bytes, block);
+}
+
+/// Zeros in stream order; the memory remembers the ticket.
+void fill_on_stream(Stream* stream, const Heap::Block& block, Memory* memory) {
+  Command* command = new_command(stream, CommandKind::transfer);
+  command->transfer = {.destination = block.address, .source = 0, .size_bytes = block.size_bytes,
+                       .value = 0, .value_size_bytes = 1};
+  memory->set_own_use({to(stream), stream->submit(command)});
+}
+
+}  // namespace
+
+Memory::Memory(Context* context, uint64_t address, uint64_t size_bytes, const Heap::Block& block)
+    : context_(context), address_(address), block_(block) {
+  context_->retain();
+  context_->allocations().add(address, size_bytes);
+}
+
+Memory::~Memory() {
+  context_->allocations().remove(address_);
+  if (block_.address != 0) Heap::instance().free(block_);
+  if (release_ != nullptr) {
+    post_callback([release = release_, user_data = user_data_] { release(user_data); });
+  }
+  context_->release();
+}
+
+km_status memory_create(kmb_context* context, kmb_stream* stream, uint64_t size_bytes,
+                        uint32_t zeroed, kmb_memory** out_memory, kmb_memory_info* out_info,
+                        kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    Heap::Block block;
+    KM_ASSIGN(std::unique_ptr<Memory> memory,
+              allocate(from(context), size_bytes, zeroed != 0, &block));
+    if (zeroed != 0 && !block.fresh) {
+      if (stream != nullptr) {
+        fill_on_stream(from(stream), block, memory.get());
+      } else {
+        guarded_fill(reinterpret_cast<void*>(block.address), 0, 1, size_bytes,
+                     size_bytes >= kStreamingBytes, nullptr);
+      }
+    }
+    *out_info = info_of(block.address, size_bytes);
+    *out_memory = to(memory.release());
+    return {};
+  });
+}
+
+km_status memory_from_host(kmb_context* context, void* pointer, uint64_t size_bytes,
+                           km_release_callback release, void* user_data, kmb_memory** out_memory,
+                           kmb_memory_info* out_info, kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    KM_TRY(from(context)->check());
+    if (release != nullptr && !start_callback_thread()) {
+      return make_error(KM_ERROR_OUT_OF_HOST_MEMORY,
+                        "cannot start the thread for callbacks: raise the limit on processes "
+                        "(ulimit -u)");
+    }
+    auto address = reinterpret_cast<uint64_t>(pointer);
+    auto memory = std::make_unique<Memory>(from(context), address, size_bytes, Heap::Block{});
+    memory->set_release(release, user_data);
+    *out_info = info_of(address, size_bytes);
+    *out_memory = to(memory.release());
+    return {};
+  });
+}
+
+void memory_destroy(kmb_memory* handle, const kmb_use* uses, uint64_t use_count) {
+  Memory* memory = from(handle);
+  std::vector<kmb_use> all(uses, uses + use_count);
+  if (memory->own_use().stream != nullptr) all.push_back(memory->own_use());
+  std::erase_if(all, [](const kmb_use& use) { return from(use.stream)->is_complete(use.ticket); });
+  if (all.empty()) {
+    delete memory;
+  } else {
+    when_all_complete(all, [memory] { delete memory; });
+  }
+}
+
+km_status host_memory_create(kmb_context* context, uint64_t size_bytes, kmb_memory** out_memory,
+                             kmb_memory_info* out_info, kmb_error* error) {
+  return memory_create(context, nullptr, size_bytes, 0, out_memory, out_info, error);
+}
+
+km_status host_memory_register(kmb_context* context, void* pointer, uint64_t size_bytes,
+                               kmb_memory** out_memory, kmb_memory_info* out_info,
+                               kmb_error* error) {
+  return memory_from_host(context, pointer, size_bytes, nullptr, nullptr, out_memory, out_info,
+                          error);
+}
+
+}  // namespace km::cpu

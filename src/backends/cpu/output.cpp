@@ -1,0 +1,54 @@
+#include "backends/cpu/output.h"
+
+#include <cstdio>
+#include <new>
+#include <utility>
+
+namespace km::cpu {
+
+void Output::set_callback(km_output_callback callback, void* user_data) {
+  std::lock_guard lock(flush_mutex_);
+  callback_ = callback;
+  user_data_ = user_data;
+}
+
+void Output::append(std::string_view text) noexcept {
+  std::lock_guard lock(text_mutex_);
+  if (text_.size() + text.size() > kLimitBytes) {
+    dropped_ += text.size();
+  } else {
+    try {
+      text_ += text;
+    } catch (const std::bad_alloc&) {
+      dropped_ += text.size();
+    }
+  }
+  has_text_.store(true, std::memory_order_release);
+}
+
+void Output::flush_text() noexcept {
+  std::lock_guard flush_lock(flush_mutex_);
+  std::string text;
+  uint64_t dropped = 0;
+  {
+    std::lock_guard lock(text_mutex_);
+    text = std::exchange(text_, {});
+    dropped = std::exchange(dropped_, 0);
+    has_text_.store(false, std::memory_order_release);
+  }
+  char note[80];
+  int note_size = dropped == 0 ? 0
+                               : snprintf(note, sizeof note,
+                                          "[%llu bytes of device printf dropped]\n",
+                                          static_cast<unsigned long long>(dropped));
+  if (callback_ != nullptr) {
+    if (!text.empty()) callback_(user_data_, text.data(), text.size());
+    if (note_size > 0) callback_(user_data_, note, static_cast<uint64_t>(note_size));
+    return;
+  }
+  fwrite(text.data(), 1, text.size(), stdout);
+  fwrite(note, 1, static_cast<size_t>(note_size), stdout);
+  fflush(stdout);
+}
+
+}  // namespace km::cpu

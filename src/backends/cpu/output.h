@@ -1,0 +1,39 @@
+// Device printf of one context: collected while kernels run, handed out at synchronise.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "c_api.h"
+
+namespace km::cpu {
+
+class Output {
+ public:
+  /// Text beyond this, between two flushes, is counted and dropped.
+  static constexpr size_t kLimitBytes = 64 << 20;
+
+  /// Null: standard output.
+  void set_callback(km_output_callback callback, void* user_data);
+  /// Never throws; text is dropped when memory is short.
+  void append(std::string_view text) noexcept;
+  /// Hands everything to the callback, one thread at a time.
+  void flush() noexcept {
+    if (has_text_.load(std::memory_order_acquire)) flush_text();
+  }
+
+ private:
+  void flush_text() noexcept;
+
+  std::atomic<bool> has_text_{false};
+  std::mutex text_mutex_;   // text_, dropped_
+  std::mutex flush_mutex_;  // callback_, user_data_; held during the callback
+  std::string text_;
+  uint64_t dropped_ = 0;
+  km_output_callback callback_ = nullptr;
+  void* user_data_ = nullptr;
+};
+
+}  // namespace km::cpu

@@ -1,0 +1,104 @@
+// The table of entries, its one exported symbol, and the start and end of the backend.
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "backends/cpu/config.h"
+#include "backends/cpu/context.h"
+#include "backends/cpu/entries.h"
+#include "backends/cpu/stream.h"
+#include "base/log.h"
+#include "km_version.h"
+
+namespace km::cpu {
+namespace {
+
+pid_t owner_process = 0;
+
+/// Kernels that still run would go on while the host's static objects are being destroyed.
+void on_exit() {
+  if (getpid() == owner_process) Context::stop_all();  // a forked child has no workers
+}
+
+km_status stream_ticket(kmb_stream* stream, uint64_t* out_ticket, kmb_error*) {
+  *out_ticket = from(stream)->submitted();
+  return KM_SUCCESS;
+}
+
+constexpr kmb_backend kTable = {
+    .abi_major = KMB_ABI_MAJOR,
+    .abi_minor = KMB_ABI_MINOR,
+    .size = sizeof(kmb_backend),
+    .name = "cpu",
+    .build_id = KM_BUILD_ID,
+    .initialize = backend_initialize,
+    .device_count = device_count,
+    .device_open = device_open,
+    .device_close = device_close,
+    .device_info = device_info,
+    .device_attribute = device_attribute,
+    .context_create = context_create,
+    .context_destroy = context_destroy,
+    .context_synchronize = context_synchronize,
+    .context_memory_info = context_memory_info,
+    .context_reset = context_reset,
+    .context_status = context_status,
+    .context_set_output = context_set_output,
+    .stream_create = stream_create,
+    .stream_destroy = stream_destroy,
+    .stream_synchronize = stream_synchronize,
+    .stream_wait_event = stream_wait_event,
+    .stream_add_callback = stream_add_callback,
+    .event_create = event_create,
+    .event_destroy = event_destroy,
+    .event_record = event_record,
+    .event_synchronize = event_synchronize,
+    .event_elapsed = event_elapsed,
+    .memory_create = memory_create,
+    .memory_from_host = memory_from_host,
+    .memory_destroy = memory_destroy,
+    .host_memory_create = host_memory_create,
+    .host_memory_register = host_memory_register,
+    .copy_to_device = copy_to_device,
+    .copy_to_host = copy_to_host,
+    .copy_on_device = copy_on_device,
+    .fill = fill,
+    .module_load = module_load,
+    .module_unload = module_unload,
+    .module_function_count = module_function_count,
+    .module_function_at = module_function_at,
+    .module_global = module_global,
+    .function_info = function_info,
+    .function_attribute_get = function_attribute_get,
+    .function_attribute_set = function_attribute_set,
+    .launch = launch,
+    .stream_ticket = stream_ticket,
+};
+
+}  // namespace
+
+km_status report(const Error& error, kmb_error* out_error) {
+  out_error->native_code = error.native_code;
+  const char* text = error.message.empty() ? "out of host memory" : error.message.c_str();
+  snprintf(out_error->message, sizeof out_error->message, "%s", text);
+  return error.status;
+}
+
+const kmb_backend& backend_table() { return kTable; }
+
+km_status backend_initialize(const kmb_host* host, kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    if (host != nullptr && host->log != nullptr) set_log_sink(host->log);
+    KM_TRY(load_config());
+    owner_process = getpid();
+    std::atexit(on_exit);
+    return {};
+  });
+}
+
+}  // namespace km::cpu
+
+extern "C" __attribute__((visibility("default"))) const kmb_backend* km_backend_plugin() {
+  return &km::cpu::backend_table();
+}

@@ -1,0 +1,235 @@
+#include "backends/cpu/pool.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <mutex>
+#include <string>
+
+#include "backends/cpu/executor.h"
+#include "backends/cpu/stream.h"
+#include "backends/cpu/threads.h"
+#include "backends/cpu/work.h"
+#include "base/log.h"
+
+namespace km::cpu {
+namespace {
+
+constexpr uint64_t kWorkerStackBytes = 1 << 20;
+
+// A job's state and its name.
+constexpr uint64_t kOpen = uint64_t{1} << 63;
+constexpr uint64_t kGenerationMask = 0x00ffffff00000000;  // 24 bits
+constexpr uint64_t kGenerationStep = uint64_t{1} << 32;
+constexpr uint64_t kParticipants = 0xffffffff;
+
+uint64_t name_of(uint32_t slot, uint64_t state) {
+  return (state & kGenerationMask) | (slot + 1);
+}
+uint32_t slot_of(uint64_t job) { return static_cast<uint32_t>(job & 0xffffffff) - 1; }
+
+int list_of(int32_t priority) { return priority < 0 ? 0 : priority == 0 ? 1 : 2; }
+
+}  // namespace
+
+Result<Pool*> Pool::start(const PoolOptions& options) {
+  auto* pool = new Pool(options);  // lives as long as its threads: for ever
+  uint32_t started = 0;
+  for (uint32_t i = 0; i < options.threads; ++i) {
+    std::string name = "km-cpu-" + std::to_string(options.first_name + i);
+    int cpu = options.cpus.empty() ? -1 : options.cpus[i % options.cpus.size()];
+    if (!start_thread(name.c_str(), kWorkerStackBytes, cpu, [pool] { pool->run_worker(); })) break;
+    ++started;
+  }
+  if (started == 0) {
+    delete pool;
+    return make_error(KM_ERROR_OUT_OF_HOST_MEMORY,
+                      "cannot start a worker thread: raise the limit on processes (ulimit -u) or "
+                      "on memory");
+  }
+  if (started < options.threads) {
+    log(LogLevel::kWarn, "cpu", "only %u of %u worker threads could be started", started,
+        options.threads);
+    pool->options_.threads = started;
+  }
+  return pool;
+}
+
+void Pool::run_worker() {
+  Executor* executor = thread_can_fault() ? Executor::acquire() : nullptr;
+  if (executor == nullptr) {
+    log(LogLevel::kError, "cpu", "a worker thread ends: no memory for its stacks");
+    return;
+  }
+  for (;;) {
+    Item item;
+    if (take(&item, 0) || wait_for_work(&item)) run(item, executor);
+  }
+}
+
+/// The name of a job that wants more threads, 0: none.
+uint64_t Pool::job_with_room() const {
+  for (uint64_t open = open_jobs_.load(); open != 0; open &= open - 1) {
+    auto slot = static_cast<uint32_t>(std::countr_zero(open));
+    uint64_t state = jobs_[slot].state.load(std::memory_order_relaxed);
+    bool room = (state & kOpen) != 0 && (state & kParticipants) < options_.threads;
+    if (room) return name_of(slot, state);
+  }
+  return 0;
+}
+
+bool Pool::take(Item* out_item, uint64_t grace_ticks) {
+  uint64_t job = job_with_room();
+  if (job != 0 && enter(job)) {
+    out_item->job = job;
+    return true;
+  }
+  out_item->stream = take_ready(grace_ticks);
+  return out_item->stream != nullptr;
+}
+
+void Pool::run(const Item& item, Executor* executor) {
+  if (item.job != 0) {
+    take_part(item.job, executor, UINT64_MAX);
+  } else {
+    item.stream->drive(executor, UINT64_MAX);
+  }
+}
+
+bool Pool::spin_for_work(Item* out_item) {
+  uint64_t now = now_ticks(), end = now + kSpinTicks;
+  bool found = false;
+  spinners_.fetch_add(1);
+  for (; !found && now < end; now = now_ticks()) {
+    pause();
+    if (!has_work()) continue;
+    found = take(out_item, kGraceTicks);
+    // What is too young is left alone for a while, cache lines and all.
+    for (uint64_t next = now + kGraceTicks; !found && now_ticks() < next;) pause();
+  }
+  if (!found) sleepers_.fetch_add(1);
+  spinners_.fetch_sub(1);
+  // What came while this thread counted as a spinner has woken nobody.
+  if (found && spinners_.load() == 0 && has_work()) wake(1);
+  return found;
+}
+
+bool Pool::wait_for_work(Item* out_item) {
+  if (!options_.may_spin) {
+    sleepers_.fetch_add(1);
+  } else if (spin_for_work(out_item)) {
+    return true;
+  }
+  uint32_t word = wake_word_.load();
+  if (!has_work()) futex_wait(wake_word_, word);
+  sleepers_.fetch_sub(1);
+  return false;
+}
+
+void Pool::wake(uint32_t count) {
+  uint32_t sleeping = sleepers_.load();
+  if (sleeping == 0) return;
+  wake_word_.fetch_add(1);
+  futex_wake(wake_word_, static_cast<int>(std::min(count, sleeping)));
+}
+
+void Pool::add_ready(Stream* stream) {
+  if (!stream->listed_.exchange(true)) {
+    std::lock_guard lock(ready_lock_);
+    ReadyList& list = ready_[static_cast<size_t>(list_of(stream->priority()))];
+    stream->next_ready_ = nullptr;
+    (list.last != nullptr ? list.last->next_ready_ : list.first) = stream;
+    list.last = stream;
+    ready_count_.fetch_add(1);
+  }
+  if (spinners_.load() == 0) wake(1);
+}
+
+/// A stream that the caller now owns. Streams that were taken by somebody who waits for them are
+/// dropped from the list on the way.
+Stream* Pool::take_ready(uint64_t grace_ticks) {
+  if (ready_count_.load() == 0) return nullptr;
+  uint64_t now = grace_ticks == 0 ? 0 : now_ticks();
+  std::lock_guard lock(ready_lock_);
+  for (ReadyList& list : ready_) {
+    while (list.first != nullptr) {
+      Stream* stream = list.first;
+      if (grace_ticks != 0 && now - stream->ready_ticks() < grace_ticks) break;
+      list.first = stream->next_ready_;
+      if (list.first == nullptr) list.last = nullptr;
+      ready_count_.fetch_sub(1);
+      stream->listed_.store(false);  // before the look at its state: add_ready() counts on it
+      if (stream->try_own()) return stream;
+    }
+  }
+  return nullptr;
+}
+
+bool Pool::others_wait(const Stream* stream) const {
+  if (ready_count_.load(std::memory_order_relaxed) == 0) return false;
+  if (spinners_.load(std::memory_order_relaxed) + sleepers_.load(std::memory_order_relaxed) != 0) {
+    return false;
+  }
+  return now_ticks() - stream->ready_ticks() > kSliceTicks;
+}
+
+bool Pool::wants_to_share(const Command& command) const {
+  return options_.threads > 1 && !options_.in_order && is_worth_sharing(command);
+}
+
+uint64_t Pool::publish(Stream* stream, Command* command) {
+  uint64_t free = free_jobs_.load(std::memory_order_relaxed);
+  do {
+    if (free == 0) return 0;
+  } while (!free_jobs_.compare_exchange_weak(free, free & (free - 1), std::memory_order_acquire));
+  auto slot = static_cast<uint32_t>(std::countr_zero(free));
+  Job& job = jobs_[slot];
+  uint32_t wanted = prepare_shared(*command, options_.threads);
+  job.stream = stream;
+  job.command = command;
+  uint64_t state = (job.state.load(std::memory_order_relaxed) & kGenerationMask) | kOpen | 1;
+  job.state.store(state, std::memory_order_release);
+  open_jobs_.fetch_or(uint64_t{1} << slot);
+  uint32_t spinning = spinners_.load();
+  if (wanted > spinning) wake(wanted - spinning);
+  return name_of(slot, state);
+}
+
+bool Pool::enter(uint64_t job) {
+  Job& entry = jobs_[slot_of(job)];
+  uint64_t state = entry.state.load(std::memory_order_acquire);
+  do {
+    bool same = (state & kGenerationMask) == (job & kGenerationMask);
+    if ((state & kOpen) == 0 || !same || (state & kParticipants) >= options_.threads) return false;
+  } while (!entry.state.compare_exchange_weak(state, state + 1, std::memory_order_acquire));
+  return true;
+}
+
+bool Pool::leave(uint64_t job) {
+  uint32_t slot = slot_of(job);
+  Job& entry = jobs_[slot];
+  uint64_t bit = uint64_t{1} << slot;
+  if ((open_jobs_.load(std::memory_order_relaxed) & bit) != 0) open_jobs_.fetch_and(~bit);
+  entry.state.fetch_and(~kOpen);
+  uint64_t before = entry.state.fetch_sub(1, std::memory_order_acq_rel);
+  if ((before & kParticipants) != 1) return false;
+  uint64_t generation = ((before & kGenerationMask) + kGenerationStep) & kGenerationMask;
+  entry.state.store(generation, std::memory_order_relaxed);
+  free_jobs_.fetch_or(bit, std::memory_order_release);
+  return true;
+}
+
+void Pool::take_part(uint64_t job, Executor* executor, uint64_t until) {
+  Job& entry = jobs_[slot_of(job)];
+  Stream* stream = entry.stream;
+  work_on(*entry.command, *executor, *stream->context());
+  if (leave(job)) stream->resume_here(executor, until);
+}
+
+bool Pool::help(uint64_t job, Executor* executor, uint64_t until) {
+  if (!enter(job)) return false;
+  take_part(job, executor, until);
+  return true;
+}
+
+}  // namespace km::cpu

@@ -1,0 +1,98 @@
+// The worker threads of a device: they run streams that are ready, and share the blocks of large
+// commands.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "backends/cpu/futex.h"
+#include "base/result.h"
+
+namespace km::cpu {
+
+struct Command;
+class Executor;
+class Stream;
+
+struct PoolOptions {
+  uint32_t threads = 1;
+  uint32_t first_name = 0;          // km-cpu-<first_name>, ...
+  std::vector<int> cpus;            // to pin to, one per thread; empty: not pinned
+  bool in_order = false;            // KM_CPU_DETERMINISTIC: one thread runs all blocks of a launch
+  bool may_spin = true;             // false on a single core
+};
+
+class Pool {
+ public:
+  /// Starts the workers. They sleep while there is nothing to do, and live as long as the process.
+  static Result<Pool*> start(const PoolOptions& options);
+
+  uint32_t threads() const { return options_.threads; }
+  uint64_t spin_ticks() const { return options_.may_spin ? kSpinTicks : 0; }
+
+  // Streams.
+  void add_ready(Stream* stream);
+  /// Whether the owner of a stream that has run for a while should let another one run.
+  bool others_wait(const Stream* stream) const;
+
+  // Jobs: commands that several threads run together. A job is named by a word that is never 0 and
+  // not used again for a long time.
+  bool wants_to_share(const Command& command) const;
+  /// The caller takes part. 0: too many jobs, run it alone.
+  uint64_t publish(Stream* stream, Command* command);
+  /// Ends taking part, when no blocks are left. True for the last one, who goes on with the stream.
+  bool leave(uint64_t job);
+  /// Takes part in this job, to the end; false when it is over or has enough threads.
+  bool help(uint64_t job, Executor* executor, uint64_t until);
+
+ private:
+  static constexpr uint64_t kSpinTicks = 100000;   // 20 to 50 us
+  static constexpr uint64_t kGraceTicks = 5000;    // 1 to 2 us for the host to wait and do it itself
+  static constexpr uint64_t kSliceTicks = 3000000;
+  static constexpr int kPriorities = 3;
+  static constexpr uint32_t kMaxJobs = 64;
+
+  struct alignas(64) Job {
+    std::atomic<uint64_t> state{0};   // open bit, generation, participants
+    Stream* stream = nullptr;
+    Command* command = nullptr;
+  };
+  struct ReadyList {
+    Stream* first = nullptr;
+    Stream* last = nullptr;
+  };
+
+  /// Work that a thread has taken: a stream that it owns, or a job that it has entered.
+  struct Item {
+    Stream* stream = nullptr;
+    uint64_t job = 0;
+  };
+
+  explicit Pool(const PoolOptions& options) : options_(options) {}
+  void run_worker();
+  bool take(Item* out_item, uint64_t grace_ticks);
+  void run(const Item& item, Executor* executor);
+  bool spin_for_work(Item* out_item);
+  bool wait_for_work(Item* out_item);
+  uint64_t job_with_room() const;
+  bool has_work() const { return ready_count_.load() != 0 || job_with_room() != 0; }
+  Stream* take_ready(uint64_t grace_ticks);
+  void wake(uint32_t count);
+  bool enter(uint64_t job);
+  void take_part(uint64_t job, Executor* executor, uint64_t until);
+
+  PoolOptions options_;
+  std::array<Job, kMaxJobs> jobs_;
+  alignas(64) std::atomic<uint64_t> open_jobs_{0};   // a bit per job that wants participants
+  std::atomic<uint64_t> free_jobs_{UINT64_MAX};
+  alignas(64) std::atomic<uint32_t> ready_count_{0};
+  SpinLock ready_lock_;
+  std::array<ReadyList, kPriorities> ready_;
+  alignas(64) std::atomic<uint32_t> spinners_{0};
+  std::atomic<uint32_t> sleepers_{0};
+  std::atomic<uint32_t> wake_word_{0};
+};
+
+}  // namespace km::cpu

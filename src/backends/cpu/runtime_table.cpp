@@ -1,0 +1,141 @@
+#include "backends/cpu/runtime_table.h"
+
+#include <algorithm>
+#include <new>
+
+#include "backends/cpu/device_printf.h"
+#include "backends/cpu/executor.h"
+#include "backends/cpu/futex.h"
+#include "backends/cpu/output.h"
+#include "backends/cpu/sanitizers.h"
+
+// The caller's address is where generated code was: it must be taken in the entry itself.
+#define KM_CALLER_PC (reinterpret_cast<uint64_t>(__builtin_return_address(0)) - 1)
+
+namespace km::cpu {
+namespace {
+
+using simt::BlockState;
+using simt::FaultKind;
+using simt::LaunchRecord;
+
+constexpr uint64_t kHelperStackBytes = 48 << 10;  // what formatting may take
+constexpr uint64_t kNameLimit = 4096;
+
+Executor& executor_of(const BlockState* state) { return *static_cast<Executor*>(state->host); }
+
+KM_NO_SANITIZE void raise(const LaunchRecord*, BlockState* state, FaultKind kind, uint64_t address,
+                          uint64_t size_bytes, uint32_t thread) {
+  executor_of(state).raise(kind, KM_CALLER_PC, address, size_bytes, thread);
+}
+
+/// The text goes to the output; false: *out_address cannot be read.
+bool print_text(const LaunchRecord* record, const char* format, const void* arguments,
+                int32_t* out_count, uint64_t* out_address) {
+  try {
+    std::optional<std::string> text =
+        format_device_printf(format, arguments, out_count, out_address);
+    if (!text) return false;
+    static_cast<const LaunchRun*>(record->host)->output->append(*text);
+  } catch (const std::bad_alloc&) {
+    *out_count = -1;
+  }
+  return true;
+}
+
+KM_NO_SANITIZE int32_t print(const LaunchRecord* record, BlockState* state, const char* format,
+                             const void* arguments, uint32_t thread) {
+  uint64_t pc = KM_CALLER_PC, address = 0;
+  int32_t count = 0;
+  Executor& executor = executor_of(state);
+  executor.check_stop(pc);
+  executor.check_stack(kHelperStackBytes, pc);
+  if (!print_text(record, format, arguments, &count, &address)) {
+    executor.raise(FaultKind::illegal_address, pc, address, 0, thread);
+  }
+  return count;
+}
+
+/// "assertion `x > 0' failed at kernel.cu:12 in scale". The caller frees it: no destructor runs on
+/// the way out of generated code.
+std::string* assertion_text(const char* message, const char* file, uint32_t line,
+                            const char* function) {
+  auto text_at = [](const char* text) {
+    return read_text(text, kNameLimit).value_or("(unreadable)");
+  };
+  try {
+    return new std::string("assertion `" + text_at(message) + "' failed at " + text_at(file) + ":" +
+                           std::to_string(line) + " in " + text_at(function));
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+KM_NO_SANITIZE void assert_fail(const LaunchRecord*, BlockState* state, const char* message,
+                                const char* file, uint32_t line, const char* function,
+                                uint32_t thread) {
+  uint64_t pc = KM_CALLER_PC;
+  Executor& executor = executor_of(state);
+  executor.check_stack(kHelperStackBytes, pc);
+  executor.raise_assertion(assertion_text(message, file, line, function), pc, thread);
+}
+
+KM_NO_SANITIZE uint32_t wait_at_barrier(BlockState* state, uint32_t id, uint32_t thread_count,
+                                        uint32_t predicate_count, uint64_t pc) {
+  Executor& executor = executor_of(state);
+  executor.check_stop(pc);
+  uint32_t predicates = 0;
+  if (!executor.warps().barrier_wait(id, thread_count, predicate_count, &predicates)) {
+    executor.raise_deadlock(pc);
+  }
+  return predicates;
+}
+
+KM_NO_SANITIZE void barrier_wait(const LaunchRecord*, BlockState* state, uint32_t id,
+                                 uint32_t thread_count, uint32_t) {
+  wait_at_barrier(state, id, thread_count, 0, KM_CALLER_PC);
+}
+
+void barrier_arrive(const LaunchRecord*, BlockState* state, uint32_t id, uint32_t thread_count,
+                    uint32_t) {
+  executor_of(state).warps().barrier_arrive(id, thread_count);
+}
+
+KM_NO_SANITIZE uint32_t barrier_reduce(const LaunchRecord*, BlockState* state, uint32_t id,
+                                       uint32_t thread_count, uint32_t, uint32_t predicate_count) {
+  return wait_at_barrier(state, id, thread_count, predicate_count, KM_CALLER_PC);
+}
+
+KM_NO_SANITIZE void yield(const LaunchRecord*, BlockState* state) {
+  Executor& executor = executor_of(state);
+  executor.check_stop(KM_CALLER_PC);
+  executor.warps().yield();
+}
+
+KM_NO_SANITIZE void sleep_ns(const LaunchRecord*, BlockState* state, uint32_t duration_ns) {
+  constexpr uint64_t kTurnNs = 1000000;  // so that stopping is noticed
+  uint64_t pc = KM_CALLER_PC, end = now_ns() + duration_ns;
+  for (uint64_t now = now_ns(); now < end; now = now_ns()) {
+    executor_of(state).check_stop(pc);
+    timespec pause = {0, static_cast<long>(std::min(end - now, kTurnNs))};
+    nanosleep(&pause, nullptr);
+  }
+}
+
+constexpr simt::RuntimeTable kTable = {
+    .raise = raise,
+    .print = print,
+    .assert_fail = assert_fail,
+    .barrier_wait = barrier_wait,
+    .barrier_arrive = barrier_arrive,
+    .barrier_reduce = barrier_reduce,
+    .yield = yield,
+    .time_ns = now_ns,
+    .sleep_ns = sleep_ns,
+};
+
+}  // namespace
+
+const simt::RuntimeTable& runtime_table() { return kTable; }
+
+}  // namespace km::cpu

@@ -1,0 +1,91 @@
+// Entries of streams, and waiting for several of their tickets.
+#include "backends/cpu/stream.h"
+
+#include <memory>
+
+#include "backends/cpu/callback_thread.h"
+#include "backends/cpu/context.h"
+#include "backends/cpu/entries.h"
+#include "backends/cpu/event.h"
+#include "backends/cpu/marker.h"
+
+namespace km::cpu {
+
+void when_all_complete(std::span<const kmb_use> uses, std::function<void()> action) {
+  struct Countdown {
+    std::atomic<size_t> left;
+    std::function<void()> action;
+  };
+  // The caller counts as well, so that nothing happens before all are registered.
+  auto countdown = std::make_shared<Countdown>(uses.size() + 1, std::move(action));
+  auto one_less = [countdown] {
+    if (countdown->left.fetch_sub(1, std::memory_order_acq_rel) == 1) countdown->action();
+  };
+  for (const kmb_use& use : uses) from(use.stream)->when_complete(use.ticket, one_less);
+  one_less();
+}
+
+Command* new_command(Stream* stream, CommandKind kind) {
+  Command* command = stream->allocate();
+  if (command == nullptr) throw std::bad_alloc();
+  command->kind = kind;
+  return command;
+}
+
+km_status stream_create(kmb_context* context, km_stream_flags, int32_t priority,
+                        kmb_stream** out_stream, kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    KM_TRY(from(context)->check());
+    *out_stream = to(Stream::open(from(context), priority));
+    return {};
+  });
+}
+
+void stream_destroy(kmb_stream* stream) { from(stream)->close(); }
+
+km_status stream_synchronize(kmb_stream* handle, uint64_t timeout_ns, kmb_error* error) {
+  Stream* stream = from(handle);
+  Context* context = stream->context();
+  bool done = context->failed() || stream->wait(stream->submitted(), timeout_ns);
+  if (context->failed()) return report(context->error(), error);
+  if (!done) return timeout_ns == 0 ? KM_NOT_READY : KM_TIMEOUT;
+  context->output().flush();
+  return KM_SUCCESS;
+}
+
+km_status stream_wait_event(kmb_stream* handle, kmb_event* event, kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    Stream* stream = from(handle);
+    KM_TRY(stream->context()->check());
+    Marker* marker = from(event)->latest();
+    if (marker == nullptr) return {};
+    if (marker->done() || marker->stream() == stream) {
+      marker->release();
+      return {};
+    }
+    Command* command = new_command(stream, CommandKind::wait);
+    command->marker = marker;
+    stream->submit(command);
+    return {};
+  });
+}
+
+km_status stream_add_callback(kmb_stream* handle, km_host_callback callback, void* user_data,
+                              kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    Stream* stream = from(handle);
+    KM_TRY(stream->context()->check());
+    if (!start_callback_thread()) {
+      return make_error(KM_ERROR_OUT_OF_HOST_MEMORY,
+                        "cannot start the thread for callbacks: raise the limit on processes "
+                        "(ulimit -u)");
+    }
+    Command* command = new_command(stream, CommandKind::callback);
+    command->callback = callback;
+    command->user_data = user_data;
+    stream->submit(command);
+    return {};
+  });
+}
+
+}  // namespace km::cpu

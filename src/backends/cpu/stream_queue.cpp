@@ -1,0 +1,303 @@
+#include "backends/cpu/stream.h"
+
+#include <new>
+
+#include "backends/cpu/callback_thread.h"
+#include "backends/cpu/context.h"
+#include "backends/cpu/executor.h"
+#include "backends/cpu/marker.h"
+#include "backends/cpu/pool.h"
+#include "backends/cpu/work.h"
+
+namespace km::cpu {
+namespace {
+
+/// Streams that were closed and drained.
+struct FreeStreams {
+  SpinLock lock;
+  std::vector<Stream*> streams;
+};
+
+FreeStreams& free_streams() {
+  static auto* const made = new FreeStreams;
+  return *made;
+}
+
+}  // namespace
+
+Stream::Stream() : tail_(new Command), head_(tail_) {}
+
+Stream* Stream::open(Context* context, int32_t priority) {
+  Stream* stream = nullptr;
+  FreeStreams& free = free_streams();
+  {
+    std::lock_guard lock(free.lock);
+    if (!free.streams.empty()) {
+      stream = free.streams.back();
+      free.streams.pop_back();
+    }
+  }
+  if (stream == nullptr) stream = new Stream;
+  stream->context_ = context;
+  stream->pool_ = context->pool();
+  stream->priority_ = priority;
+  context->retain();
+  context->add_stream(stream);
+  return stream;
+}
+
+void Stream::close() {
+  uint64_t ticket = 0;
+  if (begin_inline(&ticket)) {
+    end_inline(ticket);
+    reuse();
+    return;
+  }
+  Command* command = allocate();
+  if (command == nullptr) return;  // the stream is lost, nothing else
+  command->kind = CommandKind::close;
+  submit(command);
+}
+
+void Stream::reuse() {
+  Context* context = context_;
+  context->remove_stream(this);
+  FreeStreams& free = free_streams();
+  {
+    std::lock_guard lock(free.lock);
+    free.streams.push_back(this);
+  }
+  context->release();
+}
+
+Command* Stream::allocate() {
+  std::lock_guard lock(lock_);
+  if (spare_ == nullptr) {
+    spare_ = freed_.exchange(nullptr, std::memory_order_acquire);
+    if (spare_ != nullptr) freed_count_.store(0, std::memory_order_relaxed);
+  }
+  Command* command = spare_;
+  if (command == nullptr) return new (std::nothrow) Command;
+  spare_ = command->next.load(std::memory_order_relaxed);
+  return command;
+}
+
+void Stream::recycle(Command* command) {
+  command->release();
+  if (freed_count_.fetch_add(1, std::memory_order_relaxed) >= kMaxFreeCommands) {
+    delete command;
+    return;
+  }
+  Command* top = freed_.load(std::memory_order_relaxed);
+  do {
+    command->next.store(top, std::memory_order_relaxed);
+  } while (!freed_.compare_exchange_weak(top, command, std::memory_order_release,
+                                         std::memory_order_relaxed));
+}
+
+uint64_t Stream::submit(Command* command) {
+  command->next.store(nullptr, std::memory_order_relaxed);
+  uint64_t ticket = 0;
+  bool first = false;
+  {
+    std::lock_guard lock(lock_);
+    ticket = submitted_.load(std::memory_order_relaxed) + 1;
+    command->ticket = ticket;
+    if (command->kind == CommandKind::record) command->marker->set_ticket(ticket);
+    submitted_.store(ticket, std::memory_order_release);
+    tail_->next.store(command, std::memory_order_release);
+    tail_ = command;
+    first = pending_.fetch_add(1) == 0;
+  }
+  if (first) make_ready();
+  return ticket;
+}
+
+bool Stream::begin_inline(uint64_t* out_ticket) {
+  if (pending_.load(std::memory_order_relaxed) != 0) return false;
+  std::lock_guard lock(lock_);
+  uint64_t none = 0;
+  if (!pending_.compare_exchange_strong(none, 1)) return false;
+  *out_ticket = submitted_.load(std::memory_order_relaxed) + 1;
+  submitted_.store(*out_ticket, std::memory_order_release);
+  return true;
+}
+
+void Stream::make_ready() {
+  ready_ticks_.store(now_ticks(), std::memory_order_relaxed);
+  state_.store(kReady);
+  pool_->add_ready(this);
+}
+
+bool Stream::try_own() {
+  uint32_t ready = kReady;
+  return state_.load(std::memory_order_relaxed) == kReady &&
+         state_.compare_exchange_strong(ready, kOwned);
+}
+
+void Stream::drive(Executor* executor, uint64_t until) {
+  for (;;) {
+    Command& command = *head_->next.load(std::memory_order_acquire);
+    if (!execute(command, executor)) return;
+    if (!finish(until)) return;
+  }
+}
+
+/// True when the command is over; false when somebody else goes on with the stream.
+bool Stream::execute(Command& command, Executor* executor) {
+  switch (command.kind) {
+    case CommandKind::kernel:
+    case CommandKind::transfer:
+      if (context_->failed()) return true;
+      if (pool_->wants_to_share(command)) return execute_shared(command, executor);
+      prepare_alone(command);
+      work_on(command, *executor, *context_);
+      return true;
+    case CommandKind::record:
+      command.marker->complete();
+      command.marker->release();
+      return true;
+    case CommandKind::wait:
+      return wait_for_marker(command);
+    case CommandKind::callback:
+      return hand_to_callback_thread(command);
+    case CommandKind::close:
+    case CommandKind::none:
+      return true;
+  }
+  return true;
+}
+
+bool Stream::execute_shared(Command& command, Executor* executor) {
+  uint64_t job = pool_->publish(this, &command);
+  if (job == 0) {
+    prepare_alone(command);
+    work_on(command, *executor, *context_);
+    return true;
+  }
+  job_.store(job, std::memory_order_release);
+  work_on(command, *executor, *context_);
+  if (!pool_->leave(job)) return false;  // who leaves last goes on
+  job_.store(0, std::memory_order_relaxed);
+  return true;
+}
+
+bool Stream::wait_for_marker(Command& command) {
+  Marker* marker = command.marker;
+  std::unique_lock lock(park_mutex_);
+  blocked_ticket_.store(marker->ticket(), std::memory_order_relaxed);
+  blocked_by_.store(marker->stream(), std::memory_order_release);
+  parked_on_ = marker;
+  // From here on resume() may run on another thread, but it waits for park_mutex_.
+  if (!context_->is_stopping() && marker->park(this)) return false;
+  parked_on_ = nullptr;
+  blocked_by_.store(nullptr, std::memory_order_relaxed);
+  lock.unlock();
+  marker->release();
+  return true;
+}
+
+void Stream::cancel_park() {
+  {
+    std::lock_guard lock(park_mutex_);
+    if (parked_on_ == nullptr || !parked_on_->unpark(this)) return;
+  }
+  resume();
+}
+
+void Stream::resume() {
+  Marker* marker = nullptr;
+  {
+    std::lock_guard lock(park_mutex_);
+    marker = std::exchange(parked_on_, nullptr);
+    blocked_by_.store(nullptr, std::memory_order_relaxed);
+  }
+  if (marker != nullptr) marker->release();
+  finish(0);
+}
+
+void Stream::resume_here(Executor* executor, uint64_t until) {
+  job_.store(0, std::memory_order_relaxed);
+  if (finish(until)) drive(executor, until);
+}
+
+bool Stream::hand_to_callback_thread(Command& command) {
+  km_host_callback callback = command.callback;
+  void* user_data = command.user_data;
+  km_status status = context_->status();
+  post_callback([this, callback, user_data, status] {
+    callback(user_data, status);
+    resume();
+  });
+  return false;
+}
+
+/// Completes the front command. True: the caller still owns the stream, and there is more to do.
+bool Stream::finish(uint64_t until) {
+  Command* command = head_->next.load(std::memory_order_acquire);
+  uint64_t ticket = command->ticket;
+  bool close = command->kind == CommandKind::close;
+  command->release();
+  recycle(head_);
+  head_ = command;
+  bool more = complete(ticket, until);
+  if (close) reuse();
+  return more;
+}
+
+bool Stream::complete(uint64_t ticket, uint64_t until) {
+  completed_.store(ticket);
+  bool more = pending_.fetch_sub(1) > 1;
+  // If there is no more, the stream may now belong to somebody else.
+  if (wanted_.load() <= ticket) wake_waiters(ticket);
+  if (deferred_at_.load() <= ticket) run_deferred(ticket);
+  if (!more) return false;
+  if (ticket < until && !pool_->others_wait(this)) return true;
+  make_ready();
+  return false;
+}
+
+void Stream::wake_waiters(uint64_t ticket) {
+  {
+    std::lock_guard lock(wait_mutex_);
+    if (wanted_.load(std::memory_order_relaxed) > ticket) return;
+    wanted_.store(kNothing);
+    wake_word_.fetch_add(1);
+  }
+  futex_wake(wake_word_);
+}
+
+void Stream::when_complete(uint64_t ticket, std::function<void()> action) {
+  if (!is_complete(ticket)) {
+    std::lock_guard lock(deferred_mutex_);
+    deferred_.emplace_back(ticket, std::move(action));
+    if (ticket < deferred_at_.load(std::memory_order_relaxed)) deferred_at_.store(ticket);
+    if (completed_.load() < ticket) return;  // complete() will see it
+    action = nullptr;
+  }
+  if (action) {
+    action();
+  } else {
+    run_deferred(ticket);
+  }
+}
+
+void Stream::run_deferred(uint64_t ticket) {
+  std::vector<std::function<void()>> due;
+  {
+    std::lock_guard lock(deferred_mutex_);
+    uint64_t next = kNothing;
+    std::erase_if(deferred_, [&](auto& entry) {
+      if (entry.first <= ticket) {
+        due.push_back(std::move(entry.second));
+        return true;
+      }
+      next = entry.first < next ? entry.first : next;
+      return false;
+    });
+    deferred_at_.store(next);
+  }
+  for (auto& action : due) action();
+}
+
+}  // namespace km::cpu

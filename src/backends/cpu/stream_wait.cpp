@@ -1,0 +1,68 @@
+// Waiting for a stream: help if possible, then spin, then sleep.
+#include "backends/cpu/executor.h"
+#include "backends/cpu/pool.h"
+#include "backends/cpu/stream.h"
+#include "backends/cpu/work.h"
+
+namespace km::cpu {
+namespace {
+
+constexpr int kHelpDepth = 4;  // of streams that wait for each other's events
+
+}  // namespace
+
+bool Stream::wait(uint64_t ticket, uint64_t timeout_ns) {
+  if (is_complete(ticket)) return true;
+  if (timeout_ns == 0) return false;
+  bool endless = timeout_ns == kForever;
+  uint64_t limit_ns = endless ? kForever : now_ns() + timeout_ns;
+  // With a time limit the thread must not start work of unknown length.
+  Executor* executor = endless ? executor_of_host_thread() : nullptr;
+  uint64_t spin_end = now_ticks() + pool_->spin_ticks();
+  while (!is_complete(ticket)) {
+    if (executor != nullptr && help(executor, ticket, kHelpDepth)) {
+      spin_end = now_ticks() + pool_->spin_ticks();
+      continue;
+    }
+    if (!endless && now_ns() >= limit_ns) return false;
+    if (now_ticks() < spin_end) {
+      pause();
+    } else {
+      sleep(ticket, limit_ns);
+    }
+  }
+  return true;
+}
+
+/// Does a piece of the work that `ticket` depends on, if there is one to be had.
+bool Stream::help(Executor* executor, uint64_t ticket, int depth) {
+  if (try_own()) {
+    drive(executor, ticket);
+    return true;
+  }
+  uint64_t job = job_.load(std::memory_order_acquire);
+  if (job != 0 && pool_->help(job, executor, ticket)) return true;
+  if (depth == 0) return false;
+  Stream* other = blocked_by_.load(std::memory_order_acquire);
+  if (other == nullptr || other == this) return false;
+  uint64_t other_ticket = blocked_ticket_.load(std::memory_order_relaxed);
+  return !other->is_complete(other_ticket) && other->help(executor, other_ticket, depth - 1);
+}
+
+void Stream::sleep(uint64_t ticket, uint64_t limit_ns) {
+  uint32_t word = wake_word_.load();
+  {
+    std::lock_guard lock(wait_mutex_);
+    if (ticket < wanted_.load(std::memory_order_relaxed)) wanted_.store(ticket);
+  }
+  if (completed_.load() >= ticket) return;
+  uint64_t timeout_ns = kForever;
+  if (limit_ns != kForever) {
+    uint64_t now = now_ns();
+    if (now >= limit_ns) return;
+    timeout_ns = limit_ns - now;
+  }
+  futex_wait(wake_word_, word, timeout_ns);
+}
+
+}  // namespace km::cpu

@@ -1,0 +1,64 @@
+#include "backends/cpu/threads.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+
+#include <memory>
+#include <string>
+
+namespace km::cpu {
+namespace {
+
+struct Start {
+  std::string name;
+  int cpu;
+  std::function<void()> body;
+};
+
+void* run(void* argument) {
+  std::unique_ptr<Start> start(static_cast<Start*>(argument));
+  pthread_setname_np(pthread_self(), start->name.c_str());
+  if (start->cpu >= 0) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(static_cast<size_t>(start->cpu), &set);
+    pthread_setaffinity_np(pthread_self(), sizeof set, &set);  // a preference: may fail
+  }
+  start->body();
+  return nullptr;
+}
+
+/// All signals but those that an instruction of the thread itself can raise.
+sigset_t asynchronous_signals() {
+  sigset_t set;
+  sigfillset(&set);
+  for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS}) {
+    sigdelset(&set, signal);
+  }
+  return set;
+}
+
+}  // namespace
+
+bool start_thread(const char* name, uint64_t stack_bytes, int cpu, std::function<void()> body) {
+  auto start = std::make_unique<Start>(Start{name, cpu, std::move(body)});
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, stack_bytes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  // The new thread inherits the mask: nothing can arrive before it has set its own.
+  sigset_t blocked = asynchronous_signals(), before, unblocked;
+  pthread_sigmask(SIG_BLOCK, &blocked, &before);
+  sigemptyset(&unblocked);
+  for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) sigaddset(&unblocked, signal);
+  pthread_sigmask(SIG_UNBLOCK, &unblocked, nullptr);
+  pthread_t thread;
+  bool started = pthread_create(&thread, &attributes, run, start.get()) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_attr_destroy(&attributes);
+  if (started) start.release();  // NOLINT: the thread owns it
+  return started;
+}
+
+}  // namespace km::cpu

@@ -1,0 +1,13 @@
+// Threads of the engine: named, asynchronous signals blocked.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+namespace km::cpu {
+
+/// Starts a detached thread. `cpu` pins it (-1: not); `name` has at most 15 characters; the stack
+/// has `stack_bytes`. False when the system has no more threads.
+bool start_thread(const char* name, uint64_t stack_bytes, int cpu, std::function<void()> body);
+
+}  // namespace km::cpu

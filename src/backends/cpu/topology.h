@@ -1,0 +1,39 @@
+// What this process may use of the machine: cores and memory, control groups counted.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace km::cpu {
+
+/// The cores that this process may run on.
+std::vector<int> allowed_cpus();
+/// Threads that can run at once: the allowed cores, less where a control group gives less time.
+uint32_t usable_threads();
+/// "AMD EPYC 7B13", from cpuid.
+std::string cpu_name();
+/// The nominal clock, 0: unknown.
+uint64_t clock_khz();
+/// The last-level cache, 0: unknown.
+uint64_t last_level_cache_bytes();
+
+struct SystemMemory {
+  uint64_t total_bytes = 0;   // of the machine or the control group, whichever is less
+  uint64_t free_bytes = 0;    // that can be taken without swapping
+};
+SystemMemory system_memory();
+/// Anonymous memory of this process that has real pages.
+uint64_t resident_bytes();
+
+/// The files that the functions above read, below `root`: for tests.
+struct CgroupFiles {
+  std::string root = "/sys/fs/cgroup";
+  std::string self = "/proc/self/cgroup";
+};
+/// CPU time limit in cores, 0: none.
+double cgroup_cpu_limit(const CgroupFiles& files = {});
+/// Memory limit and use of the tightest group; limit UINT64_MAX: none.
+void cgroup_memory(const CgroupFiles& files, uint64_t* out_limit, uint64_t* out_used);
+
+}  // namespace km::cpu

@@ -1,0 +1,98 @@
+// Suspendable warps (mode b, and the ground for mode c): the warps of one block, each on a guarded
+// stack of its own, switched at barriers and yields. All of it happens on one thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+
+#include "backends/cpu/address_space.h"
+#include "backends/cpu/fault.h"
+#include "simt/abi.h"
+
+namespace km::cpu {
+
+constexpr uint32_t kMaxWarps = 32;
+constexpr uint32_t kMaxBarriers = 16;
+
+class Warps {
+ public:
+  explicit Warps(CodeGuard* guard) : guard_(guard) {}
+  ~Warps();
+  Warps(const Warps&) = delete;
+  Warps& operator=(const Warps&) = delete;
+
+  /// Makes stacks of at least `stack_bytes` for `count` warps. False: no room.
+  bool prepare(uint32_t count, uint64_t stack_bytes);
+
+  /// Runs all warps of the block in `state` to their end. Called on the engine's stack. False: some
+  /// of them wait at barriers that can never be complete.
+  bool run_block(const simt::LaunchRecord* record, simt::BlockState* state, simt::WarpEntry entry,
+                 uint32_t count);
+  /// After a fault has left run_block: tells the sanitizers whose stack this is, first of all.
+  void return_to_base();
+  /// Then forgets the warps that were left in the middle.
+  void abandon();
+
+  // Called by the running warp. False: no warp can ever go on.
+  bool barrier_wait(uint32_t id, uint32_t thread_count, uint32_t predicate_count,
+                    uint32_t* out_predicates);
+  bool barrier_arrive(uint32_t id, uint32_t thread_count);
+  void yield();
+
+  /// Room below the running warp's stack pointer; 0 when no warp runs.
+  uint64_t stack_low() const { return running_ ? warps_[current_]->stack.begin() : 0; }
+
+ private:
+  struct Warp {
+    Warps* set = nullptr;
+    GuardedRange stack;
+    void* position = nullptr;
+    void* fake_stack = nullptr;
+    void* tsan_fiber = nullptr;
+    uint32_t index = 0;
+    uint32_t barrier = 0;
+    uint32_t predicates = 0;
+  };
+  struct Barrier {
+    uint32_t arrived = 0;      // warps
+    uint32_t expected = 0;     // threads, 0: all of the block
+    uint32_t predicates = 0;
+    uint32_t waiting = 0;      // a bit per warp
+  };
+
+  static void warp_main(void* argument);
+  void reset_warp(Warp& warp);
+  void switch_to(uint32_t next);
+  void switch_to_base();
+  Barrier& arrive(uint32_t id, uint32_t thread_count, uint32_t predicate_count);
+  bool is_complete(const Barrier& barrier) const;
+  void release(Barrier& barrier);
+  bool release_exited();
+  bool pick_next(uint32_t* out_next);
+  void finish_warp();
+
+  CodeGuard* guard_;
+  uint64_t stack_bytes_ = 0;
+  std::array<std::unique_ptr<Warp>, kMaxWarps> warps_;
+  std::array<Barrier, kMaxBarriers> barriers_{};
+  uint32_t prepared_ = 0;
+
+  // The block that runs.
+  const simt::LaunchRecord* record_ = nullptr;
+  simt::BlockState* state_ = nullptr;
+  simt::WarpEntry entry_ = nullptr;
+  uint32_t count_ = 0;
+  uint32_t current_ = 0;
+  uint32_t runnable_ = 0;   // a bit per warp
+  uint32_t exited_ = 0;     // warps
+  bool running_ = false;
+  bool stuck_ = false;      // every warp left waits for ever
+  void* base_position_ = nullptr;
+  void* base_fake_stack_ = nullptr;
+  void* base_tsan_fiber_ = nullptr;
+  const void* base_low_ = nullptr;
+  size_t base_size_ = 0;
+};
+
+}  // namespace km::cpu

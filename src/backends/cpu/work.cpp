@@ -1,0 +1,126 @@
+#include "backends/cpu/work.h"
+
+#include <algorithm>
+
+#include "backends/cpu/context.h"
+#include "backends/cpu/diagnose.h"
+#include "backends/cpu/executor.h"
+#include "backends/cpu/guarded_memory.h"
+
+namespace km::cpu {
+namespace {
+
+constexpr uint64_t kPieceBytes = 512 << 10;       // of a copy or fill
+constexpr uint64_t kSharedCopyBytes = 1 << 20;
+constexpr float kWakeTicks = 12000;               // about what waking a thread must be worth
+constexpr uint64_t kChunksPerThread = 16;
+
+uint64_t pieces_of(const Command& command) {
+  return command.kind == CommandKind::kernel
+             ? command.run.block_count
+             : (command.transfer.size_bytes + kPieceBytes - 1) / kPieceBytes;
+}
+
+bool overlaps(const Transfer& transfer) {
+  if (transfer.is_fill()) return false;
+  uint64_t low = std::min(transfer.destination, transfer.source);
+  return std::max(transfer.destination, transfer.source) - low < transfer.size_bytes;
+}
+
+/// Bytes [first, last); pieces are multiples of every value size.
+bool move_bytes(const Transfer& transfer, uint64_t first, uint64_t last, Fault* out_fault) {
+  bool streaming = transfer.size_bytes >= kStreamingBytes;
+  auto* destination = reinterpret_cast<void*>(transfer.destination + first);
+  if (transfer.is_fill()) {
+    return guarded_fill(destination, transfer.value, transfer.value_size_bytes,
+                        (last - first) / transfer.value_size_bytes, streaming, out_fault);
+  }
+  return guarded_copy(destination, reinterpret_cast<const void*>(transfer.source + first),
+                      last - first, streaming, out_fault);
+}
+
+void move(Command& command, Context& context) {
+  const Transfer& transfer = command.transfer;
+  uint64_t first = 0, last = 0;
+  while (command.run.range.take(&first, &last)) {
+    Fault fault;
+    uint64_t end = std::min(last * kPieceBytes, transfer.size_bytes);
+    if (move_bytes(transfer, first * kPieceBytes, end, &fault)) continue;
+    command.run.range.close();
+    if (command.failure != nullptr) {
+      // Several threads may get here; any of their addresses will do.
+      std::atomic_ref(command.failure->address).store(fault.address);
+      std::atomic_ref(command.failure->failed).store(true);
+    } else {
+      context.fail(describe_transfer_fault(fault.address, transfer, context.allocations()),
+                   nullptr);
+    }
+    return;
+  }
+}
+
+void run_kernel(LaunchRun& run, Executor& executor, Context& context) {
+  Result<Ending> ending = executor.run(run);
+  if (!ending) {
+    run.range.close();
+    context.fail(std::move(ending.error()), &executor);
+  } else if (*ending == Ending::faulted) {
+    context.fail(describe_fault(executor.fault(), run, context.allocations()), &executor);
+  } else if (*ending == Ending::stopped && context.stop_reason() == StopReason::timeout &&
+             executor.fault().fault.pc != 0) {
+    context.fail(describe_timeout(executor.fault(), run, context.timeout_ms()), &executor);
+  }
+}
+
+}  // namespace
+
+bool is_worth_sharing(const Command& command) {
+  if (command.kind != CommandKind::kernel) {
+    return command.transfer.size_bytes >= kSharedCopyBytes && !overlaps(command.transfer);
+  }
+  uint64_t blocks = command.run.block_count;
+  if (blocks < 2) return false;
+  float ticks = command.run.unit->ticks_per_block.load(std::memory_order_relaxed);
+  return ticks == 0 || ticks * static_cast<float>(blocks) > kWakeTicks;
+}
+
+void prepare_alone(Command& command) {
+  uint64_t pieces = pieces_of(command);
+  command.run.range.reset(pieces, std::max<uint64_t>(pieces, 1));
+}
+
+uint32_t prepare_shared(Command& command, uint32_t threads) {
+  uint64_t pieces = pieces_of(command);
+  uint64_t chunk = 1, worth = threads;
+  if (command.kind == CommandKind::kernel) {
+    float ticks = command.run.unit->ticks_per_block.load(std::memory_order_relaxed);
+    chunk = std::max<uint64_t>(pieces / (threads * kChunksPerThread), 1);
+    if (ticks > 0) {
+      auto least = static_cast<uint64_t>(kWakeTicks / 2 / ticks);
+      chunk = std::max(chunk, std::min(least, (pieces + threads - 1) / threads));
+      worth = static_cast<uint64_t>(
+          std::min(ticks * static_cast<float>(pieces) / kWakeTicks, static_cast<float>(threads)));
+    }
+  }
+  command.run.range.reset(pieces, chunk);
+  uint64_t others = std::min<uint64_t>({worth, pieces - 1, threads - 1});
+  return static_cast<uint32_t>(others);
+}
+
+void work_on(Command& command, Executor& executor, Context& context) {
+  if (command.kind == CommandKind::kernel) {
+    run_kernel(command.run, executor, context);
+  } else {
+    move(command, context);
+  }
+}
+
+bool transfer_now(const Transfer& transfer, CopyFailure* out_failure) {
+  Fault fault;
+  if (move_bytes(transfer, 0, transfer.size_bytes, &fault)) return true;
+  out_failure->failed = true;
+  out_failure->address = fault.address;
+  return false;
+}
+
+}  // namespace km::cpu

@@ -1,0 +1,25 @@
+// What the commands of a stream do: kernels, copies, fills; alone or together with other threads.
+#pragma once
+
+#include <cstdint>
+
+#include "backends/cpu/command.h"
+
+namespace km::cpu {
+
+class Context;
+class Executor;
+
+/// Whether waking other threads for this command costs less than it saves.
+bool is_worth_sharing(const Command& command);
+/// Makes all of the command one piece.
+void prepare_alone(Command& command);
+/// Cuts the command into pieces for up to `threads` threads. Gives the number of other threads that
+/// are worth waking.
+uint32_t prepare_shared(Command& command, uint32_t threads);
+/// Does pieces of the command until none is left. Failures go to the context.
+void work_on(Command& command, Executor& executor, Context& context);
+/// A short transfer on any thread; false: *out_failure says why.
+bool transfer_now(const Transfer& transfer, CopyFailure* out_failure);
+
+}  // namespace km::cpu
