@@ -18,7 +18,7 @@ struct Word {
 };
 
 std::string quoted(std::string_view text) {
-  constexpr size_t kLongest = 60;
+  constexpr size_t kLongest = 100;
   if (text.size() > kLongest) return "'" + std::string(text.substr(0, kLongest)) + "...'";
   return "'" + std::string(text) + "'";
 }
@@ -79,11 +79,13 @@ Misfit misfit_of(const Form& form, const std::vector<Word>& words) {
     if (word.type) return std::count(group.types.begin(), group.types.end(), *word.type) > 0;
     return std::count(group.modifiers.begin(), group.modifiers.end(), *word.modifier) > 0;
   };
+  size_t next_type = 0;  // types keep their order
   for (const Word& word : words) {
-    size_t group = 0;
+    size_t group = word.type ? next_type : 0;
     while (group < used.size() && (used[group] || !fits(form.groups[group], word))) ++group;
     if (group < used.size()) {
       used[group] = true;
+      if (word.type) next_type = group + 1;
     } else {
       ++result.score;
       if (!result.extra) result.extra = &word;
