@@ -1,4 +1,27 @@
-/* Kernelmill: runs CUDA-style kernels (PTX or CUDA C++) on NVIDIA GPUs and on any CPU. */
+/* Kernelmill: runs CUDA-style kernels (PTX or CUDA C++) on NVIDIA GPUs and on any CPU.
+ *
+ * What holds for every function:
+ *  - It returns a km_status; results come through the last parameters, named out_..., which stay
+ *    untouched when it fails. km_last_error_message has the text of the failure.
+ *  - Handles are checked ids, not pointers. Whatever is not a live handle of the right type (null,
+ *    destroyed, of another type, made up) gives KM_ERROR_INVALID_HANDLE and has no effect.
+ *  - Destroying drops the caller's reference only: children keep their parents, queued work keeps
+ *    what it uses, and the order does not matter. Every handle that a call gives out is the
+ *    caller's own and wants its destroy call.
+ *  - "Threads: any" means that any number of threads may call it at once, also on the same object.
+ *  - "Blocking: no" means that it never waits for work of a device.
+ *  - Beside the statuses listed it can return KM_ERROR_OUT_OF_HOST_MEMORY when the host is out of
+ *    memory, KM_ERROR_INTERNAL when the library has a defect, and KM_ERROR_FORKED, for all but
+ *    versions, status texts and last errors, in the child of a process that used the library.
+ *  - Sizes are in bytes, counts in elements, times in nanoseconds. Strings end with a zero unless
+ *    a size is given, and are UTF-8.
+ *  - A kernel that fails puts its context into a sticky error (KM_ERROR_ILLEGAL_ADDRESS and what
+ *    follows): calls that allocate, enqueue or wait return it until km_context_reset.
+ *  - Text calls copy out: buffer null and capacity 0 ask for the size, closing zero included.
+ *  - Output structures begin with struct_size, which the caller sets to the sizeof of the structure
+ *    as it knows it; the library writes no more than that.
+ *  - Signatures and values never change; names are added.
+ */
 #ifndef KERNELMILL_C_API_H
 #define KERNELMILL_C_API_H
 
@@ -26,7 +49,8 @@ extern "C" {
 #define KM_VERSION_MINOR 0
 #define KM_VERSION_PATCH 0
 
-/* Handles. */
+/* Handles. Distinct pointer types, so that the compiler tells them apart, or plain 64-bit numbers
+ * for languages that want those (the ABI is the same); never pointers to anything. */
 #if defined(SWIG) || defined(KM_HANDLES_AS_U64)
 #define KM_HANDLE(name) typedef uint64_t name
 #else
@@ -42,8 +66,9 @@ KM_HANDLE(km_module);
 KM_HANDLE(km_function);
 KM_HANDLE(km_launch);
 KM_HANDLE(km_program);
+#undef KM_HANDLE
 
-/* Status. */
+/* Status. Values below 100 are no errors. */
 typedef int32_t km_status;
 enum {
   KM_SUCCESS = 0,
@@ -94,10 +119,12 @@ enum {
   KM_ERROR_CATEGORY_INTERNAL = 6
 };
 
+/* Structures that functions fill. Those that the library knows more of than the caller are cut,
+ * those that it knows less of keep the rest of what they had. */
 typedef struct km_build_info {
   uint32_t struct_size;
   uint32_t version_major, version_minor, version_patch;
-  char build_id[48];
+  char build_id[48];         /* equal for library and plugins of one build */
   char compiler[48];
 } km_build_info;
 
@@ -121,8 +148,8 @@ typedef struct km_device_info {
   uint32_t multiprocessor_count;
   uint32_t warp_size;
   uint32_t max_threads_per_block;
-  uint32_t max_block_dim[3];
-  uint32_t max_grid_dim[3];
+  uint32_t max_block_dim[3];              /* threads along x, y, z */
+  uint32_t max_grid_dim[3];               /* blocks along x, y, z */
   uint32_t reserved;
   uint64_t shared_bytes_per_block;        /* without opting in */
   uint64_t shared_bytes_per_block_max;    /* with KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES */
@@ -152,7 +179,7 @@ enum {
   KM_DEVICE_ATTRIBUTE_CLOCK_RATE_KHZ = 14,
   KM_DEVICE_ATTRIBUTE_MEMORY_BUS_WIDTH_BITS = 15,
   KM_DEVICE_ATTRIBUTE_UNIFIED_MEMORY = 16,        /* 1: device memory is host memory */
-  KM_DEVICE_ATTRIBUTE_STREAM_PRIORITY_LEAST = 17,
+  KM_DEVICE_ATTRIBUTE_STREAM_PRIORITY_LEAST = 17,     /* the highest number */
   KM_DEVICE_ATTRIBUTE_STREAM_PRIORITY_GREATEST = 18,
   KM_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH = 19,
   KM_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR = 20,
@@ -201,155 +228,1229 @@ enum {
 };
 
 typedef int32_t km_param_kind;
-enum { KM_PARAM_KIND_UNKNOWN = 0, KM_PARAM_KIND_POINTER = 1, KM_PARAM_KIND_VALUE = 2 };
+enum {
+  KM_PARAM_KIND_UNKNOWN = 0, /* 64 bits that may be an address: CUDA C++ declares no more */
+  KM_PARAM_KIND_POINTER = 1, /* the kernel uses it as an address */
+  KM_PARAM_KIND_VALUE = 2
+};
 typedef struct km_param_info {
   uint32_t struct_size;
   km_param_kind kind;
   uint64_t size_bytes, align_bytes, offset_bytes;
 } km_param_info;
 
+/* Inputs of km_launch_kernel. Frozen for ever. */
 typedef struct km_launch_config {
   uint32_t grid[3];
   uint32_t block[3];
   uint64_t shared_bytes;    /* dynamic shared memory per block */
 } km_launch_config;
-/* Frozen for ever. */
 typedef struct km_launch_slice {
-  uint32_t parameter;
-  uint32_t reserved;
+  uint32_t parameter;       /* its number, from 0 */
+  uint32_t reserved;        /* 0 */
   uint64_t slice;           /* the handle's value */
   uint64_t offset_bytes;
 } km_launch_slice;
 
+#if defined(__cplusplus)
+#define KM_CHECK_SIZE(type, size) static_assert(sizeof(type) == (size), "layout of " #type)
+#elif !defined(SWIG)
+#define KM_CHECK_SIZE(type, size) _Static_assert(sizeof(type) == (size), "layout of " #type)
+#endif
+#if defined(KM_CHECK_SIZE)
+KM_CHECK_SIZE(void*, 8);
+KM_CHECK_SIZE(km_stream, 8);
+KM_CHECK_SIZE(km_build_info, 112);
+KM_CHECK_SIZE(km_backend_info, 560);
+KM_CHECK_SIZE(km_device_info, 328);
+KM_CHECK_SIZE(km_slice_info, 40);
+KM_CHECK_SIZE(km_param_info, 32);
+KM_CHECK_SIZE(km_launch_config, 32);
+KM_CHECK_SIZE(km_launch_slice, 24);
+#undef KM_CHECK_SIZE
+#endif
+
+/* Callbacks run on threads of the library, or on the thread of the call that makes them due, and
+ * may not make calls that wait (KM_ERROR_NOT_PERMITTED). No exception may leave them.
+ * `text` of an output callback does not end with a zero. */
 typedef void (*km_host_callback)(void* user_data, km_status status);
 typedef void (*km_release_callback)(void* user_data);
 typedef void (*km_output_callback)(void* user_data, const char* text, uint64_t size_bytes);
 
 /* Version and build. */
-KM_API km_status km_version(uint32_t* out_major, uint32_t* out_minor, uint32_t* out_patch) KM_NOEXCEPT;
+
+/** The version of the library in use, which may be newer than this header.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `out_major`, `out_minor` or `out_patch` is
+ *   null.
+ */
+KM_API km_status km_version(uint32_t* out_major, uint32_t* out_minor,
+                            uint32_t* out_patch) KM_NOEXCEPT;
+
+/** Version, build id and compiler of the library in use. Set `out_info->struct_size` first.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `out_info` is null or its struct_size is
+ *   below 4.
+ */
 KM_API km_status km_build_info_get(km_build_info* out_info) KM_NOEXCEPT;
 
-/* Errors. Text calls copy out: buffer null and capacity 0 probe the size (with the closing zero). */
+/* Errors. */
+
+/** The name of a status as it is spelled in this header, for example "KM_ERROR_NOT_FOUND". The text
+ * is static.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `status` is no status of this library or the
+ *   out-parameter is null.
+ */
 KM_API km_status km_status_name(km_status status, const char** out_name) KM_NOEXCEPT;
+
+/** One sentence on what a status means. The text is static.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `status` is no status of this library or the
+ *   out-parameter is null.
+ */
 KM_API km_status km_status_description(km_status status, const char** out_description) KM_NOEXCEPT;
+
+/** One sentence on what to do about a status. The text is static.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `status` is no status of this library or the
+ *   out-parameter is null.
+ */
 KM_API km_status km_status_recovery(km_status status, const char** out_suggestion) KM_NOEXCEPT;
+
+/** What kind of failure a status is.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `status` is no status of this library or the
+ *   out-parameter is null.
+ */
 KM_API km_status km_status_category(km_status status, km_error_category* out_category) KM_NOEXCEPT;
-KM_API km_status km_last_error_message(char* buffer, uint64_t capacity_bytes, uint64_t* out_size_bytes) KM_NOEXCEPT;
+
+/** The text of the calling thread's last call that failed: which function, what was wrong with
+ * which values, what to do. Empty (size 1) before the first failure. A call that succeeds leaves
+ * it as it is, and so do this call and km_last_error_native_code, whatever they return. Works in a
+ * forked child.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_BUFFER_TOO_SMALL when the text needs more than `capacity_bytes`;
+ *   KM_ERROR_INVALID_ARGUMENT when `buffer` is null and `capacity_bytes` is not 0, or when
+ *   `buffer` and `out_size_bytes` are both null.
+ */
+KM_API km_status km_last_error_message(char* buffer, uint64_t capacity_bytes,
+                                       uint64_t* out_size_bytes) KM_NOEXCEPT;
+
+/** The backend's own code of the calling thread's last failure (CUresult, errno ...); 0 where there
+ * is none. CUDA: the CUresult itself.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `out_code` is null.
+ */
 KM_API km_status km_last_error_native_code(int64_t* out_code) KM_NOEXCEPT;
 
 /* Backends and devices. */
+
+/** How many backends this build knows, usable here or not.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `out_count` is null.
+ */
 KM_API km_status km_backend_count(uint32_t* out_count) KM_NOEXCEPT;
+
+/** A backend's name, its number of devices, and why it is not usable if it is not. Set
+ * `out_info->struct_size` first. Loads the backend on first use.
+ * Blocking: no, but loading a backend takes milliseconds.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `index` is not below km_backend_count,
+ *   `out_info` is null or its struct_size is below 4.
+ */
 KM_API km_status km_backend_info_get(uint32_t index, km_backend_info* out_info) KM_NOEXCEPT;
+
+/** Devices of the backend of this name; with null, those of all backends that are usable here.
+ * CUDA: cuDeviceGetCount.
+ * Blocking: no, but loading a backend takes milliseconds.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `out_count` is null;
+ *   KM_ERROR_BACKEND_UNAVAILABLE when there is no such backend or it does not work here, as the
+ *   message says; KM_ERROR_BUILD_MISMATCH when the backend's plugin comes from another build.
+ */
 KM_API km_status km_device_count(const char* backend, uint32_t* out_count) KM_NOEXCEPT;
+
+/** Opens a device by its URI: "cpu" or "cpu:0", "cpu:1" ..., or "auto": the device that KM_DEVICE
+ * names, else the first CUDA device that works, else the CPU; the log (KM_LOG=info) says which and
+ * why. The handle is the caller's, to be given to km_device_destroy. CUDA: cuDeviceGet.
+ * Blocking: no, but loading a backend takes milliseconds.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `uri` is null or no URI of this form, or
+ *   `out_device` is null; KM_ERROR_BACKEND_UNAVAILABLE when there is no such backend or it does
+ *   not work here, as the message says; KM_ERROR_BUILD_MISMATCH when the backend's plugin comes
+ *   from another build; KM_ERROR_NO_DEVICE when the backend has no device of this number.
+ */
 KM_API km_status km_device_open(const char* uri, km_device* out_device) KM_NOEXCEPT;
+
+/** Drops the caller's handle. Contexts of the device keep it open. Null is fine.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `device` is neither null nor a live device.
+ */
 KM_API km_status km_device_destroy(km_device device) KM_NOEXCEPT;
+
+/** What a device is and what its limits are. Set `out_info->struct_size` first.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `device` is not a live device;
+ *   KM_ERROR_INVALID_ARGUMENT when `out_info` is null or its struct_size is below 4.
+ */
 KM_API km_status km_device_info_get(km_device device, km_device_info* out_info) KM_NOEXCEPT;
-KM_API km_status km_device_attribute_get(km_device device, km_device_attribute attribute, int64_t* out_value) KM_NOEXCEPT;
+
+/** One property of a device as a number. CUDA: cuDeviceGetAttribute.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `device` is not a live device;
+ *   KM_ERROR_INVALID_ARGUMENT when `attribute` is no device attribute or `out_value` is null;
+ *   KM_ERROR_NOT_SUPPORTED when the device cannot tell.
+ */
+KM_API km_status km_device_attribute_get(km_device device, km_device_attribute attribute,
+                                         int64_t* out_value) KM_NOEXCEPT;
 
 /* Contexts. */
+
+/** Opens a context on a device; a device can have several. The handle is the caller's, to be given
+ * to km_context_destroy. CUDA: the primary context of the device.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `device` is not a live device;
+ *   KM_ERROR_INVALID_ARGUMENT when `out_context` is null; KM_ERROR_NOT_SUPPORTED when the backend
+ *   runs nothing; KM_ERROR_OUT_OF_DEVICE_MEMORY when the device has no room for a context.
+ */
 KM_API km_status km_context_create(km_device device, km_context* out_context) KM_NOEXCEPT;
+
+/** Drops the caller's handle. Streams, slices, modules and all other children keep the context
+ * alive; queued work goes on. Null is fine.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is neither null nor a live context.
+ */
 KM_API km_status km_context_destroy(km_context context) KM_NOEXCEPT;
+
+/** The device of a context, as a new handle that is the caller's to destroy.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_INVALID_ARGUMENT when `out_device` is null.
+ */
 KM_API km_status km_context_device(km_context context, km_device* out_device) KM_NOEXCEPT;
+
+/** The context's default stream, the same for every call until a reset, as a new handle that is the
+ * caller's to destroy. It is a stream like any other and does not wait for others.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_INVALID_ARGUMENT when `out_stream` is null; the sticky error of the context when a
+ *   kernel failed.
+ */
 KM_API km_status km_context_default_stream(km_context context, km_stream* out_stream) KM_NOEXCEPT;
+
+/** Waits until the work of all streams of the context is done, and writes what kernels printed to
+ * the output. CUDA: cuCtxSynchronize.
+ * Blocking: until all queued work is done.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_NOT_PERMITTED when called inside a callback of this library; the sticky error of the
+ *   context when a kernel failed.
+ */
 KM_API km_status km_context_synchronize(km_context context) KM_NOEXCEPT;
-KM_API km_status km_context_memory_info(km_context context, uint64_t* out_free_bytes, uint64_t* out_total_bytes) KM_NOEXCEPT;
+
+/** The device's memory, in bytes: what can still be allocated now, and all of it. CUDA:
+ * cuMemGetInfo.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_INVALID_ARGUMENT when `out_free_bytes` or `out_total_bytes` is null.
+ */
+KM_API km_status km_context_memory_info(km_context context, uint64_t* out_free_bytes,
+                                        uint64_t* out_total_bytes) KM_NOEXCEPT;
+
+/** Stops running kernels, drops queued work (host callbacks get its status) and clears the sticky
+ * error. Every handle made from the context before is lost: it gives KM_ERROR_CONTEXT_LOST and is
+ * to be destroyed, while its host-visible memory stays mapped until then. The context itself can
+ * be used on. CUDA: cuDevicePrimaryCtxReset.
+ * Blocking: until running kernels have stopped.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_NOT_PERMITTED when called inside a callback of this library; KM_ERROR_PROCESS_LOST
+ *   when the device cannot recover within this process.
+ */
 KM_API km_status km_context_reset(km_context context) KM_NOEXCEPT;
+
+/** The context's error: the sticky one of a failed kernel, else that of the last call on the
+ * context that failed, else KM_SUCCESS. CUDA runtime: cudaPeekAtLastError.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_INVALID_ARGUMENT when `out_status` is null.
+ */
 KM_API km_status km_context_error(km_context context, km_status* out_status) KM_NOEXCEPT;
-KM_API km_status km_context_error_message(km_context context, char* buffer, uint64_t capacity_bytes, uint64_t* out_size_bytes) KM_NOEXCEPT;
+
+/** The text of the error that km_context_error gives; empty (size 1) where there is none. The same
+ * on every thread.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_BUFFER_TOO_SMALL when the text needs more than `capacity_bytes`;
+ *   KM_ERROR_INVALID_ARGUMENT when `buffer` is null and `capacity_bytes` is not 0, or when
+ *   `buffer` and `out_size_bytes` are both null.
+ */
+KM_API km_status km_context_error_message(km_context context, char* buffer, uint64_t capacity_bytes,
+                                          uint64_t* out_size_bytes) KM_NOEXCEPT;
+
+/** Like km_context_error, and forgets the error unless it is sticky. CUDA runtime:
+ * cudaGetLastError.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_INVALID_ARGUMENT when `out_status` is null.
+ */
 KM_API km_status km_context_take_error(km_context context, km_status* out_status) KM_NOEXCEPT;
-KM_API km_status km_context_find_slice(km_context context, uint64_t address, km_slice* out_slice, uint64_t* out_offset_bytes) KM_NOEXCEPT;
-KM_API km_status km_context_set_output(km_context context, km_output_callback callback, void* user_data) KM_NOEXCEPT;
+
+/** The allocation of this context that holds a device address, as a new slice over all of it (the
+ * caller's to destroy), and how far into it the address lies. Lock-free. CUDA:
+ * cuMemGetAddressRange.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_INVALID_ARGUMENT when `out_slice` or `out_offset_bytes` is null; KM_ERROR_NOT_FOUND
+ *   when no live allocation of the context holds `address`.
+ */
+KM_API km_status km_context_find_slice(km_context context, uint64_t address, km_slice* out_slice,
+                                       uint64_t* out_offset_bytes) KM_NOEXCEPT;
+
+/** Has what kernels print given to `callback`, on the thread that synchronises, one call at a time;
+ * null means standard output, as at the start. `user_data` must stay valid until another callback
+ * is set or the context is gone.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_NOT_SUPPORTED when the backend has no such thing.
+ */
+KM_API km_status km_context_set_output(km_context context, km_output_callback callback,
+                                       void* user_data) KM_NOEXCEPT;
 
 /* Streams. */
-KM_API km_status km_stream_create(km_context context, km_stream_flags flags, int32_t priority, km_stream* out_stream) KM_NOEXCEPT;
+
+/** A new stream: an ordered queue of work that runs concurrently with other streams. `priority` is
+ * 0 or lies between KM_DEVICE_ATTRIBUTE_STREAM_PRIORITY_GREATEST and _LEAST; lower numbers go
+ * first. The handle is the caller's, to be given to km_stream_destroy. CUDA:
+ * cuStreamCreateWithPriority.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_INVALID_ARGUMENT when `flags` has unknown bits, `priority` lies outside the device's
+ *   range, or `out_stream` is null; the sticky error of the context when a kernel failed.
+ */
+KM_API km_status km_stream_create(km_context context, km_stream_flags flags, int32_t priority,
+                                  km_stream* out_stream) KM_NOEXCEPT;
+
+/** Drops the caller's handle. Queued work goes on to its end. Null is fine.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is neither null nor a live stream.
+ */
 KM_API km_status km_stream_destroy(km_stream stream) KM_NOEXCEPT;
+
+/** The context of a stream, as a new handle that is the caller's to destroy.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream;
+ *   KM_ERROR_CONTEXT_LOST when the context of `stream` was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when `out_context` is null.
+ */
 KM_API km_status km_stream_context(km_stream stream, km_context* out_context) KM_NOEXCEPT;
+
+/** The priority that the stream was created with.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream;
+ *   KM_ERROR_CONTEXT_LOST when the context of `stream` was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when `out_priority` is null.
+ */
 KM_API km_status km_stream_priority(km_stream stream, int32_t* out_priority) KM_NOEXCEPT;
+
+/** Waits until the work queued in the stream so far is done, and writes what its kernels printed to
+ * the output. CUDA: cuStreamSynchronize.
+ * Blocking: until the stream's work is done.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream;
+ *   KM_ERROR_CONTEXT_LOST when the context of `stream` was reset after its creation;
+ *   KM_ERROR_NOT_PERMITTED when called inside a callback of this library; the sticky error of the
+ *   context when a kernel failed.
+ */
 KM_API km_status km_stream_synchronize(km_stream stream) KM_NOEXCEPT;
+
+/** The same with a time limit in nanoseconds; UINT64_MAX: none, 0: only asks.
+ * Blocking: for at most `timeout_ns`.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_TIMEOUT when the limit passed first; the work goes on;
+ *   KM_ERROR_INVALID_HANDLE when `stream` is not a live stream; KM_ERROR_CONTEXT_LOST when the
+ *   context of `stream` was reset after its creation; KM_ERROR_NOT_PERMITTED when called inside a
+ *   callback of this library and `timeout_ns` is not 0; the sticky error of the context when a
+ *   kernel failed.
+ */
 KM_API km_status km_stream_synchronize_timeout(km_stream stream, uint64_t timeout_ns) KM_NOEXCEPT;
+
+/** Asks whether the work queued in the stream so far is done. CUDA: cuStreamQuery.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_NOT_READY when work is left; KM_ERROR_INVALID_HANDLE when `stream` is not
+ *   a live stream; KM_ERROR_CONTEXT_LOST when the context of `stream` was reset after its
+ *   creation; the sticky error of the context when a kernel failed.
+ */
 KM_API km_status km_stream_query(km_stream stream) KM_NOEXCEPT;
+
+/** Work queued in the stream from now on waits for the work that the event marks; for one that was
+ * never recorded, it does not wait. CUDA: cuStreamWaitEvent.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream, or `event` not a
+ *   live event; KM_ERROR_CONTEXT_LOST when the context of `stream` or `event` was reset after its
+ *   creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts; the sticky
+ *   error of the context when a kernel failed.
+ */
 KM_API km_status km_stream_wait_event(km_stream stream, km_event event) KM_NOEXCEPT;
-KM_API km_status km_stream_add_callback(km_stream stream, km_host_callback callback, void* user_data) KM_NOEXCEPT;
+
+/** Has `callback` called once all work queued in the stream so far is done, with KM_SUCCESS or the
+ * error of the context, on a thread of the library. It is called exactly once when this call
+ * succeeds (also after errors and resets), and never otherwise. Work queued later waits for it.
+ * Inside it, calls that may wait give KM_ERROR_NOT_PERMITTED. `user_data` must stay valid until
+ * then. CUDA: cuLaunchHostFunc.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream;
+ *   KM_ERROR_CONTEXT_LOST when the context of `stream` was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when `callback` is null; the sticky error of the context when a
+ *   kernel failed.
+ */
+KM_API km_status km_stream_add_callback(km_stream stream, km_host_callback callback,
+                                        void* user_data) KM_NOEXCEPT;
 
 /* Events. */
-KM_API km_status km_event_create(km_context context, km_event_flags flags, km_event* out_event) KM_NOEXCEPT;
+
+/** A new event, to mark a point in a stream: KM_EVENT_DEFAULT takes the time there,
+ * KM_EVENT_DISABLE_TIMING does not. The handle is the caller's, to be given to km_event_destroy.
+ * CUDA: cuEventCreate.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_INVALID_ARGUMENT when `flags` has unknown bits or `out_event` is null; the sticky
+ *   error of the context when a kernel failed.
+ */
+KM_API km_status km_event_create(km_context context, km_event_flags flags,
+                                 km_event* out_event) KM_NOEXCEPT;
+
+/** Drops the caller's handle. Streams that wait for it go on waiting. Null is fine.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `event` is neither null nor a live event.
+ */
 KM_API km_status km_event_destroy(km_event event) KM_NOEXCEPT;
+
+/** Marks the end of the work queued in the stream so far, in place of what the event marked before.
+ * CUDA: cuEventRecord.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `event` is not a live event, or `stream` not a
+ *   live stream; KM_ERROR_CONTEXT_LOST when the context of `event` or `stream` was reset after its
+ *   creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts; the sticky
+ *   error of the context when a kernel failed.
+ */
 KM_API km_status km_event_record(km_event event, km_stream stream) KM_NOEXCEPT;
+
+/** Asks whether the work that the event marks is done; so it is for one never recorded. CUDA:
+ * cuEventQuery.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_NOT_READY when work is left; KM_ERROR_INVALID_HANDLE when `event` is not
+ *   a live event; KM_ERROR_CONTEXT_LOST when the context of `event` was reset after its creation;
+ *   the sticky error of the context when a kernel failed.
+ */
 KM_API km_status km_event_query(km_event event) KM_NOEXCEPT;
+
+/** Waits until the work that the event marks is done; for one never recorded, it returns at once.
+ * CUDA: cuEventSynchronize.
+ * Blocking: until that work is done.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `event` is not a live event;
+ *   KM_ERROR_CONTEXT_LOST when the context of `event` was reset after its creation;
+ *   KM_ERROR_NOT_PERMITTED when called inside a callback of this library; the sticky error of the
+ *   context when a kernel failed.
+ */
 KM_API km_status km_event_synchronize(km_event event) KM_NOEXCEPT;
+
+/** The same with a time limit in nanoseconds; UINT64_MAX: none, 0: only asks.
+ * Blocking: for at most `timeout_ns`.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_TIMEOUT when the limit passed first; the work goes on;
+ *   KM_ERROR_INVALID_HANDLE when `event` is not a live event; KM_ERROR_CONTEXT_LOST when the
+ *   context of `event` was reset after its creation; KM_ERROR_NOT_PERMITTED when called inside a
+ *   callback of this library and `timeout_ns` is not 0; the sticky error of the context when a
+ *   kernel failed.
+ */
 KM_API km_status km_event_synchronize_timeout(km_event event, uint64_t timeout_ns) KM_NOEXCEPT;
-KM_API km_status km_event_elapsed_ns(km_event start, km_event end, int64_t* out_elapsed_ns) KM_NOEXCEPT;
+
+/** Nanoseconds from the mark of `start` to that of `end`; negative when `end` came first. CUDA:
+ * cuEventElapsedTime, which gives milliseconds.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_NOT_READY when one of the marks has not been reached;
+ *   KM_ERROR_INVALID_HANDLE when `start` or `end` is not a live event; KM_ERROR_CONTEXT_LOST when
+ *   the context of `start` or `end` was reset after its creation; KM_ERROR_CONTEXT_MISMATCH when
+ *   the objects belong to different contexts; KM_ERROR_INVALID_ARGUMENT when `out_elapsed_ns` is
+ *   null, or one of the events was never recorded or takes no times; the sticky error of the
+ *   context when a kernel failed.
+ */
+KM_API km_status km_event_elapsed_ns(km_event start, km_event end,
+                                     int64_t* out_elapsed_ns) KM_NOEXCEPT;
 
 /* Host memory. */
-KM_API km_status km_host_memory_create(km_context context, uint64_t size_bytes, km_host_memory_flags flags, km_host_memory* out_memory) KM_NOEXCEPT;
-KM_API km_status km_host_memory_register(km_context context, void* pointer, uint64_t size_bytes, km_host_memory_flags flags, km_host_memory* out_memory) KM_NOEXCEPT;
+
+/** Page-locked host memory, from and to which copies are asynchronous. The handle is the caller's,
+ * to be given to km_host_memory_destroy; the memory stays until the last use that the library
+ * knows of is over. CUDA: cuMemHostAlloc.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_INVALID_ARGUMENT when `size_bytes` is 0, `flags` has unknown bits, or `out_memory` is
+ *   null; KM_ERROR_OUT_OF_DEVICE_MEMORY when that much cannot be page-locked; the sticky error of
+ *   the context when a kernel failed.
+ */
+KM_API km_status km_host_memory_create(km_context context, uint64_t size_bytes,
+                                       km_host_memory_flags flags,
+                                       km_host_memory* out_memory) KM_NOEXCEPT;
+
+/** Makes the caller's own memory page-locked. It must stay mapped until the handle is destroyed and
+ * work that uses it is done. CUDA: cuMemHostRegister.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_INVALID_ARGUMENT when `pointer` or `out_memory` is null, `size_bytes` is 0, the range
+ *   overlaps one that is registered already or leaves the address space, or `flags` has unknown
+ *   bits; KM_ERROR_NOT_SUPPORTED when the backend has no such thing; the sticky error of the
+ *   context when a kernel failed.
+ */
+KM_API km_status km_host_memory_register(km_context context, void* pointer, uint64_t size_bytes,
+                                         km_host_memory_flags flags,
+                                         km_host_memory* out_memory) KM_NOEXCEPT;
+
+/** Drops the caller's handle. Memory that the library allocated is freed after its last use;
+ * registered memory is let go then. Null is fine.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `memory` is neither null nor a live host
+ *   memory.
+ */
 KM_API km_status km_host_memory_destroy(km_host_memory memory) KM_NOEXCEPT;
+
+/** The first byte of the memory, for the host. Valid until the handle is destroyed.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `memory` is not a live host memory;
+ *   KM_ERROR_CONTEXT_LOST when the context of `memory` was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when `out_pointer` is null.
+ */
 KM_API km_status km_host_memory_pointer(km_host_memory memory, void** out_pointer) KM_NOEXCEPT;
-KM_API km_status km_host_memory_size_bytes(km_host_memory memory, uint64_t* out_size_bytes) KM_NOEXCEPT;
+
+/** The size of the memory.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `memory` is not a live host memory;
+ *   KM_ERROR_CONTEXT_LOST when the context of `memory` was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when `out_size_bytes` is null.
+ */
+KM_API km_status km_host_memory_size_bytes(km_host_memory memory,
+                                           uint64_t* out_size_bytes) KM_NOEXCEPT;
 
 /* Slices and views. */
-KM_API km_status km_slice_create(km_context context, uint64_t element_count, uint64_t element_size_bytes, km_slice_flags flags, km_slice* out_slice) KM_NOEXCEPT;
-KM_API km_status km_slice_create_on_stream(km_stream stream, uint64_t element_count, uint64_t element_size_bytes, km_slice_flags flags, km_slice* out_slice) KM_NOEXCEPT;
-KM_API km_status km_slice_from_host(km_context context, void* pointer, uint64_t element_count, uint64_t element_size_bytes, km_release_callback release, void* user_data, km_slice* out_slice) KM_NOEXCEPT;
-KM_API km_status km_slice_view(km_slice slice, uint64_t first_element, uint64_t element_count, km_slice* out_view) KM_NOEXCEPT;
+
+/** Device memory for `element_count` elements, usable at once on every stream; with KM_SLICE_ZEROED
+ * filled with zeros, else with anything. No elements give an empty slice with address 0. The
+ * handle is the caller's, to be given to km_slice_destroy. CUDA: cuMemAlloc.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_INVALID_ARGUMENT when `element_size_bytes` is 0, the size does not fit 64 bits,
+ *   `flags` has unknown bits, or `out_slice` is null; KM_ERROR_OUT_OF_DEVICE_MEMORY when the
+ *   device has not that much memory left; the sticky error of the context when a kernel failed.
+ */
+KM_API km_status km_slice_create(km_context context, uint64_t element_count,
+                                 uint64_t element_size_bytes, km_slice_flags flags,
+                                 km_slice* out_slice) KM_NOEXCEPT;
+
+/** The same in the order of a stream: usable by work that is queued there afterwards. CUDA:
+ * cuMemAllocAsync.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream;
+ *   KM_ERROR_CONTEXT_LOST when the context of `stream` was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when `element_size_bytes` is 0, the size does not fit 64 bits,
+ *   `flags` has unknown bits, or `out_slice` is null; KM_ERROR_OUT_OF_DEVICE_MEMORY when the
+ *   device has not that much memory left; the sticky error of the context when a kernel failed.
+ */
+KM_API km_status km_slice_create_on_stream(km_stream stream, uint64_t element_count,
+                                           uint64_t element_size_bytes, km_slice_flags flags,
+                                           km_slice* out_slice) KM_NOEXCEPT;
+
+/** The caller's own memory as a slice, without a copy where the device can reach host memory. It
+ * must stay valid until `release` is called (null: nothing is), which happens once, when neither
+ * handles nor work use it any more, perhaps on a thread of the library; not when this call fails.
+ * CUDA: cuMemHostRegister with CU_MEMHOSTREGISTER_DEVICEMAP.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_INVALID_ARGUMENT when `pointer` or `out_slice` is null, `element_size_bytes` or the
+ *   size is 0, or the range overlaps device memory that is in use or leaves the address space;
+ *   KM_ERROR_NOT_SUPPORTED when the device cannot use host memory; the sticky error of the context
+ *   when a kernel failed.
+ */
+KM_API km_status km_slice_from_host(km_context context, void* pointer, uint64_t element_count,
+                                    uint64_t element_size_bytes, km_release_callback release,
+                                    void* user_data, km_slice* out_slice) KM_NOEXCEPT;
+
+/** A part of a slice, as a slice of its own that shares the memory and keeps it alive. The handle
+ * is the caller's, to be given to km_slice_destroy.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `slice` is not a live slice;
+ *   KM_ERROR_CONTEXT_LOST when the context of `slice` was reset after its creation;
+ *   KM_ERROR_OUT_OF_BOUNDS when the elements do not lie inside the slice;
+ *   KM_ERROR_INVALID_ARGUMENT when `out_view` is null.
+ */
+KM_API km_status km_slice_view(km_slice slice, uint64_t first_element, uint64_t element_count,
+                               km_slice* out_view) KM_NOEXCEPT;
+
+/** Drops the caller's handle. The memory is freed when no view is left and the last use that the
+ * library knows of is over; uses by raw address in kernel arguments are the caller's business.
+ * Null is fine.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `slice` is neither null nor a live slice.
+ */
 KM_API km_status km_slice_destroy(km_slice slice) KM_NOEXCEPT;
+
+/** Like km_slice_destroy, and the memory is freed no sooner than the work queued in the stream so
+ * far is done: also for uses that the library does not know of. Null for `slice` is fine. CUDA:
+ * cuMemFreeAsync.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `slice` is neither null nor a live slice, or
+ *   `stream` is not a live stream; KM_ERROR_CONTEXT_LOST when the context of `slice` or `stream`
+ *   was reset after its creation (km_slice_destroy still works); KM_ERROR_CONTEXT_MISMATCH when
+ *   the objects belong to different contexts.
+ */
 KM_API km_status km_slice_destroy_on_stream(km_slice slice, km_stream stream) KM_NOEXCEPT;
+
+/** Address, size and element size of a slice. Set `out_info->struct_size` first.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `slice` is not a live slice;
+ *   KM_ERROR_CONTEXT_LOST when the context of `slice` was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when `out_info` is null or its struct_size is below 4.
+ */
 KM_API km_status km_slice_info_get(km_slice slice, km_slice_info* out_info) KM_NOEXCEPT;
+
+/** The device address of the first element; 0 for an empty slice.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `slice` is not a live slice;
+ *   KM_ERROR_CONTEXT_LOST when the context of `slice` was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when `out_address` is null.
+ */
 KM_API km_status km_slice_address(km_slice slice, uint64_t* out_address) KM_NOEXCEPT;
+
+/** The memory itself for the host, where device memory is host memory; null for an empty slice.
+ * Valid until the slice and its views are destroyed. Reading what a stream is still writing is a
+ * race: synchronise first.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `slice` is not a live slice;
+ *   KM_ERROR_CONTEXT_LOST when the context of `slice` was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when `out_pointer` is null; KM_ERROR_NOT_SUPPORTED when the host
+ *   cannot reach the device's memory.
+ */
 KM_API km_status km_slice_host_pointer(km_slice slice, void** out_pointer) KM_NOEXCEPT;
-KM_API km_status km_slice_upload(km_stream stream, km_slice destination, uint64_t offset_bytes, const void* source, uint64_t size_bytes) KM_NOEXCEPT;
-KM_API km_status km_slice_download(km_stream stream, km_slice source, uint64_t offset_bytes, void* destination, uint64_t size_bytes) KM_NOEXCEPT;
-KM_API km_status km_slice_copy(km_stream stream, km_slice destination, uint64_t destination_offset_bytes, km_slice source, uint64_t source_offset_bytes, uint64_t size_bytes) KM_NOEXCEPT;
-KM_API km_status km_slice_fill_u8(km_stream stream, km_slice slice, uint64_t offset_bytes, uint8_t value, uint64_t count) KM_NOEXCEPT;
-KM_API km_status km_slice_fill_u16(km_stream stream, km_slice slice, uint64_t offset_bytes, uint16_t value, uint64_t count) KM_NOEXCEPT;
-KM_API km_status km_slice_fill_u32(km_stream stream, km_slice slice, uint64_t offset_bytes, uint32_t value, uint64_t count) KM_NOEXCEPT;
+
+/** Copies from the host into a slice, in stream order. Page-locked memory (km_host_memory_*) must
+ * stay unchanged until the copy is done; any other has been read when the call returns. CUDA:
+ * cuMemcpyHtoDAsync.
+ * Blocking: when the host side is not page-locked: until it has been read or written; up to 64 KiB
+ *   at once, beyond that after waiting for the stream.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream, or `destination`
+ *   not a live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was reset after
+ *   its creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+ *   KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside the slice; KM_ERROR_INVALID_ARGUMENT
+ *   when `source` is null and `size_bytes` is not 0; KM_ERROR_NOT_PERMITTED when called inside a
+ *   callback of this library with host memory that is not page-locked; the sticky error of the
+ *   context when a kernel failed.
+ */
+KM_API km_status km_slice_upload(km_stream stream, km_slice destination, uint64_t offset_bytes,
+                                 const void* source, uint64_t size_bytes) KM_NOEXCEPT;
+
+/** Copies from a slice to the host, in stream order. Page-locked memory is written later, when the
+ * stream gets there; any other has been written when the call returns. CUDA: cuMemcpyDtoHAsync.
+ * Blocking: when the host side is not page-locked: until it has been read or written; up to 64 KiB
+ *   at once, beyond that after waiting for the stream.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream, or `source` not
+ *   a live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was reset after its
+ *   creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+ *   KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside the slice; KM_ERROR_INVALID_ARGUMENT
+ *   when `destination` is null and `size_bytes` is not 0; KM_ERROR_NOT_PERMITTED when called
+ *   inside a callback of this library with host memory that is not page-locked; the sticky error
+ *   of the context when a kernel failed.
+ */
+KM_API km_status km_slice_download(km_stream stream, km_slice source, uint64_t offset_bytes,
+                                   void* destination, uint64_t size_bytes) KM_NOEXCEPT;
+
+/** Copies between slices of one context, in stream order. CUDA: cuMemcpyDtoDAsync.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream, or `destination`
+ *   or `source` not a live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was
+ *   reset after its creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different
+ *   contexts; KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside both slices;
+ *   KM_ERROR_INVALID_ARGUMENT when source and destination overlap; the sticky error of the context
+ *   when a kernel failed.
+ */
+KM_API km_status km_slice_copy(km_stream stream, km_slice destination,
+                               uint64_t destination_offset_bytes, km_slice source,
+                               uint64_t source_offset_bytes, uint64_t size_bytes) KM_NOEXCEPT;
+
+/** Writes a byte `count` times from `offset_bytes` on, in stream order. CUDA: cuMemsetD8Async.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream, or `slice` not a
+ *   live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was reset after its
+ *   creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+ *   KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside the slice; the sticky error of the
+ *   context when a kernel failed.
+ */
+KM_API km_status km_slice_fill_u8(km_stream stream, km_slice slice, uint64_t offset_bytes,
+                                  uint8_t value, uint64_t count) KM_NOEXCEPT;
+
+/** Writes a 16-bit value `count` times from `offset_bytes` on, in stream order. CUDA:
+ * cuMemsetD16Async.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream, or `slice` not a
+ *   live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was reset after its
+ *   creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+ *   KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside the slice; KM_ERROR_INVALID_ARGUMENT
+ *   when the first address is not a multiple of 2; the sticky error of the context when a kernel
+ *   failed.
+ */
+KM_API km_status km_slice_fill_u16(km_stream stream, km_slice slice, uint64_t offset_bytes,
+                                   uint16_t value, uint64_t count) KM_NOEXCEPT;
+
+/** Writes a 32-bit value `count` times from `offset_bytes` on, in stream order. CUDA:
+ * cuMemsetD32Async.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream, or `slice` not a
+ *   live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was reset after its
+ *   creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+ *   KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside the slice; KM_ERROR_INVALID_ARGUMENT
+ *   when the first address is not a multiple of 4; the sticky error of the context when a kernel
+ *   failed.
+ */
+KM_API km_status km_slice_fill_u32(km_stream stream, km_slice slice, uint64_t offset_bytes,
+                                   uint32_t value, uint64_t count) KM_NOEXCEPT;
+
 /* The same by raw device address. */
-KM_API km_status km_memory_upload(km_stream stream, uint64_t destination_address, const void* source, uint64_t size_bytes) KM_NOEXCEPT;
-KM_API km_status km_memory_download(km_stream stream, uint64_t source_address, void* destination, uint64_t size_bytes) KM_NOEXCEPT;
-KM_API km_status km_memory_copy(km_stream stream, uint64_t destination_address, uint64_t source_address, uint64_t size_bytes) KM_NOEXCEPT;
-KM_API km_status km_memory_fill_u8(km_stream stream, uint64_t address, uint8_t value, uint64_t count) KM_NOEXCEPT;
-KM_API km_status km_memory_fill_u16(km_stream stream, uint64_t address, uint16_t value, uint64_t count) KM_NOEXCEPT;
-KM_API km_status km_memory_fill_u32(km_stream stream, uint64_t address, uint32_t value, uint64_t count) KM_NOEXCEPT;
+
+/** Like km_slice_upload, to a device address.
+ * Blocking: when the host side is not page-locked: until it has been read or written; up to 64 KiB
+ *   at once, beyond that after waiting for the stream.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream;
+ *   KM_ERROR_CONTEXT_LOST when the context of `stream` was reset after its creation;
+ *   KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside one allocation of the context;
+ *   KM_ERROR_INVALID_ARGUMENT when `source` is null and `size_bytes` is not 0;
+ *   KM_ERROR_NOT_PERMITTED when called inside a callback of this library with host memory that is
+ *   not page-locked; the sticky error of the context when a kernel failed.
+ */
+KM_API km_status km_memory_upload(km_stream stream, uint64_t destination_address,
+                                  const void* source, uint64_t size_bytes) KM_NOEXCEPT;
+
+/** Like km_slice_download, from a device address.
+ * Blocking: when the host side is not page-locked: until it has been read or written; up to 64 KiB
+ *   at once, beyond that after waiting for the stream.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream;
+ *   KM_ERROR_CONTEXT_LOST when the context of `stream` was reset after its creation;
+ *   KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside one allocation of the context;
+ *   KM_ERROR_INVALID_ARGUMENT when `destination` is null and `size_bytes` is not 0;
+ *   KM_ERROR_NOT_PERMITTED when called inside a callback of this library with host memory that is
+ *   not page-locked; the sticky error of the context when a kernel failed.
+ */
+KM_API km_status km_memory_download(km_stream stream, uint64_t source_address, void* destination,
+                                    uint64_t size_bytes) KM_NOEXCEPT;
+
+/** Like km_slice_copy, between device addresses.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream;
+ *   KM_ERROR_CONTEXT_LOST when the context of `stream` was reset after its creation;
+ *   KM_ERROR_OUT_OF_BOUNDS when source or destination do not lie inside one allocation of the
+ *   context each; KM_ERROR_INVALID_ARGUMENT when source and destination overlap; the sticky error
+ *   of the context when a kernel failed.
+ */
+KM_API km_status km_memory_copy(km_stream stream, uint64_t destination_address,
+                                uint64_t source_address, uint64_t size_bytes) KM_NOEXCEPT;
+
+/** Writes a byte `count` times from a device address on, in stream order. CUDA: cuMemsetD8Async.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream;
+ *   KM_ERROR_CONTEXT_LOST when the context of `stream` was reset after its creation;
+ *   KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside one allocation of the context; the
+ *   sticky error of the context when a kernel failed.
+ */
+KM_API km_status km_memory_fill_u8(km_stream stream, uint64_t address, uint8_t value,
+                                   uint64_t count) KM_NOEXCEPT;
+
+/** Writes a 16-bit value `count` times from a device address on, in stream order. CUDA:
+ * cuMemsetD16Async.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream;
+ *   KM_ERROR_CONTEXT_LOST when the context of `stream` was reset after its creation;
+ *   KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside one allocation of the context;
+ *   KM_ERROR_INVALID_ARGUMENT when the first address is not a multiple of 2; the sticky error of
+ *   the context when a kernel failed.
+ */
+KM_API km_status km_memory_fill_u16(km_stream stream, uint64_t address, uint16_t value,
+                                    uint64_t count) KM_NOEXCEPT;
+
+/** Writes a 32-bit value `count` times from a device address on, in stream order. CUDA:
+ * cuMemsetD32Async.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream;
+ *   KM_ERROR_CONTEXT_LOST when the context of `stream` was reset after its creation;
+ *   KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside one allocation of the context;
+ *   KM_ERROR_INVALID_ARGUMENT when the first address is not a multiple of 4; the sticky error of
+ *   the context when a kernel failed.
+ */
+KM_API km_status km_memory_fill_u32(km_stream stream, uint64_t address, uint32_t value,
+                                    uint64_t count) KM_NOEXCEPT;
 
 /* Programs: CUDA C++ to PTX. */
-KM_API km_status km_program_create(const char* source, uint64_t source_size_bytes, const char* name, km_program* out_program) KM_NOEXCEPT;
+
+/** A CUDA C++ source, to be compiled to PTX. Source and name are copied; `name` is for messages
+ * (null: "kernel.cu"). The handle is the caller's, to be given to km_program_destroy. CUDA:
+ * nvrtcCreateProgram.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `source` or `out_program` is null.
+ */
+KM_API km_status km_program_create(const char* source, uint64_t source_size_bytes, const char* name,
+                                   km_program* out_program) KM_NOEXCEPT;
+
+/** Drops the caller's handle. Modules made from it stay. Null is fine.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `program` is neither null nor a live program.
+ */
 KM_API km_status km_program_destroy(km_program program) KM_NOEXCEPT;
+
+/** An option for the next compilation, as NVRTC spells it, for example "--use_fast_math" or
+ * "-DN=4". Copied.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `program` is not a live program;
+ *   KM_ERROR_INVALID_ARGUMENT when `option` is null.
+ */
 KM_API km_status km_program_add_option(km_program program, const char* option) KM_NOEXCEPT;
-KM_API km_status km_program_add_header(km_program program, const char* name, const char* source, uint64_t source_size_bytes) KM_NOEXCEPT;
-KM_API km_status km_program_add_name_expression(km_program program, const char* expression) KM_NOEXCEPT;
+
+/** A header that `#include "name"` finds in the next compilation. Copied.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `program` is not a live program;
+ *   KM_ERROR_INVALID_ARGUMENT when `name` is null, or `source` is null and its size is not 0.
+ */
+KM_API km_status km_program_add_header(km_program program, const char* name, const char* source,
+                                       uint64_t source_size_bytes) KM_NOEXCEPT;
+
+/** A C++ name, such as "scale<float>", that the next compilation keeps and whose name in the PTX
+ * km_program_lowered_name then gives. Copied. CUDA: nvrtcAddNameExpression.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `program` is not a live program;
+ *   KM_ERROR_INVALID_ARGUMENT when `expression` is null.
+ */
+KM_API km_status km_program_add_name_expression(km_program program,
+                                                const char* expression) KM_NOEXCEPT;
+
+/** Compiles with all that was added so far; again after more was added. CUDA: nvrtcCompileProgram.
+ * Blocking: while the compiler works, from tens of milliseconds to seconds; compilations take
+ *   turns.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `program` is not a live program;
+ *   KM_ERROR_COMPILATION_FAILED when the source has errors, all of which km_program_log lists;
+ *   KM_ERROR_NVRTC_UNAVAILABLE when NVRTC is not installed, with where it was looked for and how
+ *   to get it; KM_ERROR_INVALID_ARGUMENT when NVRTC does not know an option.
+ */
 KM_API km_status km_program_compile(km_program program) KM_NOEXCEPT;
-KM_API km_status km_program_log(km_program program, char* buffer, uint64_t capacity_bytes, uint64_t* out_size_bytes) KM_NOEXCEPT;
-KM_API km_status km_program_ptx(km_program program, char* buffer, uint64_t capacity_bytes, uint64_t* out_size_bytes) KM_NOEXCEPT;
-KM_API km_status km_program_lowered_name(km_program program, const char* expression, char* buffer, uint64_t capacity_bytes, uint64_t* out_size_bytes) KM_NOEXCEPT;
+
+/** What the compiler said last, warnings of a success included; empty (size 1) before. CUDA:
+ * nvrtcGetProgramLog.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `program` is not a live program;
+ *   KM_ERROR_BUFFER_TOO_SMALL when the text needs more than `capacity_bytes`;
+ *   KM_ERROR_INVALID_ARGUMENT when `buffer` is null and `capacity_bytes` is not 0, or when
+ *   `buffer` and `out_size_bytes` are both null.
+ */
+KM_API km_status km_program_log(km_program program, char* buffer, uint64_t capacity_bytes,
+                                uint64_t* out_size_bytes) KM_NOEXCEPT;
+
+/** The PTX of the last compilation. CUDA: nvrtcGetPTX.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `program` is not a live program;
+ *   KM_ERROR_NOT_FOUND when the program has not been compiled with success;
+ *   KM_ERROR_BUFFER_TOO_SMALL when the text needs more than `capacity_bytes`;
+ *   KM_ERROR_INVALID_ARGUMENT when `buffer` is null and `capacity_bytes` is not 0, or when
+ *   `buffer` and `out_size_bytes` are both null.
+ */
+KM_API km_status km_program_ptx(km_program program, char* buffer, uint64_t capacity_bytes,
+                                uint64_t* out_size_bytes) KM_NOEXCEPT;
+
+/** The name in the PTX of a name expression. CUDA: nvrtcGetLoweredName.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `program` is not a live program;
+ *   KM_ERROR_NOT_FOUND when the program has not been compiled with success or the expression was
+ *   not added before; KM_ERROR_INVALID_ARGUMENT when `expression` is null;
+ *   KM_ERROR_BUFFER_TOO_SMALL when the text needs more than `capacity_bytes`;
+ *   KM_ERROR_INVALID_ARGUMENT when `buffer` is null and `capacity_bytes` is not 0, or when
+ *   `buffer` and `out_size_bytes` are both null.
+ */
+KM_API km_status km_program_lowered_name(km_program program, const char* expression, char* buffer,
+                                         uint64_t capacity_bytes,
+                                         uint64_t* out_size_bytes) KM_NOEXCEPT;
 
 /* Modules, functions, global symbols. */
-KM_API km_status km_module_load_ptx(km_context context, const char* ptx, uint64_t ptx_size_bytes, const char* name, km_module* out_module) KM_NOEXCEPT;
-KM_API km_status km_module_load_file(km_context context, const char* path, km_module* out_module) KM_NOEXCEPT;
-KM_API km_status km_module_load_source(km_context context, const char* source, uint64_t source_size_bytes, const char* name, km_module* out_module) KM_NOEXCEPT;
-KM_API km_status km_module_load_program(km_context context, km_program program, km_module* out_module) KM_NOEXCEPT;
+
+/** Loads PTX text, which need not end with a zero. `name` is for messages (null: "module.ptx").
+ * Text and name are copied. The handle is the caller's, to be given to km_module_destroy. CUDA:
+ * cuModuleLoadDataEx.
+ * Blocking: while the text is read and checked; kernels are compiled at their first launch or
+ *   here.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_INVALID_ARGUMENT when `ptx` or `out_module` is null; KM_ERROR_INVALID_PTX when the
+ *   text is not PTX, with line and column; KM_ERROR_UNSUPPORTED_PTX when the device cannot run it,
+ *   with the instruction and its line; KM_ERROR_COMPILER when the code generator failed;
+ *   KM_ERROR_OUT_OF_DEVICE_MEMORY when the device has not enough memory for its variables; the
+ *   sticky error of the context when a kernel failed.
+ */
+KM_API km_status km_module_load_ptx(km_context context, const char* ptx, uint64_t ptx_size_bytes,
+                                    const char* name, km_module* out_module) KM_NOEXCEPT;
+
+/** Loads a file of PTX or CUDA C++: *.ptx and *.cu by their ending, others by their content. CUDA:
+ * cuModuleLoad.
+ * Blocking: while the text is read and checked; kernels are compiled at their first launch or
+ *   here.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_INVALID_ARGUMENT when `path` or `out_module` is null; KM_ERROR_NOT_FOUND when there
+ *   is no such file; KM_ERROR_IO when it cannot be read; KM_ERROR_NOT_SUPPORTED when it is a
+ *   compiled image; KM_ERROR_COMPILATION_FAILED when the source has errors, the first of which the
+ *   message has; KM_ERROR_NVRTC_UNAVAILABLE when NVRTC is not installed, with where it was looked
+ *   for and how to get it; KM_ERROR_INVALID_PTX when the text is not PTX, with line and column;
+ *   KM_ERROR_UNSUPPORTED_PTX when the device cannot run it, with the instruction and its line;
+ *   KM_ERROR_COMPILER when the code generator failed; KM_ERROR_OUT_OF_DEVICE_MEMORY when the
+ *   device has not enough memory for its variables; the sticky error of the context when a kernel
+ *   failed.
+ */
+KM_API km_status km_module_load_file(km_context context, const char* path,
+                                     km_module* out_module) KM_NOEXCEPT;
+
+/** Compiles CUDA C++ for the context's device and loads it. `name` is for messages (null:
+ * "kernel.cu"). Source and name are copied.
+ * Blocking: while the compiler works.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_INVALID_ARGUMENT when `source` or `out_module` is null; KM_ERROR_COMPILATION_FAILED
+ *   when the source has errors, the first of which the message has; KM_ERROR_NVRTC_UNAVAILABLE
+ *   when NVRTC is not installed, with where it was looked for and how to get it;
+ *   KM_ERROR_INVALID_PTX when the text is not PTX, with line and column; KM_ERROR_UNSUPPORTED_PTX
+ *   when the device cannot run it, with the instruction and its line; KM_ERROR_COMPILER when the
+ *   code generator failed; KM_ERROR_OUT_OF_DEVICE_MEMORY when the device has not enough memory for
+ *   its variables; the sticky error of the context when a kernel failed.
+ */
+KM_API km_status km_module_load_source(km_context context, const char* source,
+                                       uint64_t source_size_bytes, const char* name,
+                                       km_module* out_module) KM_NOEXCEPT;
+
+/** Loads the PTX of a compiled program. Its kernels are found by their name expressions too.
+ * Blocking: while the text is read and checked; kernels are compiled at their first launch or
+ *   here.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context, or `program`
+ *   not a live program; KM_ERROR_INVALID_ARGUMENT when `out_module` is null; KM_ERROR_NOT_FOUND
+ *   when the program has not been compiled with success; KM_ERROR_INVALID_PTX when the text is not
+ *   PTX, with line and column; KM_ERROR_UNSUPPORTED_PTX when the device cannot run it, with the
+ *   instruction and its line; KM_ERROR_COMPILER when the code generator failed;
+ *   KM_ERROR_OUT_OF_DEVICE_MEMORY when the device has not enough memory for its variables; the
+ *   sticky error of the context when a kernel failed.
+ */
+KM_API km_status km_module_load_program(km_context context, km_program program,
+                                        km_module* out_module) KM_NOEXCEPT;
+
+/** Drops the caller's handle. Functions and global symbols of the module keep it; code goes when no
+ * kernel of it runs any more. Null is fine.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `module` is neither null nor a live module.
+ */
 KM_API km_status km_module_destroy(km_module module) KM_NOEXCEPT;
+
+/** How many kernels a module has.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `module` is not a live module;
+ *   KM_ERROR_CONTEXT_LOST when the context of `module` was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when `out_count` is null.
+ */
 KM_API km_status km_module_function_count(km_module module, uint32_t* out_count) KM_NOEXCEPT;
-KM_API km_status km_module_function_name(km_module module, uint32_t index, char* buffer, uint64_t capacity_bytes, uint64_t* out_size_bytes) KM_NOEXCEPT;
-KM_API km_status km_module_function(km_module module, const char* name, km_function* out_function) KM_NOEXCEPT;
-KM_API km_status km_module_global(km_module module, const char* name, km_slice* out_slice) KM_NOEXCEPT;
+
+/** The name of a kernel by its number, in the order of the text.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `module` is not a live module;
+ *   KM_ERROR_CONTEXT_LOST when the context of `module` was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when `index` is not below km_module_function_count, `buffer` is null
+ *   and `capacity_bytes` is not 0, or `buffer` and `out_size_bytes` are both null;
+ *   KM_ERROR_BUFFER_TOO_SMALL when the text needs more than `capacity_bytes`.
+ */
+KM_API km_status km_module_function_name(km_module module, uint32_t index, char* buffer,
+                                         uint64_t capacity_bytes,
+                                         uint64_t* out_size_bytes) KM_NOEXCEPT;
+
+/** A kernel by its name in the PTX (mangled, unless it is extern "C") or by a name expression of
+ * the program. The handle is the caller's, to be given to km_function_destroy, and keeps the
+ * module. CUDA: cuModuleGetFunction.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `module` is not a live module;
+ *   KM_ERROR_CONTEXT_LOST when the context of `module` was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when `name` or `out_function` is null; KM_ERROR_NOT_FOUND when the
+ *   module has no such kernel, with the nearest name and what there is.
+ */
+KM_API km_status km_module_function(km_module module, const char* name,
+                                    km_function* out_function) KM_NOEXCEPT;
+
+/** A global or constant variable of a module as a slice, which is the caller's to destroy and keeps
+ * the module. CUDA: cuModuleGetGlobal.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `module` is not a live module;
+ *   KM_ERROR_CONTEXT_LOST when the context of `module` was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when `name` or `out_slice` is null; KM_ERROR_NOT_FOUND when the
+ *   module has no such variable; the sticky error of the context when a kernel failed.
+ */
+KM_API km_status km_module_global(km_module module, const char* name,
+                                  km_slice* out_slice) KM_NOEXCEPT;
+
+/** Drops the caller's handle. Launches under way go on. Null is fine.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `function` is neither null nor a live function.
+ */
 KM_API km_status km_function_destroy(km_function function) KM_NOEXCEPT;
-KM_API km_status km_function_name(km_function function, char* buffer, uint64_t capacity_bytes, uint64_t* out_size_bytes) KM_NOEXCEPT;
-KM_API km_status km_function_attribute_get(km_function function, km_function_attribute attribute, int64_t* out_value) KM_NOEXCEPT;
-KM_API km_status km_function_attribute_set(km_function function, km_function_attribute attribute, int64_t value) KM_NOEXCEPT;
+
+/** The kernel's name in the PTX.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `function` is not a live function;
+ *   KM_ERROR_CONTEXT_LOST when the context of `function` was reset after its creation;
+ *   KM_ERROR_BUFFER_TOO_SMALL when the text needs more than `capacity_bytes`;
+ *   KM_ERROR_INVALID_ARGUMENT when `buffer` is null and `capacity_bytes` is not 0, or when
+ *   `buffer` and `out_size_bytes` are both null.
+ */
+KM_API km_status km_function_name(km_function function, char* buffer, uint64_t capacity_bytes,
+                                  uint64_t* out_size_bytes) KM_NOEXCEPT;
+
+/** One property of a kernel. CUDA: cuFuncGetAttribute.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `function` is not a live function;
+ *   KM_ERROR_CONTEXT_LOST when the context of `function` was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when `attribute` is no function attribute or `out_value` is null;
+ *   KM_ERROR_NOT_SUPPORTED when the device cannot tell.
+ */
+KM_API km_status km_function_attribute_get(km_function function, km_function_attribute attribute,
+                                           int64_t* out_value) KM_NOEXCEPT;
+
+/** Sets KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES, which allows launches with more dynamic
+ * shared memory than the default limit. CUDA: cuFuncSetAttribute.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `function` is not a live function;
+ *   KM_ERROR_CONTEXT_LOST when the context of `function` was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when the attribute cannot be set or `value` is more than the device
+ *   has.
+ */
+KM_API km_status km_function_attribute_set(km_function function, km_function_attribute attribute,
+                                           int64_t value) KM_NOEXCEPT;
+
+/** How many parameters a kernel has.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `function` is not a live function;
+ *   KM_ERROR_CONTEXT_LOST when the context of `function` was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when `out_count` is null.
+ */
 KM_API km_status km_function_param_count(km_function function, uint32_t* out_count) KM_NOEXCEPT;
-KM_API km_status km_function_param(km_function function, uint32_t index, km_param_info* out_info) KM_NOEXCEPT;
+
+/** Size, alignment and place in the argument buffer of a parameter, and whether it is an address.
+ * Set `out_info->struct_size` first. CUDA: cuFuncGetParamInfo.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `function` is not a live function;
+ *   KM_ERROR_CONTEXT_LOST when the context of `function` was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when `index` is not below km_function_param_count, `out_info` is
+ *   null or its struct_size is below 4.
+ */
+KM_API km_status km_function_param(km_function function, uint32_t index,
+                                   km_param_info* out_info) KM_NOEXCEPT;
 
 /* Launches. */
-KM_API km_status km_launch_create(km_stream stream, km_function function, km_launch* out_launch) KM_NOEXCEPT;
+
+/** A launch to be put together step by step: set grid and block, give one argument per parameter in
+ * order, submit. The handle is the caller's, to be given to km_launch_destroy, and keeps stream
+ * and function.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream, or `function`
+ *   not a live function; KM_ERROR_CONTEXT_LOST when the context of `stream` or `function` was
+ *   reset after its creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different
+ *   contexts; KM_ERROR_INVALID_ARGUMENT when `out_launch` is null.
+ */
+KM_API km_status km_launch_create(km_stream stream, km_function function,
+                                  km_launch* out_launch) KM_NOEXCEPT;
+
+/** Drops the caller's handle. What was submitted goes on. Null is fine.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `launch` is neither null nor a live launch.
+ */
 KM_API km_status km_launch_destroy(km_launch launch) KM_NOEXCEPT;
-KM_API km_status km_launch_set_grid(km_launch launch, uint32_t x, uint32_t y, uint32_t z) KM_NOEXCEPT;
-KM_API km_status km_launch_set_block(km_launch launch, uint32_t x, uint32_t y, uint32_t z) KM_NOEXCEPT;
+
+/** Blocks of the grid. Checked when the launch is submitted.
+ * Blocking: no.
+ * Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `launch` is not a live launch;
+ *   KM_ERROR_CONTEXT_LOST when the context of `launch` was reset after its creation.
+ */
+KM_API km_status km_launch_set_grid(km_launch launch, uint32_t x, uint32_t y,
+                                    uint32_t z) KM_NOEXCEPT;
+
+/** Threads of a block. Checked when the launch is submitted.
+ * Blocking: no.
+ * Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `launch` is not a live launch;
+ *   KM_ERROR_CONTEXT_LOST when the context of `launch` was reset after its creation.
+ */
+KM_API km_status km_launch_set_block(km_launch launch, uint32_t x, uint32_t y,
+                                     uint32_t z) KM_NOEXCEPT;
+
+/** Dynamic shared memory of each block; 0 unless set. Checked when the launch is submitted.
+ * Blocking: no.
+ * Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `launch` is not a live launch;
+ *   KM_ERROR_CONTEXT_LOST when the context of `launch` was reset after its creation.
+ */
 KM_API km_status km_launch_set_shared_bytes(km_launch launch, uint64_t shared_bytes) KM_NOEXCEPT;
-KM_API km_status km_launch_arg_slice(km_launch launch, km_slice slice, uint64_t offset_bytes) KM_NOEXCEPT;
+
+/** The next argument is the address `offset_bytes` into a slice. The memory is kept until the
+ * launches are done.
+ * Blocking: no.
+ * Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `launch` is not a live launch, or `slice` not a
+ *   live slice; KM_ERROR_CONTEXT_LOST when the context of `launch` or `slice` was reset after its
+ *   creation; KM_ERROR_INVALID_LAUNCH when the kernel has no further parameter or the next one has
+ *   another size, as the message says; KM_ERROR_OUT_OF_BOUNDS when the offset is beyond the end of
+ *   the slice; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts.
+ */
+KM_API km_status km_launch_arg_slice(km_launch launch, km_slice slice,
+                                     uint64_t offset_bytes) KM_NOEXCEPT;
+
+/** The next argument is a raw device address. It is not checked, and the memory behind it is the
+ * caller's business.
+ * Blocking: no.
+ * Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `launch` is not a live launch;
+ *   KM_ERROR_CONTEXT_LOST when the context of `launch` was reset after its creation;
+ *   KM_ERROR_INVALID_LAUNCH when the kernel has no further parameter or the next one has another
+ *   size, as the message says.
+ */
 KM_API km_status km_launch_arg_address(km_launch launch, uint64_t address) KM_NOEXCEPT;
-KM_API km_status km_launch_arg_scalar(km_launch launch, const void* value, uint64_t size_bytes) KM_NOEXCEPT;
+
+/** The next argument is a value or structure of `size_bytes`, which is copied.
+ * Blocking: no.
+ * Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `launch` is not a live launch;
+ *   KM_ERROR_CONTEXT_LOST when the context of `launch` was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when `value` is null; KM_ERROR_INVALID_LAUNCH when the kernel has no
+ *   further parameter or the next one has another size, as the message says.
+ */
+KM_API km_status km_launch_arg_scalar(km_launch launch, const void* value,
+                                      uint64_t size_bytes) KM_NOEXCEPT;
+
+/** Queues the kernel in the stream. Afterwards the launch may be submitted again: as it is, or with
+ * all its arguments given anew. CUDA: cuLaunchKernel.
+ * Blocking: no, but the first launch of a kernel may compile it.
+ * Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `launch` is not a live launch;
+ *   KM_ERROR_CONTEXT_LOST when the context of `launch` was reset after its creation;
+ *   KM_ERROR_INVALID_LAUNCH when grid, block, shared memory or arguments do not fit the kernel or
+ *   the device, as the message says; nothing was run then; KM_ERROR_UNSUPPORTED_PTX when the
+ *   device cannot run the kernel in this shape; KM_ERROR_COMPILER when the code generator failed;
+ *   KM_ERROR_OUT_OF_DEVICE_MEMORY when there is no room for the launch; the sticky error of the
+ *   context when a kernel failed.
+ */
 KM_API km_status km_launch_submit(km_launch launch) KM_NOEXCEPT;
-KM_API km_status km_launch_kernel(km_stream stream, km_function function, const km_launch_config* config, const void* arguments, uint64_t arguments_size_bytes, const km_launch_slice* slices, uint64_t slice_count) KM_NOEXCEPT;
+
+/** Does all of it in one call, for bindings. `arguments` holds the arguments at the offsets that
+ * km_function_param gives, `arguments_size_bytes` in all: the end of the last parameter. For each
+ * entry of `slices`, the address of that slice plus its offset is put in the place of that
+ * parameter, and the memory is kept until the kernel is done. Everything is copied before the call
+ * returns. CUDA: cuLaunchKernel.
+ * Blocking: no, but the first launch of a kernel may compile it.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream, `function` not a
+ *   live function, or an entry of `slices` not a live slice; KM_ERROR_CONTEXT_LOST when the
+ *   context of one of the objects was reset after its creation; KM_ERROR_CONTEXT_MISMATCH when the
+ *   objects belong to different contexts; KM_ERROR_INVALID_ARGUMENT when `config` is null,
+ *   `arguments` or `slices` is null and its size is not 0, or a `reserved` is not 0;
+ *   KM_ERROR_OUT_OF_BOUNDS when the offset of an entry is beyond the end of its slice;
+ *   KM_ERROR_INVALID_LAUNCH when grid, block, shared memory or arguments do not fit the kernel or
+ *   the device, as the message says; nothing was run then; KM_ERROR_UNSUPPORTED_PTX when the
+ *   device cannot run the kernel in this shape; KM_ERROR_COMPILER when the code generator failed;
+ *   KM_ERROR_OUT_OF_DEVICE_MEMORY when there is no room for the launch; the sticky error of the
+ *   context when a kernel failed.
+ */
+KM_API km_status km_launch_kernel(km_stream stream, km_function function,
+                                  const km_launch_config* config, const void* arguments,
+                                  uint64_t arguments_size_bytes, const km_launch_slice* slices,
+                                  uint64_t slice_count) KM_NOEXCEPT;
 
 #ifdef __cplusplus
 }
