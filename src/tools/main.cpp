@@ -58,8 +58,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "kernelmill: %s\n", failure.what());
   }
   // A full disk behind standard output is a failure too.
-  if (std::fflush(stdout) != 0) {
-    std::perror("kernelmill: standard output");
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    std::fputs("kernelmill: cannot write to standard output\n", stderr);
     return km::tools::kExitFailure;
   }
   return code;

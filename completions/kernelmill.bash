@@ -1,0 +1,52 @@
+# bash completion for kernelmill(1)
+
+_kernelmill_arg() {
+  local cur=$1
+  case $cur in
+    in:* | inout:* | out:*)
+      # Readline splits words at colons, so the file alone is completed.
+      local path=${cur#*:}
+      mapfile -t COMPREPLY < <(compgen -f -X '!*.@(npy|png)' -- "$path"; compgen -d -S / -- "$path")
+      compopt -o nospace
+      ;;
+    *)
+      mapfile -t COMPREPLY < <(compgen -W 'in: out: inout: zeros: print: i32: u32: i64: u64: f32:
+        f64: i8: u8: i16: u16:' -- "$cur")
+      compopt -o nospace
+      ;;
+  esac
+}
+
+_kernelmill() {
+  local cur prev words cword
+  _init_completion -n := || return
+  local command=${words[1]:-}
+  if ((cword == 1)); then
+    mapfile -t COMPREPLY < <(compgen -W 'info run compile --help --version' -- "$cur")
+    return
+  fi
+  case $prev in
+    -a | --arg) _kernelmill_arg "$cur"; __ltrim_colon_completions "$cur"; return ;;
+    -d | --device)
+      mapfile -t COMPREPLY < <(compgen -W 'auto cpu cuda' -- "$cur")
+      return
+      ;;
+    -I | --include) _filedir -d; return ;;
+    -o | --output) _filedir ptx; return ;;
+    -k | --kernel | -g | --grid | -b | --block | --shared | --repeat | --arch | -D | --define | \
+      --instantiate | --nvrtc) return ;;
+  esac
+  local common='--help --arch --define --include --nvrtc'
+  case $command:$cur in
+    info:*) mapfile -t COMPREPLY < <(compgen -W '--help --json --env' -- "$cur") ;;
+    run:-*)
+      mapfile -t COMPREPLY < <(compgen -W "$common --kernel --grid --block --shared --arg --device
+        --repeat --quiet" -- "$cur")
+      ;;
+    run:*) _filedir '@(cu|ptx)' ;;
+    compile:-*) mapfile -t COMPREPLY < <(compgen -W "$common --output --instantiate" -- "$cur") ;;
+    compile:*) _filedir cu ;;
+  esac
+}
+
+complete -F _kernelmill kernelmill

@@ -1,0 +1,42 @@
+# fish completion for kernelmill(1)
+
+set -l commands info run compile
+complete -c kernelmill -f
+complete -c kernelmill -n "not __fish_seen_subcommand_from $commands" -a info \
+    -d "Say what this machine can run"
+complete -c kernelmill -n "not __fish_seen_subcommand_from $commands" -a run \
+    -d "Run a kernel on data from files"
+complete -c kernelmill -n "not __fish_seen_subcommand_from $commands" -a compile \
+    -d "Compile CUDA C++ to PTX"
+complete -c kernelmill -s h -l help -d "Explain the command"
+complete -c kernelmill -n "not __fish_seen_subcommand_from $commands" -l version \
+    -d "Print the version"
+
+set -l info "__fish_seen_subcommand_from info"
+complete -c kernelmill -n $info -l json -d "Print everything as JSON"
+complete -c kernelmill -n $info -l env -d "Print the environment variables only"
+
+set -l both "__fish_seen_subcommand_from run compile"
+complete -c kernelmill -n $both -l arch -x -d "Virtual architecture to compile for"
+complete -c kernelmill -n $both -s D -l define -x -d "Define a macro"
+complete -c kernelmill -n $both -s I -l include -x -a "(__fish_complete_directories)" \
+    -d "Search a folder for headers"
+complete -c kernelmill -n $both -l nvrtc -x -d "Pass an option on to NVRTC"
+
+set -l run "__fish_seen_subcommand_from run"
+complete -c kernelmill -n $run -a "(__fish_complete_suffix .cu; __fish_complete_suffix .ptx)"
+complete -c kernelmill -n $run -s k -l kernel -x -d "The kernel"
+complete -c kernelmill -n $run -s g -l grid -x -d "Blocks"
+complete -c kernelmill -n $run -s b -l block -x -d "Threads per block"
+complete -c kernelmill -n $run -l shared -x -d "Dynamic shared memory per block"
+complete -c kernelmill -n $run -s a -l arg -x \
+    -a "in: out: inout: zeros: print: i32: u32: i64: u64: f32: f64: i8: u8: i16: u16:" \
+    -d "A kernel argument"
+complete -c kernelmill -n $run -s d -l device -x -a "auto cpu cuda" -d "Device"
+complete -c kernelmill -n $run -l repeat -x -d "Launch this often"
+complete -c kernelmill -n $run -s q -l quiet -d "Print no times"
+
+set -l compile "__fish_seen_subcommand_from compile"
+complete -c kernelmill -n $compile -a "(__fish_complete_suffix .cu)"
+complete -c kernelmill -n $compile -s o -l output -r -d "Where the PTX goes"
+complete -c kernelmill -n $compile -l instantiate -x -d "Instantiate a template kernel"

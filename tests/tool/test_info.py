@@ -1,0 +1,67 @@
+"""kernelmill info."""
+
+import json
+import os
+import re
+import unittest
+
+from tool import SOURCE_DIR, Case
+
+
+class Info(Case):
+    def json(self, *arguments, env=None):
+        return json.loads(self.good("info", "--json", *arguments, env=env).stdout)
+
+    def test_says_version_devices_backends_compiler(self):
+        result = self.good("info")
+        for heading in ("kernelmill ", "Devices\n", "Backends\n", "CUDA C++ compiler\n"):
+            self.assertIn(heading, result.stdout)
+        self.assertEqual(result.stderr, "")
+
+    def test_json_agrees_with_the_text(self):
+        data = self.json()
+        self.assertIn(data["version"], self.good("--version").stdout)
+        text = self.good("info").stdout
+        for device in data["devices"]:
+            self.assertIn(device["uri"], text)
+        self.assertIn("cpu", [backend["name"] for backend in data["backends"]])
+        for backend in data["backends"]:
+            self.assertEqual(backend["usable"], backend["status"] == "KM_SUCCESS")
+
+    def test_a_backend_that_is_not_there_is_explained(self):
+        env = {"KM_PLUGIN_DIR": self.folder}
+        data = self.json(env=env)
+        cpu = next(b for b in data["backends"] if b["name"] == "cpu")
+        self.assertFalse(cpu["usable"])
+        self.assertIn(self.folder, cpu["reason"])
+        self.assertIn(self.folder, self.good("info", env=env).stdout)
+        self.assertEqual([d for d in data["devices"] if d.get("backend") == "cpu"], [])
+
+    def test_nvrtc(self):
+        nvrtc = self.json()["nvrtc"]
+        self.assertTrue(nvrtc["usable"], nvrtc)
+        self.assertRegex(nvrtc["release"], r"^\d+\.\d+")
+
+    def test_missing_nvrtc_is_explained(self):
+        nvrtc = self.json(env={"KM_NVRTC": self.path("nowhere")})["nvrtc"]
+        self.assertFalse(nvrtc["usable"])
+        self.assertIn(self.path("nowhere"), nvrtc["reason"])
+        self.assertIn("pip install", nvrtc["reason"])
+
+    def test_environment_table_is_that_of_the_library(self):
+        with open(os.path.join(SOURCE_DIR, "src/base/env.def"), encoding="utf-8") as file:
+            names = re.findall(r"^KM_ENV\((KM_\w+)", file.read(), re.M)
+        text = self.good("info", "--env").stdout
+        self.assertEqual(re.findall(r"^(KM_\w+)=", text, re.M), names)
+        self.assertEqual([row["name"] for row in self.json("--env")], names)
+
+    def test_values_that_are_set(self):
+        env = {"KM_CPU_THREADS": "1", "KM_LOG_FILE": "odd \udcff name"}
+        self.assertIn("KM_CPU_THREADS=1", self.good("info", env=env).stdout.split("Environment")[1])
+        rows = {row["name"]: row for row in self.json("--env", env=env)}
+        self.assertEqual(rows["KM_CPU_THREADS"]["value"], "1")
+        self.assertEqual(rows["KM_LOG_FILE"]["value"], "odd \ufffd name")
+
+
+if __name__ == "__main__":
+    unittest.main()

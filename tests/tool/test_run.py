@@ -1,0 +1,231 @@
+"""kernelmill run on the CPU device."""
+
+import json
+import os
+import unittest
+
+from tool import SCALE, Case, npy, png, read_npy
+
+
+class Run(Case):
+    def setUp(self):
+        super().setUp()
+        self.write("scale.cu", SCALE)
+        self.write("x.npy", npy("f32", [5], [1, 2, 3.5, -4, 0.25]))
+
+    def scale(self, *arguments, **options):
+        return self.good("run", "scale.cu", "--device", "cpu", "--block", "32", *arguments,
+                         **options)
+
+    def test_npy_in_and_out(self):
+        result = self.scale("--kernel", "scale", "--arg", "in:x.npy", "--arg", "out:y.npy:@0",
+                            "--arg", "f32:2", "--arg", "i32:@0.count")
+        self.assertEqual(read_npy(self.read("y.npy")), ("f32", (5,), [2, 4, 7, -8, 0.5]))
+        self.assertEqual(result.stdout, "")
+        for word in ("device   cpu:0", "compile  ", "load     ", "kernel   ", "scale"):
+            self.assertIn(word, result.stderr)
+
+    def test_print(self):
+        result = self.scale("--arg", "in:x.npy", "--arg", "print:f32[2,2]", "--arg", "f32:0.1",
+                            "--arg", "i32:4", "--quiet")
+        self.assertEqual(result.stdout, "0.1 0.2\n0.35 -0.4\n")
+        self.assertEqual(result.stderr, "")
+
+    def test_output_on_standard_output(self):
+        result = self.scale("--arg", "in:x.npy", "--arg", "out:-:f32[1]", "--arg", "f32:3",
+                            "--arg", "i32:1")
+        self.assertEqual(result.stdout, "3\n")
+
+    def test_inout_writes_back_or_elsewhere(self):
+        self.write("add.cu", 'extern "C" __global__ void add(int* p) { p[threadIdx.x] += 1; }')
+        for _ in range(2):
+            self.write("a.npy", npy("i32", [2, 2], [1, 2, 3, 4]))
+            self.good("run", "add.cu", "-b", "4", "--arg", "inout:a.npy:b.npy", "-q")
+            self.assertEqual(read_npy(self.read("b.npy"))[2], [2, 3, 4, 5])
+            self.assertEqual(read_npy(self.read("a.npy"))[2], [1, 2, 3, 4])
+            self.good("run", "add.cu", "-b", "4", "--arg", "inout:a.npy", "-q")
+            self.assertEqual(read_npy(self.read("a.npy")), ("i32", (2, 2), [2, 3, 4, 5]))
+
+    def test_repeat_starts_from_fresh_data(self):
+        self.write("a.npy", npy("i32", [1], [10]))
+        self.write("add.cu", 'extern "C" __global__ void add(int* p) { *p += 1; }')
+        result = self.good("run", "add.cu", "--arg", "inout:a.npy", "--repeat", "5")
+        self.assertEqual(read_npy(self.read("a.npy"))[2], [11])
+        self.assertIn("of 5", result.stderr)
+
+    def test_png(self):
+        pixels = list(range(0, 240, 10))
+        self.write("in.png", png(4, 2, 3, pixels))
+        self.write("invert.cu", """
+            extern "C" __global__ void invert(const unsigned char* in, unsigned char* out, int w,
+                                              int h, int c) {
+              int i = threadIdx.x;
+              if (i < w * h * c) out[i] = 255 - in[i];
+            }""")
+        arguments = ["--arg", "i32:@0.width", "--arg", "i32:@0.height", "--arg",
+                     "i32:@0.channels", "-q"]
+        self.good("run", "invert.cu", "-b", "32", "--arg", "in:in.png", "--arg", "out:out.png:4x2x3",
+                  *arguments)
+        twice = self.good("run", "invert.cu", "-b", "32", "--arg", "in:out.png", "--arg",
+                          "print:u8[24]", *arguments)
+        self.assertEqual([int(word) for word in twice.stdout.split()], pixels)
+
+    def test_every_scalar_type(self):
+        types = {"i8": ("signed char", "-5"), "u8": ("unsigned char", "250"),
+                 "i16": ("short", "-30000"), "u16": ("unsigned short", "60000"),
+                 "i32": ("int", "-2000000000"), "u32": ("unsigned", "4000000000"),
+                 "i64": ("long long", "-5000000000"), "u64": ("unsigned long long", "5000000000"),
+                 "f32": ("float", "0.1"), "f64": ("double", "0.1")}
+        for name, (type_name, value) in types.items():
+            self.write("k.cu", f'extern "C" __global__ void k({type_name} v, {type_name}* out) '
+                               "{ *out = v; }")
+            result = self.good("run", "k.cu", "--arg", f"{name}:{value}", "--arg",
+                               f"print:{name}[1]", "-q")
+            self.assertEqual(result.stdout, value + "\n", name)
+
+    def test_struct_and_hexadecimal(self):
+        self.write("k.cu", """
+            struct S { unsigned a, b; };
+            extern "C" __global__ void k(S s, unsigned* out) { out[0] = s.a; out[1] = s.b; }""")
+        result = self.good("run", "k.cu", "--arg", "u32:0xff,7", "--arg", "print:u32[2]", "-q")
+        self.assertEqual(result.stdout, "255 7\n")
+
+    def test_ptx(self):
+        self.good("compile", "scale.cu", "-o", "scale.ptx")
+        result = self.good("run", "scale.ptx", "--kernel", "scale", "--block", "32", "--arg",
+                           "in:x.npy", "--arg", "print:@0", "--arg", "f32:2", "--arg", "i32:5")
+        self.assertEqual(result.stdout, "2 4 7 -8 0.5\n")
+        self.assertNotIn("compile  ", result.stderr)
+
+    def test_names_of_cpp_kernels(self):
+        self.write("k.cu", """
+            namespace app { __global__ void five(int* p) { *p = 5; } }
+            __global__ void six(int* p) { *p = 6; }
+            template <int N> __global__ void number(int* p) { *p = N; }""")
+        for kernel, expected in {"app::five": "5", "six": "6", "number<7>": "7",
+                                 "_Z3sixPi": "6"}.items():
+            result = self.good("run", "k.cu", "-k", kernel, "--arg", "print:i32[1]", "-q")
+            self.assertEqual(result.stdout, expected + "\n", kernel)
+
+    def test_grid_block_and_shared_memory(self):
+        self.write("k.cu", """
+            extern "C" __global__ void k(int* out) {
+              extern __shared__ int memory[];
+              int block = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+              int thread = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+              int count = blockDim.x * blockDim.y * blockDim.z;
+              memory[thread] = block * count + thread;
+              __syncthreads();
+              out[block * count + thread] = memory[count - 1 - thread];
+            }""")
+        result = self.good("run", "k.cu", "-g", "2,3,2", "-b", "4,2,3", "--shared", "96", "--arg",
+                           "print:i32[12,24]", "-q")
+        rows = [[int(word) for word in line.split()] for line in result.stdout.splitlines()]
+        self.assertEqual(rows, [[b * 24 + 23 - t for t in range(24)] for b in range(12)])
+
+    def test_device_printf(self):
+        self.write("k.cu", '#include <cstdio>\nextern "C" __global__ void k(int n) '
+                           '{ printf("n is %d\\n", n); }')
+        self.assertEqual(self.good("run", "k.cu", "--arg", "i32:42", "-q").stdout, "n is 42\n")
+
+
+class RunFailures(Case):
+    def setUp(self):
+        super().setUp()
+        self.write("scale.cu", SCALE)
+
+    def test_unknown_kernel(self):
+        message = self.bad(2, "run", "scale.cu", "--kernel", "scael")
+        self.assertIn("no kernel 'scael'; its kernels are: scale", message)
+
+    def test_kernel_must_be_named_among_several(self):
+        self.write("two.cu", "__global__ void a() {}\n__global__ void b(int) {}")
+        self.assertIn("its kernels are: a, b", self.bad(2, "run", "two.cu"))
+
+    def test_overloads(self):
+        self.write("two.cu", "__global__ void a() {}\n__global__ void a(int) {}")
+        self.assertIn("_Z1ai", self.bad(2, "run", "two.cu", "-k", "a"))
+        self.good("run", "two.cu", "-k", "_Z1av")
+
+    def test_no_kernels(self):
+        self.write("none.cu", "__device__ int x;")
+        self.assertIn("it has no kernels", self.bad(2, "run", "none.cu"))
+
+    def test_wrong_number_of_arguments(self):
+        message = self.bad(2, "run", "scale.cu", "--arg", "i32:1")
+        self.assertIn("takes 4 arguments, 1 were given", message)
+        self.assertIn("2: 4 bytes", message)
+
+    def test_wrong_size_of_an_argument(self):
+        message = self.bad(1, "run", "scale.cu", "--arg", "zeros:f32[4]", "--arg", "zeros:f32[4]",
+                           "--arg", "f64:1", "--arg", "i32:1")
+        self.assertIn("argument 2, 'f64:1'", message)
+
+    def test_block_too_large(self):
+        message = self.bad(1, "run", "scale.cu", "-b", "2048", *["--arg", "zeros:f32[4]"] * 2,
+                           "--arg", "f32:1", "--arg", "i32:1")
+        self.assertIn("1024", message)
+
+    def test_unknown_device(self):
+        self.assertIn("tpu", self.bad(1, "run", "scale.cu", "--device", "tpu:0",
+                                      *["--arg", "i32:1"] * 4))
+
+    def test_errors_in_the_source(self):
+        self.write("bad.cu", "__global__ void k() { x = 1; }")
+        self.assertIn("bad.cu(1): error", self.bad(1, "run", "bad.cu"))
+
+    def test_errors_in_ptx(self):
+        self.write("bad.ptx", ".version 8.0\n.target sm_80\n.address_size 64\nnonsense\n")
+        self.assertIn("bad.ptx:4:1", self.bad(1, "run", "bad.ptx"))
+
+    def test_faults_name_the_place(self):
+        self.write("k.cu", 'extern "C" __global__ void k(int* p) { p[1 << 28] = 1; }')
+        message = self.bad(1, "run", "k.cu", "--arg", "zeros:i32[4]")
+        self.assertIn("'k'", message)
+
+    def test_out_of_bounds_is_an_error_by_default(self):
+        self.write("k.cu", 'extern "C" __global__ void k(int* p) { p[threadIdx.x] = 1; }')
+        self.assertIn("'k'", self.bad(1, "run", "k.cu", "-b", "64", "--arg", "zeros:i32[63]"))
+
+    def test_failed_runs_write_nothing(self):
+        self.write("k.cu", 'extern "C" __global__ void k(int* p) { *p = 1; __trap(); }')
+        self.bad(1, "run", "k.cu", "--arg", "out:y.npy:i32[1]")
+        self.assertFalse(os.path.exists(self.path("y.npy")))
+
+    def test_full_disk(self):
+        os.symlink("/dev/full", self.path("y.npy"))
+        self.write("k.cu", 'extern "C" __global__ void k(int* p) { *p = 1; }')
+        self.assertIn("No space left", self.bad(1, "run", "k.cu", "--arg", "out:y.npy:i32[1]"))
+
+
+class Device(Case):
+    """What `info` says of the CPU device."""
+
+    def test_figures(self):
+        data = json.loads(self.good("info", "--json").stdout)
+        device = next(d for d in data["devices"] if d.get("backend") == "cpu")
+        self.assertEqual(device["uri"], "cpu:0")
+        self.assertEqual(device["warp_size"], 32)
+        self.assertEqual(device["compute_capability"], "9.0")
+        self.assertEqual(device["max_threads_per_block"], 1024)
+        self.assertGreaterEqual(device["threads"], 1)
+        self.assertGreater(device["total_memory_bytes"], 1 << 28)
+        self.assertIn(device["isa"], ("avx512", "avx2", "x86-64-v2"))
+
+    def test_virtual_devices(self):
+        data = json.loads(self.good("info", "--json", env={"KM_CPU_DEVICES": "2"}).stdout)
+        self.assertEqual([d["uri"] for d in data["devices"] if d["uri"].startswith("cpu")],
+                         ["cpu:0", "cpu:1"])
+
+    def test_compute_capability_follows_the_environment(self):
+        env = {"KM_CPU_CC": "8.6"}
+        data = json.loads(self.good("info", "--json", env=env).stdout)
+        device = next(d for d in data["devices"] if d.get("backend") == "cpu")
+        self.assertEqual(device["compute_capability"], "8.6")
+        self.write("scale.cu", SCALE)
+        ptx = self.good("compile", "scale.cu", "-o", "-", env=env).stdout
+        self.assertIn(".target sm_86", ptx)
+
+
+if __name__ == "__main__":
+    unittest.main()

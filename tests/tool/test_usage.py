@@ -1,0 +1,125 @@
+"""Exit codes, help, and what is said when the command line is wrong."""
+
+import os
+import unittest
+
+from tool import SCALE, Case, npy
+
+
+class Usage(Case):
+    def test_version_is_all_that_is_printed(self):
+        self.assertRegex(self.good("--version").stdout, r"\Akernelmill \d+\.\d+\.\d+\n\Z")
+
+    def test_help_of_everything(self):
+        self.assertIn("compile", self.good("--help").stdout)
+        for command in ("info", "run", "compile"):
+            result = self.good(command, "--help")
+            self.assertIn(f"kernelmill {command}", result.stdout)
+            self.assertEqual(result.stderr, "")
+
+    def test_no_command_shows_the_help_on_standard_error(self):
+        result = self.run_tool()
+        self.assertEqual((result.returncode, result.stdout), (2, ""))
+        self.assertIn("Subcommands", result.stderr)
+
+    def test_unknown_words(self):
+        for words in (["fly"], ["--fly"], ["info", "--fly"], ["compile", "a.cu", "b.cu"]):
+            self.assertIn("See 'kernelmill", self.bad(2, *words))
+
+    def test_missing_file_argument(self):
+        self.assertIn("FILE", self.bad(2, "run"))
+        self.assertIn("FILE", self.bad(2, "compile"))
+
+    def test_full_disk_behind_standard_output(self):
+        with open("/dev/full", "w", encoding="ascii") as full:
+            self.assertIn("standard output", self.bad(1, "--version", stdout=full))
+
+
+class RunUsage(Case):
+    """Everything here is found before a device is opened."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("k.cu", SCALE)
+        self.write("x.npy", npy("f32", [4], [1, 2, 3, 4]))
+
+    def refused(self, *arguments, code=2):
+        # A device that does not exist shows that none was tried.
+        return self.bad(code, "run", "k.cu", "--device", "none:0", *arguments)
+
+    def test_missing_file(self):
+        self.assertIn("'nowhere.cu': No such file", self.bad(1, "run", "nowhere.cu"))
+
+    def test_folder_as_file(self):
+        os.mkdir(self.path("folder.cu"))
+        self.assertIn("'folder.cu': is a folder", self.bad(1, "run", "folder.cu"))
+
+    def test_other_endings(self):
+        self.write("k.txt", SCALE)
+        self.assertIn("expected a FILE.cu or a FILE.ptx", self.bad(2, "run", "k.txt"))
+
+    def test_dimensions(self):
+        for text in ("0", "1,2,3,4", "a", "1,", "", "-1", "4294967296", "1x2"):
+            self.assertIn("--grid", self.refused("--grid", text), text)
+        self.assertIn("--block", self.refused("--block", "32,0"))
+
+    def test_repeat(self):
+        self.assertIn("--repeat", self.refused("--repeat", "0"))
+
+    def test_argument_specs(self):
+        cases = {
+            "i32": "expected in:",
+            "i32:": "expected in:",
+            "bogus:1": "unknown kind 'bogus'",
+            "i32:one": "'one' is not a number of type i32",
+            "i32:1.5": "'1.5' is not a number of type i32",
+            "u8:256": "'256' does not fit into u8",
+            "u32:-1": "'-1' is not a number of type u32",
+            "i32:5000000000": "does not fit into i32",
+            "f32:": "expected in:",
+            "f32:1,,2": "is not a number of type f32",
+            "zeros:f32": "is no shape",
+            "zeros:f16[4]": "is no shape",
+            "zeros:f32[0]": "no elements",
+            "zeros:f32[four]": "'four' is no extent",
+            "zeros:f32[99999999999999999999]": "is no extent",
+            "zeros:f64[9999999999,9999999999]": "more than 64 TiB",
+            "zeros:@0": "argument 0 is no array",
+            "out:y.npy": "expected out:FILE:SHAPE",
+            "out:y.txt:f32[4]": ".npy or .png",
+            "out:y.png:f32[4,4,3]": "a PNG image is u8",
+            "out:y.png:4x4x5": "a PNG image is u8",
+            "out:y.png:4x4": "an image is WxHxC",
+            "in:x.txt": ".npy or .png",
+            "i32:@0.count": "argument 0 is no array",
+        }
+        for spec, expected in cases.items():
+            message = self.refused("--arg", spec)
+            self.assertIn(f"argument 0, '{spec}': ", message)
+            self.assertIn(expected, message, spec)
+
+    def test_references(self):
+        for spec, expected in {"i32:@0.depth": "expected .count", "i32:@0.dim1": "1 dimensions",
+                               "i32:@0.width": "1 dimensions", "i32:@1.count": "argument 1",
+                               "i32:@x.count": "expected @K", "zeros:@0.count": "is a number",
+                               "zeros:f32[@0.width]": "expected .count"}.items():
+            message = self.refused("--arg", "in:x.npy", "--arg", spec)
+            self.assertIn("argument 1", message)
+            self.assertIn(expected, message, spec)
+
+    def test_files_that_cannot_be_used(self):
+        self.write("short.npy", npy("f32", [4], [1, 2, 3, 4])[:-1])
+        self.write("bad.npy", b"not an array at all")
+        self.write("bad.png", b"not a picture")
+        self.write("fortran.npy", npy("f32", [4], [1, 2, 3, 4]).replace(b"False", b"True "))
+        self.write("half.npy", npy("f32", [4], [1, 2, 3, 4]).replace(b"<f4", b"<f2"))
+        for spec, expected in {"in:none.npy": "No such file", "in:short.npy": "header promises 16",
+                               "in:bad.npy": "not a .npy file", "in:bad.png": "bad.png",
+                               "in:fortran.npy": "ascontiguousarray", "in:half.npy": "astype",
+                               "out:none/y.npy:f32[4]": "cannot write into 'none'",
+                               "inout:none.npy": "No such file"}.items():
+            self.assertIn(expected, self.refused("--arg", spec, code=1), spec)
+
+
+if __name__ == "__main__":
+    unittest.main()
