@@ -64,8 +64,8 @@ class Run(Case):
             }""")
         arguments = ["--arg", "i32:@0.width", "--arg", "i32:@0.height", "--arg",
                      "i32:@0.channels", "-q"]
-        self.good("run", "invert.cu", "-b", "32", "--arg", "in:in.png", "--arg", "out:out.png:4x2x3",
-                  *arguments)
+        self.good("run", "invert.cu", "-b", "32", "--arg", "in:in.png", "--arg",
+                  "out:out.png:4x2x3", *arguments)
         twice = self.good("run", "invert.cu", "-b", "32", "--arg", "in:out.png", "--arg",
                           "print:u8[24]", *arguments)
         self.assertEqual([int(word) for word in twice.stdout.split()], pixels)
