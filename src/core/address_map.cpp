@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <memory>
 
 namespace km {
 
@@ -25,10 +24,6 @@ class AddressMap::Writing {
 
 AddressMap::AddressMap() { head_.level_count = kLevels; }
 
-AddressMap::~AddressMap() {
-  for (Node* node : nodes_) delete node;
-}
-
 uint32_t AddressMap::random_level_count() {
   random_ ^= random_ << 13;
   random_ ^= random_ >> 7;
@@ -41,8 +36,8 @@ AddressMap::Node* AddressMap::take_node() {
   if (free_.empty()) {
     if (nodes_.size() == nodes_.capacity()) nodes_.reserve(std::max<size_t>(16, nodes_.size() * 2));
     free_.reserve(nodes_.capacity());  // so that erase() needs no memory
-    free_.push_back(new Node);
-    nodes_.push_back(free_.back());
+    nodes_.push_back(std::make_unique<Node>());
+    free_.push_back(nodes_.back().get());
   }
   Node* node = free_.back();
   free_.pop_back();

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <vector>
@@ -20,7 +21,6 @@ struct AddressRange {
 class AddressMap {
  public:
   AddressMap();
-  ~AddressMap();
   AddressMap(const AddressMap&) = delete;
   AddressMap& operator=(const AddressMap&) = delete;
 
@@ -54,7 +54,7 @@ class AddressMap {
   std::atomic<uint64_t> version_{0};  // odd while a writer works
   Node head_;
   std::vector<Node*> free_;
-  std::vector<Node*> nodes_;
+  std::vector<std::unique_ptr<Node>> nodes_;  // all there are
   uint64_t random_ = 0x9E3779B97F4A7C15;
 };
 

@@ -2,7 +2,7 @@
 
 #include <charconv>
 #include <cstdio>
-#include <cstring>
+#include <memory>
 #include <vector>
 
 #include "backends/null/null.h"
@@ -58,9 +58,9 @@ Registry& backends() {
   // Leaked on purpose: backends live as long as the process.
   static Registry& registry = [&]() -> Registry& {
     watch_for_fork();
-    auto* created = new Registry;
+    auto created = std::make_unique<Registry>();
     read_environment(*created);
-    return *created;
+    return *created.release();
   }();
   return registry;
 }

@@ -3,7 +3,6 @@
 #include <sys/random.h>
 
 #include <bit>
-#include <memory>
 
 namespace km {
 namespace {
@@ -64,10 +63,6 @@ ObjectType claimed_type(uint64_t id) {
 HandleTable::HandleTable(ObjectType type, ReleaseObject release_object, uint32_t generation_count)
     : type_(type), release_object_(release_object), generation_count_(generation_count) {}
 
-HandleTable::~HandleTable() {
-  for (std::atomic<HandleSlot*>& chunk : chunks_) delete[] chunk.load(std::memory_order_relaxed);
-}
-
 HandleSlot* HandleTable::slot_of(uint64_t id) const {
   if (claimed_type(id) != type_) return nullptr;
   const Place place = place_of_slot(id_slot(id), kFirstChunkSlots);
@@ -77,7 +72,7 @@ HandleSlot* HandleTable::slot_of(uint64_t id) const {
 }
 
 HandleSlot* HandleTable::add_chunk(uint32_t chunk, uint32_t first_index, uint32_t slot_count) {
-  std::unique_ptr<HandleSlot[]> slots(new HandleSlot[slot_count]);
+  auto slots = std::make_unique<HandleSlot[]>(slot_count);
   for (uint32_t i = 0; i < slot_count; ++i) {
     HandleSlot& slot = slots[i];
     slot.table = this;
@@ -87,8 +82,9 @@ HandleSlot* HandleTable::add_chunk(uint32_t chunk, uint32_t first_index, uint32_
   }
   // Reclaiming a slot must not fail, so there is always room for all of them.
   free_.reserve(size_t{first_index} + slot_count);
-  chunks_[chunk].store(slots.get(), std::memory_order_release);
-  return slots.release();
+  slots_.push_back(std::move(slots));
+  chunks_[chunk].store(slots_.back().get(), std::memory_order_release);
+  return slots_.back().get();
 }
 
 HandleSlot* HandleTable::take_free_slot() {

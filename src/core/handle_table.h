@@ -10,6 +10,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -57,7 +58,6 @@ class HandleTable {
   /// A slot serves `generation_count` objects and is then retired.
   HandleTable(ObjectType type, ReleaseObject release_object,
               uint32_t generation_count = UINT32_MAX);
-  ~HandleTable();
   HandleTable(const HandleTable&) = delete;
   HandleTable& operator=(const HandleTable&) = delete;
 
@@ -96,7 +96,8 @@ class HandleTable {
   const uint32_t generation_count_;
   std::atomic<uint64_t> live_count_{0};
   std::array<std::atomic<HandleSlot*>, kChunkCount> chunks_{};
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;                                  // guards what follows
+  std::vector<std::unique_ptr<HandleSlot[]>> slots_;  // what chunks_ point to
   std::vector<HandleSlot*> free_;
   uint32_t used_slots_ = 0;
 };

@@ -7,12 +7,12 @@ namespace km {
 
 HandleTable& handle_table(ObjectType type) {
   // Leaked on purpose: other threads may still make calls while the process exits.
-  using Tables = std::array<HandleTable*, kObjectTypeCount>;
+  using Tables = std::array<std::unique_ptr<HandleTable>, kObjectTypeCount>;
   static const Tables& tables = [&]() -> Tables& {
     auto created = std::make_unique<Tables>();
     for (size_t i = 0; i < kObjectTypeCount; ++i) {
-      (*created)[i] = new HandleTable(static_cast<ObjectType>(i),
-                                      [](Object* object) { object->handle_gone(); });
+      (*created)[i] = std::make_unique<HandleTable>(static_cast<ObjectType>(i),
+                                                    [](Object* object) { object->handle_gone(); });
     }
     return *created.release();
   }();
