@@ -34,7 +34,8 @@ class Arithmetic {
   std::vector<llvm::Value*> lower(const ptx::Instruction& instruction,
                                   std::span<llvm::Value* const> sources);
 
-  /// NaNs made canonical (f32 0x7fffffff, f64 0x7ff8000000000000); other values unchanged.
+  /// NaNs made canonical (f32 0x7fffffff; f64 0xfff8000000000000, CUDA's CUDART_NAN and what x86
+  /// makes itself); other values unchanged. f16 and bf16 results are canonical (0x7fff) already.
   llvm::Value* canonical_nan(llvm::Value* value);
 
  private:

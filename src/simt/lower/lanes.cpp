@@ -1,0 +1,155 @@
+#include "simt/lower/lanes.h"
+
+#include <llvm/Analysis/VectorUtils.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/PatternMatch.h>
+
+#include <bit>
+#include <numeric>
+
+#include "simt/lower/rounding.h"
+
+namespace km::simt::lower {
+
+using llvm::Constant;
+using llvm::Intrinsic::ID;
+
+llvm::Type* Lanes::all(llvm::Type* lane) const {
+  return count_ == 0 ? lane : llvm::FixedVectorType::get(lane, count_);
+}
+
+V Lanes::constant(unsigned bits, uint64_t value) const {
+  return llvm::ConstantInt::get(integer(bits), value);
+}
+
+V Lanes::real32(float value) const {
+  llvm::APFloat number(llvm::APFloat::IEEEsingle(),
+                       llvm::APInt(32, std::bit_cast<uint32_t>(value)));
+  return llvm::ConstantFP::get(f32(), number);
+}
+
+V Lanes::real64(double value) const {
+  llvm::APFloat number(llvm::APFloat::IEEEdouble(),
+                       llvm::APInt(64, std::bit_cast<uint64_t>(value)));
+  return llvm::ConstantFP::get(f64(), number);
+}
+
+V Lanes::real(V like, double value) const {
+  return is_f64(like) ? real64(value) : real32(static_cast<float>(value));
+}
+
+std::optional<uint64_t> Lanes::known(V value) {
+  const llvm::APInt* integer = nullptr;
+  const llvm::APFloat* number = nullptr;
+  if (llvm::PatternMatch::match(value, llvm::PatternMatch::m_APInt(integer))) {
+    return integer->getBitWidth() <= 64 ? std::optional(integer->getZExtValue()) : std::nullopt;
+  }
+  if (llvm::PatternMatch::match(value, llvm::PatternMatch::m_APFloat(number))) {
+    return number->bitcastToAPInt().getZExtValue();
+  }
+  return std::nullopt;
+}
+
+V Lanes::bits(V real) const { return b.CreateBitCast(real, integer(width(real))); }
+
+V Lanes::as_real(V integer) const {
+  return b.CreateBitCast(integer, width(integer) == 64 ? f64() : f32());
+}
+
+V Lanes::select(V condition, V yes, V no) const {
+  if (auto* constant = llvm::dyn_cast<Constant>(condition)) {
+    if (constant->isAllOnesValue()) return yes;
+    if (constant->isNullValue()) return no;
+  }
+  return b.CreateSelect(condition, yes, no);
+}
+
+V Lanes::amount_for(V value, V amount) const {
+  return b.CreateZExtOrTrunc(amount, value->getType());
+}
+
+V Lanes::shl(V value, V amount) const {
+  V fits = b.CreateICmpULT(amount, constant_like(amount, width(value)));
+  return select(fits, b.CreateShl(value, amount_for(value, amount)), zero(value));
+}
+
+V Lanes::lshr(V value, V amount) const {
+  V fits = b.CreateICmpULT(amount, constant_like(amount, width(value)));
+  return select(fits, b.CreateLShr(value, amount_for(value, amount)), zero(value));
+}
+
+V Lanes::ashr(V value, V amount) const {
+  V last = constant_like(amount, width(value) - 1);
+  V clamped = call(llvm::Intrinsic::umin, amount, last);
+  return b.CreateAShr(value, amount_for(value, clamped));
+}
+
+V Lanes::nan_like(V value) const {
+  return as_real(is_f64(value) ? constant(64, kNan64) : constant(32, kNan32));
+}
+
+V Lanes::canonical_nan(V value) const { return select(is_nan(value), nan_like(value), value); }
+
+V Lanes::flush(V value) const {
+  if (!is_f32(value)) return value;
+  V word = bits(value);
+  V exponent = b.CreateAnd(word, constant(32, 0x7f800000));
+  V sign = b.CreateAnd(word, constant(32, 0x80000000));
+  return as_real(select(b.CreateICmpEQ(exponent, constant(32, 0)), sign, word));
+}
+
+V Lanes::saturate(V value) const {
+  V one = real(value, 1.0), none = real(value, 0.0);
+  V positive = select(b.CreateFCmpOGT(value, none), value, none);
+  return select(b.CreateFCmpOLT(positive, one), positive, one);
+}
+
+V Lanes::copysign(V magnitude, V sign) const {
+  uint64_t top = uint64_t{1} << (width(sign) - 1);
+  V kept = b.CreateAnd(bits(magnitude), constant_like(sign, top - 1));
+  return as_real(b.CreateOr(kept, b.CreateAnd(bits(sign), constant_like(sign, top))));
+}
+
+V Lanes::fma(V a, V c, V d) const {
+  if (has_fma()) return b.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, c, d});
+  return emulated_fma(*this, a, c, d);
+}
+
+V Lanes::split_halves(V value) const {
+  Lanes half = halves();
+  return b.CreateBitCast(value, half.integer(16));
+}
+
+V Lanes::join_halves(V value) const { return b.CreateBitCast(value, integer(32)); }
+
+V Lanes::chunk(V value, unsigned first, unsigned width) const {
+  auto* lane = value->getType()->getScalarType();
+  auto* wide = llvm::FixedVectorType::get(lane, width);
+  if (count_ == 0) {
+    return b.CreateInsertElement(Constant::getNullValue(wide), value, uint64_t{0});
+  }
+  if (count_ == width) return value;
+  // Lanes beyond the end are zeros, so that nothing undefined gets in.
+  std::vector<int> indices(width);
+  for (unsigned i = 0; i < width; ++i) {
+    indices[i] = static_cast<int>(std::min(first + i, count_));
+  }
+  return b.CreateShuffleVector(value, Constant::getNullValue(value->getType()), indices);
+}
+
+V Lanes::in_chunks(unsigned width, std::initializer_list<V> values, const Chunk& f) const {
+  std::vector<V> results, arguments(values.size());
+  for (unsigned first = 0; first < std::max(count_, 1u); first += width) {
+    std::transform(values.begin(), values.end(), arguments.begin(),
+                   [&](V value) { return chunk(value, first, width); });
+    results.push_back(f(arguments));
+  }
+  if (count_ == 0) return b.CreateExtractElement(results[0], uint64_t{0});
+  V joined = results.size() == 1 ? results[0] : llvm::concatenateVectors(b, results);
+  if (count_ % width == 0) return joined;
+  std::vector<int> indices(count_);
+  std::iota(indices.begin(), indices.end(), 0);
+  return b.CreateShuffleVector(joined, indices);
+}
+
+}  // namespace km::simt::lower

@@ -1,0 +1,221 @@
+#include "simt/lower/rounding.h"
+
+#include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/IntrinsicsX86.h>
+
+#include "simt/lower/soft_fma.h"
+
+namespace km::simt::lower {
+namespace {
+
+namespace I = llvm::Intrinsic;
+
+/// Where the exact result lies, seen from the one rounded to nearest.
+struct Side {
+  V above;  // exact > nearest
+  V below;
+};
+
+/// The sign as 0 or -1.
+V sign_mask(Lanes& l, V word) {
+  return l.b.CreateAShr(word, l.constant_like(word, Lanes::width(word) - 1));
+}
+
+/// `nearest` moved by one unit in the last place where `round` wants the other neighbour.
+V step(Lanes& l, V nearest, const Side& side, Round round) {
+  auto& b = l.b;
+  V word = l.bits(nearest), one = l.constant_like(word, 1), none = l.zero(word);
+  V away = b.CreateOr(sign_mask(l, word), one);  // +1 for positive numbers, -1 for negative ones
+  switch (round) {
+    case Round::rp:
+      return l.as_real(b.CreateAdd(word, l.select(side.above, away, none)));
+    case Round::rm:
+      return l.as_real(b.CreateSub(word, l.select(side.below, away, none)));
+    case Round::rz: {
+      V negative = b.CreateICmpSLT(word, none);
+      V too_large = l.select(negative, side.above, side.below);
+      return l.as_real(b.CreateSub(word, l.select(too_large, one, none)));
+    }
+    case Round::rn:
+      break;
+  }
+  return nearest;
+}
+
+/// The same, told by the sign of exact - nearest.
+V step_by_error(Lanes& l, V nearest, V error, Round round) {
+  V zero = l.zero(error);
+  return step(l, nearest, {l.b.CreateFCmpOGT(error, zero), l.b.CreateFCmpOLT(error, zero)}, round);
+}
+
+/// Toward minus infinity a sum that is zero is negative unless both addends are +0.
+V zero_sum_sign(Lanes& l, V sum, V a, V c, Round round) {
+  if (round != Round::rm) return sum;
+  auto& b = l.b;
+  uint64_t top = uint64_t{1} << (Lanes::width(sum) - 1);
+  V sign = b.CreateAnd(b.CreateOr(l.bits(a), l.bits(c)), l.constant_like(sum, top));
+  V is_zero = b.CreateFCmpOEQ(sum, l.zero(sum));
+  return l.as_real(b.CreateOr(l.bits(sum), l.select(is_zero, sign, l.zero(sign))));
+}
+
+/// What a + c loses when rounded to `sum`; -inf or +inf beside an overflow, NaN beside an infinity.
+V sum_error(Lanes& l, V a, V c, V sum) {
+  auto& b = l.b;
+  V swap = b.CreateFCmpOLT(l.fabs(a), l.fabs(c));
+  V large = l.select(swap, c, a), small = l.select(swap, a, c);
+  return b.CreateFSub(small, b.CreateFSub(sum, large));
+}
+
+/// One AVX-512 instruction with its rounding mode in it.
+V embedded(Lanes& l, I::ID for_f32, I::ID for_f64, std::initializer_list<V> values, Round round) {
+  bool wide = Lanes::is_f64(*values.begin());
+  V mode = l.b.getInt32(8 | static_cast<uint32_t>(round));
+  return l.in_chunks(wide ? 8 : 16, values, [&](std::span<V const> x) -> V {
+    Values arguments(x.begin(), x.end());
+    arguments.push_back(mode);
+    return l.b.CreateIntrinsic(wide ? for_f64 : for_f32, {}, arguments);
+  });
+}
+
+// Factors that keep error terms clear of underflow, and the magnitude below which they are needed.
+constexpr double kTiny = 0x1p-900, kScale = 0x1p600, kRootScale = 0x1p300;
+
+V scale_where(Lanes& l, V condition, double factor) {
+  return l.select(condition, l.real64(factor), l.real64(1.0));
+}
+
+V mul_f64(Lanes& l, V a, V c, Round round) {
+  auto& b = l.b;
+  V product = b.CreateFMul(a, c);
+  V k = scale_where(l, b.CreateFCmpOLT(l.fabs(product), l.real64(kTiny)), kScale);
+  V scaled = b.CreateFMul(b.CreateFMul(product, k), k);
+  V error = l.fma(b.CreateFMul(a, k), b.CreateFMul(c, k), b.CreateFNeg(scaled));
+  return step_by_error(l, product, error, round);
+}
+
+V div_f64(Lanes& l, V a, V c, Round round) {
+  auto& b = l.b;
+  V quotient = b.CreateFDiv(a, c);
+  // Beyond the second limit the quotient of a tiny dividend is zero: the error is the dividend.
+  V tiny = l.both(b.CreateFCmpOLT(l.fabs(a), l.real64(kTiny)),
+                  b.CreateFCmpOLT(l.fabs(c), l.real64(0x1p400)));
+  V k = scale_where(l, tiny, kScale);
+  V rest = l.fma(b.CreateFNeg(quotient), b.CreateFMul(c, k), b.CreateFMul(a, k));
+  V sign = b.CreateAnd(l.bits(c), l.constant(64, uint64_t{1} << 63));
+  return step_by_error(l, quotient, l.as_real(b.CreateXor(l.bits(rest), sign)), round);
+}
+
+V sqrt_f64(Lanes& l, V a, Round round) {
+  auto& b = l.b;
+  V root = l.sqrt(a);
+  V k = scale_where(l, b.CreateFCmpOLT(a, l.real64(kTiny)), kRootScale);
+  V scaled = b.CreateFMul(root, k);
+  V error = l.fma(b.CreateFNeg(scaled), scaled, b.CreateFMul(b.CreateFMul(a, k), k));
+  return step_by_error(l, root, error, round);
+}
+
+}  // namespace
+
+Round round_of(const ptx::Instruction& instruction) {
+  if (instruction.has(ptx::Modifier::rz)) return Round::rz;
+  if (instruction.has(ptx::Modifier::rm)) return Round::rm;
+  return instruction.has(ptx::Modifier::rp) ? Round::rp : Round::rn;
+}
+
+V narrow(Lanes& l, V wide, Round round) {
+  V nearest = l.to_f32(wide);
+  if (round == Round::rn) return nearest;
+  V back = l.to_f64(nearest);
+  return step(l, nearest, {l.b.CreateFCmpOGT(wide, back), l.b.CreateFCmpOLT(wide, back)}, round);
+}
+
+V narrow_to_odd(Lanes& l, V wide) {
+  auto& b = l.b;
+  V truncated = narrow(l, wide, Round::rz);
+  V lost = l.zext(b.CreateFCmpONE(wide, l.to_f64(truncated)), 32);
+  return l.as_real(b.CreateOr(l.bits(truncated), lost));
+}
+
+V add_to_odd(Lanes& l, V a, V c) {
+  auto& b = l.b;
+  V sum = b.CreateFAdd(a, c);
+  V error = sum_error(l, a, c, sum);
+  V word = l.bits(sum), one = l.constant_like(word, 1), none = l.zero(word);
+  V even = b.CreateICmpEQ(b.CreateAnd(word, one), none);
+  V inexact = b.CreateFCmpONE(error, l.zero(error));
+  V toward = b.CreateOr(sign_mask(l, b.CreateXor(word, l.bits(error))), one);
+  return l.as_real(b.CreateAdd(word, l.select(l.both(even, inexact), toward, none)));
+}
+
+V rounded_add(Lanes& l, V a, V c, Round round) {
+  if (round == Round::rn) return l.b.CreateFAdd(a, c);
+  if (l.has_avx512()) {
+    return embedded(l, I::x86_avx512_add_ps_512, I::x86_avx512_add_pd_512, {a, c}, round);
+  }
+  if (Lanes::is_f32(a)) {
+    V sum = narrow(l, add_to_odd(l, l.to_f64(a), l.to_f64(c)), round);
+    return zero_sum_sign(l, sum, a, c, round);
+  }
+  V sum = l.b.CreateFAdd(a, c);
+  V stepped = step_by_error(l, sum, sum_error(l, a, c, sum), round);
+  return zero_sum_sign(l, stepped, a, c, round);
+}
+
+V rounded_sub(Lanes& l, V a, V c, Round round) {
+  if (round == Round::rn) return l.b.CreateFSub(a, c);
+  return rounded_add(l, a, l.b.CreateFNeg(c), round);
+}
+
+V rounded_mul(Lanes& l, V a, V c, Round round) {
+  if (round == Round::rn) return l.b.CreateFMul(a, c);
+  if (l.has_avx512()) {
+    return embedded(l, I::x86_avx512_mul_ps_512, I::x86_avx512_mul_pd_512, {a, c}, round);
+  }
+  if (Lanes::is_f64(a)) return mul_f64(l, a, c, round);
+  return narrow(l, l.b.CreateFMul(l.to_f64(a), l.to_f64(c)), round);  // 48 bits: exact in f64
+}
+
+V rounded_fma(Lanes& l, V a, V c, V d, Round round) {
+  if (round == Round::rn) return l.fma(a, c, d);
+  if (l.has_avx512()) {
+    return embedded(l, I::x86_avx512_vfmadd_ps_512, I::x86_avx512_vfmadd_pd_512, {a, c, d}, round);
+  }
+  if (Lanes::is_f64(a)) return soft_fma(l, a, c, d, round);
+  V product = l.b.CreateFMul(l.to_f64(a), l.to_f64(c)), addend = l.to_f64(d);
+  V sum = narrow(l, add_to_odd(l, product, addend), round);
+  if (round != Round::rm) return sum;
+  // A result that underflowed to zero is not a sum of zero: its sign is the product's already.
+  V sign = l.b.CreateFCmpOEQ(l.b.CreateFAdd(product, addend), l.zero(product));
+  V signs =
+      l.b.CreateOr(l.zext(l.b.CreateLShr(l.bits(product), l.constant(64, 32)), 32), l.bits(d));
+  signs = l.b.CreateAnd(signs, l.constant(32, 0x80000000));
+  return l.as_real(l.b.CreateOr(l.bits(sum), l.select(sign, signs, l.zero(signs))));
+}
+
+V rounded_div(Lanes& l, V a, V c, Round round) {
+  if (round == Round::rn) return l.b.CreateFDiv(a, c);
+  if (l.has_avx512()) {
+    return embedded(l, I::x86_avx512_div_ps_512, I::x86_avx512_div_pd_512, {a, c}, round);
+  }
+  if (Lanes::is_f64(a)) return div_f64(l, a, c, round);
+  // A quotient of 24-bit numbers is no closer than 2^-49 (relatively) to another 24-bit number:
+  // rounding it to 53 bits keeps its side.
+  return narrow(l, l.b.CreateFDiv(l.to_f64(a), l.to_f64(c)), round);
+}
+
+V rounded_sqrt(Lanes& l, V a, Round round) {
+  if (round == Round::rn) return l.sqrt(a);
+  if (l.has_avx512()) {
+    return embedded(l, I::x86_avx512_sqrt_ps_512, I::x86_avx512_sqrt_pd_512, {a}, round);
+  }
+  if (Lanes::is_f64(a)) return sqrt_f64(l, a, round);
+  return narrow(l, l.sqrt(l.to_f64(a)), round);  // as for quotients
+}
+
+V emulated_fma(const Lanes& lanes, V a, V c, V d) {
+  Lanes l = lanes;
+  if (Lanes::is_f64(a)) return soft_fma(l, a, c, d, Round::rn);
+  return l.to_f32(add_to_odd(l, l.b.CreateFMul(l.to_f64(a), l.to_f64(c)), l.to_f64(d)));
+}
+
+}  // namespace km::simt::lower
