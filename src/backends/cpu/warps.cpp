@@ -146,8 +146,9 @@ void Warps::release(Barrier& barrier) {
 bool Warps::release_exited() {
   uint32_t exited = static_cast<uint32_t>(std::popcount(exited_));
   for (Barrier& barrier : barriers_) {
+    bool explicit_count = barrier.waiting != 0 && barrier.expected != 0;
     bool enough = (barrier.arrived + exited) * simt::kWarpLanes >= barrier.expected;
-    if (barrier.waiting != 0 && enough) release(barrier);
+    if (explicit_count && enough) release(barrier);
   }
   return runnable_ != 0;
 }
