@@ -1,0 +1,333 @@
+// PTX written by hand: forms that NVRTC never emits.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+#include "harness/compare.h"
+#include "harness/inputs.h"
+#include "harness/session.h"
+
+namespace km::kernels {
+namespace {
+
+using std::vector;
+
+Module& predicated() { return session().ptx_file("predicated.ptx"); }
+Module& control_flow() { return session().ptx_file("control_flow.ptx"); }
+Module& barriers() { return session().ptx_file("barriers.ptx"); }
+Module& memory() { return session().ptx_file("memory.ptx"); }
+Module& calls() { return session().ptx_file("calls.ptx"); }
+
+vector<uint32_t> small_values(uint32_t n, uint64_t seed, uint32_t below) {
+  auto values = random_u32(n, seed);
+  for (uint32_t& value : values) value %= below;
+  return values;
+}
+
+uint32_t guarded(uint32_t x) {
+  const bool p = x % 4 == 1;
+  uint32_t y = p ? 100 + x : (100 - x) ^ 0x5A5A;
+  const bool positive = static_cast<int32_t>(y) > 0;
+  // setp p|q with .and: p is the comparison and q, q the negated comparison and q.
+  const bool both = positive && !p, neither = !positive && !p;
+  if (both) y <<= 1;
+  uint32_t z = neither ? y : ~y;
+  if (both) z = z * 2 + x;
+  return z;
+}
+
+TEST(Ptx, GuardedInstructions) {
+  const uint32_t n = 300;
+  const auto values = random_u32(n, 1);
+  Buffer<uint32_t> in(session(), values), out(session(), n);
+  predicated().run("guarded", cover(n, 64), in, out, n);
+  vector<uint32_t> want;
+  for (const uint32_t x : values) want.push_back(guarded(x));
+  expect_bits("guarded", out.read(), want, [&](uint64_t i) { return text_of(values[i]); });
+}
+
+TEST(Ptx, GuardedReturns) {
+  const uint32_t n = 90;
+  auto values = cast_all<int32_t>(small_values(n, 2, 100));
+  for (int32_t& value : values) value -= 30;
+  Buffer<int32_t> in(session(), values), out(session(), n);
+  predicated().run("leaving", Shape{{1}, {n}}, in, out);
+  vector<int32_t> want;
+  for (const int32_t x : values) want.push_back(x < 0 ? 1 : x % 3 == 0 ? 2 : x % 3 == 1 ? 3 : 4);
+  expect_bits("leaving", out.read(), want);
+}
+
+TEST(Ptx, PredicateLogic) {
+  const uint32_t n = 128;
+  const auto a = small_values(n, 3, 4), b = small_values(n, 4, 14);
+  Buffer<uint32_t> in_a(session(), a), in_b(session(), b), out(session(), n);
+  predicated().run("predicate_logic", Shape{{1}, {n}}, in_a, in_b, out);
+  vector<uint32_t> want;
+  for (uint32_t i = 0; i < n; ++i) {
+    const bool p1 = a[i] < b[i], p2 = a[i] != 0;
+    want.push_back((p1 && p2 ? 1 : 0) | (p1 || p2 ? 2 : 0) | (p1 != p2 ? 4 : 0) | (!p1 ? 8 : 0) |
+                   (b[i] >= 10 || p1 ? 16 : 0));
+  }
+  expect_bits("predicate_logic", out.read(), want);
+}
+
+uint32_t loop_with_exits(uint32_t x) {
+  uint32_t sum = 0;
+  for (uint32_t count = 1;; ++count) {
+    if (x % 8 == 7) return sum + count;
+    x >>= 1;
+    sum += x;
+    if (x % 2 == 1) {
+      if (count > 40) return (sum + 1000) * 3;
+      x += count;
+      continue;
+    }
+    x ^= 0x55;
+    if (count >= 30) return (sum + 500) * 3;
+  }
+}
+
+TEST(Ptx, LoopWithExits) {
+  const uint32_t n = 512;
+  auto values = random_u32(n, 5);
+  for (uint32_t i = 0; i < n; i += 3) values[i] >>= 20;
+  Buffer<uint32_t> in(session(), values), out(session(), n);
+  control_flow().run("exits", Shape{{1}, {n}}, in, out);
+  vector<uint32_t> want;
+  for (const uint32_t x : values) want.push_back(loop_with_exits(x));
+  expect_bits("exits", out.read(), want, [&](uint64_t i) { return text_of(values[i]); });
+}
+
+uint32_t crossing(uint32_t x) {
+  const bool p = (x & 64) != 0;
+  uint32_t y = x & 63;
+  enum class Block { a, b, c, d, end };
+  Block at = p ? Block::a : y < 20 ? Block::b : Block::c;
+  while (at != Block::end) {
+    switch (at) {
+      case Block::a:
+        y ^= 3;
+        at = (y & 4) == 0 ? Block::c : Block::b;
+        break;
+      case Block::b:
+        y += 17;
+        at = p ? Block::d : Block::c;
+        break;
+      case Block::c:
+        y *= 5;
+        at = y > 200 ? Block::d : Block::end;
+        break;
+      default:
+        y += 1000;
+        at = Block::end;
+    }
+  }
+  return y;
+}
+
+TEST(Ptx, CrossingBranches) {
+  const uint32_t n = 256;
+  vector<uint32_t> values(n), want;
+  std::iota(values.begin(), values.end(), 0);
+  Buffer<uint32_t> in(session(), values), out(session(), n);
+  control_flow().run("crossing", Shape{{1}, {n}}, in, out);
+  for (const uint32_t x : values) want.push_back(crossing(x));
+  expect_bits("crossing", out.read(), want);
+}
+
+TEST(Ptx, UniformLoopWithBarriers) {
+  const uint32_t n = 64, rounds = 9;
+  auto want = random_u32(n, 6);
+  Buffer<uint32_t> data(session(), want);
+  control_flow().run("uniform", Shape{{1}, {n}}, data, rounds);
+  for (uint32_t k = 0; k < rounds; ++k) {
+    auto stepped = want;
+    for (uint32_t& x : stepped) {
+      for (uint32_t m = x % 4; m != 0; --m) x = x * 5 + 1;
+    }
+    for (uint32_t i = 0; i < n; ++i) want[i] = stepped[i] + stepped[i ^ 1];
+  }
+  expect_bits("uniform", data.read(), want);
+}
+
+TEST(Ptx, BarriersOfSomeWarps) {
+  const uint32_t n = 128;
+  const auto values = random_u32(n, 7);
+  Buffer<uint32_t> data(session(), values);
+  barriers().run("pairs_of_warps", Shape{{1}, {n}}, data);
+  vector<uint32_t> first(n), want(n);
+  for (uint32_t t = 0; t < n; ++t) first[t] = t < 64 ? values[t ^ 63] : values[t ^ 32] * 3;
+  for (uint32_t t = 0; t < n; ++t) want[t] = first[t] + first[t ^ 64];
+  expect_bits("pairs_of_warps", data.read(), want);
+}
+
+TEST(Ptx, ProducerAndConsumer) {
+  const uint32_t rounds = 20;
+  const auto values = random_u32(32 * rounds, 8);
+  Buffer<uint32_t> in(session(), values), out(session(), 32 * rounds);
+  barriers().run("producer_consumer", Shape{{1}, {64}}, in, out, rounds);
+  vector<uint32_t> want;
+  for (uint32_t i = 0; i < 32 * rounds; ++i) want.push_back(values[i] * 7 ^ i / 32);
+  expect_bits("producer_consumer", out.read(), want);
+}
+
+TEST(Ptx, ShrinkingBlock) {
+  const auto values = random_u32(128, 9);
+  Buffer<uint32_t> data(session(), values);
+  barriers().run("shrinking", Shape{{1}, {128}}, data);
+  auto want = values;
+  for (uint32_t t = 0; t < 64; t += 2) {
+    want[t] = values[t] + values[t + 1] + values[t + 64] + values[t + 65];
+  }
+  expect_bits("shrinking", data.read(), want);
+}
+
+TEST(Ptx, ReducingBarriers) {
+  for (const uint32_t n : {32u, 80u, 256u}) {
+    for (const uint32_t below : {40u, 60u, 100u}) {
+      auto values = small_values(n, 10, below);
+      if (below == 60) std::transform(values.begin(), values.end(), values.begin(), [](auto x) { return x + 51; });
+      Buffer<uint32_t> in(session(), values), out(session(), n);
+      barriers().run("reducing", Shape{{1}, {n}}, in, out);
+      const auto count = static_cast<uint32_t>(
+          std::count_if(values.begin(), values.end(), [](uint32_t x) { return x > 50; }));
+      const uint32_t want = count | (count == n ? 0x10000u : 0) | (count > 0 ? 0x20000u : 0);
+      expect_bits("reducing", out.read(), vector<uint32_t>(n, want));
+    }
+  }
+}
+
+TEST(Ptx, InitialisedVariables) {
+  Buffer<int32_t> out(session(), 9);
+  memory().run("initialised", Shape{{1}, {1}}, out);
+  const auto bits = [](float value) { return static_cast<int32_t>(bits_of(value)); };
+  expect_bits("initialised", out.read(),
+              vector<int32_t>{-2, 300, 1000, 100000, 0x4D, -1, bits(0.5f), bits(-1500.0f), 5});
+}
+
+TEST(Ptx, Scopes) {
+  Buffer<uint32_t> out(session(), 80);
+  memory().run("scopes", Shape{{1}, {40}}, out);
+  vector<uint32_t> want;
+  for (uint32_t i = 0; i < 40; ++i) want.insert(want.end(), {i, 1010});
+  expect_bits("scopes", out.read(), want);
+}
+
+TEST(Ptx, Vectors) {
+  const uint32_t n = 96;
+  auto values = random_u32(4 * n, 11);
+  values[0] = 0xFFFFFFFF;  // the carry goes into the other half
+  Buffer<uint32_t> in(session(), values), out(session(), 4 * n);
+  memory().run("vectors", Shape{{1}, {n}}, in, out);
+  // Threads write 16 bytes each, as they read them.
+  vector<uint32_t> want;
+  for (uint32_t i = 0; i < n; ++i) {
+    const uint32_t* v = &values[4 * i];
+    const uint64_t pair = (uint64_t{v[3]} << 32 | v[0]) + 1;
+    want.insert(want.end(), {static_cast<uint32_t>(pair), static_cast<uint32_t>(pair >> 32), v[2],
+                             v[1] << 16 | v[1] >> 16});
+  }
+  expect_bits("vectors", out.read(), want);
+}
+
+TEST(Ptx, GenericAddresses) {
+  const uint32_t n = 64;
+  const auto values = random_u32(n, 12);
+  Buffer<uint32_t> in(session(), values), out(session(), n);
+  memory().run("generic", Shape{{1}, {n}}, in, out);
+  vector<uint32_t> want;
+  for (uint32_t i = 0; i < n; ++i) want.push_back((values[i] + values[i] + i) * 64 + 7);
+  expect_bits("generic", out.read(), want);
+}
+
+TEST(Ptx, Widths) {
+  const uint32_t n = 77;
+  const auto bytes = cast_all<uint8_t>(random_u32(8 * n, 13));
+  Buffer<uint8_t> in(session(), bytes);
+  Buffer<uint32_t> out(session(), 8 * n);
+  memory().run("widths", Shape{{1}, {n}}, in, out);
+  vector<uint32_t> want;
+  for (uint32_t i = 0; i < n; ++i) {
+    const uint8_t* b = &bytes[8 * i];
+    const uint32_t half = b[2] | b[3] << 8;
+    int32_t word = 0;
+    std::memcpy(&word, b + 4, 4);
+    const int64_t sum = int64_t{static_cast<int8_t>(b[5])} + word;
+    const auto wide = static_cast<uint64_t>(sum);
+    const auto signed_half = static_cast<uint32_t>(static_cast<int16_t>(half));
+    want.insert(want.end(), {b[0], static_cast<uint32_t>(static_cast<int8_t>(b[1])), half,
+                             signed_half, static_cast<uint32_t>(wide),
+                             static_cast<uint32_t>(wide >> 32),
+                             (signed_half & 0xFF) << 8 | uint32_t{b[7]} << 16,
+                             static_cast<uint32_t>(word)});
+  }
+  expect_bits("widths", out.read(), want);
+}
+
+TEST(Ptx, Parameters) {
+  struct {
+    uint32_t unused, a;
+    int16_t odd, b;
+    uint32_t padding;
+    uint64_t wide;
+  } structure{1, 20, 3, -7, 0, 0xFFFFFFFF00000005u};
+  static_assert(sizeof structure == 24);
+  Buffer<uint32_t> out(session(), 40);
+  const uint64_t shared = 400;
+  memory().run("parameters", Shape{{1}, {40}, shared}, structure, out, uint8_t{9}, -3.75);
+  const uint32_t third = 20 - 7 + 9000 + 5 - 3 + 3;
+  expect_bits("parameters", out.read(), vector<uint32_t>(40, third + 400));
+}
+
+TEST(Ptx, Calls) {
+  const uint32_t n = 64;
+  auto a = random_u32(n, 14), b = small_values(n, 15, 1000);
+  b[5] = 0;
+  a[5] |= 1;
+  Buffer<uint32_t> in_a(session(), a), in_b(session(), b), out(session(), 6 * n);
+  calls().run("calling", Shape{{1}, {n}}, in_a, in_b, out);
+  vector<uint32_t> want;
+  for (uint32_t i = 0; i < n; ++i) {
+    const uint32_t divisor = std::max(b[i], 1u), q = a[i] / divisor, r = a[i] % divisor;
+    const uint64_t sum = uint64_t{q} + r;
+    const bool odd = a[i] % 2 == 1;
+    want.insert(want.end(), {q, r, static_cast<uint32_t>(sum), static_cast<uint32_t>(sum >> 32),
+                             odd ? std::gcd(a[i], b[i]) : 0xFFFFFFFFu, odd ? 1u : 0u});
+  }
+  expect_bits("calling", out.read(), want);
+}
+
+TEST(Ptx, CallsInRegisters) {
+  const uint32_t n = 128;
+  const auto x = random_f32(n, 16, -2.0f, 2.0f);
+  Buffer<float> in(session(), x), out(session(), n);
+  calls().run("polynomials", Shape{{1}, {n}}, in, out);
+  vector<float> want;
+  for (uint32_t i = 0; i < n; ++i) {
+    float y = 1.0f;
+    for (uint32_t k = 0; k < i % 8; ++k) y = std::fma(y, x[i], 0.5f);
+    want.push_back(y);
+  }
+  expect_bits("polynomials", out.read(), want);
+}
+
+TEST(Ptx, ErrorsNameLineAndColumn) {
+  const std::string text =
+      ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n"
+      "  .reg .b32 %r<2>;\n  add.rx.s32 %r1, %r1, 1;\n  ret;\n}\n";
+  try {
+    session().ptx_text(text, "wrong.ptx");
+    ADD_FAILURE() << "loaded";
+  } catch (const Failure& failure) {
+    EXPECT_EQ(failure.status, KM_ERROR_INVALID_PTX);
+    EXPECT_NE(std::string(failure.what()).find("wrong.ptx:7:"), std::string::npos)
+        << failure.what();
+  }
+}
+
+}  // namespace
+}  // namespace km::kernels
