@@ -98,7 +98,7 @@ std::string element_type_names() {
   return names;
 }
 
-Result<Array> make_array(ElementType type, std::vector<uint64_t> shape) {
+Result<uint64_t> array_bytes(ElementType type, const std::vector<uint64_t>& shape) {
   // Far above any memory, far below any overflow.
   constexpr uint64_t kMaxBytes = uint64_t{1} << 46;
   uint64_t size = element_size(type);
@@ -107,6 +107,11 @@ Result<Array> make_array(ElementType type, std::vector<uint64_t> shape) {
     if (extent > kMaxBytes / size) return usage_error("an array of more than 64 TiB");
     size *= extent;
   }
+  return size;
+}
+
+Result<Array> make_array(ElementType type, std::vector<uint64_t> shape) {
+  KM_ASSIGN(const uint64_t size, array_bytes(type, shape));
   return Array{type, std::move(shape), std::vector<std::byte>(size)};
 }
 

@@ -30,7 +30,9 @@ struct Array {
   uint64_t element_count() const { return bytes.size() / element_size(type); }
 };
 
-/// A zeroed array; fails where it is empty or beyond what memory can hold.
+/// The size of an array; fails where it is empty or beyond what any memory holds.
+Result<uint64_t> array_bytes(ElementType type, const std::vector<uint64_t>& shape);
+/// A zeroed array.
 Result<Array> make_array(ElementType type, std::vector<uint64_t> shape);
 
 /// Appends the bytes of `text`, one number, as `type`; hexadecimal integers are fine.

@@ -1,6 +1,7 @@
 // The `kernelmill` command.
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,8 @@ int main(int argc, char** argv) {
   int code = km::tools::kExitFailure;
   try {
     code = km::tools::run_command(argc, argv);
+  } catch (const std::bad_alloc&) {
+    std::fputs("kernelmill: out of memory\n", stderr);
   } catch (const std::exception& failure) {
     std::fprintf(stderr, "kernelmill: %s\n", failure.what());
   }

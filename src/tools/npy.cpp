@@ -94,14 +94,16 @@ Result<Array> read_npy(const std::string& path) {
   }
   std::optional<std::vector<uint64_t>> shape = parse_shape(layout->header);
   if (!shape) return file_error(path, "its header has no shape");
-  Result<Array> array = make_array(*type, std::move(*shape));
-  if (!array) return file_error(path, array.error().message);
-  if (file.size() - layout->data_offset != array->bytes.size()) {
-    return file_error(path, "it holds " + std::to_string(file.size() - layout->data_offset) +
-                                " bytes of data; its header promises " +
-                                std::to_string(array->bytes.size()));
+  // Before anything is allocated: what a header promises may be anything.
+  const Result<uint64_t> size = array_bytes(*type, *shape);
+  if (!size) return file_error(path, size.error().message);
+  const uint64_t held = file.size() - layout->data_offset;
+  if (held != *size) {
+    return file_error(path, "it holds " + std::to_string(held) +
+                                " bytes of data; its header promises " + std::to_string(*size));
   }
-  std::memcpy(array->bytes.data(), file.data() + layout->data_offset, array->bytes.size());
+  KM_ASSIGN(Array array, make_array(*type, std::move(*shape)));
+  std::memcpy(array.bytes.data(), file.data() + layout->data_offset, array.bytes.size());
   return array;
 }
 

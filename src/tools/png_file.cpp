@@ -38,9 +38,11 @@ Result<Array> read_png(const std::string& path) {
     return file_error(path, png->message);
   }
   png->format &= PNG_FORMAT_FLAG_COLOR | PNG_FORMAT_FLAG_ALPHA;
-  KM_ASSIGN(Array array, make_array(ElementType::kU8, {png->height, png->width,
-                                                       PNG_IMAGE_SAMPLE_CHANNELS(png->format)}));
-  if (array.bytes.size() > PNG_UINT_31_MAX) return file_error(path, "an image of more than 2 GiB");
+  const std::vector<uint64_t> shape = {png->height, png->width,
+                                       PNG_IMAGE_SAMPLE_CHANNELS(png->format)};
+  KM_ASSIGN(const uint64_t size, array_bytes(ElementType::kU8, shape));
+  if (size > PNG_UINT_31_MAX) return file_error(path, "an image of more than 2 GiB");
+  KM_ASSIGN(Array array, make_array(ElementType::kU8, shape));
   if (!png_image_finish_read(png.get(), nullptr, array.bytes.data(), 0, nullptr)) {
     return file_error(path, png->message);
   }
