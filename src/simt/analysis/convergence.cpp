@@ -129,8 +129,10 @@ class Classifier {
       entry = parted(kernel_, shapes_.divergent_branch, within);
       // A branch one of whose sides never comes here: its lanes must be exiting, not waiting.
       for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
-        if (!shapes_.divergent_branch[b] || !within[b]) continue;
-        for (BlockId succ : kernel_.blocks[b].succs) {
+        if (!shapes_.divergent_branch[b]) continue;
+        const auto& succs = kernel_.blocks[b].succs;
+        if (std::none_of(succs.begin(), succs.end(), [&](BlockId s) { return within[s]; })) continue;
+        for (BlockId succ : succs) {
           if (!within[succ] && !is_exit(succ)) entry[block] = 1;
         }
       }

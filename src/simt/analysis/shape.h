@@ -59,6 +59,7 @@ struct ShapeOptions {
   std::array<uint32_t, 3> block{};  // 0: unknown
   uint32_t lanes = kWarpLanes;      // of a packet: 8, 16 or 32
   bool assume_no_wrap = true;
+  uint64_t local_stride_bytes = 0;  // between the local memories of neighbouring lanes
 };
 
 class OffsetTable {
@@ -108,6 +109,7 @@ class ShapeTransfer {
   Shape operand(const Inst& inst, BlockId block, const ptx::Operand& operand, ptx::Type type);
   Shape compute(const Inst& inst, BlockId block);
   Shape special(const ptx::Operand& operand);
+  Shape local_address(const ptx::Symbol& symbol, int64_t offset);
   Shape thread_index(unsigned dimension);
   Shape lane_offsets(const Offsets& offsets, uint8_t align, int64_t low, int64_t high);
   Shape add(const Shape& a, const Shape& b, ptx::Type type, bool subtract);

@@ -111,7 +111,7 @@ Shape ShapeTransfer::operand(const Inst& inst, BlockId block, const Operand& ope
       const auto& symbol = operand.local_symbol
                                ? kernel_.function->symbols[operand.symbol]
                                : kernel_.module->symbols[operand.symbol];
-      if (symbol.space == ptx::Space::local) return Shape::varying();
+      if (symbol.space == ptx::Space::local) return local_address(symbol, operand.offset);
       if (symbol.space == ptx::Space::shared) {
         shape = Shape::bounded_uniform(true, 0, int64_t{1} << 30);
         shape.align = trailing_zeros(symbol.align_bytes | operand.offset);
@@ -120,6 +120,17 @@ Shape ShapeTransfer::operand(const Inst& inst, BlockId block, const Operand& ope
     }
     default: return Shape::varying();
   }
+}
+
+/// Local memory of lane l lies l strides behind that of lane 0; a stride is a multiple of 16.
+Shape ShapeTransfer::local_address(const ptx::Symbol& symbol, int64_t offset) {
+  Offsets offsets{};
+  for (uint32_t l = 0; l < shapes_.options.lanes; ++l) {
+    offsets[l] = static_cast<int64_t>(l * shapes_.options.local_stride_bytes);
+  }
+  Shape shape;
+  shape.align = std::min<uint8_t>(4, trailing_zeros(symbol.align_bytes | offset));
+  return normalised(shape, offsets, Type::u64);
 }
 
 Shape ShapeTransfer::result(const Inst& inst, BlockId block, ptx::RegisterId reg) {

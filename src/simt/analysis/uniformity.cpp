@@ -231,6 +231,10 @@ class Analysis {
 
 }  // namespace
 
+Shapes analyse_shapes(const Kernel& kernel, const ShapeOptions& options) {
+  return Analysis(kernel, options).run();
+}
+
 uint32_t Shapes::loop_left(const Kernel& kernel, ValueId value, BlockId block) const {
   const BlockId home = kernel.values[value].block;
   uint32_t outermost = UINT32_MAX;

@@ -67,6 +67,18 @@ std::vector<std::vector<uint64_t>> live_values(const Kernel& kernel) {
 
 }  // namespace
 
+uint32_t max_live_registers(const Kernel& kernel) {
+  uint64_t most = 0;
+  for (const auto& bits : live_values(kernel)) {
+    uint64_t words = 0;
+    for (ValueId v = 0; v < kernel.values.size(); ++v) {
+      if ((bits[v / 64] >> (v % 64)) & 1) words += (ptx::size_bits(kernel.values[v].type) + 31) / 32;
+    }
+    most = std::max(most, words);
+  }
+  return static_cast<uint32_t>(std::min<uint64_t>(most, 255));
+}
+
 bool is_rematerialised(const Kernel& kernel, ValueId value, unsigned depth) {
   const Value& v = kernel.values[value];
   if (v.block == kNone) return true;

@@ -25,6 +25,9 @@ Regions find_regions(const Kernel& kernel, bool split);
 /// Instructions that find_regions(kernel, true) would emit, copies counted.
 uint64_t emitted_instructions(const Kernel& kernel, const Regions& regions);
 
+/// 32-bit registers live at once between blocks, at most 255: what a GPU would need, roughly.
+uint32_t max_live_registers(const Kernel& kernel);
+
 /// Cheap enough to be made again in every region instead of being kept in the context.
 bool is_rematerialised(const Kernel& kernel, ValueId value, unsigned depth = 0);
 

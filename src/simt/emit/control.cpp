@@ -1,0 +1,321 @@
+// Steps, masks and edges of a region.
+#include <algorithm>
+
+#include "simt/emit/emitter.h"
+
+namespace km::simt {
+
+llvm::BasicBlock* Emitter::target_of(uint32_t step) {
+  return step == kEndOfRegion ? packet_end_ : heads_[step];
+}
+
+void Emitter::emit_steps(uint32_t region, llvm::BasicBlock* packet_end) {
+  const LinearPlan& plan = plan_.linear[region];
+  packet_end_ = packet_end;
+  heads_.clear();
+  bodies_.clear();
+  mask_variables_.clear();
+  for (const Step& step : plan.steps) {
+    bodies_.push_back(new_block("step"));
+    heads_.push_back(step.guard ? new_block("guard") : bodies_.back());
+    if (step.mask == Step::Mask::variable) {
+      mask_variables_[step.block] = variable(mask_storage_, "mask");
+    }
+  }
+  auto clear = [&](uint32_t step) {
+    b_.CreateStore(llvm::Constant::getNullValue(mask_storage_),
+                   mask_variables_.at(plan.steps[step].block));
+  };
+  for (uint32_t step : plan.clear_at_start) clear(step);
+  if (live_offset_bytes_) {  // until a barrier says otherwise, no lane reaches it
+    Value* index = b_.CreateZExt(b_.CreateLoad(b_.getInt32Ty(), packet_), b_.getInt64Ty());
+    Value* at = b_.CreateAdd(b_.CreateAdd(scratch_, i64(*live_offset_bytes_)),
+                             b_.CreateMul(index, i64(4)));
+    Value* slot = b_.CreateIntToPtr(at, b_.getPtrTy());
+    if (entry_masked_[region] && region != 0) {
+      Value* live = b_.CreateLoad(b_.getInt32Ty(), slot);
+      auto* start = new_block("live");
+      b_.CreateCondBr(b_.CreateICmpNE(live, i32(0)), start, packet_end);
+      b_.SetInsertPoint(start);
+    }
+    b_.CreateStore(i32(0), slot);
+  }
+  if (plan.steps[0].mask == Step::Mask::variable) {
+    Value* entry = entry_masked_[region]
+                       ? static_cast<Value*>(b_.CreateLoad(mask_storage_, entry_mask_))
+                       : llvm::Constant::getAllOnesValue(mask_storage_);
+    b_.CreateStore(entry, mask_variables_.at(plan.steps[0].block));
+  }
+  b_.CreateBr(heads_[0]);
+  for (uint32_t i = 0; i < plan.steps.size(); ++i) emit_step(i);
+}
+
+llvm::Value* Emitter::load_mask(uint32_t index) {
+  const LinearPlan& plan = plan_.linear[region_];
+  const Step& step = plan.steps[index];
+  if (!step_is_masked(region_, index)) return nullptr;
+  if (step.mask == Step::Mask::same) return load_mask(plan.step_of[step.mask_block]);
+  auto* slot = step.mask == Step::Mask::entry ? entry_mask_ : mask_variables_.at(step.block);
+  Value* content = b_.CreateLoad(mask_storage_, slot);
+  if (has_avx512()) return content;
+  return b_.CreateICmpSLT(content, llvm::Constant::getNullValue(mask_storage_));
+}
+
+llvm::Value* Emitter::mask() {
+  if (mask_cache_ == nullptr) mask_cache_ = load_mask(step_);
+  return mask_cache_;
+}
+
+void Emitter::emit_step(uint32_t index) {
+  const LinearPlan& plan = plan_.linear[region_];
+  const Step& step = plan.steps[index];
+  step_ = index;
+  block_ = step.block;
+  cache_.clear();
+  vector_cache_.clear();
+  alignment_checked_.clear();
+  mask_cache_ = mask_bits_cache_ = nullptr;
+  const Block& block = kernel_.blocks[block_];
+  if (step.guard) {
+    b_.SetInsertPoint(heads_[index]);
+    set_location(block.insts.empty() ? block.terminator : block.insts[0].ptx);
+    b_.CreateCondBr(any(load_mask(index)), bodies_[index], target_of(step.skip));
+  }
+  b_.SetInsertPoint(bodies_[index]);
+  set_location(block.insts.empty() ? block.terminator : block.insts[0].ptx);
+  for (uint32_t cleared : step.clear_masks) {
+    b_.CreateStore(llvm::Constant::getNullValue(mask_storage_),
+                   mask_variables_.at(plan.steps[cleared].block));
+  }
+  mask();
+  for (const Inst& inst : block.insts) {
+    set_location(inst.ptx);
+    bool last = &inst == &block.insts.back();
+    if (last && block.end == End::barrier) continue;  // emit_end() deals with it
+    lower(inst);
+  }
+  if (block.terminator != nullptr) set_location(block.terminator);
+  emit_end(index);
+}
+
+void Emitter::emit_end(uint32_t index) {
+  const Step& step = plan_.linear[region_].steps[index];
+  const Block& block = kernel_.blocks[block_];
+  if (block.end == End::barrier) return emit_barrier_end(index);
+  if (block.end == End::exit) {
+    b_.CreateBr(target_of(step.next[0]));
+    return;
+  }
+  if (step.linear) return emit_linear_end(index);
+  emit_uniform_end(index);
+}
+
+/// The branch stays a branch: every way out carries all lanes.
+void Emitter::emit_uniform_end(uint32_t index) {
+  const Step& step = plan_.linear[region_].steps[index];
+  const Block& block = kernel_.blocks[block_];
+  if (block.end == End::jump) {
+    contribute(index, 0, mask());
+    b_.CreateBr(target_of(step.next[0]));
+    return;
+  }
+  Value* condition = scalar(block.condition);
+  std::vector<llvm::BasicBlock*> edges;
+  for (size_t slot = 0; slot < block.succs.size(); ++slot) edges.push_back(new_block("edge"));
+  if (block.end == End::branch) {
+    if (block.condition_negated) condition = b_.CreateNot(condition);
+    b_.CreateCondBr(condition, edges[0], edges[1]);
+  } else {
+    auto* table = b_.CreateSwitch(condition, edges.back());
+    for (size_t slot = 0; slot + 1 < edges.size(); ++slot) {
+      auto* key = llvm::ConstantInt::get(condition->getType(), slot);
+      table->addCase(llvm::cast<llvm::ConstantInt>(key), edges[slot]);
+    }
+  }
+  const auto cache = cache_;
+  const auto vectors = vector_cache_;
+  for (size_t slot = 0; slot < edges.size(); ++slot) {
+    b_.SetInsertPoint(edges[slot]);
+    cache_ = cache;
+    vector_cache_ = vectors;
+    contribute(index, slot, mask_cache_);
+    b_.CreateBr(target_of(step.next[slot]));
+  }
+}
+
+/// Every way out is taken by some lanes; what follows runs under masks.
+void Emitter::emit_linear_end(uint32_t index) {
+  const LinearPlan& plan = plan_.linear[region_];
+  const Step& step = plan.steps[index];
+  const Block& block = kernel_.blocks[block_];
+  std::vector<Value*> edge_masks;
+  if (block.end == End::jump) edge_masks.push_back(mask());
+  if (block.end == End::branch) {
+    Value* condition = shape_of(block.condition).is_varying() ? vector(block.condition)
+                                                              : splat(scalar(block.condition));
+    if (block.condition_negated) condition = b_.CreateNot(condition);
+    edge_masks = {and_masks(mask(), condition), and_masks(mask(), b_.CreateNot(condition))};
+  }
+  if (block.end == End::table) {
+    Value* condition = vector(block.condition);
+    for (size_t slot = 0; slot < block.succs.size(); ++slot) {
+      Value* number = llvm::ConstantInt::get(condition->getType()->getScalarType(), slot);
+      bool last = slot + 1 == block.succs.size();
+      Value* here = last ? b_.CreateICmpUGE(condition, splat(number))
+                         : b_.CreateICmpEQ(condition, splat(number));
+      edge_masks.push_back(and_masks(mask(), here));
+    }
+  }
+  // The back edge changes the header's phis, which the edges out of the loop still read.
+  Value* repeat_mask = nullptr;
+  std::optional<size_t> back;
+  for (size_t slot = 0; slot < edge_masks.size(); ++slot) {
+    if (plan.step_of[block.succs[slot]] <= index) {
+      back = slot;
+    } else {
+      contribute(index, slot, edge_masks[slot]);
+    }
+  }
+  if (back) {
+    contribute(index, *back, edge_masks[*back]);
+    repeat_mask = edge_masks[*back];
+  }
+  if (step.repeat == kEndOfRegion) {
+    b_.CreateBr(target_of(step.next[0]));
+    return;
+  }
+  b_.CreateCondBr(any(repeat_mask), bodies_[step.repeat], target_of(step.next[0]));
+}
+
+void Emitter::emit_barrier_end(uint32_t index) {
+  const Step& step = plan_.linear[region_].steps[index];
+  const Block& block = kernel_.blocks[block_];
+  const Inst& barrier = block.insts.back();
+  set_location(barrier.ptx);
+  if (!plan_.split) {
+    lower_barrier_call(barrier);
+    contribute(index, 0, mask());
+    b_.CreateBr(target_of(step.next[0]));
+    return;
+  }
+  const uint32_t next = plan_.regions.after_barrier[block_];
+  if (!barrier.writes.empty()) {
+    const ValueId result = barrier.writes[0].second;
+    Value* predicate = vector(barrier.read(barrier.ptx->operands[barrier.ptx->operand_count - 1].reg));
+    if (barrier.ptx->operands[barrier.ptx->operand_count - 1].negated) {
+      predicate = b_.CreateNot(predicate);
+    }
+    if (barrier.ptx->has(ptx::Modifier::and_)) predicate = b_.CreateNot(predicate);
+    Value* bits = bits_of(and_masks(mask(), predicate));
+    Value* count = b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, bits);
+    auto* sum = barrier_sums_.at(result);
+    b_.CreateStore(b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), sum), count), sum);
+  }
+  save_context(region_, next);
+  Value* at = b_.CreateAdd(scratch_, i64(*live_offset_bytes_));
+  Value* packet = b_.CreateZExt(b_.CreateLoad(b_.getInt32Ty(), packet_), b_.getInt64Ty());
+  at = b_.CreateAdd(at, b_.CreateMul(packet, i64(4)));
+  b_.CreateStore(mask_bits(), b_.CreateIntToPtr(at, b_.getPtrTy()));
+  b_.CreateStore(i32(next), next_region_);
+  b_.CreateBr(target_of(step.next.empty() ? kEndOfRegion : step.next[0]));
+}
+
+// ---- Edges: what a block leaves to its successors.
+
+void Emitter::contribute(uint32_t index, size_t slot, Value* edge_mask) {
+  const BlockId successor = kernel_.blocks[block_].succs[slot];
+  contribute_loop_values(index, successor, edge_mask);
+  contribute_phis(index, slot, edge_mask);
+  contribute_mask(index, successor, edge_mask);
+}
+
+void Emitter::contribute_mask(uint32_t index, BlockId successor, Value* edge_mask) {
+  const LinearPlan& plan = plan_.linear[region_];
+  const uint32_t target = plan.step_of[successor];
+  if (target == kEndOfRegion || plan.steps[target].mask != Step::Mask::variable) return;
+  auto* slot = mask_variables_.at(successor);
+  Value* content = edge_mask;
+  if (content == nullptr) content = llvm::Constant::getAllOnesValue(vector_of(b_.getInt1Ty()));
+  const bool back_edge = target <= index;
+  if (plan.steps[target].mask_accumulates && !back_edge) {
+    Value* old = b_.CreateLoad(mask_storage_, slot);
+    Value* fresh = has_avx512() ? content : b_.CreateSExt(content, mask_storage_);
+    b_.CreateStore(b_.CreateOr(old, fresh), slot);
+    return;
+  }
+  store_mask(slot, content);
+}
+
+/// Whether values of lanes that came another way must survive this edge.
+bool Emitter::edge_blends(uint32_t index, BlockId successor) const {
+  const LinearPlan& plan = plan_.linear[region_];
+  const uint32_t target = plan.step_of[successor];
+  if (target == kEndOfRegion || target <= index) return false;  // to the header of its loop
+  const auto& loops = plan_.shapes->loops;
+  for (uint32_t l = loops.innermost[block_]; l != UINT32_MAX; l = loops.loops[l].parent) {
+    if (plan_.shapes->divergent_loop[l] && !loops.contains(l, successor)) return true;
+  }
+  if (!plan_.shapes->divergent_join[successor]) return false;
+  for (BlockId pred : kernel_.blocks[successor].preds) {
+    if (plan.step_of[pred] != kEndOfRegion && plan.step_of[pred] < index) return true;
+  }
+  return false;
+}
+
+void Emitter::contribute_phis(uint32_t index, size_t slot, Value* edge_mask) {
+  const Block& block = kernel_.blocks[block_];
+  const Block& successor = kernel_.blocks[block.succs[slot]];
+  size_t pred = 0;  // the n-th edge to a successor fills its n-th matching predecessor
+  size_t nth = static_cast<size_t>(std::count(block.succs.begin(), block.succs.begin() + slot,
+                                              block.succs[slot]));
+  for (; pred < successor.preds.size(); ++pred) {
+    if (successor.preds[pred] == block_ && nth-- == 0) break;
+  }
+  const bool blend = edge_mask != nullptr && edge_blends(index, block.succs[slot]);
+  std::vector<Value*> contents;
+  for (const Phi& phi : successor.phis) {
+    const ValueId input = phi.inputs[pred];
+    const bool lanes = plan_.shapes->values[phi.result].is_varying();
+    Value* content = lanes ? vector(input) : scalar(input);
+    if (nan_class_[phi.result] == NanClass::mixed) content = canonical(input, content);
+    contents.push_back(content);
+  }
+  for (size_t p = 0; p < contents.size(); ++p) {
+    const ValueId result = successor.phis[p].result;
+    auto* target = value_variable(result);
+    Value* content = contents[p];
+    const bool is_mask = target->getAllocatedType() == mask_storage_ &&
+                         kernel_.values[result].type == ptx::Type::pred;
+    if (is_mask && !has_avx512()) content = b_.CreateSExt(content, mask_storage_);
+    if (blend && content->getType()->isVectorTy()) {
+      Value* old = b_.CreateLoad(target->getAllocatedType(), target);
+      content = b_.CreateSelect(edge_mask, content, old);
+    }
+    b_.CreateStore(content, target);
+    cache_.erase(result);
+    vector_cache_.erase(result);
+  }
+}
+
+/// Lanes that leave a divergent loop take the values of this iteration with them.
+void Emitter::contribute_loop_values(uint32_t, BlockId successor, Value* edge_mask) {
+  const auto& loops = plan_.shapes->loops;
+  const BlockId home = block_;
+  for (uint32_t l = loops.innermost[home]; l != UINT32_MAX; l = loops.loops[l].parent) {
+    if (!plan_.shapes->divergent_loop[l] || loops.contains(l, successor)) continue;
+    for (ValueId value : loop_values_[l]) {
+      if (!plan_.shapes->dominators.dominates(kernel_.values[value].block, home)) continue;
+      auto* target = loop_variable(value, l);
+      Value* content = vector(value);
+      const bool is_mask = kernel_.values[value].type == ptx::Type::pred && !has_avx512();
+      if (is_mask) content = b_.CreateSExt(content, mask_storage_);
+      if (edge_mask != nullptr) {
+        Value* old = b_.CreateLoad(target->getAllocatedType(), target);
+        content = b_.CreateSelect(edge_mask, content, old);
+      }
+      b_.CreateStore(content, target);
+    }
+  }
+}
+
+}  // namespace km::simt

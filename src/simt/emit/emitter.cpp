@@ -1,0 +1,473 @@
+// The module around a kernel: entry function, loop over blocks, loop over packets, context kept
+// between barrier regions.
+#include "simt/emit/emitter.h"
+
+#include <llvm/BinaryFormat/Dwarf.h>
+#include <llvm/IR/DebugInfoMetadata.h>
+
+#include <algorithm>
+#include <set>
+
+namespace km::simt {
+
+Emitter::Emitter(const Plan& plan, llvm::TargetMachine& machine)
+    : plan_(plan),
+      kernel_(*plan.kernel),
+      lanes_(plan.lanes),
+      module_(plan.kernel->function->name, context_),
+      b_(context_),
+      arithmetic_(b_, plan.variant.isa) {
+  prepare_module(module_, machine);
+  mask_storage_ = has_avx512() ? vector_of(b_.getInt1Ty()) : vector_of(b_.getInt32Ty());
+}
+
+Result<Object> Emitter::run(llvm::TargetMachine& machine) {
+  plan_values();
+  plan_context();
+  plan_entry_masks();
+  create_debug_info();
+  create_entry();
+  load_record();
+  if (plan_.mode == Mode::run_to_completion) {
+    emit_blocks_loop();
+  } else {
+    emit_warp();
+  }
+  emit_meta();
+  emit_precheck();
+  debug_->finalize();
+  return emit_object(module_, machine);
+}
+
+llvm::BasicBlock* Emitter::new_block(const char* name) {
+  return llvm::BasicBlock::Create(context_, name, entry_);
+}
+
+llvm::Value* Emitter::load_field(Value* pointer, uint64_t offset, llvm::Type* type,
+                                 bool invariant) {
+  Value* address = b_.CreateConstGEP1_64(b_.getInt8Ty(), pointer, offset);
+  auto* load = b_.CreateLoad(type, address);
+  if (invariant) {
+    load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(context_, {}));
+  }
+  return load;
+}
+
+void Emitter::create_debug_info() {
+  debug_ = std::make_unique<llvm::DIBuilder>(module_);
+  auto* file = debug_->createFile(kernel_.module->name.empty() ? "ptx" : kernel_.module->name, ".");
+  debug_->createCompileUnit(llvm::dwarf::DW_LANG_C, file, "kernelmill", true, "", 0, "",
+                            llvm::DICompileUnit::LineTablesOnly);
+  module_.addModuleFlag(llvm::Module::Warning, "Debug Info Version",
+                        llvm::DEBUG_METADATA_VERSION);
+  module_.addModuleFlag(llvm::Module::Warning, "Dwarf Version", 4);
+  auto* type = debug_->createSubroutineType(debug_->getOrCreateTypeArray({}));
+  const unsigned line = std::max(1u, kernel_.function->location.line);
+  subprogram_ = debug_->createFunction(file, kernel_.function->name, "", file, line, type, line,
+                                       llvm::DINode::FlagZero,
+                                       llvm::DISubprogram::SPFlagDefinition);
+}
+
+void Emitter::set_location(const ptx::Instruction* instruction) {
+  unsigned line = 0, column = 0;
+  if (instruction != nullptr) {
+    line = instruction->location.line;
+    column = std::min(instruction->location.column, 65535u);
+  }
+  b_.SetCurrentDebugLocation(llvm::DILocation::get(context_, line, column, subprogram_));
+}
+
+void Emitter::create_entry() {
+  bool whole = plan_.mode == Mode::run_to_completion;
+  auto* pointer = b_.getPtrTy();
+  std::vector<llvm::Type*> types{pointer, pointer};
+  if (whole) {
+    types.insert(types.end(), {b_.getInt64Ty(), b_.getInt64Ty()});
+  } else {
+    types.push_back(b_.getInt32Ty());
+  }
+  auto* type = llvm::FunctionType::get(b_.getVoidTy(), types, false);
+  entry_ = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, kEntrySymbol, module_);
+  entry_->setDoesNotThrow();
+  entry_->setSubprogram(subprogram_);
+  record_ = entry_->getArg(0);
+  state_ = entry_->getArg(1);
+  allocas_ = new_block("allocas");
+  auto* start = new_block("start");
+  b_.SetInsertPoint(allocas_);
+  set_location(nullptr);
+  alloca_point_ = b_.CreateBr(start);
+  b_.SetInsertPoint(start);
+}
+
+void Emitter::load_record() {
+  auto* pointer = b_.getPtrTy();
+  params_ = load_field(record_, offsetof(LaunchRecord, params), pointer, true);
+  variables_ = load_field(record_, offsetof(LaunchRecord, variables), pointer, true);
+  runtime_ = load_field(record_, offsetof(LaunchRecord, runtime), pointer, true);
+  shared_ = load_field(state_, offsetof(BlockState, shared), b_.getInt64Ty(), true);
+  scratch_ = load_field(state_, offsetof(BlockState, scratch), b_.getInt64Ty(), true);
+  for (auto*& index : ctaid_) index = variable(b_.getInt32Ty(), "ctaid");
+  packet_ = variable(b_.getInt32Ty(), "packet");
+  first_thread_ = variable(b_.getInt32Ty(), "first");
+  next_region_ = variable(b_.getInt32Ty(), "next");
+  entry_mask_ = variable(mask_storage_, "live");
+  for (auto& [key, slot] : slots_) {
+    if (!slot.block_uniform) continue;
+    slot.in = variable(slot.type, "in");
+    slot.out = variable(slot.type, "out");
+  }
+  if (!plan_.split) return;
+  for (const Block& block : kernel_.blocks) {
+    if (block.end != End::barrier) continue;
+    for (const auto& write : block.insts.back().writes) {
+      barrier_sums_[write.second] = variable(b_.getInt32Ty(), "sum");
+    }
+  }
+}
+
+/// Blocks [first, end) in linear order, x fastest.
+void Emitter::emit_blocks_loop() {
+  Value *first = entry_->getArg(2), *end = entry_->getArg(3);
+  auto* index = variable(b_.getInt64Ty(), "index");
+  auto *head = new_block("block"), *tail = new_block("block.end"), *leave = new_block("leave");
+  Value* grid[2];
+  for (unsigned d = 0; d < 2; ++d) {
+    grid[d] = load_field(record_, offsetof(LaunchRecord, grid) + 4 * d, b_.getInt32Ty(), true);
+  }
+  Value* x_count = b_.CreateZExt(grid[0], b_.getInt64Ty());
+  Value* y_count = b_.CreateZExt(grid[1], b_.getInt64Ty());
+  Value* row = b_.CreateUDiv(first, x_count);
+  b_.CreateStore(b_.CreateTrunc(b_.CreateURem(first, x_count), b_.getInt32Ty()), ctaid_[0]);
+  b_.CreateStore(b_.CreateTrunc(b_.CreateURem(row, y_count), b_.getInt32Ty()), ctaid_[1]);
+  b_.CreateStore(b_.CreateTrunc(b_.CreateUDiv(row, y_count), b_.getInt32Ty()), ctaid_[2]);
+  b_.CreateStore(first, index);
+  b_.CreateCondBr(b_.CreateICmpULT(first, end), head, leave);
+
+  b_.SetInsertPoint(head);
+  for (unsigned d = 0; d < 3; ++d) {
+    Value* slot = b_.CreateConstGEP1_64(b_.getInt8Ty(), state_, offsetof(BlockState, block) + 4 * d);
+    b_.CreateStore(b_.CreateLoad(b_.getInt32Ty(), ctaid_[d]), slot);
+  }
+  std::vector<llvm::BasicBlock*> starts;
+  for (size_t r = 0; r < plan_.regions.list.size(); ++r) starts.push_back(new_block("region"));
+  b_.CreateBr(starts[0]);
+  for (uint32_t r = 0; r < starts.size(); ++r) {
+    b_.SetInsertPoint(starts[r]);
+    auto* done = new_block("region.end");
+    emit_region(r, done);
+    b_.SetInsertPoint(done);
+    commit_context(r);
+    std::set<uint32_t> targets;
+    for (BlockId b : plan_.regions.list[r].blocks) {
+      if (plan_.split && kernel_.blocks[b].end == End::barrier) {
+        targets.insert(plan_.regions.after_barrier[b]);
+      }
+    }
+    auto* next = b_.CreateSwitch(b_.CreateLoad(b_.getInt32Ty(), next_region_), tail);
+    for (uint32_t target : targets) next->addCase(b_.getInt32(target), starts[target]);
+  }
+
+  b_.SetInsertPoint(tail);
+  auto advance = [&](unsigned d) {
+    Value* value = b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), ctaid_[d]), i32(1));
+    if (d == 2) {
+      b_.CreateStore(value, ctaid_[d]);
+      return static_cast<Value*>(nullptr);
+    }
+    Value* wraps = b_.CreateICmpEQ(value, grid[d]);
+    b_.CreateStore(b_.CreateSelect(wraps, i32(0), value), ctaid_[d]);
+    return wraps;
+  };
+  auto *carry_y = new_block("carry"), *carry_z = new_block("carry"), *loop = new_block("next");
+  b_.CreateCondBr(advance(0), carry_y, loop);
+  b_.SetInsertPoint(carry_y);
+  b_.CreateCondBr(advance(1), carry_z, loop);
+  b_.SetInsertPoint(carry_z);
+  advance(2);
+  b_.CreateBr(loop);
+  b_.SetInsertPoint(loop);
+  Value* following = b_.CreateAdd(b_.CreateLoad(b_.getInt64Ty(), index), i64(1));
+  b_.CreateStore(following, index);
+  b_.CreateCondBr(b_.CreateICmpULT(following, end), head, leave);
+  b_.SetInsertPoint(leave);
+  b_.CreateRetVoid();
+}
+
+/// Modes b and c: one warp, on a stack of its own.
+void Emitter::emit_warp() {
+  for (unsigned d = 0; d < 3; ++d) {
+    b_.CreateStore(load_field(state_, offsetof(BlockState, block) + 4 * d, b_.getInt32Ty(), false),
+                   ctaid_[d]);
+  }
+  Value* warp = entry_->getArg(2);
+  Value* own = b_.CreateMul(b_.CreateZExt(warp, b_.getInt64Ty()), i64(scratch_bytes_));
+  scratch_ = b_.CreateAdd(scratch_, own);
+  auto *end = new_block("end");
+  begin_packet(0, warp);
+  emit_steps(0, end);
+  b_.SetInsertPoint(end);
+  b_.CreateRetVoid();
+}
+
+void Emitter::emit_region(uint32_t region, llvm::BasicBlock* done) {
+  auto *loop = new_block("packet"), *end = new_block("packet.end");
+  b_.CreateStore(i32(UINT32_MAX), next_region_);
+  b_.CreateStore(i32(0), packet_);
+  for (auto& [key, slot] : slots_) {
+    if (slot.block_uniform) {
+      b_.CreateStore(b_.CreateLoad(slot.type, slot.in), slot.out);
+    }
+  }
+  for (auto& [value, sum] : barrier_sums_) b_.CreateStore(i32(0), sum);
+  b_.CreateBr(loop);
+  b_.SetInsertPoint(loop);
+  begin_packet(region, b_.CreateLoad(b_.getInt32Ty(), packet_));
+  emit_steps(region, end);
+  b_.SetInsertPoint(end);
+  set_location(nullptr);
+  if (plan_.packets == 1) {
+    b_.CreateBr(done);
+    return;
+  }
+  Value* next = b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), packet_), i32(1));
+  b_.CreateStore(next, packet_);
+  b_.CreateCondBr(b_.CreateICmpULT(next, i32(plan_.packets)), loop, done);
+}
+
+void Emitter::begin_packet(uint32_t region, Value* index) {
+  set_location(nullptr);
+  region_ = region;
+  block_ = plan_.regions.list[region].entry;
+  cache_.clear();
+  vector_cache_.clear();
+  Value* first = b_.CreateMul(index, i32(lanes_));
+  b_.CreateStore(first, first_thread_);
+  if (plan_.mode == Mode::run_to_completion) {
+    Value* slot = b_.CreateConstGEP1_64(b_.getInt8Ty(), state_,
+                                        offsetof(BlockState, first_thread));
+    b_.CreateStore(first, slot);
+  }
+  Value* wide = b_.CreateZExt(index, b_.getInt64Ty());
+  const bool keeps = plan_.mode == Mode::run_to_completion;
+  Value* own = keeps ? b_.CreateMul(wide, i64(plan_.layout->local_stride_bytes() * lanes_)) : i64(0);
+  local_base_ = b_.CreateAdd(b_.CreateAdd(scratch_, i64(local_offset_bytes_)), own);
+  if (entry_masked_[region]) {
+    const auto& block = plan_.variant.block;
+    const uint64_t threads = uint64_t{block[0]} * block[1] * block[2];
+    if (region == 0) {
+      Value* threads_here = b_.CreateAdd(splat(first), lane_numbers());
+      store_mask(entry_mask_, b_.CreateICmpULT(threads_here, splat(i32(threads))));
+    } else {
+      Value* at = b_.CreateAdd(b_.CreateAdd(scratch_, i64(*live_offset_bytes_)),
+                               b_.CreateMul(wide, i64(4)));
+      Value* bits = b_.CreateLoad(b_.getInt32Ty(), b_.CreateIntToPtr(at, b_.getPtrTy()));
+      Value* narrow = b_.CreateTrunc(bits, b_.getIntNTy(lanes_));
+      store_mask(entry_mask_, b_.CreateBitCast(narrow, vector_of(b_.getInt1Ty())));
+    }
+  }
+  if (region != 0) load_context(region);
+}
+
+// ---- Context between regions.
+
+void Emitter::plan_context() {
+  const Shapes& shapes = *plan_.shapes;
+  for (size_t r = 1; r < plan_.regions.list.size(); ++r) {
+    const BlockId entry = plan_.regions.list[r].entry;
+    for (ValueId value : plan_.regions.live_in[r]) {
+      const uint32_t loop = shapes.loop_left(kernel_, value, entry);
+      const Shape shape = shapes.at(kernel_, value, entry);
+      auto [slot, fresh] = slots_.try_emplace({value, loop});
+      bool uniform = shape.is_uniform() && shape.block_uniform;
+      slot->second.block_uniform = uniform && (fresh || slot->second.block_uniform);
+    }
+  }
+  auto reserve = [&](uint64_t size) {
+    const uint64_t align = size >= 64 ? 64 : 8;
+    context_bytes_ = (context_bytes_ + align - 1) / align * align;
+    const uint64_t offset = context_bytes_;
+    context_bytes_ += (size + 7) / 8 * 8;
+    return offset;
+  };
+  for (auto& [key, slot] : slots_) {
+    const auto type = kernel_.values[key.first].type;
+    bool lanes = key.second != UINT32_MAX || shapes.values[key.first].is_varying();
+    auto* element = type_of(type);
+    slot.type = element;
+    if (lanes) slot.type = vector_of(element);
+    if (lanes && element->isIntegerTy(1)) slot.type = b_.getInt32Ty();
+    if (!lanes && element->isIntegerTy(1)) slot.type = b_.getInt8Ty();
+    if (slot.block_uniform) {
+      slot.type = element;
+      continue;
+    }
+    slot.size_bytes = lanes && !element->isIntegerTy(1) ? ptx::size_bytes(type) * lanes_ : 8;
+    slot.offset_bytes = reserve(slot.size_bytes * plan_.packets);
+  }
+  if (plan_.regions.list.size() > 1) live_offset_bytes_ = reserve(4 * plan_.packets);
+  local_offset_bytes_ = (context_bytes_ + 63) / 64 * 64;
+  const uint64_t stride = plan_.layout->local_stride_bytes();
+  const uint64_t packets = plan_.mode == Mode::run_to_completion ? plan_.packets : 1;
+  scratch_bytes_ = (local_offset_bytes_ + stride * lanes_ * packets + 63) / 64 * 64;
+}
+
+bool Emitter::step_is_masked(uint32_t region, uint32_t step) const {
+  const LinearPlan& plan = plan_.linear[region];
+  switch (plan.steps[step].mask) {
+    case Step::Mask::entry: return entry_masked_[region] != 0;
+    case Step::Mask::same:
+      return step_is_masked(region, plan.step_of[plan.steps[step].mask_block]);
+    default: return true;
+  }
+}
+
+void Emitter::plan_entry_masks() {
+  const auto& block = plan_.variant.block;
+  const uint64_t threads = uint64_t{block[0]} * block[1] * block[2];
+  entry_masked_.assign(plan_.regions.list.size(), 0);
+  entry_masked_[0] = threads % lanes_ != 0;
+  for (bool changed = plan_.split; changed;) {
+    changed = false;
+    for (uint32_t r = 0; r < plan_.regions.list.size(); ++r) {
+      for (uint32_t s = 0; s < plan_.linear[r].steps.size(); ++s) {
+        const BlockId b = plan_.linear[r].steps[s].block;
+        if (kernel_.blocks[b].end != End::barrier || !step_is_masked(r, s)) continue;
+        auto& flag = entry_masked_[plan_.regions.after_barrier[b]];
+        changed |= flag == 0;
+        flag = 1;
+      }
+    }
+  }
+}
+
+void Emitter::load_context(uint32_t region) {
+  Value* index = b_.CreateZExt(b_.CreateLoad(b_.getInt32Ty(), packet_), b_.getInt64Ty());
+  for (ValueId value : plan_.regions.live_in[region]) {
+    const uint32_t loop = plan_.shapes->loop_left(kernel_, value, block_);
+    const Slot& slot = slots_.at({value, loop});
+    auto* target = loop == UINT32_MAX ? value_variable(value) : loop_variable(value, loop);
+    if (slot.block_uniform) {
+      b_.CreateStore(b_.CreateLoad(slot.type, slot.in), target);
+      continue;
+    }
+    Value* at = b_.CreateAdd(b_.CreateAdd(scratch_, i64(slot.offset_bytes)),
+                             b_.CreateMul(index, i64(slot.size_bytes)));
+    Value* content = b_.CreateAlignedLoad(slot.type, b_.CreateIntToPtr(at, b_.getPtrTy()),
+                                          llvm::Align(slot.size_bytes >= 64 ? 64 : 8));
+    bool is_predicate = kernel_.values[value].type == ptx::Type::pred;
+    if (is_predicate && target->getAllocatedType() == mask_storage_) {
+      Value* bits = b_.CreateTrunc(content, b_.getIntNTy(lanes_));
+      store_mask(target, b_.CreateBitCast(bits, vector_of(b_.getInt1Ty())));
+    } else {
+      if (is_predicate) content = b_.CreateTrunc(content, b_.getInt1Ty());
+      b_.CreateStore(content, target);
+    }
+  }
+  rematerialise(region);
+}
+
+/// Cheap values that the region reads are made again at its start.
+void Emitter::rematerialise(uint32_t region) {
+  std::set<ValueId> needed;
+  std::function<void(ValueId)> need = [&](ValueId value) {
+    if (value == kNone || kernel_.values[value].block == kNone) return;
+    if (!is_rematerialised(kernel_, value) || !needed.insert(value).second) return;
+    const auto& info = kernel_.values[value];
+    for (const auto& read : kernel_.blocks[info.block].insts[info.instruction].reads) {
+      need(read.second);
+    }
+  };
+  auto need_reads = [&](const Inst& inst) {
+    for (const auto& read : inst.reads) need(read.second);
+    for (ValueId old : inst.old_values) need(old);
+    need(inst.guard);
+  };
+  for (BlockId b : plan_.regions.list[region].blocks) {
+    for (const Inst& inst : kernel_.blocks[b].insts) need_reads(inst);
+    need(kernel_.blocks[b].condition);
+    for (BlockId succ : kernel_.blocks[b].succs) {
+      for (const Phi& phi : kernel_.blocks[succ].phis) {
+        for (ValueId input : phi.inputs) need(input);
+      }
+    }
+  }
+  // A guarded value that crossed the barrier is made again from its operands where it wraps.
+  for (ValueId value : plan_.regions.live_in[region]) {
+    const auto& info = kernel_.values[value];
+    if (!plan_.shapes->values[value].guarded) continue;
+    need_reads(kernel_.blocks[info.block].insts[info.instruction]);
+  }
+  std::set<ValueId> done;
+  std::function<void(ValueId)> make = [&](ValueId value) {
+    if (!needed.count(value) || !done.insert(value).second) return;
+    const auto& info = kernel_.values[value];
+    const Inst& inst = kernel_.blocks[info.block].insts[info.instruction];
+    for (const auto& read : inst.reads) make(read.second);
+    lower(inst);
+  };
+  for (ValueId value : needed) make(value);
+  cache_.clear();
+  vector_cache_.clear();
+}
+
+/// What the region leaves to `to_region`, stored at a barrier.
+void Emitter::save_context(uint32_t from_region, uint32_t to_region) {
+  const Region& from = plan_.regions.list[from_region];
+  const BlockId entry = plan_.regions.list[to_region].entry;
+  Value* index = b_.CreateZExt(b_.CreateLoad(b_.getInt32Ty(), packet_), b_.getInt64Ty());
+  for (ValueId value : plan_.regions.live_in[to_region]) {
+    if (barrier_sums_.count(value)) continue;
+    const BlockId home = kernel_.values[value].block;
+    if (!std::binary_search(from.blocks.begin(), from.blocks.end(), home)) continue;
+    const uint32_t loop = plan_.shapes->loop_left(kernel_, value, entry);
+    const Slot& slot = slots_.at({value, loop});
+    Value* content = loop == UINT32_MAX ? stored(value) : vector(value);
+    if (slot.block_uniform) {
+      b_.CreateStore(content, slot.out);
+      continue;
+    }
+    if (kernel_.values[value].type == ptx::Type::pred) {
+      content = content->getType()->isVectorTy() ? bits_of(content)
+                                                 : b_.CreateZExt(content, b_.getInt8Ty());
+    }
+    Value* at = b_.CreateAdd(b_.CreateAdd(scratch_, i64(slot.offset_bytes)),
+                             b_.CreateMul(index, i64(slot.size_bytes)));
+    b_.CreateAlignedStore(content, b_.CreateIntToPtr(at, b_.getPtrTy()),
+                          llvm::Align(slot.size_bytes >= 64 ? 64 : 8));
+  }
+}
+
+/// Block-uniform values change only after all packets have run the region.
+void Emitter::commit_context(uint32_t) {
+  for (auto& [key, slot] : slots_) {
+    if (!slot.block_uniform) continue;
+    auto sum = barrier_sums_.find(key.first);
+    if (sum == barrier_sums_.end()) {
+      b_.CreateStore(b_.CreateLoad(slot.type, slot.out), slot.in);
+      continue;
+    }
+    const auto& info = kernel_.values[key.first];
+    const Inst& inst = kernel_.blocks[info.block].insts[info.instruction];
+    Value* count = b_.CreateLoad(b_.getInt32Ty(), sum->second);
+    Value* was_here = b_.CreateICmpNE(b_.CreateLoad(b_.getInt32Ty(), next_region_), i32(UINT32_MAX));
+    Value* result = count;
+    if (inst.ptx->has(ptx::Modifier::or_)) result = b_.CreateICmpNE(count, i32(0));
+    if (inst.ptx->has(ptx::Modifier::and_)) result = b_.CreateICmpEQ(count, i32(0));
+    Value* old = b_.CreateLoad(slot.type, slot.in);
+    b_.CreateStore(b_.CreateSelect(was_here, result, old), slot.in);
+  }
+}
+
+void Emitter::emit_meta() {
+  std::vector<llvm::Constant*> fields{
+      b_.getInt32(ObjectMeta::kMagic), b_.getInt32(static_cast<uint32_t>(plan_.mode)),
+      b_.getInt64(scratch_bytes_), b_.getInt32(256 * 1024), b_.getInt32(0)};
+  auto* type = llvm::StructType::get(context_, {b_.getInt32Ty(), b_.getInt32Ty(), b_.getInt64Ty(),
+                                                b_.getInt32Ty(), b_.getInt32Ty()});
+  auto* meta = new llvm::GlobalVariable(module_, type, true, llvm::GlobalValue::ExternalLinkage,
+                                        llvm::ConstantStruct::get(type, fields), kMetaSymbol);
+  meta->setSection(".rodata.km_meta");
+}
+
+}  // namespace km::simt

@@ -1,0 +1,281 @@
+// Turns one analysed kernel variant into an LLVM module. The class holds what all parts share;
+// its functions are spread over files by subject:
+//   emitter.cpp  the module, the entry function, the loops over blocks and packets
+//   control.cpp  steps, masks and edges of a region
+//   values.cpp   where values live and how operands are read
+//   precheck.cpp the launch-time proof that index expressions do not wrap
+//   ../lower/    instructions: memory, atomics, warp operations, special registers, calls
+#pragma once
+
+#include <llvm/IR/DIBuilder.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "simt/analysis/convergence.h"
+#include "simt/emit/target.h"
+#include "simt/layout.h"
+#include "simt/lower/arithmetic.h"
+#include "simt/transform/linearize.h"
+
+namespace km::simt {
+
+/// Everything known of a kernel variant before code is made.
+struct Plan {
+  const Kernel* kernel = nullptr;
+  const Shapes* shapes = nullptr;
+  const MemoryLayout* layout = nullptr;
+  const std::vector<uint32_t>* variable_of_symbol = nullptr;  // module symbol -> Program variable
+  const std::vector<Param>* params = nullptr;
+  Variant variant;
+  Mode mode = Mode::run_to_completion;
+  uint32_t lanes = kWarpLanes;
+  uint32_t packets = 1;       // of a block
+  bool split = false;         // barriers part regions
+  Regions regions;
+  std::vector<LinearPlan> linear;  // by region
+};
+
+class Emitter {
+ public:
+  Emitter(const Plan& plan, llvm::TargetMachine& machine);
+  Result<Object> run(llvm::TargetMachine& machine);
+
+ private:
+  using Value = llvm::Value;
+
+  // ---- emitter.cpp
+  void create_entry();
+  void load_record();
+  void emit_blocks_loop();
+  void emit_warp();
+  void emit_region(uint32_t region, llvm::BasicBlock* done);
+  void begin_packet(uint32_t region, Value* index);
+  void load_context(uint32_t region);
+  void rematerialise(uint32_t region);
+  void commit_context(uint32_t region);
+  void plan_context();
+  void plan_entry_masks();
+  void emit_meta();
+  void create_debug_info();
+  void set_location(const ptx::Instruction* instruction);
+  llvm::AllocaInst* variable(llvm::Type* type, const char* name);
+  llvm::BasicBlock* new_block(const char* name);
+
+  // ---- control.cpp
+  void emit_steps(uint32_t region, llvm::BasicBlock* packet_end);
+  void emit_step(uint32_t index);
+  void emit_end(uint32_t index);
+  void emit_uniform_end(uint32_t index);
+  void emit_linear_end(uint32_t index);
+  void emit_barrier_end(uint32_t index);
+  void contribute(uint32_t index, size_t slot, Value* edge_mask);
+  void contribute_mask(uint32_t index, BlockId successor, Value* edge_mask);
+  void contribute_phis(uint32_t index, size_t slot, Value* edge_mask);
+  void contribute_loop_values(uint32_t index, BlockId successor, Value* edge_mask);
+  bool edge_blends(uint32_t index, BlockId successor) const;
+  void save_context(uint32_t from_region, uint32_t to_region);
+  llvm::BasicBlock* target_of(uint32_t step);
+  Value* load_mask(uint32_t step);
+  void store_mask(llvm::AllocaInst* variable, Value* mask);
+  bool step_is_masked(uint32_t region, uint32_t step) const;
+
+  // ---- values.cpp
+  void plan_values();
+  void plan_nan_classes();
+  bool is_cross_block(ValueId value) const { return cross_block_[value] != 0; }
+  llvm::Type* storage_type(ValueId value) const;
+  llvm::AllocaInst* value_variable(ValueId value);
+  llvm::AllocaInst* loop_variable(ValueId value, uint32_t loop);
+  Shape shape_of(ValueId value) const { return plan_.shapes->at(kernel_, value, block_); }
+  /// The value's own form as seen from the current block: a scalar or base, or a vector.
+  Value* stored(ValueId value);
+  Value* scalar(ValueId value);
+  Value* vector(ValueId value);
+  Value* exact_vector(ValueId value);
+  /// Whether base + offsets holds for a guarded value; null: always.
+  Value* no_wrap(ValueId value);
+  void define(ValueId value, Value* content);
+  void define_result(const Inst& inst, ptx::RegisterId reg, Value* content, ptx::Type type);
+  Value* read_register(const Inst& inst, ptx::RegisterId reg, bool as_vector);
+  Value* operand(const Inst& inst, const ptx::Operand& operand, ptx::Type type, bool as_vector,
+                 bool bits_escape);
+  Value* coerce(Value* value, ptx::Type from, ptx::Type to);
+  Value* widen_to_register(Value* value, ptx::Type type, ptx::Type reg_type);
+  Value* as_type(Value* value, llvm::Type* element);
+  Value* splat(Value* scalar);
+  Value* offsets_constant(const Shape& shape, llvm::Type* element);
+  Value* immediate(const ptx::Operand& operand, ptx::Type type);
+  Value* canonical(ValueId value, Value* content);
+  bool results_are_scalar(const Inst& inst) const;
+
+  // ---- masks
+  Value* mask();        // of the current block, null: all lanes
+  Value* mask_bits();   // i32, lane 0 lowest
+  Value* any(Value* mask);
+  Value* all(Value* mask);
+  Value* bits_of(Value* mask);
+  Value* and_masks(Value* a, Value* b);
+
+  // ---- lower/dispatch.cpp
+  void lower(const Inst& inst);
+  void lower_arithmetic(const Inst& inst);
+  bool operands_are_uniform(const Inst& inst);
+  void lower_mov(const Inst& inst);
+  void lower_cvta(const Inst& inst);
+  void finish(const Inst& inst, const std::vector<Value*>& results);
+  // ---- lower/special.cpp
+  Value* special_register(const ptx::Operand& operand, bool as_vector);
+  Value* thread_index(unsigned dimension, bool as_vector);
+  Value* symbol_address(const ptx::Operand& operand, bool as_vector);
+  void lower_isspacep(const Inst& inst);
+  void lower_fence(const Inst& inst);
+  void lower_call(const Inst& inst);
+  void lower_print(const Inst& inst);
+  void lower_assert(const Inst& inst);
+  void lower_barrier_call(const Inst& inst);
+  void raise(FaultKind kind, Value* address, uint64_t size_bytes);
+  void for_each_lane(Value* bits, const std::function<void(Value* lane)>& body);
+  Value* lane_of(Value* vector_or_scalar, Value* lane);
+  llvm::CallInst* call_runtime(unsigned index, llvm::FunctionType* type,
+                               std::vector<Value*> arguments);
+  // ---- lower/memory.cpp
+  struct Address {
+    ptx::Space space = ptx::Space::generic;
+    Value* base = nullptr;        // i64 host address of lane 0, or of all lanes
+    const Offsets* offsets = nullptr;  // null: uniform
+    Value* lanes = nullptr;       // i64 vector, when it has no base form
+    Value* ok = nullptr;          // base form holds, null: always
+    std::function<Value*()> exact;  // makes the vector where the base form does not hold
+    unsigned align_bits = 0;      // known trailing zeros of every lane's address
+    ValueId reg = kNone;
+  };
+  Address address_of(const Inst& inst, const ptx::Operand& operand, ptx::Space space);
+  ptx::Space space_of(const Inst& inst, const ptx::Operand& operand) const;
+  Value* lanes_of(const Address& address);
+  void lower_load(const Inst& inst);
+  void lower_store(const Inst& inst);
+  struct Access {
+    ptx::Type type;
+    unsigned count = 1;     // elements of .v2, .v4
+    bool is_volatile = false;
+    bool invariant = false;
+  };
+  std::vector<Value*> load(const Address& address, const Access& access);
+  std::vector<Value*> load_uniform(const Address& address, const Access& access);
+  std::vector<Value*> load_offsets(const Address& address, const Access& access);
+  std::vector<Value*> load_wide(const Address& address, const Access& access);
+  std::vector<Value*> load_gather(const Address& address, const Access& access, Value* lanes);
+  void store(const Address& address, const Access& access, const std::vector<Value*>& values);
+  void store_uniform(const Address& address, const Access& access,
+                     const std::vector<Value*>& values);
+  void store_offsets(const Address& address, const Access& access,
+                     const std::vector<Value*>& values);
+  void store_scatter(const Address& address, const Access& access,
+                     const std::vector<Value*>& values, Value* lanes);
+  bool is_dense(const Address& address, const Access& access) const;
+  std::optional<int64_t> wide_span(const Address& address, const Access& access) const;
+  void check_alignment(const Address& address, uint64_t size_bytes);
+  void branch_unlikely(Value* condition, const std::function<void()>& then);
+  std::vector<Value*> choose(Value* condition, const std::function<std::vector<Value*>()>& fast,
+                             const std::function<std::vector<Value*>()>& slow);
+  // ---- lower/helpers.cpp: out-of-line functions of the module
+  llvm::Function* gather_helper(llvm::Type* element, bool is_volatile);
+  llvm::Function* scatter_helper(llvm::Type* element, bool is_volatile);
+  llvm::Function* atomic_helper(const ptx::Instruction& instruction, bool shared);
+  llvm::Function* permute_helper();
+  llvm::Function* match_helper(llvm::Type* element, bool match_all);
+  llvm::Function* new_helper(const std::string& name, llvm::Type* result,
+                             const std::vector<llvm::Type*>& parameters);
+  void lane_loop(llvm::IRBuilder<>& builder, Value* bits,
+                 const std::function<void(llvm::IRBuilder<>&, Value* lane)>& body);
+  // ---- lower/atomics.cpp
+  void lower_atomic(const Inst& inst);
+  Value* atomic_operation(llvm::IRBuilder<>& builder, const ptx::Instruction& instruction,
+                          Value* pointer, Value* b, Value* c, bool shared);
+  bool lower_uniform_reduction(const Inst& inst, const Address& address, bool shared);
+  // ---- lower/warp.cpp
+  void lower_shuffle(const Inst& inst);
+  void lower_vote(const Inst& inst);
+  void lower_match(const Inst& inst);
+  void lower_redux(const Inst& inst);
+  void lower_elect(const Inst& inst);
+  Value* permute(Value* source, Value* index);
+  // ---- precheck.cpp
+  void emit_precheck();
+
+  llvm::Type* type_of(ptx::Type type) { return llvm_type(context_, type); }
+  llvm::FixedVectorType* vector_of(llvm::Type* element) const {
+    return llvm::FixedVectorType::get(element, lanes_);
+  }
+  bool has_avx512() const { return plan_.variant.isa == Isa::avx512; }
+  Value* i32(uint64_t value) { return b_.getInt32(static_cast<uint32_t>(value)); }
+  Value* i64(uint64_t value) { return b_.getInt64(value); }
+  Value* lane_numbers();  // <0, 1, 2 ...> of i32
+  Value* load_field(Value* pointer, uint64_t offset, llvm::Type* type, bool invariant);
+
+  const Plan& plan_;
+  const Kernel& kernel_;
+  const uint32_t lanes_;
+  llvm::LLVMContext context_;
+  llvm::Module module_;
+  llvm::IRBuilder<> b_;
+  Arithmetic arithmetic_;
+  llvm::Type* mask_storage_ = nullptr;
+
+  llvm::Function* entry_ = nullptr;
+  llvm::BasicBlock* allocas_ = nullptr;   // first block of the entry, holds all allocas
+  llvm::Instruction* alloca_point_ = nullptr;
+  Value *record_ = nullptr, *state_ = nullptr;
+  Value *params_ = nullptr, *variables_ = nullptr, *runtime_ = nullptr;
+  Value *shared_ = nullptr, *scratch_ = nullptr;
+  llvm::AllocaInst* ctaid_[3] = {};
+  llvm::AllocaInst *packet_ = nullptr, *first_thread_ = nullptr, *next_region_ = nullptr;
+  Value* local_base_ = nullptr;           // of the current packet
+  llvm::AllocaInst* entry_mask_ = nullptr;
+
+  // The region and step being emitted.
+  uint32_t region_ = 0;
+  uint32_t step_ = 0;
+  BlockId block_ = 0;
+  std::vector<llvm::BasicBlock*> heads_, bodies_;  // by step
+  llvm::BasicBlock* packet_end_ = nullptr;
+  std::map<BlockId, llvm::AllocaInst*> mask_variables_;
+  Value *mask_cache_ = nullptr, *mask_bits_cache_ = nullptr;
+  std::map<ValueId, Value*> cache_, vector_cache_;
+  std::vector<std::pair<ValueId, uint64_t>> alignment_checked_;
+
+  std::vector<uint8_t> cross_block_;
+  enum class NanClass : uint8_t { none, arithmetic, raw, mixed };
+  std::vector<NanClass> nan_class_;
+  std::vector<llvm::AllocaInst*> value_variables_;
+  std::map<std::pair<ValueId, uint32_t>, llvm::AllocaInst*> loop_variables_;
+  std::vector<std::vector<ValueId>> loop_values_;   // by loop: values read outside it
+
+  // Context kept between regions.
+  struct Slot {
+    bool block_uniform = false;
+    llvm::AllocaInst *in = nullptr, *out = nullptr;  // block-uniform
+    uint64_t offset_bytes = 0, size_bytes = 0;       // else: per packet, in scratch
+    llvm::Type* type = nullptr;
+  };
+  std::map<std::pair<ValueId, uint32_t>, Slot> slots_;  // by value and divergent loop left
+  std::map<ValueId, llvm::AllocaInst*> barrier_sums_;   // results of bar.red
+  std::vector<uint8_t> entry_masked_;                   // by region
+  std::optional<uint64_t> live_offset_bytes_;
+  uint64_t context_bytes_ = 0;
+  uint64_t local_offset_bytes_ = 0, scratch_bytes_ = 0;
+  std::map<std::string, llvm::Function*> helpers_;
+
+  std::unique_ptr<llvm::DIBuilder> debug_;
+  llvm::DISubprogram* subprogram_ = nullptr;
+};
+
+}  // namespace km::simt

@@ -1,0 +1,144 @@
+// km_precheck(record): do the 32-bit index expressions that this code takes not to wrap stay in
+// range for this launch? Interval arithmetic on parameters, grid and block.
+#include <algorithm>
+
+#include "simt/emit/emitter.h"
+
+namespace km::simt {
+
+using ptx::Opcode;
+using ptx::Operand;
+using ptx::Type;
+
+namespace {
+
+struct Interval {
+  llvm::Value *low = nullptr, *high = nullptr;  // i64
+};
+
+/// Builds the bounds of values in a function of their own.
+class Bounds {
+ public:
+  Bounds(llvm::IRBuilder<>& b, const Plan& plan, llvm::Value* record)
+      : b_(b), plan_(plan), kernel_(*plan.kernel), record_(record) {
+    ok_ = b_.getTrue();
+  }
+
+  Interval of(ValueId value) {
+    if (auto found = done_.find(value); found != done_.end()) return found->second;
+    const auto& info = kernel_.values[value];
+    const Inst& inst = kernel_.blocks[info.block].insts[info.instruction];
+    Interval result = inst.ptx->opcode == Opcode::ld ? parameter(inst) : compute(inst);
+    require_int32(result);
+    return done_[value] = result;
+  }
+
+  llvm::Value* ok() const { return ok_; }
+
+ private:
+  llvm::Value* constant(int64_t value) { return b_.getInt64(static_cast<uint64_t>(value)); }
+
+  llvm::Value* word(uint64_t offset) {
+    auto* at = b_.CreateConstGEP1_64(b_.getInt8Ty(), record_, offset);
+    return b_.CreateZExt(b_.CreateLoad(b_.getInt32Ty(), at), b_.getInt64Ty());
+  }
+
+  /// Every intermediate result must be its own 32-bit signed value.
+  void require_int32(const Interval& interval) {
+    auto* low = b_.CreateICmpSGE(interval.low, constant(INT32_MIN));
+    auto* high = b_.CreateICmpSLE(interval.high, constant(INT32_MAX));
+    ok_ = b_.CreateAnd(ok_, b_.CreateAnd(low, high));
+  }
+
+  Interval parameter(const Inst& inst) {
+    const Operand& source = inst.ptx->operands[1];
+    const auto& list = kernel_.function->params;
+    const auto index = std::find(list.begin(), list.end(), source.symbol) - list.begin();
+    const uint64_t offset = (*plan_.params)[index].offset_bytes + source.offset;
+    auto* params = b_.CreateLoad(b_.getPtrTy(), record_);
+    auto* at = b_.CreateConstGEP1_64(b_.getInt8Ty(), params, offset);
+    auto* content = b_.CreateSExt(b_.CreateAlignedLoad(b_.getInt32Ty(), at, llvm::Align(4)),
+                                  b_.getInt64Ty());
+    return {content, content};
+  }
+
+  Interval special(const Operand& operand) {
+    using Special = ptx::SpecialRegister;
+    const unsigned c = operand.component;
+    const int64_t block = plan_.variant.block[c];
+    if (operand.special == Special::ntid) return {constant(block), constant(block)};
+    if (operand.special == Special::tid) return {constant(0), constant(block - 1)};
+    auto* count = word(offsetof(LaunchRecord, grid) + 4 * c);
+    if (operand.special == Special::nctaid) return {count, count};
+    return {constant(0), b_.CreateSub(count, constant(1))};
+  }
+
+  Interval operand(const Inst& inst, unsigned index) {
+    const Operand& operand = inst.ptx->operands[index];
+    if (operand.kind == Operand::Kind::special) return special(operand);
+    if (operand.kind == Operand::Kind::immediate) {
+      auto* value = constant(static_cast<int32_t>(static_cast<uint32_t>(operand.bits)));
+      return {value, value};
+    }
+    return of(inst.read(operand.reg));
+  }
+
+  Interval add(Interval a, Interval b) {
+    return {b_.CreateAdd(a.low, b.low), b_.CreateAdd(a.high, b.high)};
+  }
+
+  /// Both sides fit 32 bits, so products fit 64.
+  Interval multiply(Interval a, Interval b) {
+    llvm::Value* products[] = {b_.CreateMul(a.low, b.low), b_.CreateMul(a.low, b.high),
+                               b_.CreateMul(a.high, b.low), b_.CreateMul(a.high, b.high)};
+    Interval result{products[0], products[0]};
+    for (int i = 1; i < 4; ++i) {
+      result.low = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, result.low, products[i]);
+      result.high = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, result.high, products[i]);
+    }
+    require_int32(result);
+    return result;
+  }
+
+  Interval compute(const Inst& inst) {
+    const Interval a = operand(inst, 1);
+    switch (inst.ptx->opcode) {
+      case Opcode::mov: return a;
+      case Opcode::add: return add(a, operand(inst, 2));
+      case Opcode::sub: {
+        const Interval b = operand(inst, 2);
+        return {b_.CreateSub(a.low, b.high), b_.CreateSub(a.high, b.low)};
+      }
+      case Opcode::mul: return multiply(a, operand(inst, 2));
+      case Opcode::mad: return add(multiply(a, operand(inst, 2)), operand(inst, 3));
+      default: {  // shl by a constant
+        const uint64_t count = std::min<uint64_t>(inst.ptx->operands[2].bits & 0xffffffff, 31);
+        auto* factor = constant(int64_t{1} << count);
+        return multiply(a, {factor, factor});
+      }
+    }
+  }
+
+  llvm::IRBuilder<>& b_;
+  const Plan& plan_;
+  const Kernel& kernel_;
+  llvm::Value* record_;
+  llvm::Value* ok_;
+  std::map<ValueId, Interval> done_;
+};
+
+}  // namespace
+
+void Emitter::emit_precheck() {
+  if (plan_.shapes->assumptions.empty()) return;
+  auto* type = llvm::FunctionType::get(b_.getInt8Ty(), {b_.getPtrTy()}, false);
+  auto* function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage,
+                                          kPrecheckSymbol, module_);
+  function->setDoesNotThrow();
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "start", function));
+  Bounds bounds(builder, plan_, function->getArg(0));
+  for (ValueId value : plan_.shapes->assumptions) bounds.of(value);
+  builder.CreateRet(builder.CreateZExt(bounds.ok(), builder.getInt8Ty()));
+}
+
+}  // namespace km::simt

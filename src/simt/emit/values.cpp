@@ -1,0 +1,445 @@
+// Where values live, and how operands are read from them.
+#include <algorithm>
+
+#include "simt/emit/emitter.h"
+
+namespace km::simt {
+
+using ptx::Modifier;
+using ptx::Opcode;
+using ptx::Operand;
+using ptx::Type;
+using llvm::cast;
+
+llvm::Value* Emitter::splat(Value* scalar) {
+  return scalar->getType()->isVectorTy() ? scalar : b_.CreateVectorSplat(lanes_, scalar);
+}
+
+llvm::Value* Emitter::lane_numbers() {
+  std::vector<llvm::Constant*> list;
+  for (uint32_t l = 0; l < lanes_; ++l) list.push_back(b_.getInt32(l));
+  return llvm::ConstantVector::get(list);
+}
+
+llvm::Value* Emitter::offsets_constant(const Shape& shape, llvm::Type* element) {
+  const Offsets& offsets = plan_.shapes->offsets[shape.offsets];
+  std::vector<llvm::Constant*> list;
+  for (uint32_t l = 0; l < lanes_; ++l) {
+    list.push_back(llvm::ConstantInt::get(element, static_cast<uint64_t>(offsets[l]), true));
+  }
+  return llvm::ConstantVector::get(list);
+}
+
+// ---- Planning.
+
+void Emitter::plan_values() {
+  const Shapes& shapes = *plan_.shapes;
+  cross_block_.assign(kernel_.values.size(), 0);
+  value_variables_.assign(kernel_.values.size(), nullptr);
+  loop_values_.resize(shapes.loops.loops.size());
+  auto use = [&](ValueId value, BlockId at) {
+    if (value == kNone || kernel_.values[value].block == kNone) return;
+    const BlockId home = kernel_.values[value].block;
+    if (home != at || is_rematerialised(kernel_, value)) cross_block_[value] = 1;
+    if (shapes.loop_left(kernel_, value, at) == UINT32_MAX) return;
+    for (uint32_t l = shapes.loops.innermost[home]; l != UINT32_MAX;
+         l = shapes.loops.loops[l].parent) {
+      if (shapes.divergent_loop[l] && !shapes.loops.contains(l, at)) {
+        loop_values_[l].push_back(value);
+      }
+    }
+  };
+  for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
+    const Block& block = kernel_.blocks[b];
+    for (const Phi& phi : block.phis) {
+      cross_block_[phi.result] = 1;
+      for (size_t i = 0; i < phi.inputs.size(); ++i) use(phi.inputs[i], block.preds[i]);
+    }
+    for (const Inst& inst : block.insts) {
+      for (const auto& read : inst.reads) use(read.second, b);
+      for (ValueId old : inst.old_values) use(old, b);
+      use(inst.guard, b);
+      bool guarded = std::any_of(inst.writes.begin(), inst.writes.end(), [&](const auto& write) {
+        return shapes.values[write.second].guarded;
+      });
+      for (const auto& read : inst.reads) {
+        if (guarded) cross_block_[read.second] = 1;  // exact_vector may read it anywhere
+      }
+    }
+    use(block.condition, b);
+  }
+  for (size_t r = 0; r < plan_.regions.list.size(); ++r) {
+    for (ValueId value : plan_.regions.live_in[r]) {
+      cross_block_[value] = 1;
+      use(value, plan_.regions.list[r].entry);
+    }
+  }
+  for (auto& list : loop_values_) {
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+  }
+  plan_nan_classes();
+}
+
+namespace {
+
+bool makes_float(const ptx::Instruction& ptx) {
+  const Type type = ptx.type_count ? ptx.types[0] : Type::none;
+  if (type != Type::f32 && type != Type::f64) return false;
+  switch (ptx.opcode) {
+    case Opcode::add:
+    case Opcode::sub:
+    case Opcode::mul:
+    case Opcode::fma:
+    case Opcode::mad:
+    case Opcode::div:
+    case Opcode::rcp:
+    case Opcode::sqrt:
+    case Opcode::rsqrt:
+    case Opcode::ex2:
+    case Opcode::lg2:
+    case Opcode::sin:
+    case Opcode::cos:
+    case Opcode::tanh:
+    case Opcode::neg:
+    case Opcode::abs:
+    case Opcode::min:
+    case Opcode::max:
+    case Opcode::cvt: return true;
+    default: return false;
+  }
+}
+
+bool passes_bits(const ptx::Instruction& ptx) {
+  if (ptx.opcode == Opcode::selp) return true;
+  return ptx.opcode == Opcode::mov && ptx.operands[0].kind == Operand::Kind::reg &&
+         ptx.operands[1].kind == Operand::Kind::reg;
+}
+
+}  // namespace
+
+/// Which values may hold a NaN that arithmetic of the host made (its bits differ from PTX's), and
+/// which may hold bits that must stay as they are.
+void Emitter::plan_nan_classes() {
+  nan_class_.assign(kernel_.values.size(), NanClass::none);
+  auto merge = [](NanClass a, NanClass b) {
+    if (a == NanClass::none) return b;
+    if (b == NanClass::none || a == b) return a;
+    return NanClass::mixed;
+  };
+  bool changed = true;
+  auto raise_to = [&](ValueId value, NanClass fresh) {
+    fresh = merge(nan_class_[value], fresh);
+    if (fresh == nan_class_[value]) return;
+    nan_class_[value] = fresh;
+    changed = true;
+  };
+  while (changed) {
+    changed = false;
+    for (const Block& block : kernel_.blocks) {
+      for (const Phi& phi : block.phis) {
+        for (ValueId input : phi.inputs) raise_to(phi.result, nan_class_[input]);
+      }
+      for (const Inst& inst : block.insts) {
+        NanClass fresh = makes_float(*inst.ptx) ? NanClass::arithmetic : NanClass::raw;
+        bool constant = inst.ptx->opcode == Opcode::mov && inst.reads.empty();
+        if (constant || passes_bits(*inst.ptx)) fresh = NanClass::none;
+        for (const auto& write : inst.writes) raise_to(write.second, fresh);
+        for (const auto& write : inst.writes) {
+          for (ValueId old : inst.old_values) raise_to(write.second, nan_class_[old]);
+          if (!passes_bits(*inst.ptx)) continue;
+          for (const auto& read : inst.reads) {
+            if (kernel_.values[read.second].type != Type::pred) {
+              raise_to(write.second, nan_class_[read.second]);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+// ---- Storage.
+
+llvm::Type* Emitter::storage_type(ValueId value) const {
+  auto* element = llvm_type(const_cast<llvm::LLVMContext&>(context_), kernel_.values[value].type);
+  if (!plan_.shapes->values[value].is_varying()) return element;
+  return element->isIntegerTy(1) ? mask_storage_ : vector_of(element);
+}
+
+llvm::AllocaInst* Emitter::variable(llvm::Type* type, const char* name) {
+  llvm::IRBuilder<> builder(alloca_point_);
+  auto* result = builder.CreateAlloca(type, nullptr, name);
+  builder.CreateStore(llvm::Constant::getNullValue(type), result);
+  return result;
+}
+
+llvm::AllocaInst* Emitter::value_variable(ValueId value) {
+  auto*& slot = value_variables_[value];
+  if (slot == nullptr) slot = variable(storage_type(value), "v");
+  return slot;
+}
+
+llvm::AllocaInst* Emitter::loop_variable(ValueId value, uint32_t loop) {
+  auto*& slot = loop_variables_[{value, loop}];
+  if (slot == nullptr) {
+    auto* element = type_of(kernel_.values[value].type);
+    slot = variable(element->isIntegerTy(1) ? mask_storage_ : vector_of(element), "out");
+  }
+  return slot;
+}
+
+llvm::Value* Emitter::stored(ValueId value) {
+  const auto& info = kernel_.values[value];
+  if (info.block == kNone) return llvm::Constant::getNullValue(type_of(info.type));
+  const uint32_t loop = plan_.shapes->loop_left(kernel_, value, block_);
+  if (loop == UINT32_MAX) {
+    auto found = cache_.find(value);
+    if (found != cache_.end()) return found->second;
+  }
+  auto* slot = loop == UINT32_MAX ? value_variable(value) : loop_variable(value, loop);
+  Value* content = b_.CreateLoad(slot->getAllocatedType(), slot);
+  bool is_mask = info.type == Type::pred && content->getType()->isVectorTy();
+  if (is_mask && !has_avx512()) {
+    content = b_.CreateICmpSLT(content, llvm::Constant::getNullValue(content->getType()));
+  }
+  if (loop == UINT32_MAX) cache_[value] = content;
+  return content;
+}
+
+void Emitter::store_mask(llvm::AllocaInst* slot, Value* content) {
+  if (!content->getType()->isVectorTy()) content = splat(content);
+  b_.CreateStore(has_avx512() ? content : b_.CreateSExt(content, mask_storage_), slot);
+}
+
+void Emitter::define(ValueId value, Value* content) {
+  if (plan_.shapes->values[value].is_varying()) content = splat(content);
+  cache_[value] = content;
+  vector_cache_.erase(value);
+  if (!is_cross_block(value)) return;
+  auto* slot = value_variable(value);
+  if (slot->getAllocatedType() == mask_storage_ && kernel_.values[value].type == Type::pred) {
+    store_mask(slot, content);
+  } else {
+    b_.CreateStore(content, slot);
+  }
+}
+
+// ---- Reading.
+
+llvm::Value* Emitter::scalar(ValueId value) { return stored(value); }
+
+llvm::Value* Emitter::vector(ValueId value) {
+  auto found = vector_cache_.find(value);
+  if (found != vector_cache_.end()) return found->second;
+  const Shape shape = shape_of(value);
+  Value* content = nullptr;
+  if (shape.is_varying()) {
+    content = splat(stored(value));
+  } else if (shape.guarded) {
+    return exact_vector(value);
+  } else {
+    Value* base = stored(value);
+    content = splat(base);
+    if (shape.is_offset()) {
+      content = b_.CreateAdd(content, offsets_constant(shape, base->getType()));
+    }
+  }
+  vector_cache_[value] = content;
+  return content;
+}
+
+llvm::Value* Emitter::exact_vector(ValueId value) {
+  const auto& info = kernel_.values[value];
+  const Inst& inst = kernel_.blocks[info.block].insts[info.instruction];
+  const auto& ptx = *inst.ptx;
+  if (ptx.opcode == Opcode::mov) return operand(inst, ptx.operands[1], info.type, true, false);
+  if (ptx.opcode == Opcode::cvta) {
+    Value* lanes = operand(inst, ptx.operands[1], info.type, true, false);
+    bool shared = ptx.has(Modifier::shared) || ptx.has(Modifier::shared_cta) ||
+                  ptx.has(Modifier::shared_cluster);
+    if (!shared) return lanes;
+    Value* base = splat(shared_);
+    return ptx.has(Modifier::to) ? b_.CreateSub(lanes, base) : b_.CreateAdd(lanes, base);
+  }
+  std::vector<Value*> sources;
+  for (unsigned i = 1; i < ptx.operand_count; ++i) {
+    sources.push_back(
+        operand(inst, ptx.operands[i], Arithmetic::operand_type(ptx, i), true, false));
+  }
+  Value* result = arithmetic_.lower(ptx, sources)[0];
+  return widen_to_register(result, Arithmetic::operand_type(ptx, 0), info.type);
+}
+
+llvm::Value* Emitter::no_wrap(ValueId value) {
+  const auto& info = kernel_.values[value];
+  if (!plan_.shapes->values[value].guarded) return nullptr;
+  const Inst& inst = kernel_.blocks[info.block].insts[info.instruction];
+  const auto& ptx = *inst.ptx;
+  Value* result = nullptr;
+  for (const auto& [reg, read] : inst.reads) result = and_masks(result, no_wrap(read));
+  bool widens = ptx.has(Modifier::wide) || ptx.opcode == Opcode::cvt;
+  for (unsigned i = 1; widens && i < std::min<unsigned>(ptx.operand_count, 3); ++i) {
+    if (ptx.operands[i].kind != Operand::Kind::reg) continue;
+    const ValueId source = inst.read(ptx.operands[i].reg);
+    const Shape shape = shape_of(source);
+    const Type from = ptx.opcode == Opcode::cvt ? ptx.types[1] : ptx.types[0];
+    if (!shape.is_offset() || shape.guarded || ptx::size_bits(from) != 32) continue;
+    const Offsets& offsets = plan_.shapes->offsets[shape.offsets];
+    const int64_t low = *std::min_element(offsets.begin(), offsets.end());
+    const int64_t high = *std::max_element(offsets.begin(), offsets.end());
+    Value* base = coerce(scalar(source), kernel_.values[source].type, from);
+    base = ptx::is_signed(from) ? b_.CreateSExt(base, b_.getInt64Ty())
+                                : b_.CreateZExt(base, b_.getInt64Ty());
+    const int64_t bottom = ptx::is_signed(from) ? INT32_MIN : 0;
+    const int64_t top = ptx::is_signed(from) ? INT32_MAX : int64_t{UINT32_MAX};
+    Value* fits = b_.CreateICmpSLE(base, b_.getInt64(static_cast<uint64_t>(top - high)));
+    if (low < 0) {
+      Value* above = b_.CreateICmpSGE(base, b_.getInt64(static_cast<uint64_t>(bottom - low)));
+      fits = b_.CreateAnd(fits, above);
+    }
+    result = and_masks(result, fits);
+  }
+  return result;
+}
+
+llvm::Value* Emitter::as_type(Value* value, llvm::Type* element) {
+  auto* type = value->getType();
+  auto* wanted = type->isVectorTy() ? static_cast<llvm::Type*>(vector_of(element)) : element;
+  return type == wanted ? value : b_.CreateBitCast(value, wanted);
+}
+
+/// Reads a register of type `from` as an operand of type `to`: same bits, the low ones if fewer.
+llvm::Value* Emitter::coerce(Value* value, Type from, Type to) {
+  auto* wanted = type_of(to);
+  if (value->getType()->getScalarType() == wanted) return value;
+  const unsigned have = ptx::size_bits(from), want = ptx::size_bits(to);
+  value = as_type(value, b_.getIntNTy(have));
+  if (want != have) {
+    auto* narrow = b_.getIntNTy(want);
+    auto* type = value->getType()->isVectorTy() ? static_cast<llvm::Type*>(vector_of(narrow))
+                                                : narrow;
+    value = b_.CreateZExtOrTrunc(value, type);
+  }
+  return as_type(value, wanted);
+}
+
+/// Writes a result of type `type` to a register that may be wider.
+llvm::Value* Emitter::widen_to_register(Value* value, Type type, Type reg_type) {
+  auto* wanted = type_of(reg_type);
+  if (value->getType()->getScalarType() == wanted) return value;
+  const unsigned have = value->getType()->getScalarSizeInBits(), want = ptx::size_bits(reg_type);
+  value = as_type(value, b_.getIntNTy(have));
+  if (want != have) {
+    auto* wide = b_.getIntNTy(want);
+    auto* to = value->getType()->isVectorTy() ? static_cast<llvm::Type*>(vector_of(wide)) : wide;
+    value = ptx::is_signed(type) ? b_.CreateSExtOrTrunc(value, to) : b_.CreateZExtOrTrunc(value, to);
+  }
+  return as_type(value, wanted);
+}
+
+llvm::Value* Emitter::immediate(const Operand& operand, Type type) {
+  auto* wanted = type_of(type);
+  const unsigned bits = std::max(1u, ptx::size_bits(type));
+  if (bits > 64) return llvm::ConstantInt::get(wanted, operand.bits);
+  auto* integer = llvm::ConstantInt::get(b_.getIntNTy(bits), llvm::APInt(64, operand.bits).trunc(bits));
+  if (wanted->isIntegerTy()) return integer;
+  return llvm::ConstantExpr::getBitCast(integer, wanted);
+}
+
+llvm::Value* Emitter::canonical(ValueId value, Value* content) {
+  if (nan_class_[value] != NanClass::arithmetic) return content;
+  auto* type = content->getType()->getScalarType();
+  const unsigned bits = type->getScalarSizeInBits();
+  if (bits != 32 && bits != 64) return content;
+  Value* real = as_type(content, bits == 32 ? b_.getFloatTy() : b_.getDoubleTy());
+  return as_type(arithmetic_.canonical_nan(real), type);
+}
+
+llvm::Value* Emitter::operand(const Inst& inst, const Operand& operand, Type type, bool as_vector,
+                              bool bits_escape) {
+  Value* result = nullptr;
+  switch (operand.kind) {
+    case Operand::Kind::reg: {
+      const ValueId value = inst.read(operand.reg);
+      result = as_vector ? vector(value) : scalar(value);
+      if (bits_escape) result = canonical(value, result);
+      result = coerce(result, kernel_.values[value].type, type);
+      break;
+    }
+    case Operand::Kind::immediate: result = immediate(operand, type); break;
+    case Operand::Kind::special: {
+      result = special_register(operand, as_vector);
+      const Type own = result->getType()->getScalarSizeInBits() == 64 ? Type::u64 : Type::u32;
+      result = widen_to_register(result, own, type);
+      break;
+    }
+    case Operand::Kind::symbol: {
+      result = symbol_address(operand, as_vector);
+      result = widen_to_register(result, Type::u64, type);
+      break;
+    }
+    default: result = llvm::Constant::getNullValue(type_of(type)); break;
+  }
+  if (operand.negated && type == Type::pred) result = b_.CreateNot(result);
+  return as_vector ? splat(result) : result;
+}
+
+bool Emitter::results_are_scalar(const Inst& inst) const {
+  return std::none_of(inst.writes.begin(), inst.writes.end(), [&](const auto& write) {
+    return plan_.shapes->values[write.second].is_varying();
+  });
+}
+
+/// Writes one result, under the instruction's own guard if it has one.
+void Emitter::define_result(const Inst& inst, ptx::RegisterId reg, Value* content, Type type) {
+  const ValueId value = inst.written(reg);
+  const Type reg_type = kernel_.values[value].type;
+  content = widen_to_register(content, type, reg_type);
+  if (inst.guard != kNone) {
+    size_t index = 0;
+    while (inst.writes[index].first != reg) ++index;
+    const bool lanes = plan_.shapes->values[value].is_varying();
+    const ValueId old_value = inst.old_values[index];
+    Value* old = lanes ? vector(old_value) : scalar(old_value);
+    const bool uniform_guard = shape_of(inst.guard).is_uniform();
+    Value* guard = uniform_guard || !lanes ? scalar(inst.guard) : vector(inst.guard);
+    if (inst.ptx->guard_negated) guard = b_.CreateNot(guard);
+    if (lanes) content = splat(content);
+    content = b_.CreateSelect(guard, content, old);
+  }
+  define(value, content);
+}
+
+// ---- Masks.
+
+llvm::Value* Emitter::and_masks(Value* a, Value* b) {
+  if (a == nullptr) return b;
+  if (b == nullptr) return a;
+  return b_.CreateAnd(a, b);
+}
+
+llvm::Value* Emitter::bits_of(Value* mask) {
+  if (mask == nullptr) return i32(lanes_ == 32 ? UINT32_MAX : (1u << lanes_) - 1);
+  Value* bits = b_.CreateBitCast(mask, b_.getIntNTy(lanes_));
+  return lanes_ == 32 ? bits : b_.CreateZExt(bits, b_.getInt32Ty());
+}
+
+llvm::Value* Emitter::any(Value* mask) {
+  if (mask == nullptr) return b_.getTrue();
+  Value* bits = b_.CreateBitCast(mask, b_.getIntNTy(lanes_));
+  return b_.CreateICmpNE(bits, llvm::ConstantInt::get(bits->getType(), 0));
+}
+
+llvm::Value* Emitter::all(Value* mask) {
+  if (mask == nullptr) return b_.getTrue();
+  Value* bits = b_.CreateBitCast(mask, b_.getIntNTy(lanes_));
+  return b_.CreateICmpEQ(bits, llvm::ConstantInt::getAllOnesValue(bits->getType()));
+}
+
+llvm::Value* Emitter::mask_bits() {
+  if (mask_bits_cache_ == nullptr) mask_bits_cache_ = bits_of(mask());
+  return mask_bits_cache_;
+}
+
+}  // namespace km::simt

@@ -1,0 +1,170 @@
+// atom and red. Shared memory needs no lock prefix: the blocks of a cluster run on one thread at a
+// time. Float reductions go in lane order, which PTX leaves open.
+#include "simt/emit/emitter.h"
+
+namespace km::simt {
+
+using ptx::Modifier;
+using ptx::Opcode;
+using ptx::Type;
+using Op = llvm::AtomicRMWInst::BinOp;
+
+namespace {
+
+Op operation_of(const ptx::Instruction& ptx) {
+  const bool real = ptx::is_float(ptx.type());
+  const bool is_signed = ptx::is_signed(ptx.type());
+  if (ptx.has(Modifier::add)) return real ? Op::FAdd : Op::Add;
+  if (ptx.has(Modifier::and_)) return Op::And;
+  if (ptx.has(Modifier::or_)) return Op::Or;
+  if (ptx.has(Modifier::xor_)) return Op::Xor;
+  if (ptx.has(Modifier::min)) return is_signed ? Op::Min : Op::UMin;
+  if (ptx.has(Modifier::max)) return is_signed ? Op::Max : Op::UMax;
+  if (ptx.has(Modifier::inc)) return Op::UIncWrap;
+  if (ptx.has(Modifier::dec)) return Op::UDecWrap;
+  return Op::Xchg;
+}
+
+llvm::AtomicOrdering ordering_of(const ptx::Instruction& ptx) {
+  if (ptx.has(Modifier::acq_rel)) return llvm::AtomicOrdering::AcquireRelease;
+  if (ptx.has(Modifier::acquire)) return llvm::AtomicOrdering::Acquire;
+  if (ptx.has(Modifier::release)) return llvm::AtomicOrdering::Release;
+  return llvm::AtomicOrdering::Monotonic;
+}
+
+llvm::Value* plain_operation(llvm::IRBuilder<>& b, Op op, llvm::Value* old, llvm::Value* value) {
+  switch (op) {
+    case Op::FAdd: return b.CreateFAdd(old, value);
+    case Op::Add: return b.CreateAdd(old, value);
+    case Op::And: return b.CreateAnd(old, value);
+    case Op::Or: return b.CreateOr(old, value);
+    case Op::Xor: return b.CreateXor(old, value);
+    case Op::Min: return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, old, value);
+    case Op::Max: return b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, old, value);
+    case Op::UMin: return b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, old, value);
+    case Op::UMax: return b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, old, value);
+    case Op::UIncWrap: {
+      llvm::Value* next = b.CreateAdd(old, llvm::ConstantInt::get(old->getType(), 1));
+      llvm::Value* zero = llvm::ConstantInt::get(old->getType(), 0);
+      return b.CreateSelect(b.CreateICmpUGE(old, value), zero, next);
+    }
+    case Op::UDecWrap: {
+      llvm::Value* zero = llvm::ConstantInt::get(old->getType(), 0);
+      llvm::Value* next = b.CreateSub(old, llvm::ConstantInt::get(old->getType(), 1));
+      llvm::Value* wraps = b.CreateOr(b.CreateICmpEQ(old, zero), b.CreateICmpUGT(old, value));
+      return b.CreateSelect(wraps, value, next);
+    }
+    default: return value;
+  }
+}
+
+}  // namespace
+
+llvm::Value* Emitter::atomic_operation(llvm::IRBuilder<>& builder,
+                                       const ptx::Instruction& instruction, Value* pointer,
+                                       Value* first, Value* second, bool shared) {
+  auto* type = first->getType();
+  const llvm::Align align(type->getScalarSizeInBits() / 8);
+  const auto ordering = ordering_of(instruction);
+  const Op op = operation_of(instruction);
+  Arithmetic arithmetic(builder, plan_.variant.isa);
+  auto sum = [&](Value* old) {
+    Value* result = plain_operation(builder, op, old, first);
+    if (op != Op::FAdd) return result;
+    return arithmetic.canonical_nan(result);
+  };
+  if (instruction.has(Modifier::cas)) {
+    if (shared) {
+      Value* old = builder.CreateAlignedLoad(type, pointer, align);
+      Value* fresh = builder.CreateSelect(builder.CreateICmpEQ(old, first), second, old);
+      builder.CreateAlignedStore(fresh, pointer, align);
+      return old;
+    }
+    auto failure = llvm::AtomicCmpXchgInst::getStrongestFailureOrdering(ordering);
+    Value* pair = builder.CreateAtomicCmpXchg(pointer, first, second, align, ordering, failure);
+    return builder.CreateExtractValue(pair, 0);
+  }
+  if (shared) {
+    Value* old = builder.CreateAlignedLoad(type, pointer, align);
+    builder.CreateAlignedStore(sum(old), pointer, align);
+    return old;
+  }
+  if (op != Op::FAdd && op != Op::UIncWrap && op != Op::UDecWrap) {
+    return builder.CreateAtomicRMW(op, pointer, first, align, ordering);
+  }
+  // A loop of our own: the sum's NaN must be PTX's.
+  auto* bits_type = builder.getIntNTy(type->getScalarSizeInBits());
+  auto* function = builder.GetInsertBlock()->getParent();
+  auto* before = builder.GetInsertBlock();
+  auto* retry = llvm::BasicBlock::Create(context_, "retry", function);
+  auto* done = llvm::BasicBlock::Create(context_, "stored", function);
+  Value* start = builder.CreateAlignedLoad(bits_type, pointer, align);
+  builder.CreateBr(retry);
+  builder.SetInsertPoint(retry);
+  auto* seen = builder.CreatePHI(bits_type, 2);
+  seen->addIncoming(start, before);
+  Value* old = builder.CreateBitCast(seen, type);
+  Value* fresh = builder.CreateBitCast(sum(old), bits_type);
+  Value* pair = builder.CreateAtomicCmpXchg(
+      pointer, seen, fresh, align, ordering,
+      llvm::AtomicCmpXchgInst::getStrongestFailureOrdering(ordering));
+  seen->addIncoming(builder.CreateExtractValue(pair, 0), builder.GetInsertBlock());
+  builder.CreateCondBr(builder.CreateExtractValue(pair, 1), done, retry);
+  builder.SetInsertPoint(done);
+  return old;
+}
+
+/// red of integers to one place: reduced over the lanes first, exactly, then done once.
+bool Emitter::lower_uniform_reduction(const Inst& inst, const Address& address, bool shared) {
+  const auto& ptx = *inst.ptx;
+  const Op op = operation_of(ptx);
+  bool unused = ptx.opcode == Opcode::red;
+  bool associative = op == Op::Add || op == Op::And || op == Op::Or || op == Op::Xor ||
+                     op == Op::Min || op == Op::Max || op == Op::UMin || op == Op::UMax;
+  if (!unused || !associative || ptx.has(Modifier::cas)) return false;
+  auto* element = type_of(ptx.type());
+  const unsigned bits = element->getScalarSizeInBits();
+  llvm::APInt neutral(bits, 0);
+  if (op == Op::And || op == Op::UMin) neutral = llvm::APInt::getAllOnes(bits);
+  if (op == Op::Min) neutral = llvm::APInt::getSignedMaxValue(bits);
+  if (op == Op::Max) neutral = llvm::APInt::getSignedMinValue(bits);
+  Value* content = operand(inst, ptx.operands[1], ptx.type(), true, true);
+  if (mask() != nullptr) {
+    content = b_.CreateSelect(mask(), content, splat(llvm::ConstantInt::get(element, neutral)));
+  }
+  Value* total = nullptr;
+  switch (op) {
+    case Op::Add: total = b_.CreateAddReduce(content); break;
+    case Op::And: total = b_.CreateAndReduce(content); break;
+    case Op::Or: total = b_.CreateOrReduce(content); break;
+    case Op::Xor: total = b_.CreateXorReduce(content); break;
+    case Op::Min:
+    case Op::UMin: total = b_.CreateIntMinReduce(content, op == Op::Min); break;
+    default: total = b_.CreateIntMaxReduce(content, op == Op::Max); break;
+  }
+  Value* pointer = b_.CreateIntToPtr(address.base, b_.getPtrTy());
+  atomic_operation(b_, ptx, pointer, total, total, shared);
+  return true;
+}
+
+void Emitter::lower_atomic(const Inst& inst) {
+  const auto& ptx = *inst.ptx;
+  const bool returns = ptx.opcode == Opcode::atom;
+  const unsigned at = returns ? 1 : 0;
+  const ptx::Space space = space_of(inst, ptx.operands[at]);
+  const bool shared = space == ptx::Space::shared;
+  const Address address = address_of(inst, ptx.operands[at], space);
+  const Type type = ptx.type();
+  check_alignment(address, ptx::size_bytes(type));
+  const bool uniform = address.lanes == nullptr && address.offsets == nullptr;
+  if (uniform && lower_uniform_reduction(inst, address, shared)) return;
+  Value* first = operand(inst, ptx.operands[at + 1], type, true, true);
+  Value* second = first;
+  if (ptx.has(Modifier::cas)) second = operand(inst, ptx.operands[at + 2], type, true, true);
+  auto* helper = atomic_helper(ptx, shared);
+  Value* old = b_.CreateCall(helper, {lanes_of(address), first, second, mask_bits()});
+  if (!returns || inst.writes.empty()) return;
+  define_result(inst, inst.writes[0].first, old, type);
+}
+
+}  // namespace km::simt

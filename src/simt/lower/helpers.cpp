@@ -1,0 +1,195 @@
+// Out-of-line functions of a module: what would be hundreds of instructions at every use.
+#include "simt/emit/emitter.h"
+
+namespace km::simt {
+
+using ptx::Modifier;
+using ptx::Type;
+
+namespace {
+
+std::string name_of(llvm::Type* type) {
+  return (type->isFloatingPointTy() ? "f" : "i") + std::to_string(type->getScalarSizeInBits());
+}
+
+}  // namespace
+
+llvm::Function* Emitter::new_helper(const std::string& name, llvm::Type* result,
+                                    const std::vector<llvm::Type*>& parameters) {
+  auto* type = llvm::FunctionType::get(result, parameters, false);
+  auto* function =
+      llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, "km_" + name, module_);
+  function->setDoesNotThrow();
+  function->addFnAttr(llvm::Attribute::NoInline);
+  // Wide vectors travel by pointer or on the stack; both sides are ours.
+  function->setCallingConv(llvm::CallingConv::C);
+  helpers_[name] = function;
+  return function;
+}
+
+/// for (left = bits; left; left &= left - 1) body(ctz(left)), in a function of its own.
+void Emitter::lane_loop(llvm::IRBuilder<>& builder, Value* bits,
+                        const std::function<void(llvm::IRBuilder<>&, Value* lane)>& body) {
+  auto* function = builder.GetInsertBlock()->getParent();
+  auto* before = builder.GetInsertBlock();
+  auto* loop = llvm::BasicBlock::Create(context_, "lane", function);
+  auto* done = llvm::BasicBlock::Create(context_, "done", function);
+  builder.CreateCondBr(builder.CreateICmpNE(bits, builder.getInt32(0)), loop, done);
+  builder.SetInsertPoint(loop);
+  auto* left = builder.CreatePHI(builder.getInt32Ty(), 2);
+  left->addIncoming(bits, before);
+  Value* lane = builder.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, left, builder.getTrue());
+  body(builder, lane);
+  Value* next = builder.CreateAnd(left, builder.CreateSub(left, builder.getInt32(1)));
+  left->addIncoming(next, builder.GetInsertBlock());
+  builder.CreateCondBr(builder.CreateICmpNE(next, builder.getInt32(0)), loop, done);
+  builder.SetInsertPoint(done);
+}
+
+/// Elements at the active lanes' addresses, zero elsewhere. All lanes active: straight loads into
+/// registers (never through the stack, which stalls on the store buffer).
+llvm::Function* Emitter::gather_helper(llvm::Type* element, bool is_volatile) {
+  const std::string name = std::string("gather_") + (is_volatile ? "volatile_" : "") + name_of(element);
+  if (auto found = helpers_.find(name); found != helpers_.end()) return found->second;
+  auto* addresses = vector_of(b_.getInt64Ty());
+  auto* result_type = vector_of(element);
+  auto* function = new_helper(name, result_type, {addresses, b_.getInt32Ty()});
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "start", function));
+  auto* all_block = llvm::BasicBlock::Create(context_, "all", function);
+  auto* some = llvm::BasicBlock::Create(context_, "some", function);
+  Value *lanes = function->getArg(0), *bits = function->getArg(1);
+  const llvm::Align align(std::max(1u, element->getScalarSizeInBits() / 8));
+  auto* slots = builder.CreateAlloca(addresses);
+  auto* results = builder.CreateAlloca(result_type);
+  const uint32_t full = lanes_ == 32 ? UINT32_MAX : (1u << lanes_) - 1;
+  builder.CreateCondBr(builder.CreateICmpEQ(bits, builder.getInt32(full)), all_block, some);
+  builder.SetInsertPoint(all_block);
+  Value* content = llvm::PoisonValue::get(result_type);
+  for (uint32_t l = 0; l < lanes_; ++l) {
+    Value* pointer =
+        builder.CreateIntToPtr(builder.CreateExtractElement(lanes, l), builder.getPtrTy());
+    Value* loaded = builder.CreateAlignedLoad(element, pointer, align, is_volatile);
+    content = builder.CreateInsertElement(content, loaded, l);
+  }
+  builder.CreateRet(content);
+  builder.SetInsertPoint(some);
+  builder.CreateStore(lanes, slots);
+  builder.CreateStore(llvm::Constant::getNullValue(result_type), results);
+  lane_loop(builder, bits, [&](llvm::IRBuilder<>& b, Value* lane) {
+    Value* at = b.CreateLoad(b.getInt64Ty(), b.CreateGEP(b.getInt64Ty(), slots, lane));
+    Value* loaded =
+        b.CreateAlignedLoad(element, b.CreateIntToPtr(at, b.getPtrTy()), align, is_volatile);
+    b.CreateStore(loaded, b.CreateGEP(element, results, lane));
+  });
+  builder.CreateRet(builder.CreateLoad(result_type, results));
+  return function;
+}
+
+/// Stores the active lanes' elements, lowest lane first.
+llvm::Function* Emitter::scatter_helper(llvm::Type* element, bool is_volatile) {
+  const std::string name =
+      std::string("scatter_") + (is_volatile ? "volatile_" : "") + name_of(element);
+  if (auto found = helpers_.find(name); found != helpers_.end()) return found->second;
+  auto* addresses = vector_of(b_.getInt64Ty());
+  auto* content_type = vector_of(element);
+  auto* function =
+      new_helper(name, b_.getVoidTy(), {addresses, content_type, b_.getInt32Ty()});
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "start", function));
+  const llvm::Align align(std::max(1u, element->getScalarSizeInBits() / 8));
+  auto* slots = builder.CreateAlloca(addresses);
+  auto* contents = builder.CreateAlloca(content_type);
+  builder.CreateStore(function->getArg(0), slots);
+  builder.CreateStore(function->getArg(1), contents);
+  lane_loop(builder, function->getArg(2), [&](llvm::IRBuilder<>& b, Value* lane) {
+    Value* at = b.CreateLoad(b.getInt64Ty(), b.CreateGEP(b.getInt64Ty(), slots, lane));
+    Value* content = b.CreateLoad(element, b.CreateGEP(element, contents, lane));
+    b.CreateAlignedStore(content, b.CreateIntToPtr(at, b.getPtrTy()), align, is_volatile);
+  });
+  builder.CreateRetVoid();
+  return function;
+}
+
+/// The atomic operation of every active lane in turn: old values out (zero for red).
+llvm::Function* Emitter::atomic_helper(const ptx::Instruction& instruction, bool shared) {
+  std::string name = shared ? "shared_" : "";
+  name += ptx::text_of(instruction.opcode);
+  for (Modifier modifier : instruction.modifiers) {
+    name += '_';
+    name += ptx::text_of(modifier);
+  }
+  name += '_';
+  name += ptx::text_of(instruction.type());
+  if (auto found = helpers_.find(name); found != helpers_.end()) return found->second;
+  auto* element = type_of(instruction.type());
+  auto* addresses = vector_of(b_.getInt64Ty());
+  auto* content_type = vector_of(element);
+  auto* function = new_helper(name, content_type,
+                              {addresses, content_type, content_type, b_.getInt32Ty()});
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "start", function));
+  llvm::AllocaInst* slots[4];
+  for (unsigned i = 0; i < 3; ++i) {
+    slots[i] = builder.CreateAlloca(function->getArg(i)->getType());
+    builder.CreateStore(function->getArg(i), slots[i]);
+  }
+  slots[3] = builder.CreateAlloca(content_type);
+  builder.CreateStore(llvm::Constant::getNullValue(content_type), slots[3]);
+  lane_loop(builder, function->getArg(3), [&](llvm::IRBuilder<>& b, Value* lane) {
+    Value* at = b.CreateLoad(b.getInt64Ty(), b.CreateGEP(b.getInt64Ty(), slots[0], lane));
+    Value* first = b.CreateLoad(element, b.CreateGEP(element, slots[1], lane));
+    Value* second = b.CreateLoad(element, b.CreateGEP(element, slots[2], lane));
+    Value* pointer = b.CreateIntToPtr(at, b.getPtrTy());
+    Value* old = atomic_operation(b, instruction, pointer, first, second, shared);
+    b.CreateStore(old, b.CreateGEP(element, slots[3], lane));
+  });
+  builder.CreateRet(builder.CreateLoad(content_type, slots[3]));
+  return function;
+}
+
+/// result[l] = source[index[l] mod lanes], for instruction sets without a wide permute.
+llvm::Function* Emitter::permute_helper() {
+  const std::string name = "permute";
+  if (auto found = helpers_.find(name); found != helpers_.end()) return found->second;
+  auto* words = vector_of(b_.getInt32Ty());
+  auto* function = new_helper(name, words, {words, words});
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "start", function));
+  auto* table = builder.CreateAlloca(words);
+  builder.CreateStore(function->getArg(0), table);
+  Value* result = llvm::PoisonValue::get(words);
+  for (uint32_t l = 0; l < lanes_; ++l) {
+    Value* index = builder.CreateAnd(builder.CreateExtractElement(function->getArg(1), l),
+                                     builder.getInt32(lanes_ - 1));
+    Value* picked =
+        builder.CreateLoad(builder.getInt32Ty(), builder.CreateGEP(builder.getInt32Ty(), table, index));
+    result = builder.CreateInsertElement(result, picked, l);
+  }
+  builder.CreateRet(result);
+  return function;
+}
+
+/// match.any: for every active lane the mask of active lanes with the same value.
+llvm::Function* Emitter::match_helper(llvm::Type* element, bool match_all) {
+  const std::string name = std::string(match_all ? "match_all_" : "match_any_") + name_of(element);
+  if (auto found = helpers_.find(name); found != helpers_.end()) return found->second;
+  auto* words = vector_of(b_.getInt32Ty());
+  auto* content_type = vector_of(element);
+  auto* function = new_helper(name, words, {content_type, b_.getInt32Ty()});
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "start", function));
+  auto* table = builder.CreateAlloca(content_type);
+  auto* results = builder.CreateAlloca(words);
+  builder.CreateStore(function->getArg(0), table);
+  builder.CreateStore(llvm::Constant::getNullValue(words), results);
+  Value* bits = function->getArg(1);
+  lane_loop(builder, bits, [&](llvm::IRBuilder<>& b, Value* lane) {
+    Value* own = b.CreateLoad(element, b.CreateGEP(element, table, lane));
+    Value* equal = b.CreateICmpEQ(function->getArg(0), b.CreateVectorSplat(lanes_, own));
+    Value* same = b.CreateAnd(b.CreateBitCast(equal, b.getInt32Ty()), bits);
+    if (match_all) {
+      same = b.CreateSelect(b.CreateICmpEQ(same, bits), bits, b.getInt32(0));
+    }
+    b.CreateStore(same, b.CreateGEP(b.getInt32Ty(), results, lane));
+  });
+  builder.CreateRet(builder.CreateLoad(words, results));
+  return function;
+}
+
+}  // namespace km::simt

@@ -1,0 +1,455 @@
+// Loads and stores by the shape of their address: uniform, offsets known at compile time, or any.
+#include <algorithm>
+#include <set>
+
+#include "simt/emit/emitter.h"
+
+namespace km::simt {
+
+using ptx::Modifier;
+using ptx::Opcode;
+using ptx::Operand;
+using ptx::Type;
+
+ptx::Space Emitter::space_of(const Inst& inst, const Operand& address) const {
+  const auto& ptx = *inst.ptx;
+  if (ptx.has(Modifier::shared) || ptx.has(Modifier::shared_cta) ||
+      ptx.has(Modifier::shared_cluster)) {
+    return ptx::Space::shared;
+  }
+  if (ptx.has(Modifier::local)) return ptx::Space::local;
+  if (ptx.has(Modifier::param) || ptx.has(Modifier::param_entry)) return ptx::Space::param;
+  if (ptx.has(Modifier::const_)) return ptx::Space::constant;
+  if (ptx.has(Modifier::global)) return ptx::Space::global;
+  if (address.symbol != ptx::kNone) {
+    const auto& symbol = address.local_symbol ? kernel_.function->symbols[address.symbol]
+                                              : kernel_.module->symbols[address.symbol];
+    return symbol.space;
+  }
+  return ptx::Space::generic;
+}
+
+/// A shared address is a signed 32-bit offset into the block's window: base + offset stays right
+/// when the base of a packet lies below the window and only lanes inside it are active.
+Emitter::Address Emitter::address_of(const Inst& inst, const Operand& operand, ptx::Space space) {
+  Address address;
+  address.space = space;
+  const bool shared = space == ptx::Space::shared;
+  if (operand.symbol != ptx::kNone) {
+    const bool in_local = space == ptx::Space::local;
+    if (space == ptx::Space::param) {
+      const auto& list = kernel_.function->params;
+      const auto index = std::find(list.begin(), list.end(), operand.symbol) - list.begin();
+      const uint64_t offset = (*plan_.params)[index].offset_bytes + operand.offset;
+      address.base = b_.CreateAdd(b_.CreatePtrToInt(params_, b_.getInt64Ty()), i64(offset));
+      address.align_bits = 64;
+      return address;
+    }
+    address.base = symbol_address(operand, false);
+    const auto& symbol = operand.local_symbol ? kernel_.function->symbols[operand.symbol]
+                                              : kernel_.module->symbols[operand.symbol];
+    const auto bits = static_cast<uint64_t>(symbol.align_bytes | operand.offset | 64);
+    address.align_bits = static_cast<unsigned>(__builtin_ctzll(bits));
+    if (shared) address.base = b_.CreateAdd(shared_, address.base);
+    if (in_local) {
+      address.lanes = symbol_address(operand, true);
+      address.base = nullptr;
+    }
+    return address;
+  }
+  if (operand.reg == ptx::kNone) {
+    address.base = i64(static_cast<uint64_t>(operand.offset));
+    if (shared) address.base = b_.CreateAdd(shared_, address.base);
+    return address;
+  }
+  const ValueId value = inst.read(operand.reg);
+  address.reg = value;
+  const Shape shape = shape_of(value);
+  const bool narrow = ptx::size_bits(kernel_.values[value].type) == 32;
+  auto finish = [this, shared, narrow, offset = operand.offset](Value* content) {
+    const bool lanes = content->getType()->isVectorTy();
+    auto wide = [&](Value* scalar) { return lanes ? splat(scalar) : scalar; };
+    if (narrow) {
+      auto* type = lanes ? static_cast<llvm::Type*>(vector_of(b_.getInt64Ty())) : b_.getInt64Ty();
+      content = shared ? b_.CreateSExt(content, type) : b_.CreateZExt(content, type);
+    } else if (shared) {
+      content = b_.CreateSExt(b_.CreateTrunc(content, lanes ? static_cast<llvm::Type*>(vector_of(
+                                                                  b_.getInt32Ty()))
+                                                            : b_.getInt32Ty()),
+                              lanes ? static_cast<llvm::Type*>(vector_of(b_.getInt64Ty()))
+                                    : b_.getInt64Ty());
+    }
+    if (shared) content = b_.CreateAdd(content, wide(shared_));
+    return offset ? b_.CreateAdd(content, wide(i64(static_cast<uint64_t>(offset)))) : content;
+  };
+  if (shape.is_varying()) {
+    address.lanes = finish(vector(value));
+    return address;
+  }
+  address.base = finish(scalar(value));
+  address.align_bits = std::min<unsigned>(shape.align, operand.offset == 0
+                                              ? 64u
+                                              : static_cast<unsigned>(__builtin_ctzll(
+                                                    static_cast<uint64_t>(operand.offset))));
+  if (shape.is_offset()) {
+    address.offsets = &plan_.shapes->offsets[shape.offsets];
+    address.ok = no_wrap(value);
+    address.exact = [this, value, finish] { return finish(vector(value)); };
+  }
+  return address;
+}
+
+llvm::Value* Emitter::lanes_of(const Address& address) {
+  if (address.lanes != nullptr) return address.lanes;
+  if (address.exact) return address.exact();
+  return splat(address.base);
+}
+
+// ---- Branches around accesses.
+
+namespace {
+
+template <class T>
+class Restore {
+ public:
+  explicit Restore(T& target) : target_(target), saved_(target) {}
+  ~Restore() { target_ = std::move(saved_); }
+
+ private:
+  T& target_;
+  T saved_;
+};
+
+}  // namespace
+
+void Emitter::branch_unlikely(Value* condition, const std::function<void()>& then) {
+  Restore a(cache_);
+  Restore b(vector_cache_);
+  Restore c(mask_bits_cache_);
+  auto *taken = new_block("unlikely"), *go_on = new_block("go.on");
+  b_.CreateCondBr(condition, taken, go_on);
+  b_.SetInsertPoint(taken);
+  then();
+  b_.CreateBr(go_on);
+  b_.SetInsertPoint(go_on);
+}
+
+std::vector<llvm::Value*> Emitter::choose(Value* condition,
+                                          const std::function<std::vector<Value*>()>& fast,
+                                          const std::function<std::vector<Value*>()>& slow) {
+  if (auto* constant = llvm::dyn_cast<llvm::ConstantInt>(condition)) {
+    return constant->isOne() ? fast() : slow();
+  }
+  auto *yes = new_block("fast"), *no = new_block("slow"), *join = new_block("join");
+  b_.CreateCondBr(condition, yes, no);
+  std::vector<std::vector<Value*>> results;
+  std::vector<llvm::BasicBlock*> ends;
+  for (const auto* side : {&fast, &slow}) {
+    Restore a(cache_);
+    Restore b(vector_cache_);
+    Restore c(mask_bits_cache_);
+    b_.SetInsertPoint(side == &fast ? yes : no);
+    results.push_back((*side)());
+    ends.push_back(b_.GetInsertBlock());
+    b_.CreateBr(join);
+  }
+  b_.SetInsertPoint(join);
+  std::vector<Value*> merged;
+  for (size_t i = 0; i < results[0].size(); ++i) {
+    auto* phi = b_.CreatePHI(results[0][i]->getType(), 2);
+    phi->addIncoming(results[0][i], ends[0]);
+    phi->addIncoming(results[1][i], ends[1]);
+    merged.push_back(phi);
+  }
+  return merged;
+}
+
+/// Once for the packet: lanes lie multiples of the size apart, or are checked one by one.
+void Emitter::check_alignment(const Address& address, uint64_t size_bytes) {
+  if (size_bytes <= 1 || address.align_bits >= static_cast<unsigned>(__builtin_ctzll(size_bytes))) {
+    return;
+  }
+  Value* misaligned = nullptr;
+  bool regular = address.lanes == nullptr;
+  if (address.offsets != nullptr) {
+    for (uint32_t l = 0; l < lanes_; ++l) {
+      regular = regular && (*address.offsets)[l] % static_cast<int64_t>(size_bytes) == 0;
+    }
+  }
+  Value* at = nullptr;
+  if (regular) {
+    at = address.base;
+    misaligned = b_.CreateICmpNE(b_.CreateAnd(at, i64(size_bytes - 1)), i64(0));
+  } else {
+    Value* lanes = lanes_of(address);
+    Value* low = b_.CreateAnd(lanes, splat(i64(size_bytes - 1)));
+    Value* bad = and_masks(mask(), b_.CreateICmpNE(low, llvm::Constant::getNullValue(low->getType())));
+    misaligned = any(bad);
+    Value* bits = bits_of(bad);
+    Value* lane = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, bits, b_.getFalse());
+    at = b_.CreateExtractElement(lanes, b_.CreateAnd(lane, i32(lanes_ - 1)));
+  }
+  branch_unlikely(misaligned, [&] { raise(FaultKind::misaligned, at, size_bytes); });
+}
+
+/// Lanes lie side by side: one vector access.
+bool Emitter::is_dense(const Address& address, const Access& access) const {
+  if (address.offsets == nullptr || access.count != 1) return false;
+  const auto size = static_cast<int64_t>(ptx::size_bytes(access.type));
+  for (uint32_t l = 0; l < lanes_; ++l) {
+    if ((*address.offsets)[l] != size * l) return false;
+  }
+  return true;
+}
+
+/// Elements from the lowest to behind the highest one touched, when the gaps are small enough to
+/// read over (gaps below a page cannot fault when their ends do not).
+std::optional<int64_t> Emitter::wide_span(const Address& address, const Access& access) const {
+  if (address.offsets == nullptr || access.is_volatile) return std::nullopt;
+  const auto size = static_cast<int64_t>(ptx::size_bytes(access.type));
+  int64_t high = 0;
+  for (uint32_t l = 0; l < lanes_; ++l) {
+    const int64_t offset = (*address.offsets)[l];
+    if (offset < 0 || offset % size != 0) return std::nullopt;
+    high = std::max(high, offset);
+  }
+  const int64_t elements = high / size + access.count;
+  if (elements > int64_t{4} * lanes_) return std::nullopt;
+  return elements;
+}
+
+// ---- Loads.
+
+void Emitter::lower_load(const Inst& inst) {
+  const auto& ptx = *inst.ptx;
+  const Operand& source = ptx.operands[1];
+  Access access;
+  access.type = ptx.types[ptx.type_count - 1];
+  const Operand& target = ptx.operands[0];
+  access.count = target.kind == Operand::Kind::vector ? target.count : 1;
+  access.is_volatile = ptx.has(Modifier::volatile_) || ptx.has(Modifier::relaxed) ||
+                       ptx.has(Modifier::acquire) || ptx.has(Modifier::mmio);
+  const ptx::Space space = space_of(inst, source);
+  access.invariant = space == ptx::Space::param;
+  const Address address = address_of(inst, source, space);
+  check_alignment(address, ptx::size_bytes(access.type) * access.count);
+  std::vector<Value*> results = load(address, access);
+  if (ptx.has(Modifier::acquire)) b_.CreateFence(llvm::AtomicOrdering::Acquire);
+  for (unsigned i = 0; i < access.count; ++i) {
+    const Operand& part =
+        access.count == 1 && target.kind == Operand::Kind::reg
+            ? target
+            : kernel_.function->operand_pool[target.first + i];
+    if (part.kind == Operand::Kind::reg) define_result(inst, part.reg, results[i], access.type);
+  }
+}
+
+std::vector<llvm::Value*> Emitter::load(const Address& address, const Access& access) {
+  if (address.lanes != nullptr) return load_gather(address, access, address.lanes);
+  if (address.offsets == nullptr) return load_uniform(address, access);
+  auto exact = [&] { return load_gather(address, access, lanes_of(address)); };
+  if (access.is_volatile) return exact();
+  Value* usable = address.ok ? address.ok : b_.getTrue();
+  const bool dense = is_dense(address, access);
+  if (!dense && !wide_span(address, access)) return exact();
+  if (!dense) usable = b_.CreateAnd(usable, all(mask()));
+  return choose(usable, [&] { return load_offsets(address, access); }, exact);
+}
+
+std::vector<llvm::Value*> Emitter::load_uniform(const Address& address, const Access& access) {
+  const uint64_t size = ptx::size_bytes(access.type);
+  auto* type = type_of(access.type);
+  std::vector<Value*> results;
+  for (unsigned i = 0; i < access.count; ++i) {
+    Value* at = i ? b_.CreateAdd(address.base, i64(i * size)) : address.base;
+    auto* load = b_.CreateAlignedLoad(type, b_.CreateIntToPtr(at, b_.getPtrTy()),
+                                      llvm::Align(size), access.is_volatile);
+    if (access.invariant) {
+      load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(context_, {}));
+    }
+    results.push_back(load);
+  }
+  return results;
+}
+
+std::vector<llvm::Value*> Emitter::load_offsets(const Address& address, const Access& access) {
+  if (!is_dense(address, access)) return load_wide(address, access);
+  auto* type = vector_of(type_of(access.type));
+  const llvm::Align align(ptx::size_bytes(access.type));
+  Value* pointer = b_.CreateIntToPtr(address.base, b_.getPtrTy());
+  if (mask() == nullptr) return {b_.CreateAlignedLoad(type, pointer, align)};
+  const bool native = ptx::size_bits(access.type) >= 32 || has_avx512();
+  if (native) {
+    return {b_.CreateMaskedLoad(type, pointer, align, mask(), llvm::Constant::getNullValue(type))};
+  }
+  return choose(
+      all(mask()),
+      [&]() -> std::vector<Value*> { return {b_.CreateAlignedLoad(type, pointer, align)}; },
+      [&] { return load_gather(address, access, lanes_of(address)); });
+}
+
+/// One load over all lanes, then each lane picks its elements.
+std::vector<llvm::Value*> Emitter::load_wide(const Address& address, const Access& access) {
+  const auto elements = static_cast<unsigned>(*wide_span(address, access));
+  auto* type = llvm::FixedVectorType::get(type_of(access.type), elements);
+  const auto size = static_cast<int64_t>(ptx::size_bytes(access.type));
+  Value* pointer = b_.CreateIntToPtr(address.base, b_.getPtrTy());
+  Value* whole = b_.CreateAlignedLoad(type, pointer, llvm::Align(static_cast<uint64_t>(size)));
+  std::vector<Value*> results;
+  for (unsigned i = 0; i < access.count; ++i) {
+    std::vector<int> pick;
+    for (uint32_t l = 0; l < lanes_; ++l) {
+      pick.push_back(static_cast<int>((*address.offsets)[l] / size + i));
+    }
+    results.push_back(b_.CreateShuffleVector(whole, pick));
+  }
+  return results;
+}
+
+std::vector<llvm::Value*> Emitter::load_gather(const Address&, const Access& access,
+                                               Value* lanes) {
+  auto* element = type_of(access.type);
+  const uint64_t size = ptx::size_bytes(access.type);
+  std::vector<Value*> results;
+  for (unsigned i = 0; i < access.count; ++i) {
+    Value* at = i ? b_.CreateAdd(lanes, splat(i64(i * size))) : lanes;
+    auto* type = vector_of(element);
+    if (has_avx512() && size >= 4 && !access.is_volatile) {
+      Value* pointers = b_.CreateIntToPtr(at, vector_of(b_.getPtrTy()));
+      Value* active = mask();
+      if (active == nullptr) active = llvm::Constant::getAllOnesValue(vector_of(b_.getInt1Ty()));
+      results.push_back(b_.CreateMaskedGather(type, pointers, llvm::Align(size), active,
+                                              llvm::Constant::getNullValue(type)));
+      continue;
+    }
+    results.push_back(b_.CreateCall(gather_helper(element, access.is_volatile), {at, mask_bits()}));
+  }
+  return results;
+}
+
+// ---- Stores.
+
+void Emitter::lower_store(const Inst& inst) {
+  const auto& ptx = *inst.ptx;
+  const Operand &target = ptx.operands[0], &source = ptx.operands[1];
+  Access access;
+  access.type = ptx.types[ptx.type_count - 1];
+  access.count = source.kind == Operand::Kind::vector ? source.count : 1;
+  access.is_volatile = ptx.has(Modifier::volatile_) || ptx.has(Modifier::relaxed) ||
+                       ptx.has(Modifier::release) || ptx.has(Modifier::mmio);
+  if (ptx.has(Modifier::release)) b_.CreateFence(llvm::AtomicOrdering::Release);
+  const Address address = address_of(inst, target, space_of(inst, target));
+  check_alignment(address, ptx::size_bytes(access.type) * access.count);
+  const bool uniform = address.lanes == nullptr && address.offsets == nullptr;
+  std::vector<Value*> values;
+  for (unsigned i = 0; i < access.count; ++i) {
+    const Operand& part = source.kind == Operand::Kind::vector
+                              ? kernel_.function->operand_pool[source.first + i]
+                              : source;
+    bool lanes = !uniform;
+    if (part.kind == Operand::Kind::reg) lanes |= !shape_of(inst.read(part.reg)).is_uniform();
+    if (part.kind == Operand::Kind::special) lanes = true;
+    values.push_back(operand(inst, part, access.type, lanes, true));
+  }
+  store(address, access, values);
+}
+
+void Emitter::store(const Address& address, const Access& access,
+                    const std::vector<Value*>& values) {
+  if (address.lanes != nullptr) return store_scatter(address, access, values, address.lanes);
+  if (address.offsets == nullptr) return store_uniform(address, access, values);
+  Value* usable = address.ok ? address.ok : b_.getTrue();
+  const auto elements = wide_span(address, access);
+  const bool dense = is_dense(address, access);
+  const bool interleaved = elements &&
+                           *elements == static_cast<int64_t>(access.count) * lanes_ &&
+                           std::set<int64_t>(address.offsets->begin(),
+                                             address.offsets->begin() + lanes_).size() == lanes_;
+  auto slow = [&]() -> std::vector<Value*> {
+    store_scatter(address, access, values, lanes_of(address));
+    return {};
+  };
+  if (access.is_volatile || (!dense && !interleaved)) {
+    slow();
+    return;
+  }
+  const bool masked_store = dense && has_avx512();
+  if (!masked_store) usable = b_.CreateAnd(usable, all(mask()));
+  choose(
+      usable,
+      [&]() -> std::vector<Value*> {
+        store_offsets(address, access, values);
+        return {};
+      },
+      slow);
+}
+
+/// All active lanes write one place: one of them wins, here the highest.
+void Emitter::store_uniform(const Address& address, const Access& access,
+                            const std::vector<Value*>& values) {
+  const uint64_t size = ptx::size_bytes(access.type);
+  Value* last = nullptr;
+  for (unsigned i = 0; i < access.count; ++i) {
+    Value* content = values[i];
+    if (content->getType()->isVectorTy()) {
+      if (last == nullptr) {
+        Value* zeros = b_.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, mask_bits(), b_.getFalse());
+        last = b_.CreateAnd(b_.CreateSub(i32(31), zeros), i32(lanes_ - 1));
+      }
+      content = b_.CreateExtractElement(content, last);
+    }
+    Value* at = i ? b_.CreateAdd(address.base, i64(i * size)) : address.base;
+    b_.CreateAlignedStore(content, b_.CreateIntToPtr(at, b_.getPtrTy()), llvm::Align(size),
+                          access.is_volatile);
+  }
+}
+
+void Emitter::store_offsets(const Address& address, const Access& access,
+                            const std::vector<Value*>& values) {
+  const llvm::Align align(ptx::size_bytes(access.type));
+  Value* pointer = b_.CreateIntToPtr(address.base, b_.getPtrTy());
+  if (is_dense(address, access)) {
+    if (mask() == nullptr || !has_avx512()) {
+      b_.CreateAlignedStore(values[0], pointer, align);
+    } else {
+      b_.CreateMaskedStore(values[0], pointer, align, mask());
+    }
+    return;
+  }
+  // Lanes and elements interleave without gaps: one store of all of them in order.
+  const auto size = static_cast<int64_t>(ptx::size_bytes(access.type));
+  std::vector<int> pick(access.count * lanes_);
+  for (uint32_t l = 0; l < lanes_; ++l) {
+    for (unsigned i = 0; i < access.count; ++i) {
+      pick[(*address.offsets)[l] / size + i] = static_cast<int>(i * lanes_ + l);
+    }
+  }
+  Value* whole = values[0];
+  auto concat = [&](Value* a, Value* b) {
+    const unsigned n = llvm::cast<llvm::FixedVectorType>(a->getType())->getNumElements();
+    std::vector<int> all_elements(2 * n);
+    for (unsigned k = 0; k < 2 * n; ++k) all_elements[k] = static_cast<int>(k);
+    return b_.CreateShuffleVector(a, b, all_elements);
+  };
+  if (access.count == 2) whole = concat(values[0], values[1]);
+  if (access.count == 4) whole = concat(concat(values[0], values[1]), concat(values[2], values[3]));
+  b_.CreateAlignedStore(b_.CreateShuffleVector(whole, pick), pointer, align);
+}
+
+void Emitter::store_scatter(const Address&, const Access& access,
+                            const std::vector<Value*>& values, Value* lanes) {
+  const uint64_t size = ptx::size_bytes(access.type);
+  for (unsigned i = 0; i < access.count; ++i) {
+    Value* at = i ? b_.CreateAdd(lanes, splat(i64(i * size))) : lanes;
+    Value* content = splat(values[i]);
+    if (has_avx512() && size >= 4 && !access.is_volatile) {
+      Value* pointers = b_.CreateIntToPtr(at, vector_of(b_.getPtrTy()));
+      b_.CreateMaskedScatter(content, pointers, llvm::Align(size), mask());
+      continue;
+    }
+    auto* helper = scatter_helper(content->getType()->getScalarType(), access.is_volatile);
+    b_.CreateCall(helper, {at, content, mask_bits()});
+  }
+}
+
+}  // namespace km::simt

@@ -1,0 +1,337 @@
+// Special registers, symbol addresses, fences, barriers as calls, traps, printf and assert.
+#include <llvm/IR/MDBuilder.h>
+
+#include "simt/emit/emitter.h"
+
+namespace km::simt {
+
+using ptx::Modifier;
+using ptx::Opcode;
+using ptx::Operand;
+using ptx::Type;
+
+namespace {
+
+enum RuntimeEntry : unsigned {  // order of RuntimeTable
+  kRaise,
+  kPrint,
+  kAssertFail,
+  kBarrierWait,
+  kBarrierArrive,
+  kBarrierReduce,
+  kYield,
+  kTime,
+};
+
+}  // namespace
+
+static_assert(offsetof(RuntimeTable, raise) == 8 * kRaise &&
+              offsetof(RuntimeTable, print) == 8 * kPrint &&
+              offsetof(RuntimeTable, assert_fail) == 8 * kAssertFail &&
+              offsetof(RuntimeTable, barrier_wait) == 8 * kBarrierWait &&
+              offsetof(RuntimeTable, barrier_arrive) == 8 * kBarrierArrive &&
+              offsetof(RuntimeTable, barrier_reduce) == 8 * kBarrierReduce &&
+              offsetof(RuntimeTable, yield) == 8 * kYield &&
+              offsetof(RuntimeTable, time_ns) == 8 * kTime);
+
+/// %tid of lane 0, or of every lane, from the packet's first linear thread.
+llvm::Value* Emitter::thread_index(unsigned dimension, bool as_vector) {
+  const auto& block = plan_.variant.block;
+  if (block[dimension] == 1) return i32(0);
+  Value* thread = b_.CreateLoad(b_.getInt32Ty(), first_thread_);
+  if (as_vector) thread = b_.CreateAdd(splat(thread), lane_numbers());
+  auto constant = [&](uint64_t value) { return as_vector ? splat(i32(value)) : i32(value); };
+  const uint64_t below = dimension == 0   ? 1
+                         : dimension == 1 ? block[0]
+                                          : uint64_t{block[0]} * block[1];
+  const uint64_t threads = uint64_t{block[0]} * block[1] * block[2];
+  if (below > 1) thread = b_.CreateUDiv(thread, constant(below));
+  if (below * block[dimension] < threads) {
+    thread = b_.CreateURem(thread, constant(block[dimension]));
+  }
+  return thread;
+}
+
+llvm::Value* Emitter::special_register(const Operand& operand, bool as_vector) {
+  using Special = ptx::SpecialRegister;
+  const unsigned c = operand.component;
+  const auto& block = plan_.variant.block;
+  auto thread = [&] {
+    Value* first = b_.CreateLoad(b_.getInt32Ty(), first_thread_);
+    return as_vector ? b_.CreateAdd(splat(first), lane_numbers()) : first;
+  };
+  auto constant = [&](uint64_t value) { return as_vector ? splat(i32(value)) : i32(value); };
+  auto lane = [&] { return b_.CreateAnd(thread(), constant(31)); };
+  auto bit = [&] { return b_.CreateShl(constant(1), lane()); };
+  const uint64_t threads = uint64_t{block[0]} * block[1] * block[2];
+  switch (operand.special) {
+    case Special::tid: return c < 3 ? thread_index(c, as_vector) : i32(0);
+    case Special::ntid: return i32(c < 3 ? block[c] : 0);
+    case Special::ctaid: return c < 3 ? b_.CreateLoad(b_.getInt32Ty(), ctaid_[c]) : i32(0);
+    case Special::nctaid:
+      if (c >= 3) return i32(0);
+      return load_field(record_, offsetof(LaunchRecord, grid) + 4 * c, b_.getInt32Ty(), true);
+    case Special::laneid: return lane();
+    case Special::warpid:
+      return b_.CreateLShr(b_.CreateLoad(b_.getInt32Ty(), first_thread_), i32(5));
+    case Special::nwarpid: return i32((threads + 31) / 32);
+    case Special::lanemask_eq: return bit();
+    case Special::lanemask_lt: return b_.CreateSub(bit(), constant(1));
+    case Special::lanemask_ge: return b_.CreateNeg(bit());
+    case Special::lanemask_le:
+      return b_.CreateNot(b_.CreateShl(b_.CreateNeg(bit()), constant(1)));
+    case Special::lanemask_gt: return b_.CreateShl(b_.CreateNeg(bit()), constant(1));
+    case Special::clock:
+    case Special::clock64:
+    case Special::clock_hi: {
+      Value* ticks = b_.CreateIntrinsic(llvm::Intrinsic::readcyclecounter, {}, {});
+      if (operand.special == Special::clock64) return ticks;
+      if (operand.special == Special::clock_hi) ticks = b_.CreateLShr(ticks, i64(32));
+      return b_.CreateTrunc(ticks, b_.getInt32Ty());
+    }
+    case Special::globaltimer:
+    case Special::globaltimer_lo:
+    case Special::globaltimer_hi: {
+      auto* type = llvm::FunctionType::get(b_.getInt64Ty(), {}, false);
+      Value* now = call_runtime(kTime, type, {});
+      if (operand.special == Special::globaltimer) return now;
+      if (operand.special == Special::globaltimer_hi) now = b_.CreateLShr(now, i64(32));
+      return b_.CreateTrunc(now, b_.getInt32Ty());
+    }
+    case Special::dynamic_smem_size:
+    case Special::total_smem_size: {
+      Value* size = load_field(record_, offsetof(LaunchRecord, shared_dynamic_bytes),
+                               b_.getInt64Ty(), true);
+      if (operand.special == Special::total_smem_size) {
+        size = b_.CreateAdd(size, i64(plan_.layout->dynamic_offset()));
+      }
+      return b_.CreateTrunc(size, b_.getInt32Ty());
+    }
+    case Special::gridid: return load_field(record_, offsetof(LaunchRecord, grid_id),
+                                            b_.getInt64Ty(), true);
+    case Special::nclusterid:
+      return c < 3 ? load_field(record_, offsetof(LaunchRecord, grid) + 4 * c, b_.getInt32Ty(),
+                                true)
+                   : i32(0);
+    case Special::clusterid: return c < 3 ? b_.CreateLoad(b_.getInt32Ty(), ctaid_[c]) : i32(0);
+    case Special::cluster_nctaid: return i32(c < 3);
+    case Special::cluster_nctarank:
+    case Special::nsmid: return i32(1);
+    default: return i32(0);  // %smid, cluster ranks, performance counters, %envreg
+  }
+}
+
+/// An address as the instructions of its space want it; of every lane for local memory.
+llvm::Value* Emitter::symbol_address(const Operand& operand, bool as_vector) {
+  const auto& symbol = operand.local_symbol ? kernel_.function->symbols[operand.symbol]
+                                            : kernel_.module->symbols[operand.symbol];
+  const auto key = std::make_pair(operand.local_symbol, operand.symbol);
+  const auto offset = static_cast<uint64_t>(operand.offset);
+  switch (symbol.space) {
+    case ptx::Space::shared: return i64(plan_.layout->shared.at(key) + offset);
+    case ptx::Space::local: {
+      Value* base = b_.CreateAdd(local_base_, i64(plan_.layout->local.at(key) + offset));
+      if (!as_vector) return base;
+      std::vector<llvm::Constant*> lanes;
+      for (uint64_t l = 0; l < lanes_; ++l) {
+        lanes.push_back(b_.getInt64(l * plan_.layout->local_stride_bytes()));
+      }
+      return b_.CreateAdd(splat(base), llvm::ConstantVector::get(lanes));
+    }
+    case ptx::Space::param:
+      return b_.CreateAdd(b_.CreatePtrToInt(params_, b_.getInt64Ty()), i64(offset));
+    default: {
+      const uint32_t index = (*plan_.variable_of_symbol)[operand.symbol];
+      Value* address = load_field(variables_, 8 * uint64_t{index}, b_.getInt64Ty(), true);
+      return offset ? b_.CreateAdd(address, i64(offset)) : address;
+    }
+  }
+}
+
+void Emitter::lower_isspacep(const Inst& inst) {
+  const auto& ptx = *inst.ptx;
+  const bool lanes = !results_are_scalar(inst);
+  Value* address = operand(inst, ptx.operands[1], Type::u64, lanes, false);
+  auto wide = [&](Value* value) { return lanes ? splat(value) : value; };
+  auto within = [&](Value* base, Value* size) {
+    return b_.CreateICmpULT(b_.CreateSub(address, wide(base)), wide(size));
+  };
+  Value* shared = within(shared_, i64(uint64_t{1} << 32));
+  const uint64_t local_bytes = scratch_bytes_ - local_offset_bytes_;
+  Value* local = within(b_.CreateAdd(scratch_, i64(local_offset_bytes_)), i64(local_bytes));
+  Value* result = nullptr;
+  if (ptx.has(Modifier::shared) || ptx.has(Modifier::shared_cta) ||
+      ptx.has(Modifier::shared_cluster)) {
+    result = shared;
+  } else if (ptx.has(Modifier::local)) {
+    result = local;
+  } else if (ptx.has(Modifier::global)) {
+    result = b_.CreateNot(b_.CreateOr(shared, local));
+  } else {
+    result = wide(b_.getFalse());
+  }
+  define_result(inst, ptx.operands[0].reg, result, Type::pred);
+}
+
+void Emitter::lower_fence(const Inst& inst) {
+  const bool light = inst.ptx->has(Modifier::acq_rel) || inst.ptx->has(Modifier::acquire) ||
+                     inst.ptx->has(Modifier::release) || inst.ptx->has(Modifier::cta);
+  b_.CreateFence(light ? llvm::AtomicOrdering::AcquireRelease
+                       : llvm::AtomicOrdering::SequentiallyConsistent);
+}
+
+llvm::CallInst* Emitter::call_runtime(unsigned index, llvm::FunctionType* type,
+                                      std::vector<Value*> arguments) {
+  Value* function = load_field(runtime_, 8 * uint64_t{index}, b_.getPtrTy(), true);
+  auto* call = b_.CreateCall(type, function, arguments);
+  call->setDoesNotThrow();
+  return call;
+}
+
+/// Ends the launch; `address` null where there is none. The current block goes on for LLVM only.
+void Emitter::raise(FaultKind kind, Value* address, uint64_t size_bytes) {
+  auto* type = llvm::FunctionType::get(
+      b_.getVoidTy(),
+      {b_.getPtrTy(), b_.getPtrTy(), b_.getInt32Ty(), b_.getInt64Ty(), b_.getInt64Ty(),
+       b_.getInt32Ty()},
+      false);
+  Value* lane = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, mask_bits(), b_.getFalse());
+  Value* thread = b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), first_thread_), lane);
+  if (address == nullptr) address = i64(0);
+  call_runtime(kRaise, type,
+               {record_, state_, i32(static_cast<uint32_t>(kind)), address, i64(size_bytes),
+                thread});
+}
+
+llvm::Value* Emitter::lane_of(Value* content, Value* lane) {
+  return content->getType()->isVectorTy() ? b_.CreateExtractElement(content, lane) : content;
+}
+
+/// Runs `body` once for every set bit, lowest lane first.
+void Emitter::for_each_lane(Value* bits, const std::function<void(Value* lane)>& body) {
+  auto *loop = new_block("lane"), *done = new_block("lanes.done");
+  auto* left = variable(b_.getInt32Ty(), "left");
+  b_.CreateStore(bits, left);
+  b_.CreateCondBr(b_.CreateICmpNE(bits, i32(0)), loop, done);
+  b_.SetInsertPoint(loop);
+  Value* rest = b_.CreateLoad(b_.getInt32Ty(), left);
+  Value* lane = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, rest, b_.getTrue());
+  body(lane);
+  Value* next = b_.CreateAnd(rest, b_.CreateSub(rest, i32(1)));
+  b_.CreateStore(next, left);
+  b_.CreateCondBr(b_.CreateICmpNE(next, i32(0)), loop, done);
+  b_.SetInsertPoint(done);
+}
+
+void Emitter::lower_call(const Inst& inst) {
+  for (unsigned i = 0; i < inst.ptx->operand_count; ++i) {
+    const Operand& operand = inst.ptx->operands[i];
+    if (operand.kind != Operand::Kind::symbol || operand.local_symbol) continue;
+    if (kernel_.module->symbols[operand.symbol].name == "vprintf") return lower_print(inst);
+    return lower_assert(inst);
+  }
+}
+
+namespace {
+
+/// The argument list of a call: the last list operand.
+const Operand* arguments_of(const ptx::Instruction& ptx) {
+  const Operand* result = nullptr;
+  bool after_target = false;
+  for (unsigned i = 0; i < ptx.operand_count; ++i) {
+    if (ptx.operands[i].kind == Operand::Kind::symbol) after_target = true;
+    if (after_target && ptx.operands[i].kind == Operand::Kind::list) result = &ptx.operands[i];
+  }
+  return result;
+}
+
+}  // namespace
+
+void Emitter::lower_print(const Inst& inst) {
+  const Operand* list = arguments_of(*inst.ptx);
+  const auto& pool = kernel_.function->operand_pool;
+  Value* format = operand(inst, pool[list->first], Type::u64, true, false);
+  Value* values = operand(inst, pool[list->first + 1], Type::u64, true, false);
+  auto* type = llvm::FunctionType::get(
+      b_.getInt32Ty(),
+      {b_.getPtrTy(), b_.getPtrTy(), b_.getInt64Ty(), b_.getInt64Ty(), b_.getInt32Ty()}, false);
+  auto* results = variable(vector_of(b_.getInt32Ty()), "printed");
+  Value* first = b_.CreateLoad(b_.getInt32Ty(), first_thread_);
+  for_each_lane(mask_bits(), [&](Value* lane) {
+    Value* count = call_runtime(kPrint, type,
+                                {record_, state_, lane_of(format, lane), lane_of(values, lane),
+                                 b_.CreateAdd(first, lane)});
+    Value* old = b_.CreateLoad(vector_of(b_.getInt32Ty()), results);
+    b_.CreateStore(b_.CreateInsertElement(old, count, lane), results);
+  });
+  if (inst.writes.empty()) return;
+  Value* counts = b_.CreateLoad(vector_of(b_.getInt32Ty()), results);
+  define_result(inst, inst.writes[0].first, counts, Type::s32);
+}
+
+void Emitter::lower_assert(const Inst& inst) {
+  const Operand* list = arguments_of(*inst.ptx);
+  const auto& pool = kernel_.function->operand_pool;
+  auto argument = [&](uint32_t i, Type type) {
+    Value* lanes = operand(inst, pool[list->first + i], type, true, false);
+    Value* lane = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, mask_bits(), b_.getFalse());
+    return b_.CreateExtractElement(lanes, b_.CreateAnd(lane, i32(lanes_ - 1)));
+  };
+  auto* type = llvm::FunctionType::get(
+      b_.getVoidTy(),
+      {b_.getPtrTy(), b_.getPtrTy(), b_.getInt64Ty(), b_.getInt64Ty(), b_.getInt32Ty(),
+       b_.getInt64Ty(), b_.getInt32Ty()},
+      false);
+  Value* lane = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, mask_bits(), b_.getFalse());
+  Value* thread = b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), first_thread_), lane);
+  call_runtime(kAssertFail, type,
+               {record_, state_, argument(0, Type::u64), argument(1, Type::u64),
+                argument(2, Type::u32), argument(3, Type::u64), thread});
+}
+
+/// A barrier where regions are not split: nothing for a block of one packet, else a call that
+/// suspends the warp.
+void Emitter::lower_barrier_call(const Inst& inst) {
+  const auto& ptx = *inst.ptx;
+  const bool reduces = ptx.has(Modifier::red);
+  const auto& block = plan_.variant.block;
+  const uint64_t threads = uint64_t{block[0]} * block[1] * block[2];
+  Value* count = nullptr;
+  if (reduces) {
+    const Operand& predicate = ptx.operands[ptx.operand_count - 1];
+    Value* lanes = operand(inst, predicate, Type::pred, true, false);
+    if (ptx.has(Modifier::and_)) lanes = b_.CreateNot(lanes);
+    Value* bits = b_.CreateAnd(bits_of(lanes), mask_bits());
+    count = b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, bits);
+  }
+  if (plan_.mode != Mode::run_to_completion) {
+    const unsigned first = reduces ? 1 : 0;
+    const unsigned last = ptx.operand_count - (reduces ? 1 : 0);
+    Value* id = operand(inst, ptx.operands[first], Type::u32, false, false);
+    Value* expected = i32(0);
+    if (last > first + 1) expected = operand(inst, ptx.operands[first + 1], Type::u32, false, false);
+    Value* start = b_.CreateLoad(b_.getInt32Ty(), first_thread_);
+    Value* left = b_.CreateSub(i32(threads), start);
+    Value* here = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, left, i32(kWarpLanes));
+    auto* word = b_.getInt32Ty();
+    if (reduces) {
+      auto* type = llvm::FunctionType::get(
+          word, {b_.getPtrTy(), b_.getPtrTy(), word, word, word, word}, false);
+      count = call_runtime(kBarrierReduce, type, {record_, state_, id, expected, here, count});
+    } else {
+      auto* type = llvm::FunctionType::get(
+          b_.getVoidTy(), {b_.getPtrTy(), b_.getPtrTy(), word, word, word}, false);
+      call_runtime(ptx.has(Modifier::arrive) ? kBarrierArrive : kBarrierWait, type,
+                   {record_, state_, id, expected, here});
+    }
+  }
+  if (!reduces) return;
+  Value* result = count;
+  Type type = Type::u32;
+  if (ptx.has(Modifier::or_)) result = b_.CreateICmpNE(count, i32(0));
+  if (ptx.has(Modifier::and_)) result = b_.CreateICmpEQ(count, i32(0));
+  if (!ptx.has(Modifier::popc)) type = Type::pred;
+  define_result(inst, inst.writes[0].first, result, type);
+}
+
+}  // namespace km::simt

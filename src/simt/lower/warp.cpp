@@ -1,0 +1,149 @@
+// Warp operations: a packet is a whole warp wherever they occur, so they are register operations.
+#include <llvm/IR/IntrinsicsX86.h>
+
+#include "simt/emit/emitter.h"
+
+namespace km::simt {
+
+using ptx::Modifier;
+using ptx::Operand;
+using ptx::Type;
+
+/// result[l] = source[index[l]] for 32 lanes of 32 bits; indices are below 32.
+llvm::Value* Emitter::permute(Value* source, Value* index) {
+  if (!has_avx512() || lanes_ != kWarpLanes) {
+    return b_.CreateCall(permute_helper(), {source, index});
+  }
+  auto half = [&](Value* whole, int first) {
+    std::vector<int> pick(16);
+    for (int i = 0; i < 16; ++i) pick[i] = first + i;
+    return b_.CreateShuffleVector(whole, pick);
+  };
+  Value *low = half(source, 0), *high = half(source, 16);
+  std::vector<Value*> parts;
+  for (int first : {0, 16}) {
+    parts.push_back(b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_vpermi2var_d_512, {},
+                                       {low, half(index, first), high}));
+  }
+  std::vector<int> all_lanes(32);
+  for (int i = 0; i < 32; ++i) all_lanes[i] = i;
+  return b_.CreateShuffleVector(parts[0], parts[1], all_lanes);
+}
+
+/// shfl.sync (PTX ISA 9.7.9.6): c holds the clamp value in bits 4:0, the segment mask in 12:8.
+void Emitter::lower_shuffle(const Inst& inst) {
+  const auto& ptx = *inst.ptx;
+  const auto& pool = kernel_.function->operand_pool;
+  Value* source = operand(inst, ptx.operands[1], Type::b32, true, true);
+  Value* b = operand(inst, ptx.operands[2], Type::u32, true, false);
+  Value* c = operand(inst, ptx.operands[3], Type::u32, true, false);
+  auto constant = [&](uint32_t value) { return splat(i32(value)); };
+  b = b_.CreateAnd(b, constant(31));
+  Value* segment = b_.CreateAnd(b_.CreateLShr(c, constant(8)), constant(31));
+  Value* clamp = b_.CreateAnd(c, constant(31));
+  Value* lane = lane_numbers();
+  Value* outside = b_.CreateXor(segment, constant(31));
+  Value* lowest = b_.CreateAnd(lane, segment);
+  Value* bound = b_.CreateOr(lowest, b_.CreateAnd(clamp, outside));
+  Value *from = nullptr, *within = nullptr;
+  if (ptx.has(Modifier::up)) {
+    from = b_.CreateSub(lane, b);
+    within = b_.CreateICmpSGE(from, bound);
+  } else {
+    if (ptx.has(Modifier::down)) from = b_.CreateAdd(lane, b);
+    if (ptx.has(Modifier::bfly)) from = b_.CreateXor(lane, b);
+    if (ptx.has(Modifier::idx)) from = b_.CreateOr(lowest, b_.CreateAnd(b, outside));
+    within = b_.CreateICmpSLE(from, bound);
+  }
+  from = b_.CreateSelect(within, from, lane);
+  Value* result = nullptr;
+  if (auto* known = llvm::dyn_cast<llvm::ConstantDataVector>(from)) {
+    std::vector<int> pick(lanes_);
+    for (uint32_t l = 0; l < lanes_; ++l) {
+      pick[l] = static_cast<int>(known->getElementAsInteger(l));
+    }
+    result = b_.CreateShuffleVector(source, pick);
+  } else {
+    result = permute(source, from);
+  }
+  const Operand& target = ptx.operands[0];
+  if (target.kind == Operand::Kind::reg) return define_result(inst, target.reg, result, Type::b32);
+  const Operand &value = pool[target.first], &predicate = pool[target.first + 1];
+  if (value.kind == Operand::Kind::reg) define_result(inst, value.reg, result, Type::b32);
+  if (predicate.kind == Operand::Kind::reg) {
+    define_result(inst, predicate.reg, within, Type::pred);
+  }
+}
+
+void Emitter::lower_vote(const Inst& inst) {
+  const auto& ptx = *inst.ptx;
+  Value* predicate = operand(inst, ptx.operands[1], Type::pred, true, false);
+  Value* here = mask_bits();
+  if (ptx.operand_count > 2) {
+    Value* members = operand(inst, ptx.operands[2], Type::b32, false, false);
+    if (!members->getType()->isVectorTy()) here = b_.CreateAnd(here, members);
+  }
+  Value* votes = b_.CreateAnd(bits_of(predicate), here);
+  Value* result = votes;
+  Type type = Type::b32;
+  if (!ptx.has(Modifier::ballot)) {
+    type = Type::pred;
+    Value* none = b_.CreateICmpEQ(votes, i32(0));
+    Value* whole = b_.CreateICmpEQ(votes, here);
+    if (ptx.has(Modifier::any)) result = b_.CreateNot(none);
+    if (ptx.has(Modifier::all)) result = whole;
+    if (ptx.has(Modifier::uni)) result = b_.CreateOr(none, whole);
+  }
+  define_result(inst, inst.writes[0].first, result, type);
+}
+
+void Emitter::lower_match(const Inst& inst) {
+  const auto& ptx = *inst.ptx;
+  const auto& pool = kernel_.function->operand_pool;
+  const bool match_all = ptx.has(Modifier::all);
+  Value* content = operand(inst, ptx.operands[1], ptx.type(), true, true);
+  Value* result =
+      b_.CreateCall(match_helper(type_of(ptx.type()), match_all), {content, mask_bits()});
+  const Operand& target = ptx.operands[0];
+  if (target.kind == Operand::Kind::reg) return define_result(inst, target.reg, result, Type::b32);
+  const Operand &value = pool[target.first], &predicate = pool[target.first + 1];
+  if (value.kind == Operand::Kind::reg) define_result(inst, value.reg, result, Type::b32);
+  if (predicate.kind == Operand::Kind::reg) {
+    Value* matched = b_.CreateICmpNE(result, llvm::Constant::getNullValue(result->getType()));
+    define_result(inst, predicate.reg, matched, Type::pred);
+  }
+}
+
+void Emitter::lower_redux(const Inst& inst) {
+  const auto& ptx = *inst.ptx;
+  Value* content = operand(inst, ptx.operands[1], ptx.type(), true, true);
+  const bool is_signed = ptx::is_signed(ptx.type());
+  uint32_t neutral = 0;
+  if (ptx.has(Modifier::and_)) neutral = UINT32_MAX;
+  if (ptx.has(Modifier::min)) neutral = is_signed ? INT32_MAX : UINT32_MAX;
+  if (ptx.has(Modifier::max)) neutral = is_signed ? static_cast<uint32_t>(INT32_MIN) : 0;
+  if (mask() != nullptr) content = b_.CreateSelect(mask(), content, splat(i32(neutral)));
+  Value* result = nullptr;
+  if (ptx.has(Modifier::add)) result = b_.CreateAddReduce(content);
+  if (ptx.has(Modifier::min)) result = b_.CreateIntMinReduce(content, is_signed);
+  if (ptx.has(Modifier::max)) result = b_.CreateIntMaxReduce(content, is_signed);
+  if (ptx.has(Modifier::and_)) result = b_.CreateAndReduce(content);
+  if (ptx.has(Modifier::or_)) result = b_.CreateOrReduce(content);
+  if (ptx.has(Modifier::xor_)) result = b_.CreateXorReduce(content);
+  define_result(inst, inst.writes[0].first, result, ptx.type());
+}
+
+/// The lowest active lane is elected.
+void Emitter::lower_elect(const Inst& inst) {
+  const auto& pool = kernel_.function->operand_pool;
+  const Operand& target = inst.ptx->operands[0];
+  Value* leader = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, mask_bits(), b_.getFalse());
+  const Operand &value = pool[target.first], &predicate = pool[target.first + 1];
+  if (value.kind == Operand::Kind::reg) define_result(inst, value.reg, leader, Type::b32);
+  if (predicate.kind == Operand::Kind::reg) {
+    Value* elected = b_.CreateICmpEQ(lane_numbers(), splat(leader));
+    define_result(inst, predicate.reg, elected, Type::pred);
+  }
+}
+
+}  // namespace km::simt

@@ -1,0 +1,245 @@
+#include "simt/program.h"
+
+#include <algorithm>
+
+#include "simt/analysis/convergence.h"
+#include "simt/emit/dump.h"
+#include "simt/lower/support.h"
+#include "simt/transform/flatten.h"
+#include "simt/transform/regions.h"
+
+namespace km::simt {
+
+namespace {
+
+/// Whether a parameter's value is used as an address: 64 bits that reach cvta or a [register].
+class PointerFinder {
+ public:
+  explicit PointerFinder(const Kernel& kernel) : kernel_(kernel), address_(kernel.values.size()) {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const Block& block : kernel_.blocks) {
+        for (const Phi& phi : block.phis) {
+          for (ValueId input : phi.inputs) changed |= address_[phi.result] && mark(input);
+        }
+        for (const Inst& inst : block.insts) changed |= visit(inst);
+      }
+    }
+  }
+
+  bool is_pointer(ptx::SymbolId param) const {
+    for (const Block& block : kernel_.blocks) {
+      for (const Inst& inst : block.insts) {
+        if (inst.ptx->opcode != ptx::Opcode::ld || inst.writes.empty()) continue;
+        const auto& source = inst.ptx->operands[1];
+        bool reads = source.local_symbol && source.symbol == param && source.offset == 0;
+        if (reads && address_[inst.writes[0].second]) return true;
+      }
+    }
+    return false;
+  }
+
+ private:
+  bool mark(ValueId value) {
+    if (address_[value] || kernel_.values[value].block == kNone) return false;
+    address_[value] = 1;
+    return true;
+  }
+
+  bool visit(const Inst& inst) {
+    using ptx::Opcode;
+    bool changed = false;
+    for (unsigned i = 0; i < inst.ptx->operand_count; ++i) {
+      const auto& operand = inst.ptx->operands[i];
+      if (operand.kind == ptx::Operand::Kind::address && operand.reg != ptx::kNone) {
+        changed |= mark(inst.read(operand.reg));
+      }
+    }
+    const bool passes = inst.ptx->opcode == Opcode::mov || inst.ptx->opcode == Opcode::cvta;
+    const bool sums = inst.ptx->opcode == Opcode::add || inst.ptx->opcode == Opcode::sub;
+    const bool used = !inst.writes.empty() && address_[inst.writes[0].second];
+    if (inst.ptx->opcode == Opcode::cvta || (used && (passes || sums))) {
+      const auto& first = inst.ptx->operands[1];
+      const auto& second = inst.ptx->operands[2];
+      if (first.kind == ptx::Operand::Kind::reg && (!sums || !is_index(inst.read(first.reg)))) {
+        changed |= mark(inst.read(first.reg));
+      }
+      if (inst.ptx->opcode == Opcode::add && second.kind == ptx::Operand::Kind::reg &&
+          !is_index(inst.read(second.reg))) {
+        changed |= mark(inst.read(second.reg));
+      }
+    }
+    return changed;
+  }
+
+  /// Made by arithmetic: a byte offset, not the pointer it is added to.
+  bool is_index(ValueId value) const {
+    using ptx::Opcode;
+    const Value& v = kernel_.values[value];
+    if (v.block == kNone || v.instruction == kNone) return false;
+    const auto opcode = kernel_.blocks[v.block].insts[v.instruction].ptx->opcode;
+    return opcode != Opcode::ld && opcode != Opcode::cvta && opcode != Opcode::add &&
+           opcode != Opcode::sub && opcode != Opcode::mov;
+  }
+
+  const Kernel& kernel_;
+  std::vector<uint8_t> address_;
+};
+
+std::vector<Param> params_of(const Kernel& kernel, uint64_t* out_bytes) {
+  const PointerFinder finder(kernel);
+  std::vector<Param> params;
+  uint64_t end = 0;
+  for (ptx::SymbolId id : kernel.function->params) {
+    const auto& symbol = kernel.function->symbols[id];
+    Param param;
+    param.size_bytes = symbol.size_bytes;
+    param.align_bytes = std::max(1u, symbol.align_bytes);
+    param.offset_bytes = (end + param.align_bytes - 1) / param.align_bytes * param.align_bytes;
+    end = param.offset_bytes + param.size_bytes;
+    if (param.size_bytes != 8 || symbol.is_array) {
+      param.kind = KM_PARAM_KIND_VALUE;
+    } else if (symbol.is_param_pointer || finder.is_pointer(id)) {
+      param.kind = KM_PARAM_KIND_POINTER;
+    }
+    params.push_back(param);
+  }
+  *out_bytes = end;
+  return params;
+}
+
+uint32_t max_threads_of(const ptx::Function& function) {
+  uint64_t threads = 1;
+  const auto& limit = function.reqntid[0] ? function.reqntid : function.maxntid;
+  if (limit[0] == 0) return 1024;
+  for (uint32_t size : limit) threads *= std::max(1u, size);
+  return static_cast<uint32_t>(std::min<uint64_t>(threads, 1024));
+}
+
+bool is_storage(const ptx::Symbol& symbol) {
+  return !symbol.is_function &&
+         (symbol.space == ptx::Space::global || symbol.space == ptx::Space::constant);
+}
+
+}  // namespace
+
+uint32_t choose_lanes(const Kernel& kernel, const std::array<uint32_t, 3>& block) {
+  for (const Block& b : kernel.blocks) {
+    for (const Inst& inst : b.insts) {
+      const auto& ptx = *inst.ptx;
+      if (is_warp_operation(ptx)) return kWarpLanes;
+      using Special = ptx::SpecialRegister;
+      for (unsigned i = 0; i < ptx.operand_count; ++i) {
+        const auto& operand = ptx.operands[i];
+        if (operand.kind != ptx::Operand::Kind::special) continue;
+        if (operand.special == Special::laneid || operand.special == Special::warpid ||
+            (operand.special >= Special::lanemask_eq && operand.special <= Special::lanemask_gt)) {
+          return kWarpLanes;
+        }
+      }
+      // Old code lets the lanes of a warp exchange data through volatile shared memory.
+      if (ptx.has(ptx::Modifier::volatile_) && !ptx.has(ptx::Modifier::global)) return kWarpLanes;
+    }
+  }
+  if (uint64_t{block[1]} * block[2] <= 1) return kWarpLanes;
+  if (block[0] % 32 == 0) return 32;
+  if (block[0] % 16 == 0) return 16;
+  if (block[0] % 8 == 0) return 8;
+  return kWarpLanes;
+}
+
+Status ProgramImpl::collect_variables() {
+  variable_of_symbol_.assign(module_->symbols.size(), kNone);
+  for (uint32_t id = 0; id < module_->symbols.size(); ++id) {
+    const auto& symbol = module_->symbols[id];
+    if (!is_storage(symbol)) continue;
+    Variable variable;
+    variable.name = symbol.name;
+    variable.is_constant = symbol.space == ptx::Space::constant;
+    variable.is_visible = true;
+    variable.is_external = symbol.linkage == ptx::Linkage::external;
+    variable.size_bytes = symbol.size_bytes;
+    variable.align_bytes = std::max(1u, symbol.align_bytes);
+    variable.element_size_bytes = std::max(1u, ptx::size_bytes(symbol.type));
+    variable.data = symbol.data;
+    variable_of_symbol_[id] = static_cast<uint32_t>(variables_.size());
+    variables_.push_back(std::move(variable));
+  }
+  return collect_addresses();
+}
+
+Status ProgramImpl::collect_addresses() {
+  for (uint32_t id = 0; id < module_->symbols.size(); ++id) {
+    if (variable_of_symbol_[id] == kNone) continue;
+    for (const auto& relocation : module_->symbols[id].relocations) {
+      const uint32_t target = variable_of_symbol_[relocation.symbol];
+      if (target == kNone) {
+        return make_error(KM_ERROR_UNSUPPORTED_PTX,
+                          "%s:%u: the initial value of '%s' holds the address of '%s', which is "
+                          "not a variable in .global or .const space",
+                          module_->name.c_str(), module_->symbols[id].location.line,
+                          module_->symbols[id].name.c_str(),
+                          module_->symbols[relocation.symbol].name.c_str());
+      }
+      variables_[variable_of_symbol_[id]].addresses.push_back(
+          {relocation.offset, target, relocation.addend, relocation.size_bytes});
+    }
+  }
+  return {};
+}
+
+Status ProgramImpl::add_kernel(const ptx::Function& function) {
+  AnalysedKernel analysed;
+  KM_ASSIGN(analysed.function, flatten(*module_, function));
+  KM_TRY(check_supported(*module_, *analysed.function));
+  KM_ASSIGN(analysed.kernel, build_kernel(*module_, *analysed.function));
+  analysed.layout = lay_out(*module_, *analysed.function);
+  if (dump_enabled("ir")) dump_stage("ir", function.name, dump(analysed.kernel));
+
+  KernelInfo info;
+  info.name = function.name;
+  info.required_block = function.reqntid;
+  info.max_threads = max_threads_of(function);
+  // The shape that keeps most branches uniform: what is impossible here is impossible anywhere.
+  ShapeOptions options;
+  options.block = {info.max_threads, 1, 1};
+  if (function.reqntid[0] != 0) options.block = function.reqntid;
+  for (auto& size : options.block) size = std::max(1u, size);
+  options.local_stride_bytes = analysed.layout.local_stride_bytes();
+  const auto classification =
+      classify(analysed.kernel, analyse_shapes(analysed.kernel, options));
+  if (classification.mode == Mode::split_warps) {
+    return make_error(KM_ERROR_UNSUPPORTED_PTX,
+                      "%s; '%s' needs split warps (execution mode c), which this version of the "
+                      "cpu backend does not have",
+                      classification.reason.c_str(), function.name.c_str());
+  }
+  info.mode = classification.mode;
+  info.mode_reason = classification.reason;
+  info.params = params_of(analysed.kernel, &info.param_bytes);
+  info.shared_static_bytes = analysed.layout.shared_static_bytes;
+  info.local_bytes = analysed.layout.local_bytes;
+  info.constant_bytes = analysed.layout.constant_bytes;
+  info.registers = max_live_registers(analysed.kernel);
+  info.ptx_version = module_->version_major * 10 + module_->version_minor;
+  info.target = module_->target_sm;
+  infos_.push_back(std::move(info));
+  kernels_.push_back(std::move(analysed));
+  return {};
+}
+
+Status ProgramImpl::analyse() {
+  KM_TRY(collect_variables());
+  for (const auto& function : module_->functions) {
+    if (function.is_entry && !function.is_declaration) KM_TRY(add_kernel(function));
+  }
+  return {};
+}
+
+Result<std::shared_ptr<const Program>> Program::load(std::shared_ptr<const ptx::Module> module) {
+  auto program = std::make_shared<ProgramImpl>(std::move(module));
+  KM_TRY(program->analyse());
+  return std::shared_ptr<const Program>(std::move(program));
+}
+
+}  // namespace km::simt

@@ -1,0 +1,43 @@
+// What Program::load keeps of a module; compile() reads it.
+#pragma once
+
+#include "simt/engine.h"
+#include "simt/kernel.h"
+#include "simt/layout.h"
+
+namespace km::simt {
+
+struct AnalysedKernel {
+  std::unique_ptr<ptx::Function> function;  // flattened: what `kernel` points into
+  Kernel kernel;
+  MemoryLayout layout;
+};
+
+class ProgramImpl final : public Program {
+ public:
+  explicit ProgramImpl(std::shared_ptr<const ptx::Module> module) : module_(std::move(module)) {}
+
+  Status analyse();
+  const ptx::Module& module() const override { return *module_; }
+  std::span<const KernelInfo> kernels() const override { return infos_; }
+  std::span<const Variable> variables() const override { return variables_; }
+
+  const AnalysedKernel& analysed(uint32_t kernel) const { return kernels_[kernel]; }
+  const std::vector<uint32_t>& variable_of_symbol() const { return variable_of_symbol_; }
+
+ private:
+  Status collect_variables();
+  Status collect_addresses();
+  Status add_kernel(const ptx::Function& function);
+
+  std::shared_ptr<const ptx::Module> module_;
+  std::vector<KernelInfo> infos_;
+  std::vector<Variable> variables_;
+  std::vector<uint32_t> variable_of_symbol_;
+  std::vector<AnalysedKernel> kernels_;
+};
+
+/// Lanes of a packet: a warp where lanes work together, else what makes indices simplest.
+uint32_t choose_lanes(const Kernel& kernel, const std::array<uint32_t, 3>& block);
+
+}  // namespace km::simt
