@@ -143,12 +143,23 @@ class FormBuilder {
 
   void read_rule(OperandSpec& spec, char letter) {
     switch (letter) {
-      case 't': spec.rule = TypeRule::same; return;
-      case 'w': spec.rule = TypeRule::wide; return;
-      case 'x': spec.rule = TypeRule::relaxed; return;
-      case 'v': spec.rule = TypeRule::vector; return;
-      case 's': spec.rule = TypeRule::split; return;
-      default: complain("unknown type rule");
+      case 't':
+        spec.rule = TypeRule::same;
+        return;
+      case 'w':
+        spec.rule = TypeRule::wide;
+        return;
+      case 'x':
+        spec.rule = TypeRule::relaxed;
+        return;
+      case 'v':
+        spec.rule = TypeRule::vector;
+        return;
+      case 's':
+        spec.rule = TypeRule::split;
+        return;
+      default:
+        complain("unknown type rule");
     }
   }
 
@@ -208,8 +219,10 @@ bool is_space(Modifier modifier) {
     case Modifier::param:
     case Modifier::shared:
     case Modifier::shared_cta:
-    case Modifier::shared_cluster: return true;
-    default: return false;
+    case Modifier::shared_cluster:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -233,11 +246,16 @@ bool match_types(const Form& form, std::span<const Type> types) {
 
 Type widened(Type type) {
   switch (type) {
-    case Type::u16: return Type::u32;
-    case Type::s16: return Type::s32;
-    case Type::u32: return Type::u64;
-    case Type::s32: return Type::s64;
-    default: return type;
+    case Type::u16:
+      return Type::u32;
+    case Type::s16:
+      return Type::s32;
+    case Type::u32:
+      return Type::u64;
+    case Type::s32:
+      return Type::s64;
+    default:
+      return type;
   }
 }
 
@@ -340,14 +358,20 @@ std::optional<Assignment> assign_operands(const Form& form, const Instruction& i
 Type operand_type(const OperandSpec& spec, const Instruction& instruction, uint32_t elements) {
   Type type = instruction.types[spec.type_index];
   switch (spec.rule) {
-    case TypeRule::fixed: return spec.fixed;
-    case TypeRule::wide: return widened(type);
-    case TypeRule::split: return bits_type(size_bits(type) / std::max(elements, 1u));
-    case TypeRule::immediate: return Type::s64;
-    case TypeRule::pointer: return Type::u64;
+    case TypeRule::fixed:
+      return spec.fixed;
+    case TypeRule::wide:
+      return widened(type);
+    case TypeRule::split:
+      return bits_type(size_bits(type) / std::max(elements, 1u));
+    case TypeRule::immediate:
+      return Type::s64;
+    case TypeRule::pointer:
+      return Type::u64;
     case TypeRule::same:
     case TypeRule::relaxed:
-    case TypeRule::vector: break;
+    case TypeRule::vector:
+      break;
   }
   return type;
 }
@@ -355,10 +379,14 @@ Type operand_type(const OperandSpec& spec, const Instruction& instruction, uint3
 uint32_t element_count(const OperandSpec& spec, const Instruction& instruction) {
   if (spec.rule == TypeRule::vector) return vector_modifier(instruction);
   switch (spec.count_rule) {
-    case CountRule::one: return spec.rule == TypeRule::split ? 0 : 1;
-    case CountRule::exact: return spec.count;
-    case CountRule::any: return 0;
-    case CountRule::shape_n: return shape_n(instruction) / spec.count;
+    case CountRule::one:
+      return spec.rule == TypeRule::split ? 0 : 1;
+    case CountRule::exact:
+      return spec.count;
+    case CountRule::any:
+      return 0;
+    case CountRule::shape_n:
+      return shape_n(instruction) / spec.count;
   }
   return 1;
 }
@@ -366,16 +394,22 @@ uint32_t element_count(const OperandSpec& spec, const Instruction& instruction) 
 Space space_of(const Instruction& instruction) {
   for (Modifier modifier : instruction.modifiers) {
     switch (modifier) {
-      case Modifier::const_: return Space::constant;
-      case Modifier::global: return Space::global;
-      case Modifier::local: return Space::local;
+      case Modifier::const_:
+        return Space::constant;
+      case Modifier::global:
+        return Space::global;
+      case Modifier::local:
+        return Space::local;
       case Modifier::param:
       case Modifier::param_entry:
-      case Modifier::param_func: return Space::param;
+      case Modifier::param_func:
+        return Space::param;
       case Modifier::shared:
       case Modifier::shared_cta:
-      case Modifier::shared_cluster: return Space::shared;
-      default: break;
+      case Modifier::shared_cluster:
+        return Space::shared;
+      default:
+        break;
     }
   }
   return Space::generic;

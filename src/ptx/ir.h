@@ -64,50 +64,50 @@ struct SourceLine {
 struct Operand {
   enum class Kind : uint8_t {
     none,
-    reg,        // a register; `negated` for !%p and -%r where the form allows it
-    immediate,  // `bits` holds the value already converted to the operand's type
-    symbol,     // the address of a variable or function, plus `offset` (mov %r, var+4)
-    special,    // a special register
-    address,    // [reg+offset], [symbol+offset], [reg+reg] never; [imm] has base none
-    vector,     // {a, b, c, d}; `elements` indexes Instruction::operand_pool
-    label,      // a branch target
-    sink,       // _
-    pair,       // d|p of setp, shfl ...; two entries in operand_pool
-    list,       // (a, b) of call; entries in operand_pool
-    tuple,      // [a, b, {c, d}] of tex, suld, cp.async.bulk.tensor; entries in operand_pool
+    reg,          // a register; `negated` for !%p and -%r where the form allows it
+    immediate,    // `bits` holds the value already converted to the operand's type
+    symbol,       // the address of a variable or function, plus `offset` (mov %r, var+4)
+    special,      // a special register
+    address,      // [reg+offset], [symbol+offset], [reg+reg] never; [imm] has base none
+    vector,       // {a, b, c, d}; `elements` indexes Instruction::operand_pool
+    label,        // a branch target
+    sink,         // _
+    pair,         // d|p of setp, shfl ...; two entries in operand_pool
+    list,         // (a, b) of call; entries in operand_pool
+    tuple,        // [a, b, {c, d}] of tex, suld, cp.async.bulk.tensor; entries in operand_pool
     target_list,  // `label` indexes Function::target_lists (brx.idx, indirect call)
     prototype,    // `label` indexes Function::prototypes (indirect call)
   };
   Kind kind = Kind::none;
   bool negated = false;
-  bool is_float_literal = false;   // written 0f.., 0d.. or with a decimal point
-  bool local_symbol = false;       // `symbol` indexes Function::symbols, not Module::symbols
+  bool is_float_literal = false;  // written 0f.., 0d.. or with a decimal point
+  bool local_symbol = false;      // `symbol` indexes Function::symbols, not Module::symbols
   SpecialRegister special{};
-  uint8_t component = 0;           // of a special register
-  uint16_t selector = 0;           // video part select (.b0, .h1, .b3210 ...), see selector.h; 0: none
-  RegisterId reg = kNone;          // reg; address with a register base
-  SymbolId symbol = kNone;         // symbol; address with a symbol base
+  uint8_t component = 0;    // of a special register
+  uint16_t selector = 0;    // video part select (.b0, .h1, .b3210 ...), see selector.h; 0: none
+  RegisterId reg = kNone;   // reg; address with a register base
+  SymbolId symbol = kNone;  // symbol; address with a symbol base
   LabelId label = kNone;
-  int64_t offset = 0;              // symbol, address
-  uint64_t bits = 0;               // immediate; raw bits in the operand's type (f32 in the low 32)
-  uint32_t first = 0, count = 0;   // vector, pair, list: slice of Function::operand_pool
+  int64_t offset = 0;             // symbol, address
+  uint64_t bits = 0;              // immediate; raw bits in the operand's type (f32 in the low 32)
+  uint32_t first = 0, count = 0;  // vector, pair, list: slice of Function::operand_pool
 };
 
 /// A `call` is always {list of results, callee (symbol or reg), list of arguments} and, for an
 /// indirect one, a prototype or target list as the fourth operand; lists may be empty.
 struct Instruction {
   Opcode opcode{};
-  uint16_t form = 0;                    // row of instructions.def that matched
-  bool guard_negated = false;           // @!%p
-  RegisterId guard = kNone;             // predicate register, kNone: always
-  std::array<Type, 4> types{};          // in the order written; unused ones are none
+  uint16_t form = 0;            // row of instructions.def that matched
+  bool guard_negated = false;   // @!%p
+  RegisterId guard = kNone;     // predicate register, kNone: always
+  std::array<Type, 4> types{};  // in the order written; unused ones are none
   uint8_t type_count = 0;
   uint8_t operand_count = 0;
-  std::array<Operand, 10> operands{};    // destination first, as written
-  std::vector<Modifier> modifiers;      // in the order of the form's syntax
-  uint64_t modifier_bits[8] = {};       // the same as a set, for has()
+  std::array<Operand, 10> operands{};  // destination first, as written
+  std::vector<Modifier> modifiers;     // in the order of the form's syntax
+  uint64_t modifier_bits[8] = {};      // the same as a set, for has()
   Location location;
-  uint32_t source_line = kNone;         // index into Function::source_lines
+  uint32_t source_line = kNone;  // index into Function::source_lines
 
   bool has(Modifier modifier) const {
     auto i = static_cast<uint32_t>(modifier);
@@ -127,7 +127,7 @@ struct Relocation {
   SymbolId symbol = kNone;
   int64_t addend = 0;
   uint8_t size_bytes = 8;
-  bool generic = false;  // written generic(symbol)
+  bool generic = false;        // written generic(symbol)
   uint64_t mask = UINT64_MAX;  // 0xFF00(symbol): these bits of the address, shifted to bit 0
 };
 
@@ -137,23 +137,23 @@ enum class Linkage : uint8_t { internal, visible, external, weak, common };
 struct Symbol {
   std::string name;
   bool is_function = false;
-  uint32_t function = kNone;       // index into Module::functions
+  uint32_t function = kNone;  // index into Module::functions
   Space space = Space::global;
   Linkage linkage = Linkage::internal;
-  Type type = Type::none;          // element type
-  uint8_t vector_count = 1;        // .v2, .v4
+  Type type = Type::none;    // element type
+  uint8_t vector_count = 1;  // .v2, .v4
   bool is_array = false;
-  bool unsized = false;            // .extern .shared name[]
+  bool unsized = false;  // .extern .shared name[]
   uint64_t element_count = 1;
-  uint64_t size_bytes = 0;         // element_count * vector_count * size_bytes(type)
+  uint64_t size_bytes = 0;  // element_count * vector_count * size_bytes(type)
   uint32_t align_bytes = 1;
-  bool is_param_pointer = false;   // .param .u64 .ptr ...
+  bool is_param_pointer = false;  // .param .u64 .ptr ...
   Space pointer_space = Space::generic;
   uint32_t pointer_align_bytes = 0;  // .ptr ... .align n
-  RegisterId reg = kNone;          // parameters in .reg space
-  bool managed = false;            // .attribute(.managed)
+  RegisterId reg = kNone;            // parameters in .reg space
+  bool managed = false;              // .attribute(.managed)
   std::vector<uint64_t> dimensions;  // of an array, outermost first
-  std::vector<uint8_t> data;       // initial bytes; what lies beyond them is zero
+  std::vector<uint8_t> data;         // initial bytes; what lies beyond them is zero
   std::vector<Relocation> relocations;
   Location location;
 };
@@ -172,19 +172,19 @@ struct Prototype {
 };
 struct TargetList {
   std::string name;
-  std::vector<LabelId> labels;     // .branchtargets
-  std::vector<SymbolId> functions; // .calltargets
+  std::vector<LabelId> labels;      // .branchtargets
+  std::vector<SymbolId> functions;  // .calltargets
 };
 
 struct Function {
   std::string name;
   bool is_entry = false;
-  bool is_declaration = false;     // .extern .func, or a prototype whose body follows elsewhere
+  bool is_declaration = false;  // .extern .func, or a prototype whose body follows elsewhere
   bool noreturn = false;
   Linkage linkage = Linkage::internal;
-  std::vector<SymbolId> params;    // into symbols, in order
-  std::vector<SymbolId> returns;   // .func (return) ...
-  std::vector<Symbol> symbols;     // parameters and variables of all scopes of the body
+  std::vector<SymbolId> params;   // into symbols, in order
+  std::vector<SymbolId> returns;  // .func (return) ...
+  std::vector<Symbol> symbols;    // parameters and variables of all scopes of the body
   std::vector<Register> registers;
   std::vector<Instruction> code;
   std::vector<Operand> operand_pool;
@@ -197,19 +197,19 @@ struct Function {
   std::array<uint32_t, 3> reqnctapercluster{};
   uint32_t minnctapersm = 0, maxnreg = 0, maxclusterrank = 0;
   bool explicitcluster = false;
-  uint32_t alias_of = kNone;       // .alias: index of the function that this name stands for
+  uint32_t alias_of = kNone;  // .alias: index of the function that this name stands for
   std::vector<std::string> pragmas;
   Location location;
 };
 
 struct Module {
   uint32_t version_major = 0, version_minor = 0;
-  std::string target;              // "sm_90a"
-  uint32_t target_sm = 0;          // 90
+  std::string target;      // "sm_90a"
+  uint32_t target_sm = 0;  // 90
   std::vector<std::string> target_options;
   uint32_t address_size_bits = 64;
-  std::string name;                // of the text, for messages: "sobel.ptx"
-  std::vector<Symbol> symbols;     // module scope
+  std::string name;             // of the text, for messages: "sobel.ptx"
+  std::vector<Symbol> symbols;  // module scope
   std::vector<Function> functions;
   std::map<uint32_t, std::string> files;  // .file
   std::vector<std::string> pragmas;

@@ -44,10 +44,14 @@ std::string quote(std::string_view text) {
 
 std::string describe(const Token& token) {
   switch (token.kind) {
-    case Token::Kind::end: return "the end of the text";
-    case Token::Kind::dotted: return quote("." + std::string(token.text.substr(0, 64)));
-    case Token::Kind::string: return "a string";
-    default: return quote(token.text);
+    case Token::Kind::end:
+      return "the end of the text";
+    case Token::Kind::dotted:
+      return quote("." + std::string(token.text.substr(0, 64)));
+    case Token::Kind::string:
+      return "a string";
+    default:
+      return quote(token.text);
   }
 }
 
@@ -138,14 +142,15 @@ Token Lexer::lex_dotted() {
 Token Lexer::lex_number() {
   size_t begin = position_, end = begin;
   char second = at(begin + 1);
-  bool bits = at(begin) == '0' && (second == 'f' || second == 'F' || second == 'd' || second == 'D');
+  bool bits =
+      at(begin) == '0' && (second == 'f' || second == 'F' || second == 'd' || second == 'D');
   if (bits) {
     end = begin + 2;
     while (is_class(at(end), kHex)) ++end;
     size_t digits = second == 'f' || second == 'F' ? 8 : 16;
     if (end - begin - 2 != digits || is_class(at(end), kWord)) {
-      return fail(begin, end + 1, digits == 8 ? "0f needs 8 hexadecimal digits"
-                                              : "0d needs 16 hexadecimal digits");
+      return fail(begin, end + 1,
+                  digits == 8 ? "0f needs 8 hexadecimal digits" : "0d needs 16 hexadecimal digits");
     }
     return make(Token::Kind::real, begin, end);
   }
@@ -159,8 +164,8 @@ Token Lexer::lex_number() {
       real = true;
       for (++end; is_class(at(end), kWord);) ++end;
     }
-    bool signed_exponent = real && (at(end - 1) == 'e' || at(end - 1) == 'E') &&
-                           (at(end) == '+' || at(end) == '-');
+    bool signed_exponent =
+        real && (at(end - 1) == 'e' || at(end - 1) == 'E') && (at(end) == '+' || at(end) == '-');
     if (signed_exponent) {
       for (++end; is_class(at(end), kDigit);) ++end;
     }
@@ -181,8 +186,8 @@ Token Lexer::lex_string() {
 
 Token Lexer::lex_punctuation() {
   constexpr std::string_view kSingle = "(){}[]<>,;:=+-*/%!~&|^?@";
-  constexpr std::array<std::string_view, 8> kDouble = {"<<", ">>", "<=", ">=",
-                                                       "==", "!=", "&&", "||"};
+  constexpr std::array<std::string_view, 8> kDouble = {
+      "<<", ">>", "<=", ">=", "==", "!=", "&&", "||"};
   std::string_view pair = text_.substr(position_, 2);
   if (std::find(kDouble.begin(), kDouble.end(), pair) != kDouble.end()) {
     return make(Token::Kind::punctuation, position_, position_ + 2);
@@ -204,8 +209,7 @@ bool Lexer::at_label_colon() const {
 Token Lexer::extend_mnemonic(const Token& token) {
   auto begin = static_cast<size_t>(token.text.data() - text_.data());
   size_t end = position_;
-  while (at(end) == '.' || is_class(at(end), kWord) ||
-         (at(end) == ':' && at(end + 1) == ':')) {
+  while (at(end) == '.' || is_class(at(end), kWord) || (at(end) == ':' && at(end + 1) == ':')) {
     end += at(end) == ':' ? 2 : 1;
   }
   Token extended = token;

@@ -11,9 +11,7 @@ namespace {
 
 constexpr uint64_t kSignBit = uint64_t{1} << 63;
 
-Constant make_double(double value) {
-  return {Constant::Kind::f64, std::bit_cast<uint64_t>(value)};
-}
+Constant make_double(double value) { return {Constant::Kind::f64, std::bit_cast<uint64_t>(value)}; }
 
 Constant make_integer(uint64_t bits, bool is_unsigned) {
   return {is_unsigned ? Constant::Kind::u64 : Constant::Kind::s64, bits};
@@ -101,10 +99,14 @@ std::string format(const char* pattern, unsigned long long bits) {
 
 double Constant::as_double() const {
   switch (kind) {
-    case Kind::s64: return static_cast<double>(static_cast<int64_t>(bits));
-    case Kind::u64: return static_cast<double>(bits);
-    case Kind::f32: return std::bit_cast<double>(widen(static_cast<uint32_t>(bits)));
-    case Kind::f64: break;
+    case Kind::s64:
+      return static_cast<double>(static_cast<int64_t>(bits));
+    case Kind::u64:
+      return static_cast<double>(bits);
+    case Kind::f32:
+      return std::bit_cast<double>(widen(static_cast<uint32_t>(bits)));
+    case Kind::f64:
+      break;
   }
   return std::bit_cast<double>(bits);
 }
@@ -164,8 +166,10 @@ std::optional<Constant> apply(std::string_view op, Constant a, Constant b) {
 
 std::optional<Constant> apply_unary(char op, Constant a) {
   switch (op) {
-    case '+': return a;
-    case '!': return integer_constant(a.is_zero());
+    case '+':
+      return a;
+    case '!':
+      return integer_constant(a.is_zero());
     case '~':
       if (a.is_float()) return std::nullopt;
       return Constant{a.kind, ~a.bits};
@@ -173,7 +177,8 @@ std::optional<Constant> apply_unary(char op, Constant a) {
       if (a.kind == Constant::Kind::f32) return Constant{a.kind, a.bits ^ 0x80000000u};
       if (a.kind == Constant::Kind::f64) return Constant{a.kind, a.bits ^ kSignBit};
       return Constant{a.kind, uint64_t{0} - a.bits};
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 

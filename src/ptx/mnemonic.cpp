@@ -68,7 +68,7 @@ std::string unknown_word(Opcode opcode, std::string_view word) {
 /// How far the words are from a form: words it does not take plus groups it misses.
 struct Misfit {
   size_t score = 0;
-  const Word* extra = nullptr;         // the first word that has no place
+  const Word* extra = nullptr;           // the first word that has no place
   const SyntaxGroup* missing = nullptr;  // the first group that must be there
 };
 
@@ -118,8 +118,8 @@ void explain_no_form(Mnemonic& mnemonic, const std::vector<Word>& words, std::st
   std::string shape = ", the nearest form is " + quoted(form_text(*nearest));
   if (best.extra) {
     mnemonic.error_offset = best.extra->offset;
-    mnemonic.error = "modifier " + quoted("." + std::string(best.extra->text)) +
-                     " does not fit " + quoted(text) + shape;
+    mnemonic.error = "modifier " + quoted("." + std::string(best.extra->text)) + " does not fit " +
+                     quoted(text) + shape;
   } else if (best.missing) {
     mnemonic.error_offset = text.size();
     mnemonic.error = quoted(text) + " lacks " + group_text(*best.missing) + shape;

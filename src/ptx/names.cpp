@@ -42,16 +42,45 @@ constexpr SpecialRegisterInfo kSpecialRegisters[] = {
 #undef KM_PTX_SPECIAL_REGISTER
 };
 
-constexpr std::string_view kDirectives[] = {
-    "version",       "target",        "address_size",  "file",        "loc",
-    "section",       "extern",        "visible",       "weak",        "common",
-    "func",          "entry",         "global",        "const",       "shared",
-    "local",         "param",         "reg",           "align",       "ptr",
-    "maxntid",       "reqntid",       "maxnreg",       "minnctapersm", "maxnctapersm",
-    "pragma",        "noreturn",      "alias",         "attribute",   "branchtargets",
-    "calltargets",   "callprototype", "explicitcluster", "reqnctapercluster",
-    "maxclusterrank", "tex",          "blocksareclusters", "abi_preserve",
-    "abi_preserve_control"};
+constexpr std::string_view kDirectives[] = {"version",
+                                            "target",
+                                            "address_size",
+                                            "file",
+                                            "loc",
+                                            "section",
+                                            "extern",
+                                            "visible",
+                                            "weak",
+                                            "common",
+                                            "func",
+                                            "entry",
+                                            "global",
+                                            "const",
+                                            "shared",
+                                            "local",
+                                            "param",
+                                            "reg",
+                                            "align",
+                                            "ptr",
+                                            "maxntid",
+                                            "reqntid",
+                                            "maxnreg",
+                                            "minnctapersm",
+                                            "maxnctapersm",
+                                            "pragma",
+                                            "noreturn",
+                                            "alias",
+                                            "attribute",
+                                            "branchtargets",
+                                            "calltargets",
+                                            "callprototype",
+                                            "explicitcluster",
+                                            "reqnctapercluster",
+                                            "maxclusterrank",
+                                            "tex",
+                                            "blocksareclusters",
+                                            "abi_preserve",
+                                            "abi_preserve_control"};
 
 template <class Value, class Table, class Text>
 std::unordered_map<std::string_view, Value> index_of(const Table& table, Text text) {
@@ -62,8 +91,7 @@ std::unordered_map<std::string_view, Value> index_of(const Table& table, Text te
 }
 
 template <class Map>
-auto look_up(const Map& map, std::string_view text)
-    -> std::optional<typename Map::mapped_type> {
+auto look_up(const Map& map, std::string_view text) -> std::optional<typename Map::mapped_type> {
   auto found = map.find(text);
   if (found == map.end()) return std::nullopt;
   return found->second;
@@ -112,8 +140,7 @@ const SpecialRegisterInfo& info_of(SpecialRegister special) {
 }
 
 std::optional<Type> find_type(std::string_view text) {
-  static const auto map =
-      index_of<Type>(kTypes, [](const TypeInfo& info) { return info.text; });
+  static const auto map = index_of<Type>(kTypes, [](const TypeInfo& info) { return info.text; });
   auto found = look_up(map, text);
   return found == Type::none ? std::nullopt : found;
 }
@@ -179,12 +206,18 @@ std::string suggest_directive(std::string_view word) {
 
 Type bits_type(uint32_t size) {
   switch (size) {
-    case 8: return Type::b8;
-    case 16: return Type::b16;
-    case 32: return Type::b32;
-    case 64: return Type::b64;
-    case 128: return Type::b128;
-    default: return Type::none;
+    case 8:
+      return Type::b8;
+    case 16:
+      return Type::b16;
+    case 32:
+      return Type::b32;
+    case 64:
+      return Type::b64;
+    case 128:
+      return Type::b128;
+    default:
+      return Type::none;
   }
 }
 

@@ -37,15 +37,18 @@ class OperandChecker {
   /// What is wrong with the operand, empty if nothing.
   std::string check(const OperandSpec& spec, const Operand& operand) {
     switch (spec.shape) {
-      case OperandShape::address: return check_address(operand);
+      case OperandShape::address:
+        return check_address(operand);
       case OperandShape::tuple:
         return operand.kind == Kind::tuple ? "" : mismatch(operand, "a tuple such as [a, {b, c}]");
       case OperandShape::label:
         return operand.kind == Kind::label ? "" : mismatch(operand, "a label");
       case OperandShape::table:
         return operand.kind == Kind::target_list ? "" : mismatch(operand, "a list of targets");
-      case OperandShape::call: return "";
-      case OperandShape::value: return check_value(spec, operand);
+      case OperandShape::call:
+        return "";
+      case OperandShape::value:
+        return check_value(spec, operand);
     }
     return "";
   }
@@ -53,23 +56,36 @@ class OperandChecker {
  private:
   std::string name_of(const Operand& operand) const {
     switch (operand.kind) {
-      case Kind::none: return "nothing";
+      case Kind::none:
+        return "nothing";
       case Kind::reg: {
         const Register& reg = function_.registers[operand.reg];
         return quote(reg.name) + " of type " + dotted(reg.type);
       }
-      case Kind::immediate: return "a constant";
-      case Kind::symbol: return quote(symbol_of(module_, function_, operand).name);
-      case Kind::special: return quote("%" + std::string(text_of(operand.special)));
-      case Kind::address: return "an address in brackets";
-      case Kind::vector: return "a vector of " + std::to_string(operand.count);
-      case Kind::label: return "a label";
-      case Kind::sink: return "'_'";
-      case Kind::pair: return "a pair with '|'";
-      case Kind::list: return "a list in parentheses";
-      case Kind::tuple: return "a tuple in brackets";
-      case Kind::target_list: return "a list of targets";
-      case Kind::prototype: return "a prototype";
+      case Kind::immediate:
+        return "a constant";
+      case Kind::symbol:
+        return quote(symbol_of(module_, function_, operand).name);
+      case Kind::special:
+        return quote("%" + std::string(text_of(operand.special)));
+      case Kind::address:
+        return "an address in brackets";
+      case Kind::vector:
+        return "a vector of " + std::to_string(operand.count);
+      case Kind::label:
+        return "a label";
+      case Kind::sink:
+        return "'_'";
+      case Kind::pair:
+        return "a pair with '|'";
+      case Kind::list:
+        return "a list in parentheses";
+      case Kind::tuple:
+        return "a tuple in brackets";
+      case Kind::target_list:
+        return "a list of targets";
+      case Kind::prototype:
+        return "a prototype";
     }
     return "an operand";
   }
@@ -97,15 +113,15 @@ class OperandChecker {
     const Symbol& symbol = symbol_of(module_, function_, operand);
     if (symbol.is_function) return quote(symbol.name) + " is a function, not a variable";
     Opcode op = instruction_.opcode;
-    bool strict = op == Opcode::ld || op == Opcode::st || op == Opcode::ldu ||
-                  op == Opcode::atom || op == Opcode::red;
+    bool strict = op == Opcode::ld || op == Opcode::st || op == Opcode::ldu || op == Opcode::atom ||
+                  op == Opcode::red;
     if (!strict || instruction_.has(Modifier::async)) return "";
     Space wanted = space_of(instruction_);
     if (wanted == symbol.space) return "";
     if (wanted == Space::generic && symbol.space == Space::global) return "";
-    std::string found = "variable " + quote(symbol.name) + " is in ." +
-                        std::string(symbol.space == Space::constant ? "const"
-                                                                    : text_of(symbol.space));
+    std::string found =
+        "variable " + quote(symbol.name) + " is in ." +
+        std::string(symbol.space == Space::constant ? "const" : text_of(symbol.space));
     std::string mnemonic = "'" + std::string(text_of(op)) + "'";
     if (wanted == Space::generic) {
       return found + ", " + mnemonic + " without a state space needs a generic address (cvta)";
@@ -128,9 +144,8 @@ class OperandChecker {
   }
 
   std::string check_second(const Operand& operand) const {
-    bool good = operand.kind == Kind::sink ||
-                (operand.kind == Kind::reg && !operand.negated &&
-                 function_.registers[operand.reg].type == Type::pred);
+    bool good = operand.kind == Kind::sink || (operand.kind == Kind::reg && !operand.negated &&
+                                               function_.registers[operand.reg].type == Type::pred);
     return good ? "" : mismatch(operand, "a register of type .pred after '|'");
   }
 
@@ -148,8 +163,8 @@ class OperandChecker {
       return mismatch(operand, "a vector of " + std::to_string(wanted));
     }
     if (split && !splits(spec, operand.count)) {
-      return mismatch(operand, "2, 4 or 8 parts that make up " +
-                                   dotted(instruction_.types[spec.type_index]));
+      return mismatch(
+          operand, "2, 4 or 8 parts that make up " + dotted(instruction_.types[spec.type_index]));
     }
     for (uint32_t i = 0; i < operand.count; ++i) {
       const Operand& element = function_.operand_pool[operand.first + i];
@@ -169,12 +184,18 @@ class OperandChecker {
                            uint32_t elements) const {
     Type wanted = operand_type(spec, instruction_, elements);
     switch (operand.kind) {
-      case Kind::reg: return check_register(spec, operand, wanted);
-      case Kind::immediate: return spec.written ? mismatch(operand, "a register") : "";
-      case Kind::sink: return spec.written ? "" : mismatch(operand, "a value");
-      case Kind::special: return check_special(spec, operand, wanted);
-      case Kind::symbol: return check_symbol(spec, operand, wanted);
-      default: return mismatch(operand, expected_text(spec, wanted));
+      case Kind::reg:
+        return check_register(spec, operand, wanted);
+      case Kind::immediate:
+        return spec.written ? mismatch(operand, "a register") : "";
+      case Kind::sink:
+        return spec.written ? "" : mismatch(operand, "a value");
+      case Kind::special:
+        return check_special(spec, operand, wanted);
+      case Kind::symbol:
+        return check_symbol(spec, operand, wanted);
+      default:
+        return mismatch(operand, expected_text(spec, wanted));
     }
   }
 
@@ -204,8 +225,8 @@ class OperandChecker {
     if (spec.written) return mismatch(operand, "a register: special registers are read-only");
     Type found = info_of(operand.special).type;
     bool predicate = found == Type::pred || wanted == Type::pred;
-    bool fits = predicate ? found == wanted
-                          : !is_float(wanted) && size_bits(found) >= size_bits(wanted);
+    bool fits =
+        predicate ? found == wanted : !is_float(wanted) && size_bits(found) >= size_bits(wanted);
     bool constant_only = spec.rule == TypeRule::immediate;
     return fits && !constant_only ? "" : mismatch(operand, expected_text(spec, wanted));
   }
@@ -229,6 +250,23 @@ class OperandChecker {
 
 const Symbol& symbol_of(const Module& module, const Function& function, const Operand& operand) {
   return operand.local_symbol ? function.symbols[operand.symbol] : module.symbols[operand.symbol];
+}
+
+Type argument_type(const Module& module, const Function& function, const Instruction& call,
+                   bool is_result, uint32_t index) {
+  const Operand& callee = call.operands[1];
+  const Operand& targets = call.operands[3];
+  const Symbol* parameter = nullptr;
+  if (callee.kind == Operand::Kind::symbol) {
+    const Function& target = module.functions[symbol_of(module, function, callee).function];
+    const auto& list = is_result ? target.returns : target.params;
+    if (index < list.size()) parameter = &target.symbols[list[index]];
+  } else if (targets.kind == Operand::Kind::prototype) {
+    const Prototype& prototype = function.prototypes[targets.label];
+    const auto& list = is_result ? prototype.returns : prototype.params;
+    if (index < list.size()) parameter = &list[index];
+  }
+  return parameter && !parameter->is_array ? parameter->type : Type::b64;
 }
 
 std::optional<OperandProblem> find_operand_problem(const Module& module, const Function& function,

@@ -145,7 +145,6 @@ class Parser {
   Status check_and_convert(Instruction& instruction, const Assignment& assignment);
   Status convert_immediate(Operand& operand, Type type, const Token& at);
   Status convert_call_list(const Instruction& instruction, unsigned index);
-  Type parameter_type(const Instruction& call, bool is_return, uint32_t index) const;
   void apply_candidate(Instruction& instruction, const Mnemonic::Candidate& candidate) const;
 
   // parser_operand.cpp

@@ -44,8 +44,9 @@ Status Parser::parse_specifier(Specifiers& specifiers) {
   }
   auto type = find_type(at.text);
   if (!type) {
-    return error_at(at, "found " + describe(at) + ", expected a type such as .b32, '.align', "
-                                                  "'.v2' or '.v4'");
+    return error_at(at, "found " + describe(at) +
+                            ", expected a type such as .b32, '.align', "
+                            "'.v2' or '.v4'");
   }
   if (symbol.type != Type::none) return error_at(at, "a second type in one declaration");
   bool declarable = size_bits(*type) >= 8 || *type == Type::pred;
@@ -158,8 +159,8 @@ Status Parser::parse_local_variables(Space space) {
     auto id = static_cast<SymbolId>(function().symbols.size());
     if (accept('=')) {
       if (space != Space::global && space != Space::constant) {
-        return error_at(name, "a variable in ." + std::string(text_of(space)) +
-                                  " cannot be initialised");
+        return error_at(name,
+                        "a variable in ." + std::string(text_of(space)) + " cannot be initialised");
       }
       KM_TRY(parse_initialiser(symbol, function_index_, id));
     }

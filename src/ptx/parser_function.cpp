@@ -128,8 +128,8 @@ Result<bool> Parser::parse_function_directive(Function& function) {
     KM_TRY(parse_pragma(function.pragmas));
     return true;
   }
-  return error_at(token_, "unknown directive " + describe(token_) + " of a function" +
-                              suggest_directive(word));
+  return error_at(
+      token_, "unknown directive " + describe(token_) + " of a function" + suggest_directive(word));
 }
 
 Status Parser::parse_dimension_list(std::array<uint32_t, 3>& sizes) {
@@ -256,8 +256,8 @@ Status Parser::parse_statement_directive() {
   if (labelled) {
     return error_at(token_, "'." + std::string(word) + "' needs a label before it");
   }
-  return error_at(token_, "unknown directive " + describe(token_) + " in a function" +
-                              suggest_directive(word));
+  return error_at(
+      token_, "unknown directive " + describe(token_) + " in a function" + suggest_directive(word));
 }
 
 Status Parser::parse_label() {
@@ -294,8 +294,8 @@ Status Parser::parse_location() {
     } else if (word.text == "inlined_at") {
       for (int i = 0; i < 3; ++i) KM_TRY(take_number(0, UINT32_MAX, "'inlined_at'"));
     } else {
-      return error_at(word, "found " + describe(word) +
-                                ", expected 'function_name' or 'inlined_at'");
+      return error_at(word,
+                      "found " + describe(word) + ", expected 'function_name' or 'inlined_at'");
     }
   }
   if (!scopes_) return {};

@@ -18,8 +18,8 @@ Status Parser::parse_initialiser(Symbol& symbol, uint32_t function, SymbolId id)
   Token at = token_;
   if (kind_of(symbol.type) == TypeKind::opaque) return skip_opaque_initialiser();
   if (symbol.space == Space::shared || symbol.space == Space::local) {
-    return error_at(token_, "a variable in ." + std::string(text_of(symbol.space)) +
-                                " cannot be initialised");
+    return error_at(
+        token_, "a variable in ." + std::string(text_of(symbol.space)) + " cannot be initialised");
   }
   Initialiser state;
   state.symbol = &symbol;

@@ -21,10 +21,18 @@ Status Parser::parse_instruction() {
   KM_ASSIGN(const Mnemonic* mnemonic, take_mnemonic());
   instruction.opcode = mnemonic->opcode;
   switch (mnemonic->opcode) {
-    case Opcode::bra: KM_TRY(parse_branch(instruction)); break;
-    case Opcode::brx: KM_TRY(parse_indexed_branch(instruction)); break;
-    case Opcode::call: KM_TRY(parse_call(instruction)); break;
-    default: KM_TRY(parse_operands(instruction)); break;
+    case Opcode::bra:
+      KM_TRY(parse_branch(instruction));
+      break;
+    case Opcode::brx:
+      KM_TRY(parse_indexed_branch(instruction));
+      break;
+    case Opcode::call:
+      KM_TRY(parse_call(instruction));
+      break;
+    default:
+      KM_TRY(parse_operands(instruction));
+      break;
   }
   KM_TRY(expect(';', "after the instruction"));
   if (unified_address_) {
@@ -43,8 +51,8 @@ Status Parser::parse_guard(Instruction& instruction) {
   KM_ASSIGN(Token name, take_identifier("a predicate register"));
   auto entity = find_name(name.text);
   if (!entity) return undefined(name);
-  bool predicate = entity->kind == Entity::Kind::reg &&
-                   function().registers[entity->id].type == Type::pred;
+  bool predicate =
+      entity->kind == Entity::Kind::reg && function().registers[entity->id].type == Type::pred;
   if (!predicate) {
     return error_at(name, "a guard must be a register of type .pred, found " + quote(name.text));
   }
@@ -195,29 +203,12 @@ Status Parser::parse_call_targets(Instruction& instruction) {
   return add_operand(instruction, targets, name);
 }
 
-/// The declared type of a call's parameter; none where the callee is not known or it is an array.
-Type Parser::parameter_type(const Instruction& call, bool is_return, uint32_t index) const {
-  const Operand& callee = call.operands[1];
-  const Symbol* parameter = nullptr;
-  if (callee.kind == Operand::Kind::symbol) {
-    const Function& target = module_->functions[module_->symbols[callee.symbol].function];
-    const auto& list = is_return ? target.returns : target.params;
-    if (index < list.size()) parameter = &target.symbols[list[index]];
-  } else if (call.operands[3].kind == Operand::Kind::prototype) {
-    const Prototype& prototype = function().prototypes[call.operands[3].label];
-    const auto& list = is_return ? prototype.returns : prototype.params;
-    if (index < list.size()) parameter = &list[index];
-  }
-  return parameter && !parameter->is_array ? parameter->type : Type::none;
-}
-
 Status Parser::convert_call_list(const Instruction& instruction, unsigned index) {
   const Operand& list = instruction.operands[index];
   for (uint32_t i = 0; i < list.count; ++i) {
     Operand& element = function().operand_pool[list.first + i];
     if (element.kind != Operand::Kind::immediate) continue;
-    Type type = parameter_type(instruction, index == 0, i);
-    if (type == Type::none) type = Type::b64;
+    Type type = argument_type(*module_, function(), instruction, index == 0, i);
     KM_TRY(convert_immediate(element, type, operand_tokens_[index]));
   }
   return {};
@@ -240,7 +231,7 @@ Status Parser::choose_form(Instruction& instruction, const Mnemonic& mnemonic) {
     if (!assignment) continue;
     auto found = find_operand_problem(*module_, function(), instruction, *assignment);
     if (!found) return check_and_convert(instruction, *assignment);
-    if (!problem || found->operand > problem->operand) problem = std::move(found);
+    if (!problem || found->operand >= problem->operand) problem = std::move(found);
   }
   if (problem) return error_at(operand_tokens_[problem->operand], problem->message);
   return no_form_error(instruction, mnemonic);
@@ -292,11 +283,11 @@ Status Parser::convert_immediate(Operand& operand, Type type, const Token& at) {
   auto bits = bits_as(constant, type);
   if (!bits) {
     std::string name = "." + std::string(text_of(type));
-    return error_at(at, constant.is_float()
-                            ? "a floating-point constant where an integer (" + name +
-                                  ") is expected"
-                            : "an integer constant where a floating-point value (" + name +
-                                  ") is expected: write 1.0, 0f3F800000 or 0d3FF0000000000000");
+    return error_at(at,
+                    constant.is_float()
+                        ? "a floating-point constant where an integer (" + name + ") is expected"
+                        : "an integer constant where a floating-point value (" + name +
+                              ") is expected: write 1.0, 0f3F800000 or 0d3FF0000000000000");
   }
   operand.bits = *bits;
   operand.offset = 0;

@@ -73,8 +73,8 @@ Status Parser::parse_target() {
     KM_ASSIGN(Token option, take_identifier("a target option"));
     constexpr std::string_view kOptions[] = {"debug", "texmode_unified", "texmode_independent",
                                              "map_f64_to_f32"};
-    bool known = std::find(std::begin(kOptions), std::end(kOptions), option.text) !=
-                 std::end(kOptions);
+    bool known =
+        std::find(std::begin(kOptions), std::end(kOptions), option.text) != std::end(kOptions);
     if (!known && !option.text.starts_with("sm_")) {
       return error_at(option, "unknown target option " + quote(option.text) +
                                   ", expected debug, texmode_unified or texmode_independent");
@@ -121,12 +121,12 @@ Status Parser::parse_linked_item() {
   if (accept_dotted("func")) return parse_function(linkage, false);
   if (variable_space(token_) || token_.is_dotted("tex")) return parse_module_variable(linkage);
   if (token_.is_dotted("reg") || token_.is_dotted("param")) {
-    return error_at(token_, "'." + std::string(token_.text) +
-                                "' can be declared in functions only");
+    return error_at(token_,
+                    "'." + std::string(token_.text) + "' can be declared in functions only");
   }
   if (token_.kind == Token::Kind::dotted) {
-    return error_at(token_, "unknown directive " + describe(token_) +
-                                suggest_directive(token_.text));
+    return error_at(token_,
+                    "unknown directive " + describe(token_) + suggest_directive(token_.text));
   }
   return unexpected("'.entry', '.func' or a state space");
 }
@@ -155,8 +155,8 @@ Status Parser::parse_module_variable(Linkage linkage) {
     }
     if (accept('=')) KM_TRY(parse_initialiser(symbol, kNone, id));
     if (symbol.unsized && !symbol.is_function && linkage != Linkage::external) {
-      return error_at(name, "array " + quote(name.text) +
-                                " needs a size, an initialiser or '.extern'");
+      return error_at(name,
+                      "array " + quote(name.text) + " needs a size, an initialiser or '.extern'");
     }
     if (fresh) {
       module_->symbols.push_back(std::move(symbol));
@@ -230,12 +230,11 @@ Status Parser::resolve_relocations() {
   for (const PendingRelocation& pending : relocations_) {
     auto known = module_names_.find(pending.token.text);
     if (known == module_names_.end()) {
-      return error_at(pending.token, "undefined name " + quote(pending.token.text) +
-                                         " in an initialiser");
+      return error_at(pending.token,
+                      "undefined name " + quote(pending.token.text) + " in an initialiser");
     }
-    std::vector<Symbol>& symbols = pending.function == kNone
-                                       ? module_->symbols
-                                       : module_->functions[pending.function].symbols;
+    std::vector<Symbol>& symbols =
+        pending.function == kNone ? module_->symbols : module_->functions[pending.function].symbols;
     symbols[pending.symbol].relocations[pending.relocation].symbol = known->second;
   }
   return {};

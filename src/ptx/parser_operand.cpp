@@ -102,10 +102,13 @@ Result<Operand> Parser::parse_named_operand() {
   }
   switch (entity->kind) {
     case Entity::Kind::reg:
-    case Entity::Kind::vector_register: return parse_register_operand(*entity);
+    case Entity::Kind::vector_register:
+      return parse_register_operand(*entity);
     case Entity::Kind::local_symbol:
-    case Entity::Kind::module_symbol: return parse_symbol_operand(*entity);
-    default: return error_at(name, quote(name.text) + " is a label, which is no operand here");
+    case Entity::Kind::module_symbol:
+      return parse_symbol_operand(*entity);
+    default:
+      return error_at(name, quote(name.text) + " is a label, which is no operand here");
   }
 }
 

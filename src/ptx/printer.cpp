@@ -20,11 +20,16 @@ std::string offset_text(int64_t offset) {
 
 std::string_view linkage_text(Linkage linkage) {
   switch (linkage) {
-    case Linkage::internal: return "";
-    case Linkage::visible: return ".visible ";
-    case Linkage::external: return ".extern ";
-    case Linkage::weak: return ".weak ";
-    case Linkage::common: return ".common ";
+    case Linkage::internal:
+      return "";
+    case Linkage::visible:
+      return ".visible ";
+    case Linkage::external:
+      return ".extern ";
+    case Linkage::weak:
+      return ".weak ";
+    case Linkage::common:
+      return ".common ";
   }
   return "";
 }
@@ -67,6 +72,7 @@ class Printer {
   void print_operand(const Operand& operand, Type type);
   void print_elements(const Operand& operand, Type type);
   void print_call(const Instruction& instruction);
+  void print_arguments(const Instruction& instruction, unsigned index);
   bool refers_forward() const;
 
   const Module& module_;
@@ -279,8 +285,8 @@ void Printer::print_registers(const Function& function) {
       }
       if (open != Type::none) add(";\n");
       open = Type::none;
-      add(".reg .v", std::to_string(end - i), " .", text_of(reg.type), " ",
-          stem.substr(0, dot), ";\n");
+      add(".reg .v", std::to_string(end - i), " .", text_of(reg.type), " ", stem.substr(0, dot),
+          ";\n");
       i = end - 1;
       continue;
     }
@@ -328,9 +334,8 @@ void Printer::print_body(const Function& function) {
   print_targets(function);
   std::vector<const Label*> labels;
   for (const Label& label : function.labels) labels.push_back(&label);
-  std::stable_sort(labels.begin(), labels.end(), [](const Label* a, const Label* b) {
-    return a->instruction < b->instruction;
-  });
+  std::stable_sort(labels.begin(), labels.end(),
+                   [](const Label* a, const Label* b) { return a->instruction < b->instruction; });
   auto label = labels.begin();
   uint32_t line = kNone;
   for (uint32_t i = 0; i <= function.code.size(); ++i) {
@@ -360,8 +365,8 @@ void Printer::print_mnemonic(const Instruction& instruction) {
       if (here) add(".", text_of(instruction.types[type++]));
     } else if (modifier < instruction.modifiers.size()) {
       Modifier next = instruction.modifiers[modifier];
-      bool here = std::find(group.modifiers.begin(), group.modifiers.end(), next) !=
-                  group.modifiers.end();
+      bool here =
+          std::find(group.modifiers.begin(), group.modifiers.end(), next) != group.modifiers.end();
       if (!here) continue;
       add(".", text_of(next));
       ++modifier;
@@ -377,17 +382,19 @@ void Printer::print_elements(const Operand& operand, Type type) {
 }
 
 void Printer::print_operand(const Operand& operand, Type type) {
-  bool predicate = type == Type::pred ||
-                   (operand.kind == Kind::reg &&
-                    function_->registers[operand.reg].type == Type::pred);
+  bool predicate = type == Type::pred || (operand.kind == Kind::reg &&
+                                          function_->registers[operand.reg].type == Type::pred);
   if (operand.negated) add(predicate ? "!" : "-");
   switch (operand.kind) {
-    case Kind::none: break;
+    case Kind::none:
+      break;
     case Kind::reg:
       add(function_->registers[operand.reg].name);
       if (operand.selector != 0) add(".", selector_text(operand.selector));
       break;
-    case Kind::immediate: add(literal_text(operand.bits, type, operand.is_float_literal)); break;
+    case Kind::immediate:
+      add(literal_text(operand.bits, type, operand.is_float_literal));
+      break;
     case Kind::symbol:
       add(symbol_of(module_, *function_, operand).name, offset_text(operand.offset));
       break;
@@ -413,21 +420,28 @@ void Printer::print_operand(const Operand& operand, Type type) {
       print_elements(operand, type);
       add("}");
       break;
-    case Kind::pair: print_elements(operand, type); break;
-    case Kind::list:
-      add("(");
+    case Kind::pair:
       print_elements(operand, type);
-      add(")");
       break;
+    case Kind::list:
+      break;  // of a call only, printed there
     case Kind::tuple:
       add("[");
       print_elements(operand, Type::b32);
       add("]");
       break;
-    case Kind::label: add(function_->labels[operand.label].name); break;
-    case Kind::sink: add("_"); break;
-    case Kind::target_list: add(function_->target_lists[operand.label].name); break;
-    case Kind::prototype: add(function_->prototypes[operand.label].name); break;
+    case Kind::label:
+      add(function_->labels[operand.label].name);
+      break;
+    case Kind::sink:
+      add("_");
+      break;
+    case Kind::target_list:
+      add(function_->target_lists[operand.label].name);
+      break;
+    case Kind::prototype:
+      add(function_->prototypes[operand.label].name);
+      break;
   }
 }
 
@@ -439,8 +453,23 @@ void Printer::print_call(const Instruction& instruction) {
     if (i == 2 && operand.count == 0 && instruction.operand_count < 4) continue;
     bool first = i == 0 || (i == 1 && instruction.operands[0].count == 0);
     if (!first) add(", ");
-    print_operand(operand, Type::b64);
+    if (operand.kind == Kind::list) {
+      print_arguments(instruction, i);
+    } else {
+      print_operand(operand, Type::b64);
+    }
   }
+}
+
+void Printer::print_arguments(const Instruction& instruction, unsigned index) {
+  const Operand& list = instruction.operands[index];
+  add("(");
+  for (uint32_t i = 0; i < list.count; ++i) {
+    if (i > 0) add(", ");
+    print_operand(function_->operand_pool[list.first + i],
+                  argument_type(module_, *function_, instruction, index == 0, i));
+  }
+  add(")");
 }
 
 void Printer::print_instruction(const Function& function, const Instruction& instruction) {

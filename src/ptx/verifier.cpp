@@ -140,20 +140,28 @@ class Verifier {
     constexpr unsigned kDeepest = 3;
     size_t symbols = operand.local_symbol ? function_->symbols.size() : module_.symbols.size();
     switch (operand.kind) {
-      case Kind::reg: return operand.reg < function_->registers.size();
-      case Kind::symbol: return operand.symbol < symbols;
+      case Kind::reg:
+        return operand.reg < function_->registers.size();
+      case Kind::symbol:
+        return operand.symbol < symbols;
       case Kind::address:
         return (operand.reg == kNone || operand.reg < function_->registers.size()) &&
                (operand.symbol == kNone || operand.symbol < symbols);
-      case Kind::label: return operand.label < function_->labels.size();
-      case Kind::target_list: return operand.label < function_->target_lists.size();
-      case Kind::prototype: return operand.label < function_->prototypes.size();
-      case Kind::special: return static_cast<uint32_t>(operand.special) < count::kSpecialRegisters;
+      case Kind::label:
+        return operand.label < function_->labels.size();
+      case Kind::target_list:
+        return operand.label < function_->target_lists.size();
+      case Kind::prototype:
+        return operand.label < function_->prototypes.size();
+      case Kind::special:
+        return static_cast<uint32_t>(operand.special) < count::kSpecialRegisters;
       case Kind::vector:
       case Kind::pair:
       case Kind::list:
-      case Kind::tuple: break;
-      default: return true;
+      case Kind::tuple:
+        break;
+      default:
+        return true;
     }
     size_t pool = function_->operand_pool.size();
     if (depth == kDeepest || operand.first > pool || operand.count > pool - operand.first) {

@@ -20,6 +20,10 @@ std::optional<OperandProblem> find_operand_problem(const Module& module, const F
                                                    const Instruction& instruction,
                                                    const Assignment& assignment);
 
+/// The declared type of a call's argument or result, .b64 where it is not known.
+Type argument_type(const Module& module, const Function& function, const Instruction& call,
+                   bool is_result, uint32_t index);
+
 /// verify() without the operand checks, which the parser has made with better positions.
 Status verify_structure(const Module& module);
 

@@ -27,7 +27,7 @@ inline std::string kernel(std::string_view body) {
          "{\n"
          ".reg .pred %p<10>; .reg .b16 %rs<10>; .reg .b32 %r<100>; .reg .b64 %rd<20>; "
          ".reg .f32 %f<20>; .reg .f64 %fd<20>; .reg .b128 %rq<10>; .reg .s32 %s<10>; "
-         ".reg .u64 %ud<10>; .reg .f16 %h<10>;\n" +
+         ".reg .u64 %ud<10>; .reg .f16 %h<10>; .reg .b8 %b<4>;\n" +
          std::string(body) + "\n}\n";
 }
 constexpr int kBodyLine = 11;

@@ -81,12 +81,18 @@ class Example {
 
   std::string operand(const OperandSpec& spec) {
     switch (spec.shape) {
-      case OperandShape::address: return "[%rd1+8]";
-      case OperandShape::tuple: return "[%rd2, {%r1, %r2}]";
-      case OperandShape::label: return "L";
-      case OperandShape::table: return "T";
-      case OperandShape::call: return "f";
-      case OperandShape::value: break;
+      case OperandShape::address:
+        return "[%rd1+8]";
+      case OperandShape::tuple:
+        return "[%rd2, {%r1, %r2}]";
+      case OperandShape::label:
+        return "L";
+      case OperandShape::table:
+        return "T";
+      case OperandShape::call:
+        return "f";
+      case OperandShape::value:
+        break;
     }
     std::string text = value(spec);
     return spec.pair ? text + "|%p2" : text;
@@ -112,10 +118,15 @@ class Example {
     if (type == Type::f64) return "%fd1";
     switch (size_bits(type)) {
       case 8:
-      case 16: return "%rs1";
-      case 64: return "%rd1";
-      case 128: return "%rq1";
-      default: return "%r1";
+        return "%b1";
+      case 16:
+        return "%rs1";
+      case 64:
+        return "%rd1";
+      case 128:
+        return "%rq1";
+      default:
+        return "%r1";
     }
   }
 
@@ -139,7 +150,8 @@ TEST(Table, EveryFormIsReadAndPrinted) {
       std::string text = with_targets(instruction);
       text.replace(text.find("8.3"), 3, "9.0");
       auto module = parse(text, "t.ptx");
-      ASSERT_TRUE(module) << instruction << "\n" << form_text(forms[i]) << "\n"
+      ASSERT_TRUE(module) << instruction << "\n"
+                          << form_text(forms[i]) << "\n"
                           << module.error().message;
       const Instruction& read = code_of(**module).front();
       EXPECT_EQ(read.opcode, forms[i].opcode);
