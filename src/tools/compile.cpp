@@ -49,10 +49,7 @@ Status CompileCommand::compile() const {
   KM_ASSIGN(std::string text, read_file(file_));
   KM_TRY(check_writable(output));
   KM_ASSIGN(const Program program, compile_source({file_, std::move(text)}, options_, instances_));
-  const std::string ptx = copy_text([&](char* buffer, uint64_t capacity, uint64_t* size) {
-    return km_program_ptx(program.get(), buffer, capacity, size);
-  });
-  KM_TRY(write_file(output, ptx));
+  KM_TRY(write_file(output, program_ptx(program.get())));
   for (const std::string& instance : instances_) {
     const std::string name = copy_text([&](char* buffer, uint64_t capacity, uint64_t* size) {
       return km_program_lowered_name(program.get(), instance.c_str(), buffer, capacity, size);

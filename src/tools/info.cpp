@@ -6,6 +6,7 @@
 #include "tools/commands.h"
 #include "tools/error.h"
 #include "tools/library.h"
+#include "tools/source.h"
 
 namespace km::tools {
 namespace {
@@ -82,9 +83,7 @@ Json nvrtc_json() {
   Status status = check(km_program_create("", 0, "empty.cu", program.out()));
   if (status) status = check(km_program_compile(program.get()));
   if (!status) return {{"usable", false}, {"reason", status.error().message}};
-  const std::string ptx = copy_text([&](char* buffer, uint64_t capacity, uint64_t* size) {
-    return km_program_ptx(program.get(), buffer, capacity, size);
-  });
+  const std::string ptx = program_ptx(program.get());
   constexpr std::string_view kMark = ", V";
   const size_t mark = ptx.find(kMark, ptx.find("release"));
   std::string release = "unknown";

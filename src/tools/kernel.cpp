@@ -63,6 +63,15 @@ Result<std::string> choose_name(const std::vector<std::string>& names, const std
                      "'; name one of them as in the PTX:" + list);
 }
 
+Status load_ptx(km_context context, const std::string& ptx, const std::string& name,
+                Kernel& kernel) {
+  const Stopwatch loading;
+  KM_TRY(check(
+      km_module_load_ptx(context, ptx.data(), ptx.size(), name.c_str(), kernel.module.out())));
+  kernel.load_ms = loading.elapsed_ms();
+  return {};
+}
+
 Status load_cuda(km_context context, const Source& source, const CompileOptions& options,
                  const std::string& wanted, Kernel& kernel) {
   std::vector<std::string> instances;
@@ -75,10 +84,9 @@ Status load_cuda(km_context context, const Source& source, const CompileOptions&
       return km_program_lowered_name(program.get(), wanted.c_str(), buffer, capacity, size);
     });
   }
-  const Stopwatch loading;
-  KM_TRY(check(km_module_load_program(context, program.get(), kernel.module.out())));
-  kernel.load_ms = loading.elapsed_ms();
-  return {};
+  // The lines that a fault names are those of the PTX, as `kernelmill compile` writes it.
+  const std::string name = source.path.substr(0, source.path.rfind('.')) + ".ptx";
+  return load_ptx(context, program_ptx(program.get()), name, kernel);
 }
 
 }  // namespace
@@ -90,10 +98,7 @@ Result<Kernel> load_kernel(km_context context, const Source& source, const Compi
                            const std::string& name) {
   Kernel kernel;
   if (is_ptx(source.path)) {
-    const Stopwatch loading;
-    KM_TRY(check(km_module_load_ptx(context, source.text.data(), source.text.size(),
-                                    source.path.c_str(), kernel.module.out())));
-    kernel.load_ms = loading.elapsed_ms();
+    KM_TRY(load_ptx(context, source.text, source.path, kernel));
   } else {
     KM_TRY(load_cuda(context, source, options, name, kernel));
   }

@@ -66,4 +66,10 @@ Result<Program> compile_source(const Source& source, const CompileOptions& optio
   return status.error();
 }
 
+std::string program_ptx(km_program program) {
+  return copy_text([&](char* buffer, uint64_t capacity, uint64_t* size) {
+    return km_program_ptx(program, buffer, capacity, size);
+  });
+}
+
 }  // namespace km::tools

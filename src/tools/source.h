@@ -28,4 +28,6 @@ struct Source {
 Result<Program> compile_source(const Source& source, const CompileOptions& options,
                                const std::vector<std::string>& names);
 
+std::string program_ptx(km_program program);
+
 }  // namespace km::tools
