@@ -65,27 +65,57 @@ Status check_kernel_call(const KernelCall& kernel) {
   return check_shape(kernel.stream.context().device(), kernel.shape);
 }
 
-/// Entry i as a checked argument. Entries come in the order of their parameters or not; none comes
-/// twice.
-Result<SliceArgument> take_slice(Call& call, const KernelCall& kernel, uint64_t i) {
-  const km_launch_slice& entry = kernel.slices[i];
+/// Whether check_kernel_call() would succeed, without the words.
+bool is_sound(const KernelCall& kernel) {
+  const kmb_function_info& info = kernel.function.info();
+  const Context& context = kernel.stream.context();
+  return &context == &kernel.function.context() &&
+         kernel.arguments_size_bytes == info.param_bytes &&
+         (kernel.arguments != nullptr || info.param_bytes == 0) &&
+         kernel.slice_count <= info.param_count &&
+         (kernel.slices != nullptr || kernel.slice_count == 0) &&
+         fits_device(context.device().info(), kernel.shape);
+}
+
+Error bad_slice_handle(Call& call, uint64_t index) {
+  Error error = call.take_error();
+  error.message += " (entry " + std::to_string(index) + ")";
+  return error;
+}
+
+/// Entries come in any order, but no parameter comes twice.
+Status check_entry(const KernelCall& kernel, uint64_t index) {
+  const km_launch_slice& entry = kernel.slices[index];
   if (entry.reserved != 0) {
-    return make_error(KM_ERROR_INVALID_ARGUMENT, "slices[%" PRIu64 "].reserved is not 0", i);
+    return make_error(KM_ERROR_INVALID_ARGUMENT, "slices[%" PRIu64 "].reserved is not 0", index);
   }
-  auto* slice = call.get(handle_of<km_slice>(entry.slice), "slices[].slice");
-  if (slice == nullptr) {
-    Error error = call.take_error();
-    error.message += " (entry " + std::to_string(i) + ")";
-    return error;
-  }
-  const SliceArgument argument{entry.parameter, entry.offset_bytes, slice};
-  KM_TRY(check_slice_argument(kernel.stream, kernel.function, argument));
-  for (uint64_t before = 0; before < i; ++before) {
+  for (uint64_t before = 0; before < index; ++before) {
     if (kernel.slices[before].parameter != entry.parameter) continue;
     return make_error(KM_ERROR_INVALID_LAUNCH, "two slices are given for parameter %u",
                       entry.parameter);
   }
-  return argument;
+  return {};
+}
+
+/// Puts the addresses of the slices into the arguments, and their memory into `out_memories`.
+Status place_slices(Call& call, const KernelCall& kernel, std::byte* arguments,
+                    Memory** out_memories) {
+  const kmb_function_info& info = kernel.function.info();
+  for (uint64_t i = 0; i < kernel.slice_count; ++i) {
+    const km_launch_slice& entry = kernel.slices[i];
+    Slice* const slice = call.get(handle_of<km_slice>(entry.slice), "slices[].slice");
+    if (slice == nullptr) [[unlikely]]
+      return bad_slice_handle(call, i);
+    const SliceArgument argument{entry.parameter, entry.offset_bytes, slice};
+    if (!fits_parameter(kernel.stream, info, argument)) [[unlikely]] {
+      KM_TRY(check_slice_argument(kernel.stream, kernel.function, argument));
+    }
+    KM_TRY(check_entry(kernel, i));
+    const uint64_t address = slice->address() + entry.offset_bytes;
+    std::memcpy(arguments + info.params[entry.parameter].offset_bytes, &address, sizeof address);
+    out_memories[i] = &slice->memory();
+  }
+  return {};
 }
 
 Status launch_with_slices(Call& call, const KernelCall& kernel) {
@@ -98,15 +128,10 @@ Status launch_with_slices(Call& call, const KernelCall& kernel) {
     many.resize(kernel.slice_count);
     memories = many.data();
   }
-  for (uint64_t i = 0; i < kernel.slice_count; ++i) {
-    KM_ASSIGN(const SliceArgument argument, take_slice(call, kernel, i));
-    const uint64_t address = argument.slice->address() + argument.offset_bytes;
-    const kmb_param& param = kernel.function.info().params[argument.parameter];
-    std::memcpy(bytes.data() + param.offset_bytes, &address, sizeof address);
-    memories[i] = &argument.slice->memory();
-  }
-  KM_ASSIGN(const uint64_t ticket, submit_launch(kernel.stream, kernel.function, kernel.shape,
-                                                 bytes.data(), kernel.arguments_size_bytes));
+  KM_TRY(place_slices(call, kernel, bytes.data(), memories));
+  uint64_t ticket = 0;
+  KM_TRY(submit_launch(kernel.stream, kernel.function, kernel.shape, bytes.data(),
+                       kernel.arguments_size_bytes, &ticket));
   for (uint64_t i = 0; i < kernel.slice_count; ++i) {
     memories[i]->record_use(kernel.stream, ticket);
   }
@@ -199,10 +224,11 @@ km_status km_launch_kernel(km_stream stream, km_function function, const km_laun
                             arguments_size_bytes,
                             slices,
                             slice_count};
-    KM_TRY(check_kernel_call(kernel));
+    if (!is_sound(kernel)) [[unlikely]] {
+      KM_TRY(check_kernel_call(kernel));
+    }
     if (slice_count != 0) return launch_with_slices(call, kernel);
-    const Result<uint64_t> ticket =
-        submit_launch(*queue, *target, kernel.shape, arguments, arguments_size_bytes);
-    return ticket ? Status() : Status(ticket.error());
+    uint64_t ticket = 0;
+    return submit_launch(*queue, *target, kernel.shape, arguments, arguments_size_bytes, &ticket);
   });
 }

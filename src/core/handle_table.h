@@ -9,6 +9,7 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -36,6 +37,8 @@ enum class ObjectType : uint8_t {
 inline constexpr uint8_t kObjectTypeCount = 12;
 /// "km_stream"; empty for values that are no type.
 const char* handle_type_name(ObjectType type);
+/// The top byte of a type's ids, 0xA1 ...: bits 63 and 62 differ, so no address looks like it.
+constexpr uint64_t tag_of(ObjectType type) { return 0xA0 + static_cast<uint64_t>(type); }
 /// The type that an id claims, kNone for values that no table makes.
 ObjectType claimed_type(uint64_t id);
 
@@ -56,8 +59,9 @@ class HandleTable {
   using ReleaseObject = void (*)(Object* object);
 
   /// A slot serves `generation_count` objects and is then retired.
-  HandleTable(ObjectType type, ReleaseObject release_object,
-              uint32_t generation_count = UINT32_MAX);
+  constexpr HandleTable(ObjectType type, ReleaseObject release_object,
+                        uint32_t generation_count = UINT32_MAX)
+      : type_(type), release_object_(release_object), generation_count_(generation_count) {}
   HandleTable(const HandleTable&) = delete;
   HandleTable& operator=(const HandleTable&) = delete;
 
@@ -67,11 +71,29 @@ class HandleTable {
 
   /// Finds the object of a live id and keeps it from going away until unpin(); null for every
   /// other value. Lock-free.
-  HandleSlot* pin(uint64_t id);
+  HandleSlot* pin(uint64_t id) {
+    HandleSlot* slot = slot_of(id);
+    if (slot == nullptr) [[unlikely]]
+      return nullptr;
+    uint64_t state = slot->state.load(std::memory_order_acquire);
+    do {
+      // Live, and of this generation: nothing but the pins may differ.
+      if ((state & ~kPinMask) != live_state(id)) [[unlikely]]
+        return nullptr;
+    } while (!slot->state.compare_exchange_weak(state, state + 1, std::memory_order_acquire,
+                                                std::memory_order_acquire));
+    return slot;
+  }
   static Object* object_of(const HandleSlot* slot) {
     return slot->object.load(std::memory_order_relaxed);
   }
-  static void unpin(HandleSlot* slot);
+  static void unpin(HandleSlot* slot) {
+    // Nothing pins a dying slot, so exactly one thread sees the last pin go.
+    const uint64_t before = slot->state.fetch_sub(1, std::memory_order_acq_rel);
+    if ((before & ((uint64_t{1} << 32) - 1)) == (kPhaseDying << kPhaseShift | 1)) [[unlikely]] {
+      slot->table->reclaim(slot, static_cast<uint32_t>(before >> 32));
+    }
+  }
 
   /// Ends the id at once, and its object with the last pin. False when the id is not live.
   bool destroy(uint64_t id);
@@ -86,7 +108,30 @@ class HandleTable {
   static constexpr uint32_t kFirstChunkSlots = 256;
   static constexpr uint32_t kChunkCount = 16;
 
-  HandleSlot* slot_of(uint64_t id) const;
+  // The parts of a slot's state.
+  static constexpr uint32_t kPhaseShift = 30;
+  static constexpr uint64_t kPinMask = (uint64_t{1} << kPhaseShift) - 1;
+  static constexpr uint64_t kPhaseFree = 0, kPhaseLive = 1, kPhaseDying = 2, kPhaseRetired = 3;
+  static constexpr uint64_t live_state(uint64_t id) { return id << 32 | kPhaseLive << kPhaseShift; }
+
+  struct Place {
+    uint32_t chunk, offset;
+  };
+  // Chunk k starts at slot kFirstChunkSlots * (2^k - 1).
+  static constexpr Place place_of(uint32_t slot) {
+    const uint32_t shifted = slot + kFirstChunkSlots;
+    const auto chunk = static_cast<uint32_t>(std::bit_width(shifted >> 9));
+    return {chunk, shifted - (kFirstChunkSlots << chunk)};
+  }
+  HandleSlot* slot_of(uint64_t id) const {
+    if (id >> 56 != tag_of(type_)) [[unlikely]]
+      return nullptr;
+    const Place place = place_of(static_cast<uint32_t>(id >> 32) & 0xFFFFFF);
+    if (place.chunk >= kChunkCount) [[unlikely]]
+      return nullptr;
+    HandleSlot* chunk = chunks_[place.chunk].load(std::memory_order_acquire);
+    return chunk != nullptr ? &chunk[place.offset] : nullptr;
+  }
   HandleSlot* take_free_slot();
   HandleSlot* add_chunk(uint32_t chunk, uint32_t first_index, uint32_t slot_count);
   void reclaim(HandleSlot* slot, uint32_t generation);

@@ -1,22 +1,25 @@
 #include "core/handles.h"
 
-#include <array>
-#include <memory>
-
 namespace km {
+namespace {
 
-HandleTable& handle_table(ObjectType type) {
-  // Leaked on purpose: other threads may still make calls while the process exits.
-  using Tables = std::array<std::unique_ptr<HandleTable>, kObjectTypeCount>;
-  static const Tables& tables = [&]() -> Tables& {
-    auto created = std::make_unique<Tables>();
-    for (size_t i = 0; i < kObjectTypeCount; ++i) {
-      (*created)[i] = std::make_unique<HandleTable>(static_cast<ObjectType>(i),
-                                                    [](Object* object) { object->handle_gone(); });
-    }
-    return *created.release();
-  }();
-  return *tables[static_cast<size_t>(type)];
-}
+void release(Object* object) { object->handle_gone(); }
+
+}  // namespace
+
+constinit detail::HandleTables detail::handle_tables = {{
+    {ObjectType::kNone, release},
+    {ObjectType::kDevice, release},
+    {ObjectType::kContext, release},
+    {ObjectType::kStream, release},
+    {ObjectType::kEvent, release},
+    {ObjectType::kHostMemory, release},
+    {ObjectType::kSlice, release},
+    {ObjectType::kModule, release},
+    {ObjectType::kFunction, release},
+    {ObjectType::kLaunch, release},
+    {ObjectType::kProgram, release},
+    {ObjectType::kMemory, release},
+}};
 
 }  // namespace km

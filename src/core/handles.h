@@ -17,8 +17,19 @@ class Program;
 class Slice;
 class Stream;
 
-/// The table of a type; not for kNone.
-HandleTable& handle_table(ObjectType type);
+namespace detail {
+/// Never destroyed: other threads may still make calls while the process exits.
+union HandleTables {
+  HandleTable of[kObjectTypeCount];
+  ~HandleTables() {}
+};
+extern HandleTables handle_tables;
+}  // namespace detail
+
+/// The table of a type.
+inline HandleTable& handle_table(ObjectType type) {
+  return detail::handle_tables.of[static_cast<size_t>(type)];
+}
 
 template <class Handle>
 struct HandleTraits;

@@ -75,21 +75,18 @@ Status check_slice_argument(const Stream& stream, const Function& function,
   return {};
 }
 
-Result<uint64_t> submit_launch(Stream& stream, Function& function, const LaunchShape& shape,
-                               const void* arguments, uint64_t arguments_size_bytes) {
-  kmb_launch launch{};
-  for (uint32_t axis = 0; axis < 3; ++axis) {
-    launch.grid[axis] = shape.grid[axis];
-    launch.block[axis] = shape.block[axis];
-  }
-  launch.shared_bytes = shape.shared_bytes;
-  launch.arguments = arguments;
-  launch.arguments_size_bytes = arguments_size_bytes;
-  uint64_t ticket = 0;
-  KM_TRY(
-      call_backend(stream.backend().launch, stream.native(), function.native(), &launch, &ticket));
-  function.module().uses().record(stream, ticket);
-  return ticket;
+Status submit_launch(Stream& stream, Function& function, const LaunchShape& shape,
+                     const void* arguments, uint64_t arguments_size_bytes, uint64_t* out_ticket) {
+  const kmb_launch launch{{shape.grid[0], shape.grid[1], shape.grid[2]},
+                          {shape.block[0], shape.block[1], shape.block[2]},
+                          shape.shared_bytes,
+                          arguments,
+                          arguments_size_bytes};
+  Status status = call_backend(stream.backend().launch, stream.native(), function.native(), &launch,
+                               out_ticket);
+  if (status) [[likely]]
+    function.module().uses().record(stream, *out_ticket);
+  return status;
 }
 
 Launch::Launch(Stream& stream, Function& function)
@@ -180,8 +177,9 @@ Status Launch::submit() {
   const std::lock_guard lock(mutex_);
   KM_TRY(check_complete());
   KM_TRY(check_shape(context().device(), shape_));
-  KM_ASSIGN(const uint64_t ticket,
-            submit_launch(*stream_, *function_, shape_, arguments_.data(), arguments_.size()));
+  uint64_t ticket = 0;
+  KM_TRY(
+      submit_launch(*stream_, *function_, shape_, arguments_.data(), arguments_.size(), &ticket));
   for (const Ref<Memory>& memory : memories_) {
     if (memory) memory->record_use(*stream_, ticket);
   }

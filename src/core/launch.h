@@ -23,16 +23,34 @@ struct LaunchShape {
   uint64_t shared_bytes = 0;
 };
 
+/// Whether check_shape() would succeed, without the words.
+inline bool fits_device(const km_device_info& info, const LaunchShape& shape) {
+  bool fits = shape.shared_bytes <= info.shared_bytes_per_block_max;
+  for (int axis = 0; axis < 3; ++axis) {  // 0 wraps around to more than any limit
+    fits &= shape.grid[axis] - 1 < info.max_grid_dim[axis];
+    fits &= shape.block[axis] - 1 < info.max_block_dim[axis];
+  }
+  return fits &&
+         uint64_t{shape.block[0]} * shape.block[1] * shape.block[2] <= info.max_threads_per_block;
+}
 /// Grid, block and shared memory against the device's limits; the kernel's own are the backend's.
 Status check_shape(const Device& device, const LaunchShape& shape);
+/// Whether check_slice_argument() would succeed, without the words.
+inline bool fits_parameter(const Stream& stream, const kmb_function_info& info,
+                           const SliceArgument& argument) {
+  return argument.parameter < info.param_count &&
+         info.params[argument.parameter].size_bytes == sizeof(uint64_t) &&
+         &argument.slice->context() == &stream.context() &&
+         argument.offset_bytes <= argument.slice->size_bytes();
+}
 /// A slice for this parameter: its size, bounds and context.
 Status check_slice_argument(const Stream& stream, const Function& function,
                             const SliceArgument& argument);
 
-/// Submits one launch and returns its ticket, with which the caller notes the use of memory.
-/// `arguments` are the laid out bytes with all addresses in place.
-Result<uint64_t> submit_launch(Stream& stream, Function& function, const LaunchShape& shape,
-                               const void* arguments, uint64_t arguments_size_bytes);
+/// Submits one launch; the caller notes the use of memory with its ticket. `arguments` are the laid
+/// out bytes with all addresses in place.
+Status submit_launch(Stream& stream, Function& function, const LaunchShape& shape,
+                     const void* arguments, uint64_t arguments_size_bytes, uint64_t* out_ticket);
 
 /// One call of a kernel, put together step by step. Usable by several threads, one after another.
 class Launch final : public ContextChild {
