@@ -133,7 +133,19 @@ std::string first_error(const std::string& log) {
   return log.substr(begin, log.find('\n', start) - begin);
 }
 
-Error compile_error(const Program& program, int result, const std::string& log) {
+/// "; NVRTC 13.5 compiles for 75, 80 ..." where that is what went wrong.
+std::string architecture_hint(const std::string& text, const NvrtcInfo& info) {
+  if (text.find("gpu-architecture") == std::string::npos || info.architectures.empty()) return {};
+  std::string hint =
+      "; NVRTC " + std::to_string(info.major) + "." + std::to_string(info.minor) + " compiles for ";
+  for (const int architecture : info.architectures) {
+    hint += (hint.back() == ' ' ? "" : ", ") + std::to_string(architecture);
+  }
+  return hint;
+}
+
+Error compile_error(const Program& program, int result, const std::string& log,
+                    const NvrtcInfo& info) {
   const std::string text = first_error(log);
   switch (result) {
     case kNvrtcCompilation:
@@ -141,7 +153,7 @@ Error compile_error(const Program& program, int result, const std::string& log) 
     case kNvrtcNameExpressionNotValid:
       return program.error(KM_ERROR_NOT_FOUND, result, text);
     case kNvrtcInvalidOption:
-      return program.error(KM_ERROR_INVALID_ARGUMENT, result, text);
+      return program.error(KM_ERROR_INVALID_ARGUMENT, result, text + architecture_hint(text, info));
     case kNvrtcOutOfMemory:
       return program.error(KM_ERROR_OUT_OF_HOST_MEMORY, result, text);
     case kNvrtcBuiltinOperationFailure:
@@ -158,7 +170,7 @@ Status compile_here(const Nvrtc& nvrtc, const CompileInput& input,
   KM_TRY(program.create(input));
   const int result = program.compile(options);
   output.log = program.log();
-  if (result != kNvrtcSuccess) return compile_error(program, result, output.log);
+  if (result != kNvrtcSuccess) return compile_error(program, result, output.log, nvrtc.info);
   KM_ASSIGN(std::string ptx, program.ptx());
   std::vector<std::pair<std::string, std::string>> names;
   for (const std::string& expression : input.name_expressions) {

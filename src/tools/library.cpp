@@ -4,9 +4,20 @@
 
 namespace km::tools {
 
+namespace {
+
+/// The library's text begins with the function that failed; users of the command never called it.
+std::string without_function(const std::string& text) {
+  const size_t colon = text.find(": ");
+  const bool is_prefixed = text.starts_with("km_") && text.find(' ') == colon + 1;
+  return is_prefixed ? text.substr(colon + 2) : text;
+}
+
+}  // namespace
+
 Status check(km_status status) {
   if (status == KM_SUCCESS) return {};
-  std::string text = copy_text(km_last_error_message);
+  std::string text = without_function(copy_text(km_last_error_message));
   const char* name = "";
   if (text.empty() && km_status_name(status, &name) == KM_SUCCESS) text = name;
   return error(status, std::move(text));

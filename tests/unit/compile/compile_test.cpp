@@ -95,6 +95,14 @@ TEST_F(Compile, UnknownOptionIsTheCallersMistake) {
   EXPECT_THAT(error.message, HasSubstr("no-such-option"));
 }
 
+TEST_F(Compile, UnknownArchitectureListsThoseThatWork) {
+  input_.architecture = "compute_1";
+  const km::Error error = failure(kSaxpy);
+  EXPECT_EQ(error.status, KM_ERROR_INVALID_ARGUMENT);
+  EXPECT_THAT(error.message, HasSubstr(" compiles for "));
+  EXPECT_THAT(error.message, HasSubstr(", 90, "));
+}
+
 TEST_F(Compile, HeadersInMemory) {
   input_.headers = {{"scale.h", "#define SCALE 3"}};
   ASSERT_TRUE(compile("#include \"scale.h\"\n__global__ void k(int* p) { *p = SCALE; }"));
