@@ -8,6 +8,11 @@
 
 namespace {
 
+const std::string kPtxTitle =
+    "# PTX instructions\n\n"
+    "Every form that the parser and the verifier know, a row each. Forms newer than what a device\n"
+    "reports are named in the error that refuses them.\n\n";
+
 /// A cell of a Markdown table may not hold a bare bar.
 std::string cell(const char* text) {
   std::string out;
@@ -37,7 +42,7 @@ int main(int argc, char** argv) {
   if (argc == 2 && std::strcmp(argv[1], "environment") == 0) {
     text = environment();
   } else if (argc == 2 && std::strcmp(argv[1], "ptx-coverage") == 0) {
-    text = km::ptx::coverage_table();
+    text = kPtxTitle + km::ptx::coverage_table();
   } else {
     std::fprintf(stderr, "usage: km_gen environment|ptx-coverage\n");
     return 2;

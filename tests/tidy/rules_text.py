@@ -53,7 +53,7 @@ def blanks(file: File) -> list:
             report(number, "tab")
     if file.bytes and not file.bytes.endswith(b"\n"):
         report(len(file.lines), "no line break at the end of the file")
-    if file.bytes.endswith(b"\n\n"):
+    if file.bytes.endswith(b"\n\n") and not file.is_data:
         report(len(file.lines), "blank line at the end of the file")
     if file.bytes.startswith(b"\xef\xbb\xbf") or "\ufffd" in file.text:
         report(1, "not plain UTF-8")
@@ -78,6 +78,8 @@ def places(file: File) -> list:
 
 def generated(file: File) -> list:
     """Generated files lie in folders named generated/, say so, and nothing else does."""
+    if file.is_data:
+        return []
     head = "\n".join(file.lines[:5])
     has_banner = bool(GENERATED_BANNER.search(head))
     belongs = file.is_generated or file.path in GENERATED_FILES

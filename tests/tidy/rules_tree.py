@@ -54,13 +54,19 @@ def dead_sources(files: list, root: Path, commands: Path) -> list:
 
 def dead_others(files: list) -> list:
     """Scripts, kernels and data that no other file names (by name, stem or folder)."""
-    texts = [(f.path, f.text) for f in files if not f.is_binary and f.name != "LICENSE"]
+    texts = {f.path: f.text for f in files if not (f.is_binary or f.is_data or f.name == "LICENSE")}
+    everything = "\n".join(texts.values())
 
     def is_named(file) -> bool:
         folder = Path(file.path).parent
-        words = {file.name, Path(file.name).stem, f"{folder.parent.name}/{folder.name}"}
-        pattern = re.compile("|".join(rf"(?<!\w){re.escape(w)}(?!\w)" for w in words if w))
-        return any(path != file.path and pattern.search(text) for path, text in texts)
+        words = {file.name, Path(file.name).stem, f"{folder.parent.name}/{folder.name}"} - {""}
+        own = texts.get(file.path, "")
+        return any(
+            len(pattern.findall(everything)) > len(pattern.findall(own))
+            for word in words
+            if word in everything
+            for pattern in [re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")]
+        )
 
     return [
         Finding("dead", file.path, 1, "no other file names this one")
