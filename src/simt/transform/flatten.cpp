@@ -1,0 +1,15 @@
+#include "simt/transform/flatten.h"
+
+#include "simt/transform/inline_calls.h"
+#include "simt/transform/param_promotion.h"
+
+namespace km::simt {
+
+Result<std::unique_ptr<ptx::Function>> flatten(const ptx::Module& module,
+                                               const ptx::Function& function) {
+  KM_ASSIGN(ptx::Function flat, inline_calls(module, function));
+  promote_params(flat);
+  return std::make_unique<ptx::Function>(std::move(flat));
+}
+
+}  // namespace km::simt

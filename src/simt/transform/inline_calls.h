@@ -1,0 +1,13 @@
+// The first half of flatten(): calls of functions with a body are replaced by the body.
+#pragma once
+
+#include "base/result.h"
+#include "ptx/ir.h"
+
+namespace km::simt {
+
+/// A copy of `function` in which only known externals are called, with registers, immediates and
+/// .param variables as operands. Variables of call sequences stay in .param space.
+Result<ptx::Function> inline_calls(const ptx::Module& module, const ptx::Function& function);
+
+}  // namespace km::simt
