@@ -332,14 +332,17 @@ void Printer::print_body(const Function& function) {
     if (symbol.space == Space::param) add(";\n");
   }
   print_targets(function);
-  std::vector<const Label*> labels;
-  for (const Label& label : function.labels) labels.push_back(&label);
-  std::stable_sort(labels.begin(), labels.end(),
-                   [](const Label* a, const Label* b) { return a->instruction < b->instruction; });
+  std::vector<std::pair<uint32_t, LabelId>> labels;
+  for (LabelId id = 0; id < function.labels.size(); ++id) {
+    labels.emplace_back(function.labels[id].instruction, id);
+  }
+  std::sort(labels.begin(), labels.end());
   auto label = labels.begin();
   uint32_t line = kNone;
   for (uint32_t i = 0; i <= function.code.size(); ++i) {
-    for (; label != labels.end() && (*label)->instruction == i; ++label) add((*label)->name, ":\n");
+    for (; label != labels.end() && label->first == i; ++label) {
+      add(function.labels[label->second].name, ":\n");
+    }
     if (i == function.code.size()) break;
     const Instruction& instruction = function.code[i];
     if (instruction.source_line != line && instruction.source_line < function.source_lines.size()) {
