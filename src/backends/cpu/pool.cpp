@@ -173,6 +173,19 @@ bool Pool::others_wait(const Stream* stream) const {
   return now_ticks() - stream->ready_ticks() > kSliceTicks;
 }
 
+Stream* Pool::take_closed_stream() {
+  std::lock_guard lock(closed_lock_);
+  if (closed_.empty()) return nullptr;
+  Stream* stream = closed_.back();
+  closed_.pop_back();
+  return stream;
+}
+
+void Pool::keep_closed_stream(Stream* stream) {
+  std::lock_guard lock(closed_lock_);
+  closed_.push_back(stream);
+}
+
 bool Pool::wants_to_share(const Command& command) const {
   return options_.threads > 1 && !options_.in_order && is_worth_sharing(command);
 }

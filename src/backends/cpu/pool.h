@@ -37,6 +37,10 @@ class Pool {
   /// Whether the owner of a stream that has run for a while should let another one run.
   bool others_wait(const Stream* stream) const;
 
+  /// Streams that were closed and drained, to be used again; null: none.
+  Stream* take_closed_stream();
+  void keep_closed_stream(Stream* stream);
+
   // Jobs: commands that several threads run together. A job is named by a word that is never 0 and
   // not used again for a long time.
   bool wants_to_share(const Command& command) const;
@@ -90,6 +94,8 @@ class Pool {
   alignas(64) std::atomic<uint32_t> ready_count_{0};
   SpinLock ready_lock_;
   std::array<ReadyList, kPriorities> ready_;
+  SpinLock closed_lock_;
+  std::vector<Stream*> closed_;
   alignas(64) std::atomic<uint32_t> spinners_{0};
   std::atomic<uint32_t> sleepers_{0};
   std::atomic<uint32_t> wake_word_{0};

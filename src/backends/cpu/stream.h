@@ -1,6 +1,6 @@
 // An ordered queue of commands. Whoever owns the stream (a worker, or a thread that waits for it)
-// runs the commands in order; everybody else may append. Streams are never freed but used again,
-// and tickets never go back, so an old (stream, ticket) pair always reads as complete.
+// runs the commands in order; everybody else may append. Streams are never freed but used again
+// by their pool, and tickets never go back, so an old (stream, ticket) pair always reads as complete.
 #pragma once
 
 #include <atomic>
@@ -30,7 +30,7 @@ class Stream {
   void close();
 
   Context* context() const { return context_; }
-  int32_t priority() const { return priority_; }
+  int32_t priority() const { return priority_.load(std::memory_order_relaxed); }
 
   /// A command to fill in; null when memory is short.
   Command* allocate();
@@ -67,7 +67,7 @@ class Stream {
 
  private:
   friend class Pool;
-  Stream();
+  explicit Stream(Pool* pool);
   void make_ready();
   void recycle(Command* command);
   bool execute(Command& command, Executor* executor);
@@ -86,9 +86,11 @@ class Stream {
   static constexpr uint64_t kNothing = UINT64_MAX;
   static constexpr uint32_t kMaxFreeCommands = 1024;
 
+  // A thread may still be leaving add_ready() of the pool when the stream has been used again: so
+  // the pool never changes.
+  Pool* const pool_;
   Context* context_ = nullptr;
-  Pool* pool_ = nullptr;
-  int32_t priority_ = 0;
+  std::atomic<int32_t> priority_{0};
 
   // Appending.
   alignas(64) SpinLock lock_;

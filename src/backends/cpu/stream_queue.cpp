@@ -10,37 +10,14 @@
 #include "backends/cpu/work.h"
 
 namespace km::cpu {
-namespace {
 
-/// Streams that were closed and drained.
-struct FreeStreams {
-  SpinLock lock;
-  std::vector<Stream*> streams;
-};
-
-FreeStreams& free_streams() {
-  static auto* const made = new FreeStreams;
-  return *made;
-}
-
-}  // namespace
-
-Stream::Stream() : tail_(new Command), head_(tail_) {}
+Stream::Stream(Pool* pool) : pool_(pool), tail_(new Command), head_(tail_) {}
 
 Stream* Stream::open(Context* context, int32_t priority) {
-  Stream* stream = nullptr;
-  FreeStreams& free = free_streams();
-  {
-    std::lock_guard lock(free.lock);
-    if (!free.streams.empty()) {
-      stream = free.streams.back();
-      free.streams.pop_back();
-    }
-  }
-  if (stream == nullptr) stream = new Stream;
+  Stream* stream = context->pool()->take_closed_stream();
+  if (stream == nullptr) stream = new Stream(context->pool());
   stream->context_ = context;
-  stream->pool_ = context->pool();
-  stream->priority_ = priority;
+  stream->priority_.store(priority, std::memory_order_relaxed);
   context->retain();
   context->add_stream(stream);
   return stream;
@@ -62,11 +39,7 @@ void Stream::close() {
 void Stream::reuse() {
   Context* context = context_;
   context->remove_stream(this);
-  FreeStreams& free = free_streams();
-  {
-    std::lock_guard lock(free.lock);
-    free.streams.push_back(this);
-  }
+  pool_->keep_closed_stream(this);
   context->release();
 }
 
