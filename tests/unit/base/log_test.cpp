@@ -1,0 +1,90 @@
+#include "base/log.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "base/dylib.h"
+
+namespace km {
+namespace {
+
+// Settings are read once per process, so each case runs in a child of its own.
+std::string lines_with(const char* setting) {
+  const std::string path = ::testing::TempDir() + "km_log_" + std::to_string(getpid());
+  const pid_t child = fork();
+  if (child == 0) {
+    setenv("KM_LOG", setting, 1);
+    setenv("KM_LOG_FILE", path.c_str(), 1);
+    log(LogLevel::kError, "one", "%d", 1);
+    log(LogLevel::kWarn, "one", "two");
+    log(LogLevel::kInfo, "one", "three");
+    log(LogLevel::kDebug, "other", "four");
+    log(LogLevel::kWarn, "one", "%s", std::string(5000, 'x').c_str());
+    _exit(0);
+  }
+  waitpid(child, nullptr, 0);
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  unlink(path.c_str());
+  return text.str();
+}
+
+bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+
+TEST(Log, LevelsAndAreas) {
+  const std::string usual = lines_with("");
+  EXPECT_TRUE(has(usual, "kernelmill: error: one: 1\nkernelmill: warning: one: two\n"));
+  EXPECT_FALSE(has(usual, "three"));
+  EXPECT_EQ(lines_with("off"), "");
+  EXPECT_TRUE(has(lines_with("debug"), "kernelmill: debug: other: four\n"));
+  const std::string narrowed = lines_with("debug,other");
+  EXPECT_TRUE(has(narrowed, "four"));
+  EXPECT_TRUE(has(narrowed, "error: one: 1"));  // errors are shown in any case
+  EXPECT_FALSE(has(narrowed, "two"));
+}
+
+TEST(Log, LongLinesAreCutAtALineEnd) {
+  const std::string text = lines_with("warn");
+  EXPECT_EQ(text.back(), '\n');
+  EXPECT_LT(text.size(), 2200u);
+}
+
+int g_sunk_level = 0;
+std::string g_sunk_text;
+
+TEST(Log, SinkReplacesTheFile) {
+  set_log_sink([](int32_t level, const char* area, const char* text) {
+    g_sunk_level = level;
+    g_sunk_text = std::string(area) + "/" + text;
+  });
+  log_text(1, "area", "text");
+  set_log_sink(nullptr);
+  EXPECT_EQ(g_sunk_level, 1);
+  EXPECT_EQ(g_sunk_text, "area/text");
+}
+
+TEST(Dylib, FindsSymbolsAndSaysWhatIsMissing) {
+  const Result<Dylib> library = Dylib::open("libc.so.6");
+  ASSERT_TRUE(library) << library.error().message;
+  EXPECT_EQ(library->symbol("no_such_symbol"), nullptr);
+  EXPECT_EQ(library->function<int (*)(int)>("abs")(-3), 3);
+  EXPECT_TRUE(has(library->path(), "libc.so.6"));
+  const Result<Dylib> missing = Dylib::open("/nowhere/libnothing.so");
+  ASSERT_FALSE(missing);
+  EXPECT_TRUE(has(missing.error().message, "libnothing.so"));
+}
+
+TEST(Dylib, FolderOfCode) {
+  const std::string own = folder_of_code(reinterpret_cast<const void*>(&lines_with));
+  EXPECT_EQ(own.front(), '/');
+  EXPECT_EQ(folder_of_code(nullptr), "");
+}
+
+}  // namespace
+}  // namespace km
