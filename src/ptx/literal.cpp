@@ -17,20 +17,48 @@ Constant make_integer(uint64_t bits, bool is_unsigned) {
   return {is_unsigned ? Constant::Kind::u64 : Constant::Kind::s64, bits};
 }
 
-/// Widening keeps the payload of a NaN but, unlike the hardware, does not quiet it.
+// The two conversions are done on the bits: the program that we live in may have told its
+// threads to flush subnormals, and the hardware quiets signalling NaNs.
+
 uint64_t widen(uint32_t bits) {
-  float value = std::bit_cast<float>(bits);
-  if (!std::isnan(value)) return std::bit_cast<uint64_t>(static_cast<double>(value));
-  return (uint64_t{bits} & 0x80000000u) << 32 | 0x7ff0000000000000u |
-         (uint64_t{bits} & 0x007fffffu) << 29;
+  uint64_t sign = uint64_t{bits >> 31} << 63;
+  uint32_t exponent = bits >> 23 & 0xff;
+  uint64_t fraction = bits & 0x007fffffu;
+  if (exponent == 0xff) return sign | 0x7ff0000000000000u | fraction << 29;
+  if (exponent == 0) {
+    if (fraction == 0) return sign;
+    auto shift = static_cast<uint32_t>(std::countl_zero(fraction) - (63 - 23));
+    fraction = fraction << shift & 0x007fffffu;
+    return sign | uint64_t{1023 - 126 - shift} << 52 | fraction << 29;
+  }
+  return sign | uint64_t{exponent + 1023 - 127} << 52 | fraction << 29;
 }
 
+/// To nearest, ties to even.
 uint32_t narrow(uint64_t bits) {
-  auto value = std::bit_cast<double>(bits);
-  if (!std::isnan(value)) return std::bit_cast<uint32_t>(static_cast<float>(value));
-  auto payload = static_cast<uint32_t>(bits >> 29) & 0x007fffffu;
-  return static_cast<uint32_t>(bits >> 32 & 0x80000000u) | 0x7f800000u |
-         (payload ? payload : 0x00400000u);
+  auto sign = static_cast<uint32_t>(bits >> 63) << 31;
+  auto exponent = static_cast<int>(bits >> 52 & 0x7ff);
+  uint64_t fraction = bits & 0x000fffffffffffffu;
+  if (exponent == 0x7ff) {
+    auto payload = static_cast<uint32_t>(fraction >> 29);
+    if (fraction != 0 && payload == 0) payload = 0x00400000u;
+    return sign | 0x7f800000u | payload;
+  }
+  exponent -= 1023 - 127;
+  if (exponent >= 0xff) return sign | 0x7f800000u;
+  uint32_t drop = 29;
+  if (exponent <= 0) {  // subnormal as a float, or zero
+    if (exponent < -24) return sign;
+    fraction |= uint64_t{1} << 52;
+    drop += static_cast<uint32_t>(1 - exponent);
+    exponent = 0;
+  }
+  uint64_t kept = fraction >> drop;
+  uint64_t rest = fraction & ((uint64_t{1} << drop) - 1);
+  uint64_t half = uint64_t{1} << (drop - 1);
+  uint32_t result = static_cast<uint32_t>(exponent) << 23 | static_cast<uint32_t>(kept);
+  bool up = rest > half || (rest == half && (kept & 1));
+  return sign | (result + (up ? 1 : 0));  // a carry runs into the exponent, as it should
 }
 
 std::optional<Constant> apply_float(std::string_view op, double a, double b) {

@@ -204,6 +204,12 @@ std::string suggest_directive(std::string_view word) {
   return suggest_among(word, {std::begin(kDirectives), std::end(kDirectives)}, ".");
 }
 
+std::string suggest_special_register(std::string_view word) {
+  std::vector<std::string_view> names;
+  for (const SpecialRegisterInfo& info : kSpecialRegisters) names.push_back(info.name);
+  return suggest_among(word, names, "%");
+}
+
 Type bits_type(uint32_t size) {
   switch (size) {
     case 8:

@@ -29,6 +29,7 @@ std::vector<Modifier> find_modifiers(std::string_view glob);
 /// ", did you mean 'x'?" for the nearest word, or nothing where none is near.
 std::string suggest_opcode(std::string_view word);
 std::string suggest_directive(std::string_view word);
+std::string suggest_special_register(std::string_view word);  // without %
 std::string suggest_among(std::string_view word, const std::vector<std::string_view>& candidates,
                           std::string_view prefix);
 

@@ -153,6 +153,9 @@ Status Parser::parse_module_variable(Linkage linkage) {
       }
       id = known->second;
     }
+    if (token_.is('=') && linkage == Linkage::external) {
+      return error_at(token_, "an '.extern' variable cannot be initialised");
+    }
     if (accept('=')) KM_TRY(parse_initialiser(symbol, kNone, id));
     if (symbol.unsized && !symbol.is_function && linkage != Linkage::external) {
       return error_at(name,

@@ -83,8 +83,11 @@ std::optional<Entity> Parser::find_name(std::string_view name) {
 }
 
 Error Parser::undefined(const Token& name) const {
-  std::string_view kind = name.text.starts_with('%') ? "undefined register " : "undefined name ";
-  return error_at(name, std::string(kind) + quote(name.text));
+  if (!name.text.starts_with('%')) return error_at(name, "undefined name " + quote(name.text));
+  constexpr size_t kTooShortToGuess = 5;  // %r7 is near many names
+  bool guess = name.text.size() >= kTooShortToGuess;
+  return error_at(name, "undefined register " + quote(name.text) +
+                            (guess ? suggest_special_register(name.text.substr(1)) : ""));
 }
 
 Result<Operand> Parser::parse_named_operand() {

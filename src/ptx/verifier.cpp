@@ -83,6 +83,7 @@ class Verifier {
     if (instruction_->form >= all_forms().size()) return error("an instruction without a form");
     const Form& form = all_forms()[instruction_->form];
     KM_TRY(check_versions(form));
+    KM_TRY(check_vector_width());
     if (instruction_->guard != kNone) KM_TRY(check_guard());
     if (with_operands_) KM_TRY(check_operands(form));
     return instruction_->opcode == Opcode::call ? check_call() : Status();
@@ -108,6 +109,22 @@ class Verifier {
                    module_.target);
     }
     return {};
+  }
+
+  /// Vectors of 256 bits came with sm_100.
+  Status check_vector_width() const {
+    Opcode op = instruction_->opcode;
+    if (op != Opcode::ld && op != Opcode::st) return {};
+    constexpr uint32_t kWidest = 128;
+    uint32_t elements = instruction_->has(Modifier::v4)   ? 4
+                        : instruction_->has(Modifier::v2) ? 2
+                                                          : 1;
+    bool wide =
+        instruction_->has(Modifier::v8) || elements * size_bits(instruction_->type()) > kWidest;
+    if (!wide) return {};
+    return error(
+        "vectors of more than 128 bits need sm_100 or later, instructions up to sm_90a "
+        "are supported");
   }
 
   Status check_guard() const {

@@ -118,6 +118,8 @@ TEST(Declaration, Errors) {
             "t.ptx:4:18: undefined name 'nowhere' in an initialiser");
   EXPECT_EQ(declaration_error(".global .f32 a = a;"),
             "t.ptx:4:18: a variable of type .f32 cannot hold an address");
+  EXPECT_EQ(declaration_error(".extern .global .u64 a = b;\n.global .u64 a; .global .u64 b;"),
+            "t.ptx:4:24: an '.extern' variable cannot be initialised");
   EXPECT_EQ(declaration_error(".shared .u32 a = 1;"),
             "t.ptx:4:18: a variable in .shared cannot be initialised");
   EXPECT_EQ(declaration_error(".global .u32 a = 1.5;"),

@@ -39,6 +39,13 @@ constexpr Case kOperands[] = {
     {"add.u32 %r1, %r2;", "11:1: 'add.u32' takes 3 operands, found 2"},
     {"bar.sync;", "11:1: 'bar.sync' takes 1 to 2 operands, found 0"},
     {"add.u32 %r1, %r2, %nope;", "11:19: undefined register '%nope'"},
+    {"mov.u32 %r1, %tidd.x;", "11:14: undefined register '%tidd', did you mean '%tid'?"},
+    {"ld.global.v8.f32 {%f1,%f2,%f3,%f4,%f5,%f6,%f7,%f8}, [%rd1];",
+     "11:1: vectors of more than 128 bits need sm_100 or later, instructions up to sm_90a are "
+     "supported"},
+    {"st.global.v4.f64 [%rd1], {%fd1, %fd2, %fd3, %fd4};",
+     "11:1: vectors of more than 128 bits need sm_100 or later, instructions up to sm_90a are "
+     "supported"},
     {"ld.global.u32 %r1, [nope];", "11:21: undefined name 'nope'"},
     {"add.f32 %f1, %r2, %f3;", ""},  // .b32 registers go with .f32
     {"add.f32 %f1, %s2, %f3;",

@@ -1,5 +1,7 @@
 // Literals and constant expressions, by what an instruction makes of them.
 #include <bit>
+#include <cmath>
+#include <random>
 
 #include "ptx/literal.h"
 #include "support.h"
@@ -98,6 +100,29 @@ TEST(Literal, ErrorsNameTheirPlace) {
             "t.ptx:11:14: an integer constant where a floating-point value (.f32) is expected: "
             "write 1.0, 0f3F800000 or 0d3FF0000000000000");
   EXPECT_EQ(body_error("mov.u32 %r1, 1.0 & 2;"), "t.ptx:11:18: operator '&' needs integers");
+}
+
+/// The hardware's conversions are the reference, where they neither quiet nor flush.
+TEST(Literal, FloatConversionsMatchTheHardware) {
+  std::mt19937_64 random(11);
+  for (int i = 0; i < 200000; ++i) {
+    uint64_t bits = random();
+    if (i % 2) {  // around the range of float
+      bits = (bits & 0x800fffffffffffffu) | (1023 - 155 + random() % 300) << 52;
+    }
+    if (i % 16 == 3) bits &= ~uint64_t{0} << (random() % 64);
+    auto value = std::bit_cast<double>(bits);
+    if (std::isnan(value)) continue;
+    auto expected = std::bit_cast<uint32_t>(static_cast<float>(value));
+    ASSERT_EQ(bits_as({Constant::Kind::f64, bits}, Type::f32), expected) << std::hex << bits;
+    auto single = static_cast<uint32_t>(bits);
+    if (i % 4 == 0) single &= 0x807fffffu;
+    if (std::isnan(std::bit_cast<float>(single))) continue;
+    auto wide = std::bit_cast<uint64_t>(static_cast<double>(std::bit_cast<float>(single)));
+    ASSERT_EQ(bits_as({Constant::Kind::f32, single}, Type::f64), wide) << std::hex << single;
+  }
+  EXPECT_EQ(bits_as({Constant::Kind::f64, 0x7ff0000000000001u}, Type::f32), 0x7fc00000u);
+  EXPECT_EQ(bits_as({Constant::Kind::f32, 0x7f800001u}, Type::f64), 0x7ff0000020000000u);
 }
 
 TEST(Literal, TextReadsBackAsTheSameBits) {

@@ -148,7 +148,7 @@ TEST(Table, EveryFormIsReadAndPrinted) {
     for (bool full : {false, true}) {
       std::string instruction = Example(forms[i], full).text();
       std::string text = with_targets(instruction);
-      text.replace(text.find("8.3"), 3, "9.0");
+      text.replace(text.find("8.3"), 3, "9.5");
       auto module = parse(text, "t.ptx");
       ASSERT_TRUE(module) << instruction << "\n"
                           << form_text(forms[i]) << "\n"
