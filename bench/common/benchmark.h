@@ -1,5 +1,6 @@
 // One contestant's version of one benchmark, and the protocol by which run.py drives it: a process
-// prepares, runs once, checks the result, says "ready", and then gives one sample per line it reads.
+// prepares, runs once, checks the result, says "ready", and then gives one sample per line it
+// reads.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
-// Cold compile time of kernels after NVRTC: for each .cu file the time to load its PTX (parse, verify,
-// analyse), for each kernel the time until its first launch is submitted (code generation). The
-// launches get arguments that are all zero: most kernels then have nothing to do, and a fault of one
-// only ends its own context.
+// Cold compile time of kernels after NVRTC: for each .cu file the time to load its PTX (parse,
+// verify, analyse), for each kernel the time until its first launch is submitted (code generation).
+// The launches get arguments that are all zero: most kernels then have nothing to do, and a fault
+// of one only ends its own context.
 #include <cstdio>
 
 #include "hosts/kernelmill_host.h"
@@ -69,8 +69,7 @@ Kernel time_kernel(const std::string& ptx, const std::string& path, uint32_t ind
   require(km_device_open("cpu", &device), "km_device_open");
   require(km_context_create(device, &context), "km_context_create");
   require(km_context_default_stream(context, &stream), "km_context_default_stream");
-  require(km_module_load_ptx(context, ptx.data(), ptx.size(), path.c_str(), &module),
-          path.c_str());
+  require(km_module_load_ptx(context, ptx.data(), ptx.size(), path.c_str(), &module), path.c_str());
   const std::string name = copy_name(module, index);
   require(km_module_function(module, name.c_str(), &function), name.c_str());
   const Kernel kernel{name, time_first_launch(stream, function)};
@@ -91,16 +90,16 @@ void time_file(const std::string& path) {
   require(km_device_open("cpu", &device), "km_device_open");
   require(km_context_create(device, &context), "km_context_create");
   const double start = now_seconds();
-  require(km_module_load_ptx(context, ptx.data(), ptx.size(), path.c_str(), &module),
-          path.c_str());
+  require(km_module_load_ptx(context, ptx.data(), ptx.size(), path.c_str(), &module), path.c_str());
   const double load_ms = (now_seconds() - start) * 1e3;
   uint32_t count = 0;
   require(km_module_function_count(module, &count), "km_module_function_count");
   for (uint32_t i = 0; i < count; ++i) {
     const Kernel kernel = time_kernel(ptx, path, i);
-    std::printf("{\"state\": \"kernel\", \"file\": \"%s\", \"kernel\": \"%s\", \"load_ms\": %.3f, "
-                "\"compile_ms\": %.3f}\n",
-                path.c_str(), kernel.name.c_str(), load_ms, kernel.compile_ms);
+    std::printf(
+        "{\"state\": \"kernel\", \"file\": \"%s\", \"kernel\": \"%s\", \"load_ms\": %.3f, "
+        "\"compile_ms\": %.3f}\n",
+        path.c_str(), kernel.name.c_str(), load_ms, kernel.compile_ms);
     std::fflush(stdout);
   }
 }

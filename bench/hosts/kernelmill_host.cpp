@@ -23,7 +23,8 @@ void KernelmillKernel::pack(uint32_t index, const void* value, uint64_t size_byt
   km_param_info info{};
   info.struct_size = sizeof info;
   require(km_function_param(function_, index, &info), "km_function_param");
-  if (info.size_bytes != size_bytes) fail("argument " + std::to_string(index) + " has another size");
+  if (info.size_bytes != size_bytes)
+    fail("argument " + std::to_string(index) + " has another size");
   if (arguments_.size() < info.offset_bytes + size_bytes) {
     arguments_.resize(info.offset_bytes + size_bytes);
   }

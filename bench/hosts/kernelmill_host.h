@@ -16,8 +16,7 @@ void require(km_status status, const char* call);
 /// A kernel with its arguments packed once; launching it again costs one call.
 class KernelmillKernel {
  public:
-  KernelmillKernel(km_stream stream, km_function function)
-      : stream_(stream), function_(function) {}
+  KernelmillKernel(km_stream stream, km_function function) : stream_(stream), function_(function) {}
 
   void set_shape(km_launch_config config) { config_ = config; }
   template <class... Args>

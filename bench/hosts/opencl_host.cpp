@@ -57,17 +57,17 @@ cl_mem OpenclHost::allocate(size_t size_bytes, const void* content) {
   cl_mem buffer = clCreateBuffer(context_, CL_MEM_READ_WRITE, size_bytes, nullptr, &status);
   require_cl(status, "clCreateBuffer");
   if (content != nullptr) {
-    require_cl(clEnqueueWriteBuffer(queue_, buffer, CL_TRUE, 0, size_bytes, content, 0, nullptr,
-                                    nullptr),
-               "clEnqueueWriteBuffer");
+    require_cl(
+        clEnqueueWriteBuffer(queue_, buffer, CL_TRUE, 0, size_bytes, content, 0, nullptr, nullptr),
+        "clEnqueueWriteBuffer");
   }
   return buffer;
 }
 
 void OpenclHost::download(cl_mem buffer, void* destination, size_t size_bytes) {
-  require_cl(clEnqueueReadBuffer(queue_, buffer, CL_TRUE, 0, size_bytes, destination, 0, nullptr,
-                                 nullptr),
-             "clEnqueueReadBuffer");
+  require_cl(
+      clEnqueueReadBuffer(queue_, buffer, CL_TRUE, 0, size_bytes, destination, 0, nullptr, nullptr),
+      "clEnqueueReadBuffer");
 }
 
 }  // namespace km::bench

@@ -20,8 +20,8 @@ constexpr int64_t kSteps = 400000;
 /// Keeps the compiler from moving or merging what happens to a value.
 inline void pin(Vector& value) { asm volatile("" : "+v"(value)); }
 
-/// Runs `step(chain, constant)` kSteps times on every chain and thread; counts the threads. The chains
-/// are variables because gcc keeps the elements of an array in memory.
+/// Runs `step(chain, constant)` kSteps times on every chain and thread; counts the threads. The
+/// chains are variables because gcc keeps the elements of an array in memory.
 template <class Step>
 int run_chains(const Step& step) {
   int threads = 0;

@@ -2,15 +2,15 @@
 #define INDEX() (blockIdx.x * blockDim.x + threadIdx.x)
 typedef unsigned int u32;
 
-#define UNARY_KERNEL(name, instruction)                                        \
-  extern "C" __global__ void name(const float* a, float* out, u32 n) {         \
-    const u32 i = INDEX();                                                     \
-    if (i >= n) return;                                                        \
-    float plain, flushed;                                                      \
-    asm volatile(instruction ".approx.f32 %0, %1;" : "=f"(plain) : "f"(a[i])); \
+#define UNARY_KERNEL(name, instruction)                                              \
+  extern "C" __global__ void name(const float* a, float* out, u32 n) {               \
+    const u32 i = INDEX();                                                           \
+    if (i >= n) return;                                                              \
+    float plain, flushed;                                                            \
+    asm volatile(instruction ".approx.f32 %0, %1;" : "=f"(plain) : "f"(a[i]));       \
     asm volatile(instruction ".approx.ftz.f32 %0, %1;" : "=f"(flushed) : "f"(a[i])); \
-    out[2 * i + 0] = plain;                                                    \
-    out[2 * i + 1] = flushed;                                                  \
+    out[2 * i + 0] = plain;                                                          \
+    out[2 * i + 1] = flushed;                                                        \
   }
 
 UNARY_KERNEL(approx_rcp, "rcp")

@@ -79,8 +79,8 @@ extern "C" __global__ void sobel(const u8* in, u8* out, int width, int height) {
   }
   const u8* p = in + y * width + x;
   const int gx = p[1 - width] + 2 * p[1] + p[1 + width] - p[-1 - width] - 2 * p[-1] - p[-1 + width];
-  const int gy = p[width - 1] + 2 * p[width] + p[width + 1] - p[-width - 1] - 2 * p[-width] -
-                 p[-width + 1];
+  const int gy =
+      p[width - 1] + 2 * p[width] + p[width + 1] - p[-width - 1] - 2 * p[-width] - p[-width + 1];
   const float magnitude = sqrtf((float)(gx * gx + gy * gy));
   out[y * width + x] = magnitude > 255.0f ? 255 : (u8)magnitude;
 }
@@ -166,7 +166,14 @@ extern "C" __global__ void sha256(const u32* blocks, u32* digests, u32 n) {
     const u32 t1 = h + s1 + ((e & f) ^ (~e & g)) + c_sha256[k] + w[k];
     const u32 s0 = rotate_right(a, 2) ^ rotate_right(a, 13) ^ rotate_right(a, 22);
     const u32 t2 = s0 + ((a & b) ^ (a & c) ^ (b & c));
-    h = g; g = f; f = e; e = d + t1; d = c; c = b; b = a; a = t1 + t2;
+    h = g;
+    g = f;
+    f = e;
+    e = d + t1;
+    d = c;
+    c = b;
+    b = a;
+    a = t1 + t2;
   }
   const u32 end[8] = {a, b, c, d, e, f, g, h};
   for (int k = 0; k < 8; ++k) digests[8 * i + k] = start[k] + end[k];

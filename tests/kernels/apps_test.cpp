@@ -63,9 +63,7 @@ TEST(Apps, BlackScholes) {
     want_put.push_back(static_cast<float>(discounted * cdf(-d2) - s * cdf(-d1)));
   }
   // A few ulps of the terms before they cancel.
-  const auto bound = [&](uint64_t i) {
-    return 4e-6 * static_cast<double>(price[i] + strike[i]);
-  };
+  const auto bound = [&](uint64_t i) { return 4e-6 * static_cast<double>(price[i] + strike[i]); };
   expect_near("black_scholes call", call.read(), want_call, bound);
   expect_near("black_scholes put", put.read(), want_put, bound);
 }
@@ -164,8 +162,8 @@ TEST(Apps, KMeansAssignment) {
         distance[c] = std::fma(difference, difference, distance[c]);
       }
     }
-    want.push_back(static_cast<int32_t>(
-        std::min_element(distance.begin(), distance.end()) - distance.begin()));
+    want.push_back(static_cast<int32_t>(std::min_element(distance.begin(), distance.end()) -
+                                        distance.begin()));
   }
   expect_bits("kmeans_assign", label.read(), want);
 }
@@ -306,7 +304,8 @@ int32_t common_subsequence(const int8_t* a, const int8_t* b, int n) {
 
 TEST(Apps, CommonSubsequence) {
   const int n = 96, pairs = 6;
-  auto a = cast_all<int8_t>(random_u32(n * pairs, 15)), b = cast_all<int8_t>(random_u32(n * pairs, 16));
+  auto a = cast_all<int8_t>(random_u32(n * pairs, 15)),
+       b = cast_all<int8_t>(random_u32(n * pairs, 16));
   for (int8_t& c : a) c &= 3;
   for (int8_t& c : b) c &= 3;
   Buffer<int8_t> in_a(session(), a), in_b(session(), b);
@@ -351,8 +350,8 @@ TEST(Apps, BinarySearch) {
   kernels().run("binary_search", cover(n), in, size, in_needles, found, n);
   vector<int32_t> want;
   for (const int32_t needle : needles) {
-    want.push_back(static_cast<int32_t>(
-        std::lower_bound(sorted.begin(), sorted.end(), needle) - sorted.begin()));
+    want.push_back(static_cast<int32_t>(std::lower_bound(sorted.begin(), sorted.end(), needle) -
+                                        sorted.begin()));
   }
   expect_bits("binary_search", found.read(), want);
 }
@@ -365,7 +364,8 @@ TEST(Apps, Softmax) {
   vector<float> want;
   for (int row = 0; row < rows; ++row) {
     double sum = 0;
-    for (int c = 0; c < columns; ++c) sum += std::exp(static_cast<double>(values[row * columns + c]));
+    for (int c = 0; c < columns; ++c)
+      sum += std::exp(static_cast<double>(values[row * columns + c]));
     for (int c = 0; c < columns; ++c) {
       const auto value = static_cast<double>(values[row * columns + c]);
       want.push_back(static_cast<float>(std::exp(value) / sum));

@@ -66,15 +66,30 @@ extern "C" __global__ void switches(const u32* in, u32* out, u32 n) {
   u32 x = in[i];
   for (int step = 0; step < 8; ++step) {
     switch (x % 11) {
-      case 0: x = x / 11 + 3; break;
-      case 1: x += 7;  // falls through
-      case 2: x ^= 0x55; break;
-      case 3: x = x * 5 + 1; break;
+      case 0:
+        x = x / 11 + 3;
+        break;
+      case 1:
+        x += 7;  // falls through
+      case 2:
+        x ^= 0x55;
+        break;
+      case 3:
+        x = x * 5 + 1;
+        break;
       case 4:
-      case 5: x >>= 1; break;
-      case 7: step += 2; x += 100; break;
-      case 9: out[i] = x; return;
-      default: x = ~x;
+      case 5:
+        x >>= 1;
+        break;
+      case 7:
+        step += 2;
+        x += 100;
+        break;
+      case 9:
+        out[i] = x;
+        return;
+      default:
+        x = ~x;
     }
   }
   out[i] = x + 1;

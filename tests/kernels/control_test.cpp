@@ -91,9 +91,8 @@ uint32_t nested(uint32_t in, uint32_t i) {
 }
 
 TEST(Control, NestedLoops) {
-  check_map<uint32_t>("nested_loops", random_u32(2000, 2), [](uint32_t x, uint32_t i) {
-    return std::array<uint32_t, 1>{nested(x, i)};
-  });
+  check_map<uint32_t>("nested_loops", random_u32(2000, 2),
+                      [](uint32_t x, uint32_t i) { return std::array<uint32_t, 1>{nested(x, i)}; });
 }
 
 uint32_t switched(uint32_t x) {
@@ -120,9 +119,8 @@ uint32_t switched(uint32_t x) {
 }
 
 TEST(Control, Switches) {
-  check_map<uint32_t>("switches", mixed_u32(3000, 3), [](uint32_t x, uint32_t) {
-    return std::array<uint32_t, 1>{switched(x)};
-  });
+  check_map<uint32_t>("switches", mixed_u32(3000, 3),
+                      [](uint32_t x, uint32_t) { return std::array<uint32_t, 1>{switched(x)}; });
 }
 
 TEST(Control, ReturnsFromLoops) {
@@ -198,7 +196,8 @@ TEST(Control, Recursion) {
   Buffer<uint32_t> out(session(), 2 * n);
   kernels().run("recursion", cover(n, 64), out, n);
   vector<uint32_t> want, fibonacci{0, 1};
-  while (fibonacci.size() < 15) fibonacci.push_back(*(fibonacci.end() - 1) + *(fibonacci.end() - 2));
+  while (fibonacci.size() < 15)
+    fibonacci.push_back(*(fibonacci.end() - 1) + *(fibonacci.end() - 2));
   for (uint32_t i = 0; i < n; ++i) {
     want.insert(want.end(), {fibonacci[i % 15], ackermann(i % 3, i % 5)});
   }
@@ -272,13 +271,27 @@ int32_t interpret(const uint8_t* code, int length) {
     uint32_t& head = stack[top];
     if (op == 6 && operand > 28) break;
     switch (op) {
-      case 0: top = (top + 1) % 8; stack[top] = operand; break;
-      case 1: head += stack[(top + 7) % 8]; break;
-      case 2: head *= operand + 1; break;
-      case 3: top = (top + 7) % 8; break;
-      case 4: pc = head % 2 == 1 ? (pc + static_cast<int>(operand)) % length : pc; break;
-      case 5: stack[(top + operand) % 8] ^= head + static_cast<uint32_t>(pc); break;
-      default: head -= operand;
+      case 0:
+        top = (top + 1) % 8;
+        stack[top] = operand;
+        break;
+      case 1:
+        head += stack[(top + 7) % 8];
+        break;
+      case 2:
+        head *= operand + 1;
+        break;
+      case 3:
+        top = (top + 7) % 8;
+        break;
+      case 4:
+        pc = head % 2 == 1 ? (pc + static_cast<int>(operand)) % length : pc;
+        break;
+      case 5:
+        stack[(top + operand) % 8] ^= head + static_cast<uint32_t>(pc);
+        break;
+      default:
+        head -= operand;
     }
   }
   auto sum = static_cast<uint32_t>(pc);

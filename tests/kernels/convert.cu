@@ -4,7 +4,7 @@ typedef unsigned int u32;
 typedef unsigned long long u64;
 typedef long long s64;
 
-#define FOUR_MODES(index, call, type, value)        \
+#define FOUR_MODES(index, call, type, value)               \
   out[count * i + index + 0] = (u64)(type)call##rn(value); \
   out[count * i + index + 1] = (u64)(type)call##rz(value); \
   out[count * i + index + 2] = (u64)(type)call##rd(value); \
@@ -28,7 +28,7 @@ extern "C" __global__ void f64_to_integer(const double* a, u64* out, u32 n) {
   FOUR_MODES(12, __double2ull_, u64, a[i]);
 }
 
-#define FOUR_FLOATS(index, call, value)                             \
+#define FOUR_FLOATS(index, call, value)                          \
   out[count * i + index + 0] = __float_as_uint(call##rn(value)); \
   out[count * i + index + 1] = __float_as_uint(call##rz(value)); \
   out[count * i + index + 2] = __float_as_uint(call##rd(value)); \
@@ -43,7 +43,7 @@ extern "C" __global__ void integer_to_f32(const u64* a, u64* out, u32 n) {
   FOUR_FLOATS(12, __ull2float_, a[i]);
 }
 
-#define FOUR_DOUBLES(index, call, value)                                      \
+#define FOUR_DOUBLES(index, call, value)                                   \
   out[count * i + index + 0] = (u64)__double_as_longlong(call##rn(value)); \
   out[count * i + index + 1] = (u64)__double_as_longlong(call##rz(value)); \
   out[count * i + index + 2] = (u64)__double_as_longlong(call##rd(value)); \

@@ -20,8 +20,8 @@ Module& kernels() { return session().cuda("convert.cu"); }
 /// Values about every integer limit, halves, and random bit patterns.
 template <class F>
 vector<F> values_near_limits(vector<F> values) {
-  for (const double limit : {0.0, 1.0, 128.0, 256.0, 32768.0, 65536.0, 0x1p31, 0x1p32, 0x1p63,
-                             0x1p64}) {
+  for (const double limit :
+       {0.0, 1.0, 128.0, 256.0, 32768.0, 65536.0, 0x1p31, 0x1p32, 0x1p63, 0x1p64}) {
     for (const double offset : {-1.5, -1.0, -0.5, -0.25, 0.25, 0.5, 1.0, 1.5}) {
       values.push_back(static_cast<F>(limit + offset));
       values.push_back(static_cast<F>(-limit + offset));
@@ -52,9 +52,8 @@ void check_to_integer(const char* kernel, const vector<F>& a, bool from_f64) {
   kernels().run(kernel, cover(n), in, out, n);
   vector<uint64_t> want;
   for (const F x : a) append_integers(want, static_cast<double>(x), from_f64);
-  expect_bits(kernel, out.read(), want, [&](uint64_t i) {
-    return text_of(a[i / 16]) + " result " + std::to_string(i % 16);
-  });
+  expect_bits(kernel, out.read(), want,
+              [&](uint64_t i) { return text_of(a[i / 16]) + " result " + std::to_string(i % 16); });
 }
 
 TEST(Convert, F32ToInteger) {
@@ -93,9 +92,8 @@ TEST(Convert, IntegerToF32) {
     for (const Round m : kModes) want.push_back(bits_of(soft_from_s64<float>(s64, m)));
     for (const Round m : kModes) want.push_back(bits_of(soft_from_u64<float>(x, m)));
   }
-  expect_bits("integer_to_f32", out.read(), want, [&](uint64_t i) {
-    return text_of(a[i / 16]) + " result " + std::to_string(i % 16);
-  });
+  expect_bits("integer_to_f32", out.read(), want,
+              [&](uint64_t i) { return text_of(a[i / 16]) + " result " + std::to_string(i % 16); });
 }
 
 TEST(Convert, IntegerToF64) {
@@ -111,9 +109,8 @@ TEST(Convert, IntegerToF64) {
     for (const Round m : kModes) want.push_back(bits_of(soft_from_s64<double>(s64, m)));
     for (const Round m : kModes) want.push_back(bits_of(soft_from_u64<double>(x, m)));
   }
-  expect_bits("integer_to_f64", out.read(), want, [&](uint64_t i) {
-    return text_of(a[i / 10]) + " result " + std::to_string(i % 10);
-  });
+  expect_bits("integer_to_f64", out.read(), want,
+              [&](uint64_t i) { return text_of(a[i / 10]) + " result " + std::to_string(i % 10); });
 }
 
 TEST(Convert, F64ToF32) {
@@ -134,9 +131,8 @@ TEST(Convert, F64ToF32) {
   for (const double x : a) {
     for (const Round mode : kModes) want.push_back(soft_narrow(x, mode));
   }
-  expect_values("f64_to_f32", got, want, [&](uint64_t i) {
-    return text_of(a[i / 4]) + " result " + std::to_string(i % 4);
-  });
+  expect_values("f64_to_f32", got, want,
+                [&](uint64_t i) { return text_of(a[i / 4]) + " result " + std::to_string(i % 4); });
 }
 
 TEST(Convert, F32ToF64) {
@@ -159,9 +155,9 @@ TEST(Convert, IntegerWidths) {
     return (low ^ sign) - sign;
   };
   for (const uint64_t x : a) {
-    want.insert(want.end(), {extend(x, 8), x & 0xFF, extend(x, 16), x & 0xFFFF, extend(x, 32),
-                             x & 0xFFFFFFFF, extend(x >> 13, 8) & 0xFFFFFFFF,
-                             extend(x >> 29, 8) & 0xFFFF});
+    want.insert(want.end(),
+                {extend(x, 8), x & 0xFF, extend(x, 16), x & 0xFFFF, extend(x, 32), x & 0xFFFFFFFF,
+                 extend(x >> 13, 8) & 0xFFFFFFFF, extend(x >> 29, 8) & 0xFFFF});
   }
   expect_bits("integer_widths", out.read(), want);
 }

@@ -21,8 +21,10 @@ std::pair<vector<float>, vector<float>> small_pairs() {
   auto values = mixed_pairs(corners_f32(), random_bits_f32(2000, 1));
   Random random(2);
   for (int i = 0; i < 4000; ++i) {
-    values.first.push_back(std::ldexp(random.uniform(-2, 2), -64 - static_cast<int>(random.below(70))));
-    values.second.push_back(std::ldexp(random.uniform(-2, 2), -60 - static_cast<int>(random.below(80))));
+    values.first.push_back(
+        std::ldexp(random.uniform(-2, 2), -64 - static_cast<int>(random.below(70))));
+    values.second.push_back(
+        std::ldexp(random.uniform(-2, 2), -60 - static_cast<int>(random.below(80))));
   }
   return values;
 }
@@ -74,9 +76,8 @@ TEST(FastMath, FlushingComparisons) {
     const float x = flush(a[i]), y = flush(b[i]);
     want.push_back((x < y ? 1 : 0) | (x == y ? 2 : 0) | (x > 0 ? 4 : 0) | (x != y ? 8 : 0));
   }
-  expect_bits("flushing_comparisons", out.read(), want, [&](uint64_t i) {
-    return text_of(a[i]) + ", " + text_of(b[i]);
-  });
+  expect_bits("flushing_comparisons", out.read(), want,
+              [&](uint64_t i) { return text_of(a[i]) + ", " + text_of(b[i]); });
 }
 
 TEST(FastMath, Functions) {
@@ -88,14 +89,19 @@ TEST(FastMath, Functions) {
   double worst[6] = {};
   for (uint32_t i = 0; i < n; ++i) {
     const auto x = static_cast<double>(a[i]);
-    const double exact[6] = {std::sin(x), std::cos(x),          std::exp(x),
-                             std::log(std::fabs(x) + 1.0), std::sqrt(std::fabs(x)), 1 / (x + 10)};
+    const double exact[6] = {std::sin(x),
+                             std::cos(x),
+                             std::exp(x),
+                             std::log(std::fabs(x) + 1.0),
+                             std::sqrt(std::fabs(x)),
+                             1 / (x + 10)};
     for (int k = 0; k < 6; ++k) {
       const double error = std::fabs(static_cast<double>(got[k * n + i]) - exact[k]);
       worst[k] = std::fmax(worst[k], k < 2 || k == 3 ? error : error / exact[k]);
     }
   }
-  // From the bounds of the instructions: absolute for sine, cosine and the logarithm, else relative.
+  // From the bounds of the instructions: absolute for sine, cosine and the logarithm, else
+  // relative.
   const double bounds[6] = {std::exp2(-20.5), std::exp2(-20.5), 0x1p-20, 0x1p-21, 0x1p-22, 0x1p-21};
   for (int k = 0; k < 6; ++k) EXPECT_LE(worst[k], bounds[k]) << "column " << k;
 }

@@ -26,7 +26,7 @@ extern "C" __global__ void f64_arithmetic(const double* a, const double* b, doub
   out[6 * i + 5] = sqrt(a[i]);
 }
 
-#define FOUR_MODES(index, call, ...)        \
+#define FOUR_MODES(index, call, ...)                  \
   out[count * i + index + 0] = call##rn(__VA_ARGS__); \
   out[count * i + index + 1] = call##rz(__VA_ARGS__); \
   out[count * i + index + 2] = call##rd(__VA_ARGS__); \
@@ -86,9 +86,9 @@ extern "C" __global__ void f64_minmax(const double* a, const double* b, double* 
   out[2 * i + 1] = fmax(a[i], b[i]);
 }
 
-#define RELATIONS(x, y)                                                                  \
+#define RELATIONS(x, y)                                                                     \
   ((x) < (y) ? 1 : 0) | ((x) <= (y) ? 2 : 0) | ((x) > (y) ? 4 : 0) | ((x) >= (y) ? 8 : 0) | \
-      ((x) == (y) ? 16 : 0) | ((x) != (y) ? 32 : 0) | (!((x) < (y)) ? 64 : 0) |            \
+      ((x) == (y) ? 16 : 0) | ((x) != (y) ? 32 : 0) | (!((x) < (y)) ? 64 : 0) |             \
       (!((x) >= (y)) ? 128 : 0) | ((x) != (x) || (y) != (y) ? 256 : 0)
 
 extern "C" __global__ void float_compare(const float* a, const float* b, const double* c,

@@ -156,9 +156,9 @@ uint32_t relations(F x, F y) {
   const bool unordered = std::isnan(x) || std::isnan(y);
   const bool less = std::isless(x, y), equal = !unordered && !less && !std::isgreater(x, y);
   const bool greater = std::isgreater(x, y);
-  return (less ? 1 : 0) | (less || equal ? 2 : 0) | (greater ? 4 : 0) |
-         (greater || equal ? 8 : 0) | (equal ? 16 : 0) | (!equal ? 32 : 0) | (!less ? 64 : 0) |
-         (!(greater || equal) ? 128 : 0) | (unordered ? 256 : 0);
+  return (less ? 1 : 0) | (less || equal ? 2 : 0) | (greater ? 4 : 0) | (greater || equal ? 8 : 0) |
+         (equal ? 16 : 0) | (!equal ? 32 : 0) | (!less ? 64 : 0) | (!(greater || equal) ? 128 : 0) |
+         (unordered ? 256 : 0);
 }
 
 TEST(Float, Compare) {
@@ -199,9 +199,8 @@ void check_integral(const char* kernel, const vector<F>& a) {
     want.insert(want.end(), {integral(Round::rn), integral(Round::rm), integral(Round::rp),
                              integral(Round::rz), std::round(x)});
   }
-  expect_values(kernel, out.read(), want, [&](uint64_t i) {
-    return text_of(a[i / 5]) + " result " + std::to_string(i % 5);
-  });
+  expect_values(kernel, out.read(), want,
+                [&](uint64_t i) { return text_of(a[i / 5]) + " result " + std::to_string(i % 5); });
 }
 
 TEST(Float, Integral32) {
@@ -228,12 +227,9 @@ TEST(Float, ExactFunctions) {
     int exponent = 0;
     const float fraction = std::isfinite(x) ? std::frexp(x, &exponent) : x;
     const int scale = static_cast<int>(bits_of(y) & 511) - 256;
-    return std::array<float, 6>{std::fmod(x, y),
-                                std::remainder(x, y),
-                                std::ldexp(x, scale),
-                                fraction + static_cast<float>(exponent),
-                                std::nextafter(x, y),
-                                std::fdim(x, y)};
+    return std::array<float, 6>{std::fmod(x, y),      std::remainder(x, y),
+                                std::ldexp(x, scale), fraction + static_cast<float>(exponent),
+                                std::nextafter(x, y), std::fdim(x, y)};
   });
 }
 
@@ -246,11 +242,20 @@ TEST(Float, Classify) {
   vector<uint32_t> want;
   for (const float x : a) {
     switch (std::fpclassify(x)) {
-      case FP_NAN: want.push_back(1); break;
-      case FP_INFINITE: want.push_back(2); break;
-      case FP_SUBNORMAL: want.push_back(4 | 8); break;
-      case FP_ZERO: want.push_back(4 | 16); break;
-      default: want.push_back(4);
+      case FP_NAN:
+        want.push_back(1);
+        break;
+      case FP_INFINITE:
+        want.push_back(2);
+        break;
+      case FP_SUBNORMAL:
+        want.push_back(4 | 8);
+        break;
+      case FP_ZERO:
+        want.push_back(4 | 16);
+        break;
+      default:
+        want.push_back(4);
     }
   }
   expect_bits("f32_classify", out.read(), want);
@@ -297,8 +302,7 @@ TEST(Float, ErrorFreeTransforms) {
     // Products and sums of floats of like size are exact in double.
     const double product = static_cast<double>(x) * y, sum = static_cast<double>(x) + y;
     const float p = static_cast<float>(product), s = static_cast<float>(sum);
-    return std::array<float, 4>{p, static_cast<float>(product - p), s,
-                                static_cast<float>(sum - s)};
+    return std::array<float, 4>{p, static_cast<float>(product - p), s, static_cast<float>(sum - s)};
   });
 }
 

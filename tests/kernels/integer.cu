@@ -154,11 +154,14 @@ extern "C" __global__ void int_bitfield(const u32* a, const u32* b, const u32* p
   u32 extracted, inserted;
   int signed_extracted;
   asm volatile("bfe.u32 %0, %1, %2, %3;"
-               : "=r"(extracted) : "r"(a[i]), "r"(position[i]), "r"(length[i]));
+               : "=r"(extracted)
+               : "r"(a[i]), "r"(position[i]), "r"(length[i]));
   asm volatile("bfe.s32 %0, %1, %2, %3;"
-               : "=r"(signed_extracted) : "r"(a[i]), "r"(position[i]), "r"(length[i]));
+               : "=r"(signed_extracted)
+               : "r"(a[i]), "r"(position[i]), "r"(length[i]));
   asm volatile("bfi.b32 %0, %1, %2, %3, %4;"
-               : "=r"(inserted) : "r"(a[i]), "r"(b[i]), "r"(position[i]), "r"(length[i]));
+               : "=r"(inserted)
+               : "r"(a[i]), "r"(b[i]), "r"(position[i]), "r"(length[i]));
   out[3 * i + 0] = extracted;
   out[3 * i + 1] = (u32)signed_extracted;
   out[3 * i + 2] = inserted;
@@ -206,7 +209,7 @@ extern "C" __global__ void int_compare(const u64* a, const u64* b, u32* out, u32
   bits |= (x >= y) << 15 | ((s64)x < (s64)y) << 16 | ((s64)x <= (s64)y) << 17;
   bits |= ((s64)x > (s64)y) << 18 | ((s64)x >= (s64)y) << 19;
   out[2 * i + 0] = bits;
-  out[2 * i + 1] = p < q ? p : (int)p > (int)q ? q : x > y ? ~p : ~q;
+  out[2 * i + 1] = p<q ? p : (int)p>(int) q ? q : x > y ? ~p : ~q;
 }
 
 extern "C" __global__ void int_dot4(const u32* a, const u32* b, const u32* c, u32* out, u32 n) {

@@ -45,29 +45,24 @@ TEST(Integer, Arithmetic32) {
   check_pairs<8, uint32_t, uint32_t>("int_arith32", a, b, [](uint32_t x, uint32_t y) {
     const int64_t distance = std::llabs(int64_t{s(x)} - s(y));
     const uint32_t udistance = x > y ? x - y : y - x;
-    return std::array<uint32_t, 8>{
-        x + y,
-        x - y,
-        x * y,
-        x * y + (x ^ y),
-        0u - x,
-        static_cast<uint32_t>(std::max(s(x), s(y))) - std::min(x, y),
-        static_cast<uint32_t>(std::min(s(x), s(y))) + std::max(x, y),
-        static_cast<uint32_t>(distance) + 17u + udistance + 5u};
+    return std::array<uint32_t, 8>{x + y,
+                                   x - y,
+                                   x * y,
+                                   x * y + (x ^ y),
+                                   0u - x,
+                                   static_cast<uint32_t>(std::max(s(x), s(y))) - std::min(x, y),
+                                   static_cast<uint32_t>(std::min(s(x), s(y))) + std::max(x, y),
+                                   static_cast<uint32_t>(distance) + 17u + udistance + 5u};
   });
 }
 
 TEST(Integer, Arithmetic64) {
   const auto [a, b] = pairs64();
   check_pairs<8, uint64_t, uint64_t>("int_arith64", a, b, [](uint64_t x, uint64_t y) {
-    return std::array<uint64_t, 8>{x + y,
-                                   x - y,
-                                   x * y,
-                                   x * y + (x | y),
-                                   0u - x,
-                                   widen(std::max(s(x), s(y))),
-                                   std::min(x, y),
-                                   widen(std::llabs(s(x >> 1) - s(y >> 1)))};
+    return std::array<uint64_t, 8>{x + y,          x - y,
+                                   x * y,          x * y + (x | y),
+                                   0u - x,         widen(std::max(s(x), s(y))),
+                                   std::min(x, y), widen(std::llabs(s(x >> 1) - s(y >> 1)))};
   });
 }
 
@@ -182,14 +177,12 @@ TEST(Integer, Shift) {
     const uint32_t c = std::min(k, 32u);
     const auto left = [&](uint32_t by) { return (a[i] << by) >> 32; };
     const auto right = [&](uint32_t by) { return static_cast<uint32_t>(a[i] >> by); };
-    want.insert(want.end(),
-                {x << (k & 31), x >> (k & 31), static_cast<uint32_t>(s(x) >> (k & 31)),
-                 a[i] << (k & 63), a[i] >> (k & 63), widen(s(a[i]) >> (k & 63)),
-                 left(k & 31) << 32 | right(k & 31), left(c) << 32 | right(c)});
+    want.insert(want.end(), {x << (k & 31), x >> (k & 31), static_cast<uint32_t>(s(x) >> (k & 31)),
+                             a[i] << (k & 63), a[i] >> (k & 63), widen(s(a[i]) >> (k & 63)),
+                             left(k & 31) << 32 | right(k & 31), left(c) << 32 | right(c)});
   }
   expect_bits("int_shift", out.read(), want, [&](uint64_t i) {
-    return text_of(a[i / 8]) + " by " + text_of(amount[i / 8]) + " result " +
-           std::to_string(i % 8);
+    return text_of(a[i / 8]) + " by " + text_of(amount[i / 8]) + " result " + std::to_string(i % 8);
   });
 }
 
@@ -202,14 +195,13 @@ TEST(Integer, ShiftClampsItsCount) {
   vector<uint64_t> want;
   for (uint32_t i = 0; i < n; ++i) {
     const uint32_t k = amount[i], x = static_cast<uint32_t>(a[i]);
-    want.insert(want.end(), {k >= 32 ? 0 : x << k, k >= 32 ? 0 : x >> k,
-                             static_cast<uint32_t>(s(x) >> std::min(k, 31u)),
-                             k >= 64 ? 0 : a[i] << k, k >= 64 ? 0 : a[i] >> k,
-                             widen(s(a[i]) >> std::min(k, 63u))});
+    want.insert(want.end(),
+                {k >= 32 ? 0 : x << k, k >= 32 ? 0 : x >> k,
+                 static_cast<uint32_t>(s(x) >> std::min(k, 31u)), k >= 64 ? 0 : a[i] << k,
+                 k >= 64 ? 0 : a[i] >> k, widen(s(a[i]) >> std::min(k, 63u))});
   }
   expect_bits("int_shift_clamped", out.read(), want, [&](uint64_t i) {
-    return text_of(a[i / 6]) + " by " + text_of(amount[i / 6]) + " result " +
-           std::to_string(i % 6);
+    return text_of(a[i / 6]) + " by " + text_of(amount[i / 6]) + " result " + std::to_string(i % 6);
   });
 }
 
@@ -222,9 +214,9 @@ TEST(Integer, BytePermute) {
   vector<uint32_t> want;
   for (uint32_t i = 0; i < n; ++i) {
     // CUDA looks at three bits of each selector; PTX's sign mode is bit 3 and unreachable here.
-    want.insert(want.end(), {permute_bytes(a[i], b[i], selector[i] & 0x7777),
-                             permute_bytes(a[i], b[i], 0x0123), permute_bytes(a[i], b[i], 0x5410),
-                             permute_bytes(a[i], 0, 0x4321)});
+    want.insert(want.end(),
+                {permute_bytes(a[i], b[i], selector[i] & 0x7777), permute_bytes(a[i], b[i], 0x0123),
+                 permute_bytes(a[i], b[i], 0x5410), permute_bytes(a[i], 0, 0x4321)});
   }
   expect_bits("int_bytes", out.read(), want);
 }
@@ -251,9 +243,9 @@ TEST(Integer, BitField) {
     const auto extract = [&](bool is_signed) {
       return static_cast<uint32_t>(extract_bits(a[i], position[i], length[i], 32, is_signed));
     };
-    want.insert(want.end(), {extract(false), extract(true),
-                             static_cast<uint32_t>(
-                                 insert_bits(a[i], b[i], position[i], length[i], 32))});
+    want.insert(want.end(),
+                {extract(false), extract(true),
+                 static_cast<uint32_t>(insert_bits(a[i], b[i], position[i], length[i], 32))});
   }
   expect_bits("int_bitfield", out.read(), want, [&](uint64_t i) {
     return text_of(a[i / 3]) + " at " + std::to_string(position[i / 3]) + " length " +
@@ -272,9 +264,9 @@ TEST(Integer, Logic) {
   vector<uint32_t> want;
   for (uint32_t i = 0; i < n; ++i) {
     const uint32_t x = a[i], y = b[i], z = c[i];
-    want.insert(want.end(), {(x & y) | (~x & z), (x & y) ^ (x & z) ^ (y & z), x ^ y ^ z,
-                             ~(x | y | z), combine_bits(x, y, z, 0x6A),
-                             (x != 0 && y != 0) || z == 0 ? 1u : 0u});
+    want.insert(want.end(),
+                {(x & y) | (~x & z), (x & y) ^ (x & z) ^ (y & z), x ^ y ^ z, ~(x | y | z),
+                 combine_bits(x, y, z, 0x6A), (x != 0 && y != 0) || z == 0 ? 1u : 0u});
   }
   expect_bits("int_logic", out.read(), want);
 }
@@ -286,8 +278,8 @@ TEST(Integer, SmallTypes) {
     const auto sx = static_cast<int16_t>(x), sy = static_cast<int16_t>(y);
     const auto p = static_cast<int8_t>(x), q = static_cast<int8_t>(y);
     const auto narrow = [](int value) { return static_cast<uint16_t>(value); };
-    const int relations = (p < q) + 2 * (static_cast<uint8_t>(x) < static_cast<uint8_t>(y)) +
-                          4 * (x < y);
+    const int relations =
+        (p < q) + 2 * (static_cast<uint8_t>(x) < static_cast<uint8_t>(y)) + 4 * (x < y);
     return std::array<uint16_t, 8>{narrow(x + y),
                                    narrow(sx * sy),
                                    narrow(sx >> (y & 15)),

@@ -106,7 +106,9 @@ vector<double> wide_range64(uint64_t seed) {
 
 TEST(Math, Trigonometric32) {
   check("f32_trigonometric", wide_range(1),
-        {{"sinf", mpfr_sin, 2}, {"cosf", mpfr_cos, 2}, {"tanf", mpfr_tan, 4},
+        {{"sinf", mpfr_sin, 2},
+         {"cosf", mpfr_cos, 2},
+         {"tanf", mpfr_tan, 4},
          {"atanf", mpfr_atan, 2}});
 }
 
@@ -132,21 +134,30 @@ TEST(Math, InverseTrigonometric32) {
 
 TEST(Math, Exponential32) {
   check("f32_exponential", wide_range(4),
-        {{"expf", mpfr_exp, 2}, {"exp2f", mpfr_exp2, 2}, {"exp10f", mpfr_exp10, 2},
-         {"expm1f", mpfr_expm1, 1}, {"sinhf", mpfr_sinh, 3}, {"coshf", mpfr_cosh, 2},
+        {{"expf", mpfr_exp, 2},
+         {"exp2f", mpfr_exp2, 2},
+         {"exp10f", mpfr_exp10, 2},
+         {"expm1f", mpfr_expm1, 1},
+         {"sinhf", mpfr_sinh, 3},
+         {"coshf", mpfr_cosh, 2},
          {"tanhf", mpfr_tanh, 2}});
 }
 
 TEST(Math, Logarithm32) {
   check("f32_logarithm", wide_range(7),
-        {{"logf", mpfr_log, 1}, {"log2f", mpfr_log2, 1}, {"log10f", mpfr_log10, 2},
-         {"log1pf", mpfr_log1p, 1}, {"cbrtf", mpfr_cbrt, 1}, {"rsqrtf", reciprocal_root, 2}});
+        {{"logf", mpfr_log, 1},
+         {"log2f", mpfr_log2, 1},
+         {"log10f", mpfr_log10, 2},
+         {"log1pf", mpfr_log1p, 1},
+         {"cbrtf", mpfr_cbrt, 1},
+         {"rsqrtf", reciprocal_root, 2}});
 }
 
 TEST(Math, Special32) {
   auto a = random_f32(4000, 10, -6.0f, 12.0f);
   for (const float x : random_f32(1000, 11, -1e-3f, 1e-3f)) a.push_back(x);
-  check("f32_special", a, {{"erff", mpfr_erf, 2}, {"erfcf", mpfr_erfc, 4}, {"tgammaf", mpfr_gamma, 5}});
+  check("f32_special", a,
+        {{"erff", mpfr_erf, 2}, {"erfcf", mpfr_erfc, 4}, {"tgammaf", mpfr_gamma, 5}});
 }
 
 TEST(Math, Power32) {
@@ -163,19 +174,22 @@ TEST(Math, SineAndCosineTogether) {
 
 TEST(Math, Trigonometric64) {
   check("f64_trigonometric", wide_range64(15),
-        {{"sin", mpfr_sin, 2}, {"cos", mpfr_cos, 2}, {"tan", mpfr_tan, 2},
-         {"atan", mpfr_atan, 2}});
+        {{"sin", mpfr_sin, 2}, {"cos", mpfr_cos, 2}, {"tan", mpfr_tan, 2}, {"atan", mpfr_atan, 2}});
 }
 
 TEST(Math, Exponential64) {
   check("f64_exponential", wide_range64(18),
-        {{"exp", mpfr_exp, 1}, {"expm1", mpfr_expm1, 1}, {"sinh", mpfr_sinh, 2},
+        {{"exp", mpfr_exp, 1},
+         {"expm1", mpfr_expm1, 1},
+         {"sinh", mpfr_sinh, 2},
          {"tanh", mpfr_tanh, 1}});
 }
 
 TEST(Math, Logarithm64) {
   check("f64_logarithm", wide_range64(21),
-        {{"log", mpfr_log, 1}, {"log1p", mpfr_log1p, 1}, {"cbrt", mpfr_cbrt, 1},
+        {{"log", mpfr_log, 1},
+         {"log1p", mpfr_log1p, 1},
+         {"cbrt", mpfr_cbrt, 1},
          {"rsqrt", reciprocal_root, 1}});
 }
 

@@ -236,7 +236,8 @@ extern "C" __global__ void three_dimensions(u32* out, u32 nx, u32 ny, u32 nz) {
   const u32 y = blockIdx.y * blockDim.y + threadIdx.y;
   const u32 z = blockIdx.z * blockDim.z + threadIdx.z;
   if (x < nx && y < ny && z < nz) {
-    out[(z * ny + y) * nx + x] = x | y << 8 | z << 16 | (blockIdx.x + blockIdx.y + blockIdx.z) << 24;
+    out[(z * ny + y) * nx + x] =
+        x | y << 8 | z << 16 | (blockIdx.x + blockIdx.y + blockIdx.z) << 24;
   }
 }
 

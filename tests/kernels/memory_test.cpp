@@ -75,9 +75,8 @@ TEST(Memory, Structures) {
   vector<Particle> particles(n);
   vector<uint32_t> order(n);
   for (uint32_t i = 0; i < n; ++i) {
-    particles[i] = {random.uniform(0, 1), random.uniform(0, 1), random.uniform(0, 1),
-                    static_cast<uint8_t>(i), static_cast<uint16_t>(i * 7),
-                    random.uniform64(1, 2)};
+    particles[i] = {random.uniform(0, 1),    random.uniform(0, 1),         random.uniform(0, 1),
+                    static_cast<uint8_t>(i), static_cast<uint16_t>(i * 7), random.uniform64(1, 2)};
     order[i] = random.below(n);
   }
   Buffer<Particle> in(session(), particles), out(session(), n);
@@ -86,8 +85,9 @@ TEST(Memory, Structures) {
   const auto got = out.read();
   for (uint32_t i = 0; i < n; ++i) {
     const Particle& p = particles[order[i]];
-    const Particle want{p.x + 1, p.y, p.z, static_cast<uint8_t>(p.kind ^ 0x5A),
-                        static_cast<uint16_t>(p.id + i), p.mass * 0.5};
+    const Particle want{
+        p.x + 1,     p.y, p.z, static_cast<uint8_t>(p.kind ^ 0x5A), static_cast<uint16_t>(p.id + i),
+        p.mass * 0.5};
     ASSERT_EQ(got[i].x, want.x) << i;
     ASSERT_EQ(got[i].y, want.y) << i;
     ASSERT_EQ(got[i].z, want.z) << i;
@@ -359,7 +359,8 @@ TEST(Memory, GridStride) {
 
 TEST(Memory, ThreeDimensions) {
   const uint32_t nx = 21, ny = 13, nz = 6;
-  for (const Dim block : {Dim{32, 4, 2}, Dim{5, 3, 2}, Dim{1, 7, 3}, Dim{16, 16, 1}, Dim{8, 8, 8}}) {
+  for (const Dim block :
+       {Dim{32, 4, 2}, Dim{5, 3, 2}, Dim{1, 7, 3}, Dim{16, 16, 1}, Dim{8, 8, 8}}) {
     const Dim grid{(nx + block.x - 1) / block.x, (ny + block.y - 1) / block.y,
                    (nz + block.z - 1) / block.z};
     Buffer<uint32_t> out(session(), nx * ny * nz);

@@ -39,14 +39,13 @@ TEST(Output, PrintFormats) {
   const auto got = lines_of(session().take_output());
   const auto ll = static_cast<long long>(u);
   const auto ull = static_cast<unsigned long long>(u);
-  const vector<std::string> want{
-      "no arguments, 100%",
-      formatted("%d %5d|%-5d|%05d %i", i, i, i, i, -i),
-      formatted("%u %x %X %o %#x", 42u, 42u, 42u, 42u, 42u),
-      formatted("%llu %lld %llx %ld", ull, ll, ull, 42L),
-      formatted("%f %.3f %e %g %10.2f|", d, d, d, d, d),
-      formatted("%f %a", static_cast<double>(f), d),
-      "ok text|     right|left  |"};
+  const vector<std::string> want{"no arguments, 100%",
+                                 formatted("%d %5d|%-5d|%05d %i", i, i, i, i, -i),
+                                 formatted("%u %x %X %o %#x", 42u, 42u, 42u, 42u, 42u),
+                                 formatted("%llu %lld %llx %ld", ull, ll, ull, 42L),
+                                 formatted("%f %.3f %e %g %10.2f|", d, d, d, d, d),
+                                 formatted("%f %a", static_cast<double>(f), d),
+                                 "ok text|     right|left  |"};
   EXPECT_EQ(got, want);
 }
 

@@ -190,7 +190,8 @@ TEST(Ptx, ReducingBarriers) {
   for (const uint32_t n : {32u, 80u, 256u}) {
     for (const uint32_t below : {40u, 60u, 100u}) {
       auto values = small_values(n, 10, below);
-      if (below == 60) std::transform(values.begin(), values.end(), values.begin(), [](auto x) { return x + 51; });
+      if (below == 60)
+        std::transform(values.begin(), values.end(), values.begin(), [](auto x) { return x + 51; });
       Buffer<uint32_t> in(session(), values), out(session(), n);
       barriers().run("reducing", Shape{{1}, {n}}, in, out);
       const auto count = static_cast<uint32_t>(
@@ -259,11 +260,10 @@ TEST(Ptx, Widths) {
     const int64_t sum = int64_t{static_cast<int8_t>(b[5])} + word;
     const auto wide = static_cast<uint64_t>(sum);
     const auto signed_half = static_cast<uint32_t>(static_cast<int16_t>(half));
-    want.insert(want.end(), {b[0], static_cast<uint32_t>(static_cast<int8_t>(b[1])), half,
-                             signed_half, static_cast<uint32_t>(wide),
-                             static_cast<uint32_t>(wide >> 32),
-                             (signed_half & 0xFF) << 8 | uint32_t{b[7]} << 16,
-                             static_cast<uint32_t>(word)});
+    want.insert(want.end(),
+                {b[0], static_cast<uint32_t>(static_cast<int8_t>(b[1])), half, signed_half,
+                 static_cast<uint32_t>(wide), static_cast<uint32_t>(wide >> 32),
+                 (signed_half & 0xFF) << 8 | uint32_t{b[7]} << 16, static_cast<uint32_t>(word)});
   }
   expect_bits("widths", out.read(), want);
 }

@@ -1,5 +1,5 @@
-// cvt in its corner cases, from the manual's text: NaN, overflow, saturation, rounding modes, narrow
-// integers, .ftz on either side.
+// cvt in its corner cases, from the manual's text: NaN, overflow, saturation, rounding modes,
+// narrow integers, .ftz on either side.
 #include <algorithm>
 #include <cmath>
 
@@ -18,15 +18,14 @@ struct Mode {
   const char* name;
   Round round;
 };
-constexpr Mode kModes[] = {
-    {"n", Round::rn}, {"z", Round::rz}, {"m", Round::rm}, {"p", Round::rp}};
+constexpr Mode kModes[] = {{"n", Round::rn}, {"z", Round::rz}, {"m", Round::rm}, {"p", Round::rp}};
 
 struct Integer {
   const char* name;
   int bits;
   bool is_signed;
 };
-constexpr Integer kIntegers[] = {{"u8", 8, false},   {"s8", 8, true},   {"u16", 16, false},
+constexpr Integer kIntegers[] = {{"u8", 8, false},   {"s8", 8, true},    {"u16", 16, false},
                                  {"s16", 16, true},  {"u32", 32, false}, {"s32", 32, true},
                                  {"u64", 64, false}, {"s64", 64, true}};
 
@@ -73,13 +72,12 @@ TEST(TrickyConvert, F32ToInteger) {
         const Round round = mode.round;
         // NaN becomes zero, or 1 << 63 where the destination has 64 bits.
         const uint64_t nan = to.bits == 64 ? 1ull << 63 : 0;
-        forms.push_back({std::string("cvt.r") + mode.name + "i" + (ftz ? ".ftz." : ".") + to.name +
-                             ".f32",
-                         signature(to, false), [=](const Operands& o) {
-                           const float a = ftz ? flush(f32(o.a)) : f32(o.a);
-                           return in_register(
-                               soft_to_integer(a, round, to.is_signed, to.bits, nan), to);
-                         }});
+        forms.push_back(
+            {std::string("cvt.r") + mode.name + "i" + (ftz ? ".ftz." : ".") + to.name + ".f32",
+             signature(to, false), [=](const Operands& o) {
+               const float a = ftz ? flush(f32(o.a)) : f32(o.a);
+               return in_register(soft_to_integer(a, round, to.is_signed, to.bits, nan), to);
+             }});
       }
     }
   }
@@ -163,7 +161,8 @@ TEST(TrickyConvert, IntegerToInteger) {
                          return in_register(extended(extended(o.a, from), to), to);
                        }});
       // Saturation is for conversions that can overflow.
-      const bool fits = to.bits > from.bits || (to.bits == from.bits && to.is_signed == from.is_signed);
+      const bool fits =
+          to.bits > from.bits || (to.bits == from.bits && to.is_signed == from.is_signed);
       if (fits) continue;
       forms.push_back({"cvt.sat." + types, signature(to, from.bits == 64), [=](const Operands& o) {
                          return in_register(saturated(o.a, from, to), to);
@@ -216,7 +215,9 @@ TEST(TrickyConvert, WithinF32) {
        [](const Operands& o) { return raw(static_cast<double>(flush(f32(o.a)))); }, Compare::f64}};
   for (const Mode& mode : kModes) {
     const Round round = mode.round;
-    const auto integral = [=](float a) { return static_cast<float>(soft_round_to_integral(a, round)); };
+    const auto integral = [=](float a) {
+      return static_cast<float>(soft_round_to_integral(a, round));
+    };
     const std::string start = std::string("cvt.r") + mode.name + "i";
     forms.push_back({start + ".f32.f32", "rr",
                      [=](const Operands& o) { return raw(integral(f32(o.a))); }, Compare::f32});
@@ -234,9 +235,10 @@ TEST(TrickyConvert, WithinF64) {
   vector<Form> forms;
   for (const Mode& mode : kModes) {
     const Round round = mode.round;
-    forms.push_back({std::string("cvt.r") + mode.name + "i.f64.f64", "ll",
-                     [=](const Operands& o) { return raw(soft_round_to_integral(f64(o.a), round)); },
-                     Compare::f64});
+    forms.push_back(
+        {std::string("cvt.r") + mode.name + "i.f64.f64", "ll",
+         [=](const Operands& o) { return raw(soft_round_to_integral(f64(o.a), round)); },
+         Compare::f64});
   }
   check_forms(forms, inputs64());
 }

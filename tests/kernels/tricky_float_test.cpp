@@ -1,5 +1,5 @@
-// Floating-point instructions in their corner cases, from the manual's text: NaN and signed zeros in
-// min and max, subnormals with and without .ftz, saturation, every rounding mode, comparisons.
+// Floating-point instructions in their corner cases, from the manual's text: NaN and signed zeros
+// in min and max, subnormals with and without .ftz, saturation, every rounding mode, comparisons.
 #include <algorithm>
 #include <cmath>
 
@@ -66,11 +66,10 @@ TEST(TrickyFloat, MinMax32) {
 TEST(TrickyFloat, MinMax64) {
   vector<Form> forms;
   for (const bool want_max : {false, true}) {
-    forms.push_back({want_max ? "max.f64" : "min.f64", "lll",
-                     [=](const Operands& o) {
-                       return raw(extreme(f64(o.a), f64(o.b), want_max, false));
-                     },
-                     Compare::f64});
+    forms.push_back(
+        {want_max ? "max.f64" : "min.f64", "lll",
+         [=](const Operands& o) { return raw(extreme(f64(o.a), f64(o.b), want_max, false)); },
+         Compare::f64});
   }
   check_forms(forms, pairs64());
 }
@@ -101,12 +100,10 @@ vector<Operands> clear_of_flush_limit(const vector<Operands>& inputs) {
   vector<Operands> kept;
   for (const Operands& o : inputs) {
     const float a = flush(f32(o.a)), b = flush(f32(o.b));
-    const bool open = flush_is_open(soft_mul(a, b, Round::rp)) ||
-                      flush_is_open(soft_mul(a, b, Round::rm)) ||
-                      flush_is_open(soft_div(a, b, Round::rp)) ||
-                      flush_is_open(soft_div(a, b, Round::rm)) ||
-                      flush_is_open(soft_div(1.0f, a, Round::rp)) ||
-                      flush_is_open(soft_div(1.0f, a, Round::rm));
+    const bool open =
+        flush_is_open(soft_mul(a, b, Round::rp)) || flush_is_open(soft_mul(a, b, Round::rm)) ||
+        flush_is_open(soft_div(a, b, Round::rp)) || flush_is_open(soft_div(a, b, Round::rm)) ||
+        flush_is_open(soft_div(1.0f, a, Round::rp)) || flush_is_open(soft_div(1.0f, a, Round::rm));
     if (!open) kept.push_back(o);
   }
   return kept;
@@ -205,25 +202,25 @@ vector<Operands> triples(const vector<F>& corners, const vector<F>& random) {
   return inputs;
 }
 
+Form fma32(const Mode& mode, bool ftz, bool sat) {
+  const Round round = mode.round;
+  return {std::string("fma.") + mode.name + (ftz ? ".ftz" : "") + (sat ? ".sat" : "") + ".f32",
+          "rrrr",
+          [=](const Operands& o) {
+            const auto in = [&](uint64_t bits) { return ftz ? flush(f32(bits)) : f32(bits); };
+            float result = soft_fma(in(o.a), in(o.b), in(o.c), round);
+            if (ftz) result = flush(result);
+            return raw(sat ? saturate(result) : result);
+          },
+          Compare::f32};
+}
+
 TEST(TrickyFloat, Fma32) {
   vector<Form> forms;
   for (const Mode& mode : kModes) {
     for (const bool ftz : {false, true}) {
-      for (const bool sat : {false, true}) {
-        const Round round = mode.round;
-        forms.push_back({std::string("fma.") + mode.name + (ftz ? ".ftz" : "") +
-                             (sat ? ".sat" : "") + ".f32",
-                         "rrrr",
-                         [=](const Operands& o) {
-                           const auto in = [&](uint64_t bits) {
-                             return ftz ? flush(f32(bits)) : f32(bits);
-                           };
-                           float result = soft_fma(in(o.a), in(o.b), in(o.c), round);
-                           if (ftz) result = flush(result);
-                           return raw(sat ? saturate(result) : result);
-                         },
-                         Compare::f32});
-      }
+      forms.push_back(fma32(mode, ftz, false));
+      forms.push_back(fma32(mode, ftz, true));
     }
   }
   vector<Operands> inputs;
@@ -240,11 +237,10 @@ TEST(TrickyFloat, Fma64) {
   vector<Form> forms;
   for (const Mode& mode : kModes) {
     const Round round = mode.round;
-    forms.push_back({std::string("fma.") + mode.name + ".f64", "llll",
-                     [=](const Operands& o) {
-                       return raw(soft_fma(f64(o.a), f64(o.b), f64(o.c), round));
-                     },
-                     Compare::f64});
+    forms.push_back(
+        {std::string("fma.") + mode.name + ".f64", "llll",
+         [=](const Operands& o) { return raw(soft_fma(f64(o.a), f64(o.b), f64(o.c), round)); },
+         Compare::f64});
   }
   check_forms(forms, triples(corners_f64(), random_bits_f64(2000, 4)));
 }
@@ -257,8 +253,8 @@ TEST(TrickyFloat, Signs) {
        {"abs.f32", "rr", [](const Operands& o) { return raw(std::fabs(f32(o.a))); }, Compare::f32},
        {"abs.ftz.f32", "rr", [](const Operands& o) { return raw(std::fabs(flush(f32(o.a)))); },
         Compare::f32},
-       {"copysign.f32", "rrr",
-        [=](const Operands& o) { return sign32(o.a) | (o.b & 0x7FFFFFFFu); }, Compare::f32}},
+       {"copysign.f32", "rrr", [=](const Operands& o) { return sign32(o.a) | (o.b & 0x7FFFFFFFu); },
+        Compare::f32}},
       pairs32());
   check_forms(
       {{"neg.f64", "ll", [](const Operands& o) { return raw(-f64(o.a)); }, Compare::f64},
@@ -318,13 +314,14 @@ TEST(TrickyFloat, TestProperties) {
     return Form{std::string("testp.") + name + ".f32", "pr",
                 [test](const Operands& o) -> uint64_t { return test(f32(o.a)); }};
   };
-  check_forms({is("finite", [](float x) { return std::isfinite(x); }),
-               is("infinite", [](float x) { return std::isinf(x); }),
-               is("number", [](float x) { return !std::isnan(x); }),
-               is("notanumber", [](float x) { return std::isnan(x); }),
-               is("normal", [](float x) { return std::isnormal(x) || x == 0; }),  // zeros count as normal
-               is("subnormal", [](float x) { return std::fpclassify(x) == FP_SUBNORMAL; })},
-              pairs32());
+  check_forms(
+      {is("finite", [](float x) { return std::isfinite(x); }),
+       is("infinite", [](float x) { return std::isinf(x); }),
+       is("number", [](float x) { return !std::isnan(x); }),
+       is("notanumber", [](float x) { return std::isnan(x); }),
+       is("normal", [](float x) { return std::isnormal(x) || x == 0; }),  // zeros count as normal
+       is("subnormal", [](float x) { return std::fpclassify(x) == FP_SUBNORMAL; })},
+      pairs32());
 }
 
 TEST(TrickyFloat, SelectBySign) {
@@ -332,12 +329,12 @@ TEST(TrickyFloat, SelectBySign) {
   vector<Operands> inputs;
   for (const Operands& o : pairs32()) inputs.push_back({o.a, o.b, o.b ^ o.a});
   for (const float c : corners_f32()) inputs.push_back({1, 2, raw(c)});
-  check_forms({{"slct.u32.f32", "rrrr",
-                [](const Operands& o) { return f32(o.c) >= 0 ? o.a : o.b; }},
-               {"slct.ftz.u32.f32", "rrrr",
-                [](const Operands& o) { return flush(f32(o.c)) >= 0 ? o.a : o.b; }},
-               {"slct.f32.s32", "rrrr", [](const Operands& o) { return s32(o.c) >= 0 ? o.a : o.b; }}},
-              inputs);
+  check_forms(
+      {{"slct.u32.f32", "rrrr", [](const Operands& o) { return f32(o.c) >= 0 ? o.a : o.b; }},
+       {"slct.ftz.u32.f32", "rrrr",
+        [](const Operands& o) { return flush(f32(o.c)) >= 0 ? o.a : o.b; }},
+       {"slct.f32.s32", "rrrr", [](const Operands& o) { return s32(o.c) >= 0 ? o.a : o.b; }}},
+      inputs);
 }
 
 }  // namespace

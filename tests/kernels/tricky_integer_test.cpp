@@ -1,5 +1,5 @@
-// Integer instructions in their corner cases, from the manual's text: shift counts beyond the width,
-// bit fields that reach beyond the register, permute modes, saturation, high products.
+// Integer instructions in their corner cases, from the manual's text: shift counts beyond the
+// width, bit fields that reach beyond the register, permute modes, saturation, high products.
 #include <algorithm>
 #include <bit>
 
@@ -121,16 +121,14 @@ TEST(TrickyInteger, InsertBitFields) {
   vector<Form> forms;
   for (const uint32_t position : {0u, 1u, 7u, 31u, 32u, 40u, 63u, 64u, 255u}) {
     const std::string suffix = ", " + std::to_string(position) + ", %r3";
-    forms.push_back({"bfi.b32", "rrr",
-                     [=](const Operands& o) {
-                       return insert_bits(u32(o.a), u32(o.b), position, u32(o.c), 32);
-                     },
-                     Compare::bits, suffix});
-    forms.push_back({"bfi.b64", "lll",
-                     [=](const Operands& o) {
-                       return insert_bits(o.a, o.b, position, u32(o.c), 64);
-                     },
-                     Compare::bits, suffix});
+    forms.push_back(
+        {"bfi.b32", "rrr",
+         [=](const Operands& o) { return insert_bits(u32(o.a), u32(o.b), position, u32(o.c), 32); },
+         Compare::bits, suffix});
+    forms.push_back(
+        {"bfi.b64", "lll",
+         [=](const Operands& o) { return insert_bits(o.a, o.b, position, u32(o.c), 64); },
+         Compare::bits, suffix});
   }
   check_forms(forms, inputs);
 }
@@ -146,18 +144,18 @@ TEST(TrickyInteger, PermuteModes) {
                       }}};
   const char* const names[] = {"f4e", "b4e", "rc8", "ecl", "ecr", "rc16"};
   for (int mode = 1; mode <= 6; ++mode) {
-    forms.push_back({std::string("prmt.b32.") + names[mode - 1], "rrrr",
-                     [=](const Operands& o) -> uint64_t {
-                       return permute_bytes_mode(u32(o.a), u32(o.b), u32(o.c), mode);
-                     }});
+    forms.push_back(
+        {std::string("prmt.b32.") + names[mode - 1], "rrrr", [=](const Operands& o) -> uint64_t {
+           return permute_bytes_mode(u32(o.a), u32(o.b), u32(o.c), mode);
+         }});
   }
   check_forms(forms, inputs);
 }
 
 TEST(TrickyInteger, LogicTables) {
   vector<Form> forms;
-  for (const uint32_t table : {0x00u, 0x01u, 0x1Bu, 0x3Cu, 0x6Au, 0x80u, 0x96u, 0xCAu, 0xE8u,
-                               0xF1u, 0xFEu, 0xFFu}) {
+  for (const uint32_t table :
+       {0x00u, 0x01u, 0x1Bu, 0x3Cu, 0x6Au, 0x80u, 0x96u, 0xCAu, 0xE8u, 0xF1u, 0xFEu, 0xFFu}) {
     forms.push_back({"lop3.b32", "rrrr",
                      [=](const Operands& o) -> uint64_t {
                        return combine_bits(u32(o.a), u32(o.b), u32(o.c), table);
@@ -173,9 +171,7 @@ TEST(TrickyInteger, LogicTables) {
 
 uint64_t low32(int64_t value) { return static_cast<uint32_t>(value); }
 
-uint64_t clamp32(int64_t value) {
-  return low32(std::clamp<int64_t>(value, INT32_MIN, INT32_MAX));
-}
+uint64_t clamp32(int64_t value) { return low32(std::clamp<int64_t>(value, INT32_MIN, INT32_MAX)); }
 
 int16_t s16(uint64_t bits) { return static_cast<int16_t>(bits); }
 uint64_t low16(int64_t value) { return static_cast<uint16_t>(value); }
@@ -187,17 +183,20 @@ TEST(TrickyInteger, AddSubAbs) {
        {"add.u16", "hhh", [](const Operands& o) { return (o.a + o.b) & 0xFFFF; }},
        {"sub.s16", "hhh", [](const Operands& o) { return (o.a - o.b) & 0xFFFF; }},
        {"add.s64", "lll", [](const Operands& o) { return o.a + o.b; }},
-       {"abs.s32", "rr", [](const Operands& o) {  // the least value stays as it is
+       {"abs.s32", "rr",
+        [](const Operands& o) {  // the least value stays as it is
           return s32(o.a) < 0 ? low32(-s64(s32(o.a))) : o.a & 0xFFFFFFFF;
         }},
        {"abs.s64", "ll", [](const Operands& o) { return s64(o.a) < 0 ? 0 - o.a : o.a; }},
        {"neg.s32", "rr", [](const Operands& o) { return low32(-s64(s32(o.a))); }},
        {"neg.s64", "ll", [](const Operands& o) { return 0 - o.a; }},
-       {"sad.u32", "rrrr", [](const Operands& o) {
+       {"sad.u32", "rrrr",
+        [](const Operands& o) {
           const uint32_t a = u32(o.a), b = u32(o.b);
           return uint64_t{u32(o.c) + (a < b ? b - a : a - b)};
         }},
-       {"sad.s32", "rrrr", [](const Operands& o) {
+       {"sad.s32", "rrrr",
+        [](const Operands& o) {
           const int64_t distance = s64(s32(o.a)) - s32(o.b);
           return low32(s64(u32(o.c)) + (distance < 0 ? -distance : distance));
         }}},
@@ -205,14 +204,14 @@ TEST(TrickyInteger, AddSubAbs) {
 }
 
 TEST(TrickyInteger, MinMax) {
-  check_forms({{"min.s16", "hhh", [](const Operands& o) { return low16(std::min(s16(o.a), s16(o.b))); }},
-               {"max.u16", "hhh",
-                [](const Operands& o) { return std::max(o.a & 0xFFFF, o.b & 0xFFFF); }},
-               {"min.u32", "rrr", [](const Operands& o) { return uint64_t{std::min(u32(o.a), u32(o.b))}; }},
-               {"max.s32", "rrr", [](const Operands& o) { return low32(std::max(s32(o.a), s32(o.b))); }},
-               {"min.s64", "lll", [](const Operands& o) { return s64(o.a) < s64(o.b) ? o.a : o.b; }},
-               {"max.u64", "lll", [](const Operands& o) { return std::max(o.a, o.b); }}},
-              corner_triples());
+  check_forms(
+      {{"min.s16", "hhh", [](const Operands& o) { return low16(std::min(s16(o.a), s16(o.b))); }},
+       {"max.u16", "hhh", [](const Operands& o) { return std::max(o.a & 0xFFFF, o.b & 0xFFFF); }},
+       {"min.u32", "rrr", [](const Operands& o) { return uint64_t{std::min(u32(o.a), u32(o.b))}; }},
+       {"max.s32", "rrr", [](const Operands& o) { return low32(std::max(s32(o.a), s32(o.b))); }},
+       {"min.s64", "lll", [](const Operands& o) { return s64(o.a) < s64(o.b) ? o.a : o.b; }},
+       {"max.u64", "lll", [](const Operands& o) { return std::max(o.a, o.b); }}},
+      corner_triples());
 }
 
 uint64_t high32(uint64_t a, uint64_t b) { return uint64_t{u32(a)} * u32(b) >> 32; }
@@ -222,8 +221,10 @@ uint64_t high32_signed(uint64_t a, uint64_t b) {
 
 TEST(TrickyInteger, Products) {
   check_forms(
-      {{"mul.lo.u16", "hhh", [](const Operands& o) { return (o.a & 0xFFFF) * (o.b & 0xFFFF) & 0xFFFF; }},
-       {"mul.hi.u16", "hhh", [](const Operands& o) { return (o.a & 0xFFFF) * (o.b & 0xFFFF) >> 16; }},
+      {{"mul.lo.u16", "hhh",
+        [](const Operands& o) { return (o.a & 0xFFFF) * (o.b & 0xFFFF) & 0xFFFF; }},
+       {"mul.hi.u16", "hhh",
+        [](const Operands& o) { return (o.a & 0xFFFF) * (o.b & 0xFFFF) >> 16; }},
        {"mul.hi.s16", "hhh", [](const Operands& o) { return low16(s16(o.a) * s16(o.b) >> 16); }},
        {"mul.wide.u16", "rhh", [](const Operands& o) { return (o.a & 0xFFFF) * (o.b & 0xFFFF); }},
        {"mul.wide.s16", "rhh", [](const Operands& o) { return low32(s16(o.a) * s16(o.b)); }},
@@ -242,26 +243,30 @@ TEST(TrickyInteger, Products) {
 
 TEST(TrickyInteger, ProductsPlusAddend) {
   check_forms(
-      {{"mad.lo.s32", "rrrr", [](const Operands& o) { return uint64_t{u32(o.a) * u32(o.b) + u32(o.c)}; }},
-       {"mad.hi.u32", "rrrr", [](const Operands& o) { return uint64_t{u32(high32(o.a, o.b)) + u32(o.c)}; }},
+      {{"mad.lo.s32", "rrrr",
+        [](const Operands& o) { return uint64_t{u32(o.a) * u32(o.b) + u32(o.c)}; }},
+       {"mad.hi.u32", "rrrr",
+        [](const Operands& o) { return uint64_t{u32(high32(o.a, o.b)) + u32(o.c)}; }},
        {"mad.hi.s32", "rrrr",
         [](const Operands& o) { return uint64_t{u32(high32_signed(o.a, o.b)) + u32(o.c)}; }},
        {"mad.hi.sat.s32", "rrrr",
-        [](const Operands& o) {
-          return clamp32(s64(s32(high32_signed(o.a, o.b))) + s32(o.c));
-        }},
-       {"mad.wide.u32", "lrrl", [](const Operands& o) { return uint64_t{u32(o.a)} * u32(o.b) + o.c; }},
+        [](const Operands& o) { return clamp32(s64(s32(high32_signed(o.a, o.b))) + s32(o.c)); }},
+       {"mad.wide.u32", "lrrl",
+        [](const Operands& o) { return uint64_t{u32(o.a)} * u32(o.b) + o.c; }},
        {"mad.wide.s32", "lrrl",
         [](const Operands& o) { return static_cast<uint64_t>(s64(s32(o.a)) * s32(o.b)) + o.c; }},
        {"mad.lo.u64", "llll", [](const Operands& o) { return o.a * o.b + o.c; }},
        {"mad.lo.s16", "hhhh", [](const Operands& o) { return (o.a * o.b + o.c) & 0xFFFF; }},
-       {"mad24.lo.u32", "rrrr", [](const Operands& o) {
+       {"mad24.lo.u32", "rrrr",
+        [](const Operands& o) {
           return uint64_t{(u32(o.a) & 0xFFFFFF) * (u32(o.b) & 0xFFFFFF) + u32(o.c)};
         }},
-       {"mul24.hi.u32", "rrr", [](const Operands& o) {  // bits 16 to 47 of the 48-bit product
+       {"mul24.hi.u32", "rrr",
+        [](const Operands& o) {  // bits 16 to 47 of the 48-bit product
           return (uint64_t{u32(o.a) & 0xFFFFFF} * (u32(o.b) & 0xFFFFFF)) >> 16;
         }},
-       {"mul24.lo.s32", "rrr", [](const Operands& o) {
+       {"mul24.lo.s32", "rrr",
+        [](const Operands& o) {
           const int64_t a = s32(o.a << 8) >> 8, b = s32(o.b << 8) >> 8;
           return low32(a * b);
         }}},
@@ -342,14 +347,15 @@ TEST(TrickyInteger, ComparisonsWithBoolean) {
   };
   vector<Operands> inputs = corner_triples();
   for (size_t i = 0; i < inputs.size(); i += 2) inputs[i].c = 0;
-  check_forms({form("setp.lt.and.s32", [](bool x, bool p) { return x && p; }),
-               form("setp.lt.or.s32", [](bool x, bool p) { return x || p; }),
-               form("setp.lt.xor.s32", [](bool x, bool p) { return x != p; }),
-               {"selp.b32", "rrrp", [](const Operands& o) { return uint64_t{u32(o.c != 0 ? o.a : o.b)}; }},
-               {"selp.b64", "lllp", [](const Operands& o) { return o.c != 0 ? o.a : o.b; }},
-               {"set.ge.u32.s32", "rrr",
-                [](const Operands& o) { return s32(o.a) >= s32(o.b) ? 0xFFFFFFFFull : 0; }}},
-              inputs);
+  check_forms(
+      {form("setp.lt.and.s32", [](bool x, bool p) { return x && p; }),
+       form("setp.lt.or.s32", [](bool x, bool p) { return x || p; }),
+       form("setp.lt.xor.s32", [](bool x, bool p) { return x != p; }),
+       {"selp.b32", "rrrp", [](const Operands& o) { return uint64_t{u32(o.c != 0 ? o.a : o.b)}; }},
+       {"selp.b64", "lllp", [](const Operands& o) { return o.c != 0 ? o.a : o.b; }},
+       {"set.ge.u32.s32", "rrr",
+        [](const Operands& o) { return s32(o.a) >= s32(o.b) ? 0xFFFFFFFFull : 0; }}},
+      inputs);
 }
 
 TEST(TrickyInteger, DotProducts) {
@@ -406,14 +412,14 @@ TEST(TrickyInteger, DivisionWithoutDefinedResultDoesNotFault) {
   vector<Form> forms;
   for (const std::string type : {"u32", "s32"}) {
     for (const std::string op : {"div", "rem"}) {
-      forms.push_back({op + "." + type + " %r5, %r1, %r2; and.b32", "r", zero, Compare::bits,
-                       ", %r5, 0"});
+      forms.push_back(
+          {op + "." + type + " %r5, %r1, %r2; and.b32", "r", zero, Compare::bits, ", %r5, 0"});
     }
   }
   for (const std::string type : {"u64", "s64"}) {
     for (const std::string op : {"div", "rem"}) {
-      forms.push_back({op + "." + type + " %l5, %l1, %l2; and.b64", "l", zero, Compare::bits,
-                       ", %l5, 0"});
+      forms.push_back(
+          {op + "." + type + " %l5, %l1, %l2; and.b64", "l", zero, Compare::bits, ", %l5, 0"});
     }
   }
   check_forms(forms, inputs);

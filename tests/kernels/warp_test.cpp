@@ -184,8 +184,9 @@ TEST(Warp, BlockScan) {
   kernels().run("block_scan", cover(n, block), in, out, totals, n);
   const auto want = running_sums(values, block);
   expect_bits("block_scan", out.read(), want);
-  expect_bits("block_scan totals", totals.read(),
-              vector<uint32_t>{want[511], want[1023], want[1535], want[2047], want[2559], want[2999]});
+  expect_bits(
+      "block_scan totals", totals.read(),
+      vector<uint32_t>{want[511], want[1023], want[1535], want[2047], want[2559], want[2999]});
 }
 
 TEST(Warp, Votes) {

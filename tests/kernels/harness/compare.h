@@ -31,7 +31,7 @@ std::string text_of(float value);
 std::string text_of(double value);
 std::string text_of_integer(uint64_t bits, int64_t value);
 template <class T>
-requires std::is_integral_v<T>
+  requires std::is_integral_v<T>
 std::string text_of(T value) {
   return text_of_integer(static_cast<std::make_unsigned_t<T>>(value), static_cast<int64_t>(value));
 }
@@ -64,8 +64,8 @@ void expect_values(const char* what, const std::vector<T>& got, const std::vecto
   report(
       got.size(), want.size(), what,
       [&](uint64_t i) {
-        const bool same = bits_of(got[i]) == bits_of(want[i]) ||
-                          (std::isnan(got[i]) && std::isnan(want[i]));
+        const bool same =
+            bits_of(got[i]) == bits_of(want[i]) || (std::isnan(got[i]) && std::isnan(want[i]));
         return same ? "" : difference_text(got[i], want[i]);
       },
       describe);
@@ -74,8 +74,7 @@ void expect_values(const char* what, const std::vector<T>& got, const std::vecto
 /// |got - want| <= bound(i), for sums in another order and the like; NaN matches NaN only.
 template <class T>
 void expect_near(const char* what, const std::vector<T>& got, const std::vector<T>& want,
-                 const std::function<double(uint64_t)>& bound,
-                 const Describe& describe = nullptr) {
+                 const std::function<double(uint64_t)>& bound, const Describe& describe = nullptr) {
   report(
       got.size(), want.size(), what,
       [&](uint64_t i) {

@@ -60,14 +60,22 @@ std::string instruction_text(const Form& form) {
   for (size_t i = 0; i < form.signature.size(); ++i) {
     const char kind = form.signature[i];
     const size_t number = i == 0 ? 4 : kind == 'p' ? 3 : i;
-    text += std::string(i == 0 ? " %" : ", %") + kind + std::to_string(i == 0 && kind == 'p' ? 2 : number);
+    text += std::string(i == 0 ? " %" : ", %") + kind +
+            std::to_string(i == 0 && kind == 'p' ? 2 : number);
   }
   text += form.suffix + ";\n";
   switch (form.signature[0]) {
-    case 'h': text += "  cvt.u64.u16 %l4, %h4;\n"; break;
-    case 'r': text += "  cvt.u64.u32 %l4, %r4;\n"; break;
-    case 'p': text += "  selp.u64 %l4, 1, 0, %p2;\n"; break;
-    default: break;
+    case 'h':
+      text += "  cvt.u64.u16 %l4, %h4;\n";
+      break;
+    case 'r':
+      text += "  cvt.u64.u32 %l4, %r4;\n";
+      break;
+    case 'p':
+      text += "  selp.u64 %l4, 1, 0, %p2;\n";
+      break;
+    default:
+      break;
   }
   return text + "  st.global.u64 [%l13], %l4;\n  add.s64 %l13, %l13, %l11;\n";
 }
@@ -89,7 +97,9 @@ void compare_form(const Form& form, const std::vector<Operands>& inputs, const u
   for (const Operands& input : inputs) want.push_back(form.reference(input));
   report(
       inputs.size(), inputs.size(), (form.instruction + form.suffix).c_str(),
-      [&](uint64_t i) { return same(form, got[i], want[i]) ? "" : difference_text(got[i], want[i]); },
+      [&](uint64_t i) {
+        return same(form, got[i], want[i]) ? "" : difference_text(got[i], want[i]);
+      },
       [&](uint64_t i) {
         const Operands& input = inputs[i];
         return text_of(input.a) + ", " + text_of(input.b) + ", " + text_of(input.c);

@@ -31,11 +31,11 @@ double Random::uniform64(double low, double high) {
 }
 
 std::vector<uint32_t> corners_u32() {
-  return {0u,          1u,          2u,          3u,          7u,          8u,         15u,
-          16u,         31u,         32u,         33u,         63u,         64u,        127u,
-          128u,        255u,        256u,        0x7FFFu,     0x8000u,     0xFFFFu,    0x10000u,
-          0x55555555u, 0x7FFFFFFEu, 0x7FFFFFFFu, 0x80000000u, 0x80000001u, 0xAAAAAAAAu,
-          0xFFFFFFFEu, 0xFFFFFFFFu, 1000003u};
+  return {0u,          1u,          2u,          3u,          7u,          8u,
+          15u,         16u,         31u,         32u,         33u,         63u,
+          64u,         127u,        128u,        255u,        256u,        0x7FFFu,
+          0x8000u,     0xFFFFu,     0x10000u,    0x55555555u, 0x7FFFFFFEu, 0x7FFFFFFFu,
+          0x80000000u, 0x80000001u, 0xAAAAAAAAu, 0xFFFFFFFEu, 0xFFFFFFFFu, 1000003u};
 }
 
 std::vector<uint64_t> corners_u64() {
@@ -63,12 +63,12 @@ std::vector<uint64_t> corners_u64() {
 
 std::vector<float> corners_f32() {
   constexpr uint32_t kPatterns[] = {
-      0x00000000,  // 0
-      0x00000001,  // smallest subnormal
-      0x00400000, 0x007FFFFF,  // subnormals
-      0x00800000, 0x00800001,  // smallest normals
-      0x01000000, 0x33800000,  // 2^-24
-      0x3EFFFFFF, 0x3F000000,  // about 0.5
+      0x00000000,                                                  // 0
+      0x00000001,                                                  // smallest subnormal
+      0x00400000, 0x007FFFFF,                                      // subnormals
+      0x00800000, 0x00800001,                                      // smallest normals
+      0x01000000, 0x33800000,                                      // 2^-24
+      0x3EFFFFFF, 0x3F000000,                                      // about 0.5
       0x3F000001, 0x3F7FFFFF, 0x3F800000, 0x3F800001, 0x3FC00000,  // about 1, 1.5
       0x40000000, 0x40200000, 0x40400000, 0x4B000000, 0x4B7FFFFF,  // 2, 2.5, 3, 2^23, 2^24 - 1
       0x4EFFFFFF, 0x4F000000, 0x4F7FFFFF, 0x4F800000,              // about 2^31 and 2^32

@@ -49,16 +49,23 @@ uint32_t permute_bytes_mode(uint32_t a, uint32_t b, uint32_t control, int mode) 
   const uint32_t c = control & 3;
   Selectors chosen{};
   switch (mode) {
-    case 1: chosen = {c, c + 1, c + 2, c + 3}; break;                              // f4e
-    case 2: chosen = {c, (c + 7) & 7, (c + 6) & 7, (c + 5) & 7}; break;            // b4e
-    case 3: chosen = {c, c, c, c}; break;                                          // rc8
-    case 4:                                                                        // ecl
+    case 1:
+      chosen = {c, c + 1, c + 2, c + 3};
+      break;  // f4e
+    case 2:
+      chosen = {c, (c + 7) & 7, (c + 6) & 7, (c + 5) & 7};
+      break;  // b4e
+    case 3:
+      chosen = {c, c, c, c};
+      break;  // rc8
+    case 4:   // ecl
       for (uint32_t i = 0; i < 4; ++i) chosen[i] = std::max(i, c);
       break;
-    case 5:                                                                        // ecr
+    case 5:  // ecr
       for (uint32_t i = 0; i < 4; ++i) chosen[i] = std::min(i, c);
       break;
-    default: chosen = {(c & 1) * 2, (c & 1) * 2 + 1, (c & 1) * 2, (c & 1) * 2 + 1};  // rc16
+    default:
+      chosen = {(c & 1) * 2, (c & 1) * 2 + 1, (c & 1) * 2, (c & 1) * 2 + 1};  // rc16
   }
   return permute_bytes(a, b, chosen[0] | chosen[1] << 4 | chosen[2] << 8 | chosen[3] << 12);
 }

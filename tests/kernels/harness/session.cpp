@@ -136,10 +136,10 @@ km_function Module::function(const char* kernel) {
 }
 
 void Module::set_dynamic_shared_limit(const char* kernel, uint64_t bytes) {
-  require(km_function_attribute_set(function(kernel),
-                                    KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES,
-                                    static_cast<int64_t>(bytes)),
-          "km_function_attribute_set");
+  require(
+      km_function_attribute_set(function(kernel), KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES,
+                                static_cast<int64_t>(bytes)),
+      "km_function_attribute_set");
 }
 
 int64_t Module::attribute(const char* kernel, km_function_attribute attribute) {

@@ -112,7 +112,7 @@ class Module {
     ~Launch();
     void add(const RawBuffer& buffer);
     template <class T>
-    requires(!std::is_base_of_v<RawBuffer, T>)
+      requires(!std::is_base_of_v<RawBuffer, T>)
     void add(const T& value) {
       static_assert(std::is_trivially_copyable_v<T>);
       add_scalar(&value, sizeof(T));

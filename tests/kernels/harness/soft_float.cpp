@@ -20,10 +20,14 @@ struct Number {
 
 mpfr_rnd_t mode_of(Round round) {
   switch (round) {
-    case Round::rz: return MPFR_RNDZ;
-    case Round::rm: return MPFR_RNDD;
-    case Round::rp: return MPFR_RNDU;
-    case Round::rn: break;
+    case Round::rz:
+      return MPFR_RNDZ;
+    case Round::rm:
+      return MPFR_RNDD;
+    case Round::rp:
+      return MPFR_RNDU;
+    case Round::rn:
+      break;
   }
   return MPFR_RNDN;
 }
@@ -82,9 +86,8 @@ F binary(F a, F b, Round round, const Operation& operation) {
   Number x, y;
   load(x, a);
   load(y, b);
-  return rounded<F>(round, [&](mpfr_t out, mpfr_rnd_t mode) {
-    return operation(out, x.value, y.value, mode);
-  });
+  return rounded<F>(
+      round, [&](mpfr_t out, mpfr_rnd_t mode) { return operation(out, x.value, y.value, mode); });
 }
 
 /// The exponent of F's ulp at |exact|: values below the normal range share the smallest ulp.
@@ -102,9 +105,8 @@ double error_in_ulps(F got, const mpfr_t exact) {
   if (mpfr_nan_p(exact) || std::isnan(got)) {
     return mpfr_nan_p(exact) && std::isnan(got) ? 0 : kInfinite;
   }
-  const F nearest = rounded<F>(Round::rn, [&](mpfr_t out, mpfr_rnd_t mode) {
-    return mpfr_set(out, exact, mode);
-  });
+  const F nearest = rounded<F>(
+      Round::rn, [&](mpfr_t out, mpfr_rnd_t mode) { return mpfr_set(out, exact, mode); });
   if (got == nearest) return 0;
   if (std::isinf(got) || mpfr_inf_p(exact)) return kInfinite;
   Number error;
@@ -170,17 +172,15 @@ template <class F>
 F soft_sqrt(F a, Round round) {
   Number x;
   load(x, a);
-  return rounded<F>(round, [&](mpfr_t out, mpfr_rnd_t mode) {
-    return mpfr_sqrt(out, x.value, mode);
-  });
+  return rounded<F>(round,
+                    [&](mpfr_t out, mpfr_rnd_t mode) { return mpfr_sqrt(out, x.value, mode); });
 }
 
 float soft_narrow(double a, Round round) {
   Number x;
   load(x, a);
-  return rounded<float>(round, [&](mpfr_t out, mpfr_rnd_t mode) {
-    return mpfr_set(out, x.value, mode);
-  });
+  return rounded<float>(round,
+                        [&](mpfr_t out, mpfr_rnd_t mode) { return mpfr_set(out, x.value, mode); });
 }
 
 template <class F>

@@ -47,8 +47,8 @@ float flush(float a);
 using Exact = std::function<void(mpfr_t out, const mpfr_t in)>;
 using Exact2 = std::function<void(mpfr_t out, const mpfr_t in1, const mpfr_t in2)>;
 
-/// Distance of `got` from the exact value in ulps of F at the exact value; 0 where both are the same
-/// infinity, zero or NaN, infinite where only one is.
+/// Distance of `got` from the exact value in ulps of F at the exact value; 0 where both are the
+/// same infinity, zero or NaN, infinite where only one is.
 double ulp_error(float got, float a, const Exact& exact);
 double ulp_error(double got, double a, const Exact& exact);
 double ulp_error(float got, float a, float b, const Exact2& exact);
