@@ -11,6 +11,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import handle_calls
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -26,6 +28,7 @@ OUTPUTS = {
     "docs/ptx-coverage.md": lambda tool: from_table(
         tool, "ptx-coverage", "src/ptx/instructions.def"
     ),
+    "tests/c/generated/handle_calls.h": lambda tool: handle_calls.text(),
 }
 
 
