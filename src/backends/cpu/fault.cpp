@@ -27,12 +27,12 @@ constexpr size_t kMinimumForeignStackBytes = 8 << 10;
 struct sigaction previous_actions[NSIG];
 const char interrupt_mark = 0;  // its address tells our interrupts from everybody else's
 
-bool is_interrupt(int signal, const siginfo_t* info) {
+KM_NO_SANITIZE bool is_interrupt(int signal, const siginfo_t* info) {
   return signal == SIGSEGV && info->si_code == SI_QUEUE && info->si_pid == getpid() &&
          info->si_value.sival_ptr == &interrupt_mark;
 }
 
-bool contains(const StackGuard& guard, uint64_t address) {
+KM_NO_SANITIZE bool contains(const StackGuard& guard, uint64_t address) {
   return address >= guard.begin && address < guard.end;
 }
 
