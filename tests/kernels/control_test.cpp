@@ -186,33 +186,6 @@ TEST(Control, DivergentCalls) {
   });
 }
 
-uint32_t ackermann(uint32_t m, uint32_t n) {
-  if (m == 0) return n + 1;
-  return m == 1 ? n + 2 : 2 * n + 3;  // closed forms for m up to 2
-}
-
-TEST(Control, Recursion) {
-  const uint32_t n = 150;
-  Buffer<uint32_t> out(session(), 2 * n);
-  kernels().run("recursion", cover(n, 64), out, n);
-  vector<uint32_t> want, fibonacci{0, 1};
-  while (fibonacci.size() < 15)
-    fibonacci.push_back(*(fibonacci.end() - 1) + *(fibonacci.end() - 2));
-  for (uint32_t i = 0; i < n; ++i) {
-    want.insert(want.end(), {fibonacci[i % 15], ackermann(i % 3, i % 5)});
-  }
-  expect_bits("recursion", out.read(), want);
-}
-
-TEST(Control, MutualRecursion) {
-  const uint32_t n = 200;
-  Buffer<uint32_t> out(session(), n);
-  kernels().run("mutual_recursion", cover(n), out, n);
-  vector<uint32_t> want;
-  for (uint32_t i = 0; i < n; ++i) want.push_back((i % 23 % 2 == 0 ? 1 : 0) | (i % 17 % 2 ? 2 : 0));
-  expect_bits("mutual_recursion", out.read(), want);
-}
-
 TEST(Control, StructureResults) {
   check_map<double>("structure_results", random_f32(500, 9, -3.0f, 3.0f), [](float x, uint32_t i) {
     float quotient = 0.5f;
