@@ -1,44 +1,19 @@
 #include "backends/cpu/device_printf.h"
 
+#include <algorithm>
 #include <cstring>
 #include <deque>
 #include <vector>
 
 #include "backends/cpu/guarded_memory.h"
 #include "simt/engine.h"
+#include "simt/runtime/printf.h"
 
 namespace km::cpu {
 namespace {
 
 constexpr uint64_t kFormatLimit = 64 << 10;
 constexpr uint64_t kStringLimit = 1 << 20;
-
-enum class Kind : uint8_t { none, word32, word64, floating, string };
-
-/// One conversion of a format: what it takes from the arguments.
-struct Conversion {
-  int stars = 0;           // of width and precision, an int each
-  Kind kind = Kind::none;  // none: "%%" or unknown
-};
-
-bool is_one_of(char c, const char* set) { return c != 0 && strchr(set, c) != nullptr; }
-
-/// Reads the conversion after a '%'; moves *at behind it.
-Conversion read_conversion(const char** at) {
-  Conversion conversion;
-  const char* p = *at;
-  for (; is_one_of(*p, "-+ #0123456789.*"); ++p) conversion.stars += *p == '*';
-  bool is_long = false;
-  for (; is_one_of(*p, "hlLqjzt"); ++p) is_long = is_long || *p != 'h';
-  char type = *p;
-  if (type != 0) ++p;
-  *at = p;
-  if (is_one_of(type, "diouxXc")) conversion.kind = is_long ? Kind::word64 : Kind::word32;
-  if (is_one_of(type, "eEfFgGaA")) conversion.kind = Kind::floating;
-  if (type == 's') conversion.kind = Kind::string;
-  if (type == 'p') conversion.kind = Kind::word64;
-  return conversion;
-}
 
 /// The argument buffer, copied piece by piece as the format asks for it.
 class Arguments {
@@ -54,6 +29,11 @@ class Arguments {
     }
     *out_address = fault.address;
     return false;
+  }
+  int32_t last_int() const {
+    int32_t value = 0;
+    memcpy(&value, copy_.data() + copy_.size() - sizeof value, sizeof value);
+    return value;
   }
   uint64_t last_word() const {
     uint64_t value = 0;
@@ -71,12 +51,12 @@ class Arguments {
 };
 
 /// Replaces a device string by a copy of it.
-bool take_string(Arguments* arguments, std::deque<std::string>* strings, uint64_t* out_address) {
+bool take_string(Arguments* arguments, uint64_t most_bytes, std::deque<std::string>* strings,
+                 uint64_t* out_address) {
   uint64_t address = arguments->last_word();
-  std::optional<std::string> text = address == 0
-                                        ? std::optional<std::string>("(null)")
-                                        : read_text(reinterpret_cast<const char*>(address),
-                                                    kStringLimit);
+  std::optional<std::string> text = address == 0 ? std::optional<std::string>("(null)")
+                                                 : read_text(reinterpret_cast<const char*>(address),
+                                                             std::min(kStringLimit, most_bytes));
   if (!text) {
     *out_address = address;
     return false;
@@ -105,15 +85,14 @@ std::optional<std::string> format_device_printf(const char* format, const void* 
   }
   Arguments copied(arguments);
   std::deque<std::string> strings;  // addresses stay
-  for (const char* at = pattern->c_str(); *at != 0;) {
-    if (*at++ != '%') continue;
-    Conversion conversion = read_conversion(&at);
-    for (int i = 0; i < conversion.stars; ++i) {
-      if (!copied.take(4, out_address)) return std::nullopt;
+  using Kind = simt::PrintfArgument::Kind;
+  for (const simt::PrintfArgument& argument : simt::printf_arguments(pattern->c_str())) {
+    uint64_t most_bytes = argument.most_bytes;
+    if (argument.most_from_previous && copied.last_int() >= 0) {
+      most_bytes = static_cast<uint64_t>(copied.last_int());
     }
-    if (conversion.kind == Kind::none) continue;
-    if (!copied.take(conversion.kind == Kind::word32 ? 4 : 8, out_address)) return std::nullopt;
-    if (conversion.kind == Kind::string && !take_string(&copied, &strings, out_address)) {
+    if (!copied.take(argument.kind == Kind::word32 ? 4 : 8, out_address)) return std::nullopt;
+    if (argument.kind == Kind::string && !take_string(&copied, most_bytes, &strings, out_address)) {
       return std::nullopt;
     }
   }
