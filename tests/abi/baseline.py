@@ -77,6 +77,8 @@ def self_test(header: str, abidw: str, abidiff: str) -> list:
         "a new function": (function, "KM_API km_status km_new(void);\n" + function, True),
     }
     problems = []
+    # The header's own checks of its layout would stop the change before abidiff sees it.
+    header = re.sub(r"^KM_CHECK_\w+\(.*\);$", "", header, flags=re.M)
     with tempfile.TemporaryDirectory() as before:
         old = describe(header, abidw, Path(before))
         for what, (text, replacement, is_addition) in changes.items():
