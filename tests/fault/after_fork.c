@@ -1,0 +1,33 @@
+/* After fork, every call in the child is a clear status, the child ends without hanging, and the
+ * parent goes on. */
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/host.h"
+
+int main(void) {
+  host h;
+  host_open(&h);
+  check_works(&h);
+  for (int i = 0; i < 5; ++i) {
+    launch_store(&h, 0, 0); /* workers are awake, and something may be queued */
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+      alarm(20);
+      CHECK_STATUS(KM_ERROR_FORKED, km_stream_synchronize(h.stream));
+      km_context context = NULL;
+      CHECK_STATUS(KM_ERROR_FORKED, km_context_create(h.device, &context));
+      exit(0); /* with all exit handlers */
+    }
+    int status = 0;
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    CHECK_STATUS(KM_ERROR_ILLEGAL_ADDRESS, km_stream_synchronize(h.stream));
+    OK(km_context_reset(h.context));
+    host_load(&h);
+  }
+  check_works(&h);
+  host_close(&h);
+  return 0;
+}

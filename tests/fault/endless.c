@@ -1,0 +1,48 @@
+/* Kernels that never end: waits with a time limit, reset, and the end of the process. */
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/host.h"
+
+enum { kSecond = 1000000000 };
+
+static void check_reset(void) {
+  host h;
+  host_open(&h);
+  for (int i = 0; i < 5; ++i) {
+    launch_plain(&h, "endless", 8, 64);
+    CHECK_STATUS(KM_TIMEOUT, km_stream_synchronize_timeout(h.stream, kSecond / 100));
+    CHECK_STATUS(KM_NOT_READY, km_stream_query(h.stream));
+    uint64_t begin = host_now_ns();
+    OK(km_context_reset(h.context));
+    CHECK(host_now_ns() - begin < 5u * kSecond);
+    host_load(&h);
+    check_works(&h);
+  }
+  host_close(&h);
+}
+
+/* A process that returns from main while a kernel runs must end, and soon. */
+static void check_exit(uint32_t blocks) {
+  uint64_t begin = host_now_ns();
+  pid_t child = fork();
+  CHECK(child >= 0);
+  if (child == 0) {
+    host h;
+    host_open(&h);
+    launch_plain(&h, "endless", blocks, 64);
+    km_stream_synchronize_timeout(h.stream, kSecond / 50);
+    exit(3);
+  }
+  int status = 0;
+  CHECK(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+  CHECK(host_now_ns() - begin < 20ull * kSecond);
+}
+
+int main(void) {
+  check_exit(8); /* before this process uses the library: a child may not go on with it */
+  check_exit(1);
+  check_reset();
+  return 0;
+}
