@@ -32,8 +32,7 @@ class Body {
     Sum sum = add(multiply(a, c, negative), d);
     V result = compose(sum, round(sum));
     result = l_.select(b_.CreateICmpEQ(sum.value, wide(0)), cancelled(), result);
-    b_.CreateRet(
-        l_.select(plain(a, c, d), without_rounding(negative, d.negative), l_.as_real(result)));
+    b_.CreateRet(l_.select(plain(a, c, d), without_rounding(a, c, d), l_.as_real(result)));
   }
 
  private:
@@ -140,12 +139,15 @@ class Body {
   }
 
   /// Products of zero, infinities and NaNs: nothing is rounded, but zeros have signs.
-  V without_rounding(V product_negative, V d_negative) {
-    V sum = b_.CreateFAdd(b_.CreateFMul(a_, c_), d_);
+  V without_rounding(const Number& a, const Number& c, const Number& d) {
+    // A finite product must not overflow beside an infinite addend.
+    V finite = b_.CreateAnd(a.finite, c.finite);
+    V only_d = b_.CreateAnd(finite, b_.CreateNot(d.finite));
+    V sum = b_.CreateFAdd(l_.select(only_d, l_.real64(0.0), b_.CreateFMul(a_, c_)), d_);
     V zero = b_.CreateFCmpOEQ(sum, l_.real64(0.0));
-    V negative = b_.CreateAnd(is_mode(Round::rm), b_.CreateOr(product_negative, d_negative));
-    V sign = b_.CreateShl(l_.zext(b_.CreateAnd(zero, negative), 64), i64(63));
-    return l_.as_real(b_.CreateOr(l_.bits(sum), sign));
+    V negative = b_.CreateOr(b_.CreateXor(a.negative, c.negative), d.negative);
+    V down = b_.CreateAnd(b_.CreateAnd(zero, is_mode(Round::rm)), negative);
+    return l_.as_real(b_.CreateOr(l_.bits(sum), b_.CreateShl(l_.zext(down, 64), i64(63))));
   }
 
   llvm::IRBuilder<> builder_;
