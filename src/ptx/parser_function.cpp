@@ -237,6 +237,7 @@ Status Parser::parse_statement() {
   if (token_.kind == Token::Kind::dotted) return parse_statement_directive();
   if (token_.kind == Token::Kind::identifier && lexer_.at_label_colon()) return parse_label();
   if (token_.kind == Token::Kind::identifier || token_.is('@')) return parse_instruction();
+  if (accept(';')) return {};  // "{ ... };" of inline assembly
   return unexpected("an instruction, a directive, a label or '}'");
 }
 

@@ -78,6 +78,12 @@ TEST(Instruction, CanonicalForm) {
   EXPECT_EQ(round_trip("add.u32 %r1, %r2, /* three */ 3 // end\n"), "add.u32 %r1, %r2, 3");
 }
 
+TEST(Instruction, EmptyStatementsAreNothing) {
+  auto module = parse_good(kernel("{ mov.u32 %r1, 1; };;\nret;"));
+  ASSERT_TRUE(module);
+  EXPECT_EQ(code_of(*module).size(), 2u);
+}
+
 TEST(Instruction, FieldsAreFilled) {
   auto module = parse_good(kernel("\n  @!%p3 ld.global.v2.u32 {%r5, %r6}, [%rd7+24];"));
   ASSERT_TRUE(module);
