@@ -1,0 +1,169 @@
+/* Modules, functions, global symbols. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/testing.h"
+
+static void functions_are_listed_and_found(void** state) {
+  fixture* f = *state;
+  km_module module = load_test_module(f);
+  const char* expected[] = {"noop", "fill_index", "scale", "crash"};
+  uint32_t count = 0;
+  char name[64];
+  uint64_t size = 0;
+  km_function function = NULL;
+  OK(km_module_function_count(module, &count));
+  assert_int_equal(count, 4);
+  for (uint32_t i = 0; i < count; ++i) {
+    OK(km_module_function_name(module, i, name, sizeof name, &size));
+    assert_string_equal(name, expected[i]);
+    assert_int_equal(size, strlen(name) + 1);
+    OK(km_module_function(module, name, &function));
+    OK(km_function_name(function, name, sizeof name, NULL));
+    assert_string_equal(name, expected[i]);
+    OK(km_function_destroy(function));
+  }
+  function = NULL;
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_module_function_name(module, 4, name, sizeof name, NULL));
+  EXPECT(KM_ERROR_BUFFER_TOO_SMALL, km_module_function_name(module, 0, name, 4, NULL));
+  expect_message("capacity_bytes is 4; the text needs 5");
+  EXPECT(KM_ERROR_NOT_FOUND, km_module_function(module, "fill_inedx", &function));
+  expect_message("no kernel 'fill_inedx' in module 'test.ptx'; did you mean 'fill_index'?");
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_module_function(module, NULL, &function));
+  assert_null(function);
+  OK(km_module_destroy(module));
+}
+
+static void parameters_have_size_and_place(void** state) {
+  fixture* f = *state;
+  km_function function = load_kernel(f, "scale");
+  const uint64_t sizes[] = {8, 4, 4}, offsets[] = {0, 8, 12};
+  uint32_t count = 0;
+  km_param_info info = {sizeof info, 77, 77, 77, 77};
+  OK(km_function_param_count(function, &count));
+  assert_int_equal(count, 3);
+  for (uint32_t i = 0; i < count; ++i) {
+    OK(km_function_param(function, i, &info));
+    assert_int_equal(info.size_bytes, sizes[i]);
+    assert_int_equal(info.align_bytes, sizes[i]);
+    assert_int_equal(info.offset_bytes, offsets[i]);
+  }
+  info.kind = 77;
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_function_param(function, 3, &info));
+  expect_message("index is 3; kernel 'scale' has 3 parameters");
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_function_param(function, 0, NULL));
+  assert_int_equal(info.kind, 77);
+  if (!is_fake(f)) {
+    OK(km_function_param(function, 0, &info));
+    assert_int_equal(info.kind, KM_PARAM_KIND_POINTER);
+  }
+  OK(km_function_destroy(function));
+}
+
+static void attributes_are_known(void** state) {
+  fixture* f = *state;
+  km_function function = load_kernel(f, "scale");
+  int64_t value = 77;
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_function_attribute_get(function, 0, &value));
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_function_attribute_get(function, 100, &value));
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_function_attribute_get(function, 1, NULL));
+  EXPECT(KM_ERROR_INVALID_ARGUMENT,
+         km_function_attribute_set(function, KM_FUNCTION_ATTRIBUTE_REGISTERS, 1));
+  assert_int_equal(value, 77);
+  OK(km_function_attribute_set(function, KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES, 65536));
+  OK(km_function_attribute_get(function, KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES, &value));
+  assert_int_equal(value, 65536);
+  EXPECT(KM_ERROR_INVALID_ARGUMENT,
+         km_function_attribute_set(function, KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES, -1));
+  if (!is_fake(f)) {
+    OK(km_function_attribute_get(function, KM_FUNCTION_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &value));
+    assert_int_equal(value, 1024);
+    OK(km_function_attribute_get(function, KM_FUNCTION_ATTRIBUTE_PTX_VERSION, &value));
+    assert_int_equal(value, 70);
+    OK(km_function_attribute_get(function, KM_FUNCTION_ATTRIBUTE_TARGET, &value));
+    assert_int_equal(value, 70);
+  }
+  OK(km_function_destroy(function));
+}
+
+static void globals_are_slices(void** state) {
+  fixture* f = *state;
+  km_module module = load_test_module(f);
+  km_slice slice, again, none = NULL;
+  km_slice_info info = {sizeof info, 0, 0, 0, 0, 0};
+  uint32_t values[4] = {9, 9, 9, 9};
+  OK(km_module_global(module, "counters", &slice));
+  OK(km_slice_info_get(slice, &info));
+  assert_int_equal(info.size_bytes, 16);
+  OK(km_slice_download(f->stream, slice, 0, values, sizeof values));
+  for (int i = 0; i < 4; ++i) assert_int_equal(values[i], 0);
+  OK(km_slice_fill_u32(f->stream, slice, 4, 3, 1));
+  OK(km_module_global(module, "counters", &again));
+  OK(km_slice_download(f->stream, again, 0, values, sizeof values));
+  assert_int_equal(values[1], 3);
+  EXPECT(KM_ERROR_NOT_FOUND, km_module_global(module, "no_such_symbol", &none));
+  assert_null(none);
+  OK(km_module_destroy(module)); /* the slices keep it */
+  OK(km_slice_download(f->stream, slice, 0, values, sizeof values));
+  OK(km_slice_destroy(slice));
+  OK(km_slice_destroy(again));
+}
+
+static void bad_ptx_is_an_error_with_its_place(void** state) {
+  fixture* f = *state;
+  km_module module = NULL;
+  const char bad[] = "this is no PTX";
+  EXPECT(KM_ERROR_INVALID_PTX,
+         km_module_load_ptx(f->context, bad, sizeof bad - 1, "bad.ptx", &module));
+  expect_message("bad.ptx:1:1");
+  EXPECT(KM_ERROR_INVALID_PTX, km_module_load_ptx(f->context, "", 0, "empty.ptx", &module));
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_module_load_ptx(f->context, NULL, 0, NULL, &module));
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_module_load_ptx(f->context, bad, UINT64_MAX, NULL, &module));
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_module_load_ptx(f->context, bad, 1, NULL, NULL));
+  assert_null(module);
+}
+
+static void closing_zeros_may_be_counted(void** state) {
+  fixture* f = *state;
+  km_module module;
+  OK(km_module_load_ptx(f->context, test_ptx, strlen(test_ptx) + 1, NULL, &module));
+  OK(km_module_destroy(module));
+}
+
+static void files_are_loaded_by_ending_or_content(void** state) {
+  fixture* f = *state;
+  const char* endings[] = {".ptx", ".txt", ""};
+  km_module module = NULL;
+  char path[256];
+  for (int i = 0; i < 3; ++i) {
+    snprintf(path, sizeof path, "/tmp/km_test_module_%d%s", (int)getpid(), endings[i]);
+    FILE* file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(test_ptx, file) >= 0);
+    fclose(file);
+    OK(km_module_load_file(f->context, path, &module));
+    unlink(path);
+    OK(km_module_destroy(module));
+  }
+  module = NULL;
+  EXPECT(KM_ERROR_NOT_FOUND, km_module_load_file(f->context, path, &module));
+  expect_message("cannot open");
+  EXPECT(KM_ERROR_IO, km_module_load_file(f->context, "/", &module));
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_module_load_file(f->context, NULL, &module));
+  assert_null(module);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(functions_are_listed_and_found),
+      cmocka_unit_test(parameters_have_size_and_place),
+      cmocka_unit_test(attributes_are_known),
+      cmocka_unit_test(globals_are_slices),
+      cmocka_unit_test(bad_ptx_is_an_error_with_its_place),
+      cmocka_unit_test(closing_zeros_may_be_counted),
+      cmocka_unit_test(files_are_loaded_by_ending_or_content),
+  };
+  return RUN_ON_DEVICES("module", tests);
+}

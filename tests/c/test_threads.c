@@ -1,0 +1,158 @@
+/* Any call on any thread: objects used while another thread destroys them. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/testing.h"
+
+enum { kSlots = 4, kUsers = 3 };
+
+typedef struct shared {
+  const fixture* f;
+  km_function function;
+  _Atomic(uint64_t) slices[kSlots], streams[kSlots], events[kSlots];
+  atomic_int done, wrong;
+} shared;
+
+static uint64_t rounds_of_test(void) {
+  const char* asked = getenv("KM_TEST_THREAD_ROUNDS");
+  return asked != NULL ? strtoull(asked, NULL, 10) : 2000;
+}
+
+/* The object was alive, or it was not: nothing else may come of it. */
+static void note(shared* s, const char* call, km_status status) {
+  if (status == KM_SUCCESS || status == KM_NOT_READY || status == KM_ERROR_INVALID_HANDLE) return;
+  print_error("%s gave %d\n", call, status);
+  ++s->wrong;
+}
+
+static void* use_objects(void* shared_state) {
+  shared* s = shared_state;
+  for (unsigned i = 0; !s->done; ++i) {
+    const km_slice slice = (km_slice)atomic_load(&s->slices[i % kSlots]);
+    const km_stream stream = (km_stream)atomic_load(&s->streams[i / 2 % kSlots]);
+    const km_event event = (km_event)atomic_load(&s->events[i / 3 % kSlots]);
+    const km_launch_config config = {{1, 1, 1}, {32, 1, 1}, 0};
+    const fill_index_arguments arguments = {0, i, 16};
+    const km_launch_slice entry = {0, 0, (uint64_t)slice, 0};
+    uint64_t address = 0, offset = 0;
+    km_slice view = NULL;
+    note(s, "fill", km_slice_fill_u32(stream, slice, 0, i, 16));
+    note(s, "launch",
+         km_launch_kernel(stream, s->function, &config, &arguments, sizeof arguments, &entry, 1));
+    note(s, "record", km_event_record(event, stream));
+    note(s, "wait", km_stream_wait_event(stream, event));
+    note(s, "query", km_event_query(event));
+    note(s, "query", km_stream_query(stream));
+    if (km_slice_address(slice, &address) == KM_SUCCESS &&
+        km_context_find_slice(s->f->context, address + 8, &view, &offset) == KM_SUCCESS) {
+      note(s, "destroy", km_slice_destroy(view));
+    }
+    if (km_slice_view(slice, 1, 2, &view) == KM_SUCCESS) {
+      note(s, "destroy", km_slice_destroy(view));
+    }
+    if (i % 64 == 0) note(s, "synchronize", km_stream_synchronize(stream));
+  }
+  return NULL;
+}
+
+static void replace_all(shared* s, unsigned slot) {
+  km_slice slice;
+  km_stream stream;
+  km_event event;
+  OK(km_slice_create(s->f->context, 16, 4, 0, &slice));
+  OK(km_stream_create(s->f->context, 0, 0, &stream));
+  OK(km_event_create(s->f->context, 0, &event));
+  OK(km_slice_destroy((km_slice)atomic_exchange(&s->slices[slot], (uint64_t)slice)));
+  OK(km_stream_destroy((km_stream)atomic_exchange(&s->streams[slot], (uint64_t)stream)));
+  OK(km_event_destroy((km_event)atomic_exchange(&s->events[slot], (uint64_t)event)));
+}
+
+static void objects_are_destroyed_while_in_use(void** state) {
+  fixture* f = *state;
+  static shared s;
+  pthread_t users[kUsers];
+  memset(&s, 0, sizeof s);
+  s.f = f;
+  s.function = load_kernel(f, "fill_index");
+  for (int i = 0; i < kUsers; ++i) {
+    assert_int_equal(pthread_create(&users[i], NULL, use_objects, &s), 0);
+  }
+  const uint64_t rounds = rounds_of_test();
+  for (uint64_t i = 0; i < rounds; ++i) replace_all(&s, (unsigned)(i % kSlots));
+  s.done = 1;
+  for (int i = 0; i < kUsers; ++i) pthread_join(users[i], NULL);
+  for (int i = 0; i < kSlots; ++i) {
+    OK(km_slice_destroy((km_slice)s.slices[i]));
+    OK(km_stream_destroy((km_stream)s.streams[i]));
+    OK(km_event_destroy((km_event)s.events[i]));
+  }
+  assert_int_equal(s.wrong, 0);
+  OK(km_function_destroy(s.function));
+  OK(km_context_synchronize(f->context));
+}
+
+typedef struct race {
+  km_slice slice;
+  atomic_int ready, winners;
+} race;
+
+static void* destroy_at_once(void* shared_race) {
+  race* r = shared_race;
+  while (!r->ready) {
+  }
+  if (km_slice_destroy(r->slice) == KM_SUCCESS) ++r->winners;
+  return NULL;
+}
+
+static void only_one_of_many_destroys_succeeds(void** state) {
+  fixture* f = *state;
+  for (int round = 0; round < 100; ++round) {
+    pthread_t threads[kUsers];
+    race r = {0};
+    OK(km_slice_create(f->context, 1, 1, 0, &r.slice));
+    for (int i = 0; i < kUsers; ++i) pthread_create(&threads[i], NULL, destroy_at_once, &r);
+    r.ready = 1;
+    for (int i = 0; i < kUsers; ++i) pthread_join(threads[i], NULL);
+    assert_int_equal(r.winners, 1);
+  }
+}
+
+static void* create_and_destroy(void* fixture_state) {
+  const fixture* f = fixture_state;
+  intptr_t failures = 0;
+  for (int i = 0; i < 300; ++i) {
+    km_context context = NULL;
+    km_stream stream = NULL;
+    km_slice slice = NULL;
+    failures += km_context_create(f->device, &context) != KM_SUCCESS;
+    failures += km_context_default_stream(context, &stream) != KM_SUCCESS;
+    failures += km_slice_create(context, 100, 4, KM_SLICE_ZEROED, &slice) != KM_SUCCESS;
+    failures += km_context_destroy(context) != KM_SUCCESS;
+    failures += km_slice_fill_u8(stream, slice, 0, 1, 400) != KM_SUCCESS;
+    failures += km_slice_destroy(slice) != KM_SUCCESS;
+    failures += km_stream_synchronize(stream) != KM_SUCCESS;
+    failures += km_stream_destroy(stream) != KM_SUCCESS;
+  }
+  return (void*)failures;
+}
+
+static void contexts_come_and_go_on_many_threads(void** state) {
+  pthread_t threads[kUsers];
+  for (int i = 0; i < kUsers; ++i) pthread_create(&threads[i], NULL, create_and_destroy, *state);
+  for (int i = 0; i < kUsers; ++i) {
+    void* failures = NULL;
+    pthread_join(threads[i], &failures);
+    assert_null(failures);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(objects_are_destroyed_while_in_use),
+      cmocka_unit_test(only_one_of_many_destroys_succeeds),
+      cmocka_unit_test(contexts_come_and_go_on_many_threads),
+  };
+  return RUN_ON_DEVICES("threads", tests);
+}
