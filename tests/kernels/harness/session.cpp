@@ -218,6 +218,11 @@ void Session::on_output(void* user_data, const char* text, uint64_t size_bytes) 
 
 void Session::synchronize() { require(km_stream_synchronize(stream_), "km_stream_synchronize"); }
 
+bool Session::is_usable() const {
+  km_status sticky = KM_SUCCESS;
+  return km_context_error(context_, &sticky) == KM_SUCCESS && sticky == KM_SUCCESS;
+}
+
 std::string Session::take_output() {
   std::string text;
   text.swap(output_);
@@ -248,8 +253,13 @@ Module& Session::ptx_file(const std::string& file) {
 }
 
 Session& session() {
-  static Session shared;
-  return shared;
+  // A fault sticks to its context: the tests after it get a new one. Buffers of the failed test may
+  // still refer to the old one.
+  static std::vector<std::unique_ptr<Session>> sessions;
+  if (sessions.empty() || !sessions.back()->is_usable()) {
+    sessions.push_back(std::make_unique<Session>());
+  }
+  return *sessions.back();
 }
 
 }  // namespace km::kernels

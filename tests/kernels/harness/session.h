@@ -152,6 +152,8 @@ class Session {
   km_context context() const { return context_; }
   km_stream stream() const { return stream_; }
   void synchronize();
+  /// False after a fault of a kernel.
+  bool is_usable() const;
   /// What device printf wrote since the last call.
   std::string take_output();
 
