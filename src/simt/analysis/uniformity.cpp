@@ -37,8 +37,11 @@ class JoinFinder {
         join(to);
       }
     };
+    // Sides are no block's number: a successor that is the join itself must not pass for joined.
+    BlockId side = static_cast<BlockId>(kernel_.blocks.size());
     for (BlockId succ : kernel_.blocks[branch].succs) {
-      if (succ > branch) reach(succ, succ);
+      if (succ > branch) reach(side, succ);
+      ++side;
     }
     const bool leaves_by_back_edge =
         std::any_of(kernel_.blocks[branch].succs.begin(), kernel_.blocks[branch].succs.end(),
@@ -58,11 +61,10 @@ class JoinFinder {
  private:
   /// The last open block is the reconvergence point only if it joins more than one side.
   bool branch_side_open(BlockId branch, BlockId block) const {
-    size_t sides = 0;
-    for (BlockId succ : kernel_.blocks[branch].succs) sides += succ > branch;
-    return sides > 1 && label_[block] != block && label_[block] != kNone &&
-           std::count(kernel_.blocks[branch].succs.begin(), kernel_.blocks[branch].succs.end(),
-                      label_[block]) != 0;
+    const auto& succs = kernel_.blocks[branch].succs;
+    const auto sides = std::count_if(succs.begin(), succs.end(),
+                                     [&](BlockId succ) { return succ > branch; });
+    return sides > 1 && label_[block] >= kernel_.blocks.size() && label_[block] != kNone;
   }
 
   const Kernel& kernel_;
