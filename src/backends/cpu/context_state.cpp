@@ -1,5 +1,7 @@
 #include "backends/cpu/context.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -100,10 +102,12 @@ void Context::fail(Error error, const Executor* self) {
 uint64_t Context::timeout_ms() const { return config().kernel_timeout_ms; }
 
 void Context::stop_overdue() {
+  std::lock_guard reset_lock(reset_mutex_);  // what is said here must not hit what comes after
   uint32_t none = 0;
   if (!stop_.compare_exchange_strong(none, static_cast<uint32_t>(StopReason::timeout))) return;
   Executor::interrupt_all(this, nullptr, kForever);
-  // Usually the thread that was stopped has said where; this is for a kernel that just ended.
+  // Usually the thread that was stopped says where; otherwise the kernel has just ended.
+  for (int turn = 0; turn < 100 && !failed(); ++turn) usleep(1000);
   set_error(make_error(KM_ERROR_LAUNCH_TIMEOUT,
                        "a kernel ran longer than the time limit of %llu ms (KM_KERNEL_TIMEOUT_MS)",
                        static_cast<unsigned long long>(timeout_ms())));
