@@ -62,8 +62,8 @@ class JoinFinder {
   /// The last open block is the reconvergence point only if it joins more than one side.
   bool branch_side_open(BlockId branch, BlockId block) const {
     const auto& succs = kernel_.blocks[branch].succs;
-    const auto sides = std::count_if(succs.begin(), succs.end(),
-                                     [&](BlockId succ) { return succ > branch; });
+    const auto sides =
+        std::count_if(succs.begin(), succs.end(), [&](BlockId succ) { return succ > branch; });
     return sides > 1 && label_[block] >= kernel_.blocks.size() && label_[block] != kNone;
   }
 
@@ -131,7 +131,8 @@ class Analysis {
   bool values_pass(ShapeTransfer& transfer) {
     bool changed = false;
     for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
-      for (const Phi& phi : kernel_.blocks[b].phis) changed |= update(phi.result, meet(transfer, b, phi));
+      for (const Phi& phi : kernel_.blocks[b].phis)
+        changed |= update(phi.result, meet(transfer, b, phi));
       for (const Inst& inst : kernel_.blocks[b].insts) {
         for (const auto& [reg, value] : inst.writes) {
           changed |= update(value, transfer.result(inst, b, reg));
@@ -173,8 +174,8 @@ class Analysis {
       if (block.end != End::branch && block.end != End::table) continue;
       const Shape shape = shapes_.at(kernel_, block.condition, b);
       if (!shape.is_uniform() && shape.kind != Shape::Kind::unknown) {
-        changed |= part(finder, b, shapes_.divergent_branch, shapes_.divergent_join,
-                        divergent_region_);
+        changed |=
+            part(finder, b, shapes_.divergent_branch, shapes_.divergent_join, divergent_region_);
       }
       if (!shape.is_uniform() || !shape.block_uniform) {
         changed |= part(finder, b, shapes_.warp_branch, shapes_.warp_join, warp_region_);
@@ -217,8 +218,7 @@ class Analysis {
     for (BlockId b : shapes_.loops.loops[loop].nodes) {
       if (!branches[b] || b == block) continue;
       // b parts lanes; does one of them reach block before all meet again?
-      if (!shapes_.dominators.dominates(b, block) ||
-          !shapes_.post_dominators.dominates(block, b)) {
+      if (!shapes_.dominators.dominates(b, block) || !shapes_.post_dominators.dominates(block, b)) {
         if (b < block) return true;
       }
     }
@@ -271,8 +271,8 @@ bool bounds_are_hoistable(const Kernel& kernel, ValueId value, unsigned depth) {
   const Inst& inst = kernel.blocks[v.block].insts[v.instruction];
   if (inst.guard != kNone || inst.writes.size() != 1) return false;
   const auto& ptx = *inst.ptx;
-  using ptx::Opcode;
   using ptx::Modifier;
+  using ptx::Opcode;
   if (ptx.has(Modifier::sat) || ptx.has(Modifier::cc) || ptx.has(Modifier::hi) ||
       ptx.has(Modifier::wide)) {
     return false;
@@ -288,8 +288,10 @@ bool bounds_are_hoistable(const Kernel& kernel, ValueId value, unsigned depth) {
     case Opcode::sub:
     case Opcode::mul:
     case Opcode::mad:
-    case Opcode::shl: break;
-    default: return false;
+    case Opcode::shl:
+      break;
+    default:
+      return false;
   }
   if (ptx::size_bits(ptx.type()) != 32 || ptx::is_float(ptx.type())) return false;
   for (unsigned i = 1; i < ptx.operand_count; ++i) {
