@@ -46,7 +46,7 @@ Result<uint64_t> env_integer(EnvVar variable, uint64_t minimum, uint64_t maximum
                              uint64_t fallback);
 
 /// One line for each KM_ name in the environment that is not in the table, with the nearest name
-/// that is.
+/// that is. KM_TEST_ names are left to the tests.
 std::vector<std::string> unknown_env_names();
 
 }  // namespace km
