@@ -1,5 +1,6 @@
 #include "simt/transform/flatten.h"
 
+#include "simt/transform/carry.h"
 #include "simt/transform/inline_calls.h"
 #include "simt/transform/param_promotion.h"
 
@@ -9,6 +10,7 @@ Result<std::unique_ptr<ptx::Function>> flatten(const ptx::Module& module,
                                                const ptx::Function& function) {
   KM_ASSIGN(ptx::Function flat, inline_calls(module, function));
   promote_params(flat);
+  make_carry_explicit(flat);
   return std::make_unique<ptx::Function>(std::move(flat));
 }
 

@@ -1,6 +1,6 @@
 // PTX to PTX, before the engine sees blocks: calls of functions with a body are inlined, and
 // .param variables of call sequences become registers (or local memory where their address or an
-// odd access needs it).
+// odd access needs it), and the carry flag becomes a register.
 #pragma once
 
 #include <memory>

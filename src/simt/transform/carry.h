@@ -1,0 +1,12 @@
+// The condition-code register of add.cc, addc, mad.cc ... made an ordinary register.
+#pragma once
+
+#include "ptx/ir.h"
+
+namespace km::simt {
+
+/// Replaces every instruction that reads or writes the carry flag by ordinary ones, the flag being
+/// a 64-bit register that holds 0 or 1 (for sub and subc the borrow).
+void make_carry_explicit(ptx::Function& function);
+
+}  // namespace km::simt
