@@ -49,10 +49,6 @@ std::optional<std::string> foreign_env(const char* name) {
   return std::string(value);
 }
 
-void set_env_default(EnvVar variable, const char* value) {
-  setenv(entry_of(variable).name, value, 0);
-}
-
 Result<bool> env_flag(EnvVar variable, bool fallback) {
   const std::optional<std::string> value = env(variable);
   if (!value) return fallback;

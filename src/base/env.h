@@ -34,10 +34,6 @@ std::optional<std::string> env(EnvVar variable);
 /// The same for a variable that belongs to others (CUDA_HOME, HOME ...).
 std::optional<std::string> foreign_env(const char* name);
 
-/// Sets a variable that the user has not set. For programs, before they call the library; never for
-/// the library itself: other threads of its host may be reading.
-void set_env_default(EnvVar variable, const char* value);
-
 /// A switch: 1, on, true, yes or 0, off, false, no; anything else is KM_ERROR_INVALID_ARGUMENT.
 Result<bool> env_flag(EnvVar variable, bool fallback);
 

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "base/env.h"
 #include "tools/argument.h"
 #include "tools/commands.h"
 #include "tools/error.h"
@@ -26,9 +25,7 @@ TYPE is one of i8, u8, i16, u16, i32, u32, i64, u64, f32, f64.
 
 Example: blur a photo
   kernelmill run blur.cu --kernel blur --grid 64,64 --block 8,8 \
-    --arg in:photo.png --arg out:blurred.png:@0 --arg i32:@0.width --arg i32:@0.height
-
-Accesses are checked against the kernel's arrays unless KM_CPU_MEMORY=plain is set.)";
+    --arg in:photo.png --arg out:blurred.png:@0 --arg i32:@0.width --arg i32:@0.height)";
 
 class RunCommand : public Command {
  public:
@@ -114,8 +111,6 @@ void print_times(const SessionTimes& times) {
 int RunCommand::run() {
   SessionInput input;
   if (const Status ready = prepare(input); !ready) return report(ready.error());
-  // Out-of-bounds accesses are what people run kernels here to find.
-  set_env_default(EnvVar::KM_CPU_MEMORY, "checked");
   const Result<SessionTimes> times = run_session(input);
   if (!times) return report(times.error());
   if (!quiet_) print_times(*times);
