@@ -65,9 +65,7 @@ bool GuardedRange::allow(uint64_t size_bytes) {
   return true;
 }
 
-void GuardedRange::use_huge_pages() const {
-  madvise(as_pointer(begin_), size_, MADV_HUGEPAGE);
-}
+void GuardedRange::use_huge_pages() const { madvise(as_pointer(begin_), size_, MADV_HUGEPAGE); }
 
 void GuardedRange::discard() const { madvise(as_pointer(begin_), size_, MADV_DONTNEED); }
 

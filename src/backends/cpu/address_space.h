@@ -31,7 +31,7 @@ class GuardedRange {
   uint64_t begin() const { return begin_; }
   uint64_t end() const { return begin_ + size_; }
   uint64_t size_bytes() const { return size_; }
-  uint64_t guard_begin() const { return map_; }   // the guard below
+  uint64_t guard_begin() const { return map_; }  // the guard below
   uint8_t* data() const { return reinterpret_cast<uint8_t*>(begin_); }
 
   /// Makes exactly the first `size_bytes` (rounded up to pages) accessible.

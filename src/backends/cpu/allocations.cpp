@@ -11,8 +11,9 @@ std::string describe(uint64_t distance, const char* where, uint64_t start, uint6
   if (distance == 0 && where[0] == 'i') {
     snprintf(text, sizeof text, "in the %" PRIu64 "-byte allocation at 0x%" PRIx64, size, start);
   } else {
-    snprintf(text, sizeof text, "%" PRIu64 " byte%s %s the %" PRIu64 "-byte allocation at 0x%" PRIx64,
-             distance, distance == 1 ? "" : "s", where, size, start);
+    snprintf(text, sizeof text,
+             "%" PRIu64 " byte%s %s the %" PRIu64 "-byte allocation at 0x%" PRIx64, distance,
+             distance == 1 ? "" : "s", where, size, start);
   }
   return text;
 }

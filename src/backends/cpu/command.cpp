@@ -6,19 +6,13 @@ namespace km::cpu {
 
 uint8_t* Command::allocate_params(uint64_t size_bytes) {
   if (size_bytes <= kInlineParamBytes) return params;
-  large_params = new (std::nothrow) uint8_t[size_bytes];
-  return large_params;
+  large_params.reset(new (std::nothrow) uint8_t[size_bytes]);
+  return large_params.get();
 }
 
 void Command::release() {
-  if (staging != nullptr) {
-    delete[] staging;
-    staging = nullptr;
-  }
-  if (large_params != nullptr) {
-    delete[] large_params;
-    large_params = nullptr;
-  }
+  staging.reset();
+  large_params.reset();
   failure = nullptr;
   marker = nullptr;
 }

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 
 #include "backends/cpu/launch_run.h"
 #include "c_api.h"
@@ -17,10 +18,10 @@ enum class CommandKind : uint8_t { none, kernel, transfer, record, wait, callbac
 /// Bytes to move, or to fill with a repeated value.
 struct Transfer {
   uint64_t destination = 0;
-  uint64_t source = 0;              // copies
+  uint64_t source = 0;  // copies
   uint64_t size_bytes = 0;
-  uint32_t value = 0;               // fills
-  uint32_t value_size_bytes = 0;    // 0: a copy
+  uint32_t value = 0;             // fills
+  uint32_t value_size_bytes = 0;  // 0: a copy
   bool is_fill() const { return value_size_bytes != 0; }
 };
 
@@ -32,16 +33,16 @@ struct Command {
   uint64_t ticket = 0;
   CommandKind kind = CommandKind::none;
 
-  Transfer transfer;                // copy, fill
-  CopyFailure* failure = nullptr;   // of the thread that waits for this copy; null: sticky
-  uint8_t* staging = nullptr;       // owned: the source, copied
+  Transfer transfer;                   // copy, fill
+  CopyFailure* failure = nullptr;      // of the thread that waits for this copy; null: sticky
+  std::unique_ptr<uint8_t[]> staging;  // the source, copied
 
-  Marker* marker = nullptr;         // record, wait: holds a reference
+  Marker* marker = nullptr;  // record, wait: holds a reference
   km_host_callback callback = nullptr;
   void* user_data = nullptr;
 
-  LaunchRun run;                    // kernel; transfers use its range
-  uint8_t* large_params = nullptr;  // owned
+  LaunchRun run;  // kernel; transfers use its range
+  std::unique_ptr<uint8_t[]> large_params;
   alignas(16) uint8_t params[kInlineParamBytes];
 
   /// Room for `size_bytes` of launch arguments, null when memory is short.

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -65,6 +66,7 @@ class Context {
 
  private:
   Context(Device* device, Pool* pool) : device_(device), pool_(pool) {}
+  friend std::default_delete<Context>;
   ~Context();
   bool try_retain();
   bool set_error(Error error);

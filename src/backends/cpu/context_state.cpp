@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "backends/cpu/config.h"
@@ -28,11 +29,11 @@ Registry& registry() {
 }  // namespace
 
 Context* Context::make(Device* device, Pool* pool) {
-  auto* context = new Context(device, pool);
+  std::unique_ptr<Context> context(new Context(device, pool));
   Registry& all = registry();
   std::lock_guard lock(all.mutex);
-  all.contexts.push_back(context);
-  return context;
+  all.contexts.push_back(context.get());
+  return context.release();
 }
 
 void Context::release() {

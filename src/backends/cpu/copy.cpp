@@ -10,8 +10,8 @@
 namespace km::cpu {
 namespace {
 
-constexpr uint64_t kStagedBytes = 64 << 10;   // pageable sources up to here do not block
-constexpr uint64_t kInlineBytes = 64 << 10;   // done at once when the stream is idle
+constexpr uint64_t kStagedBytes = 64 << 10;  // pageable sources up to here do not block
+constexpr uint64_t kInlineBytes = 64 << 10;  // done at once when the stream is idle
 
 /// What the caller may do with its side of the copy when the call returns.
 enum class HostSide : uint8_t {
@@ -35,15 +35,15 @@ Status failure_status(const CopyFailure& failure, const Transfer& transfer,
 /// Copies the source aside, so that the caller may go on at once.
 Status stage(Stream* stream, Command* command, CopyFailure* out_failure) {
   Transfer aside = command->transfer;
-  command->staging = new (std::nothrow) uint8_t[aside.size_bytes];
+  command->staging.reset(new (std::nothrow) uint8_t[aside.size_bytes]);
   if (command->staging == nullptr) {
     stream->discard(command);
     throw std::bad_alloc();
   }
-  aside.destination = reinterpret_cast<uint64_t>(command->staging);
+  aside.destination = reinterpret_cast<uint64_t>(command->staging.get());
   if (!transfer_now(aside, out_failure)) {
-    Status failed = failure_status(*out_failure, command->transfer,
-                                   stream->context()->allocations());
+    Status failed =
+        failure_status(*out_failure, command->transfer, stream->context()->allocations());
     stream->discard(command);
     return failed;
   }

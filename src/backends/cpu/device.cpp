@@ -21,7 +21,8 @@ std::vector<Device*> make_devices() {
   uint32_t first = 0;
   for (uint32_t i = 0; i < settings.devices; ++i) {
     PoolOptions options;
-    options.threads = settings.threads / settings.devices + (i < settings.threads % settings.devices);
+    options.threads =
+        settings.threads / settings.devices + (i < settings.threads % settings.devices);
     options.first_name = first;
     options.in_order = settings.deterministic;
     options.may_spin = cpus.size() > 1;

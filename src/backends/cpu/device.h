@@ -30,7 +30,7 @@ class Device {
 constexpr uint32_t kMaxThreadsPerBlock = 1024;
 constexpr uint32_t kMaxBlockDim[3] = {1024, 1024, 64};
 constexpr uint32_t kMaxGridDim[3] = {2147483647, 65535, 65535};
-constexpr uint64_t kSharedBytes = 48 << 10;        // without opting in
+constexpr uint64_t kSharedBytes = 48 << 10;  // without opting in
 constexpr uint64_t kMaxSharedBytes = 227 << 10;
 
 }  // namespace km::cpu

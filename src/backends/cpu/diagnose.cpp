@@ -121,10 +121,9 @@ Error describe_fault(const KernelFault& fault, const LaunchRun& run,
 }
 
 Error describe_timeout(const KernelFault& fault, const LaunchRun& run, uint64_t limit_ms) {
-  Error error = make_error(KM_ERROR_LAUNCH_TIMEOUT,
-                           "stopped after the time limit of %" PRIu64
-                           " ms (KM_KERNEL_TIMEOUT_MS): ",
-                           limit_ms);
+  Error error = make_error(
+      KM_ERROR_LAUNCH_TIMEOUT,
+      "stopped after the time limit of %" PRIu64 " ms (KM_KERNEL_TIMEOUT_MS): ", limit_ms);
   error.message += place(fault, run);
   return error;
 }

@@ -1,4 +1,5 @@
-// The entries of the vtable (backend/interface.h), one .cpp per kind of object, and what they share.
+// The entries of the vtable (backend/interface.h), one .cpp per kind of object, and what they
+// share.
 #pragma once
 
 #include <cstdint>

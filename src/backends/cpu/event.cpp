@@ -1,5 +1,6 @@
 #include "backends/cpu/event.h"
 
+#include <memory>
 #include <mutex>
 #include <utility>
 
@@ -65,13 +66,13 @@ km_status event_create(kmb_context* context, km_event_flags flags, kmb_event** o
   });
 }
 
-void event_destroy(kmb_event* event) { delete from(event); }
+void event_destroy(kmb_event* event) { std::unique_ptr<Event> last(from(event)); }
 
 km_status event_record(kmb_event* event, kmb_stream* handle, kmb_error* error) {
   return guarded(error, [&]() -> Status {
     Stream* stream = from(handle);
     KM_TRY(stream->context()->check());
-    auto* marker = new Marker(stream, 0);
+    Marker* marker = Marker::make(stream);
     uint64_t ticket = 0;
     if (stream->begin_inline(&ticket)) {
       marker->set_ticket(ticket);

@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <memory>
 #include <new>
 
 #include "backends/cpu/futex.h"
@@ -14,7 +15,7 @@
 namespace km::cpu {
 namespace {
 
-constexpr uint64_t kStackBytes = 8 << 20;         // takes pages only when touched
+constexpr uint64_t kStackBytes = 8 << 20;  // takes pages only when touched
 constexpr uint64_t kStackMarginBytes = 256 << 10;
 constexpr uint64_t kWindowBytes = uint64_t{4} << 30;
 constexpr uint64_t kSmallestWindowBytes = 16 << 20;
@@ -88,20 +89,14 @@ Executor* Executor::acquire() {
     executor->thread_id_.store(thread);
     return executor;
   }
-  auto* made = new (std::nothrow) Executor;
-  if (made == nullptr || !made->make()) {
-    delete made;
-    return nullptr;
-  }
+  std::unique_ptr<Executor> made(new (std::nothrow) Executor);
+  if (!made || !made->make()) return nullptr;
   made->in_use_.store(true);
   made->thread_id_.store(thread);
   size_t slot = executor_count.fetch_add(1);
-  if (slot >= kMaxExecutors) {
-    delete made;
-    return nullptr;
-  }
-  executors[slot].store(made, std::memory_order_release);
-  return made;
+  if (slot >= kMaxExecutors) return nullptr;
+  executors[slot].store(made.get(), std::memory_order_release);
+  return made.release();
 }
 
 Status Executor::select_window(uint64_t shared_bytes) {
@@ -210,8 +205,8 @@ Ending Executor::enter(LaunchRun& launch) {
   before_switch(&fake_stack_, stack_.data(), stack_.size_bytes());
   std::atomic_signal_fence(std::memory_order_seq_cst);
   current_guard = &guard_;
-  auto ending = static_cast<Ending>(km_cpu_enter(
-      &guard_, reinterpret_cast<void*>(stack_.end()), run_blocks, this));
+  auto ending = static_cast<Ending>(
+      km_cpu_enter(&guard_, reinterpret_cast<void*>(stack_.end()), run_blocks, this));
   current_guard = nullptr;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   if (ending != Ending::returned) {
@@ -285,8 +280,8 @@ KM_NO_SANITIZE void Executor::raise(simt::FaultKind kind, uint64_t pc, uint64_t 
 }
 
 void Executor::keep_text(std::string* text) {
-  fault_.text = text != nullptr ? std::move(*text) : "assertion failed";
-  delete text;
+  std::unique_ptr<std::string> owned(text);
+  fault_.text = owned ? std::move(*owned) : "assertion failed";
 }
 
 KM_NO_SANITIZE void Executor::raise_assertion(std::string* text, uint64_t pc, uint32_t thread) {
@@ -318,8 +313,8 @@ void Executor::check_stack(uint64_t size_bytes, uint64_t pc) {
   uint64_t low = warps_.stack_low();
   if (low == 0) low = stack_.begin();
   if (here - low >= size_bytes) return;
-  guard_.fault = Fault{.signal = SIGSEGV, .code = 0, .pc = pc, .address = low,
-                       .stack_overflow = true};
+  guard_.fault =
+      Fault{.signal = SIGSEGV, .code = 0, .pc = pc, .address = low, .stack_overflow = true};
   leave(Ending::faulted);
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "backends/cpu/address_space.h"
@@ -21,10 +22,10 @@ struct KernelFault {
   Fault fault;
   uint64_t size_bytes = 0;
   uint32_t block[3] = {};
-  uint32_t thread = 0;          // linear; the first of the packet when has_thread is false
+  uint32_t thread = 0;  // linear; the first of the packet when has_thread is false
   bool has_thread = false;
-  bool deadlock = false;        // no warp of the block can go on
-  std::string text;             // of a failed assertion
+  bool deadlock = false;  // no warp of the block can go on
+  std::string text;       // of a failed assertion
 };
 
 class Executor {
@@ -67,7 +68,9 @@ class Executor {
     uint64_t allowed_bytes = 0;
   };
 
+  friend std::default_delete<Executor>;
   Executor() : warps_(&guard_) {}
+  ~Executor() = default;
   bool make();
   Status prepare(const LaunchRun& launch);
   Status select_window(uint64_t shared_bytes);
@@ -90,17 +93,17 @@ class Executor {
   KernelFault fault_;
 
   LaunchRun* launch_ = nullptr;
-  uint64_t prepared_unit_ = 0;        // its id
+  uint64_t prepared_unit_ = 0;  // its id
   uint64_t prepared_shared_bytes_ = 0;
   uint32_t prepared_threads_ = 0;
-  uint64_t ticks_ = 0, blocks_ = 0;   // of this run
+  uint64_t ticks_ = 0, blocks_ = 0;  // of this run
   void* fake_stack_ = nullptr;
   const void* host_low_ = nullptr;
   size_t host_size_ = 0;
 
   std::atomic<bool> in_use_{false};
   std::atomic<int> thread_id_{0};
-  std::atomic<const void*> owner_{nullptr};   // of the launch that runs here now
+  std::atomic<const void*> owner_{nullptr};  // of the launch that runs here now
   std::atomic<uint64_t> start_ns_{0};
 };
 

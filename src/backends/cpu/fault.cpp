@@ -9,8 +9,6 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include <mutex>
-
 #include "backends/cpu/sanitizers.h"
 #include "backends/cpu/stack_switch.h"
 
@@ -52,8 +50,8 @@ KM_NO_SANITIZE bool handle_own(int signal, siginfo_t* info, ucontext_t* context)
   auto pc = static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RIP]);
   bool in_code = pc >= guard->begin && pc < guard->end;
   if (interrupt) {
-    bool stop = in_code && guard->stop != nullptr &&
-                guard->stop->load(std::memory_order_relaxed) != 0;
+    bool stop =
+        in_code && guard->stop != nullptr && guard->stop->load(std::memory_order_relaxed) != 0;
     if (!stop) return true;
     guard->fault = Fault{.signal = 0, .code = 0, .pc = pc, .address = 0, .stack_overflow = false};
     leave(context, guard, Ending::stopped);
@@ -61,10 +59,13 @@ KM_NO_SANITIZE bool handle_own(int signal, siginfo_t* info, ucontext_t* context)
   }
   if (info->si_code <= 0) return false;  // sent by somebody, not a fault
   auto address = reinterpret_cast<uint64_t>(info->si_addr);
-  bool overflow = signal == SIGSEGV && (contains(guard->stacks[0], address) ||
-                                        contains(guard->stacks[1], address));
+  bool overflow = signal == SIGSEGV &&
+                  (contains(guard->stacks[0], address) || contains(guard->stacks[1], address));
   if (!in_code && !overflow) return false;
-  guard->fault = Fault{.signal = signal, .code = info->si_code, .pc = pc, .address = address,
+  guard->fault = Fault{.signal = signal,
+                       .code = info->si_code,
+                       .pc = pc,
+                       .address = address,
                        .stack_overflow = overflow};
   leave(context, guard, Ending::faulted);
   return true;
@@ -169,9 +170,7 @@ bool ensure_alternate_stack() {
 }  // namespace
 
 Status install_fault_handler() {
-  static std::once_flag once;
-  static Status* result = nullptr;
-  std::call_once(once, [] { result = new Status(install()); });
+  static const auto* const result = new Status(install());
   return *result;
 }
 

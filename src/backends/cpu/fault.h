@@ -13,8 +13,8 @@ namespace km::cpu {
 enum class Ending : uint64_t { returned = 0, faulted = 1, stopped = 2 };
 
 struct Fault {
-  int signal = 0;            // 0: reported by generated code itself
-  int code = 0;              // si_code
+  int signal = 0;  // 0: reported by generated code itself
+  int code = 0;    // si_code
   uint64_t pc = 0;
   uint64_t address = 0;
   bool stack_overflow = false;
@@ -28,9 +28,9 @@ struct StackGuard {
 /// What this thread is running; the signal handler reads it. Lives on or below the stack that
 /// called km_cpu_enter.
 struct CodeGuard {
-  uint64_t saved_stack = 0;  // written by km_cpu_enter: first, the assembly counts on it
-  uint64_t begin = 0, end = 0;                      // the instructions that may fault
-  const std::atomic<uint32_t>* stop = nullptr;      // not 0: leave when asked by a signal
+  uint64_t saved_stack = 0;     // written by km_cpu_enter: first, the assembly counts on it
+  uint64_t begin = 0, end = 0;  // the instructions that may fault
+  const std::atomic<uint32_t>* stop = nullptr;  // not 0: leave when asked by a signal
   StackGuard stacks[2];
   Fault fault;
 };

@@ -31,8 +31,8 @@ inline void futex_wait(const std::atomic<uint32_t>& word, uint32_t expected,
                        uint64_t timeout_ns = kForever) {
   timespec limit = {static_cast<time_t>(timeout_ns / 1000000000u),
                     static_cast<long>(timeout_ns % 1000000000u)};
-  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected,
-          timeout_ns == kForever ? nullptr : &limit, nullptr, 0);
+  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, timeout_ns == kForever ? nullptr : &limit,
+          nullptr, 0);
 }
 
 inline void futex_wake(const std::atomic<uint32_t>& word, int count = INT_MAX) {

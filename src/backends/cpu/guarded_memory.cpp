@@ -70,8 +70,9 @@ bool guarded_copy(void* destination, const void* source, uint64_t size_bytes, bo
                   Fault* out_fault) {
   auto to = reinterpret_cast<uint64_t>(destination), from = reinterpret_cast<uint64_t>(source);
   if (to > from && to - from < size_bytes) {
-    return run({has_avx() ? km_cpu_copy_down_avx : km_cpu_copy_down_sse, destination, source,
-                size_bytes}, out_fault);
+    return run(
+        {has_avx() ? km_cpu_copy_down_avx : km_cpu_copy_down_sse, destination, source, size_bytes},
+        out_fault);
   }
   bool overlap = from > to && from - to < size_bytes;
   if (!streaming || overlap || size_bytes < 4096) {
@@ -80,9 +81,10 @@ bool guarded_copy(void* destination, const void* source, uint64_t size_bytes, bo
   }
   uint64_t head = (0 - to) & 31;  // non-temporal stores want alignment
   if (head != 0 && !run({km_cpu_copy_sse, destination, source, head}, out_fault)) return false;
-  return run({has_avx() ? km_cpu_stream_avx : km_cpu_stream_sse,
-              static_cast<char*>(destination) + head, static_cast<const char*>(source) + head,
-              size_bytes - head}, out_fault);
+  return run(
+      {has_avx() ? km_cpu_stream_avx : km_cpu_stream_sse, static_cast<char*>(destination) + head,
+       static_cast<const char*>(source) + head, size_bytes - head},
+      out_fault);
 }
 
 bool guarded_fill(void* destination, uint32_t value, uint32_t value_size_bytes, uint64_t count,
@@ -94,12 +96,14 @@ bool guarded_fill(void* destination, uint32_t value, uint32_t value_size_bytes, 
   uint64_t size_bytes = count * value_size_bytes;
   auto* fill = has_avx() ? km_cpu_fill_avx : km_cpu_fill_sse;
   uint64_t head = (0 - reinterpret_cast<uint64_t>(destination)) & 31;
-  if (!streaming || size_bytes < 4096) return run({fill, destination, pattern, size_bytes}, out_fault);
+  if (!streaming || size_bytes < 4096)
+    return run({fill, destination, pattern, size_bytes}, out_fault);
   if (head != 0 && !run({fill, destination, pattern, head}, out_fault)) return false;
   // The pattern goes on where the head left it.
   return run({has_avx() ? km_cpu_stream_fill_avx : km_cpu_stream_fill_sse,
               static_cast<char*>(destination) + head, pattern + head % value_size_bytes,
-              size_bytes - head}, out_fault);
+              size_bytes - head},
+             out_fault);
 }
 
 bool guarded_length(const char* text, uint64_t limit, uint64_t* out_length) {

@@ -14,7 +14,7 @@ constexpr uint64_t kSlabBytes = 8 << 20;
 constexpr uint64_t kSampleNs = 500000000;
 constexpr uint64_t kMaxKeptBytes = uint64_t{4} << 30;
 constexpr uint64_t kDiscardBytes = 4 << 20;
-constexpr size_t kMaxKeptRanges = 4096;   // so that mappings stay few
+constexpr size_t kMaxKeptRanges = 4096;  // so that mappings stay few
 
 /// Sizes of small blocks: multiples of 256 up to 1 KiB, then four steps between powers of two.
 uint64_t small_class(uint64_t size_bytes) {

@@ -16,7 +16,7 @@ namespace km::cpu {
 class Heap {
  public:
   static constexpr uint64_t kAlignBytes = 256;
-  static constexpr uint64_t kLargeBytes = 1 << 20;   // from here on a range of its own
+  static constexpr uint64_t kLargeBytes = 1 << 20;  // from here on a range of its own
 
   /// One allocation. `fresh`: the memory has never been used, so it is zero.
   struct Block {
@@ -46,8 +46,8 @@ class Heap {
   struct Slab {
     GuardedRange range;
     uint64_t block_bytes = 0;
-    uint32_t carved = 0;             // blocks that have been handed out at least once
-    std::vector<uint32_t> free;      // of those, the ones that are free
+    uint32_t carved = 0;         // blocks that have been handed out at least once
+    std::vector<uint32_t> free;  // of those, the ones that are free
   };
 
   Result<Block> allocate_small(uint64_t size_bytes);
@@ -60,15 +60,15 @@ class Heap {
   void trim_locked(uint64_t keep_bytes);
 
   std::mutex mutex_;
-  std::map<uint64_t, std::unique_ptr<Slab>> slabs_;              // by address
-  std::map<uint64_t, std::vector<Slab*>> slabs_with_room_;       // by block size
-  std::map<uint64_t, GuardedRange> large_;                       // in use, by address of the block
-  std::multimap<uint64_t, GuardedRange> kept_;                   // by size
+  std::map<uint64_t, std::unique_ptr<Slab>> slabs_;         // by address
+  std::map<uint64_t, std::vector<Slab*>> slabs_with_room_;  // by block size
+  std::map<uint64_t, GuardedRange> large_;                  // in use, by address of the block
+  std::multimap<uint64_t, GuardedRange> kept_;              // by size
   uint64_t kept_bytes_ = 0;
   uint64_t allocated_bytes_ = 0;
-  uint64_t reserved_bytes_ = 0;     // of allocated blocks, with what rounding adds
-  uint64_t sampled_ns_ = 0;         // of the figures for memory_info()
-  uint64_t sampled_room_ = 0;       // room at that time, plus reserved_bytes_ then
+  uint64_t reserved_bytes_ = 0;  // of allocated blocks, with what rounding adds
+  uint64_t sampled_ns_ = 0;      // of the figures for memory_info()
+  uint64_t sampled_room_ = 0;    // room at that time, plus reserved_bytes_ then
 };
 
 }  // namespace km::cpu

@@ -41,9 +41,9 @@ Status check_block(const simt::KernelInfo& kernel, const kmb_launch& launch) {
                       most < kMaxThreadsPerBlock ? " by its launch bounds (.maxntid)" : "");
   }
   const std::array<uint32_t, 3>& required = kernel.required_block;
-  bool other = required[0] != 0 && (required[0] != launch.block[0] ||
-                                    required[1] != launch.block[1] ||
-                                    required[2] != launch.block[2]);
+  bool other =
+      required[0] != 0 && (required[0] != launch.block[0] || required[1] != launch.block[1] ||
+                           required[2] != launch.block[2]);
   if (other) {
     return make_error(KM_ERROR_INVALID_LAUNCH,
                       "kernel '%s' requires blocks of %ux%ux%u (.reqntid), not %ux%ux%u",

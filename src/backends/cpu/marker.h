@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "backends/cpu/futex.h"
@@ -14,7 +15,10 @@ class Stream;
 /// Counted references: the event, the command that completes it, and every waiter hold one.
 class Marker {
  public:
-  Marker(Stream* stream, uint64_t ticket) : stream_(stream), ticket_(ticket) {}
+  /// With one reference, the caller's.
+  static Marker* make(Stream* stream) {
+    return std::unique_ptr<Marker>(new Marker(stream)).release();
+  }
   void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
   void release() {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
@@ -35,13 +39,15 @@ class Marker {
   bool unpark(Stream* stream);
 
  private:
+  friend std::default_delete<Marker>;
+  explicit Marker(Stream* stream) : stream_(stream) {}
   ~Marker() = default;
 
   std::atomic<uint32_t> references_{1};
   std::atomic<bool> done_{false};
   uint64_t time_ns_ = 0;
   Stream* stream_;
-  uint64_t ticket_;
+  uint64_t ticket_ = 0;
   SpinLock lock_;
   std::vector<Stream*> parked_;
 };

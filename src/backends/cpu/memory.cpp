@@ -28,8 +28,11 @@ Result<std::unique_ptr<Memory>> allocate(Context* context, uint64_t size_bytes, 
 /// Zeros in stream order; the memory remembers the ticket.
 void fill_on_stream(Stream* stream, const Heap::Block& block, Memory* memory) {
   Command* command = new_command(stream, CommandKind::transfer);
-  command->transfer = {.destination = block.address, .source = 0, .size_bytes = block.size_bytes,
-                       .value = 0, .value_size_bytes = 1};
+  command->transfer = {.destination = block.address,
+                       .source = 0,
+                       .size_bytes = block.size_bytes,
+                       .value = 0,
+                       .value_size_bytes = 1};
   memory->set_own_use({to(stream), stream->submit(command)});
 }
 
@@ -96,9 +99,9 @@ void memory_destroy(kmb_memory* handle, const kmb_use* uses, uint64_t use_count)
   if (memory->own_use().stream != nullptr) all.push_back(memory->own_use());
   std::erase_if(all, [](const kmb_use& use) { return from(use.stream)->is_complete(use.ticket); });
   if (all.empty()) {
-    delete memory;
+    std::unique_ptr<Memory> last(memory);
   } else {
-    when_all_complete(all, [memory] { delete memory; });
+    when_all_complete(all, [memory] { std::unique_ptr<Memory> last(memory); });
   }
 }
 

@@ -37,10 +37,11 @@ Status Module::place_variables() {
   uint64_t size_bytes = 0;
   for (const simt::Variable& variable : program_->variables()) {
     if (variable.is_external) {
-      return make_error(KM_ERROR_INVALID_PTX,
-                        "%s: variable '%s' is external, but modules are not linked with each other: "
-                        "define it here",
-                        name_.c_str(), variable.name.c_str());
+      return make_error(
+          KM_ERROR_INVALID_PTX,
+          "%s: variable '%s' is external, but modules are not linked with each other: "
+          "define it here",
+          name_.c_str(), variable.name.c_str());
     }
     // Aligned as an allocation is, so that each can be handed out as a slice.
     size_bytes = round_up(size_bytes, std::max<uint64_t>(variable.align_bytes, Heap::kAlignBytes));
@@ -92,7 +93,7 @@ km_status module_load(kmb_context* context, const char* ptx, uint64_t ptx_size_b
 
 void module_unload(kmb_module* handle, const kmb_use* uses, uint64_t use_count) {
   Module* module = from(handle);
-  when_all_complete(std::span(uses, use_count), [module] { delete module; });
+  when_all_complete(std::span(uses, use_count), [module] { std::unique_ptr<Module> last(module); });
 }
 
 km_status module_function_count(kmb_module* module, uint32_t* out_count, kmb_error*) {

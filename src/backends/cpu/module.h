@@ -88,8 +88,8 @@ class Module {
   Context* const context_;
   const std::string name_;
   std::shared_ptr<const simt::Program> program_;
-  Heap::Block block_;                     // all variables
-  std::vector<uint64_t> addresses_;       // by index of the variable
+  Heap::Block block_;                // all variables
+  std::vector<uint64_t> addresses_;  // by index of the variable
   std::vector<std::unique_ptr<Function>> functions_;
 };
 

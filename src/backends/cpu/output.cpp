@@ -37,18 +37,20 @@ void Output::flush_text() noexcept {
     has_text_.store(false, std::memory_order_release);
   }
   char note[80];
-  int note_size = dropped == 0 ? 0
-                               : snprintf(note, sizeof note,
-                                          "[%llu bytes of device printf dropped]\n",
-                                          static_cast<unsigned long long>(dropped));
+  int note_size = dropped == 0
+                      ? 0
+                      : snprintf(note, sizeof note, "[%llu bytes of device printf dropped]\n",
+                                 static_cast<unsigned long long>(dropped));
   if (callback_ != nullptr) {
     if (!text.empty()) callback_(user_data_, text.data(), text.size());
     if (note_size > 0) callback_(user_data_, note, static_cast<uint64_t>(note_size));
     return;
   }
-  fwrite(text.data(), 1, text.size(), stdout);
-  fwrite(note, 1, static_cast<size_t>(note_size), stdout);
-  fflush(stdout);
+  // The host has not asked for the text: as on a GPU it goes to the standard output.
+  FILE* out = stdout;
+  fwrite(text.data(), 1, text.size(), out);
+  fwrite(note, 1, static_cast<size_t>(note_size), out);
+  fflush(out);
 }
 
 }  // namespace km::cpu

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdio>
+#include <memory>
 #include <mutex>
 #include <string>
 
@@ -23,9 +23,7 @@ constexpr uint64_t kGenerationMask = 0x00ffffff00000000;  // 24 bits
 constexpr uint64_t kGenerationStep = uint64_t{1} << 32;
 constexpr uint64_t kParticipants = 0xffffffff;
 
-uint64_t name_of(uint32_t slot, uint64_t state) {
-  return (state & kGenerationMask) | (slot + 1);
-}
+uint64_t name_of(uint32_t slot, uint64_t state) { return (state & kGenerationMask) | (slot + 1); }
 uint32_t slot_of(uint64_t job) { return static_cast<uint32_t>(job & 0xffffffff) - 1; }
 
 int list_of(int32_t priority) { return priority < 0 ? 0 : priority == 0 ? 1 : 2; }
@@ -33,7 +31,7 @@ int list_of(int32_t priority) { return priority < 0 ? 0 : priority == 0 ? 1 : 2;
 }  // namespace
 
 Result<Pool*> Pool::start(const PoolOptions& options) {
-  auto* pool = new Pool(options);  // lives as long as its threads: for ever
+  Pool* pool = std::unique_ptr<Pool>(new Pool(options)).release();  // lives as long as its threads
   uint32_t started = 0;
   for (uint32_t i = 0; i < options.threads; ++i) {
     std::string name = "km-cpu-" + std::to_string(options.first_name + i);
@@ -42,7 +40,7 @@ Result<Pool*> Pool::start(const PoolOptions& options) {
     ++started;
   }
   if (started == 0) {
-    delete pool;
+    std::unique_ptr<Pool> unused(pool);
     return make_error(KM_ERROR_OUT_OF_HOST_MEMORY,
                       "cannot start a worker thread: raise the limit on processes (ulimit -u) or "
                       "on memory");

@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "backends/cpu/futex.h"
@@ -18,10 +19,10 @@ class Stream;
 
 struct PoolOptions {
   uint32_t threads = 1;
-  uint32_t first_name = 0;          // km-cpu-<first_name>, ...
-  std::vector<int> cpus;            // to pin to, one per thread; empty: not pinned
-  bool in_order = false;            // KM_CPU_DETERMINISTIC: one thread runs all blocks of a launch
-  bool may_spin = true;             // false on a single core
+  uint32_t first_name = 0;  // km-cpu-<first_name>, ...
+  std::vector<int> cpus;    // to pin to, one per thread; empty: not pinned
+  bool in_order = false;    // KM_CPU_DETERMINISTIC: one thread runs all blocks of a launch
+  bool may_spin = true;     // false on a single core
 };
 
 class Pool {
@@ -52,14 +53,14 @@ class Pool {
   bool help(uint64_t job, Executor* executor, uint64_t until);
 
  private:
-  static constexpr uint64_t kSpinTicks = 100000;   // 20 to 50 us
-  static constexpr uint64_t kGraceTicks = 5000;    // 1 to 2 us for the host to wait and do it itself
+  static constexpr uint64_t kSpinTicks = 100000;  // 20 to 50 us
+  static constexpr uint64_t kGraceTicks = 5000;   // 1 to 2 us for the host to wait and do it itself
   static constexpr uint64_t kSliceTicks = 3000000;
   static constexpr int kPriorities = 3;
   static constexpr uint32_t kMaxJobs = 64;
 
   struct alignas(64) Job {
-    std::atomic<uint64_t> state{0};   // open bit, generation, participants
+    std::atomic<uint64_t> state{0};  // open bit, generation, participants
     Stream* stream = nullptr;
     Command* command = nullptr;
   };
@@ -89,7 +90,7 @@ class Pool {
 
   PoolOptions options_;
   std::array<Job, kMaxJobs> jobs_;
-  alignas(64) std::atomic<uint64_t> open_jobs_{0};   // a bit per job that wants participants
+  alignas(64) std::atomic<uint64_t> open_jobs_{0};  // a bit per job that wants participants
   std::atomic<uint64_t> free_jobs_{UINT64_MAX};
   alignas(64) std::atomic<uint32_t> ready_count_{0};
   SpinLock ready_lock_;

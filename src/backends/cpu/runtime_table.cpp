@@ -1,6 +1,7 @@
 #include "backends/cpu/runtime_table.h"
 
 #include <algorithm>
+#include <memory>
 #include <new>
 
 #include "backends/cpu/device_printf.h"
@@ -64,8 +65,10 @@ std::string* assertion_text(const char* message, const char* file, uint32_t line
     return read_text(text, kNameLimit).value_or("(unreadable)");
   };
   try {
-    return new std::string("assertion `" + text_at(message) + "' failed at " + text_at(file) + ":" +
-                           std::to_string(line) + " in " + text_at(function));
+    auto text = std::make_unique<std::string>("assertion `" + text_at(message) + "' failed at " +
+                                              text_at(file) + ":" + std::to_string(line) + " in " +
+                                              text_at(function));
+    return text.release();
   } catch (const std::bad_alloc&) {
     return nullptr;
   }

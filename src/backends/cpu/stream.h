@@ -1,11 +1,13 @@
 // An ordered queue of commands. Whoever owns the stream (a worker, or a thread that waits for it)
 // runs the commands in order; everybody else may append. Streams are never freed but used again
-// by their pool, and tickets never go back, so an old (stream, ticket) pair always reads as complete.
+// by their pool, and tickets never go back, so an old (stream, ticket) pair always reads as
+// complete.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <utility>
@@ -67,7 +69,9 @@ class Stream {
 
  private:
   friend class Pool;
+  friend std::default_delete<Stream>;
   explicit Stream(Pool* pool);
+  ~Stream() = default;
   void make_ready();
   void recycle(Command* command);
   bool execute(Command& command, Executor* executor);
@@ -94,34 +98,35 @@ class Stream {
 
   // Appending.
   alignas(64) SpinLock lock_;
-  Command* tail_;                              // under lock_
-  Command* spare_ = nullptr;                   // under lock_: commands to fill in
-  std::atomic<uint64_t> submitted_{0};         // written under lock_
+  Command* tail_;                       // under lock_
+  Command* spare_ = nullptr;            // under lock_: commands to fill in
+  std::atomic<uint64_t> submitted_{0};  // written under lock_
 
   // Both sides.
-  alignas(64) std::atomic<uint64_t> pending_{0};  // submitted, not yet complete; 0 to 1: nobody owns
+  alignas(64) std::atomic<uint64_t> pending_{
+      0};  // submitted, not yet complete; 0 to 1: nobody owns
   std::atomic<uint32_t> state_{kOwned};
-  std::atomic<bool> listed_{false};            // in the pool's list of ready streams
+  std::atomic<bool> listed_{false};  // in the pool's list of ready streams
   std::atomic<uint64_t> ready_ticks_{0};
   std::atomic<Command*> freed_{nullptr};
   std::atomic<uint32_t> freed_count_{0};
-  Stream* next_ready_ = nullptr;               // the pool's
+  Stream* next_ready_ = nullptr;  // the pool's
 
   // The owner's.
-  alignas(64) Command* head_;                  // the last command that is over
+  alignas(64) Command* head_;  // the last command that is over
   std::atomic<uint64_t> completed_{0};
-  std::atomic<uint64_t> job_{0};               // the pool's job that runs the front command, or 0
+  std::atomic<uint64_t> job_{0};  // the pool's job that runs the front command, or 0
 
   // Waiting.
   std::mutex wait_mutex_;
-  std::atomic<uint64_t> wanted_{kNothing};     // the lowest ticket that a sleeper waits for
+  std::atomic<uint64_t> wanted_{kNothing};  // the lowest ticket that a sleeper waits for
   std::atomic<uint32_t> wake_word_{0};
   std::mutex deferred_mutex_;
   std::atomic<uint64_t> deferred_at_{kNothing};
   std::vector<std::pair<uint64_t, std::function<void()>>> deferred_;
   std::mutex park_mutex_;
-  Marker* parked_on_ = nullptr;                // under park_mutex_
-  std::atomic<Stream*> blocked_by_{nullptr};   // whose marker it waits for
+  Marker* parked_on_ = nullptr;               // under park_mutex_
+  std::atomic<Stream*> blocked_by_{nullptr};  // whose marker it waits for
   std::atomic<uint64_t> blocked_ticket_{0};
 };
 

@@ -1,5 +1,6 @@
 #include "backends/cpu/stream.h"
 
+#include <memory>
 #include <new>
 
 #include "backends/cpu/callback_thread.h"
@@ -15,7 +16,7 @@ Stream::Stream(Pool* pool) : pool_(pool), tail_(new Command), head_(tail_) {}
 
 Stream* Stream::open(Context* context, int32_t priority) {
   Stream* stream = context->pool()->take_closed_stream();
-  if (stream == nullptr) stream = new Stream(context->pool());
+  if (stream == nullptr) stream = std::unique_ptr<Stream>(new Stream(context->pool())).release();
   stream->context_ = context;
   stream->priority_.store(priority, std::memory_order_relaxed);
   context->retain();
@@ -58,7 +59,7 @@ Command* Stream::allocate() {
 void Stream::recycle(Command* command) {
   command->release();
   if (freed_count_.fetch_add(1, std::memory_order_relaxed) >= kMaxFreeCommands) {
-    delete command;
+    std::unique_ptr<Command> last(command);
     return;
   }
   Command* top = freed_.load(std::memory_order_relaxed);

@@ -72,7 +72,8 @@ bool has_controller(const Group& group, const char* name) {
 }
 
 double cpu_limit_v2(const std::string& folder) {
-  std::optional<std::string> line = first_line(folder + "/cpu.max");  // "150000 100000" or "max ..."
+  std::optional<std::string> line =
+      first_line(folder + "/cpu.max");  // "150000 100000" or "max ..."
   double quota = 0, period = 0;
   if (!line || sscanf(line->c_str(), "%lf %lf", &quota, &period) != 2 || period <= 0) return 0;
   return quota / period;

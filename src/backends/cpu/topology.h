@@ -19,8 +19,8 @@ uint64_t clock_khz();
 uint64_t last_level_cache_bytes();
 
 struct SystemMemory {
-  uint64_t total_bytes = 0;   // of the machine or the control group, whichever is less
-  uint64_t free_bytes = 0;    // that can be taken without swapping
+  uint64_t total_bytes = 0;  // of the machine or the control group, whichever is less
+  uint64_t free_bytes = 0;   // that can be taken without swapping
 };
 SystemMemory system_memory();
 /// Anonymous memory of this process that has real pages.

@@ -55,10 +55,10 @@ class Warps {
     uint32_t predicates = 0;
   };
   struct Barrier {
-    uint32_t arrived = 0;      // warps
-    uint32_t expected = 0;     // threads, 0: all of the block
+    uint32_t arrived = 0;   // warps
+    uint32_t expected = 0;  // threads, 0: all of the block
     uint32_t predicates = 0;
-    uint32_t waiting = 0;      // a bit per warp
+    uint32_t waiting = 0;  // a bit per warp
   };
 
   static void warp_main(void* argument);
@@ -84,10 +84,10 @@ class Warps {
   simt::WarpEntry entry_ = nullptr;
   uint32_t count_ = 0;
   uint32_t current_ = 0;
-  uint32_t runnable_ = 0;   // a bit per warp
-  uint32_t exited_ = 0;     // warps
+  uint32_t runnable_ = 0;  // a bit per warp
+  uint32_t exited_ = 0;    // warps
   bool running_ = false;
-  bool stuck_ = false;      // every warp left waits for ever
+  bool stuck_ = false;  // every warp left waits for ever
   void* base_position_ = nullptr;
   void* base_fake_stack_ = nullptr;
   void* base_tsan_fiber_ = nullptr;

@@ -10,9 +10,9 @@
 namespace km::cpu {
 namespace {
 
-constexpr uint64_t kPieceBytes = 512 << 10;       // of a copy or fill
+constexpr uint64_t kPieceBytes = 512 << 10;  // of a copy or fill
 constexpr uint64_t kSharedCopyBytes = 1 << 20;
-constexpr float kWakeTicks = 12000;               // about what waking a thread must be worth
+constexpr float kWakeTicks = 12000;  // about what waking a thread must be worth
 constexpr uint64_t kChunksPerThread = 16;
 
 uint64_t pieces_of(const Command& command) {

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CHECK(condition)                                                          \
-  do {                                                                            \
-    if (!(condition)) fail_check(__FILE__, __LINE__, #condition);                 \
+#define CHECK(condition)                                          \
+  do {                                                            \
+    if (!(condition)) fail_check(__FILE__, __LINE__, #condition); \
   } while (0)
 #define CHECK_STATUS(expected, call) check_status(__FILE__, __LINE__, #call, (expected), (call))
 #define OK(call) CHECK_STATUS(KM_SUCCESS, call)

@@ -14,7 +14,7 @@ class FaultTest : public CpuTest {};
 
 struct Store {
   uint64_t address;
-  uint64_t block;   // the block that stores; the others do nothing
+  uint64_t block;  // the block that stores; the others do nothing
 };
 
 KM_TEST_CODE void store(const simt::LaunchRecord* record, simt::BlockState* state, uint64_t first,
@@ -172,9 +172,9 @@ TEST_P(FaultTest, EverySignalHasAStatus) {
     simt::GridEntry entry;
     km_status status;
   };
-  for (Case c : {Case{bad_instruction, KM_ERROR_ILLEGAL_INSTRUCTION},
-                 Case{bad_division, KM_ERROR_LAUNCH_FAILED},
-                 Case{wild_address, KM_ERROR_ILLEGAL_ADDRESS}}) {
+  for (Case c :
+       {Case{bad_instruction, KM_ERROR_ILLEGAL_INSTRUCTION},
+        Case{bad_division, KM_ERROR_LAUNCH_FAILED}, Case{wild_address, KM_ERROR_ILLEGAL_ADDRESS}}) {
     TestCode code(c.entry);
     launch(stream_, code, {1, 1, 1}, {1, 1, 1}, 0u);
     synchronize(stream_);
@@ -193,8 +193,8 @@ TEST(GuardedMemory, CopiesOfEverySizeAndOffsetAreRight) {
         std::fill(destination.begin(), destination.end(), 0xee);
         expected = destination;
         memcpy(expected.data() + offset, source.data() + 5, size);
-        ASSERT_TRUE(guarded_copy(destination.data() + offset, source.data() + 5, size, streaming,
-                                 nullptr));
+        ASSERT_TRUE(
+            guarded_copy(destination.data() + offset, source.data() + 5, size, streaming, nullptr));
         ASSERT_EQ(destination, expected) << size << " bytes to offset " << offset;
       }
     }
@@ -212,20 +212,20 @@ TEST(GuardedMemory, OverlappingCopiesMove) {
   }
 }
 
+void check_fill(uint32_t width, size_t count, size_t offset, bool streaming) {
+  uint32_t value = 0x12345678;
+  std::vector<uint8_t> data(24000, 0xee), expected(24000, 0xee);
+  for (size_t i = 0; i < count; ++i) memcpy(expected.data() + offset + i * width, &value, width);
+  ASSERT_TRUE(guarded_fill(data.data() + offset, value, width, count, streaming, nullptr));
+  ASSERT_EQ(data, expected) << width << " bytes, " << count << " times at " << offset;
+}
+
 TEST(GuardedMemory, FillsRepeatEveryValueSize) {
   for (uint32_t width : {1u, 2u, 4u}) {
     for (size_t count : {1ul, 7ul, 16ul, 33ul, 1000ul, 5000ul}) {
       for (size_t offset : {0ul, 4ul, 12ul, 28ul}) {
-        for (bool streaming : {false, true}) {
-          uint32_t value = 0x12345678;
-          std::vector<uint8_t> data(24000, 0xee), expected(24000, 0xee);
-          for (size_t i = 0; i < count; ++i) {
-            memcpy(expected.data() + offset + i * width, &value, width);
-          }
-          ASSERT_TRUE(
-              guarded_fill(data.data() + offset, value, width, count, streaming, nullptr));
-          ASSERT_EQ(data, expected) << width << " bytes, " << count << " times at " << offset;
-        }
+        check_fill(width, count, offset, false);
+        check_fill(width, count, offset, true);
       }
     }
   }

@@ -71,8 +71,7 @@ TEST_P(LaunchTest, ManyHostThreadsSubmitToOneStream) {
   for (int t = 0; t < kThreads; ++t) {
     hosts.emplace_back([&] {
       for (int i = 0; i < kLaunches; ++i) {
-        uint64_t ticket =
-            launch(stream_, code, {3, 1, 1}, {1, 1, 1}, Counters{counts.data()});
+        uint64_t ticket = launch(stream_, code, {3, 1, 1}, {1, 1, 1}, Counters{counts.data()});
         if (i % 16 == 0) stream_->wait(ticket, kForever);
       }
     });

@@ -129,12 +129,12 @@ TEST_F(BackendTest, CopiesOfAllSizesGoBothWays) {
     uint64_t ticket = 0;
     for (uint32_t pinned : {0u, 1u}) {
       std::fill(back.begin(), back.end(), 0);
-      ASSERT_EQ(api.copy_to_device(stream_, info.address, source.data(), size, pinned, &ticket,
-                                   &error_),
-                KM_SUCCESS);
-      ASSERT_EQ(api.copy_to_host(stream_, back.data(), info.address, size, pinned, &ticket,
-                                 &error_),
-                KM_SUCCESS);
+      ASSERT_EQ(
+          api.copy_to_device(stream_, info.address, source.data(), size, pinned, &ticket, &error_),
+          KM_SUCCESS);
+      ASSERT_EQ(
+          api.copy_to_host(stream_, back.data(), info.address, size, pinned, &ticket, &error_),
+          KM_SUCCESS);
       if (pinned != 0) {
         ASSERT_EQ(synchronize(stream_), KM_SUCCESS);
       }
@@ -364,10 +364,11 @@ TEST_F(BackendTest, QueuedCallbacksGetTheStatusOfAReset) {
   Gate gate;
   gate.close(api, stream_);
   km_status seen = KM_SUCCESS;
-  ASSERT_EQ(api.stream_add_callback(
-                stream_, [](void* out, km_status status) { *static_cast<km_status*>(out) = status; },
-                &seen, &error_),
-            KM_SUCCESS);
+  ASSERT_EQ(
+      api.stream_add_callback(
+          stream_, [](void* out, km_status status) { *static_cast<km_status*>(out) = status; },
+          &seen, &error_),
+      KM_SUCCESS);
   std::thread opener([&] {
     std::this_thread::sleep_for(10ms);
     gate.open();
@@ -384,10 +385,11 @@ TEST_F(BackendTest, StreamsAreDestroyedWithWorkQueued) {
     kmb_stream* stream = nullptr;
     ASSERT_EQ(api.stream_create(context_, 0, 0, &stream, &error_), KM_SUCCESS);
     if (i == 0) gate.close(api, stream);
-    ASSERT_EQ(api.stream_add_callback(
-                  stream, [](void* n, km_status) { static_cast<std::atomic<int>*>(n)->fetch_add(1); },
-                  &runs, &error_),
-              KM_SUCCESS);
+    ASSERT_EQ(
+        api.stream_add_callback(
+            stream, [](void* n, km_status) { static_cast<std::atomic<int>*>(n)->fetch_add(1); },
+            &runs, &error_),
+        KM_SUCCESS);
     api.stream_destroy(stream);
   }
   gate.open();

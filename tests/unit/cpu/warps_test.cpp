@@ -9,7 +9,7 @@ namespace {
 class WarpsTest : public CpuTest {};
 
 struct Exchange {
-  uint32_t* out;      // one per warp of the grid
+  uint32_t* out;  // one per warp of the grid
   uint32_t rounds;
 };
 
