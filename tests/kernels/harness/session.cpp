@@ -219,8 +219,9 @@ void Session::on_output(void* user_data, const char* text, uint64_t size_bytes) 
 void Session::synchronize() { require(km_stream_synchronize(stream_), "km_stream_synchronize"); }
 
 bool Session::is_usable() const {
-  km_status sticky = KM_SUCCESS;
-  return km_context_error(context_, &sticky) == KM_SUCCESS && sticky == KM_SUCCESS;
+  km_status error = KM_SUCCESS;
+  km_context_take_error(context_, &error);  // forgets what is not sticky
+  return km_context_error(context_, &error) == KM_SUCCESS && error == KM_SUCCESS;
 }
 
 std::string Session::take_output() {
