@@ -181,7 +181,14 @@ class RunFailures(Case):
     def test_faults_name_the_place(self):
         self.write("k.cu", 'extern "C" __global__ void k(int* p) { p[1 << 28] = 1; }')
         message = self.bad(1, "run", "k.cu", "--arg", "zeros:i32[4]")
-        self.assertIn("'k'", message)
+        self.assertIn("illegal address", message)
+        self.assertRegex(message, r"kernel 'k', block \(0,0,0\).* at k\.ptx:\d+")
+
+    def test_endless_kernels_stop_at_the_time_limit(self):
+        self.write("k.cu", 'extern "C" __global__ void k(int* p, int n) '
+                           "{ int i = 0; while (i != n) i = (i * 5 + 2) & 0xfffe; *p = i; }")
+        self.assertIn("time limit", self.bad(1, "run", "k.cu", "--arg", "zeros:i32[1]", "--arg",
+                                             "i32:-1", env={"KM_KERNEL_TIMEOUT_MS": "100"}))
 
     def test_failed_runs_write_nothing(self):
         self.write("k.cu", 'extern "C" __global__ void k(int* p) { *p = 1; __trap(); }')
