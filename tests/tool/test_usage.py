@@ -115,7 +115,8 @@ class RunUsage(Case):
         self.write("half.npy", npy("f32", [4], [1, 2, 3, 4]).replace(b"<f4", b"<f2"))
         self.write("huge.npy", npy("f32", [1 << 43], []))
         for spec, expected in {"in:none.npy": "No such file",
-                               "in:huge.npy": "it holds 0 bytes of data", "in:short.npy": "header promises 16",
+                               "in:huge.npy": "it holds 0 bytes of data",
+                               "in:short.npy": "header promises 16",
                                "in:bad.npy": "not a .npy file", "in:bad.png": "bad.png",
                                "in:fortran.npy": "ascontiguousarray", "in:half.npy": "astype",
                                "out:none/y.npy:f32[4]": "cannot write into 'none'",
