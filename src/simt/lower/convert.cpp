@@ -99,11 +99,13 @@ Values integer_to_real(Lanes& l, const Instruction& in, std::span<V const> s) {
   auto direct = [&](llvm::Type* type) {
     return is_signed ? b.CreateSIToFP(s[0], type) : b.CreateUIToFP(s[0], type);
   };
+  // 64-bit lanes are converted by AVX-512 only; elsewhere LLVM would take them apart.
+  bool nearest = round == Round::rn && (bits < 64 || l.count() == 0 || l.has_avx512());
   V real = nullptr;
   if (bits <= 16) {
     real = direct(to == Type::f64 ? l.f64() : l.f32());  // exact
-  } else if (to == Type::f32 && round == Round::rn && (bits == 32 || l.count() == 0)) {
-    real = direct(l.f32());
+  } else if (nearest && (to == Type::f32 || to == Type::f64)) {
+    real = direct(to == Type::f64 ? l.f64() : l.f32());
   } else if (bits == 32) {
     real = direct(l.f64());  // exact
   } else {

@@ -14,6 +14,32 @@ namespace km::simt::lower {
 using llvm::Constant;
 using llvm::Intrinsic::ID;
 
+namespace {
+
+constexpr uint32_t kExponent = 0x7f800000, kSign = 0x80000000;
+constexpr unsigned kFlushDepth = 3;
+
+/// Whether an f32 is seen to be the result of flush(), or of what makes no subnormals of none.
+bool never_subnormal(V value, unsigned depth) {
+  using namespace llvm::PatternMatch;
+  V word = nullptr, x = nullptr, y = nullptr;
+  if (match(value, m_SIToFP(m_Value())) || match(value, m_UIToFP(m_Value()))) return true;
+  if (match(value, m_BitCast(m_Select(
+                       m_SpecificICmp(llvm::ICmpInst::ICMP_EQ,
+                                      m_And(m_Value(word), m_SpecificInt(kExponent)), m_Zero()),
+                       m_And(m_Deferred(word), m_SpecificInt(kSign)), m_Deferred(word))))) {
+    return true;
+  }
+  if (depth == 0) return false;
+  if (match(value, m_FNeg(m_Value(x))) || match(value, m_FAbs(m_Value(x)))) {
+    return never_subnormal(x, depth - 1);
+  }
+  return match(value, m_Select(m_Value(), m_Value(x), m_Value(y))) &&
+         never_subnormal(x, depth - 1) && never_subnormal(y, depth - 1);
+}
+
+}  // namespace
+
 llvm::Type* Lanes::all(llvm::Type* lane) const {
   return count_ == 0 ? lane : llvm::FixedVectorType::get(lane, count_);
 }
@@ -91,10 +117,10 @@ V Lanes::nan_like(V value) const {
 V Lanes::canonical_nan(V value) const { return select(is_nan(value), nan_like(value), value); }
 
 V Lanes::flush(V value) const {
-  if (!is_f32(value)) return value;
+  if (!is_f32(value) || never_subnormal(value, kFlushDepth)) return value;
   V word = bits(value);
-  V exponent = b.CreateAnd(word, constant(32, 0x7f800000));
-  V sign = b.CreateAnd(word, constant(32, 0x80000000));
+  V exponent = b.CreateAnd(word, constant(32, kExponent));
+  V sign = b.CreateAnd(word, constant(32, kSign));
   return as_real(select(b.CreateICmpEQ(exponent, constant(32, 0)), sign, word));
 }
 

@@ -84,7 +84,7 @@ class Lanes {
   V sqrt(V value) const { return b.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, value); }
   V canonical_nan(V value) const;
   V nan_like(V value) const;
-  /// Subnormal f32 become zeros of the same sign; f64 stay.
+  /// Subnormal f32 become zeros of the same sign; f64 stay. What is flushed already is left alone.
   V flush(V value) const;
   V flush_if(bool ftz, V value) const { return ftz ? flush(value) : value; }
   /// Clamped to [+0, 1]; NaN gives +0.
@@ -126,5 +126,6 @@ Handler find_float(const ptx::Instruction& instruction);
 Handler find_half(const ptx::Instruction& instruction);
 Handler find_convert(const ptx::Instruction& instruction);
 Handler find_approx(const ptx::Instruction& instruction);
+Handler find_narrow_float(const ptx::Instruction& instruction);
 
 }  // namespace km::simt::lower

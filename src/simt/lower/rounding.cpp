@@ -77,6 +77,27 @@ V embedded(Lanes& l, I::ID for_f32, I::ID for_f64, std::initializer_list<V> valu
   });
 }
 
+// Makes any error or sum of f32 operations in f64, at least 2^-330, visible in f32.
+constexpr double kMagnify = 0x1p250;
+
+/// An f32 result given in f64, `error` being what that has lost (null: nothing): rounded in the
+/// mode. The step is made in f32, where the sign of the distance survives.
+V narrow_sum(Lanes& l, V wide, V error, Round round) {
+  auto& b = l.b;
+  V nearest = l.to_f32(wide);
+  V distance = b.CreateFSub(wide, l.to_f64(nearest));
+  if (error) distance = b.CreateFAdd(distance, error);
+  V sign = l.to_f32(b.CreateFMul(distance, l.real64(kMagnify)));
+  return step_by_error(l, nearest, sign, round);
+}
+
+/// What a + c loses when rounded to `sum`, where none of the steps can overflow.
+V sum_error_in_range(Lanes& l, V a, V c, V sum) {
+  auto& b = l.b;
+  V part = b.CreateFSub(sum, a);
+  return b.CreateFAdd(b.CreateFSub(a, b.CreateFSub(sum, part)), b.CreateFSub(c, part));
+}
+
 // Factors that keep error terms clear of underflow, and the magnitude below which they are needed.
 constexpr double kTiny = 0x1p-900, kScale = 0x1p600, kRootScale = 0x1p300;
 
@@ -139,7 +160,7 @@ V narrow_to_odd(Lanes& l, V wide) {
 V add_to_odd(Lanes& l, V a, V c) {
   auto& b = l.b;
   V sum = b.CreateFAdd(a, c);
-  V error = sum_error(l, a, c, sum);
+  V error = sum_error_in_range(l, a, c, sum);
   V word = l.bits(sum), one = l.constant_like(word, 1), none = l.zero(word);
   V even = b.CreateICmpEQ(b.CreateAnd(word, one), none);
   V inexact = b.CreateFCmpONE(error, l.zero(error));
@@ -153,8 +174,9 @@ V rounded_add(Lanes& l, V a, V c, Round round) {
     return embedded(l, I::x86_avx512_add_ps_512, I::x86_avx512_add_pd_512, {a, c}, round);
   }
   if (Lanes::is_f32(a)) {
-    V sum = narrow(l, add_to_odd(l, l.to_f64(a), l.to_f64(c)), round);
-    return zero_sum_sign(l, sum, a, c, round);
+    V wide_a = l.to_f64(a), wide_c = l.to_f64(c), sum = l.b.CreateFAdd(wide_a, wide_c);
+    V error = sum_error_in_range(l, wide_a, wide_c, sum);
+    return zero_sum_sign(l, narrow_sum(l, sum, error, round), a, c, round);
   }
   V sum = l.b.CreateFAdd(a, c);
   V stepped = step_by_error(l, sum, sum_error(l, a, c, sum), round);
@@ -172,7 +194,8 @@ V rounded_mul(Lanes& l, V a, V c, Round round) {
     return embedded(l, I::x86_avx512_mul_ps_512, I::x86_avx512_mul_pd_512, {a, c}, round);
   }
   if (Lanes::is_f64(a)) return mul_f64(l, a, c, round);
-  return narrow(l, l.b.CreateFMul(l.to_f64(a), l.to_f64(c)), round);  // 48 bits: exact in f64
+  V product = l.b.CreateFMul(l.to_f64(a), l.to_f64(c));  // 48 bits: exact
+  return narrow_sum(l, product, nullptr, round);
 }
 
 V rounded_fma(Lanes& l, V a, V c, V d, Round round) {
@@ -181,15 +204,19 @@ V rounded_fma(Lanes& l, V a, V c, V d, Round round) {
     return embedded(l, I::x86_avx512_vfmadd_ps_512, I::x86_avx512_vfmadd_pd_512, {a, c, d}, round);
   }
   if (Lanes::is_f64(a)) return soft_fma(l, a, c, d, round);
-  V product = l.b.CreateFMul(l.to_f64(a), l.to_f64(c)), addend = l.to_f64(d);
-  V sum = narrow(l, add_to_odd(l, product, addend), round);
-  if (round != Round::rm) return sum;
-  // A result that underflowed to zero is not a sum of zero: its sign is the product's already.
-  V sign = l.b.CreateFCmpOEQ(l.b.CreateFAdd(product, addend), l.zero(product));
-  V signs =
-      l.b.CreateOr(l.zext(l.b.CreateLShr(l.bits(product), l.constant(64, 32)), 32), l.bits(d));
-  signs = l.b.CreateAnd(signs, l.constant(32, 0x80000000));
-  return l.as_real(l.b.CreateOr(l.bits(sum), l.select(sign, signs, l.zero(signs))));
+  auto& b = l.b;
+  V product = b.CreateFMul(l.to_f64(a), l.to_f64(c)), addend = l.to_f64(d);
+  V sum = b.CreateFAdd(product, addend);
+  V error = sum_error_in_range(l, product, addend, sum);
+  V rounded = narrow_sum(l, sum, error, round);
+  if (round != Round::rm) return rounded;
+  // As zero_sum_sign(); the sign of the product is that of its factors.
+  V signs = b.CreateOr(b.CreateXor(l.bits(a), l.bits(c)), l.bits(d));
+  V sign = b.CreateAnd(signs, l.constant(32, 0x80000000));
+  // Not the rounded sum: where that has underflowed its sign is right already.
+  V magnified = l.to_f32(b.CreateFMul(sum, l.real64(kMagnify)));
+  V is_zero = b.CreateFCmpOEQ(magnified, l.zero(magnified));
+  return l.as_real(b.CreateOr(l.bits(rounded), l.select(is_zero, sign, l.zero(sign))));
 }
 
 V rounded_div(Lanes& l, V a, V c, Round round) {
@@ -200,7 +227,7 @@ V rounded_div(Lanes& l, V a, V c, Round round) {
   if (Lanes::is_f64(a)) return div_f64(l, a, c, round);
   // A quotient of 24-bit numbers is no closer than 2^-49 (relatively) to another 24-bit number:
   // rounding it to 53 bits keeps its side.
-  return narrow(l, l.b.CreateFDiv(l.to_f64(a), l.to_f64(c)), round);
+  return narrow_sum(l, l.b.CreateFDiv(l.to_f64(a), l.to_f64(c)), nullptr, round);
 }
 
 V rounded_sqrt(Lanes& l, V a, Round round) {
@@ -209,7 +236,7 @@ V rounded_sqrt(Lanes& l, V a, Round round) {
     return embedded(l, I::x86_avx512_sqrt_ps_512, I::x86_avx512_sqrt_pd_512, {a}, round);
   }
   if (Lanes::is_f64(a)) return sqrt_f64(l, a, round);
-  return narrow(l, l.sqrt(l.to_f64(a)), round);  // as for quotients
+  return narrow_sum(l, l.sqrt(l.to_f64(a)), nullptr, round);  // as for quotients
 }
 
 V emulated_fma(const Lanes& lanes, V a, V c, V d) {

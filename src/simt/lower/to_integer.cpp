@@ -34,12 +34,23 @@ V f32_to_s32(Lanes& l, V real) {
   // 0x80000000 is right below the range; above it the inverse is, for NaN zero.
   V above = b.CreateFCmpOGE(real, l.real32(0x1p31f));
   V ordered = b.CreateFCmpORD(real, real);
+  if (l.has_avx512()) {
+    V bounded = l.select(above, l.constant(32, 0x7fffffff), truncated);
+    return l.select(ordered, bounded, l.zero(bounded));
+  }
   return b.CreateAnd(b.CreateXor(truncated, mask(l, above)), mask(l, ordered));
 }
 
 V f32_to_u32(Lanes& l, V real) {
   auto& b = l.b;
   V positive = l.select(b.CreateFCmpOGT(real, l.real32(0.0f)), real, l.real32(0.0f));
+  if (l.has_avx512()) {  // VCVTTPS2UDQ: all ones for whatever does not fit
+    auto* none = llvm::Constant::getNullValue(llvm::FixedVectorType::get(b.getInt32Ty(), 16));
+    return l.in_chunks(16, {positive}, [&](std::span<V const> x) -> V {
+      return b.CreateIntrinsic(I::x86_avx512_mask_cvttps2udq_512, {},
+                               {x[0], none, b.getInt16(0xffff), b.getInt32(4)});
+    });
+  }
   V low = truncate_f32(l, positive);
   V high = truncate_f32(l, b.CreateFSub(positive, l.real32(0x1p31f)));
   V large = b.CreateAShr(low, l.constant(32, 31));

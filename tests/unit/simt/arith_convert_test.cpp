@@ -262,5 +262,73 @@ TEST(ArithConvert, PackedIntegers) {
   }
 }
 
+/// e4m3 and e5m2: rounded in their range; beyond it the largest number.
+struct Narrow {
+  const char* name;
+  Format format;
+  uint64_t most;
+  bool has_infinity;
+
+  uint64_t from(double x, bool relu) const {
+    if (std::isnan(x)) return 0x7f;
+    if (relu && std::signbit(x)) return 0;
+    double limit = value(most);
+    if (std::fabs(x) > limit) x = std::copysign(limit, x);
+    return round_wide(x);
+  }
+  double value(uint64_t byte) const {
+    uint64_t magnitude = byte & 0x7f;
+    double sign = byte & 0x80 ? -1.0 : 1.0;
+    if (magnitude > most) {
+      bool infinite = has_infinity && magnitude == 0x7c;
+      return infinite ? sign * HUGE_VAL : std::nan("");
+    }
+    uint64_t fraction = magnitude & ((1u << format.fraction) - 1);
+    auto field = static_cast<int>(magnitude >> format.fraction);
+    if (field) fraction |= uint64_t{1} << format.fraction;
+    return sign * std::ldexp(static_cast<double>(fraction),
+                             std::max(field, 1) - format.bias() - format.fraction);
+  }
+  /// To nearest among all bytes: the format is small enough to try them.
+  uint64_t round_wide(double x) const {
+    uint64_t best = 0;
+    for (uint64_t byte = 1; byte <= most; ++byte) {
+      double now = std::fabs(value(byte) - std::fabs(x)),
+             then = std::fabs(value(best) - std::fabs(x));
+      if (now < then || (now == then && (byte & 1) == 0)) best = byte;
+    }
+    return best | (std::signbit(x) ? 0x80 : 0);
+  }
+};
+
+TEST(ArithConvert, EightBitFormats) {
+  const Narrow formats[] = {{"e4m3x2", {8, 3}, 0x7e, false}, {"e5m2x2", {8, 2}, 0x7b, true}};
+  for (const Narrow& n : formats) {
+    for (bool relu : {false, true}) {
+      std::string modifiers = relu ? ".relu" : "";
+      expect_same(
+          {cvt(".rn.satfinite" + modifiers, n.name, "f32"), 2},
+          [&](In x) -> Row {
+            return {n.from(value_of(kF32, x[0]), relu) << 8 | n.from(value_of(kF32, x[1]), relu)};
+          },
+          2000);
+      expect_same(
+          {cvt(".rn.satfinite" + modifiers, n.name, "f16x2"), 1},
+          [&](In x) -> Row {
+            return {n.from(value_of(kF16, x[0] >> 16), relu) << 8 |
+                    n.from(value_of(kF16, x[0] & 0xffff), relu)};
+          },
+          2000);
+      auto half = [&](uint64_t byte) {
+        double x = n.value(byte);
+        return relu && std::signbit(x) && !std::isnan(x) ? 0 : round_to(kF16, x, Mode::rn);
+      };
+      expect_same(
+          {cvt(".rn" + modifiers, "f16x2", n.name), 1},
+          [&](In x) -> Row { return {half(x[0] >> 8) << 16 | half(x[0] & 0xff)}; }, 2000);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace km::simt::arith
