@@ -113,6 +113,33 @@ static void callbacks_hear_of_errors(void** state) {
   OK(km_function_destroy(crash));
 }
 
+typedef struct own_objects {
+  km_context context;
+  km_stream stream;
+  atomic_int done;
+} own_objects;
+
+static void destroy_own_context(void* user_data, km_status status) {
+  own_objects* own = user_data;
+  (void)status;
+  own->done =
+      km_stream_destroy(own->stream) == KM_SUCCESS && km_context_destroy(own->context) == KM_SUCCESS
+          ? 1
+          : -1;
+}
+
+static void a_callback_may_destroy_its_own_context(void** state) {
+  fixture* f = *state;
+  for (int round = 0; round < 20; ++round) {
+    own_objects own = {0};
+    OK(km_context_create(f->device, &own.context));
+    OK(km_stream_create(own.context, 0, 0, &own.stream));
+    OK(km_stream_add_callback(own.stream, destroy_own_context, &own));
+    for (int i = 0; i < 10000 && own.done == 0; ++i) usleep(1000);
+    assert_int_equal(own.done, 1);
+  }
+}
+
 static void sleep_in_callback(void* user_data, km_status status) {
   (void)status;
   while (!atomic_load((atomic_int*)user_data)) usleep(100);
@@ -186,6 +213,7 @@ int main(void) {
       cmocka_unit_test(callbacks_run_once_after_the_work),
       cmocka_unit_test(callbacks_may_not_block),
       cmocka_unit_test(callbacks_hear_of_errors),
+      cmocka_unit_test(a_callback_may_destroy_its_own_context),
       cmocka_unit_test(waits_end_at_their_limit),
       cmocka_unit_test(events_order_streams),
       cmocka_unit_test(destroyed_streams_finish_their_work),

@@ -1,0 +1,94 @@
+/* Processes that end with live objects and queued work, and ones that fork before the first use.
+ * Each case is a child of its own. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/testing.h"
+
+enum { kMany = 200 };
+
+/* Everything is left as it is; exits with 0 when all calls succeed. */
+static void leave_everything(void) {
+  fixture f;
+  memset(&f, 0, sizeof f);
+  f.uri = "cpu:0";
+  km_host_memory memory;
+  km_slice slice;
+  km_event event;
+  OK(km_device_open(f.uri, &f.device));
+  OK(km_context_create(f.device, &f.context));
+  OK(km_stream_create(f.context, 0, 0, &f.stream));
+  OK(km_host_memory_create(f.context, 1 << 20, 0, &memory));
+  OK(km_slice_create(f.context, 1 << 20, 4, 0, &slice));
+  OK(km_event_create(f.context, 0, &event));
+  km_function function = load_kernel(&f, "fill_index");
+  fill_index_arguments arguments = {0, 1, 1 << 20};
+  OK(km_slice_address(slice, &arguments.out));
+  for (int i = 0; i < kMany; ++i) {
+    OK(km_slice_fill_u32(f.stream, slice, 0, 1, 1 << 20));
+    OK(launch(&f, function, 8192, 128, &arguments, sizeof arguments));
+  }
+  OK(km_event_record(event, f.stream));
+}
+
+static void call_at_exit(void) {
+  uint32_t count = 0;
+  km_device device = NULL;
+  if (km_backend_count(&count) != KM_SUCCESS) _exit(3);
+  if (km_device_open("cpu:0", &device) != KM_SUCCESS) _exit(4);
+  if (km_device_destroy(device) != KM_SUCCESS) _exit(5);
+}
+
+static int status_of_child(void (*body)(void), int use_exit) {
+  int status = 0;
+  const pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) {
+    alarm(60); /* instead of hanging */
+    body();
+    if (use_exit) exit(0);
+    _exit(0);
+  }
+  assert_int_equal(waitpid(child, &status, 0), child);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 256 + status;
+}
+
+static void exit_with_live_objects(void** state) {
+  (void)state;
+  assert_int_equal(status_of_child(leave_everything, 1), 0);
+}
+
+static void quick_exit_with_live_objects(void** state) {
+  (void)state;
+  assert_int_equal(status_of_child(leave_everything, 0), 0);
+}
+
+static void use_at_exit(void) { atexit(call_at_exit); }
+
+static void first_use_at_exit(void** state) {
+  (void)state;
+  assert_int_equal(status_of_child(use_at_exit, 1), 0);
+}
+
+static void use_then_use_at_exit(void) {
+  atexit(call_at_exit);
+  leave_everything();
+}
+
+static void further_use_at_exit(void** state) {
+  (void)state;
+  assert_int_equal(status_of_child(use_then_use_at_exit, 1), 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(exit_with_live_objects),
+      cmocka_unit_test(quick_exit_with_live_objects),
+      cmocka_unit_test(first_use_at_exit),
+      cmocka_unit_test(further_use_at_exit),
+  };
+  return cmocka_run_group_tests_name("exit", tests, NULL, NULL);
+}
