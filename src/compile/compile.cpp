@@ -209,8 +209,8 @@ Status compile_cuda(const CompileInput& input, CompileOutput& output) {
     KM_ASSIGN(architecture, default_architecture());
   }
   const auto start = std::chrono::steady_clock::now();
-  KM_TRY(compile_on_thread(*loaded, input,
-                           nvrtc_options(input, architecture, loaded->info.include_dirs), output));
+  KM_TRY(
+      compile_on_thread(*loaded, input, nvrtc_options(input, architecture, loaded->info), output));
   const std::chrono::duration<double, std::milli> elapsed =
       std::chrono::steady_clock::now() - start;
   log(LogLevel::kDebug, "compile", "%s: %zu bytes of CUDA C++ to %zu bytes of PTX in %.1f ms",

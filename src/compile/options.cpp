@@ -15,6 +15,10 @@ bool names_architecture(const std::string& option) {
   return option.starts_with("--gpu-architecture") || option.starts_with("-arch");
 }
 
+bool names_standard(const std::string& option) {
+  return option.starts_with("--std") || option.starts_with("-std");
+}
+
 }  // namespace
 
 int choose_architecture(int wanted, const std::vector<int>& supported) {
@@ -41,12 +45,15 @@ Result<int> parse_compute_capability(const std::string& text) {
 }
 
 std::vector<std::string> nvrtc_options(const CompileInput& input, const std::string& architecture,
-                                       const std::vector<std::string>& include_dirs) {
+                                       const NvrtcInfo& info) {
   std::vector<std::string> options = input.options;
   if (std::none_of(options.begin(), options.end(), names_architecture)) {
     options.push_back("--gpu-architecture=" + architecture);
   }
-  for (const std::string& dir : include_dirs) options.push_back("--include-path=" + dir);
+  if (info.major == 11 && std::none_of(options.begin(), options.end(), names_standard)) {
+    options.push_back("--std=c++17");
+  }
+  for (const std::string& dir : info.include_dirs) options.push_back("--include-path=" + dir);
   return options;
 }
 

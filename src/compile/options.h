@@ -15,8 +15,9 @@ int choose_architecture(int wanted, const std::vector<int>& supported);
 /// "9.0" or "90" -> 90; nothing else is accepted.
 Result<int> parse_compute_capability(const std::string& text);
 
-/// The user's options first, so that their include folders are searched first.
+/// The user's options first, so that their include folders are searched first. The language is
+/// C++17 for every NVRTC; 11 would take C++03.
 std::vector<std::string> nvrtc_options(const CompileInput& input, const std::string& architecture,
-                                       const std::vector<std::string>& include_dirs);
+                                       const NvrtcInfo& info);
 
 }  // namespace km

@@ -35,10 +35,17 @@ TEST(ParseComputeCapability, AnythingElseIsAnError) {
   }
 }
 
+km::NvrtcInfo nvrtc_of(int major, std::vector<std::string> include_dirs) {
+  km::NvrtcInfo info;
+  info.major = major;
+  info.include_dirs = std::move(include_dirs);
+  return info;
+}
+
 TEST(NvrtcOptions, UsersOptionsAndFoldersComeFirst) {
   km::CompileInput input;
   input.options = {"-Ilocal", "-DN=4"};
-  EXPECT_THAT(km::nvrtc_options(input, "compute_90", {"/cuda/include"}),
+  EXPECT_THAT(km::nvrtc_options(input, "compute_90", nvrtc_of(13, {"/cuda/include"})),
               ElementsAre("-Ilocal", "-DN=4", "--gpu-architecture=compute_90",
                           "--include-path=/cuda/include"));
 }
@@ -47,7 +54,18 @@ TEST(NvrtcOptions, UsersArchitectureHolds) {
   for (const char* option : {"-arch=sm_80", "--gpu-architecture=compute_80"}) {
     km::CompileInput input;
     input.options = {option};
-    EXPECT_THAT(km::nvrtc_options(input, "compute_90", {}), ElementsAre(option));
+    EXPECT_THAT(km::nvrtc_options(input, "compute_90", nvrtc_of(12, {})), ElementsAre(option));
+  }
+}
+
+TEST(NvrtcOptions, OldNvrtcCompilesTheSameLanguage) {
+  km::CompileInput input;
+  EXPECT_THAT(km::nvrtc_options(input, "compute_90", nvrtc_of(11, {})),
+              ElementsAre("--gpu-architecture=compute_90", "--std=c++17"));
+  for (const char* option : {"-std=c++14", "--std=c++14"}) {
+    input.options = {option};
+    EXPECT_THAT(km::nvrtc_options(input, "compute_90", nvrtc_of(11, {})),
+                ElementsAre(option, "--gpu-architecture=compute_90"));
   }
 }
 
