@@ -43,6 +43,20 @@ TEST_P(WarpsTest, BarriersOrderTheWarpsOfABlock) {
   }
 }
 
+KM_TEST_CODE void note_alignment(const simt::LaunchRecord* record, simt::BlockState*,
+                                 uint32_t warp) {
+  auto* out = argument<uint64_t*>(record);
+  out[warp] = reinterpret_cast<uint64_t>(__builtin_frame_address(0)) % 16;
+}
+
+TEST_P(WarpsTest, StacksAreAlignedAsTheCallingConventionSays) {
+  TestCode code(note_alignment);
+  std::vector<uint64_t> out(4, 99);
+  launch(stream_, code, {1, 1, 1}, {4 * 32, 1, 1}, out.data());
+  synchronize(stream_);
+  EXPECT_THAT(out, ::testing::Each(0u));  // behind the return address and the saved rbp
+}
+
 /// Warp w leaves after w rounds; those that are left go on.
 KM_TEST_CODE void leave_early(const simt::LaunchRecord* record, simt::BlockState* state,
                               uint32_t warp) {
