@@ -72,26 +72,26 @@ KM_HANDLE(km_program);
 typedef int32_t km_status;
 enum {
   KM_SUCCESS = 0,
-  KM_NOT_READY = 1,                  /* not an error: the work queried is still running */
-  KM_TIMEOUT = 2,                    /* not an error: the time limit of a wait passed */
+  KM_NOT_READY = 1, /* not an error: the work queried is still running */
+  KM_TIMEOUT = 2,   /* not an error: the time limit of a wait passed */
   KM_ERROR_INTERNAL = 100,
   KM_ERROR_INVALID_ARGUMENT = 101,
   KM_ERROR_INVALID_HANDLE = 102,
   KM_ERROR_OUT_OF_HOST_MEMORY = 103,
   KM_ERROR_OUT_OF_DEVICE_MEMORY = 104,
-  KM_ERROR_OUT_OF_BOUNDS = 105,      /* offset or size beyond the allocation */
-  KM_ERROR_NOT_FOUND = 106,          /* no such kernel, symbol, file ... */
+  KM_ERROR_OUT_OF_BOUNDS = 105, /* offset or size beyond the allocation */
+  KM_ERROR_NOT_FOUND = 106,     /* no such kernel, symbol, file ... */
   KM_ERROR_NOT_SUPPORTED = 107,
-  KM_ERROR_NOT_PERMITTED = 108,      /* for example a blocking call in a host callback */
+  KM_ERROR_NOT_PERMITTED = 108, /* for example a blocking call in a host callback */
   KM_ERROR_BUFFER_TOO_SMALL = 109,
   KM_ERROR_IO = 110,
-  KM_ERROR_CONTEXT_MISMATCH = 111,   /* objects of different contexts or devices together */
-  KM_ERROR_CONTEXT_LOST = 112,       /* a child handle of a context that was reset */
-  KM_ERROR_PROCESS_LOST = 113,       /* only a new process helps */
-  KM_ERROR_FORKED = 114,             /* the process was forked after the library was used */
+  KM_ERROR_CONTEXT_MISMATCH = 111, /* objects of different contexts or devices together */
+  KM_ERROR_CONTEXT_LOST = 112,     /* a child handle of a context that was reset */
+  KM_ERROR_PROCESS_LOST = 113,     /* only a new process helps */
+  KM_ERROR_FORKED = 114,           /* the process was forked after the library was used */
   KM_ERROR_BACKEND_UNAVAILABLE = 200,
   KM_ERROR_NO_DEVICE = 201,
-  KM_ERROR_BUILD_MISMATCH = 202,     /* library and plugin come from different builds */
+  KM_ERROR_BUILD_MISMATCH = 202, /* library and plugin come from different builds */
   KM_ERROR_NVRTC_UNAVAILABLE = 203,
   KM_ERROR_INVALID_PTX = 300,
   KM_ERROR_UNSUPPORTED_PTX = 301,    /* valid PTX that this device cannot run */
@@ -104,7 +104,7 @@ enum {
   KM_ERROR_ASSERT = 403,
   KM_ERROR_STACK_OVERFLOW = 404,
   KM_ERROR_ILLEGAL_INSTRUCTION = 405,
-  KM_ERROR_LAUNCH_TIMEOUT = 406,     /* KM_KERNEL_TIMEOUT_MS passed */
+  KM_ERROR_LAUNCH_TIMEOUT = 406, /* KM_KERNEL_TIMEOUT_MS passed */
   KM_ERROR_LAUNCH_FAILED = 407
 };
 
@@ -124,23 +124,23 @@ enum {
 typedef struct km_build_info {
   uint32_t struct_size;
   uint32_t version_major, version_minor, version_patch;
-  char build_id[48];         /* equal for library and plugins of one build */
+  char build_id[48]; /* equal for library and plugins of one build */
   char compiler[48];
 } km_build_info;
 
 typedef struct km_backend_info {
   uint32_t struct_size;
   uint32_t device_count;
-  km_status status;          /* KM_SUCCESS: usable */
+  km_status status; /* KM_SUCCESS: usable */
   uint32_t reserved;
-  char name[32];             /* "cpu" */
-  char reason[512];          /* why it is not usable */
+  char name[32];    /* "cpu" */
+  char reason[512]; /* why it is not usable */
 } km_backend_info;
 
 typedef struct km_device_info {
   uint32_t struct_size;
   uint32_t ordinal;
-  char uri[32];              /* "cpu:0" */
+  char uri[32]; /* "cpu:0" */
   char backend[32];
   char name[128];
   uint64_t total_memory_bytes;
@@ -148,16 +148,16 @@ typedef struct km_device_info {
   uint32_t multiprocessor_count;
   uint32_t warp_size;
   uint32_t max_threads_per_block;
-  uint32_t max_block_dim[3];              /* threads along x, y, z */
-  uint32_t max_grid_dim[3];               /* blocks along x, y, z */
+  uint32_t max_block_dim[3]; /* threads along x, y, z */
+  uint32_t max_grid_dim[3];  /* blocks along x, y, z */
   uint32_t reserved;
-  uint64_t shared_bytes_per_block;        /* without opting in */
-  uint64_t shared_bytes_per_block_max;    /* with KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES */
-  uint64_t clock_rate_khz;                /* 0: unknown */
-  uint64_t memory_clock_rate_khz;         /* 0: unknown */
-  uint32_t memory_bus_width_bits;         /* 0: unknown */
-  uint32_t threads;                       /* worker threads of a CPU device, else 0 */
-  char isa[32];                           /* "avx512", "avx2", "x86-64-v2"; "sm_90" */
+  uint64_t shared_bytes_per_block;     /* without opting in */
+  uint64_t shared_bytes_per_block_max; /* with KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES */
+  uint64_t clock_rate_khz;             /* 0: unknown */
+  uint64_t memory_clock_rate_khz;      /* 0: unknown */
+  uint32_t memory_bus_width_bits;      /* 0: unknown */
+  uint32_t threads;                    /* worker threads of a CPU device, else 0 */
+  char isa[32];                        /* "avx512", "avx2", "x86-64-v2"; "sm_90" */
 } km_device_info;
 
 typedef int32_t km_device_attribute;
@@ -179,7 +179,7 @@ enum {
   KM_DEVICE_ATTRIBUTE_CLOCK_RATE_KHZ = 14,
   KM_DEVICE_ATTRIBUTE_MEMORY_BUS_WIDTH_BITS = 15,
   KM_DEVICE_ATTRIBUTE_UNIFIED_MEMORY = 16,        /* 1: device memory is host memory */
-  KM_DEVICE_ATTRIBUTE_STREAM_PRIORITY_LEAST = 17,     /* the highest number */
+  KM_DEVICE_ATTRIBUTE_STREAM_PRIORITY_LEAST = 17, /* the highest number */
   KM_DEVICE_ATTRIBUTE_STREAM_PRIORITY_GREATEST = 18,
   KM_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH = 19,
   KM_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR = 20,
@@ -200,7 +200,7 @@ enum { KM_SLICE_DEFAULT = 0, KM_SLICE_ZEROED = 1 };
 typedef struct km_slice_info {
   uint32_t struct_size;
   uint32_t is_view;
-  uint64_t address;              /* device address of the first element */
+  uint64_t address; /* device address of the first element */
   uint64_t element_count;
   uint64_t element_size_bytes;
   uint64_t size_bytes;
@@ -210,9 +210,9 @@ typedef int32_t km_function_attribute;
 enum {
   KM_FUNCTION_ATTRIBUTE_INVALID = 0,
   KM_FUNCTION_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 1,
-  KM_FUNCTION_ATTRIBUTE_SHARED_BYTES = 2,             /* static */
+  KM_FUNCTION_ATTRIBUTE_SHARED_BYTES = 2, /* static */
   KM_FUNCTION_ATTRIBUTE_CONSTANT_BYTES = 3,
-  KM_FUNCTION_ATTRIBUTE_LOCAL_BYTES = 4,              /* per thread */
+  KM_FUNCTION_ATTRIBUTE_LOCAL_BYTES = 4, /* per thread */
   KM_FUNCTION_ATTRIBUTE_REGISTERS = 5,
   KM_FUNCTION_ATTRIBUTE_PTX_VERSION = 6,              /* 90 for ISA 9.0 */
   KM_FUNCTION_ATTRIBUTE_TARGET = 7,                   /* 80 for sm_80 */
@@ -243,12 +243,12 @@ typedef struct km_param_info {
 typedef struct km_launch_config {
   uint32_t grid[3];
   uint32_t block[3];
-  uint64_t shared_bytes;    /* dynamic shared memory per block */
+  uint64_t shared_bytes; /* dynamic shared memory per block */
 } km_launch_config;
 typedef struct km_launch_slice {
-  uint32_t parameter;       /* its number, from 0 */
-  uint32_t reserved;        /* 0 */
-  uint64_t slice;           /* the handle's value */
+  uint32_t parameter; /* its number, from 0 */
+  uint32_t reserved;  /* 0 */
+  uint64_t slice;     /* the handle's value */
   uint64_t offset_bytes;
 } km_launch_slice;
 

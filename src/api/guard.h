@@ -44,6 +44,8 @@ km_status guard(const char* function, Body&& body) noexcept {
   if (variable == nullptr) return (call).take_error()
 
 /// Returns an error when the pointer argument is null.
-#define KM_REQUIRE(pointer)                                                                    \
-  if ((pointer) == nullptr) return ::km::make_error(KM_ERROR_INVALID_ARGUMENT, #pointer " is " \
-                                                                                        "null")
+#define KM_REQUIRE(pointer)                                   \
+  if ((pointer) == nullptr)                                   \
+  return ::km::make_error(KM_ERROR_INVALID_ARGUMENT, #pointer \
+                          " is "                              \
+                          "null")

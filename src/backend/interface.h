@@ -52,8 +52,8 @@ typedef struct kmb_use {
 } kmb_use;
 
 typedef struct kmb_memory_info {
-  uint64_t address;     /* device address */
-  void* host_pointer;   /* null where the host cannot reach it */
+  uint64_t address;   /* device address */
+  void* host_pointer; /* null where the host cannot reach it */
   uint64_t size_bytes;
 } kmb_memory_info;
 
@@ -65,11 +65,11 @@ typedef struct kmb_param {
 } kmb_param;
 
 typedef struct kmb_function_info {
-  const char* name;         /* lives as long as the module */
+  const char* name; /* lives as long as the module */
   uint32_t param_count;
   uint32_t reserved;
-  const kmb_param* params;  /* lives as long as the module */
-  uint64_t param_bytes;     /* size of the argument buffer */
+  const kmb_param* params; /* lives as long as the module */
+  uint64_t param_bytes;    /* size of the argument buffer */
 } kmb_function_info;
 
 typedef struct kmb_global_info {
@@ -84,14 +84,14 @@ typedef struct kmb_launch {
   uint32_t grid[3];
   uint32_t block[3];
   uint64_t shared_bytes;
-  const void* arguments;    /* laid out at kmb_param.offset_bytes; copied before the call returns */
+  const void* arguments; /* laid out at kmb_param.offset_bytes; copied before the call returns */
   uint64_t arguments_size_bytes;
 } kmb_launch;
 
 typedef struct kmb_backend {
   uint32_t abi_major, abi_minor;
-  uint64_t size;            /* of this table; members beyond it count as null */
-  const char* name;         /* "cpu" */
+  uint64_t size;    /* of this table; members beyond it count as null */
+  const char* name; /* "cpu" */
   const char* build_id;
 
   /* Called once, before anything else. A backend that cannot work here says why. */

@@ -5,9 +5,9 @@
 
 #include "core/callback.h"
 #include "core/event.h"
-#include "unit/core/fake_device.h"
 #include "core/launch.h"
 #include "core/module.h"
+#include "unit/core/fake_device.h"
 
 namespace km::test {
 namespace {

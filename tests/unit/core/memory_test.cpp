@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "core/copy.h"
-#include "unit/core/fake_device.h"
 #include "core/host_memory.h"
 #include "core/slice.h"
+#include "unit/core/fake_device.h"
 
 namespace km::test {
 namespace {

@@ -10,10 +10,10 @@
 
 #include "backend/loader.h"
 #include "backends/null/null.h"
-#include "unit/core/fake_device.h"
 #include "core/source_file.h"
 #include "core/status.h"
 #include "core/thread_error.h"
+#include "unit/core/fake_device.h"
 
 namespace km::test {
 namespace {
