@@ -100,7 +100,9 @@ void print_times(const SessionTimes& times) {
   std::vector<double> sorted = times.kernel_ms;
   std::sort(sorted.begin(), sorted.end());
   if (sorted.size() == 1) {
-    std::fprintf(stderr, "kernel   %.3f ms  %s\n", sorted[0], times.kernel.c_str());
+    std::fprintf(stderr,
+                 "kernel   %.3f ms  %s (first launch: machine code is made; see --repeat)\n",
+                 sorted[0], times.kernel.c_str());
     return;
   }
   std::fprintf(stderr, "kernel   %.3f ms best, %.3f ms median, %.3f ms first of %zu  %s\n",
