@@ -59,8 +59,8 @@ extern "C" __global__ void equalize(const unsigned char* in, unsigned char* out,
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= pixel_count) return;
   const int old_brightness = brightness(in + 3 * i);
-  const float scale = static_cast<float>(table[old_brightness]) /
-                      static_cast<float>(max(old_brightness, 1));
+  const float scale =
+      static_cast<float>(table[old_brightness]) / static_cast<float>(max(old_brightness, 1));
   for (int channel = 0; channel < 3; ++channel) {
     const float value = fmaf(static_cast<float>(in[3 * i + channel]), scale, 0.5f);
     out[3 * i + channel] = static_cast<unsigned char>(fminf(value, 255.0f));
