@@ -42,10 +42,14 @@ class Approx {
 
   F32 rsqrt(F32 x, bool ftz) { return o.div(o.f(1.0f), o.sqrt(flush(x, ftz))); }
 
-  /// a * (1/b). The reciprocal of a number above 2^126 is subnormal and counts as zero.
+  /// The quotient, but that of a number by one beyond 2^126 is zero.
   F32 div(F32 a, F32 b, bool ftz) {
-    F32 reciprocal = flush(o.div(o.f(1.0f), flush(b, ftz)), true);
-    return flush(o.mul(flush(a, ftz), reciprocal), ftz);
+    b = flush(b, ftz);
+    I32 word = o.bits(b);
+    F32 magnitude = o.real(o.iand(word, o.i(0x7fffffff)));
+    Bool huge = o.less(o.f(0x1p126f), magnitude);
+    b = o.select(huge, o.real(o.iand(o.ior(word, o.i(0x7f800000)), o.i(0xff800000))), b);
+    return flush(o.div(flush(a, ftz), b), ftz);
   }
 
   F32 div_full(F32 a, F32 b, bool ftz) { return flush(o.div(flush(a, ftz), flush(b, ftz)), ftz); }
@@ -157,7 +161,17 @@ class Approx64 {
 
   F64 rcp_ftz(F64 x) { return coarse(o.div(o.d(1.0), coarse_source(x))); }
   F64 rsqrt_ftz(F64 x) { return coarse(o.div(o.d(1.0), o.sqrt(coarse_source(x)))); }
-  F64 rsqrt(F64 x) { return o.div(o.d(1.0), o.sqrt(x)); }
+
+  /// Two roundings, and one Newton step that takes back most of their error.
+  F64 rsqrt(F64 x) {
+    F64 y = o.div(o.d(1.0), o.sqrt(x));
+    F64 root = o.mul(x, y);
+    F64 root_error = o.fma(x, y, o.sub(o.d(0.0), root));
+    F64 rest = o.fma(root, o.sub(o.d(0.0), y), o.d(1.0));  // 1 - root * y
+    rest = o.sub(rest, o.mul(root_error, y));
+    F64 better = o.fma(o.mul(y, o.d(0.5)), rest, y);
+    return o.select(o.equal(better, better), better, y);  // zero, infinity: their steps are NaN
+  }
 
  private:
   static constexpr uint64_t kSign = uint64_t{1} << 63, kExponent = 0x7ff0000000000000;

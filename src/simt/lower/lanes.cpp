@@ -2,6 +2,7 @@
 
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/Constants.h>
+#include <llvm/IR/Module.h>
 #include <llvm/IR/PatternMatch.h>
 
 #include <bit>
@@ -176,6 +177,33 @@ V Lanes::in_chunks(unsigned width, std::initializer_list<V> values, const Chunk&
   std::vector<int> indices(count_);
   std::iota(indices.begin(), indices.end(), 0);
   return b.CreateShuffleVector(joined, indices);
+}
+
+V out_of_line(Lanes& l, const char* name, std::initializer_list<V> values,
+              const std::function<V(Lanes&, std::span<V const>)>& body) {
+  llvm::Module& module = *l.b.GetInsertBlock()->getModule();
+  std::string full = std::string(name) + "_x" + std::to_string(l.count());
+  llvm::Function* function = module.getFunction(full);
+  if (function == nullptr) {
+    llvm::Type* type = (*values.begin())->getType();
+    std::vector<llvm::Type*> parameters(values.size(), type);
+    function = llvm::Function::Create(llvm::FunctionType::get(type, parameters, false),
+                                      llvm::GlobalValue::InternalLinkage, full, module);
+    make_helper(*function);
+    llvm::IRBuilder<> builder(llvm::BasicBlock::Create(module.getContext(), "", function));
+    Lanes inner(builder, l.isa(), l.count());
+    Values arguments;
+    for (llvm::Argument& argument : function->args()) arguments.push_back(&argument);
+    builder.CreateRet(body(inner, arguments));
+  }
+  return l.b.CreateCall(function, llvm::ArrayRef<V>(values));
+}
+
+void make_helper(llvm::Function& function) {
+  function.addFnAttr(llvm::Attribute::NoInline);
+  function.addFnAttr(llvm::Attribute::NoUnwind);
+  function.addFnAttr(llvm::Attribute::WillReturn);
+  function.setMemoryEffects(llvm::MemoryEffects::none());
 }
 
 }  // namespace km::simt::lower

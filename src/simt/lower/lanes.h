@@ -113,6 +113,14 @@ class Lanes {
   unsigned count_;
 };
 
+/// What every function that is made here has: never inlined, no effects.
+void make_helper(llvm::Function& function);
+
+/// Calls a function of the module, made by `body` on first use, that computes on whole values of
+/// one type and shape: for sequences too long to repeat.
+V out_of_line(Lanes& l, const char* name, std::initializer_list<V> values,
+              const std::function<V(Lanes&, std::span<V const>)>& body);
+
 /// Builds one form of instruction: sources in, results out.
 using Handler = Values (*)(Lanes&, const ptx::Instruction&, std::span<V const>);
 

@@ -240,9 +240,13 @@ V rounded_sqrt(Lanes& l, V a, Round round) {
 }
 
 V emulated_fma(const Lanes& lanes, V a, V c, V d) {
-  Lanes l = lanes;
-  if (Lanes::is_f64(a)) return soft_fma(l, a, c, d, Round::rn);
-  return l.to_f32(add_to_odd(l, l.b.CreateFMul(l.to_f64(a), l.to_f64(c)), l.to_f64(d)));
+  Lanes caller = lanes;
+  if (Lanes::is_f64(a)) return soft_fma(caller, a, c, d, Round::rn);
+  // Long for machines of this kind: once per module, not once per instruction.
+  return out_of_line(caller, "km_fma_f32", {a, c, d}, [](Lanes& l, std::span<V const> x) {
+    V product = l.b.CreateFMul(l.to_f64(x[0]), l.to_f64(x[1]));
+    return l.to_f32(add_to_odd(l, product, l.to_f64(x[2])));
+  });
 }
 
 }  // namespace km::simt::lower

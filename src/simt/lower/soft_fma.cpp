@@ -162,10 +162,7 @@ llvm::Function* function_in(Lanes& l) {
   auto* real = l.b.getDoubleTy();
   auto* type = llvm::FunctionType::get(real, {real, real, real, l.b.getInt32Ty()}, false);
   auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, kName, module);
-  function->addFnAttr(llvm::Attribute::NoInline);
-  function->addFnAttr(llvm::Attribute::NoUnwind);
-  function->addFnAttr(llvm::Attribute::WillReturn);
-  function->setMemoryEffects(llvm::MemoryEffects::none());
+  make_helper(*function);
   Body(*function, l.isa()).build();
   return function;
 }
@@ -173,16 +170,21 @@ llvm::Function* function_in(Lanes& l) {
 }  // namespace
 
 V soft_fma(Lanes& l, V a, V c, V d, Round round) {
-  llvm::Function* function = function_in(l);
-  V mode = l.b.getInt32(static_cast<uint32_t>(round));
-  if (l.count() == 0) return l.b.CreateCall(function, {a, c, d, mode});
-  V result = l.zero(a);
-  for (unsigned lane = 0; lane < l.count(); ++lane) {
-    auto at = [&](V x) { return l.b.CreateExtractElement(x, lane); };
-    V value = l.b.CreateCall(function, {at(a), at(c), at(d), mode});
-    result = l.b.CreateInsertElement(result, value, lane);
-  }
-  return result;
+  auto scalar = [round](Lanes& lanes, V x, V y, V z) -> V {
+    V mode = lanes.b.getInt32(static_cast<uint32_t>(round));
+    return lanes.b.CreateCall(function_in(lanes), {x, y, z, mode});
+  };
+  if (l.count() == 0) return scalar(l, a, c, d);
+  std::string name = "km_fma_f64_" + std::to_string(static_cast<unsigned>(round));
+  return out_of_line(l, name.c_str(), {a, c, d}, [&](Lanes& inner, std::span<V const> x) {
+    V result = inner.zero(x[0]);
+    for (unsigned lane = 0; lane < inner.count(); ++lane) {
+      auto at = [&](V value) { return inner.b.CreateExtractElement(value, lane); };
+      V value = scalar(inner, at(x[0]), at(x[1]), at(x[2]));
+      result = inner.b.CreateInsertElement(result, value, lane);
+    }
+    return result;
+  });
 }
 
 }  // namespace km::simt::lower

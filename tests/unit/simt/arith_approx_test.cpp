@@ -42,7 +42,10 @@ struct ScalarOps {
   T div(T a, T b) {
     return a / b;
   }
-  float fma(float a, float b, float c) { return std::fma(a, b, c); }
+  template <class T>
+  T fma(T a, T b, T c) {
+    return std::fma(a, b, c);
+  }
   template <class T>
   T sqrt(T a) {
     return std::sqrt(a);
@@ -324,6 +327,24 @@ TEST(ArithApprox, SpecialCasesOfTheIsa) {
                    {128.f, inf, inf}});
 }
 
+TEST(ArithApprox, RsqrtOfDoubles) {
+  ScalarOps ops;
+  ptx::Approx64<ScalarOps> approx(ops);
+  long double worst = 0;
+  for (int n = 0; n < 1000000; ++n) {
+    auto x = std::fabs(std::bit_cast<double>(random_value(ptx::Type::f64)));
+    if (!std::isfinite(x) || x == 0) continue;
+    long double exact = 1.0L / std::sqrt(static_cast<long double>(x));
+    worst = std::max(worst,
+                     std::fabs(approx.rsqrt(x) - exact) / std::ldexp(1.0L, std::ilogb(exact) - 52));
+  }
+  EXPECT_LE(worst, 0.51L);
+  EXPECT_EQ(approx.rsqrt(0.0), HUGE_VAL);
+  EXPECT_EQ(approx.rsqrt(-0.0), -HUGE_VAL);
+  EXPECT_EQ(approx.rsqrt(HUGE_VAL), 0.0);
+  EXPECT_TRUE(std::isnan(approx.rsqrt(-1.0)));
+}
+
 TEST(ArithApprox, DivisionByHugeNumbersIsZero) {
   const float inf = std::numeric_limits<float>::infinity();
   ScalarOps ops;
@@ -331,6 +352,9 @@ TEST(ArithApprox, DivisionByHugeNumbersIsZero) {
   EXPECT_EQ(word_of(approx.div(0x1p127f, 0x1.8p126f, false)), word_of(0.0f));
   EXPECT_TRUE(std::isnan(approx.div(inf, 0x1p127f, false)));
   EXPECT_EQ(approx.div(1.0f, inf, false), 0.0f);
+  EXPECT_TRUE(std::isnan(approx.div(1.0f, std::nanf(""), false)));
+  EXPECT_EQ(approx.div(0x1p-149f, 0x1p-149f, false), 1.0f);
+  EXPECT_EQ(approx.div(1.0f, -0x1p-149f, true), -inf);
   EXPECT_EQ(approx.div_full(0x1p127f, 0x1p127f, false), 1.0f);
 }
 
