@@ -7,6 +7,7 @@
 //   F32 f(float)  I32 i(uint32_t)                         constants
 //   add sub mul div (F32, F32)  fma(F32, F32, F32)  sqrt(F32)
 //   round(F32)                                            to an integral value, ties to even
+//   flush(F32)                                            subnormals to zeros of their sign
 //   iadd isub iand ior (I32, I32)  shl sar (I32, n)       shifts by constants; sar keeps the sign
 //   I32 bits(F32)  F32 real(I32)  F32 from_int(I32)
 //   Bool less(F32, F32) equal(F32, F32)                   false where a NaN is compared
@@ -27,14 +28,6 @@ class Approx {
   using Bool = typename Ops::Bool;
 
   explicit Approx(Ops& ops) : o(ops) {}
-
-  /// Subnormals become zeros of the same sign where `ftz` says so.
-  F32 flush(F32 x, bool ftz) {
-    if (!ftz) return x;
-    I32 word = o.bits(x);
-    Bool small = o.is_zero(o.iand(word, o.i(0x7f800000)));
-    return o.real(o.select(small, o.iand(word, o.i(0x80000000)), word));
-  }
 
   F32 rcp(F32 x, bool ftz) { return flush(o.div(o.f(1.0f), flush(x, ftz)), ftz); }
 
@@ -117,6 +110,8 @@ class Approx {
   }
 
  private:
+  F32 flush(F32 x, bool ftz) { return ftz ? o.flush(x) : x; }
+
   static constexpr float kMagic = 0x1.8p23f;  // added, it leaves an integer in the low bits
   static constexpr uint32_t kMagicBits = 0x4b400000, kSqrtHalfBits = 0x3f3504f3;
   static constexpr float kInfinity = __builtin_inff();
@@ -174,20 +169,13 @@ class Approx64 {
   }
 
  private:
-  static constexpr uint64_t kSign = uint64_t{1} << 63, kExponent = 0x7ff0000000000000;
   static constexpr uint64_t kUpper = 0xffffffff00000000;
 
-  F64 flush(F64 x) {
-    I64 word = o.bits(x);
-    auto small = o.is_zero(o.iand(word, o.i64(kExponent)));
-    return o.real(o.select(small, o.iand(word, o.i64(kSign)), word));
-  }
-
-  F64 coarse_source(F64 x) { return flush(o.real(o.iand(o.bits(x), o.i64(kUpper)))); }
+  F64 coarse_source(F64 x) { return o.flush(o.real(o.iand(o.bits(x), o.i64(kUpper)))); }
 
   /// Rounded to the upper word; what NaN gives is the ISA's.
   F64 coarse(F64 result) {
-    I64 rounded = o.iand(o.iadd(o.bits(flush(result)), o.i64(0x80000000)), o.i64(kUpper));
+    I64 rounded = o.iand(o.iadd(o.bits(o.flush(result)), o.i64(0x80000000)), o.i64(kUpper));
     auto number = o.equal(result, result);
     return o.real(o.select(number, rounded, o.i64(0x7fffffff00000000)));
   }

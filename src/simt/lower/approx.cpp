@@ -33,6 +33,12 @@ struct LaneOps {
   V fma(V a, V c, V d) { return l.fma(a, c, d); }
   V sqrt(V a) { return l.sqrt(a); }
   V round(V a) { return l.call(llvm::Intrinsic::roundeven, a); }
+  V flush(V a) {
+    if (Lanes::is_f32(a)) return l.flush(a);
+    V word = l.bits(a), sign = l.b.CreateAnd(word, l.constant(64, uint64_t{1} << 63));
+    V exponent = l.b.CreateAnd(word, l.constant(64, 0x7ff0000000000000));
+    return l.as_real(l.select(is_zero(exponent), sign, word));
+  }
   V iadd(V a, V c) { return l.b.CreateAdd(a, c); }
   V isub(V a, V c) { return l.b.CreateSub(a, c); }
   V iand(V a, V c) { return l.b.CreateAnd(a, c); }

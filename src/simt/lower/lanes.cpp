@@ -17,7 +17,7 @@ using llvm::Intrinsic::ID;
 
 namespace {
 
-constexpr uint32_t kExponent = 0x7f800000, kSign = 0x80000000;
+constexpr uint32_t kExponent = 0x7f800000;
 constexpr unsigned kFlushDepth = 3;
 
 /// Whether an f32 is seen to be the result of flush(), or of what makes no subnormals of none.
@@ -25,12 +25,10 @@ bool never_subnormal(V value, unsigned depth) {
   using namespace llvm::PatternMatch;
   V word = nullptr, x = nullptr, y = nullptr;
   if (match(value, m_SIToFP(m_Value())) || match(value, m_UIToFP(m_Value()))) return true;
-  if (match(value, m_BitCast(m_Select(
-                       m_SpecificICmp(llvm::ICmpInst::ICMP_EQ,
-                                      m_And(m_Value(word), m_SpecificInt(kExponent)), m_Zero()),
-                       m_And(m_Deferred(word), m_SpecificInt(kSign)), m_Deferred(word))))) {
-    return true;
-  }
+  auto zero_exponent = m_SpecificICmp(llvm::ICmpInst::ICMP_EQ,
+                                      m_And(m_Deferred(word), m_SpecificInt(kExponent)), m_Zero());
+  auto cleared = m_LShr(m_SExt(zero_exponent), m_SpecificInt(1));
+  if (match(value, m_BitCast(m_And(m_Value(word), m_Not(cleared))))) return true;
   if (depth == 0) return false;
   if (match(value, m_FNeg(m_Value(x))) || match(value, m_FAbs(m_Value(x)))) {
     return never_subnormal(x, depth - 1);
@@ -121,8 +119,9 @@ V Lanes::flush(V value) const {
   if (!is_f32(value) || never_subnormal(value, kFlushDepth)) return value;
   V word = bits(value);
   V exponent = b.CreateAnd(word, constant(32, kExponent));
-  V sign = b.CreateAnd(word, constant(32, kSign));
-  return as_real(select(b.CreateICmpEQ(exponent, constant(32, 0)), sign, word));
+  V zero = b.CreateICmpEQ(exponent, constant(32, 0));
+  V cleared = b.CreateLShr(sext(zero, 32), constant(32, 1));  // all but the sign
+  return as_real(b.CreateAnd(word, b.CreateNot(cleared)));
 }
 
 V Lanes::saturate(V value) const {

@@ -50,6 +50,8 @@ struct ScalarOps {
   T sqrt(T a) {
     return std::sqrt(a);
   }
+  float flush(float a) { return std::fabs(a) < 0x1p-126f ? std::copysign(0.0f, a) : a; }
+  double flush(double a) { return std::fabs(a) < 0x1p-1022 ? std::copysign(0.0, a) : a; }
   float round(float a) { return std::nearbyint(a); }
   template <class T>
   T iadd(T a, T b) {
