@@ -2,6 +2,9 @@
 
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/CodeGen/MachineModuleInfo.h>
+#include <llvm/CodeGen/Passes.h>
+#include <llvm/CodeGen/TargetPassConfig.h>
 #include <llvm/IR/DiagnosticHandler.h>
 #include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/DiagnosticPrinter.h>
@@ -128,15 +131,36 @@ Status check_module(const llvm::Module& module) {
                     module.getName().str().c_str(), out.str().c_str());
 }
 
+/// Passes of LLVM that cost more time than they bring here. Reassociation for instruction-level
+/// parallelism finds nothing in code that computes four registers a value; nobody debugs variables.
+void drop_passes(llvm::TargetPassConfig& config) {
+  config.disablePass(&llvm::MachineCombinerID);
+  config.disablePass(&llvm::LiveDebugValuesID);
+}
+
+/// What addPassesToEmitFile() does, with a say in the passes.
 Status run_codegen(llvm::Module& module, llvm::TargetMachine& machine, llvm::CodeGenFileType type,
                    llvm::raw_pwrite_stream& out) {
+  auto& code_generator = static_cast<llvm::LLVMTargetMachine&>(machine);
   llvm::legacy::PassManager passes;
   llvm::TargetLibraryInfoImpl library(llvm::Triple(module.getTargetTriple()));
   library.disableAllFunctions();
   passes.add(new llvm::TargetLibraryInfoWrapperPass(library));
-  if (machine.addPassesToEmitFile(passes, out, nullptr, type, /*DisableVerify=*/true)) {
-    return make_error(KM_ERROR_COMPILER, "LLVM cannot emit objects for this target");
+  llvm::TargetPassConfig* const config = code_generator.createPassConfig(passes);
+  config->setDisableVerify(true);
+  drop_passes(*config);
+  passes.add(config);
+  auto functions = std::make_unique<llvm::MachineModuleInfoWrapperPass>(&code_generator);
+  llvm::MCContext& symbols = functions->getMMI().getContext();
+  passes.add(functions.release());
+  bool failed = config->addISelPasses();
+  if (!failed) {
+    config->addMachinePasses();
+    config->setInitialized();
+    failed = code_generator.addAsmPrinter(passes, out, nullptr, type, symbols);
   }
+  if (failed) return make_error(KM_ERROR_COMPILER, "LLVM cannot emit objects for this target");
+  passes.add(llvm::createFreeMachineFunctionPass());
   passes.run(module);
   return {};
 }
