@@ -8,10 +8,10 @@ namespace km::cpu {
 
 class BlockRange {
  public:
-  void reset(uint64_t end, uint64_t chunk) {
+  void reset(uint64_t begin, uint64_t end, uint64_t chunk) {
     end_ = end;
     chunk_ = chunk;
-    next_.store(0, std::memory_order_relaxed);
+    next_.store(begin, std::memory_order_relaxed);
   }
   /// The next chunk [*first, *last); false when there is none.
   bool take(uint64_t* first, uint64_t* last) {

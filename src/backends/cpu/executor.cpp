@@ -20,6 +20,7 @@ constexpr uint64_t kStackMarginBytes = 256 << 10;
 constexpr uint64_t kWindowBytes = uint64_t{4} << 30;
 constexpr uint64_t kSmallestWindowBytes = 16 << 20;
 constexpr size_t kMaxExecutors = 4096;
+constexpr unsigned kPatience = 3000;  // turns of interrupt_all(), seconds
 
 /// Append-only, so that it can be read without a lock.
 std::atomic<Executor*> executors[kMaxExecutors];
@@ -248,7 +249,9 @@ Result<Ending> Executor::run(LaunchRun& launch) {
     if (blocks_ != 0) {
       float now = static_cast<float>(ticks_) / static_cast<float>(blocks_);
       float old = launch.unit->ticks_per_block.load(std::memory_order_relaxed);
-      launch.unit->ticks_per_block.store(old == 0 ? now : 0.75f * old + 0.25f * now,
+      // Quick to notice that blocks take long, slow to forget it.
+      bool longer = old == 0 || now > 4 * old;
+      launch.unit->ticks_per_block.store(longer ? now : 0.75f * old + 0.25f * now,
                                          std::memory_order_relaxed);
     }
   } else {
@@ -332,6 +335,11 @@ bool Executor::interrupt_all(const void* owner, const Executor* self, uint64_t t
       interrupt_thread(executor->thread_id_.load());
     }
     if (!busy) return true;
+    if (turn == kPatience) {
+      log(LogLevel::kWarn, "cpu",
+          "a kernel does not stop; if a SIGSEGV handler was installed after the library was first "
+          "used, kernels cannot be interrupted");
+    }
     if (limit != kForever && now_ns() >= limit) return false;
     if (turn < 16) {
       sched_yield();

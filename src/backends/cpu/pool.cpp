@@ -188,14 +188,14 @@ bool Pool::wants_to_share(const Command& command) const {
   return options_.threads > 1 && !options_.in_order && is_worth_sharing(command);
 }
 
-uint64_t Pool::publish(Stream* stream, Command* command) {
+uint64_t Pool::publish(Stream* stream, Command* command, uint64_t first_piece) {
   uint64_t free = free_jobs_.load(std::memory_order_relaxed);
   do {
     if (free == 0) return 0;
   } while (!free_jobs_.compare_exchange_weak(free, free & (free - 1), std::memory_order_acquire));
   auto slot = static_cast<uint32_t>(std::countr_zero(free));
   Job& job = jobs_[slot];
-  uint32_t wanted = prepare_shared(*command, options_.threads);
+  uint32_t wanted = prepare_shared(*command, first_piece, options_.threads);
   job.stream = stream;
   job.command = command;
   uint64_t state = (job.state.load(std::memory_order_relaxed) & kGenerationMask) | kOpen | 1;

@@ -46,7 +46,7 @@ class Pool {
   // not used again for a long time.
   bool wants_to_share(const Command& command) const;
   /// The caller takes part. 0: too many jobs, run it alone.
-  uint64_t publish(Stream* stream, Command* command);
+  uint64_t publish(Stream* stream, Command* command, uint64_t first_piece);
   /// Ends taking part, when no blocks are left. True for the last one, who goes on with the stream.
   bool leave(uint64_t job);
   /// Takes part in this job, to the end; false when it is over or has enough threads.

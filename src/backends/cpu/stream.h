@@ -75,7 +75,8 @@ class Stream {
   void make_ready();
   void recycle(Command* command);
   bool execute(Command& command, Executor* executor);
-  bool execute_shared(Command& command, Executor* executor);
+  bool execute_work(Command& command, Executor* executor);
+  bool execute_shared(Command& command, Executor* executor, uint64_t first_piece);
   bool wait_for_marker(Command& command);
   bool hand_to_callback_thread(Command& command);
   bool finish(uint64_t until);

@@ -122,11 +122,7 @@ bool Stream::execute(Command& command, Executor* executor) {
   switch (command.kind) {
     case CommandKind::kernel:
     case CommandKind::transfer:
-      if (context_->failed()) return true;
-      if (pool_->wants_to_share(command)) return execute_shared(command, executor);
-      prepare_alone(command);
-      work_on(command, *executor, *context_);
-      return true;
+      return context_->failed() || execute_work(command, executor);
     case CommandKind::record:
       command.marker->complete();
       command.marker->release();
@@ -142,10 +138,25 @@ bool Stream::execute(Command& command, Executor* executor) {
   return true;
 }
 
-bool Stream::execute_shared(Command& command, Executor* executor) {
-  uint64_t job = pool_->publish(this, &command);
+bool Stream::execute_work(Command& command, Executor* executor) {
+  if (pool_->wants_to_share(command)) return execute_shared(command, executor, 0);
+  uint64_t pieces = pieces_of(command);
+  bool kernel = command.kind == CommandKind::kernel && pieces > 1;
+  // What was a short kernel last time need not be one now: its first block tells.
+  uint64_t first = kernel ? 1 : pieces;
+  prepare_alone(command, 0, first);
+  work_on(command, *executor, *context_);
+  if (first == pieces || context_->failed()) return true;
+  if (pool_->wants_to_share(command)) return execute_shared(command, executor, first);
+  prepare_alone(command, first, pieces);
+  work_on(command, *executor, *context_);
+  return true;
+}
+
+bool Stream::execute_shared(Command& command, Executor* executor, uint64_t first_piece) {
+  uint64_t job = pool_->publish(this, &command, first_piece);
   if (job == 0) {
-    prepare_alone(command);
+    prepare_alone(command, first_piece, pieces_of(command));
     work_on(command, *executor, *context_);
     return true;
   }

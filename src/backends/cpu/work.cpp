@@ -15,12 +15,6 @@ constexpr uint64_t kSharedCopyBytes = 1 << 20;
 constexpr float kWakeTicks = 12000;  // about what waking a thread must be worth
 constexpr uint64_t kChunksPerThread = 16;
 
-uint64_t pieces_of(const Command& command) {
-  return command.kind == CommandKind::kernel
-             ? command.run.block_count
-             : (command.transfer.size_bytes + kPieceBytes - 1) / kPieceBytes;
-}
-
 bool overlaps(const Transfer& transfer) {
   if (transfer.is_fill()) return false;
   uint64_t low = std::min(transfer.destination, transfer.source);
@@ -74,6 +68,12 @@ void run_kernel(LaunchRun& run, Executor& executor, Context& context) {
 
 }  // namespace
 
+uint64_t pieces_of(const Command& command) {
+  return command.kind == CommandKind::kernel
+             ? command.run.block_count
+             : (command.transfer.size_bytes + kPieceBytes - 1) / kPieceBytes;
+}
+
 bool is_worth_sharing(const Command& command) {
   if (command.kind != CommandKind::kernel) {
     return command.transfer.size_bytes >= kSharedCopyBytes && !overlaps(command.transfer);
@@ -84,13 +84,12 @@ bool is_worth_sharing(const Command& command) {
   return ticks == 0 || ticks * static_cast<float>(blocks) > kWakeTicks;
 }
 
-void prepare_alone(Command& command) {
-  uint64_t pieces = pieces_of(command);
-  command.run.range.reset(pieces, std::max<uint64_t>(pieces, 1));
+void prepare_alone(Command& command, uint64_t first, uint64_t last) {
+  command.run.range.reset(first, last, std::max<uint64_t>(last - first, 1));
 }
 
-uint32_t prepare_shared(Command& command, uint32_t threads) {
-  uint64_t pieces = pieces_of(command);
+uint32_t prepare_shared(Command& command, uint64_t first, uint32_t threads) {
+  uint64_t pieces = pieces_of(command) - first;
   uint64_t chunk = 1, worth = threads;
   if (command.kind == CommandKind::kernel) {
     float ticks = command.run.unit->ticks_per_block.load(std::memory_order_relaxed);
@@ -102,7 +101,7 @@ uint32_t prepare_shared(Command& command, uint32_t threads) {
           std::min(ticks * static_cast<float>(pieces) / kWakeTicks, static_cast<float>(threads)));
     }
   }
-  command.run.range.reset(pieces, chunk);
+  command.run.range.reset(first, first + pieces, chunk);
   uint64_t others = std::min<uint64_t>({worth, pieces - 1, threads - 1});
   return static_cast<uint32_t>(others);
 }

@@ -12,11 +12,13 @@ class Executor;
 
 /// Whether waking other threads for this command costs less than it saves.
 bool is_worth_sharing(const Command& command);
-/// Makes all of the command one piece.
-void prepare_alone(Command& command);
-/// Cuts the command into pieces for up to `threads` threads. Gives the number of other threads that
-/// are worth waking.
-uint32_t prepare_shared(Command& command, uint32_t threads);
+/// The pieces that a command is made of: blocks of a kernel.
+uint64_t pieces_of(const Command& command);
+/// Makes the pieces [first, last) one.
+void prepare_alone(Command& command, uint64_t first, uint64_t last);
+/// Cuts the pieces from `first` on into chunks for up to `threads` threads. Gives the number of
+/// other threads that are worth waking.
+uint32_t prepare_shared(Command& command, uint64_t first, uint32_t threads);
 /// Does pieces of the command until none is left. Failures go to the context.
 void work_on(Command& command, Executor& executor, Context& context);
 /// A short transfer on any thread; false: *out_failure says why.
