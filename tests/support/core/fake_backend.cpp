@@ -105,7 +105,9 @@ km_status stream_create(kmb_context* context, km_stream_flags, int32_t, kmb_stre
                         kmb_error* error) {
   if (const km_status status = begin_call(error)) return status;
   if (const km_status status = check_sticky(context, error)) return status;
-  *out_stream = new kmb_stream{context, {}, {}, {}, 0, 0};
+  const auto stream = std::make_shared<kmb_stream>(context);
+  stream->self = stream;
+  *out_stream = stream.get();
   const std::lock_guard lock(context->mutex);
   ++context->references;
   ++fake_counters().streams;
@@ -113,12 +115,9 @@ km_status stream_create(kmb_context* context, km_stream_flags, int32_t, kmb_stre
 }
 
 void stream_destroy(kmb_stream* stream) {
-  kmb_context* context = stream->context;
+  const std::shared_ptr<kmb_stream> last = std::move(stream->self);
   drain(stream);
-  free_unused(context, stream);
-  delete stream;
-  --fake_counters().streams;
-  release_context(context);
+  free_unused(stream->context, stream);
 }
 
 km_status stream_synchronize(kmb_stream* stream, uint64_t timeout_ns, kmb_error* error) {
@@ -132,7 +131,7 @@ km_status stream_synchronize(kmb_stream* stream, uint64_t timeout_ns, kmb_error*
 }
 
 km_status stream_wait_event(kmb_stream* stream, kmb_event* event, kmb_error* error) {
-  kmb_stream* other = nullptr;
+  std::shared_ptr<kmb_stream> other;
   {
     const std::lock_guard lock(event->mutex);
     other = event->stream;
@@ -141,7 +140,8 @@ km_status stream_wait_event(kmb_stream* stream, kmb_event* event, kmb_error* err
   return enqueue(
       stream,
       [other](km_status) {
-        if (other != nullptr) drain(other);
+        // Work that is not deferred is done already.
+        if (is_deferred() && other) drain(other.get());
       },
       &ticket, error);
 }
@@ -160,26 +160,28 @@ km_status stream_ticket(kmb_stream* stream, uint64_t* out_ticket, kmb_error*) {
 
 km_status event_create(kmb_context*, km_event_flags, kmb_event** out_event, kmb_error* error) {
   if (const km_status status = begin_call(error)) return status;
-  *out_event = new kmb_event;
+  const auto event = std::make_shared<kmb_event>();
+  event->self = event;
+  *out_event = event.get();
   ++fake_counters().events;
   return KM_SUCCESS;
 }
 
 void event_destroy(kmb_event* event) {
-  delete event;
+  const std::shared_ptr<kmb_event> last = std::move(event->self);
   --fake_counters().events;
 }
 
 km_status event_record(kmb_event* event, kmb_stream* stream, kmb_error* error) {
   {
     const std::lock_guard lock(event->mutex);
-    event->stream = stream;
+    event->stream = stream->self;
     ++event->recorded;
   }
   uint64_t ticket = 0;
   return enqueue(
       stream,
-      [event](km_status) {
+      [event = event->self](km_status) {
         const std::lock_guard lock(event->mutex);
         event->time_ns = now_ns();
         ++event->done;
@@ -188,14 +190,14 @@ km_status event_record(kmb_event* event, kmb_stream* stream, kmb_error* error) {
 }
 
 km_status event_synchronize(kmb_event* event, uint64_t timeout_ns, kmb_error*) {
-  kmb_stream* stream = nullptr;
+  std::shared_ptr<kmb_stream> stream;
   {
     const std::lock_guard lock(event->mutex);
     if (event->done == event->recorded) return KM_SUCCESS;
     stream = event->stream;
   }
   if (timeout_ns == 0) return KM_NOT_READY;
-  drain(stream);
+  drain(stream.get());
   return KM_SUCCESS;
 }
 
@@ -375,6 +377,15 @@ FakeCounters& fake_counters() {
 }
 
 void fake_set_deferred(bool deferred) { g_deferred = deferred; }
+}  // namespace km::test
+
+kmb_stream::~kmb_stream() {
+  --km::test::fake_counters().streams;
+  km::test::release_context(context);
+}
+
+namespace km::test {
+
 bool is_deferred() { return g_deferred; }
 
 void fake_fail_call(int after, km_status status) {

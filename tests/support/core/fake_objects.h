@@ -39,6 +39,9 @@ struct kmb_context {
 };
 
 struct kmb_stream {
+  explicit kmb_stream(kmb_context* of) : context(of) {}
+  ~kmb_stream();
+  std::shared_ptr<kmb_stream> self;  // until it is destroyed; events may keep it longer
   kmb_context* context;
   std::recursive_mutex running;
   std::mutex mutex;
@@ -48,11 +51,12 @@ struct kmb_stream {
 };
 
 struct kmb_event {
+  std::shared_ptr<kmb_event> self;  // until it is destroyed; queued records keep it longer
   std::mutex mutex;
   uint64_t recorded = 0;  // counts records asked for and done
   uint64_t done = 0;
   int64_t time_ns = 0;
-  kmb_stream* stream = nullptr;
+  std::shared_ptr<kmb_stream> stream;
 };
 
 struct kmb_function {
