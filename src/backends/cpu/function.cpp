@@ -18,6 +18,21 @@ uint64_t default_dynamic_bytes(const simt::KernelInfo& kernel) {
   return kSharedBytes - std::min(kernel.shared_static_bytes, kSharedBytes);
 }
 
+/// "scale.cu:12", where debug lines (.loc) say what a line of PTX was made of.
+std::string source_position(const ptx::Module& module, uint32_t ptx_line) {
+  for (const ptx::Function& function : module.functions) {
+    for (const ptx::Instruction& instruction : function.code) {
+      if (instruction.location.line != ptx_line) continue;
+      if (instruction.source_line >= function.source_lines.size()) return {};
+      const ptx::SourceLine& source = function.source_lines[instruction.source_line];
+      auto file = module.files.find(source.file);
+      if (file == module.files.end()) return {};
+      return file->second + ":" + std::to_string(source.line);
+    }
+  }
+  return {};
+}
+
 km_execution_mode mode_of(simt::Mode mode) { return static_cast<km_execution_mode>(mode); }
 
 }  // namespace
@@ -38,7 +53,13 @@ std::string KernelCode::kernel_name() const { return function_->kernel().name; }
 std::string KernelCode::position_of(uint64_t pc) const {
   simt::Code::Position position = code_->position_of(pc);
   if (position.line == 0) return {};
-  return function_->module().name() + ":" + std::to_string(position.line);
+  const std::string& name = function_->module().name();
+  std::string line = std::to_string(position.line);
+  // A module made of CUDA C++ has the name of its source: the line is not one of that.
+  bool is_ptx = name.ends_with(".ptx");
+  std::string text = is_ptx ? name + ":" + line : "PTX line " + line + " of " + name;
+  std::string source = source_position(function_->module().program().module(), position.line);
+  return source.empty() ? text : text + " (" + source + ")";
 }
 
 Function::Function(const Module* module, uint32_t index)
@@ -103,7 +124,6 @@ simt::Variant Function::variant_for(const uint32_t block[3], bool assume_no_wrap
   simt::Variant variant;
   variant.block = {block[0], block[1], block[2]};
   variant.assume_no_wrap = assume_no_wrap;
-  variant.checked = config().checked;
   variant.isa = config().isa;
   return variant;
 }
