@@ -39,15 +39,21 @@ struct KernelCall {
   uint64_t slice_count;
 };
 
+Error wrong_size(const KernelCall& kernel) {
+  const kmb_function_info& info = kernel.function.info();
+  // A C structure ends with padding where its last member is small; the parameters do not.
+  const bool is_padding = kernel.arguments_size_bytes == (info.param_bytes + 7) / 8 * 8;
+  return make_error(KM_ERROR_INVALID_LAUNCH,
+                    "arguments_size_bytes is %" PRIu64 "; kernel '%s' takes %" PRIu64
+                    " bytes for its %u parameters%s",
+                    kernel.arguments_size_bytes, info.name, info.param_bytes, info.param_count,
+                    is_padding ? "; leave out the padding at the structure's end" : "");
+}
+
 Status check_kernel_call(const KernelCall& kernel) {
   const kmb_function_info& info = kernel.function.info();
   KM_TRY(require_same_context(kernel.stream.context(), kernel.function.context(), "function"));
-  if (kernel.arguments_size_bytes != info.param_bytes) {
-    return make_error(KM_ERROR_INVALID_LAUNCH,
-                      "arguments_size_bytes is %" PRIu64 "; kernel '%s' takes %" PRIu64
-                      " bytes for its %u parameters",
-                      kernel.arguments_size_bytes, info.name, info.param_bytes, info.param_count);
-  }
+  if (kernel.arguments_size_bytes != info.param_bytes) return wrong_size(kernel);
   if (kernel.arguments == nullptr && info.param_bytes != 0) {
     return make_error(KM_ERROR_INVALID_ARGUMENT,
                       "arguments is null; kernel '%s' takes %" PRIu64 " bytes", info.name,

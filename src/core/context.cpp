@@ -74,13 +74,18 @@ void Context::Output::write(void* output, const char* text, uint64_t size_bytes)
 }
 
 Status Context::set_output(km_output_callback callback, void* user_data) {
-  {
+  const bool to_callback = callback != nullptr;
+  const auto exchange = [this](km_output_callback& other, void*& other_data) {
     const std::lock_guard lock(output_.mutex);
-    output_.callback = callback;
-    output_.user_data = user_data;
-  }
-  return call_backend(backend().context_set_output, native_,
-                      callback != nullptr ? &Output::write : nullptr, static_cast<void*>(&output_));
+    std::swap(output_.callback, other);
+    std::swap(output_.user_data, other_data);
+  };
+  exchange(callback, user_data);  // now the ones before
+  Status status =
+      call_backend(backend().context_set_output, native_, to_callback ? &Output::write : nullptr,
+                   static_cast<void*>(&output_));
+  if (!status) exchange(callback, user_data);
+  return status;
 }
 
 Error Context::sticky_error() {

@@ -10,7 +10,7 @@
 namespace km {
 namespace {
 
-constexpr size_t kMaxFileBytes = size_t{1} << 30;
+constexpr size_t kMaxFileBytes = size_t{256} << 20;
 
 struct OpenFile {
   int descriptor;
@@ -38,7 +38,7 @@ Result<std::string> read_file(const std::string& path) {
     if (count < 0) return io_error("read", path, errno);
     text.append(part, static_cast<size_t>(count));
     if (text.size() > kMaxFileBytes) {
-      return make_error(KM_ERROR_IO, "'%s' is larger than 1 GiB", path.c_str());
+      return make_error(KM_ERROR_IO, "'%s' is larger than 256 MiB", path.c_str());
     }
   }
 }
