@@ -376,8 +376,24 @@ std::vector<Row> inputs_for(const Instruction& instruction, unsigned random_coun
   return rows;
 }
 
-std::vector<Row> run(const Form& form, const std::vector<Row>& rows, int isa, bool vector) {
-  Result<Object> object = Function(form, static_cast<Isa>(isa), vector).build();
+namespace {
+
+struct Place {
+  Isa isa;
+  bool vector;
+};
+
+std::vector<Place> all_places() {
+  std::vector<Place> places;
+  for (int isa = 1; isa <= static_cast<int>(best_isa()); ++isa) {
+    places.push_back({static_cast<Isa>(isa), false});
+    places.push_back({static_cast<Isa>(isa), true});
+  }
+  return places;
+}
+
+std::vector<Row> run(const Form& form, const std::vector<Row>& rows, const Place& place) {
+  Result<Object> object = Function(form, place.isa, place.vector).build();
   if (!object) {
     ADD_FAILURE() << form.mnemonic << ": " << object.error().message;
     return {};
@@ -405,41 +421,70 @@ std::vector<Row> run(const Form& form, const std::vector<Row>& rows, int isa, bo
   return out;
 }
 
-void expect_same(const Form& form, const Reference& reference, const std::vector<Row>& rows) {
+/// Compares in one place; gives up after a few differences.
+void check(const Form& form, const std::vector<Row>& rows, const std::vector<Row>& expected,
+           const Place& place) {
   Instruction instruction = make_instruction(form);
-  ASSERT_TRUE(Arithmetic::supports(instruction)) << form.mnemonic;
   std::vector<Type> types = {Arithmetic::operand_type(instruction, 0)};
   if (form.pair) types.push_back(Arithmetic::operand_type(instruction, 0, 1));
-  std::vector<Row> expected;
-  for (const Row& row : rows) expected.push_back(reference(row));
-  for (int isa = 1; isa <= static_cast<int>(best_isa()); ++isa) {
-    for (bool vector : {false, true}) {
-      std::vector<Row> got = run(form, rows, isa, vector);
-      ASSERT_EQ(got.size(), rows.size());
-      unsigned failures = 0;
-      for (size_t n = 0; n < rows.size() && failures < 5; ++n) {
-        for (unsigned i = 0; i < types.size(); ++i) {
-          if (comparable(types[i], got[n][i]) == comparable(types[i], expected[n][i])) continue;
-          ++failures;
-          ADD_FAILURE() << form.mnemonic << describe(rows[n]) << (vector ? " vector " : " scalar ")
-                        << text_of(static_cast<Isa>(isa)) << ": got" << describe(got[n])
-                        << ", expected" << describe(expected[n]);
-          break;
-        }
-      }
-      if (failures) return;
+  std::vector<Row> got = run(form, rows, place);
+  ASSERT_EQ(got.size(), rows.size());
+  unsigned failures = 0;
+  for (size_t n = 0; n < rows.size() && failures < 5; ++n) {
+    for (unsigned i = 0; i < types.size(); ++i) {
+      if (comparable(types[i], got[n][i]) == comparable(types[i], expected[n][i])) continue;
+      ++failures;
+      ADD_FAILURE() << form.mnemonic << describe(rows[n])
+                    << (place.vector ? " vector " : " scalar ") << text_of(place.isa) << ": got"
+                    << describe(got[n]) << ", expected" << describe(expected[n]);
+      break;
     }
   }
 }
 
-void expect_same(const Form& form, const Reference& reference, unsigned random_count) {
-  Instruction instruction = make_instruction(form);
-  if (instruction.operand_count == 0) return;
-  std::vector<Row> rows = inputs_for(instruction, random_count);
+void check_in(const std::vector<Place>& places, const Form& form, const Reference& reference,
+              const std::vector<Row>& rows) {
+  ASSERT_TRUE(Arithmetic::supports(make_instruction(form))) << form.mnemonic;
+  std::vector<Row> expected;
+  for (const Row& row : rows) expected.push_back(reference(row));
+  for (const Place& place : places) {
+    check(form, rows, expected, place);
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+std::vector<Place> next_place() {
+  static size_t turn = 0;
+  const std::vector<Place> places = all_places();
+  return {places[turn++ % places.size()]};
+}
+
+/// The form's constants in place of what the tables gave.
+std::vector<Row> rows_for(const Form& form, unsigned random_count) {
+  std::vector<Row> rows = inputs_for(make_instruction(form), random_count);
   for (Row& row : rows) {
     for (auto [index, value] : form.constants) row[index] = value;
   }
-  expect_same(form, reference, rows);
+  return rows;
+}
+
+}  // namespace
+
+void expect_same(const Form& form, const Reference& reference, const std::vector<Row>& rows) {
+  check_in(all_places(), form, reference, rows);
+}
+
+void expect_same(const Form& form, const Reference& reference, unsigned random_count) {
+  check_in(all_places(), form, reference, rows_for(form, random_count));
+}
+
+void expect_same_in_turn(const Form& form, const Reference& reference,
+                         const std::vector<Row>& rows) {
+  check_in(next_place(), form, reference, rows);
+}
+
+void expect_same_in_turn(const Form& form, const Reference& reference, unsigned random_count) {
+  check_in(next_place(), form, reference, rows_for(form, random_count));
 }
 
 }  // namespace km::simt::arith

@@ -39,13 +39,14 @@ uint64_t random_value(ptx::Type type);
 /// `random_count` random rows.
 std::vector<Row> inputs_for(const ptx::Instruction& instruction, unsigned random_count);
 
-/// Results of the form for all rows on one instruction set; `vector` says in which shape.
-std::vector<Row> run(const Form& form, const std::vector<Row>& rows, int isa, bool vector);
-
-/// A result type whose NaNs are compared as NaNs, not as bits (f32 and f64: canonical where they
-/// escape).
+/// The form on every instruction set of this machine, as scalars and as vectors, against the
+/// reference. NaNs of f32 and f64 are all alike here: they become canonical where bits escape.
 void expect_same(const Form& form, const Reference& reference, unsigned random_count = 20000);
-/// The same for given inputs.
 void expect_same(const Form& form, const Reference& reference, const std::vector<Row>& rows);
+
+/// The same in one place only, another at each call: for many forms that differ in constants.
+void expect_same_in_turn(const Form& form, const Reference& reference, unsigned random_count);
+void expect_same_in_turn(const Form& form, const Reference& reference,
+                         const std::vector<Row>& rows);
 
 }  // namespace km::simt::arith
