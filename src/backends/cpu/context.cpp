@@ -20,7 +20,11 @@ km_status context_create(kmb_device* device, kmb_context** out_context, kmb_erro
   });
 }
 
-void context_destroy(kmb_context* context) { from(context)->release(); }
+void context_destroy(kmb_context* handle) {
+  Context* context = from(handle);
+  context->output().flush();  // here, not later on a worker: the host's callback may be gone then
+  context->release();
+}
 
 km_status context_synchronize(kmb_context* handle, kmb_error* error) {
   Context* context = from(handle);

@@ -67,7 +67,7 @@ class Context {
  private:
   Context(Device* device, Pool* pool) : device_(device), pool_(pool) {}
   friend std::default_delete<Context>;
-  ~Context();
+  ~Context() = default;
   bool try_retain();
   bool set_error(Error error);
   std::vector<Stream*> streams() const;

@@ -54,8 +54,6 @@ bool Context::try_retain() {
   return true;
 }
 
-Context::~Context() { output_.flush(); }
-
 void Context::add_stream(Stream* stream) {
   std::lock_guard lock(streams_mutex_);
   streams_.push_back(stream);

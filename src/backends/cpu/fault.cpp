@@ -118,7 +118,8 @@ KM_NO_SANITIZE void on_signal(int signal, siginfo_t* info, void* context) {
 Status install() {
   struct sigaction action = {};
   action.sa_sigaction = on_signal;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  // Restart: an interrupt may arrive when the thread has left generated code already.
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
   for (int signal : kSignals) {
     // The old one is read first: a fault on another thread right after the switch needs it.
     if (sigaction(signal, nullptr, &previous_actions[signal]) != 0 ||

@@ -49,7 +49,7 @@ km_status stream_synchronize(kmb_stream* handle, uint64_t timeout_ns, kmb_error*
   bool done = context->failed() || stream->wait(stream->submitted(), timeout_ns);
   if (context->failed()) return report(context->error(), error);
   if (!done) return timeout_ns == 0 ? KM_NOT_READY : KM_TIMEOUT;
-  context->output().flush();
+  if (timeout_ns != 0) context->output().flush();
   return KM_SUCCESS;
 }
 
