@@ -10,6 +10,9 @@
 #include <xmmintrin.h>
 
 #include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <new>
 #include <thread>
 #include <vector>
@@ -147,6 +150,35 @@ TEST(Guarded, StartsAnewInAForkedChild) {
     const Result<int> answer = run_guarded([]() -> Result<int> { return 42; });
     _exit(answer && *answer == 42 ? 0 : 1);
   }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+TEST(Guarded, LetsRunningJobsEndWhenTheProcessExits) {
+  int pipe_ends[2];
+  ASSERT_EQ(pipe(pipe_ends), 0);
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    alarm(60);
+    std::atomic<bool> started{false};
+    std::thread([&] {
+      static_cast<void>(run_guarded([&]() -> Status {
+        started = true;
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        return write(pipe_ends[1], "x", 1) == 1 ? Status() : make_error(KM_ERROR_IO, "pipe");
+      }));
+      for (;;) pause();
+    }).detach();
+    while (!started) std::this_thread::yield();
+    exit(0);
+  }
+  close(pipe_ends[1]);
+  char byte = 0;
+  EXPECT_EQ(read(pipe_ends[0], &byte, 1), 1);
+  close(pipe_ends[0]);
   int status = -1;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
