@@ -1,6 +1,6 @@
 // The approximate instructions of PTX: one definition for the code generator, tests and whoever
 // else executes PTX, so that results have the same bits on every machine. Everything is made of
-// correctly rounded operations; no hardware estimate is used. Errors (measured over all f32) and
+// correctly rounded operations; no hardware estimate is used. Errors (measured in tests) and
 // special cases keep within the tables of the PTX ISA.
 //
 // `Ops` supplies values and operations: types F32, I32 and Bool, and
