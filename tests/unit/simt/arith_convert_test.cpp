@@ -198,25 +198,23 @@ uint64_t finite(const Format& format, uint64_t word) {
   return magnitude == format.infinity() ? word - 1 : word;
 }
 
+void check_packing(const RealType& to, Mode mode, bool relu, bool satfinite) {
+  std::string modifiers =
+      std::string(text_of(mode)) + (relu ? ".relu" : "") + (satfinite ? ".satfinite" : "");
+  auto one = [&](uint64_t word) {
+    double x = value_of(kF32, word);
+    uint64_t half = to.round(relu ? positive(x) : x, mode);
+    return satfinite ? finite(to.format, half) : half;
+  };
+  expect_same({cvt(modifiers, to.name, "f32"), 1}, [&](In x) -> Row { return {one(x[0])}; });
+  expect_same({cvt(modifiers, (std::string(to.name) + "x2").c_str(), "f32"), 2},
+              [&](In x) -> Row { return {one(x[0]) << 16 | one(x[1])}; });
+}
+
 TEST(ArithConvert, PackedHalves) {
-  const RealType& f32 = kReals[2];
   for (const RealType& to : {kReals[0], kReals[1]}) {
     for (Mode mode : {Mode::rn, Mode::rz}) {
-      for (bool relu : {false, true}) {
-        for (bool satfinite : {false, true}) {
-          std::string modifiers =
-              std::string(text_of(mode)) + (relu ? ".relu" : "") + (satfinite ? ".satfinite" : "");
-          auto one = [&](uint64_t word) {
-            double x = f32.value(word);
-            uint64_t half = to.round(relu ? positive(x) : x, mode);
-            return satfinite ? finite(to.format, half) : half;
-          };
-          expect_same({cvt(modifiers, to.name, "f32"), 1},
-                      [&](In x) -> Row { return {one(x[0])}; });
-          expect_same({cvt(modifiers, (std::string(to.name) + "x2").c_str(), "f32"), 2},
-                      [&](In x) -> Row { return {one(x[0]) << 16 | one(x[1])}; });
-        }
-      }
+      for (unsigned bits = 0; bits < 4; ++bits) check_packing(to, mode, bits & 1, bits & 2);
     }
   }
 }

@@ -219,28 +219,24 @@ TEST(ArithInteger, LogicAndShifts) {
   expect_same({"not.pred", 1}, [](In x) -> Row { return {x[0] ^ 1}; }, 32);
 }
 
+/// The sum of c and the products of parts of a, each `a_bits` wide, with bytes of b.
+Row dot(In x, unsigned a_bits, unsigned first_byte, bool a_signed, bool b_signed) {
+  const IntegerType a = {"", a_bits, a_signed}, b = {"", 8, b_signed};
+  Wide sum = Wide(x[2]);
+  for (unsigned i = 0; i < 32 / a_bits; ++i) {
+    uint64_t part = x[0] >> (i * a_bits) & ((1u << a_bits) - 1);
+    sum += a.value(part) * b.value(x[1] >> (8 * (first_byte + i)) & 0xff);
+  }
+  return {IntegerType::word(sum, 32)};
+}
+
 TEST(ArithInteger, DotProducts) {
-  for (bool a_signed : {false, true}) {
-    for (bool b_signed : {false, true}) {
-      std::string types = std::string(a_signed ? ".s32" : ".u32") + (b_signed ? ".s32" : ".u32");
-      const IntegerType a8 = {"", 8, a_signed}, a16 = {"", 16, a_signed}, b8 = {"", 8, b_signed};
-      expect_same({"dp4a" + types, 3}, [=](In x) -> Row {
-        Wide sum = Wide(x[2]);
-        for (unsigned i = 0; i < 32; i += 8) {
-          sum += a8.value((x[0] >> i) & 0xff) * b8.value((x[1] >> i) & 0xff);
-        }
-        return {IntegerType::word(sum, 32)};
-      });
-      for (bool upper : {false, true}) {
-        expect_same({(upper ? "dp2a.hi" : "dp2a.lo") + types, 3}, [=](In x) -> Row {
-          Wide sum = Wide(x[2]);
-          for (unsigned i = 0; i < 2; ++i) {
-            unsigned byte = 8 * (i + (upper ? 2 : 0));
-            sum += a16.value((x[0] >> 16 * i) & 0xffff) * b8.value((x[1] >> byte) & 0xff);
-          }
-          return {IntegerType::word(sum, 32)};
-        });
-      }
+  for (bool sa : {false, true}) {
+    for (bool sb : {false, true}) {
+      std::string types = std::string(sa ? ".s32" : ".u32") + (sb ? ".s32" : ".u32");
+      expect_same({"dp4a" + types, 3}, [=](In x) { return dot(x, 8, 0, sa, sb); });
+      expect_same({"dp2a.lo" + types, 3}, [=](In x) { return dot(x, 16, 0, sa, sb); });
+      expect_same({"dp2a.hi" + types, 3}, [=](In x) { return dot(x, 16, 2, sa, sb); });
     }
   }
 }
