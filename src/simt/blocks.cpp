@@ -50,11 +50,7 @@ class Splitter {
   }
 
   uint32_t begin_at(uint32_t index, uint32_t current) {
-    uint32_t fresh = next(current);
-    if (closed_) {
-      blocks_[current].targets.clear();
-      blocks_[current].end = End::exit;
-    }
+    const uint32_t fresh = closed_ ? open() : next(current);
     closed_ = false;
     starts_[index] = fresh;
     return fresh;
@@ -79,11 +75,15 @@ class Splitter {
       current = open();
     }
     switch (instruction.opcode) {
-      case Opcode::bra: return branch(instruction, current);
-      case Opcode::brx: return table(instruction, current);
+      case Opcode::bra:
+        return branch(instruction, current);
+      case Opcode::brx:
+        return table(instruction, current);
       case Opcode::ret:
-      case Opcode::exit: return leave(instruction, current);
-      default: break;
+      case Opcode::exit:
+        return leave(instruction, current);
+      default:
+        break;
     }
     if (instruction.guard == kNone || !has_effects(instruction)) {
       return append(instruction, current);
@@ -143,12 +143,8 @@ class Splitter {
     block.end = End::table;
     block.terminator = &instruction;
     block.condition = instruction.operands[0].reg;
-    const ptx::TargetList* list = nullptr;
-    for (const auto& candidate : function_.target_lists) {
-      if (name.label != kNone && candidate.name == function_.labels[name.label].name) {
-        list = &candidate;
-      }
-    }
+    const bool is_list = name.kind == ptx::Operand::Kind::target_list;
+    const ptx::TargetList* list = is_list ? &function_.target_lists[name.label] : nullptr;
     if (list == nullptr || block.condition == kNone) {
       return make_error(KM_ERROR_UNSUPPORTED_PTX, "%s: needs a register and a .branchtargets list",
                         describe(module_, instruction).c_str());
@@ -178,7 +174,7 @@ class Splitter {
   std::vector<RawBlock> blocks_;
   std::vector<uint32_t> starts_;  // block that begins at an instruction with a label
   std::vector<Fix> fixes_;
-  bool closed_ = false;           // the current block has its end; only a label opens the next
+  bool closed_ = false;  // the current block has its end; only a label opens the next
 };
 
 Graph graph_of(const std::vector<RawBlock>& blocks) {
@@ -189,9 +185,7 @@ Graph graph_of(const std::vector<RawBlock>& blocks) {
   return graph;
 }
 
-bool is_plain_exit(const RawBlock& block) {
-  return block.end == End::exit && block.insts.empty();
-}
+bool is_plain_exit(const RawBlock& block) { return block.end == End::exit && block.insts.empty(); }
 
 void make_exits_private(std::vector<RawBlock>& blocks) {
   const size_t count = blocks.size();

@@ -21,18 +21,18 @@ constexpr uint32_t kNone = UINT32_MAX;
 struct Value {
   ptx::Type type = ptx::Type::none;  // of the register
   ptx::RegisterId reg = kNone;
-  BlockId block = kNone;             // where it is defined; kNone: never (an undefined register)
-  uint32_t instruction = kNone;      // index in the block; kNone: a phi
+  BlockId block = kNone;         // where it is defined; kNone: never (an undefined register)
+  uint32_t instruction = kNone;  // index in the block; kNone: a phi
 };
 
 struct Inst {
   const ptx::Instruction* ptx = nullptr;
-  std::vector<std::pair<ptx::RegisterId, ValueId>> reads;   // one entry per register
+  std::vector<std::pair<ptx::RegisterId, ValueId>> reads;  // one entry per register
   std::vector<std::pair<ptx::RegisterId, ValueId>> writes;
   /// A guard that stays on the instruction: results are select(guard, new, old). Guards of
   /// instructions with effects have become branches.
   ValueId guard = kNone;
-  std::vector<ValueId> old_values;   // one per write, when guarded
+  std::vector<ValueId> old_values;  // one per write, when guarded
 
   ValueId read(ptx::RegisterId reg) const;
   ValueId written(ptx::RegisterId reg) const;
@@ -56,7 +56,7 @@ struct Block {
   std::vector<Inst> insts;
   std::vector<BlockId> succs, preds;
   End end = End::exit;
-  ValueId condition = kNone;      // of branch and table
+  ValueId condition = kNone;  // of branch and table
   bool condition_negated = false;
   const ptx::Instruction* terminator = nullptr;
 };
@@ -65,7 +65,7 @@ struct Kernel {
   const ptx::Module* module = nullptr;
   const ptx::Function* function = nullptr;
   std::vector<Value> values;
-  std::vector<Block> blocks;      // 0 is the entry and has no predecessor; all are reachable
+  std::vector<Block> blocks;  // 0 is the entry and has no predecessor; all are reachable
 
   Graph graph() const;
 };
@@ -78,7 +78,13 @@ Result<Kernel> build_kernel(const ptx::Module& module, const ptx::Function& func
 /// The text KM_DUMP=ir prints.
 std::string dump(const Kernel& kernel);
 
+/// The carry flag CC is a register like others: flatten() appends it when it is used.
+constexpr const char* kCarryRegister = "%km.cc";
+ptx::RegisterId carry_register(const ptx::Function& function);
+
 // What the engine must know of opcodes before lowering (opcodes.cpp).
+bool reads_carry(const ptx::Instruction& instruction);
+bool writes_carry(const ptx::Instruction& instruction);
 bool writes_first_operand(const ptx::Instruction& instruction);
 /// Touches memory, other lanes, the block or time: never guarded by a select.
 bool has_effects(const ptx::Instruction& instruction);

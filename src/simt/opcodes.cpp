@@ -7,6 +7,19 @@ using ptx::Instruction;
 using ptx::Modifier;
 using ptx::Opcode;
 
+bool reads_carry(const Instruction& instruction) {
+  return instruction.opcode == Opcode::addc || instruction.opcode == Opcode::subc ||
+         instruction.opcode == Opcode::madc;
+}
+
+bool writes_carry(const Instruction& instruction) { return instruction.has(Modifier::cc); }
+
+ptx::RegisterId carry_register(const ptx::Function& function) {
+  const auto& list = function.registers;
+  const bool there = !list.empty() && list.back().name == kCarryRegister;
+  return there ? static_cast<ptx::RegisterId>(list.size() - 1) : ptx::kNone;
+}
+
 bool writes_first_operand(const Instruction& instruction) {
   switch (instruction.opcode) {
     case Opcode::st:
@@ -29,10 +42,13 @@ bool writes_first_operand(const Instruction& instruction) {
     case Opcode::cp:
     case Opcode::setmaxnreg:
     case Opcode::stmatrix:
-    case Opcode::griddepcontrol: return false;
+    case Opcode::griddepcontrol:
+      return false;
     case Opcode::bar:
-    case Opcode::barrier: return instruction.has(Modifier::red);
-    default: return true;
+    case Opcode::barrier:
+      return instruction.has(Modifier::red);
+    default:
+      return true;
   }
 }
 
@@ -48,10 +64,13 @@ bool is_warp_operation(const Instruction& instruction) {
     case Opcode::match:
     case Opcode::activemask:
     case Opcode::redux:
-    case Opcode::elect: return true;
+    case Opcode::elect:
+      return true;
     case Opcode::bar:
-    case Opcode::barrier: return instruction.has(Modifier::warp);
-    default: return false;
+    case Opcode::barrier:
+      return instruction.has(Modifier::warp);
+    default:
+      return false;
   }
 }
 
@@ -64,8 +83,10 @@ bool has_effects(const Instruction& instruction) {
     case Opcode::bar:
     case Opcode::barrier:
     case Opcode::div:
-    case Opcode::rem: return true;
-    default: return is_warp_operation(instruction) || !writes_first_operand(instruction);
+    case Opcode::rem:
+      return true;
+    default:
+      return is_warp_operation(instruction) || !writes_first_operand(instruction);
   }
 }
 

@@ -191,6 +191,10 @@ Status ProgramImpl::collect_addresses() {
 Status ProgramImpl::add_kernel(const ptx::Function& function) {
   AnalysedKernel analysed;
   KM_ASSIGN(analysed.function, flatten(*module_, function));
+  const auto& code = analysed.function->code;
+  if (std::any_of(code.begin(), code.end(), writes_carry)) {
+    analysed.function->registers.push_back({kCarryRegister, ptx::Type::pred});
+  }
   KM_TRY(check_supported(*module_, *analysed.function));
   KM_ASSIGN(analysed.kernel, build_kernel(*module_, *analysed.function));
   analysed.layout = lay_out(*module_, *analysed.function);
@@ -206,8 +210,7 @@ Status ProgramImpl::add_kernel(const ptx::Function& function) {
   if (function.reqntid[0] != 0) options.block = function.reqntid;
   for (auto& size : options.block) size = std::max(1u, size);
   options.local_stride_bytes = analysed.layout.local_stride_bytes();
-  const auto classification =
-      classify(analysed.kernel, analyse_shapes(analysed.kernel, options));
+  const auto classification = classify(analysed.kernel, analyse_shapes(analysed.kernel, options));
   if (classification.mode == Mode::split_warps) {
     return make_error(KM_ERROR_UNSUPPORTED_PTX,
                       "%s; '%s' needs split warps (execution mode c), which this version of the "

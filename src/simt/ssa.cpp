@@ -24,8 +24,12 @@ struct Registers {
 
 void collect(const ptx::Function& function, const Operand& operand, bool written, Registers& out) {
   switch (operand.kind) {
-    case Operand::Kind::reg: add_register(written ? out.writes : out.reads, operand.reg); break;
-    case Operand::Kind::address: add_register(out.reads, operand.reg); break;
+    case Operand::Kind::reg:
+      add_register(written ? out.writes : out.reads, operand.reg);
+      break;
+    case Operand::Kind::address:
+      add_register(out.reads, operand.reg);
+      break;
     case Operand::Kind::vector:
     case Operand::Kind::pair:
     case Operand::Kind::list:
@@ -33,7 +37,8 @@ void collect(const ptx::Function& function, const Operand& operand, bool written
         collect(function, function.operand_pool[operand.first + i], written, out);
       }
       break;
-    default: break;
+    default:
+      break;
   }
 }
 
@@ -48,6 +53,8 @@ Registers registers_of(const ptx::Function& function, const Instruction& instruc
     collect(function, operand, written, result);
     if (!is_list) before_target = false;
   }
+  if (reads_carry(instruction)) add_register(result.reads, carry_register(function));
+  if (writes_carry(instruction)) add_register(result.writes, carry_register(function));
   return result;
 }
 
@@ -161,7 +168,8 @@ class Builder {
     }
     for (BlockId b = 0; b < raw_.size(); ++b) {
       kernel_.blocks[b].phis.resize(phi_registers_[b].size());
-      for (Phi& phi : kernel_.blocks[b].phis) phi.inputs.resize(kernel_.blocks[b].preds.size(), kNone);
+      for (Phi& phi : kernel_.blocks[b].phis)
+        phi.inputs.resize(kernel_.blocks[b].preds.size(), kNone);
     }
   }
 

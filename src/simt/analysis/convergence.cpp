@@ -131,7 +131,8 @@ class Classifier {
       for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
         if (!shapes_.divergent_branch[b]) continue;
         const auto& succs = kernel_.blocks[b].succs;
-        if (std::none_of(succs.begin(), succs.end(), [&](BlockId s) { return within[s]; })) continue;
+        if (std::none_of(succs.begin(), succs.end(), [&](BlockId s) { return within[s]; }))
+          continue;
         for (BlockId succ : succs) {
           if (!within[succ] && !is_exit(succ)) entry[block] = 1;
         }
@@ -157,24 +158,29 @@ class Classifier {
     const Inst& inst = kernel_.blocks[v.block].insts[v.instruction];
     switch (inst.ptx->opcode) {
       case Opcode::activemask:
-      case Opcode::match: return true;
-      case Opcode::vote: return inst.ptx->has(Modifier::ballot);
+      case Opcode::match:
+        return true;
+      case Opcode::vote:
+        return inst.ptx->has(Modifier::ballot);
       case Opcode::mov:
         return inst.reads.size() == 1 && names_active_lanes(inst.reads[0].second, depth + 1);
-      default: return false;
+      default:
+        return false;
     }
   }
 
   static bool waits_on_memory(const Instruction& instruction) {
     switch (instruction.opcode) {
       case Opcode::atom:
-      case Opcode::nanosleep: return true;
+      case Opcode::nanosleep:
+        return true;
       case Opcode::mbarrier:
         return instruction.has(Modifier::try_wait) || instruction.has(Modifier::test_wait);
       case Opcode::ld:
         return instruction.has(Modifier::volatile_) || instruction.has(Modifier::relaxed) ||
                instruction.has(Modifier::acquire) || instruction.has(Modifier::mmio);
-      default: return false;
+      default:
+        return false;
     }
   }
 
@@ -186,9 +192,8 @@ class Classifier {
       Marks seen(kernel_.values.size());
       for (BlockId b : shapes_.loops.loops[l].nodes) {
         const Block& block = kernel_.blocks[b];
-        bool exits = std::any_of(block.succs.begin(), block.succs.end(), [&](BlockId succ) {
-          return !shapes_.loops.contains(l, succ);
-        });
+        bool exits = std::any_of(block.succs.begin(), block.succs.end(),
+                                 [&](BlockId succ) { return !shapes_.loops.contains(l, succ); });
         if (exits && block.condition != kNone) check_slice(l, block.condition, seen);
       }
     }

@@ -10,8 +10,8 @@ namespace km::simt {
 
 struct Classification {
   Mode mode = Mode::run_to_completion;
-  std::string reason;                          // why not mode a
-  const ptx::Instruction* cause = nullptr;     // the instruction behind it
+  std::string reason;                       // why not mode a
+  const ptx::Instruction* cause = nullptr;  // the instruction behind it
 };
 
 Classification classify(const Kernel& kernel, const Shapes& shapes);

@@ -57,16 +57,16 @@ DominatorTree post_dominators(const Graph& graph);
 
 struct Loop {
   NodeId header = kNoNode;
-  uint32_t parent = UINT32_MAX;   // index of the enclosing loop
+  uint32_t parent = UINT32_MAX;  // index of the enclosing loop
   uint32_t depth = 1;
-  std::vector<NodeId> nodes;      // header first; nodes of inner loops included
-  std::vector<NodeId> latches;    // sources of back edges
+  std::vector<NodeId> nodes;    // header first; nodes of inner loops included
+  std::vector<NodeId> latches;  // sources of back edges
 };
 
 struct LoopForest {
-  std::vector<Loop> loops;             // outer loops before inner ones
-  std::vector<uint32_t> innermost;     // loop of each node, UINT32_MAX: none
-  NodeId irreducible = kNoNode;        // a node entered from outside a cycle that it does not head
+  std::vector<Loop> loops;          // outer loops before inner ones
+  std::vector<uint32_t> innermost;  // loop of each node, UINT32_MAX: none
+  NodeId irreducible = kNoNode;     // a node entered from outside a cycle that it does not head
 
   bool contains(uint32_t loop, NodeId node) const;
   uint32_t depth(NodeId node) const {

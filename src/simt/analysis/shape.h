@@ -25,8 +25,8 @@ struct Shape {
   bool block_uniform = false;  // uniform only
   /// The base form holds only where a 32-bit expression did not wrap; code tests that at run time.
   bool guarded = false;
-  uint8_t align = 0;           // known trailing zero bits of the scalar (64: it is zero)
-  uint32_t offsets = 0;        // index into Shapes::offsets, 0 = all zero
+  uint8_t align = 0;     // known trailing zero bits of the scalar (64: it is zero)
+  uint32_t offsets = 0;  // index into Shapes::offsets, 0 = all zero
   /// The value is congruent (modulo 2^bits) to some integer in [low, high], and lane by lane so.
   bool bounded = false;
   int64_t low = 0, high = 0;
@@ -77,17 +77,22 @@ class OffsetTable {
 struct Shapes {
   ShapeOptions options;
   OffsetTable offsets;
-  std::vector<Shape> values;               // by ValueId
+  std::vector<Shape> values;  // by ValueId
   LoopForest loops;
   DominatorTree dominators, post_dominators;
-  std::vector<uint8_t> divergent_branch;   // by block: lanes of a packet may part at its end
-  std::vector<uint8_t> warp_branch;        // by block: warps of a block may part (not block-uniform)
-  std::vector<uint8_t> divergent_join;     // by block: lanes that parted meet here
+  std::vector<uint8_t> divergent_branch;  // by block: lanes of a packet may part at its end
+  std::vector<uint8_t> warp_branch;       // by block: warps of a block may part (not block-uniform)
+  std::vector<uint8_t> divergent_join;    // by block: lanes that parted meet here
   std::vector<uint8_t> warp_join;
-  std::vector<uint8_t> divergent_loop;     // by loop: lanes leave at different iterations
+  std::vector<uint8_t> divergent_loop;  // by loop: lanes leave at different iterations
   std::vector<uint8_t> warp_loop;
   /// 32-bit values whose widening is taken not to wrap; Code::precheck proves them.
-  std::vector<ValueId> assumptions;
+  struct Assumption {
+    ValueId value = kNone;
+    bool is_unsigned = false;  // widened by zeros: no lane's value may be negative either
+    friend auto operator<=>(const Assumption&, const Assumption&) = default;
+  };
+  std::vector<Assumption> assumptions;
 
   /// The value as `block` sees it: varying where a divergent loop lies between.
   Shape at(const Kernel& kernel, ValueId value, BlockId block) const;

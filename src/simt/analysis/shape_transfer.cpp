@@ -100,17 +100,18 @@ Shape ShapeTransfer::normalised(Shape shape, Offsets offsets, Type type) {
 
 Shape ShapeTransfer::operand(const Inst& inst, BlockId block, const Operand& operand, Type type) {
   switch (operand.kind) {
-    case Operand::Kind::reg: return shapes_.at(kernel_, inst.read(operand.reg), block);
+    case Operand::Kind::reg:
+      return shapes_.at(kernel_, inst.read(operand.reg), block);
     case Operand::Kind::immediate: {
       if (ptx::is_float(type)) return Shape::uniform(true);
       return Shape::of_constant(sign_extend(operand.bits, std::max(8u, ptx::size_bits(type))));
     }
-    case Operand::Kind::special: return special(operand);
+    case Operand::Kind::special:
+      return special(operand);
     case Operand::Kind::symbol: {
       Shape shape = Shape::uniform(true);
-      const auto& symbol = operand.local_symbol
-                               ? kernel_.function->symbols[operand.symbol]
-                               : kernel_.module->symbols[operand.symbol];
+      const auto& symbol = operand.local_symbol ? kernel_.function->symbols[operand.symbol]
+                                                : kernel_.module->symbols[operand.symbol];
       if (symbol.space == ptx::Space::local) return local_address(symbol, operand.offset);
       if (symbol.space == ptx::Space::shared) {
         shape = Shape::bounded_uniform(true, 0, int64_t{1} << 30);
@@ -118,7 +119,8 @@ Shape ShapeTransfer::operand(const Inst& inst, BlockId block, const Operand& ope
       }
       return shape;
     }
-    default: return Shape::varying();
+    default:
+      return Shape::varying();
   }
 }
 
@@ -177,10 +179,10 @@ Shape ShapeTransfer::generic(const Inst& inst, BlockId block, bool keeps_block_u
 
 Shape ShapeTransfer::compute(const Inst& inst, BlockId block) {
   const auto& ptx = *inst.ptx;
+  if (reads_carry(ptx) || writes_carry(ptx)) return generic(inst, block, true);
   const Type type = ptx.type_count ? ptx.types[ptx.type_count - 1] : Type::none;
   auto source = [&](unsigned i, Type t) { return operand(inst, block, ptx.operands[i], t); };
-  bool integer = is_integer(type);
-  bool saturated = ptx.has(Modifier::sat) || ptx.has(Modifier::cc);
+  const bool integer = is_integer(type), saturated = ptx.has(Modifier::sat);
   switch (ptx.opcode) {
     case Opcode::mov:
       if (ptx.operands[0].kind != Operand::Kind::reg ||
@@ -189,60 +191,59 @@ Shape ShapeTransfer::compute(const Inst& inst, BlockId block) {
       }
       return source(1, type);
     case Opcode::cvta: {
-      const Shape shape = source(1, type);
       bool shared = ptx.has(Modifier::shared) || ptx.has(Modifier::shared_cta) ||
                     ptx.has(Modifier::shared_cluster);
-      if (!shared) return shape;
-      return add(shape, Shape::uniform(true), type, false);
+      if (!shared) return source(1, type);
+      return add(source(1, type), Shape::uniform(true), type, false);
     }
     case Opcode::add:
     case Opcode::sub:
       if (!integer || saturated) break;
       return add(source(1, type), source(2, type), type, ptx.opcode == Opcode::sub);
     case Opcode::mul:
-      if (!integer || ptx.has(Modifier::hi)) break;
-      if (ptx.has(Modifier::wide)) {
-        const Type wide = ptx::is_signed(type) ? Type::s64 : Type::u64;
-        if (ptx::size_bits(type) != 32) break;
-        return multiply(widen(source(1, type), type, inst, ptx.operands[1]),
-                        widen(source(2, type), type, inst, ptx.operands[2]), wide);
-      }
-      return multiply(source(1, type), source(2, type), type);
     case Opcode::mad: {
+      const bool wide = ptx.has(Modifier::wide);
       if (!integer || ptx.has(Modifier::hi) || saturated) break;
-      if (ptx.has(Modifier::wide)) {
-        const Type wide = ptx::is_signed(type) ? Type::s64 : Type::u64;
-        if (ptx::size_bits(type) != 32) break;
-        return add(multiply(widen(source(1, type), type, inst, ptx.operands[1]),
-                            widen(source(2, type), type, inst, ptx.operands[2]), wide),
-                   source(3, wide), wide, false);
-      }
-      return add(multiply(source(1, type), source(2, type), type), source(3, type), type, false);
+      if (wide && ptx::size_bits(type) != 32) break;
+      const Type to = !wide ? type : ptx::is_signed(type) ? Type::s64 : Type::u64;
+      auto factor = [&](unsigned i) {
+        return wide ? widen(source(i, type), type, inst, ptx.operands[i]) : source(i, type);
+      };
+      const Shape product = multiply(factor(1), factor(2), to);
+      return ptx.opcode == Opcode::mul ? product : add(product, source(3, to), to, false);
     }
-    case Opcode::shl: return shift_left(source(1, type), source(2, Type::u32), type);
-    case Opcode::shr: return shift_right(source(1, type), source(2, Type::u32), type);
+    case Opcode::shl:
+      return shift_left(source(1, type), source(2, Type::u32), type);
+    case Opcode::shr:
+      return shift_right(source(1, type), source(2, Type::u32), type);
     case Opcode::and_:
     case Opcode::or_:
     case Opcode::xor_:
       if (type == Type::pred) break;
       return bitwise(ptx.opcode, source(1, type), source(2, type), type);
-    case Opcode::cvt: return convert(inst, source(1, ptx.types[1]));
+    case Opcode::cvt:
+      return convert(inst, source(1, ptx.types[1]));
     case Opcode::setp:
       if (ptx.operand_count != 3) break;
       return compare(inst, source(1, ptx.types[0]), source(2, ptx.types[0]));
     case Opcode::ld:
-    case Opcode::ldu: return memory(inst, block);
+    case Opcode::ldu:
+      return memory(inst, block);
     case Opcode::atom:
     case Opcode::call:
-    case Opcode::match: return Shape::varying();
-    case Opcode::activemask: return Shape::uniform(false);
+    case Opcode::match:
+    case Opcode::elect:
+    case Opcode::shfl:
+      return Shape::varying();
+    case Opcode::activemask:
     case Opcode::vote:
-    case Opcode::redux: return Shape::uniform(false);
+    case Opcode::redux:
+      return Shape::uniform(false);
     case Opcode::bar:
-    case Opcode::barrier: return Shape::uniform(true);
-    case Opcode::elect: return Shape::varying();
-    case Opcode::shfl: return Shape::varying();
-    default: break;
+    case Opcode::barrier:
+      return Shape::uniform(true);
+    default:
+      break;
   }
   return generic(inst, block, true);
 }
@@ -293,32 +294,40 @@ Shape ShapeTransfer::special(const Operand& operand) {
   const unsigned c = operand.component;
   const int64_t int_max = std::numeric_limits<int32_t>::max();
   switch (operand.special) {
-    case Special::tid: return c < 3 ? thread_index(c) : Shape::of_constant(0);
+    case Special::tid:
+      return c < 3 ? thread_index(c) : Shape::of_constant(0);
     case Special::ntid:
       if (c >= 3) return Shape::of_constant(0);
       return block[0] ? Shape::of_constant(block[c]) : Shape::bounded_uniform(true, 1, 1024);
-    case Special::ctaid: return Shape::bounded_uniform(true, 0, c == 0 ? int_max : 65535);
-    case Special::nctaid: return Shape::bounded_uniform(true, 0, c == 0 ? int_max : 65535);
+    case Special::ctaid:
+      return Shape::bounded_uniform(true, 0, c == 0 ? int_max : 65535);
+    case Special::nctaid:
+      return Shape::bounded_uniform(true, 0, c == 0 ? int_max : 65535);
     case Special::laneid: {
       Offsets offsets{};
       for (uint32_t l = 0; l < shapes_.options.lanes; ++l) offsets[l] = l;
       const auto bits = static_cast<uint8_t>(std::countr_zero(shapes_.options.lanes));
       return lane_offsets(offsets, shapes_.options.lanes == kWarpLanes ? 64 : bits, 0, 31);
     }
-    case Special::warpid: return Shape::bounded_uniform(false, 0, 31);
-    case Special::nwarpid: return Shape::bounded_uniform(true, 1, 32);
+    case Special::warpid:
+      return Shape::bounded_uniform(false, 0, 31);
+    case Special::nwarpid:
+      return Shape::bounded_uniform(true, 1, 32);
     case Special::lanemask_eq:
     case Special::lanemask_le:
     case Special::lanemask_lt:
     case Special::lanemask_ge:
-    case Special::lanemask_gt: return Shape::varying();
+    case Special::lanemask_gt:
+      return Shape::varying();
     case Special::clock:
     case Special::clock_hi:
     case Special::clock64:
     case Special::globaltimer:
     case Special::globaltimer_lo:
-    case Special::globaltimer_hi: return Shape::uniform(false);
-    default: return Shape::uniform(true);
+    case Special::globaltimer_hi:
+      return Shape::uniform(false);
+    default:
+      return Shape::uniform(true);
   }
 }
 
@@ -337,9 +346,9 @@ Shape ShapeTransfer::add(const Shape& a, const Shape& b, Type type, bool subtrac
   Offsets offsets = shapes_.offsets[a.offsets];
   const Offsets& other = shapes_.offsets[b.offsets];
   for (uint32_t l = 0; l < kWarpLanes; ++l) {
-    offsets[l] = static_cast<int64_t>(static_cast<uint64_t>(offsets[l]) +
-                                      (subtract ? -static_cast<uint64_t>(other[l])
-                                                : static_cast<uint64_t>(other[l])));
+    offsets[l] = static_cast<int64_t>(
+        static_cast<uint64_t>(offsets[l]) +
+        (subtract ? -static_cast<uint64_t>(other[l]) : static_cast<uint64_t>(other[l])));
   }
   return normalised(result, offsets, type);
 }
@@ -482,8 +491,8 @@ Shape ShapeTransfer::widen(const Shape& a, Type from, const Inst& inst, const Op
   bool fits = ptx::is_signed(from) ? fits_signed(a, bits) : fits_unsigned(a, bits);
   if (a.is_uniform()) {
     Shape result = a;
-    if (!fits && ptx::is_signed(from)) set_bounds(result, -(__int128{1} << (bits - 1)),
-                                                  (__int128{1} << (bits - 1)) - 1);
+    if (!fits && ptx::is_signed(from))
+      set_bounds(result, -(__int128{1} << (bits - 1)), (__int128{1} << (bits - 1)) - 1);
     if (!fits && !ptx::is_signed(from)) set_bounds(result, 0, (__int128{1} << bits) - 1);
     return result;
   }
@@ -491,7 +500,7 @@ Shape ShapeTransfer::widen(const Shape& a, Type from, const Inst& inst, const Op
   Shape result = a;
   if (source.kind == Operand::Kind::reg && shapes_.options.assume_no_wrap && !a.guarded &&
       hoistable(inst.read(source.reg), 0)) {
-    shapes_.assumptions.push_back(inst.read(source.reg));
+    shapes_.assumptions.push_back({inst.read(source.reg), !ptx::is_signed(from)});
   } else {
     result.guarded = true;
   }
@@ -564,8 +573,8 @@ Shape ShapeTransfer::memory(const Inst& inst, BlockId block) {
     bool parameter = symbol.space == ptx::Space::param;
     if (parameter && !kernel_.function->is_entry) return Shape::varying();
     const auto& params = kernel_.function->params;
-    bool is_argument = address.local_symbol && std::count(params.begin(), params.end(),
-                                                          address.symbol) != 0;
+    bool is_argument =
+        address.local_symbol && std::count(params.begin(), params.end(), address.symbol) != 0;
     if (parameter && !is_argument) return Shape::varying();  // a call's parameter block
   }
   if (is_local || !shape.is_uniform() || ptx.has(Modifier::volatile_)) return Shape::varying();

@@ -29,8 +29,8 @@ void Emitter::emit_steps(uint32_t region, llvm::BasicBlock* packet_end) {
   for (uint32_t step : plan.clear_at_start) clear(step);
   if (live_offset_bytes_) {  // until a barrier says otherwise, no lane reaches it
     Value* index = b_.CreateZExt(b_.CreateLoad(b_.getInt32Ty(), packet_), b_.getInt64Ty());
-    Value* at = b_.CreateAdd(b_.CreateAdd(scratch_, i64(*live_offset_bytes_)),
-                             b_.CreateMul(index, i64(4)));
+    Value* at =
+        b_.CreateAdd(b_.CreateAdd(scratch_, i64(*live_offset_bytes_)), b_.CreateMul(index, i64(4)));
     Value* slot = b_.CreateIntToPtr(at, b_.getPtrTy());
     if (entry_masked_[region] && region != 0) {
       Value* live = b_.CreateLoad(b_.getInt32Ty(), slot);
@@ -201,10 +201,8 @@ void Emitter::emit_barrier_end(uint32_t index) {
   const uint32_t next = plan_.regions.after_barrier[block_];
   if (!barrier.writes.empty()) {
     const ValueId result = barrier.writes[0].second;
-    Value* predicate = vector(barrier.read(barrier.ptx->operands[barrier.ptx->operand_count - 1].reg));
-    if (barrier.ptx->operands[barrier.ptx->operand_count - 1].negated) {
-      predicate = b_.CreateNot(predicate);
-    }
+    const auto& last = barrier.ptx->operands[barrier.ptx->operand_count - 1];
+    Value* predicate = operand(barrier, last, ptx::Type::pred, true, false);
     if (barrier.ptx->has(ptx::Modifier::and_)) predicate = b_.CreateNot(predicate);
     Value* bits = bits_of(and_masks(mask(), predicate));
     Value* count = b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, bits);
@@ -266,8 +264,8 @@ void Emitter::contribute_phis(uint32_t index, size_t slot, Value* edge_mask) {
   const Block& block = kernel_.blocks[block_];
   const Block& successor = kernel_.blocks[block.succs[slot]];
   size_t pred = 0;  // the n-th edge to a successor fills its n-th matching predecessor
-  size_t nth = static_cast<size_t>(std::count(block.succs.begin(), block.succs.begin() + slot,
-                                              block.succs[slot]));
+  size_t nth = static_cast<size_t>(
+      std::count(block.succs.begin(), block.succs.begin() + slot, block.succs[slot]));
   for (; pred < successor.preds.size(); ++pred) {
     if (successor.preds[pred] == block_ && nth-- == 0) break;
   }

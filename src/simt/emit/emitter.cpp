@@ -58,14 +58,13 @@ void Emitter::create_debug_info() {
   auto* file = debug_->createFile(kernel_.module->name.empty() ? "ptx" : kernel_.module->name, ".");
   debug_->createCompileUnit(llvm::dwarf::DW_LANG_C, file, "kernelmill", true, "", 0, "",
                             llvm::DICompileUnit::LineTablesOnly);
-  module_.addModuleFlag(llvm::Module::Warning, "Debug Info Version",
-                        llvm::DEBUG_METADATA_VERSION);
+  module_.addModuleFlag(llvm::Module::Warning, "Debug Info Version", llvm::DEBUG_METADATA_VERSION);
   module_.addModuleFlag(llvm::Module::Warning, "Dwarf Version", 4);
   auto* type = debug_->createSubroutineType(debug_->getOrCreateTypeArray({}));
   const unsigned line = std::max(1u, kernel_.function->location.line);
-  subprogram_ = debug_->createFunction(file, kernel_.function->name, "", file, line, type, line,
-                                       llvm::DINode::FlagZero,
-                                       llvm::DISubprogram::SPFlagDefinition);
+  subprogram_ =
+      debug_->createFunction(file, kernel_.function->name, "", file, line, type, line,
+                             llvm::DINode::FlagZero, llvm::DISubprogram::SPFlagDefinition);
 }
 
 void Emitter::set_location(const ptx::Instruction* instruction) {
@@ -146,7 +145,8 @@ void Emitter::emit_blocks_loop() {
 
   b_.SetInsertPoint(head);
   for (unsigned d = 0; d < 3; ++d) {
-    Value* slot = b_.CreateConstGEP1_64(b_.getInt8Ty(), state_, offsetof(BlockState, block) + 4 * d);
+    Value* slot =
+        b_.CreateConstGEP1_64(b_.getInt8Ty(), state_, offsetof(BlockState, block) + 4 * d);
     b_.CreateStore(b_.CreateLoad(b_.getInt32Ty(), ctaid_[d]), slot);
   }
   std::vector<llvm::BasicBlock*> starts;
@@ -203,7 +203,7 @@ void Emitter::emit_warp() {
   Value* warp = entry_->getArg(2);
   Value* own = b_.CreateMul(b_.CreateZExt(warp, b_.getInt64Ty()), i64(scratch_bytes_));
   scratch_ = b_.CreateAdd(scratch_, own);
-  auto *end = new_block("end");
+  auto* end = new_block("end");
   begin_packet(0, warp);
   emit_steps(0, end);
   b_.SetInsertPoint(end);
@@ -244,13 +244,13 @@ void Emitter::begin_packet(uint32_t region, Value* index) {
   Value* first = b_.CreateMul(index, i32(lanes_));
   b_.CreateStore(first, first_thread_);
   if (plan_.mode == Mode::run_to_completion) {
-    Value* slot = b_.CreateConstGEP1_64(b_.getInt8Ty(), state_,
-                                        offsetof(BlockState, first_thread));
+    Value* slot = b_.CreateConstGEP1_64(b_.getInt8Ty(), state_, offsetof(BlockState, first_thread));
     b_.CreateStore(first, slot);
   }
   Value* wide = b_.CreateZExt(index, b_.getInt64Ty());
   const bool keeps = plan_.mode == Mode::run_to_completion;
-  Value* own = keeps ? b_.CreateMul(wide, i64(plan_.layout->local_stride_bytes() * lanes_)) : i64(0);
+  Value* own =
+      keeps ? b_.CreateMul(wide, i64(plan_.layout->local_stride_bytes() * lanes_)) : i64(0);
   local_base_ = b_.CreateAdd(b_.CreateAdd(scratch_, i64(local_offset_bytes_)), own);
   if (entry_masked_[region]) {
     const auto& block = plan_.variant.block;
@@ -315,10 +315,12 @@ void Emitter::plan_context() {
 bool Emitter::step_is_masked(uint32_t region, uint32_t step) const {
   const LinearPlan& plan = plan_.linear[region];
   switch (plan.steps[step].mask) {
-    case Step::Mask::entry: return entry_masked_[region] != 0;
+    case Step::Mask::entry:
+      return entry_masked_[region] != 0;
     case Step::Mask::same:
       return step_is_masked(region, plan.step_of[plan.steps[step].mask_block]);
-    default: return true;
+    default:
+      return true;
   }
 }
 
@@ -439,7 +441,7 @@ void Emitter::save_context(uint32_t from_region, uint32_t to_region) {
 }
 
 /// Block-uniform values change only after all packets have run the region.
-void Emitter::commit_context(uint32_t) {
+void Emitter::commit_context(uint32_t region) {
   for (auto& [key, slot] : slots_) {
     if (!slot.block_uniform) continue;
     auto sum = barrier_sums_.find(key.first);
@@ -448,9 +450,12 @@ void Emitter::commit_context(uint32_t) {
       continue;
     }
     const auto& info = kernel_.values[key.first];
+    const auto& blocks = plan_.regions.list[region].blocks;
+    if (!std::binary_search(blocks.begin(), blocks.end(), info.block)) continue;
     const Inst& inst = kernel_.blocks[info.block].insts[info.instruction];
     Value* count = b_.CreateLoad(b_.getInt32Ty(), sum->second);
-    Value* was_here = b_.CreateICmpNE(b_.CreateLoad(b_.getInt32Ty(), next_region_), i32(UINT32_MAX));
+    Value* was_here = b_.CreateICmpEQ(b_.CreateLoad(b_.getInt32Ty(), next_region_),
+                                      i32(plan_.regions.after_barrier[info.block]));
     Value* result = count;
     if (inst.ptx->has(ptx::Modifier::or_)) result = b_.CreateICmpNE(count, i32(0));
     if (inst.ptx->has(ptx::Modifier::and_)) result = b_.CreateICmpEQ(count, i32(0));
@@ -465,8 +470,9 @@ void Emitter::emit_meta() {
       b_.getInt64(scratch_bytes_), b_.getInt32(256 * 1024), b_.getInt32(0)};
   auto* type = llvm::StructType::get(context_, {b_.getInt32Ty(), b_.getInt32Ty(), b_.getInt64Ty(),
                                                 b_.getInt32Ty(), b_.getInt32Ty()});
-  auto* meta = new llvm::GlobalVariable(module_, type, true, llvm::GlobalValue::ExternalLinkage,
-                                        llvm::ConstantStruct::get(type, fields), kMetaSymbol);
+  auto* meta = llvm::cast<llvm::GlobalVariable>(module_.getOrInsertGlobal(kMetaSymbol, type));
+  meta->setInitializer(llvm::ConstantStruct::get(type, fields));
+  meta->setConstant(true);
   meta->setSection(".rodata.km_meta");
 }
 

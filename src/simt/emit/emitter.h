@@ -37,8 +37,8 @@ struct Plan {
   Variant variant;
   Mode mode = Mode::run_to_completion;
   uint32_t lanes = kWarpLanes;
-  uint32_t packets = 1;       // of a block
-  bool split = false;         // barriers part regions
+  uint32_t packets = 1;  // of a block
+  bool split = false;    // barriers part regions
   Regions regions;
   std::vector<LinearPlan> linear;  // by region
 };
@@ -88,6 +88,9 @@ class Emitter {
   bool step_is_masked(uint32_t region, uint32_t step) const;
 
   // ---- values.cpp
+  enum class NanClass : uint8_t { none, arithmetic, raw, mixed };
+  bool raise_nan_class(ValueId value, NanClass fresh);
+  bool flow_nan_classes(const Inst& inst);
   void plan_values();
   void plan_nan_classes();
   bool is_cross_block(ValueId value) const { return cross_block_[value] != 0; }
@@ -117,8 +120,8 @@ class Emitter {
   bool results_are_scalar(const Inst& inst) const;
 
   // ---- masks
-  Value* mask();        // of the current block, null: all lanes
-  Value* mask_bits();   // i32, lane 0 lowest
+  Value* mask();       // of the current block, null: all lanes
+  Value* mask_bits();  // i32, lane 0 lowest
   Value* any(Value* mask);
   Value* all(Value* mask);
   Value* bits_of(Value* mask);
@@ -128,11 +131,15 @@ class Emitter {
   void lower(const Inst& inst);
   void lower_arithmetic(const Inst& inst);
   bool operands_are_uniform(const Inst& inst);
+  void lower_carry(const Inst& inst);
+  Value* product(const ptx::Instruction& instruction, Value* a, Value* b);
   void lower_mov(const Inst& inst);
   void lower_cvta(const Inst& inst);
   void finish(const Inst& inst, const std::vector<Value*>& results);
   // ---- lower/special.cpp
   Value* special_register(const ptx::Operand& operand, bool as_vector);
+  Value* lane_register(ptx::SpecialRegister special, bool as_vector);
+  Value* time_register(ptx::SpecialRegister special);
   Value* thread_index(unsigned dimension, bool as_vector);
   Value* symbol_address(const ptx::Operand& operand, bool as_vector);
   void lower_isspacep(const Inst& inst);
@@ -149,12 +156,12 @@ class Emitter {
   // ---- lower/memory.cpp
   struct Address {
     ptx::Space space = ptx::Space::generic;
-    Value* base = nullptr;        // i64 host address of lane 0, or of all lanes
+    Value* base = nullptr;             // i64 host address of lane 0, or of all lanes
     const Offsets* offsets = nullptr;  // null: uniform
-    Value* lanes = nullptr;       // i64 vector, when it has no base form
-    Value* ok = nullptr;          // base form holds, null: always
-    std::function<Value*()> exact;  // makes the vector where the base form does not hold
-    unsigned align_bits = 0;      // known trailing zeros of every lane's address
+    Value* lanes = nullptr;            // i64 vector, when it has no base form
+    Value* ok = nullptr;               // base form holds, null: always
+    std::function<Value*()> exact;     // makes the vector where the base form does not hold
+    unsigned align_bits = 0;           // known trailing zeros of every lane's address
     ValueId reg = kNone;
   };
   Address address_of(const Inst& inst, const ptx::Operand& operand, ptx::Space space);
@@ -164,7 +171,7 @@ class Emitter {
   void lower_store(const Inst& inst);
   struct Access {
     ptx::Type type;
-    unsigned count = 1;     // elements of .v2, .v4
+    unsigned count = 1;  // elements of .v2, .v4
     bool is_volatile = false;
     bool invariant = false;
   };
@@ -231,14 +238,14 @@ class Emitter {
   llvm::Type* mask_storage_ = nullptr;
 
   llvm::Function* entry_ = nullptr;
-  llvm::BasicBlock* allocas_ = nullptr;   // first block of the entry, holds all allocas
+  llvm::BasicBlock* allocas_ = nullptr;  // first block of the entry, holds all allocas
   llvm::Instruction* alloca_point_ = nullptr;
   Value *record_ = nullptr, *state_ = nullptr;
   Value *params_ = nullptr, *variables_ = nullptr, *runtime_ = nullptr;
   Value *shared_ = nullptr, *scratch_ = nullptr;
   llvm::AllocaInst* ctaid_[3] = {};
   llvm::AllocaInst *packet_ = nullptr, *first_thread_ = nullptr, *next_region_ = nullptr;
-  Value* local_base_ = nullptr;           // of the current packet
+  Value* local_base_ = nullptr;  // of the current packet
   llvm::AllocaInst* entry_mask_ = nullptr;
 
   // The region and step being emitted.
@@ -253,11 +260,10 @@ class Emitter {
   std::vector<std::pair<ValueId, uint64_t>> alignment_checked_;
 
   std::vector<uint8_t> cross_block_;
-  enum class NanClass : uint8_t { none, arithmetic, raw, mixed };
   std::vector<NanClass> nan_class_;
   std::vector<llvm::AllocaInst*> value_variables_;
   std::map<std::pair<ValueId, uint32_t>, llvm::AllocaInst*> loop_variables_;
-  std::vector<std::vector<ValueId>> loop_values_;   // by loop: values read outside it
+  std::vector<std::vector<ValueId>> loop_values_;  // by loop: values read outside it
 
   // Context kept between regions.
   struct Slot {

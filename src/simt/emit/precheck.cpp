@@ -33,6 +33,11 @@ class Bounds {
     return done_[value] = result;
   }
 
+  void require(ValueId value, bool is_unsigned) {
+    const Interval interval = of(value);
+    if (is_unsigned) ok_ = b_.CreateAnd(ok_, b_.CreateICmpSGE(interval.low, constant(0)));
+  }
+
   llvm::Value* ok() const { return ok_; }
 
  private:
@@ -57,8 +62,8 @@ class Bounds {
     const uint64_t offset = (*plan_.params)[index].offset_bytes + source.offset;
     auto* params = b_.CreateLoad(b_.getPtrTy(), record_);
     auto* at = b_.CreateConstGEP1_64(b_.getInt8Ty(), params, offset);
-    auto* content = b_.CreateSExt(b_.CreateAlignedLoad(b_.getInt32Ty(), at, llvm::Align(4)),
-                                  b_.getInt64Ty());
+    auto* content =
+        b_.CreateSExt(b_.CreateAlignedLoad(b_.getInt32Ty(), at, llvm::Align(4)), b_.getInt64Ty());
     return {content, content};
   }
 
@@ -103,14 +108,18 @@ class Bounds {
   Interval compute(const Inst& inst) {
     const Interval a = operand(inst, 1);
     switch (inst.ptx->opcode) {
-      case Opcode::mov: return a;
-      case Opcode::add: return add(a, operand(inst, 2));
+      case Opcode::mov:
+        return a;
+      case Opcode::add:
+        return add(a, operand(inst, 2));
       case Opcode::sub: {
         const Interval b = operand(inst, 2);
         return {b_.CreateSub(a.low, b.high), b_.CreateSub(a.high, b.low)};
       }
-      case Opcode::mul: return multiply(a, operand(inst, 2));
-      case Opcode::mad: return add(multiply(a, operand(inst, 2)), operand(inst, 3));
+      case Opcode::mul:
+        return multiply(a, operand(inst, 2));
+      case Opcode::mad:
+        return add(multiply(a, operand(inst, 2)), operand(inst, 3));
       default: {  // shl by a constant
         const uint64_t count = std::min<uint64_t>(inst.ptx->operands[2].bits & 0xffffffff, 31);
         auto* factor = constant(int64_t{1} << count);
@@ -132,12 +141,14 @@ class Bounds {
 void Emitter::emit_precheck() {
   if (plan_.shapes->assumptions.empty()) return;
   auto* type = llvm::FunctionType::get(b_.getInt8Ty(), {b_.getPtrTy()}, false);
-  auto* function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage,
-                                          kPrecheckSymbol, module_);
+  auto* function =
+      llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, kPrecheckSymbol, module_);
   function->setDoesNotThrow();
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "start", function));
   Bounds bounds(builder, plan_, function->getArg(0));
-  for (ValueId value : plan_.shapes->assumptions) bounds.of(value);
+  for (const auto& assumption : plan_.shapes->assumptions) {
+    bounds.require(assumption.value, assumption.is_unsigned);
+  }
   builder.CreateRet(builder.CreateZExt(bounds.ok(), builder.getInt8Ty()));
 }
 

@@ -5,11 +5,11 @@
 
 namespace km::simt {
 
+using llvm::cast;
 using ptx::Modifier;
 using ptx::Opcode;
 using ptx::Operand;
 using ptx::Type;
-using llvm::cast;
 
 llvm::Value* Emitter::splat(Value* scalar) {
   return scalar->getType()->isVectorTy() ? scalar : b_.CreateVectorSplat(lanes_, scalar);
@@ -105,8 +105,10 @@ bool makes_float(const ptx::Instruction& ptx) {
     case Opcode::abs:
     case Opcode::min:
     case Opcode::max:
-    case Opcode::cvt: return true;
-    default: return false;
+    case Opcode::cvt:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -118,43 +120,43 @@ bool passes_bits(const ptx::Instruction& ptx) {
 
 }  // namespace
 
+bool Emitter::raise_nan_class(ValueId value, NanClass fresh) {
+  NanClass& held = nan_class_[value];
+  if (fresh == NanClass::none || fresh == held) return false;
+  if (held != NanClass::none) fresh = NanClass::mixed;
+  if (fresh == held) return false;
+  held = fresh;
+  return true;
+}
+
+bool Emitter::flow_nan_classes(const Inst& inst) {
+  const bool passes = passes_bits(*inst.ptx);
+  const bool constant = inst.ptx->opcode == Opcode::mov && inst.reads.empty();
+  NanClass fresh = makes_float(*inst.ptx) ? NanClass::arithmetic : NanClass::raw;
+  if (constant || passes) fresh = NanClass::none;
+  bool changed = false;
+  for (const auto& [reg, value] : inst.writes) {
+    changed |= raise_nan_class(value, fresh);
+    for (ValueId old : inst.old_values) changed |= raise_nan_class(value, nan_class_[old]);
+    for (const auto& [source, read] : inst.reads) {
+      if (!passes || kernel_.values[read].type == Type::pred) continue;
+      changed |= raise_nan_class(value, nan_class_[read]);
+    }
+  }
+  return changed;
+}
+
 /// Which values may hold a NaN that arithmetic of the host made (its bits differ from PTX's), and
 /// which may hold bits that must stay as they are.
 void Emitter::plan_nan_classes() {
   nan_class_.assign(kernel_.values.size(), NanClass::none);
-  auto merge = [](NanClass a, NanClass b) {
-    if (a == NanClass::none) return b;
-    if (b == NanClass::none || a == b) return a;
-    return NanClass::mixed;
-  };
-  bool changed = true;
-  auto raise_to = [&](ValueId value, NanClass fresh) {
-    fresh = merge(nan_class_[value], fresh);
-    if (fresh == nan_class_[value]) return;
-    nan_class_[value] = fresh;
-    changed = true;
-  };
-  while (changed) {
+  for (bool changed = true; changed;) {
     changed = false;
     for (const Block& block : kernel_.blocks) {
       for (const Phi& phi : block.phis) {
-        for (ValueId input : phi.inputs) raise_to(phi.result, nan_class_[input]);
+        for (ValueId input : phi.inputs) changed |= raise_nan_class(phi.result, nan_class_[input]);
       }
-      for (const Inst& inst : block.insts) {
-        NanClass fresh = makes_float(*inst.ptx) ? NanClass::arithmetic : NanClass::raw;
-        bool constant = inst.ptx->opcode == Opcode::mov && inst.reads.empty();
-        if (constant || passes_bits(*inst.ptx)) fresh = NanClass::none;
-        for (const auto& write : inst.writes) raise_to(write.second, fresh);
-        for (const auto& write : inst.writes) {
-          for (ValueId old : inst.old_values) raise_to(write.second, nan_class_[old]);
-          if (!passes_bits(*inst.ptx)) continue;
-          for (const auto& read : inst.reads) {
-            if (kernel_.values[read.second].type != Type::pred) {
-              raise_to(write.second, nan_class_[read.second]);
-            }
-          }
-        }
-      }
+      for (const Inst& inst : block.insts) changed |= flow_nan_classes(inst);
     }
   }
 }
@@ -317,8 +319,8 @@ llvm::Value* Emitter::coerce(Value* value, Type from, Type to) {
   value = as_type(value, b_.getIntNTy(have));
   if (want != have) {
     auto* narrow = b_.getIntNTy(want);
-    auto* type = value->getType()->isVectorTy() ? static_cast<llvm::Type*>(vector_of(narrow))
-                                                : narrow;
+    auto* type =
+        value->getType()->isVectorTy() ? static_cast<llvm::Type*>(vector_of(narrow)) : narrow;
     value = b_.CreateZExtOrTrunc(value, type);
   }
   return as_type(value, wanted);
@@ -333,7 +335,8 @@ llvm::Value* Emitter::widen_to_register(Value* value, Type type, Type reg_type) 
   if (want != have) {
     auto* wide = b_.getIntNTy(want);
     auto* to = value->getType()->isVectorTy() ? static_cast<llvm::Type*>(vector_of(wide)) : wide;
-    value = ptx::is_signed(type) ? b_.CreateSExtOrTrunc(value, to) : b_.CreateZExtOrTrunc(value, to);
+    value =
+        ptx::is_signed(type) ? b_.CreateSExtOrTrunc(value, to) : b_.CreateZExtOrTrunc(value, to);
   }
   return as_type(value, wanted);
 }
@@ -342,7 +345,8 @@ llvm::Value* Emitter::immediate(const Operand& operand, Type type) {
   auto* wanted = type_of(type);
   const unsigned bits = std::max(1u, ptx::size_bits(type));
   if (bits > 64) return llvm::ConstantInt::get(wanted, operand.bits);
-  auto* integer = llvm::ConstantInt::get(b_.getIntNTy(bits), llvm::APInt(64, operand.bits).trunc(bits));
+  auto* integer =
+      llvm::ConstantInt::get(b_.getIntNTy(bits), llvm::APInt(64, operand.bits).trunc(bits));
   if (wanted->isIntegerTy()) return integer;
   return llvm::ConstantExpr::getBitCast(integer, wanted);
 }
@@ -367,7 +371,9 @@ llvm::Value* Emitter::operand(const Inst& inst, const Operand& operand, Type typ
       result = coerce(result, kernel_.values[value].type, type);
       break;
     }
-    case Operand::Kind::immediate: result = immediate(operand, type); break;
+    case Operand::Kind::immediate:
+      result = immediate(operand, type);
+      break;
     case Operand::Kind::special: {
       result = special_register(operand, as_vector);
       const Type own = result->getType()->getScalarSizeInBits() == 64 ? Type::u64 : Type::u32;
@@ -379,7 +385,9 @@ llvm::Value* Emitter::operand(const Inst& inst, const Operand& operand, Type typ
       result = widen_to_register(result, Type::u64, type);
       break;
     }
-    default: result = llvm::Constant::getNullValue(type_of(type)); break;
+    default:
+      result = llvm::Constant::getNullValue(type_of(type));
+      break;
   }
   if (operand.negated && type == Type::pred) result = b_.CreateNot(result);
   return as_vector ? splat(result) : result;

@@ -34,15 +34,24 @@ llvm::AtomicOrdering ordering_of(const ptx::Instruction& ptx) {
 
 llvm::Value* plain_operation(llvm::IRBuilder<>& b, Op op, llvm::Value* old, llvm::Value* value) {
   switch (op) {
-    case Op::FAdd: return b.CreateFAdd(old, value);
-    case Op::Add: return b.CreateAdd(old, value);
-    case Op::And: return b.CreateAnd(old, value);
-    case Op::Or: return b.CreateOr(old, value);
-    case Op::Xor: return b.CreateXor(old, value);
-    case Op::Min: return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, old, value);
-    case Op::Max: return b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, old, value);
-    case Op::UMin: return b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, old, value);
-    case Op::UMax: return b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, old, value);
+    case Op::FAdd:
+      return b.CreateFAdd(old, value);
+    case Op::Add:
+      return b.CreateAdd(old, value);
+    case Op::And:
+      return b.CreateAnd(old, value);
+    case Op::Or:
+      return b.CreateOr(old, value);
+    case Op::Xor:
+      return b.CreateXor(old, value);
+    case Op::Min:
+      return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, old, value);
+    case Op::Max:
+      return b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, old, value);
+    case Op::UMin:
+      return b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, old, value);
+    case Op::UMax:
+      return b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, old, value);
     case Op::UIncWrap: {
       llvm::Value* next = b.CreateAdd(old, llvm::ConstantInt::get(old->getType(), 1));
       llvm::Value* zero = llvm::ConstantInt::get(old->getType(), 0);
@@ -54,7 +63,8 @@ llvm::Value* plain_operation(llvm::IRBuilder<>& b, Op op, llvm::Value* old, llvm
       llvm::Value* wraps = b.CreateOr(b.CreateICmpEQ(old, zero), b.CreateICmpUGT(old, value));
       return b.CreateSelect(wraps, value, next);
     }
-    default: return value;
+    default:
+      return value;
   }
 }
 
@@ -105,9 +115,9 @@ llvm::Value* Emitter::atomic_operation(llvm::IRBuilder<>& builder,
   seen->addIncoming(start, before);
   Value* old = builder.CreateBitCast(seen, type);
   Value* fresh = builder.CreateBitCast(sum(old), bits_type);
-  Value* pair = builder.CreateAtomicCmpXchg(
-      pointer, seen, fresh, align, ordering,
-      llvm::AtomicCmpXchgInst::getStrongestFailureOrdering(ordering));
+  Value* pair =
+      builder.CreateAtomicCmpXchg(pointer, seen, fresh, align, ordering,
+                                  llvm::AtomicCmpXchgInst::getStrongestFailureOrdering(ordering));
   seen->addIncoming(builder.CreateExtractValue(pair, 0), builder.GetInsertBlock());
   builder.CreateCondBr(builder.CreateExtractValue(pair, 1), done, retry);
   builder.SetInsertPoint(done);
@@ -134,13 +144,25 @@ bool Emitter::lower_uniform_reduction(const Inst& inst, const Address& address, 
   }
   Value* total = nullptr;
   switch (op) {
-    case Op::Add: total = b_.CreateAddReduce(content); break;
-    case Op::And: total = b_.CreateAndReduce(content); break;
-    case Op::Or: total = b_.CreateOrReduce(content); break;
-    case Op::Xor: total = b_.CreateXorReduce(content); break;
+    case Op::Add:
+      total = b_.CreateAddReduce(content);
+      break;
+    case Op::And:
+      total = b_.CreateAndReduce(content);
+      break;
+    case Op::Or:
+      total = b_.CreateOrReduce(content);
+      break;
+    case Op::Xor:
+      total = b_.CreateXorReduce(content);
+      break;
     case Op::Min:
-    case Op::UMin: total = b_.CreateIntMinReduce(content, op == Op::Min); break;
-    default: total = b_.CreateIntMaxReduce(content, op == Op::Max); break;
+    case Op::UMin:
+      total = b_.CreateIntMinReduce(content, op == Op::Min);
+      break;
+    default:
+      total = b_.CreateIntMaxReduce(content, op == Op::Max);
+      break;
   }
   Value* pointer = b_.CreateIntToPtr(address.base, b_.getPtrTy());
   atomic_operation(b_, ptx, pointer, total, total, shared);

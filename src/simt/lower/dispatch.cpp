@@ -10,38 +10,55 @@ using ptx::Operand;
 using ptx::Type;
 
 void Emitter::lower(const Inst& inst) {
+  if (reads_carry(*inst.ptx) || writes_carry(*inst.ptx)) return lower_carry(inst);
   switch (inst.ptx->opcode) {
-    case Opcode::mov: return lower_mov(inst);
-    case Opcode::cvta: return lower_cvta(inst);
+    case Opcode::mov:
+      return lower_mov(inst);
+    case Opcode::cvta:
+      return lower_cvta(inst);
     case Opcode::ld:
-    case Opcode::ldu: return lower_load(inst);
-    case Opcode::st: return lower_store(inst);
+    case Opcode::ldu:
+      return lower_load(inst);
+    case Opcode::st:
+      return lower_store(inst);
     case Opcode::atom:
-    case Opcode::red: return lower_atomic(inst);
-    case Opcode::shfl: return lower_shuffle(inst);
-    case Opcode::vote: return lower_vote(inst);
-    case Opcode::match: return lower_match(inst);
-    case Opcode::redux: return lower_redux(inst);
-    case Opcode::elect: return lower_elect(inst);
+    case Opcode::red:
+      return lower_atomic(inst);
+    case Opcode::shfl:
+      return lower_shuffle(inst);
+    case Opcode::vote:
+      return lower_vote(inst);
+    case Opcode::match:
+      return lower_match(inst);
+    case Opcode::redux:
+      return lower_redux(inst);
+    case Opcode::elect:
+      return lower_elect(inst);
     case Opcode::activemask:
       return define_result(inst, inst.writes[0].first, mask_bits(), Type::b32);
-    case Opcode::isspacep: return lower_isspacep(inst);
-    case Opcode::call: return lower_call(inst);
-    case Opcode::trap: return raise(FaultKind::trap, nullptr, 0);
+    case Opcode::isspacep:
+      return lower_isspacep(inst);
+    case Opcode::call:
+      return lower_call(inst);
+    case Opcode::trap:
+      return raise(FaultKind::trap, nullptr, 0);
     case Opcode::membar:
-    case Opcode::fence: return lower_fence(inst);
+    case Opcode::fence:
+      return lower_fence(inst);
     case Opcode::nanosleep:
     case Opcode::prefetch:
     case Opcode::prefetchu:
     case Opcode::discard:
     case Opcode::applypriority:
     case Opcode::pmevent:
-    case Opcode::setmaxnreg: return;
+    case Opcode::setmaxnreg:
+      return;
     case Opcode::bar:
     case Opcode::barrier:
       if (is_barrier(*inst.ptx)) lower_barrier_call(inst);
       return;  // bar.warp.sync: lanes run in step
-    default: return lower_arithmetic(inst);
+    default:
+      return lower_arithmetic(inst);
   }
 }
 
@@ -80,6 +97,51 @@ void Emitter::lower_arithmetic(const Inst& inst) {
   finish(inst, arithmetic_.lower(ptx, sources));
 }
 
+llvm::Value* Emitter::product(const ptx::Instruction& instruction, Value* a, Value* b) {
+  if (!instruction.has(Modifier::hi)) return b_.CreateMul(a, b);
+  const unsigned bits = ptx::size_bits(instruction.type());
+  auto* wide = b_.getIntNTy(2 * bits);
+  auto* type = a->getType()->isVectorTy() ? static_cast<llvm::Type*>(vector_of(wide)) : wide;
+  auto extend = [&](Value* value) {
+    return ptx::is_signed(instruction.type()) ? b_.CreateSExt(value, type)
+                                              : b_.CreateZExt(value, type);
+  };
+  Value* whole = b_.CreateMul(extend(a), extend(b));
+  return b_.CreateTrunc(b_.CreateLShr(whole, llvm::ConstantInt::get(type, bits)), a->getType());
+}
+
+/// add, sub and mad with .cc, and the forms that add the carry in. After a subtraction the flag
+/// holds the borrow.
+void Emitter::lower_carry(const Inst& inst) {
+  const auto& ptx = *inst.ptx;
+  const Type type = ptx.type();
+  const bool lanes = !results_are_scalar(inst);
+  const ptx::RegisterId flag = carry_register(*kernel_.function);
+  auto source = [&](unsigned i) { return operand(inst, ptx.operands[i], type, lanes, true); };
+  const bool multiplies = ptx.opcode == Opcode::mad || ptx.opcode == Opcode::madc;
+  const bool subtracts = ptx.opcode == Opcode::sub || ptx.opcode == Opcode::subc;
+  Value* a = source(1);
+  Value* b = source(2);
+  if (multiplies) {
+    a = product(ptx, a, b);
+    b = source(3);
+  }
+  Value* result = subtracts ? b_.CreateSub(a, b) : b_.CreateAdd(a, b);
+  Value* carry = subtracts ? b_.CreateICmpULT(a, b) : b_.CreateICmpULT(result, a);
+  if (reads_carry(ptx)) {
+    Value* in = lanes ? vector(inst.read(flag)) : scalar(inst.read(flag));
+    Value* one = b_.CreateZExt(in, result->getType());
+    Value* next = subtracts ? b_.CreateSub(result, one) : b_.CreateAdd(result, one);
+    Value* again = subtracts ? b_.CreateICmpULT(result, one) : b_.CreateICmpULT(next, result);
+    carry = b_.CreateOr(carry, again);
+    result = next;
+  }
+  if (ptx.operands[0].kind == Operand::Kind::reg) {
+    define_result(inst, ptx.operands[0].reg, result, type);
+  }
+  if (writes_carry(ptx)) define_result(inst, flag, carry, Type::pred);
+}
+
 bool Emitter::operands_are_uniform(const Inst& inst) {
   for (const auto& [reg, value] : inst.reads) {
     if (!shape_of(value).is_uniform()) return false;
@@ -102,8 +164,10 @@ void Emitter::lower_mov(const Inst& inst) {
     auto* whole = b_.getIntNTy(ptx::size_bits(type));
     Value* result = nullptr;
     for (uint32_t i = 0; i < from.count; ++i) {
-      const Type part_type = part_bits == 64 ? Type::b64 : part_bits == 32 ? Type::b32
-                             : part_bits == 16 ? Type::b16 : Type::b8;
+      const Type part_type = part_bits == 64   ? Type::b64
+                             : part_bits == 32 ? Type::b32
+                             : part_bits == 16 ? Type::b16
+                                               : Type::b8;
       Value* part = operand(inst, pool[from.first + i], part_type, lanes, true);
       auto* wide = lanes ? static_cast<llvm::Type*>(vector_of(whole)) : whole;
       part = b_.CreateZExt(part, wide);
@@ -123,8 +187,10 @@ void Emitter::lower_mov(const Inst& inst) {
       auto* part_type = lanes ? static_cast<llvm::Type*>(vector_of(narrow)) : narrow;
       Value* part = b_.CreateLShr(whole, llvm::ConstantInt::get(whole->getType(), i * part_bits));
       part = b_.CreateTrunc(part, part_type);
-      const Type bits = part_bits == 64 ? Type::b64 : part_bits == 32 ? Type::b32
-                        : part_bits == 16 ? Type::b16 : Type::b8;
+      const Type bits = part_bits == 64   ? Type::b64
+                        : part_bits == 32 ? Type::b32
+                        : part_bits == 16 ? Type::b16
+                                          : Type::b8;
       define_result(inst, target.reg, part, bits);
     }
     return;

@@ -49,7 +49,8 @@ void Emitter::lane_loop(llvm::IRBuilder<>& builder, Value* bits,
 /// Elements at the active lanes' addresses, zero elsewhere. All lanes active: straight loads into
 /// registers (never through the stack, which stalls on the store buffer).
 llvm::Function* Emitter::gather_helper(llvm::Type* element, bool is_volatile) {
-  const std::string name = std::string("gather_") + (is_volatile ? "volatile_" : "") + name_of(element);
+  const std::string name =
+      std::string("gather_") + (is_volatile ? "volatile_" : "") + name_of(element);
   if (auto found = helpers_.find(name); found != helpers_.end()) return found->second;
   auto* addresses = vector_of(b_.getInt64Ty());
   auto* result_type = vector_of(element);
@@ -92,8 +93,7 @@ llvm::Function* Emitter::scatter_helper(llvm::Type* element, bool is_volatile) {
   if (auto found = helpers_.find(name); found != helpers_.end()) return found->second;
   auto* addresses = vector_of(b_.getInt64Ty());
   auto* content_type = vector_of(element);
-  auto* function =
-      new_helper(name, b_.getVoidTy(), {addresses, content_type, b_.getInt32Ty()});
+  auto* function = new_helper(name, b_.getVoidTy(), {addresses, content_type, b_.getInt32Ty()});
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "start", function));
   const llvm::Align align(std::max(1u, element->getScalarSizeInBits() / 8));
   auto* slots = builder.CreateAlloca(addresses);
@@ -123,8 +123,8 @@ llvm::Function* Emitter::atomic_helper(const ptx::Instruction& instruction, bool
   auto* element = type_of(instruction.type());
   auto* addresses = vector_of(b_.getInt64Ty());
   auto* content_type = vector_of(element);
-  auto* function = new_helper(name, content_type,
-                              {addresses, content_type, content_type, b_.getInt32Ty()});
+  auto* function =
+      new_helper(name, content_type, {addresses, content_type, content_type, b_.getInt32Ty()});
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "start", function));
   llvm::AllocaInst* slots[4];
   for (unsigned i = 0; i < 3; ++i) {
@@ -158,8 +158,8 @@ llvm::Function* Emitter::permute_helper() {
   for (uint32_t l = 0; l < lanes_; ++l) {
     Value* index = builder.CreateAnd(builder.CreateExtractElement(function->getArg(1), l),
                                      builder.getInt32(lanes_ - 1));
-    Value* picked =
-        builder.CreateLoad(builder.getInt32Ty(), builder.CreateGEP(builder.getInt32Ty(), table, index));
+    Value* picked = builder.CreateLoad(builder.getInt32Ty(),
+                                       builder.CreateGEP(builder.getInt32Ty(), table, index));
     result = builder.CreateInsertElement(result, picked, l);
   }
   builder.CreateRet(result);

@@ -73,11 +73,10 @@ Emitter::Address Emitter::address_of(const Inst& inst, const Operand& operand, p
       auto* type = lanes ? static_cast<llvm::Type*>(vector_of(b_.getInt64Ty())) : b_.getInt64Ty();
       content = shared ? b_.CreateSExt(content, type) : b_.CreateZExt(content, type);
     } else if (shared) {
-      content = b_.CreateSExt(b_.CreateTrunc(content, lanes ? static_cast<llvm::Type*>(vector_of(
-                                                                  b_.getInt32Ty()))
-                                                            : b_.getInt32Ty()),
-                              lanes ? static_cast<llvm::Type*>(vector_of(b_.getInt64Ty()))
-                                    : b_.getInt64Ty());
+      content = b_.CreateSExt(
+          b_.CreateTrunc(content, lanes ? static_cast<llvm::Type*>(vector_of(b_.getInt32Ty()))
+                                        : b_.getInt32Ty()),
+          lanes ? static_cast<llvm::Type*>(vector_of(b_.getInt64Ty())) : b_.getInt64Ty());
     }
     if (shared) content = b_.CreateAdd(content, wide(shared_));
     return offset ? b_.CreateAdd(content, wide(i64(static_cast<uint64_t>(offset)))) : content;
@@ -87,10 +86,11 @@ Emitter::Address Emitter::address_of(const Inst& inst, const Operand& operand, p
     return address;
   }
   address.base = finish(scalar(value));
-  address.align_bits = std::min<unsigned>(shape.align, operand.offset == 0
-                                              ? 64u
-                                              : static_cast<unsigned>(__builtin_ctzll(
-                                                    static_cast<uint64_t>(operand.offset))));
+  address.align_bits = std::min<unsigned>(
+      shape.align,
+      operand.offset == 0
+          ? 64u
+          : static_cast<unsigned>(__builtin_ctzll(static_cast<uint64_t>(operand.offset))));
   if (shape.is_offset()) {
     address.offsets = &plan_.shapes->offsets[shape.offsets];
     address.ok = no_wrap(value);
@@ -183,7 +183,8 @@ void Emitter::check_alignment(const Address& address, uint64_t size_bytes) {
   } else {
     Value* lanes = lanes_of(address);
     Value* low = b_.CreateAnd(lanes, splat(i64(size_bytes - 1)));
-    Value* bad = and_masks(mask(), b_.CreateICmpNE(low, llvm::Constant::getNullValue(low->getType())));
+    Value* bad =
+        and_masks(mask(), b_.CreateICmpNE(low, llvm::Constant::getNullValue(low->getType())));
     misaligned = any(bad);
     Value* bits = bits_of(bad);
     Value* lane = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, bits, b_.getFalse());
@@ -236,10 +237,9 @@ void Emitter::lower_load(const Inst& inst) {
   std::vector<Value*> results = load(address, access);
   if (ptx.has(Modifier::acquire)) b_.CreateFence(llvm::AtomicOrdering::Acquire);
   for (unsigned i = 0; i < access.count; ++i) {
-    const Operand& part =
-        access.count == 1 && target.kind == Operand::Kind::reg
-            ? target
-            : kernel_.function->operand_pool[target.first + i];
+    const Operand& part = access.count == 1 && target.kind == Operand::Kind::reg
+                              ? target
+                              : kernel_.function->operand_pool[target.first + i];
     if (part.kind == Operand::Kind::reg) define_result(inst, part.reg, results[i], access.type);
   }
 }
@@ -262,8 +262,8 @@ std::vector<llvm::Value*> Emitter::load_uniform(const Address& address, const Ac
   std::vector<Value*> results;
   for (unsigned i = 0; i < access.count; ++i) {
     Value* at = i ? b_.CreateAdd(address.base, i64(i * size)) : address.base;
-    auto* load = b_.CreateAlignedLoad(type, b_.CreateIntToPtr(at, b_.getPtrTy()),
-                                      llvm::Align(size), access.is_volatile);
+    auto* load = b_.CreateAlignedLoad(type, b_.CreateIntToPtr(at, b_.getPtrTy()), llvm::Align(size),
+                                      access.is_volatile);
     if (access.invariant) {
       load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(context_, {}));
     }
@@ -306,8 +306,7 @@ std::vector<llvm::Value*> Emitter::load_wide(const Address& address, const Acces
   return results;
 }
 
-std::vector<llvm::Value*> Emitter::load_gather(const Address&, const Access& access,
-                                               Value* lanes) {
+std::vector<llvm::Value*> Emitter::load_gather(const Address&, const Access& access, Value* lanes) {
   auto* element = type_of(access.type);
   const uint64_t size = ptx::size_bytes(access.type);
   std::vector<Value*> results;
@@ -361,10 +360,10 @@ void Emitter::store(const Address& address, const Access& access,
   Value* usable = address.ok ? address.ok : b_.getTrue();
   const auto elements = wide_span(address, access);
   const bool dense = is_dense(address, access);
-  const bool interleaved = elements &&
-                           *elements == static_cast<int64_t>(access.count) * lanes_ &&
-                           std::set<int64_t>(address.offsets->begin(),
-                                             address.offsets->begin() + lanes_).size() == lanes_;
+  const bool interleaved =
+      elements && *elements == static_cast<int64_t>(access.count) * lanes_ &&
+      std::set<int64_t>(address.offsets->begin(), address.offsets->begin() + lanes_).size() ==
+          lanes_;
   auto slow = [&]() -> std::vector<Value*> {
     store_scatter(address, access, values, lanes_of(address));
     return {};
@@ -436,8 +435,8 @@ void Emitter::store_offsets(const Address& address, const Access& access,
   b_.CreateAlignedStore(b_.CreateShuffleVector(whole, pick), pointer, align);
 }
 
-void Emitter::store_scatter(const Address&, const Access& access,
-                            const std::vector<Value*>& values, Value* lanes) {
+void Emitter::store_scatter(const Address&, const Access& access, const std::vector<Value*>& values,
+                            Value* lanes) {
   const uint64_t size = ptx::size_bytes(access.type);
   for (unsigned i = 0; i < access.count; ++i) {
     Value* at = i ? b_.CreateAdd(lanes, splat(i64(i * size))) : lanes;

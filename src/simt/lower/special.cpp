@@ -52,72 +52,93 @@ llvm::Value* Emitter::thread_index(unsigned dimension, bool as_vector) {
   return thread;
 }
 
+/// %laneid and the lane masks.
+llvm::Value* Emitter::lane_register(ptx::SpecialRegister special, bool as_vector) {
+  using Special = ptx::SpecialRegister;
+  auto constant = [&](uint64_t value) { return as_vector ? splat(i32(value)) : i32(value); };
+  Value* thread = b_.CreateLoad(b_.getInt32Ty(), first_thread_);
+  if (as_vector) thread = b_.CreateAdd(splat(thread), lane_numbers());
+  Value* lane = b_.CreateAnd(thread, constant(31));
+  if (special == Special::laneid) return lane;
+  Value* bit = b_.CreateShl(constant(1), lane);
+  Value* above = b_.CreateShl(b_.CreateNeg(bit), constant(1));
+  switch (special) {
+    case Special::lanemask_lt:
+      return b_.CreateSub(bit, constant(1));
+    case Special::lanemask_le:
+      return b_.CreateNot(above);
+    case Special::lanemask_ge:
+      return b_.CreateNeg(bit);
+    case Special::lanemask_gt:
+      return above;
+    default:
+      return bit;
+  }
+}
+
+/// %clock of the host's time stamp counter, %globaltimer in nanoseconds.
+llvm::Value* Emitter::time_register(ptx::SpecialRegister special) {
+  using Special = ptx::SpecialRegister;
+  const bool clock =
+      special == Special::clock || special == Special::clock_hi || special == Special::clock64;
+  auto* type = llvm::FunctionType::get(b_.getInt64Ty(), {}, false);
+  Value* now = clock ? b_.CreateIntrinsic(llvm::Intrinsic::readcyclecounter, {}, {})
+                     : static_cast<Value*>(call_runtime(kTime, type, {}));
+  if (special == Special::clock64 || special == Special::globaltimer) return now;
+  const bool high = special == Special::clock_hi || special == Special::globaltimer_hi;
+  if (high) now = b_.CreateLShr(now, i64(32));
+  return b_.CreateTrunc(now, b_.getInt32Ty());
+}
+
 llvm::Value* Emitter::special_register(const Operand& operand, bool as_vector) {
   using Special = ptx::SpecialRegister;
   const unsigned c = operand.component;
   const auto& block = plan_.variant.block;
-  auto thread = [&] {
-    Value* first = b_.CreateLoad(b_.getInt32Ty(), first_thread_);
-    return as_vector ? b_.CreateAdd(splat(first), lane_numbers()) : first;
-  };
-  auto constant = [&](uint64_t value) { return as_vector ? splat(i32(value)) : i32(value); };
-  auto lane = [&] { return b_.CreateAnd(thread(), constant(31)); };
-  auto bit = [&] { return b_.CreateShl(constant(1), lane()); };
   const uint64_t threads = uint64_t{block[0]} * block[1] * block[2];
+  if (operand.special == Special::laneid ||
+      (operand.special >= Special::lanemask_eq && operand.special <= Special::lanemask_gt)) {
+    return lane_register(operand.special, as_vector);
+  }
+  auto shared_bytes = [&] {
+    return load_field(record_, offsetof(LaunchRecord, shared_dynamic_bytes), b_.getInt64Ty(), true);
+  };
   switch (operand.special) {
-    case Special::tid: return c < 3 ? thread_index(c, as_vector) : i32(0);
-    case Special::ntid: return i32(c < 3 ? block[c] : 0);
-    case Special::ctaid: return c < 3 ? b_.CreateLoad(b_.getInt32Ty(), ctaid_[c]) : i32(0);
+    case Special::tid:
+      return c < 3 ? thread_index(c, as_vector) : i32(0);
+    case Special::ntid:
+      return i32(c < 3 ? block[c] : 0);
+    case Special::ctaid:
+    case Special::clusterid:
+      return c < 3 ? b_.CreateLoad(b_.getInt32Ty(), ctaid_[c]) : i32(0);
     case Special::nctaid:
+    case Special::nclusterid:
       if (c >= 3) return i32(0);
       return load_field(record_, offsetof(LaunchRecord, grid) + 4 * c, b_.getInt32Ty(), true);
-    case Special::laneid: return lane();
     case Special::warpid:
       return b_.CreateLShr(b_.CreateLoad(b_.getInt32Ty(), first_thread_), i32(5));
-    case Special::nwarpid: return i32((threads + 31) / 32);
-    case Special::lanemask_eq: return bit();
-    case Special::lanemask_lt: return b_.CreateSub(bit(), constant(1));
-    case Special::lanemask_ge: return b_.CreateNeg(bit());
-    case Special::lanemask_le:
-      return b_.CreateNot(b_.CreateShl(b_.CreateNeg(bit()), constant(1)));
-    case Special::lanemask_gt: return b_.CreateShl(b_.CreateNeg(bit()), constant(1));
+    case Special::nwarpid:
+      return i32((threads + 31) / 32);
     case Special::clock:
     case Special::clock64:
-    case Special::clock_hi: {
-      Value* ticks = b_.CreateIntrinsic(llvm::Intrinsic::readcyclecounter, {}, {});
-      if (operand.special == Special::clock64) return ticks;
-      if (operand.special == Special::clock_hi) ticks = b_.CreateLShr(ticks, i64(32));
-      return b_.CreateTrunc(ticks, b_.getInt32Ty());
-    }
+    case Special::clock_hi:
     case Special::globaltimer:
     case Special::globaltimer_lo:
-    case Special::globaltimer_hi: {
-      auto* type = llvm::FunctionType::get(b_.getInt64Ty(), {}, false);
-      Value* now = call_runtime(kTime, type, {});
-      if (operand.special == Special::globaltimer) return now;
-      if (operand.special == Special::globaltimer_hi) now = b_.CreateLShr(now, i64(32));
-      return b_.CreateTrunc(now, b_.getInt32Ty());
-    }
+    case Special::globaltimer_hi:
+      return time_register(operand.special);
     case Special::dynamic_smem_size:
-    case Special::total_smem_size: {
-      Value* size = load_field(record_, offsetof(LaunchRecord, shared_dynamic_bytes),
-                               b_.getInt64Ty(), true);
-      if (operand.special == Special::total_smem_size) {
-        size = b_.CreateAdd(size, i64(plan_.layout->dynamic_offset()));
-      }
-      return b_.CreateTrunc(size, b_.getInt32Ty());
-    }
-    case Special::gridid: return load_field(record_, offsetof(LaunchRecord, grid_id),
-                                            b_.getInt64Ty(), true);
-    case Special::nclusterid:
-      return c < 3 ? load_field(record_, offsetof(LaunchRecord, grid) + 4 * c, b_.getInt32Ty(),
-                                true)
-                   : i32(0);
-    case Special::clusterid: return c < 3 ? b_.CreateLoad(b_.getInt32Ty(), ctaid_[c]) : i32(0);
-    case Special::cluster_nctaid: return i32(c < 3);
+      return b_.CreateTrunc(shared_bytes(), b_.getInt32Ty());
+    case Special::total_smem_size:
+      return b_.CreateTrunc(b_.CreateAdd(shared_bytes(), i64(plan_.layout->dynamic_offset())),
+                            b_.getInt32Ty());
+    case Special::gridid:
+      return load_field(record_, offsetof(LaunchRecord, grid_id), b_.getInt64Ty(), true);
+    case Special::cluster_nctaid:
+      return i32(c < 3);
     case Special::cluster_nctarank:
-    case Special::nsmid: return i32(1);
-    default: return i32(0);  // %smid, cluster ranks, performance counters, %envreg
+    case Special::nsmid:
+      return i32(1);
+    default:
+      return i32(0);  // %smid, cluster ranks, performance counters, %envreg
   }
 }
 
@@ -128,7 +149,8 @@ llvm::Value* Emitter::symbol_address(const Operand& operand, bool as_vector) {
   const auto key = std::make_pair(operand.local_symbol, operand.symbol);
   const auto offset = static_cast<uint64_t>(operand.offset);
   switch (symbol.space) {
-    case ptx::Space::shared: return i64(plan_.layout->shared.at(key) + offset);
+    case ptx::Space::shared:
+      return i64(plan_.layout->shared.at(key) + offset);
     case ptx::Space::local: {
       Value* base = b_.CreateAdd(local_base_, i64(plan_.layout->local.at(key) + offset));
       if (!as_vector) return base;
@@ -190,17 +212,16 @@ llvm::CallInst* Emitter::call_runtime(unsigned index, llvm::FunctionType* type,
 
 /// Ends the launch; `address` null where there is none. The current block goes on for LLVM only.
 void Emitter::raise(FaultKind kind, Value* address, uint64_t size_bytes) {
-  auto* type = llvm::FunctionType::get(
-      b_.getVoidTy(),
-      {b_.getPtrTy(), b_.getPtrTy(), b_.getInt32Ty(), b_.getInt64Ty(), b_.getInt64Ty(),
-       b_.getInt32Ty()},
-      false);
+  auto* type = llvm::FunctionType::get(b_.getVoidTy(),
+                                       {b_.getPtrTy(), b_.getPtrTy(), b_.getInt32Ty(),
+                                        b_.getInt64Ty(), b_.getInt64Ty(), b_.getInt32Ty()},
+                                       false);
   Value* lane = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, mask_bits(), b_.getFalse());
   Value* thread = b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), first_thread_), lane);
   if (address == nullptr) address = i64(0);
-  call_runtime(kRaise, type,
-               {record_, state_, i32(static_cast<uint32_t>(kind)), address, i64(size_bytes),
-                thread});
+  call_runtime(
+      kRaise, type,
+      {record_, state_, i32(static_cast<uint32_t>(kind)), address, i64(size_bytes), thread});
 }
 
 llvm::Value* Emitter::lane_of(Value* content, Value* lane) {
@@ -258,9 +279,9 @@ void Emitter::lower_print(const Inst& inst) {
   auto* results = variable(vector_of(b_.getInt32Ty()), "printed");
   Value* first = b_.CreateLoad(b_.getInt32Ty(), first_thread_);
   for_each_lane(mask_bits(), [&](Value* lane) {
-    Value* count = call_runtime(kPrint, type,
-                                {record_, state_, lane_of(format, lane), lane_of(values, lane),
-                                 b_.CreateAdd(first, lane)});
+    Value* count = call_runtime(
+        kPrint, type,
+        {record_, state_, lane_of(format, lane), lane_of(values, lane), b_.CreateAdd(first, lane)});
     Value* old = b_.CreateLoad(vector_of(b_.getInt32Ty()), results);
     b_.CreateStore(b_.CreateInsertElement(old, count, lane), results);
   });
@@ -277,11 +298,11 @@ void Emitter::lower_assert(const Inst& inst) {
     Value* lane = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, mask_bits(), b_.getFalse());
     return b_.CreateExtractElement(lanes, b_.CreateAnd(lane, i32(lanes_ - 1)));
   };
-  auto* type = llvm::FunctionType::get(
-      b_.getVoidTy(),
-      {b_.getPtrTy(), b_.getPtrTy(), b_.getInt64Ty(), b_.getInt64Ty(), b_.getInt32Ty(),
-       b_.getInt64Ty(), b_.getInt32Ty()},
-      false);
+  auto* type =
+      llvm::FunctionType::get(b_.getVoidTy(),
+                              {b_.getPtrTy(), b_.getPtrTy(), b_.getInt64Ty(), b_.getInt64Ty(),
+                               b_.getInt32Ty(), b_.getInt64Ty(), b_.getInt32Ty()},
+                              false);
   Value* lane = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, mask_bits(), b_.getFalse());
   Value* thread = b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), first_thread_), lane);
   call_runtime(kAssertFail, type,
@@ -309,7 +330,8 @@ void Emitter::lower_barrier_call(const Inst& inst) {
     const unsigned last = ptx.operand_count - (reduces ? 1 : 0);
     Value* id = operand(inst, ptx.operands[first], Type::u32, false, false);
     Value* expected = i32(0);
-    if (last > first + 1) expected = operand(inst, ptx.operands[first + 1], Type::u32, false, false);
+    if (last > first + 1)
+      expected = operand(inst, ptx.operands[first + 1], Type::u32, false, false);
     Value* start = b_.CreateLoad(b_.getInt32Ty(), first_thread_);
     Value* left = b_.CreateSub(i32(threads), start);
     Value* here = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, left, i32(kWarpLanes));
@@ -319,8 +341,8 @@ void Emitter::lower_barrier_call(const Inst& inst) {
           word, {b_.getPtrTy(), b_.getPtrTy(), word, word, word, word}, false);
       count = call_runtime(kBarrierReduce, type, {record_, state_, id, expected, here, count});
     } else {
-      auto* type = llvm::FunctionType::get(
-          b_.getVoidTy(), {b_.getPtrTy(), b_.getPtrTy(), word, word, word}, false);
+      auto* type = llvm::FunctionType::get(b_.getVoidTy(),
+                                           {b_.getPtrTy(), b_.getPtrTy(), word, word, word}, false);
       call_runtime(ptx.has(Modifier::arrive) ? kBarrierArrive : kBarrierWait, type,
                    {record_, state_, id, expected, here});
     }

@@ -38,11 +38,15 @@ bool atomic_is_supported(const Instruction& instruction) {
     case Type::s32:
     case Type::b64:
     case Type::u64:
-    case Type::s64: return true;
+    case Type::s64:
+      return true;
     case Type::f32:
-    case Type::f64: return instruction.has(Modifier::add) || instruction.has(Modifier::exch);
-    case Type::b16: return instruction.has(Modifier::cas) || instruction.has(Modifier::exch);
-    default: return false;
+    case Type::f64:
+      return instruction.has(Modifier::add) || instruction.has(Modifier::exch);
+    case Type::b16:
+      return instruction.has(Modifier::cas) || instruction.has(Modifier::exch);
+    default:
+      return false;
   }
 }
 
@@ -57,6 +61,9 @@ bool call_is_supported(const ptx::Module& module, const Instruction& instruction
 }
 
 bool is_supported(const ptx::Module& module, const Instruction& instruction) {
+  if (reads_carry(instruction) || writes_carry(instruction)) {
+    return ptx::size_bits(instruction.type()) == 32 || ptx::size_bits(instruction.type()) == 64;
+  }
   switch (instruction.opcode) {
     case Opcode::bra:
     case Opcode::brx:
@@ -73,23 +80,33 @@ bool is_supported(const ptx::Module& module, const Instruction& instruction) {
     case Opcode::discard:
     case Opcode::applypriority:
     case Opcode::pmevent:
-    case Opcode::isspacep: return true;
-    case Opcode::fence: return !instruction.has(Modifier::proxy);
-    case Opcode::mov: return ptx::size_bits(instruction.type()) <= 64;
-    case Opcode::cvta: return !instruction.has(Modifier::param) &&
-                              !instruction.has(Modifier::param_entry);
+    case Opcode::isspacep:
+      return true;
+    case Opcode::fence:
+      return !instruction.has(Modifier::proxy);
+    case Opcode::mov:
+      return ptx::size_bits(instruction.type()) <= 64;
+    case Opcode::cvta:
+      return !instruction.has(Modifier::param) && !instruction.has(Modifier::param_entry);
     case Opcode::ld:
     case Opcode::ldu:
-    case Opcode::st: return memory_is_supported(instruction);
+    case Opcode::st:
+      return memory_is_supported(instruction);
     case Opcode::atom:
-    case Opcode::red: return atomic_is_supported(instruction);
+    case Opcode::red:
+      return atomic_is_supported(instruction);
     case Opcode::shfl:
-    case Opcode::match: return true;
-    case Opcode::redux: return !ptx::is_float(instruction.type());
+    case Opcode::match:
+      return true;
+    case Opcode::redux:
+      return !ptx::is_float(instruction.type());
     case Opcode::bar:
-    case Opcode::barrier: return !instruction.has(Modifier::cluster);
-    case Opcode::call: return call_is_supported(module, instruction);
-    default: return Arithmetic::supports(instruction);
+    case Opcode::barrier:
+      return !instruction.has(Modifier::cluster);
+    case Opcode::call:
+      return call_is_supported(module, instruction);
+    default:
+      return Arithmetic::supports(instruction);
   }
 }
 

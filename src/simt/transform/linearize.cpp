@@ -315,7 +315,8 @@ class Linearizer {
       for (size_t slot = 0; slot < step.next.size(); ++slot) {
         const uint32_t next = step.next[slot];
         if (next == kEndOfRegion || next <= j) continue;
-        bool direct = !step.linear && slot < graph_.succs[j].size() && graph_.succs[j][slot] == next;
+        bool direct =
+            !step.linear && slot < graph_.succs[j].size() && graph_.succs[j][slot] == next;
         arrivals[next].emplace_back(j, direct);
       }
     }
@@ -330,8 +331,12 @@ class Linearizer {
       if (filled[i] || is_trivial(i)) continue;
       step.guard = true;
       filled[i] = 1;
-      if (pending_[i].empty()) continue;
-      step.skip = *pending_[i].begin();
+      if (step.repeat != kEndOfRegion) {  // nobody wants to go on: leave the loop
+        step.skip = step.next[0];
+      } else if (!pending_[i].empty()) {
+        step.skip = *pending_[i].begin();
+      }
+      if (step.skip == kEndOfRegion) continue;
       arrivals[step.skip].emplace_back(i, false);
     }
   }

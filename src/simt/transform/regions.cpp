@@ -72,7 +72,8 @@ uint32_t max_live_registers(const Kernel& kernel) {
   for (const auto& bits : live_values(kernel)) {
     uint64_t words = 0;
     for (ValueId v = 0; v < kernel.values.size(); ++v) {
-      if ((bits[v / 64] >> (v % 64)) & 1) words += (ptx::size_bits(kernel.values[v].type) + 31) / 32;
+      if ((bits[v / 64] >> (v % 64)) & 1)
+        words += (ptx::size_bits(kernel.values[v].type) + 31) / 32;
     }
     most = std::max(most, words);
   }
@@ -102,8 +103,10 @@ bool is_rematerialised(const Kernel& kernel, ValueId value, unsigned depth) {
       case Special::ntid:
       case Special::ctaid:
       case Special::nctaid:
-      case Special::laneid: break;
-      default: return false;
+      case Special::laneid:
+        break;
+      default:
+        return false;
     }
   }
   return std::all_of(inst.reads.begin(), inst.reads.end(), [&](const auto& read) {

@@ -9,12 +9,12 @@ namespace km::simt {
 
 struct Region {
   BlockId entry = 0;
-  std::vector<BlockId> blocks;   // reachable from entry without passing a barrier
+  std::vector<BlockId> blocks;  // reachable from entry without passing a barrier
 };
 
 struct Regions {
-  std::vector<Region> list;                // list[0] starts at the kernel's entry
-  std::vector<uint32_t> after_barrier;     // by block: region behind the barrier that ends it
+  std::vector<Region> list;             // list[0] starts at the kernel's entry
+  std::vector<uint32_t> after_barrier;  // by block: region behind the barrier that ends it
   /// Values a region finds in the block's context, because another region made them; by region.
   std::vector<std::vector<ValueId>> live_in;
 };
