@@ -54,26 +54,26 @@ struct RuntimeTable {
 
 /// One launch; shared by all workers, constant while it runs.
 struct LaunchRecord {
-  const uint8_t* params;          // the argument buffer
-  const uint64_t* variables;      // addresses of the module's variables, by Variable index
+  const uint8_t* params;      // the argument buffer
+  const uint64_t* variables;  // addresses of the module's variables, by Variable index
   const RuntimeTable* runtime;
   uint32_t grid[3];
   uint32_t block[3];
   uint64_t shared_dynamic_bytes;
   uint64_t grid_id;
-  void* host;                     // the runtime's own; generated code never reads it
+  void* host;  // the runtime's own; generated code never reads it
 };
 
 /// One block being executed by a worker. The runtime fills the first part before the call;
 /// generated code keeps `block` and `first_thread` current, so that a fault can say where it was.
 struct BlockState {
-  uint8_t* shared;                // base of the 4 GiB shared window of this worker
-  uint8_t* scratch;               // CodeInfo::scratch_bytes, aligned to 64; contents undefined
-  uint32_t block[3];              // %ctaid
-  uint32_t first_thread;          // linear index of the packet's lane 0
-  uint32_t warp_count;            // mode b and c
+  uint8_t* shared;        // base of the 4 GiB shared window of this worker
+  uint8_t* scratch;       // CodeInfo::scratch_bytes, aligned to 64; contents undefined
+  uint32_t block[3];      // %ctaid
+  uint32_t first_thread;  // linear index of the packet's lane 0
+  uint32_t warp_count;    // mode b and c
   uint32_t reserved;
-  void* host;                     // the runtime's own; generated code never reads it
+  void* host;  // the runtime's own; generated code never reads it
 };
 
 /// Mode a: runs the blocks [first, end) of the grid, linear index x fastest.

@@ -68,8 +68,7 @@ Status choose_plan(const KernelInfo& info, const AnalysedKernel& analysed, Plan&
   return {};
 }
 
-Result<Object> compile_variant(const ProgramImpl& program, uint32_t index,
-                               const Variant& variant) {
+Result<Object> compile_variant(const ProgramImpl& program, uint32_t index, const Variant& variant) {
   const AnalysedKernel& analysed = program.analysed(index);
   const KernelInfo& info = program.kernels()[index];
   Shapes shapes;
@@ -88,9 +87,9 @@ Result<Object> compile_variant(const ProgramImpl& program, uint32_t index,
     }
     const BlockId waiting = plan.linear.back().barrier_with_waiting_lanes;
     if (plan.mode == Mode::suspendable_warps && waiting != kNone) {
-      return needs_split_warps(info, describe(program.module(),
-                                              *analysed.kernel.blocks[waiting].terminator) +
-                                         " is passed by while lanes of the warp wait elsewhere");
+      return needs_split_warps(
+          info, describe(program.module(), *analysed.kernel.blocks[waiting].terminator) +
+                    " is passed by while lanes of the warp wait elsewhere");
     }
   }
   KM_ASSIGN(auto machine, make_target_machine(variant.isa));
@@ -103,11 +102,9 @@ Result<Object> compile_variant(const ProgramImpl& program, uint32_t index,
 Result<Object> compile(const Program& program, uint32_t kernel, const Variant& variant) {
   const auto& impl = static_cast<const ProgramImpl&>(program);
   if (kernel >= impl.kernels().size()) {
-    return make_error(KM_ERROR_INVALID_ARGUMENT, "kernel %u of %zu", kernel,
-                      impl.kernels().size());
+    return make_error(KM_ERROR_INVALID_ARGUMENT, "kernel %u of %zu", kernel, impl.kernels().size());
   }
-  const uint64_t threads =
-      uint64_t{variant.block[0]} * variant.block[1] * variant.block[2];
+  const uint64_t threads = uint64_t{variant.block[0]} * variant.block[1] * variant.block[2];
   if (threads == 0 || threads > 1024) {
     return make_error(KM_ERROR_INVALID_ARGUMENT,
                       "a variant is made for one block size of 1 to 1024 threads, not %ux%ux%u",

@@ -43,13 +43,13 @@ struct Param {
 struct Variable {
   std::string name;
   bool is_constant = false;
-  bool is_visible = false;            // km_module_global finds it
-  bool is_external = false;           // .extern: must be found elsewhere
+  bool is_visible = false;   // km_module_global finds it
+  bool is_external = false;  // .extern: must be found elsewhere
   uint64_t size_bytes = 0;
   uint32_t align_bytes = 1;
   uint32_t element_size_bytes = 1;
-  std::span<const uint8_t> data;      // shorter than size_bytes: the rest is zero
-  struct Address {                    // size_bytes at `offset` hold &variables[target] + addend
+  std::span<const uint8_t> data;  // shorter than size_bytes: the rest is zero
+  struct Address {                // size_bytes at `offset` hold &variables[target] + addend
     uint64_t offset = 0;
     uint32_t target = 0;
     int64_t addend = 0;
@@ -61,25 +61,25 @@ struct Variable {
 struct KernelInfo {
   std::string name;
   Mode mode = Mode::run_to_completion;
-  std::string mode_reason;            // why not mode a: "barrier at line 41 ..."
+  std::string mode_reason;  // why not mode a: "barrier at line 41 ..."
   std::vector<Param> params;
   uint64_t param_bytes = 0;
-  uint64_t shared_static_bytes = 0;   // dynamic shared memory follows, aligned to 16
-  uint64_t local_bytes = 0;           // per thread
+  uint64_t shared_static_bytes = 0;  // dynamic shared memory follows, aligned to 16
+  uint64_t local_bytes = 0;          // per thread
   uint64_t constant_bytes = 0;
-  uint32_t registers = 0;             // 32-bit registers live at once, an estimate
-  uint32_t max_threads = 1024;        // .maxntid / .reqntid
+  uint32_t registers = 0;                    // 32-bit registers live at once, an estimate
+  uint32_t max_threads = 1024;               // .maxntid / .reqntid
   std::array<uint32_t, 3> required_block{};  // .reqntid, 0: any
   uint32_t ptx_version = 0, target = 0;
 };
 
 /// What a piece of code may assume. Two launches with equal variants can share code.
 struct Variant {
-  std::array<uint32_t, 3> block{};    // 0: any block size, read from the launch record
+  std::array<uint32_t, 3> block{};  // 0: any block size, read from the launch record
   /// Code made with it takes for granted that 32-bit index expressions do not wrap in this launch,
   /// which Code::precheck() proves from grid, block and arguments before the launch.
   bool assume_no_wrap = true;
-  bool checked = false;               // KM_CPU_MEMORY=checked
+  bool checked = false;  // KM_CPU_MEMORY=checked
   Isa isa = Isa::avx2;
   friend bool operator==(const Variant&, const Variant&) = default;
 };
@@ -104,8 +104,8 @@ Result<Object> compile(const Program& program, uint32_t kernel, const Variant& v
 
 struct CodeInfo {
   Mode mode = Mode::run_to_completion;
-  uint64_t scratch_bytes = 0;         // mode a: per worker; modes b and c: per warp
-  uint32_t stack_bytes = 0;           // needed below the entry, at least; recursion may need more
+  uint64_t scratch_bytes = 0;  // mode a: per worker; modes b and c: per warp
+  uint32_t stack_bytes = 0;    // needed below the entry, at least; recursion may need more
 };
 
 /// An object in executable memory.
@@ -125,7 +125,7 @@ class Code {
   virtual uint64_t end() const = 0;
 
   struct Position {
-    uint32_t line = 0, column = 0;    // in the PTX text; 0: unknown
+    uint32_t line = 0, column = 0;  // in the PTX text; 0: unknown
   };
   /// Which PTX line an address belongs to. Slow; not for signal handlers.
   virtual Position position_of(uint64_t address) const = 0;
