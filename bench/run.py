@@ -93,7 +93,8 @@ def main():
         kernel_rows = rows_of(name, KERNELS[name], bench.run(name, KERNELS[name]))
         missing = missing or not any(r["contestant"] == "kernelmill" for r in kernel_rows)
         rows += kernel_rows
-    print_table(rows, quick, threads)
+    if rows:
+        print_table(rows, quick, threads)
     output = Path(arguments.output or ROOT / "build" / "bench" / "results.json")
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text(json.dumps(rows + compile_rows, indent=1) + "\n")
