@@ -78,13 +78,7 @@ Result<Kernel> build_kernel(const ptx::Module& module, const ptx::Function& func
 /// The text KM_DUMP=ir prints.
 std::string dump(const Kernel& kernel);
 
-/// The carry flag CC is a register like others: flatten() appends it when it is used.
-constexpr const char* kCarryRegister = "%km.cc";
-ptx::RegisterId carry_register(const ptx::Function& function);
-
 // What the engine must know of opcodes before lowering (opcodes.cpp).
-bool reads_carry(const ptx::Instruction& instruction);
-bool writes_carry(const ptx::Instruction& instruction);
 bool writes_first_operand(const ptx::Instruction& instruction);
 /// Touches memory, other lanes, the block or time: never guarded by a select.
 bool has_effects(const ptx::Instruction& instruction);

@@ -7,19 +7,6 @@ using ptx::Instruction;
 using ptx::Modifier;
 using ptx::Opcode;
 
-bool reads_carry(const Instruction& instruction) {
-  return instruction.opcode == Opcode::addc || instruction.opcode == Opcode::subc ||
-         instruction.opcode == Opcode::madc;
-}
-
-bool writes_carry(const Instruction& instruction) { return instruction.has(Modifier::cc); }
-
-ptx::RegisterId carry_register(const ptx::Function& function) {
-  const auto& list = function.registers;
-  const bool there = !list.empty() && list.back().name == kCarryRegister;
-  return there ? static_cast<ptx::RegisterId>(list.size() - 1) : ptx::kNone;
-}
-
 bool writes_first_operand(const Instruction& instruction) {
   switch (instruction.opcode) {
     case Opcode::st:

@@ -191,10 +191,6 @@ Status ProgramImpl::collect_addresses() {
 Status ProgramImpl::add_kernel(const ptx::Function& function) {
   AnalysedKernel analysed;
   KM_ASSIGN(analysed.function, flatten(*module_, function));
-  const auto& code = analysed.function->code;
-  if (std::any_of(code.begin(), code.end(), writes_carry)) {
-    analysed.function->registers.push_back({kCarryRegister, ptx::Type::pred});
-  }
   KM_TRY(check_supported(*module_, *analysed.function));
   KM_ASSIGN(analysed.kernel, build_kernel(*module_, *analysed.function));
   analysed.layout = lay_out(*module_, *analysed.function);

@@ -53,8 +53,6 @@ Registers registers_of(const ptx::Function& function, const Instruction& instruc
     collect(function, operand, written, result);
     if (!is_list) before_target = false;
   }
-  if (reads_carry(instruction)) add_register(result.reads, carry_register(function));
-  if (writes_carry(instruction)) add_register(result.writes, carry_register(function));
   return result;
 }
 

@@ -179,7 +179,6 @@ Shape ShapeTransfer::generic(const Inst& inst, BlockId block, bool keeps_block_u
 
 Shape ShapeTransfer::compute(const Inst& inst, BlockId block) {
   const auto& ptx = *inst.ptx;
-  if (reads_carry(ptx) || writes_carry(ptx)) return generic(inst, block, true);
   const Type type = ptx.type_count ? ptx.types[ptx.type_count - 1] : Type::none;
   auto source = [&](unsigned i, Type t) { return operand(inst, block, ptx.operands[i], t); };
   const bool integer = is_integer(type), saturated = ptx.has(Modifier::sat);

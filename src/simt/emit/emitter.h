@@ -131,8 +131,6 @@ class Emitter {
   void lower(const Inst& inst);
   void lower_arithmetic(const Inst& inst);
   bool operands_are_uniform(const Inst& inst);
-  void lower_carry(const Inst& inst);
-  Value* product(const ptx::Instruction& instruction, Value* a, Value* b);
   void lower_mov(const Inst& inst);
   void lower_cvta(const Inst& inst);
   void finish(const Inst& inst, const std::vector<Value*>& results);

@@ -10,7 +10,6 @@ using ptx::Operand;
 using ptx::Type;
 
 void Emitter::lower(const Inst& inst) {
-  if (reads_carry(*inst.ptx) || writes_carry(*inst.ptx)) return lower_carry(inst);
   switch (inst.ptx->opcode) {
     case Opcode::mov:
       return lower_mov(inst);
@@ -95,51 +94,6 @@ void Emitter::lower_arithmetic(const Inst& inst) {
     sources.push_back(operand(inst, ptx.operands[i], type, lanes, escape));
   }
   finish(inst, arithmetic_.lower(ptx, sources));
-}
-
-llvm::Value* Emitter::product(const ptx::Instruction& instruction, Value* a, Value* b) {
-  if (!instruction.has(Modifier::hi)) return b_.CreateMul(a, b);
-  const unsigned bits = ptx::size_bits(instruction.type());
-  auto* wide = b_.getIntNTy(2 * bits);
-  auto* type = a->getType()->isVectorTy() ? static_cast<llvm::Type*>(vector_of(wide)) : wide;
-  auto extend = [&](Value* value) {
-    return ptx::is_signed(instruction.type()) ? b_.CreateSExt(value, type)
-                                              : b_.CreateZExt(value, type);
-  };
-  Value* whole = b_.CreateMul(extend(a), extend(b));
-  return b_.CreateTrunc(b_.CreateLShr(whole, llvm::ConstantInt::get(type, bits)), a->getType());
-}
-
-/// add, sub and mad with .cc, and the forms that add the carry in. After a subtraction the flag
-/// holds the borrow.
-void Emitter::lower_carry(const Inst& inst) {
-  const auto& ptx = *inst.ptx;
-  const Type type = ptx.type();
-  const bool lanes = !results_are_scalar(inst);
-  const ptx::RegisterId flag = carry_register(*kernel_.function);
-  auto source = [&](unsigned i) { return operand(inst, ptx.operands[i], type, lanes, true); };
-  const bool multiplies = ptx.opcode == Opcode::mad || ptx.opcode == Opcode::madc;
-  const bool subtracts = ptx.opcode == Opcode::sub || ptx.opcode == Opcode::subc;
-  Value* a = source(1);
-  Value* b = source(2);
-  if (multiplies) {
-    a = product(ptx, a, b);
-    b = source(3);
-  }
-  Value* result = subtracts ? b_.CreateSub(a, b) : b_.CreateAdd(a, b);
-  Value* carry = subtracts ? b_.CreateICmpULT(a, b) : b_.CreateICmpULT(result, a);
-  if (reads_carry(ptx)) {
-    Value* in = lanes ? vector(inst.read(flag)) : scalar(inst.read(flag));
-    Value* one = b_.CreateZExt(in, result->getType());
-    Value* next = subtracts ? b_.CreateSub(result, one) : b_.CreateAdd(result, one);
-    Value* again = subtracts ? b_.CreateICmpULT(result, one) : b_.CreateICmpULT(next, result);
-    carry = b_.CreateOr(carry, again);
-    result = next;
-  }
-  if (ptx.operands[0].kind == Operand::Kind::reg) {
-    define_result(inst, ptx.operands[0].reg, result, type);
-  }
-  if (writes_carry(ptx)) define_result(inst, flag, carry, Type::pred);
 }
 
 bool Emitter::operands_are_uniform(const Inst& inst) {

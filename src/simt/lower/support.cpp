@@ -61,9 +61,6 @@ bool call_is_supported(const ptx::Module& module, const Instruction& instruction
 }
 
 bool is_supported(const ptx::Module& module, const Instruction& instruction) {
-  if (reads_carry(instruction) || writes_carry(instruction)) {
-    return ptx::size_bits(instruction.type()) == 32 || ptx::size_bits(instruction.type()) == 64;
-  }
   switch (instruction.opcode) {
     case Opcode::bra:
     case Opcode::brx:
