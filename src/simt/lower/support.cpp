@@ -110,6 +110,15 @@ bool is_supported(const ptx::Module& module, const Instruction& instruction) {
 }  // namespace
 
 Status check_supported(const ptx::Module& module, const ptx::Function& function) {
+  for (const ptx::Symbol& symbol : function.symbols) {
+    const bool storage = symbol.space == ptx::Space::global || symbol.space == ptx::Space::constant;
+    if (!storage || symbol.is_function) continue;
+    return make_error(KM_ERROR_UNSUPPORTED_PTX,
+                      "%s:%u:%u: variable '%s' in '%s': the cpu backend of this version has "
+                      ".global and .const variables at module scope only",
+                      module.name.c_str(), symbol.location.line, symbol.location.column,
+                      symbol.name.c_str(), function.name.c_str());
+  }
   for (const Instruction& instruction : function.code) {
     if (is_supported(module, instruction)) continue;
     return make_error(KM_ERROR_UNSUPPORTED_PTX,
