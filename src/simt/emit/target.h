@@ -31,7 +31,7 @@ constexpr const char* kMetaSymbol = "km_meta";          // ObjectMeta in a read-
 
 struct ObjectMeta {
   uint32_t magic = kMagic;
-  uint32_t mode = 0;             // Mode
+  uint32_t mode = 0;  // Mode
   uint64_t scratch_bytes = 0;
   uint32_t stack_bytes = 0;
   uint32_t reserved = 0;
