@@ -14,9 +14,7 @@ namespace {
 /// of divergent loops.
 class JoinFinder {
  public:
-  JoinFinder(const Kernel& kernel, const LoopForest& loops) : kernel_(kernel), loops_(loops) {
-    label_.assign(kernel.blocks.size(), kNone);
-  }
+  explicit JoinFinder(const Kernel& kernel) : kernel_(kernel), label_(kernel.blocks.size()) {}
 
   /// Blocks are numbered in reverse postorder, so a forward edge goes to a higher number. Calls
   /// `join` for every meeting block and `touch` for every block between branch and reconvergence.
@@ -68,7 +66,6 @@ class JoinFinder {
   }
 
   const Kernel& kernel_;
-  const LoopForest& loops_;
   std::vector<BlockId> label_;
 };
 
@@ -168,7 +165,7 @@ class Analysis {
 
   bool control_pass() {
     bool changed = false;
-    JoinFinder finder(kernel_, shapes_.loops);
+    JoinFinder finder(kernel_);
     for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
       const Block& block = kernel_.blocks[b];
       if (block.end != End::branch && block.end != End::table) continue;
