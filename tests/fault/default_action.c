@@ -9,7 +9,8 @@
 #include "support/host.h"
 
 static void fault(void) {
-  volatile int* nowhere = (volatile int*)(uintptr_t)8;
+  volatile uintptr_t address = 8; /* volatile: the compiler must not see through it */
+  volatile int* nowhere = (volatile int*)address;
   *nowhere = 1;
 }
 static void raise_it(void) { raise(SIGSEGV); }

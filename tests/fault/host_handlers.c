@@ -40,7 +40,8 @@ static void install(int signal_number) {
 static void fault_here(void) {
   seen = 0;
   if (sigsetjmp(back, 1) == 0) {
-    volatile int* nowhere = (volatile int*)(uintptr_t)128;
+    volatile uintptr_t address = 128; /* volatile: the compiler must not see through it */
+    volatile int* nowhere = (volatile int*)address;
     *nowhere = 1;
   }
   CHECK(seen == SIGSEGV);
