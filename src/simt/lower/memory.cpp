@@ -372,15 +372,18 @@ void Emitter::store(const Address& address, const Access& access,
     slow();
     return;
   }
-  const bool masked_store = dense && has_avx512();
-  if (!masked_store) usable = b_.CreateAnd(usable, all(mask()));
-  choose(
-      usable,
-      [&]() -> std::vector<Value*> {
-        store_offsets(address, access, values);
-        return {};
-      },
-      slow);
+  // A masked store costs several plain ones on some processors: only where lanes are missing.
+  auto partly = [&]() -> std::vector<Value*> {
+    if (!dense || !has_avx512()) return slow();
+    Value* pointer = b_.CreateIntToPtr(address.base, b_.getPtrTy());
+    b_.CreateMaskedStore(values[0], pointer, llvm::Align(ptx::size_bytes(access.type)), mask());
+    return {};
+  };
+  auto whole = [&]() -> std::vector<Value*> {
+    store_offsets(address, access, values);
+    return {};
+  };
+  choose(usable, [&] { return choose(all(mask()), whole, partly); }, slow);
 }
 
 /// All active lanes write one place: one of them wins, here the highest.
@@ -408,11 +411,7 @@ void Emitter::store_offsets(const Address& address, const Access& access,
   const llvm::Align align(ptx::size_bytes(access.type));
   Value* pointer = b_.CreateIntToPtr(address.base, b_.getPtrTy());
   if (is_dense(address, access)) {
-    if (mask() == nullptr || !has_avx512()) {
-      b_.CreateAlignedStore(values[0], pointer, align);
-    } else {
-      b_.CreateMaskedStore(values[0], pointer, align, mask());
-    }
+    b_.CreateAlignedStore(values[0], pointer, align);
     return;
   }
   // Lanes and elements interleave without gaps: one store of all of them in order.
