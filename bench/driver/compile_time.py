@@ -15,6 +15,8 @@ def compile_times(program, files, environment, repeats):
             result = subprocess.run([str(program), str(path)], text=True, capture_output=True,
                                     env={**os.environ, **environment}, check=False)
             for line in result.stdout.splitlines():
+                if not line.startswith("{"):
+                    continue  # printed by a kernel
                 answer = json.loads(line)
                 if answer["state"] == "failed":
                     raise RuntimeError(f"{path.name}: {answer['message']}")
