@@ -107,7 +107,6 @@ class Emitter {
   Value* no_wrap(ValueId value);
   void define(ValueId value, Value* content);
   void define_result(const Inst& inst, ptx::RegisterId reg, Value* content, ptx::Type type);
-  Value* read_register(const Inst& inst, ptx::RegisterId reg, bool as_vector);
   Value* operand(const Inst& inst, const ptx::Operand& operand, ptx::Type type, bool as_vector,
                  bool bits_escape);
   Value* coerce(Value* value, ptx::Type from, ptx::Type to);
@@ -255,7 +254,6 @@ class Emitter {
   std::map<BlockId, llvm::AllocaInst*> mask_variables_;
   Value *mask_cache_ = nullptr, *mask_bits_cache_ = nullptr;
   std::map<ValueId, Value*> cache_, vector_cache_;
-  std::vector<std::pair<ValueId, uint64_t>> alignment_checked_;
 
   std::vector<uint8_t> cross_block_;
   std::vector<NanClass> nan_class_;
