@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # Puts in place what scripts/versions.txt names: Debian's packages into the system (as root or by
-# sudo), wheels into .deps/. Does nothing, quickly, when all of it is there.
+# sudo), wheels into .deps/, Rust and Go only where PATH has none that is new enough. Does nothing,
+# quickly, when all of it is there.
 # SETUP=0 skips it, for machines that are looked after in another way.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly versions=scripts/versions.txt
 readonly deps=.deps
+readonly tools=$deps/tools
 
 say() { printf 'setup: %s\n' "$*" >&2; }
 
@@ -15,7 +17,18 @@ die() {
   exit 1
 }
 
+# lacks PROGRAM: no toolchain that is new enough has it.
+lacks() { ! grep -q "^$1=/" < <(scripts/toolchains.sh); }
+
 # --- Debian's packages -------------------------------------------------------------------------
+
+# The lines "PACKAGE VERSION" of all packages that this machine is to have.
+wanted_packages() {
+  awk '$1 == "debian" {print $2, $3}' "$versions"
+  if lacks cargo; then
+    awk '$1 == "rust" {print $2, $3}' "$versions"
+  fi
+}
 
 # The lines "PACKAGE=VERSION" of the packages that are not installed in the version asked for.
 missing_packages() {
@@ -27,7 +40,7 @@ missing_packages() {
   while read -r package wanted; do
     # shellcheck disable=SC2053  # the version is a pattern
     [[ ${installed[$package]:-} == $wanted ]] || printf '%s=%s\n' "$package" "$wanted"
-  done < <(awk '$1 == "debian" {print $2, $3}' "$versions")
+  done < <(wanted_packages)
 }
 
 as_root() {
@@ -79,7 +92,7 @@ setup_debian() {
   if command -v dpkg-query >/dev/null; then
     mapfile -t missing < <(missing_packages)
   else
-    mapfile -t missing < <(awk '$1 == "debian" {print $2 "=" $3}' "$versions")
+    mapfile -t missing < <(wanted_packages | tr ' ' '=')
   fi
   install_packages "${missing[@]}"
 }
@@ -128,15 +141,57 @@ setup_wheels() {
   done
   find "$work/tree" -name '*.a' -delete
   # Whatever an earlier set-up left goes, and only a complete tree takes its place.
-  find "$deps" -mindepth 1 -maxdepth 1 ! -path "$work" -exec rm -rf {} +
+  find "$deps" -mindepth 1 -maxdepth 1 ! -path "$work" ! -path "$tools" -exec rm -rf {} +
   mv "$work/tree"/* "$deps"/
   printf '%s\n' "$wanted" >"$stamp"
+}
+
+# --- Toolchains --------------------------------------------------------------------------------
+
+# install_tool NAME VERSION SHA256: one wheel, into a folder of its own.
+install_tool() {
+  local folder=$tools/$1-$2 python work
+  say "fetching $1 $2"
+  python=$(python_with_pip)
+  work=$(mktemp -d "$tools/fetch.XXXXXX")
+  printf '%s==%s --hash=sha256:%s\n' "$@" >"$work/wheel.txt"
+  if ! "$python" -m pip install --quiet --no-deps --no-compile --only-binary=:all: \
+    --require-hashes --disable-pip-version-check --root-user-action=ignore --retries 5 \
+    -r "$work/wheel.txt" --target "$work/tree"; then
+    rm -rf "$work"
+    die "cannot fetch $1: check the network; with SETUP=0 the tests that need it are skipped"
+  fi
+  mv -T "$work/tree" "$folder"
+  rm -rf "$work"
+}
+
+# The lines "NAME VERSION SHA256" of the wheels that are to lie in .deps/tools. Go is kept once it
+# is there: toolchains.sh takes it for one that PATH has.
+wanted_tools() {
+  local kinds=zig
+  if lacks go || [[ -d $(awk '$1 == "go" {print t "/" $2 "-" $3}' t="$tools" "$versions") ]]; then
+    kinds='zig go'
+  fi
+  awk -v kinds=" $kinds " 'index(kinds, " " $1 " ") {print $2, $3, $4}' "$versions"
+}
+
+setup_tools() {
+  local name version hash old keep=()
+  mkdir -p "$tools"
+  while read -r name version hash; do
+    keep+=("$tools/$name-$version")
+    [[ -d $tools/$name-$version ]] || install_tool "$name" "$version" "$hash"
+  done < <(wanted_tools)
+  for old in "$tools"/*; do
+    [[ " ${keep[*]} " == *" $old "* ]] || rm -rf "$old"
+  done
 }
 
 main() {
   [[ ${SETUP:-1} == 0 ]] && return
   setup_debian
   setup_wheels
+  setup_tools
 }
 
 main "$@"
