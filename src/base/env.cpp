@@ -43,6 +43,10 @@ std::span<const EnvEntry> env_table() { return kTable; }
 
 std::optional<std::string> env(EnvVar variable) { return foreign_env(entry_of(variable).name); }
 
+void set_default_env(EnvVar variable, const char* value) {
+  if (!env(variable)) setenv(entry_of(variable).name, value, 1);
+}
+
 std::optional<std::string> foreign_env(const char* name) {
   const char* value = secure_getenv(name);
   if (value == nullptr || *value == '\0') return std::nullopt;

@@ -31,7 +31,10 @@ std::span<const EnvEntry> env_table();
 /// The variable's value; nothing when it is unset or empty.
 std::optional<std::string> env(EnvVar variable);
 
-/// The same for a variable that belongs to others (CUDA_HOME, HOME ...).
+/// Sets the variable where it is unset or empty. Only for programs, before they start threads.
+void set_default_env(EnvVar variable, const char* value);
+
+/// env() for a variable that belongs to others (CUDA_HOME, HOME ...).
 std::optional<std::string> foreign_env(const char* name);
 
 /// A switch: 1, on, true, yes or 0, off, false, no; anything else is KM_ERROR_INVALID_ARGUMENT.

@@ -22,6 +22,13 @@ enum class FaultKind : uint32_t {
   stopped = 5,
 };
 
+/// One of the accesses that checked code tests together.
+struct AccessPart {
+  int64_t offset_bytes;  // from the lane's address
+  uint32_t size_bytes;
+  uint32_t line;  // in the PTX text
+};
+
 /// Functions that generated code calls, reached through LaunchRecord::runtime (objects have no
 /// undefined symbols). SysV calling convention. `thread` is the linear thread index in its block.
 struct RuntimeTable {
@@ -50,6 +57,13 @@ struct RuntimeTable {
   /// %globaltimer.
   uint64_t (*time_ns)();
   void (*sleep_ns)(const LaunchRecord*, BlockState*, uint32_t duration_ns);
+  /// Checked code, where accesses lie outside the range that their place in the code used last:
+  /// every lane of `lanes` may make all of them from its address, or the first that may not ends
+  /// the launch. Gives a range for the next time: `extent_bytes` are inside when they start at
+  /// out_range[0] to out_range[0] + out_range[1].
+  void (*check_range)(const LaunchRecord*, BlockState*, const uint64_t* addresses, uint32_t lanes,
+                      const AccessPart* parts, uint32_t part_count, uint64_t extent_bytes,
+                      uint64_t* out_range);
 };
 
 /// One launch; shared by all workers, constant while it runs.
@@ -67,13 +81,13 @@ struct LaunchRecord {
 /// One block being executed by a worker. The runtime fills the first part before the call;
 /// generated code keeps `block` and `first_thread` current, so that a fault can say where it was.
 struct BlockState {
-  uint8_t* shared;        // base of the 4 GiB shared window of this worker
+  uint8_t* shared;        // offset 0 of the shared window; 2 GiB on either side belong to it
   uint8_t* scratch;       // CodeInfo::scratch_bytes, aligned to 64; contents undefined
   uint32_t block[3];      // %ctaid
   uint32_t first_thread;  // linear index of the packet's lane 0
   uint32_t warp_count;    // mode b and c
-  uint32_t reserved;
-  void* host;  // the runtime's own; generated code never reads it
+  uint32_t line;          // in the PTX text, of the latest access that a helper function makes
+  void* host;             // the runtime's own; generated code never reads it
 };
 
 /// Mode a: runs the blocks [first, end) of the grid, linear index x fastest.
@@ -90,6 +104,6 @@ static_assert(offsetof(LaunchRecord, params) == 0 && offsetof(LaunchRecord, vari
               offsetof(LaunchRecord, grid_id) == 56);
 static_assert(offsetof(BlockState, shared) == 0 && offsetof(BlockState, scratch) == 8 &&
               offsetof(BlockState, block) == 16 && offsetof(BlockState, first_thread) == 28 &&
-              offsetof(BlockState, warp_count) == 32);
+              offsetof(BlockState, warp_count) == 32 && offsetof(BlockState, line) == 36);
 
 }  // namespace km::simt

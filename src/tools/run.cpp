@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/env.h"
 #include "tools/argument.h"
 #include "tools/commands.h"
 #include "tools/error.h"
@@ -22,6 +23,8 @@ constexpr const char* kFooter = R"(Argument SPECs, in the order of the kernel's 
 SHAPE is TYPE[N,...], WxHxC for an image, or @K: like argument K, counted from 0.
 A number may be @K.count, @K.bytes, @K.width, @K.height, @K.channels or @K.dim0 to @K.dim9.
 TYPE is one of i8, u8, i16, u16, i32, u32, i64, u64, f32, f64.
+
+On CPU devices every access is tested against the arrays; KM_CPU_MEMORY=plain turns that off.
 
 Example: blur a photo
   kernelmill run blur.cu --kernel blur --grid 64,64 --block 8,8 \
@@ -111,6 +114,8 @@ void print_times(const SessionTimes& times) {
 }
 
 int RunCommand::run() {
+  // Who tries a kernel wants to hear of wild accesses; nobody measures peak speed here.
+  set_default_env(EnvVar::KM_CPU_MEMORY, "checked");
   SessionInput input;
   if (const Status ready = prepare(input); !ready) return report(ready.error());
   const Result<SessionTimes> times = run_session(input);

@@ -53,6 +53,16 @@ class Run(Case):
         self.assertEqual(read_npy(self.read("a.npy"))[2], [11])
         self.assertIn("of 5", result.stderr)
 
+    def test_wild_accesses_are_caught(self):
+        self.write("wild.cu", """
+            extern "C" __global__ void wild(float* out, int n) { out[threadIdx.x + n] = 1; }""")
+        arguments = ("run", "wild.cu", "--device", "cpu", "--block", "32", "--arg", "print:f32[32]",
+                     "-q", "--arg")
+        self.assertEqual(self.good(*arguments, "i32:0").stdout.split(), ["1"] * 32)
+        message = self.bad(1, *arguments, "i32:8")
+        self.assertIn("thread (24,0,0)", message)
+        self.assertIn("0 bytes past the end of the 128-byte allocation", message)
+
     def test_png(self):
         pixels = list(range(0, 240, 10))
         self.write("in.png", png(4, 2, 3, pixels))

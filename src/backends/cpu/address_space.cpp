@@ -26,15 +26,16 @@ GuardedRange::~GuardedRange() {
   if (map_ != 0) munmap(as_pointer(map_), map_bytes_);
 }
 
-GuardedRange GuardedRange::reserve(uint64_t size_bytes) {
+GuardedRange GuardedRange::reserve(uint64_t size_bytes, uint64_t below_bytes) {
   GuardedRange range;
   uint64_t size = round_up(size_bytes, kPageBytes);
-  uint64_t total = size + 2 * kGuardBytes;
+  uint64_t below = kGuardBytes + round_up(below_bytes, kPageBytes);
+  uint64_t total = size + below + kGuardBytes;
   void* map = mmap(nullptr, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (map == MAP_FAILED) return range;
   range.map_ = reinterpret_cast<uint64_t>(map);
   range.map_bytes_ = total;
-  range.begin_ = range.map_ + kGuardBytes;
+  range.begin_ = range.map_ + below;
   range.size_ = size;
   return range;
 }

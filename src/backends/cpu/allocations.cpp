@@ -1,10 +1,14 @@
 #include "backends/cpu/allocations.h"
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 
 namespace km::cpu {
 namespace {
+
+/// What is further away says nothing about a wrong address.
+constexpr uint64_t kNearBytes = uint64_t{1} << 30;
 
 std::string describe(uint64_t distance, const char* where, uint64_t start, uint64_t size) {
   char text[160];
@@ -22,12 +26,29 @@ std::string describe(uint64_t distance, const char* where, uint64_t start, uint6
 
 void Allocations::add(uint64_t address, uint64_t size_bytes) {
   std::lock_guard lock(mutex_);
-  sizes_[address] = size_bytes;
+  sizes_.emplace(address, size_bytes);
+  largest_bytes_ = std::max(largest_bytes_, size_bytes);
 }
 
-void Allocations::remove(uint64_t address) {
+void Allocations::remove(uint64_t address, uint64_t size_bytes) {
   std::lock_guard lock(mutex_);
-  sizes_.erase(address);
+  for (auto entry = sizes_.find(address); entry != sizes_.end(); ++entry) {
+    if (entry->first != address || entry->second != size_bytes) continue;
+    sizes_.erase(entry);
+    return;
+  }
+}
+
+AddressRange Allocations::find(uint64_t address, uint64_t size_bytes) const {
+  std::lock_guard lock(mutex_);
+  auto entry = sizes_.upper_bound(address);
+  while (entry != sizes_.begin()) {
+    --entry;
+    const AddressRange range{entry->first, entry->second};
+    if (range.holds(address, size_bytes)) return range;
+    if (address - range.begin >= largest_bytes_) break;
+  }
+  return {};
 }
 
 std::string Allocations::locate(uint64_t address) const {
@@ -44,7 +65,7 @@ std::string Allocations::locate(uint64_t address) const {
     after_distance = offset - below->second;
   }
   if (above != sizes_.end()) before_distance = above->first - address;
-  if (before_distance == UINT64_MAX && after_distance == UINT64_MAX) return {};
+  if (std::min(before_distance, after_distance) > kNearBytes) return {};
   if (after_distance <= before_distance) {
     return describe(after_distance, "past the end of", below->first, below->second);
   }

@@ -1,4 +1,4 @@
-// The device memory of a context by address, for messages about faults.
+// The memory of a context by address: what kernels may touch, and what messages speak of.
 #pragma once
 
 #include <cstdint>
@@ -8,18 +8,31 @@
 
 namespace km::cpu {
 
+struct AddressRange {
+  uint64_t begin = 0, size_bytes = 0;
+
+  bool is_empty() const { return size_bytes == 0; }
+  bool holds(uint64_t address, uint64_t access_bytes) const {
+    return access_bytes <= size_bytes && address - begin <= size_bytes - access_bytes;
+  }
+};
+
 class Allocations {
  public:
   void add(uint64_t address, uint64_t size_bytes);
-  void remove(uint64_t address);
+  void remove(uint64_t address, uint64_t size_bytes);
 
+  /// The allocation that holds all of [address, address + size_bytes); empty: none does.
+  AddressRange find(uint64_t address, uint64_t size_bytes) const;
   /// Where `address` lies relative to the nearest allocation: "4 bytes past the end of the
   /// 1024-byte allocation at 0x7f...". Empty when there is none.
   std::string locate(uint64_t address) const;
 
  private:
   mutable std::mutex mutex_;
-  std::map<uint64_t, uint64_t> sizes_;
+  // Memory of the host's may be known several times over, and overlap.
+  std::multimap<uint64_t, uint64_t> sizes_;
+  uint64_t largest_bytes_ = 0;
 };
 
 }  // namespace km::cpu

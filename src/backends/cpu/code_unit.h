@@ -25,8 +25,8 @@ struct CodeUnit {
 
   virtual ~CodeUnit() = default;
   virtual std::string kernel_name() const = 0;
-  /// "sobel.ptx:41", empty when unknown.
-  virtual std::string position_of(uint64_t pc) const = 0;
+  /// "sobel.ptx:41", empty when unknown. `helper_line` counts where `pc` belongs to no line.
+  virtual std::string position_of(uint64_t pc, uint32_t helper_line) const = 0;
 
  private:
   static inline std::atomic<uint64_t> next_id{1};

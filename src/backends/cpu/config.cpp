@@ -31,15 +31,12 @@ Status load_capability(Config* config) {
   return {};
 }
 
-Status check_memory_mode() {
+Status load_memory_mode(Config* config) {
   std::string text = env(EnvVar::KM_CPU_MEMORY).value_or("plain");
-  if (text == "plain") return {};
-  if (text == "checked") {
-    return make_error(KM_ERROR_NOT_SUPPORTED,
-                      "KM_CPU_MEMORY=checked: kernels cannot be checked access by access in this "
-                      "version; unset it, guards around allocations are always there");
-  }
-  return make_error(KM_ERROR_INVALID_ARGUMENT, "KM_CPU_MEMORY is '%s': give plain", text.c_str());
+  config->checked = text == "checked";
+  if (config->checked || text == "plain") return {};
+  return make_error(KM_ERROR_INVALID_ARGUMENT, "KM_CPU_MEMORY is '%s': give plain or checked",
+                    text.c_str());
 }
 
 }  // namespace
@@ -54,7 +51,7 @@ Status load_config() {
   KM_ASSIGN(config.kernel_timeout_ms,
             env_integer(EnvVar::KM_KERNEL_TIMEOUT_MS, 0, uint64_t{1} << 40, 0));
   KM_TRY(load_capability(&config));
-  KM_TRY(check_memory_mode());
+  KM_TRY(load_memory_mode(&config));
   KM_ASSIGN(config.isa, simt::select_isa());
   config.devices = static_cast<uint32_t>(devices);
   config.threads = static_cast<uint32_t>(threads < devices ? devices : threads);

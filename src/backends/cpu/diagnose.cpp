@@ -39,7 +39,12 @@ std::string place(const KernelFault& fault, const LaunchRun& run) {
     uint32_t last = std::min(std::max(warp_end, fault.thread), threads - 1);
     text += ", among threads " + thread_text(run, fault.thread) + " to " + thread_text(run, last);
   }
-  std::string position = fault.fault.pc == 0 ? "" : run.unit->position_of(fault.fault.pc);
+  std::string position;
+  if (fault.line != 0) {
+    position = run.unit->position_of(0, fault.line);
+  } else if (fault.fault.pc != 0) {
+    position = run.unit->position_of(fault.fault.pc, fault.helper_line);
+  }
   if (!position.empty()) text += ", at " + position;
   return text;
 }
@@ -50,7 +55,16 @@ std::string locate(uint64_t address, const Allocations& allocations) {
   return address < 4096 ? "near the null address" : "near no allocation of this context";
 }
 
-Error illegal_address(const KernelFault& fault, const Allocations& allocations) {
+/// Offsets into shared memory are signed 32-bit numbers; empty: this is no such address.
+std::string locate_shared(const KernelFault& fault, const LaunchRun& run) {
+  const auto offset = static_cast<int64_t>(fault.fault.address - fault.shared_address);
+  if (offset < INT32_MIN || offset > INT32_MAX) return {};
+  return format("offset %" PRId64 " in shared memory, of which the block has %" PRIu64 " bytes",
+                offset, run.shared_bytes);
+}
+
+Error illegal_address(const KernelFault& fault, const LaunchRun& run,
+                      const Allocations& allocations) {
   const Fault& raw = fault.fault;
   Error error;
   error.status = KM_ERROR_ILLEGAL_ADDRESS;
@@ -64,6 +78,8 @@ Error illegal_address(const KernelFault& fault, const Allocations& allocations) 
   }
   if (raw.address < 4096) {
     error.message += ", near the null address";
+  } else if (std::string shared = locate_shared(fault, run); !shared.empty()) {
+    error.message += ", " + shared;
   } else {
     error.message += ", " + locate(raw.address, allocations);
   }
@@ -71,7 +87,7 @@ Error illegal_address(const KernelFault& fault, const Allocations& allocations) 
   return error;
 }
 
-Error signal_error(const KernelFault& fault, const Allocations& allocations) {
+Error signal_error(const KernelFault& fault, const LaunchRun& run, const Allocations& allocations) {
   if (fault.fault.stack_overflow) {
     return make_error(KM_ERROR_STACK_OVERFLOW,
                       "stack overflow: calls are nested too deeply or local arrays are too large");
@@ -82,11 +98,11 @@ Error signal_error(const KernelFault& fault, const Allocations& allocations) {
     case SIGFPE:
       return make_error(KM_ERROR_LAUNCH_FAILED, "arithmetic fault");
     default:
-      return illegal_address(fault, allocations);
+      return illegal_address(fault, run, allocations);
   }
 }
 
-Error error_of(const KernelFault& fault, const Allocations& allocations) {
+Error error_of(const KernelFault& fault, const LaunchRun& run, const Allocations& allocations) {
   if (fault.deadlock) {
     return make_error(KM_ERROR_LAUNCH_FAILED,
                       "deadlock: every warp of the block that is left waits at a barrier that the "
@@ -100,21 +116,21 @@ Error error_of(const KernelFault& fault, const Allocations& allocations) {
                         "misaligned address %s: an access of %" PRIu64 " bytes",
                         hex(fault.fault.address).c_str(), fault.size_bytes);
     case simt::FaultKind::illegal_address:
-      return illegal_address(fault, allocations);
+      return illegal_address(fault, run, allocations);
     case simt::FaultKind::assertion:
       return make_error(KM_ERROR_ASSERT, "%s", fault.text.c_str());
     case simt::FaultKind::none:
     case simt::FaultKind::stopped:
       break;
   }
-  return signal_error(fault, allocations);
+  return signal_error(fault, run, allocations);
 }
 
 }  // namespace
 
 Error describe_fault(const KernelFault& fault, const LaunchRun& run,
                      const Allocations& allocations) {
-  Error error = error_of(fault, allocations);
+  Error error = error_of(fault, run, allocations);
   error.message += "; " + place(fault, run);
   error.native_code = fault.fault.signal;
   return error;

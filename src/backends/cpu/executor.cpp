@@ -7,6 +7,7 @@
 #include <memory>
 #include <new>
 
+#include "backends/cpu/allocations.h"
 #include "backends/cpu/futex.h"
 #include "backends/cpu/sanitizers.h"
 #include "backends/cpu/stack_switch.h"
@@ -29,9 +30,10 @@ std::atomic<bool> start_times{false};
 std::atomic<uint64_t> window_bytes{kWindowBytes};
 
 /// Address space for a window; smaller where a limit forbids 4 GiB.
+/// Offsets are signed: half of the window lies below its beginning.
 GuardedRange reserve_window() {
   for (uint64_t size = window_bytes.load(); size >= kSmallestWindowBytes; size /= 4) {
-    GuardedRange range = GuardedRange::reserve(size);
+    GuardedRange range = GuardedRange::reserve(size / 2, size / 2);
     if (!range) continue;
     if (window_bytes.exchange(size) != size) {
       log(LogLevel::kInfo, "cpu",
@@ -226,15 +228,32 @@ void Executor::note_fault(Ending ending) {
   if (__builtin_cpu_supports("avx")) asm volatile("vzeroupper" ::: "memory");
 #endif
   for (int i = 0; i < 3; ++i) fault_.block[i] = state_.block[i];
+  fault_.shared_address = reinterpret_cast<uint64_t>(state_.shared);
   if (fault_.kind == simt::FaultKind::none) {  // found by a signal
     fault_.fault = guard_.fault;
     fault_.thread = state_.first_thread;
     fault_.has_thread = false;
     fault_.deadlock = false;
     fault_.size_bytes = 0;
+    fault_.line = 0;
+    fault_.helper_line = state_.line;
     fault_.text.clear();
-    if (ending == Ending::stopped) fault_.kind = simt::FaultKind::stopped;
+    if (ending == Ending::stopped) {
+      fault_.kind = simt::FaultKind::stopped;
+      fault_.helper_line = 0;
+    }
   }
+}
+
+AddressRange Executor::find_memory(uint64_t address, uint64_t size_bytes) const {
+  const CodeUnit& unit = *launch_->unit;
+  const uint64_t scratch_bytes =
+      unit.scratch_bytes * (unit.warp_entry != nullptr ? state_.warp_count : 1);
+  const AddressRange shared{reinterpret_cast<uint64_t>(state_.shared), launch_->shared_bytes};
+  if (shared.holds(address, size_bytes)) return shared;
+  const AddressRange scratch{reinterpret_cast<uint64_t>(state_.scratch), scratch_bytes};
+  if (scratch.holds(address, size_bytes)) return scratch;
+  return launch_->allocations->find(address, size_bytes);
 }
 
 Result<Ending> Executor::run(LaunchRun& launch) {
@@ -268,7 +287,7 @@ KM_NO_SANITIZE void Executor::leave(Ending ending) {
 }
 
 KM_NO_SANITIZE void Executor::raise(simt::FaultKind kind, uint64_t pc, uint64_t address,
-                                    uint64_t size_bytes, uint32_t thread) {
+                                    uint64_t size_bytes, uint32_t thread, uint32_t line) {
   fault_.kind = kind;
   fault_.fault.signal = 0;
   fault_.fault.code = 0;
@@ -276,6 +295,8 @@ KM_NO_SANITIZE void Executor::raise(simt::FaultKind kind, uint64_t pc, uint64_t 
   fault_.fault.address = address;
   fault_.fault.stack_overflow = false;
   fault_.size_bytes = size_bytes;
+  fault_.line = line;
+  fault_.helper_line = 0;
   fault_.thread = thread;
   fault_.has_thread = true;
   fault_.deadlock = false;

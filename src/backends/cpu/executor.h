@@ -9,6 +9,7 @@
 #include <string>
 
 #include "backends/cpu/address_space.h"
+#include "backends/cpu/allocations.h"
 #include "backends/cpu/fault.h"
 #include "backends/cpu/launch_run.h"
 #include "backends/cpu/warps.h"
@@ -21,6 +22,9 @@ struct KernelFault {
   simt::FaultKind kind = simt::FaultKind::none;  // none: found by a signal
   Fault fault;
   uint64_t size_bytes = 0;
+  uint32_t line = 0;         // in the PTX text, 0: the one that the pc belongs to
+  uint32_t helper_line = 0;  // where the pc belongs to none: that of the access it serves
+  uint64_t shared_address = 0;
   uint32_t block[3] = {};
   uint32_t thread = 0;  // linear; the first of the packet when has_thread is false
   bool has_thread = false;
@@ -50,8 +54,9 @@ class Executor {
   static void keep_start_times();
 
   // Called by generated code through the runtime table.
+  /// `line` in the PTX text counts where it is not 0, else the one that `pc` belongs to.
   [[noreturn]] void raise(simt::FaultKind kind, uint64_t pc, uint64_t address, uint64_t size_bytes,
-                          uint32_t thread);
+                          uint32_t thread, uint32_t line = 0);
   /// Takes the text over; null: not known.
   [[noreturn]] void raise_assertion(std::string* text, uint64_t pc, uint32_t thread);
   [[noreturn]] void raise_deadlock(uint64_t pc);
@@ -59,6 +64,9 @@ class Executor {
   void check_stop(uint64_t pc);
   /// Leaves with a stack overflow when less than `size_bytes` of stack are left.
   void check_stack(uint64_t size_bytes, uint64_t pc);
+  /// The memory around an access that the launch may make, empty: it may not.
+  AddressRange find_memory(uint64_t address, uint64_t size_bytes) const;
+  uint32_t first_thread() const { return state_.first_thread; }
   Warps& warps() { return warps_; }
   const LaunchRun& launch() const { return *launch_; }
 

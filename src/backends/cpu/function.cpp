@@ -50,8 +50,9 @@ KernelCode::KernelCode(const Function* function, const simt::Variant& variant,
 
 std::string KernelCode::kernel_name() const { return function_->kernel().name; }
 
-std::string KernelCode::position_of(uint64_t pc) const {
+std::string KernelCode::position_of(uint64_t pc, uint32_t helper_line) const {
   simt::Code::Position position = code_->position_of(pc);
+  if (position.line == 0) position.line = helper_line;
   if (position.line == 0) return {};
   const std::string& name = function_->module().name();
   std::string line = std::to_string(position.line);
@@ -124,6 +125,7 @@ simt::Variant Function::variant_for(const uint32_t block[3], bool assume_no_wrap
   simt::Variant variant;
   variant.block = {block[0], block[1], block[2]};
   variant.assume_no_wrap = assume_no_wrap;
+  variant.checked = config().checked;
   variant.isa = config().isa;
   return variant;
 }

@@ -110,6 +110,7 @@ Status fill_in(Command* command, const Function& function, const kmb_launch& lau
   run.stop = context->stop_word();
   run.owner = context;
   run.output = &context->output();
+  run.allocations = &context->allocations();
   return {};
 }
 

@@ -11,6 +11,7 @@
 
 namespace km::cpu {
 
+class Allocations;
 class Output;
 
 struct LaunchRun {
@@ -21,6 +22,7 @@ struct LaunchRun {
   const std::atomic<uint32_t>* stop = nullptr;  // not 0: every thread leaves
   const void* owner = nullptr;                  // whose launches are stopped together
   Output* output = nullptr;                     // of device printf
+  const Allocations* allocations = nullptr;     // what checked code may touch
   BlockRange range;
 };
 

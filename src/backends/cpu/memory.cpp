@@ -39,13 +39,13 @@ void fill_on_stream(Stream* stream, const Heap::Block& block, Memory* memory) {
 }  // namespace
 
 Memory::Memory(Context* context, uint64_t address, uint64_t size_bytes, const Heap::Block& block)
-    : context_(context), address_(address), block_(block) {
+    : context_(context), address_(address), size_bytes_(size_bytes), block_(block) {
   context_->retain();
   context_->allocations().add(address, size_bytes);
 }
 
 Memory::~Memory() {
-  context_->allocations().remove(address_);
+  context_->allocations().remove(address_, size_bytes_);
   if (block_.address != 0) Heap::instance().free(block_);
   if (release_ != nullptr) {
     post_callback([release = release_, user_data = user_data_] { release(user_data); });

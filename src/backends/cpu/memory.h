@@ -30,7 +30,7 @@ class Memory {
 
  private:
   Context* const context_;
-  const uint64_t address_;
+  const uint64_t address_, size_bytes_;
   const Heap::Block block_;
   km_release_callback release_ = nullptr;
   void* user_data_ = nullptr;

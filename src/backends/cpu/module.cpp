@@ -27,7 +27,9 @@ Result<std::unique_ptr<Module>> Module::load(Context* context, std::string_view 
 
 Module::~Module() {
   if (block_.address != 0) {
-    context_->allocations().remove(block_.address);
+    for (uint32_t i = 0; i < addresses_.size(); ++i) {
+      context_->allocations().remove(addresses_[i], size_of_variable(i));
+    }
     Heap::instance().free(block_);
   }
   context_->release();
@@ -46,15 +48,21 @@ Status Module::place_variables() {
     // Aligned as an allocation is, so that each can be handed out as a slice.
     size_bytes = round_up(size_bytes, std::max<uint64_t>(variable.align_bytes, Heap::kAlignBytes));
     addresses_.push_back(size_bytes);
-    size_bytes += std::max<uint64_t>(variable.size_bytes, 1);
+    size_bytes += size_of_variable(static_cast<uint32_t>(addresses_.size() - 1));
   }
   if (size_bytes == 0) return {};
   KM_ASSIGN(block_, Heap::instance().allocate(size_bytes, true));
   if (!block_.fresh) memset(reinterpret_cast<void*>(block_.address), 0, size_bytes);
-  context_->allocations().add(block_.address, size_bytes);
   for (uint64_t& address : addresses_) address += block_.address;
-  for (uint32_t i = 0; i < addresses_.size(); ++i) initialise_variable(i);
+  for (uint32_t i = 0; i < addresses_.size(); ++i) {
+    context_->allocations().add(addresses_[i], size_of_variable(i));
+    initialise_variable(i);
+  }
   return {};
+}
+
+uint64_t Module::size_of_variable(uint32_t index) const {
+  return std::max<uint64_t>(program_->variables()[index].size_bytes, 1);
 }
 
 void Module::initialise_variable(uint32_t index) {

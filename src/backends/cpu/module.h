@@ -27,7 +27,7 @@ class KernelCode final : public CodeUnit {
   const simt::Variant& variant() const { return variant_; }
   const simt::Code& code() const { return *code_; }
   std::string kernel_name() const override;
-  std::string position_of(uint64_t pc) const override;
+  std::string position_of(uint64_t pc, uint32_t helper_line) const override;
 
  private:
   const Function* const function_;
@@ -83,6 +83,7 @@ class Module {
  private:
   Module(Context* context, std::string_view name) : context_(context), name_(name) {}
   Status place_variables();
+  uint64_t size_of_variable(uint32_t index) const;
   void initialise_variable(uint32_t index);
 
   Context* const context_;

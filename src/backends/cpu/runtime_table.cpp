@@ -125,6 +125,28 @@ KM_NO_SANITIZE void sleep_ns(const LaunchRecord*, BlockState* state, uint32_t du
   }
 }
 
+KM_NO_SANITIZE void check_range(const LaunchRecord*, BlockState* state, const uint64_t* addresses,
+                                uint32_t lanes, const simt::AccessPart* parts, uint32_t part_count,
+                                uint64_t extent_bytes, uint64_t* out_range) {
+  Executor& executor = executor_of(state);
+  AddressRange range;
+  for (uint32_t left = lanes; left != 0; left &= left - 1) {
+    const auto lane = static_cast<uint32_t>(__builtin_ctz(left));
+    for (uint32_t i = 0; i < part_count; ++i) {
+      const simt::AccessPart& part = parts[i];
+      const uint64_t address = addresses[lane] + static_cast<uint64_t>(part.offset_bytes);
+      if (range.holds(address, part.size_bytes)) continue;
+      range = executor.find_memory(address, part.size_bytes);
+      if (!range.is_empty()) continue;
+      executor.raise(FaultKind::illegal_address, KM_CALLER_PC, address, part.size_bytes,
+                     executor.first_thread() + lane, part.line);
+    }
+  }
+  const bool fits = extent_bytes <= range.size_bytes;
+  out_range[0] = fits ? range.begin : UINT64_MAX;
+  out_range[1] = fits ? range.size_bytes - extent_bytes : 0;
+}
+
 constexpr simt::RuntimeTable kTable = {
     .raise = raise,
     .print = print,
@@ -135,6 +157,7 @@ constexpr simt::RuntimeTable kTable = {
     .yield = yield,
     .time_ns = now_ns,
     .sleep_ns = sleep_ns,
+    .check_range = check_range,
 };
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -148,7 +149,7 @@ class Emitter {
   void raise(FaultKind kind, Value* address, uint64_t size_bytes);
   void for_each_lane(Value* bits, const std::function<void(Value* lane)>& body);
   Value* lane_of(Value* vector_or_scalar, Value* lane);
-  llvm::CallInst* call_runtime(unsigned index, llvm::FunctionType* type,
+  llvm::CallInst* call_runtime(uint64_t entry, llvm::FunctionType* type,
                                std::vector<Value*> arguments);
   // ---- lower/memory.cpp
   struct Address {
@@ -159,7 +160,6 @@ class Emitter {
     Value* ok = nullptr;               // base form holds, null: always
     std::function<Value*()> exact;     // makes the vector where the base form does not hold
     unsigned align_bits = 0;           // known trailing zeros of every lane's address
-    ValueId reg = kNone;
   };
   Address address_of(const Inst& inst, const ptx::Operand& operand, ptx::Space space);
   ptx::Space space_of(const Inst& inst, const ptx::Operand& operand) const;
@@ -186,10 +186,23 @@ class Emitter {
                      const std::vector<Value*>& values, Value* lanes);
   bool is_dense(const Address& address, const Access& access) const;
   std::optional<int64_t> wide_span(const Address& address, const Access& access) const;
-  void check_alignment(const Address& address, uint64_t size_bytes);
   void branch_unlikely(Value* condition, const std::function<void()>& then);
   std::vector<Value*> choose(Value* condition, const std::function<std::vector<Value*>()>& fast,
                              const std::function<std::vector<Value*>()>& slow);
+  // ---- lower/access_checks.cpp
+  struct MemoryAccess {
+    const ptx::Operand* place = nullptr;
+    ptx::Space space = ptx::Space::generic;
+    uint64_t size_bytes = 0;
+    uint32_t line = 0;
+  };
+  void check_access(const Inst& inst, const Address& address);
+  void check_alignment(const Address& address, uint64_t size_bytes);
+  void check_range(const Inst& inst, const MemoryAccess& access, const Address& address);
+  std::optional<MemoryAccess> memory_access(const Inst& inst) const;
+  bool is_within_symbol(const MemoryAccess& access) const;
+  std::vector<MemoryAccess> accesses_together(const Inst& inst, const MemoryAccess& access) const;
+  llvm::Constant* access_table(const std::vector<MemoryAccess>& together);
   // ---- lower/helpers.cpp: out-of-line functions of the module
   llvm::Function* gather_helper(llvm::Type* element, bool is_volatile);
   llvm::Function* scatter_helper(llvm::Type* element, bool is_volatile);
@@ -254,6 +267,7 @@ class Emitter {
   std::map<BlockId, llvm::AllocaInst*> mask_variables_;
   Value *mask_cache_ = nullptr, *mask_bits_cache_ = nullptr;
   std::map<ValueId, Value*> cache_, vector_cache_;
+  std::set<std::pair<ValueId, ptx::Space>> checked_bases_;  // in checked code
 
   std::vector<uint8_t> cross_block_;
   std::vector<NanClass> nan_class_;

@@ -177,7 +177,7 @@ void Emitter::lower_atomic(const Inst& inst) {
   const bool shared = space == ptx::Space::shared;
   const Address address = address_of(inst, ptx.operands[at], space);
   const Type type = ptx.type();
-  check_alignment(address, ptx::size_bytes(type));
+  check_access(inst, address);
   const bool uniform = address.lanes == nullptr && address.offsets == nullptr;
   if (uniform && lower_uniform_reduction(inst, address, shared)) return;
   Value* first = operand(inst, ptx.operands[at + 1], type, true, true);

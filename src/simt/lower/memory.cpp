@@ -63,7 +63,6 @@ Emitter::Address Emitter::address_of(const Inst& inst, const Operand& operand, p
     return address;
   }
   const ValueId value = inst.read(operand.reg);
-  address.reg = value;
   const Shape shape = shape_of(value);
   const bool narrow = ptx::size_bits(kernel_.values[value].type) == 32;
   auto finish = [this, shared, narrow, offset = operand.offset](Value* content) {
@@ -164,35 +163,6 @@ std::vector<llvm::Value*> Emitter::choose(Value* condition,
   return merged;
 }
 
-/// Once for the packet: lanes lie multiples of the size apart, or are checked one by one.
-void Emitter::check_alignment(const Address& address, uint64_t size_bytes) {
-  if (size_bytes <= 1 || address.align_bits >= static_cast<unsigned>(__builtin_ctzll(size_bytes))) {
-    return;
-  }
-  Value* misaligned = nullptr;
-  bool regular = address.lanes == nullptr;
-  if (address.offsets != nullptr) {
-    for (uint32_t l = 0; l < lanes_; ++l) {
-      regular = regular && (*address.offsets)[l] % static_cast<int64_t>(size_bytes) == 0;
-    }
-  }
-  Value* at = nullptr;
-  if (regular) {
-    at = address.base;
-    misaligned = b_.CreateICmpNE(b_.CreateAnd(at, i64(size_bytes - 1)), i64(0));
-  } else {
-    Value* lanes = lanes_of(address);
-    Value* low = b_.CreateAnd(lanes, splat(i64(size_bytes - 1)));
-    Value* bad =
-        and_masks(mask(), b_.CreateICmpNE(low, llvm::Constant::getNullValue(low->getType())));
-    misaligned = any(bad);
-    Value* bits = bits_of(bad);
-    Value* lane = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, bits, b_.getFalse());
-    at = b_.CreateExtractElement(lanes, b_.CreateAnd(lane, i32(lanes_ - 1)));
-  }
-  branch_unlikely(misaligned, [&] { raise(FaultKind::misaligned, at, size_bytes); });
-}
-
 /// Lanes lie side by side: one vector access.
 bool Emitter::is_dense(const Address& address, const Access& access) const {
   if (address.offsets == nullptr || access.count != 1) return false;
@@ -233,7 +203,7 @@ void Emitter::lower_load(const Inst& inst) {
   const ptx::Space space = space_of(inst, source);
   access.invariant = space == ptx::Space::param;
   const Address address = address_of(inst, source, space);
-  check_alignment(address, ptx::size_bytes(access.type) * access.count);
+  check_access(inst, address);
   std::vector<Value*> results = load(address, access);
   if (ptx.has(Modifier::acquire)) b_.CreateFence(llvm::AtomicOrdering::Acquire);
   for (unsigned i = 0; i < access.count; ++i) {
@@ -338,7 +308,7 @@ void Emitter::lower_store(const Inst& inst) {
                        ptx.has(Modifier::release) || ptx.has(Modifier::mmio);
   if (ptx.has(Modifier::release)) b_.CreateFence(llvm::AtomicOrdering::Release);
   const Address address = address_of(inst, target, space_of(inst, target));
-  check_alignment(address, ptx::size_bytes(access.type) * access.count);
+  check_access(inst, address);
   const bool uniform = address.lanes == nullptr && address.offsets == nullptr;
   std::vector<Value*> values;
   for (unsigned i = 0; i < access.count; ++i) {

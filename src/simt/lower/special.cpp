@@ -12,27 +12,9 @@ using ptx::Type;
 
 namespace {
 
-enum RuntimeEntry : unsigned {  // order of RuntimeTable
-  kRaise,
-  kPrint,
-  kAssertFail,
-  kBarrierWait,
-  kBarrierArrive,
-  kBarrierReduce,
-  kYield,
-  kTime,
-};
+constexpr uint64_t kSharedWindowBytes = uint64_t{1} << 31;  // above its base
 
 }  // namespace
-
-static_assert(offsetof(RuntimeTable, raise) == 8 * kRaise &&
-              offsetof(RuntimeTable, print) == 8 * kPrint &&
-              offsetof(RuntimeTable, assert_fail) == 8 * kAssertFail &&
-              offsetof(RuntimeTable, barrier_wait) == 8 * kBarrierWait &&
-              offsetof(RuntimeTable, barrier_arrive) == 8 * kBarrierArrive &&
-              offsetof(RuntimeTable, barrier_reduce) == 8 * kBarrierReduce &&
-              offsetof(RuntimeTable, yield) == 8 * kYield &&
-              offsetof(RuntimeTable, time_ns) == 8 * kTime);
 
 /// %tid of lane 0, or of every lane, from the packet's first linear thread.
 llvm::Value* Emitter::thread_index(unsigned dimension, bool as_vector) {
@@ -83,7 +65,7 @@ llvm::Value* Emitter::time_register(ptx::SpecialRegister special) {
       special == Special::clock || special == Special::clock_hi || special == Special::clock64;
   auto* type = llvm::FunctionType::get(b_.getInt64Ty(), {}, false);
   Value* now = clock ? b_.CreateIntrinsic(llvm::Intrinsic::readcyclecounter, {}, {})
-                     : static_cast<Value*>(call_runtime(kTime, type, {}));
+                     : static_cast<Value*>(call_runtime(offsetof(RuntimeTable, time_ns), type, {}));
   if (special == Special::clock64 || special == Special::globaltimer) return now;
   const bool high = special == Special::clock_hi || special == Special::globaltimer_hi;
   if (high) now = b_.CreateLShr(now, i64(32));
@@ -178,7 +160,7 @@ void Emitter::lower_isspacep(const Inst& inst) {
   auto within = [&](Value* base, Value* size) {
     return b_.CreateICmpULT(b_.CreateSub(address, wide(base)), wide(size));
   };
-  Value* shared = within(shared_, i64(uint64_t{1} << 32));
+  Value* shared = within(shared_, i64(kSharedWindowBytes));
   const uint64_t local_bytes = scratch_bytes_ - local_offset_bytes_;
   Value* local = within(b_.CreateAdd(scratch_, i64(local_offset_bytes_)), i64(local_bytes));
   Value* result = nullptr;
@@ -202,9 +184,9 @@ void Emitter::lower_fence(const Inst& inst) {
                        : llvm::AtomicOrdering::SequentiallyConsistent);
 }
 
-llvm::CallInst* Emitter::call_runtime(unsigned index, llvm::FunctionType* type,
+llvm::CallInst* Emitter::call_runtime(uint64_t entry, llvm::FunctionType* type,
                                       std::vector<Value*> arguments) {
-  Value* function = load_field(runtime_, 8 * uint64_t{index}, b_.getPtrTy(), true);
+  Value* function = load_field(runtime_, entry, b_.getPtrTy(), true);
   auto* call = b_.CreateCall(type, function, arguments);
   call->setDoesNotThrow();
   return call;
@@ -220,7 +202,7 @@ void Emitter::raise(FaultKind kind, Value* address, uint64_t size_bytes) {
   Value* thread = b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), first_thread_), lane);
   if (address == nullptr) address = i64(0);
   call_runtime(
-      kRaise, type,
+      offsetof(RuntimeTable, raise), type,
       {record_, state_, i32(static_cast<uint32_t>(kind)), address, i64(size_bytes), thread});
 }
 
@@ -280,7 +262,7 @@ void Emitter::lower_print(const Inst& inst) {
   Value* first = b_.CreateLoad(b_.getInt32Ty(), first_thread_);
   for_each_lane(mask_bits(), [&](Value* lane) {
     Value* count = call_runtime(
-        kPrint, type,
+        offsetof(RuntimeTable, print), type,
         {record_, state_, lane_of(format, lane), lane_of(values, lane), b_.CreateAdd(first, lane)});
     Value* old = b_.CreateLoad(vector_of(b_.getInt32Ty()), results);
     b_.CreateStore(b_.CreateInsertElement(old, count, lane), results);
@@ -305,7 +287,7 @@ void Emitter::lower_assert(const Inst& inst) {
                               false);
   Value* lane = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, mask_bits(), b_.getFalse());
   Value* thread = b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), first_thread_), lane);
-  call_runtime(kAssertFail, type,
+  call_runtime(offsetof(RuntimeTable, assert_fail), type,
                {record_, state_, argument(0, Type::u64), argument(1, Type::u64),
                 argument(2, Type::u32), argument(3, Type::u64), thread});
 }
@@ -339,12 +321,14 @@ void Emitter::lower_barrier_call(const Inst& inst) {
     if (reduces) {
       auto* type = llvm::FunctionType::get(
           word, {b_.getPtrTy(), b_.getPtrTy(), word, word, word, word}, false);
-      count = call_runtime(kBarrierReduce, type, {record_, state_, id, expected, here, count});
+      count = call_runtime(offsetof(RuntimeTable, barrier_reduce), type,
+                           {record_, state_, id, expected, here, count});
     } else {
       auto* type = llvm::FunctionType::get(b_.getVoidTy(),
                                            {b_.getPtrTy(), b_.getPtrTy(), word, word, word}, false);
-      call_runtime(ptx.has(Modifier::arrive) ? kBarrierArrive : kBarrierWait, type,
-                   {record_, state_, id, expected, here});
+      call_runtime(ptx.has(Modifier::arrive) ? offsetof(RuntimeTable, barrier_arrive)
+                                             : offsetof(RuntimeTable, barrier_wait),
+                   type, {record_, state_, id, expected, here});
     }
   }
   if (!reduces) return;

@@ -35,7 +35,7 @@ struct TestCode final : CodeUnit {
     set_range();
   }
   std::string kernel_name() const override { return name_; }
-  std::string position_of(uint64_t) const override { return "test.ptx:7"; }
+  std::string position_of(uint64_t, uint32_t) const override { return "test.ptx:7"; }
 
  private:
   void set_range() {

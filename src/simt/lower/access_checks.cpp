@@ -1,0 +1,166 @@
+// What is tested before an access: alignment, and in checked code the address itself.
+#include <algorithm>
+
+#include "simt/emit/emitter.h"
+
+namespace km::simt {
+
+using ptx::Opcode;
+using ptx::Operand;
+
+/// What every load, store and atomic goes through before it touches memory.
+void Emitter::check_access(const Inst& inst, const Address& address) {
+  const MemoryAccess access = *memory_access(inst);
+  check_alignment(address, access.size_bytes);
+  if (plan_.variant.checked && !is_within_symbol(access)) check_range(inst, access, address);
+  // A fault in a helper function has no line of its own.
+  if (address.lanes == nullptr && address.offsets == nullptr) return;
+  Value* line = b_.CreateConstGEP1_64(b_.getInt8Ty(), state_, offsetof(BlockState, line));
+  b_.CreateStore(i32(inst.ptx->location.line), line);
+}
+
+std::optional<Emitter::MemoryAccess> Emitter::memory_access(const Inst& inst) const {
+  const auto& ptx = *inst.ptx;
+  unsigned address = 1, content = 0;
+  switch (ptx.opcode) {
+    case Opcode::ld:
+    case Opcode::ldu:
+    case Opcode::atom:
+      break;
+    case Opcode::st:
+    case Opcode::red:
+      std::swap(address, content);
+      break;
+    default:
+      return std::nullopt;
+  }
+  const Operand& value = ptx.operands[content];
+  const uint64_t count = value.kind == Operand::Kind::vector ? value.count : 1;
+  const Operand& place = ptx.operands[address];
+  return MemoryAccess{&place, space_of(inst, place),
+                      count * ptx::size_bytes(ptx.types[ptx.type_count - 1]), ptx.location.line};
+}
+
+/// A variable at an offset inside it needs no test.
+bool Emitter::is_within_symbol(const MemoryAccess& access) const {
+  if (access.space == ptx::Space::param) return true;
+  const Operand& place = *access.place;
+  if (place.symbol == ptx::kNone) return false;
+  const auto& symbol = place.local_symbol ? kernel_.function->symbols[place.symbol]
+                                          : kernel_.module->symbols[place.symbol];
+  const uint64_t size_bytes = symbol.size_bytes;
+  const auto offset = static_cast<uint64_t>(place.offset);
+  return access.size_bytes <= size_bytes && offset <= size_bytes - access.size_bytes;
+}
+
+/// The accesses that happen whenever this one does and go to constant distances from the same
+/// register, this one first: they are tested together.
+std::vector<Emitter::MemoryAccess> Emitter::accesses_together(const Inst& inst,
+                                                              const MemoryAccess& access) const {
+  std::vector<MemoryAccess> list{access};
+  if (access.place->reg == ptx::kNone) return list;
+  const ValueId base = inst.read(access.place->reg);
+  const auto& insts = kernel_.blocks[block_].insts;
+  for (size_t i = static_cast<size_t>(&inst - insts.data()) + 1; i < insts.size(); ++i) {
+    if (insts[i].ptx->opcode == Opcode::call || insts[i].ptx->opcode == Opcode::trap) break;
+    const auto next = memory_access(insts[i]);
+    if (!next || next->space != access.space || next->place->reg == ptx::kNone) continue;
+    if (insts[i].read(next->place->reg) == base) list.push_back(*next);
+  }
+  return list;
+}
+
+/// Once for the packet: lanes lie multiples of the size apart, or are checked one by one.
+void Emitter::check_alignment(const Address& address, uint64_t size_bytes) {
+  if (size_bytes <= 1 || address.align_bits >= static_cast<unsigned>(__builtin_ctzll(size_bytes))) {
+    return;
+  }
+  Value* misaligned = nullptr;
+  bool regular = address.lanes == nullptr;
+  if (address.offsets != nullptr) {
+    for (uint32_t l = 0; l < lanes_; ++l) {
+      regular = regular && (*address.offsets)[l] % static_cast<int64_t>(size_bytes) == 0;
+    }
+  }
+  Value* at = nullptr;
+  if (regular) {
+    at = address.base;
+    misaligned = b_.CreateICmpNE(b_.CreateAnd(at, i64(size_bytes - 1)), i64(0));
+  } else {
+    Value* lanes = lanes_of(address);
+    Value* low = b_.CreateAnd(lanes, splat(i64(size_bytes - 1)));
+    Value* bad =
+        and_masks(mask(), b_.CreateICmpNE(low, llvm::Constant::getNullValue(low->getType())));
+    misaligned = any(bad);
+    Value* bits = bits_of(bad);
+    Value* lane = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, bits, b_.getFalse());
+    at = b_.CreateExtractElement(lanes, b_.CreateAnd(lane, i32(lanes_ - 1)));
+  }
+  branch_unlikely(misaligned, [&] { raise(FaultKind::misaligned, at, size_bytes); });
+}
+
+/// Each place remembers the allocation it touched last and tests against that one: once for the
+/// packet where the lanes' offsets are known, else lane by lane.
+void Emitter::check_range(const Inst& inst, const MemoryAccess& access, const Address& address) {
+  if (access.place->reg != ptx::kNone &&
+      !checked_bases_.emplace(inst.read(access.place->reg), access.space).second) {
+    return;
+  }
+  const std::vector<MemoryAccess> together = accesses_together(inst, access);
+  int64_t low = 0, high = 0;  // relative to this access
+  for (const MemoryAccess& each : together) {
+    const int64_t offset = each.place->offset - access.place->offset;
+    low = std::min(low, offset);
+    high = std::max(high, offset + static_cast<int64_t>(each.size_bytes));
+  }
+  auto* range = variable(llvm::ArrayType::get(b_.getInt64Ty(), 2), "range");
+  Value* begin = load_field(range, 0, b_.getInt64Ty(), false);
+  Value* last = load_field(range, 8, b_.getInt64Ty(), false);
+  Value* outside = nullptr;
+  if (address.lanes != nullptr) {
+    Value* first = b_.CreateSub(begin, i64(static_cast<uint64_t>(low)));
+    Value* distance = b_.CreateSub(address.lanes, splat(first));
+    outside = any(and_masks(mask(), b_.CreateICmpUGT(distance, splat(last))));
+  } else {
+    if (address.offsets != nullptr) {
+      const auto first = address.offsets->begin();
+      const auto [least, most] = std::minmax_element(first, first + lanes_);
+      low += *least;
+      high += *most;
+    }
+    Value* at = b_.CreateAdd(address.base, i64(static_cast<uint64_t>(low)));
+    outside = b_.CreateICmpUGT(b_.CreateSub(at, begin), last);
+    if (address.ok != nullptr) outside = b_.CreateOr(outside, b_.CreateNot(address.ok));
+  }
+  auto* addresses = variable(vector_of(b_.getInt64Ty()), "addresses");
+  branch_unlikely(outside, [&] {
+    b_.CreateStore(lanes_of(address), addresses);
+    auto* pointer = b_.getPtrTy();
+    auto* type = llvm::FunctionType::get(b_.getVoidTy(),
+                                         {pointer, pointer, pointer, b_.getInt32Ty(), pointer,
+                                          b_.getInt32Ty(), b_.getInt64Ty(), pointer},
+                                         false);
+    call_runtime(offsetof(RuntimeTable, check_range), type,
+                 {record_, state_, addresses, mask_bits(), access_table(together),
+                  i32(together.size()), i64(static_cast<uint64_t>(high - low)), range});
+  });
+}
+
+/// AccessPart records for the runtime.
+llvm::Constant* Emitter::access_table(const std::vector<MemoryAccess>& together) {
+  std::vector<uint64_t> words;
+  for (const MemoryAccess& each : together) {
+    words.push_back(static_cast<uint64_t>(each.place->offset - together[0].place->offset));
+    words.push_back(each.size_bytes | uint64_t{each.line} << 32);
+  }
+  auto* content = llvm::ConstantDataArray::get(context_, words);
+  const std::string name = "km_accesses_" + std::to_string(module_.global_size());
+  auto* table =
+      llvm::cast<llvm::GlobalVariable>(module_.getOrInsertGlobal(name, content->getType()));
+  table->setInitializer(content);
+  table->setConstant(true);
+  table->setLinkage(llvm::GlobalValue::PrivateLinkage);
+  return table;
+}
+
+}  // namespace km::simt
