@@ -16,7 +16,7 @@ function(km_add_unit_tests area)
     PROPERTIES TIMEOUT ${KM_TEST_TIMEOUT_S} LABELS unit ENVIRONMENT "${KM_TEST_ENVIRONMENT}")
 endfunction()
 
-foreach(area base ptx simt compile core cpu)
+foreach(area base ptx simt compile core cpu reference)
   km_add_unit_tests(${area})
 endforeach()
 # Where the CUDA headers are, our prototypes are checked against them.

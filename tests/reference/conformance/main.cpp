@@ -1,0 +1,86 @@
+// Compares the engine with the reference, every variant of every computing instruction:
+//   km_conformance [--every=N] [--inputs=N] [--seed=N] [--filter=TEXT] [--write-refused]
+// --every takes one variant in N, another one for each seed. Exits with 77 where the machine lacks
+// the vector instructions that KM_CPU_ISA asks for.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "harness/session.h"
+#include "refused.h"
+#include "runner.h"
+
+namespace km::reference {
+namespace {
+
+struct Options {
+  uint64_t every = 1, inputs = 1024, seed = 1;
+  std::string filter;
+  bool write_refused = false;
+};
+
+bool read_number(const char* argument, const char* name, uint64_t& value) {
+  const size_t length = std::strlen(name);
+  if (std::strncmp(argument, name, length) != 0) return false;
+  value = std::strtoull(argument + length, nullptr, 0);
+  return true;
+}
+
+Options read_options(int count, char** arguments) {
+  Options options;
+  for (int i = 1; i < count; ++i) {
+    const char* argument = arguments[i];
+    if (std::strncmp(argument, "--filter=", 9) == 0) options.filter = argument + 9;
+    if (std::strcmp(argument, "--write-refused") == 0) options.write_refused = true;
+    const bool known = read_number(argument, "--every=", options.every) ||
+                       read_number(argument, "--inputs=", options.inputs) ||
+                       read_number(argument, "--seed=", options.seed);
+    if (!known && argument[2] != 'f' && argument[2] != 'w') {
+      std::fprintf(stderr, "unknown argument %s\n", argument);
+      std::exit(2);
+    }
+  }
+  return options;
+}
+
+std::vector<Variant> chosen_variants(const Options& options) {
+  std::vector<Variant> all = all_variants(), chosen;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const bool named = all[i].text.find(options.filter) != std::string::npos;
+    if (named && (i + options.seed) % options.every == 0) chosen.push_back(std::move(all[i]));
+  }
+  return chosen;
+}
+
+int run(const Options& options) {
+  const std::vector<Variant> variants = chosen_variants(options);
+  const Report report = run_variants(variants, options.inputs, options.seed);
+  std::vector<std::string> failures = report.mismatches;
+  const RefusedList refused(variants, report.refused);
+  if (options.write_refused) {
+    refused.write(KM_REFUSED_FORMS);
+  } else {
+    const auto differences = refused.differences(KM_REFUSED_FORMS);
+    failures.insert(failures.end(), differences.begin(), differences.end());
+  }
+  for (const std::string& line : failures) std::printf("%s\n", line.c_str());
+  std::printf("%llu variants, %llu results compared, %zu refused, %zu failures\n",
+              static_cast<unsigned long long>(report.variants),
+              static_cast<unsigned long long>(report.results), report.refused.size(),
+              failures.size());
+  return failures.empty() ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace km::reference
+
+int main(int count, char** arguments) {
+  try {
+    km::kernels::session();
+  } catch (const km::kernels::Failure& failure) {
+    std::printf("%s\n", failure.what());
+    return 77;
+  }
+  return km::reference::run(km::reference::read_options(count, arguments));
+}

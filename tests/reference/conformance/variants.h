@@ -1,0 +1,44 @@
+// Every way to write the instructions of the table that compute something.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ptx/ptx.h"
+#include "reference/operands.h"
+
+namespace km::reference {
+
+/// One source operand of a variant: read from a column of inputs, or a constant.
+struct Source {
+  Type type = Type::none;
+  bool constant = false;
+  uint64_t value = 0;
+};
+
+/// One instruction with registers as operands.
+struct Variant {
+  std::string mnemonic;  // "add.rn.ftz.f32"
+  std::string text;      // with its operands, and the name of the second destination
+  std::string form;      // the row of the table
+  std::vector<Source> sources;
+  Type result = Type::none;
+  bool second_result = false;
+  bool reads_carry = false, writes_carry = false, borrows = false;
+  std::shared_ptr<const ptx::Module> module;  // the instruction, parsed
+  uint32_t index = 0;                         // in the code of its function
+
+  const Instruction& instruction() const { return module->functions[0].code[index]; }
+};
+
+/// All variants whose meaning the reference knows, in the order of the table.
+std::vector<Variant> all_variants();
+
+/// "%f" of f32, "%r" of 32 bits and the like.
+std::string register_prefix(Type type);
+/// The bits of the register that operands of the type use here.
+unsigned register_bits(Type type);
+
+}  // namespace km::reference

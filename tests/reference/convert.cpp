@@ -1,0 +1,133 @@
+// cvt in all its forms. The rules where PTX leaves room: NaN becomes 0 in narrow integers of narrow
+// sources, else the highest bit alone; .ftz concerns f32 only.
+#include "reference/evaluate.h"
+#include "reference/values.h"
+
+namespace km::reference {
+namespace {
+
+Round round_of(const Instruction& in) {
+  if (in.has(Modifier::rz) || in.has(Modifier::rzi)) return Round::rz;
+  if (in.has(Modifier::rm) || in.has(Modifier::rmi)) return Round::rm;
+  if (in.has(Modifier::rp) || in.has(Modifier::rpi)) return Round::rp;
+  return in.has(Modifier::rna) ? Round::rna : Round::rn;
+}
+
+bool rounds_to_integral(const Instruction& in) {
+  return in.has(Modifier::rni) || in.has(Modifier::rzi) || in.has(Modifier::rmi) ||
+         in.has(Modifier::rpi);
+}
+
+/// A source in floating point.
+Number source_of(const Instruction& in, Type type, Bits raw) {
+  const Format& format = *format_of(type);
+  auto bits = static_cast<uint64_t>(raw);
+  if (in.has(Modifier::ftz) && element_of(type) == Type::f32) bits = flush(format, bits);
+  return decode(format, bits);
+}
+
+/// Rounds to the target's format and clamps.
+uint64_t deliver(const Instruction& in, Type type, Number number) {
+  const bool below = number.negative || number.is_zero();
+  if (in.has(Modifier::relu) && below && !number.is_nan()) number = {};
+  const Format& format = *format_of(type);
+  uint64_t bits = encode(format, number, round_of(in), in.has(Modifier::satfinite));
+  if (in.has(Modifier::sat)) bits = saturate(format, bits);
+  return in.has(Modifier::ftz) && type == Type::f32 ? flush(format, bits) : bits;
+}
+
+Result integer_to_integer(const Arguments& a) {
+  const Type to = a.in.type(0), from = a.in.type(1);
+  SignedBits value = extend(a.s[0], ptx::size_bits(from), ptx::is_signed(from));
+  if (a.in.has(Modifier::sat)) value = clamp_to(value, ptx::size_bits(to), ptx::is_signed(to));
+  return {static_cast<Bits>(value)};
+}
+
+Result integer_to_real(const Arguments& a) {
+  const Type from = a.in.type(1);
+  const SignedBits value = extend(a.s[0], ptx::size_bits(from), ptx::is_signed(from));
+  const auto magnitude = static_cast<Bits>(value < 0 ? -value : value);
+  return {deliver(a.in, a.in.type(0), from_integer(value < 0, magnitude))};
+}
+
+Result real_to_real(const Arguments& a) {
+  Number number = source_of(a.in, a.in.type(1), a.s[0]);
+  if (rounds_to_integral(a.in)) number = round_to_integral(number, round_of(a.in));
+  return {deliver(a.in, a.in.type(0), number)};
+}
+
+Bits integer_of_nan(Type to, Type from) {
+  const unsigned bits = ptx::size_bits(to);
+  const bool zero = from != Type::f64 && bits < 64;
+  return zero ? Bits{0} : Bits{1} << (bits - 1);
+}
+
+Result real_to_integer(const Arguments& a) {
+  const Type to = a.in.type(0), from = a.in.type(1);
+  const Number number = round_to_integral(source_of(a.in, from, a.s[0]), round_of(a.in));
+  const unsigned bits = ptx::size_bits(to);
+  if (number.is_nan()) return {integer_of_nan(to, from)};
+  if (number.is_zero()) return {0};
+  const bool beyond =
+      number.is_infinite() || number.exponent + highest_bit(number.significand) > 100;
+  Bits magnitude = Bits{1} << 100;
+  if (!beyond) {
+    magnitude = number.exponent < 0 ? number.significand >> -number.exponent
+                                    : number.significand << number.exponent;
+  }
+  const auto value = static_cast<SignedBits>(magnitude);
+  return {static_cast<Bits>(clamp_to(number.negative ? -value : value, bits, ptx::is_signed(to)))};
+}
+
+/// Two f32 to a pair of a narrower format; the first goes to the upper half.
+Result pack_pair(const Arguments& a) {
+  const Type part = element_of(a.in.type(0));
+  const Number upper = source_of(a.in, Type::f32, a.s[0]),
+               lower = source_of(a.in, Type::f32, a.s[1]);
+  return {Bits{deliver(a.in, part, upper)} << ptx::size_bits(part) | deliver(a.in, part, lower)};
+}
+
+/// A pair to a pair of another format.
+Result convert_pair(const Arguments& a) {
+  const Type to = element_of(a.in.type(0)), from = element_of(a.in.type(1));
+  const unsigned to_bits = ptx::size_bits(to), from_bits = ptx::size_bits(from);
+  Bits result = 0;
+  for (unsigned i = 0; i < 2; ++i) {
+    const Bits part = truncate(a.s[0] >> (i * from_bits), from_bits);
+    result |= Bits{deliver(a.in, to, source_of(a.in, from, part))} << (i * to_bits);
+  }
+  return {result};
+}
+
+/// cvt.pack: c's upper bits, a, b.
+Result pack_integers(const Arguments& a) {
+  const Type to = a.in.type(0);
+  const unsigned bits = ptx::size_bits(to);
+  const auto part = [&](Bits raw) {
+    const SignedBits value = clamp_to(sign_extend(raw, 32), bits, ptx::is_signed(to));
+    return truncate(static_cast<Bits>(value), bits);
+  };
+  Bits result = part(a.s[0]) << bits | part(a.s[1]);
+  if (a.s.size() > 2) result |= a.s[2] << (2 * bits);
+  return {result};
+}
+
+}  // namespace
+
+Handler find_convert(const Instruction& in) {
+  if (in.opcode != Opcode::cvt || in.has(Modifier::rs) || in.type_count < 2) return nullptr;
+  const Type to = in.type(0), from = in.type(1);
+  if (in.has(Modifier::pack)) return pack_integers;
+  if (is_integer(to) && is_integer(from)) return integer_to_integer;
+  const Format *to_format = format_of(to), *from_format = format_of(from);
+  if (is_packed(to)) {
+    if (to_format == nullptr || from_format == nullptr) return nullptr;
+    return from == Type::f32 ? pack_pair : convert_pair;
+  }
+  if (is_integer(to)) return from_format ? real_to_integer : nullptr;
+  if (to_format == nullptr) return nullptr;
+  if (is_integer(from)) return integer_to_real;
+  return from_format ? real_to_real : nullptr;
+}
+
+}  // namespace km::reference
