@@ -2,12 +2,8 @@
 # may be moved.
 include(CMakePackageConfigHelpers)
 
-install(FILES ${PROJECT_SOURCE_DIR}/include/c_api.h
+install(FILES ${PROJECT_SOURCE_DIR}/include/c_api.h ${PROJECT_SOURCE_DIR}/include/kernelmill.hpp
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kernelmill)
-if(EXISTS ${PROJECT_SOURCE_DIR}/include/kernelmill.hpp)
-  install(FILES ${PROJECT_SOURCE_DIR}/include/kernelmill.hpp
-    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kernelmill)
-endif()
 
 set(km_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/kernelmill)
 if(TARGET kernelmill)

@@ -12,7 +12,7 @@ wrap=()
 case $preset in
   asan | ubsan | tsan)
     targets=(km_staged_tests)
-    select=(-L '^(c|fault)$')
+    select=(-L '^(c|cpp|fault)$')
     ;;
 esac
 # gcc's ThreadSanitizer cannot place its shadow where the kernel randomises by more than 28 bits.

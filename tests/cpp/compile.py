@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""Compiles include/kernelmill.hpp alone and twice, with all warnings; and what must not compile."""
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+INCLUDE = Path(__file__).resolve().parents[2] / "include"
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wsign-conversion", "-Wshadow",
+            "-Wundef", "-Werror"]
+TWICE = "#include <kernelmill/kernelmill.hpp>\n" * 2
+# Every member of the templates, not only those that are used.
+ALL = TWICE + """
+template class km::slice<float>;
+template class km::view<unsigned char>;
+template class km::host_memory<double>;
+"""
+# Each goes into a function: what works, and what the compiler has to refuse with that word.
+WORKS = "km::stream two = std::move(stream); two.launch(function).args(slice, part, 1.0f, 2);"
+REFUSED = {
+    "a copy of a stream": ("km::stream two = stream;", "delete"),
+    "a stream as an event": ("stream.wait(stream);", "event"),
+    "an event's handle as a stream": ("km::stream two(event.get());", "km_event"),
+    "ints for floats": ("std::vector<int> host(4); slice.upload(stream, host);", "int"),
+    "download into const": (
+        "const std::vector<float> host(4); slice.download(stream, host);", "const"),
+    "a pointer as an argument": (
+        "float* host = nullptr; stream.launch(function).args(host);", "not a pointer"),
+    "a string as an argument": (
+        "stream.launch(function).args(std::string());", "kernels take bytes"),
+    "a slice of strings": ("km::slice<std::string> strings(context, 1);", "devices know bytes"),
+    "a fill with doubles": (
+        "km::slice<double> wide(context, 1); wide.fill(stream, 1.0);", "1, 2 or 4 bytes"),
+    "a view as a slice": ("km::slice<float> two = slice.part(0, 1);", "view"),
+    "a callback that may throw": ("stream.add_callback([](km_status) {});", "noexcept"),
+    "a number as a device": ("km::context two(1);", "context"),
+}
+FUNCTION = TWICE + """
+void f(km::context& context, km::stream& stream, km::event& event, km::slice<float>& slice,
+       km::view<float>& part, const km::function& function);
+void f(km::context& context, km::stream& stream, km::event& event, km::slice<float>& slice,
+       km::view<float>& part, const km::function& function) {
+  (void)context, (void)stream, (void)event, (void)slice, (void)part, (void)function;
+  %s
+}
+"""
+
+
+class Checker:
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.failures = 0
+        (folder / "include").mkdir()
+        shutil.copytree(INCLUDE, folder / "include" / "kernelmill")
+
+    def compile(self, command: list, text: str, extra=("-fsyntax-only",)):
+        source = self.folder / "source.cpp"
+        source.write_text(text)
+        arguments = [*command, *WARNINGS, *extra, "-I", self.folder / "include", source]
+        return subprocess.run(arguments, capture_output=True, text=True)
+
+    def fail(self, what: str, output: str):
+        self.failures += 1
+        print(f"{what}\n{output}")
+
+    def accept(self, what: str, done):
+        if done.returncode != 0:
+            self.fail(f"{what}: does not compile", done.stderr)
+
+    def refuse(self, what: str, done, word: str):
+        if done.returncode == 0:
+            self.fail(f"{what}: compiled, but must not", "")
+        elif word not in done.stderr:
+            self.fail(f"{what}: refused, but nothing says '{word}'", done.stderr)
+
+    def check(self, name: str, command: list):
+        self.accept(f"{name}, alone and twice", self.compile(command, ALL))
+
+    def check_misuse(self, name: str, command: list):
+        self.accept(f"{name}, right use", self.compile(command, FUNCTION % WORKS))
+        for what, (line, word) in REFUSED.items():
+            self.refuse(f"{name}, {what}", self.compile(command, FUNCTION % line), word)
+
+    def link(self, name: str, command: list):
+        """Two files that include the header make one program."""
+        objects = []
+        for part, body in (("a", "int main() { return 0; }\n"), ("b", "")):
+            objects.append(self.folder / f"{part}.o")
+            done = self.compile(command, ALL + body, ("-c", "-o", objects[-1]))
+            self.accept(f"{name}, file {part}", done)
+        merged = ["-nostdlib", "-r", "-o", self.folder / "merged.o"]
+        done = subprocess.run([command[0], *objects, *merged], capture_output=True, text=True)
+        self.accept(f"{name}, two files", done)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--gcc", required=True)
+    parser.add_argument("--clang", required=True)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        checker = Checker(Path(folder))
+        for compiler in (options.gcc, options.clang):
+            for level in ("17", "20", "23"):
+                checker.check(f"{compiler} C++{level}", [compiler, "-x", "c++", f"-std=c++{level}"])
+        oldest = [options.gcc, "-x", "c++", "-std=c++17"]
+        checker.check_misuse("gcc C++17", oldest)
+        checker.link("gcc C++17", oldest)
+        numbers = checker.compile(oldest, "#define KM_HANDLES_AS_U64\n" + ALL)
+        checker.accept("numbers for handles", numbers)
+    return 1 if checker.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
