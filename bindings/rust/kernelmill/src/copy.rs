@@ -1,0 +1,170 @@
+//! Copies, fills and allocations in the order of a stream.
+
+use std::mem::size_of_val;
+
+use crate::error::check;
+use crate::pinned::is_pinned;
+use crate::view::Place;
+use crate::{DeviceSlice, DeviceSliceMut, Error, Pod, Result, Slice, Status, Stream, sys};
+
+/// Numbers that [`Stream::fill`] can write.
+pub trait Fill: Pod {
+    #[doc(hidden)]
+    fn fill(self, stream: &Stream, place: Place) -> Status;
+}
+
+macro_rules! fill {
+    ($call:ident, $bits:ty, $($number:ty)*) => {
+        $(
+            impl Fill for $number {
+                fn fill(self, stream: &Stream, place: Place) -> Status {
+                    let bits = <$bits>::from_ne_bytes(self.to_ne_bytes());
+                    let (stream, count) = (stream.as_raw(), place.len as u64);
+                    // SAFETY: handles are checked ids, and ranges are checked.
+                    unsafe { sys::$call(stream, place.slice, place.offset_bytes, bits, count) }
+                }
+            }
+        )*
+    };
+}
+fill! { km_slice_fill_u8, u8, u8 i8 }
+fill! { km_slice_fill_u16, u16, u16 i16 }
+fill! { km_slice_fill_u32, u32, u32 i32 f32 }
+
+impl Stream {
+    /// Device memory for `len` elements, zeroed, for work that is queued here from now on.
+    pub fn alloc_zeros<T: Pod>(&self, len: usize) -> Result<Slice<T>> {
+        Slice::create_on_stream(self, len, sys::km_slice_flags::ZEROED)
+    }
+
+    /// The same with any content.
+    pub fn alloc<T: Pod>(&self, len: usize) -> Result<Slice<T>> {
+        Slice::create_on_stream(self, len, sys::km_slice_flags::DEFAULT)
+    }
+
+    /// Copies from the host to as many elements on the device. The source has been read when the
+    /// call returns; beyond 64 KiB it waits for the stream. See [`PinnedMemory`](crate::PinnedMemory)
+    /// for copies that never wait.
+    pub fn memcpy_htod<T: Pod>(
+        &self,
+        source: &[T],
+        destination: &mut impl DeviceSliceMut<T>,
+    ) -> Result<()> {
+        let place = destination.place();
+        same_len("memcpy_htod", source.len(), place.len)?;
+        let aside;
+        let mut source = source;
+        if is_pinned(source) {
+            // The library would read it later, when the borrow is over.
+            aside = source.to_vec();
+            source = &aside;
+        }
+        let (from, size) = (source.as_ptr().cast(), size_of_val(source) as u64);
+        // SAFETY: the source has that size, and has been read when the call returns.
+        check(unsafe {
+            sys::km_slice_upload(self.as_raw(), place.slice, place.offset_bytes, from, size)
+        })
+    }
+
+    /// Copies from the device to as many elements of the host, which have been written when the
+    /// call returns: it waits for the stream.
+    pub fn memcpy_dtoh<T: Pod>(
+        &self,
+        source: &impl DeviceSlice<T>,
+        destination: &mut [T],
+    ) -> Result<()> {
+        let place = source.place();
+        same_len("memcpy_dtoh", place.len, destination.len())?;
+        if is_pinned(destination) {
+            // The library would write it later, when the borrow is over.
+            let mut aside = destination.to_vec();
+            self.download(place, &mut aside)?;
+            destination.copy_from_slice(&aside);
+            return Ok(());
+        }
+        self.download(place, destination)
+    }
+
+    fn download<T: Pod>(&self, place: Place, destination: &mut [T]) -> Result<()> {
+        let (to, size) = (destination.as_mut_ptr().cast(), size_of_val(destination) as u64);
+        // SAFETY: the destination has that size and has been written when the call returns; all
+        // patterns of bits are elements.
+        check(unsafe {
+            sys::km_slice_download(self.as_raw(), place.slice, place.offset_bytes, to, size)
+        })
+    }
+
+    /// Copies between as many elements of one context.
+    pub fn memcpy_dtod<T: Pod>(
+        &self,
+        source: &impl DeviceSlice<T>,
+        destination: &mut impl DeviceSliceMut<T>,
+    ) -> Result<()> {
+        let (from, to) = (source.place(), destination.place());
+        same_len("memcpy_dtod", from.len, to.len)?;
+        let size = source.size_bytes() as u64;
+        let stream = self.as_raw();
+        // SAFETY: handles are checked ids, and ranges are checked.
+        check(unsafe {
+            sys::km_slice_copy(
+                stream,
+                to.slice,
+                to.offset_bytes,
+                from.slice,
+                from.offset_bytes,
+                size,
+            )
+        })
+    }
+
+    /// A new slice with a copy of what the host has.
+    pub fn clone_htod<T: Pod>(&self, source: &[T]) -> Result<Slice<T>> {
+        let mut slice = self.alloc(source.len())?;
+        self.memcpy_htod(source, &mut slice)?;
+        Ok(slice)
+    }
+
+    /// A vector with a copy of what the device has.
+    pub fn clone_dtoh<T: Pod>(&self, source: &impl DeviceSlice<T>) -> Result<Vec<T>> {
+        let place = source.place();
+        let mut vector: Vec<T> = Vec::with_capacity(place.len);
+        let (to, size) = (vector.as_mut_ptr().cast(), source.size_bytes() as u64);
+        // SAFETY: the vector has room for that size, which has been written when the call returns;
+        // all patterns of bits are elements. New memory is not pinned.
+        unsafe {
+            let stream = self.as_raw();
+            check(sys::km_slice_download(stream, place.slice, place.offset_bytes, to, size))?;
+            vector.set_len(place.len);
+        }
+        Ok(vector)
+    }
+
+    /// A new slice with a copy of what another has.
+    pub fn clone_dtod<T: Pod>(&self, source: &impl DeviceSlice<T>) -> Result<Slice<T>> {
+        let mut slice = self.alloc(source.len())?;
+        self.memcpy_dtod(source, &mut slice)?;
+        Ok(slice)
+    }
+
+    /// Writes zeros to all elements.
+    pub fn memset_zeros<T: Pod>(&self, destination: &mut impl DeviceSliceMut<T>) -> Result<()> {
+        let place = Place { len: destination.size_bytes(), ..destination.place() };
+        check(0u8.fill(self, place))
+    }
+
+    /// Writes the value to all elements.
+    pub fn fill<T: Fill>(&self, destination: &mut impl DeviceSliceMut<T>, value: T) -> Result<()> {
+        check(value.fill(self, destination.place()))
+    }
+}
+
+pub(crate) fn same_len(call: &str, source: usize, destination: usize) -> Result<()> {
+    if source == destination {
+        return Ok(());
+    }
+    let message = format!(
+        "{call}: the source has {source} elements and the destination {destination}; copy between \
+         views of the same length"
+    );
+    Err(Error::new(Status::ERROR_INVALID_ARGUMENT, message))
+}

@@ -1,0 +1,170 @@
+//! Failures: what the library says about a call that did not succeed.
+
+use std::ffi::{CStr, CString, c_char};
+use std::fmt;
+use std::ptr::null_mut;
+
+use crate::sys;
+
+/// The status of a call, [`km_status`](sys::km_status): `Status::ERROR_NOT_FOUND`.
+pub use sys::km_status as Status;
+
+/// What kind of failure it is, [`km_error_category`](sys::km_error_category):
+/// `Category::KERNEL_FAULT`.
+pub use sys::km_error_category as Category;
+
+/// What every call gives.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// A call that failed. Small, because the details lie behind a pointer.
+#[derive(Clone)]
+pub struct Error(Box<Details>);
+
+#[derive(Clone)]
+struct Details {
+    status: Status,
+    message: String,
+    native_code: i64,
+}
+
+impl Error {
+    pub(crate) fn new(status: Status, message: impl Into<String>) -> Self {
+        Self(Box::new(Details { status, message: message.into(), native_code: 0 }))
+    }
+
+    /// An error that comes as a status alone.
+    pub(crate) fn from_status(status: Status) -> Self {
+        Self::new(status, static_text(status, sys::km_status_description))
+    }
+
+    /// The failure of the call that this thread has just made.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn last(status: Status) -> Self {
+        let message = read_text(|buffer, capacity, size| {
+            // SAFETY: `read_text` gives room for `capacity` bytes.
+            unsafe { sys::km_last_error_message(buffer, capacity, size) }
+        });
+        let mut native_code = 0;
+        // SAFETY: the out-parameter lives through the call.
+        unsafe { sys::km_last_error_native_code(&mut native_code) };
+        let message = message.unwrap_or_default();
+        Self(Box::new(Details { status, message, native_code }))
+    }
+
+    /// The status that the call returned.
+    pub fn status(&self) -> Status {
+        self.0.status
+    }
+
+    /// What was wrong with which values, and what to do.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// The backend's own code (`CUresult`, errno), 0 where there is none.
+    pub fn native_code(&self) -> i64 {
+        self.0.native_code
+    }
+
+    /// What kind of failure it is.
+    pub fn category(&self) -> Category {
+        let mut category = Category::NONE;
+        // SAFETY: the out-parameter lives through the call.
+        unsafe { sys::km_status_category(self.0.status, &mut category) };
+        category
+    }
+
+    /// One sentence on what to do about it.
+    pub fn suggestion(&self) -> &'static str {
+        static_text(self.0.status, sys::km_status_recovery)
+    }
+
+    /// The status as the C header spells it: "KM_ERROR_NOT_FOUND".
+    pub fn status_name(&self) -> &'static str {
+        static_text(self.0.status, sys::km_status_name)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} [{}]", self.0.message, self.status_name())
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Error")
+            .field("status", &self.status_name())
+            .field("message", &self.0.message)
+            .field("suggestion", &self.suggestion())
+            .field("native_code", &self.0.native_code)
+            .finish()
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// A status as a result. KM_NOT_READY and KM_TIMEOUT, which are no errors, do not come here.
+#[inline]
+pub(crate) fn check(status: Status) -> Result<()> {
+    if status == Status::SUCCESS { Ok(()) } else { Err(Error::last(status)) }
+}
+
+/// A status that can also be `not_yet`, for work that goes on.
+#[inline]
+pub(crate) fn check_done(status: Status, not_yet: Status) -> Result<bool> {
+    if status == Status::SUCCESS {
+        Ok(true)
+    } else if status == not_yet {
+        Ok(false)
+    } else {
+        Err(Error::last(status))
+    }
+}
+
+type StaticText = unsafe extern "C" fn(Status, *mut *const c_char) -> Status;
+
+fn static_text(status: Status, get: StaticText) -> &'static str {
+    let mut text = std::ptr::null();
+    // SAFETY: the out-parameter lives through the call; the text that it gives is static.
+    unsafe {
+        match get(status, &mut text) {
+            Status::SUCCESS if !text.is_null() => CStr::from_ptr(text).to_str().unwrap_or_default(),
+            _ => "a status that this version of the library does not know",
+        }
+    }
+}
+
+/// Copies a text out of the library: `get` is a call with buffer, capacity and size.
+pub(crate) fn read_text(
+    mut get: impl FnMut(*mut c_char, u64, *mut u64) -> Status,
+) -> Result<String> {
+    loop {
+        let mut size = 0;
+        check(get(null_mut(), 0, &mut size))?;
+        let mut bytes = vec![0u8; size as usize];
+        match get(bytes.as_mut_ptr().cast(), size, &mut size) {
+            Status::ERROR_BUFFER_TOO_SMALL => continue, // another thread made it longer
+            status => check(status)?,
+        }
+        bytes.truncate((size as usize).saturating_sub(1));
+        return Ok(String::from_utf8_lossy(&bytes).into_owned());
+    }
+}
+
+/// A text that the library takes with a closing zero.
+pub(crate) fn c_string(text: &str, what: &str) -> Result<CString> {
+    CString::new(text).map_err(|error| {
+        let place = error.nul_position();
+        let message = format!("{what} has a zero byte at {place}; expected a text without one");
+        Error::new(Status::ERROR_INVALID_ARGUMENT, message)
+    })
+}
+
+/// A fixed-size text in a structure that the library filled.
+pub(crate) fn array_text(array: &[c_char]) -> String {
+    let bytes: Vec<u8> = array.iter().map(|c| *c as u8).take_while(|byte| *byte != 0).collect();
+    String::from_utf8_lossy(&bytes).into_owned()
+}

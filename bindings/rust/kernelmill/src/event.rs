@@ -1,0 +1,49 @@
+//! Events: marks in streams.
+
+use std::time::Duration;
+
+use crate::error::{check, check_done};
+use crate::handle::owned_handle;
+use crate::stream::nanoseconds;
+use crate::{Result, Status, Stream, sys};
+
+owned_handle! {
+    /// A point in a stream, made by [`Context::new_event`](crate::Context::new_event).
+    Event, km_event, km_event_destroy
+}
+
+impl Event {
+    /// Marks the end of the work queued in the stream so far, in place of what it marked before.
+    pub fn record(&self, stream: &Stream) -> Result<()> {
+        // SAFETY: handles are checked ids.
+        check(unsafe { sys::km_event_record(self.raw, stream.as_raw()) })
+    }
+
+    /// Whether the work that the event marks is done; so it is for one never recorded.
+    pub fn is_done(&self) -> Result<bool> {
+        // SAFETY: handles are checked ids.
+        check_done(unsafe { sys::km_event_query(self.raw) }, Status::NOT_READY)
+    }
+
+    /// Waits until the work that the event marks is done.
+    pub fn synchronize(&self) -> Result<()> {
+        // SAFETY: handles are checked ids.
+        check(unsafe { sys::km_event_synchronize(self.raw) })
+    }
+
+    /// The same with a time limit: whether the work was done before it passed.
+    pub fn synchronize_timeout(&self, limit: Duration) -> Result<bool> {
+        // SAFETY: handles are checked ids.
+        let status = unsafe { sys::km_event_synchronize_timeout(self.raw, nanoseconds(limit)) };
+        check_done(status, Status::TIMEOUT)
+    }
+
+    /// Nanoseconds from this event's mark to that of `end`, negative when that came first; none
+    /// while one of the marks has not been reached.
+    pub fn elapsed_ns(&self, end: &Event) -> Result<Option<i64>> {
+        let mut elapsed = 0;
+        // SAFETY: handles are checked ids, and the out-parameter lives through the call.
+        let status = unsafe { sys::km_event_elapsed_ns(self.raw, end.raw, &mut elapsed) };
+        Ok(check_done(status, Status::NOT_READY)?.then_some(elapsed))
+    }
+}

@@ -1,0 +1,288 @@
+//! Launches: one call of a kernel, put together argument by argument.
+
+use std::marker::PhantomData;
+use std::mem::{MaybeUninit, size_of};
+
+use crate::error::check;
+use crate::view::Place;
+use crate::view::sealed::HasPlace;
+use crate::{Error, Function, Param, Pod, Result, Slice, Status, Stream, View, ViewMut, sys};
+
+/// The shape of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaunchConfig {
+    /// Blocks along x, y, z.
+    pub grid_dim: (u32, u32, u32),
+    /// Threads of a block along x, y, z.
+    pub block_dim: (u32, u32, u32),
+    /// Dynamic shared memory per block.
+    pub shared_mem_bytes: u64,
+}
+
+impl LaunchConfig {
+    /// A thread for each of `count` elements, in blocks of 256.
+    pub fn for_num_elems(count: u32) -> Self {
+        let blocks = count.div_ceil(256).max(1);
+        Self { grid_dim: (blocks, 1, 1), block_dim: (256, 1, 1), shared_mem_bytes: 0 }
+    }
+}
+
+/// One call of a kernel: [`Stream::launch_builder`], an [`arg`](Self::arg) for each parameter in
+/// order, [`launch`](Self::launch).
+///
+/// ```
+/// # fn main() -> kernelmill::Result<()> {
+/// # let context = kernelmill::Context::open("cpu")?;
+/// use kernelmill::LaunchConfig;
+/// let module = context.load_source(
+///     "extern \"C\" __global__ void scale(float* data, float factor, int n) {
+///        int i = blockIdx.x * blockDim.x + threadIdx.x;
+///        if (i < n) data[i] *= factor;
+///      }",
+/// )?;
+/// let scale = module.load_function("scale")?;
+/// let stream = context.default_stream()?;
+/// let mut data = stream.clone_htod(&[1.0f32, 2.0, 3.0])?;
+/// let mut launch = stream.launch_builder(&scale);
+/// launch.arg(&mut data).arg(&2.0f32).arg(&3i32);
+/// // SAFETY: the kernel stays within its three elements.
+/// unsafe { launch.launch(LaunchConfig::for_num_elems(3)) }?;
+/// assert_eq!(stream.clone_dtoh(&data)?, [2.0, 4.0, 6.0]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// What is written is not given twice:
+///
+/// ```compile_fail,E0502
+/// # fn main() -> kernelmill::Result<()> {
+/// # let context = kernelmill::Context::open("cpu")?;
+/// # let function = context.load_file("add.cu")?.load_function("add")?;
+/// let stream = context.default_stream()?;
+/// let mut data = stream.clone_htod(&[1.0f32, 2.0, 3.0])?;
+/// let mut launch = stream.launch_builder(&function);
+/// launch.arg(&data).arg(&mut data); // error: borrowed twice
+/// # Ok(())
+/// # }
+/// ```
+pub struct LaunchBuilder<'a> {
+    stream: &'a Stream,
+    function: &'a Function,
+    given: usize,
+    words: Few<u64, 16>, // the arguments as km_launch_kernel takes them
+    slices: Few<sys::km_launch_slice, 8>,
+    error: Option<Error>, // the first one, for launch() to return
+    borrows: PhantomData<&'a mut ()>,
+}
+
+impl<'a> LaunchBuilder<'a> {
+    #[inline]
+    pub(crate) fn new(stream: &'a Stream, function: &'a Function) -> Self {
+        let mut words = Few::new();
+        for _ in 0..function.arguments_size_bytes().div_ceil(size_of::<u64>()) {
+            words.push(0);
+        }
+        Self {
+            stream,
+            function,
+            given: 0,
+            words,
+            slices: Few::new(),
+            error: None,
+            borrows: PhantomData,
+        }
+    }
+
+    /// The next argument: `&` or `&mut` of a slice or view, or `&` of a number or structure, which
+    /// is copied. What does not fit the kernel's parameter makes [`launch`](Self::launch) fail.
+    pub fn arg<A: Argument<'a>>(&mut self, argument: A) -> &mut Self {
+        argument.add_to(self);
+        self
+    }
+
+    /// Queues the kernel in the stream; it may be launched again with the same arguments.
+    ///
+    /// # Safety
+    ///
+    /// What the kernel does with the addresses and numbers that it is given is not checked: it must
+    /// stay within the memory of its arguments, and not race with other work on it.
+    #[inline]
+    pub unsafe fn launch(&mut self, config: LaunchConfig) -> Result<()> {
+        if self.error.is_some() || self.given != self.function.params().len() {
+            return Err(self.explain());
+        }
+        let (grid, block) = (config.grid_dim, config.block_dim);
+        let config = sys::km_launch_config {
+            grid: [grid.0, grid.1, grid.2],
+            block: [block.0, block.1, block.2],
+            shared_bytes: config.shared_mem_bytes,
+        };
+        let (words, slices) = (self.words.as_slice(), self.slices.as_slice());
+        // SAFETY: the arguments have the size that the kernel's parameters have, which the library
+        // checks; what the kernel does is the caller's promise.
+        check(unsafe {
+            sys::km_launch_kernel(
+                self.stream.as_raw(),
+                self.function.as_raw(),
+                &config,
+                words.as_ptr().cast(),
+                self.function.arguments_size_bytes() as u64,
+                slices.as_ptr(),
+                slices.len() as u64,
+            )
+        })
+    }
+
+    #[cold]
+    fn explain(&self) -> Error {
+        if let Some(error) = &self.error {
+            return error.clone();
+        }
+        let (count, given) = (self.function.params().len(), self.given);
+        self.invalid(format!("has {count} parameters; {given} arguments were given"))
+    }
+
+    #[cold]
+    fn invalid(&self, what: String) -> Error {
+        let name = self.function.name().unwrap_or_default();
+        Error::new(Status::ERROR_INVALID_LAUNCH, format!("launch: kernel '{name}' {what}"))
+    }
+
+    /// The next parameter, if it has this size; else the launch fails.
+    fn next_param(&mut self, size_bytes: usize) -> Option<Param> {
+        let index = self.given;
+        self.given += 1;
+        let what = match self.function.params().get(index) {
+            Some(param) if param.size_bytes == size_bytes => return Some(*param),
+            Some(param) => format!(
+                "takes {} bytes for parameter {index}; {size_bytes} were given",
+                param.size_bytes
+            ),
+            None => format!("has {index} parameters; more arguments were given"),
+        };
+        if self.error.is_none() {
+            self.error = Some(self.invalid(what));
+        }
+        None
+    }
+
+    fn add_value<T: Pod>(&mut self, value: &T) {
+        let Some(param) = self.next_param(size_of::<T>()) else { return };
+        let words = self.words.as_mut_slice();
+        // The library's own numbers, but a write out of bounds must not hang on them.
+        if param.offset_bytes + size_of::<T>() > size_of_val(words) {
+            return;
+        }
+        let source: *const T = value;
+        // SAFETY: the value has that many bytes, and lies within the words.
+        unsafe {
+            let destination = words.as_mut_ptr().cast::<u8>().add(param.offset_bytes);
+            destination.copy_from_nonoverlapping(source.cast(), size_of::<T>());
+        }
+    }
+
+    fn add_place(&mut self, place: Place) {
+        let parameter = self.given as u32;
+        if self.next_param(size_of::<u64>()).is_some() {
+            self.slices.push(sys::km_launch_slice {
+                parameter,
+                reserved: 0,
+                slice: place.slice.addr() as u64,
+                offset_bytes: place.offset_bytes,
+            });
+        }
+    }
+}
+
+impl std::fmt::Debug for LaunchBuilder<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("LaunchBuilder")
+            .field("function", &self.function)
+            .field("given", &self.given)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a kernel can be given. Slices and views are borrowed until the builder is gone.
+pub trait Argument<'a> {
+    /// Gives it to the launch; for types of other crates by [`LaunchBuilder::arg`] of its parts.
+    fn add_to(self, launch: &mut LaunchBuilder<'a>);
+}
+
+impl<'a, T: Pod> Argument<'a> for &T {
+    #[inline]
+    fn add_to(self, launch: &mut LaunchBuilder<'a>) {
+        launch.add_value(self);
+    }
+}
+
+impl<'a, T: Pod> Argument<'a> for &'a Slice<T> {
+    fn add_to(self, launch: &mut LaunchBuilder<'a>) {
+        launch.add_place(self.place());
+    }
+}
+
+impl<'a, T: Pod> Argument<'a> for &'a mut Slice<T> {
+    fn add_to(self, launch: &mut LaunchBuilder<'a>) {
+        launch.add_place(self.place());
+    }
+}
+
+impl<'a, T: Pod> Argument<'a> for &'a View<'_, T> {
+    fn add_to(self, launch: &mut LaunchBuilder<'a>) {
+        launch.add_place(self.place());
+    }
+}
+
+impl<'a, T: Pod> Argument<'a> for &'a mut ViewMut<'_, T> {
+    fn add_to(self, launch: &mut LaunchBuilder<'a>) {
+        launch.add_place(self.place());
+    }
+}
+
+/// A list that needs no memory of its own for its first N items.
+struct Few<T: Copy, const N: usize> {
+    first: [MaybeUninit<T>; N],
+    len: usize,
+    all: Vec<T>, // in use once there are more than N
+}
+
+impl<T: Copy, const N: usize> Few<T, N> {
+    #[inline]
+    fn new() -> Self {
+        Self { first: [MaybeUninit::uninit(); N], len: 0, all: Vec::new() }
+    }
+
+    #[inline]
+    fn push(&mut self, item: T) {
+        if let Some(place) = self.first.get_mut(self.len) {
+            place.write(item);
+        } else {
+            if self.all.is_empty() {
+                let first = self.as_slice().to_vec();
+                self.all = first;
+            }
+            self.all.push(item);
+        }
+        self.len += 1;
+    }
+
+    #[inline]
+    fn as_slice(&self) -> &[T] {
+        if self.len > N {
+            return &self.all;
+        }
+        // SAFETY: push() wrote the first `len` items.
+        unsafe { std::slice::from_raw_parts(self.first.as_ptr().cast(), self.len) }
+    }
+
+    #[inline]
+    fn as_mut_slice(&mut self) -> &mut [T] {
+        if self.len > N {
+            return &mut self.all;
+        }
+        // SAFETY: push() wrote the first `len` items.
+        unsafe { std::slice::from_raw_parts_mut(self.first.as_mut_ptr().cast(), self.len) }
+    }
+}

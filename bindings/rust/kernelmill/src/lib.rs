@@ -1,0 +1,70 @@
+//! Kernelmill runs CUDA-style kernels, written in CUDA C++ or PTX, on NVIDIA GPUs and on any CPU:
+//! the same kernels with the same results on a machine with a GPU and without.
+//!
+//! ```
+//! use kernelmill::{Context, LaunchConfig};
+//!
+//! # fn main() -> kernelmill::Result<()> {
+//! let context = Context::open("auto")?; // a GPU where there is one, else the CPU
+//! let stream = context.default_stream()?;
+//! let module = context.load_source(
+//!     "extern \"C\" __global__ void saxpy(const float* x, float* y, float a, int n) {
+//!        int i = blockIdx.x * blockDim.x + threadIdx.x;
+//!        if (i < n) y[i] += a * x[i];
+//!      }",
+//! )?;
+//! let saxpy = module.load_function("saxpy")?;
+//! let x = stream.clone_htod(&[1.0f32; 1000])?;
+//! let mut y = stream.alloc_zeros::<f32>(1000)?;
+//! let mut launch = stream.launch_builder(&saxpy);
+//! launch.arg(&x).arg(&mut y).arg(&2.0f32).arg(&1000i32);
+//! // SAFETY: saxpy() touches the first 1000 elements of x and y only.
+//! unsafe { launch.launch(LaunchConfig::for_num_elems(1000)) }?;
+//! assert_eq!(stream.clone_dtoh(&y)?, [2.0; 1000]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What holds for all of it
+//!
+//! - Calls give a [`Result`]; an [`Error`] keeps the status, the text, the category, a suggestion
+//!   and the backend's own code. Nothing panics.
+//! - Dropping an object gives its handle back, in any order, and never waits: what is queued goes on
+//!   and keeps what it uses.
+//! - All objects are `Send` and `Sync`: the C header grants every call to any number of threads at
+//!   once. A [`LaunchBuilder`] is used through `&mut`.
+//! - Host memory that is borrowed for a copy has been read or written when the call returns; a copy
+//!   that goes on owns its [`PinnedMemory`] as [`Pending`].
+//! - A kernel that fails puts its context into a sticky error: calls that allocate, enqueue or wait
+//!   return it until [`Context::reset`].
+//! - [`LaunchBuilder::launch`] is unsafe, because kernels are. All else is safe.
+//! - [`sys`] is the C ABI below.
+
+mod context;
+mod copy;
+mod device;
+mod error;
+mod event;
+mod handle;
+mod launch;
+mod memory;
+mod module;
+mod pinned;
+mod program;
+mod stream;
+mod view;
+
+pub use kernelmill_sys as sys;
+
+pub use context::Context;
+pub use copy::Fill;
+pub use device::{BackendInfo, Device, DeviceAttribute, DeviceInfo, backends, version};
+pub use error::{Category, Error, Result, Status};
+pub use event::Event;
+pub use launch::{Argument, LaunchBuilder, LaunchConfig};
+pub use memory::{Pod, Slice};
+pub use module::{Function, FunctionAttribute, Module, Param, ParamKind};
+pub use pinned::{Pending, PinnedMemory};
+pub use program::{Program, compile_ptx};
+pub use stream::Stream;
+pub use view::{DeviceSlice, DeviceSliceMut, View, ViewMut};

@@ -1,0 +1,155 @@
+//! Modules and the kernels in them.
+
+use std::mem::size_of;
+use std::ptr::null_mut;
+
+use crate::error::{c_string, check, read_text};
+use crate::handle::owned_handle;
+use crate::{Pod, Result, Slice, sys};
+
+/// A property of a kernel that is a number: `FunctionAttribute::REGISTERS`.
+pub use sys::km_function_attribute as FunctionAttribute;
+
+/// Whether a parameter is an address, as far as the kernel tells: `ParamKind::POINTER`.
+pub use sys::km_param_kind as ParamKind;
+
+owned_handle! {
+    /// Compiled kernels and variables, made by [`Context::load_ptx`](crate::Context::load_ptx) and
+    /// the like.
+    Module, km_module, km_module_destroy
+}
+
+impl Module {
+    /// The kernel of this name in the PTX (mangled, unless it is `extern "C"`), or of this name
+    /// expression.
+    pub fn load_function(&self, name: &str) -> Result<Function> {
+        let c_name = c_string(name, "name")?;
+        let mut raw = null_mut();
+        // SAFETY: handles are checked ids, and the arguments live through the call.
+        check(unsafe { sys::km_module_function(self.raw, c_name.as_ptr(), &mut raw) })?;
+        Function::new(raw)
+    }
+
+    /// The names of all kernels, in the order of the text.
+    pub fn function_names(&self) -> Result<Vec<String>> {
+        let mut count = 0;
+        // SAFETY: handles are checked ids, and the out-parameter lives through the call.
+        check(unsafe { sys::km_module_function_count(self.raw, &mut count) })?;
+        let name = |index| {
+            read_text(|buffer, capacity, size| {
+                // SAFETY: `read_text` gives room for `capacity` bytes.
+                unsafe { sys::km_module_function_name(self.raw, index, buffer, capacity, size) }
+            })
+        };
+        (0..count).map(name).collect()
+    }
+
+    /// A global or constant variable as a slice.
+    pub fn global<T: Pod>(&self, name: &str) -> Result<Slice<T>> {
+        let c_name = c_string(name, "name")?;
+        let mut raw = null_mut();
+        // SAFETY: handles are checked ids, and the arguments live through the call.
+        check(unsafe { sys::km_module_global(self.raw, c_name.as_ptr(), &mut raw) })?;
+        // SAFETY: the call gave a handle of its own.
+        unsafe { Slice::from_raw(raw) }
+    }
+}
+
+/// One parameter of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Param {
+    /// Whether it is an address.
+    pub kind: ParamKind,
+    /// Its size.
+    pub size_bytes: usize,
+    /// Its alignment.
+    pub align_bytes: usize,
+    /// Its place in the buffer of arguments.
+    pub offset_bytes: usize,
+}
+
+/// A kernel. It keeps its module.
+#[derive(Debug)]
+pub struct Function {
+    raw: sys::km_function,
+    params: Box<[Param]>,
+}
+
+// SAFETY: include/c_api.h says "Threads: any" of every km_function_... function: any number of
+// threads may call them at once, also on the same object.
+unsafe impl Send for Function {}
+// SAFETY: the same.
+unsafe impl Sync for Function {}
+
+impl Function {
+    fn new(raw: sys::km_function) -> Result<Self> {
+        let mut function = Self { raw, params: Box::default() }; // owns the handle from here on
+        let mut count = 0;
+        // SAFETY: handles are checked ids, and the out-parameter lives through the call.
+        check(unsafe { sys::km_function_param_count(raw, &mut count) })?;
+        function.params = (0..count).map(|index| param(raw, index)).collect::<Result<_>>()?;
+        Ok(function)
+    }
+
+    /// The handle, for calls of [`sys`]; it stays this object's.
+    pub fn as_raw(&self) -> sys::km_function {
+        self.raw
+    }
+
+    /// The parameters, in order.
+    pub fn params(&self) -> &[Param] {
+        &self.params
+    }
+
+    /// The size of all arguments: the end of the last parameter.
+    pub(crate) fn arguments_size_bytes(&self) -> usize {
+        self.params.last().map_or(0, |param| param.offset_bytes + param.size_bytes)
+    }
+
+    /// The kernel's name in the PTX.
+    pub fn name(&self) -> Result<String> {
+        read_text(|buffer, capacity, size| {
+            // SAFETY: `read_text` gives room for `capacity` bytes.
+            unsafe { sys::km_function_name(self.raw, buffer, capacity, size) }
+        })
+    }
+
+    /// One property as a number.
+    pub fn attribute(&self, attribute: FunctionAttribute) -> Result<i64> {
+        let mut value = 0;
+        // SAFETY: handles are checked ids, and the out-parameter lives through the call.
+        check(unsafe { sys::km_function_attribute_get(self.raw, attribute, &mut value) })?;
+        Ok(value)
+    }
+
+    /// Allows launches with more dynamic shared memory than the default limit.
+    pub fn set_max_dynamic_shared_bytes(&self, bytes: u64) -> Result<()> {
+        let attribute = FunctionAttribute::MAX_DYNAMIC_SHARED_BYTES;
+        let value = i64::try_from(bytes).unwrap_or(i64::MAX);
+        // SAFETY: handles are checked ids.
+        check(unsafe { sys::km_function_attribute_set(self.raw, attribute, value) })
+    }
+}
+
+impl Drop for Function {
+    fn drop(&mut self) {
+        // SAFETY: the handle is this object's own, and destroying it twice is no danger.
+        unsafe { sys::km_function_destroy(self.raw) };
+    }
+}
+
+fn param(function: sys::km_function, index: u32) -> Result<Param> {
+    let mut info = sys::km_param_info {
+        struct_size: size_of::<sys::km_param_info>() as u32,
+        ..Default::default()
+    };
+    // SAFETY: the structure says its size.
+    check(unsafe { sys::km_function_param(function, index, &mut info) })?;
+    Ok(Param {
+        kind: info.kind,
+        size_bytes: info.size_bytes as usize,
+        align_bytes: info.align_bytes as usize,
+        offset_bytes: info.offset_bytes as usize,
+    })
+}
