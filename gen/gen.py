@@ -11,7 +11,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import go_raw
 import handle_calls
+import rust_raw
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -29,6 +31,8 @@ OUTPUTS = {
         tool, "ptx-coverage", "src/ptx/instructions.def"
     ),
     "tests/c/generated/handle_calls.h": lambda tool: handle_calls.text(),
+    **go_raw.outputs(),
+    **rust_raw.outputs(),
 }
 
 

@@ -1,0 +1,3 @@
+module github.com/kernelmill/kernelmill/bindings/go
+
+go 1.24

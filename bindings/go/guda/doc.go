@@ -1,0 +1,31 @@
+// Package guda runs CUDA-style kernels, written in CUDA C++ or PTX, on GPUs and on any CPU, by the
+// Kernelmill library.
+//
+//	context, err := guda.Open("auto")
+//	...
+//	defer context.Close()
+//	module, err := context.LoadFile("saxpy.cu")
+//	function, err := module.Function("saxpy")
+//	stream, err := context.NewStream()
+//	x, err := guda.SliceOf(stream, []float32{1, 2, 3})
+//	err = stream.Launch(function).Grid(1).Block(3).Args(x, float32(2)).Submit()
+//	err = x.Download(stream, result)
+//
+// # Errors
+//
+// Nothing here panics: every failure is an error, nearly always an *[Error], which keeps the
+// library's status, text and category. errors.Is compares with a [Status] ([ErrNotFound] ...), or
+// with [ErrClosed]. A nil or closed object gives an error too. A kernel that fails makes every
+// later call that allocates, queues or waits return its error, until [Context.Reset].
+//
+// # Lifetimes
+//
+// Device memory is invisible to the garbage collector: call Close. The order does not matter, for
+// children keep their parents, and queued work keeps what it uses. What is forgotten is closed
+// once it is garbage, which may be late or never.
+//
+// # Goroutines
+//
+// All types may be used by any number of goroutines at once, closing included, except
+// [LaunchBuilder].
+package guda

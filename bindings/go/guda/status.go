@@ -1,0 +1,103 @@
+package guda
+
+import (
+	"fmt"
+	"unsafe"
+
+	raw "github.com/kernelmill/kernelmill/bindings/go/internal/raw/generated"
+)
+
+// Status says how a call of the library ended. It is an error, to compare with errors.Is.
+type Status int32
+
+// These two are no failures of the library: what was asked for or waited for is not there yet.
+const (
+	ErrNotReady Status = raw.NOT_READY
+	ErrTimeout  Status = raw.TIMEOUT
+)
+
+// What can go wrong.
+const (
+	ErrInternal           Status = raw.ERROR_INTERNAL
+	ErrInvalidArgument    Status = raw.ERROR_INVALID_ARGUMENT
+	ErrInvalidHandle      Status = raw.ERROR_INVALID_HANDLE
+	ErrOutOfHostMemory    Status = raw.ERROR_OUT_OF_HOST_MEMORY
+	ErrOutOfDeviceMemory  Status = raw.ERROR_OUT_OF_DEVICE_MEMORY
+	ErrOutOfBounds        Status = raw.ERROR_OUT_OF_BOUNDS // offset or size beyond the allocation
+	ErrNotFound           Status = raw.ERROR_NOT_FOUND     // no such kernel, symbol, file ...
+	ErrNotSupported       Status = raw.ERROR_NOT_SUPPORTED
+	ErrNotPermitted       Status = raw.ERROR_NOT_PERMITTED // for example a blocking call in a host callback
+	ErrBufferTooSmall     Status = raw.ERROR_BUFFER_TOO_SMALL
+	ErrIO                 Status = raw.ERROR_IO
+	ErrContextMismatch    Status = raw.ERROR_CONTEXT_MISMATCH // objects of different contexts or devices together
+	ErrContextLost        Status = raw.ERROR_CONTEXT_LOST     // a child handle of a context that was reset
+	ErrProcessLost        Status = raw.ERROR_PROCESS_LOST     // only a new process helps
+	ErrForked             Status = raw.ERROR_FORKED           // the process was forked after the library was used
+	ErrBackendUnavailable Status = raw.ERROR_BACKEND_UNAVAILABLE
+	ErrNoDevice           Status = raw.ERROR_NO_DEVICE
+	ErrBuildMismatch      Status = raw.ERROR_BUILD_MISMATCH // library and plugin come from different builds
+	ErrNVRTCUnavailable   Status = raw.ERROR_NVRTC_UNAVAILABLE
+	ErrInvalidPTX         Status = raw.ERROR_INVALID_PTX
+	ErrUnsupportedPTX     Status = raw.ERROR_UNSUPPORTED_PTX    // valid PTX that this device cannot run
+	ErrCompilationFailed  Status = raw.ERROR_COMPILATION_FAILED // CUDA C++ with errors; the log says which
+	ErrCompiler           Status = raw.ERROR_COMPILER           // the code generator failed
+	ErrInvalidLaunch      Status = raw.ERROR_INVALID_LAUNCH     // dimensions, shared memory or arguments
+	ErrIllegalAddress     Status = raw.ERROR_ILLEGAL_ADDRESS    // from here on: faults of kernels, sticky
+	ErrMisalignedAddress  Status = raw.ERROR_MISALIGNED_ADDRESS
+	ErrTrap               Status = raw.ERROR_TRAP
+	ErrAssert             Status = raw.ERROR_ASSERT
+	ErrStackOverflow      Status = raw.ERROR_STACK_OVERFLOW
+	ErrIllegalInstruction Status = raw.ERROR_ILLEGAL_INSTRUCTION
+	ErrLaunchTimeout      Status = raw.ERROR_LAUNCH_TIMEOUT // KM_KERNEL_TIMEOUT_MS passed
+	ErrLaunchFailed       Status = raw.ERROR_LAUNCH_FAILED
+)
+
+// String is the status as the C header spells it, "KM_ERROR_NOT_FOUND".
+func (s Status) String() string {
+	if name := statusText(raw.Km_status_name, s); name != "" {
+		return name
+	}
+	return fmt.Sprintf("status %d", int32(s))
+}
+
+// Error is one sentence on what the status means.
+func (s Status) Error() string {
+	if text := statusText(raw.Km_status_description, s); text != "" {
+		return text
+	}
+	return s.String()
+}
+
+// Category is the kind of failure.
+func (s Status) Category() Category {
+	var category int32
+	if raw.Km_status_category(int32(s), unsafe.Pointer(&category)) != nil {
+		return CategoryNone
+	}
+	return Category(category)
+}
+
+// Category groups statuses by whose business they are.
+type Category int32
+
+// The categories.
+const (
+	CategoryNone        Category = raw.ERROR_CATEGORY_NONE
+	CategoryUsage       Category = raw.ERROR_CATEGORY_USAGE
+	CategoryResource    Category = raw.ERROR_CATEGORY_RESOURCE
+	CategoryEnvironment Category = raw.ERROR_CATEGORY_ENVIRONMENT
+	CategoryProgram     Category = raw.ERROR_CATEGORY_PROGRAM
+	CategoryKernelFault Category = raw.ERROR_CATEGORY_KERNEL_FAULT
+	CategoryInternal    Category = raw.ERROR_CATEGORY_INTERNAL
+)
+
+var categoryNames = [...]string{
+	"none", "usage", "resource", "environment", "program", "kernel fault", "internal",
+}
+
+func (c Category) String() string {
+	if c < 0 || int(c) >= len(categoryNames) {
+		return fmt.Sprintf("category %d", int32(c))
+	}
+	return categoryNames[c]
+}
