@@ -158,6 +158,33 @@ func (d *Device) Info() (DeviceInfo, error) {
 // DeviceAttribute names one property of a device.
 type DeviceAttribute int32
 
+// The attributes of devices.
+const (
+	DeviceWarpSize                    DeviceAttribute = raw.DEVICE_ATTRIBUTE_WARP_SIZE
+	DeviceMaxThreadsPerBlock          DeviceAttribute = raw.DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK
+	DeviceMaxBlockDimX                DeviceAttribute = raw.DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X
+	DeviceMaxBlockDimY                DeviceAttribute = raw.DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y
+	DeviceMaxBlockDimZ                DeviceAttribute = raw.DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z
+	DeviceMaxGridDimX                 DeviceAttribute = raw.DEVICE_ATTRIBUTE_MAX_GRID_DIM_X
+	DeviceMaxGridDimY                 DeviceAttribute = raw.DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y
+	DeviceMaxGridDimZ                 DeviceAttribute = raw.DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z
+	DeviceSharedBytesPerBlock         DeviceAttribute = raw.DEVICE_ATTRIBUTE_SHARED_BYTES_PER_BLOCK
+	DeviceSharedBytesPerBlockMax      DeviceAttribute = raw.DEVICE_ATTRIBUTE_SHARED_BYTES_PER_BLOCK_MAX
+	DeviceMultiprocessorCount         DeviceAttribute = raw.DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
+	DeviceComputeCapabilityMajor      DeviceAttribute = raw.DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
+	DeviceComputeCapabilityMinor      DeviceAttribute = raw.DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR
+	DeviceClockRateKhz                DeviceAttribute = raw.DEVICE_ATTRIBUTE_CLOCK_RATE_KHZ
+	DeviceMemoryBusWidthBits          DeviceAttribute = raw.DEVICE_ATTRIBUTE_MEMORY_BUS_WIDTH_BITS
+	DeviceUnifiedMemory               DeviceAttribute = raw.DEVICE_ATTRIBUTE_UNIFIED_MEMORY
+	DeviceStreamPriorityLeast         DeviceAttribute = raw.DEVICE_ATTRIBUTE_STREAM_PRIORITY_LEAST
+	DeviceStreamPriorityGreatest      DeviceAttribute = raw.DEVICE_ATTRIBUTE_STREAM_PRIORITY_GREATEST
+	DeviceCooperativeLaunch           DeviceAttribute = raw.DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH
+	DeviceMaxThreadsPerMultiprocessor DeviceAttribute = raw.DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR
+	DeviceMaxRegistersPerBlock        DeviceAttribute = raw.DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK
+	DeviceTotalConstantBytes          DeviceAttribute = raw.DEVICE_ATTRIBUTE_TOTAL_CONSTANT_BYTES
+	DeviceL2CacheBytes                DeviceAttribute = raw.DEVICE_ATTRIBUTE_L2_CACHE_BYTES
+)
+
 // Attribute is one property of the device as a number.
 func (d *Device) Attribute(attribute DeviceAttribute) (int64, error) {
 	return get[int64](d.base(), "Device.Attribute", func(id uint64, out unsafe.Pointer) *raw.Failure {

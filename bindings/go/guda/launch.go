@@ -67,8 +67,8 @@ func (l *LaunchBuilder) SharedBytes(size uint64) *LaunchBuilder {
 	return l
 }
 
-// Args gives the next arguments: a *Slice or *View, a number of a fixed size (int32, not int), a
-// bool, or a structure or array of those. What is given after Submit begins anew with the first
+// Args gives the next arguments: a *Slice, a number of a fixed size (int32, not int), a bool, or a
+// structure or array of those. What is given after Submit begins anew with the first
 // parameter.
 func (l *LaunchBuilder) Args(arguments ...any) *LaunchBuilder {
 	for _, argument := range arguments {

@@ -119,9 +119,9 @@ func Global[T Element](module *Module, name string) (*Slice[T], error) {
 	}
 	slice := openSlice[T](id, 0, false)
 	info, err := slice.info(op)
-	if err == nil && info.SizeBytes%sizeOf[T]() != 0 {
-		err = fail(op, ErrInvalidArgument, fmt.Sprintf("%s has %d bytes, which is no number of "+
-			"elements of %d", name, info.SizeBytes, sizeOf[T]()))
+	if err == nil && (info.SizeBytes%sizeOf[T]() != 0 || sizeOf[T]()%info.ElementSizeBytes != 0) {
+		err = fail(op, ErrInvalidArgument, fmt.Sprintf("%s has %d bytes in elements of %d, which "+
+			"are no elements of %d", name, info.SizeBytes, info.ElementSizeBytes, sizeOf[T]()))
 	}
 	if err != nil {
 		_ = slice.Close() // the first error is the one to know

@@ -14,15 +14,12 @@ type Element interface {
 		~float32 | ~float64 | ~complex64 | ~complex128
 }
 
-// Slice is device memory for a number of elements.
+// Slice is device memory for a number of elements, or a view: a part of another slice.
 type Slice[T Element] struct {
 	object
 	length int
 	isView bool
 }
-
-// View is a part of a slice: a slice of its own that shares the memory and keeps it alive.
-type View[T Element] = Slice[T]
 
 // NewSlice allocates device memory; what it holds at first is not defined.
 func NewSlice[T Element](context *Context, length int) (*Slice[T], error) {
@@ -138,8 +135,9 @@ func (s *Slice[T]) Address() (uint64, error) {
 	return get[uint64](s.base(), "Slice.Address", raw.Km_slice_address)
 }
 
-// View is the part of length elements from the first on.
-func (s *Slice[T]) View(first, length int) (*View[T], error) {
+// View is the part of length elements from the first on, as a slice of its own that shares the
+// memory and keeps it alive.
+func (s *Slice[T]) View(first, length int) (*Slice[T], error) {
 	const op = "Slice.View"
 	if first < 0 || length < 0 {
 		return nil, fail(op, ErrOutOfBounds,
@@ -149,8 +147,7 @@ func (s *Slice[T]) View(first, length int) (*View[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	// A module's variable has elements of one byte for the library.
-	scale := sizeOf[T]() / max(info.ElementSizeBytes, 1)
+	scale := sizeOf[T]() / info.ElementSizeBytes // those of a module's variable may be smaller
 	id, err := get[uint64](s.base(), op, func(id uint64, out unsafe.Pointer) *raw.Failure {
 		return raw.Km_slice_view(id, uint64(first)*scale, uint64(length)*scale, out)
 	})

@@ -107,6 +107,7 @@ func takeFailure(record unsafe.Pointer) *Failure {
 
 %typemap(gotype) SWIGTYPE *, SWIGTYPE **, void *, char *, char ** "unsafe.Pointer"
 %typemap(in) SWIGTYPE *, SWIGTYPE **, void *, char *, char ** %{ $1 = ($1_ltype)$input; %}
+%typemap(freearg) char * "" /* what SWIG would have copied, and freed here */
 %typemap(gotype) int32_t "int32"
 %typemap(gotype) uint32_t "uint32"
 

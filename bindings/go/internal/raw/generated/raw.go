@@ -205,111 +205,111 @@ typedef long long swig_type_159;
 typedef long long swig_type_160;
 typedef long long swig_type_161;
 typedef long long swig_type_162;
-extern void _wrap_Swig_free_raw_1abdebb2f707f178(uintptr_t arg1);
-extern uintptr_t _wrap_Swig_malloc_raw_1abdebb2f707f178(swig_intgo arg1);
-extern void *_wrap_km_version_raw_1abdebb2f707f178(swig_voidp arg1, swig_voidp arg2, swig_voidp arg3);
-extern void *_wrap_km_build_info_get_raw_1abdebb2f707f178(swig_voidp arg1);
-extern void *_wrap_km_status_name_raw_1abdebb2f707f178(int arg1, swig_voidp arg2);
-extern void *_wrap_km_status_description_raw_1abdebb2f707f178(int arg1, swig_voidp arg2);
-extern void *_wrap_km_status_recovery_raw_1abdebb2f707f178(int arg1, swig_voidp arg2);
-extern void *_wrap_km_status_category_raw_1abdebb2f707f178(int arg1, swig_voidp arg2);
-extern void *_wrap_km_last_error_message_raw_1abdebb2f707f178(swig_voidp arg1, swig_type_1 arg2, swig_voidp arg3);
-extern void *_wrap_km_last_error_native_code_raw_1abdebb2f707f178(swig_voidp arg1);
-extern void *_wrap_km_backend_count_raw_1abdebb2f707f178(swig_voidp arg1);
-extern void *_wrap_km_backend_info_get_raw_1abdebb2f707f178(int arg1, swig_voidp arg2);
-extern void *_wrap_km_device_count_raw_1abdebb2f707f178(swig_voidp arg1, swig_voidp arg2);
-extern void *_wrap_km_device_open_raw_1abdebb2f707f178(swig_voidp arg1, swig_voidp arg2);
-extern void *_wrap_km_device_destroy_raw_1abdebb2f707f178(swig_type_2 arg1);
-extern void *_wrap_km_device_info_get_raw_1abdebb2f707f178(swig_type_3 arg1, swig_voidp arg2);
-extern void *_wrap_km_device_attribute_get_raw_1abdebb2f707f178(swig_type_4 arg1, int arg2, swig_voidp arg3);
-extern void *_wrap_km_context_create_raw_1abdebb2f707f178(swig_type_5 arg1, swig_voidp arg2);
-extern void *_wrap_km_context_destroy_raw_1abdebb2f707f178(swig_type_6 arg1);
-extern void *_wrap_km_context_device_raw_1abdebb2f707f178(swig_type_7 arg1, swig_voidp arg2);
-extern void *_wrap_km_context_default_stream_raw_1abdebb2f707f178(swig_type_8 arg1, swig_voidp arg2);
-extern void *_wrap_km_context_synchronize_raw_1abdebb2f707f178(swig_type_9 arg1);
-extern void *_wrap_km_context_memory_info_raw_1abdebb2f707f178(swig_type_10 arg1, swig_voidp arg2, swig_voidp arg3);
-extern void *_wrap_km_context_reset_raw_1abdebb2f707f178(swig_type_11 arg1);
-extern void *_wrap_km_context_error_raw_1abdebb2f707f178(swig_type_12 arg1, swig_voidp arg2);
-extern void *_wrap_km_context_error_message_raw_1abdebb2f707f178(swig_type_13 arg1, swig_voidp arg2, swig_type_14 arg3, swig_voidp arg4);
-extern void *_wrap_km_context_take_error_raw_1abdebb2f707f178(swig_type_15 arg1, swig_voidp arg2);
-extern void *_wrap_km_context_find_slice_raw_1abdebb2f707f178(swig_type_16 arg1, swig_type_17 arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_context_set_output_raw_1abdebb2f707f178(swig_type_18 arg1, km_output_callback arg2, swig_voidp arg3);
-extern void *_wrap_km_stream_create_raw_1abdebb2f707f178(swig_type_19 arg1, int arg2, int arg3, swig_voidp arg4);
-extern void *_wrap_km_stream_destroy_raw_1abdebb2f707f178(swig_type_20 arg1);
-extern void *_wrap_km_stream_context_raw_1abdebb2f707f178(swig_type_21 arg1, swig_voidp arg2);
-extern void *_wrap_km_stream_priority_raw_1abdebb2f707f178(swig_type_22 arg1, swig_voidp arg2);
-extern void *_wrap_km_stream_synchronize_raw_1abdebb2f707f178(swig_type_23 arg1);
-extern void *_wrap_km_stream_synchronize_timeout_raw_1abdebb2f707f178(swig_type_24 arg1, swig_type_25 arg2);
-extern void *_wrap_km_stream_query_raw_1abdebb2f707f178(swig_type_26 arg1);
-extern void *_wrap_km_stream_wait_event_raw_1abdebb2f707f178(swig_type_27 arg1, swig_type_28 arg2);
-extern void *_wrap_km_stream_add_callback_raw_1abdebb2f707f178(swig_type_29 arg1, km_host_callback arg2, swig_voidp arg3);
-extern void *_wrap_km_event_create_raw_1abdebb2f707f178(swig_type_30 arg1, int arg2, swig_voidp arg3);
-extern void *_wrap_km_event_destroy_raw_1abdebb2f707f178(swig_type_31 arg1);
-extern void *_wrap_km_event_record_raw_1abdebb2f707f178(swig_type_32 arg1, swig_type_33 arg2);
-extern void *_wrap_km_event_query_raw_1abdebb2f707f178(swig_type_34 arg1);
-extern void *_wrap_km_event_synchronize_raw_1abdebb2f707f178(swig_type_35 arg1);
-extern void *_wrap_km_event_synchronize_timeout_raw_1abdebb2f707f178(swig_type_36 arg1, swig_type_37 arg2);
-extern void *_wrap_km_event_elapsed_ns_raw_1abdebb2f707f178(swig_type_38 arg1, swig_type_39 arg2, swig_voidp arg3);
-extern void *_wrap_km_host_memory_create_raw_1abdebb2f707f178(swig_type_40 arg1, swig_type_41 arg2, int arg3, swig_voidp arg4);
-extern void *_wrap_km_host_memory_register_raw_1abdebb2f707f178(swig_type_42 arg1, swig_voidp arg2, swig_type_43 arg3, int arg4, swig_voidp arg5);
-extern void *_wrap_km_host_memory_destroy_raw_1abdebb2f707f178(swig_type_44 arg1);
-extern void *_wrap_km_host_memory_pointer_raw_1abdebb2f707f178(swig_type_45 arg1, swig_voidp arg2);
-extern void *_wrap_km_host_memory_size_bytes_raw_1abdebb2f707f178(swig_type_46 arg1, swig_voidp arg2);
-extern void *_wrap_km_slice_create_raw_1abdebb2f707f178(swig_type_47 arg1, swig_type_48 arg2, swig_type_49 arg3, int arg4, swig_voidp arg5);
-extern void *_wrap_km_slice_create_on_stream_raw_1abdebb2f707f178(swig_type_50 arg1, swig_type_51 arg2, swig_type_52 arg3, int arg4, swig_voidp arg5);
-extern void *_wrap_km_slice_from_host_raw_1abdebb2f707f178(swig_type_53 arg1, swig_voidp arg2, swig_type_54 arg3, swig_type_55 arg4, km_release_callback arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_slice_view_raw_1abdebb2f707f178(swig_type_56 arg1, swig_type_57 arg2, swig_type_58 arg3, swig_voidp arg4);
-extern void *_wrap_km_slice_destroy_raw_1abdebb2f707f178(swig_type_59 arg1);
-extern void *_wrap_km_slice_destroy_on_stream_raw_1abdebb2f707f178(swig_type_60 arg1, swig_type_61 arg2);
-extern void *_wrap_km_slice_info_get_raw_1abdebb2f707f178(swig_type_62 arg1, swig_voidp arg2);
-extern void *_wrap_km_slice_address_raw_1abdebb2f707f178(swig_type_63 arg1, swig_voidp arg2);
-extern void *_wrap_km_slice_host_pointer_raw_1abdebb2f707f178(swig_type_64 arg1, swig_voidp arg2);
-extern void *_wrap_km_slice_upload_raw_1abdebb2f707f178(swig_type_65 arg1, swig_type_66 arg2, swig_type_67 arg3, swig_voidp arg4, swig_type_68 arg5);
-extern void *_wrap_km_slice_download_raw_1abdebb2f707f178(swig_type_69 arg1, swig_type_70 arg2, swig_type_71 arg3, swig_voidp arg4, swig_type_72 arg5);
-extern void *_wrap_km_slice_copy_raw_1abdebb2f707f178(swig_type_73 arg1, swig_type_74 arg2, swig_type_75 arg3, swig_type_76 arg4, swig_type_77 arg5, swig_type_78 arg6);
-extern void *_wrap_km_slice_fill_u8_raw_1abdebb2f707f178(swig_type_79 arg1, swig_type_80 arg2, swig_type_81 arg3, char arg4, swig_type_82 arg5);
-extern void *_wrap_km_slice_fill_u16_raw_1abdebb2f707f178(swig_type_83 arg1, swig_type_84 arg2, swig_type_85 arg3, short arg4, swig_type_86 arg5);
-extern void *_wrap_km_slice_fill_u32_raw_1abdebb2f707f178(swig_type_87 arg1, swig_type_88 arg2, swig_type_89 arg3, int arg4, swig_type_90 arg5);
-extern void *_wrap_km_memory_upload_raw_1abdebb2f707f178(swig_type_91 arg1, swig_type_92 arg2, swig_voidp arg3, swig_type_93 arg4);
-extern void *_wrap_km_memory_download_raw_1abdebb2f707f178(swig_type_94 arg1, swig_type_95 arg2, swig_voidp arg3, swig_type_96 arg4);
-extern void *_wrap_km_memory_copy_raw_1abdebb2f707f178(swig_type_97 arg1, swig_type_98 arg2, swig_type_99 arg3, swig_type_100 arg4);
-extern void *_wrap_km_memory_fill_u8_raw_1abdebb2f707f178(swig_type_101 arg1, swig_type_102 arg2, char arg3, swig_type_103 arg4);
-extern void *_wrap_km_memory_fill_u16_raw_1abdebb2f707f178(swig_type_104 arg1, swig_type_105 arg2, short arg3, swig_type_106 arg4);
-extern void *_wrap_km_memory_fill_u32_raw_1abdebb2f707f178(swig_type_107 arg1, swig_type_108 arg2, int arg3, swig_type_109 arg4);
-extern void *_wrap_km_program_create_raw_1abdebb2f707f178(swig_voidp arg1, swig_type_110 arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_program_destroy_raw_1abdebb2f707f178(swig_type_111 arg1);
-extern void *_wrap_km_program_add_option_raw_1abdebb2f707f178(swig_type_112 arg1, swig_voidp arg2);
-extern void *_wrap_km_program_add_header_raw_1abdebb2f707f178(swig_type_113 arg1, swig_voidp arg2, swig_voidp arg3, swig_type_114 arg4);
-extern void *_wrap_km_program_add_name_expression_raw_1abdebb2f707f178(swig_type_115 arg1, swig_voidp arg2);
-extern void *_wrap_km_program_compile_raw_1abdebb2f707f178(swig_type_116 arg1);
-extern void *_wrap_km_program_log_raw_1abdebb2f707f178(swig_type_117 arg1, swig_voidp arg2, swig_type_118 arg3, swig_voidp arg4);
-extern void *_wrap_km_program_ptx_raw_1abdebb2f707f178(swig_type_119 arg1, swig_voidp arg2, swig_type_120 arg3, swig_voidp arg4);
-extern void *_wrap_km_program_lowered_name_raw_1abdebb2f707f178(swig_type_121 arg1, swig_voidp arg2, swig_voidp arg3, swig_type_122 arg4, swig_voidp arg5);
-extern void *_wrap_km_module_load_ptx_raw_1abdebb2f707f178(swig_type_123 arg1, swig_voidp arg2, swig_type_124 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_module_load_file_raw_1abdebb2f707f178(swig_type_125 arg1, swig_voidp arg2, swig_voidp arg3);
-extern void *_wrap_km_module_load_source_raw_1abdebb2f707f178(swig_type_126 arg1, swig_voidp arg2, swig_type_127 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_module_load_program_raw_1abdebb2f707f178(swig_type_128 arg1, swig_type_129 arg2, swig_voidp arg3);
-extern void *_wrap_km_module_destroy_raw_1abdebb2f707f178(swig_type_130 arg1);
-extern void *_wrap_km_module_function_count_raw_1abdebb2f707f178(swig_type_131 arg1, swig_voidp arg2);
-extern void *_wrap_km_module_function_name_raw_1abdebb2f707f178(swig_type_132 arg1, int arg2, swig_voidp arg3, swig_type_133 arg4, swig_voidp arg5);
-extern void *_wrap_km_module_function_raw_1abdebb2f707f178(swig_type_134 arg1, swig_voidp arg2, swig_voidp arg3);
-extern void *_wrap_km_module_global_raw_1abdebb2f707f178(swig_type_135 arg1, swig_voidp arg2, swig_voidp arg3);
-extern void *_wrap_km_function_destroy_raw_1abdebb2f707f178(swig_type_136 arg1);
-extern void *_wrap_km_function_name_raw_1abdebb2f707f178(swig_type_137 arg1, swig_voidp arg2, swig_type_138 arg3, swig_voidp arg4);
-extern void *_wrap_km_function_attribute_get_raw_1abdebb2f707f178(swig_type_139 arg1, int arg2, swig_voidp arg3);
-extern void *_wrap_km_function_attribute_set_raw_1abdebb2f707f178(swig_type_140 arg1, int arg2, swig_type_141 arg3);
-extern void *_wrap_km_function_param_count_raw_1abdebb2f707f178(swig_type_142 arg1, swig_voidp arg2);
-extern void *_wrap_km_function_param_raw_1abdebb2f707f178(swig_type_143 arg1, int arg2, swig_voidp arg3);
-extern void *_wrap_km_launch_create_raw_1abdebb2f707f178(swig_type_144 arg1, swig_type_145 arg2, swig_voidp arg3);
-extern void *_wrap_km_launch_destroy_raw_1abdebb2f707f178(swig_type_146 arg1);
-extern void *_wrap_km_launch_set_grid_raw_1abdebb2f707f178(swig_type_147 arg1, int arg2, int arg3, int arg4);
-extern void *_wrap_km_launch_set_block_raw_1abdebb2f707f178(swig_type_148 arg1, int arg2, int arg3, int arg4);
-extern void *_wrap_km_launch_set_shared_bytes_raw_1abdebb2f707f178(swig_type_149 arg1, swig_type_150 arg2);
-extern void *_wrap_km_launch_arg_slice_raw_1abdebb2f707f178(swig_type_151 arg1, swig_type_152 arg2, swig_type_153 arg3);
-extern void *_wrap_km_launch_arg_address_raw_1abdebb2f707f178(swig_type_154 arg1, swig_type_155 arg2);
-extern void *_wrap_km_launch_arg_scalar_raw_1abdebb2f707f178(swig_type_156 arg1, swig_voidp arg2, swig_type_157 arg3);
-extern void *_wrap_km_launch_submit_raw_1abdebb2f707f178(swig_type_158 arg1);
-extern void *_wrap_km_launch_kernel_raw_1abdebb2f707f178(swig_type_159 arg1, swig_type_160 arg2, swig_voidp arg3, swig_voidp arg4, swig_type_161 arg5, swig_voidp arg6, swig_type_162 arg7);
+extern void _wrap_Swig_free_raw_306995db03304e6b(uintptr_t arg1);
+extern uintptr_t _wrap_Swig_malloc_raw_306995db03304e6b(swig_intgo arg1);
+extern void *_wrap_km_version_raw_306995db03304e6b(swig_voidp arg1, swig_voidp arg2, swig_voidp arg3);
+extern void *_wrap_km_build_info_get_raw_306995db03304e6b(swig_voidp arg1);
+extern void *_wrap_km_status_name_raw_306995db03304e6b(int arg1, swig_voidp arg2);
+extern void *_wrap_km_status_description_raw_306995db03304e6b(int arg1, swig_voidp arg2);
+extern void *_wrap_km_status_recovery_raw_306995db03304e6b(int arg1, swig_voidp arg2);
+extern void *_wrap_km_status_category_raw_306995db03304e6b(int arg1, swig_voidp arg2);
+extern void *_wrap_km_last_error_message_raw_306995db03304e6b(swig_voidp arg1, swig_type_1 arg2, swig_voidp arg3);
+extern void *_wrap_km_last_error_native_code_raw_306995db03304e6b(swig_voidp arg1);
+extern void *_wrap_km_backend_count_raw_306995db03304e6b(swig_voidp arg1);
+extern void *_wrap_km_backend_info_get_raw_306995db03304e6b(int arg1, swig_voidp arg2);
+extern void *_wrap_km_device_count_raw_306995db03304e6b(swig_voidp arg1, swig_voidp arg2);
+extern void *_wrap_km_device_open_raw_306995db03304e6b(swig_voidp arg1, swig_voidp arg2);
+extern void *_wrap_km_device_destroy_raw_306995db03304e6b(swig_type_2 arg1);
+extern void *_wrap_km_device_info_get_raw_306995db03304e6b(swig_type_3 arg1, swig_voidp arg2);
+extern void *_wrap_km_device_attribute_get_raw_306995db03304e6b(swig_type_4 arg1, int arg2, swig_voidp arg3);
+extern void *_wrap_km_context_create_raw_306995db03304e6b(swig_type_5 arg1, swig_voidp arg2);
+extern void *_wrap_km_context_destroy_raw_306995db03304e6b(swig_type_6 arg1);
+extern void *_wrap_km_context_device_raw_306995db03304e6b(swig_type_7 arg1, swig_voidp arg2);
+extern void *_wrap_km_context_default_stream_raw_306995db03304e6b(swig_type_8 arg1, swig_voidp arg2);
+extern void *_wrap_km_context_synchronize_raw_306995db03304e6b(swig_type_9 arg1);
+extern void *_wrap_km_context_memory_info_raw_306995db03304e6b(swig_type_10 arg1, swig_voidp arg2, swig_voidp arg3);
+extern void *_wrap_km_context_reset_raw_306995db03304e6b(swig_type_11 arg1);
+extern void *_wrap_km_context_error_raw_306995db03304e6b(swig_type_12 arg1, swig_voidp arg2);
+extern void *_wrap_km_context_error_message_raw_306995db03304e6b(swig_type_13 arg1, swig_voidp arg2, swig_type_14 arg3, swig_voidp arg4);
+extern void *_wrap_km_context_take_error_raw_306995db03304e6b(swig_type_15 arg1, swig_voidp arg2);
+extern void *_wrap_km_context_find_slice_raw_306995db03304e6b(swig_type_16 arg1, swig_type_17 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_context_set_output_raw_306995db03304e6b(swig_type_18 arg1, km_output_callback arg2, swig_voidp arg3);
+extern void *_wrap_km_stream_create_raw_306995db03304e6b(swig_type_19 arg1, int arg2, int arg3, swig_voidp arg4);
+extern void *_wrap_km_stream_destroy_raw_306995db03304e6b(swig_type_20 arg1);
+extern void *_wrap_km_stream_context_raw_306995db03304e6b(swig_type_21 arg1, swig_voidp arg2);
+extern void *_wrap_km_stream_priority_raw_306995db03304e6b(swig_type_22 arg1, swig_voidp arg2);
+extern void *_wrap_km_stream_synchronize_raw_306995db03304e6b(swig_type_23 arg1);
+extern void *_wrap_km_stream_synchronize_timeout_raw_306995db03304e6b(swig_type_24 arg1, swig_type_25 arg2);
+extern void *_wrap_km_stream_query_raw_306995db03304e6b(swig_type_26 arg1);
+extern void *_wrap_km_stream_wait_event_raw_306995db03304e6b(swig_type_27 arg1, swig_type_28 arg2);
+extern void *_wrap_km_stream_add_callback_raw_306995db03304e6b(swig_type_29 arg1, km_host_callback arg2, swig_voidp arg3);
+extern void *_wrap_km_event_create_raw_306995db03304e6b(swig_type_30 arg1, int arg2, swig_voidp arg3);
+extern void *_wrap_km_event_destroy_raw_306995db03304e6b(swig_type_31 arg1);
+extern void *_wrap_km_event_record_raw_306995db03304e6b(swig_type_32 arg1, swig_type_33 arg2);
+extern void *_wrap_km_event_query_raw_306995db03304e6b(swig_type_34 arg1);
+extern void *_wrap_km_event_synchronize_raw_306995db03304e6b(swig_type_35 arg1);
+extern void *_wrap_km_event_synchronize_timeout_raw_306995db03304e6b(swig_type_36 arg1, swig_type_37 arg2);
+extern void *_wrap_km_event_elapsed_ns_raw_306995db03304e6b(swig_type_38 arg1, swig_type_39 arg2, swig_voidp arg3);
+extern void *_wrap_km_host_memory_create_raw_306995db03304e6b(swig_type_40 arg1, swig_type_41 arg2, int arg3, swig_voidp arg4);
+extern void *_wrap_km_host_memory_register_raw_306995db03304e6b(swig_type_42 arg1, swig_voidp arg2, swig_type_43 arg3, int arg4, swig_voidp arg5);
+extern void *_wrap_km_host_memory_destroy_raw_306995db03304e6b(swig_type_44 arg1);
+extern void *_wrap_km_host_memory_pointer_raw_306995db03304e6b(swig_type_45 arg1, swig_voidp arg2);
+extern void *_wrap_km_host_memory_size_bytes_raw_306995db03304e6b(swig_type_46 arg1, swig_voidp arg2);
+extern void *_wrap_km_slice_create_raw_306995db03304e6b(swig_type_47 arg1, swig_type_48 arg2, swig_type_49 arg3, int arg4, swig_voidp arg5);
+extern void *_wrap_km_slice_create_on_stream_raw_306995db03304e6b(swig_type_50 arg1, swig_type_51 arg2, swig_type_52 arg3, int arg4, swig_voidp arg5);
+extern void *_wrap_km_slice_from_host_raw_306995db03304e6b(swig_type_53 arg1, swig_voidp arg2, swig_type_54 arg3, swig_type_55 arg4, km_release_callback arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_slice_view_raw_306995db03304e6b(swig_type_56 arg1, swig_type_57 arg2, swig_type_58 arg3, swig_voidp arg4);
+extern void *_wrap_km_slice_destroy_raw_306995db03304e6b(swig_type_59 arg1);
+extern void *_wrap_km_slice_destroy_on_stream_raw_306995db03304e6b(swig_type_60 arg1, swig_type_61 arg2);
+extern void *_wrap_km_slice_info_get_raw_306995db03304e6b(swig_type_62 arg1, swig_voidp arg2);
+extern void *_wrap_km_slice_address_raw_306995db03304e6b(swig_type_63 arg1, swig_voidp arg2);
+extern void *_wrap_km_slice_host_pointer_raw_306995db03304e6b(swig_type_64 arg1, swig_voidp arg2);
+extern void *_wrap_km_slice_upload_raw_306995db03304e6b(swig_type_65 arg1, swig_type_66 arg2, swig_type_67 arg3, swig_voidp arg4, swig_type_68 arg5);
+extern void *_wrap_km_slice_download_raw_306995db03304e6b(swig_type_69 arg1, swig_type_70 arg2, swig_type_71 arg3, swig_voidp arg4, swig_type_72 arg5);
+extern void *_wrap_km_slice_copy_raw_306995db03304e6b(swig_type_73 arg1, swig_type_74 arg2, swig_type_75 arg3, swig_type_76 arg4, swig_type_77 arg5, swig_type_78 arg6);
+extern void *_wrap_km_slice_fill_u8_raw_306995db03304e6b(swig_type_79 arg1, swig_type_80 arg2, swig_type_81 arg3, char arg4, swig_type_82 arg5);
+extern void *_wrap_km_slice_fill_u16_raw_306995db03304e6b(swig_type_83 arg1, swig_type_84 arg2, swig_type_85 arg3, short arg4, swig_type_86 arg5);
+extern void *_wrap_km_slice_fill_u32_raw_306995db03304e6b(swig_type_87 arg1, swig_type_88 arg2, swig_type_89 arg3, int arg4, swig_type_90 arg5);
+extern void *_wrap_km_memory_upload_raw_306995db03304e6b(swig_type_91 arg1, swig_type_92 arg2, swig_voidp arg3, swig_type_93 arg4);
+extern void *_wrap_km_memory_download_raw_306995db03304e6b(swig_type_94 arg1, swig_type_95 arg2, swig_voidp arg3, swig_type_96 arg4);
+extern void *_wrap_km_memory_copy_raw_306995db03304e6b(swig_type_97 arg1, swig_type_98 arg2, swig_type_99 arg3, swig_type_100 arg4);
+extern void *_wrap_km_memory_fill_u8_raw_306995db03304e6b(swig_type_101 arg1, swig_type_102 arg2, char arg3, swig_type_103 arg4);
+extern void *_wrap_km_memory_fill_u16_raw_306995db03304e6b(swig_type_104 arg1, swig_type_105 arg2, short arg3, swig_type_106 arg4);
+extern void *_wrap_km_memory_fill_u32_raw_306995db03304e6b(swig_type_107 arg1, swig_type_108 arg2, int arg3, swig_type_109 arg4);
+extern void *_wrap_km_program_create_raw_306995db03304e6b(swig_voidp arg1, swig_type_110 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_program_destroy_raw_306995db03304e6b(swig_type_111 arg1);
+extern void *_wrap_km_program_add_option_raw_306995db03304e6b(swig_type_112 arg1, swig_voidp arg2);
+extern void *_wrap_km_program_add_header_raw_306995db03304e6b(swig_type_113 arg1, swig_voidp arg2, swig_voidp arg3, swig_type_114 arg4);
+extern void *_wrap_km_program_add_name_expression_raw_306995db03304e6b(swig_type_115 arg1, swig_voidp arg2);
+extern void *_wrap_km_program_compile_raw_306995db03304e6b(swig_type_116 arg1);
+extern void *_wrap_km_program_log_raw_306995db03304e6b(swig_type_117 arg1, swig_voidp arg2, swig_type_118 arg3, swig_voidp arg4);
+extern void *_wrap_km_program_ptx_raw_306995db03304e6b(swig_type_119 arg1, swig_voidp arg2, swig_type_120 arg3, swig_voidp arg4);
+extern void *_wrap_km_program_lowered_name_raw_306995db03304e6b(swig_type_121 arg1, swig_voidp arg2, swig_voidp arg3, swig_type_122 arg4, swig_voidp arg5);
+extern void *_wrap_km_module_load_ptx_raw_306995db03304e6b(swig_type_123 arg1, swig_voidp arg2, swig_type_124 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_module_load_file_raw_306995db03304e6b(swig_type_125 arg1, swig_voidp arg2, swig_voidp arg3);
+extern void *_wrap_km_module_load_source_raw_306995db03304e6b(swig_type_126 arg1, swig_voidp arg2, swig_type_127 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_module_load_program_raw_306995db03304e6b(swig_type_128 arg1, swig_type_129 arg2, swig_voidp arg3);
+extern void *_wrap_km_module_destroy_raw_306995db03304e6b(swig_type_130 arg1);
+extern void *_wrap_km_module_function_count_raw_306995db03304e6b(swig_type_131 arg1, swig_voidp arg2);
+extern void *_wrap_km_module_function_name_raw_306995db03304e6b(swig_type_132 arg1, int arg2, swig_voidp arg3, swig_type_133 arg4, swig_voidp arg5);
+extern void *_wrap_km_module_function_raw_306995db03304e6b(swig_type_134 arg1, swig_voidp arg2, swig_voidp arg3);
+extern void *_wrap_km_module_global_raw_306995db03304e6b(swig_type_135 arg1, swig_voidp arg2, swig_voidp arg3);
+extern void *_wrap_km_function_destroy_raw_306995db03304e6b(swig_type_136 arg1);
+extern void *_wrap_km_function_name_raw_306995db03304e6b(swig_type_137 arg1, swig_voidp arg2, swig_type_138 arg3, swig_voidp arg4);
+extern void *_wrap_km_function_attribute_get_raw_306995db03304e6b(swig_type_139 arg1, int arg2, swig_voidp arg3);
+extern void *_wrap_km_function_attribute_set_raw_306995db03304e6b(swig_type_140 arg1, int arg2, swig_type_141 arg3);
+extern void *_wrap_km_function_param_count_raw_306995db03304e6b(swig_type_142 arg1, swig_voidp arg2);
+extern void *_wrap_km_function_param_raw_306995db03304e6b(swig_type_143 arg1, int arg2, swig_voidp arg3);
+extern void *_wrap_km_launch_create_raw_306995db03304e6b(swig_type_144 arg1, swig_type_145 arg2, swig_voidp arg3);
+extern void *_wrap_km_launch_destroy_raw_306995db03304e6b(swig_type_146 arg1);
+extern void *_wrap_km_launch_set_grid_raw_306995db03304e6b(swig_type_147 arg1, int arg2, int arg3, int arg4);
+extern void *_wrap_km_launch_set_block_raw_306995db03304e6b(swig_type_148 arg1, int arg2, int arg3, int arg4);
+extern void *_wrap_km_launch_set_shared_bytes_raw_306995db03304e6b(swig_type_149 arg1, swig_type_150 arg2);
+extern void *_wrap_km_launch_arg_slice_raw_306995db03304e6b(swig_type_151 arg1, swig_type_152 arg2, swig_type_153 arg3);
+extern void *_wrap_km_launch_arg_address_raw_306995db03304e6b(swig_type_154 arg1, swig_type_155 arg2);
+extern void *_wrap_km_launch_arg_scalar_raw_306995db03304e6b(swig_type_156 arg1, swig_voidp arg2, swig_type_157 arg3);
+extern void *_wrap_km_launch_submit_raw_306995db03304e6b(swig_type_158 arg1);
+extern void *_wrap_km_launch_kernel_raw_306995db03304e6b(swig_type_159 arg1, swig_type_160 arg2, swig_voidp arg3, swig_voidp arg4, swig_type_161 arg5, swig_voidp arg6, swig_type_162 arg7);
 #undef intgo
 */
 import "C"
@@ -337,13 +337,13 @@ type _ sync.Mutex
 
 func Swig_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_Swig_free_raw_1abdebb2f707f178(C.uintptr_t(_swig_i_0))
+	C._wrap_Swig_free_raw_306995db03304e6b(C.uintptr_t(_swig_i_0))
 }
 
 func Swig_malloc(arg1 int) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
-	swig_r = (uintptr)(C._wrap_Swig_malloc_raw_1abdebb2f707f178(C.swig_intgo(_swig_i_0)))
+	swig_r = (uintptr)(C._wrap_Swig_malloc_raw_306995db03304e6b(C.swig_intgo(_swig_i_0)))
 	return swig_r
 }
 
@@ -393,7 +393,7 @@ func Km_version(arg1 unsafe.Pointer, arg2 unsafe.Pointer, arg3 unsafe.Pointer) (
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_version_raw_1abdebb2f707f178(C.swig_voidp(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_version_raw_306995db03304e6b(C.swig_voidp(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -402,7 +402,7 @@ func Km_version(arg1 unsafe.Pointer, arg2 unsafe.Pointer, arg3 unsafe.Pointer) (
 func Km_build_info_get(arg1 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_build_info_get_raw_1abdebb2f707f178(C.swig_voidp(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_build_info_get_raw_306995db03304e6b(C.swig_voidp(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -412,7 +412,7 @@ func Km_status_name(arg1 int32, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_status_name_raw_1abdebb2f707f178(C.int(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_status_name_raw_306995db03304e6b(C.int(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -422,7 +422,7 @@ func Km_status_description(arg1 int32, arg2 unsafe.Pointer) (_swig_ret *Failure)
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_status_description_raw_1abdebb2f707f178(C.int(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_status_description_raw_306995db03304e6b(C.int(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -432,7 +432,7 @@ func Km_status_recovery(arg1 int32, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_status_recovery_raw_1abdebb2f707f178(C.int(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_status_recovery_raw_306995db03304e6b(C.int(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -442,7 +442,7 @@ func Km_status_category(arg1 int32, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_status_category_raw_1abdebb2f707f178(C.int(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_status_category_raw_306995db03304e6b(C.int(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -453,7 +453,7 @@ func Km_last_error_message(arg1 unsafe.Pointer, arg2 uint64, arg3 unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_last_error_message_raw_1abdebb2f707f178(C.swig_voidp(_swig_i_0), C.swig_type_1(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_last_error_message_raw_306995db03304e6b(C.swig_voidp(_swig_i_0), C.swig_type_1(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -462,7 +462,7 @@ func Km_last_error_message(arg1 unsafe.Pointer, arg2 uint64, arg3 unsafe.Pointer
 func Km_last_error_native_code(arg1 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_last_error_native_code_raw_1abdebb2f707f178(C.swig_voidp(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_last_error_native_code_raw_306995db03304e6b(C.swig_voidp(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -471,7 +471,7 @@ func Km_last_error_native_code(arg1 unsafe.Pointer) (_swig_ret *Failure) {
 func Km_backend_count(arg1 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_backend_count_raw_1abdebb2f707f178(C.swig_voidp(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_backend_count_raw_306995db03304e6b(C.swig_voidp(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -481,7 +481,7 @@ func Km_backend_info_get(arg1 uint32, arg2 unsafe.Pointer) (_swig_ret *Failure) 
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_backend_info_get_raw_1abdebb2f707f178(C.int(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_backend_info_get_raw_306995db03304e6b(C.int(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -491,7 +491,7 @@ func Km_device_count(arg1 unsafe.Pointer, arg2 unsafe.Pointer) (_swig_ret *Failu
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_device_count_raw_1abdebb2f707f178(C.swig_voidp(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_device_count_raw_306995db03304e6b(C.swig_voidp(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -501,7 +501,7 @@ func Km_device_open(arg1 unsafe.Pointer, arg2 unsafe.Pointer) (_swig_ret *Failur
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_device_open_raw_1abdebb2f707f178(C.swig_voidp(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_device_open_raw_306995db03304e6b(C.swig_voidp(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -510,7 +510,7 @@ func Km_device_open(arg1 unsafe.Pointer, arg2 unsafe.Pointer) (_swig_ret *Failur
 func Km_device_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_device_destroy_raw_1abdebb2f707f178(C.swig_type_2(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_device_destroy_raw_306995db03304e6b(C.swig_type_2(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -520,7 +520,7 @@ func Km_device_info_get(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_device_info_get_raw_1abdebb2f707f178(C.swig_type_3(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_device_info_get_raw_306995db03304e6b(C.swig_type_3(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -531,7 +531,7 @@ func Km_device_attribute_get(arg1 uint64, arg2 int32, arg3 unsafe.Pointer) (_swi
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_device_attribute_get_raw_1abdebb2f707f178(C.swig_type_4(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_device_attribute_get_raw_306995db03304e6b(C.swig_type_4(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -541,7 +541,7 @@ func Km_context_create(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_create_raw_1abdebb2f707f178(C.swig_type_5(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_create_raw_306995db03304e6b(C.swig_type_5(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -550,7 +550,7 @@ func Km_context_create(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 func Km_context_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_destroy_raw_1abdebb2f707f178(C.swig_type_6(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_destroy_raw_306995db03304e6b(C.swig_type_6(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -560,7 +560,7 @@ func Km_context_device(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_device_raw_1abdebb2f707f178(C.swig_type_7(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_device_raw_306995db03304e6b(C.swig_type_7(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -570,7 +570,7 @@ func Km_context_default_stream(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Fai
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_default_stream_raw_1abdebb2f707f178(C.swig_type_8(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_default_stream_raw_306995db03304e6b(C.swig_type_8(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -579,7 +579,7 @@ func Km_context_default_stream(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Fai
 func Km_context_synchronize(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_synchronize_raw_1abdebb2f707f178(C.swig_type_9(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_synchronize_raw_306995db03304e6b(C.swig_type_9(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -590,7 +590,7 @@ func Km_context_memory_info(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointe
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_memory_info_raw_1abdebb2f707f178(C.swig_type_10(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_memory_info_raw_306995db03304e6b(C.swig_type_10(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -599,7 +599,7 @@ func Km_context_memory_info(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointe
 func Km_context_reset(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_reset_raw_1abdebb2f707f178(C.swig_type_11(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_reset_raw_306995db03304e6b(C.swig_type_11(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -609,7 +609,7 @@ func Km_context_error(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_error_raw_1abdebb2f707f178(C.swig_type_12(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_error_raw_306995db03304e6b(C.swig_type_12(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -621,7 +621,7 @@ func Km_context_error_message(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_error_message_raw_1abdebb2f707f178(C.swig_type_13(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_14(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_error_message_raw_306995db03304e6b(C.swig_type_13(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_14(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -631,7 +631,7 @@ func Km_context_take_error(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_take_error_raw_1abdebb2f707f178(C.swig_type_15(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_take_error_raw_306995db03304e6b(C.swig_type_15(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -643,7 +643,7 @@ func Km_context_find_slice(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 u
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_find_slice_raw_1abdebb2f707f178(C.swig_type_16(_swig_i_0), C.swig_type_17(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_find_slice_raw_306995db03304e6b(C.swig_type_16(_swig_i_0), C.swig_type_17(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -654,7 +654,7 @@ func Km_context_set_output(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_set_output_raw_1abdebb2f707f178(C.swig_type_18(_swig_i_0), C.km_output_callback(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_set_output_raw_306995db03304e6b(C.swig_type_18(_swig_i_0), C.km_output_callback(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -666,7 +666,7 @@ func Km_stream_create(arg1 uint64, arg2 uint32, arg3 int32, arg4 unsafe.Pointer)
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_stream_create_raw_1abdebb2f707f178(C.swig_type_19(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_stream_create_raw_306995db03304e6b(C.swig_type_19(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -675,7 +675,7 @@ func Km_stream_create(arg1 uint64, arg2 uint32, arg3 int32, arg4 unsafe.Pointer)
 func Km_stream_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_stream_destroy_raw_1abdebb2f707f178(C.swig_type_20(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_stream_destroy_raw_306995db03304e6b(C.swig_type_20(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -685,7 +685,7 @@ func Km_stream_context(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_stream_context_raw_1abdebb2f707f178(C.swig_type_21(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_stream_context_raw_306995db03304e6b(C.swig_type_21(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -695,7 +695,7 @@ func Km_stream_priority(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_stream_priority_raw_1abdebb2f707f178(C.swig_type_22(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_stream_priority_raw_306995db03304e6b(C.swig_type_22(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -704,7 +704,7 @@ func Km_stream_priority(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 func Km_stream_synchronize(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_stream_synchronize_raw_1abdebb2f707f178(C.swig_type_23(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_stream_synchronize_raw_306995db03304e6b(C.swig_type_23(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -714,7 +714,7 @@ func Km_stream_synchronize_timeout(arg1 uint64, arg2 uint64) (_swig_ret *Failure
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_stream_synchronize_timeout_raw_1abdebb2f707f178(C.swig_type_24(_swig_i_0), C.swig_type_25(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_stream_synchronize_timeout_raw_306995db03304e6b(C.swig_type_24(_swig_i_0), C.swig_type_25(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -723,7 +723,7 @@ func Km_stream_synchronize_timeout(arg1 uint64, arg2 uint64) (_swig_ret *Failure
 func Km_stream_query(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_stream_query_raw_1abdebb2f707f178(C.swig_type_26(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_stream_query_raw_306995db03304e6b(C.swig_type_26(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -733,7 +733,7 @@ func Km_stream_wait_event(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_stream_wait_event_raw_1abdebb2f707f178(C.swig_type_27(_swig_i_0), C.swig_type_28(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_stream_wait_event_raw_306995db03304e6b(C.swig_type_27(_swig_i_0), C.swig_type_28(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -744,7 +744,7 @@ func Km_stream_add_callback(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointe
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_stream_add_callback_raw_1abdebb2f707f178(C.swig_type_29(_swig_i_0), C.km_host_callback(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_stream_add_callback_raw_306995db03304e6b(C.swig_type_29(_swig_i_0), C.km_host_callback(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -755,7 +755,7 @@ func Km_event_create(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer) (_swig_ret *
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_event_create_raw_1abdebb2f707f178(C.swig_type_30(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_event_create_raw_306995db03304e6b(C.swig_type_30(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -764,7 +764,7 @@ func Km_event_create(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer) (_swig_ret *
 func Km_event_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_event_destroy_raw_1abdebb2f707f178(C.swig_type_31(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_event_destroy_raw_306995db03304e6b(C.swig_type_31(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -774,7 +774,7 @@ func Km_event_record(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_event_record_raw_1abdebb2f707f178(C.swig_type_32(_swig_i_0), C.swig_type_33(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_event_record_raw_306995db03304e6b(C.swig_type_32(_swig_i_0), C.swig_type_33(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -783,7 +783,7 @@ func Km_event_record(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 func Km_event_query(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_event_query_raw_1abdebb2f707f178(C.swig_type_34(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_event_query_raw_306995db03304e6b(C.swig_type_34(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -792,7 +792,7 @@ func Km_event_query(arg1 uint64) (_swig_ret *Failure) {
 func Km_event_synchronize(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_event_synchronize_raw_1abdebb2f707f178(C.swig_type_35(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_event_synchronize_raw_306995db03304e6b(C.swig_type_35(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -802,7 +802,7 @@ func Km_event_synchronize_timeout(arg1 uint64, arg2 uint64) (_swig_ret *Failure)
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_event_synchronize_timeout_raw_1abdebb2f707f178(C.swig_type_36(_swig_i_0), C.swig_type_37(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_event_synchronize_timeout_raw_306995db03304e6b(C.swig_type_36(_swig_i_0), C.swig_type_37(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -813,7 +813,7 @@ func Km_event_elapsed_ns(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_r
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_event_elapsed_ns_raw_1abdebb2f707f178(C.swig_type_38(_swig_i_0), C.swig_type_39(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_event_elapsed_ns_raw_306995db03304e6b(C.swig_type_38(_swig_i_0), C.swig_type_39(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -825,7 +825,7 @@ func Km_host_memory_create(arg1 uint64, arg2 uint64, arg3 uint32, arg4 unsafe.Po
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_create_raw_1abdebb2f707f178(C.swig_type_40(_swig_i_0), C.swig_type_41(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_create_raw_306995db03304e6b(C.swig_type_40(_swig_i_0), C.swig_type_41(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -838,7 +838,7 @@ func Km_host_memory_register(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_register_raw_1abdebb2f707f178(C.swig_type_42(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_43(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_register_raw_306995db03304e6b(C.swig_type_42(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_43(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -847,7 +847,7 @@ func Km_host_memory_register(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4
 func Km_host_memory_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_destroy_raw_1abdebb2f707f178(C.swig_type_44(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_destroy_raw_306995db03304e6b(C.swig_type_44(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -857,7 +857,7 @@ func Km_host_memory_pointer(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failur
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_pointer_raw_1abdebb2f707f178(C.swig_type_45(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_pointer_raw_306995db03304e6b(C.swig_type_45(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -867,7 +867,7 @@ func Km_host_memory_size_bytes(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Fai
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_size_bytes_raw_1abdebb2f707f178(C.swig_type_46(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_size_bytes_raw_306995db03304e6b(C.swig_type_46(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -880,7 +880,7 @@ func Km_slice_create(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint32, arg5 un
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_raw_1abdebb2f707f178(C.swig_type_47(_swig_i_0), C.swig_type_48(_swig_i_1), C.swig_type_49(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_raw_306995db03304e6b(C.swig_type_47(_swig_i_0), C.swig_type_48(_swig_i_1), C.swig_type_49(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -893,7 +893,7 @@ func Km_slice_create_on_stream(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint3
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_on_stream_raw_1abdebb2f707f178(C.swig_type_50(_swig_i_0), C.swig_type_51(_swig_i_1), C.swig_type_52(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_on_stream_raw_306995db03304e6b(C.swig_type_50(_swig_i_0), C.swig_type_51(_swig_i_1), C.swig_type_52(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -908,7 +908,7 @@ func Km_slice_from_host(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_from_host_raw_1abdebb2f707f178(C.swig_type_53(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_54(_swig_i_2), C.swig_type_55(_swig_i_3), C.km_release_callback(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_from_host_raw_306995db03304e6b(C.swig_type_53(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_54(_swig_i_2), C.swig_type_55(_swig_i_3), C.km_release_callback(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -920,7 +920,7 @@ func Km_slice_view(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Pointer) (
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_view_raw_1abdebb2f707f178(C.swig_type_56(_swig_i_0), C.swig_type_57(_swig_i_1), C.swig_type_58(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_view_raw_306995db03304e6b(C.swig_type_56(_swig_i_0), C.swig_type_57(_swig_i_1), C.swig_type_58(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -929,7 +929,7 @@ func Km_slice_view(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Pointer) (
 func Km_slice_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_destroy_raw_1abdebb2f707f178(C.swig_type_59(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_destroy_raw_306995db03304e6b(C.swig_type_59(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -939,7 +939,7 @@ func Km_slice_destroy_on_stream(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_destroy_on_stream_raw_1abdebb2f707f178(C.swig_type_60(_swig_i_0), C.swig_type_61(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_destroy_on_stream_raw_306995db03304e6b(C.swig_type_60(_swig_i_0), C.swig_type_61(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -949,7 +949,7 @@ func Km_slice_info_get(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_info_get_raw_1abdebb2f707f178(C.swig_type_62(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_info_get_raw_306995db03304e6b(C.swig_type_62(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -959,7 +959,7 @@ func Km_slice_address(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_address_raw_1abdebb2f707f178(C.swig_type_63(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_address_raw_306995db03304e6b(C.swig_type_63(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -969,7 +969,7 @@ func Km_slice_host_pointer(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_host_pointer_raw_1abdebb2f707f178(C.swig_type_64(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_host_pointer_raw_306995db03304e6b(C.swig_type_64(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -982,7 +982,7 @@ func Km_slice_upload(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Pointer,
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_upload_raw_1abdebb2f707f178(C.swig_type_65(_swig_i_0), C.swig_type_66(_swig_i_1), C.swig_type_67(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_68(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_upload_raw_306995db03304e6b(C.swig_type_65(_swig_i_0), C.swig_type_66(_swig_i_1), C.swig_type_67(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_68(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -995,7 +995,7 @@ func Km_slice_download(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Pointe
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_download_raw_1abdebb2f707f178(C.swig_type_69(_swig_i_0), C.swig_type_70(_swig_i_1), C.swig_type_71(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_72(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_download_raw_306995db03304e6b(C.swig_type_69(_swig_i_0), C.swig_type_70(_swig_i_1), C.swig_type_71(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_72(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1009,7 +1009,7 @@ func Km_slice_copy(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg5 uint
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_copy_raw_1abdebb2f707f178(C.swig_type_73(_swig_i_0), C.swig_type_74(_swig_i_1), C.swig_type_75(_swig_i_2), C.swig_type_76(_swig_i_3), C.swig_type_77(_swig_i_4), C.swig_type_78(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_copy_raw_306995db03304e6b(C.swig_type_73(_swig_i_0), C.swig_type_74(_swig_i_1), C.swig_type_75(_swig_i_2), C.swig_type_76(_swig_i_3), C.swig_type_77(_swig_i_4), C.swig_type_78(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1022,7 +1022,7 @@ func Km_slice_fill_u8(arg1 uint64, arg2 uint64, arg3 uint64, arg4 byte, arg5 uin
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_u8_raw_1abdebb2f707f178(C.swig_type_79(_swig_i_0), C.swig_type_80(_swig_i_1), C.swig_type_81(_swig_i_2), C.char(_swig_i_3), C.swig_type_82(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_u8_raw_306995db03304e6b(C.swig_type_79(_swig_i_0), C.swig_type_80(_swig_i_1), C.swig_type_81(_swig_i_2), C.char(_swig_i_3), C.swig_type_82(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1035,7 +1035,7 @@ func Km_slice_fill_u16(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint16, arg5 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_u16_raw_1abdebb2f707f178(C.swig_type_83(_swig_i_0), C.swig_type_84(_swig_i_1), C.swig_type_85(_swig_i_2), C.short(_swig_i_3), C.swig_type_86(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_u16_raw_306995db03304e6b(C.swig_type_83(_swig_i_0), C.swig_type_84(_swig_i_1), C.swig_type_85(_swig_i_2), C.short(_swig_i_3), C.swig_type_86(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1048,7 +1048,7 @@ func Km_slice_fill_u32(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint32, arg5 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_u32_raw_1abdebb2f707f178(C.swig_type_87(_swig_i_0), C.swig_type_88(_swig_i_1), C.swig_type_89(_swig_i_2), C.int(_swig_i_3), C.swig_type_90(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_u32_raw_306995db03304e6b(C.swig_type_87(_swig_i_0), C.swig_type_88(_swig_i_1), C.swig_type_89(_swig_i_2), C.int(_swig_i_3), C.swig_type_90(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1060,7 +1060,7 @@ func Km_memory_upload(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 uint64
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_upload_raw_1abdebb2f707f178(C.swig_type_91(_swig_i_0), C.swig_type_92(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_93(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_upload_raw_306995db03304e6b(C.swig_type_91(_swig_i_0), C.swig_type_92(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_93(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1072,7 +1072,7 @@ func Km_memory_download(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 uint
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_download_raw_1abdebb2f707f178(C.swig_type_94(_swig_i_0), C.swig_type_95(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_96(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_download_raw_306995db03304e6b(C.swig_type_94(_swig_i_0), C.swig_type_95(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_96(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1084,7 +1084,7 @@ func Km_memory_copy(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64) (_swig_r
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_copy_raw_1abdebb2f707f178(C.swig_type_97(_swig_i_0), C.swig_type_98(_swig_i_1), C.swig_type_99(_swig_i_2), C.swig_type_100(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_copy_raw_306995db03304e6b(C.swig_type_97(_swig_i_0), C.swig_type_98(_swig_i_1), C.swig_type_99(_swig_i_2), C.swig_type_100(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1096,7 +1096,7 @@ func Km_memory_fill_u8(arg1 uint64, arg2 uint64, arg3 byte, arg4 uint64) (_swig_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_u8_raw_1abdebb2f707f178(C.swig_type_101(_swig_i_0), C.swig_type_102(_swig_i_1), C.char(_swig_i_2), C.swig_type_103(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_u8_raw_306995db03304e6b(C.swig_type_101(_swig_i_0), C.swig_type_102(_swig_i_1), C.char(_swig_i_2), C.swig_type_103(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1108,7 +1108,7 @@ func Km_memory_fill_u16(arg1 uint64, arg2 uint64, arg3 uint16, arg4 uint64) (_sw
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_u16_raw_1abdebb2f707f178(C.swig_type_104(_swig_i_0), C.swig_type_105(_swig_i_1), C.short(_swig_i_2), C.swig_type_106(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_u16_raw_306995db03304e6b(C.swig_type_104(_swig_i_0), C.swig_type_105(_swig_i_1), C.short(_swig_i_2), C.swig_type_106(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1120,7 +1120,7 @@ func Km_memory_fill_u32(arg1 uint64, arg2 uint64, arg3 uint32, arg4 uint64) (_sw
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_u32_raw_1abdebb2f707f178(C.swig_type_107(_swig_i_0), C.swig_type_108(_swig_i_1), C.int(_swig_i_2), C.swig_type_109(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_u32_raw_306995db03304e6b(C.swig_type_107(_swig_i_0), C.swig_type_108(_swig_i_1), C.int(_swig_i_2), C.swig_type_109(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1132,7 +1132,7 @@ func Km_program_create(arg1 unsafe.Pointer, arg2 uint64, arg3 unsafe.Pointer, ar
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_create_raw_1abdebb2f707f178(C.swig_voidp(_swig_i_0), C.swig_type_110(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_create_raw_306995db03304e6b(C.swig_voidp(_swig_i_0), C.swig_type_110(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1141,7 +1141,7 @@ func Km_program_create(arg1 unsafe.Pointer, arg2 uint64, arg3 unsafe.Pointer, ar
 func Km_program_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_destroy_raw_1abdebb2f707f178(C.swig_type_111(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_destroy_raw_306995db03304e6b(C.swig_type_111(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1151,7 +1151,7 @@ func Km_program_add_option(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_add_option_raw_1abdebb2f707f178(C.swig_type_112(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_add_option_raw_306995db03304e6b(C.swig_type_112(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1163,7 +1163,7 @@ func Km_program_add_header(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_add_header_raw_1abdebb2f707f178(C.swig_type_113(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_114(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_add_header_raw_306995db03304e6b(C.swig_type_113(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_114(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1173,7 +1173,7 @@ func Km_program_add_name_expression(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_add_name_expression_raw_1abdebb2f707f178(C.swig_type_115(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_add_name_expression_raw_306995db03304e6b(C.swig_type_115(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1182,7 +1182,7 @@ func Km_program_add_name_expression(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret
 func Km_program_compile(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_compile_raw_1abdebb2f707f178(C.swig_type_116(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_compile_raw_306995db03304e6b(C.swig_type_116(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1194,7 +1194,7 @@ func Km_program_log(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.P
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_log_raw_1abdebb2f707f178(C.swig_type_117(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_118(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_log_raw_306995db03304e6b(C.swig_type_117(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_118(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1206,7 +1206,7 @@ func Km_program_ptx(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.P
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_ptx_raw_1abdebb2f707f178(C.swig_type_119(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_120(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_ptx_raw_306995db03304e6b(C.swig_type_119(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_120(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1219,7 +1219,7 @@ func Km_program_lowered_name(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Point
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_lowered_name_raw_1abdebb2f707f178(C.swig_type_121(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_122(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_lowered_name_raw_306995db03304e6b(C.swig_type_121(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_122(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1232,7 +1232,7 @@ func Km_module_load_ptx(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsa
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_ptx_raw_1abdebb2f707f178(C.swig_type_123(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_124(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_ptx_raw_306995db03304e6b(C.swig_type_123(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_124(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1243,7 +1243,7 @@ func Km_module_load_file(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_file_raw_1abdebb2f707f178(C.swig_type_125(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_file_raw_306995db03304e6b(C.swig_type_125(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1256,7 +1256,7 @@ func Km_module_load_source(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 u
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_source_raw_1abdebb2f707f178(C.swig_type_126(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_127(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_source_raw_306995db03304e6b(C.swig_type_126(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_127(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1267,7 +1267,7 @@ func Km_module_load_program(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swi
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_program_raw_1abdebb2f707f178(C.swig_type_128(_swig_i_0), C.swig_type_129(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_program_raw_306995db03304e6b(C.swig_type_128(_swig_i_0), C.swig_type_129(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1276,7 +1276,7 @@ func Km_module_load_program(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swi
 func Km_module_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_destroy_raw_1abdebb2f707f178(C.swig_type_130(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_destroy_raw_306995db03304e6b(C.swig_type_130(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1286,7 +1286,7 @@ func Km_module_function_count(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Fail
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_function_count_raw_1abdebb2f707f178(C.swig_type_131(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_function_count_raw_306995db03304e6b(C.swig_type_131(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1299,7 +1299,7 @@ func Km_module_function_name(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer, arg4
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_function_name_raw_1abdebb2f707f178(C.swig_type_132(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_133(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_function_name_raw_306995db03304e6b(C.swig_type_132(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_133(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1310,7 +1310,7 @@ func Km_module_function(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer) (
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_function_raw_1abdebb2f707f178(C.swig_type_134(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_function_raw_306995db03304e6b(C.swig_type_134(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1321,7 +1321,7 @@ func Km_module_global(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer) (_s
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_global_raw_1abdebb2f707f178(C.swig_type_135(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_global_raw_306995db03304e6b(C.swig_type_135(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1330,7 +1330,7 @@ func Km_module_global(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer) (_s
 func Km_function_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_destroy_raw_1abdebb2f707f178(C.swig_type_136(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_destroy_raw_306995db03304e6b(C.swig_type_136(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1342,7 +1342,7 @@ func Km_function_name(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_name_raw_1abdebb2f707f178(C.swig_type_137(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_138(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_name_raw_306995db03304e6b(C.swig_type_137(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_138(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1353,7 +1353,7 @@ func Km_function_attribute_get(arg1 uint64, arg2 int32, arg3 unsafe.Pointer) (_s
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_attribute_get_raw_1abdebb2f707f178(C.swig_type_139(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_attribute_get_raw_306995db03304e6b(C.swig_type_139(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1364,7 +1364,7 @@ func Km_function_attribute_set(arg1 uint64, arg2 int32, arg3 int64) (_swig_ret *
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_attribute_set_raw_1abdebb2f707f178(C.swig_type_140(_swig_i_0), C.int(_swig_i_1), C.swig_type_141(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_attribute_set_raw_306995db03304e6b(C.swig_type_140(_swig_i_0), C.int(_swig_i_1), C.swig_type_141(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1374,7 +1374,7 @@ func Km_function_param_count(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failu
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_param_count_raw_1abdebb2f707f178(C.swig_type_142(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_param_count_raw_306995db03304e6b(C.swig_type_142(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1385,7 +1385,7 @@ func Km_function_param(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer) (_swig_ret
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_param_raw_1abdebb2f707f178(C.swig_type_143(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_param_raw_306995db03304e6b(C.swig_type_143(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1396,7 +1396,7 @@ func Km_launch_create(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_ret 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_create_raw_1abdebb2f707f178(C.swig_type_144(_swig_i_0), C.swig_type_145(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_create_raw_306995db03304e6b(C.swig_type_144(_swig_i_0), C.swig_type_145(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1405,7 +1405,7 @@ func Km_launch_create(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_ret 
 func Km_launch_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_destroy_raw_1abdebb2f707f178(C.swig_type_146(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_destroy_raw_306995db03304e6b(C.swig_type_146(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1417,7 +1417,7 @@ func Km_launch_set_grid(arg1 uint64, arg2 uint32, arg3 uint32, arg4 uint32) (_sw
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_grid_raw_1abdebb2f707f178(C.swig_type_147(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_grid_raw_306995db03304e6b(C.swig_type_147(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1429,7 +1429,7 @@ func Km_launch_set_block(arg1 uint64, arg2 uint32, arg3 uint32, arg4 uint32) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_block_raw_1abdebb2f707f178(C.swig_type_148(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_block_raw_306995db03304e6b(C.swig_type_148(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1439,7 +1439,7 @@ func Km_launch_set_shared_bytes(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_shared_bytes_raw_1abdebb2f707f178(C.swig_type_149(_swig_i_0), C.swig_type_150(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_shared_bytes_raw_306995db03304e6b(C.swig_type_149(_swig_i_0), C.swig_type_150(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1450,7 +1450,7 @@ func Km_launch_arg_slice(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_ret *Fail
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_slice_raw_1abdebb2f707f178(C.swig_type_151(_swig_i_0), C.swig_type_152(_swig_i_1), C.swig_type_153(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_slice_raw_306995db03304e6b(C.swig_type_151(_swig_i_0), C.swig_type_152(_swig_i_1), C.swig_type_153(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1460,7 +1460,7 @@ func Km_launch_arg_address(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_address_raw_1abdebb2f707f178(C.swig_type_154(_swig_i_0), C.swig_type_155(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_address_raw_306995db03304e6b(C.swig_type_154(_swig_i_0), C.swig_type_155(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1471,7 +1471,7 @@ func Km_launch_arg_scalar(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64) (_swig_
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_scalar_raw_1abdebb2f707f178(C.swig_type_156(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_157(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_scalar_raw_306995db03304e6b(C.swig_type_156(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_157(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1480,7 +1480,7 @@ func Km_launch_arg_scalar(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64) (_swig_
 func Km_launch_submit(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_submit_raw_1abdebb2f707f178(C.swig_type_158(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_submit_raw_306995db03304e6b(C.swig_type_158(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1495,7 +1495,7 @@ func Km_launch_kernel(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 unsafe
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_kernel_raw_1abdebb2f707f178(C.swig_type_159(_swig_i_0), C.swig_type_160(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_161(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_162(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_kernel_raw_306995db03304e6b(C.swig_type_159(_swig_i_0), C.swig_type_160(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_161(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_162(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1

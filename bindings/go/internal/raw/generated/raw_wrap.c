@@ -217,7 +217,7 @@ static void *kmgo_outcome(km_status status) {
 extern "C" {
 #endif
 
-void _wrap_Swig_free_raw_1abdebb2f707f178(void *_swig_go_0) {
+void _wrap_Swig_free_raw_306995db03304e6b(void *_swig_go_0) {
   void *arg1 = (void *) 0 ;
 
   arg1 = *(void **)&_swig_go_0;
@@ -227,7 +227,7 @@ void _wrap_Swig_free_raw_1abdebb2f707f178(void *_swig_go_0) {
 }
 
 
-void *_wrap_Swig_malloc_raw_1abdebb2f707f178(intgo _swig_go_0) {
+void *_wrap_Swig_malloc_raw_306995db03304e6b(intgo _swig_go_0) {
   int arg1 ;
   void *result = 0 ;
   void *_swig_go_result;
@@ -240,7 +240,7 @@ void *_wrap_Swig_malloc_raw_1abdebb2f707f178(intgo _swig_go_0) {
 }
 
 
-void *_wrap_km_version_raw_1abdebb2f707f178(uint32_t *_swig_go_0, uint32_t *_swig_go_1, uint32_t *_swig_go_2) {
+void *_wrap_km_version_raw_306995db03304e6b(uint32_t *_swig_go_0, uint32_t *_swig_go_1, uint32_t *_swig_go_2) {
   uint32_t *arg1 = (uint32_t *) 0 ;
   uint32_t *arg2 = (uint32_t *) 0 ;
   uint32_t *arg3 = (uint32_t *) 0 ;
@@ -257,7 +257,7 @@ void *_wrap_km_version_raw_1abdebb2f707f178(uint32_t *_swig_go_0, uint32_t *_swi
 }
 
 
-void *_wrap_km_build_info_get_raw_1abdebb2f707f178(km_build_info *_swig_go_0) {
+void *_wrap_km_build_info_get_raw_306995db03304e6b(km_build_info *_swig_go_0) {
   km_build_info *arg1 = (km_build_info *) 0 ;
   km_status result;
   void *_swig_go_result;
@@ -270,7 +270,7 @@ void *_wrap_km_build_info_get_raw_1abdebb2f707f178(km_build_info *_swig_go_0) {
 }
 
 
-void *_wrap_km_status_name_raw_1abdebb2f707f178(int _swig_go_0, char **_swig_go_1) {
+void *_wrap_km_status_name_raw_306995db03304e6b(int _swig_go_0, char **_swig_go_1) {
   km_status arg1 ;
   char **arg2 = (char **) 0 ;
   km_status result;
@@ -285,7 +285,7 @@ void *_wrap_km_status_name_raw_1abdebb2f707f178(int _swig_go_0, char **_swig_go_
 }
 
 
-void *_wrap_km_status_description_raw_1abdebb2f707f178(int _swig_go_0, char **_swig_go_1) {
+void *_wrap_km_status_description_raw_306995db03304e6b(int _swig_go_0, char **_swig_go_1) {
   km_status arg1 ;
   char **arg2 = (char **) 0 ;
   km_status result;
@@ -300,7 +300,7 @@ void *_wrap_km_status_description_raw_1abdebb2f707f178(int _swig_go_0, char **_s
 }
 
 
-void *_wrap_km_status_recovery_raw_1abdebb2f707f178(int _swig_go_0, char **_swig_go_1) {
+void *_wrap_km_status_recovery_raw_306995db03304e6b(int _swig_go_0, char **_swig_go_1) {
   km_status arg1 ;
   char **arg2 = (char **) 0 ;
   km_status result;
@@ -315,7 +315,7 @@ void *_wrap_km_status_recovery_raw_1abdebb2f707f178(int _swig_go_0, char **_swig
 }
 
 
-void *_wrap_km_status_category_raw_1abdebb2f707f178(int _swig_go_0, km_error_category *_swig_go_1) {
+void *_wrap_km_status_category_raw_306995db03304e6b(int _swig_go_0, km_error_category *_swig_go_1) {
   km_status arg1 ;
   km_error_category *arg2 = (km_error_category *) 0 ;
   km_status result;
@@ -330,7 +330,7 @@ void *_wrap_km_status_category_raw_1abdebb2f707f178(int _swig_go_0, km_error_cat
 }
 
 
-void *_wrap_km_last_error_message_raw_1abdebb2f707f178(char *_swig_go_0, long long _swig_go_1, uint64_t *_swig_go_2) {
+void *_wrap_km_last_error_message_raw_306995db03304e6b(char *_swig_go_0, long long _swig_go_1, uint64_t *_swig_go_2) {
   char *arg1 = (char *) 0 ;
   uint64_t arg2 ;
   uint64_t *arg3 = (uint64_t *) 0 ;
@@ -343,12 +343,12 @@ void *_wrap_km_last_error_message_raw_1abdebb2f707f178(char *_swig_go_0, long lo
 
   result = (km_status)km_last_error_message(arg1,arg2,arg3);
   _swig_go_result = kmgo_outcome(result);
-  free(arg1);
+
   return _swig_go_result;
 }
 
 
-void *_wrap_km_last_error_native_code_raw_1abdebb2f707f178(int64_t *_swig_go_0) {
+void *_wrap_km_last_error_native_code_raw_306995db03304e6b(int64_t *_swig_go_0) {
   int64_t *arg1 = (int64_t *) 0 ;
   km_status result;
   void *_swig_go_result;
@@ -361,7 +361,7 @@ void *_wrap_km_last_error_native_code_raw_1abdebb2f707f178(int64_t *_swig_go_0) 
 }
 
 
-void *_wrap_km_backend_count_raw_1abdebb2f707f178(uint32_t *_swig_go_0) {
+void *_wrap_km_backend_count_raw_306995db03304e6b(uint32_t *_swig_go_0) {
   uint32_t *arg1 = (uint32_t *) 0 ;
   km_status result;
   void *_swig_go_result;
@@ -374,7 +374,7 @@ void *_wrap_km_backend_count_raw_1abdebb2f707f178(uint32_t *_swig_go_0) {
 }
 
 
-void *_wrap_km_backend_info_get_raw_1abdebb2f707f178(int _swig_go_0, km_backend_info *_swig_go_1) {
+void *_wrap_km_backend_info_get_raw_306995db03304e6b(int _swig_go_0, km_backend_info *_swig_go_1) {
   uint32_t arg1 ;
   km_backend_info *arg2 = (km_backend_info *) 0 ;
   km_status result;
@@ -389,7 +389,7 @@ void *_wrap_km_backend_info_get_raw_1abdebb2f707f178(int _swig_go_0, km_backend_
 }
 
 
-void *_wrap_km_device_count_raw_1abdebb2f707f178(char *_swig_go_0, uint32_t *_swig_go_1) {
+void *_wrap_km_device_count_raw_306995db03304e6b(char *_swig_go_0, uint32_t *_swig_go_1) {
   char *arg1 = (char *) 0 ;
   uint32_t *arg2 = (uint32_t *) 0 ;
   km_status result;
@@ -400,12 +400,12 @@ void *_wrap_km_device_count_raw_1abdebb2f707f178(char *_swig_go_0, uint32_t *_sw
 
   result = (km_status)km_device_count((char const *)arg1,arg2);
   _swig_go_result = kmgo_outcome(result);
-  free(arg1);
+
   return _swig_go_result;
 }
 
 
-void *_wrap_km_device_open_raw_1abdebb2f707f178(char *_swig_go_0, km_device *_swig_go_1) {
+void *_wrap_km_device_open_raw_306995db03304e6b(char *_swig_go_0, km_device *_swig_go_1) {
   char *arg1 = (char *) 0 ;
   km_device *arg2 = (km_device *) 0 ;
   km_status result;
@@ -416,12 +416,12 @@ void *_wrap_km_device_open_raw_1abdebb2f707f178(char *_swig_go_0, km_device *_sw
 
   result = (km_status)km_device_open((char const *)arg1,arg2);
   _swig_go_result = kmgo_outcome(result);
-  free(arg1);
+
   return _swig_go_result;
 }
 
 
-void *_wrap_km_device_destroy_raw_1abdebb2f707f178(long long _swig_go_0) {
+void *_wrap_km_device_destroy_raw_306995db03304e6b(long long _swig_go_0) {
   km_device arg1 ;
   km_status result;
   void *_swig_go_result;
@@ -434,7 +434,7 @@ void *_wrap_km_device_destroy_raw_1abdebb2f707f178(long long _swig_go_0) {
 }
 
 
-void *_wrap_km_device_info_get_raw_1abdebb2f707f178(long long _swig_go_0, km_device_info *_swig_go_1) {
+void *_wrap_km_device_info_get_raw_306995db03304e6b(long long _swig_go_0, km_device_info *_swig_go_1) {
   km_device arg1 ;
   km_device_info *arg2 = (km_device_info *) 0 ;
   km_status result;
@@ -449,7 +449,7 @@ void *_wrap_km_device_info_get_raw_1abdebb2f707f178(long long _swig_go_0, km_dev
 }
 
 
-void *_wrap_km_device_attribute_get_raw_1abdebb2f707f178(long long _swig_go_0, int _swig_go_1, int64_t *_swig_go_2) {
+void *_wrap_km_device_attribute_get_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, int64_t *_swig_go_2) {
   km_device arg1 ;
   km_device_attribute arg2 ;
   int64_t *arg3 = (int64_t *) 0 ;
@@ -466,7 +466,7 @@ void *_wrap_km_device_attribute_get_raw_1abdebb2f707f178(long long _swig_go_0, i
 }
 
 
-void *_wrap_km_context_create_raw_1abdebb2f707f178(long long _swig_go_0, km_context *_swig_go_1) {
+void *_wrap_km_context_create_raw_306995db03304e6b(long long _swig_go_0, km_context *_swig_go_1) {
   km_device arg1 ;
   km_context *arg2 = (km_context *) 0 ;
   km_status result;
@@ -481,7 +481,7 @@ void *_wrap_km_context_create_raw_1abdebb2f707f178(long long _swig_go_0, km_cont
 }
 
 
-void *_wrap_km_context_destroy_raw_1abdebb2f707f178(long long _swig_go_0) {
+void *_wrap_km_context_destroy_raw_306995db03304e6b(long long _swig_go_0) {
   km_context arg1 ;
   km_status result;
   void *_swig_go_result;
@@ -494,7 +494,7 @@ void *_wrap_km_context_destroy_raw_1abdebb2f707f178(long long _swig_go_0) {
 }
 
 
-void *_wrap_km_context_device_raw_1abdebb2f707f178(long long _swig_go_0, km_device *_swig_go_1) {
+void *_wrap_km_context_device_raw_306995db03304e6b(long long _swig_go_0, km_device *_swig_go_1) {
   km_context arg1 ;
   km_device *arg2 = (km_device *) 0 ;
   km_status result;
@@ -509,7 +509,7 @@ void *_wrap_km_context_device_raw_1abdebb2f707f178(long long _swig_go_0, km_devi
 }
 
 
-void *_wrap_km_context_default_stream_raw_1abdebb2f707f178(long long _swig_go_0, km_stream *_swig_go_1) {
+void *_wrap_km_context_default_stream_raw_306995db03304e6b(long long _swig_go_0, km_stream *_swig_go_1) {
   km_context arg1 ;
   km_stream *arg2 = (km_stream *) 0 ;
   km_status result;
@@ -524,7 +524,7 @@ void *_wrap_km_context_default_stream_raw_1abdebb2f707f178(long long _swig_go_0,
 }
 
 
-void *_wrap_km_context_synchronize_raw_1abdebb2f707f178(long long _swig_go_0) {
+void *_wrap_km_context_synchronize_raw_306995db03304e6b(long long _swig_go_0) {
   km_context arg1 ;
   km_status result;
   void *_swig_go_result;
@@ -537,7 +537,7 @@ void *_wrap_km_context_synchronize_raw_1abdebb2f707f178(long long _swig_go_0) {
 }
 
 
-void *_wrap_km_context_memory_info_raw_1abdebb2f707f178(long long _swig_go_0, uint64_t *_swig_go_1, uint64_t *_swig_go_2) {
+void *_wrap_km_context_memory_info_raw_306995db03304e6b(long long _swig_go_0, uint64_t *_swig_go_1, uint64_t *_swig_go_2) {
   km_context arg1 ;
   uint64_t *arg2 = (uint64_t *) 0 ;
   uint64_t *arg3 = (uint64_t *) 0 ;
@@ -554,7 +554,7 @@ void *_wrap_km_context_memory_info_raw_1abdebb2f707f178(long long _swig_go_0, ui
 }
 
 
-void *_wrap_km_context_reset_raw_1abdebb2f707f178(long long _swig_go_0) {
+void *_wrap_km_context_reset_raw_306995db03304e6b(long long _swig_go_0) {
   km_context arg1 ;
   km_status result;
   void *_swig_go_result;
@@ -567,7 +567,7 @@ void *_wrap_km_context_reset_raw_1abdebb2f707f178(long long _swig_go_0) {
 }
 
 
-void *_wrap_km_context_error_raw_1abdebb2f707f178(long long _swig_go_0, km_status *_swig_go_1) {
+void *_wrap_km_context_error_raw_306995db03304e6b(long long _swig_go_0, km_status *_swig_go_1) {
   km_context arg1 ;
   km_status *arg2 = (km_status *) 0 ;
   km_status result;
@@ -582,7 +582,7 @@ void *_wrap_km_context_error_raw_1abdebb2f707f178(long long _swig_go_0, km_statu
 }
 
 
-void *_wrap_km_context_error_message_raw_1abdebb2f707f178(long long _swig_go_0, char *_swig_go_1, long long _swig_go_2, uint64_t *_swig_go_3) {
+void *_wrap_km_context_error_message_raw_306995db03304e6b(long long _swig_go_0, char *_swig_go_1, long long _swig_go_2, uint64_t *_swig_go_3) {
   km_context arg1 ;
   char *arg2 = (char *) 0 ;
   uint64_t arg3 ;
@@ -597,12 +597,12 @@ void *_wrap_km_context_error_message_raw_1abdebb2f707f178(long long _swig_go_0, 
 
   result = (km_status)km_context_error_message(arg1,arg2,arg3,arg4);
   _swig_go_result = kmgo_outcome(result);
-  free(arg2);
+
   return _swig_go_result;
 }
 
 
-void *_wrap_km_context_take_error_raw_1abdebb2f707f178(long long _swig_go_0, km_status *_swig_go_1) {
+void *_wrap_km_context_take_error_raw_306995db03304e6b(long long _swig_go_0, km_status *_swig_go_1) {
   km_context arg1 ;
   km_status *arg2 = (km_status *) 0 ;
   km_status result;
@@ -617,7 +617,7 @@ void *_wrap_km_context_take_error_raw_1abdebb2f707f178(long long _swig_go_0, km_
 }
 
 
-void *_wrap_km_context_find_slice_raw_1abdebb2f707f178(long long _swig_go_0, long long _swig_go_1, km_slice *_swig_go_2, uint64_t *_swig_go_3) {
+void *_wrap_km_context_find_slice_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, km_slice *_swig_go_2, uint64_t *_swig_go_3) {
   km_context arg1 ;
   uint64_t arg2 ;
   km_slice *arg3 = (km_slice *) 0 ;
@@ -636,7 +636,7 @@ void *_wrap_km_context_find_slice_raw_1abdebb2f707f178(long long _swig_go_0, lon
 }
 
 
-void *_wrap_km_context_set_output_raw_1abdebb2f707f178(long long _swig_go_0, km_output_callback _swig_go_1, void *_swig_go_2) {
+void *_wrap_km_context_set_output_raw_306995db03304e6b(long long _swig_go_0, km_output_callback _swig_go_1, void *_swig_go_2) {
   km_context arg1 ;
   km_output_callback arg2 = (km_output_callback) 0 ;
   void *arg3 = (void *) 0 ;
@@ -653,7 +653,7 @@ void *_wrap_km_context_set_output_raw_1abdebb2f707f178(long long _swig_go_0, km_
 }
 
 
-void *_wrap_km_stream_create_raw_1abdebb2f707f178(long long _swig_go_0, int _swig_go_1, int _swig_go_2, km_stream *_swig_go_3) {
+void *_wrap_km_stream_create_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, int _swig_go_2, km_stream *_swig_go_3) {
   km_context arg1 ;
   km_stream_flags arg2 ;
   int32_t arg3 ;
@@ -672,7 +672,7 @@ void *_wrap_km_stream_create_raw_1abdebb2f707f178(long long _swig_go_0, int _swi
 }
 
 
-void *_wrap_km_stream_destroy_raw_1abdebb2f707f178(long long _swig_go_0) {
+void *_wrap_km_stream_destroy_raw_306995db03304e6b(long long _swig_go_0) {
   km_stream arg1 ;
   km_status result;
   void *_swig_go_result;
@@ -685,7 +685,7 @@ void *_wrap_km_stream_destroy_raw_1abdebb2f707f178(long long _swig_go_0) {
 }
 
 
-void *_wrap_km_stream_context_raw_1abdebb2f707f178(long long _swig_go_0, km_context *_swig_go_1) {
+void *_wrap_km_stream_context_raw_306995db03304e6b(long long _swig_go_0, km_context *_swig_go_1) {
   km_stream arg1 ;
   km_context *arg2 = (km_context *) 0 ;
   km_status result;
@@ -700,7 +700,7 @@ void *_wrap_km_stream_context_raw_1abdebb2f707f178(long long _swig_go_0, km_cont
 }
 
 
-void *_wrap_km_stream_priority_raw_1abdebb2f707f178(long long _swig_go_0, int32_t *_swig_go_1) {
+void *_wrap_km_stream_priority_raw_306995db03304e6b(long long _swig_go_0, int32_t *_swig_go_1) {
   km_stream arg1 ;
   int32_t *arg2 = (int32_t *) 0 ;
   km_status result;
@@ -715,7 +715,7 @@ void *_wrap_km_stream_priority_raw_1abdebb2f707f178(long long _swig_go_0, int32_
 }
 
 
-void *_wrap_km_stream_synchronize_raw_1abdebb2f707f178(long long _swig_go_0) {
+void *_wrap_km_stream_synchronize_raw_306995db03304e6b(long long _swig_go_0) {
   km_stream arg1 ;
   km_status result;
   void *_swig_go_result;
@@ -728,7 +728,7 @@ void *_wrap_km_stream_synchronize_raw_1abdebb2f707f178(long long _swig_go_0) {
 }
 
 
-void *_wrap_km_stream_synchronize_timeout_raw_1abdebb2f707f178(long long _swig_go_0, long long _swig_go_1) {
+void *_wrap_km_stream_synchronize_timeout_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1) {
   km_stream arg1 ;
   uint64_t arg2 ;
   km_status result;
@@ -743,7 +743,7 @@ void *_wrap_km_stream_synchronize_timeout_raw_1abdebb2f707f178(long long _swig_g
 }
 
 
-void *_wrap_km_stream_query_raw_1abdebb2f707f178(long long _swig_go_0) {
+void *_wrap_km_stream_query_raw_306995db03304e6b(long long _swig_go_0) {
   km_stream arg1 ;
   km_status result;
   void *_swig_go_result;
@@ -756,7 +756,7 @@ void *_wrap_km_stream_query_raw_1abdebb2f707f178(long long _swig_go_0) {
 }
 
 
-void *_wrap_km_stream_wait_event_raw_1abdebb2f707f178(long long _swig_go_0, long long _swig_go_1) {
+void *_wrap_km_stream_wait_event_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1) {
   km_stream arg1 ;
   km_event arg2 ;
   km_status result;
@@ -771,7 +771,7 @@ void *_wrap_km_stream_wait_event_raw_1abdebb2f707f178(long long _swig_go_0, long
 }
 
 
-void *_wrap_km_stream_add_callback_raw_1abdebb2f707f178(long long _swig_go_0, km_host_callback _swig_go_1, void *_swig_go_2) {
+void *_wrap_km_stream_add_callback_raw_306995db03304e6b(long long _swig_go_0, km_host_callback _swig_go_1, void *_swig_go_2) {
   km_stream arg1 ;
   km_host_callback arg2 = (km_host_callback) 0 ;
   void *arg3 = (void *) 0 ;
@@ -788,7 +788,7 @@ void *_wrap_km_stream_add_callback_raw_1abdebb2f707f178(long long _swig_go_0, km
 }
 
 
-void *_wrap_km_event_create_raw_1abdebb2f707f178(long long _swig_go_0, int _swig_go_1, km_event *_swig_go_2) {
+void *_wrap_km_event_create_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, km_event *_swig_go_2) {
   km_context arg1 ;
   km_event_flags arg2 ;
   km_event *arg3 = (km_event *) 0 ;
@@ -805,7 +805,7 @@ void *_wrap_km_event_create_raw_1abdebb2f707f178(long long _swig_go_0, int _swig
 }
 
 
-void *_wrap_km_event_destroy_raw_1abdebb2f707f178(long long _swig_go_0) {
+void *_wrap_km_event_destroy_raw_306995db03304e6b(long long _swig_go_0) {
   km_event arg1 ;
   km_status result;
   void *_swig_go_result;
@@ -818,7 +818,7 @@ void *_wrap_km_event_destroy_raw_1abdebb2f707f178(long long _swig_go_0) {
 }
 
 
-void *_wrap_km_event_record_raw_1abdebb2f707f178(long long _swig_go_0, long long _swig_go_1) {
+void *_wrap_km_event_record_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1) {
   km_event arg1 ;
   km_stream arg2 ;
   km_status result;
@@ -833,7 +833,7 @@ void *_wrap_km_event_record_raw_1abdebb2f707f178(long long _swig_go_0, long long
 }
 
 
-void *_wrap_km_event_query_raw_1abdebb2f707f178(long long _swig_go_0) {
+void *_wrap_km_event_query_raw_306995db03304e6b(long long _swig_go_0) {
   km_event arg1 ;
   km_status result;
   void *_swig_go_result;
@@ -846,7 +846,7 @@ void *_wrap_km_event_query_raw_1abdebb2f707f178(long long _swig_go_0) {
 }
 
 
-void *_wrap_km_event_synchronize_raw_1abdebb2f707f178(long long _swig_go_0) {
+void *_wrap_km_event_synchronize_raw_306995db03304e6b(long long _swig_go_0) {
   km_event arg1 ;
   km_status result;
   void *_swig_go_result;
@@ -859,7 +859,7 @@ void *_wrap_km_event_synchronize_raw_1abdebb2f707f178(long long _swig_go_0) {
 }
 
 
-void *_wrap_km_event_synchronize_timeout_raw_1abdebb2f707f178(long long _swig_go_0, long long _swig_go_1) {
+void *_wrap_km_event_synchronize_timeout_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1) {
   km_event arg1 ;
   uint64_t arg2 ;
   km_status result;
@@ -874,7 +874,7 @@ void *_wrap_km_event_synchronize_timeout_raw_1abdebb2f707f178(long long _swig_go
 }
 
 
-void *_wrap_km_event_elapsed_ns_raw_1abdebb2f707f178(long long _swig_go_0, long long _swig_go_1, int64_t *_swig_go_2) {
+void *_wrap_km_event_elapsed_ns_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, int64_t *_swig_go_2) {
   km_event arg1 ;
   km_event arg2 ;
   int64_t *arg3 = (int64_t *) 0 ;
@@ -891,7 +891,7 @@ void *_wrap_km_event_elapsed_ns_raw_1abdebb2f707f178(long long _swig_go_0, long 
 }
 
 
-void *_wrap_km_host_memory_create_raw_1abdebb2f707f178(long long _swig_go_0, long long _swig_go_1, int _swig_go_2, km_host_memory *_swig_go_3) {
+void *_wrap_km_host_memory_create_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, int _swig_go_2, km_host_memory *_swig_go_3) {
   km_context arg1 ;
   uint64_t arg2 ;
   km_host_memory_flags arg3 ;
@@ -910,7 +910,7 @@ void *_wrap_km_host_memory_create_raw_1abdebb2f707f178(long long _swig_go_0, lon
 }
 
 
-void *_wrap_km_host_memory_register_raw_1abdebb2f707f178(long long _swig_go_0, void *_swig_go_1, long long _swig_go_2, int _swig_go_3, km_host_memory *_swig_go_4) {
+void *_wrap_km_host_memory_register_raw_306995db03304e6b(long long _swig_go_0, void *_swig_go_1, long long _swig_go_2, int _swig_go_3, km_host_memory *_swig_go_4) {
   km_context arg1 ;
   void *arg2 = (void *) 0 ;
   uint64_t arg3 ;
@@ -931,7 +931,7 @@ void *_wrap_km_host_memory_register_raw_1abdebb2f707f178(long long _swig_go_0, v
 }
 
 
-void *_wrap_km_host_memory_destroy_raw_1abdebb2f707f178(long long _swig_go_0) {
+void *_wrap_km_host_memory_destroy_raw_306995db03304e6b(long long _swig_go_0) {
   km_host_memory arg1 ;
   km_status result;
   void *_swig_go_result;
@@ -944,7 +944,7 @@ void *_wrap_km_host_memory_destroy_raw_1abdebb2f707f178(long long _swig_go_0) {
 }
 
 
-void *_wrap_km_host_memory_pointer_raw_1abdebb2f707f178(long long _swig_go_0, void **_swig_go_1) {
+void *_wrap_km_host_memory_pointer_raw_306995db03304e6b(long long _swig_go_0, void **_swig_go_1) {
   km_host_memory arg1 ;
   void **arg2 = (void **) 0 ;
   km_status result;
@@ -959,7 +959,7 @@ void *_wrap_km_host_memory_pointer_raw_1abdebb2f707f178(long long _swig_go_0, vo
 }
 
 
-void *_wrap_km_host_memory_size_bytes_raw_1abdebb2f707f178(long long _swig_go_0, uint64_t *_swig_go_1) {
+void *_wrap_km_host_memory_size_bytes_raw_306995db03304e6b(long long _swig_go_0, uint64_t *_swig_go_1) {
   km_host_memory arg1 ;
   uint64_t *arg2 = (uint64_t *) 0 ;
   km_status result;
@@ -974,7 +974,7 @@ void *_wrap_km_host_memory_size_bytes_raw_1abdebb2f707f178(long long _swig_go_0,
 }
 
 
-void *_wrap_km_slice_create_raw_1abdebb2f707f178(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2, int _swig_go_3, km_slice *_swig_go_4) {
+void *_wrap_km_slice_create_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2, int _swig_go_3, km_slice *_swig_go_4) {
   km_context arg1 ;
   uint64_t arg2 ;
   uint64_t arg3 ;
@@ -995,7 +995,7 @@ void *_wrap_km_slice_create_raw_1abdebb2f707f178(long long _swig_go_0, long long
 }
 
 
-void *_wrap_km_slice_create_on_stream_raw_1abdebb2f707f178(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2, int _swig_go_3, km_slice *_swig_go_4) {
+void *_wrap_km_slice_create_on_stream_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2, int _swig_go_3, km_slice *_swig_go_4) {
   km_stream arg1 ;
   uint64_t arg2 ;
   uint64_t arg3 ;
@@ -1016,7 +1016,7 @@ void *_wrap_km_slice_create_on_stream_raw_1abdebb2f707f178(long long _swig_go_0,
 }
 
 
-void *_wrap_km_slice_from_host_raw_1abdebb2f707f178(long long _swig_go_0, void *_swig_go_1, long long _swig_go_2, long long _swig_go_3, km_release_callback _swig_go_4, void *_swig_go_5, km_slice *_swig_go_6) {
+void *_wrap_km_slice_from_host_raw_306995db03304e6b(long long _swig_go_0, void *_swig_go_1, long long _swig_go_2, long long _swig_go_3, km_release_callback _swig_go_4, void *_swig_go_5, km_slice *_swig_go_6) {
   km_context arg1 ;
   void *arg2 = (void *) 0 ;
   uint64_t arg3 ;
@@ -1041,7 +1041,7 @@ void *_wrap_km_slice_from_host_raw_1abdebb2f707f178(long long _swig_go_0, void *
 }
 
 
-void *_wrap_km_slice_view_raw_1abdebb2f707f178(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2, km_slice *_swig_go_3) {
+void *_wrap_km_slice_view_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2, km_slice *_swig_go_3) {
   km_slice arg1 ;
   uint64_t arg2 ;
   uint64_t arg3 ;
@@ -1060,7 +1060,7 @@ void *_wrap_km_slice_view_raw_1abdebb2f707f178(long long _swig_go_0, long long _
 }
 
 
-void *_wrap_km_slice_destroy_raw_1abdebb2f707f178(long long _swig_go_0) {
+void *_wrap_km_slice_destroy_raw_306995db03304e6b(long long _swig_go_0) {
   km_slice arg1 ;
   km_status result;
   void *_swig_go_result;
@@ -1073,7 +1073,7 @@ void *_wrap_km_slice_destroy_raw_1abdebb2f707f178(long long _swig_go_0) {
 }
 
 
-void *_wrap_km_slice_destroy_on_stream_raw_1abdebb2f707f178(long long _swig_go_0, long long _swig_go_1) {
+void *_wrap_km_slice_destroy_on_stream_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1) {
   km_slice arg1 ;
   km_stream arg2 ;
   km_status result;
@@ -1088,7 +1088,7 @@ void *_wrap_km_slice_destroy_on_stream_raw_1abdebb2f707f178(long long _swig_go_0
 }
 
 
-void *_wrap_km_slice_info_get_raw_1abdebb2f707f178(long long _swig_go_0, km_slice_info *_swig_go_1) {
+void *_wrap_km_slice_info_get_raw_306995db03304e6b(long long _swig_go_0, km_slice_info *_swig_go_1) {
   km_slice arg1 ;
   km_slice_info *arg2 = (km_slice_info *) 0 ;
   km_status result;
@@ -1103,7 +1103,7 @@ void *_wrap_km_slice_info_get_raw_1abdebb2f707f178(long long _swig_go_0, km_slic
 }
 
 
-void *_wrap_km_slice_address_raw_1abdebb2f707f178(long long _swig_go_0, uint64_t *_swig_go_1) {
+void *_wrap_km_slice_address_raw_306995db03304e6b(long long _swig_go_0, uint64_t *_swig_go_1) {
   km_slice arg1 ;
   uint64_t *arg2 = (uint64_t *) 0 ;
   km_status result;
@@ -1118,7 +1118,7 @@ void *_wrap_km_slice_address_raw_1abdebb2f707f178(long long _swig_go_0, uint64_t
 }
 
 
-void *_wrap_km_slice_host_pointer_raw_1abdebb2f707f178(long long _swig_go_0, void **_swig_go_1) {
+void *_wrap_km_slice_host_pointer_raw_306995db03304e6b(long long _swig_go_0, void **_swig_go_1) {
   km_slice arg1 ;
   void **arg2 = (void **) 0 ;
   km_status result;
@@ -1133,7 +1133,7 @@ void *_wrap_km_slice_host_pointer_raw_1abdebb2f707f178(long long _swig_go_0, voi
 }
 
 
-void *_wrap_km_slice_upload_raw_1abdebb2f707f178(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2, void *_swig_go_3, long long _swig_go_4) {
+void *_wrap_km_slice_upload_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2, void *_swig_go_3, long long _swig_go_4) {
   km_stream arg1 ;
   km_slice arg2 ;
   uint64_t arg3 ;
@@ -1154,7 +1154,7 @@ void *_wrap_km_slice_upload_raw_1abdebb2f707f178(long long _swig_go_0, long long
 }
 
 
-void *_wrap_km_slice_download_raw_1abdebb2f707f178(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2, void *_swig_go_3, long long _swig_go_4) {
+void *_wrap_km_slice_download_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2, void *_swig_go_3, long long _swig_go_4) {
   km_stream arg1 ;
   km_slice arg2 ;
   uint64_t arg3 ;
@@ -1175,7 +1175,7 @@ void *_wrap_km_slice_download_raw_1abdebb2f707f178(long long _swig_go_0, long lo
 }
 
 
-void *_wrap_km_slice_copy_raw_1abdebb2f707f178(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, long long _swig_go_5) {
+void *_wrap_km_slice_copy_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, long long _swig_go_5) {
   km_stream arg1 ;
   km_slice arg2 ;
   uint64_t arg3 ;
@@ -1198,7 +1198,7 @@ void *_wrap_km_slice_copy_raw_1abdebb2f707f178(long long _swig_go_0, long long _
 }
 
 
-void *_wrap_km_slice_fill_u8_raw_1abdebb2f707f178(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2, char _swig_go_3, long long _swig_go_4) {
+void *_wrap_km_slice_fill_u8_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2, char _swig_go_3, long long _swig_go_4) {
   km_stream arg1 ;
   km_slice arg2 ;
   uint64_t arg3 ;
@@ -1219,7 +1219,7 @@ void *_wrap_km_slice_fill_u8_raw_1abdebb2f707f178(long long _swig_go_0, long lon
 }
 
 
-void *_wrap_km_slice_fill_u16_raw_1abdebb2f707f178(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2, short _swig_go_3, long long _swig_go_4) {
+void *_wrap_km_slice_fill_u16_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2, short _swig_go_3, long long _swig_go_4) {
   km_stream arg1 ;
   km_slice arg2 ;
   uint64_t arg3 ;
@@ -1240,7 +1240,7 @@ void *_wrap_km_slice_fill_u16_raw_1abdebb2f707f178(long long _swig_go_0, long lo
 }
 
 
-void *_wrap_km_slice_fill_u32_raw_1abdebb2f707f178(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2, int _swig_go_3, long long _swig_go_4) {
+void *_wrap_km_slice_fill_u32_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2, int _swig_go_3, long long _swig_go_4) {
   km_stream arg1 ;
   km_slice arg2 ;
   uint64_t arg3 ;
@@ -1261,7 +1261,7 @@ void *_wrap_km_slice_fill_u32_raw_1abdebb2f707f178(long long _swig_go_0, long lo
 }
 
 
-void *_wrap_km_memory_upload_raw_1abdebb2f707f178(long long _swig_go_0, long long _swig_go_1, void *_swig_go_2, long long _swig_go_3) {
+void *_wrap_km_memory_upload_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, void *_swig_go_2, long long _swig_go_3) {
   km_stream arg1 ;
   uint64_t arg2 ;
   void *arg3 = (void *) 0 ;
@@ -1280,7 +1280,7 @@ void *_wrap_km_memory_upload_raw_1abdebb2f707f178(long long _swig_go_0, long lon
 }
 
 
-void *_wrap_km_memory_download_raw_1abdebb2f707f178(long long _swig_go_0, long long _swig_go_1, void *_swig_go_2, long long _swig_go_3) {
+void *_wrap_km_memory_download_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, void *_swig_go_2, long long _swig_go_3) {
   km_stream arg1 ;
   uint64_t arg2 ;
   void *arg3 = (void *) 0 ;
@@ -1299,7 +1299,7 @@ void *_wrap_km_memory_download_raw_1abdebb2f707f178(long long _swig_go_0, long l
 }
 
 
-void *_wrap_km_memory_copy_raw_1abdebb2f707f178(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2, long long _swig_go_3) {
+void *_wrap_km_memory_copy_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2, long long _swig_go_3) {
   km_stream arg1 ;
   uint64_t arg2 ;
   uint64_t arg3 ;
@@ -1318,7 +1318,7 @@ void *_wrap_km_memory_copy_raw_1abdebb2f707f178(long long _swig_go_0, long long 
 }
 
 
-void *_wrap_km_memory_fill_u8_raw_1abdebb2f707f178(long long _swig_go_0, long long _swig_go_1, char _swig_go_2, long long _swig_go_3) {
+void *_wrap_km_memory_fill_u8_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, char _swig_go_2, long long _swig_go_3) {
   km_stream arg1 ;
   uint64_t arg2 ;
   uint8_t arg3 ;
@@ -1337,7 +1337,7 @@ void *_wrap_km_memory_fill_u8_raw_1abdebb2f707f178(long long _swig_go_0, long lo
 }
 
 
-void *_wrap_km_memory_fill_u16_raw_1abdebb2f707f178(long long _swig_go_0, long long _swig_go_1, short _swig_go_2, long long _swig_go_3) {
+void *_wrap_km_memory_fill_u16_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, short _swig_go_2, long long _swig_go_3) {
   km_stream arg1 ;
   uint64_t arg2 ;
   uint16_t arg3 ;
@@ -1356,7 +1356,7 @@ void *_wrap_km_memory_fill_u16_raw_1abdebb2f707f178(long long _swig_go_0, long l
 }
 
 
-void *_wrap_km_memory_fill_u32_raw_1abdebb2f707f178(long long _swig_go_0, long long _swig_go_1, int _swig_go_2, long long _swig_go_3) {
+void *_wrap_km_memory_fill_u32_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, int _swig_go_2, long long _swig_go_3) {
   km_stream arg1 ;
   uint64_t arg2 ;
   uint32_t arg3 ;
@@ -1375,7 +1375,7 @@ void *_wrap_km_memory_fill_u32_raw_1abdebb2f707f178(long long _swig_go_0, long l
 }
 
 
-void *_wrap_km_program_create_raw_1abdebb2f707f178(char *_swig_go_0, long long _swig_go_1, char *_swig_go_2, km_program *_swig_go_3) {
+void *_wrap_km_program_create_raw_306995db03304e6b(char *_swig_go_0, long long _swig_go_1, char *_swig_go_2, km_program *_swig_go_3) {
   char *arg1 = (char *) 0 ;
   uint64_t arg2 ;
   char *arg3 = (char *) 0 ;
@@ -1390,13 +1390,13 @@ void *_wrap_km_program_create_raw_1abdebb2f707f178(char *_swig_go_0, long long _
 
   result = (km_status)km_program_create((char const *)arg1,arg2,(char const *)arg3,arg4);
   _swig_go_result = kmgo_outcome(result);
-  free(arg1);
-  free(arg3);
+
+
   return _swig_go_result;
 }
 
 
-void *_wrap_km_program_destroy_raw_1abdebb2f707f178(long long _swig_go_0) {
+void *_wrap_km_program_destroy_raw_306995db03304e6b(long long _swig_go_0) {
   km_program arg1 ;
   km_status result;
   void *_swig_go_result;
@@ -1409,7 +1409,7 @@ void *_wrap_km_program_destroy_raw_1abdebb2f707f178(long long _swig_go_0) {
 }
 
 
-void *_wrap_km_program_add_option_raw_1abdebb2f707f178(long long _swig_go_0, char *_swig_go_1) {
+void *_wrap_km_program_add_option_raw_306995db03304e6b(long long _swig_go_0, char *_swig_go_1) {
   km_program arg1 ;
   char *arg2 = (char *) 0 ;
   km_status result;
@@ -1420,12 +1420,12 @@ void *_wrap_km_program_add_option_raw_1abdebb2f707f178(long long _swig_go_0, cha
 
   result = (km_status)km_program_add_option(arg1,(char const *)arg2);
   _swig_go_result = kmgo_outcome(result);
-  free(arg2);
+
   return _swig_go_result;
 }
 
 
-void *_wrap_km_program_add_header_raw_1abdebb2f707f178(long long _swig_go_0, char *_swig_go_1, char *_swig_go_2, long long _swig_go_3) {
+void *_wrap_km_program_add_header_raw_306995db03304e6b(long long _swig_go_0, char *_swig_go_1, char *_swig_go_2, long long _swig_go_3) {
   km_program arg1 ;
   char *arg2 = (char *) 0 ;
   char *arg3 = (char *) 0 ;
@@ -1440,13 +1440,13 @@ void *_wrap_km_program_add_header_raw_1abdebb2f707f178(long long _swig_go_0, cha
 
   result = (km_status)km_program_add_header(arg1,(char const *)arg2,(char const *)arg3,arg4);
   _swig_go_result = kmgo_outcome(result);
-  free(arg2);
-  free(arg3);
+
+
   return _swig_go_result;
 }
 
 
-void *_wrap_km_program_add_name_expression_raw_1abdebb2f707f178(long long _swig_go_0, char *_swig_go_1) {
+void *_wrap_km_program_add_name_expression_raw_306995db03304e6b(long long _swig_go_0, char *_swig_go_1) {
   km_program arg1 ;
   char *arg2 = (char *) 0 ;
   km_status result;
@@ -1457,12 +1457,12 @@ void *_wrap_km_program_add_name_expression_raw_1abdebb2f707f178(long long _swig_
 
   result = (km_status)km_program_add_name_expression(arg1,(char const *)arg2);
   _swig_go_result = kmgo_outcome(result);
-  free(arg2);
+
   return _swig_go_result;
 }
 
 
-void *_wrap_km_program_compile_raw_1abdebb2f707f178(long long _swig_go_0) {
+void *_wrap_km_program_compile_raw_306995db03304e6b(long long _swig_go_0) {
   km_program arg1 ;
   km_status result;
   void *_swig_go_result;
@@ -1475,7 +1475,7 @@ void *_wrap_km_program_compile_raw_1abdebb2f707f178(long long _swig_go_0) {
 }
 
 
-void *_wrap_km_program_log_raw_1abdebb2f707f178(long long _swig_go_0, char *_swig_go_1, long long _swig_go_2, uint64_t *_swig_go_3) {
+void *_wrap_km_program_log_raw_306995db03304e6b(long long _swig_go_0, char *_swig_go_1, long long _swig_go_2, uint64_t *_swig_go_3) {
   km_program arg1 ;
   char *arg2 = (char *) 0 ;
   uint64_t arg3 ;
@@ -1490,12 +1490,12 @@ void *_wrap_km_program_log_raw_1abdebb2f707f178(long long _swig_go_0, char *_swi
 
   result = (km_status)km_program_log(arg1,arg2,arg3,arg4);
   _swig_go_result = kmgo_outcome(result);
-  free(arg2);
+
   return _swig_go_result;
 }
 
 
-void *_wrap_km_program_ptx_raw_1abdebb2f707f178(long long _swig_go_0, char *_swig_go_1, long long _swig_go_2, uint64_t *_swig_go_3) {
+void *_wrap_km_program_ptx_raw_306995db03304e6b(long long _swig_go_0, char *_swig_go_1, long long _swig_go_2, uint64_t *_swig_go_3) {
   km_program arg1 ;
   char *arg2 = (char *) 0 ;
   uint64_t arg3 ;
@@ -1510,12 +1510,12 @@ void *_wrap_km_program_ptx_raw_1abdebb2f707f178(long long _swig_go_0, char *_swi
 
   result = (km_status)km_program_ptx(arg1,arg2,arg3,arg4);
   _swig_go_result = kmgo_outcome(result);
-  free(arg2);
+
   return _swig_go_result;
 }
 
 
-void *_wrap_km_program_lowered_name_raw_1abdebb2f707f178(long long _swig_go_0, char *_swig_go_1, char *_swig_go_2, long long _swig_go_3, uint64_t *_swig_go_4) {
+void *_wrap_km_program_lowered_name_raw_306995db03304e6b(long long _swig_go_0, char *_swig_go_1, char *_swig_go_2, long long _swig_go_3, uint64_t *_swig_go_4) {
   km_program arg1 ;
   char *arg2 = (char *) 0 ;
   char *arg3 = (char *) 0 ;
@@ -1532,13 +1532,13 @@ void *_wrap_km_program_lowered_name_raw_1abdebb2f707f178(long long _swig_go_0, c
 
   result = (km_status)km_program_lowered_name(arg1,(char const *)arg2,arg3,arg4,arg5);
   _swig_go_result = kmgo_outcome(result);
-  free(arg2);
-  free(arg3);
+
+
   return _swig_go_result;
 }
 
 
-void *_wrap_km_module_load_ptx_raw_1abdebb2f707f178(long long _swig_go_0, char *_swig_go_1, long long _swig_go_2, char *_swig_go_3, km_module *_swig_go_4) {
+void *_wrap_km_module_load_ptx_raw_306995db03304e6b(long long _swig_go_0, char *_swig_go_1, long long _swig_go_2, char *_swig_go_3, km_module *_swig_go_4) {
   km_context arg1 ;
   char *arg2 = (char *) 0 ;
   uint64_t arg3 ;
@@ -1555,13 +1555,13 @@ void *_wrap_km_module_load_ptx_raw_1abdebb2f707f178(long long _swig_go_0, char *
 
   result = (km_status)km_module_load_ptx(arg1,(char const *)arg2,arg3,(char const *)arg4,arg5);
   _swig_go_result = kmgo_outcome(result);
-  free(arg2);
-  free(arg4);
+
+
   return _swig_go_result;
 }
 
 
-void *_wrap_km_module_load_file_raw_1abdebb2f707f178(long long _swig_go_0, char *_swig_go_1, km_module *_swig_go_2) {
+void *_wrap_km_module_load_file_raw_306995db03304e6b(long long _swig_go_0, char *_swig_go_1, km_module *_swig_go_2) {
   km_context arg1 ;
   char *arg2 = (char *) 0 ;
   km_module *arg3 = (km_module *) 0 ;
@@ -1574,12 +1574,12 @@ void *_wrap_km_module_load_file_raw_1abdebb2f707f178(long long _swig_go_0, char 
 
   result = (km_status)km_module_load_file(arg1,(char const *)arg2,arg3);
   _swig_go_result = kmgo_outcome(result);
-  free(arg2);
+
   return _swig_go_result;
 }
 
 
-void *_wrap_km_module_load_source_raw_1abdebb2f707f178(long long _swig_go_0, char *_swig_go_1, long long _swig_go_2, char *_swig_go_3, km_module *_swig_go_4) {
+void *_wrap_km_module_load_source_raw_306995db03304e6b(long long _swig_go_0, char *_swig_go_1, long long _swig_go_2, char *_swig_go_3, km_module *_swig_go_4) {
   km_context arg1 ;
   char *arg2 = (char *) 0 ;
   uint64_t arg3 ;
@@ -1596,13 +1596,13 @@ void *_wrap_km_module_load_source_raw_1abdebb2f707f178(long long _swig_go_0, cha
 
   result = (km_status)km_module_load_source(arg1,(char const *)arg2,arg3,(char const *)arg4,arg5);
   _swig_go_result = kmgo_outcome(result);
-  free(arg2);
-  free(arg4);
+
+
   return _swig_go_result;
 }
 
 
-void *_wrap_km_module_load_program_raw_1abdebb2f707f178(long long _swig_go_0, long long _swig_go_1, km_module *_swig_go_2) {
+void *_wrap_km_module_load_program_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, km_module *_swig_go_2) {
   km_context arg1 ;
   km_program arg2 ;
   km_module *arg3 = (km_module *) 0 ;
@@ -1619,7 +1619,7 @@ void *_wrap_km_module_load_program_raw_1abdebb2f707f178(long long _swig_go_0, lo
 }
 
 
-void *_wrap_km_module_destroy_raw_1abdebb2f707f178(long long _swig_go_0) {
+void *_wrap_km_module_destroy_raw_306995db03304e6b(long long _swig_go_0) {
   km_module arg1 ;
   km_status result;
   void *_swig_go_result;
@@ -1632,7 +1632,7 @@ void *_wrap_km_module_destroy_raw_1abdebb2f707f178(long long _swig_go_0) {
 }
 
 
-void *_wrap_km_module_function_count_raw_1abdebb2f707f178(long long _swig_go_0, uint32_t *_swig_go_1) {
+void *_wrap_km_module_function_count_raw_306995db03304e6b(long long _swig_go_0, uint32_t *_swig_go_1) {
   km_module arg1 ;
   uint32_t *arg2 = (uint32_t *) 0 ;
   km_status result;
@@ -1647,7 +1647,7 @@ void *_wrap_km_module_function_count_raw_1abdebb2f707f178(long long _swig_go_0, 
 }
 
 
-void *_wrap_km_module_function_name_raw_1abdebb2f707f178(long long _swig_go_0, int _swig_go_1, char *_swig_go_2, long long _swig_go_3, uint64_t *_swig_go_4) {
+void *_wrap_km_module_function_name_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, char *_swig_go_2, long long _swig_go_3, uint64_t *_swig_go_4) {
   km_module arg1 ;
   uint32_t arg2 ;
   char *arg3 = (char *) 0 ;
@@ -1664,12 +1664,12 @@ void *_wrap_km_module_function_name_raw_1abdebb2f707f178(long long _swig_go_0, i
 
   result = (km_status)km_module_function_name(arg1,arg2,arg3,arg4,arg5);
   _swig_go_result = kmgo_outcome(result);
-  free(arg3);
+
   return _swig_go_result;
 }
 
 
-void *_wrap_km_module_function_raw_1abdebb2f707f178(long long _swig_go_0, char *_swig_go_1, km_function *_swig_go_2) {
+void *_wrap_km_module_function_raw_306995db03304e6b(long long _swig_go_0, char *_swig_go_1, km_function *_swig_go_2) {
   km_module arg1 ;
   char *arg2 = (char *) 0 ;
   km_function *arg3 = (km_function *) 0 ;
@@ -1682,12 +1682,12 @@ void *_wrap_km_module_function_raw_1abdebb2f707f178(long long _swig_go_0, char *
 
   result = (km_status)km_module_function(arg1,(char const *)arg2,arg3);
   _swig_go_result = kmgo_outcome(result);
-  free(arg2);
+
   return _swig_go_result;
 }
 
 
-void *_wrap_km_module_global_raw_1abdebb2f707f178(long long _swig_go_0, char *_swig_go_1, km_slice *_swig_go_2) {
+void *_wrap_km_module_global_raw_306995db03304e6b(long long _swig_go_0, char *_swig_go_1, km_slice *_swig_go_2) {
   km_module arg1 ;
   char *arg2 = (char *) 0 ;
   km_slice *arg3 = (km_slice *) 0 ;
@@ -1700,12 +1700,12 @@ void *_wrap_km_module_global_raw_1abdebb2f707f178(long long _swig_go_0, char *_s
 
   result = (km_status)km_module_global(arg1,(char const *)arg2,arg3);
   _swig_go_result = kmgo_outcome(result);
-  free(arg2);
+
   return _swig_go_result;
 }
 
 
-void *_wrap_km_function_destroy_raw_1abdebb2f707f178(long long _swig_go_0) {
+void *_wrap_km_function_destroy_raw_306995db03304e6b(long long _swig_go_0) {
   km_function arg1 ;
   km_status result;
   void *_swig_go_result;
@@ -1718,7 +1718,7 @@ void *_wrap_km_function_destroy_raw_1abdebb2f707f178(long long _swig_go_0) {
 }
 
 
-void *_wrap_km_function_name_raw_1abdebb2f707f178(long long _swig_go_0, char *_swig_go_1, long long _swig_go_2, uint64_t *_swig_go_3) {
+void *_wrap_km_function_name_raw_306995db03304e6b(long long _swig_go_0, char *_swig_go_1, long long _swig_go_2, uint64_t *_swig_go_3) {
   km_function arg1 ;
   char *arg2 = (char *) 0 ;
   uint64_t arg3 ;
@@ -1733,12 +1733,12 @@ void *_wrap_km_function_name_raw_1abdebb2f707f178(long long _swig_go_0, char *_s
 
   result = (km_status)km_function_name(arg1,arg2,arg3,arg4);
   _swig_go_result = kmgo_outcome(result);
-  free(arg2);
+
   return _swig_go_result;
 }
 
 
-void *_wrap_km_function_attribute_get_raw_1abdebb2f707f178(long long _swig_go_0, int _swig_go_1, int64_t *_swig_go_2) {
+void *_wrap_km_function_attribute_get_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, int64_t *_swig_go_2) {
   km_function arg1 ;
   km_function_attribute arg2 ;
   int64_t *arg3 = (int64_t *) 0 ;
@@ -1755,7 +1755,7 @@ void *_wrap_km_function_attribute_get_raw_1abdebb2f707f178(long long _swig_go_0,
 }
 
 
-void *_wrap_km_function_attribute_set_raw_1abdebb2f707f178(long long _swig_go_0, int _swig_go_1, long long _swig_go_2) {
+void *_wrap_km_function_attribute_set_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, long long _swig_go_2) {
   km_function arg1 ;
   km_function_attribute arg2 ;
   int64_t arg3 ;
@@ -1772,7 +1772,7 @@ void *_wrap_km_function_attribute_set_raw_1abdebb2f707f178(long long _swig_go_0,
 }
 
 
-void *_wrap_km_function_param_count_raw_1abdebb2f707f178(long long _swig_go_0, uint32_t *_swig_go_1) {
+void *_wrap_km_function_param_count_raw_306995db03304e6b(long long _swig_go_0, uint32_t *_swig_go_1) {
   km_function arg1 ;
   uint32_t *arg2 = (uint32_t *) 0 ;
   km_status result;
@@ -1787,7 +1787,7 @@ void *_wrap_km_function_param_count_raw_1abdebb2f707f178(long long _swig_go_0, u
 }
 
 
-void *_wrap_km_function_param_raw_1abdebb2f707f178(long long _swig_go_0, int _swig_go_1, km_param_info *_swig_go_2) {
+void *_wrap_km_function_param_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, km_param_info *_swig_go_2) {
   km_function arg1 ;
   uint32_t arg2 ;
   km_param_info *arg3 = (km_param_info *) 0 ;
@@ -1804,7 +1804,7 @@ void *_wrap_km_function_param_raw_1abdebb2f707f178(long long _swig_go_0, int _sw
 }
 
 
-void *_wrap_km_launch_create_raw_1abdebb2f707f178(long long _swig_go_0, long long _swig_go_1, km_launch *_swig_go_2) {
+void *_wrap_km_launch_create_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, km_launch *_swig_go_2) {
   km_stream arg1 ;
   km_function arg2 ;
   km_launch *arg3 = (km_launch *) 0 ;
@@ -1821,7 +1821,7 @@ void *_wrap_km_launch_create_raw_1abdebb2f707f178(long long _swig_go_0, long lon
 }
 
 
-void *_wrap_km_launch_destroy_raw_1abdebb2f707f178(long long _swig_go_0) {
+void *_wrap_km_launch_destroy_raw_306995db03304e6b(long long _swig_go_0) {
   km_launch arg1 ;
   km_status result;
   void *_swig_go_result;
@@ -1834,7 +1834,7 @@ void *_wrap_km_launch_destroy_raw_1abdebb2f707f178(long long _swig_go_0) {
 }
 
 
-void *_wrap_km_launch_set_grid_raw_1abdebb2f707f178(long long _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3) {
+void *_wrap_km_launch_set_grid_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3) {
   km_launch arg1 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -1853,7 +1853,7 @@ void *_wrap_km_launch_set_grid_raw_1abdebb2f707f178(long long _swig_go_0, int _s
 }
 
 
-void *_wrap_km_launch_set_block_raw_1abdebb2f707f178(long long _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3) {
+void *_wrap_km_launch_set_block_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3) {
   km_launch arg1 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -1872,7 +1872,7 @@ void *_wrap_km_launch_set_block_raw_1abdebb2f707f178(long long _swig_go_0, int _
 }
 
 
-void *_wrap_km_launch_set_shared_bytes_raw_1abdebb2f707f178(long long _swig_go_0, long long _swig_go_1) {
+void *_wrap_km_launch_set_shared_bytes_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1) {
   km_launch arg1 ;
   uint64_t arg2 ;
   km_status result;
@@ -1887,7 +1887,7 @@ void *_wrap_km_launch_set_shared_bytes_raw_1abdebb2f707f178(long long _swig_go_0
 }
 
 
-void *_wrap_km_launch_arg_slice_raw_1abdebb2f707f178(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2) {
+void *_wrap_km_launch_arg_slice_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2) {
   km_launch arg1 ;
   km_slice arg2 ;
   uint64_t arg3 ;
@@ -1904,7 +1904,7 @@ void *_wrap_km_launch_arg_slice_raw_1abdebb2f707f178(long long _swig_go_0, long 
 }
 
 
-void *_wrap_km_launch_arg_address_raw_1abdebb2f707f178(long long _swig_go_0, long long _swig_go_1) {
+void *_wrap_km_launch_arg_address_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1) {
   km_launch arg1 ;
   uint64_t arg2 ;
   km_status result;
@@ -1919,7 +1919,7 @@ void *_wrap_km_launch_arg_address_raw_1abdebb2f707f178(long long _swig_go_0, lon
 }
 
 
-void *_wrap_km_launch_arg_scalar_raw_1abdebb2f707f178(long long _swig_go_0, void *_swig_go_1, long long _swig_go_2) {
+void *_wrap_km_launch_arg_scalar_raw_306995db03304e6b(long long _swig_go_0, void *_swig_go_1, long long _swig_go_2) {
   km_launch arg1 ;
   void *arg2 = (void *) 0 ;
   uint64_t arg3 ;
@@ -1936,7 +1936,7 @@ void *_wrap_km_launch_arg_scalar_raw_1abdebb2f707f178(long long _swig_go_0, void
 }
 
 
-void *_wrap_km_launch_submit_raw_1abdebb2f707f178(long long _swig_go_0) {
+void *_wrap_km_launch_submit_raw_306995db03304e6b(long long _swig_go_0) {
   km_launch arg1 ;
   km_status result;
   void *_swig_go_result;
@@ -1949,7 +1949,7 @@ void *_wrap_km_launch_submit_raw_1abdebb2f707f178(long long _swig_go_0) {
 }
 
 
-void *_wrap_km_launch_kernel_raw_1abdebb2f707f178(long long _swig_go_0, long long _swig_go_1, km_launch_config *_swig_go_2, void *_swig_go_3, long long _swig_go_4, km_launch_slice *_swig_go_5, long long _swig_go_6) {
+void *_wrap_km_launch_kernel_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, km_launch_config *_swig_go_2, void *_swig_go_3, long long _swig_go_4, km_launch_slice *_swig_go_5, long long _swig_go_6) {
   km_stream arg1 ;
   km_function arg2 ;
   km_launch_config *arg3 = (km_launch_config *) 0 ;
