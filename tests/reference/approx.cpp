@@ -145,11 +145,11 @@ F32 unary(const Instruction& in, F32 x) {
 /// NaN made canonical.
 Bits canonical(F32 value) { return encode(kF32, decode(kF32, value.word), Round::rn); }
 
-Result on_f32(const Arguments& a) {
+Outcome on_f32(const Arguments& a) {
   return {canonical(unary(a.in, {static_cast<uint32_t>(a.s[0])}))};
 }
 
-Result div_f32(const Arguments& a) {
+Outcome div_f32(const Arguments& a) {
   SoftOps ops;
   ptx::Approx<SoftOps> approx(ops);
   const F32 x{static_cast<uint32_t>(a.s[0])}, y{static_cast<uint32_t>(a.s[1])};
@@ -158,7 +158,7 @@ Result div_f32(const Arguments& a) {
 }
 
 /// Halves are computed in f32, then rounded.
-Result on_halves(const Arguments& a) {
+Outcome on_halves(const Arguments& a) {
   const Format& half = *format_of(a.in.type());
   const unsigned count = is_packed(a.in.type()) ? 2 : 1;
   Bits result = 0;
@@ -170,7 +170,7 @@ Result on_halves(const Arguments& a) {
   return {result};
 }
 
-Result on_f64(const Arguments& a) {
+Outcome on_f64(const Arguments& a) {
   SoftOps ops;
   ptx::Approx64<SoftOps> approx(ops);
   const SoftOps::F64 x{static_cast<uint64_t>(a.s[0])};

@@ -9,11 +9,11 @@ unsigned width(const Arguments& a) { return ptx::size_bits(a.in.type()); }
 
 bool bit(Bits value, int position) { return (value >> position & 1) != 0; }
 
-Result and_(const Arguments& a) { return {a.s[0] & a.s[1]}; }
-Result or_(const Arguments& a) { return {a.s[0] | a.s[1]}; }
-Result xor_(const Arguments& a) { return {a.s[0] ^ a.s[1]}; }
-Result not_(const Arguments& a) { return {~a.s[0]}; }
-Result cnot(const Arguments& a) { return {a.s[0] == 0 ? Bits{1} : Bits{0}}; }
+Outcome and_(const Arguments& a) { return {a.s[0] & a.s[1]}; }
+Outcome or_(const Arguments& a) { return {a.s[0] | a.s[1]}; }
+Outcome xor_(const Arguments& a) { return {a.s[0] ^ a.s[1]}; }
+Outcome not_(const Arguments& a) { return {~a.s[0]}; }
+Outcome cnot(const Arguments& a) { return {a.s[0] == 0 ? Bits{1} : Bits{0}}; }
 
 /// Counts beyond the width shift everything out.
 unsigned shift_count(const Arguments& a, unsigned index) {
@@ -21,15 +21,15 @@ unsigned shift_count(const Arguments& a, unsigned index) {
   return count > width(a) ? width(a) : static_cast<unsigned>(count);
 }
 
-Result shl(const Arguments& a) { return {a.s[0] << shift_count(a, 1)}; }
+Outcome shl(const Arguments& a) { return {a.s[0] << shift_count(a, 1)}; }
 
-Result shr(const Arguments& a) {
+Outcome shr(const Arguments& a) {
   const SignedBits value = extend(a.s[0], width(a), ptx::is_signed(a.in.type()));
   return {static_cast<Bits>(value >> shift_count(a, 1))};
 }
 
 /// d = upper or lower word of b:a shifted.
-Result shf(const Arguments& a) {
+Outcome shf(const Arguments& a) {
   const auto given = static_cast<uint64_t>(a.s[2]);
   const unsigned count = a.in.has(Modifier::wrap) ? given & 31 : given > 32 ? 32 : given;
   const Bits both = a.s[1] << 32 | a.s[0];
@@ -38,7 +38,7 @@ Result shf(const Arguments& a) {
 
 // ---- Fields.
 
-Result bfe(const Arguments& a) {
+Outcome bfe(const Arguments& a) {
   const int msb = static_cast<int>(width(a)) - 1;
   const int position = static_cast<int>(a.s[1] & 0xff), length = static_cast<int>(a.s[2] & 0xff);
   const int last = position + length - 1 < msb ? position + length - 1 : msb;
@@ -51,7 +51,7 @@ Result bfe(const Arguments& a) {
   return {result};
 }
 
-Result bfi(const Arguments& a) {
+Outcome bfi(const Arguments& a) {
   const int msb = static_cast<int>(width(a)) - 1;
   const int position = static_cast<int>(a.s[2] & 0xff), length = static_cast<int>(a.s[3] & 0xff);
   Bits result = a.s[1];
@@ -63,7 +63,7 @@ Result bfi(const Arguments& a) {
 }
 
 /// Ones from bit a on, b of them.
-Result bmsk(const Arguments& a) {
+Outcome bmsk(const Arguments& a) {
   const bool wrap = a.in.has(Modifier::wrap);
   const auto first = static_cast<uint64_t>(wrap ? a.s[0] & 31 : a.s[0]);
   const auto count = static_cast<uint64_t>(wrap ? a.s[1] & 31 : a.s[1]);
@@ -72,7 +72,7 @@ Result bmsk(const Arguments& a) {
   return {result};
 }
 
-Result szext(const Arguments& a) {
+Outcome szext(const Arguments& a) {
   const auto given = static_cast<uint64_t>(a.s[1]);
   const uint64_t count = a.in.has(Modifier::wrap) ? given & 31 : given;
   if (count == 0) return {0};
@@ -83,18 +83,18 @@ Result szext(const Arguments& a) {
 
 // ---- Counts and searches.
 
-Result popc(const Arguments& a) {
+Outcome popc(const Arguments& a) {
   Bits count = 0;
   for (unsigned i = 0; i < width(a); ++i) count += bit(a.s[0], static_cast<int>(i)) ? 1 : 0;
   return {count};
 }
 
-Result clz(const Arguments& a) {
+Outcome clz(const Arguments& a) {
   const auto bits = static_cast<int>(width(a));
   return {static_cast<Bits>(a.s[0] == 0 ? bits : bits - 1 - highest_bit(a.s[0]))};
 }
 
-Result brev(const Arguments& a) {
+Outcome brev(const Arguments& a) {
   Bits result = 0;
   for (unsigned i = 0; i < width(a); ++i) {
     if (bit(a.s[0], static_cast<int>(i))) result |= Bits{1} << (width(a) - 1 - i);
@@ -102,7 +102,7 @@ Result brev(const Arguments& a) {
   return {result};
 }
 
-Result bfind(const Arguments& a) {
+Outcome bfind(const Arguments& a) {
   const auto msb = static_cast<int>(width(a)) - 1;
   Bits value = a.s[0];
   if (ptx::is_signed(a.in.type()) && bit(value, msb)) value = truncate(~value, width(a));
@@ -112,7 +112,7 @@ Result bfind(const Arguments& a) {
 }
 
 /// The manual leaves bases beyond 31 undefined; their low five bits count here.
-Result fns(const Arguments& a) {
+Outcome fns(const Arguments& a) {
   const int base = static_cast<int>(a.s[1] & 31);
   const auto offset = static_cast<int64_t>(sign_extend(a.s[2], 32));
   if (offset == 0) return {bit(a.s[0], base) ? static_cast<Bits>(base) : Bits{0xffffffff}};
@@ -135,7 +135,7 @@ int prmt_source(const Instruction& in, int control, int place) {
   return (control & 1) * 2 + (place & 1);  // rc16
 }
 
-Result prmt(const Arguments& a) {
+Outcome prmt(const Arguments& a) {
   const Bits source = a.s[1] << 32 | a.s[0];
   bool generic = true;
   for (Modifier mode : {Modifier::f4e, Modifier::b4e, Modifier::rc8, Modifier::ecl, Modifier::ecr,
@@ -154,7 +154,7 @@ Result prmt(const Arguments& a) {
   return {result};
 }
 
-Result lop3(const Arguments& a) {
+Outcome lop3(const Arguments& a) {
   Bits result = 0;
   for (int i = 0; i < 32; ++i) {
     const int row = bit(a.s[0], i) * 4 + bit(a.s[1], i) * 2 + bit(a.s[2], i);

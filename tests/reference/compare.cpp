@@ -71,7 +71,7 @@ bool combine(const Arguments& a, bool truth) {
 Bits half(Bits packed, unsigned index) { return truncate(packed >> (16 * index), 16); }
 
 /// p and q are a comparison and its opposite; of packed operands the results of the two halves.
-Result setp(const Arguments& a) {
+Outcome setp(const Arguments& a) {
   const Type type = element_of(a.in.type());
   if (is_packed(a.in.type())) {
     const bool low = holds(a.in, type, half(a.s[0], 0), half(a.s[1], 0));
@@ -90,7 +90,7 @@ Bits truth_value(Type type) {
   return low_mask(ptx::size_bits(type));
 }
 
-Result set(const Arguments& a) {
+Outcome set(const Arguments& a) {
   const Type source = a.in.type(1), target = a.in.type(0);
   if (!is_packed(source)) {
     return {combine(a, holds(a.in, source, a.s[0], a.s[1])) ? truth_value(target) : Bits{0}};
@@ -104,10 +104,10 @@ Result set(const Arguments& a) {
   return {result};
 }
 
-Result selp(const Arguments& a) { return {a.s[2] != 0 ? a.s[0] : a.s[1]}; }
+Outcome selp(const Arguments& a) { return {a.s[2] != 0 ? a.s[0] : a.s[1]}; }
 
 /// a where c is not negative; NaN selects b.
-Result slct(const Arguments& a) {
+Outcome slct(const Arguments& a) {
   if (a.in.type(1) == Type::s32) return {sign_extend(a.s[2], 32) >= 0 ? a.s[0] : a.s[1]};
   auto c = static_cast<uint64_t>(a.s[2]);
   if (a.in.has(Modifier::ftz)) c = flush(kF32, c);
@@ -116,7 +116,7 @@ Result slct(const Arguments& a) {
   return {at_least_zero ? a.s[0] : a.s[1]};
 }
 
-Result testp(const Arguments& a) {
+Outcome testp(const Arguments& a) {
   const Format& format = *format_of(a.in.type());
   const auto bits = static_cast<uint64_t>(a.s[0]);
   const bool nan = is_nan(format, bits), infinite = is_infinite(format, bits);

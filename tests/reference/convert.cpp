@@ -36,21 +36,21 @@ uint64_t deliver(const Instruction& in, Type type, Number number) {
   return in.has(Modifier::ftz) && type == Type::f32 ? flush(format, bits) : bits;
 }
 
-Result integer_to_integer(const Arguments& a) {
+Outcome integer_to_integer(const Arguments& a) {
   const Type to = a.in.type(0), from = a.in.type(1);
   SignedBits value = extend(a.s[0], ptx::size_bits(from), ptx::is_signed(from));
   if (a.in.has(Modifier::sat)) value = clamp_to(value, ptx::size_bits(to), ptx::is_signed(to));
   return {static_cast<Bits>(value)};
 }
 
-Result integer_to_real(const Arguments& a) {
+Outcome integer_to_real(const Arguments& a) {
   const Type from = a.in.type(1);
   const SignedBits value = extend(a.s[0], ptx::size_bits(from), ptx::is_signed(from));
   const auto magnitude = static_cast<Bits>(value < 0 ? -value : value);
   return {deliver(a.in, a.in.type(0), from_integer(value < 0, magnitude))};
 }
 
-Result real_to_real(const Arguments& a) {
+Outcome real_to_real(const Arguments& a) {
   Number number = source_of(a.in, a.in.type(1), a.s[0]);
   if (rounds_to_integral(a.in)) number = round_to_integral(number, round_of(a.in));
   return {deliver(a.in, a.in.type(0), number)};
@@ -62,7 +62,7 @@ Bits integer_of_nan(Type to, Type from) {
   return zero ? Bits{0} : Bits{1} << (bits - 1);
 }
 
-Result real_to_integer(const Arguments& a) {
+Outcome real_to_integer(const Arguments& a) {
   const Type to = a.in.type(0), from = a.in.type(1);
   const Number number = round_to_integral(source_of(a.in, from, a.s[0]), round_of(a.in));
   const unsigned bits = ptx::size_bits(to);
@@ -80,7 +80,7 @@ Result real_to_integer(const Arguments& a) {
 }
 
 /// Two f32 to a pair of a narrower format; the first goes to the upper half.
-Result pack_pair(const Arguments& a) {
+Outcome pack_pair(const Arguments& a) {
   const Type part = element_of(a.in.type(0));
   const Number upper = source_of(a.in, Type::f32, a.s[0]),
                lower = source_of(a.in, Type::f32, a.s[1]);
@@ -88,7 +88,7 @@ Result pack_pair(const Arguments& a) {
 }
 
 /// A pair to a pair of another format.
-Result convert_pair(const Arguments& a) {
+Outcome convert_pair(const Arguments& a) {
   const Type to = element_of(a.in.type(0)), from = element_of(a.in.type(1));
   const unsigned to_bits = ptx::size_bits(to), from_bits = ptx::size_bits(from);
   Bits result = 0;
@@ -100,7 +100,7 @@ Result convert_pair(const Arguments& a) {
 }
 
 /// cvt.pack: c's upper bits, a, b.
-Result pack_integers(const Arguments& a) {
+Outcome pack_integers(const Arguments& a) {
   const Type to = a.in.type(0);
   const unsigned bits = ptx::size_bits(to);
   const auto part = [&](Bits raw) {

@@ -22,13 +22,13 @@ struct Arguments {
 };
 
 /// `p` is the second destination (setp p|q, lop3 d|p), `carry` the new flag of `.cc` forms.
-struct Result {
+struct Outcome {
   Bits d = 0;
   bool p = false;
   bool carry = false;
 };
 
-using Handler = Result (*)(const Arguments&);
+using Handler = Outcome (*)(const Arguments&);
 
 /// What computes the instruction; null where it is no plain computation or PTX does not define it.
 Handler find_handler(const Instruction& in);

@@ -34,7 +34,7 @@ struct Element {
 
 /// Runs `f(element)`, which gives bits, on each half of packed operands or on plain ones.
 template <class F>
-Result on_elements(const Arguments& a, F f) {
+Outcome on_elements(const Arguments& a, F f) {
   const Format& format = *format_of(a.in.type());
   const unsigned count = is_packed(a.in.type()) ? 2 : 1;
   Bits result = 0;
@@ -49,7 +49,7 @@ Result on_elements(const Arguments& a, F f) {
   return {result};
 }
 
-Result add_sub(const Arguments& a) {
+Outcome add_sub(const Arguments& a) {
   return on_elements(a, [](const Element& e) {
     const Number b = e.number(1);
     const Number addend = e.in.opcode == Opcode::sub ? negated(b) : b;
@@ -57,13 +57,13 @@ Result add_sub(const Arguments& a) {
   });
 }
 
-Result mul(const Arguments& a) {
+Outcome mul(const Arguments& a) {
   return on_elements(a, [](const Element& e) {
     return deliver(e.in, e.format, multiply(e.number(0), e.number(1)));
   });
 }
 
-Result fma(const Arguments& a) {
+Outcome fma(const Arguments& a) {
   return on_elements(a, [](const Element& e) {
     const Number product = multiply(e.number(0), e.number(1));
     return deliver(e.in, e.format, add(product, e.number(2), round_of(e.in)));
@@ -71,7 +71,7 @@ Result fma(const Arguments& a) {
 }
 
 /// Out-of-bounds operands, which tensor copies fill with one special NaN, give zero.
-Result fma_oob(const Arguments& a) {
+Outcome fma_oob(const Arguments& a) {
   constexpr uint64_t kOutOfBounds = 0xffff;
   return on_elements(a, [](const Element& e) -> uint64_t {
     if (e.raw[0] == kOutOfBounds || e.raw[1] == kOutOfBounds) return 0;
@@ -80,40 +80,40 @@ Result fma_oob(const Arguments& a) {
   });
 }
 
-Result div(const Arguments& a) {
+Outcome div(const Arguments& a) {
   return on_elements(a, [](const Element& e) {
     return deliver(e.in, e.format, divide(e.number(0), e.number(1)));
   });
 }
 
-Result rcp(const Arguments& a) {
+Outcome rcp(const Arguments& a) {
   return on_elements(a, [](const Element& e) {
     return deliver(e.in, e.format, divide(from_integer(false, 1), e.number(0)));
   });
 }
 
-Result sqrt(const Arguments& a) {
+Outcome sqrt(const Arguments& a) {
   return on_elements(
       a, [](const Element& e) { return deliver(e.in, e.format, square_root(e.number(0))); });
 }
 
 bool keeps_nan_bits(const Format& format) { return format.width == 16; }
 
-Result absolute(const Arguments& a) {
+Outcome absolute(const Arguments& a) {
   return on_elements(a, [](const Element& e) {
     if (is_nan(e.format, e.raw[0]) && !keeps_nan_bits(e.format)) return e.format.canonical_nan;
     return e.raw[0] & ~sign_bit(e.format);
   });
 }
 
-Result negate(const Arguments& a) {
+Outcome negate(const Arguments& a) {
   return on_elements(a, [](const Element& e) {
     if (is_nan(e.format, e.raw[0]) && !keeps_nan_bits(e.format)) return e.format.canonical_nan;
     return e.raw[0] ^ sign_bit(e.format);
   });
 }
 
-Result copysign(const Arguments& a) {
+Outcome copysign(const Arguments& a) {
   return on_elements(a, [](const Element& e) {
     const uint64_t sign = sign_bit(e.format);
     return (e.raw[1] & ~sign) | (e.raw[0] & sign);
@@ -130,7 +130,7 @@ uint64_t choose(const Element& e, bool maximum, uint64_t a, uint64_t b) {
   return min_max(e.format, a, b, maximum);
 }
 
-Result extremum(const Arguments& a) {
+Outcome extremum(const Arguments& a) {
   return on_elements(a, [&](const Element& e) {
     const bool maximum = e.in.opcode == Opcode::max;
     const uint64_t sign = sign_bit(e.format);

@@ -11,16 +11,16 @@ SignedBits number(const Arguments& a, unsigned index) {
   return extend(a.s[index], width(a), has_sign(a.in.type()));
 }
 
-Result of(SignedBits value) { return {static_cast<Bits>(value)}; }
+Outcome of(SignedBits value) { return {static_cast<Bits>(value)}; }
 
 /// Saturates where the instruction says so; only .s32 has it.
-Result finish(const Arguments& a, SignedBits value) {
+Outcome finish(const Arguments& a, SignedBits value) {
   return of(a.in.has(Modifier::sat) ? clamp_to(value, 32, true) : value);
 }
 
 /// Applies `f(x, y)` to both halves of packed operands, or to plain ones.
 template <class F>
-Result on_elements(const Arguments& a, F f) {
+Outcome on_elements(const Arguments& a, F f) {
   const unsigned bits = width(a);
   const bool is_signed = has_sign(a.in.type());
   const unsigned count = is_packed(a.in.type()) ? 2 : 1;
@@ -33,17 +33,17 @@ Result on_elements(const Arguments& a, F f) {
   return {result};
 }
 
-Result add(const Arguments& a) {
+Outcome add(const Arguments& a) {
   if (a.in.has(Modifier::sat)) return finish(a, number(a, 0) + number(a, 1));
   return on_elements(a, [](SignedBits x, SignedBits y) { return x + y; });
 }
 
-Result sub(const Arguments& a) {
+Outcome sub(const Arguments& a) {
   if (a.in.has(Modifier::sat)) return finish(a, number(a, 0) - number(a, 1));
   return on_elements(a, [](SignedBits x, SignedBits y) { return x - y; });
 }
 
-Result min_max(const Arguments& a) {
+Outcome min_max(const Arguments& a) {
   const bool maximum = a.in.opcode == Opcode::max, relu = a.in.has(Modifier::relu);
   return on_elements(a, [=](SignedBits x, SignedBits y) {
     const SignedBits chosen = (x < y) != maximum ? x : y;
@@ -53,20 +53,20 @@ Result min_max(const Arguments& a) {
 
 // ---- With the carry flag: unsigned sums with one bit more.
 
-Result with_carry(const Arguments& a, Bits wide) {
+Outcome with_carry(const Arguments& a, Bits wide) {
   const unsigned bits = width(a);
-  Result result{truncate(wide, bits)};
+  Outcome result{truncate(wide, bits)};
   result.carry = a.in.has(Modifier::cc) ? (wide >> bits & 1) != 0 : a.carry;
   return result;
 }
 
-Result add_carry(const Arguments& a) {
+Outcome add_carry(const Arguments& a) {
   const bool in = a.in.opcode == Opcode::addc && a.carry;
   return with_carry(a, a.s[0] + a.s[1] + (in ? 1 : 0));
 }
 
 /// The flag is the borrow.
-Result sub_carry(const Arguments& a) {
+Outcome sub_carry(const Arguments& a) {
   const bool in = a.in.opcode == Opcode::subc && a.carry;
   return with_carry(a, a.s[0] - a.s[1] - (in ? 1 : 0));
 }
@@ -83,16 +83,16 @@ Bits product_part(const Arguments& a) {
   return a.in.has(Modifier::hi) ? product(a) >> width(a) : product(a);
 }
 
-Result mul(const Arguments& a) { return {product_part(a)}; }
+Outcome mul(const Arguments& a) { return {product_part(a)}; }
 
-Result mad(const Arguments& a) {
+Outcome mad(const Arguments& a) {
   if (a.in.has(Modifier::sat)) {
     return finish(a, sign_extend(product_part(a), 32) + number(a, 2));
   }
   return {product_part(a) + a.s[2]};
 }
 
-Result mad_carry(const Arguments& a) {
+Outcome mad_carry(const Arguments& a) {
   const bool in = a.in.opcode == Opcode::madc && a.carry;
   return with_carry(a, truncate(product_part(a), width(a)) + a.s[2] + (in ? 1 : 0));
 }
@@ -105,41 +105,41 @@ Bits product_24(const Arguments& a) {
   return a.in.has(Modifier::hi) ? wide >> 16 : wide;
 }
 
-Result mul24(const Arguments& a) { return {product_24(a)}; }
+Outcome mul24(const Arguments& a) { return {product_24(a)}; }
 
-Result mad24(const Arguments& a) {
+Outcome mad24(const Arguments& a) {
   if (a.in.has(Modifier::sat)) return finish(a, sign_extend(product_24(a), 32) + number(a, 2));
   return {product_24(a) + a.s[2]};
 }
 
-Result sad(const Arguments& a) {
+Outcome sad(const Arguments& a) {
   const SignedBits difference = number(a, 0) - number(a, 1);
   return of(number(a, 2) + (difference < 0 ? -difference : difference));
 }
 
 // ---- Division. By PTX the result of a zero divisor is the machine's: ours is all ones.
 
-Result div(const Arguments& a) {
+Outcome div(const Arguments& a) {
   if (a.s[1] == 0) return {~Bits{0}};
   return of(number(a, 0) / number(a, 1));
 }
 
-Result rem(const Arguments& a) {
+Outcome rem(const Arguments& a) {
   if (a.s[1] == 0) return {~Bits{0}};
   return of(number(a, 0) % number(a, 1));
 }
 
-Result absolute(const Arguments& a) {
+Outcome absolute(const Arguments& a) {
   const SignedBits x = number(a, 0);
   return of(x < 0 ? -x : x);
 }
 
-Result negate(const Arguments& a) { return of(-number(a, 0)); }
+Outcome negate(const Arguments& a) { return of(-number(a, 0)); }
 
 // ---- Dot products.
 
 /// c plus the products of the parts of a, `bits` wide, with bytes of b from `first` on.
-Result dot(const Arguments& a, unsigned bits, unsigned first) {
+Outcome dot(const Arguments& a, unsigned bits, unsigned first) {
   const bool a_signed = ptx::is_signed(a.in.type(0)), b_signed = ptx::is_signed(a.in.type(1));
   SignedBits sum = sign_extend(a.s[2], 32);
   for (unsigned i = 0; i < 32 / bits; ++i) {
@@ -149,8 +149,8 @@ Result dot(const Arguments& a, unsigned bits, unsigned first) {
   return of(sum);
 }
 
-Result dp4a(const Arguments& a) { return dot(a, 8, 0); }
-Result dp2a(const Arguments& a) { return dot(a, 16, a.in.has(Modifier::hi) ? 2 : 0); }
+Outcome dp4a(const Arguments& a) { return dot(a, 8, 0); }
+Outcome dp2a(const Arguments& a) { return dot(a, 16, a.in.has(Modifier::hi) ? 2 : 0); }
 
 Handler find_carry(const Instruction& in) {
   switch (in.opcode) {

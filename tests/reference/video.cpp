@@ -79,7 +79,7 @@ Type source_type(const Instruction& in, unsigned index) {
 bool signed_destination(const Instruction& in) { return !is_set(in) && ptx::is_signed(in.type(0)); }
 
 /// Saturation, the secondary operation with c or the merge into it.
-Result finish(const Arguments& a, SignedBits value) {
+Outcome finish(const Arguments& a, SignedBits value) {
   const unsigned bits = destination_bits(a);
   const bool is_signed = signed_destination(a.in);
   if (a.in.has(Modifier::sat)) value = clamp_to(value, bits, is_signed);
@@ -95,12 +95,12 @@ Result finish(const Arguments& a, SignedBits value) {
   return {(a.s[2] & ~place) | (static_cast<Bits>(value) << position & place)};
 }
 
-Result scalar(const Arguments& a) {
+Outcome scalar(const Arguments& a) {
   return finish(a,
                 compute(a.in, part(a, 0, source_type(a.in, 0)), part(a, 1, source_type(a.in, 1))));
 }
 
-Result shift(const Arguments& a) {
+Outcome shift(const Arguments& a) {
   const SignedBits value = part(a, 0, a.in.type(1));
   SignedBits count = part(a, 1, Type::u32);
   count = a.in.has(Modifier::wrap) ? count & 31 : clamp(count, 0, 32);
@@ -108,7 +108,7 @@ Result shift(const Arguments& a) {
   return finish(a, a.in.opcode == Opcode::vshl ? value << n : value >> n);
 }
 
-Result vmad(const Arguments& a) {
+Outcome vmad(const Arguments& a) {
   const bool minus_product = a.in.operands[1].negated != a.in.operands[2].negated;
   const bool minus_c = a.in.operands[3].negated;
   const bool is_signed =
@@ -143,7 +143,7 @@ bool is_selected(uint16_t mask, unsigned i) {
   return found;
 }
 
-Result packed(const Arguments& a, unsigned bits) {
+Outcome packed(const Arguments& a, unsigned bits) {
   const uint16_t mask = a.in.operands[0].selector;
   Bits result = a.s[2];
   SignedBits sum = static_cast<SignedBits>(a.s[2]);
@@ -158,8 +158,8 @@ Result packed(const Arguments& a, unsigned bits) {
   return {a.in.has(Modifier::add) ? static_cast<Bits>(sum) : result};
 }
 
-Result packed_halves(const Arguments& a) { return packed(a, 16); }
-Result packed_bytes(const Arguments& a) { return packed(a, 8); }
+Outcome packed_halves(const Arguments& a) { return packed(a, 16); }
+Outcome packed_bytes(const Arguments& a) { return packed(a, 8); }
 
 Handler find_packed(const Instruction& in) {
   switch (in.opcode) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "variants.h"
+#include "reference/variants.h"
 
 namespace km::reference {
 

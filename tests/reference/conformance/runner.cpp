@@ -6,7 +6,7 @@
 #include <span>
 
 #include "harness/session.h"
-#include "inputs.h"
+#include "reference/inputs.h"
 #include "reference/values.h"
 
 namespace km::reference {
@@ -129,7 +129,7 @@ std::vector<uint64_t> expected(const Variant& variant,
     sources.push_back(truncate(value, ptx::size_bits(source.type)));
   }
   const Instruction& in = variant.instruction();
-  const Result result = find_handler(in)({in, sources, carry});
+  const Outcome result = find_handler(in)({in, sources, carry});
   std::vector<uint64_t> values;
   if (uses_carry(variant)) {
     const bool flag = variant.writes_carry ? result.carry : carry;

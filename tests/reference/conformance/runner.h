@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "variants.h"
+#include "reference/variants.h"
 
 namespace km::reference {
 

@@ -1,4 +1,4 @@
-#include "inputs.h"
+#include "reference/inputs.h"
 
 #include <map>
 

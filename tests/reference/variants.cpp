@@ -1,4 +1,4 @@
-#include "variants.h"
+#include "reference/variants.h"
 
 #include <algorithm>
 
