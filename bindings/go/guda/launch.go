@@ -32,8 +32,7 @@ func (s *Stream) Launch(function *Function) *LaunchBuilder {
 	one := [3]uint32{1, 1, 1}
 	l := &LaunchBuilder{stream: s, function: function}
 	l.config = &raw.LaunchConfig{Grid: one, Block: one}
-	if function == nil {
-		l.err = nilError("Stream.Launch", "the function")
+	if !l.isUsable() {
 		return l
 	}
 	if count := len(function.parameters); count > 0 {
@@ -93,7 +92,7 @@ func (l *LaunchBuilder) Submit() error {
 	if l == nil {
 		return nilError(op, "the launch")
 	}
-	if l.err != nil {
+	if !l.isUsable() {
 		return l.err
 	}
 	if l.next != len(l.function.parameters) {
@@ -111,7 +110,13 @@ func (l *LaunchBuilder) Submit() error {
 	return err
 }
 
-func (l *LaunchBuilder) isUsable() bool { return l != nil && l.err == nil }
+// isUsable says whether nothing was wrong so far.
+func (l *LaunchBuilder) isUsable() bool {
+	if l != nil && l.function == nil && l.err == nil {
+		l.err = nilError("Stream.Launch", "the function")
+	}
+	return l != nil && l.err == nil
+}
 
 func (l *LaunchBuilder) dimensions(op string, to *[3]uint32, sizes []int) {
 	if len(sizes) < 1 || len(sizes) > 3 {

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"errors"
 	"io"
+	"sync"
 	"testing"
 
 	"github.com/kernelmill/kernelmill/bindings/go/guda"
@@ -74,6 +75,19 @@ func expect(t testing.TB, status guda.Status, err error) *guda.Error {
 		t.Errorf("an error that says nothing: %#v", failure)
 	}
 	return failure
+}
+
+// parallel runs a function on so many goroutines, and waits.
+func parallel(count int, work func(worker int)) {
+	var group sync.WaitGroup
+	for worker := range count {
+		group.Add(1)
+		go func() {
+			defer group.Done()
+			work(worker)
+		}()
+	}
+	group.Wait()
 }
 
 func equal[T comparable](t testing.TB, got, wanted T) {

@@ -1,0 +1,5 @@
+//go:build !race
+
+package guda_test
+
+const cycles = 100_000

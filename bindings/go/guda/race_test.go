@@ -1,0 +1,6 @@
+//go:build race
+
+package guda_test
+
+// The race detector makes calls slow.
+const cycles = 10_000
