@@ -1,0 +1,73 @@
+//! The package `kernelmill`: module `c` is include/c_api.h by translate-c, module `kernelmill` the
+//! idiomatic layer on it. `zig build test` runs the tests.
+const std = @import("std");
+const Library = @import("library.zig");
+
+pub fn build(b: *std.Build) void {
+    const target = b.standardTargetOptions(.{});
+    const optimize = b.standardOptimizeOption(.{});
+    const library = Library.find(b);
+
+    const translated = b.addTranslateC(.{
+        .root_source_file = b.path("src/c.h"),
+        .target = target,
+        .optimize = optimize,
+    });
+    translated.addIncludePath(library.include);
+    const c = translated.addModule("c");
+    library.link(c);
+
+    const kernelmill = b.addModule("kernelmill", .{
+        .root_source_file = b.path("src/root.zig"),
+        .target = target,
+        .optimize = optimize,
+        .imports = &.{.{ .name = "c", .module = c }},
+    });
+
+    const test_step = b.step("test", "Run the tests");
+    const imports: []const std.Build.Module.Import = &.{
+        .{ .name = "c", .module = c },
+        .{ .name = "kernelmill", .module = kernelmill },
+    };
+    const tests = b.addTest(.{ .root_module = b.createModule(.{
+        .root_source_file = b.path("tests/all.zig"),
+        .target = target,
+        .optimize = optimize,
+        .imports = imports,
+    }) });
+    test_step.dependOn(&b.addRunArtifact(tests).step);
+    for (refused) |wrong| {
+        const compile = b.addObject(.{ .name = wrong.name, .root_module = b.createModule(.{
+            .root_source_file = b.path(b.fmt("tests/refused/{s}.zig", .{wrong.name})),
+            .target = target,
+            .optimize = optimize,
+            .imports = imports,
+        }) });
+        compile.expect_errors = .{ .contains = wrong.message };
+        test_step.dependOn(&compile.step);
+    }
+}
+
+/// Misuse that must not compile, and how the compiler's message ends.
+const refused = [_]struct { name: []const u8, message: []const u8 }{
+    .{
+        .name = "pointer_argument",
+        .message = "pointers are no arguments of kernels: give a Slice or a DeviceAddress",
+    },
+    .{
+        .name = "untyped_argument",
+        .message = "give the number a type, as in @as(u32, 1)",
+    },
+    .{
+        .name = "slice_of_pointers",
+        .message = "(numbers, arrays, extern or packed structs), not *u32",
+    },
+    .{
+        .name = "wrong_element",
+        .message = "expected type '[1]f32', found '[1]u32'",
+    },
+    .{
+        .name = "event_as_stream",
+        .message = "expected type 'stream.Stream', found 'stream.Event'",
+    },
+};

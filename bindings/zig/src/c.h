@@ -1,0 +1,2 @@
+/* What module `c` is made from. */
+#include <kernelmill/c_api.h>

@@ -1,0 +1,216 @@
+//! Statuses as errors, and what the library says about a failure.
+const std = @import("std");
+const c = @import("c");
+
+/// A status of the library. Newer libraries may have others than those with names.
+pub const Status = enum(i32) {
+    success = c.KM_SUCCESS,
+    not_ready = c.KM_NOT_READY,
+    timeout = c.KM_TIMEOUT,
+    error_internal = c.KM_ERROR_INTERNAL,
+    error_invalid_argument = c.KM_ERROR_INVALID_ARGUMENT,
+    error_invalid_handle = c.KM_ERROR_INVALID_HANDLE,
+    error_out_of_host_memory = c.KM_ERROR_OUT_OF_HOST_MEMORY,
+    error_out_of_device_memory = c.KM_ERROR_OUT_OF_DEVICE_MEMORY,
+    error_out_of_bounds = c.KM_ERROR_OUT_OF_BOUNDS,
+    error_not_found = c.KM_ERROR_NOT_FOUND,
+    error_not_supported = c.KM_ERROR_NOT_SUPPORTED,
+    error_not_permitted = c.KM_ERROR_NOT_PERMITTED,
+    error_buffer_too_small = c.KM_ERROR_BUFFER_TOO_SMALL,
+    error_io = c.KM_ERROR_IO,
+    error_context_mismatch = c.KM_ERROR_CONTEXT_MISMATCH,
+    error_context_lost = c.KM_ERROR_CONTEXT_LOST,
+    error_process_lost = c.KM_ERROR_PROCESS_LOST,
+    error_forked = c.KM_ERROR_FORKED,
+    error_backend_unavailable = c.KM_ERROR_BACKEND_UNAVAILABLE,
+    error_no_device = c.KM_ERROR_NO_DEVICE,
+    error_build_mismatch = c.KM_ERROR_BUILD_MISMATCH,
+    error_nvrtc_unavailable = c.KM_ERROR_NVRTC_UNAVAILABLE,
+    error_invalid_ptx = c.KM_ERROR_INVALID_PTX,
+    error_unsupported_ptx = c.KM_ERROR_UNSUPPORTED_PTX,
+    error_compilation_failed = c.KM_ERROR_COMPILATION_FAILED,
+    error_compiler = c.KM_ERROR_COMPILER,
+    error_invalid_launch = c.KM_ERROR_INVALID_LAUNCH,
+    error_illegal_address = c.KM_ERROR_ILLEGAL_ADDRESS,
+    error_misaligned_address = c.KM_ERROR_MISALIGNED_ADDRESS,
+    error_trap = c.KM_ERROR_TRAP,
+    error_assert = c.KM_ERROR_ASSERT,
+    error_stack_overflow = c.KM_ERROR_STACK_OVERFLOW,
+    error_illegal_instruction = c.KM_ERROR_ILLEGAL_INSTRUCTION,
+    error_launch_timeout = c.KM_ERROR_LAUNCH_TIMEOUT,
+    error_launch_failed = c.KM_ERROR_LAUNCH_FAILED,
+    _,
+
+    /// Null for what is no failure.
+    pub fn toError(status: Status) ?Error {
+        return switch (status) {
+            .success, .not_ready, .timeout => null,
+            .error_internal => error.Internal,
+            .error_invalid_argument => error.InvalidArgument,
+            .error_invalid_handle => error.InvalidHandle,
+            .error_out_of_host_memory => error.OutOfHostMemory,
+            .error_out_of_device_memory => error.OutOfDeviceMemory,
+            .error_out_of_bounds => error.OutOfBounds,
+            .error_not_found => error.NotFound,
+            .error_not_supported => error.NotSupported,
+            .error_not_permitted => error.NotPermitted,
+            .error_buffer_too_small => error.BufferTooSmall,
+            .error_io => error.InputOutput,
+            .error_context_mismatch => error.ContextMismatch,
+            .error_context_lost => error.ContextLost,
+            .error_process_lost => error.ProcessLost,
+            .error_forked => error.Forked,
+            .error_backend_unavailable => error.BackendUnavailable,
+            .error_no_device => error.NoDevice,
+            .error_build_mismatch => error.BuildMismatch,
+            .error_nvrtc_unavailable => error.NvrtcUnavailable,
+            .error_invalid_ptx => error.InvalidPtx,
+            .error_unsupported_ptx => error.UnsupportedPtx,
+            .error_compilation_failed => error.CompilationFailed,
+            .error_compiler => error.Compiler,
+            .error_invalid_launch => error.InvalidLaunch,
+            .error_illegal_address => error.IllegalAddress,
+            .error_misaligned_address => error.MisalignedAddress,
+            .error_trap => error.Trap,
+            .error_assert => error.Assert,
+            .error_stack_overflow => error.StackOverflow,
+            .error_illegal_instruction => error.IllegalInstruction,
+            .error_launch_timeout => error.LaunchTimeout,
+            .error_launch_failed => error.LaunchFailed,
+            _ => error.Unknown,
+        };
+    }
+};
+
+/// Why a call failed. See c_api.h for when each is given; `Unknown` is a status of a newer library.
+pub const Error = error{
+    Internal,
+    InvalidArgument,
+    InvalidHandle,
+    OutOfHostMemory,
+    OutOfDeviceMemory,
+    OutOfBounds,
+    NotFound,
+    NotSupported,
+    NotPermitted,
+    BufferTooSmall,
+    InputOutput,
+    ContextMismatch,
+    ContextLost,
+    ProcessLost,
+    Forked,
+    BackendUnavailable,
+    NoDevice,
+    BuildMismatch,
+    NvrtcUnavailable,
+    InvalidPtx,
+    UnsupportedPtx,
+    CompilationFailed,
+    Compiler,
+    InvalidLaunch,
+    IllegalAddress,
+    MisalignedAddress,
+    Trap,
+    Assert,
+    StackOverflow,
+    IllegalInstruction,
+    LaunchTimeout,
+    LaunchFailed,
+    NotReady,
+    Unknown,
+};
+
+pub const Category = enum(i32) {
+    none = c.KM_ERROR_CATEGORY_NONE,
+    usage = c.KM_ERROR_CATEGORY_USAGE,
+    resource = c.KM_ERROR_CATEGORY_RESOURCE,
+    environment = c.KM_ERROR_CATEGORY_ENVIRONMENT,
+    program = c.KM_ERROR_CATEGORY_PROGRAM,
+    kernel_fault = c.KM_ERROR_CATEGORY_KERNEL_FAULT,
+    internal = c.KM_ERROR_CATEGORY_INTERNAL,
+    _,
+};
+
+/// Collects what the library says about the last failure; Zig's errors carry no text. Objects
+/// report to the one that they were opened with, and pass it on to what is made from them. For one
+/// thread at a time: give objects that other threads use diagnostics of their own by
+/// `object.reporting(&other)`.
+pub const Diagnostics = struct {
+    status: Status = .success,
+    category: Category = .none,
+    /// The backend's own code (CUresult, errno ...), or 0.
+    native_code: i64 = 0,
+    /// What to do about it, in one sentence.
+    suggestion: [:0]const u8 = "",
+    text: [4608]u8 = undefined,
+    text_length: usize = 0,
+
+    /// What was wrong, with which values.
+    pub fn message(diagnostics: *const Diagnostics) []const u8 {
+        return diagnostics.text[0..diagnostics.text_length];
+    }
+
+    fn collect(diagnostics: *Diagnostics, status: Status) void {
+        diagnostics.status = status;
+        var category: c.km_error_category = 0;
+        var suggestion: [*c]const u8 = "";
+        var size: u64 = 0;
+        diagnostics.native_code = 0;
+        diagnostics.text_length = 0;
+        _ = c.km_status_category(@intFromEnum(status), &category);
+        _ = c.km_status_recovery(@intFromEnum(status), &suggestion);
+        diagnostics.category = @enumFromInt(category);
+        diagnostics.suggestion = std.mem.span(suggestion);
+        if (status.toError() == null) return; // no error: the texts are of an earlier one
+        _ = c.km_last_error_native_code(&diagnostics.native_code);
+        const got = c.km_last_error_message(&diagnostics.text, diagnostics.text.len, &size);
+        if (got == c.KM_SUCCESS and size > 0) diagnostics.text_length = @intCast(size - 1);
+    }
+};
+
+/// A failure as an error, with its text in `diagnostics`.
+pub inline fn check(status: c.km_status, diagnostics: ?*Diagnostics) Error!void {
+    if (status != c.KM_SUCCESS) return fail(status, diagnostics);
+}
+
+/// For calls with one answer beside success that is no failure: false is that answer.
+pub inline fn checkUnless(
+    other: c.km_status,
+    status: c.km_status,
+    diagnostics: ?*Diagnostics,
+) Error!bool {
+    if (status == c.KM_SUCCESS) return true;
+    if (status == other) return false;
+    return fail(status, diagnostics);
+}
+
+fn fail(number: c.km_status, diagnostics: ?*Diagnostics) Error {
+    @branchHint(.cold);
+    const status: Status = @enumFromInt(number);
+    if (diagnostics) |wanted| wanted.collect(status);
+    return status.toError() orelse error.NotReady;
+}
+
+/// The text behind a call that copies it out, without its closing zero; the caller's to free.
+pub fn copyText(
+    allocator: std.mem.Allocator,
+    diagnostics: ?*Diagnostics,
+    function: anytype,
+    arguments: anytype,
+) (Error || std.mem.Allocator.Error)![:0]u8 {
+    while (true) {
+        var size: u64 = 0;
+        const none: [*c]u8 = null;
+        try check(@call(.auto, function, arguments ++ .{ none, @as(u64, 0), &size }), diagnostics);
+        const text = try allocator.allocSentinel(u8, @intCast(@max(size, 1) - 1), 0);
+        errdefer allocator.free(text);
+        const room: [*c]u8 = text.ptr;
+        const status = @call(.auto, function, arguments ++ .{ room, size, &size });
+        if (status == c.KM_SUCCESS and size == text.len + 1) return text;
+        // It changed in between: once more.
+        if (status != c.KM_SUCCESS and status != c.KM_ERROR_BUFFER_TOO_SMALL) {
+            return fail(status, diagnostics);
+        }
+        allocator.free(text);
+    }
+}

@@ -1,0 +1,94 @@
+//! Launches.
+const c = @import("c");
+const errors = @import("errors.zig");
+const check = errors.check;
+const Diagnostics = errors.Diagnostics;
+const Error = errors.Error;
+const Function = @import("program.zig").Function;
+const memory = @import("memory.zig");
+const Stream = @import("stream.zig").Stream;
+
+pub const Config = struct {
+    /// Blocks along x, y, z.
+    grid: [3]u32 = .{ 1, 1, 1 },
+    /// Threads of a block along x, y, z.
+    block: [3]u32 = .{ 1, 1, 1 },
+    /// Dynamic shared memory of a block.
+    shared_bytes: u64 = 0,
+};
+
+/// A raw device address as an argument; the memory behind it is the caller's business.
+pub const DeviceAddress = struct { value: u64 };
+
+/// A launch that is put together step by step. Arguments are slices, views, `DeviceAddress`es, and
+/// numbers or structures of exactly the parameter's size; each is checked as it is given. After
+/// `submit` it may be submitted again: as it is, or with all its arguments given anew.
+pub const Launch = struct {
+    handle: c.km_launch,
+    diagnostics: ?*Diagnostics = null,
+
+    pub fn init(stream: Stream, function: Function) Error!Launch {
+        var handle: c.km_launch = undefined;
+        const got = c.km_launch_create(stream.handle, function.handle, &handle);
+        try check(got, stream.diagnostics);
+        return .{ .handle = handle, .diagnostics = stream.diagnostics };
+    }
+
+    pub fn deinit(launch: Launch) void {
+        _ = c.km_launch_destroy(launch.handle);
+    }
+
+    pub fn configure(launch: Launch, config: Config) Error!void {
+        const grid = config.grid;
+        const block = config.block;
+        const told = launch.diagnostics;
+        try check(c.km_launch_set_grid(launch.handle, grid[0], grid[1], grid[2]), told);
+        try check(c.km_launch_set_block(launch.handle, block[0], block[1], block[2]), told);
+        try check(c.km_launch_set_shared_bytes(launch.handle, config.shared_bytes), told);
+    }
+
+    /// The next arguments: a tuple.
+    pub fn setArguments(launch: Launch, arguments: anytype) Error!void {
+        inline for (arguments) |argument| try launch.addArgument(argument);
+    }
+
+    /// The next argument.
+    pub fn addArgument(launch: Launch, argument: anytype) Error!void {
+        const T = @TypeOf(argument);
+        if (comptime isSlice(T)) {
+            const got = c.km_launch_arg_slice(launch.handle, argument.handle, 0);
+            return check(got, launch.diagnostics);
+        }
+        if (T == DeviceAddress) {
+            const got = c.km_launch_arg_address(launch.handle, argument.value);
+            return check(got, launch.diagnostics);
+        }
+        comptime requireArgument(T);
+        const got = c.km_launch_arg_scalar(launch.handle, &argument, @sizeOf(T));
+        return check(got, launch.diagnostics);
+    }
+
+    /// Queues the kernel.
+    pub fn submit(launch: Launch) Error!void {
+        return check(c.km_launch_submit(launch.handle), launch.diagnostics);
+    }
+};
+
+fn isSlice(comptime T: type) bool {
+    return switch (@typeInfo(T)) {
+        .@"struct" => @hasDecl(T, "Element") and T == memory.Slice(T.Element),
+        else => false,
+    };
+}
+
+fn requireArgument(comptime T: type) void {
+    switch (@typeInfo(T)) {
+        .pointer, .optional => @compileError(
+            "pointers are no arguments of kernels: give a Slice or a DeviceAddress",
+        ),
+        .comptime_int, .comptime_float => @compileError(
+            "the kernel's parameter has a size: give the number a type, as in @as(u32, 1)",
+        ),
+        else => memory.requirePlain(T),
+    }
+}

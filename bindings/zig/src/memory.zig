@@ -1,0 +1,222 @@
+//! Slices and host memory, typed.
+const std = @import("std");
+const c = @import("c");
+const errors = @import("errors.zig");
+const check = errors.check;
+const Context = @import("device.zig").Context;
+const Diagnostics = errors.Diagnostics;
+const Error = errors.Error;
+const Stream = @import("stream.zig").Stream;
+
+/// Fails the compilation for what means nothing on a device: pointers, and what has no fixed layout.
+pub fn requirePlain(comptime T: type) void {
+    switch (@typeInfo(T)) {
+        .int, .float, .bool, .@"enum" => {},
+        .array => |array| requirePlain(array.child),
+        .vector => |vector| requirePlain(vector.child),
+        .@"struct" => |info| if (info.layout == .auto) refuse(T),
+        .@"union" => |info| if (info.layout == .auto) refuse(T),
+        else => refuse(T),
+    }
+}
+
+fn refuse(comptime T: type) noreturn {
+    @compileError("devices know only plain data (numbers, arrays, extern or packed structs), not " ++
+        @typeName(T));
+}
+
+/// Part of a slice: memory that it shares and keeps. Has all that a slice has.
+pub const View = Slice;
+
+/// Device memory for a number of elements.
+pub fn Slice(comptime T: type) type {
+    requirePlain(T);
+    return struct {
+        handle: c.km_slice,
+        len: usize,
+        diagnostics: ?*Diagnostics = null,
+
+        const Self = @This();
+        pub const Element = T;
+
+        /// Holds anything at first, and can be used on every stream at once.
+        pub fn init(context: Context, count: usize) Error!Self {
+            return initFlags(context, count, c.KM_SLICE_DEFAULT);
+        }
+
+        pub fn initZeroed(context: Context, count: usize) Error!Self {
+            return initFlags(context, count, c.KM_SLICE_ZEROED);
+        }
+
+        fn initFlags(context: Context, count: usize, flags: c.km_slice_flags) Error!Self {
+            var handle: c.km_slice = undefined;
+            const got = c.km_slice_create(context.handle, count, @sizeOf(T), flags, &handle);
+            try check(got, context.diagnostics);
+            return .{ .handle = handle, .len = count, .diagnostics = context.diagnostics };
+        }
+
+        /// Can be used by work that is queued in the stream afterwards.
+        pub fn initOnStream(stream: Stream, count: usize) Error!Self {
+            var handle: c.km_slice = undefined;
+            const flags: c.km_slice_flags = c.KM_SLICE_DEFAULT;
+            const create = c.km_slice_create_on_stream;
+            const got = create(stream.handle, count, @sizeOf(T), flags, &handle);
+            try check(got, stream.diagnostics);
+            return .{ .handle = handle, .len = count, .diagnostics = stream.diagnostics };
+        }
+
+        /// With a copy of `elements`.
+        pub fn initCopy(context: Context, stream: Stream, elements: []const T) Error!Self {
+            const slice = try init(context, elements.len);
+            errdefer slice.deinit();
+            try slice.upload(stream, elements);
+            return slice;
+        }
+
+        /// The caller's own memory, not copied where the device can reach it; it must stay until
+        /// the slice, its views and the work on them are gone.
+        pub fn fromHost(context: Context, elements: []T) Error!Self {
+            var handle: c.km_slice = undefined;
+            const wrap = c.km_slice_from_host;
+            const pointer: *anyopaque = @ptrCast(elements.ptr);
+            const count: u64 = elements.len;
+            const got = wrap(context.handle, pointer, count, @sizeOf(T), null, null, &handle);
+            try check(got, context.diagnostics);
+            return .{ .handle = handle, .len = elements.len, .diagnostics = context.diagnostics };
+        }
+
+        /// A handle from elsewhere, which the slice takes over.
+        pub fn fromHandle(handle: c.km_slice, diagnostics: ?*Diagnostics) Error!Self {
+            var info = std.mem.zeroes(c.km_slice_info);
+            info.struct_size = @sizeOf(c.km_slice_info);
+            try check(c.km_slice_info_get(handle, &info), diagnostics);
+            if (info.size_bytes % @sizeOf(T) != 0) return error.InvalidArgument;
+            const count = info.size_bytes / @sizeOf(T);
+            return .{ .handle = handle, .len = @intCast(count), .diagnostics = diagnostics };
+        }
+
+        pub fn deinit(slice: Self) void {
+            _ = c.km_slice_destroy(slice.handle);
+        }
+
+        /// The memory is freed no sooner than the work queued in the stream so far is done.
+        pub fn deinitOnStream(slice: Self, stream: Stream) Error!void {
+            const got = c.km_slice_destroy_on_stream(slice.handle, stream.handle);
+            try check(got, slice.diagnostics);
+        }
+
+        /// The same slice, with failures told elsewhere.
+        pub fn reporting(slice: Self, diagnostics: ?*Diagnostics) Self {
+            return .{ .handle = slice.handle, .len = slice.len, .diagnostics = diagnostics };
+        }
+
+        /// A part, to be given to `deinit` as well.
+        pub fn view(slice: Self, first: usize, count: usize) Error!View(T) {
+            var info = std.mem.zeroes(c.km_slice_info);
+            info.struct_size = @sizeOf(c.km_slice_info);
+            try check(c.km_slice_info_get(slice.handle, &info), slice.diagnostics);
+            // Slices of other origin may have smaller elements.
+            const units: u64 = @sizeOf(T) / @max(info.element_size_bytes, 1);
+            var handle: c.km_slice = undefined;
+            const got = c.km_slice_view(slice.handle, first *| units, count *| units, &handle);
+            try check(got, slice.diagnostics);
+            return .{ .handle = handle, .len = count, .diagnostics = slice.diagnostics };
+        }
+
+        /// The device address of the first element.
+        pub fn address(slice: Self) Error!u64 {
+            var found: u64 = undefined;
+            try check(c.km_slice_address(slice.handle, &found), slice.diagnostics);
+            return found;
+        }
+
+        /// The memory itself, where device memory is host memory.
+        pub fn hostElements(slice: Self) Error![]T {
+            var pointer: ?*anyopaque = null;
+            try check(c.km_slice_host_pointer(slice.handle, &pointer), slice.diagnostics);
+            const first = pointer orelse return &.{};
+            return @as([*]T, @ptrCast(@alignCast(first)))[0..slice.len];
+        }
+
+        /// From the host to the first elements. `HostMemory` must stay unchanged until the stream
+        /// got there; any other has been read when the call returns.
+        pub fn upload(slice: Self, stream: Stream, source: []const T) Error!void {
+            return slice.uploadAt(stream, 0, source);
+        }
+
+        pub fn uploadAt(slice: Self, stream: Stream, first: usize, source: []const T) Error!void {
+            const offset: u64 = first *| @sizeOf(T);
+            const size: u64 = source.len * @sizeOf(T);
+            const got = c.km_slice_upload(stream.handle, slice.handle, offset, source.ptr, size);
+            try check(got, slice.diagnostics);
+        }
+
+        /// To the host from the first elements. `HostMemory` is written when the stream gets
+        /// there; any other has been written when the call returns.
+        pub fn download(slice: Self, stream: Stream, destination: []T) Error!void {
+            return slice.downloadAt(stream, 0, destination);
+        }
+
+        pub fn downloadAt(slice: Self, stream: Stream, first: usize, destination: []T) Error!void {
+            const offset: u64 = first *| @sizeOf(T);
+            const size: u64 = destination.len * @sizeOf(T);
+            const to = destination.ptr;
+            const got = c.km_slice_download(stream.handle, slice.handle, offset, to, size);
+            try check(got, slice.diagnostics);
+        }
+
+        /// From `source`, all of it, to the elements from `first` on.
+        pub fn copyFrom(slice: Self, stream: Stream, first: usize, source: Self) Error!void {
+            const offset: u64 = first *| @sizeOf(T);
+            const size: u64 = source.len * @sizeOf(T);
+            const copy = c.km_slice_copy;
+            const got = copy(stream.handle, slice.handle, offset, source.handle, 0, size);
+            try check(got, slice.diagnostics);
+        }
+
+        /// Every element the same; elements of 1, 2 or 4 bytes.
+        pub fn fill(slice: Self, stream: Stream, value: T) Error!void {
+            const Bits = switch (@sizeOf(T)) {
+                1 => u8,
+                2 => u16,
+                4 => u32,
+                else => @compileError("devices fill with 1, 2 or 4 bytes, not " ++ @typeName(T)),
+            };
+            const call = switch (Bits) {
+                u8 => c.km_slice_fill_u8,
+                u16 => c.km_slice_fill_u16,
+                else => c.km_slice_fill_u32,
+            };
+            const bits = std.mem.bytesToValue(Bits, std.mem.asBytes(&value));
+            try check(call(stream.handle, slice.handle, 0, bits, slice.len), slice.diagnostics);
+        }
+    };
+}
+
+/// Page-locked host memory, from and to which copies are asynchronous.
+pub fn HostMemory(comptime T: type) type {
+    requirePlain(T);
+    return struct {
+        handle: c.km_host_memory,
+        items: []T,
+
+        const Self = @This();
+
+        pub fn init(context: Context, count: usize) Error!Self {
+            var handle: c.km_host_memory = undefined;
+            const size: u64 = count *| @sizeOf(T);
+            const flags: c.km_host_memory_flags = c.KM_HOST_MEMORY_DEFAULT;
+            const created = c.km_host_memory_create(context.handle, size, flags, &handle);
+            try check(created, context.diagnostics);
+            errdefer _ = c.km_host_memory_destroy(handle);
+            var pointer: ?*anyopaque = null;
+            try check(c.km_host_memory_pointer(handle, &pointer), context.diagnostics);
+            const first: [*]T = @ptrCast(@alignCast(pointer.?));
+            return .{ .handle = handle, .items = first[0..count] };
+        }
+
+        pub fn deinit(memory: Self) void {
+            _ = c.km_host_memory_destroy(memory.handle);
+        }
+    };
+}
