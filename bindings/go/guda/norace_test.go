@@ -2,4 +2,7 @@
 
 package guda_test
 
-const cycles = 100_000
+const (
+	cycles        = 100_000
+	residentLimit = 8 << 20
+)

@@ -2,5 +2,8 @@
 
 package guda_test
 
-// The race detector makes calls slow.
-const cycles = 10_000
+// The race detector makes calls slow and keeps memory of its own.
+const (
+	cycles        = 10_000
+	residentLimit = 64 << 20
+)
