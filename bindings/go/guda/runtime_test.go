@@ -157,6 +157,34 @@ func TestCloseDuringUse(t *testing.T) {
 	}
 }
 
+func TestCallbacks(t *testing.T) {
+	f := newFixture(t)
+	crash := f.function("crash")
+	results := make(chan error, 1000)
+	for range cap(results) {
+		ok(t, f.stream.AddCallback(func(err error) {
+			deep(100)
+			results <- errors.Join(err, f.stream.Synchronize())
+		}))
+	}
+	for range cap(results) {
+		expect(t, guda.ErrNotPermitted, <-results)
+	}
+	ok(t, f.stream.Launch(crash).AddressArg(16).Submit())
+	err := f.stream.AddCallback(func(err error) { results <- err })
+	if err == nil {
+		err = <-results
+	}
+	if !errors.Is(err, guda.ErrIllegalAddress) {
+		t.Error(err)
+	}
+	for range 10_000 {
+		expect(t, guda.ErrIllegalAddress, f.stream.AddCallback(func(error) {
+			t.Error("called, though it was refused")
+		}))
+	}
+}
+
 // deep calls itself with a large frame, so that the stack moves under the buffers of its callers.
 func deep(depth int) int {
 	var frame [512]byte
