@@ -43,7 +43,7 @@ func saxpy(a float32, x, y []float32) ([]float32, error) {
 		return nil, err
 	}
 	defer deviceY.Close()
-	launch := stream.Launch(function).Grid((len(x)+255)/256).Block(256)
+	launch := stream.Launch(function).Grid((len(x) + 255) / 256).Block(256)
 	if err := launch.Args(deviceX, deviceY, a, int32(len(x))).Submit(); err != nil {
 		return nil, err
 	}
