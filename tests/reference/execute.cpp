@@ -10,7 +10,7 @@ using Kind = ptx::Operand::Kind;
 namespace {
 
 /// Instructions of a thread before the next one has its turn.
-constexpr unsigned kQuantum = 4096;
+constexpr unsigned kQuantum = 512;
 
 }  // namespace
 

@@ -9,7 +9,7 @@ namespace km::reference {
 namespace {
 
 /// Turns of a block before the next one has its own, so that blocks may wait for each other.
-constexpr unsigned kTurns = 64;
+constexpr unsigned kTurns = 4;
 
 /// The arguments as the kernel's parameters lie in memory.
 Result<std::vector<uint8_t>> lay_out(const Code& code, const std::vector<uint64_t>& arguments) {

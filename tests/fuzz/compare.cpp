@@ -1,0 +1,153 @@
+#include "compare.h"
+
+#include <cstdio>
+#include <cstring>
+
+#include "ptx/ptx.h"
+#include "reference/inputs.h"
+#include "reference/machine.h"
+
+namespace km::fuzz {
+namespace {
+
+using kernels::Buffer;
+using kernels::session;
+using Kind = Outcome::Kind;
+
+constexpr uint64_t kStepLimit = 20'000'000;
+
+/// 8 bytes that instructions of some type treat in special ways.
+uint64_t any_bytes(reference::Random& random) {
+  using ptx::Type;
+  constexpr Type kTypes[] = {Type::u32, Type::f32, Type::f16x2, Type::bf16x2, Type::s64, Type::f64};
+  const Type type = kTypes[random.below(std::size(kTypes))];
+  const uint64_t low = reference::any_value(type, random);
+  if (ptx::size_bits(type) == 64) return low;
+  return low | reference::any_value(type, random) << 32;
+}
+
+/// Neutral for the operation of each pair of counters.
+uint64_t start_of_counter(uint32_t index) {
+  constexpr bool kLeast[] = {false, true,  false, true, false, false,
+                             false, false, false, true, false, false};
+  return kLeast[index / 2] ? ~uint64_t{0} : 0;
+}
+
+Status run_reference(const std::shared_ptr<const ptx::Module>& module, const Kernel& kernel,
+                     Memory& memory) {
+  reference::Machine machine(module);
+  reference::Launch launch;
+  launch.kernel = kernel.name;
+  launch.grid = kernel.grid;
+  launch.block = kernel.block;
+  launch.step_limit = kStepLimit;
+  launch.arguments = {
+      machine.map(memory.input.data(), memory.input.size()),
+      machine.map(memory.records.data(), memory.records.size()),
+      machine.map(reinterpret_cast<uint8_t*>(memory.counters.data()), 8 * memory.counters.size()),
+      kernel.uniforms[0], kernel.uniforms[1]};
+  return machine.run(launch);
+}
+
+void run_engine(kernels::Module& module, const Kernel& kernel, Memory& memory) {
+  Buffer<uint8_t> input(session(), memory.input), records(session(), memory.records);
+  Buffer<uint64_t> counters(session(), memory.counters);
+  const auto& [gx, gy, gz] = kernel.grid;
+  const auto& [bx, by, bz] = kernel.block;
+  module.run(kernel.name.c_str(), {{gx, gy, gz}, {bx, by, bz}}, input, records, counters,
+             kernel.uniforms[0], kernel.uniforms[1]);
+  memory = Memory{input.read(), records.read(), counters.read()};
+}
+
+std::string first_difference(const Kernel& kernel, const Memory& want, const Memory& got) {
+  char text[160];
+  for (size_t i = 0; i < want.records.size(); i += 8) {
+    if (std::memcmp(&want.records[i], &got.records[i], 8) == 0) continue;
+    uint64_t expected = 0, actual = 0;
+    std::memcpy(&expected, &want.records[i], 8);
+    std::memcpy(&actual, &got.records[i], 8);
+    const size_t slot = i % kRecordBytes / 8;
+    const std::string name = slot < kernel.stored.size() ? kernel.stored[slot] : "scratch";
+    std::snprintf(text, sizeof text, "thread %zu, byte %zu (%s): expected %016llx, got %016llx",
+                  i / kRecordBytes, i % kRecordBytes, name.c_str(),
+                  static_cast<unsigned long long>(expected),
+                  static_cast<unsigned long long>(actual));
+    return text;
+  }
+  for (size_t i = 0; i < want.counters.size(); ++i) {
+    if (want.counters[i] == got.counters[i]) continue;
+    std::snprintf(text, sizeof text, "counter %zu: expected %016llx, got %016llx", i,
+                  static_cast<unsigned long long>(want.counters[i]),
+                  static_cast<unsigned long long>(got.counters[i]));
+    return text;
+  }
+  return want == got ? "" : "the input was written to";
+}
+
+Outcome compare_loaded(kernels::Module& module, const std::shared_ptr<const ptx::Module>& parsed,
+                       const Kernel& kernel) {
+  Memory want(kernel), got = want;
+  if (Status status = run_reference(parsed, kernel, want); !status) {
+    return {Kind::broken, status.error().message};
+  }
+  try {
+    run_engine(module, kernel, got);
+  } catch (const kernels::Failure& failure) {
+    const bool refused = failure.status == KM_ERROR_UNSUPPORTED_PTX;
+    return {refused ? Kind::refused : Kind::different, failure.what()};
+  }
+  const std::string difference = first_difference(kernel, want, got);
+  return {difference.empty() ? Kind::equal : Kind::different, difference};
+}
+
+}  // namespace
+
+Memory::Memory(const Kernel& kernel)
+    : input(kInputBytes), records(kernel.all_threads() * kRecordBytes), counters(kCounters) {
+  reference::Random random(kernel.input_seed);
+  for (size_t i = 0; i < input.size(); i += 8) {
+    const uint64_t bytes = any_bytes(random);
+    std::memcpy(&input[i], &bytes, 8);
+  }
+  for (uint32_t i = 0; i < kCounters; ++i) counters[i] = start_of_counter(i);
+}
+
+std::vector<Outcome> compare(const std::vector<Kernel>& kernels) {
+  const std::string text = module_text(kernels);
+  auto parsed = ptx::parse(text, "fuzz.ptx");
+  if (!parsed) return {kernels.size(), {Kind::broken, parsed.error().message}};
+  std::unique_ptr<kernels::Module> module;
+  try {
+    module = session().ptx_text(text, "fuzz.ptx");
+  } catch (const kernels::Failure& failure) {
+    const bool refused = failure.status == KM_ERROR_UNSUPPORTED_PTX;
+    return {kernels.size(), {refused ? Kind::refused : Kind::different, failure.what()}};
+  }
+  std::vector<Outcome> outcomes;
+  for (const Kernel& kernel : kernels) outcomes.push_back(compare_loaded(*module, *parsed, kernel));
+  return outcomes;
+}
+
+std::string refusal(const Kernel& kernel) {
+  try {
+    session().ptx_text(module_text({kernel}), "fuzz.ptx");
+  } catch (const kernels::Failure& failure) {
+    if (failure.status == KM_ERROR_UNSUPPORTED_PTX) return failure.what();
+  }
+  return "";
+}
+
+Outcome compare_one(const Kernel& kernel) { return compare({kernel})[0]; }
+
+std::string reproducer(const Kernel& kernel, const Outcome& outcome) {
+  const auto shape = [](const std::array<uint32_t, 3>& s) {
+    return std::to_string(s[0]) + "," + std::to_string(s[1]) + "," + std::to_string(s[2]);
+  };
+  std::string text = "// " + outcome.what + "\n// grid " + shape(kernel.grid) + ", block " +
+                     shape(kernel.block) + ", u0 " + std::to_string(kernel.uniforms[0]) + ", u1 " +
+                     std::to_string(kernel.uniforms[1]) + ", input seed " +
+                     std::to_string(kernel.input_seed) + "\n";
+  return text + module_text({kernel});
+}
+
+}  // namespace km::fuzz

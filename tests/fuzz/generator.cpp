@@ -1,0 +1,216 @@
+#include "generator.h"
+
+#include <fstream>
+#include <set>
+
+namespace km::fuzz {
+
+using reference::Variant;
+
+Instructions::Instructions(const std::string& refused_path) : variants_(reference::all_variants()) {
+  std::set<std::string> refused;
+  std::ifstream file(refused_path);
+  for (std::string line; std::getline(file, line);) refused.insert(line);
+  std::map<ptx::Opcode, std::vector<const Variant*>> groups;
+  for (const Variant& variant : variants_) {
+    if (refused.count(variant.form) || refused.count(variant.mnemonic)) continue;
+    if (variant.reads_carry || variant.writes_carry) continue;
+    groups[variant.instruction().opcode].push_back(&variant);
+  }
+  for (auto& [opcode, members] : groups) by_opcode_.push_back(std::move(members));
+}
+
+const Variant& Instructions::any(reference::Random& random) const {
+  const auto& group = by_opcode_[random.below(by_opcode_.size())];
+  return *group[random.below(group.size())];
+}
+
+std::string Generator::reg(char kind) {
+  unsigned count = kPredicates;
+  switch (kind) {
+    case 'r':
+      count = kWords;
+      break;
+    case 'l':
+      count = kLongs;
+      break;
+    case 'h':
+      count = kHalves;
+      break;
+    case 'f':
+      count = kFloats;
+      break;
+    case 'd':
+      count = kDoubles;
+      break;
+    default:
+      break;
+  }
+  return std::string("%") + kind + std::to_string(below(count));
+}
+
+std::string Generator::guard() {
+  if (!chance(12)) return "";
+  return (chance(50) ? "@" : "@!") + reg('p') + " ";
+}
+
+std::string Generator::number() {
+  constexpr int kNumbers[] = {0, 1, 2, 3, 5, 7, 8, 16, 31, 32, 33, 64, -1, -2, 100, 255};
+  return std::to_string(kNumbers[below(16)]);
+}
+
+/// Any condition of the thread's own data.
+void Generator::set_predicate(std::vector<std::string>& lines, const std::string& target) {
+  const std::string relation = one_of("eq", "ne", "lt", "le", "gt", "ge");
+  switch (below(4)) {
+    case 0:
+      lines.push_back("setp." + relation + ".s32 " + target + ", " + reg('r') + ", " + number() +
+                      ";");
+      return;
+    case 1:
+      lines.push_back("setp." + relation + ".u32 " + target + ", " + reg('r') + ", " + reg('r') +
+                      ";");
+      return;
+    case 2:
+      lines.push_back("setp." + relation + ".f32 " + target + ", " + reg('f') + ", " + reg('f') +
+                      ";");
+      return;
+    default:
+      lines.push_back("and.b32 %x14, " + one_of("%self", "%lane", "%r2", "%r4") + ", " +
+                      one_of("1", "2", "3", "7", "16", "31") + ";");
+      lines.push_back("setp." + relation + ".u32 " + target + ", %x14, " +
+                      one_of("0", "1", "2", "5", "11") + ";");
+  }
+}
+
+/// A number below `bound` that all threads of the block have in common.
+void Generator::set_uniform(std::vector<std::string>& lines, const std::string& target,
+                            unsigned bound) {
+  switch (below(3)) {
+    case 0:
+      lines.push_back("mov.u32 " + target + ", " + std::to_string(below(bound)) + ";");
+      return;
+    case 1:
+      lines.push_back("ld.param.u32 " + target + ", [NAME_" + one_of("u0", "u1") + "];");
+      break;
+    default:
+      lines.push_back("mov.u32 " + target + ", %ctaid.x;");
+      break;
+  }
+  lines.push_back("rem.u32 " + target + ", " + target + ", " + std::to_string(bound) + ";");
+}
+
+std::vector<Statement> Generator::statements(const Place& place, unsigned most) {
+  std::vector<Statement> list;
+  const uint64_t count = 1 + below(most);
+  for (uint64_t i = 0; i < count; ++i) list.push_back(statement(place));
+  return list;
+}
+
+Statement Generator::statement(const Place& place) {
+  const bool deep = place.depth >= 4;
+  if (!deep && chance(16)) return nested(place);
+  if (!place.mask.empty() && chance(14)) return warp_operation(place);
+  if (place.converged && chance(14)) return together(place);
+  return simple();
+}
+
+Statement Generator::simple() {
+  switch (below(16)) {
+    case 0:
+      return carry_chain();
+    case 1:
+    case 2:
+      return load_input();
+    case 3:
+      return scratch_access();
+    case 4:
+      return local_access();
+    case 5:
+      return packing();
+    case 6:
+      return chance(50) ? call() : packing();
+    case 7:
+      return chance(60) ? reduction() : load_input();
+    default:
+      return computation();
+  }
+}
+
+Statement Generator::nested(const Place& place) {
+  switch (below(10)) {
+    case 0:
+    case 1:
+    case 2:
+      return divergent_if(place);
+    case 3:
+      return uniform_if(place);
+    case 4:
+      return uniform_loop(place);
+    case 5:
+    case 6:
+      return divergent_loop(place);
+    case 7:
+      return breaking_loop(place);
+    case 8:
+      return select(place);
+    default:
+      return exits_ ? early_exit() : divergent_if(place);
+  }
+}
+
+Statement Generator::together(const Place& place) {
+  switch (below(5)) {
+    case 0:
+    case 1:
+      return exchange();
+    case 2:
+      return barrier_reduction();
+    case 3:
+      return shared_totals();
+    default:
+      return split_barrier(place);
+  }
+}
+
+namespace {
+
+std::vector<std::string> all_registers() {
+  std::vector<std::string> names;
+  const auto add = [&](const char* prefix, unsigned count) {
+    for (unsigned i = 0; i < count; ++i) names.push_back(prefix + std::to_string(i));
+  };
+  add("%r", kWords);
+  add("%l", kLongs);
+  add("%h", kHalves);
+  add("%f", kFloats);
+  add("%d", kDoubles);
+  add("%p", kPredicates);
+  return names;
+}
+
+using Shape = std::array<uint32_t, 3>;
+constexpr Shape kBlocks[] = {{1, 1, 1},  {7, 1, 1},  {31, 1, 1}, {32, 1, 1}, {33, 1, 1},
+                             {64, 1, 1}, {96, 1, 1}, {50, 1, 1}, {8, 8, 1},  {16, 3, 2},
+                             {5, 5, 3},  {3, 11, 1}, {32, 2, 2}, {128, 1, 1}};
+constexpr Shape kGrids[] = {{1, 1, 1}, {2, 1, 1}, {3, 1, 1}, {2, 2, 1}, {1, 1, 2}};
+
+}  // namespace
+
+Kernel Generator::kernel(const std::string& name) {
+  Kernel kernel;
+  kernel.name = name;
+  kernel.block = kBlocks[below(std::size(kBlocks))];
+  kernel.grid = kGrids[below(std::size(kGrids))];
+  kernel.uniforms = {static_cast<uint32_t>(below(8)), static_cast<uint32_t>(random_.bits())};
+  kernel.input_seed = random_.bits();
+  kernel.stored = all_registers();
+  exits_ = chance(30);
+  masks_ = 0;
+  partial_warp_ = kernel.threads() % 32 != 0;
+  kernel.statements = statements({}, 24);
+  kernel.masks = masks_;
+  return kernel;
+}
+
+}  // namespace km::fuzz

@@ -1,0 +1,95 @@
+// Random kernels: well-formed, free of races, with defined results only.
+#pragma once
+
+#include <map>
+
+#include "kernel.h"
+#include "reference/inputs.h"
+#include "reference/variants.h"
+
+namespace km::fuzz {
+
+/// Instructions to choose from, an opcode as likely as another.
+class Instructions {
+ public:
+  /// All but those that the list of refused ones names.
+  explicit Instructions(const std::string& refused_path);
+
+  const reference::Variant& any(reference::Random& random) const;
+
+ private:
+  std::vector<reference::Variant> variants_;
+  std::vector<std::vector<const reference::Variant*>> by_opcode_;
+};
+
+class Generator {
+ public:
+  Generator(const Instructions& instructions, uint64_t seed)
+      : instructions_(instructions), random_(seed) {}
+
+  Kernel kernel(const std::string& name);
+
+ private:
+  /// Where a statement stands.
+  struct Place {
+    bool converged = true;            // all threads of the block that live come here together
+    std::string mask = "0xffffffff";  // the lanes of the warp that come here; empty: not known
+    unsigned depth = 0;
+  };
+  using Bodies = std::vector<Statement::Body>;
+
+  uint64_t below(uint64_t bound) { return random_.below(bound); }
+  bool chance(unsigned percent) { return below(100) < percent; }
+  template <class... T>
+  std::string one_of(T... texts) {
+    const char* const all[] = {texts...};
+    return all[below(sizeof...(texts))];
+  }
+
+  std::string reg(char kind);
+  std::string guard();
+  std::string number();  // a small constant
+  void set_predicate(std::vector<std::string>& lines, const std::string& target);
+  void set_uniform(std::vector<std::string>& lines, const std::string& target, unsigned bound);
+
+  std::vector<Statement> statements(const Place& place, unsigned most);
+  Statement statement(const Place& place);
+  Statement simple();
+  Statement nested(const Place& place);
+  Statement together(const Place& place);
+
+  // simple.cpp
+  Statement computation();
+  Statement carry_chain();
+  Statement load_input();
+  Statement scratch_access();
+  Statement local_access();
+  Statement packing();
+  Statement call();
+  Statement reduction();
+
+  // nested.cpp
+  Statement divergent_if(const Place& place);
+  Statement uniform_if(const Place& place);
+  Statement uniform_loop(const Place& place);
+  Statement divergent_loop(const Place& place);
+  Statement breaking_loop(const Place& place);
+  Statement select(const Place& place);
+  Statement early_exit();
+
+  // together.cpp
+  Statement exchange();
+  Statement barrier_reduction();
+  Statement shared_totals();
+  Statement split_barrier(const Place& place);
+  Statement warp_operation(const Place& place);
+  Statement shuffle(const Place& place);
+
+  const Instructions& instructions_;
+  reference::Random random_;
+  bool exits_ = false;         // some threads may exit early
+  bool partial_warp_ = false;  // the last warp lacks lanes
+  unsigned masks_ = 0;         // registers for masks of lanes so far
+};
+
+}  // namespace km::fuzz

@@ -1,0 +1,224 @@
+#include "kernel.h"
+
+#include <algorithm>
+
+namespace km::fuzz {
+namespace {
+
+constexpr const char* kHeader = R"(.version 8.5
+.target sm_90
+.address_size 64
+.const .align 8 .b32 table[8] = {3, 0x80000000, 0x7f800000, 0xffffffff, 0, 0x3f800000, 17, 0x1234};
+.global .align 8 .b64 words[4] = {1, 0x7ff0000000000000, 0xffffffffffffffff, 0x123456789};
+
+.func (.reg .b32 r) mix(.reg .b32 a, .reg .b32 b)
+{
+  .reg .pred %p; .reg .b32 %t<3>;
+  setp.lt.s32 %p, a, b;
+  @%p bra LESS;
+  sub.s32 %t0, a, b;
+  xor.b32 r, %t0, 0x55;
+  ret;
+LESS:
+  mul.lo.s32 %t1, a, 7;
+  add.s32 r, %t1, b;
+  ret;
+}
+
+.func (.param .b64 r) sum(.param .b64 a, .param .align 8 .b8 pair[16])
+{
+  .reg .b64 %x<5>; .reg .b32 %n, %i; .reg .pred %p;
+  ld.param.b64 %x0, [a];
+  ld.param.b64 %x1, [pair];
+  ld.param.b64 %x2, [pair+8];
+  and.b64 %x3, %x0, 3;
+  cvt.u32.u64 %n, %x3;
+  mov.b32 %i, 0;
+NEXT:
+  setp.ge.u32 %p, %i, %n;
+  @%p bra DONE;
+  mad.lo.s64 %x1, %x1, 3, %x2;
+  add.u32 %i, %i, 1;
+  bra NEXT;
+DONE:
+  add.s64 %x4, %x0, %x1;
+  st.param.b64 [r], %x4;
+  ret;
+}
+)";
+
+// Every register has a value that depends on the thread, the block or the launch, or on memory.
+constexpr const char* kPrologue = R"(
+  .reg .pred %p<4>, %q<NUMBERS>; .reg .b16 %h<4>; .reg .b32 %r<8>;
+  .reg .b32 %c<NUMBERS>, %m<MASKS>, %n<MASKS>;
+  .reg .b64 %l<4>, %a<NUMBERS>; .reg .f32 %f<4>; .reg .f64 %d<4>;
+  .reg .b32 %self, %threads, %global, %lane, %x<16>;
+  .reg .b64 %in, %out, %counters, %y<8>;
+  .shared .align 16 .b32 exchange[1024];
+  .shared .align 8 .b32 totals[8];
+  .local .align 8 .b8 own[64];
+  mov.u32 %x0, %tid.x;
+  mov.u32 %x1, %tid.y;
+  mov.u32 %x2, %tid.z;
+  mov.u32 %x3, %ntid.x;
+  mov.u32 %x4, %ntid.y;
+  mov.u32 %x5, %ntid.z;
+  mad.lo.u32 %self, %x2, %x4, %x1;
+  mad.lo.u32 %self, %self, %x3, %x0;
+  mul.lo.u32 %threads, %x3, %x4;
+  mul.lo.u32 %threads, %threads, %x5;
+  mov.u32 %x6, %ctaid.x;
+  mov.u32 %x7, %ctaid.y;
+  mov.u32 %x8, %nctaid.x;
+  mad.lo.u32 %x9, %x7, %x8, %x6;
+  mad.lo.u32 %global, %x9, %threads, %self;
+  mov.u32 %lane, %laneid;
+  ld.param.u64 %in, [NAME_in];
+  cvta.to.global.u64 %in, %in;
+  ld.param.u64 %counters, [NAME_counters];
+  cvta.to.global.u64 %counters, %counters;
+  ld.param.u64 %out, [NAME_out];
+  cvta.to.global.u64 %out, %out;
+  mad.wide.u32 %out, %global, 512, %out;
+  ld.param.u32 %r0, [NAME_u0];
+  ld.param.u32 %r1, [NAME_u1];
+  mov.b32 %r2, %self;
+  mov.b32 %r3, %global;
+  and.b32 %x10, %global, 1023;
+  mad.wide.u32 %y0, %x10, 4, %in;
+  ld.global.u32 %r4, [%y0];
+  xor.b32 %x11, %x10, 0x155;
+  mad.wide.u32 %y1, %x11, 4, %in;
+  ld.global.nc.u32 %r5, [%y1];
+  mov.b32 %r6, %x9;
+  not.b32 %r7, %lane;
+  and.b32 %x12, %global, 511;
+  mad.wide.u32 %y2, %x12, 8, %in;
+  ld.global.u64 %l0, [%y2];
+  ld.global.v2.f32 {%f0, %f1}, [%y2];
+  mul.wide.s32 %l1, %r2, -3;
+  mov.b64 %l2, {%r0, %r1};
+  mov.b64 %l3, {%r4, %r3};
+  mov.b32 {%h0, %h1}, %r5;
+  cvt.u16.u32 %h2, %self;
+  mov.b16 %h3, 0x3c00;
+  cvt.rn.f32.u32 %f2, %self;
+  mov.f32 %f3, 0f3FC00000;
+  ld.global.f64 %d0, [%y2];
+  cvt.rn.f64.s32 %d1, %r2;
+  mov.f64 %d2, 0dBFE0000000000000;
+  cvt.f64.f32 %d3, %f0;
+  setp.lt.u32 %p0, %lane, 9;
+  setp.ne.u32 %p1, %r0, 0;
+  setp.gt.f32 %p2, %f0, %f1;
+  and.b32 %x13, %self, 1;
+  setp.eq.u32 %p3, %x13, 0;
+  st.local.v2.b32 [own], {%r4, %r5};
+  st.local.b64 [own+8], %l0;
+  st.local.b64 [own+16], %l1;
+  st.local.b64 [own+24], %l2;
+  st.local.b64 [own+32], %l3;
+  st.local.f64 [own+40], %d0;
+  st.local.f64 [own+48], %d1;
+  st.local.b32 [own+56], %r2;
+  st.local.b32 [own+60], %r7;
+  st.global.v4.b32 [%out+256], {%r2, %r3, %r4, %r5};
+  st.global.v4.b32 [%out+272], {%r4, %r4, %r0, %r1};
+  st.global.v4.b32 [%out+288], {%r5, %r2, %r7, %r3};
+  st.global.v4.b32 [%out+304], {%r7, %r1, %r2, %r4};
+)";
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+/// Prints statements; each has a number of its own.
+class Printer {
+ public:
+  void print(const std::vector<Statement>& statements) {
+    for (const Statement& statement : statements) print(statement);
+  }
+  const std::string& text() const { return text_; }
+  unsigned count() const { return count_; }
+
+ private:
+  void print(const Statement& statement) {
+    const std::string number = std::to_string(count_++);
+    lines(statement.before, number);
+    for (const Statement::Body& body : statement.bodies) {
+      print(body.statements);
+      lines(body.after, number);
+    }
+  }
+
+  void lines(const std::vector<std::string>& all, const std::string& number) {
+    for (const std::string& line : all) text_ += "  " + replaced(line, "$", number) + "\n";
+  }
+
+  std::string text_;
+  unsigned count_ = 0;
+};
+
+unsigned bytes_of(const std::string& reg) {
+  switch (reg[1]) {
+    case 'h':
+      return 2;
+    case 'l':
+    case 'd':
+      return 8;
+    default:
+      return 4;
+  }
+}
+
+/// Registers to the thread's record, each in 8 bytes of its own.
+std::string stores_of(const Kernel& kernel) {
+  std::string text;
+  unsigned offset = 0;
+  for (const std::string& reg : kernel.stored) {
+    std::string source = reg;
+    if (reg[1] == 'p') {
+      text += "  selp.b32 %x15, 1, 2, " + reg + ";\n";
+      source = "%x15";
+    }
+    const bool real = reg[1] == 'f' || reg[1] == 'd';
+    text += "  st.global." + std::string(real ? "f" : "b") + std::to_string(8 * bytes_of(reg)) +
+            " [%out+" + std::to_string(offset) + "], " + source + ";\n";
+    offset += 8;
+  }
+  return text;
+}
+
+std::string kernel_text(const Kernel& kernel) {
+  Printer printer;
+  printer.print(kernel.statements);
+  const std::string& name = kernel.name;
+  std::string text = "\n.visible .entry " + name + "(.param .u64 " + name + "_in, .param .u64 " +
+                     name + "_out,\n  .param .u64 " + name + "_counters, .param .u32 " + name +
+                     "_u0, .param .u32 " + name + "_u1)\n{";
+  std::string prologue = replaced(kPrologue, "NAME", name);
+  prologue = replaced(prologue, "MASKS", std::to_string(kernel.masks + 1));
+  text += replaced(prologue, "NUMBERS", std::to_string(printer.count() + 1));
+  return text + replaced(printer.text(), "NAME", name) + stores_of(kernel) + "  ret;\n}\n";
+}
+
+}  // namespace
+
+std::string module_text(const std::vector<Kernel>& kernels) {
+  std::string text = kHeader;
+  for (const Kernel& kernel : kernels) text += kernel_text(kernel);
+  return text;
+}
+
+size_t count_statements(const std::vector<Statement>& statements) {
+  size_t count = statements.size();
+  for (const Statement& statement : statements) {
+    for (const Statement::Body& body : statement.bodies) count += count_statements(body.statements);
+  }
+  return count;
+}
+
+}  // namespace km::fuzz

@@ -1,0 +1,52 @@
+// A generated kernel as a tree of statements, so that parts of it can be taken out.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace km::fuzz {
+
+/// Lines of PTX around up to several bodies. `$` in a line stands for a number that no other
+/// statement has, so that labels and registers of its own stay apart.
+struct Statement {
+  std::vector<std::string> before;
+  struct Body {
+    std::vector<Statement> statements;
+    std::vector<std::string> after;  // lines that follow this body
+  };
+  std::vector<Body> bodies;
+};
+
+/// Everything that a launch needs but the memory's content.
+struct Kernel {
+  std::string name;
+  std::array<uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
+  std::array<uint32_t, 2> uniforms{};  // parameters
+  std::vector<Statement> statements;
+  std::vector<std::string> stored;  // registers written out at the end
+  unsigned masks = 0;               // registers %m and %n that statements use
+  uint64_t input_seed = 0;
+
+  uint32_t threads() const { return block[0] * block[1] * block[2]; }
+  uint64_t all_threads() const { return uint64_t{threads()} * grid[0] * grid[1] * grid[2]; }
+};
+
+// Sizes of the memory that kernels use.
+inline constexpr uint32_t kInputBytes = 4096, kRecordBytes = 512, kScratchBytes = 64,
+                          kScratchOffset = 256, kLocalBytes = 64, kSharedWords = 1024;
+/// Two for each of twelve operations, in 8 bytes each: see Generator::reduction.
+inline constexpr uint32_t kCounters = 24;
+
+/// The registers that statements compute with, per class: %r0 ... and so on.
+inline constexpr unsigned kWords = 8, kLongs = 4, kHalves = 4, kFloats = 4, kDoubles = 4,
+                          kPredicates = 4;
+
+/// A module with these kernels and the functions that they call.
+std::string module_text(const std::vector<Kernel>& kernels);
+
+/// How many statements there are, inner ones included.
+size_t count_statements(const std::vector<Statement>& statements);
+
+}  // namespace km::fuzz

@@ -1,0 +1,132 @@
+// Random kernels on the engine and on the interpreter:
+//   km_fuzz [--minutes=N | --kernels=N] [--seed=N] [--keep=FOLDER]
+// A kernel that goes wrong is made small and printed, or kept as a file. The same seed gives the
+// same kernels. Exits with 77 where the machine lacks what KM_CPU_ISA asks for.
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+#include "compare.h"
+#include "generator.h"
+#include "shrink.h"
+
+namespace km::fuzz {
+namespace {
+
+constexpr unsigned kKernelsPerModule = 32, kShrinkTries = 600, kFailuresToShow = 20;
+
+struct Options {
+  uint64_t minutes = 0, kernels = 0, seed = 1;
+  std::string keep;
+};
+
+bool read_number(const char* argument, const char* name, uint64_t& value) {
+  const size_t length = std::strlen(name);
+  if (std::strncmp(argument, name, length) != 0) return false;
+  value = std::strtoull(argument + length, nullptr, 0);
+  return true;
+}
+
+bool read_options(int count, char** arguments, Options& options) {
+  for (int i = 1; i < count; ++i) {
+    if (std::strncmp(arguments[i], "--keep=", 7) == 0) {
+      options.keep = arguments[i] + 7;
+    } else if (!read_number(arguments[i], "--minutes=", options.minutes) &&
+               !read_number(arguments[i], "--kernels=", options.kernels) &&
+               !read_number(arguments[i], "--seed=", options.seed)) {
+      std::fprintf(stderr, "unknown argument %s\n", arguments[i]);
+      return false;
+    }
+  }
+  if (options.minutes == 0 && options.kernels == 0) options.kernels = kKernelsPerModule;
+  return true;
+}
+
+class Fuzzer {
+ public:
+  explicit Fuzzer(const Options& options)
+      : options_(options), instructions_(KM_REFUSED_FORMS), start_(Clock::now()) {}
+
+  int run() {
+    while (goes_on()) run_module();
+    std::printf("%llu kernels, %llu statements: %llu different, %llu refused, %llu broken\n",
+                number(kernels_), number(statements_), number(different_), number(refused_),
+                number(broken_));
+    return different_ + broken_ == 0 ? 0 : 1;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  static unsigned long long number(uint64_t value) { return value; }
+
+  bool goes_on() const {
+    if (different_ + broken_ >= kFailuresToShow) return false;
+    if (options_.minutes != 0)
+      return Clock::now() - start_ < std::chrono::minutes(options_.minutes);
+    return kernels_ < options_.kernels;
+  }
+
+  /// A module of kernels that the engine takes.
+  void run_module() {
+    std::vector<Kernel> kernels;
+    while (kernels.size() < kKernelsPerModule) {
+      Generator generator(instructions_, (options_.seed << 32) + next_++);
+      Kernel kernel = generator.kernel("k" + std::to_string(kernels.size()));
+      if (const std::string why = refusal(kernel); !why.empty()) {
+        if (refused_++ == 0) std::printf("refused, for example: %s\n", why.c_str());
+        continue;
+      }
+      statements_ += count_statements(kernel.statements);
+      kernels.push_back(std::move(kernel));
+    }
+    const std::vector<Outcome> outcomes = compare(kernels);
+    for (unsigned i = 0; i < kKernelsPerModule; ++i) note(kernels[i], outcomes[i]);
+  }
+
+  void note(const Kernel& kernel, const Outcome& outcome) {
+    ++kernels_;
+    if (outcome.kind == Outcome::Kind::equal) return;
+    (outcome.kind == Outcome::Kind::broken ? broken_ : different_)++;
+    const auto still_wrong = [&](const Kernel& smaller) {
+      return compare_one(smaller).kind == outcome.kind;
+    };
+    const Kernel small = shrink(kernel, still_wrong, kShrinkTries);
+    show(small, compare_one(small));
+  }
+
+  void show(const Kernel& kernel, const Outcome& outcome) {
+    const std::string text = reproducer(kernel, outcome);
+    if (options_.keep.empty()) {
+      std::printf("%s\n", text.c_str());
+      return;
+    }
+    const std::string path = options_.keep + "/fuzz-" + std::to_string(options_.seed) + "-" +
+                             std::to_string(kernels_) + ".ptx";
+    std::ofstream(path) << text;
+    std::printf("%s: %s\n", path.c_str(), outcome.what.c_str());
+  }
+
+  const Options& options_;
+  Instructions instructions_;
+  Clock::time_point start_;
+  uint64_t next_ = 0;  // of the seed's kernels
+  uint64_t kernels_ = 0, statements_ = 0, different_ = 0, refused_ = 0, broken_ = 0;
+};
+
+}  // namespace
+}  // namespace km::fuzz
+
+int main(int count, char** arguments) {
+  km::fuzz::Options options;
+  if (!km::fuzz::read_options(count, arguments, options)) return 2;
+  try {
+    km::kernels::session();
+  } catch (const km::kernels::Failure& failure) {
+    std::printf("%s\n", failure.what());
+    return 77;
+  }
+  return km::fuzz::Fuzzer(options).run();
+}

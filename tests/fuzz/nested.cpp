@@ -1,0 +1,138 @@
+// Statements around others: branches and loops, of a block as a whole or of each thread.
+#include "generator.h"
+
+namespace km::fuzz {
+
+namespace {
+
+/// Lines that keep a mask up to date are left out where it is not known.
+void add_if(std::vector<std::string>& lines, bool condition, std::string line) {
+  if (condition) lines.push_back(std::move(line));
+}
+
+}  // namespace
+
+Statement Generator::divergent_if(const Place& place) {
+  Statement statement;
+  const std::string id = std::to_string(masks_++), yes = "%m" + id, no = "%n" + id;
+  auto& lines = statement.before;
+  set_predicate(lines, "%q$");
+  const bool masks = !place.mask.empty() && chance(70);
+  add_if(lines, masks, "vote.sync.ballot.b32 " + yes + ", %q$, " + place.mask + ";");
+  add_if(lines, masks, "vote.sync.ballot.b32 " + no + ", !%q$, " + place.mask + ";");
+  Place inner{false, masks ? yes : "", place.depth + 1};
+  const bool has_else = chance(45);
+  lines.push_back(has_else ? "@!%q$ bra ELSE$;" : "@!%q$ bra END$;");
+  Statement::Body first{statements(inner, 5), {}};
+  if (!has_else) {
+    first.after = {"END$:"};
+    statement.bodies = {std::move(first)};
+    return statement;
+  }
+  first.after = {"bra END$;", "ELSE$:"};
+  inner.mask = masks ? no : "";
+  statement.bodies = {std::move(first), {statements(inner, 5), {"END$:"}}};
+  return statement;
+}
+
+Statement Generator::uniform_if(const Place& place) {
+  Statement statement;
+  set_uniform(statement.before, "%c$", 3);
+  statement.before.push_back("setp.ne.u32 %q$, %c$, " + one_of("0", "1") + ";");
+  statement.before.push_back("@%q$ bra END$;");
+  const Place inner{place.converged, place.mask, place.depth + 1};
+  statement.bodies = {{statements(inner, 6), {"END$:"}}};
+  return statement;
+}
+
+Statement Generator::uniform_loop(const Place& place) {
+  Statement statement;
+  set_uniform(statement.before, "%c$", 4);
+  const bool test_first = chance(50);
+  statement.before.push_back("LOOP$:");
+  if (test_first) {
+    statement.before.push_back("setp.eq.u32 %q$, %c$, 0;");
+    statement.before.push_back("@%q$ bra END$;");
+  }
+  const Place inner{place.converged, place.mask, place.depth + 1};
+  Statement::Body body{statements(inner, 6), {}};
+  body.after.push_back("sub.s32 %c$, %c$, 1;");
+  if (test_first) {
+    body.after.push_back("bra LOOP$;");
+    body.after.push_back("END$:");
+  } else {
+    body.after.push_back("setp.gt.s32 %q$, %c$, 0;");
+    body.after.push_back("@%q$ bra LOOP$;");
+  }
+  statement.bodies = {std::move(body)};
+  return statement;
+}
+
+/// Each thread goes round as often as its own number says.
+Statement Generator::divergent_loop(const Place& place) {
+  Statement statement;
+  const std::string mask = "%m" + std::to_string(masks_++);
+  auto& lines = statement.before;
+  lines.push_back("and.b32 %c$, " + one_of("%self", "%lane", "%r4", "%r2", "%r5") + ", " +
+                  one_of("1", "3", "5") + ";");
+  const bool masks = !place.mask.empty() && chance(60);
+  add_if(lines, masks, "setp.eq.u32 %q$, 0, 0;");
+  add_if(lines, masks, "vote.sync.ballot.b32 " + mask + ", %q$, " + place.mask + ";");
+  lines.push_back("LOOP$:");
+  const Place inner{false, masks ? mask : "", place.depth + 1};
+  Statement::Body body{statements(inner, 5), {}};
+  body.after.push_back("sub.s32 %c$, %c$, 1;");
+  body.after.push_back("setp.gt.s32 %q$, %c$, 0;");
+  add_if(body.after, masks, "vote.sync.ballot.b32 " + mask + ", %q$, " + mask + ";");
+  body.after.push_back("@%q$ bra LOOP$;");
+  statement.bodies = {std::move(body)};
+  return statement;
+}
+
+/// A loop with two more ways out, one of them back to its start.
+Statement Generator::breaking_loop(const Place& place) {
+  Statement statement;
+  statement.before = {"mov.u32 %c$, 0;", "LOOP$:", "add.u32 %c$, %c$, 1;",
+                      "setp.gt.u32 %q$, %c$, " + one_of("2", "3", "5") + ";", "@%q$ bra END$;"};
+  const Place inner{false, "", place.depth + 1};
+  Statement::Body first{statements(inner, 4), {}};
+  set_predicate(first.after, "%q$");
+  first.after.push_back("@%q$ bra END$;");
+  Statement::Body second{statements(inner, 3), {}};
+  set_predicate(second.after, "%q$");
+  second.after.push_back("@%q$ bra LOOP$;");
+  Statement::Body third{statements(inner, 3), {"bra LOOP$;", "END$:"}};
+  statement.bodies = {std::move(first), std::move(second), std::move(third)};
+  return statement;
+}
+
+Statement Generator::select(const Place& place) {
+  Statement statement;
+  const bool uniform = chance(25);
+  if (uniform) {
+    set_uniform(statement.before, "%c$", 4);
+  } else {
+    statement.before.push_back("and.b32 %c$, " + reg('r') + ", 3;");
+  }
+  statement.before.push_back("T$: .branchtargets A$, B$, C$, A$;");
+  statement.before.push_back("brx.idx %c$, T$;");
+  statement.before.push_back("A$:");
+  const Place inner{false, "", place.depth + 1};
+  const bool falls_through = chance(30);
+  Statement::Body first{statements(inner, 4), {}}, second{statements(inner, 4), {}};
+  if (!falls_through) first.after.push_back("bra END$;");
+  first.after.push_back("B$:");
+  second.after = {"bra END$;", "C$:"};
+  Statement::Body third{statements(inner, 4), {"END$:"}};
+  statement.bodies = {std::move(first), std::move(second), std::move(third)};
+  return statement;
+}
+
+Statement Generator::early_exit() {
+  Statement statement;
+  set_predicate(statement.before, "%q$");
+  statement.before.push_back("@%q$ " + one_of("exit", "ret") + ";");
+  return statement;
+}
+
+}  // namespace km::fuzz

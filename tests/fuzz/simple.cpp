@@ -1,0 +1,209 @@
+// Statements of one thread by itself.
+#include <cctype>
+
+#include "generator.h"
+
+namespace km::fuzz {
+
+/// Any instruction of the table, its registers chosen anew.
+Statement Generator::computation() {
+  const std::string& text = instructions_.any(random_).text;
+  std::string line = guard();
+  std::map<std::string, std::string> chosen;
+  for (size_t i = 0; i < text.size();) {
+    if (text[i] != '%') {
+      line += text[i++];
+      continue;
+    }
+    size_t end = i + 2;
+    while (end < text.size() && std::isdigit(static_cast<unsigned char>(text[end]))) ++end;
+    std::string& name = chosen[text.substr(i, end - i)];
+    if (name.empty()) name = reg(text[i + 1]);
+    line += name;
+    i = end;
+  }
+  return {{line}, {}};
+}
+
+/// A sum, difference or product of 64 or 96 bits in words, or of 128 in longs.
+Statement Generator::carry_chain() {
+  const bool longs = chance(30);
+  const char kind = longs ? 'l' : 'r';
+  const std::string type = longs ? one_of("u64", "s64") : one_of("u32", "s32");
+  Statement statement;
+  const auto line = [&](const std::string& mnemonic, unsigned sources) {
+    std::string text = mnemonic + "." + type + " " + reg(kind);
+    for (unsigned i = 0; i < sources; ++i) text += ", " + reg(kind);
+    statement.before.push_back(text + ";");
+  };
+  switch (below(3)) {
+    case 0:
+      line("add.cc", 2);
+      if (chance(50)) line("addc.cc", 2);
+      line("addc", 2);
+      break;
+    case 1:
+      line("sub.cc", 2);
+      if (chance(50)) line("subc.cc", 2);
+      line("subc", 2);
+      break;
+    default:
+      line("mad.lo.cc", 3);
+      line("madc.hi.cc", 3);
+      if (chance(50)) line("madc.lo.cc", 3);
+      line("addc", 2);
+      break;
+  }
+  return statement;
+}
+
+/// From the input at an index that is the thread's, anyone's, or the same for all; or a table.
+Statement Generator::load_input() {
+  Statement statement;
+  auto& lines = statement.before;
+  const std::string space = one_of("global", "global.nc", "global.ca", "global.L1::no_allocate");
+  if (chance(15)) {
+    lines.push_back("and.b32 %x14, " + reg('r') + ", 7;");
+    lines.push_back("mov.u64 %y3, table;");
+    lines.push_back("mad.wide.u32 %y3, %x14, 4, %y3;");
+    lines.push_back(guard() + "ld.const.u32 " + reg('r') + ", [%y3];");
+    return statement;
+  }
+  const std::string index = one_of("%global", "%self", "%r0", "%r4", "%r3", "%x9", "%lane");
+  lines.push_back("and.b32 %x14, " + index + ", 255;");
+  lines.push_back("mad.wide.u32 %y3, %x14, " + one_of("16", "8", "0", "16") + ", %in;");
+  const std::string offset = "[%y3+" + std::to_string(8 * below(2)) + "];";
+  switch (below(8)) {
+    case 0:
+      lines.push_back("ld." + space + ".v2.u32 {" + reg('r') + ", " + reg('r') + "}, " + offset);
+      break;
+    case 1:
+      lines.push_back(guard() + "ld." + space + ".f64 " + reg('d') + ", " + offset);
+      break;
+    case 2:
+      lines.push_back(guard() + "ld." + space + ".s8 " + reg('r') + ", [%y3+3];");
+      break;
+    case 3:
+      lines.push_back(guard() + "ld." + space + ".u16 " + reg('h') + ", [%y3+6];");
+      break;
+    case 4:
+      lines.push_back(guard() + "ld." + space + ".s16 " + reg('r') + ", [%y3+2];");
+      break;
+    case 5:
+      lines.push_back("ld." + space + ".v2.b64 {" + reg('l') + ", " + reg('d') + "}, [%in+32];");
+      break;
+    case 6:
+      lines.push_back(guard() + "ld." + space + ".f32 " + reg('f') + ", [%y3+4];");
+      break;
+    default:
+      lines.push_back(guard() + "ld." + space + ".b64 " + reg('l') + ", " + offset);
+      break;
+  }
+  return statement;
+}
+
+/// The thread's own 64 bytes of global memory.
+Statement Generator::scratch_access() {
+  Statement statement;
+  auto& lines = statement.before;
+  lines.push_back("and.b32 %x14, " + reg('r') + ", 7;");
+  lines.push_back("mad.wide.u32 %y3, %x14, 8, %out;");
+  const std::string at = "[%y3+" + std::to_string(kScratchOffset) + "]";
+  const std::string space = one_of("global.", "", "global.cg.", "global.");
+  const char* const kinds = "rlhfd";
+  const char kind = kinds[below(5)];
+  const char* const types[] = {"b32", "b64", "u16", "f32", "f64"};
+  const std::string type = types[std::string(kinds).find(kind)];
+  if (chance(55)) {
+    lines.push_back(guard() + "st." + space + type + " " + at + ", " + reg(kind) + ";");
+  } else {
+    const std::string load = space == "global." ? "global." : "";
+    lines.push_back(guard() + "ld." + load + type + " " + reg(kind) + ", " + at + ";");
+  }
+  return statement;
+}
+
+Statement Generator::local_access() {
+  Statement statement;
+  auto& lines = statement.before;
+  lines.push_back("and.b32 %x14, " + reg('r') + ", 7;");
+  lines.push_back("mov.u64 %y3, own;");
+  lines.push_back("mad.wide.u32 %y3, %x14, 8, %y3;");
+  std::string space = "local.";
+  if (chance(30)) {
+    lines.push_back("cvta.local.u64 %y3, %y3;");
+    space = "";
+  }
+  const std::string at = chance(80) ? "[%y3]" : "[%y3+4]";
+  const char kind = chance(50) ? 'r' : 'f';
+  const std::string type = kind == 'r' ? "u32" : "f32";
+  if (chance(50)) {
+    lines.push_back(guard() + "st." + space + type + " " + at + ", " + reg(kind) + ";");
+  } else {
+    lines.push_back(guard() + "ld." + space + type + " " + reg(kind) + ", " + at + ";");
+  }
+  return statement;
+}
+
+/// Bits from one kind of register to another.
+Statement Generator::packing() {
+  switch (below(9)) {
+    case 0:
+      return {{guard() + "mov.b64 " + reg('l') + ", {" + reg('r') + ", " + reg('r') + "};"}, {}};
+    case 1:
+      return {{guard() + "mov.b64 {" + reg('r') + ", " + reg('r') + "}, " + reg('l') + ";"}, {}};
+    case 2:
+      return {{guard() + "mov.b32 " + reg('r') + ", {" + reg('h') + ", " + reg('h') + "};"}, {}};
+    case 3:
+      return {{"mov.b32 {" + reg('h') + ", _}, " + reg('r') + ";"}, {}};
+    case 4:
+      return {{guard() + "mov.b32 " + reg('f') + ", " + reg('r') + ";"}, {}};
+    case 5:
+      return {{guard() + "mov.b32 " + reg('r') + ", " + reg('f') + ";"}, {}};
+    case 6:
+      return {{guard() + "mov.b64 " + reg('d') + ", " + reg('l') + ";"}, {}};
+    case 7:
+      return {{guard() + "mov.b64 " + reg('l') + ", " + reg('d') + ";"}, {}};
+    default:
+      return {{guard() + "mov.u32 " + reg('r') + ", " +
+               one_of("%self", "%lane", "%global", "%ntid.x", "%nctaid.x", "%lanemask_lt",
+                      "%nwarpid", "%warpid") +
+               ";"},
+              {}};
+  }
+}
+
+Statement Generator::call() {
+  if (chance(50)) {
+    return {{"call (" + reg('r') + "), mix, (" + reg('r') + ", " + reg('r') + ");"}, {}};
+  }
+  return {{"{ .param .b64 given; .param .align 8 .b8 two[16]; .param .b64 back;",
+           "st.param.b64 [given], " + reg('l') + ";", "st.param.b64 [two], " + reg('l') + ";",
+           "st.param.b64 [two+8], " + reg('l') + ";", "call (back), sum, (given, two);",
+           "ld.param.b64 " + reg('l') + ", [back]; }"},
+          {}};
+}
+
+/// Counters of global memory; each takes one operation only, so that no order matters.
+Statement Generator::reduction() {
+  constexpr const char* kOperations[] = {"add.u32", "min.u32", "max.u32", "and.b32",
+                                         "or.b32",  "xor.b32", "min.s32", "max.s32",
+                                         "add.u64", "min.u64", "max.s64", "xor.b64"};
+  const uint64_t operation = below(12);
+  const std::string name = kOperations[operation];
+  Statement statement;
+  auto& lines = statement.before;
+  if (chance(40)) {
+    lines.push_back("and.b32 %x14, " + reg('r') + ", 1;");
+    lines.push_back("mad.wide.u32 %y3, %x14, 8, %counters;");
+  } else {
+    lines.push_back("mov.b64 %y3, %counters;");
+  }
+  const std::string at = "[%y3+" + std::to_string(16 * operation) + "]";
+  const std::string source = reg(name.find("64") == std::string::npos ? 'r' : 'l');
+  lines.push_back(guard() + "red." + one_of("global.", "relaxed.gpu.global.", "") + name + " " +
+                  at + ", " + source + ";");
+  return statement;
+}
+
+}  // namespace km::fuzz
