@@ -9,12 +9,15 @@ enum { kBatches = 200, kQueries = 20000, kLaunches = 2560, kLaunchesPerWait = 25
 static km_stream stream;
 static km_function function;
 
-static void check(km_status status) {
+static void give_up(void) {
   char message[4096] = "unknown error";
-  if (status == KM_SUCCESS) return;
   km_last_error_message(message, sizeof message, NULL);
   fprintf(stderr, "call_cost: %s\n", message);
   exit(1);
+}
+
+static void check(km_status status) {
+  if (status != KM_SUCCESS) give_up();
 }
 
 static double now_ns(void) {

@@ -78,7 +78,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         .header_contents("c_api.h", &header)
         .clang_args(["-std=c23", "-fparse-all-comments"])
         .allowlist_item("(km|KM)_.*")
-        .default_enum_style(bindgen::EnumVariation::NewType { is_bitfield: false, is_global: false })
+        .default_enum_style(bindgen::EnumVariation::NewType {
+            is_bitfield: false,
+            is_global: false,
+        })
         .bitfield_enum("km_.*_flags")
         .parse_callbacks(Box::new(ShortNames))
         .derive_default(true)

@@ -17,6 +17,7 @@ macro_rules! owned_handle {
 
         impl $name {
             /// The handle, for calls of [`sys`](crate::sys); it stays this object's.
+            #[inline]
             pub fn as_raw(&self) -> sys::$raw {
                 self.raw
             }

@@ -27,6 +27,9 @@ impl LaunchConfig {
     }
 }
 
+const FEW_WORDS: usize = 16;
+const FEW_SLICES: usize = 8;
+
 /// One call of a kernel: [`Stream::launch_builder`], an [`arg`](Self::arg) for each parameter in
 /// order, [`launch`](Self::launch).
 ///
@@ -69,8 +72,14 @@ pub struct LaunchBuilder<'a> {
     stream: &'a Stream,
     function: &'a Function,
     given: usize,
-    words: Few<u64, 16>, // the arguments as km_launch_kernel takes them
-    slices: Few<sys::km_launch_slice, 8>,
+    // The arguments as km_launch_kernel takes them: in place where they fit, which costs nothing
+    // until there are some. (Plain fields, because a constant of a structure with them is copied.)
+    words: MaybeUninit<[u64; FEW_WORDS]>,
+    more_words: Vec<u64>,
+    has_words: bool,
+    slices: MaybeUninit<[sys::km_launch_slice; FEW_SLICES]>,
+    more_slices: Vec<sys::km_launch_slice>,
+    slice_count: usize,
     error: Option<Error>, // the first one, for launch() to return
     borrows: PhantomData<&'a mut ()>,
 }
@@ -78,16 +87,16 @@ pub struct LaunchBuilder<'a> {
 impl<'a> LaunchBuilder<'a> {
     #[inline]
     pub(crate) fn new(stream: &'a Stream, function: &'a Function) -> Self {
-        let mut words = Few::new();
-        for _ in 0..function.arguments_size_bytes().div_ceil(size_of::<u64>()) {
-            words.push(0);
-        }
         Self {
             stream,
             function,
             given: 0,
-            words,
-            slices: Few::new(),
+            words: MaybeUninit::uninit(),
+            more_words: Vec::new(),
+            has_words: false,
+            slices: MaybeUninit::uninit(),
+            more_slices: Vec::new(),
+            slice_count: 0,
             error: None,
             borrows: PhantomData,
         }
@@ -117,7 +126,9 @@ impl<'a> LaunchBuilder<'a> {
             block: [block.0, block.1, block.2],
             shared_bytes: config.shared_mem_bytes,
         };
-        let (words, slices) = (self.words.as_slice(), self.slices.as_slice());
+        let size_bytes = self.function.arguments_size_bytes();
+        let words = self.words().as_ptr();
+        let slices = self.slices();
         // SAFETY: the arguments have the size that the kernel's parameters have, which the library
         // checks; what the kernel does is the caller's promise.
         check(unsafe {
@@ -125,8 +136,8 @@ impl<'a> LaunchBuilder<'a> {
                 self.stream.as_raw(),
                 self.function.as_raw(),
                 &config,
-                words.as_ptr().cast(),
-                self.function.arguments_size_bytes() as u64,
+                words.cast(),
+                size_bytes as u64,
                 slices.as_ptr(),
                 slices.len() as u64,
             )
@@ -168,7 +179,7 @@ impl<'a> LaunchBuilder<'a> {
 
     fn add_value<T: Pod>(&mut self, value: &T) {
         let Some(param) = self.next_param(size_of::<T>()) else { return };
-        let words = self.words.as_mut_slice();
+        let words = self.words();
         // The library's own numbers, but a write out of bounds must not hang on them.
         if param.offset_bytes + size_of::<T>() > size_of_val(words) {
             return;
@@ -184,13 +195,57 @@ impl<'a> LaunchBuilder<'a> {
     fn add_place(&mut self, place: Place) {
         let parameter = self.given as u32;
         if self.next_param(size_of::<u64>()).is_some() {
-            self.slices.push(sys::km_launch_slice {
+            self.add_slice(sys::km_launch_slice {
                 parameter,
                 reserved: 0,
                 slice: place.slice.addr() as u64,
                 offset_bytes: place.offset_bytes,
             });
         }
+    }
+
+    /// The arguments, zeros at first; the same place for every call.
+    #[inline]
+    fn words(&mut self) -> &mut [u64] {
+        let len = self.function.arguments_size_bytes().div_ceil(size_of::<u64>());
+        if len == 0 {
+            return &mut [];
+        }
+        if len > FEW_WORDS {
+            self.more_words.resize(len, 0);
+            return &mut self.more_words;
+        }
+        if !self.has_words {
+            self.words.write([0; FEW_WORDS]);
+            self.has_words = true;
+        }
+        // SAFETY: they have been written.
+        unsafe { self.words.assume_init_mut() }
+    }
+
+    fn add_slice(&mut self, slice: sys::km_launch_slice) {
+        if self.slice_count < FEW_SLICES {
+            // SAFETY: the place lies within the array.
+            unsafe {
+                let first = self.slices.as_mut_ptr().cast::<sys::km_launch_slice>();
+                first.add(self.slice_count).write(slice);
+            }
+        } else {
+            if self.slice_count == FEW_SLICES {
+                self.more_slices = self.slices().to_vec();
+            }
+            self.more_slices.push(slice);
+        }
+        self.slice_count += 1;
+    }
+
+    #[inline]
+    fn slices(&self) -> &[sys::km_launch_slice] {
+        if self.slice_count > FEW_SLICES {
+            return &self.more_slices;
+        }
+        // SAFETY: add_slice() wrote that many.
+        unsafe { std::slice::from_raw_parts(self.slices.as_ptr().cast(), self.slice_count) }
     }
 }
 
@@ -238,51 +293,5 @@ impl<'a, T: Pod> Argument<'a> for &'a View<'_, T> {
 impl<'a, T: Pod> Argument<'a> for &'a mut ViewMut<'_, T> {
     fn add_to(self, launch: &mut LaunchBuilder<'a>) {
         launch.add_place(self.place());
-    }
-}
-
-/// A list that needs no memory of its own for its first N items.
-struct Few<T: Copy, const N: usize> {
-    first: [MaybeUninit<T>; N],
-    len: usize,
-    all: Vec<T>, // in use once there are more than N
-}
-
-impl<T: Copy, const N: usize> Few<T, N> {
-    #[inline]
-    fn new() -> Self {
-        Self { first: [MaybeUninit::uninit(); N], len: 0, all: Vec::new() }
-    }
-
-    #[inline]
-    fn push(&mut self, item: T) {
-        if let Some(place) = self.first.get_mut(self.len) {
-            place.write(item);
-        } else {
-            if self.all.is_empty() {
-                let first = self.as_slice().to_vec();
-                self.all = first;
-            }
-            self.all.push(item);
-        }
-        self.len += 1;
-    }
-
-    #[inline]
-    fn as_slice(&self) -> &[T] {
-        if self.len > N {
-            return &self.all;
-        }
-        // SAFETY: push() wrote the first `len` items.
-        unsafe { std::slice::from_raw_parts(self.first.as_ptr().cast(), self.len) }
-    }
-
-    #[inline]
-    fn as_mut_slice(&mut self) -> &mut [T] {
-        if self.len > N {
-            return &mut self.all;
-        }
-        // SAFETY: push() wrote the first `len` items.
-        unsafe { std::slice::from_raw_parts_mut(self.first.as_mut_ptr().cast(), self.len) }
     }
 }

@@ -93,16 +93,19 @@ impl Function {
     }
 
     /// The handle, for calls of [`sys`]; it stays this object's.
+    #[inline]
     pub fn as_raw(&self) -> sys::km_function {
         self.raw
     }
 
     /// The parameters, in order.
+    #[inline]
     pub fn params(&self) -> &[Param] {
         &self.params
     }
 
     /// The size of all arguments: the end of the last parameter.
+    #[inline]
     pub(crate) fn arguments_size_bytes(&self) -> usize {
         self.params.last().map_or(0, |param| param.offset_bytes + param.size_bytes)
     }

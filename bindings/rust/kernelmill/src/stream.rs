@@ -85,6 +85,7 @@ impl Stream {
     }
 
     /// Begins the launch of a kernel in this stream.
+    #[inline]
     pub fn launch_builder<'a>(&'a self, function: &'a Function) -> LaunchBuilder<'a> {
         LaunchBuilder::new(self, function)
     }

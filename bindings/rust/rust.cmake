@@ -1,0 +1,15 @@
+# How everything in Rust is built here: cargo, with its output inside the build folder.
+set(KM_CARGO_ENVIRONMENT RUSTC=${KM_RUSTC} CARGO_TERM_COLOR=never
+  CARGO_TARGET_DIR=${PROJECT_BINARY_DIR}/rust)
+
+# km_add_cargo_program(TARGET FOLDER NAME OUTPUT LIBRARY_DIR): a program, built anew whenever cargo
+# says so.
+function(km_add_cargo_program target folder name output library_dir)
+  add_custom_target(${target}
+    COMMAND ${CMAKE_COMMAND} -E env ${KM_CARGO_ENVIRONMENT} KM_LIBRARY_DIR=${library_dir}
+      ${KM_CARGO} build --release --locked --quiet --manifest-path ${folder}/Cargo.toml
+    COMMAND ${CMAKE_COMMAND} -E copy_if_different
+      ${PROJECT_BINARY_DIR}/rust/release/${name} ${output}
+    BYPRODUCTS ${output} VERBATIM
+    COMMENT "Building ${target} with cargo")
+endfunction()

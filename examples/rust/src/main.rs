@@ -1,0 +1,62 @@
+//! Sobel edges of a photograph, on whatever device there is: sobel INPUT.png OUTPUT.pgm
+
+use std::error::Error;
+use std::fs::{self, File};
+use std::io::BufReader;
+
+use kernelmill::{Context, LaunchConfig};
+
+const KERNEL: &str = include_str!("../../sobel/sobel.cu");
+const TILE: u32 = 16;
+
+struct Grey {
+    width: u32,
+    height: u32,
+    pixels: Vec<u8>,
+}
+
+fn read_grey(path: &str) -> Result<Grey, Box<dyn Error>> {
+    let mut decoder = png::Decoder::new(BufReader::new(File::open(path)?));
+    decoder.set_transformations(png::Transformations::normalize_to_color8());
+    let mut reader = decoder.read_info()?;
+    let mut bytes = vec![0; reader.output_buffer_size().ok_or("the picture is too large")?];
+    let info = reader.next_frame(&mut bytes)?;
+    let luma = |p: &[u8]| {
+        ((77 * u32::from(p[0]) + 150 * u32::from(p[1]) + 29 * u32::from(p[2]) + 128) >> 8) as u8
+    };
+    let pixels = match info.color_type {
+        png::ColorType::Rgb => bytes.chunks_exact(3).map(luma).collect(),
+        png::ColorType::Rgba => bytes.chunks_exact(4).map(luma).collect(),
+        _ => return Err("expected a picture in colours".into()),
+    };
+    Ok(Grey { width: info.width, height: info.height, pixels })
+}
+
+fn sobel(picture: &Grey) -> kernelmill::Result<Vec<u8>> {
+    let context = Context::open("auto")?;
+    let stream = context.default_stream()?;
+    let kernel = context.load_source(KERNEL)?.load_function("sobel")?;
+    let input = stream.clone_htod(&picture.pixels)?;
+    let mut output = stream.alloc::<u8>(picture.pixels.len())?;
+    let mut launch = stream.launch_builder(&kernel);
+    launch.arg(&input).arg(&mut output);
+    launch.arg(&(picture.width as i32)).arg(&(picture.height as i32));
+    let config = LaunchConfig {
+        grid_dim: (picture.width.div_ceil(TILE), picture.height.div_ceil(TILE), 1),
+        block_dim: (TILE, TILE, 1),
+        shared_mem_bytes: 0,
+    };
+    // SAFETY: the kernel reads and writes width x height bytes, which both slices have.
+    unsafe { launch.launch(config) }?;
+    stream.clone_dtoh(&output)
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [input, output] = &arguments[..] else { return Err("sobel INPUT.png OUTPUT.pgm".into()) };
+    let picture = read_grey(input)?;
+    let mut file = format!("P5\n{} {}\n255\n", picture.width, picture.height).into_bytes();
+    file.extend(sobel(&picture)?);
+    fs::write(output, file)?;
+    Ok(())
+}
