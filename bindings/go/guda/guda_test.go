@@ -88,6 +88,7 @@ func TestGlobals(t *testing.T) {
 	factors := keep(f, must(guda.Global[float32](f.module, "factors"))(f))
 	equal(t, factors.Len(), 4)
 	ok(f, factors.Upload(f.stream, []float32{1, 2, 3, 4}))
+	expect(t, guda.ErrOutOfBounds, errorOf(factors.View(1<<62, 0)))
 	view := keep(f, must(factors.View(2, 2))(f))
 	ok(f, view.Upload(f.stream, []float32{30, 40}))
 	out := keep(f, must(guda.NewSlice[float32](f.context, 4))(f))

@@ -275,6 +275,63 @@ func TestCyclesLeakNothing(t *testing.T) {
 	equal(t, runtime.NumGoroutine(), goroutines)
 }
 
+// collect gives cleanups of what is garbage now the time to run.
+func collect() {
+	for range 3 {
+		runtime.GC()
+		runtime.Gosched()
+	}
+}
+
+func TestLaunchesKeepWhatTheyWereGiven(t *testing.T) {
+	f := newFixture(t)
+	build := func() *guda.LaunchBuilder {
+		data := must(guda.SliceOf(f.stream, []float32{1, 2}))(t)
+		stream, scale := must(f.context.NewStream())(t), must(f.module.Function("scale"))(t)
+		return stream.Launch(scale).Args(data, float32(2), int32(2))
+	}
+	launch := build()
+	collect()
+	ok(t, launch.Submit())
+	collect()
+	ok(t, launch.Submit())
+	ok(t, f.context.Synchronize())
+}
+
+func TestObjectsOutliveTheirLastCall(t *testing.T) {
+	f := newFixture(t)
+	stop := make(chan bool)
+	done := make(chan bool)
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				collect()
+			}
+		}
+	}()
+	parallel(4, func(int) {
+		for range 50 {
+			slice, err := guda.NewSlice[float64](f.context, 1<<16)
+			if err == nil {
+				err = slice.Fill(f.stream, 0.1) // which first makes a Go slice of as many
+			}
+			event, eventErr := f.context.NewEvent()
+			if eventErr == nil {
+				eventErr = event.Record(f.stream)
+			}
+			if err = errors.Join(err, eventErr); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	close(stop)
+	<-done
+}
+
 func TestForgottenObjectsAreClosed(t *testing.T) {
 	f := newFixture(t)
 	forget := func() {

@@ -139,9 +139,9 @@ func (s *Slice[T]) Address() (uint64, error) {
 // memory and keeps it alive.
 func (s *Slice[T]) View(first, length int) (*Slice[T], error) {
 	const op = "Slice.View"
-	if first < 0 || length < 0 {
+	if first < 0 || length < 0 || first > s.Len() || length > s.Len()-first {
 		return nil, fail(op, ErrOutOfBounds,
-			fmt.Sprintf("elements %d to %d+%d: a number is negative", first, first, length))
+			fmt.Sprintf("%d elements from %d on, of a slice of %d", length, first, s.Len()))
 	}
 	info, err := s.info(op)
 	if err != nil {
