@@ -8,12 +8,12 @@ from pathlib import Path
 from rules_code import MAX_FUNCTION_LINES, includes
 from tree import SCRIPTS, TABLES, Finding
 
-# Found by a rule of their place, not by name: by git, by CMake's globs, by readers.
+# Found by a rule of their place, not by name: by git, by CMake's globs, by cargo, by readers.
 BY_PLACE = re.compile(
     r"""^(
         [^/]+ | .*/CMakeLists\.txt | .*/README\.md | \.ci/.* | docs/.* | man/.* | completions/.*
       | src/.*\.(cpp|c|S) | tests/(unit|c|fault|cts)/.*\.(cpp|c)
-      | .*/generated/.*
+      | bindings/rust/.*/tests/.*\.rs | .*/generated/.*
     )$""",
     re.X,
 )
