@@ -1,4 +1,4 @@
-"""The raw layer of the Rust binding, by bindgen, and the table of its functions that take handles."""
+"""The raw layer of the Rust binding, by bindgen, and a table of its functions that take handles."""
 
 import os
 import re

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """One set of functions everywhere: symbols.py --library LIBRARY.
 
-What the library exports, what the header declares, and what the raw layer of each binding has must be
-the same. Zig's raw layer is translated from the header, as a whole, at every build.
+What the library exports, what the header declares, and what the raw layer of each binding has must
+be the same. Zig's raw layer is translated from the header, as a whole, at every build.
 """
 
 import argparse
