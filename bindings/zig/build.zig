@@ -16,6 +16,7 @@ pub fn build(b: *std.Build) void {
     translated.addIncludePath(library.include);
     const c = translated.addModule("c");
     library.link(c);
+    b.addNamedLazyPath("include", library.include);
 
     const kernelmill = b.addModule("kernelmill", .{
         .root_source_file = b.path("src/root.zig"),

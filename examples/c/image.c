@@ -1,5 +1,6 @@
 #include "image.h"
 
+#include <errno.h>
 #include <png.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,24 @@ image image_read(const char* path) {
   image picture = image_new((int)png.width, (int)png.height, 3);
   if (!png_image_finish_read(&png, NULL, picture.pixels, 0, NULL)) fail(path, png.message);
   return picture;
+}
+
+image image_grey(image rgb) {
+  image grey = image_new(rgb.width, rgb.height, 1);
+  for (size_t i = 0; i < image_bytes(&grey); ++i) {
+    const unsigned char* pixel = rgb.pixels + 3 * i;
+    grey.pixels[i] = (unsigned char)((77 * pixel[0] + 150 * pixel[1] + 29 * pixel[2] + 128) >> 8);
+  }
+  free(rgb.pixels);
+  return grey;
+}
+
+void image_write_pgm(const image* grey, const char* path) {
+  FILE* file = fopen(path, "wb");
+  if (file == NULL) fail(path, strerror(errno));
+  fprintf(file, "P5\n%d %d\n255\n", grey->width, grey->height);
+  const size_t written = fwrite(grey->pixels, 1, image_bytes(grey), file);
+  if (fclose(file) != 0 || written != image_bytes(grey)) fail(path, "cannot be written");
 }
 
 void image_write(const image* picture, const char* beside, const char* name) {

@@ -12,6 +12,10 @@ typedef struct {
 /* Each ends the program with a message when it cannot do its work. */
 image image_new(int width, int height, int channels);
 image image_read(const char* path); /* as RGB */
+/* The brightness of an RGB image, which it frees. */
+image image_grey(image rgb);
+/* Grey, as a binary PGM file. */
+void image_write_pgm(const image* grey, const char* path);
 /* Writes "<name>.png" into the folder of `beside` and says so. */
 void image_write(const image* picture, const char* beside, const char* name);
 

@@ -1,0 +1,2 @@
+/* What module `png` is made from. */
+#include <png.h>
