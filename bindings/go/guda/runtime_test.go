@@ -331,24 +331,3 @@ func TestObjectsOutliveTheirLastCall(t *testing.T) {
 	close(stop)
 	<-done
 }
-
-func TestForgottenObjectsAreClosed(t *testing.T) {
-	f := newFixture(t)
-	forget := func() {
-		for range 10 {
-			slice := must(guda.NewSlice[byte](f.context, 100<<20))(t)
-			equal(t, slice.Len(), 100<<20)
-		}
-	}
-	forget()
-	before, _, err := f.context.MemoryInfo()
-	ok(t, err)
-	for range 100 {
-		runtime.GC()
-		runtime.Gosched()
-		if free, _, err := f.context.MemoryInfo(); err == nil && free > before+900<<20 {
-			return
-		}
-	}
-	t.Error("the memory of forgotten slices is not freed")
-}
