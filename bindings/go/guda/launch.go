@@ -134,7 +134,10 @@ func (l *LaunchBuilder) dimensions(op string, to *[3]uint32, sizes []int) {
 }
 
 // deviceMemory is a slice of any element type.
-type deviceMemory interface{ base() *object }
+type deviceMemory interface {
+	base() *object
+	IsView() bool
+}
 
 func (l *LaunchBuilder) argument(argument any) {
 	switch value := argument.(type) {

@@ -155,6 +155,7 @@ func TestWrongLaunches(t *testing.T) {
 		"a Go slice":          launch().Args([]float32{1}),
 		"a pointer":           launch().Args(new(float32)),
 		"a hidden pointer":    launch().Args(struct{ p *int }{}),
+		"a stream":            launch().Args(f.stream),
 		"nothing":             launch().Args(nil),
 		"no dimensions":       f.stream.Launch(empty).Grid(),
 		"four dimensions":     f.stream.Launch(empty).Block(1, 1, 1, 1),

@@ -119,7 +119,8 @@ func Global[T Element](module *Module, name string) (*Slice[T], error) {
 	}
 	slice := openSlice[T](id, 0, false)
 	info, err := slice.info(op)
-	if err == nil && (info.SizeBytes%sizeOf[T]() != 0 || sizeOf[T]()%info.ElementSizeBytes != 0) {
+	isWhole := info.SizeBytes%sizeOf[T]() == 0 && sizeOf[T]()%max(info.ElementSizeBytes, 1) == 0
+	if err == nil && !isWhole {
 		err = fail(op, ErrInvalidArgument, fmt.Sprintf("%s has %d bytes in elements of %d, which "+
 			"are no elements of %d", name, info.SizeBytes, info.ElementSizeBytes, sizeOf[T]()))
 	}

@@ -147,7 +147,7 @@ func (s *Slice[T]) View(first, length int) (*Slice[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	scale := sizeOf[T]() / info.ElementSizeBytes // those of a module's variable may be smaller
+	scale := sizeOf[T]() / max(info.ElementSizeBytes, 1) // a module's variable may have smaller ones
 	id, err := get[uint64](s.base(), op, func(id uint64, out unsafe.Pointer) *raw.Failure {
 		return raw.Km_slice_view(id, uint64(first)*scale, uint64(length)*scale, out)
 	})
