@@ -187,7 +187,8 @@ const (
 
 // Attribute is one property of the device as a number.
 func (d *Device) Attribute(attribute DeviceAttribute) (int64, error) {
-	return get[int64](d.base(), "Device.Attribute", func(id uint64, out unsafe.Pointer) *raw.Failure {
-		return raw.Km_device_attribute_get(id, int32(attribute), out)
-	})
+	return get[int64](d.base(), "Device.Attribute",
+		func(id uint64, out unsafe.Pointer) *raw.Failure {
+			return raw.Km_device_attribute_get(id, int32(attribute), out)
+		})
 }

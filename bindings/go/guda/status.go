@@ -18,38 +18,52 @@ const (
 
 // What can go wrong.
 const (
-	ErrInternal           Status = raw.ERROR_INTERNAL
-	ErrInvalidArgument    Status = raw.ERROR_INVALID_ARGUMENT
-	ErrInvalidHandle      Status = raw.ERROR_INVALID_HANDLE
-	ErrOutOfHostMemory    Status = raw.ERROR_OUT_OF_HOST_MEMORY
-	ErrOutOfDeviceMemory  Status = raw.ERROR_OUT_OF_DEVICE_MEMORY
-	ErrOutOfBounds        Status = raw.ERROR_OUT_OF_BOUNDS // offset or size beyond the allocation
-	ErrNotFound           Status = raw.ERROR_NOT_FOUND     // no such kernel, symbol, file ...
-	ErrNotSupported       Status = raw.ERROR_NOT_SUPPORTED
-	ErrNotPermitted       Status = raw.ERROR_NOT_PERMITTED // for example a blocking call in a host callback
-	ErrBufferTooSmall     Status = raw.ERROR_BUFFER_TOO_SMALL
-	ErrIO                 Status = raw.ERROR_IO
-	ErrContextMismatch    Status = raw.ERROR_CONTEXT_MISMATCH // objects of different contexts or devices together
-	ErrContextLost        Status = raw.ERROR_CONTEXT_LOST     // a child handle of a context that was reset
-	ErrProcessLost        Status = raw.ERROR_PROCESS_LOST     // only a new process helps
-	ErrForked             Status = raw.ERROR_FORKED           // the process was forked after the library was used
+	ErrInternal          Status = raw.ERROR_INTERNAL
+	ErrInvalidArgument   Status = raw.ERROR_INVALID_ARGUMENT
+	ErrInvalidHandle     Status = raw.ERROR_INVALID_HANDLE
+	ErrOutOfHostMemory   Status = raw.ERROR_OUT_OF_HOST_MEMORY
+	ErrOutOfDeviceMemory Status = raw.ERROR_OUT_OF_DEVICE_MEMORY
+	// offset or size beyond the allocation
+	ErrOutOfBounds Status = raw.ERROR_OUT_OF_BOUNDS
+	// no such kernel, symbol, file ...
+	ErrNotFound     Status = raw.ERROR_NOT_FOUND
+	ErrNotSupported Status = raw.ERROR_NOT_SUPPORTED
+	// for example a blocking call in a host callback
+	ErrNotPermitted   Status = raw.ERROR_NOT_PERMITTED
+	ErrBufferTooSmall Status = raw.ERROR_BUFFER_TOO_SMALL
+	ErrIO             Status = raw.ERROR_IO
+	// objects of different contexts or devices together
+	ErrContextMismatch Status = raw.ERROR_CONTEXT_MISMATCH
+	// a child handle of a context that was reset
+	ErrContextLost Status = raw.ERROR_CONTEXT_LOST
+	// only a new process helps
+	ErrProcessLost Status = raw.ERROR_PROCESS_LOST
+	// the process was forked after the library was used
+	ErrForked             Status = raw.ERROR_FORKED
 	ErrBackendUnavailable Status = raw.ERROR_BACKEND_UNAVAILABLE
 	ErrNoDevice           Status = raw.ERROR_NO_DEVICE
-	ErrBuildMismatch      Status = raw.ERROR_BUILD_MISMATCH // library and plugin come from different builds
-	ErrNVRTCUnavailable   Status = raw.ERROR_NVRTC_UNAVAILABLE
-	ErrInvalidPTX         Status = raw.ERROR_INVALID_PTX
-	ErrUnsupportedPTX     Status = raw.ERROR_UNSUPPORTED_PTX    // valid PTX that this device cannot run
-	ErrCompilationFailed  Status = raw.ERROR_COMPILATION_FAILED // CUDA C++ with errors; the log says which
-	ErrCompiler           Status = raw.ERROR_COMPILER           // the code generator failed
-	ErrInvalidLaunch      Status = raw.ERROR_INVALID_LAUNCH     // dimensions, shared memory or arguments
-	ErrIllegalAddress     Status = raw.ERROR_ILLEGAL_ADDRESS    // from here on: faults of kernels, sticky
+	// library and plugin come from different builds
+	ErrBuildMismatch    Status = raw.ERROR_BUILD_MISMATCH
+	ErrNVRTCUnavailable Status = raw.ERROR_NVRTC_UNAVAILABLE
+	ErrInvalidPTX       Status = raw.ERROR_INVALID_PTX
+	// valid PTX that this device cannot run
+	ErrUnsupportedPTX Status = raw.ERROR_UNSUPPORTED_PTX
+	// CUDA C++ with errors; the log says which
+	ErrCompilationFailed Status = raw.ERROR_COMPILATION_FAILED
+	// the code generator failed
+	ErrCompiler Status = raw.ERROR_COMPILER
+	// dimensions, shared memory or arguments
+	ErrInvalidLaunch Status = raw.ERROR_INVALID_LAUNCH
+	// from here on: faults of kernels, sticky
+	ErrIllegalAddress     Status = raw.ERROR_ILLEGAL_ADDRESS
 	ErrMisalignedAddress  Status = raw.ERROR_MISALIGNED_ADDRESS
 	ErrTrap               Status = raw.ERROR_TRAP
 	ErrAssert             Status = raw.ERROR_ASSERT
 	ErrStackOverflow      Status = raw.ERROR_STACK_OVERFLOW
 	ErrIllegalInstruction Status = raw.ERROR_ILLEGAL_INSTRUCTION
-	ErrLaunchTimeout      Status = raw.ERROR_LAUNCH_TIMEOUT // KM_KERNEL_TIMEOUT_MS passed
-	ErrLaunchFailed       Status = raw.ERROR_LAUNCH_FAILED
+	// KM_KERNEL_TIMEOUT_MS passed
+	ErrLaunchTimeout Status = raw.ERROR_LAUNCH_TIMEOUT
+	ErrLaunchFailed  Status = raw.ERROR_LAUNCH_FAILED
 )
 
 // String is the status as the C header spells it, "KM_ERROR_NOT_FOUND".

@@ -70,7 +70,9 @@ func (s *Stream) SynchronizeTimeout(limit time.Duration) error {
 }
 
 // Query says whether the work queued so far is done.
-func (s *Stream) Query() (bool, error) { return query(s.base(), "Stream.Query", raw.Km_stream_query) }
+func (s *Stream) Query() (bool, error) {
+	return query(s.base(), "Stream.Query", raw.Km_stream_query)
+}
 
 // WaitEvent has work queued from now on wait for what the event marks.
 func (s *Stream) WaitEvent(event *Event) error {
