@@ -11,6 +11,7 @@ constexpr uint32_t kWarpLanes = 32;
 
 struct LaunchRecord;
 struct BlockState;
+struct SplitWarp;
 
 /// Why generated code asks the runtime to end the launch.
 enum class FaultKind : uint32_t {
@@ -41,7 +42,7 @@ struct RuntimeTable {
   /// __assertfail of one thread. Never returns.
   void (*assert_fail)(const LaunchRecord*, BlockState*, const char* message, const char* file,
                       uint32_t line, const char* function, uint32_t thread);
-  /// Mode b and c: the calling warp arrives at barrier `id` and is suspended until `thread_count`
+  /// Mode b: the calling warp arrives at barrier `id` and is suspended until `thread_count`
   /// threads (0: all of the block) have arrived. `arriving` is the number of live lanes.
   void (*barrier_wait)(const LaunchRecord*, BlockState*, uint32_t id, uint32_t thread_count,
                        uint32_t arriving);
@@ -52,7 +53,7 @@ struct RuntimeTable {
   /// true in `predicate_count` over all arrived warps (0 and the thread count give .or and .and).
   uint32_t (*barrier_reduce)(const LaunchRecord*, BlockState*, uint32_t id, uint32_t thread_count,
                              uint32_t arriving, uint32_t predicate_count);
-  /// Mode b and c: lets other warps of the block, and other co-resident blocks, go on.
+  /// Mode b: lets other warps of the block go on.
   void (*yield)(const LaunchRecord*, BlockState*);
   /// %globaltimer.
   uint64_t (*time_ns)();
@@ -64,6 +65,17 @@ struct RuntimeTable {
   void (*check_range)(const LaunchRecord*, BlockState*, const uint64_t* addresses, uint32_t lanes,
                       const AccessPart* parts, uint32_t part_count, uint64_t extent_bytes,
                       uint64_t* out_range);
+  /// Mode c (runtime/split_warp.h): which lanes go on where; low half the lanes, high half the
+  /// state; no lanes: the entry returns the high half, a SplitStatus.
+  uint64_t (*split_next)(SplitWarp*);
+  /// Mode c: `lanes` wait in warp operation `operation` until its members have come, and go on in
+  /// `state`. SplitWarp::members and ::sent are theirs already.
+  void (*split_meet)(SplitWarp*, uint32_t lanes, uint32_t operation, uint32_t state);
+  /// Mode c: `lanes` arrive at barrier `id`, those of them in `predicates` with a true predicate;
+  /// when `waits`, they go on in `state` after `thread_count` threads (0: all) have arrived, with
+  /// the number of true predicates in SplitWarp::participants.
+  void (*split_barrier)(const LaunchRecord*, BlockState*, SplitWarp*, uint32_t lanes, uint32_t id,
+                        uint32_t thread_count, uint32_t predicates, uint32_t waits, uint32_t state);
 };
 
 /// One launch; shared by all workers, constant while it runs.
@@ -85,17 +97,45 @@ struct BlockState {
   uint8_t* scratch;       // CodeInfo::scratch_bytes, aligned to 64; contents undefined
   uint32_t block[3];      // %ctaid
   uint32_t first_thread;  // linear index of the packet's lane 0
-  uint32_t warp_count;    // mode b and c
+  uint32_t warp_count;    // modes b and c
   uint32_t line;          // in the PTX text, of the latest access that a helper function makes
   void* host;             // the runtime's own; generated code never reads it
 };
 
 /// Mode a: runs the blocks [first, end) of the grid, linear index x fastest.
 using GridEntry = void (*)(const LaunchRecord*, BlockState*, uint64_t first, uint64_t end);
-/// Modes b and c: runs one warp of the block described by `state->block`, on a stack of its own.
+/// Mode b: runs one warp of the block described by `state->block`, on a stack of its own.
 /// Other warps of the same block share `state`; the runtime sets state->first_thread at each
 /// switch. Scratch of warp w starts at state->scratch + w * CodeInfo::scratch_bytes.
 using WarpEntry = void (*)(const LaunchRecord*, BlockState*, uint32_t warp);
+
+/// Mode c: where the lanes of a warp are. Lies at the start of the warp's scratch memory.
+struct SplitWarp {
+  uint32_t state[kWarpLanes];         // where the lane goes on
+  uint32_t stamp[kWarpLanes];         // when it was last sent round a loop that waits
+  uint32_t members[kWarpLanes];       // of the warp operation in which it waits
+  uint32_t operation[kWarpLanes];     // the kind of that operation
+  uint32_t participants[kWarpLanes];  // who took part in it; behind a barrier: true predicates
+  uint64_t sent[kWarpLanes];          // what the lane brings to the operation
+  uint64_t received[kWarpLanes];      // what the participants brought
+  uint32_t live;                      // lanes that have not exited
+  uint32_t waiting;                   // in a warp operation
+  uint32_t ready;                     // whose operation is complete: they go before all others
+  uint32_t blocked;                   // at a barrier
+  uint32_t clock;                     // of stamps
+  uint32_t entry_clock;               // when the warp was last entered
+  uint32_t checked_live;              // what `live` was when waiting lanes were last looked at
+  uint32_t reserved;
+};
+
+enum class SplitStatus : uint32_t {
+  finished = 0,
+  waiting = 1,  // every lane that could run waits for memory to change
+  blocked = 2,  // at barriers, or for lanes that are
+};
+
+/// Mode c: runs one warp until no lane can go on, on the caller's stack. Scratch as in mode b.
+using SplitEntry = SplitStatus (*)(const LaunchRecord*, BlockState*, uint32_t warp);
 
 static_assert(offsetof(LaunchRecord, params) == 0 && offsetof(LaunchRecord, variables) == 8 &&
               offsetof(LaunchRecord, runtime) == 16 && offsetof(LaunchRecord, grid) == 24 &&

@@ -12,8 +12,8 @@ namespace {
 
 class Splitter {
  public:
-  Splitter(const ptx::Module& module, const ptx::Function& function)
-      : module_(module), function_(function) {}
+  Splitter(const ptx::Module& module, const ptx::Function& function, bool parted)
+      : module_(module), function_(function), parted_(parted) {}
 
   Result<std::vector<RawBlock>> run() {
     starts_.assign(function_.code.size() + 1, kNone);
@@ -98,9 +98,10 @@ class Splitter {
 
   uint32_t append(const Instruction& instruction, uint32_t current) {
     blocks_[current].insts.push_back(&instruction);
-    if (!is_barrier(instruction)) return current;
+    const bool meets = parted_ && is_meeting(instruction);
+    if (!is_barrier(instruction) && !meets) return current;
     uint32_t fresh = next(current);
-    blocks_[current].end = End::barrier;
+    blocks_[current].end = meets ? End::meeting : End::barrier;
     blocks_[current].terminator = &instruction;
     return fresh;
   }
@@ -171,6 +172,7 @@ class Splitter {
 
   const ptx::Module& module_;
   const ptx::Function& function_;
+  const bool parted_;
   std::vector<RawBlock> blocks_;
   std::vector<uint32_t> starts_;  // block that begins at an instruction with a label
   std::vector<Fix> fixes_;
@@ -232,7 +234,8 @@ void merge_latches(std::vector<RawBlock>& blocks) {
     bool single = loop.latches.size() == 1 && forest.innermost[loop.latches[0]] == l &&
                   std::count(blocks[loop.latches[0]].targets.begin(),
                              blocks[loop.latches[0]].targets.end(), loop.header) == 1 &&
-                  blocks[loop.latches[0]].end != End::barrier;
+                  blocks[loop.latches[0]].end != End::barrier &&
+                  blocks[loop.latches[0]].end != End::meeting;
     if (single) continue;
     RawBlock latch;
     latch.end = End::jump;
@@ -245,13 +248,12 @@ void merge_latches(std::vector<RawBlock>& blocks) {
 
 }  // namespace
 
-Result<std::vector<RawBlock>> split_blocks(const ptx::Module& module,
-                                           const ptx::Function& function) {
-  return Splitter(module, function).run();
+Result<std::vector<RawBlock>> split_blocks(const ptx::Module& module, const ptx::Function& function,
+                                           bool parted) {
+  return Splitter(module, function, parted).run();
 }
 
-Status normalise_blocks(const ptx::Module& module, const ptx::Function& function,
-                        std::vector<RawBlock>& blocks) {
+const Instruction* normalise_blocks(std::vector<RawBlock>& blocks) {
   for (auto& block : blocks) {
     if (block.end == End::branch && block.targets[0] == block.targets[1]) {
       block.end = End::jump;
@@ -268,20 +270,17 @@ Status normalise_blocks(const ptx::Module& module, const ptx::Function& function
   blocks.insert(blocks.begin(), std::move(entry));
   make_exits_private(blocks);
   renumber(blocks);
-  Graph graph = graph_of(blocks);
-  LoopForest forest = find_loops(graph, DominatorTree(graph, 0));
-  if (forest.irreducible != kNoNode) {
-    const auto& block = blocks[forest.irreducible];
-    const Instruction* at = !block.insts.empty() ? block.insts[0] : block.terminator;
-    return make_error(KM_ERROR_UNSUPPORTED_PTX,
-                      "%s: '%s' needs split warps, which this version does not have: a loop is "
-                      "entered at more than one place near %s",
-                      module.name.c_str(), function.name.c_str(),
-                      at ? describe(module, *at).c_str() : "its end");
-  }
   merge_latches(blocks);
   renumber(blocks);
-  return {};
+  const Graph graph = graph_of(blocks);
+  const LoopForest forest = find_loops(graph, DominatorTree(graph, 0));
+  if (forest.irreducible == kNoNode) return nullptr;
+  // Somewhere from here on there is an instruction: a block without one only jumps.
+  for (uint32_t b = forest.irreducible; b < blocks.size(); ++b) {
+    if (!blocks[b].insts.empty()) return blocks[b].insts[0];
+    if (blocks[b].terminator != nullptr) return blocks[b].terminator;
+  }
+  return blocks[0].terminator;
 }
 
 }  // namespace km::simt

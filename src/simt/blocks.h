@@ -15,10 +15,10 @@ struct RawBlock {
   const ptx::Instruction* terminator = nullptr;
 };
 
-Result<std::vector<RawBlock>> split_blocks(const ptx::Module& module,
-                                           const ptx::Function& function);
+Result<std::vector<RawBlock>> split_blocks(const ptx::Module& module, const ptx::Function& function,
+                                           bool parted);
 /// One latch per loop, an entry without predecessors, a private block for every plain return.
-Status normalise_blocks(const ptx::Module& module, const ptx::Function& function,
-                        std::vector<RawBlock>& blocks);
+/// Gives an instruction near a loop that is entered at more than one place, null: there is none.
+const ptx::Instruction* normalise_blocks(std::vector<RawBlock>& blocks);
 
 }  // namespace km::simt

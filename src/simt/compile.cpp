@@ -22,23 +22,47 @@ bool has_barrier(const Kernel& kernel) {
                      [](const Block& block) { return block.end == End::barrier; });
 }
 
-Error needs_split_warps(const KernelInfo& info, const std::string& reason) {
-  return make_error(KM_ERROR_UNSUPPORTED_PTX,
-                    "%s for this block size; '%s' then needs split warps (execution mode c), which "
-                    "this version of the cpu backend does not have",
-                    reason.c_str(), info.name.c_str());
+/// What a Plan points to.
+struct Analyses {
+  Kernel parted;  // mode c
+  Shapes shapes;
+  Classification classification;
+};
+
+ShapeOptions options_for(const AnalysedKernel& analysed, const Variant& variant) {
+  ShapeOptions options;
+  options.block = variant.block;
+  options.assume_no_wrap = variant.assume_no_wrap;
+  options.local_stride_bytes = analysed.layout.local_stride_bytes();
+  return options;
 }
 
-/// Decides mode, lanes and regions; leaves `plan` ready for the emitter.
-Status choose_plan(const KernelInfo& info, const AnalysedKernel& analysed, Plan& plan,
-                   Shapes& shapes) {
+/// Mode c runs every kernel, in any block.
+Status plan_split_warps(const ProgramImpl& program, const AnalysedKernel& analysed, Plan& plan,
+                        Analyses& own) {
+  KM_ASSIGN(own.parted, build_kernel(program.module(), *analysed.function, true));
+  ShapeOptions options = options_for(analysed, plan.variant);
+  options.parted = true;
+  own.shapes = analyse_shapes(own.parted, options);
+  own.classification = classify(own.parted, own.shapes);
+  plan.kernel = &own.parted;
+  plan.waiting_loop = &own.classification.waiting_loop;
+  plan.mode = Mode::split_warps;
+  plan.lanes = kWarpLanes;
+  plan.packets = 1;
+  plan.split = false;
+  plan.regions = find_regions(own.parted, false);
+  plan.linear = {order_blocks(own.parted, own.shapes, plan.regions.list[0])};
+  return {};
+}
+
+/// Decides mode, lanes and regions. False: only split warps run it.
+bool choose_plan(const AnalysedKernel& analysed, Plan& plan, Shapes& shapes) {
   const Kernel& kernel = analysed.kernel;
+  if (kernel.irreducible != nullptr || plan.variant.least_mode == Mode::split_warps) return false;
   const auto& block = plan.variant.block;
   const uint64_t threads = uint64_t{block[0]} * block[1] * block[2];
-  ShapeOptions options;
-  options.block = block;
-  options.assume_no_wrap = plan.variant.assume_no_wrap;
-  options.local_stride_bytes = analysed.layout.local_stride_bytes();
+  ShapeOptions options = options_for(analysed, plan.variant);
   options.lanes = choose_lanes(kernel, block);
   shapes = analyse_shapes(kernel, options);
   Classification classification = classify(kernel, shapes);
@@ -46,6 +70,7 @@ Status choose_plan(const KernelInfo& info, const AnalysedKernel& analysed, Plan&
       options.lanes == kWarpLanes) {
     classification.mode = Mode::run_to_completion;  // one warp waits for nobody
   }
+  classification.mode = std::max(classification.mode, plan.variant.least_mode);
   plan.split = false;
   if (classification.mode == Mode::run_to_completion && has_barrier(kernel) &&
       threads > options.lanes) {
@@ -55,42 +80,37 @@ Status choose_plan(const KernelInfo& info, const AnalysedKernel& analysed, Plan&
   if (classification.mode == Mode::suspendable_warps && options.lanes != kWarpLanes) {
     options.lanes = kWarpLanes;
     shapes = analyse_shapes(kernel, options);
-    const Classification again = classify(kernel, shapes);
-    if (again.mode == Mode::split_warps) return needs_split_warps(info, again.reason);
+    classification.mode = std::max(classification.mode, classify(kernel, shapes).mode);
   }
-  if (classification.mode == Mode::split_warps) {
-    return needs_split_warps(info, classification.reason);
-  }
+  if (classification.mode == Mode::split_warps) return false;
   plan.mode = classification.mode;
   plan.lanes = options.lanes;
   plan.packets = static_cast<uint32_t>((threads + plan.lanes - 1) / plan.lanes);
   plan.regions = find_regions(kernel, plan.split);
-  return {};
+  for (const Region& region : plan.regions.list) {
+    plan.linear.push_back(linearize(kernel, shapes, region, plan.split));
+    if (dump_enabled("masks")) {
+      dump_stage("masks", kernel.function->name, dump(kernel, plan.linear.back()));
+    }
+    const bool passed_by = plan.linear.back().barrier_with_waiting_lanes != kNone;
+    if (plan.mode == Mode::suspendable_warps && passed_by) return false;
+  }
+  return true;
 }
 
 Result<Object> compile_variant(const ProgramImpl& program, uint32_t index, const Variant& variant) {
   const AnalysedKernel& analysed = program.analysed(index);
   const KernelInfo& info = program.kernels()[index];
-  Shapes shapes;
+  Analyses own;
   Plan plan;
   plan.kernel = &analysed.kernel;
-  plan.shapes = &shapes;
+  plan.shapes = &own.shapes;
   plan.layout = &analysed.layout;
   plan.variable_of_symbol = &program.variable_of_symbol();
   plan.params = &info.params;
   plan.variant = variant;
-  KM_TRY(choose_plan(info, analysed, plan, shapes));
-  for (const Region& region : plan.regions.list) {
-    plan.linear.push_back(linearize(analysed.kernel, shapes, region, plan.split));
-    if (dump_enabled("masks")) {
-      dump_stage("masks", info.name, dump(analysed.kernel, plan.linear.back()));
-    }
-    const BlockId waiting = plan.linear.back().barrier_with_waiting_lanes;
-    if (plan.mode == Mode::suspendable_warps && waiting != kNone) {
-      return needs_split_warps(
-          info, describe(program.module(), *analysed.kernel.blocks[waiting].terminator) +
-                    " is passed by while lanes of the warp wait elsewhere");
-    }
+  if (!choose_plan(analysed, plan, own.shapes)) {
+    KM_TRY(plan_split_warps(program, analysed, plan, own));
   }
   KM_ASSIGN(auto machine, make_target_machine(variant.isa));
   Emitter emitter(plan, *machine);

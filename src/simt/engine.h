@@ -29,7 +29,7 @@ Result<Isa> select_isa();
 enum class Mode : uint8_t {
   run_to_completion = 1,  // a: GridEntry
   suspendable_warps = 2,  // b: WarpEntry
-  split_warps = 3,        // c: WarpEntry
+  split_warps = 3,        // c: SplitEntry
 };
 
 struct Param {
@@ -79,7 +79,8 @@ struct Variant {
   /// Code made with it takes for granted that 32-bit index expressions do not wrap in this launch,
   /// which Code::precheck() proves from grid, block and arguments before the launch.
   bool assume_no_wrap = true;
-  bool checked = false;  // KM_CPU_MEMORY=checked
+  bool checked = false;                       // KM_CPU_MEMORY=checked
+  Mode least_mode = Mode::run_to_completion;  // KM_CPU_MODE: a more general one than needed
   Isa isa = Isa::avx2;
   friend bool operator==(const Variant&, const Variant&) = default;
 };
@@ -115,8 +116,9 @@ class Code {
 
   virtual ~Code() = default;
   virtual const CodeInfo& info() const = 0;
-  virtual GridEntry grid_entry() const = 0;  // null unless mode a
-  virtual WarpEntry warp_entry() const = 0;  // null in mode a
+  virtual GridEntry grid_entry() const = 0;    // null unless mode a
+  virtual WarpEntry warp_entry() const = 0;    // null unless mode b
+  virtual SplitEntry split_entry() const = 0;  // null unless mode c
   /// For code made with Variant::assume_no_wrap: whether this launch may run it (about 20 ns; call
   /// it with the complete launch record). If not, run the variant without that assumption.
   virtual bool precheck(const LaunchRecord& record) const = 0;

@@ -48,6 +48,7 @@ enum class End : uint8_t {
   branch,   // succs[0] where the condition holds, succs[1] elsewhere
   table,    // brx.idx: succs by index
   barrier,  // jump after a barrier instruction, the last of the block
+  meeting,  // jump after a warp operation that waits for its members; only in parted kernels
   exit,     // the thread ends, or the function returns
 };
 
@@ -66,14 +67,18 @@ struct Kernel {
   const ptx::Function* function = nullptr;
   std::vector<Value> values;
   std::vector<Block> blocks;  // 0 is the entry and has no predecessor; all are reachable
+  /// A loop is entered at more than one place, near this instruction: only mode c runs that.
+  const ptx::Instruction* irreducible = nullptr;
 
   Graph graph() const;
 };
 
 /// Splits the body into blocks, turns guards of effects into branches, gives every back edge of a
 /// loop one latch and every plain `ret` a block of its own, and puts registers into SSA form.
+/// `parted`: for mode c, warp operations that wait end their blocks.
 /// KM_ERROR_UNSUPPORTED_PTX for control flow that no mode of this version runs.
-Result<Kernel> build_kernel(const ptx::Module& module, const ptx::Function& function);
+Result<Kernel> build_kernel(const ptx::Module& module, const ptx::Function& function,
+                            bool parted = false);
 
 /// The text KM_DUMP=ir prints.
 std::string dump(const Kernel& kernel);
@@ -85,6 +90,8 @@ bool has_effects(const ptx::Instruction& instruction);
 bool is_barrier(const ptx::Instruction& instruction);
 /// Exchanges data or waits within a warp.
 bool is_warp_operation(const ptx::Instruction& instruction);
+/// A warp operation with a member mask: it waits until the members have come to it.
+bool is_meeting(const ptx::Instruction& instruction);
 /// "kernel.ptx:41: 'bar.sync 0'", for messages.
 std::string describe(const ptx::Module& module, const ptx::Instruction& instruction);
 

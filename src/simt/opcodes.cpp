@@ -61,6 +61,13 @@ bool is_warp_operation(const Instruction& instruction) {
   }
 }
 
+bool is_meeting(const Instruction& instruction) {
+  if (instruction.opcode == Opcode::bar || instruction.opcode == Opcode::barrier) {
+    return instruction.has(Modifier::warp);
+  }
+  return is_warp_operation(instruction) && instruction.has(Modifier::sync);
+}
+
 bool has_effects(const Instruction& instruction) {
   switch (instruction.opcode) {
     case Opcode::ld:

@@ -206,13 +206,8 @@ Status ProgramImpl::add_kernel(const ptx::Function& function) {
   if (function.reqntid[0] != 0) options.block = function.reqntid;
   for (auto& size : options.block) size = std::max(1u, size);
   options.local_stride_bytes = analysed.layout.local_stride_bytes();
+  options.parted = analysed.kernel.irreducible != nullptr;
   const auto classification = classify(analysed.kernel, analyse_shapes(analysed.kernel, options));
-  if (classification.mode == Mode::split_warps) {
-    return make_error(KM_ERROR_UNSUPPORTED_PTX,
-                      "%s; '%s' needs split warps (execution mode c), which this version of the "
-                      "cpu backend does not have",
-                      classification.reason.c_str(), function.name.c_str());
-  }
   info.mode = classification.mode;
   info.mode_reason = classification.reason;
   info.params = params_of(analysed.kernel, &info.param_bytes);

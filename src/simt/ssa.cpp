@@ -282,11 +282,12 @@ Graph Kernel::graph() const {
   return graph;
 }
 
-Result<Kernel> build_kernel(const ptx::Module& module, const ptx::Function& function) {
-  KM_ASSIGN(auto raw, split_blocks(module, function));
-  KM_TRY(normalise_blocks(module, function, raw));
-  Builder builder(module, function, raw);
-  return builder.run();
+Result<Kernel> build_kernel(const ptx::Module& module, const ptx::Function& function, bool parted) {
+  KM_ASSIGN(auto raw, split_blocks(module, function, parted));
+  const Instruction* irreducible = normalise_blocks(raw);
+  Kernel kernel = Builder(module, function, raw).run();
+  kernel.irreducible = irreducible;
+  return kernel;
 }
 
 }  // namespace km::simt

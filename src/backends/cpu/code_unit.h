@@ -14,12 +14,13 @@ struct CodeUnit {
   CodeUnit(const CodeUnit&) = delete;
   CodeUnit& operator=(const CodeUnit&) = delete;
 
-  uint64_t id;                           // never used again, unlike an address
-  simt::GridEntry grid_entry = nullptr;  // mode a
-  simt::WarpEntry warp_entry = nullptr;  // modes b and c
-  uint64_t begin = 0, end = 0;           // addresses of the instructions
-  uint64_t scratch_bytes = 0;            // mode a: per worker; otherwise per warp
-  uint64_t stack_bytes = 0;              // below the entry
+  uint64_t id;                             // never used again, unlike an address
+  simt::GridEntry grid_entry = nullptr;    // mode a
+  simt::WarpEntry warp_entry = nullptr;    // mode b
+  simt::SplitEntry split_entry = nullptr;  // mode c
+  uint64_t begin = 0, end = 0;             // addresses of the instructions
+  uint64_t scratch_bytes = 0;              // mode a: per worker; otherwise per warp
+  uint64_t stack_bytes = 0;                // below the entry
   /// What one block took lately, 0: never run. Decides how a launch is spread.
   mutable std::atomic<float> ticks_per_block{0};
 

@@ -39,6 +39,16 @@ Status load_memory_mode(Config* config) {
                     text.c_str());
 }
 
+Status load_mode(Config* config) {
+  std::string text = env(EnvVar::KM_CPU_MODE).value_or("a");
+  if (text != "a" && text != "b" && text != "c") {
+    return make_error(KM_ERROR_INVALID_ARGUMENT, "KM_CPU_MODE is '%s': give a, b or c",
+                      text.c_str());
+  }
+  config->least_mode = static_cast<simt::Mode>(text[0] - 'a' + 1);
+  return {};
+}
+
 }  // namespace
 
 Status load_config() {
@@ -52,6 +62,7 @@ Status load_config() {
             env_integer(EnvVar::KM_KERNEL_TIMEOUT_MS, 0, uint64_t{1} << 40, 0));
   KM_TRY(load_capability(&config));
   KM_TRY(load_memory_mode(&config));
+  KM_TRY(load_mode(&config));
   KM_ASSIGN(config.isa, simt::select_isa());
   config.devices = static_cast<uint32_t>(devices);
   config.threads = static_cast<uint32_t>(threads < devices ? devices : threads);

@@ -1,9 +1,11 @@
 #include "backends/cpu/executor.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 #include <new>
 
@@ -30,22 +32,6 @@ std::atomic<bool> start_times{false};
 std::atomic<uint64_t> window_bytes{kWindowBytes};
 
 /// Address space for a window; smaller where a limit forbids 4 GiB.
-/// Offsets are signed: half of the window lies below its beginning.
-GuardedRange reserve_window() {
-  for (uint64_t size = window_bytes.load(); size >= kSmallestWindowBytes; size /= 4) {
-    GuardedRange range = GuardedRange::reserve(size / 2, size / 2);
-    if (!range) continue;
-    if (window_bytes.exchange(size) != size) {
-      log(LogLevel::kInfo, "cpu",
-          "address space is limited: shared memory windows are %llu MiB instead of 4 GiB, so "
-          "wild shared memory addresses may not fault",
-          static_cast<unsigned long long>(size >> 20));
-    }
-    return range;
-  }
-  return {};
-}
-
 /// For kernels without shared memory: every access faults.
 uint8_t* empty_window() {
   static GuardedRange* const range = new GuardedRange(reserve_window());
@@ -72,6 +58,22 @@ Error no_memory(const char* what, uint64_t size_bytes) {
 }
 
 }  // namespace
+
+/// Offsets are signed: half of the window lies below its beginning.
+GuardedRange reserve_window() {
+  for (uint64_t size = window_bytes.load(); size >= kSmallestWindowBytes; size /= 4) {
+    GuardedRange range = GuardedRange::reserve(size / 2, size / 2);
+    if (!range) continue;
+    if (window_bytes.exchange(size) != size) {
+      log(LogLevel::kInfo, "cpu",
+          "address space is limited: shared memory windows are %llu MiB instead of 4 GiB, so "
+          "wild shared memory addresses may not fault",
+          static_cast<unsigned long long>(size >> 20));
+    }
+    return range;
+  }
+  return {};
+}
 
 bool Executor::make() {
   stack_ = GuardedRange::make(kStackBytes);
@@ -124,6 +126,11 @@ Status Executor::select_window(uint64_t shared_bytes) {
 
 Status Executor::prepare_scratch(const LaunchRun& launch, uint32_t warp_count) {
   uint64_t each = launch.unit->scratch_bytes;
+  if (launch.unit->split_entry != nullptr) {  // every block has its own, one of them for certain
+    if (split_blocks_.empty()) split_blocks_.push_back(std::make_unique<SplitBlock>());
+    if (split_blocks_[0]->prepare(launch.shared_bytes, each, warp_count)) return {};
+    return no_memory("blocks", launch.shared_bytes + each * warp_count);
+  }
   uint64_t needed = launch.unit->warp_entry != nullptr ? each * warp_count : each;
   if (needed > scratch_.size_bytes()) {
     scratch_ = GuardedRange();
@@ -188,11 +195,65 @@ void Executor::run_warps() {
   }
 }
 
+/// The next block of the launch, as long as this thread has room for it.
+bool Executor::start_split_block() {
+  if (resident_blocks_.size() >= kMaxResidentBlocks) return false;
+  if (first_untaken_ == end_untaken_ && !launch_->range.take(&first_untaken_, &end_untaken_)) {
+    return false;
+  }
+  if (idle_blocks_.empty()) {
+    split_blocks_.push_back(std::make_unique<SplitBlock>());
+    idle_blocks_.push_back(split_blocks_.back().get());
+  }
+  SplitBlock* block = idle_blocks_.back();  // the last is the one made ready beforehand
+  if (!block->prepare(launch_->shared_bytes, launch_->unit->scratch_bytes, state_.warp_count)) {
+    return false;
+  }
+  idle_blocks_.pop_back();
+  resident_blocks_.push_back(block);
+  set_block(&state_, launch_->record, first_untaken_++);
+  const uint32_t* size = launch_->record.block;
+  block->begin(state_, size[0] * size[1] * size[2]);
+  return true;
+}
+
+void Executor::run_split() {
+  const auto pc = reinterpret_cast<uint64_t>(launch_->unit->split_entry);
+  resident_blocks_.clear();
+  idle_blocks_.clear();
+  for (auto& block : split_blocks_) idle_blocks_.push_back(block.get());
+  std::reverse(idle_blocks_.begin(), idle_blocks_.end());
+  first_untaken_ = end_untaken_ = 0;
+  for (uint32_t idle_turns = 0;;) {
+    bool progress = false;
+    for (size_t i = 0; i < resident_blocks_.size();) {
+      split_ = resident_blocks_[i];
+      running_ = split_->state();
+      const SplitBlock::Turn turn = split_->run(&launch_->record, launch_->unit->split_entry);
+      if (turn == SplitBlock::Turn::deadlock) raise_deadlock(0);
+      progress = progress || turn != SplitBlock::Turn::waiting;
+      ++i;
+      if (turn != SplitBlock::Turn::finished) continue;
+      ++blocks_;
+      idle_blocks_.push_back(split_);
+      resident_blocks_.erase(resident_blocks_.begin() + static_cast<ptrdiff_t>(--i));
+    }
+    check_stop(pc);
+    if (progress && !resident_blocks_.empty()) continue;
+    if (start_split_block()) continue;
+    if (resident_blocks_.empty()) break;
+    if (++idle_turns % 64 == 0) sched_yield();
+  }
+  running_ = &state_;
+}
+
 void Executor::run_blocks(void* argument) {
   auto* self = static_cast<Executor*>(argument);
   after_switch(nullptr, &self->host_low_, &self->host_size_);
   if (self->launch_->unit->grid_entry != nullptr) {
     self->run_grid();
+  } else if (self->launch_->unit->split_entry != nullptr) {
+    self->run_split();
   } else {
     self->run_warps();
   }
@@ -201,6 +262,7 @@ void Executor::run_blocks(void* argument) {
 
 Ending Executor::enter(LaunchRun& launch) {
   launch_ = &launch;
+  running_ = &state_;
   guard_.stop = launch.stop;
   guard_.fault = {};
   fault_.kind = simt::FaultKind::none;
@@ -227,16 +289,16 @@ void Executor::note_fault(Ending ending) {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx")) asm volatile("vzeroupper" ::: "memory");
 #endif
-  for (int i = 0; i < 3; ++i) fault_.block[i] = state_.block[i];
-  fault_.shared_address = reinterpret_cast<uint64_t>(state_.shared);
+  for (int i = 0; i < 3; ++i) fault_.block[i] = running_->block[i];
+  fault_.shared_address = reinterpret_cast<uint64_t>(running_->shared);
   if (fault_.kind == simt::FaultKind::none) {  // found by a signal
     fault_.fault = guard_.fault;
-    fault_.thread = state_.first_thread;
+    fault_.thread = running_->first_thread;
     fault_.has_thread = false;
     fault_.deadlock = false;
     fault_.size_bytes = 0;
     fault_.line = 0;
-    fault_.helper_line = state_.line;
+    fault_.helper_line = running_->line;
     fault_.text.clear();
     if (ending == Ending::stopped) {
       fault_.kind = simt::FaultKind::stopped;
@@ -248,10 +310,10 @@ void Executor::note_fault(Ending ending) {
 AddressRange Executor::find_memory(uint64_t address, uint64_t size_bytes) const {
   const CodeUnit& unit = *launch_->unit;
   const uint64_t scratch_bytes =
-      unit.scratch_bytes * (unit.warp_entry != nullptr ? state_.warp_count : 1);
-  const AddressRange shared{reinterpret_cast<uint64_t>(state_.shared), launch_->shared_bytes};
+      unit.scratch_bytes * (unit.grid_entry != nullptr ? 1 : running_->warp_count);
+  const AddressRange shared{reinterpret_cast<uint64_t>(running_->shared), launch_->shared_bytes};
   if (shared.holds(address, size_bytes)) return shared;
-  const AddressRange scratch{reinterpret_cast<uint64_t>(state_.scratch), scratch_bytes};
+  const AddressRange scratch{reinterpret_cast<uint64_t>(running_->scratch), scratch_bytes};
   if (scratch.holds(address, size_bytes)) return scratch;
   return launch_->allocations->find(address, size_bytes);
 }
@@ -317,7 +379,7 @@ KM_NO_SANITIZE void Executor::raise_deadlock(uint64_t pc) {
   fault_.kind = simt::FaultKind::trap;
   fault_.fault = {};
   fault_.fault.pc = pc;
-  fault_.thread = state_.first_thread;
+  fault_.thread = running_->first_thread;
   fault_.has_thread = false;
   fault_.deadlock = true;
   leave(Ending::faulted);

@@ -7,11 +7,13 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "backends/cpu/address_space.h"
 #include "backends/cpu/allocations.h"
 #include "backends/cpu/fault.h"
 #include "backends/cpu/launch_run.h"
+#include "backends/cpu/split_blocks.h"
 #include "backends/cpu/warps.h"
 #include "base/result.h"
 
@@ -66,8 +68,9 @@ class Executor {
   void check_stack(uint64_t size_bytes, uint64_t pc);
   /// The memory around an access that the launch may make, empty: it may not.
   AddressRange find_memory(uint64_t address, uint64_t size_bytes) const;
-  uint32_t first_thread() const { return state_.first_thread; }
+  uint32_t first_thread() const { return running_->first_thread; }
   Warps& warps() { return warps_; }
+  SplitBlock& split_block() { return *split_; }
   const LaunchRun& launch() const { return *launch_; }
 
  private:
@@ -90,6 +93,8 @@ class Executor {
   static void run_blocks(void* argument);
   void run_grid();
   void run_warps();
+  void run_split();
+  bool start_split_block();
 
   CodeGuard guard_;
   GuardedRange stack_;
@@ -98,6 +103,12 @@ class Executor {
   uint32_t window_ = 0;
   Warps warps_;
   simt::BlockState state_{};
+  simt::BlockState* running_ = &state_;  // of the block that runs now
+  // Mode c.
+  std::vector<std::unique_ptr<SplitBlock>> split_blocks_;
+  std::vector<SplitBlock*> idle_blocks_, resident_blocks_;
+  SplitBlock* split_ = nullptr;                   // the one that runs now
+  uint64_t first_untaken_ = 0, end_untaken_ = 0;  // blocks taken from the range, not yet started
   KernelFault fault_;
 
   LaunchRun* launch_ = nullptr;
@@ -114,6 +125,9 @@ class Executor {
   std::atomic<const void*> owner_{nullptr};  // of the launch that runs here now
   std::atomic<uint64_t> start_ns_{0};
 };
+
+/// For shared memory: offsets are signed 32-bit numbers from its beginning.
+GuardedRange reserve_window();
 
 /// The executor of this thread, made at the first use and kept until the thread ends. Null when the
 /// thread cannot run generated code (signals blocked, no memory): then it must only wait.

@@ -42,6 +42,7 @@ KernelCode::KernelCode(const Function* function, const simt::Variant& variant,
     : function_(function), variant_(variant), code_(std::move(code)) {
   grid_entry = code_->grid_entry();
   warp_entry = code_->warp_entry();
+  split_entry = code_->split_entry();
   begin = code_->begin();
   end = code_->end();
   scratch_bytes = code_->info().scratch_bytes;
@@ -126,6 +127,7 @@ simt::Variant Function::variant_for(const uint32_t block[3], bool assume_no_wrap
   variant.block = {block[0], block[1], block[2]};
   variant.assume_no_wrap = assume_no_wrap;
   variant.checked = config().checked;
+  variant.least_mode = config().least_mode;
   variant.isa = config().isa;
   return variant;
 }

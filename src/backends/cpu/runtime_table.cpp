@@ -9,6 +9,7 @@
 #include "backends/cpu/futex.h"
 #include "backends/cpu/output.h"
 #include "backends/cpu/sanitizers.h"
+#include "simt/runtime/split_warp.h"
 
 // The caller's address is where generated code was: it must be taken in the entry itself.
 #define KM_CALLER_PC (reinterpret_cast<uint64_t>(__builtin_return_address(0)) - 1)
@@ -147,6 +148,13 @@ KM_NO_SANITIZE void check_range(const LaunchRecord*, BlockState* state, const ui
   out_range[1] = fits ? range.size_bytes - extent_bytes : 0;
 }
 
+void split_barrier(const LaunchRecord*, BlockState* state, simt::SplitWarp* warp, uint32_t lanes,
+                   uint32_t id, uint32_t thread_count, uint32_t predicates, uint32_t waits,
+                   uint32_t next) {
+  executor_of(state).split_block().arrive(warp, lanes, id, thread_count, predicates, waits != 0,
+                                          next);
+}
+
 constexpr simt::RuntimeTable kTable = {
     .raise = raise,
     .print = print,
@@ -158,6 +166,9 @@ constexpr simt::RuntimeTable kTable = {
     .time_ns = now_ns,
     .sleep_ns = sleep_ns,
     .check_range = check_range,
+    .split_next = simt::split_next,
+    .split_meet = simt::split_meet,
+    .split_barrier = split_barrier,
 };
 
 }  // namespace

@@ -65,6 +65,11 @@ class Classifier {
   Classifier(const Kernel& kernel, const Shapes& shapes) : kernel_(kernel), shapes_(shapes) {}
 
   Classification run() {
+    result_.waiting_loop.assign(shapes_.loops.loops.size(), 0);
+    if (kernel_.irreducible != nullptr) {
+      require(Mode::split_warps, kernel_.irreducible,
+              "is near a loop that is entered at more than one place");
+    }
     check_barriers();
     check_warp_operations();
     check_loops();
@@ -74,7 +79,9 @@ class Classifier {
  private:
   void require(Mode mode, const Instruction* cause, const char* reason) {
     if (static_cast<int>(mode) <= static_cast<int>(result_.mode)) return;
-    result_ = {mode, describe(*kernel_.module, *cause) + " " + reason, cause};
+    result_.mode = mode;
+    result_.reason = describe(*kernel_.module, *cause) + " " + reason;
+    result_.cause = cause;
   }
 
   void check_barriers() {
@@ -185,24 +192,59 @@ class Classifier {
   }
 
   /// A loop may wait for another lane, warp or block when its exit depends on memory that they
-  /// change. A compare-and-swap that retries with the value it has just seen always lets someone
-  /// through, so it does not wait.
+  /// change; or, where compilers fold a waiting loop into the one around it, when some way round
+  /// the loop passes no exit that does not. A compare-and-swap that retries with the value it has
+  /// just seen always lets someone through, so it does not wait.
   void check_loops() {
     for (uint32_t l = 0; l < shapes_.loops.loops.size(); ++l) {
-      Marks seen(kernel_.values.size());
+      std::map<BlockId, const Inst*> waits;  // branches, and what they wait for
+      Marks bounded(kernel_.blocks.size());  // exits that do not wait
       for (BlockId b : shapes_.loops.loops[l].nodes) {
         const Block& block = kernel_.blocks[b];
-        bool exits = std::any_of(block.succs.begin(), block.succs.end(),
-                                 [&](BlockId succ) { return !shapes_.loops.contains(l, succ); });
-        if (exits && block.condition != kNone) check_slice(l, block.condition, seen);
+        if (block.condition == kNone) continue;
+        const bool exits = std::any_of(block.succs.begin(), block.succs.end(), [&](BlockId succ) {
+          return !shapes_.loops.contains(l, succ);
+        });
+        const Inst* awaited = find_wait(l, block.condition);
+        if (awaited != nullptr) waits[b] = awaited;
+        if (awaited != nullptr && exits) note_wait(l, *awaited);
+        bounded[b] = exits && awaited == nullptr && shapes_.loops.innermost[b] == l;
+      }
+      for (const auto& [branch, awaited] : waits) {
+        if (goes_round(l, branch, bounded)) note_wait(l, *awaited);
       }
     }
   }
 
-  void check_slice(uint32_t loop, ValueId from, Marks& seen) {
+  void note_wait(uint32_t loop, const Inst& awaited) {
+    require(Mode::split_warps, awaited.ptx, "decides when a loop ends, which may wait for others");
+    result_.waiting_loop[loop] = 1;
+  }
+
+  /// From the branch back to it inside the loop, past no block of `avoided`.
+  bool goes_round(uint32_t loop, BlockId branch, const Marks& avoided) const {
+    Marks seen(kernel_.blocks.size());
+    std::vector<BlockId> stack{branch};
+    while (!stack.empty()) {
+      const BlockId block = stack.back();
+      stack.pop_back();
+      for (BlockId succ : kernel_.blocks[block].succs) {
+        if (succ == branch) return true;
+        if (seen[succ] || avoided[succ] || !shapes_.loops.contains(loop, succ)) continue;
+        seen[succ] = 1;
+        stack.push_back(succ);
+      }
+    }
+    return false;
+  }
+
+  /// What a condition depends on, computed in the loop; `found` ends the search.
+  template <class Found>
+  const Inst* search_slice(uint32_t loop, ValueId from, Found found) const {
+    Marks seen(kernel_.values.size());
     std::vector<ValueId> stack{from};
     while (!stack.empty()) {
-      ValueId value = stack.back();
+      const ValueId value = stack.back();
       stack.pop_back();
       const Value& v = kernel_.values[value];
       if (seen[value] || v.block == kNone || !shapes_.loops.contains(loop, v.block)) continue;
@@ -215,21 +257,27 @@ class Classifier {
         continue;
       }
       const Inst& inst = block.insts[v.instruction];
-      if (waits_on_memory(*inst.ptx) && !retries(loop, inst)) {
-        require(Mode::split_warps, inst.ptx, "decides when a loop ends, which may wait for others");
-      }
+      if (found(inst)) return &inst;
       for (const auto& read : inst.reads) stack.push_back(read.second);
       for (ValueId old : inst.old_values) stack.push_back(old);
       if (inst.guard != kNone) stack.push_back(inst.guard);
     }
+    return nullptr;
+  }
+
+  const Inst* find_wait(uint32_t loop, ValueId condition) const {
+    return search_slice(loop, condition, [&](const Inst& inst) {
+      return waits_on_memory(*inst.ptx) && !retries(loop, inst);
+    });
   }
 
   bool retries(uint32_t loop, const Inst& inst) const {
     if (inst.ptx->opcode != Opcode::atom || !inst.ptx->has(Modifier::cas)) return false;
     const Operand& compare = inst.ptx->operands[2];
     if (compare.kind != Operand::Kind::reg) return false;
-    const Value& v = kernel_.values[inst.read(compare.reg)];
-    return v.block != kNone && shapes_.loops.contains(loop, v.block);
+    return search_slice(loop, inst.read(compare.reg), [](const Inst& source) {
+             return source.ptx->opcode == Opcode::atom || source.ptx->opcode == Opcode::ld;
+           }) != nullptr;
   }
 
   const Kernel& kernel_;

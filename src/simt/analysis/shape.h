@@ -59,6 +59,9 @@ struct ShapeOptions {
   std::array<uint32_t, 3> block{};  // 0: unknown
   uint32_t lanes = kWarpLanes;      // of a packet: 8, 16 or 32
   bool assume_no_wrap = true;
+  /// Mode c: lanes run the same code at different times, so only what is the same whenever it is
+  /// computed is uniform.
+  bool parted = false;
   uint64_t local_stride_bytes = 0;  // between the local memories of neighbouring lanes
 };
 

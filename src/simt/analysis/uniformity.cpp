@@ -132,11 +132,22 @@ class Analysis {
         changed |= update(phi.result, meet(transfer, b, phi));
       for (const Inst& inst : kernel_.blocks[b].insts) {
         for (const auto& [reg, value] : inst.writes) {
-          changed |= update(value, transfer.result(inst, b, reg));
+          changed |= update(value, lasting(transfer.result(inst, b, reg), inst));
         }
       }
     }
     return changed;
+  }
+
+  /// In mode c a value must be the same whenever its instruction runs.
+  Shape lasting(const Shape& shape, const Inst& inst) const {
+    if (!shapes_.options.parted || shape.kind == Shape::Kind::unknown) return shape;
+    using ptx::Opcode;
+    const Opcode opcode = inst.ptx->opcode;
+    const bool pure = !has_effects(*inst.ptx) || opcode == Opcode::ld || opcode == Opcode::ldu ||
+                      opcode == Opcode::div || opcode == Opcode::rem;
+    const bool lasts = pure && (shape.is_offset() || (shape.is_uniform() && shape.block_uniform));
+    return lasts ? shape : Shape::varying();
   }
 
   Shape meet(ShapeTransfer& transfer, BlockId block, const Phi& phi) {
@@ -148,6 +159,7 @@ class Analysis {
       result = transfer.join(result, shapes_.at(kernel_, phi.inputs[i], preds[i]));
     }
     if (result.kind == Shape::Kind::unknown || same) return result;
+    if (shapes_.options.parted) return Shape::varying();
     if (shapes_.divergent_join[block] || follows_divergent_loop(block)) return Shape::varying();
     if (shapes_.warp_join[block] && result.is_uniform()) result.block_uniform = false;
     return result;
@@ -164,6 +176,7 @@ class Analysis {
   }
 
   bool control_pass() {
+    if (shapes_.options.parted) return false;
     bool changed = false;
     JoinFinder finder(kernel_);
     for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {

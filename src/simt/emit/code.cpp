@@ -71,7 +71,10 @@ class LoadedCode final : public Code {
     return info_.mode == Mode::run_to_completion ? reinterpret_cast<GridEntry>(entry_) : nullptr;
   }
   WarpEntry warp_entry() const override {
-    return info_.mode == Mode::run_to_completion ? nullptr : reinterpret_cast<WarpEntry>(entry_);
+    return info_.mode == Mode::suspendable_warps ? reinterpret_cast<WarpEntry>(entry_) : nullptr;
+  }
+  SplitEntry split_entry() const override {
+    return info_.mode == Mode::split_warps ? reinterpret_cast<SplitEntry>(entry_) : nullptr;
   }
   bool precheck(const LaunchRecord& record) const override {
     return !precheck_ || reinterpret_cast<Precheck>(precheck_)(&record);

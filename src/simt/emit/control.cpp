@@ -51,6 +51,7 @@ void Emitter::emit_steps(uint32_t region, llvm::BasicBlock* packet_end) {
 }
 
 llvm::Value* Emitter::load_mask(uint32_t index) {
+  if (is_split()) return mask_of(b_.CreateLoad(b_.getInt32Ty(), group_));
   const LinearPlan& plan = plan_.linear[region_];
   const Step& step = plan.steps[index];
   if (!step_is_masked(region_, index)) return nullptr;
@@ -246,6 +247,7 @@ void Emitter::contribute_mask(uint32_t index, BlockId successor, Value* edge_mas
 
 /// Whether values of lanes that came another way must survive this edge.
 bool Emitter::edge_blends(uint32_t index, BlockId successor) const {
+  if (is_split()) return true;
   const LinearPlan& plan = plan_.linear[region_];
   const uint32_t target = plan.step_of[successor];
   if (target == kEndOfRegion || target <= index) return false;  // to the header of its loop
@@ -280,16 +282,16 @@ void Emitter::contribute_phis(uint32_t index, size_t slot, Value* edge_mask) {
   }
   for (size_t p = 0; p < contents.size(); ++p) {
     const ValueId result = successor.phis[p].result;
-    auto* target = value_variable(result);
+    const Place target = value_variable(result);
     Value* content = contents[p];
-    const bool is_mask = target->getAllocatedType() == mask_storage_ &&
-                         kernel_.values[result].type == ptx::Type::pred;
+    const bool is_mask =
+        target.type == mask_storage_ && kernel_.values[result].type == ptx::Type::pred;
     if (is_mask && !has_avx512()) content = b_.CreateSExt(content, mask_storage_);
     if (blend && content->getType()->isVectorTy()) {
-      Value* old = b_.CreateLoad(target->getAllocatedType(), target);
+      Value* old = b_.CreateLoad(target.type, target.pointer);
       content = b_.CreateSelect(edge_mask, content, old);
     }
-    b_.CreateStore(content, target);
+    b_.CreateStore(content, target.pointer);
     cache_.erase(result);
     vector_cache_.erase(result);
   }
@@ -303,15 +305,15 @@ void Emitter::contribute_loop_values(uint32_t, BlockId successor, Value* edge_ma
     if (!plan_.shapes->divergent_loop[l] || loops.contains(l, successor)) continue;
     for (ValueId value : loop_values_[l]) {
       if (!plan_.shapes->dominators.dominates(kernel_.values[value].block, home)) continue;
-      auto* target = loop_variable(value, l);
+      const Place target = loop_variable(value, l);
       Value* content = vector(value);
       const bool is_mask = kernel_.values[value].type == ptx::Type::pred && !has_avx512();
       if (is_mask) content = b_.CreateSExt(content, mask_storage_);
       if (edge_mask != nullptr) {
-        Value* old = b_.CreateLoad(target->getAllocatedType(), target);
+        Value* old = b_.CreateLoad(target.type, target.pointer);
         content = b_.CreateSelect(edge_mask, content, old);
       }
-      b_.CreateStore(content, target);
+      b_.CreateStore(content, target.pointer);
     }
   }
 }

@@ -24,12 +24,15 @@ Emitter::Emitter(const Plan& plan, llvm::TargetMachine& machine)
 Result<Object> Emitter::run(llvm::TargetMachine& machine) {
   plan_values();
   plan_context();
+  if (is_split()) plan_split_values();
   plan_entry_masks();
   create_debug_info();
   create_entry();
   load_record();
   if (plan_.mode == Mode::run_to_completion) {
     emit_blocks_loop();
+  } else if (is_split()) {
+    emit_split_warp();
   } else {
     emit_warp();
   }
@@ -85,7 +88,8 @@ void Emitter::create_entry() {
   } else {
     types.push_back(b_.getInt32Ty());
   }
-  auto* type = llvm::FunctionType::get(b_.getVoidTy(), types, false);
+  auto* result = is_split() ? b_.getInt32Ty() : b_.getVoidTy();
+  auto* type = llvm::FunctionType::get(result, types, false);
   entry_ = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, kEntrySymbol, module_);
   entry_->setDoesNotThrow();
   entry_->setSubprogram(subprogram_);
@@ -348,9 +352,9 @@ void Emitter::load_context(uint32_t region) {
   for (ValueId value : plan_.regions.live_in[region]) {
     const uint32_t loop = plan_.shapes->loop_left(kernel_, value, block_);
     const Slot& slot = slots_.at({value, loop});
-    auto* target = loop == UINT32_MAX ? value_variable(value) : loop_variable(value, loop);
+    const Place target = loop == UINT32_MAX ? value_variable(value) : loop_variable(value, loop);
     if (slot.block_uniform) {
-      b_.CreateStore(b_.CreateLoad(slot.type, slot.in), target);
+      b_.CreateStore(b_.CreateLoad(slot.type, slot.in), target.pointer);
       continue;
     }
     Value* at = b_.CreateAdd(b_.CreateAdd(scratch_, i64(slot.offset_bytes)),
@@ -358,12 +362,12 @@ void Emitter::load_context(uint32_t region) {
     Value* content = b_.CreateAlignedLoad(slot.type, b_.CreateIntToPtr(at, b_.getPtrTy()),
                                           llvm::Align(slot.size_bytes >= 64 ? 64 : 8));
     bool is_predicate = kernel_.values[value].type == ptx::Type::pred;
-    if (is_predicate && target->getAllocatedType() == mask_storage_) {
+    if (is_predicate && target.type == mask_storage_) {
       Value* bits = b_.CreateTrunc(content, b_.getIntNTy(lanes_));
-      store_mask(target, b_.CreateBitCast(bits, vector_of(b_.getInt1Ty())));
+      store_mask(target.pointer, b_.CreateBitCast(bits, vector_of(b_.getInt1Ty())));
     } else {
       if (is_predicate) content = b_.CreateTrunc(content, b_.getInt1Ty());
-      b_.CreateStore(content, target);
+      b_.CreateStore(content, target.pointer);
     }
   }
   rematerialise(region);

@@ -2,6 +2,7 @@
 // its functions are spread over files by subject:
 //   emitter.cpp  the module, the entry function, the loops over blocks and packets
 //   control.cpp  steps, masks and edges of a region
+//   split.cpp    the same for mode c, where each lane has a place of its own
 //   values.cpp   where values live and how operands are read
 //   precheck.cpp the launch-time proof that index expressions do not wrap
 //   ../lower/    instructions: memory, atomics, warp operations, special registers, calls
@@ -30,6 +31,7 @@ namespace km::simt {
 
 /// Everything known of a kernel variant before code is made.
 struct Plan {
+  const std::vector<uint8_t>* waiting_loop = nullptr;  // mode c: Classification::waiting_loop
   const Kernel* kernel = nullptr;
   const Shapes* shapes = nullptr;
   const MemoryLayout* layout = nullptr;
@@ -85,8 +87,36 @@ class Emitter {
   void save_context(uint32_t from_region, uint32_t to_region);
   llvm::BasicBlock* target_of(uint32_t step);
   Value* load_mask(uint32_t step);
-  void store_mask(llvm::AllocaInst* variable, Value* mask);
+  void store_mask(Value* pointer, Value* mask);
   bool step_is_masked(uint32_t region, uint32_t step) const;
+
+  // ---- split.cpp: mode c
+  bool is_split() const { return plan_.mode == Mode::split_warps; }
+  void plan_split_values();
+  void emit_split_warp();
+  void emit_split_dispatch();
+  void emit_split_block(uint32_t index);
+  void emit_split_end(uint32_t index);
+  void emit_split_branch(uint32_t index);
+  void emit_split_barrier(uint32_t index);
+  void emit_meeting(uint32_t index);
+  void emit_after_meeting(uint32_t index);
+  void begin_split_part(uint32_t index, llvm::BasicBlock* at);
+  void go_on(uint32_t index, const std::vector<Value*>& edge_masks);
+  void leave_to(BlockId successor, Value* edge_mask);
+  bool continues_directly(uint32_t index, BlockId successor) const;
+  bool is_waiting_edge(BlockId from, BlockId to) const;
+  bool leaves_waiting_loop(BlockId from, BlockId to) const;
+  uint32_t meeting_kind(const ptx::Instruction& instruction);
+  Value* split_field(uint64_t offset);
+  Value* load_split(uint64_t offset, llvm::Type* type);
+  void store_split(uint64_t offset, Value* content, Value* mask);
+  Value* mask_of(Value* bits);
+  Value* of_first_lane(Value* lanes);
+  /// The lanes that take part in a warp operation, and what they bring.
+  Value* meeting_bits();
+  Value* meeting_mask();
+  Value* brought(const Inst& inst, const ptx::Operand& operand, ptx::Type type);
 
   // ---- values.cpp
   enum class NanClass : uint8_t { none, arithmetic, raw, mixed };
@@ -96,8 +126,12 @@ class Emitter {
   void plan_nan_classes();
   bool is_cross_block(ValueId value) const { return cross_block_[value] != 0; }
   llvm::Type* storage_type(ValueId value) const;
-  llvm::AllocaInst* value_variable(ValueId value);
-  llvm::AllocaInst* loop_variable(ValueId value, uint32_t loop);
+  struct Place {
+    Value* pointer = nullptr;
+    llvm::Type* type = nullptr;
+  };
+  Place value_variable(ValueId value);
+  Place loop_variable(ValueId value, uint32_t loop);
   Shape shape_of(ValueId value) const { return plan_.shapes->at(kernel_, value, block_); }
   /// The value's own form as seen from the current block: a scalar or base, or a vector.
   Value* stored(ValueId value);
@@ -271,9 +305,18 @@ class Emitter {
 
   std::vector<uint8_t> cross_block_;
   std::vector<NanClass> nan_class_;
-  std::vector<llvm::AllocaInst*> value_variables_;
-  std::map<std::pair<ValueId, uint32_t>, llvm::AllocaInst*> loop_variables_;
+  std::vector<Place> value_variables_;
+  std::map<std::pair<ValueId, uint32_t>, Place> loop_variables_;
   std::vector<std::vector<ValueId>> loop_values_;  // by loop: values read outside it
+
+  // Mode c.
+  Value* split_ = nullptr;             // i64, address of the SplitWarp
+  llvm::AllocaInst* group_ = nullptr;  // i32, the lanes that run
+  llvm::BasicBlock* dispatch_ = nullptr;
+  std::vector<llvm::BasicBlock*> resumes_;  // by step: what follows its meeting or barrier
+  std::vector<uint64_t> value_offsets_;     // by value, in scratch memory
+  Value* participants_ = nullptr;           // i32, while a meeting is lowered
+  std::map<std::string, uint32_t> operations_;
 
   // Context kept between regions.
   struct Slot {

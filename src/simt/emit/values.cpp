@@ -35,7 +35,7 @@ llvm::Value* Emitter::offsets_constant(const Shape& shape, llvm::Type* element) 
 void Emitter::plan_values() {
   const Shapes& shapes = *plan_.shapes;
   cross_block_.assign(kernel_.values.size(), 0);
-  value_variables_.assign(kernel_.values.size(), nullptr);
+  value_variables_.assign(kernel_.values.size(), {});
   loop_values_.resize(shapes.loops.loops.size());
   auto use = [&](ValueId value, BlockId at) {
     if (value == kNone || kernel_.values[value].block == kNone) return;
@@ -176,19 +176,25 @@ llvm::AllocaInst* Emitter::variable(llvm::Type* type, const char* name) {
   return result;
 }
 
-llvm::AllocaInst* Emitter::value_variable(ValueId value) {
-  auto*& slot = value_variables_[value];
-  if (slot == nullptr) slot = variable(storage_type(value), "v");
-  return slot;
+Emitter::Place Emitter::value_variable(ValueId value) {
+  auto* type = storage_type(value);
+  if (is_split()) {
+    Value* at = b_.CreateAdd(scratch_, i64(value_offsets_[value]));
+    return {b_.CreateIntToPtr(at, b_.getPtrTy()), type};
+  }
+  Place& place = value_variables_[value];
+  if (place.pointer == nullptr) place = {variable(type, "v"), type};
+  return place;
 }
 
-llvm::AllocaInst* Emitter::loop_variable(ValueId value, uint32_t loop) {
-  auto*& slot = loop_variables_[{value, loop}];
-  if (slot == nullptr) {
+Emitter::Place Emitter::loop_variable(ValueId value, uint32_t loop) {
+  Place& place = loop_variables_[{value, loop}];
+  if (place.pointer == nullptr) {
     auto* element = type_of(kernel_.values[value].type);
-    slot = variable(element->isIntegerTy(1) ? mask_storage_ : vector_of(element), "out");
+    auto* type = element->isIntegerTy(1) ? mask_storage_ : vector_of(element);
+    place = {variable(type, "out"), type};
   }
-  return slot;
+  return place;
 }
 
 llvm::Value* Emitter::stored(ValueId value) {
@@ -199,8 +205,8 @@ llvm::Value* Emitter::stored(ValueId value) {
     auto found = cache_.find(value);
     if (found != cache_.end()) return found->second;
   }
-  auto* slot = loop == UINT32_MAX ? value_variable(value) : loop_variable(value, loop);
-  Value* content = b_.CreateLoad(slot->getAllocatedType(), slot);
+  const Place place = loop == UINT32_MAX ? value_variable(value) : loop_variable(value, loop);
+  Value* content = b_.CreateLoad(place.type, place.pointer);
   bool is_mask = info.type == Type::pred && content->getType()->isVectorTy();
   if (is_mask && !has_avx512()) {
     content = b_.CreateICmpSLT(content, llvm::Constant::getNullValue(content->getType()));
@@ -209,9 +215,9 @@ llvm::Value* Emitter::stored(ValueId value) {
   return content;
 }
 
-void Emitter::store_mask(llvm::AllocaInst* slot, Value* content) {
+void Emitter::store_mask(Value* pointer, Value* content) {
   if (!content->getType()->isVectorTy()) content = splat(content);
-  b_.CreateStore(has_avx512() ? content : b_.CreateSExt(content, mask_storage_), slot);
+  b_.CreateStore(has_avx512() ? content : b_.CreateSExt(content, mask_storage_), pointer);
 }
 
 void Emitter::define(ValueId value, Value* content) {
@@ -219,12 +225,13 @@ void Emitter::define(ValueId value, Value* content) {
   cache_[value] = content;
   vector_cache_.erase(value);
   if (!is_cross_block(value)) return;
-  auto* slot = value_variable(value);
-  if (slot->getAllocatedType() == mask_storage_ && kernel_.values[value].type == Type::pred) {
-    store_mask(slot, content);
-  } else {
-    b_.CreateStore(content, slot);
+  const Place place = value_variable(value);
+  const bool is_mask = place.type == mask_storage_ && kernel_.values[value].type == Type::pred;
+  if (is_mask && !has_avx512()) content = b_.CreateSExt(content, mask_storage_);
+  if (is_split() && place.type->isVectorTy()) {  // other lanes keep theirs
+    content = b_.CreateSelect(mask(), content, b_.CreateLoad(place.type, place.pointer));
   }
+  b_.CreateStore(content, place.pointer);
 }
 
 // ---- Reading.

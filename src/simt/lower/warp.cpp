@@ -9,6 +9,10 @@ using ptx::Modifier;
 using ptx::Operand;
 using ptx::Type;
 
+llvm::Value* Emitter::meeting_bits() { return participants_ ? participants_ : mask_bits(); }
+
+llvm::Value* Emitter::meeting_mask() { return participants_ ? mask_of(participants_) : mask(); }
+
 /// result[l] = source[index[l]] for 32 lanes of 32 bits; indices are below 32.
 llvm::Value* Emitter::permute(Value* source, Value* index) {
   if (!has_avx512() || lanes_ != kWarpLanes) {
@@ -34,7 +38,7 @@ llvm::Value* Emitter::permute(Value* source, Value* index) {
 void Emitter::lower_shuffle(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const auto& pool = kernel_.function->operand_pool;
-  Value* source = operand(inst, ptx.operands[1], Type::b32, true, true);
+  Value* source = brought(inst, ptx.operands[1], Type::b32);
   Value* b = operand(inst, ptx.operands[2], Type::u32, true, false);
   Value* c = operand(inst, ptx.operands[3], Type::u32, true, false);
   auto constant = [&](uint32_t value) { return splat(i32(value)); };
@@ -77,8 +81,8 @@ void Emitter::lower_shuffle(const Inst& inst) {
 
 void Emitter::lower_vote(const Inst& inst) {
   const auto& ptx = *inst.ptx;
-  Value* predicate = operand(inst, ptx.operands[1], Type::pred, true, false);
-  Value* here = mask_bits();
+  Value* predicate = brought(inst, ptx.operands[1], Type::pred);
+  Value* here = meeting_bits();
   if (ptx.operand_count > 2) {
     Value* members = operand(inst, ptx.operands[2], Type::b32, false, false);
     if (!members->getType()->isVectorTy()) here = b_.CreateAnd(here, members);
@@ -101,9 +105,9 @@ void Emitter::lower_match(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const auto& pool = kernel_.function->operand_pool;
   const bool match_all = ptx.has(Modifier::all);
-  Value* content = operand(inst, ptx.operands[1], ptx.type(), true, true);
+  Value* content = brought(inst, ptx.operands[1], ptx.type());
   Value* result =
-      b_.CreateCall(match_helper(type_of(ptx.type()), match_all), {content, mask_bits()});
+      b_.CreateCall(match_helper(type_of(ptx.type()), match_all), {content, meeting_bits()});
   const Operand& target = ptx.operands[0];
   if (target.kind == Operand::Kind::reg) return define_result(inst, target.reg, result, Type::b32);
   const Operand &value = pool[target.first], &predicate = pool[target.first + 1];
@@ -116,13 +120,14 @@ void Emitter::lower_match(const Inst& inst) {
 
 void Emitter::lower_redux(const Inst& inst) {
   const auto& ptx = *inst.ptx;
-  Value* content = operand(inst, ptx.operands[1], ptx.type(), true, true);
+  Value* content = brought(inst, ptx.operands[1], ptx.type());
   const bool is_signed = ptx::is_signed(ptx.type());
   uint32_t neutral = 0;
   if (ptx.has(Modifier::and_)) neutral = UINT32_MAX;
   if (ptx.has(Modifier::min)) neutral = is_signed ? INT32_MAX : UINT32_MAX;
   if (ptx.has(Modifier::max)) neutral = is_signed ? static_cast<uint32_t>(INT32_MIN) : 0;
-  if (mask() != nullptr) content = b_.CreateSelect(mask(), content, splat(i32(neutral)));
+  Value* here = meeting_mask();
+  if (here != nullptr) content = b_.CreateSelect(here, content, splat(i32(neutral)));
   Value* result = nullptr;
   if (ptx.has(Modifier::add)) result = b_.CreateAddReduce(content);
   if (ptx.has(Modifier::min)) result = b_.CreateIntMinReduce(content, is_signed);
@@ -137,7 +142,7 @@ void Emitter::lower_redux(const Inst& inst) {
 void Emitter::lower_elect(const Inst& inst) {
   const auto& pool = kernel_.function->operand_pool;
   const Operand& target = inst.ptx->operands[0];
-  Value* leader = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, mask_bits(), b_.getFalse());
+  Value* leader = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, meeting_bits(), b_.getFalse());
   const Operand &value = pool[target.first], &predicate = pool[target.first + 1];
   if (value.kind == Operand::Kind::reg) define_result(inst, value.reg, leader, Type::b32);
   if (predicate.kind == Operand::Kind::reg) {

@@ -15,14 +15,7 @@ class Linearizer {
       : kernel_(kernel), shapes_(shapes), region_(region), split_(split) {}
 
   LinearPlan run() {
-    build_graph();
-    order_nodes();
-    plan_.steps.resize(order_.size());
-    plan_.step_of.assign(kernel_.blocks.size(), kEndOfRegion);
-    for (uint32_t i = 0; i < order_.size(); ++i) {
-      plan_.steps[i].block = blocks_[order_[i]];
-      plan_.step_of[plan_.steps[i].block] = i;
-    }
+    make_steps();
     rebuild_in_order();
     pending_.resize(order_.size());
     loop_exits_.resize(plan_.loops.loops.size());
@@ -38,7 +31,23 @@ class Linearizer {
     return std::move(plan_);
   }
 
+  LinearPlan order() {
+    make_steps();
+    return std::move(plan_);
+  }
+
  private:
+  void make_steps() {
+    build_graph();
+    order_nodes();
+    plan_.steps.resize(order_.size());
+    plan_.step_of.assign(kernel_.blocks.size(), kEndOfRegion);
+    for (uint32_t i = 0; i < order_.size(); ++i) {
+      plan_.steps[i].block = blocks_[order_[i]];
+      plan_.step_of[plan_.steps[i].block] = i;
+    }
+  }
+
   Graph subgraph(const std::vector<BlockId>& nodes) const {
     std::vector<uint32_t> index(kernel_.blocks.size(), kNone);
     for (uint32_t i = 0; i < nodes.size(); ++i) index[nodes[i]] = i;
@@ -371,6 +380,10 @@ class Linearizer {
 };
 
 }  // namespace
+
+LinearPlan order_blocks(const Kernel& kernel, const Shapes& shapes, const Region& region) {
+  return Linearizer(kernel, shapes, region, false).order();
+}
 
 LinearPlan linearize(const Kernel& kernel, const Shapes& shapes, const Region& region, bool split) {
   return Linearizer(kernel, shapes, region, split).run();

@@ -47,6 +47,10 @@ struct LinearPlan {
 /// `split`: a barrier ends the region (mode a); otherwise it is an instruction like others.
 LinearPlan linearize(const Kernel& kernel, const Shapes& shapes, const Region& region, bool split);
 
+/// Only the order of linearize(), for mode c: a block comes before those it leads to, the blocks
+/// of a loop lie together. Steps have a block and nothing else.
+LinearPlan order_blocks(const Kernel& kernel, const Shapes& shapes, const Region& region);
+
 /// The text KM_DUMP=masks prints.
 std::string dump(const Kernel& kernel, const LinearPlan& plan);
 

@@ -1,0 +1,118 @@
+#include "backends/cpu/split_blocks.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "backends/cpu/executor.h"
+#include "simt/runtime/split_warp.h"
+
+namespace km::cpu {
+
+using simt::kWarpLanes;
+using simt::SplitStatus;
+using simt::SplitWarp;
+
+bool SplitBlock::prepare(uint64_t shared_bytes, uint64_t scratch_bytes, uint32_t warp_count) {
+  if (shared_bytes != 0) {
+    const uint64_t wanted = round_up(shared_bytes, kPageBytes);
+    if (!window_) window_ = reserve_window();
+    if (!window_ || (allowed_bytes_ != wanted && !window_.allow(wanted))) return false;
+    allowed_bytes_ = wanted;
+  }
+  const uint64_t needed = scratch_bytes * warp_count;
+  if (needed > scratch_.size_bytes()) {
+    scratch_ = GuardedRange();
+    scratch_ = GuardedRange::make(round_up(needed, uint64_t{64} << 10));
+    if (!scratch_) return false;
+  }
+  scratch_bytes_ = scratch_bytes;
+  return true;
+}
+
+void SplitBlock::begin(const simt::BlockState& state, uint32_t thread_count) {
+  state_ = state;
+  if (allowed_bytes_ != 0) state_.shared = window_.data();
+  state_.scratch = scratch_.data();
+  thread_count_ = thread_count;
+  exited_ = 0;
+  barriers_ = {};
+  unfinished_ = 0;
+  for (uint32_t w = 0; w < state_.warp_count; ++w) {
+    const uint32_t lanes = std::min(thread_count - w * kWarpLanes, kWarpLanes);
+    split_begin(&warp(w), lanes == kWarpLanes ? UINT32_MAX : (uint32_t{1} << lanes) - 1);
+    unfinished_ |= uint32_t{1} << w;
+  }
+}
+
+SplitWarp& SplitBlock::warp(uint32_t index) {
+  return *reinterpret_cast<SplitWarp*>(state_.scratch + index * scratch_bytes_);
+}
+
+SplitBlock::Turn SplitBlock::run(const simt::LaunchRecord* record, simt::SplitEntry entry) {
+  bool progress = false, waiting = false;
+  released_ = false;
+  for (uint32_t left = unfinished_; left != 0; left &= left - 1) {
+    const auto w = static_cast<uint32_t>(std::countr_zero(left));
+    const uint32_t live = warp(w).live;
+    state_.first_thread = w * kWarpLanes;
+    const SplitStatus status = entry(record, &state_, w);
+    const auto gone = static_cast<uint32_t>(std::popcount(live & ~warp(w).live));
+    exited_ += gone;
+    progress = progress || gone != 0;
+    waiting = waiting || status == SplitStatus::waiting;
+    if (status == SplitStatus::finished) unfinished_ &= ~(uint32_t{1} << w);
+    if (gone != 0) release_complete(false);
+  }
+  if (unfinished_ == 0) return Turn::finished;
+  if (progress || released_) return Turn::progress;
+  if (waiting) return Turn::waiting;
+  return release_complete(true) ? Turn::progress : Turn::deadlock;
+}
+
+bool SplitBlock::is_complete(const Barrier& barrier, uint32_t exited) const {
+  if (barrier.expected == 0) return barrier.arrived + exited_ >= thread_count_;
+  return barrier.arrived + exited >= barrier.expected;
+}
+
+void SplitBlock::release(Barrier& barrier) {
+  for (uint32_t w = 0; w < state_.warp_count; ++w) {
+    for (uint32_t left = barrier.waiting[w]; left != 0; left &= left - 1) {
+      warp(w).participants[std::countr_zero(left)] = barrier.predicates;
+    }
+    warp(w).blocked &= ~barrier.waiting[w];
+  }
+  barrier = {};
+  released_ = true;
+}
+
+/// `count_exited`: nobody can go on, so exited threads count as arrived where a number of threads
+/// is given as well.
+bool SplitBlock::release_complete(bool count_exited) {
+  bool any = false;
+  for (Barrier& barrier : barriers_) {
+    const bool used = std::any_of(barrier.waiting.begin(), barrier.waiting.end(),
+                                  [](uint32_t lanes) { return lanes != 0; });
+    if (!used || !is_complete(barrier, count_exited ? exited_ : 0)) continue;
+    release(barrier);
+    any = true;
+  }
+  return any;
+}
+
+void SplitBlock::arrive(SplitWarp* warp, uint32_t lanes, uint32_t id, uint32_t thread_count,
+                        uint32_t predicates, bool waits, uint32_t state) {
+  Barrier& barrier = barriers_[id % kMaxBarriers];
+  barrier.arrived += static_cast<uint32_t>(std::popcount(lanes));
+  barrier.expected = thread_count;
+  barrier.predicates += static_cast<uint32_t>(std::popcount(predicates));
+  if (waits) {
+    barrier.waiting[state_.first_thread / kWarpLanes] |= lanes;
+    warp->blocked |= lanes;
+    for (uint32_t left = lanes; left != 0; left &= left - 1) {
+      warp->state[std::countr_zero(left)] = state;
+    }
+  }
+  if (is_complete(barrier, 0)) release(barrier);
+}
+
+}  // namespace km::cpu

@@ -1,0 +1,360 @@
+// Mode c: each lane has a place in the code. The entry runs groups of lanes at one place, as
+// runtime/split_warp.cpp picks them, block by block; values that outlive a block lie in scratch
+// memory, so that the entry can return wherever no lane goes on.
+//
+// A state is twice the step of a block, plus one for what follows its meeting or barrier.
+#include <algorithm>
+
+#include "simt/emit/emitter.h"
+
+namespace km::simt {
+
+using ptx::Modifier;
+using ptx::Operand;
+using ptx::Type;
+
+// ---- The SplitWarp and values in scratch memory.
+
+void Emitter::plan_split_values() {
+  uint64_t offset = sizeof(SplitWarp);
+  value_offsets_.assign(kernel_.values.size(), 0);
+  for (const Block& block : kernel_.blocks) {
+    for (const Phi& phi : block.phis) cross_block_[phi.result] = 1;
+    if (block.end != End::meeting && block.end != End::barrier) continue;
+    for (const auto& read : block.insts.back().reads) cross_block_[read.second] = 1;
+  }
+  const auto& layout = module_.getDataLayout();
+  for (ValueId value = 0; value < kernel_.values.size(); ++value) {
+    if (!is_cross_block(value)) continue;
+    auto* type = storage_type(value);
+    const uint64_t align = layout.getABITypeAlign(type).value();
+    offset = (offset + align - 1) / align * align;
+    value_offsets_[value] = offset;
+    offset += layout.getTypeAllocSize(type);
+  }
+  local_offset_bytes_ = (offset + 63) / 64 * 64;
+  const uint64_t local_bytes = plan_.layout->local_stride_bytes() * lanes_;
+  scratch_bytes_ = (local_offset_bytes_ + local_bytes + 63) / 64 * 64;
+}
+
+llvm::Value* Emitter::split_field(uint64_t offset) {
+  return b_.CreateIntToPtr(b_.CreateAdd(split_, i64(offset)), b_.getPtrTy());
+}
+
+llvm::Value* Emitter::load_split(uint64_t offset, llvm::Type* type) {
+  return b_.CreateAlignedLoad(type, split_field(offset), llvm::Align(4));
+}
+
+/// One of the arrays, for the lanes of `mask`.
+void Emitter::store_split(uint64_t offset, Value* content, Value* mask) {
+  content = splat(content);
+  Value* old = load_split(offset, content->getType());
+  b_.CreateAlignedStore(b_.CreateSelect(mask, content, old), split_field(offset), llvm::Align(4));
+}
+
+llvm::Value* Emitter::mask_of(Value* bits) {
+  return b_.CreateBitCast(bits, vector_of(b_.getInt1Ty()));
+}
+
+llvm::Value* Emitter::of_first_lane(Value* lanes) {
+  Value* lane = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, mask_bits(), b_.getFalse());
+  return b_.CreateExtractElement(lanes, b_.CreateAnd(lane, i32(kWarpLanes - 1)));
+}
+
+// ---- The entry.
+
+void Emitter::emit_split_warp() {
+  for (unsigned d = 0; d < 3; ++d) {
+    b_.CreateStore(load_field(state_, offsetof(BlockState, block) + 4 * d, b_.getInt32Ty(), false),
+                   ctaid_[d]);
+  }
+  Value* warp = entry_->getArg(2);
+  scratch_ = b_.CreateAdd(scratch_,
+                          b_.CreateMul(b_.CreateZExt(warp, b_.getInt64Ty()), i64(scratch_bytes_)));
+  split_ = scratch_;
+  local_base_ = b_.CreateAdd(scratch_, i64(local_offset_bytes_));
+  b_.CreateStore(b_.CreateMul(warp, i32(kWarpLanes)), first_thread_);
+  group_ = variable(b_.getInt32Ty(), "group");
+  region_ = 0;
+  const auto& steps = plan_.linear[0].steps;
+  for (const Step& step : steps) {
+    const End end = kernel_.blocks[step.block].end;
+    bodies_.push_back(new_block("block"));
+    const bool resumes = end == End::meeting || end == End::barrier;
+    resumes_.push_back(resumes ? new_block("resume") : nullptr);
+  }
+  dispatch_ = new_block("dispatch");
+  b_.CreateBr(dispatch_);
+  emit_split_dispatch();
+  for (uint32_t i = 0; i < steps.size(); ++i) emit_split_block(i);
+}
+
+void Emitter::emit_split_dispatch() {
+  b_.SetInsertPoint(dispatch_);
+  set_location(nullptr);
+  auto* type = llvm::FunctionType::get(b_.getInt64Ty(), {b_.getPtrTy()}, false);
+  Value* next = call_runtime(offsetof(RuntimeTable, split_next), type, {split_field(0)});
+  Value* lanes = b_.CreateTrunc(next, b_.getInt32Ty());
+  Value* state = b_.CreateTrunc(b_.CreateLShr(next, 32), b_.getInt32Ty());
+  b_.CreateStore(lanes, group_);
+  auto *leave = new_block("leave"), *enter = new_block("enter");
+  b_.CreateCondBr(b_.CreateICmpEQ(lanes, i32(0)), leave, enter);
+  b_.SetInsertPoint(leave);
+  b_.CreateRet(state);
+  b_.SetInsertPoint(enter);
+  auto* stray = new_block("stray");
+  auto* table = b_.CreateSwitch(state, stray);
+  for (uint32_t i = 0; i < bodies_.size(); ++i) {
+    table->addCase(b_.getInt32(2 * i), bodies_[i]);
+    if (resumes_[i] != nullptr) table->addCase(b_.getInt32(2 * i + 1), resumes_[i]);
+  }
+  b_.SetInsertPoint(stray);
+  b_.CreateUnreachable();
+}
+
+void Emitter::begin_split_part(uint32_t index, llvm::BasicBlock* at) {
+  step_ = index;
+  block_ = plan_.linear[0].steps[index].block;
+  cache_.clear();
+  vector_cache_.clear();
+  checked_bases_.clear();
+  mask_cache_ = mask_bits_cache_ = nullptr;
+  b_.SetInsertPoint(at);
+  mask();
+}
+
+void Emitter::emit_split_block(uint32_t index) {
+  const Block& block = kernel_.blocks[plan_.linear[0].steps[index].block];
+  set_location(block.insts.empty() ? block.terminator : block.insts[0].ptx);
+  begin_split_part(index, bodies_[index]);
+  const bool ends_in_wait = block.end == End::meeting || block.end == End::barrier;
+  for (const Inst& inst : block.insts) {
+    set_location(inst.ptx);
+    if (ends_in_wait && &inst == &block.insts.back()) continue;
+    lower(inst);
+  }
+  if (block.terminator != nullptr) set_location(block.terminator);
+  emit_split_end(index);
+}
+
+// ---- Ends of blocks.
+
+void Emitter::emit_split_end(uint32_t index) {
+  const Block& block = kernel_.blocks[block_];
+  switch (block.end) {
+    case End::jump:
+      return go_on(index, {mask()});
+    case End::branch:
+    case End::table:
+      return emit_split_branch(index);
+    case End::barrier:
+      return emit_split_barrier(index);
+    case End::meeting:
+      return emit_meeting(index);
+    case End::exit: {
+      constexpr uint64_t kLive = offsetof(SplitWarp, live);
+      Value* live = load_split(kLive, b_.getInt32Ty());
+      b_.CreateStore(b_.CreateAnd(live, b_.CreateNot(mask_bits())), split_field(kLive));
+      b_.CreateBr(dispatch_);
+      return;
+    }
+  }
+}
+
+void Emitter::emit_split_branch(uint32_t index) {
+  const Block& block = kernel_.blocks[block_];
+  Value* condition = vector(block.condition);
+  std::vector<Value*> edges;
+  if (block.end == End::branch) {
+    if (block.condition_negated) condition = b_.CreateNot(condition);
+    edges = {b_.CreateAnd(mask(), condition), b_.CreateAnd(mask(), b_.CreateNot(condition))};
+  } else {
+    for (size_t slot = 0; slot < block.succs.size(); ++slot) {
+      Value* number = splat(llvm::ConstantInt::get(condition->getType()->getScalarType(), slot));
+      const bool last = slot + 1 == block.succs.size();
+      Value* here = last ? b_.CreateICmpUGE(condition, number) : b_.CreateICmpEQ(condition, number);
+      edges.push_back(b_.CreateAnd(mask(), here));
+    }
+  }
+  go_on(index, edges);
+}
+
+bool Emitter::is_waiting_edge(BlockId from, BlockId to) const {
+  const auto& step_of = plan_.linear[0].step_of;
+  if (step_of[to] > step_of[from]) return false;
+  if (kernel_.irreducible != nullptr) return true;
+  const LoopForest& loops = plan_.shapes->loops;
+  for (uint32_t l = loops.innermost[from]; l != UINT32_MAX; l = loops.loops[l].parent) {
+    if (loops.loops[l].header == to) return (*plan_.waiting_loop)[l] != 0;
+  }
+  return false;
+}
+
+bool Emitter::leaves_waiting_loop(BlockId from, BlockId to) const {
+  const LoopForest& loops = plan_.shapes->loops;
+  for (uint32_t l = loops.innermost[from]; l != UINT32_MAX; l = loops.loops[l].parent) {
+    if ((*plan_.waiting_loop)[l] && !loops.contains(l, to)) return true;
+  }
+  return false;
+}
+
+/// No lane can be there already, or come there from elsewhere.
+bool Emitter::continues_directly(uint32_t index, BlockId successor) const {
+  return kernel_.blocks[successor].preds.size() == 1 &&
+         plan_.linear[0].step_of[successor] > index && !leaves_waiting_loop(block_, successor);
+}
+
+/// Sends the lanes of an edge to their next block.
+void Emitter::leave_to(BlockId successor, Value* edge_mask) {
+  constexpr uint64_t kClock = offsetof(SplitWarp, clock);
+  store_split(offsetof(SplitWarp, state), i32(2 * plan_.linear[0].step_of[successor]), edge_mask);
+  if (is_waiting_edge(block_, successor)) {
+    Value* now = b_.CreateAdd(load_split(kClock, b_.getInt32Ty()), i32(1));
+    b_.CreateStore(now, split_field(kClock));
+    store_split(offsetof(SplitWarp, stamp), now, edge_mask);
+  } else if (leaves_waiting_loop(block_, successor)) {
+    store_split(offsetof(SplitWarp, stamp), i32(0), edge_mask);
+  }
+}
+
+/// All lanes one way: straight on where nobody can join them; else the dispatcher decides.
+void Emitter::go_on(uint32_t index, const std::vector<Value*>& edge_masks) {
+  const Block& block = kernel_.blocks[block_];
+  for (size_t slot = 0; slot < edge_masks.size(); ++slot) {
+    contribute_phis(index, slot, edge_masks[slot]);
+    leave_to(block.succs[slot], edge_masks[slot]);
+  }
+  for (size_t slot = 0; slot < edge_masks.size() && edge_masks.size() <= 2; ++slot) {
+    if (!continues_directly(index, block.succs[slot])) continue;
+    auto* body = bodies_[plan_.linear[0].step_of[block.succs[slot]]];
+    if (edge_masks.size() == 1) {
+      b_.CreateBr(body);
+      return;
+    }
+    auto* parted = new_block("parted");
+    b_.CreateCondBr(b_.CreateICmpEQ(bits_of(edge_masks[slot]), mask_bits()), body, parted);
+    b_.SetInsertPoint(parted);
+  }
+  b_.CreateBr(dispatch_);
+}
+
+void Emitter::emit_split_barrier(uint32_t index) {
+  const Block& block = kernel_.blocks[block_];
+  const Inst& inst = block.insts.back();
+  const auto& ptx = *inst.ptx;
+  set_location(&ptx);
+  const bool reduces = ptx.has(Modifier::red);
+  const unsigned first = reduces ? 1 : 0;
+  const unsigned last = ptx.operand_count - (reduces ? 1 : 0);
+  auto uniform = [&](const Operand& source) {
+    return of_first_lane(operand(inst, source, Type::u32, true, false));
+  };
+  Value* id = uniform(ptx.operands[first]);
+  Value* expected = last > first + 1 ? uniform(ptx.operands[first + 1]) : i32(0);
+  Value* predicates = i32(0);
+  if (reduces) {
+    Value* lanes = operand(inst, ptx.operands[ptx.operand_count - 1], Type::pred, true, false);
+    if (ptx.has(Modifier::and_)) lanes = b_.CreateNot(lanes);
+    predicates = b_.CreateAnd(bits_of(lanes), mask_bits());
+  }
+  const bool waits = !ptx.has(Modifier::arrive);
+  llvm::Type *pointer = b_.getPtrTy(), *word = b_.getInt32Ty();
+  auto* type = llvm::FunctionType::get(
+      b_.getVoidTy(), {pointer, pointer, pointer, word, word, word, word, word, word}, false);
+  call_runtime(offsetof(RuntimeTable, split_barrier), type,
+               {record_, state_, split_field(0), mask_bits(), id, expected, predicates,
+                i32(waits ? 1 : 0), i32(2 * index + 1)});
+  b_.CreateBr(waits ? dispatch_ : resumes_[index]);
+
+  begin_split_part(index, resumes_[index]);
+  if (reduces) {
+    Value* count = load_split(offsetof(SplitWarp, participants), vector_of(word));
+    Value* none = llvm::Constant::getNullValue(count->getType());
+    Value* result = count;
+    Type result_type = ptx.has(Modifier::popc) ? Type::u32 : Type::pred;
+    if (ptx.has(Modifier::or_)) result = b_.CreateICmpNE(count, none);
+    if (ptx.has(Modifier::and_)) result = b_.CreateICmpEQ(count, none);
+    define_result(inst, inst.writes[0].first, result, result_type);
+  }
+  go_on(index, {mask()});
+}
+
+// ---- Warp operations with members.
+
+uint32_t Emitter::meeting_kind(const ptx::Instruction& instruction) {
+  std::string name(ptx::text_of(instruction.opcode));
+  for (Modifier modifier : instruction.modifiers) name += ptx::text_of(modifier);
+  for (unsigned i = 0; i < instruction.type_count; ++i) name += ptx::text_of(instruction.types[i]);
+  return operations_.try_emplace(name, static_cast<uint32_t>(operations_.size() + 1)).first->second;
+}
+
+/// When all members are in this group, they go straight on; else they wait for the others.
+void Emitter::emit_meeting(uint32_t index) {
+  const Inst& inst = kernel_.blocks[block_].insts.back();
+  const auto& ptx = *inst.ptx;
+  set_location(&ptx);
+  auto* word = b_.getInt32Ty();
+  Value* members = operand(inst, ptx.operands[ptx.operand_count - 1], Type::u32, true, false);
+  store_split(offsetof(SplitWarp, members), members, mask());
+  const bool brings = ptx.opcode != ptx::Opcode::elect && ptx.opcode != ptx::Opcode::bar &&
+                      ptx.opcode != ptx::Opcode::barrier;
+  if (brings) {
+    const bool is_vote = ptx.opcode == ptx::Opcode::vote;
+    const bool is_shuffle = ptx.opcode == ptx::Opcode::shfl;
+    const Type type = is_vote ? Type::pred : is_shuffle ? Type::b32 : ptx.type();
+    Value* content = operand(inst, ptx.operands[1], type, true, !is_vote);
+    content = as_type(content, b_.getIntNTy(content->getType()->getScalarSizeInBits()));
+    store_split(offsetof(SplitWarp, sent), b_.CreateZExt(content, vector_of(b_.getInt64Ty())),
+                mask());
+  }
+  Value* wanted = of_first_lane(members);
+  Value* others = b_.CreateAnd(mask(), b_.CreateICmpNE(members, splat(wanted)));
+  wanted = b_.CreateAnd(wanted, load_split(offsetof(SplitWarp, live), word));
+  Value* complete = b_.CreateAnd(b_.CreateICmpEQ(wanted, mask_bits()), b_.CreateNot(any(others)));
+  auto *here = new_block("met"), *wait = new_block("meet");
+  b_.CreateCondBr(complete, here, wait);
+  b_.SetInsertPoint(wait);
+  auto* type = llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), word, word, word}, false);
+  call_runtime(offsetof(RuntimeTable, split_meet), type,
+               {split_field(0), mask_bits(), i32(meeting_kind(ptx)), i32(2 * index + 1)});
+  b_.CreateBr(dispatch_);
+  b_.SetInsertPoint(here);
+  auto* wide = vector_of(b_.getInt64Ty());
+  if (brings) {
+    store_split(offsetof(SplitWarp, received), load_split(offsetof(SplitWarp, sent), wide), mask());
+  }
+  store_split(offsetof(SplitWarp, participants), mask_bits(), mask());
+  b_.CreateBr(resumes_[index]);
+  emit_after_meeting(index);
+}
+
+void Emitter::emit_after_meeting(uint32_t index) {
+  begin_split_part(index, resumes_[index]);
+  const Inst& inst = kernel_.blocks[block_].insts.back();
+  participants_ =
+      of_first_lane(load_split(offsetof(SplitWarp, participants), vector_of(b_.getInt32Ty())));
+  lower(inst);
+  participants_ = nullptr;
+  // The other participants go first: what they have received must not be overwritten.
+  const BlockId next = kernel_.blocks[block_].succs[0];
+  contribute_phis(index, 0, mask());
+  leave_to(next, mask());
+  Value* ready = load_split(offsetof(SplitWarp, ready), b_.getInt32Ty());
+  if (!continues_directly(index, next)) {
+    b_.CreateBr(dispatch_);
+    return;
+  }
+  b_.CreateCondBr(b_.CreateICmpEQ(ready, i32(0)), bodies_[plan_.linear[0].step_of[next]],
+                  dispatch_);
+}
+
+/// The source of a warp operation: in mode c what each participant has sent.
+llvm::Value* Emitter::brought(const Inst& inst, const Operand& source, Type type) {
+  if (participants_ == nullptr) return operand(inst, source, type, true, type != Type::pred);
+  Value* content = load_split(offsetof(SplitWarp, received), vector_of(b_.getInt64Ty()));
+  auto* element = type_of(type);
+  auto* narrow = b_.getIntNTy(element->getScalarSizeInBits());
+  return as_type(b_.CreateTrunc(content, vector_of(narrow)), element);
+}
+
+}  // namespace km::simt

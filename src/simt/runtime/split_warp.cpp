@@ -1,0 +1,113 @@
+#include "simt/runtime/split_warp.h"
+
+#include <bit>
+
+namespace km::simt {
+namespace {
+
+uint32_t lowest(uint32_t lanes) { return static_cast<uint32_t>(std::countr_zero(lanes)); }
+
+uint64_t group(uint32_t lanes, uint32_t state) { return uint64_t{state} << 32 | lanes; }
+
+uint64_t leave(SplitStatus status) { return group(0, static_cast<uint32_t>(status)); }
+
+uint32_t lanes_in_state(const SplitWarp& warp, uint32_t lanes, uint32_t state) {
+  uint32_t here = 0;
+  for (uint32_t lane = 0; lane < kWarpLanes; ++lane) {
+    here |= static_cast<uint32_t>(warp.state[lane] == state) << lane;
+  }
+  return here & lanes;
+}
+
+/// Those who wait in the same operation with the same members as `lane`.
+uint32_t companions(const SplitWarp& warp, uint32_t lane) {
+  uint32_t result = 0;
+  for (uint32_t left = warp.waiting; left != 0; left &= left - 1) {
+    const uint32_t other = lowest(left);
+    const bool same =
+        warp.operation[other] == warp.operation[lane] && warp.members[other] == warp.members[lane];
+    result |= static_cast<uint32_t>(same) << other;
+  }
+  return result;
+}
+
+void complete(SplitWarp* warp, uint32_t participants) {
+  for (uint32_t left = participants; left != 0; left &= left - 1) {
+    const uint32_t lane = lowest(left);
+    warp->received[lane] = warp->sent[lane];
+    warp->participants[lane] = participants;
+  }
+  warp->waiting &= ~participants;
+  warp->ready |= participants;
+}
+
+/// Operations whose members have all come, or exited, are complete.
+void look_at_waiting(SplitWarp* warp, uint32_t lanes) {
+  for (uint32_t left = lanes & warp->waiting; left != 0;) {
+    const uint32_t lane = lowest(left);
+    const uint32_t there = companions(*warp, lane);
+    const uint32_t needed = warp->members[lane] & warp->live;
+    if ((needed & ~there) == 0) complete(warp, needed);
+    left &= ~(there | (uint32_t{1} << lane));
+  }
+}
+
+/// The lane that goes next: the one that waits longest, then the first in the code's order.
+uint32_t first_of(const SplitWarp& warp, uint32_t lanes) {
+  uint32_t best = lowest(lanes);
+  for (uint32_t left = lanes & (lanes - 1); left != 0; left &= left - 1) {
+    const uint32_t lane = lowest(left);
+    const uint64_t key = uint64_t{warp.stamp[lane]} << 32 | warp.state[lane];
+    if (key < (uint64_t{warp.stamp[best]} << 32 | warp.state[best])) best = lane;
+  }
+  return best;
+}
+
+}  // namespace
+
+void split_begin(SplitWarp* warp, uint32_t live) {
+  *warp = {};
+  warp->live = live;
+  warp->checked_live = live;
+}
+
+uint64_t split_next(SplitWarp* warp) {
+  if (warp->live != warp->checked_live) {  // who has exited is waited for no more
+    warp->checked_live = warp->live;
+    look_at_waiting(warp, warp->waiting);
+  }
+  if (warp->ready != 0) {
+    const uint32_t lane = lowest(warp->ready);
+    const uint32_t lanes =
+        lanes_in_state(*warp, warp->ready & warp->participants[lane], warp->state[lane]);
+    warp->ready &= ~lanes;
+    return group(lanes, warp->state[lane]);
+  }
+  const uint32_t able = warp->live & ~(warp->waiting | warp->blocked);
+  if (able == 0) {
+    return leave(warp->live == 0 ? SplitStatus::finished : SplitStatus::blocked);
+  }
+  const uint32_t first = first_of(*warp, able);
+  if (warp->stamp[first] > warp->entry_clock) {
+    if (warp->clock > UINT32_MAX / 2) {  // before it wraps
+      for (uint32_t& stamp : warp->stamp) stamp = 0;
+      warp->clock = 0;
+    }
+    warp->entry_clock = warp->clock;
+    return leave(SplitStatus::waiting);
+  }
+  return group(lanes_in_state(*warp, able, warp->state[first]), warp->state[first]);
+}
+
+void split_meet(SplitWarp* warp, uint32_t lanes, uint32_t operation, uint32_t state) {
+  for (uint32_t left = lanes; left != 0; left &= left - 1) {
+    const uint32_t lane = lowest(left);
+    warp->members[lane] |= uint32_t{1} << lane;  // who comes takes part
+    warp->operation[lane] = operation;
+    warp->state[lane] = state;
+  }
+  warp->waiting |= lanes;
+  look_at_waiting(warp, lanes);
+}
+
+}  // namespace km::simt
