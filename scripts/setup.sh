@@ -187,11 +187,30 @@ setup_tools() {
   done
 }
 
+# The crates that the Cargo.lock files name, into cargo's own store, so that builds need no network.
+setup_crates() {
+  local stamp=$deps/crates.stamp wanted cargo locks lock
+  mapfile -t locks < <(find bindings examples bench -name Cargo.lock)
+  wanted=$(sha256sum "${locks[@]}")
+  if [[ -f $stamp && $(<"$stamp") == "$wanted" ]]; then
+    return
+  fi
+  cargo=$(scripts/toolchains.sh | sed -n 's/^cargo=//p')
+  [[ -n $cargo ]] || return 0
+  say "fetching the crates of the Rust binding"
+  for lock in "${locks[@]}"; do
+    "$cargo" fetch --quiet --locked --manifest-path "${lock%.lock}.toml" ||
+      die "cannot fetch the crates of $lock: check the network"
+  done
+  printf '%s\n' "$wanted" >"$stamp"
+}
+
 main() {
   [[ ${SETUP:-1} == 0 ]] && return
   setup_debian
   setup_wheels
   setup_tools
+  setup_crates
 }
 
 main "$@"
