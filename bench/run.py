@@ -13,8 +13,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "bench"))
 
-from driver import compile_time  # noqa: E402
-from driver.kernels import COMPILE, KERNELS  # noqa: E402
+from driver import call_cost, compile_time  # noqa: E402
+from driver.kernels import CALL_COST, COMPILE, KERNELS  # noqa: E402
 from driver.measure import Bench, rows_of, say  # noqa: E402
 
 
@@ -28,7 +28,7 @@ def parse_arguments():
 
 def selected_kernels():
     names = [name for name in os.environ.get("KERNELS", "").split(",") if name]
-    known = [*KERNELS, COMPILE]
+    known = [*KERNELS, COMPILE, CALL_COST]
     for name in names:
         if name not in known:
             sys.exit(f"KERNELS: no benchmark '{name}'; there are {', '.join(known)}")
@@ -82,13 +82,16 @@ def main():
     threads = int(os.environ.get("THREADS", len(os.sched_getaffinity(0))))
     bench = Bench(Path(arguments.build).resolve(), threads, 3 if quick else 15,
                   0.05 if quick else 0.2)
-    rows, compile_rows = [], []
+    rows, other_rows = [], []
     missing = False
     for name in selected_kernels():
         say(f"running {name} ...")
         if name == COMPILE:
-            compile_rows = compile_time.run(ROOT, bench.programs / "bench_compile",
-                                            bench.environment, quick)
+            other_rows += compile_time.run(ROOT, bench.programs / "bench_compile",
+                                           bench.environment, quick)
+            continue
+        if name == CALL_COST:
+            other_rows += call_cost.run(ROOT, bench.programs, bench.environment, quick)
             continue
         kernel_rows = rows_of(name, KERNELS[name], bench.run(name, KERNELS[name]))
         missing = missing or not any(r["contestant"] == "kernelmill" for r in kernel_rows)
@@ -97,7 +100,7 @@ def main():
         print_table(rows, quick, threads)
     output = Path(arguments.output or ROOT / "build" / "bench" / "results.json")
     output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(json.dumps(rows + compile_rows, indent=1) + "\n")
+    output.write_text(json.dumps(rows + other_rows, indent=1) + "\n")
     print(f"written: {output}")
     return 1 if missing else 0
 

@@ -53,3 +53,4 @@ KERNELS = {
                           smaller_is_better=True),
 }
 COMPILE = "compile_cold"
+CALL_COST = "call_cost"

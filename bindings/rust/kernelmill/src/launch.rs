@@ -27,8 +27,14 @@ impl LaunchConfig {
     }
 }
 
-const FEW_WORDS: usize = 16;
-const FEW_SLICES: usize = 8;
+/// Kernels of up to this many words of arguments need no memory for a launch.
+const FEW: usize = 16;
+
+/// The arguments of larger kernels.
+struct Large {
+    words: Vec<u64>,
+    slices: Vec<sys::km_launch_slice>,
+}
 
 /// One call of a kernel: [`Stream::launch_builder`], an [`arg`](Self::arg) for each parameter in
 /// order, [`launch`](Self::launch).
@@ -68,18 +74,19 @@ const FEW_SLICES: usize = 8;
 /// # Ok(())
 /// # }
 /// ```
+// In this order, so that no two things to be zeroed have the arrays between them: the compiler would
+// zero those too, which takes as long as all the rest of a launch.
+#[repr(C)]
 pub struct LaunchBuilder<'a> {
+    // The arguments as km_launch_kernel takes them; these two cost nothing until they are used.
+    words: MaybeUninit<[u64; FEW]>,
+    slices: MaybeUninit<[sys::km_launch_slice; FEW]>,
     stream: &'a Stream,
     function: &'a Function,
     given: usize,
-    // The arguments as km_launch_kernel takes them: in place where they fit, which costs nothing
-    // until there are some. (Plain fields, because a constant of a structure with them is copied.)
-    words: MaybeUninit<[u64; FEW_WORDS]>,
-    more_words: Vec<u64>,
-    has_words: bool,
-    slices: MaybeUninit<[sys::km_launch_slice; FEW_SLICES]>,
-    more_slices: Vec<sys::km_launch_slice>,
     slice_count: usize,
+    has_words: bool,
+    large: Option<Box<Large>>,
     error: Option<Error>, // the first one, for launch() to return
     borrows: PhantomData<&'a mut ()>,
 }
@@ -92,11 +99,10 @@ impl<'a> LaunchBuilder<'a> {
             function,
             given: 0,
             words: MaybeUninit::uninit(),
-            more_words: Vec::new(),
-            has_words: false,
             slices: MaybeUninit::uninit(),
-            more_slices: Vec::new(),
+            has_words: false,
             slice_count: 0,
+            large: None,
             error: None,
             borrows: PhantomData,
         }
@@ -204,19 +210,17 @@ impl<'a> LaunchBuilder<'a> {
         }
     }
 
-    /// The arguments, zeros at first; the same place for every call.
+    /// The arguments, zeros at first.
     #[inline]
     fn words(&mut self) -> &mut [u64] {
-        let len = self.function.arguments_size_bytes().div_ceil(size_of::<u64>());
-        if len == 0 {
+        if self.function.arguments_size_bytes() == 0 {
             return &mut [];
         }
-        if len > FEW_WORDS {
-            self.more_words.resize(len, 0);
-            return &mut self.more_words;
+        if self.is_large() {
+            return &mut self.large().words;
         }
         if !self.has_words {
-            self.words.write([0; FEW_WORDS]);
+            self.words.write([0; FEW]);
             self.has_words = true;
         }
         // SAFETY: they have been written.
@@ -224,25 +228,35 @@ impl<'a> LaunchBuilder<'a> {
     }
 
     fn add_slice(&mut self, slice: sys::km_launch_slice) {
-        if self.slice_count < FEW_SLICES {
+        if self.is_large() {
+            self.large().slices.push(slice);
+        } else if self.slice_count < FEW {
+            // Always so: each has a parameter of its own, of one word.
             // SAFETY: the place lies within the array.
             unsafe {
                 let first = self.slices.as_mut_ptr().cast::<sys::km_launch_slice>();
                 first.add(self.slice_count).write(slice);
             }
-        } else {
-            if self.slice_count == FEW_SLICES {
-                self.more_slices = self.slices().to_vec();
-            }
-            self.more_slices.push(slice);
+            self.slice_count += 1;
         }
-        self.slice_count += 1;
+    }
+
+    #[inline]
+    fn is_large(&self) -> bool {
+        self.function.arguments_size_bytes() > FEW * size_of::<u64>()
+    }
+
+    #[cold]
+    fn large(&mut self) -> &mut Large {
+        let words = self.function.arguments_size_bytes().div_ceil(size_of::<u64>());
+        let create = || Box::new(Large { words: vec![0; words], slices: Vec::new() });
+        self.large.get_or_insert_with(create)
     }
 
     #[inline]
     fn slices(&self) -> &[sys::km_launch_slice] {
-        if self.slice_count > FEW_SLICES {
-            return &self.more_slices;
+        if let Some(large) = &self.large {
+            return &large.slices;
         }
         // SAFETY: add_slice() wrote that many.
         unsafe { std::slice::from_raw_parts(self.slices.as_ptr().cast(), self.slice_count) }

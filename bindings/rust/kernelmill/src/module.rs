@@ -74,6 +74,7 @@ pub struct Param {
 pub struct Function {
     raw: sys::km_function,
     params: Box<[Param]>,
+    arguments_size_bytes: usize, // the end of the last parameter
 }
 
 // SAFETY: include/c_api.h says "Threads: any" of every km_function_... function: any number of
@@ -84,11 +85,14 @@ unsafe impl Sync for Function {}
 
 impl Function {
     fn new(raw: sys::km_function) -> Result<Self> {
-        let mut function = Self { raw, params: Box::default() }; // owns the handle from here on
+        // Owns the handle from here on.
+        let mut function = Self { raw, params: Box::default(), arguments_size_bytes: 0 };
         let mut count = 0;
         // SAFETY: handles are checked ids, and the out-parameter lives through the call.
         check(unsafe { sys::km_function_param_count(raw, &mut count) })?;
         function.params = (0..count).map(|index| param(raw, index)).collect::<Result<_>>()?;
+        let last = function.params.last();
+        function.arguments_size_bytes = last.map_or(0, |last| last.offset_bytes + last.size_bytes);
         Ok(function)
     }
 
@@ -107,7 +111,7 @@ impl Function {
     /// The size of all arguments: the end of the last parameter.
     #[inline]
     pub(crate) fn arguments_size_bytes(&self) -> usize {
-        self.params.last().map_or(0, |param| param.offset_bytes + param.size_bytes)
+        self.arguments_size_bytes
     }
 
     /// The kernel's name in the PTX.
