@@ -56,6 +56,18 @@ Result<Nvrtc> find_and_load() {
 
 }  // namespace
 
+namespace {
+
+/// NVRTC opens its helper by name, which fails where the loader does not look into its folder
+/// (under AddressSanitizer, for one): what is loaded already is found by any name.
+void load_builtins(const NvrtcInfo& info) {
+  const std::string folder = info.path.substr(0, info.path.find_last_of('/') + 1);
+  static_cast<void>(Dylib::open(folder + "libnvrtc-builtins.so." + std::to_string(info.major) +
+                                "." + std::to_string(info.minor)));
+}
+
+}  // namespace
+
 Result<Nvrtc> load_nvrtc(const std::string& path) {
   Result<Dylib> library = Dylib::open(path);
   if (!library) {
@@ -73,6 +85,7 @@ Result<Nvrtc> load_nvrtc(const std::string& path) {
     return make_error(KM_ERROR_NVRTC_UNAVAILABLE, "%s is NVRTC %d.%d; 11.0 or newer is needed",
                       path.c_str(), result.info.major, result.info.minor);
   }
+  load_builtins(result.info);
   result.info.architectures = supported_architectures(*api);
   result.info.include_dirs = cuda_include_dirs(result.info.path);
   return result;

@@ -80,7 +80,7 @@ constexpr kmb_backend kTable = {
 
 km_status report(const Error& error, kmb_error* out_error) {
   out_error->native_code = error.native_code;
-  const char* text = error.message.empty() ? "out of host memory" : error.message.c_str();
+  const char* text = error.message.empty() ? "the host is out of memory" : error.message.c_str();
   snprintf(out_error->message, sizeof out_error->message, "%s", text);
   return error.status;
 }
