@@ -36,7 +36,9 @@ pub fn build(b: *std.Build) void {
         .optimize = optimize,
         .imports = imports,
     }) });
-    test_step.dependOn(&b.addRunArtifact(tests).step);
+    const run = b.addRunArtifact(tests);
+    run.has_side_effects = true; // the library may be another one than last time
+    test_step.dependOn(&run.step);
     for (refused) |wrong| {
         const compile = b.addObject(.{ .name = wrong.name, .root_module = b.createModule(.{
             .root_source_file = b.path(b.fmt("tests/refused/{s}.zig", .{wrong.name})),
