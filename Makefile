@@ -5,9 +5,10 @@ SHELL := bash
 
 PRESET ?= $(if $(CI),ci,release)
 PREFIX ?= /usr/local
+MINUTES ?= 10
 BUILD := build/release
 
-.PHONY: help build demo test bench gen tidy lint format install \
+.PHONY: help build demo test fuzz fuzz-parser bench gen tidy lint format install \
         test-asan test-ubsan test-tsan setup clean
 
 help: ## lists the targets
@@ -28,6 +29,11 @@ test-ubsan: ## the same under UndefinedBehaviorSanitizer
 	@scripts/test.sh ubsan
 test-tsan: ## the same under ThreadSanitizer
 	@scripts/test.sh tsan
+
+fuzz: ## random kernels, engine against interpreter, for MINUTES (SEED picks them)
+	@scripts/fuzz.sh kernels $(MINUTES) $(SEED)
+fuzz-parser: ## random text on the parser and verifier, for MINUTES
+	@scripts/fuzz.sh parser $(MINUTES) $(SEED)
 
 bench: ## compares with PoCL and OpenMP (KERNELS=a,b and QUICK=1 narrow it)
 	@scripts/build.sh $(PRESET) kernelmill kernelmill-cpu kernelmill_bench

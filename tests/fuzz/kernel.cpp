@@ -71,6 +71,10 @@ constexpr const char* kPrologue = R"(
   mov.u32 %x7, %ctaid.y;
   mov.u32 %x8, %nctaid.x;
   mad.lo.u32 %x9, %x7, %x8, %x6;
+  mov.u32 %x7, %ctaid.z;
+  mov.u32 %x6, %nctaid.y;
+  mul.lo.u32 %x8, %x8, %x6;
+  mad.lo.u32 %x9, %x7, %x8, %x9;
   mad.lo.u32 %global, %x9, %threads, %self;
   mov.u32 %lane, %laneid;
   ld.param.u64 %in, [NAME_in];

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# fuzz.sh kernels|parser MINUTES [SEED]: random kernels on the engine and the interpreter, a third
+# of the time for each vector ISA; or random text on the parser. Findings lie in build/fuzz.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+what=$1 minutes=$2 seed=${3:-$RANDOM}
+kept=build/fuzz
+mkdir -p "$kept/corpus"
+
+fuzz_kernels() {
+  scripts/build.sh "${PRESET:-release}" kernelmill kernelmill-cpu km_fuzz
+  local status=0 each=$(((minutes + 2) / 3))
+  for isa in avx512 avx2 x86-64-v2; do
+    echo "$isa, seed $seed, $each minutes"
+    KM_CPU_ISA=$isa build/release/tests/km_fuzz --minutes="$each" --seed="$seed" --keep="$kept" ||
+      { [[ $? == 77 ]] || status=1; }
+    seed=$((seed + 1))
+  done
+  return $status
+}
+
+fuzz_parser() {
+  scripts/build.sh ci-clang km_fuzz_parser
+  # Words of the language, so that mutations make sense more often.
+  sed -nE 's/^KM_PTX_(OPCODE|MODIFIER|TYPE)\([a-zA-Z0-9_]+, ("[^"]+").*/\2/p' src/ptx/*.def |
+    sort -u >"$kept/words.dict"
+  build/ci-clang/tests/km_fuzz_parser -max_total_time=$((minutes * 60)) -timeout=10 \
+    -rss_limit_mb=1024 -max_len=65536 -seed="$seed" -dict="$kept/words.dict" \
+    -artifact_prefix="$kept/" -print_final_stats=1 \
+    "$kept/corpus" tests/fuzz/parser/corpus tests/data/ptx
+}
+
+"fuzz_$what"

@@ -1,0 +1,39 @@
+// The parser and verifier on any bytes, for libFuzzer and for replaying its corpus: an error has a
+// place; a module is sound, and printed and read again it is the same.
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "ptx/ptx.h"
+
+namespace {
+
+void require(bool condition, const char* what, const std::string& detail) {
+  if (condition) return;
+  std::fprintf(stderr, "%s: %s\n", what, detail.c_str());
+  std::abort();
+}
+
+}  // namespace
+
+// libFuzzer names it.
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes), size);
+  auto module = km::ptx::parse(text, "fuzz.ptx");
+  if (!module) {
+    const std::string& message = module.error().message;
+    require(module.error().status == KM_ERROR_INVALID_PTX, "an error of another kind", message);
+    require(message.rfind("fuzz.ptx:", 0) == 0, "an error without a place", message);
+    return 0;
+  }
+  const auto verified = km::ptx::verify(**module);
+  require(static_cast<bool>(verified), "parsed, but not sound", verified.error().message);
+  const std::string once = km::ptx::print(**module);
+  auto again = km::ptx::parse(once, "again.ptx");
+  require(static_cast<bool>(again), "printed, but not read again",
+          again ? "" : again.error().message);
+  require(km::ptx::print(**again) == once, "printed in two ways", once);
+  return 0;
+}
