@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::fs::{self, File};
 use std::io::BufReader;
+use std::process::ExitCode;
 
 use kernelmill::{Context, LaunchConfig};
 
@@ -24,11 +25,11 @@ fn read_grey(path: &str) -> Result<Grey, Box<dyn Error>> {
     let luma = |p: &[u8]| {
         ((77 * u32::from(p[0]) + 150 * u32::from(p[1]) + 29 * u32::from(p[2]) + 128) >> 8) as u8
     };
-    let pixels = match info.color_type {
-        png::ColorType::Rgb => bytes.chunks_exact(3).map(luma).collect(),
-        png::ColorType::Rgba => bytes.chunks_exact(4).map(luma).collect(),
-        _ => return Err("expected a picture in colours".into()),
-    };
+    let channels = info.color_type.samples();
+    if channels < 3 {
+        return Err("expected a picture in colours".into());
+    }
+    let pixels = bytes.chunks_exact(channels).map(luma).collect();
     Ok(Grey { width: info.width, height: info.height, pixels })
 }
 
@@ -51,12 +52,24 @@ fn sobel(picture: &Grey) -> kernelmill::Result<Vec<u8>> {
     stream.clone_dtoh(&output)
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [input, output] = &arguments[..] else { return Err("sobel INPUT.png OUTPUT.pgm".into()) };
+fn run(input: &str, output: &str) -> Result<(), Box<dyn Error>> {
     let picture = read_grey(input)?;
     let mut file = format!("P5\n{} {}\n255\n", picture.width, picture.height).into_bytes();
     file.extend(sobel(&picture)?);
-    fs::write(output, file)?;
-    Ok(())
+    Ok(fs::write(output, file)?)
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let result = match &arguments[..] {
+        [input, output] => run(input, output),
+        _ => Err("usage: sobel INPUT.png OUTPUT.pgm".into()),
+    };
+    result.map_or_else(
+        |error| {
+            eprintln!("sobel: {error}");
+            ExitCode::FAILURE
+        },
+        |()| ExitCode::SUCCESS,
+    )
 }
