@@ -1,6 +1,7 @@
 // PTX written by hand: forms that NVRTC never emits.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <numeric>
@@ -48,6 +49,28 @@ TEST(Ptx, GuardedInstructions) {
   vector<uint32_t> want;
   for (const uint32_t x : values) want.push_back(guarded(x));
   expect_bits("guarded", out.read(), want, [&](uint64_t i) { return text_of(values[i]); });
+}
+
+TEST(Ptx, GuardedResults) {
+  const uint32_t n = 40;
+  vector<uint32_t> values = random_u32(n, 3);
+  for (uint32_t i = 0; i < n; i += 3) values[i] = 0xffc12345u + i;  // NaNs
+  for (uint32_t i = 1; i < n; i += 3) values[i] = 0xbf800000u;      // -1: a NaN is made
+  for (const uint32_t flag : {0u, 9u}) {
+    Buffer<uint32_t> in(session(), values), out(session(), 5 * n);
+    session()
+        .ptx_file("guarded_results.ptx")
+        .run("guarded_results", Shape{{1}, {n}}, in, out, flag);
+    vector<uint32_t> want;
+    for (uint32_t i = 0; i < n; ++i) {
+      const float x = std::bit_cast<float>(values[i]), root = std::sqrt(x);
+      const uint32_t made = std::isnan(root) ? 0x7fffffffu : std::bit_cast<uint32_t>(root);
+      want.push_back(i % 2 == 0 ? made : values[i]);
+      want.push_back(0x3f800000u | (made & 0x80000000u));
+      want.insert(want.end(), {i, flag ? flag : 7, flag ? flag : i});
+    }
+    expect_bits("guarded_results", out.read(), want);
+  }
 }
 
 TEST(Ptx, GuardedReturns) {

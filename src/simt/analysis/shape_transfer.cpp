@@ -137,6 +137,9 @@ Shape ShapeTransfer::local_address(const ptx::Symbol& symbol, int64_t offset) {
 
 Shape ShapeTransfer::result(const Inst& inst, BlockId block, ptx::RegisterId reg) {
   Shape shape = compute(inst, block);
+  // A float register holds no base to which offsets are added.
+  const ptx::Type type = kernel_.values[inst.written(reg)].type;
+  if (shape.is_offset() && ptx::is_float(type)) shape = Shape::varying();
   const auto& destination = inst.ptx->operands[0];
   bool several = inst.writes.size() > 1;
   if (several && destination.kind == Operand::Kind::pair) {

@@ -151,6 +151,7 @@ class Emitter {
   Value* offsets_constant(const Shape& shape, llvm::Type* element);
   Value* immediate(const ptx::Operand& operand, ptx::Type type);
   Value* canonical(ValueId value, Value* content);
+  Value* canonical_bits(Value* content);
   bool results_are_scalar(const Inst& inst) const;
 
   // ---- masks

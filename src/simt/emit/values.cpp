@@ -359,7 +359,11 @@ llvm::Value* Emitter::immediate(const Operand& operand, Type type) {
 }
 
 llvm::Value* Emitter::canonical(ValueId value, Value* content) {
-  if (nan_class_[value] != NanClass::arithmetic) return content;
+  return nan_class_[value] == NanClass::arithmetic ? canonical_bits(content) : content;
+}
+
+/// A NaN gets the bits that PTX gives it.
+llvm::Value* Emitter::canonical_bits(Value* content) {
   auto* type = content->getType()->getScalarType();
   const unsigned bits = type->getScalarSizeInBits();
   if (bits != 32 && bits != 64) return content;
@@ -411,12 +415,19 @@ void Emitter::define_result(const Inst& inst, ptx::RegisterId reg, Value* conten
   const ValueId value = inst.written(reg);
   const Type reg_type = kernel_.values[value].type;
   content = widen_to_register(content, type, reg_type);
+  const bool lanes = plan_.shapes->values[value].is_varying();
+  // Another result of the instruction varies, so all were computed lane by lane.
+  if (!lanes && content->getType()->isVectorTy())
+    content = b_.CreateExtractElement(content, i32(0));
   if (inst.guard != kNone) {
     size_t index = 0;
     while (inst.writes[index].first != reg) ++index;
-    const bool lanes = plan_.shapes->values[value].is_varying();
     const ValueId old_value = inst.old_values[index];
     Value* old = lanes ? vector(old_value) : scalar(old_value);
+    if (nan_class_[value] == NanClass::mixed) {
+      if (makes_float(*inst.ptx)) content = canonical_bits(content);
+      old = canonical(old_value, old);
+    }
     const bool uniform_guard = shape_of(inst.guard).is_uniform();
     Value* guard = uniform_guard || !lanes ? scalar(inst.guard) : vector(inst.guard);
     if (inst.ptx->guard_negated) guard = b_.CreateNot(guard);

@@ -90,7 +90,9 @@ void Emitter::lower_arithmetic(const Inst& inst) {
     bool passes = ptx.opcode == Opcode::selp;
     bool arithmetic = type == Type::f32 || type == Type::f64;
     bool escape = passes ? mixed : !arithmetic;
-    if (ptx.opcode == Opcode::slct) escape = true;
+    // These look at a NaN's sign.
+    escape = escape || ptx.opcode == Opcode::slct || ptx.opcode == Opcode::copysign ||
+             ptx.has(Modifier::xorsign);
     sources.push_back(operand(inst, ptx.operands[i], type, lanes, escape));
   }
   finish(inst, arithmetic_.lower(ptx, sources));
@@ -150,8 +152,8 @@ void Emitter::lower_mov(const Inst& inst) {
     return;
   }
   if (to.kind != Operand::Kind::reg) return;
-  Value* content = operand(inst, from, type, lanes, false);
-  define_result(inst, to.reg, content, type);
+  const bool mixed = nan_class_[inst.written(to.reg)] == NanClass::mixed;
+  define_result(inst, to.reg, operand(inst, from, type, lanes, mixed), type);
 }
 
 /// Generic, global, constant and local addresses are host addresses; shared ones are offsets.
