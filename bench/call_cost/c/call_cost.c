@@ -1,4 +1,5 @@
 /* The C contestant: what the calls cost without any binding. */
+#define _POSIX_C_SOURCE 199309L /* clock_gettime */
 #include <kernelmill/c_api.h>
 #include <stdio.h>
 #include <stdlib.h>

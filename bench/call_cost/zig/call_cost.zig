@@ -60,7 +60,7 @@ pub fn main(init: std.process.Init) !void {
 
     const subject: Subject = .{ .stream = stream, .launch = launch };
     var buffer: [256]u8 = undefined;
-    var writer: std.Io.File.Writer = .init(.stdout(), init.io, &buffer);
+    var writer: std.Io.File.Writer = .initStreaming(.stdout(), init.io, &buffer);
     const line = "{{\"metric\": \"{s}\", \"unit\": \"ns\", \"value\": {d:.3}}}\n";
     const query_ns = try measure(subject, Subject.query, queries);
     try writer.interface.print(line, .{ "status_query", query_ns });
