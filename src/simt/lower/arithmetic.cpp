@@ -9,9 +9,9 @@ namespace {
 using lower::Handler;
 
 constexpr Handler (*kFamilies[])(const ptx::Instruction&) = {
-    lower::find_integer, lower::find_division,     lower::find_bits, lower::find_permute,
-    lower::find_compare, lower::find_float,        lower::find_half, lower::find_convert,
-    lower::find_approx,  lower::find_narrow_float,
+    lower::find_integer, lower::find_division,     lower::find_bits,  lower::find_permute,
+    lower::find_compare, lower::find_float,        lower::find_half,  lower::find_convert,
+    lower::find_approx,  lower::find_narrow_float, lower::find_video,
 };
 
 Handler find(const ptx::Instruction& instruction) {

@@ -135,5 +135,6 @@ Handler find_half(const ptx::Instruction& instruction);
 Handler find_convert(const ptx::Instruction& instruction);
 Handler find_approx(const ptx::Instruction& instruction);
 Handler find_narrow_float(const ptx::Instruction& instruction);
+Handler find_video(const ptx::Instruction& instruction);
 
 }  // namespace km::simt::lower
