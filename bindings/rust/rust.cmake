@@ -1,5 +1,7 @@
-# How everything in Rust is built here: cargo, with its output inside the build folder.
-set(KM_CARGO_ENVIRONMENT RUSTC=${KM_RUSTC} CARGO_TERM_COLOR=never
+# How everything in Rust is built here: cargo, with its output inside the build folder, and with the
+# compiler, rustdoc and clippy that lie beside it.
+get_filename_component(km_rust_folder ${KM_RUSTC} DIRECTORY)
+set(KM_CARGO_ENVIRONMENT PATH=${km_rust_folder}:$ENV{PATH} CARGO_TERM_COLOR=never
   CARGO_TARGET_DIR=${PROJECT_BINARY_DIR}/rust)
 
 # km_add_cargo_program(TARGET FOLDER NAME OUTPUT LIBRARY_DIR): a program, built anew whenever cargo

@@ -56,7 +56,7 @@ impl Stream {
         let mut source = source;
         if is_pinned(source) {
             // The library would read it later, when the borrow is over.
-            aside = source.to_vec();
+            aside = copy_of(source)?;
             source = &aside;
         }
         let (from, size) = (source.as_ptr().cast(), size_of_val(source) as u64);
@@ -77,7 +77,7 @@ impl Stream {
         same_len("memcpy_dtoh", place.len, destination.len())?;
         if is_pinned(destination) {
             // The library would write it later, when the borrow is over.
-            let mut aside = destination.to_vec();
+            let mut aside = copy_of(destination)?;
             self.download(place, &mut aside)?;
             destination.copy_from_slice(&aside);
             return Ok(());
@@ -127,7 +127,7 @@ impl Stream {
     /// A vector with a copy of what the device has.
     pub fn clone_dtoh<T: Pod>(&self, source: &impl DeviceSlice<T>) -> Result<Vec<T>> {
         let place = source.place();
-        let mut vector: Vec<T> = Vec::with_capacity(place.len);
+        let mut vector: Vec<T> = room_for(place.len)?;
         let (to, size) = (vector.as_mut_ptr().cast(), source.size_bytes() as u64);
         // SAFETY: the vector has room for that size, which has been written when the call returns;
         // all patterns of bits are elements. New memory is not pinned.
@@ -156,6 +156,22 @@ impl Stream {
     pub fn fill<T: Fill>(&self, destination: &mut impl DeviceSliceMut<T>, value: T) -> Result<()> {
         check(value.fill(self, destination.place()))
     }
+}
+
+/// An empty vector with room for `len` elements.
+fn room_for<T>(len: usize) -> Result<Vec<T>> {
+    let mut vector = Vec::new();
+    vector.try_reserve_exact(len).map_err(|_| {
+        let message = format!("there is no memory for a vector of {len} elements");
+        Error::new(Status::ERROR_OUT_OF_HOST_MEMORY, message)
+    })?;
+    Ok(vector)
+}
+
+fn copy_of<T: Pod>(elements: &[T]) -> Result<Vec<T>> {
+    let mut copy = room_for(elements.len())?;
+    copy.extend_from_slice(elements);
+    Ok(copy)
 }
 
 pub(crate) fn same_len(call: &str, source: usize, destination: usize) -> Result<()> {

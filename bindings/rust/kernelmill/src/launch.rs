@@ -74,6 +74,29 @@ struct Large {
 /// # Ok(())
 /// # }
 /// ```
+///
+/// What is no plain data is not given at all, and nothing is launched by accident:
+///
+/// ```compile_fail,E0277
+/// # fn main() -> kernelmill::Result<()> {
+/// # let context = kernelmill::Context::open("cpu")?;
+/// # let function = context.load_file("add.cu")?.load_function("add")?;
+/// let stream = context.default_stream()?;
+/// stream.launch_builder(&function).arg(&String::from("text")); // error: a String has pointers
+/// # Ok(())
+/// # }
+/// ```
+///
+/// ```compile_fail,E0133
+/// # fn main() -> kernelmill::Result<()> {
+/// # let context = kernelmill::Context::open("cpu")?;
+/// # let function = context.load_file("add.cu")?.load_function("add")?;
+/// # let config = kernelmill::LaunchConfig::for_num_elems(1);
+/// let stream = context.default_stream()?;
+/// stream.launch_builder(&function).launch(config)?; // error: unsafe
+/// # Ok(())
+/// # }
+/// ```
 // In this order, so that no two things to be zeroed have the arrays between them: the compiler would
 // zero those too, which takes as long as all the rest of a launch.
 #[repr(C)]

@@ -39,6 +39,14 @@
 //!   return it until [`Context::reset`].
 //! - [`LaunchBuilder::launch`] is unsafe, because kernels are. All else is safe.
 //! - [`sys`] is the C ABI below.
+#![deny(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::undocumented_unsafe_blocks,
+    clippy::unreachable,
+    clippy::unwrap_used
+)]
 
 mod context;
 mod copy;

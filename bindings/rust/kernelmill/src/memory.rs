@@ -72,6 +72,16 @@ unsafe impl<T: Pod, const N: usize> Pod for [T; N] {}
 /// # }
 /// ```
 ///
+/// ```compile_fail,E0277
+/// # fn main() -> kernelmill::Result<()> {
+/// let context = kernelmill::Context::open("auto")?;
+/// let stream = context.default_stream()?;
+/// let mut slice = context.alloc_zeros::<f32>(2)?;
+/// stream.memcpy_htod(&[1.0f64, 2.0], &mut slice)?; // error: f64 into f32
+/// # Ok(())
+/// # }
+/// ```
+///
 /// What works is [`split_at_mut`](Slice::split_at_mut):
 ///
 /// ```
