@@ -1,7 +1,7 @@
 //! Launches: one call of a kernel, put together argument by argument.
 
 use std::marker::PhantomData;
-use std::mem::{MaybeUninit, size_of};
+use std::mem::{ManuallyDrop, MaybeUninit, size_of};
 
 use crate::error::check;
 use crate::view::Place;
@@ -30,10 +30,33 @@ impl LaunchConfig {
 /// Kernels of up to this many words of arguments need no memory for a launch.
 const FEW: usize = 16;
 
-/// The arguments of larger kernels.
-struct Large {
+/// What few launches have: the arguments of larger kernels, or an error.
+#[derive(Default)]
+struct Rare {
     words: Vec<u64>,
     slices: Vec<sys::km_launch_slice>,
+    error: Option<Error>, // the first one, for launch() to return
+}
+
+/// Dropped without a call where there is none. (Not the builder itself: one that is dropped by hand
+/// would hold its borrows until the end of its scope.)
+struct RareSlot(ManuallyDrop<Option<Box<Rare>>>);
+
+impl Drop for RareSlot {
+    #[inline]
+    fn drop(&mut self) {
+        if self.0.is_some() {
+            self.free();
+        }
+    }
+}
+
+impl RareSlot {
+    #[cold]
+    #[inline(never)]
+    fn free(&mut self) {
+        drop(self.0.take());
+    }
 }
 
 /// One call of a kernel: [`Stream::launch_builder`], an [`arg`](Self::arg) for each parameter in
@@ -109,8 +132,8 @@ pub struct LaunchBuilder<'a> {
     given: usize,
     slice_count: usize,
     has_words: bool,
-    large: Option<Box<Large>>,
-    error: Option<Error>, // the first one, for launch() to return
+    has_error: bool,
+    rare: RareSlot,
     borrows: PhantomData<&'a mut ()>,
 }
 
@@ -125,8 +148,8 @@ impl<'a> LaunchBuilder<'a> {
             slices: MaybeUninit::uninit(),
             has_words: false,
             slice_count: 0,
-            large: None,
-            error: None,
+            has_error: false,
+            rare: RareSlot(ManuallyDrop::new(None)),
             borrows: PhantomData,
         }
     }
@@ -146,7 +169,7 @@ impl<'a> LaunchBuilder<'a> {
     /// stay within the memory of its arguments, and not race with other work on it.
     #[inline]
     pub unsafe fn launch(&mut self, config: LaunchConfig) -> Result<()> {
-        if self.error.is_some() || self.given != self.function.params().len() {
+        if self.has_error || self.given != self.function.params().len() {
             return Err(self.explain());
         }
         let (grid, block) = (config.grid_dim, config.block_dim);
@@ -175,7 +198,7 @@ impl<'a> LaunchBuilder<'a> {
 
     #[cold]
     fn explain(&self) -> Error {
-        if let Some(error) = &self.error {
+        if let Some(error) = self.rare.0.as_ref().and_then(|rare| rare.error.as_ref()) {
             return error.clone();
         }
         let (count, given) = (self.function.params().len(), self.given);
@@ -200,8 +223,10 @@ impl<'a> LaunchBuilder<'a> {
             ),
             None => format!("has {index} parameters; more arguments were given"),
         };
-        if self.error.is_none() {
-            self.error = Some(self.invalid(what));
+        if !self.has_error {
+            self.has_error = true;
+            let error = self.invalid(what);
+            self.rare().error = Some(error);
         }
         None
     }
@@ -240,7 +265,7 @@ impl<'a> LaunchBuilder<'a> {
             return &mut [];
         }
         if self.is_large() {
-            return &mut self.large().words;
+            return self.large_words();
         }
         if !self.has_words {
             self.words.write([0; FEW]);
@@ -252,7 +277,7 @@ impl<'a> LaunchBuilder<'a> {
 
     fn add_slice(&mut self, slice: sys::km_launch_slice) {
         if self.is_large() {
-            self.large().slices.push(slice);
+            self.rare().slices.push(slice);
         } else if self.slice_count < FEW {
             // Always so: each has a parameter of its own, of one word.
             // SAFETY: the place lies within the array.
@@ -270,16 +295,22 @@ impl<'a> LaunchBuilder<'a> {
     }
 
     #[cold]
-    fn large(&mut self) -> &mut Large {
-        let words = self.function.arguments_size_bytes().div_ceil(size_of::<u64>());
-        let create = || Box::new(Large { words: vec![0; words], slices: Vec::new() });
-        self.large.get_or_insert_with(create)
+    fn rare(&mut self) -> &mut Rare {
+        self.rare.0.get_or_insert_default()
+    }
+
+    #[cold]
+    fn large_words(&mut self) -> &mut [u64] {
+        let len = self.function.arguments_size_bytes().div_ceil(size_of::<u64>());
+        let words = &mut self.rare().words;
+        words.resize(len, 0);
+        words
     }
 
     #[inline]
     fn slices(&self) -> &[sys::km_launch_slice] {
-        if let Some(large) = &self.large {
-            return &large.slices;
+        if self.is_large() {
+            return self.rare.0.as_ref().map_or(&[], |rare| &rare.slices);
         }
         // SAFETY: add_slice() wrote that many.
         unsafe { std::slice::from_raw_parts(self.slices.as_ptr().cast(), self.slice_count) }
