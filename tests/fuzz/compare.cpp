@@ -112,20 +112,65 @@ Memory::Memory(const Kernel& kernel)
   for (uint32_t i = 0; i < kCounters; ++i) counters[i] = start_of_counter(i);
 }
 
-std::vector<Outcome> compare(const std::vector<Kernel>& kernels) {
-  const std::string text = module_text(kernels);
-  auto parsed = ptx::parse(text, "fuzz.ptx");
-  if (!parsed) return {kernels.size(), {Kind::broken, parsed.error().message}};
+namespace {
+
+/// The same module for both; where it does not load, the outcome of all its kernels.
+struct Loaded {
+  std::shared_ptr<const ptx::Module> parsed;
   std::unique_ptr<kernels::Module> module;
+  Outcome failure;
+};
+
+Loaded load(const std::string& text) {
+  Loaded loaded;
+  auto parsed = ptx::parse(text, "fuzz.ptx");
+  if (!parsed) {
+    loaded.failure = {Kind::broken, parsed.error().message};
+    return loaded;
+  }
+  loaded.parsed = *parsed;
   try {
-    module = session().ptx_text(text, "fuzz.ptx");
+    loaded.module = session().ptx_text(text, "fuzz.ptx");
   } catch (const kernels::Failure& failure) {
     const bool refused = failure.status == KM_ERROR_UNSUPPORTED_PTX;
-    return {kernels.size(), {refused ? Kind::refused : Kind::different, failure.what()}};
+    loaded.failure = {refused ? Kind::refused : Kind::different, failure.what()};
   }
+  return loaded;
+}
+
+}  // namespace
+
+std::vector<Outcome> compare(const std::vector<Kernel>& kernels,
+                             const std::function<bool()>& goes_on) {
+  const Loaded loaded = load(module_text(kernels));
+  if (!loaded.module) return {kernels.size(), loaded.failure};
   std::vector<Outcome> outcomes;
-  for (const Kernel& kernel : kernels) outcomes.push_back(compare_loaded(*module, *parsed, kernel));
+  for (const Kernel& kernel : kernels) {
+    if (!goes_on()) break;
+    outcomes.push_back(compare_loaded(*loaded.module, loaded.parsed, kernel));
+  }
   return outcomes;
+}
+
+Outcome replay(const std::string& text, Kernel& kernel) {
+  const size_t launch = text.find("// grid ");
+  auto& [gx, gy, gz] = kernel.grid;
+  auto& [bx, by, bz] = kernel.block;
+  unsigned long long seed = 0;
+  const int found =
+      launch == std::string::npos
+          ? 0
+          : std::sscanf(text.c_str() + launch,
+                        "// grid %u,%u,%u, block %u,%u,%u, u0 %u, u1 %u, input seed %llu", &gx, &gy,
+                        &gz, &bx, &by, &bz, &kernel.uniforms[0], &kernel.uniforms[1], &seed);
+  if (found != 9) return {Kind::broken, "no comment that says how to launch it"};
+  kernel.input_seed = seed;
+  const Loaded loaded = load(text);
+  if (!loaded.module) return loaded.failure;
+  for (const ptx::Function& function : loaded.parsed->functions) {
+    if (function.is_entry) kernel.name = function.name;
+  }
+  return compare_loaded(*loaded.module, loaded.parsed, kernel);
 }
 
 std::string refusal(const Kernel& kernel) {
@@ -143,7 +188,9 @@ std::string reproducer(const Kernel& kernel, const Outcome& outcome) {
   const auto shape = [](const std::array<uint32_t, 3>& s) {
     return std::to_string(s[0]) + "," + std::to_string(s[1]) + "," + std::to_string(s[2]);
   };
-  std::string text = "// " + outcome.what + "\n// grid " + shape(kernel.grid) + ", block " +
+  std::string what = outcome.what;
+  for (char& letter : what) letter = letter == '\n' ? ' ' : letter;
+  std::string text = "// " + what + "\n// grid " + shape(kernel.grid) + ", block " +
                      shape(kernel.block) + ", u0 " + std::to_string(kernel.uniforms[0]) + ", u1 " +
                      std::to_string(kernel.uniforms[1]) + ", input seed " +
                      std::to_string(kernel.input_seed) + "\n";

@@ -1,6 +1,7 @@
 // One kernel on the engine and on the interpreter, memory compared byte by byte.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,14 +27,18 @@ struct Memory {
   bool operator==(const Memory&) const = default;
 };
 
-/// Runs every kernel of the module; an outcome each. `broken` is a kernel that the reference cannot
-/// run: the generator's fault.
-std::vector<Outcome> compare(const std::vector<Kernel>& kernels);
+/// Runs the kernels of a module as long as `goes_on` says so; an outcome each. `broken` is a kernel
+/// that the reference cannot run: the generator's fault.
+std::vector<Outcome> compare(
+    const std::vector<Kernel>& kernels, const std::function<bool()>& goes_on = [] { return true; });
 
 Outcome compare_one(const Kernel& kernel);
 
 /// Empty when the engine loads the kernel, else why it refuses it.
 std::string refusal(const Kernel& kernel);
+
+/// Runs a module that `reproducer` wrote; `kernel` gets what its comments say.
+Outcome replay(const std::string& text, Kernel& kernel);
 
 /// The kernel's module with comments that say how to launch it.
 std::string reproducer(const Kernel& kernel, const Outcome& outcome);

@@ -7,22 +7,34 @@ namespace km::fuzz {
 
 using reference::Variant;
 
-Instructions::Instructions(const std::string& refused_path) : variants_(reference::all_variants()) {
+Instructions::Instructions(const std::vector<std::string>& refused_paths)
+    : variants_(reference::all_variants()) {
   std::set<std::string> refused;
-  std::ifstream file(refused_path);
-  for (std::string line; std::getline(file, line);) refused.insert(line);
+  for (const std::string& path : refused_paths) {
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) refused.insert(line);
+  }
+  const auto is_refused = [&](const auto& one) {
+    return refused.count(one.form) || refused.count(one.mnemonic);
+  };
   std::map<ptx::Opcode, std::vector<const Variant*>> groups;
   for (const Variant& variant : variants_) {
-    if (refused.count(variant.form) || refused.count(variant.mnemonic)) continue;
-    if (variant.reads_carry || variant.writes_carry) continue;
+    if (is_refused(variant) || variant.reads_carry || variant.writes_carry) continue;
     groups[variant.instruction().opcode].push_back(&variant);
   }
   for (auto& [opcode, members] : groups) by_opcode_.push_back(std::move(members));
+  for (MemoryForm& form : memory_forms(kMemorySamples, kMemorySeed)) {
+    if (!is_refused(form)) memory_.push_back(std::move(form));
+  }
 }
 
 const Variant& Instructions::any(reference::Random& random) const {
   const auto& group = by_opcode_[random.below(by_opcode_.size())];
   return *group[random.below(group.size())];
+}
+
+const MemoryForm& Instructions::any_memory(reference::Random& random) const {
+  return memory_[random.below(memory_.size())];
 }
 
 std::string Generator::reg(char kind) {
@@ -125,7 +137,7 @@ Statement Generator::simple() {
     case 3:
       return scratch_access();
     case 4:
-      return local_access();
+      return chance(50) ? local_access() : memory_access();
     case 5:
       return packing();
     case 6:

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "kernel.h"
+#include "memory_forms.h"
 #include "reference/inputs.h"
 #include "reference/variants.h"
 
@@ -12,14 +13,16 @@ namespace km::fuzz {
 /// Instructions to choose from, an opcode as likely as another.
 class Instructions {
  public:
-  /// All but those that the list of refused ones names.
-  explicit Instructions(const std::string& refused_path);
+  /// All but those that the lists of refused ones name.
+  explicit Instructions(const std::vector<std::string>& refused_paths);
 
   const reference::Variant& any(reference::Random& random) const;
+  const MemoryForm& any_memory(reference::Random& random) const;
 
  private:
   std::vector<reference::Variant> variants_;
   std::vector<std::vector<const reference::Variant*>> by_opcode_;
+  std::vector<MemoryForm> memory_;
 };
 
 class Generator {
@@ -67,6 +70,7 @@ class Generator {
   Statement packing();
   Statement call();
   Statement reduction();
+  Statement memory_access();
 
   // nested.cpp
   Statement divergent_if(const Place& place);

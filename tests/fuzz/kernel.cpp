@@ -8,7 +8,7 @@ namespace {
 constexpr const char* kHeader = R"(.version 8.5
 .target sm_90
 .address_size 64
-.const .align 8 .b32 table[8] = {3, 0x80000000, 0x7f800000, 0xffffffff, 0, 0x3f800000, 17, 0x1234};
+.const .align 32 .b32 table[8] = {3, 0x80000000, 0x7f800000, 0xffffffff, 0, 0x3f800000, 17, 0x1234};
 .global .align 8 .b64 words[4] = {1, 0x7ff0000000000000, 0xffffffffffffffff, 0x123456789};
 
 .func (.reg .b32 r) mix(.reg .b32 a, .reg .b32 b)
@@ -49,14 +49,15 @@ DONE:
 
 // Every register has a value that depends on the thread, the block or the launch, or on memory.
 constexpr const char* kPrologue = R"(
-  .reg .pred %p<4>, %q<NUMBERS>; .reg .b16 %h<4>; .reg .b32 %r<8>;
+  .reg .pred %p<4>, %q<NUMBERS>; .reg .b16 %h<8>; .reg .b32 %r<8>;
   .reg .b32 %c<NUMBERS>, %m<MASKS>, %n<MASKS>;
-  .reg .b64 %l<4>, %a<NUMBERS>; .reg .f32 %f<4>; .reg .f64 %d<4>;
+  .reg .b64 %l<4>, %a<NUMBERS>; .reg .f32 %f<8>; .reg .f64 %d<4>;
   .reg .b32 %self, %threads, %global, %lane, %x<16>;
   .reg .b64 %in, %out, %counters, %y<8>;
   .shared .align 16 .b32 exchange[1024];
+  .shared .align 32 .b32 slots[1024];
   .shared .align 8 .b32 totals[8];
-  .local .align 8 .b8 own[64];
+  .local .align 32 .b8 own[64];
   mov.u32 %x0, %tid.x;
   mov.u32 %x1, %tid.y;
   mov.u32 %x2, %tid.z;
@@ -106,8 +107,11 @@ constexpr const char* kPrologue = R"(
   mov.b32 {%h0, %h1}, %r5;
   cvt.u16.u32 %h2, %self;
   mov.b16 %h3, 0x3c00;
+  mov.b32 {%h4, %h5}, %r0;
+  mov.b32 {%h6, %h7}, %r4;
   cvt.rn.f32.u32 %f2, %self;
   mov.f32 %f3, 0f3FC00000;
+  ld.global.v4.f32 {%f4, %f5, %f6, %f7}, [%in+64];
   ld.global.f64 %d0, [%y2];
   cvt.rn.f64.s32 %d1, %r2;
   mov.f64 %d2, 0dBFE0000000000000;
@@ -126,10 +130,10 @@ constexpr const char* kPrologue = R"(
   st.local.f64 [own+48], %d1;
   st.local.b32 [own+56], %r2;
   st.local.b32 [own+60], %r7;
-  st.global.v4.b32 [%out+256], {%r2, %r3, %r4, %r5};
-  st.global.v4.b32 [%out+272], {%r4, %r4, %r0, %r1};
-  st.global.v4.b32 [%out+288], {%r5, %r2, %r7, %r3};
-  st.global.v4.b32 [%out+304], {%r7, %r1, %r2, %r4};
+  st.global.v4.b32 [%out+320], {%r2, %r3, %r4, %r5};
+  st.global.v4.b32 [%out+336], {%r4, %r4, %r0, %r1};
+  st.global.v4.b32 [%out+352], {%r5, %r2, %r7, %r3};
+  st.global.v4.b32 [%out+368], {%r7, %r1, %r2, %r4};
 )";
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {

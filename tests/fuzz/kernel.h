@@ -35,12 +35,12 @@ struct Kernel {
 
 // Sizes of the memory that kernels use.
 inline constexpr uint32_t kInputBytes = 4096, kRecordBytes = 512, kScratchBytes = 64,
-                          kScratchOffset = 256, kLocalBytes = 64, kSharedWords = 1024;
+                          kScratchOffset = 320;
 /// Two for each of twelve operations, in 8 bytes each: see Generator::reduction.
 inline constexpr uint32_t kCounters = 24;
 
 /// The registers that statements compute with, per class: %r0 ... and so on.
-inline constexpr unsigned kWords = 8, kLongs = 4, kHalves = 4, kFloats = 4, kDoubles = 4,
+inline constexpr unsigned kWords = 8, kLongs = 4, kHalves = 8, kFloats = 8, kDoubles = 4,
                           kPredicates = 4;
 
 /// A module with these kernels and the functions that they call.

@@ -1,15 +1,19 @@
 // Random kernels on the engine and on the interpreter:
 //   km_fuzz [--minutes=N | --kernels=N] [--seed=N] [--keep=FOLDER]
+//   km_fuzz --replay=FOLDER
+//   km_fuzz --memory-forms [--every=N] [--seed=N] [--write-refused]
 // A kernel that goes wrong is made small and printed, or kept as a file. The same seed gives the
 // same kernels. Exits with 77 where the machine lacks what KM_CPU_ISA asks for.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 
 #include "compare.h"
 #include "generator.h"
+#include "memory_check.h"
 #include "shrink.h"
 
 namespace km::fuzz {
@@ -18,8 +22,9 @@ namespace {
 constexpr unsigned kKernelsPerModule = 32, kShrinkTries = 600, kFailuresToShow = 20;
 
 struct Options {
-  uint64_t minutes = 0, kernels = 0, seed = 1;
-  std::string keep;
+  uint64_t minutes = 0, kernels = 0, seed = 1, every = 1;
+  std::string keep, replay;
+  bool memory_forms = false, write_refused = false;
 };
 
 bool read_number(const char* argument, const char* name, uint64_t& value) {
@@ -33,8 +38,15 @@ bool read_options(int count, char** arguments, Options& options) {
   for (int i = 1; i < count; ++i) {
     if (std::strncmp(arguments[i], "--keep=", 7) == 0) {
       options.keep = arguments[i] + 7;
+    } else if (std::strncmp(arguments[i], "--replay=", 9) == 0) {
+      options.replay = arguments[i] + 9;
+    } else if (std::strcmp(arguments[i], "--memory-forms") == 0) {
+      options.memory_forms = true;
+    } else if (std::strcmp(arguments[i], "--write-refused") == 0) {
+      options.write_refused = true;
     } else if (!read_number(arguments[i], "--minutes=", options.minutes) &&
                !read_number(arguments[i], "--kernels=", options.kernels) &&
+               !read_number(arguments[i], "--every=", options.every) &&
                !read_number(arguments[i], "--seed=", options.seed)) {
       std::fprintf(stderr, "unknown argument %s\n", arguments[i]);
       return false;
@@ -47,7 +59,9 @@ bool read_options(int count, char** arguments, Options& options) {
 class Fuzzer {
  public:
   explicit Fuzzer(const Options& options)
-      : options_(options), instructions_(KM_REFUSED_FORMS), start_(Clock::now()) {}
+      : options_(options),
+        instructions_({KM_REFUSED_FORMS, KM_REFUSED_MEMORY_FORMS}),
+        start_(Clock::now()) {}
 
   int run() {
     while (goes_on()) run_module();
@@ -62,11 +76,13 @@ class Fuzzer {
 
   static unsigned long long number(uint64_t value) { return value; }
 
+  bool has_time() const {
+    return options_.minutes == 0 || Clock::now() - start_ < std::chrono::minutes(options_.minutes);
+  }
+
   bool goes_on() const {
     if (different_ + broken_ >= kFailuresToShow) return false;
-    if (options_.minutes != 0)
-      return Clock::now() - start_ < std::chrono::minutes(options_.minutes);
-    return kernels_ < options_.kernels;
+    return options_.minutes != 0 ? has_time() : kernels_ < options_.kernels;
   }
 
   /// A module of kernels that the engine takes.
@@ -79,15 +95,15 @@ class Fuzzer {
         if (refused_++ == 0) std::printf("refused, for example: %s\n", why.c_str());
         continue;
       }
-      statements_ += count_statements(kernel.statements);
       kernels.push_back(std::move(kernel));
     }
-    const std::vector<Outcome> outcomes = compare(kernels);
-    for (unsigned i = 0; i < kKernelsPerModule; ++i) note(kernels[i], outcomes[i]);
+    const std::vector<Outcome> outcomes = compare(kernels, [this] { return has_time(); });
+    for (size_t i = 0; i < outcomes.size(); ++i) note(kernels[i], outcomes[i]);
   }
 
   void note(const Kernel& kernel, const Outcome& outcome) {
     ++kernels_;
+    statements_ += count_statements(kernel.statements);
     if (outcome.kind == Outcome::Kind::equal) return;
     (outcome.kind == Outcome::Kind::broken ? broken_ : different_)++;
     const auto still_wrong = [&](const Kernel& smaller) {
@@ -116,17 +132,39 @@ class Fuzzer {
   uint64_t kernels_ = 0, statements_ = 0, different_ = 0, refused_ = 0, broken_ = 0;
 };
 
+/// Kernels that once went wrong.
+int replay_all(const std::string& folder) {
+  unsigned files = 0, failures = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".ptx") continue;
+    Kernel kernel;
+    const std::string path = entry.path().string();
+    const Outcome outcome = replay(kernels::read_text_file(path), kernel);
+    ++files;
+    if (outcome.kind == Outcome::Kind::equal) continue;
+    ++failures;
+    std::printf("%s: %s\n", path.c_str(), outcome.what.c_str());
+  }
+  std::printf("%u kernels, %u failures\n", files, failures);
+  return files > 0 && failures == 0 ? 0 : 1;
+}
+
 }  // namespace
 }  // namespace km::fuzz
 
 int main(int count, char** arguments) {
   km::fuzz::Options options;
   if (!km::fuzz::read_options(count, arguments, options)) return 2;
+  std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
   try {
     km::kernels::session();
   } catch (const km::kernels::Failure& failure) {
     std::printf("%s\n", failure.what());
     return 77;
+  }
+  if (!options.replay.empty()) return km::fuzz::replay_all(options.replay);
+  if (options.memory_forms) {
+    return km::fuzz::check_memory_forms(options.every, options.seed, options.write_refused) ? 1 : 0;
   }
   return km::fuzz::Fuzzer(options).run();
 }

@@ -145,6 +145,12 @@ Statement Generator::local_access() {
   return statement;
 }
 
+/// A load, store or atomic in any of its forms.
+Statement Generator::memory_access() {
+  return memory_statement(instructions_.any_memory(random_), random_,
+                          [this](char kind) { return reg(kind); });
+}
+
 /// Bits from one kind of register to another.
 Statement Generator::packing() {
   switch (below(9)) {
