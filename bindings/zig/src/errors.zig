@@ -150,23 +150,40 @@ pub const Diagnostics = struct {
         return diagnostics.text[0..diagnostics.text_length];
     }
 
-    fn collect(diagnostics: *Diagnostics, status: Status) void {
-        diagnostics.status = status;
+    fn describe(diagnostics: *Diagnostics, status: Status) void {
         var category: c.km_error_category = 0;
         var suggestion: [*c]const u8 = "";
-        var size: u64 = 0;
-        diagnostics.native_code = 0;
-        diagnostics.text_length = 0;
         _ = c.km_status_category(@intFromEnum(status), &category);
         _ = c.km_status_recovery(@intFromEnum(status), &suggestion);
+        diagnostics.status = status;
         diagnostics.category = @enumFromInt(category);
         diagnostics.suggestion = std.mem.span(suggestion);
+        diagnostics.native_code = 0;
+        diagnostics.text_length = 0;
+    }
+
+    fn collect(diagnostics: *Diagnostics, status: Status) void {
+        diagnostics.describe(status);
+        var size: u64 = 0;
         if (status.toError() == null) return; // no error: the texts are of an earlier one
         _ = c.km_last_error_native_code(&diagnostics.native_code);
         const got = c.km_last_error_message(&diagnostics.text, diagnostics.text.len, &size);
         if (got == c.KM_SUCCESS and size > 0) diagnostics.text_length = @intCast(size - 1);
     }
 };
+
+/// A failure that the library has no part in.
+pub fn refuse(
+    diagnostics: ?*Diagnostics,
+    comptime format: []const u8,
+    arguments: anytype,
+) error{InvalidArgument} {
+    const wanted = diagnostics orelse return error.InvalidArgument;
+    wanted.describe(.error_invalid_argument);
+    const text = std.fmt.bufPrint(&wanted.text, format, arguments) catch wanted.text[0..];
+    wanted.text_length = text.len;
+    return error.InvalidArgument;
+}
 
 /// A failure as an error, with its text in `diagnostics`.
 pub inline fn check(status: c.km_status, diagnostics: ?*Diagnostics) Error!void {

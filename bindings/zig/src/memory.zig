@@ -10,6 +10,7 @@ const Stream = @import("stream.zig").Stream;
 
 /// Fails the compilation for what means nothing on a device: pointers, and what has no fixed layout.
 pub fn requirePlain(comptime T: type) void {
+    if (@sizeOf(T) == 0) @compileError(@typeName(T) ++ " has no bytes");
     switch (@typeInfo(T)) {
         .int, .float, .bool, .@"enum" => {},
         .array => |array| requirePlain(array.child),
@@ -90,7 +91,12 @@ pub fn Slice(comptime T: type) type {
             var info = std.mem.zeroes(c.km_slice_info);
             info.struct_size = @sizeOf(c.km_slice_info);
             try check(c.km_slice_info_get(handle, &info), diagnostics);
-            if (info.size_bytes % @sizeOf(T) != 0) return error.InvalidArgument;
+            const has_units = @sizeOf(T) % @max(info.element_size_bytes, 1) == 0;
+            if (!has_units or info.size_bytes % @sizeOf(T) != 0) {
+                const text = "{d} bytes in elements of {d} are no slice of " ++ @typeName(T);
+                const sizes = .{ info.size_bytes, info.element_size_bytes };
+                return errors.refuse(diagnostics, text, sizes);
+            }
             const count = info.size_bytes / @sizeOf(T);
             return .{ .handle = handle, .len = @intCast(count), .diagnostics = diagnostics };
         }
@@ -135,6 +141,10 @@ pub fn Slice(comptime T: type) type {
             var pointer: ?*anyopaque = null;
             try check(c.km_slice_host_pointer(slice.handle, &pointer), slice.diagnostics);
             const first = pointer orelse return &.{};
+            if (@intFromPtr(first) % @alignOf(T) != 0) {
+                const text = "address 0x{x} is not aligned for " ++ @typeName(T);
+                return errors.refuse(slice.diagnostics, text, .{@intFromPtr(first)});
+            }
             return @as([*]T, @ptrCast(@alignCast(first)))[0..slice.len];
         }
 
@@ -168,7 +178,7 @@ pub fn Slice(comptime T: type) type {
         /// From `source`, all of it, to the elements from `first` on.
         pub fn copyFrom(slice: Self, stream: Stream, first: usize, source: Self) Error!void {
             const offset: u64 = first *| @sizeOf(T);
-            const size: u64 = source.len * @sizeOf(T);
+            const size: u64 = source.len *| @sizeOf(T);
             const copy = c.km_slice_copy;
             const got = copy(stream.handle, slice.handle, offset, source.handle, 0, size);
             try check(got, slice.diagnostics);

@@ -103,6 +103,21 @@ test "structures and the caller's own memory" {
     try expectEqual(6, points[1].y);
 }
 
+test "memory that is not aligned for its elements is refused" {
+    var f: support.Fixture = undefined;
+    try f.init();
+    defer f.deinit();
+    const bytes = try km.Slice(u8).initZeroed(f.context, 64);
+    defer bytes.deinit();
+    const odd = try bytes.view(1, 32);
+    const words = try km.Slice(u32).fromHandle(odd.handle, &f.diagnostics);
+    defer words.deinit();
+    try expectEqual(8, words.len);
+    try expectError(error.InvalidArgument, words.hostElements());
+    try f.expectMessage("not aligned for u32");
+    try expectError(error.InvalidArgument, words.fill(f.stream, 1));
+}
+
 test "variables of a module" {
     var f: support.Fixture = undefined;
     try f.init();
@@ -116,5 +131,7 @@ test "variables of a module" {
     try counters.download(f.stream, &back);
     try expectEqualSlices(u32, &.{ 0, 8, 8, 0 }, &back);
     try expectError(error.InvalidArgument, f.module.global([3]u64, "counters"));
+    try f.expectMessage("16 bytes in elements of");
+    try expectEqual(km.Category.usage, f.diagnostics.category);
     try expectError(error.NotFound, f.module.global(u32, "none"));
 }
