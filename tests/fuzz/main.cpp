@@ -4,6 +4,7 @@
 //   km_fuzz --memory-forms [--every=N] [--seed=N] [--write-refused]
 // A kernel that goes wrong is made small and printed, or kept as a file. The same seed gives the
 // same kernels. Exits with 77 where the machine lacks what KM_CPU_ISA asks for.
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -88,7 +89,8 @@ class Fuzzer {
   /// A module of kernels that the engine takes.
   void run_module() {
     std::vector<Kernel> kernels;
-    while (kernels.size() < kKernelsPerModule) {
+    const uint64_t wanted = options_.minutes != 0 ? kKernelsPerModule : options_.kernels - kernels_;
+    while (kernels.size() < std::min<uint64_t>(wanted, kKernelsPerModule)) {
       Generator generator(instructions_, (options_.seed << 32) + next_++);
       Kernel kernel = generator.kernel("k" + std::to_string(kernels.size()));
       if (const std::string why = refusal(kernel); !why.empty()) {
