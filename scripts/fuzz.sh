@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# fuzz.sh kernels|parser MINUTES [SEED]: random kernels on the engine and the interpreter, a third
-# of the time for each vector ISA; or random text on the parser. Findings lie in build/fuzz.
+# fuzz.sh kernels|parser MINUTES [SEED]: random kernels on the engine and the interpreter, with each
+# vector ISA and execution mode; or random text on the parser. Findings lie in build/fuzz.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -10,12 +10,15 @@ mkdir -p "$kept/corpus"
 
 fuzz_kernels() {
   scripts/build.sh "${PRESET:-release}" kernelmill kernelmill-cpu km_fuzz
-  local status=0 each=$(((minutes + 2) / 3))
-  for isa in avx512 avx2 x86-64-v2; do
-    echo "$isa, seed $seed, $each minutes"
-    KM_CPU_ISA=$isa build/release/tests/km_fuzz --minutes="$each" --seed="$seed" --keep="$kept" ||
-      { [[ $? == 77 ]] || status=1; }
-    seed=$((seed + 1))
+  local status=0 each=$(((minutes + 8) / 9))
+  export KM_CPU_ISA KM_CPU_MODE KM_KERNEL_TIMEOUT_MS=60000
+  for KM_CPU_ISA in avx512 avx2 x86-64-v2; do
+    for KM_CPU_MODE in a b c; do
+      echo "$KM_CPU_ISA, mode $KM_CPU_MODE, seed $seed, minutes: $each"
+      build/release/tests/km_fuzz --minutes="$each" --seed="$seed" --keep="$kept" ||
+        { [[ $? == 77 ]] || status=1; }
+      seed=$((seed + 1))
+    done
   done
   return $status
 }
