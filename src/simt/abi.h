@@ -8,6 +8,8 @@
 namespace km::simt {
 
 constexpr uint32_t kWarpLanes = 32;
+/// The barrier that barrier.cluster waits at, behind those with numbers.
+constexpr uint32_t kClusterBarrier = 16;
 
 struct LaunchRecord;
 struct BlockState;
@@ -65,6 +67,10 @@ struct RuntimeTable {
   void (*check_range)(const LaunchRecord*, BlockState*, const uint64_t* addresses, uint32_t lanes,
                       const AccessPart* parts, uint32_t part_count, uint64_t extent_bytes,
                       uint64_t* out_range);
+  /// The same for accesses whose sizes differ from lane to lane; out_range is the whole range
+  /// found last, begin and size.
+  void (*check_sizes)(const LaunchRecord*, BlockState*, const uint64_t* addresses,
+                      const uint64_t* sizes, uint32_t lanes, uint32_t line, uint64_t* out_range);
   /// Mode c (runtime/split_warp.h): which lanes go on where; low half the lanes, high half the
   /// state; no lanes: the entry returns the high half, a SplitStatus.
   uint64_t (*split_next)(SplitWarp*);

@@ -88,10 +88,14 @@ bool writes_first_operand(const ptx::Instruction& instruction);
 /// Touches memory, other lanes, the block or time: never guarded by a select.
 bool has_effects(const ptx::Instruction& instruction);
 bool is_barrier(const ptx::Instruction& instruction);
+/// barrier.cluster.wait: a barrier without number and thread count.
+bool is_cluster_wait(const ptx::Instruction& instruction);
 /// Exchanges data or waits within a warp.
 bool is_warp_operation(const ptx::Instruction& instruction);
-/// A warp operation with a member mask: it waits until the members have come to it.
+/// A warp operation that waits until its members have come to it.
 bool is_meeting(const ptx::Instruction& instruction);
+/// The last operand names the members; else they are all lanes that have not exited.
+bool has_member_mask(const ptx::Instruction& instruction);
 /// "kernel.ptx:41: 'bar.sync 0'", for messages.
 std::string describe(const ptx::Module& module, const ptx::Instruction& instruction);
 

@@ -39,8 +39,15 @@ bool writes_first_operand(const Instruction& instruction) {
   }
 }
 
+bool is_cluster_wait(const Instruction& instruction) {
+  return instruction.opcode == Opcode::barrier && instruction.has(Modifier::cluster) &&
+         instruction.has(Modifier::wait);
+}
+
+/// barrier.cluster.arrive is none: with one block in a cluster, arriving with the wait is as good.
 bool is_barrier(const Instruction& instruction) {
   bool barrier = instruction.opcode == Opcode::bar || instruction.opcode == Opcode::barrier;
+  if (barrier && instruction.has(Modifier::cluster)) return is_cluster_wait(instruction);
   return barrier && !instruction.has(Modifier::warp);
 }
 
@@ -52,6 +59,9 @@ bool is_warp_operation(const Instruction& instruction) {
     case Opcode::activemask:
     case Opcode::redux:
     case Opcode::elect:
+    case Opcode::ldmatrix:
+    case Opcode::stmatrix:
+    case Opcode::movmatrix:
       return true;
     case Opcode::bar:
     case Opcode::barrier:
@@ -68,6 +78,17 @@ bool is_meeting(const Instruction& instruction) {
   return is_warp_operation(instruction) && instruction.has(Modifier::sync);
 }
 
+bool has_member_mask(const Instruction& instruction) {
+  switch (instruction.opcode) {
+    case Opcode::ldmatrix:
+    case Opcode::stmatrix:
+    case Opcode::movmatrix:
+      return false;
+    default:
+      return is_meeting(instruction);
+  }
+}
+
 bool has_effects(const Instruction& instruction) {
   switch (instruction.opcode) {
     case Opcode::ld:
@@ -79,6 +100,8 @@ bool has_effects(const Instruction& instruction) {
     case Opcode::div:
     case Opcode::rem:
       return true;
+    case Opcode::mbarrier:
+      return !instruction.has(Modifier::pending_count);
     default:
       return is_warp_operation(instruction) || !writes_first_operand(instruction);
   }

@@ -148,6 +148,23 @@ KM_NO_SANITIZE void check_range(const LaunchRecord*, BlockState* state, const ui
   out_range[1] = fits ? range.size_bytes - extent_bytes : 0;
 }
 
+KM_NO_SANITIZE void check_sizes(const LaunchRecord*, BlockState* state, const uint64_t* addresses,
+                                const uint64_t* sizes, uint32_t lanes, uint32_t line,
+                                uint64_t* out_range) {
+  Executor& executor = executor_of(state);
+  AddressRange range{out_range[0], out_range[1]};
+  for (uint32_t left = lanes; left != 0; left &= left - 1) {
+    const auto lane = static_cast<uint32_t>(__builtin_ctz(left));
+    if (sizes[lane] == 0 || range.holds(addresses[lane], sizes[lane])) continue;
+    range = executor.find_memory(addresses[lane], sizes[lane]);
+    if (!range.is_empty()) continue;
+    executor.raise(FaultKind::illegal_address, KM_CALLER_PC, addresses[lane], sizes[lane],
+                   executor.first_thread() + lane, line);
+  }
+  out_range[0] = range.begin;
+  out_range[1] = range.size_bytes;
+}
+
 void split_barrier(const LaunchRecord*, BlockState* state, simt::SplitWarp* warp, uint32_t lanes,
                    uint32_t id, uint32_t thread_count, uint32_t predicates, uint32_t waits,
                    uint32_t next) {
@@ -166,6 +183,7 @@ constexpr simt::RuntimeTable kTable = {
     .time_ns = now_ns,
     .sleep_ns = sleep_ns,
     .check_range = check_range,
+    .check_sizes = check_sizes,
     .split_next = simt::split_next,
     .split_meet = simt::split_meet,
     .split_barrier = split_barrier,

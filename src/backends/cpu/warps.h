@@ -13,7 +13,7 @@
 namespace km::cpu {
 
 constexpr uint32_t kMaxWarps = 32;
-constexpr uint32_t kMaxBarriers = 16;
+constexpr uint32_t kMaxBarriers = simt::kClusterBarrier + 1;
 
 class Warps {
  public:

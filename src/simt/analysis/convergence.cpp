@@ -107,6 +107,7 @@ class Classifier {
   /// bar.sync 0 and barrier.sync 0 over the whole block, reductions included.
   bool is_plain(const Instruction& instruction) const {
     if (instruction.has(Modifier::arrive)) return false;
+    if (is_cluster_wait(instruction)) return true;
     const bool reduces = instruction.has(Modifier::red);
     const unsigned first = reduces ? 1 : 0;
     const unsigned expected = first + 1 + (reduces ? 1 : 0);
@@ -154,7 +155,10 @@ class Classifier {
 
   bool converged(BlockId block, const Inst& inst) {
     const Operand& mask = inst.ptx->operands[inst.ptx->operand_count - 1];
-    if (mask.kind == Operand::Kind::reg && names_active_lanes(inst.read(mask.reg), 0)) return true;
+    if (mask.kind == Operand::Kind::reg && has_member_mask(*inst.ptx) &&
+        names_active_lanes(inst.read(mask.reg), 0)) {
+      return true;
+    }
     return !lanes_parted_before(block)[block];
   }
 

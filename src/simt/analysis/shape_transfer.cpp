@@ -180,11 +180,34 @@ Shape ShapeTransfer::generic(const Inst& inst, BlockId block, bool keeps_block_u
   return Shape::uniform(block_uniform);
 }
 
+namespace {
+
+/// Each lane has a result of its own, whatever the operands are.
+bool differs_by_lane(const ptx::Instruction& instruction) {
+  switch (instruction.opcode) {
+    case Opcode::mbarrier:
+      return !instruction.has(Modifier::pending_count);
+    case Opcode::ldmatrix:
+    case Opcode::movmatrix:
+    case Opcode::atom:
+    case Opcode::call:
+    case Opcode::match:
+    case Opcode::elect:
+    case Opcode::shfl:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
 Shape ShapeTransfer::compute(const Inst& inst, BlockId block) {
   const auto& ptx = *inst.ptx;
   const Type type = ptx.type_count ? ptx.types[ptx.type_count - 1] : Type::none;
   auto source = [&](unsigned i, Type t) { return operand(inst, block, ptx.operands[i], t); };
   const bool integer = is_integer(type), saturated = ptx.has(Modifier::sat);
+  if (differs_by_lane(ptx)) return Shape::varying();
   switch (ptx.opcode) {
     case Opcode::mov:
       if (ptx.operands[0].kind != Operand::Kind::reg ||
@@ -231,12 +254,6 @@ Shape ShapeTransfer::compute(const Inst& inst, BlockId block) {
     case Opcode::ld:
     case Opcode::ldu:
       return memory(inst, block);
-    case Opcode::atom:
-    case Opcode::call:
-    case Opcode::match:
-    case Opcode::elect:
-    case Opcode::shfl:
-      return Shape::varying();
     case Opcode::activemask:
     case Opcode::vote:
     case Opcode::redux:

@@ -164,9 +164,11 @@ class Emitter {
 
   // ---- lower/dispatch.cpp
   void lower(const Inst& inst);
+  void lower_other(const Inst& inst);
   void lower_arithmetic(const Inst& inst);
   bool operands_are_uniform(const Inst& inst);
   void lower_mov(const Inst& inst);
+  void lower_mapa(const Inst& inst);
   void lower_cvta(const Inst& inst);
   void finish(const Inst& inst, const std::vector<Value*>& results);
   // ---- lower/special.cpp
@@ -207,6 +209,8 @@ class Emitter {
     bool is_volatile = false;
     bool invariant = false;
   };
+  std::vector<Value*> load_parts(const Address& address, const Access& access);
+  void store_parts(const Address& address, const Access& access, const std::vector<Value*>& values);
   std::vector<Value*> load(const Address& address, const Access& access);
   std::vector<Value*> load_uniform(const Address& address, const Access& access);
   std::vector<Value*> load_offsets(const Address& address, const Access& access);
@@ -238,6 +242,53 @@ class Emitter {
   bool is_within_symbol(const MemoryAccess& access) const;
   std::vector<MemoryAccess> accesses_together(const Inst& inst, const MemoryAccess& access) const;
   llvm::Constant* access_table(const std::vector<MemoryAccess>& together);
+  // ---- lower/lane_access.cpp: what every lane does on its own, in turn
+  using LaneBody =
+      std::function<Value*(llvm::IRBuilder<>& builder, const std::vector<Value*>& arguments)>;
+  Value* for_lanes(const std::string& name, llvm::Type* result,
+                   const std::vector<Value*>& arguments, const LaneBody& body);
+  struct LaneAccess {
+    Value* addresses = nullptr;  // of every lane
+    Value* sizes = nullptr;      // i64 of every lane; a lane with 0 touches nothing
+    uint64_t align_bytes = 1;
+  };
+  void check_lanes(const Inst& inst, const LaneAccess& access, Value* lanes);
+  void check_lanes(const Inst& inst, const Address& address, uint64_t size_bytes);
+  void check_lane_ranges(const Inst& inst, const LaneAccess& access, Value* lanes);
+  void raise_misaligned(Value* addresses, Value* bad, uint64_t size_bytes);
+  void note_line(const Inst& inst);
+  std::string form_name(const ptx::Instruction& instruction) const;
+  // ---- lower/async_copy.cpp
+  void lower_cp(const Inst& inst);
+  void lower_async_copy(const Inst& inst);
+  void copy_part(const Inst& inst, const Address& to, const Address& from, Value* sizes);
+  struct BulkCopy {
+    Value *to = nullptr, *from = nullptr, *sizes = nullptr;  // of every lane
+    bool to_shared = false;
+  };
+  BulkCopy bulk_copy_of(const Inst& inst);
+  void lower_bulk_copy(const Inst& inst);
+  void lower_bulk_reduction(const Inst& inst);
+  // ---- lower/mbarrier.cpp
+  void lower_mbarrier(const Inst& inst);
+  void complete_transactions(const Inst& inst, const ptx::Operand& barrier, Value* sizes);
+  void lower_arrive(const Inst& inst);
+  void lower_phase_test(const Inst& inst);
+  // ---- lower/matrix_moves.cpp
+  void lower_ldmatrix(const Inst& inst);
+  void lower_stmatrix(const Inst& inst);
+  void lower_movmatrix(const Inst& inst);
+  struct MatrixRows {
+    llvm::Type* type = nullptr;
+    Value *addresses = nullptr, *spare = nullptr;  // in memory
+    Value *bits = nullptr, *first = nullptr;
+  };
+  Value* matrix_row(llvm::IRBuilder<>& b, const MatrixRows& rows, uint32_t row);
+  MatrixRows matrix_rows(llvm::IRBuilder<>& b, llvm::Function* function);
+  llvm::Function* load_matrix_helper();
+  llvm::Function* store_matrix_helper();
+  Value* transpose_matrix(Value* matrix);
+  Value* row_addresses(const Inst& inst, const ptx::Operand& place, uint32_t matrices);
   // ---- lower/helpers.cpp: out-of-line functions of the module
   llvm::Function* gather_helper(llvm::Type* element, bool is_volatile);
   llvm::Function* scatter_helper(llvm::Type* element, bool is_volatile);

@@ -249,7 +249,7 @@ void Emitter::emit_split_barrier(uint32_t index) {
   auto uniform = [&](const Operand& source) {
     return of_first_lane(operand(inst, source, Type::u32, true, false));
   };
-  Value* id = uniform(ptx.operands[first]);
+  Value* id = last > first ? uniform(ptx.operands[first]) : i32(kClusterBarrier);
   Value* expected = last > first + 1 ? uniform(ptx.operands[first + 1]) : i32(0);
   Value* predicates = i32(0);
   if (reduces) {
@@ -294,10 +294,13 @@ void Emitter::emit_meeting(uint32_t index) {
   const auto& ptx = *inst.ptx;
   set_location(&ptx);
   auto* word = b_.getInt32Ty();
-  Value* members = operand(inst, ptx.operands[ptx.operand_count - 1], Type::u32, true, false);
+  Value* members = splat(i32(UINT32_MAX));
+  if (has_member_mask(ptx)) {
+    members = operand(inst, ptx.operands[ptx.operand_count - 1], Type::u32, true, false);
+  }
   store_split(offsetof(SplitWarp, members), members, mask());
-  const bool brings = ptx.opcode != ptx::Opcode::elect && ptx.opcode != ptx::Opcode::bar &&
-                      ptx.opcode != ptx::Opcode::barrier;
+  const bool brings = has_member_mask(ptx) && ptx.opcode != ptx::Opcode::elect &&
+                      ptx.opcode != ptx::Opcode::bar && ptx.opcode != ptx::Opcode::barrier;
   if (brings) {
     const bool is_vote = ptx.opcode == ptx::Opcode::vote;
     const bool is_shuffle = ptx.opcode == ptx::Opcode::shfl;

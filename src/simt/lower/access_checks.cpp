@@ -13,10 +13,7 @@ void Emitter::check_access(const Inst& inst, const Address& address) {
   const MemoryAccess access = *memory_access(inst);
   check_alignment(address, access.size_bytes);
   if (plan_.variant.checked && !is_within_symbol(access)) check_range(inst, access, address);
-  // A fault in a helper function has no line of its own.
-  if (address.lanes == nullptr && address.offsets == nullptr) return;
-  Value* line = b_.CreateConstGEP1_64(b_.getInt8Ty(), state_, offsetof(BlockState, line));
-  b_.CreateStore(i32(inst.ptx->location.line), line);
+  if (address.lanes != nullptr || address.offsets != nullptr) note_line(inst);
 }
 
 std::optional<Emitter::MemoryAccess> Emitter::memory_access(const Inst& inst) const {
@@ -25,7 +22,9 @@ std::optional<Emitter::MemoryAccess> Emitter::memory_access(const Inst& inst) co
   switch (ptx.opcode) {
     case Opcode::ld:
     case Opcode::ldu:
+      break;
     case Opcode::atom:
+      content = 2;
       break;
     case Opcode::st:
     case Opcode::red:

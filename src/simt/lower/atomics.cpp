@@ -1,11 +1,13 @@
 // atom and red. Shared memory needs no lock prefix: the blocks of a cluster run on one thread at a
 // time. Float reductions go in lane order, which PTX leaves open.
 #include "simt/emit/emitter.h"
+#include "simt/transform/make_instruction.h"
 
 namespace km::simt {
 
 using ptx::Modifier;
 using ptx::Opcode;
+using ptx::Operand;
 using ptx::Type;
 using Op = llvm::AtomicRMWInst::BinOp;
 
@@ -23,6 +25,21 @@ Op operation_of(const ptx::Instruction& ptx) {
   if (ptx.has(Modifier::inc)) return Op::UIncWrap;
   if (ptx.has(Modifier::dec)) return Op::UDecWrap;
   return Op::Xchg;
+}
+
+/// "add.bf16x2": the instruction that computes what an atomic on halves stores; empty: none is.
+std::string half_operation(const ptx::Instruction& ptx) {
+  switch (ptx.type()) {
+    case Type::f16:
+    case Type::f16x2:
+    case Type::bf16:
+    case Type::bf16x2:
+      break;
+    default:
+      return {};
+  }
+  std::string name = ptx.has(Modifier::add) ? "add.rn" : ptx.has(Modifier::min) ? "min" : "max";
+  return name + "." + std::string(ptx::text_of(ptx.type()));
 }
 
 llvm::AtomicOrdering ordering_of(const ptx::Instruction& ptx) {
@@ -78,7 +95,13 @@ llvm::Value* Emitter::atomic_operation(llvm::IRBuilder<>& builder,
   const auto ordering = ordering_of(instruction);
   const Op op = operation_of(instruction);
   Arithmetic arithmetic(builder, plan_.variant.isa);
-  auto sum = [&](Value* old) {
+  const std::string half = half_operation(instruction);
+  auto sum = [&](Value* old) -> Value* {
+    if (!half.empty()) {
+      const auto any = register_operand(0);
+      Value* sources[] = {old, first};
+      return arithmetic.lower(make_instruction(half, {any, any, any}, instruction), sources)[0];
+    }
     Value* result = plain_operation(builder, op, old, first);
     if (op != Op::FAdd) return result;
     return arithmetic.canonical_nan(result);
@@ -99,7 +122,7 @@ llvm::Value* Emitter::atomic_operation(llvm::IRBuilder<>& builder,
     builder.CreateAlignedStore(sum(old), pointer, align);
     return old;
   }
-  if (op != Op::FAdd && op != Op::UIncWrap && op != Op::UDecWrap) {
+  if (half.empty() && op != Op::FAdd && op != Op::UIncWrap && op != Op::UDecWrap) {
     return builder.CreateAtomicRMW(op, pointer, first, align, ordering);
   }
   // A loop of our own: the sum's NaN must be PTX's.
@@ -132,6 +155,7 @@ bool Emitter::lower_uniform_reduction(const Inst& inst, const Address& address, 
   bool associative = op == Op::Add || op == Op::And || op == Op::Or || op == Op::Xor ||
                      op == Op::Min || op == Op::Max || op == Op::UMin || op == Op::UMax;
   if (!unused || !associative || ptx.has(Modifier::cas)) return false;
+  if (ptx::is_float(ptx.type()) || ptx.operands[1].kind == Operand::Kind::vector) return false;
   auto* element = type_of(ptx.type());
   const unsigned bits = element->getScalarSizeInBits();
   llvm::APInt neutral(bits, 0);
@@ -169,24 +193,42 @@ bool Emitter::lower_uniform_reduction(const Inst& inst, const Address& address, 
   return true;
 }
 
+/// The parts of a vector form are atomic one by one.
 void Emitter::lower_atomic(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const bool returns = ptx.opcode == Opcode::atom;
   const unsigned at = returns ? 1 : 0;
+  const bool is_async = ptx.has(Modifier::async);
   const ptx::Space space = space_of(inst, ptx.operands[at]);
-  const bool shared = space == ptx::Space::shared;
+  const bool shared = is_async || space == ptx::Space::shared;
   const Address address = address_of(inst, ptx.operands[at], space);
   const Type type = ptx.type();
   check_access(inst, address);
   const bool uniform = address.lanes == nullptr && address.offsets == nullptr;
-  if (uniform && lower_uniform_reduction(inst, address, shared)) return;
-  Value* first = operand(inst, ptx.operands[at + 1], type, true, true);
-  Value* second = first;
-  if (ptx.has(Modifier::cas)) second = operand(inst, ptx.operands[at + 2], type, true, true);
+  const Operand& content = ptx.operands[at + 1];
+  const bool several = content.kind == Operand::Kind::vector;
+  const uint32_t count = several ? content.count : 1;
+  const auto& pool = kernel_.function->operand_pool;
+  if (uniform && lower_uniform_reduction(inst, address, shared)) {
+    if (is_async) complete_transactions(inst, ptx.operands[at + 2], i64(ptx::size_bytes(type)));
+    return;
+  }
   auto* helper = atomic_helper(ptx, shared);
-  Value* old = b_.CreateCall(helper, {lanes_of(address), first, second, mask_bits()});
-  if (!returns || inst.writes.empty()) return;
-  define_result(inst, inst.writes[0].first, old, type);
+  Value* places = lanes_of(address);
+  for (uint32_t i = 0; i < count; ++i) {
+    const Operand& part = several ? pool[content.first + i] : content;
+    Value* first = operand(inst, part, type, true, true);
+    Value* second = first;
+    if (ptx.has(Modifier::cas)) second = operand(inst, ptx.operands[at + 2], type, true, true);
+    Value* place = b_.CreateAdd(places, splat(i64(uint64_t{i} * ptx::size_bytes(type))));
+    Value* old = b_.CreateCall(helper, {place, first, second, mask_bits()});
+    if (!returns) continue;
+    const Operand& target = ptx.operands[0];
+    const bool parted = target.kind == Operand::Kind::vector && i < target.count;
+    const Operand& result = parted ? pool[target.first + i] : target;
+    if (result.kind == Operand::Kind::reg) define_result(inst, result.reg, old, type);
+  }
+  if (is_async) complete_transactions(inst, ptx.operands[at + 2], i64(ptx::size_bytes(type)));
 }
 
 }  // namespace km::simt

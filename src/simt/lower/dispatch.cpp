@@ -44,6 +44,36 @@ void Emitter::lower(const Inst& inst) {
     case Opcode::membar:
     case Opcode::fence:
       return lower_fence(inst);
+    case Opcode::bar:
+    case Opcode::barrier:
+      if (is_barrier(*inst.ptx)) lower_barrier_call(inst);
+      return;  // bar.warp.sync: lanes run in step
+    default:
+      return lower_other(inst);
+  }
+}
+
+/// Matrices, asynchronous copies and clusters; what has no effect here; arithmetic.
+void Emitter::lower_other(const Inst& inst) {
+  switch (inst.ptx->opcode) {
+    case Opcode::cp:
+      return lower_cp(inst);
+    case Opcode::mbarrier:
+      return lower_mbarrier(inst);
+    case Opcode::ldmatrix:
+      return lower_ldmatrix(inst);
+    case Opcode::stmatrix:
+      return lower_stmatrix(inst);
+    case Opcode::movmatrix:
+      return lower_movmatrix(inst);
+    case Opcode::mapa:
+      return lower_mapa(inst);
+    case Opcode::getctarank:  // the one block of a cluster has rank 0
+    case Opcode::createpolicy:
+      if (inst.writes.empty()) return;
+      return define_result(inst, inst.writes[0].first, i32(0), Type::u32);
+    case Opcode::brkpt:
+    case Opcode::griddepcontrol:  // grids of a stream run one after the other
     case Opcode::nanosleep:
     case Opcode::prefetch:
     case Opcode::prefetchu:
@@ -52,10 +82,6 @@ void Emitter::lower(const Inst& inst) {
     case Opcode::pmevent:
     case Opcode::setmaxnreg:
       return;
-    case Opcode::bar:
-    case Opcode::barrier:
-      if (is_barrier(*inst.ptx)) lower_barrier_call(inst);
-      return;  // bar.warp.sync: lanes run in step
     default:
       return lower_arithmetic(inst);
   }
@@ -106,6 +132,15 @@ bool Emitter::operands_are_uniform(const Inst& inst) {
     if (inst.ptx->operands[i].kind == Operand::Kind::special) return false;
   }
   return true;
+}
+
+/// An address of the cluster's only block stays what it is.
+void Emitter::lower_mapa(const Inst& inst) {
+  if (inst.writes.empty()) return;
+  const Type type = inst.ptx->type();
+  const bool lanes = !results_are_scalar(inst);
+  Value* address = operand(inst, inst.ptx->operands[1], type, lanes, false);
+  define_result(inst, inst.writes[0].first, address, type);
 }
 
 /// Plain copies, packing {a, b} -> d and unpacking a -> {d, e}.

@@ -204,7 +204,7 @@ void Emitter::lower_load(const Inst& inst) {
   access.invariant = space == ptx::Space::param;
   const Address address = address_of(inst, source, space);
   check_access(inst, address);
-  std::vector<Value*> results = load(address, access);
+  std::vector<Value*> results = load_parts(address, access);
   if (ptx.has(Modifier::acquire)) b_.CreateFence(llvm::AtomicOrdering::Acquire);
   for (unsigned i = 0; i < access.count; ++i) {
     const Operand& part = access.count == 1 && target.kind == Operand::Kind::reg
@@ -212,6 +212,39 @@ void Emitter::lower_load(const Inst& inst) {
                               : kernel_.function->operand_pool[target.first + i];
     if (part.kind == Operand::Kind::reg) define_result(inst, part.reg, results[i], access.type);
   }
+}
+
+/// Elements of 128 bits are two of 64.
+std::vector<llvm::Value*> Emitter::load_parts(const Address& address, const Access& access) {
+  if (access.type != Type::b128) return load(address, access);
+  Access halves = access;
+  halves.type = Type::b64;
+  halves.count *= 2;
+  const std::vector<Value*> parts = load(address, halves);
+  std::vector<Value*> results;
+  for (unsigned i = 0; i < halves.count; i += 2) {
+    llvm::Type* wide = type_of(Type::b128);
+    if (parts[i]->getType()->isVectorTy()) wide = vector_of(wide);
+    Value* high = b_.CreateShl(b_.CreateZExt(parts[i + 1], wide), 64);
+    results.push_back(b_.CreateOr(high, b_.CreateZExt(parts[i], wide)));
+  }
+  return results;
+}
+
+void Emitter::store_parts(const Address& address, const Access& access,
+                          const std::vector<Value*>& values) {
+  if (access.type != Type::b128) return store(address, access, values);
+  Access halves = access;
+  halves.type = Type::b64;
+  halves.count *= 2;
+  std::vector<Value*> parts;
+  for (Value* whole : values) {
+    llvm::Type* narrow = b_.getInt64Ty();
+    if (whole->getType()->isVectorTy()) narrow = vector_of(narrow);
+    parts.push_back(b_.CreateTrunc(whole, narrow));
+    parts.push_back(b_.CreateTrunc(b_.CreateLShr(whole, 64), narrow));
+  }
+  store(address, halves, parts);
 }
 
 std::vector<llvm::Value*> Emitter::load(const Address& address, const Access& access) {
@@ -320,7 +353,9 @@ void Emitter::lower_store(const Inst& inst) {
     if (part.kind == Operand::Kind::special) lanes = true;
     values.push_back(operand(inst, part, access.type, lanes, true));
   }
-  store(address, access, values);
+  store_parts(address, access, values);
+  if (!ptx.has(Modifier::async)) return;
+  complete_transactions(inst, ptx.operands[2], i64(access.count * ptx::size_bytes(access.type)));
 }
 
 void Emitter::store(const Address& address, const Access& access,

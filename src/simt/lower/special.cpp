@@ -310,7 +310,8 @@ void Emitter::lower_barrier_call(const Inst& inst) {
   if (plan_.mode != Mode::run_to_completion) {
     const unsigned first = reduces ? 1 : 0;
     const unsigned last = ptx.operand_count - (reduces ? 1 : 0);
-    Value* id = operand(inst, ptx.operands[first], Type::u32, false, false);
+    Value* id = i32(kClusterBarrier);
+    if (last > first) id = operand(inst, ptx.operands[first], Type::u32, false, false);
     Value* expected = i32(0);
     if (last > first + 1)
       expected = operand(inst, ptx.operands[first + 1], Type::u32, false, false);

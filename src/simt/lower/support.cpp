@@ -14,24 +14,22 @@ using ptx::Opcode;
 using ptx::Operand;
 using ptx::Type;
 
-bool plain_width(Type type) {
-  const uint32_t bits = ptx::size_bits(type);
-  return bits >= 8 && bits <= 64;
-}
-
 bool memory_is_supported(const Instruction& instruction) {
-  for (Modifier m : {Modifier::async, Modifier::bulk, Modifier::mbarrier}) {
-    if (instruction.has(m)) return false;
+  if (instruction.has(Modifier::bulk)) return false;
+  if (instruction.has(Modifier::async)) {
+    return instruction.has(Modifier::mbarrier_complete_tx_bytes);
   }
-  return plain_width(instruction.type(instruction.type_count ? instruction.type_count - 1 : 0)) &&
-         !instruction.has(Modifier::v8);
+  const Type type = instruction.type(instruction.type_count ? instruction.type_count - 1 : 0);
+  const uint32_t bits = ptx::size_bits(type);
+  return bits >= 8 && bits <= 128;
 }
 
 bool atomic_is_supported(const Instruction& instruction) {
-  if (instruction.has(Modifier::async) || instruction.has(Modifier::v2) ||
-      instruction.has(Modifier::v4) || instruction.has(Modifier::v8)) {
-    return false;
+  if (instruction.has(Modifier::async)) {
+    return instruction.has(Modifier::mbarrier_complete_tx_bytes);
   }
+  const bool adds = instruction.has(Modifier::add);
+  const bool swaps = instruction.has(Modifier::cas) || instruction.has(Modifier::exch);
   switch (instruction.type(0)) {
     case Type::b32:
     case Type::u32:
@@ -42,12 +40,41 @@ bool atomic_is_supported(const Instruction& instruction) {
       return true;
     case Type::f32:
     case Type::f64:
-      return instruction.has(Modifier::add) || instruction.has(Modifier::exch);
+      return adds || instruction.has(Modifier::exch);
     case Type::b16:
-      return instruction.has(Modifier::cas) || instruction.has(Modifier::exch);
+    case Type::b128:
+      return swaps;
+    case Type::f16:
+    case Type::f16x2:
+    case Type::bf16:
+    case Type::bf16x2:
+      return adds || instruction.has(Modifier::min) || instruction.has(Modifier::max);
     default:
       return false;
   }
+}
+
+bool copy_is_supported(const Instruction& instruction) {
+  for (Modifier m : {Modifier::tensor, Modifier::cp_mask}) {
+    if (instruction.has(m)) return false;
+  }
+  if (!instruction.has(Modifier::reduce)) return true;
+  const bool orders = instruction.has(Modifier::min) || instruction.has(Modifier::max);
+  switch (instruction.type()) {
+    case Type::f16:
+    case Type::bf16:
+      return instruction.has(Modifier::add) || orders;
+    case Type::f32:
+    case Type::f64:
+      return instruction.has(Modifier::add);
+    default:
+      return true;
+  }
+}
+
+/// Eight rows of 16 bytes: what there is up to sm_90.
+bool matrix_is_supported(const Instruction& instruction) {
+  return instruction.has(Modifier::m8n8) && instruction.type() == Type::b16;
 }
 
 bool call_is_supported(const ptx::Module& module, const Instruction& instruction) {
@@ -78,11 +105,23 @@ bool is_supported(const ptx::Module& module, const Instruction& instruction) {
     case Opcode::applypriority:
     case Opcode::pmevent:
     case Opcode::isspacep:
-      return true;
     case Opcode::fence:
-      return !instruction.has(Modifier::proxy);
+    case Opcode::mbarrier:
+    case Opcode::mapa:
+    case Opcode::getctarank:
+    case Opcode::createpolicy:
+    case Opcode::griddepcontrol:
+    case Opcode::brkpt:
     case Opcode::mov:
-      return ptx::size_bits(instruction.type()) <= 64;
+    case Opcode::bar:
+    case Opcode::barrier:
+      return true;
+    case Opcode::cp:
+      return copy_is_supported(instruction);
+    case Opcode::ldmatrix:
+    case Opcode::stmatrix:
+    case Opcode::movmatrix:
+      return matrix_is_supported(instruction);
     case Opcode::cvta:
       return !instruction.has(Modifier::param) && !instruction.has(Modifier::param_entry);
     case Opcode::ld:
@@ -97,9 +136,6 @@ bool is_supported(const ptx::Module& module, const Instruction& instruction) {
       return true;
     case Opcode::redux:
       return !ptx::is_float(instruction.type());
-    case Opcode::bar:
-    case Opcode::barrier:
-      return !instruction.has(Modifier::cluster);
     case Opcode::call:
       return call_is_supported(module, instruction);
     default:

@@ -1,0 +1,174 @@
+// cp.async and cp.async.bulk. The copies are made at once, which is one of the orders that PTX
+// allows: groups are complete when they are committed, and nothing is left to wait for.
+#include "simt/emit/emitter.h"
+#include "simt/lower/loops.h"
+
+namespace km::simt {
+
+using ptx::Modifier;
+using ptx::Operand;
+using ptx::Space;
+using ptx::Type;
+
+namespace {
+
+/// For LLVM: 16 bytes at a time, each aligned to 16.
+constexpr uint64_t kChunkBytes = 16;
+
+llvm::Value* pointer_at(llvm::IRBuilder<>& b, llvm::Value* address) {
+  return b.CreateIntToPtr(address, b.getPtrTy());
+}
+
+/// `size_bytes` bytes of integer or vector type.
+llvm::Type* chunk_type(llvm::IRBuilder<>& b, uint64_t size_bytes) {
+  if (size_bytes == kChunkBytes) return llvm::FixedVectorType::get(b.getInt32Ty(), 4);
+  return b.getIntNTy(static_cast<unsigned>(8 * size_bytes));
+}
+
+}  // namespace
+
+void Emitter::lower_cp(const Inst& inst) {
+  const auto& ptx = *inst.ptx;
+  for (Modifier m : {Modifier::commit_group, Modifier::wait_group, Modifier::wait_all}) {
+    if (ptx.has(m)) return;
+  }
+  if (ptx.has(Modifier::prefetch)) return;
+  if (ptx.has(Modifier::reduce)) return lower_bulk_reduction(inst);
+  if (ptx.has(Modifier::bulk)) return lower_bulk_copy(inst);
+  if (ptx.has(Modifier::mbarrier)) return lower_mbarrier(inst);
+  lower_async_copy(inst);
+}
+
+/// cp.async.{ca,cg}: 4, 8 or 16 bytes a lane, the source read as far as its size goes.
+void Emitter::lower_async_copy(const Inst& inst) {
+  const auto& ptx = *inst.ptx;
+  const uint64_t size_bytes = ptx.operands[2].bits;
+  const Address to = address_of(inst, ptx.operands[0], Space::shared);
+  const Address from = address_of(inst, ptx.operands[1], Space::global);
+  check_lanes(inst, to, size_bytes);
+  const unsigned last = ptx.operand_count - (ptx.has(Modifier::L2_cache_hint) ? 1u : 0u);
+  if (last > 3) {
+    const bool ignores = Arithmetic::operand_type(ptx, 3) == Type::pred;
+    Value* sizes = operand(inst, ptx.operands[3], ignores ? Type::pred : Type::u32, true, false);
+    auto* wide = vector_of(b_.getInt64Ty());
+    if (ignores) {
+      sizes = b_.CreateSelect(sizes, llvm::Constant::getNullValue(wide), splat(i64(size_bytes)));
+    } else {
+      sizes = b_.CreateZExt(sizes, wide);
+      sizes = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, sizes, splat(i64(size_bytes)));
+    }
+    return copy_part(inst, to, from, sizes);
+  }
+  check_lanes(inst, from, size_bytes);
+  Access access;
+  access.type = Type::b32;
+  access.count = static_cast<unsigned>(size_bytes / 4);
+  std::vector<Value*> values = load(from, access);
+  const bool uniform = to.lanes == nullptr && to.offsets == nullptr;
+  for (Value*& value : values) value = uniform ? value : splat(value);
+  store(to, access, values);
+}
+
+/// What lies behind the source's size becomes zero, and is not read.
+void Emitter::copy_part(const Inst& inst, const Address& to, const Address& from, Value* sizes) {
+  const uint64_t size_bytes = inst.ptx->operands[2].bits;
+  Value* sources = lanes_of(from);
+  check_lanes(inst, {sources, sizes, size_bytes}, mask());
+  const llvm::Align align(size_bytes);
+  const std::string name = "copy_part_" + std::to_string(size_bytes);
+  for_lanes(name, b_.getVoidTy(), {lanes_of(to), sources, sizes},
+            [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
+              auto* type = chunk_type(b, size_bytes);
+              Value* target = pointer_at(b, lane[0]);
+              Value* is_whole = b.CreateICmpEQ(lane[2], b.getInt64(size_bytes));
+              emit_if(
+                  b, is_whole,
+                  [&] {
+                    Value* whole = b.CreateAlignedLoad(type, pointer_at(b, lane[1]), align);
+                    b.CreateAlignedStore(whole, target, align);
+                  },
+                  [&] {
+                    b.CreateAlignedStore(llvm::Constant::getNullValue(type), target, align);
+                    emit_loop(b, lane[2], 1, [&](Value* offset) {
+                      Value* byte =
+                          b.CreateLoad(b.getInt8Ty(), pointer_at(b, b.CreateAdd(lane[1], offset)));
+                      b.CreateStore(byte, pointer_at(b, b.CreateAdd(lane[0], offset)));
+                    });
+                  });
+              return nullptr;
+            });
+}
+
+namespace {
+
+struct BulkSpaces {
+  Space to = Space::shared, from = Space::shared;
+};
+
+BulkSpaces spaces_of(const ptx::Instruction& ptx) {
+  if (!ptx.has(Modifier::global)) return {};
+  if (ptx.has(Modifier::bulk_group)) return {Space::global, Space::shared};
+  return {Space::shared, Space::global};
+}
+
+}  // namespace
+
+/// Sizes and addresses are multiples of 16.
+Emitter::BulkCopy Emitter::bulk_copy_of(const Inst& inst) {
+  const auto& ptx = *inst.ptx;
+  const BulkSpaces spaces = spaces_of(ptx);
+  BulkCopy copy;
+  copy.to_shared = spaces.to == Space::shared;
+  copy.to = lanes_of(address_of(inst, ptx.operands[0], spaces.to));
+  copy.from = lanes_of(address_of(inst, ptx.operands[1], spaces.from));
+  copy.sizes = b_.CreateZExt(operand(inst, ptx.operands[2], Type::u32, true, false),
+                             vector_of(b_.getInt64Ty()));
+  if (ptx.has(Modifier::multicast_cluster)) {  // the only block of the cluster has rank 0
+    Value* ranks = operand(inst, ptx.operands[4], Type::b16, true, false);
+    Value* mine = b_.CreateTrunc(ranks, vector_of(b_.getInt1Ty()));
+    auto* none = llvm::Constant::getNullValue(copy.sizes->getType());
+    copy.sizes = b_.CreateSelect(mine, copy.sizes, none);
+  }
+  Value* odd = b_.CreateAnd(copy.sizes, splat(i64(kChunkBytes - 1)));
+  odd = b_.CreateICmpNE(odd, llvm::Constant::getNullValue(odd->getType()));
+  raise_misaligned(copy.sizes, and_masks(mask(), odd), kChunkBytes);
+  check_lanes(inst, {copy.to, copy.sizes, kChunkBytes}, mask());
+  check_lanes(inst, {copy.from, copy.sizes, kChunkBytes}, mask());
+  return copy;
+}
+
+void Emitter::lower_bulk_copy(const Inst& inst) {
+  const BulkCopy copy = bulk_copy_of(inst);
+  for_lanes("bulk_copy", b_.getVoidTy(), {copy.to, copy.from, copy.sizes},
+            [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
+              const llvm::Align align(kChunkBytes);
+              auto* type = chunk_type(b, kChunkBytes);
+              emit_loop(b, lane[2], kChunkBytes, [&](Value* offset) {
+                Value* source = pointer_at(b, b.CreateAdd(lane[1], offset));
+                Value* chunk = b.CreateAlignedLoad(type, source, align);
+                b.CreateAlignedStore(chunk, pointer_at(b, b.CreateAdd(lane[0], offset)), align);
+              });
+              return nullptr;
+            });
+  if (inst.ptx->has(Modifier::bulk_group)) return;
+  complete_transactions(inst, inst.ptx->operands[3], copy.sizes);
+}
+
+/// Element by element, in the order of addresses.
+void Emitter::lower_bulk_reduction(const Inst& inst) {
+  const auto& ptx = *inst.ptx;
+  const BulkCopy copy = bulk_copy_of(inst);
+  for_lanes(form_name(ptx), b_.getVoidTy(), {copy.to, copy.from, copy.sizes},
+            [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
+              emit_loop(b, lane[2], ptx::size_bytes(ptx.type()), [&](Value* offset) {
+                Value* source = pointer_at(b, b.CreateAdd(lane[1], offset));
+                Value* content = b.CreateLoad(type_of(ptx.type()), source);
+                Value* target = pointer_at(b, b.CreateAdd(lane[0], offset));
+                atomic_operation(b, ptx, target, content, content, copy.to_shared);
+              });
+              return nullptr;
+            });
+  if (!ptx.has(Modifier::bulk_group)) complete_transactions(inst, ptx.operands[3], copy.sizes);
+}
+
+}  // namespace km::simt

@@ -1,0 +1,128 @@
+// What every lane does on its own, in turn, with addresses and sizes of its own; and the tests
+// before it.
+#include "simt/emit/emitter.h"
+
+namespace km::simt {
+
+/// "mbarrier_arrive_shared_b64": names the helper of a form.
+std::string Emitter::form_name(const ptx::Instruction& instruction) const {
+  std::string name(ptx::text_of(instruction.opcode));
+  for (ptx::Modifier modifier : instruction.modifiers) {
+    name += '_';
+    name += ptx::text_of(modifier);
+  }
+  for (unsigned i = 0; i < instruction.type_count; ++i) {
+    name += '_';
+    name += ptx::text_of(instruction.types[i]);
+  }
+  return name;
+}
+
+/// Calls a function of the module that runs `body` for the active lanes, lowest first, with each
+/// lane's elements of `arguments`. Gives the results, zero in other lanes; `result` void: none.
+llvm::Value* Emitter::for_lanes(const std::string& name, llvm::Type* result,
+                                const std::vector<Value*>& arguments, const LaneBody& body) {
+  std::vector<Value*> values;
+  std::vector<llvm::Type*> types;
+  for (Value* argument : arguments) {
+    values.push_back(splat(argument));
+    types.push_back(values.back()->getType());
+  }
+  values.push_back(mask_bits());
+  types.push_back(b_.getInt32Ty());
+  if (auto found = helpers_.find(name); found != helpers_.end()) {
+    return b_.CreateCall(found->second, values);
+  }
+  const bool gives = !result->isVoidTy();
+  llvm::Type* results = gives ? vector_of(result) : result;
+  auto* function = new_helper(name, results, types);
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "start", function));
+  std::vector<llvm::AllocaInst*> slots;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    slots.push_back(builder.CreateAlloca(types[i]));
+    builder.CreateStore(function->getArg(static_cast<unsigned>(i)), slots.back());
+  }
+  llvm::AllocaInst* out = gives ? builder.CreateAlloca(results) : nullptr;
+  if (gives) builder.CreateStore(llvm::Constant::getNullValue(results), out);
+  Value* bits = function->getArg(static_cast<unsigned>(arguments.size()));
+  lane_loop(builder, bits, [&](llvm::IRBuilder<>& b, Value* lane) {
+    std::vector<Value*> own;
+    for (size_t i = 0; i < slots.size(); ++i) {
+      auto* element = types[i]->getScalarType();
+      own.push_back(b.CreateLoad(element, b.CreateGEP(element, slots[i], lane)));
+    }
+    Value* content = body(b, own);
+    if (gives) b.CreateStore(content, b.CreateGEP(result, out, lane));
+  });
+  if (gives) {
+    builder.CreateRet(builder.CreateLoad(results, out));
+  } else {
+    builder.CreateRetVoid();
+  }
+  return b_.CreateCall(function, values);
+}
+
+/// A fault in a helper function has no line of its own.
+void Emitter::note_line(const Inst& inst) {
+  Value* line = b_.CreateConstGEP1_64(b_.getInt8Ty(), state_, offsetof(BlockState, line));
+  b_.CreateStore(i32(inst.ptx->location.line), line);
+}
+
+void Emitter::raise_misaligned(Value* addresses, Value* bad, uint64_t size_bytes) {
+  Value* bits = bits_of(bad);
+  branch_unlikely(any(bad), [&] {
+    Value* lane = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, bits, b_.getFalse());
+    Value* at = b_.CreateExtractElement(addresses, b_.CreateAnd(lane, i32(lanes_ - 1)));
+    raise(FaultKind::misaligned, at, size_bytes);
+  });
+}
+
+/// Alignment, and in checked code the memory of `lanes` (null: all), each with its own size.
+void Emitter::check_lanes(const Inst& inst, const LaneAccess& access, Value* lanes) {
+  auto* zeros = llvm::Constant::getNullValue(access.addresses->getType());
+  if (access.align_bytes > 1) {
+    Value* low = b_.CreateAnd(access.addresses, splat(i64(access.align_bytes - 1)));
+    Value* touches = b_.CreateICmpNE(splat(access.sizes), zeros);
+    Value* bad = and_masks(lanes, b_.CreateAnd(touches, b_.CreateICmpNE(low, zeros)));
+    raise_misaligned(access.addresses, bad, access.align_bytes);
+  }
+  check_lane_ranges(inst, access, lanes);
+  note_line(inst);
+}
+
+/// The same size for all active lanes, which is the alignment as well.
+void Emitter::check_lanes(const Inst& inst, const Address& address, uint64_t size_bytes) {
+  check_alignment(address, size_bytes);
+  note_line(inst);
+  if (!plan_.variant.checked) return;
+  check_lane_ranges(inst, {lanes_of(address), i64(size_bytes), size_bytes}, mask());
+}
+
+/// Each place remembers the memory it touched last.
+void Emitter::check_lane_ranges(const Inst& inst, const LaneAccess& access, Value* lanes) {
+  if (!plan_.variant.checked) return;
+  Value* sizes = splat(access.sizes);
+  auto* range = variable(llvm::ArrayType::get(b_.getInt64Ty(), 2), "range");
+  Value* begin = splat(load_field(range, 0, b_.getInt64Ty(), false));
+  Value* extent = splat(load_field(range, 8, b_.getInt64Ty(), false));
+  Value* distance = b_.CreateSub(access.addresses, begin);
+  Value* outside = b_.CreateOr(b_.CreateICmpUGT(sizes, extent),
+                               b_.CreateICmpUGT(distance, b_.CreateSub(extent, sizes)));
+  Value* touches = b_.CreateICmpNE(sizes, llvm::Constant::getNullValue(sizes->getType()));
+  outside = and_masks(lanes, b_.CreateAnd(touches, outside));
+  auto* addresses = variable(sizes->getType(), "addresses");
+  auto* counts = variable(sizes->getType(), "sizes");
+  branch_unlikely(any(outside), [&] {
+    b_.CreateStore(access.addresses, addresses);
+    b_.CreateStore(sizes, counts);
+    auto* pointer = b_.getPtrTy();
+    auto* type = llvm::FunctionType::get(
+        b_.getVoidTy(),
+        {pointer, pointer, pointer, pointer, b_.getInt32Ty(), b_.getInt32Ty(), pointer}, false);
+    call_runtime(
+        offsetof(RuntimeTable, check_sizes), type,
+        {record_, state_, addresses, counts, bits_of(lanes), i32(inst.ptx->location.line), range});
+  });
+}
+
+}  // namespace km::simt

@@ -1,0 +1,17 @@
+// Control flow inside functions that lowering makes.
+#pragma once
+
+#include <llvm/IR/IRBuilder.h>
+
+#include <functional>
+
+namespace km::simt {
+
+/// for (offset = 0; offset < end; offset += step) body(offset), in 64 bits.
+void emit_loop(llvm::IRBuilder<>& builder, llvm::Value* end, uint64_t step,
+               const std::function<void(llvm::Value* offset)>& body);
+
+void emit_if(llvm::IRBuilder<>& builder, llvm::Value* condition, const std::function<void()>& then,
+             const std::function<void()>& otherwise);
+
+}  // namespace km::simt

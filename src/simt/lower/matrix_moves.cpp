@@ -1,0 +1,150 @@
+// ldmatrix, stmatrix and movmatrix of 8x8 matrices of 16 bits. A matrix in registers is 32 lanes of
+// two elements each, row after row, four lanes a row: eight rows of 16 bytes one after the other.
+#include "simt/emit/emitter.h"
+
+namespace km::simt {
+
+using ptx::Modifier;
+using ptx::Operand;
+using ptx::Type;
+
+namespace {
+
+constexpr uint32_t kRows = 8;
+constexpr uint64_t kRowBytes = 16;
+constexpr uint32_t kWordsOfRow = 4;
+
+std::vector<int> numbers(int first, int count) {
+  std::vector<int> list;
+  for (int i = 0; i < count; ++i) list.push_back(first + i);
+  return list;
+}
+
+}  // namespace
+
+/// Where row `row` of the matrix that starts at lane `first` lies; `spare` where that lane is not
+/// active.
+llvm::Value* Emitter::matrix_row(llvm::IRBuilder<>& b, const MatrixRows& rows, uint32_t row) {
+  Value* lane = b.CreateAdd(rows.first, b.getInt32(row));
+  Value* at = b.CreateLoad(b.getInt64Ty(), b.CreateGEP(b.getInt64Ty(), rows.addresses, lane));
+  Value* bit = b.CreateAnd(b.CreateLShr(rows.bits, lane), 1);
+  return b.CreateSelect(b.CreateICmpNE(bit, b.getInt32(0)), b.CreateIntToPtr(at, b.getPtrTy()),
+                        rows.spare);
+}
+
+/// The arguments of a helper: addresses of all lanes, which are active, the first row's lane.
+Emitter::MatrixRows Emitter::matrix_rows(llvm::IRBuilder<>& b, llvm::Function* function) {
+  auto* row_type = llvm::FixedVectorType::get(b.getInt32Ty(), kWordsOfRow);
+  auto* addresses = b.CreateAlloca(function->getArg(0)->getType());
+  auto* spare = b.CreateAlloca(row_type);
+  b.CreateStore(function->getArg(0), addresses);
+  b.CreateStore(llvm::Constant::getNullValue(row_type), spare);
+  return {row_type, addresses, spare, function->getArg(1), function->getArg(2)};
+}
+
+llvm::Function* Emitter::load_matrix_helper() {
+  const std::string name = "load_matrix";
+  if (auto found = helpers_.find(name); found != helpers_.end()) return found->second;
+  auto* words = vector_of(b_.getInt32Ty());
+  auto* function =
+      new_helper(name, words, {vector_of(b_.getInt64Ty()), b_.getInt32Ty(), b_.getInt32Ty()});
+  llvm::IRBuilder<> b(llvm::BasicBlock::Create(context_, "start", function));
+  const MatrixRows rows = matrix_rows(b, function);
+  std::vector<Value*> parts;
+  for (uint32_t r = 0; r < kRows; ++r) {
+    parts.push_back(b.CreateAlignedLoad(rows.type, matrix_row(b, rows, r), llvm::Align(kRowBytes)));
+  }
+  for (int size = 2 * kWordsOfRow; parts.size() > 1; size *= 2) {
+    std::vector<Value*> joined;
+    for (size_t i = 0; i < parts.size(); i += 2) {
+      joined.push_back(b.CreateShuffleVector(parts[i], parts[i + 1], numbers(0, size)));
+    }
+    parts = std::move(joined);
+  }
+  b.CreateRet(parts[0]);
+  return function;
+}
+
+llvm::Function* Emitter::store_matrix_helper() {
+  const std::string name = "store_matrix";
+  if (auto found = helpers_.find(name); found != helpers_.end()) return found->second;
+  auto* word = b_.getInt32Ty();
+  auto* function =
+      new_helper(name, b_.getVoidTy(), {vector_of(b_.getInt64Ty()), word, word, vector_of(word)});
+  llvm::IRBuilder<> b(llvm::BasicBlock::Create(context_, "start", function));
+  const MatrixRows rows = matrix_rows(b, function);
+  for (uint32_t r = 0; r < kRows; ++r) {
+    Value* row = b.CreateShuffleVector(function->getArg(3),
+                                       numbers(static_cast<int>(r * kWordsOfRow), kWordsOfRow));
+    b.CreateAlignedStore(row, matrix_row(b, rows, r), llvm::Align(kRowBytes));
+  }
+  b.CreateRetVoid();
+  return function;
+}
+
+llvm::Value* Emitter::transpose_matrix(Value* matrix) {
+  const std::string name = "transpose_matrix";
+  auto found = helpers_.find(name);
+  if (found != helpers_.end()) return b_.CreateCall(found->second, {matrix});
+  auto* words = vector_of(b_.getInt32Ty());
+  auto* function = new_helper(name, words, {words});
+  llvm::IRBuilder<> b(llvm::BasicBlock::Create(context_, "start", function));
+  auto* halves = llvm::FixedVectorType::get(b.getInt16Ty(), kRows * kRows);
+  std::vector<int> pick;
+  for (uint32_t row = 0; row < kRows; ++row) {
+    for (uint32_t column = 0; column < kRows; ++column) {
+      pick.push_back(static_cast<int>(column * kRows + row));
+    }
+  }
+  Value* whole = b.CreateShuffleVector(b.CreateBitCast(function->getArg(0), halves), pick);
+  b.CreateRet(b.CreateBitCast(whole, words));
+  return b_.CreateCall(function, {matrix});
+}
+
+/// The addresses of the rows, tested: lane 8 i + r has that of row r of matrix i.
+llvm::Value* Emitter::row_addresses(const Inst& inst, const Operand& place, uint32_t matrices) {
+  Value* addresses = lanes_of(address_of(inst, place, space_of(inst, place)));
+  Value* first_lanes = b_.CreateICmpULT(lane_numbers(), splat(i32(uint64_t{kRows} * matrices)));
+  check_lanes(inst, {addresses, i64(kRowBytes), kRowBytes}, and_masks(mask(), first_lanes));
+  return addresses;
+}
+
+void Emitter::lower_ldmatrix(const Inst& inst) {
+  const auto& ptx = *inst.ptx;
+  const auto& pool = kernel_.function->operand_pool;
+  const Operand& target = ptx.operands[0];
+  const bool several = target.kind == Operand::Kind::vector;
+  const uint32_t matrices = several ? target.count : 1;
+  Value* addresses = row_addresses(inst, ptx.operands[1], matrices);
+  for (uint32_t i = 0; i < matrices; ++i) {
+    Value* matrix =
+        b_.CreateCall(load_matrix_helper(), {addresses, mask_bits(), i32(uint64_t{kRows} * i)});
+    if (ptx.has(Modifier::trans)) matrix = transpose_matrix(matrix);
+    const Operand& part = several ? pool[target.first + i] : target;
+    if (part.kind == Operand::Kind::reg) define_result(inst, part.reg, matrix, Type::b32);
+  }
+}
+
+void Emitter::lower_stmatrix(const Inst& inst) {
+  const auto& ptx = *inst.ptx;
+  const auto& pool = kernel_.function->operand_pool;
+  const Operand& source = ptx.operands[1];
+  const bool several = source.kind == Operand::Kind::vector;
+  const uint32_t matrices = several ? source.count : 1;
+  Value* addresses = row_addresses(inst, ptx.operands[0], matrices);
+  for (uint32_t i = 0; i < matrices; ++i) {
+    const Operand& part = several ? pool[source.first + i] : source;
+    Value* matrix = operand(inst, part, Type::b32, true, true);
+    if (ptx.has(Modifier::trans)) matrix = transpose_matrix(matrix);
+    b_.CreateCall(store_matrix_helper(),
+                  {addresses, mask_bits(), i32(uint64_t{kRows} * i), matrix});
+  }
+}
+
+void Emitter::lower_movmatrix(const Inst& inst) {
+  if (inst.writes.empty()) return;
+  Value* matrix = operand(inst, inst.ptx->operands[1], Type::b32, true, true);
+  define_result(inst, inst.writes[0].first, transpose_matrix(matrix), Type::b32);
+}
+
+}  // namespace km::simt
