@@ -163,7 +163,7 @@ Statement Generator::nested(const Place& place) {
     case 6:
       return divergent_loop(place);
     case 7:
-      return breaking_loop(place);
+      return chance(80) ? breaking_loop(place) : irreducible_loop(place);
     case 8:
       return select(place);
     default:

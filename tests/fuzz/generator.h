@@ -78,6 +78,7 @@ class Generator {
   Statement uniform_loop(const Place& place);
   Statement divergent_loop(const Place& place);
   Statement breaking_loop(const Place& place);
+  Statement irreducible_loop(const Place& place);
   Statement select(const Place& place);
   Statement early_exit();
 

@@ -106,6 +106,21 @@ Statement Generator::breaking_loop(const Place& place) {
   return statement;
 }
 
+/// A loop that is entered at two places.
+Statement Generator::irreducible_loop(const Place& place) {
+  Statement statement;
+  statement.before = {"mov.u32 %c$, 0;"};
+  set_predicate(statement.before, "%q$");
+  statement.before.push_back("@%q$ bra INSIDE$;");
+  statement.before.push_back("LOOP$:");
+  const Place inner{false, "", place.depth + 1};
+  Statement::Body first{statements(inner, 3), {"INSIDE$:", "add.u32 %c$, %c$, 1;"}};
+  Statement::Body second{statements(inner, 3), {}};
+  second.after = {"setp.lt.u32 %q$, %c$, " + one_of("2", "3") + ";", "@%q$ bra LOOP$;"};
+  statement.bodies = {std::move(first), std::move(second)};
+  return statement;
+}
+
 Statement Generator::select(const Place& place) {
   Statement statement;
   const bool uniform = chance(25);

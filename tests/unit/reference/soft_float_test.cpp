@@ -98,7 +98,7 @@ TEST(SoftFloat, RandomOperands) {
   Random random(1);
   for (const Named& format : kFormats) {
     for (const Operation& operation : kOperations) {
-      for (uint64_t i = 0; i < random_count() / 4; ++i) {
+      for (uint64_t i = 0; i < random_count(); ++i) {
         uint64_t operands[3];
         for (uint64_t& word : operands) word = any_value(format.type, random);
         ASSERT_NO_FATAL_FAILURE(check(format, operation, operands));
@@ -111,7 +111,7 @@ TEST(SoftFloat, RandomOperands) {
 TEST(SoftFloat, Cancellation) {
   Random random(2);
   for (const Named& format : kFormats) {
-    for (uint64_t i = 0; i < random_count() / 4; ++i) {
+    for (uint64_t i = 0; i < random_count(); ++i) {
       const uint64_t a = any_value(format.type, random), b = any_value(format.type, random);
       const Number product = multiply(decode(format.format, a), decode(format.format, b));
       const uint64_t near = encode(format.format, negated(product), Round::rn);
