@@ -14,6 +14,7 @@ constexpr uint32_t kClusterBarrier = 16;
 struct LaunchRecord;
 struct BlockState;
 struct SplitWarp;
+struct MmaForm;
 
 /// Why generated code asks the runtime to end the launch.
 enum class FaultKind : uint32_t {
@@ -86,6 +87,9 @@ struct RuntimeTable {
 
 /// One launch; shared by all workers, constant while it runs.
 struct LaunchRecord {
+  /// D = A * B + C of a warp (runtime/mma.h).
+  void (*mma)(const LaunchRecord*, BlockState*, const MmaForm* form, const uint32_t* operands,
+              uint32_t* results);
   const uint8_t* params;      // the argument buffer
   const uint64_t* variables;  // addresses of the module's variables, by Variable index
   const RuntimeTable* runtime;

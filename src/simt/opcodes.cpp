@@ -31,6 +31,8 @@ bool writes_first_operand(const Instruction& instruction) {
     case Opcode::stmatrix:
     case Opcode::griddepcontrol:
       return false;
+    case Opcode::wmma:
+      return !instruction.has(Modifier::store);
     case Opcode::bar:
     case Opcode::barrier:
       return instruction.has(Modifier::red);
@@ -62,6 +64,8 @@ bool is_warp_operation(const Instruction& instruction) {
     case Opcode::ldmatrix:
     case Opcode::stmatrix:
     case Opcode::movmatrix:
+    case Opcode::mma:
+    case Opcode::wmma:
       return true;
     case Opcode::bar:
     case Opcode::barrier:
@@ -83,6 +87,8 @@ bool has_member_mask(const Instruction& instruction) {
     case Opcode::ldmatrix:
     case Opcode::stmatrix:
     case Opcode::movmatrix:
+    case Opcode::mma:
+    case Opcode::wmma:
       return false;
     default:
       return is_meeting(instruction);

@@ -4,12 +4,14 @@
 #include <memory>
 #include <new>
 
+#include "backends/cpu/config.h"
 #include "backends/cpu/device_printf.h"
 #include "backends/cpu/executor.h"
 #include "backends/cpu/futex.h"
 #include "backends/cpu/output.h"
 #include "backends/cpu/sanitizers.h"
 #include "simt/runtime/split_warp.h"
+#include "simt/runtime/mma.h"
 
 // The caller's address is where generated code was: it must be taken in the entry itself.
 #define KM_CALLER_PC (reinterpret_cast<uint64_t>(__builtin_return_address(0)) - 1)
@@ -189,8 +191,18 @@ constexpr simt::RuntimeTable kTable = {
     .split_barrier = split_barrier,
 };
 
+KM_NO_SANITIZE void mma(const LaunchRecord*, BlockState* state, const simt::MmaForm* form,
+                        const uint32_t* operands, uint32_t* results) {
+  executor_of(state).check_stack(kHelperStackBytes, KM_CALLER_PC);
+  const Config& device = config();
+  const simt::MmaRule rule =
+      simt::mma_rule(device.capability_major, device.capability_minor, form->a);
+  simt::mma(*form, rule, operands, results);
+}
+
 }  // namespace
 
 const simt::RuntimeTable& runtime_table() { return kTable; }
 
 }  // namespace km::cpu
+    .mma = mma,

@@ -187,6 +187,8 @@ bool differs_by_lane(const ptx::Instruction& instruction) {
   switch (instruction.opcode) {
     case Opcode::mbarrier:
       return !instruction.has(Modifier::pending_count);
+    case Opcode::mma:
+    case Opcode::wmma:
     case Opcode::ldmatrix:
     case Opcode::movmatrix:
     case Opcode::atom:

@@ -25,7 +25,12 @@
 #include "simt/emit/target.h"
 #include "simt/layout.h"
 #include "simt/lower/arithmetic.h"
+#include "simt/runtime/mma_form.h"
 #include "simt/transform/linearize.h"
+
+namespace km::simt::lower {
+struct WmmaFragment;
+}
 
 namespace km::simt {
 
@@ -292,6 +297,23 @@ class Emitter {
   // ---- lower/helpers.cpp: out-of-line functions of the module
   llvm::Function* gather_helper(llvm::Type* element, bool is_volatile);
   llvm::Function* scatter_helper(llvm::Type* element, bool is_volatile);
+  // ---- lower/tensor.cpp
+  void lower_mma(const Inst& inst);
+  void lower_wmma(const Inst& inst);
+  void lower_wmma_load(const Inst& inst);
+  void lower_wmma_store(const Inst& inst);
+  struct WmmaPlace {
+    const lower::WmmaFragment* fragment = nullptr;
+    Value *base = nullptr, *stride_bytes = nullptr;  // of every lane
+    ptx::Type part_type{};                           // what is loaded or stored at once
+    uint32_t parts = 1;                              // of a register
+  };
+  WmmaPlace wmma_place(const Inst& inst, const lower::WmmaFragment& fragment, unsigned address,
+                       unsigned stride);
+  Value* wmma_addresses(const WmmaPlace& place, uint32_t index, uint32_t element);
+  const ptx::Operand& tensor_register(const ptx::Operand& operand, uint32_t index) const;
+  llvm::Constant* mma_form_constant(const MmaForm& form);
+  void make_mma_memory();
   llvm::Function* atomic_helper(const ptx::Instruction& instruction, bool shared);
   llvm::Function* permute_helper();
   llvm::Function* match_helper(llvm::Type* element, bool match_all);
@@ -388,5 +410,6 @@ class Emitter {
   std::unique_ptr<llvm::DIBuilder> debug_;
   llvm::DISubprogram* subprogram_ = nullptr;
 };
+  llvm::AllocaInst *mma_operands_ = nullptr, *mma_results_ = nullptr;
 
 }  // namespace km::simt

@@ -60,6 +60,10 @@ void Emitter::lower_other(const Inst& inst) {
       return lower_cp(inst);
     case Opcode::mbarrier:
       return lower_mbarrier(inst);
+    case Opcode::mma:
+      return lower_mma(inst);
+    case Opcode::wmma:
+      return lower_wmma(inst);
     case Opcode::ldmatrix:
       return lower_ldmatrix(inst);
     case Opcode::stmatrix:

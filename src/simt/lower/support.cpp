@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "simt/lower/arithmetic.h"
+#include "simt/lower/tensor_form.h"
 
 namespace km::simt {
 
@@ -118,6 +119,9 @@ bool is_supported(const ptx::Module& module, const Instruction& instruction) {
       return true;
     case Opcode::cp:
       return copy_is_supported(instruction);
+    case Opcode::mma:
+    case Opcode::wmma:
+      return lower::tensor_is_supported(instruction);
     case Opcode::ldmatrix:
     case Opcode::stmatrix:
     case Opcode::movmatrix:

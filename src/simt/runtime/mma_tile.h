@@ -1,0 +1,49 @@
+// Matrices out of fragments, shared by the families of mma.
+#pragma once
+
+#include <cstdint>
+
+#include "simt/abi.h"
+#include "simt/runtime/mma.h"
+
+/// For a function that is compiled for several instruction sets: it becomes part of its callers.
+#define KM_MMA_INLINE inline __attribute__((always_inline))
+/// The instruction set of MmaForm::wide.
+#define KM_MMA_WIDE __attribute__((target("avx,avx2,fma,f16c,bmi,bmi2,lzcnt")))
+
+namespace km::simt::tensor {
+
+constexpr uint32_t kMaxStored = 1024;  // elements of A: m16n8k128, sparse s4
+constexpr uint32_t kMaxSums = 256;     // elements of D: 16 x 16
+constexpr uint32_t kBlockRows = 8;
+
+/// Where the registers of each operand begin.
+struct Registers {
+  const uint32_t *a, *b, *c, *metadata;
+};
+inline Registers registers_of(const MmaForm& form, const uint32_t* operands) {
+  const uint32_t words = form.a == MmaType::f64 ? 2 * kWarpLanes : kWarpLanes;
+  const uint32_t* b = operands + form.a_registers * words;
+  const uint32_t* c = b + form.b_registers * words;
+  return {operands, b, c, c + form.c_registers * words};
+}
+
+/// Which row of B each stored element of A meets: the same for all rows of A, or, in sparse forms,
+/// what the metadata say.
+struct Columns {
+  uint8_t index[kMaxStored];
+  uint32_t stride = 0;  // from one row of A to the next
+  const uint8_t* row(uint32_t i) const { return index + i * stride; }
+};
+void find_columns(const MmaForm& form, const uint32_t* metadata, Columns* columns);
+
+// The families.
+void multiply_reals(const MmaForm& form, const MmaRule& rule, const uint32_t* operands,
+                    uint32_t* results);
+void multiply_quads(const MmaForm& form, const MmaRule& rule, const uint32_t* operands,
+                    uint32_t* results);
+void multiply_integers(const MmaForm& form, const uint32_t* operands, uint32_t* results);
+void multiply_bits(const MmaForm& form, const uint32_t* operands, uint32_t* results);
+void multiply_doubles(const MmaForm& form, const uint32_t* operands, uint32_t* results);
+
+}  // namespace km::simt::tensor
