@@ -22,7 +22,7 @@ _kernelmill() {
   _init_completion -n := || return
   local command=${words[1]:-}
   if ((cword == 1)); then
-    mapfile -t COMPREPLY < <(compgen -W 'info run compile --help --version' -- "$cur")
+    mapfile -t COMPREPLY < <(compgen -W 'info run compile corpus --help --version' -- "$cur")
     return
   fi
   case $prev in
@@ -34,7 +34,7 @@ _kernelmill() {
     -I | --include) _filedir -d; return ;;
     -o | --output) _filedir ptx; return ;;
     -k | --kernel | -g | --grid | -b | --block | --shared | --repeat | --arch | -D | --define | \
-      --instantiate | --nvrtc) return ;;
+      --instantiate | --nvrtc | --jobs | --seconds) return ;;
   esac
   local common='--help --arch --define --include --nvrtc'
   case $command:$cur in
@@ -46,6 +46,11 @@ _kernelmill() {
     run:*) _filedir '@(cu|ptx)' ;;
     compile:-*) mapfile -t COMPREPLY < <(compgen -W "$common --output --instantiate" -- "$cur") ;;
     compile:*) _filedir cu ;;
+    corpus:-*)
+      mapfile -t COMPREPLY < <(compgen -W "$common --json --device --block --jobs --seconds" \
+        -- "$cur")
+      ;;
+    corpus:*) _filedir -d ;;
   esac
 }
 

@@ -1,6 +1,6 @@
 # fish completion for kernelmill(1)
 
-set -l commands info run compile
+set -l commands info run compile corpus
 complete -c kernelmill -f
 complete -c kernelmill -n "not __fish_seen_subcommand_from $commands" -a info \
     -d "Say what this machine can run"
@@ -8,6 +8,8 @@ complete -c kernelmill -n "not __fish_seen_subcommand_from $commands" -a run \
     -d "Run a kernel on data from files"
 complete -c kernelmill -n "not __fish_seen_subcommand_from $commands" -a compile \
     -d "Compile CUDA C++ to PTX"
+complete -c kernelmill -n "not __fish_seen_subcommand_from $commands" -a corpus \
+    -d "Try all kernels below a folder"
 complete -c kernelmill -s h -l help -d "Explain the command"
 complete -c kernelmill -n "not __fish_seen_subcommand_from $commands" -l version \
     -d "Print the version"
@@ -16,7 +18,15 @@ set -l info "__fish_seen_subcommand_from info"
 complete -c kernelmill -n $info -l json -d "Print everything as JSON"
 complete -c kernelmill -n $info -l env -d "Print the environment variables only"
 
-set -l both "__fish_seen_subcommand_from run compile"
+set -l corpus "__fish_seen_subcommand_from corpus"
+complete -c kernelmill -n $corpus -a "(__fish_complete_directories)"
+complete -c kernelmill -n $corpus -l json -d "Print everything found out, as JSON"
+complete -c kernelmill -n $corpus -s d -l device -x -a "cpu cuda" -d "Device"
+complete -c kernelmill -n $corpus -l block -x -d "Threads per block to make code for"
+complete -c kernelmill -n $corpus -s j -l jobs -x -d "Files at the same time"
+complete -c kernelmill -n $corpus -l seconds -x -d "Time limit per file"
+
+set -l both "__fish_seen_subcommand_from run compile corpus"
 complete -c kernelmill -n $both -l arch -x -d "Virtual architecture to compile for"
 complete -c kernelmill -n $both -s D -l define -x -d "Define a macro"
 complete -c kernelmill -n $both -s I -l include -x -a "(__fish_complete_directories)" \

@@ -1310,6 +1310,19 @@ KM_API km_status km_function_attribute_get(km_function function, km_function_att
 KM_API km_status km_function_attribute_set(km_function function, km_function_attribute attribute,
                                            int64_t value) KM_NOEXCEPT;
 
+/** Makes machine code now, so that the first launch with blocks of this size need not wait for it.
+ * Launches work without it. Does nothing where the device needs no code of its own.
+ * Blocking: yes, until the code is made.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `function` is not a live function;
+ *   KM_ERROR_CONTEXT_LOST when the context of `function` was reset after its creation;
+ *   KM_ERROR_INVALID_LAUNCH when no launch of the kernel can have such blocks;
+ *   KM_ERROR_UNSUPPORTED_PTX when the kernel uses what the device lacks for blocks of this size;
+ *   KM_ERROR_COMPILER when the code generator fails.
+ */
+KM_API km_status km_function_prepare(km_function function, uint32_t block_x, uint32_t block_y,
+                                     uint32_t block_z) KM_NOEXCEPT;
+
 /** How many parameters a kernel has.
  * Blocking: no.
  * Threads: any.

@@ -54,6 +54,14 @@ km_status km_function_attribute_set(km_function function, km_function_attribute 
   });
 }
 
+km_status km_function_prepare(km_function function, uint32_t block_x, uint32_t block_y,
+                              uint32_t block_z) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, function);
+    return target->prepare({block_x, block_y, block_z});
+  });
+}
+
 km_status km_function_param_count(km_function function, uint32_t* out_count) noexcept {
   return guard(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, function);

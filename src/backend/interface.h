@@ -194,6 +194,8 @@ typedef struct kmb_backend {
    * enqueued so far has, waits for events included; works in a failed context too. Frees memory in
    * stream order. */
   km_status (*stream_ticket)(kmb_stream* stream, uint64_t* out_ticket, kmb_error* error);
+  /* Optional (null: nothing to prepare). Makes the code for blocks of this size. */
+  km_status (*function_prepare)(kmb_function* function, const uint32_t block[3], kmb_error* error);
 } kmb_backend;
 
 /* The table without its optional entries. */

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "compile/compile.h"
 #include "core/backend_call.h"
+#include "core/launch.h"
 #include "core/source_file.h"
 
 namespace km {
@@ -131,6 +132,12 @@ Result<int64_t> Function::attribute(km_function_attribute attribute) const {
 
 Status Function::set_attribute(km_function_attribute attribute, int64_t value) {
   return call_backend(backend().function_attribute_set, native(), attribute, value);
+}
+
+Status Function::prepare(const std::array<uint32_t, 3>& block) {
+  KM_TRY(check_shape(context().device(), {.grid = {1, 1, 1}, .block = block}));
+  if (backend().function_prepare == nullptr) return {};
+  return call_backend(backend().function_prepare, native(), block.data());
 }
 
 }  // namespace km

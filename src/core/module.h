@@ -1,6 +1,7 @@
 // Compiled PTX and the kernels in it.
 #pragma once
 
+#include <array>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -63,6 +64,7 @@ class Function final : public ContextChild {
   const kmb_function_info& info() const { return kernel_.info; }
   Result<int64_t> attribute(km_function_attribute attribute) const;
   Status set_attribute(km_function_attribute attribute, int64_t value);
+  Status prepare(const std::array<uint32_t, 3>& block);
 
  private:
   const Ref<Module> module_;

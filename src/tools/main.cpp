@@ -36,6 +36,7 @@ int run_command(int argc, char** argv) {
   commands.push_back(make_info(app));
   commands.push_back(make_run(app));
   commands.push_back(make_compile(app));
+  commands.push_back(make_corpus(app));
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& mistake) {

@@ -190,6 +190,18 @@ static void objects_of_other_contexts_are_refused(void** state) {
   OK(km_function_destroy(function));
 }
 
+static void code_is_made_beforehand(void** state) {
+  fixture* f = *state;
+  km_function function = load_kernel(f, "fill_index");
+  OK(km_function_prepare(function, 64, 2, 1));
+  OK(km_function_prepare(function, 64, 2, 1));
+  EXPECT(KM_ERROR_INVALID_LAUNCH, km_function_prepare(function, 0, 1, 1));
+  expect_message("block.x is 0");
+  EXPECT(KM_ERROR_INVALID_LAUNCH, km_function_prepare(function, 64, 64, 1));
+  expect_message("4096 threads per block");
+  OK(km_function_destroy(function));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(launch_kernel_with_raw_address),
@@ -199,6 +211,7 @@ int main(void) {
       cmocka_unit_test(argument_buffers_are_checked),
       cmocka_unit_test(bad_dimensions_are_errors_before_anything_runs),
       cmocka_unit_test(objects_of_other_contexts_are_refused),
+      cmocka_unit_test(code_is_made_beforehand),
   };
   return RUN_ON_DEVICES("launch", tests);
 }

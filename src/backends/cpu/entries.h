@@ -103,6 +103,7 @@ km_status module_global(kmb_module*, const char*, kmb_global_info*, kmb_error*);
 km_status function_info(kmb_function*, kmb_function_info*, kmb_error*);
 km_status function_attribute_get(kmb_function*, km_function_attribute, int64_t*, kmb_error*);
 km_status function_attribute_set(kmb_function*, km_function_attribute, int64_t, kmb_error*);
+km_status function_prepare(kmb_function*, const uint32_t block[3], kmb_error*);
 km_status launch(kmb_stream*, kmb_function*, const kmb_launch*, uint64_t*, kmb_error*);
 
 }  // namespace km::cpu

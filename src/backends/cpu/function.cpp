@@ -147,6 +147,12 @@ Result<const KernelCode*> Function::code_for(const simt::LaunchRecord& record) c
   return find_or_compile(variant_for(record.block, false));
 }
 
+Status Function::prepare(const uint32_t block[3]) const {
+  KM_ASSIGN(const KernelCode* code, find_or_compile(variant_for(block, true)));
+  static_cast<void>(code);
+  return {};
+}
+
 Result<const KernelCode*> Function::find_or_compile(const simt::Variant& wanted) const {
   std::lock_guard lock(mutex_);
   simt::Variant variant = wanted;

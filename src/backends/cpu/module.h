@@ -50,6 +50,8 @@ class Function {
 
   /// Code that may run this launch; compiles it at the first use.
   Result<const KernelCode*> code_for(const simt::LaunchRecord& record) const;
+  /// Makes the code for blocks of this size.
+  Status prepare(const uint32_t block[3]) const;
 
  private:
   Result<const KernelCode*> find_or_compile(const simt::Variant& variant) const;

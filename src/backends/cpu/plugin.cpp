@@ -74,6 +74,7 @@ constexpr kmb_backend kTable = {
     .function_attribute_set = function_attribute_set,
     .launch = launch,
     .stream_ticket = stream_ticket,
+    .function_prepare = function_prepare,
 };
 
 }  // namespace

@@ -78,6 +78,7 @@ km_status function_attribute_get(kmb_function* function, km_function_attribute a
                                  int64_t* out_value, kmb_error* error);
 km_status function_attribute_set(kmb_function* function, km_function_attribute attribute,
                                  int64_t value, kmb_error* error);
+km_status function_prepare(kmb_function* function, const uint32_t block[3], kmb_error* error);
 km_status launch(kmb_stream* stream, kmb_function* function, const kmb_launch* launch,
                  uint64_t* out_ticket, kmb_error* error);
 

@@ -33,6 +33,10 @@ km_status function_attribute_set(kmb_function*, km_function_attribute, int64_t, 
   return unsupported("kernels", error);
 }
 
+km_status function_prepare(kmb_function*, const uint32_t*, kmb_error* error) {
+  return unsupported("kernels", error);
+}
+
 km_status launch(kmb_stream*, kmb_function*, const kmb_launch*, uint64_t*, kmb_error* error) {
   return unsupported("kernels", error);
 }

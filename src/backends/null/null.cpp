@@ -64,6 +64,7 @@ const kmb_backend& null_backend() {
       .function_attribute_set = null::function_attribute_set,
       .launch = null::launch,
       .stream_ticket = null::stream_ticket,
+      .function_prepare = null::function_prepare,
   };
   return kTable;
 }

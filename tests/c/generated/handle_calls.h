@@ -359,6 +359,11 @@ static km_status call_km_function_attribute_set(const uint64_t* handles, call_va
   return km_function_attribute_set(handles[0], 0, 0);
 }
 
+static km_status call_km_function_prepare(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_function_prepare(handles[0], 0, 0, 0);
+}
+
 static km_status call_km_function_param_count(const uint64_t* handles, call_values* values) {
   return km_function_param_count(handles[0], out_at(values, 0));
 }
@@ -494,6 +499,7 @@ static const handle_call handle_calls[] = {
     {"km_function_name", call_km_function_name, 1, {HANDLE_FUNCTION}, 0},
     {"km_function_attribute_get", call_km_function_attribute_get, 1, {HANDLE_FUNCTION}, 0},
     {"km_function_attribute_set", call_km_function_attribute_set, 1, {HANDLE_FUNCTION}, 0},
+    {"km_function_prepare", call_km_function_prepare, 1, {HANDLE_FUNCTION}, 0},
     {"km_function_param_count", call_km_function_param_count, 1, {HANDLE_FUNCTION}, 0},
     {"km_function_param", call_km_function_param, 1, {HANDLE_FUNCTION}, 0},
     {"km_launch_create", call_km_launch_create, 2, {HANDLE_STREAM, HANDLE_FUNCTION}, 0},

@@ -87,6 +87,7 @@ var Calls = []struct {
 	{"km_function_name", Km_function_name, []int{0}},
 	{"km_function_attribute_get", Km_function_attribute_get, []int{0}},
 	{"km_function_attribute_set", Km_function_attribute_set, []int{0}},
+	{"km_function_prepare", Km_function_prepare, []int{0}},
 	{"km_function_param_count", Km_function_param_count, []int{0}},
 	{"km_function_param", Km_function_param, []int{0}},
 	{"km_launch_create", Km_launch_create, []int{0, 1}},

@@ -205,6 +205,7 @@ typedef long long swig_type_159;
 typedef long long swig_type_160;
 typedef long long swig_type_161;
 typedef long long swig_type_162;
+typedef long long swig_type_163;
 extern void _wrap_Swig_free_raw_306995db03304e6b(uintptr_t arg1);
 extern uintptr_t _wrap_Swig_malloc_raw_306995db03304e6b(swig_intgo arg1);
 extern void *_wrap_km_version_raw_306995db03304e6b(swig_voidp arg1, swig_voidp arg2, swig_voidp arg3);
@@ -298,18 +299,19 @@ extern void *_wrap_km_function_destroy_raw_306995db03304e6b(swig_type_136 arg1);
 extern void *_wrap_km_function_name_raw_306995db03304e6b(swig_type_137 arg1, swig_voidp arg2, swig_type_138 arg3, swig_voidp arg4);
 extern void *_wrap_km_function_attribute_get_raw_306995db03304e6b(swig_type_139 arg1, int arg2, swig_voidp arg3);
 extern void *_wrap_km_function_attribute_set_raw_306995db03304e6b(swig_type_140 arg1, int arg2, swig_type_141 arg3);
-extern void *_wrap_km_function_param_count_raw_306995db03304e6b(swig_type_142 arg1, swig_voidp arg2);
-extern void *_wrap_km_function_param_raw_306995db03304e6b(swig_type_143 arg1, int arg2, swig_voidp arg3);
-extern void *_wrap_km_launch_create_raw_306995db03304e6b(swig_type_144 arg1, swig_type_145 arg2, swig_voidp arg3);
-extern void *_wrap_km_launch_destroy_raw_306995db03304e6b(swig_type_146 arg1);
-extern void *_wrap_km_launch_set_grid_raw_306995db03304e6b(swig_type_147 arg1, int arg2, int arg3, int arg4);
-extern void *_wrap_km_launch_set_block_raw_306995db03304e6b(swig_type_148 arg1, int arg2, int arg3, int arg4);
-extern void *_wrap_km_launch_set_shared_bytes_raw_306995db03304e6b(swig_type_149 arg1, swig_type_150 arg2);
-extern void *_wrap_km_launch_arg_slice_raw_306995db03304e6b(swig_type_151 arg1, swig_type_152 arg2, swig_type_153 arg3);
-extern void *_wrap_km_launch_arg_address_raw_306995db03304e6b(swig_type_154 arg1, swig_type_155 arg2);
-extern void *_wrap_km_launch_arg_scalar_raw_306995db03304e6b(swig_type_156 arg1, swig_voidp arg2, swig_type_157 arg3);
-extern void *_wrap_km_launch_submit_raw_306995db03304e6b(swig_type_158 arg1);
-extern void *_wrap_km_launch_kernel_raw_306995db03304e6b(swig_type_159 arg1, swig_type_160 arg2, swig_voidp arg3, swig_voidp arg4, swig_type_161 arg5, swig_voidp arg6, swig_type_162 arg7);
+extern void *_wrap_km_function_prepare_raw_306995db03304e6b(swig_type_142 arg1, int arg2, int arg3, int arg4);
+extern void *_wrap_km_function_param_count_raw_306995db03304e6b(swig_type_143 arg1, swig_voidp arg2);
+extern void *_wrap_km_function_param_raw_306995db03304e6b(swig_type_144 arg1, int arg2, swig_voidp arg3);
+extern void *_wrap_km_launch_create_raw_306995db03304e6b(swig_type_145 arg1, swig_type_146 arg2, swig_voidp arg3);
+extern void *_wrap_km_launch_destroy_raw_306995db03304e6b(swig_type_147 arg1);
+extern void *_wrap_km_launch_set_grid_raw_306995db03304e6b(swig_type_148 arg1, int arg2, int arg3, int arg4);
+extern void *_wrap_km_launch_set_block_raw_306995db03304e6b(swig_type_149 arg1, int arg2, int arg3, int arg4);
+extern void *_wrap_km_launch_set_shared_bytes_raw_306995db03304e6b(swig_type_150 arg1, swig_type_151 arg2);
+extern void *_wrap_km_launch_arg_slice_raw_306995db03304e6b(swig_type_152 arg1, swig_type_153 arg2, swig_type_154 arg3);
+extern void *_wrap_km_launch_arg_address_raw_306995db03304e6b(swig_type_155 arg1, swig_type_156 arg2);
+extern void *_wrap_km_launch_arg_scalar_raw_306995db03304e6b(swig_type_157 arg1, swig_voidp arg2, swig_type_158 arg3);
+extern void *_wrap_km_launch_submit_raw_306995db03304e6b(swig_type_159 arg1);
+extern void *_wrap_km_launch_kernel_raw_306995db03304e6b(swig_type_160 arg1, swig_type_161 arg2, swig_voidp arg3, swig_voidp arg4, swig_type_162 arg5, swig_voidp arg6, swig_type_163 arg7);
 #undef intgo
 */
 import "C"
@@ -1370,11 +1372,23 @@ func Km_function_attribute_set(arg1 uint64, arg2 int32, arg3 int64) (_swig_ret *
 	return swig_r_1
 }
 
+func Km_function_prepare(arg1 uint64, arg2 uint32, arg3 uint32, arg4 uint32) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_prepare_raw_306995db03304e6b(C.swig_type_142(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
 func Km_function_param_count(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_param_count_raw_306995db03304e6b(C.swig_type_142(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_param_count_raw_306995db03304e6b(C.swig_type_143(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1385,7 +1399,7 @@ func Km_function_param(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer) (_swig_ret
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_param_raw_306995db03304e6b(C.swig_type_143(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_param_raw_306995db03304e6b(C.swig_type_144(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1396,7 +1410,7 @@ func Km_launch_create(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_ret 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_create_raw_306995db03304e6b(C.swig_type_144(_swig_i_0), C.swig_type_145(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_create_raw_306995db03304e6b(C.swig_type_145(_swig_i_0), C.swig_type_146(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1405,7 +1419,7 @@ func Km_launch_create(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_ret 
 func Km_launch_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_destroy_raw_306995db03304e6b(C.swig_type_146(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_destroy_raw_306995db03304e6b(C.swig_type_147(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1417,7 +1431,7 @@ func Km_launch_set_grid(arg1 uint64, arg2 uint32, arg3 uint32, arg4 uint32) (_sw
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_grid_raw_306995db03304e6b(C.swig_type_147(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_grid_raw_306995db03304e6b(C.swig_type_148(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1429,7 +1443,7 @@ func Km_launch_set_block(arg1 uint64, arg2 uint32, arg3 uint32, arg4 uint32) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_block_raw_306995db03304e6b(C.swig_type_148(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_block_raw_306995db03304e6b(C.swig_type_149(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1439,7 +1453,7 @@ func Km_launch_set_shared_bytes(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_shared_bytes_raw_306995db03304e6b(C.swig_type_149(_swig_i_0), C.swig_type_150(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_shared_bytes_raw_306995db03304e6b(C.swig_type_150(_swig_i_0), C.swig_type_151(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1450,7 +1464,7 @@ func Km_launch_arg_slice(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_ret *Fail
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_slice_raw_306995db03304e6b(C.swig_type_151(_swig_i_0), C.swig_type_152(_swig_i_1), C.swig_type_153(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_slice_raw_306995db03304e6b(C.swig_type_152(_swig_i_0), C.swig_type_153(_swig_i_1), C.swig_type_154(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1460,7 +1474,7 @@ func Km_launch_arg_address(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_address_raw_306995db03304e6b(C.swig_type_154(_swig_i_0), C.swig_type_155(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_address_raw_306995db03304e6b(C.swig_type_155(_swig_i_0), C.swig_type_156(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1471,7 +1485,7 @@ func Km_launch_arg_scalar(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64) (_swig_
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_scalar_raw_306995db03304e6b(C.swig_type_156(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_157(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_scalar_raw_306995db03304e6b(C.swig_type_157(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_158(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1480,7 +1494,7 @@ func Km_launch_arg_scalar(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64) (_swig_
 func Km_launch_submit(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_submit_raw_306995db03304e6b(C.swig_type_158(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_submit_raw_306995db03304e6b(C.swig_type_159(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1495,7 +1509,7 @@ func Km_launch_kernel(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 unsafe
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_kernel_raw_306995db03304e6b(C.swig_type_159(_swig_i_0), C.swig_type_160(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_161(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_162(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_kernel_raw_306995db03304e6b(C.swig_type_160(_swig_i_0), C.swig_type_161(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_162(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_163(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1

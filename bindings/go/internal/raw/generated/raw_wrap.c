@@ -1772,6 +1772,25 @@ void *_wrap_km_function_attribute_set_raw_306995db03304e6b(long long _swig_go_0,
 }
 
 
+void *_wrap_km_function_prepare_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3) {
+  km_function arg1 ;
+  uint32_t arg2 ;
+  uint32_t arg3 ;
+  uint32_t arg4 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_function)_swig_go_0;
+  arg2 = (uint32_t)_swig_go_1;
+  arg3 = (uint32_t)_swig_go_2;
+  arg4 = (uint32_t)_swig_go_3;
+
+  result = (km_status)km_function_prepare(arg1,arg2,arg3,arg4);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
 void *_wrap_km_function_param_count_raw_306995db03304e6b(long long _swig_go_0, uint32_t *_swig_go_1) {
   km_function arg1 ;
   uint32_t *arg2 = (uint32_t *) 0 ;

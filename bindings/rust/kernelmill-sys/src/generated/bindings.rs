@@ -2191,6 +2191,26 @@ unsafe extern "C" {
     ) -> km_status;
 }
 unsafe extern "C" {
+    /** Makes machine code now, so that the first launch with blocks of this size need not wait for it.
+ Launches work without it. Does nothing where the device needs no code of its own.
+
+ Blocking: yes, until the code is made.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `function` is not a live function;
+   KM_ERROR_CONTEXT_LOST when the context of `function` was reset after its creation;
+   KM_ERROR_INVALID_LAUNCH when no launch of the kernel can have such blocks;
+   KM_ERROR_UNSUPPORTED_PTX when the kernel uses what the device lacks for blocks of this size;
+   KM_ERROR_COMPILER when the code generator fails.*/
+    pub fn km_function_prepare(
+        function: km_function,
+        block_x: u32,
+        block_y: u32,
+        block_z: u32,
+    ) -> km_status;
+}
+unsafe extern "C" {
     /** How many parameters a kernel has.
 
  Blocking: no.

@@ -637,6 +637,14 @@ static HANDLE_CALLS: &[HandleCall] = &[
         },
     },
     HandleCall {
+        name: "km_function_prepare",
+        types: &[FUNCTION],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_function_prepare(handle(handles[0]), 0, 0, 0)
+        },
+    },
+    HandleCall {
         name: "km_function_param_count",
         types: &[FUNCTION],
         null_is_fine: false,
