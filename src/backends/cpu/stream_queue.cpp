@@ -141,9 +141,10 @@ bool Stream::execute(Command& command, Executor* executor) {
 bool Stream::execute_work(Command& command, Executor* executor) {
   if (pool_->wants_to_share(command)) return execute_shared(command, executor, 0);
   uint64_t pieces = pieces_of(command);
-  bool kernel = command.kind == CommandKind::kernel && pieces > 1;
-  // What was a short kernel last time need not be one now: its first block tells.
-  uint64_t first = kernel ? 1 : pieces;
+  // What was a short kernel last time need not be one now: its first block tells. Unless it may
+  // wait for the others.
+  bool tries = command.kind == CommandKind::kernel && command.run.unit->split_entry == nullptr;
+  uint64_t first = tries && pieces > 1 ? 1 : pieces;
   prepare_alone(command, 0, first);
   work_on(command, *executor, *context_);
   if (first == pieces || context_->failed()) return true;

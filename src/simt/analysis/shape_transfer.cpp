@@ -249,6 +249,7 @@ Shape ShapeTransfer::compute(const Inst& inst, BlockId block) {
       if (type == Type::pred) break;
       return bitwise(ptx.opcode, source(1, type), source(2, type), type);
     case Opcode::cvt:
+      if (ptx.operand_count != 2) break;  // packs several sources
       return convert(inst, source(1, ptx.types[1]));
     case Opcode::setp:
       if (ptx.operand_count != 3) break;
