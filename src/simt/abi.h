@@ -42,6 +42,10 @@ struct RuntimeTable {
   /// Device printf of one thread: `arguments` as vprintf of CUDA lays them out. Returns its count.
   int32_t (*print)(const LaunchRecord*, BlockState*, const char* format, const void* arguments,
                    uint32_t thread);
+  /// malloc of one thread, in the context's heap for kernels; 0: no room.
+  uint64_t (*allocate)(const LaunchRecord*, BlockState*, uint64_t size_bytes);
+  /// free of one thread; anything but 0 and what allocate gave ends the launch.
+  void (*release)(const LaunchRecord*, BlockState*, uint64_t address, uint32_t thread);
   /// __assertfail of one thread. Never returns.
   void (*assert_fail)(const LaunchRecord*, BlockState*, const char* message, const char* file,
                       uint32_t line, const char* function, uint32_t thread);
@@ -83,13 +87,13 @@ struct RuntimeTable {
   /// the number of true predicates in SplitWarp::participants.
   void (*split_barrier)(const LaunchRecord*, BlockState*, SplitWarp*, uint32_t lanes, uint32_t id,
                         uint32_t thread_count, uint32_t predicates, uint32_t waits, uint32_t state);
+  /// D = A * B + C of a warp (runtime/mma.h).
+  void (*mma)(const LaunchRecord*, BlockState*, const MmaForm* form, const uint32_t* operands,
+              uint32_t* results);
 };
 
 /// One launch; shared by all workers, constant while it runs.
 struct LaunchRecord {
-  /// D = A * B + C of a warp (runtime/mma.h).
-  void (*mma)(const LaunchRecord*, BlockState*, const MmaForm* form, const uint32_t* operands,
-              uint32_t* results);
   const uint8_t* params;      // the argument buffer
   const uint64_t* variables;  // addresses of the module's variables, by Variable index
   const RuntimeTable* runtime;

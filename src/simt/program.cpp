@@ -6,6 +6,7 @@
 #include "simt/emit/dump.h"
 #include "simt/lower/support.h"
 #include "simt/transform/flatten.h"
+#include "simt/transform/hoist_variables.h"
 #include "simt/transform/regions.h"
 
 namespace km::simt {
@@ -156,7 +157,7 @@ Status ProgramImpl::collect_variables() {
     Variable variable;
     variable.name = symbol.name;
     variable.is_constant = symbol.space == ptx::Space::constant;
-    variable.is_visible = true;
+    variable.is_visible = id < visible_symbols_;
     variable.is_external = symbol.linkage == ptx::Linkage::external;
     variable.size_bytes = symbol.size_bytes;
     variable.align_bytes = std::max(1u, symbol.align_bytes);
@@ -231,7 +232,8 @@ Status ProgramImpl::analyse() {
 }
 
 Result<std::shared_ptr<const Program>> Program::load(std::shared_ptr<const ptx::Module> module) {
-  auto program = std::make_shared<ProgramImpl>(std::move(module));
+  const size_t visible_symbols = module->symbols.size();
+  auto program = std::make_shared<ProgramImpl>(hoist_variables(std::move(module)), visible_symbols);
   KM_TRY(program->analyse());
   return std::shared_ptr<const Program>(std::move(program));
 }

@@ -15,7 +15,9 @@ struct AnalysedKernel {
 
 class ProgramImpl final : public Program {
  public:
-  explicit ProgramImpl(std::shared_ptr<const ptx::Module> module) : module_(std::move(module)) {}
+  /// The first `visible_symbols` of the module are those that its text has at module scope.
+  ProgramImpl(std::shared_ptr<const ptx::Module> module, size_t visible_symbols)
+      : module_(std::move(module)), visible_symbols_(visible_symbols) {}
 
   Status analyse();
   const ptx::Module& module() const override { return *module_; }
@@ -31,6 +33,7 @@ class ProgramImpl final : public Program {
   Status add_kernel(const ptx::Function& function);
 
   std::shared_ptr<const ptx::Module> module_;
+  const size_t visible_symbols_;
   std::vector<KernelInfo> infos_;
   std::vector<Variable> variables_;
   std::vector<uint32_t> variable_of_symbol_;

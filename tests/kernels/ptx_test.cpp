@@ -338,6 +338,42 @@ TEST(Ptx, CallsInRegisters) {
   expect_bits("polynomials", out.read(), want);
 }
 
+/// Both copies of the function count in the same variable.
+TEST(Ptx, FunctionVariables) {
+  const uint32_t n = 50;
+  Session own;
+  auto& module = own.ptx_file("function_memory.ptx");
+  Buffer<uint32_t> out(own, 2 * n);
+  module.run("count", Shape{{1}, {n}}, out);
+  auto got = out.read();
+  for (uint32_t i = 0; i < n; ++i) got[2 * i] -= 9;  // squares[1]
+  std::sort(got.begin(), got.end());
+  vector<uint32_t> want;
+  for (uint32_t i = 0; i < 2 * n; ++i) want.push_back(100 + 3 * i + 100);
+  expect_bits("count", got, want);
+}
+
+TEST(Ptx, Stack) {
+  const uint32_t n = 40;
+  Buffer<uint64_t> out(session(), 2 * n);
+  session().ptx_file("function_memory.ptx").run("stack", Shape{{1}, {n}}, out);
+  vector<uint64_t> want;
+  for (uint64_t t = 0; t < n; ++t) {
+    uint64_t sum = 0;
+    for (uint64_t k = 0; k < t; ++k) sum += t + k;
+    want.push_back(60 * sum + t);
+    want.push_back(t > 20 ? t : 5);
+  }
+  expect_bits("stack", out.read(), want);
+}
+
+TEST(Ptx, StackOverflow) {
+  Session own;
+  Buffer<uint64_t> out(own, 1);
+  EXPECT_EQ(own.ptx_file("function_memory.ptx").try_run("stack_overflow", Shape{{1}, {1}}, out),
+            KM_ERROR_TRAP);
+}
+
 TEST(Ptx, ErrorsNameLineAndColumn) {
   const std::string text =
       ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n"

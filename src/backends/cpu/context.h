@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backends/cpu/allocations.h"
+#include "backends/cpu/device_heap.h"
 #include "backends/cpu/output.h"
 #include "base/result.h"
 
@@ -31,6 +32,7 @@ class Context {
   Device* device() const { return device_; }
   Pool* pool() const { return pool_; }
   Allocations& allocations() { return allocations_; }
+  DeviceHeap& device_heap() { return device_heap_; }
   Output& output() { return output_; }
 
   // Streams.
@@ -83,6 +85,7 @@ class Context {
   mutable std::mutex streams_mutex_;
   std::vector<Stream*> streams_;
   Allocations allocations_;
+  DeviceHeap device_heap_{&allocations_};
   Output output_;
 };
 

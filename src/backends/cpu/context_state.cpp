@@ -135,6 +135,7 @@ void Context::reset() {
   for (Stream* stream : all) stream->cancel_park();
   for (Stream* stream : all) stream->wait(stream->submitted(), kForever);
   output_.flush();
+  device_heap_.clear();
   std::lock_guard lock(error_mutex_);
   error_ = Error{KM_SUCCESS, {}, 0};
   stop_.store(0);

@@ -12,6 +12,7 @@
 namespace km::cpu {
 
 class Allocations;
+class DeviceHeap;
 class Output;
 
 struct LaunchRun {
@@ -23,6 +24,7 @@ struct LaunchRun {
   const void* owner = nullptr;                  // whose launches are stopped together
   Output* output = nullptr;                     // of device printf
   const Allocations* allocations = nullptr;     // what checked code may touch
+  DeviceHeap* heap = nullptr;                   // of device malloc
   BlockRange range;
 };
 

@@ -5,13 +5,14 @@
 #include <new>
 
 #include "backends/cpu/config.h"
+#include "backends/cpu/device_heap.h"
 #include "backends/cpu/device_printf.h"
 #include "backends/cpu/executor.h"
 #include "backends/cpu/futex.h"
 #include "backends/cpu/output.h"
 #include "backends/cpu/sanitizers.h"
-#include "simt/runtime/split_warp.h"
 #include "simt/runtime/mma.h"
+#include "simt/runtime/split_warp.h"
 
 // The caller's address is where generated code was: it must be taken in the entry itself.
 #define KM_CALLER_PC (reinterpret_cast<uint64_t>(__builtin_return_address(0)) - 1)
@@ -58,6 +59,22 @@ KM_NO_SANITIZE int32_t print(const LaunchRecord* record, BlockState* state, cons
     executor.raise(FaultKind::illegal_address, pc, address, 0, thread);
   }
   return count;
+}
+
+KM_NO_SANITIZE uint64_t allocate(const LaunchRecord* record, BlockState* state,
+                                 uint64_t size_bytes) {
+  Executor& executor = executor_of(state);
+  executor.check_stop(KM_CALLER_PC);
+  executor.check_stack(kHelperStackBytes, KM_CALLER_PC);
+  return static_cast<const LaunchRun*>(record->host)->heap->allocate(size_bytes);
+}
+
+KM_NO_SANITIZE void release(const LaunchRecord* record, BlockState* state, uint64_t address,
+                            uint32_t thread) {
+  Executor& executor = executor_of(state);
+  executor.check_stack(kHelperStackBytes, KM_CALLER_PC);
+  if (static_cast<const LaunchRun*>(record->host)->heap->release(address)) return;
+  executor.raise(FaultKind::illegal_address, KM_CALLER_PC, address, 0, thread);
 }
 
 /// "assertion `x > 0' failed at kernel.cu:12 in scale". The caller frees it: no destructor runs on
@@ -174,9 +191,20 @@ void split_barrier(const LaunchRecord*, BlockState* state, simt::SplitWarp* warp
                                           next);
 }
 
+KM_NO_SANITIZE void mma(const LaunchRecord*, BlockState* state, const simt::MmaForm* form,
+                        const uint32_t* operands, uint32_t* results) {
+  executor_of(state).check_stack(kHelperStackBytes, KM_CALLER_PC);
+  const Config& device = config();
+  const simt::MmaRule rule =
+      simt::mma_rule(device.capability_major, device.capability_minor, form->a);
+  simt::mma(*form, rule, operands, results);
+}
+
 constexpr simt::RuntimeTable kTable = {
     .raise = raise,
     .print = print,
+    .allocate = allocate,
+    .release = release,
     .assert_fail = assert_fail,
     .barrier_wait = barrier_wait,
     .barrier_arrive = barrier_arrive,
@@ -189,20 +217,11 @@ constexpr simt::RuntimeTable kTable = {
     .split_next = simt::split_next,
     .split_meet = simt::split_meet,
     .split_barrier = split_barrier,
+    .mma = mma,
 };
-
-KM_NO_SANITIZE void mma(const LaunchRecord*, BlockState* state, const simt::MmaForm* form,
-                        const uint32_t* operands, uint32_t* results) {
-  executor_of(state).check_stack(kHelperStackBytes, KM_CALLER_PC);
-  const Config& device = config();
-  const simt::MmaRule rule =
-      simt::mma_rule(device.capability_major, device.capability_minor, form->a);
-  simt::mma(*form, rule, operands, results);
-}
 
 }  // namespace
 
 const simt::RuntimeTable& runtime_table() { return kTable; }
 
 }  // namespace km::cpu
-    .mma = mma,

@@ -182,10 +182,13 @@ class Emitter {
   Value* time_register(ptx::SpecialRegister special);
   Value* thread_index(unsigned dimension, bool as_vector);
   Value* symbol_address(const ptx::Operand& operand, bool as_vector);
+  Value* is_shared_address(Value* address);
   void lower_isspacep(const Inst& inst);
   void lower_fence(const Inst& inst);
   void lower_call(const Inst& inst);
   void lower_print(const Inst& inst);
+  void lower_malloc(const Inst& inst);
+  void lower_free(const Inst& inst);
   void lower_assert(const Inst& inst);
   void lower_barrier_call(const Inst& inst);
   void raise(FaultKind kind, Value* address, uint64_t size_bytes);
@@ -294,9 +297,6 @@ class Emitter {
   llvm::Function* store_matrix_helper();
   Value* transpose_matrix(Value* matrix);
   Value* row_addresses(const Inst& inst, const ptx::Operand& place, uint32_t matrices);
-  // ---- lower/helpers.cpp: out-of-line functions of the module
-  llvm::Function* gather_helper(llvm::Type* element, bool is_volatile);
-  llvm::Function* scatter_helper(llvm::Type* element, bool is_volatile);
   // ---- lower/tensor.cpp
   void lower_mma(const Inst& inst);
   void lower_wmma(const Inst& inst);
@@ -314,6 +314,9 @@ class Emitter {
   const ptx::Operand& tensor_register(const ptx::Operand& operand, uint32_t index) const;
   llvm::Constant* mma_form_constant(const MmaForm& form);
   void make_mma_memory();
+  // ---- lower/helpers.cpp: out-of-line functions of the module
+  llvm::Function* gather_helper(llvm::Type* element, bool is_volatile);
+  llvm::Function* scatter_helper(llvm::Type* element, bool is_volatile);
   llvm::Function* atomic_helper(const ptx::Instruction& instruction, bool shared);
   llvm::Function* permute_helper();
   llvm::Function* match_helper(llvm::Type* element, bool match_all);
@@ -323,6 +326,7 @@ class Emitter {
                  const std::function<void(llvm::IRBuilder<>&, Value* lane)>& body);
   // ---- lower/atomics.cpp
   void lower_atomic(const Inst& inst);
+  Value* call_atomic(const Inst& inst, const std::vector<Value*>& arguments, ptx::Space space);
   Value* atomic_operation(llvm::IRBuilder<>& builder, const ptx::Instruction& instruction,
                           Value* pointer, Value* b, Value* c, bool shared);
   bool lower_uniform_reduction(const Inst& inst, const Address& address, bool shared);
@@ -406,10 +410,10 @@ class Emitter {
   uint64_t context_bytes_ = 0;
   uint64_t local_offset_bytes_ = 0, scratch_bytes_ = 0;
   std::map<std::string, llvm::Function*> helpers_;
+  llvm::AllocaInst *mma_operands_ = nullptr, *mma_results_ = nullptr;
 
   std::unique_ptr<llvm::DIBuilder> debug_;
   llvm::DISubprogram* subprogram_ = nullptr;
 };
-  llvm::AllocaInst *mma_operands_ = nullptr, *mma_results_ = nullptr;
 
 }  // namespace km::simt

@@ -1,6 +1,7 @@
 // atom and red. Shared memory needs no lock prefix: the blocks of a cluster run on one thread at a
 // time. Float reductions go in lane order, which PTX leaves open.
 #include "simt/emit/emitter.h"
+#include "simt/lower/lanes.h"
 #include "simt/transform/make_instruction.h"
 
 namespace km::simt {
@@ -51,8 +52,6 @@ llvm::AtomicOrdering ordering_of(const ptx::Instruction& ptx) {
 
 llvm::Value* plain_operation(llvm::IRBuilder<>& b, Op op, llvm::Value* old, llvm::Value* value) {
   switch (op) {
-    case Op::FAdd:
-      return b.CreateFAdd(old, value);
     case Op::Add:
       return b.CreateAdd(old, value);
     case Op::And:
@@ -102,9 +101,13 @@ llvm::Value* Emitter::atomic_operation(llvm::IRBuilder<>& builder,
       Value* sources[] = {old, first};
       return arithmetic.lower(make_instruction(half, {any, any, any}, instruction), sources)[0];
     }
-    Value* result = plain_operation(builder, op, old, first);
-    if (op != Op::FAdd) return result;
-    return arithmetic.canonical_nan(result);
+    if (op != Op::FAdd) return plain_operation(builder, op, old, first);
+    // By the manual f32 sums flush subnormals in global memory, and only there.
+    lower::Lanes lanes(builder, plan_.variant.isa, 0);
+    const bool flushes = type->isFloatTy() && !shared;
+    Value* result =
+        builder.CreateFAdd(lanes.flush_if(flushes, old), lanes.flush_if(flushes, first));
+    return lanes.flush_if(flushes, lanes.canonical_nan(result));
   };
   if (instruction.has(Modifier::cas)) {
     if (shared) {
@@ -193,6 +196,25 @@ bool Emitter::lower_uniform_reduction(const Inst& inst, const Address& address, 
   return true;
 }
 
+/// In generic space f32 sums go by where each lane's address leads.
+llvm::Value* Emitter::call_atomic(const Inst& inst, const std::vector<Value*>& arguments,
+                                  ptx::Space space) {
+  const auto& ptx = *inst.ptx;
+  auto call = [&](bool shared, Value* lanes) -> Value* {
+    std::vector<Value*> list = arguments;
+    list.push_back(lanes);
+    return b_.CreateCall(atomic_helper(ptx, shared), list);
+  };
+  const bool depends =
+      ptx.type() == Type::f32 && ptx.has(Modifier::add) && space == ptx::Space::generic;
+  if (!depends) return call(space == ptx::Space::shared, mask_bits());
+  Value* in_shared = is_shared_address(arguments[0]);
+  Value* bits = b_.CreateAnd(bits_of(in_shared), mask_bits());
+  Value* first = call(true, bits);
+  Value* second = call(false, b_.CreateAnd(mask_bits(), b_.CreateNot(bits)));
+  return b_.CreateSelect(in_shared, first, second);
+}
+
 /// The parts of a vector form are atomic one by one.
 void Emitter::lower_atomic(const Inst& inst) {
   const auto& ptx = *inst.ptx;
@@ -213,7 +235,6 @@ void Emitter::lower_atomic(const Inst& inst) {
     if (is_async) complete_transactions(inst, ptx.operands[at + 2], i64(ptx::size_bytes(type)));
     return;
   }
-  auto* helper = atomic_helper(ptx, shared);
   Value* places = lanes_of(address);
   for (uint32_t i = 0; i < count; ++i) {
     const Operand& part = several ? pool[content.first + i] : content;
@@ -221,7 +242,7 @@ void Emitter::lower_atomic(const Inst& inst) {
     Value* second = first;
     if (ptx.has(Modifier::cas)) second = operand(inst, ptx.operands[at + 2], type, true, true);
     Value* place = b_.CreateAdd(places, splat(i64(uint64_t{i} * ptx::size_bytes(type))));
-    Value* old = b_.CreateCall(helper, {place, first, second, mask_bits()});
+    Value* old = call_atomic(inst, {place, first, second}, shared ? ptx::Space::shared : space);
     if (!returns) continue;
     const Operand& target = ptx.operands[0];
     const bool parted = target.kind == Operand::Kind::vector && i < target.count;

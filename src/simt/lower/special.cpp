@@ -114,6 +114,11 @@ llvm::Value* Emitter::special_register(const Operand& operand, bool as_vector) {
                             b_.getInt32Ty());
     case Special::gridid:
       return load_field(record_, offsetof(LaunchRecord, grid_id), b_.getInt64Ty(), true);
+    case Special::is_explicit_cluster: {
+      const bool is_explicit =
+          kernel_.function->explicitcluster || kernel_.function->reqnctapercluster[0] != 0;
+      return i32(is_explicit ? 1 : 0);
+    }
     case Special::cluster_nctaid:
       return i32(c < 3);
     case Special::cluster_nctarank:
@@ -152,6 +157,14 @@ llvm::Value* Emitter::symbol_address(const Operand& operand, bool as_vector) {
   }
 }
 
+/// Of generic addresses, a scalar or a vector.
+llvm::Value* Emitter::is_shared_address(Value* address) {
+  const bool lanes = address->getType()->isVectorTy();
+  Value* base = lanes ? splat(shared_) : shared_;
+  Value* size = i64(kSharedWindowBytes);
+  return b_.CreateICmpULT(b_.CreateSub(address, base), lanes ? splat(size) : size);
+}
+
 void Emitter::lower_isspacep(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const bool lanes = !results_are_scalar(inst);
@@ -160,7 +173,7 @@ void Emitter::lower_isspacep(const Inst& inst) {
   auto within = [&](Value* base, Value* size) {
     return b_.CreateICmpULT(b_.CreateSub(address, wide(base)), wide(size));
   };
-  Value* shared = within(shared_, i64(kSharedWindowBytes));
+  Value* shared = is_shared_address(address);
   const uint64_t local_bytes = scratch_bytes_ - local_offset_bytes_;
   Value* local = within(b_.CreateAdd(scratch_, i64(local_offset_bytes_)), i64(local_bytes));
   Value* result = nullptr;
@@ -230,7 +243,10 @@ void Emitter::lower_call(const Inst& inst) {
   for (unsigned i = 0; i < inst.ptx->operand_count; ++i) {
     const Operand& operand = inst.ptx->operands[i];
     if (operand.kind != Operand::Kind::symbol || operand.local_symbol) continue;
-    if (kernel_.module->symbols[operand.symbol].name == "vprintf") return lower_print(inst);
+    const std::string& name = kernel_.module->symbols[operand.symbol].name;
+    if (name == "vprintf") return lower_print(inst);
+    if (name == "malloc") return lower_malloc(inst);
+    if (name == "free") return lower_free(inst);
     return lower_assert(inst);
   }
 }
@@ -270,6 +286,37 @@ void Emitter::lower_print(const Inst& inst) {
   if (inst.writes.empty()) return;
   Value* counts = b_.CreateLoad(vector_of(b_.getInt32Ty()), results);
   define_result(inst, inst.writes[0].first, counts, Type::s32);
+}
+
+/// Null where the heap has no room.
+void Emitter::lower_malloc(const Inst& inst) {
+  const Operand* list = arguments_of(*inst.ptx);
+  const auto& pool = kernel_.function->operand_pool;
+  Value* sizes = operand(inst, pool[list->first], Type::u64, true, false);
+  auto* word = b_.getInt64Ty();
+  auto* type = llvm::FunctionType::get(word, {b_.getPtrTy(), b_.getPtrTy(), word}, false);
+  auto* results = variable(vector_of(word), "allocated");
+  for_each_lane(mask_bits(), [&](Value* lane) {
+    Value* address = call_runtime(offsetof(RuntimeTable, allocate), type,
+                                  {record_, state_, lane_of(sizes, lane)});
+    Value* old = b_.CreateLoad(vector_of(word), results);
+    b_.CreateStore(b_.CreateInsertElement(old, address, lane), results);
+  });
+  if (inst.writes.empty()) return;
+  define_result(inst, inst.writes[0].first, b_.CreateLoad(vector_of(word), results), Type::u64);
+}
+
+void Emitter::lower_free(const Inst& inst) {
+  const Operand* list = arguments_of(*inst.ptx);
+  const auto& pool = kernel_.function->operand_pool;
+  Value* addresses = operand(inst, pool[list->first], Type::u64, true, false);
+  auto* type = llvm::FunctionType::get(
+      b_.getVoidTy(), {b_.getPtrTy(), b_.getPtrTy(), b_.getInt64Ty(), b_.getInt32Ty()}, false);
+  Value* first = b_.CreateLoad(b_.getInt32Ty(), first_thread_);
+  for_each_lane(mask_bits(), [&](Value* lane) {
+    call_runtime(offsetof(RuntimeTable, release), type,
+                 {record_, state_, lane_of(addresses, lane), b_.CreateAdd(first, lane)});
+  });
 }
 
 void Emitter::lower_assert(const Inst& inst) {

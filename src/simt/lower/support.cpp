@@ -83,7 +83,7 @@ bool call_is_supported(const ptx::Module& module, const Instruction& instruction
     const Operand& operand = instruction.operands[i];
     if (operand.kind != Operand::Kind::symbol || operand.local_symbol) continue;
     const std::string& name = module.symbols[operand.symbol].name;
-    return name == "vprintf" || name == "__assertfail";
+    return name == "vprintf" || name == "__assertfail" || name == "malloc" || name == "free";
   }
   return false;
 }
@@ -150,14 +150,13 @@ bool is_supported(const ptx::Module& module, const Instruction& instruction) {
 }  // namespace
 
 Status check_supported(const ptx::Module& module, const ptx::Function& function) {
-  for (const ptx::Symbol& symbol : function.symbols) {
-    const bool storage = symbol.space == ptx::Space::global || symbol.space == ptx::Space::constant;
-    if (!storage || symbol.is_function) continue;
+  const auto& cluster = function.reqnctapercluster;
+  if (std::any_of(cluster.begin(), cluster.end(), [](uint32_t size) { return size > 1; })) {
     return make_error(KM_ERROR_UNSUPPORTED_PTX,
-                      "%s:%u:%u: variable '%s' in '%s': the cpu backend of this version has "
-                      ".global and .const variables at module scope only",
-                      module.name.c_str(), symbol.location.line, symbol.location.column,
-                      symbol.name.c_str(), function.name.c_str());
+                      "%s:%u: '%s' wants clusters of %ux%ux%u blocks: the cpu backend of this "
+                      "version runs clusters of one block",
+                      module.name.c_str(), function.location.line, function.name.c_str(),
+                      std::max(cluster[0], 1u), std::max(cluster[1], 1u), std::max(cluster[2], 1u));
   }
   for (const Instruction& instruction : function.code) {
     if (is_supported(module, instruction)) continue;

@@ -1,6 +1,7 @@
 #include "simt/transform/flatten.h"
 
 #include "simt/transform/carry.h"
+#include "simt/transform/dynamic_stack.h"
 #include "simt/transform/inline_calls.h"
 #include "simt/transform/param_promotion.h"
 
@@ -11,6 +12,7 @@ Result<std::unique_ptr<ptx::Function>> flatten(const ptx::Module& module,
   KM_ASSIGN(ptx::Function flat, inline_calls(module, function));
   promote_params(flat);
   make_carry_explicit(flat);
+  make_stack_explicit(flat);
   return std::make_unique<ptx::Function>(std::move(flat));
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "simt/kernel.h"
+#include "simt/transform/dynamic_stack.h"
 #include "simt/transform/make_instruction.h"
 
 namespace km::simt {
@@ -31,7 +32,7 @@ constexpr size_t kDeepestCalls = 200;
 
 /// What the runtime offers to kernels.
 bool is_known_external(std::string_view name) {
-  return name == "vprintf" || name == "__assertfail";
+  return name == "vprintf" || name == "__assertfail" || name == "malloc" || name == "free";
 }
 
 /// One body being copied: how its numbers become numbers of the copy.
@@ -279,7 +280,7 @@ Status Inliner::expand_direct(const Instruction& call, uint32_t function) {
   if (is_known_external(callee.name)) return expand_external(call, callee);
   return error(call, "function '" + callee.name +
                          "' has no body here and is not one that the runtime offers (vprintf, "
-                         "__assertfail)");
+                         "__assertfail, malloc, free)");
 }
 
 /// Variables become registers around the call, so that nothing but loads and stores knows them.
@@ -325,12 +326,19 @@ Status Inliner::expand_body(const Instruction& call, uint32_t function) {
   bind_variables(inner);
   KM_TRY(bind_params(call, inner));
   bind_results(call, inner);
+  const bool allocates = allocates_stack(callee);
+  Operand stack;
+  if (allocates) {
+    stack = register_operand(add_register(ptx::Type::u64));
+    emit(make_instruction("stacksave.u64", {stack}, call));
+  }
   active_.push_back(function);
   KM_TRY(copy_body(inner));
   active_.pop_back();
   if (inner.end != kNone) {
     out_.labels[inner.end].instruction = static_cast<uint32_t>(out_.code.size());
   }
+  if (allocates) emit(make_instruction("stackrestore.u64", {stack}, call));
   take_results(call, inner);
   return check_size(call);
 }

@@ -1,0 +1,16 @@
+// alloca, stacksave and stackrestore become arithmetic on a stack pointer.
+#pragma once
+
+#include "ptx/ir.h"
+
+namespace km::simt {
+
+/// The stack of a thread, in local memory; a kernel that needs more of it traps.
+constexpr uint64_t kDynamicStackBytes = 16384;
+
+/// Whether the function has such instructions.
+bool allocates_stack(const ptx::Function& function);
+
+void make_stack_explicit(ptx::Function& function);
+
+}  // namespace km::simt

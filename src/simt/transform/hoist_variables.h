@@ -1,0 +1,14 @@
+// Variables that functions declare in .global and .const space live as long as the module.
+#pragma once
+
+#include <memory>
+
+#include "ptx/ir.h"
+
+namespace km::simt {
+
+/// The same module with such variables at module scope, behind its own; the module itself where
+/// there are none.
+std::shared_ptr<const ptx::Module> hoist_variables(std::shared_ptr<const ptx::Module> module);
+
+}  // namespace km::simt
