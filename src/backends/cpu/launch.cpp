@@ -15,40 +15,38 @@ namespace {
 
 std::atomic<uint64_t> next_grid_id{1};
 
-Status check_dimensions(const simt::KernelInfo& kernel, const kmb_launch& launch) {
-  static constexpr char kAxes[] = "xyz";
+constexpr char kAxes[] = "xyz";
+
+Status check_grid(const simt::KernelInfo& kernel, const uint32_t grid[3]) {
   for (int i = 0; i < 3; ++i) {
-    if (launch.grid[i] == 0 || launch.grid[i] > kMaxGridDim[i]) {
-      return make_error(KM_ERROR_INVALID_LAUNCH, "kernel '%s': grid.%c is %u, not in 1 to %u",
-                        kernel.name.c_str(), kAxes[i], launch.grid[i], kMaxGridDim[i]);
-    }
-    if (launch.block[i] == 0 || launch.block[i] > kMaxBlockDim[i]) {
-      return make_error(KM_ERROR_INVALID_LAUNCH, "kernel '%s': block.%c is %u, not in 1 to %u",
-                        kernel.name.c_str(), kAxes[i], launch.block[i], kMaxBlockDim[i]);
-    }
+    if (grid[i] != 0 && grid[i] <= kMaxGridDim[i]) continue;
+    return make_error(KM_ERROR_INVALID_LAUNCH, "kernel '%s': grid.%c is %u, not in 1 to %u",
+                      kernel.name.c_str(), kAxes[i], grid[i], kMaxGridDim[i]);
   }
   return {};
 }
 
-Status check_block(const simt::KernelInfo& kernel, const kmb_launch& launch) {
-  uint64_t threads = uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];
+Status check_block(const simt::KernelInfo& kernel, const uint32_t block[3]) {
+  for (int i = 0; i < 3; ++i) {
+    if (block[i] != 0 && block[i] <= kMaxBlockDim[i]) continue;
+    return make_error(KM_ERROR_INVALID_LAUNCH, "kernel '%s': block.%c is %u, not in 1 to %u",
+                      kernel.name.c_str(), kAxes[i], block[i], kMaxBlockDim[i]);
+  }
+  uint64_t threads = uint64_t{block[0]} * block[1] * block[2];
   uint32_t most = std::min(kernel.max_threads, kMaxThreadsPerBlock);
   if (threads > most) {
     return make_error(KM_ERROR_INVALID_LAUNCH,
                       "kernel '%s': %" PRIu64 " threads per block (%ux%ux%u), at most %u allowed%s",
-                      kernel.name.c_str(), threads, launch.block[0], launch.block[1],
-                      launch.block[2], most,
+                      kernel.name.c_str(), threads, block[0], block[1], block[2], most,
                       most < kMaxThreadsPerBlock ? " by its launch bounds (.maxntid)" : "");
   }
   const std::array<uint32_t, 3>& required = kernel.required_block;
-  bool other =
-      required[0] != 0 && (required[0] != launch.block[0] || required[1] != launch.block[1] ||
-                           required[2] != launch.block[2]);
+  bool other = required[0] != 0 &&
+               (required[0] != block[0] || required[1] != block[1] || required[2] != block[2]);
   if (other) {
-    return make_error(KM_ERROR_INVALID_LAUNCH,
-                      "kernel '%s' requires blocks of %ux%ux%u (.reqntid), not %ux%ux%u",
-                      kernel.name.c_str(), required[0], required[1], required[2], launch.block[0],
-                      launch.block[1], launch.block[2]);
+    return make_error(
+        KM_ERROR_INVALID_LAUNCH, "kernel '%s' requires blocks of %ux%ux%u (.reqntid), not %ux%ux%u",
+        kernel.name.c_str(), required[0], required[1], required[2], block[0], block[1], block[2]);
   }
   return {};
 }
@@ -68,8 +66,8 @@ Status check_shared(const Function& function, uint64_t shared_bytes) {
 
 Status check_launch(const Function& function, const kmb_launch& launch) {
   const simt::KernelInfo& kernel = function.kernel();
-  KM_TRY(check_dimensions(kernel, launch));
-  KM_TRY(check_block(kernel, launch));
+  KM_TRY(check_grid(kernel, launch.grid));
+  KM_TRY(check_block(kernel, launch.block));
   KM_TRY(check_shared(function, launch.shared_bytes));
   if (launch.arguments_size_bytes == kernel.param_bytes) return {};
   return make_error(KM_ERROR_INVALID_LAUNCH,
@@ -135,6 +133,14 @@ km_status launch(kmb_stream* handle, kmb_function* function, const kmb_launch* l
     KM_TRY(fill_in(pending.command, *from(function), *launch, context));
     *out_ticket = stream->submit(std::exchange(pending.command, nullptr));
     return {};
+  });
+}
+
+km_status function_prepare(kmb_function* handle, const uint32_t block[3], kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    const Function& function = *from(handle);
+    KM_TRY(check_block(function.kernel(), block));
+    return function.prepare(block);
   });
 }
 
