@@ -374,6 +374,64 @@ TEST(Ptx, StackOverflow) {
             KM_ERROR_TRAP);
 }
 
+TEST(Ptx, Hints) {
+  const uint32_t n = 70;
+  Buffer<uint32_t> out(session(), n);
+  session().ptx_file("accepted.ptx").run("hints", Shape{{1}, {n}}, out);
+  vector<uint32_t> want(n);
+  std::iota(want.begin(), want.end(), 1000u);
+  expect_bits("hints", out.read(), want);
+}
+
+template <class T>
+void append(vector<uint8_t>& bytes, std::initializer_list<T> values) {
+  const auto* first = reinterpret_cast<const uint8_t*>(values.begin());
+  bytes.insert(bytes.end(), first, first + values.size() * sizeof(T));
+}
+
+/// 32 bytes of halves that are all alike.
+void append_halves(vector<uint8_t>& bytes, uint16_t value) {
+  for (int i = 0; i < 16; ++i) append(bytes, {value});
+}
+
+TEST(Ptx, BulkReductions) {
+  vector<uint8_t> in, before, want;
+  append(in, {1.f, 2.f, 3.f, 4.f, 5.f, 6.f, 7.f, std::bit_cast<float>(5u)});
+  append(before, {.5f, .5f, .5f, .5f, .5f, .5f, .5f, 0.f});
+  append(want, {1.5f, 2.5f, 3.5f, 4.5f, 5.5f, 6.5f, 7.5f, 0.f});
+  append(in, {1., 2., 3., 4.});
+  append(before, {.25, .25, .25, .25});
+  append(want, {1.25, 2.25, 3.25, 4.25});
+  append_halves(in, 0x3C00);  // 1 + 2 = 3
+  append_halves(before, 0x4000);
+  append_halves(want, 0x4200);
+  append_halves(in, 0x3F80);  // the larger of 1 and -2
+  append_halves(before, 0xC000);
+  append_halves(want, 0x3F80);
+  append<int64_t>(in, {-1, 2, -3, 4});
+  append<int64_t>(before, {0, 0, -9, 9});
+  append<int64_t>(want, {-1, 0, -9, 4});
+  append<uint32_t>(in, {1, 2, 3, 4, 5, 6, 7, 8});
+  append<uint32_t>(before, {3, 3, 3, 3, 3, 3, 3, 3});
+  append<uint32_t>(want, {2, 1, 0, 7, 6, 5, 4, 11});
+  append<uint32_t>(in, {1, 2, 3, 4, 5, 6, 7, 8});
+  append<uint32_t>(before, {0, 1, 2, 3, 5, 6, 7, 9});
+  append<uint32_t>(want, {1, 2, 3, 4, 0, 0, 0, 0});
+  append<uint32_t>(in, {5, 5, 5, 5, 5, 5, 5, 5});
+  append<uint32_t>(before, {0, 1, 6, 5, 1, 1, 1, 1});
+  append<uint32_t>(want, {5, 0, 5, 4, 1, 1, 1, 1});
+  Buffer<uint8_t> source(session(), in), target(session(), before);
+  session().ptx_file("accepted.ptx").run("bulk_reductions", Shape{{1}, {1}}, source, target);
+  expect_bits("bulk_reductions", target.read(), want);
+}
+
+TEST(Ptx, CopyBeyondSharedMemory) {
+  Session own;
+  Buffer<uint8_t> in(own, 64);
+  EXPECT_EQ(own.ptx_file("accepted.ptx").try_run("beyond_shared", Shape{{1}, {1}}, in),
+            KM_ERROR_ILLEGAL_ADDRESS);
+}
+
 TEST(Ptx, ErrorsNameLineAndColumn) {
   const std::string text =
       ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n"
