@@ -263,9 +263,10 @@ TEST(Mma, Integers) {
     for (const Number a : {shape.signed_type, shape.unsigned_type}) {
       for (const Number b : {shape.signed_type, shape.unsigned_type}) {
         MmaCase test = dense(shape.m, 8, shape.k, s32, a, b, s32);
-        check(test, Fill::any, 3);
-        test.instruction.replace(test.instruction.find(".row.col"), 8, ".row.col.satfinite");
-        test.saturates = true;
+        if (a != b) {
+          test.instruction.replace(test.instruction.find(".row.col"), 8, ".row.col.satfinite");
+          test.saturates = true;
+        }
         check(test, Fill::any, 3);
       }
     }
@@ -303,15 +304,13 @@ TEST(Mma, Bits) {
 }
 
 TEST(Mma, SparseReals) {
-  for (const bool ordered : {false, true}) {
-    for (uint32_t selector = 0; selector < 4; ++selector) {
-      check(sparse(16, f32, f16, f16, selector, ordered), Fill::moderate, 2);
-      check(sparse(8, f32, tf32, tf32, selector, ordered), Fill::moderate, 2);
-    }
-    for (uint32_t selector = 0; selector < 2; ++selector) {
-      check(sparse(32, f32, f16, f16, selector, ordered), Fill::moderate, 2);
-      check(sparse(16, f32, tf32, tf32, selector, ordered), Fill::moderate, 2);
-    }
+  for (uint32_t selector = 0; selector < 4; ++selector) {
+    check(sparse(16, f32, f16, f16, selector, selector % 2 == 0), Fill::moderate, 2);
+    check(sparse(8, f32, tf32, tf32, selector, selector % 2 == 1), Fill::moderate, 2);
+  }
+  for (uint32_t selector = 0; selector < 2; ++selector) {
+    check(sparse(32, f32, f16, f16, selector, selector == 0), Fill::moderate, 2);
+    check(sparse(16, f32, tf32, tf32, selector, selector == 1), Fill::moderate, 2);
   }
   check(sparse(16, f16, f16, f16, 1, true), Fill::moderate, 3);
   check(sparse(32, f16, f16, f16, 1, true), Fill::moderate, 3);
