@@ -329,5 +329,63 @@ TEST(Mma, SparseIntegers) {
   check(sparse(128, s32, s4, s4, 0, true), Fill::any, 3);
 }
 
+/// Whole numbers from -3 to 3 as f16.
+vector<uint16_t> small_halves(uint64_t count, uint64_t seed) {
+  constexpr uint16_t kHalves[] = {0xc200, 0xc000, 0xbc00, 0x0000, 0x3c00, 0x4000, 0x4200};
+  std::mt19937_64 random(seed);
+  vector<uint16_t> result(count);
+  for (uint16_t& half : result) half = kHalves[random() % 7];
+  return result;
+}
+float value_of(uint16_t half) {
+  const int magnitude = (half & 0x7fff) == 0        ? 0
+                        : (half & 0x7fff) == 0x3c00 ? 1
+                        : (half >> 9) & 1           ? 3
+                                                    : 2;
+  return static_cast<float>(half & 0x8000 ? -magnitude : magnitude);
+}
+
+TEST(Mma, InlineAssembly) {
+  constexpr uint32_t kSide = 80;
+  const auto a = small_halves(kSide * kSide, 1), b = small_halves(kSide * kSide, 2);
+  Buffer<uint16_t> in_a(session(), a), in_b(session(), b);
+  Buffer<float> out(session(), kSide * kSide);
+  session().cuda("mma.cu").run("gemm", {{13}, {128}}, in_a, in_b, out, static_cast<int>(kSide));
+  vector<float> want(kSide * kSide);
+  for (uint32_t i = 0; i < kSide; ++i) {
+    for (uint32_t j = 0; j < kSide; ++j) {
+      for (uint32_t k = 0; k < kSide; ++k) {
+        want[i * kSide + j] += value_of(a[i * kSide + k]) * value_of(b[j * kSide + k]);
+      }
+    }
+  }
+  EXPECT_EQ(out.read(), want);
+}
+
+TEST(Mma, AfterDivergence) {
+  vector<uint32_t> words(64);
+  const auto halves = small_halves(128, 3);
+  for (uint32_t i = 0; i < 64; ++i) words[i] = halves[2 * i] | uint32_t{halves[2 * i + 1]} << 16;
+  Buffer<uint32_t> in(session(), words);
+  Buffer<float> out(session(), 64 * 4);
+  session().cuda("mma.cu").run("after_divergence", {{1}, {64}}, in, out);
+  vector<float> want;
+  for (uint32_t thread = 0; thread < 64; ++thread) {
+    for (uint32_t i = 0; i < 4; ++i) {
+      // A row of A and a column of B hold the same words twice.
+      const uint32_t warp = thread / 32 * 32, row = thread % 32 / 4,
+                     column = thread % 4 * 2 + i % 2;
+      float sum = static_cast<float>(i + 1);
+      for (uint32_t e = 0; e < 8; ++e) {
+        const uint16_t x = halves[2 * (warp + 4 * row) + e],
+                       y = halves[2 * (warp + 4 * column) + e];
+        sum += 2 * value_of(x) * value_of(y);
+      }
+      want.push_back(sum);
+    }
+  }
+  EXPECT_EQ(out.read(), want);
+}
+
 }  // namespace
 }  // namespace km::kernels
