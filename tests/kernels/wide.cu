@@ -142,6 +142,28 @@ extern "C" __global__ void wide_copies(const u64* in, u64* out, u32 n) {
                : "memory");
 }
 
+// A writer changes both halves at once; whoever reads sees halves that belong together.
+extern "C" __global__ void untorn(u64* cell, u32* torn, u32 rounds) {
+  const u32 i = INDEX();
+  for (u32 r = 0; r < rounds; ++r) {
+    const u64 value = (u64)i * rounds + r;
+    u64 low, high;
+    if (i % 2 == 0) {
+      asm volatile(
+          "{ .reg .b128 v; mov.b128 v, {%1, %2}; st.relaxed.gpu.global.b128 [%0], v; }" ::"l"(cell),
+          "l"(value), "l"(~value)
+          : "memory");
+    } else {
+      asm volatile(
+          "{ .reg .b128 v; ld.relaxed.gpu.global.b128 v, [%2]; mov.b128 {%0, %1}, v; }"
+          : "=l"(low), "=l"(high)
+          : "l"(cell)
+          : "memory");
+      if (low != ~high) atomicAdd(torn, 1u);
+    }
+  }
+}
+
 // ---- The heap of kernels.
 
 extern "C" __global__ void lists(const u32* lengths, u32** places, u32* out, u32 n) {

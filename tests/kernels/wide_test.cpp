@@ -120,6 +120,15 @@ TEST(Wide, Copies) {
   expect_bits("wide_copies", out.read(), want);
 }
 
+TEST(Wide, Untorn) {
+  Buffer<uint64_t> cell(session(), vector<uint64_t>{0, ~uint64_t{0}});
+  Buffer<uint32_t> torn(session(), vector<uint32_t>{0});
+  kernels().run("untorn", Shape{{64}, {64}}, cell, torn, 50u);
+  expect_bits("untorn", torn.read(), vector<uint32_t>{0});
+  const auto last = cell.read();
+  EXPECT_EQ(last[0], ~last[1]);
+}
+
 TEST(Wide, Heap) {
   const uint32_t n = 130;
   auto lengths = random_u32(n, 6);

@@ -217,6 +217,8 @@ class Emitter {
     bool is_volatile = false;
     bool invariant = false;
   };
+  Value* load_whole(const Address& address);
+  void store_whole(const Address& address, Value* content);
   std::vector<Value*> load_parts(const Address& address, const Access& access);
   void store_parts(const Address& address, const Access& access, const std::vector<Value*>& values);
   std::vector<Value*> load(const Address& address, const Access& access);

@@ -214,9 +214,35 @@ void Emitter::lower_load(const Inst& inst) {
   }
 }
 
+/// 128 bits at once, as other threads see them.
+llvm::Value* Emitter::load_whole(const Address& address) {
+  auto load_at = [](llvm::IRBuilder<>& b, Value* at) {
+    auto* type = llvm::FixedVectorType::get(b.getInt64Ty(), 2);
+    Value* pointer = b.CreateIntToPtr(at, b.getPtrTy());
+    Value* whole = b.CreateAlignedLoad(type, pointer, llvm::Align(16), true);
+    return b.CreateBitCast(whole, b.getInt128Ty());
+  };
+  if (address.lanes == nullptr && address.offsets == nullptr) return load_at(b_, address.base);
+  return for_lanes("load_whole", type_of(Type::b128), {lanes_of(address)},
+                   [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
+                     return load_at(b, lane[0]);
+                   });
+}
+
+void Emitter::store_whole(const Address& address, Value* content) {
+  for_lanes("store_whole", b_.getVoidTy(), {lanes_of(address), content},
+            [](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
+              auto* type = llvm::FixedVectorType::get(b.getInt64Ty(), 2);
+              Value* at = b.CreateIntToPtr(lane[0], b.getPtrTy());
+              b.CreateAlignedStore(b.CreateBitCast(lane[1], type), at, llvm::Align(16), true);
+              return nullptr;
+            });
+}
+
 /// Elements of 128 bits are two of 64.
 std::vector<llvm::Value*> Emitter::load_parts(const Address& address, const Access& access) {
   if (access.type != Type::b128) return load(address, access);
+  if (access.is_volatile && access.count == 1) return {load_whole(address)};
   Access halves = access;
   halves.type = Type::b64;
   halves.count *= 2;
@@ -234,6 +260,7 @@ std::vector<llvm::Value*> Emitter::load_parts(const Address& address, const Acce
 void Emitter::store_parts(const Address& address, const Access& access,
                           const std::vector<Value*>& values) {
   if (access.type != Type::b128) return store(address, access, values);
+  if (access.is_volatile && access.count == 1) return store_whole(address, values[0]);
   Access halves = access;
   halves.type = Type::b64;
   halves.count *= 2;
