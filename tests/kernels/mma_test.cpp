@@ -99,7 +99,8 @@ Rule device_rule(Number multiplicand) {
   const uint32_t bits = traits_of(multiplicand).bits;
   if (text[0] >= '9' || text.size() > 3) return {25, 32 * 8 / bits, false};
   if (text[0] == '8' && bits == 8) return {13, 16, true};
-  return text[0] == '8' ? Rule{24, 16 * 8 / bits, false} : Rule{23, 8 * 8 / bits, false};
+  const bool later = text[0] == '8' || text == "7.5";
+  return later ? Rule{24, 16 * 8 / bits, false} : Rule{23, 8 * 8 / bits, false};
 }
 
 void expect_matrix(const string& what, const Matrix& got, const Matrix& want) {

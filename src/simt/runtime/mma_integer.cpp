@@ -121,8 +121,8 @@ void add_to_c(const MmaForm& form, const uint32_t* c, uint32_t* results, Sum sum
 }
 
 /// A row of A against a column of B, 32 elements a word.
-uint32_t count_bits(const MmaForm& form, const Registers& registers, uint32_t row,
-                    uint32_t column) {
+KM_MMA_INLINE uint32_t count_bits(const MmaForm& form, const Registers& registers, uint32_t row,
+                                  uint32_t column) {
   uint32_t count = 0;
   for (uint32_t word = 0; word < form.k / 32u; ++word) {
     const uint32_t halves = form.m / 8;  // of A: rows g and g + 8 lie in neighbouring registers
@@ -132,6 +132,17 @@ uint32_t count_bits(const MmaForm& form, const Registers& registers, uint32_t ro
     count += static_cast<uint32_t>(std::popcount(form.popc_and ? a & b : a ^ b));
   }
   return count;
+}
+
+KM_MMA_INLINE void count_all(const MmaForm& form, const Registers& registers, uint32_t* counts) {
+  for (uint32_t i = 0; i < form.m; ++i) {
+    for (uint32_t j = 0; j < form.n; ++j) {
+      counts[i * form.n + j] = count_bits(form, registers, i, j);
+    }
+  }
+}
+KM_MMA_WIDE void count_all_wide(const MmaForm& form, const Registers& registers, uint32_t* counts) {
+  count_all(form, registers, counts);
 }
 
 }  // namespace
@@ -152,8 +163,14 @@ void multiply_integers(const MmaForm& form, const uint32_t* operands, uint32_t* 
 
 void multiply_bits(const MmaForm& form, const uint32_t* operands, uint32_t* results) {
   const Registers registers = registers_of(form, operands);
+  uint32_t counts[kMaxSums];
+  if (form.wide) {
+    count_all_wide(form, registers, counts);
+  } else {
+    count_all(form, registers, counts);
+  }
   add_to_c(form, registers.c, results, [&](uint32_t row, uint32_t column) {
-    return static_cast<int32_t>(count_bits(form, registers, row, column));
+    return static_cast<int32_t>(counts[row * form.n + column]);
   });
 }
 

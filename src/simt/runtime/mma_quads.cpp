@@ -16,21 +16,19 @@ uint32_t half_of(const uint32_t* words, uint32_t index, uint32_t lane) {
 
 void load_multiplicands(const MmaForm& form, const Registers& registers, uint32_t quad,
                         RealTile<float>* tile) {
-  uint32_t finite = 1;
+  bool finite = true;
   for (uint32_t index = 0; index < kQuadLanes; ++index) {
     const uint32_t lane = lane_of(quad, index), upper = index / 4 * 4;
     for (uint32_t i = 0; i < kDepth; ++i) {
       const uint32_t row = form.a_by_columns ? i + upper : index;
       const uint32_t depth = form.a_by_columns ? index % 4 : i;
       const uint32_t a = row * kDepth + depth;
-      finite &= take<MmaType::f16>(f16_to_f32(half_of(registers.a, i, lane)), tile->a + a,
-                                   tile->a_exponent + a);
+      finite &= take_f16(half_of(registers.a, i, lane), tile->a + a, tile->a_exponent + a);
       const uint32_t b = form.b_by_rows ? index % 4 * kSide + i + upper : i * kSide + index;
-      finite &= take<MmaType::f16>(f16_to_f32(half_of(registers.b, i, lane)), tile->b + b,
-                                   tile->b_exponent + b);
+      finite &= take_f16(half_of(registers.b, i, lane), tile->b + b, tile->b_exponent + b);
     }
   }
-  tile->special = finite == 0;
+  tile->special = !finite;
 }
 
 /// Which element of C or D the lane's element i is.

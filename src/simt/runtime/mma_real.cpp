@@ -9,9 +9,6 @@
 namespace km::simt::tensor {
 namespace {
 
-// Vectors of the compiler: only ever local, so that no ABI depends on them.
-using Floats [[gnu::vector_size(32)]] = float;
-using Ints [[gnu::vector_size(32)]] = int32_t;
 using HalfInts [[gnu::vector_size(16)]] = int32_t;
 using HalfFloats [[gnu::vector_size(16)]] = float;
 using Doubles [[gnu::vector_size(32)]] = double;

@@ -3,11 +3,15 @@
 
 #include <algorithm>
 #include <bit>
-#include <type_traits>
+#include <cstring>
 
 #include "simt/runtime/mma_tile.h"
 
 namespace km::simt::tensor {
+
+// Vectors of the compiler: only ever local, so that no ABI depends on them.
+using Floats [[gnu::vector_size(32)]] = float;
+using Ints [[gnu::vector_size(32)]] = int32_t;
 
 constexpr uint32_t kMaxReals = 512;  // elements of A, of B
 
@@ -45,23 +49,15 @@ KM_MMA_INLINE uint32_t f16_to_f32(uint32_t half) {
   return bits | (half & 0x8000) << 16;
 }
 
-KM_MMA_INLINE uint32_t e4m3_to_f32(uint32_t byte) {
-  const float scaled = std::bit_cast<float>((byte & 0x7f) << 20) * 0x1p120f;
-  const bool finite = (byte & 0x7f) != 0x7f;
-  const uint32_t bits = finite ? std::bit_cast<uint32_t>(scaled) : 0x7fffffff;
-  return bits | (byte & 0x80) << 24;
-}
-
-/// Element `index` of a register over all lanes, as the bits of an f32.
-template <MmaType kType>
-KM_MMA_INLINE uint32_t element_f32(const uint32_t* lanes, uint32_t index) {
-  if constexpr (kType == MmaType::tf32) return lanes[index] & ~0x1fffu;
-  const auto* halves = reinterpret_cast<const uint16_t*>(lanes);
-  const auto* bytes = reinterpret_cast<const uint8_t*>(lanes);
-  if constexpr (kType == MmaType::f16) return f16_to_f32(halves[index]);
-  if constexpr (kType == MmaType::bf16) return uint32_t{halves[index]} << 16;
-  if constexpr (kType == MmaType::e5m2) return f16_to_f32(uint32_t{bytes[index]} << 8);
-  return e4m3_to_f32(bytes[index]);
+/// Number and exponent of an f16 element; false: it is not finite.
+inline bool take_f16(uint32_t half, float* value, int32_t* exponent) {
+  const uint32_t bits = f16_to_f32(half);
+  const Special special = special_of(bits);
+  *value = special == kFinite ? std::bit_cast<float>(bits) : 0.0f;
+  *exponent = special != kFinite ? kSpecial - special
+              : bits << 1 == 0   ? kZero
+                                 : std::max(static_cast<int32_t>(bits >> 23 & 255) - 127, -14);
+  return special == kFinite;
 }
 
 template <MmaType kType>
@@ -69,52 +65,116 @@ constexpr int32_t kLowestExponent = kType == MmaType::f16 || kType == MmaType::e
                                     : kType == MmaType::e4m3                        ? -6
                                                                                     : -126;
 
-/// Subnormal numbers have the exponent of the smallest normal one. Returns 1 for what is finite.
-template <MmaType kType, class Real>
-KM_MMA_INLINE uint32_t take(uint32_t bits, Real* value, int32_t* exponent) {
-  const bool finite = (bits & 0x7f800000) != 0x7f800000;
-  const int32_t field = static_cast<int32_t>(bits >> 23 & 255) - 127;
-  const int32_t special =
-      (bits & 0x7fffff) != 0 ? kNan : kPlusInfinity + static_cast<int32_t>(bits >> 31);
-  const int32_t number = field > kLowestExponent<kType> ? field : kLowestExponent<kType>;
-  *value = std::bit_cast<float>(finite ? bits : 0);
-  *exponent = finite ? (bits << 1 == 0 ? kZero : number) : kSpecial - special;
-  return finite;
+/// Eight elements of a register over all lanes, as they are.
+template <MmaType kType>
+KM_MMA_INLINE void load_raw(const uint32_t* lanes, uint32_t index, Ints* out_raw) {
+  const auto* bytes = reinterpret_cast<const uint8_t*>(lanes) + index * element_bits(kType) / 8;
+  if constexpr (element_bits(kType) == 32) {
+    std::memcpy(out_raw, bytes, sizeof *out_raw);
+  } else if constexpr (element_bits(kType) == 16) {
+    using Halves [[gnu::vector_size(16)]] = uint16_t;
+    Halves halves;
+    std::memcpy(&halves, bytes, sizeof halves);
+    *out_raw = __builtin_convertvector(halves, Ints);
+  } else {
+    using Bytes [[gnu::vector_size(8)]] = uint8_t;
+    Bytes packed;
+    std::memcpy(&packed, bytes, sizeof packed);
+    *out_raw = __builtin_convertvector(packed, Ints);
+  }
 }
+
+/// Their values as the bits of f32.
+template <MmaType kType>
+KM_MMA_INLINE void widen(Ints* bits) {
+  if constexpr (kType == MmaType::tf32) {
+    *bits &= ~0x1fff;
+  } else if constexpr (kType == MmaType::bf16) {
+    *bits <<= 16;
+  } else if constexpr (kType == MmaType::e4m3) {
+    const Ints magnitude = *bits & 0x7f, sign = (*bits & 0x80) << 24;
+    const Floats scaled = (Floats)(magnitude << 20) * 0x1p120f;
+    *bits = (magnitude == 0x7f ? Ints{} + 0x7fffffff : (Ints)scaled) | sign;
+  } else {
+    const Ints half = kType == MmaType::e5m2 ? *bits << 8 : *bits;
+    const Ints magnitude = (half & 0x7fff) << 13, sign = (half & 0x8000) << 16;
+    const Floats scaled = (Floats)magnitude * 0x1p112f;
+    const Ints finite = (half & 0x7c00) != 0x7c00;
+    *bits = (finite ? (Ints)scaled : magnitude | 0x7f800000) | sign;
+  }
+}
+
+/// Numbers and exponents of f32 bits. Subnormal numbers have the exponent of the smallest normal
+/// one. Where something is not finite, bits of *special are set.
+template <MmaType kType>
+KM_MMA_INLINE void take(const Ints& bits, float* values, int32_t* exponents, Ints* special) {
+  const Ints infinite = (bits & 0x7f800000) == 0x7f800000;
+  const Ints kind =
+      (bits & 0x7fffff) != 0 ? Ints{} + int32_t{kNan} : int32_t{kPlusInfinity} - (bits >> 31);
+  Ints exponent = ((bits >> 23) & 255) - 127;
+  exponent = exponent > kLowestExponent<kType> ? exponent : Ints{} + kLowestExponent<kType>;
+  exponent = (bits << 1) == 0 ? Ints{} + kZero : exponent;
+  exponent = infinite ? kSpecial - kind : exponent;
+  const Ints value = infinite ? Ints{} : bits;
+  *special |= infinite;
+  std::memcpy(values, &value, sizeof value);
+  std::memcpy(exponents, &exponent, sizeof exponent);
+}
+
+/// One register over all lanes: eight rows of kWidth elements.
+template <MmaType kType>
+struct Block {
+  static constexpr uint32_t kWidth = 4 * elements_per_register(kType);
+  alignas(32) float values[kBlockRows * kWidth];
+  alignas(32) int32_t exponents[kBlockRows * kWidth];
+
+  KM_MMA_INLINE bool load(const uint32_t* lanes) {
+    Ints special = {};
+    for (uint32_t i = 0; i < kBlockRows * kWidth; i += 8) {
+      Ints bits;
+      load_raw<kType>(lanes, i, &bits);
+      widen<kType>(&bits);
+      take<kType>(bits, values + i, exponents + i, &special);
+    }
+    int32_t any = 0;
+    for (uint32_t i = 0; i < 8; ++i) any |= special[i];
+    return any != 0;
+  }
+};
 
 template <MmaType kType, class Real>
 KM_MMA_INLINE void load_a(const MmaForm& form, const uint32_t* words, RealTile<Real>* tile) {
-  constexpr uint32_t per_register = elements_per_register(kType), kWidth = 4 * per_register;
+  Block<kType> block;
+  constexpr uint32_t kWidth = Block<kType>::kWidth;
   const uint32_t stored = form.stored_k();
-  uint32_t finite = 1;
   for (uint32_t r = 0; r < form.m * stored / (kBlockRows * kWidth); ++r) {
-    const MmaBlock at = block_of_a(form.m, stored, per_register, r);
+    const MmaBlock at = block_of_a(form.m, stored, kWidth / 4, r);
+    tile->special |= block.load(words + r * kWarpLanes);
     for (uint32_t g = 0; g < kBlockRows; ++g) {
       const uint32_t place = (at.row + g) * stored + at.column;
       for (uint32_t e = 0; e < kWidth; ++e) {
-        const uint32_t bits = element_f32<kType>(words + r * kWarpLanes, g * kWidth + e);
-        finite &= take<kType>(bits, tile->a + place + e, tile->a_exponent + place + e);
+        tile->a[place + e] = block.values[g * kWidth + e];
+        tile->a_exponent[place + e] = block.exponents[g * kWidth + e];
       }
     }
   }
-  tile->special |= finite == 0;
 }
 
 template <MmaType kType, class Real>
 KM_MMA_INLINE void load_b(const MmaForm& form, const uint32_t* words, RealTile<Real>* tile) {
-  constexpr uint32_t per_register = elements_per_register(kType), kWidth = 4 * per_register;
-  uint32_t finite = 1;
+  Block<kType> block;
+  constexpr uint32_t kWidth = Block<kType>::kWidth;
   for (uint32_t r = 0; r < uint32_t{form.n} * form.k / (kBlockRows * kWidth); ++r) {
-    const MmaBlock at = block_of_b(form.n, form.k, per_register, r);
+    const MmaBlock at = block_of_b(form.n, form.k, kWidth / 4, r);
+    tile->special |= block.load(words + r * kWarpLanes);
     for (uint32_t e = 0; e < kWidth; ++e) {
       const uint32_t place = (at.column + e) * form.n + at.row;
       for (uint32_t g = 0; g < kBlockRows; ++g) {
-        const uint32_t bits = element_f32<kType>(words + r * kWarpLanes, g * kWidth + e);
-        finite &= take<kType>(bits, tile->b + place + g, tile->b_exponent + place + g);
+        tile->b[place + g] = block.values[g * kWidth + e];
+        tile->b_exponent[place + g] = block.exponents[g * kWidth + e];
       }
     }
   }
-  tile->special |= finite == 0;
 }
 
 /// The sums begin with C.

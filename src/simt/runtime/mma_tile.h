@@ -9,7 +9,7 @@
 /// For a function that is compiled for several instruction sets: it becomes part of its callers.
 #define KM_MMA_INLINE inline __attribute__((always_inline))
 /// The instruction set of MmaForm::wide.
-#define KM_MMA_WIDE __attribute__((target("avx,avx2,fma,f16c,bmi,bmi2,lzcnt")))
+#define KM_MMA_WIDE __attribute__((target("avx,avx2,fma,f16c,bmi,bmi2,lzcnt,popcnt")))
 
 namespace km::simt::tensor {
 
