@@ -13,8 +13,8 @@ extern "C" __global__ void half_sums(const u16* f16, const u16* bf16, u16* cells
   if (i >= n) return;
   const u32 f16x2 = f16[i] | (u32)f16[(i + 1) % n] << 16;
   const u32 bf16x2 = bf16[i] | (u32)bf16[(i + 1) % n] << 16;
-  u16 old;
-  u32 old2;
+  [[maybe_unused]] u16 old;
+  [[maybe_unused]] u32 old2;
   asm volatile("red.global.add.noftz.f16 [%0], %1;" ::"l"(cells), "h"(f16[i]) : "memory");
   asm volatile("red.relaxed.gpu.global.add.noftz.bf16 [%0], %1;" ::"l"(cells + 1), "h"(bf16[i])
                : "memory");
@@ -162,6 +162,25 @@ extern "C" __global__ void untorn(u64* cell, u32* torn, u32 rounds) {
       if (low != ~high) atomicAdd(torn, 1u);
     }
   }
+}
+
+// Parameters by address: an index that differs by thread, and a pointer that may lead anywhere.
+struct Head {
+  u32 values[5];
+};
+struct Tail {
+  u32 values[8];
+};
+
+static __device__ __noinline__ u32 first_of(const u32* values) { return values[0]; }
+
+extern "C" __global__ void parameters(Head head, const __grid_constant__ Tail tail,
+                                      const u32* elsewhere, u32* out) {
+  const u32 t = threadIdx.x;
+  const u32* place = elsewhere[t] & 1 ? &tail.values[t % 8] : &elsewhere[t];
+  out[3 * t] = head.values[t % 5] * 1000 + tail.values[(t + 3) % 8];
+  out[3 * t + 1] = *place;
+  out[3 * t + 2] = first_of(&tail.values[t % 4]);
 }
 
 // ---- The heap of kernels.

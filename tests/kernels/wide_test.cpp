@@ -129,6 +129,26 @@ TEST(Wide, Untorn) {
   EXPECT_EQ(last[0], ~last[1]);
 }
 
+TEST(Wide, Parameters) {
+  struct Head {
+    uint32_t values[5] = {1, 2, 3, 4, 5};
+  } head;
+  struct Tail {
+    uint32_t values[8] = {10, 20, 30, 40, 50, 60, 70, 80};
+  } tail;
+  const uint32_t n = 60;
+  const auto values = random_u32(n, 8);
+  Buffer<uint32_t> in(session(), values), out(session(), 3 * n);
+  kernels().run("parameters", Shape{{1}, {n}}, head, tail, in, out);
+  vector<uint32_t> want;
+  for (uint32_t t = 0; t < n; ++t) {
+    want.push_back(head.values[t % 5] * 1000 + tail.values[(t + 3) % 8]);
+    want.push_back(values[t] & 1 ? tail.values[t % 8] : values[t]);
+    want.push_back(tail.values[t % 4]);
+  }
+  expect_bits("parameters", out.read(), want);
+}
+
 TEST(Wide, Heap) {
   const uint32_t n = 130;
   auto lengths = random_u32(n, 6);

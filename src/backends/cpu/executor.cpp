@@ -315,6 +315,9 @@ AddressRange Executor::find_memory(uint64_t address, uint64_t size_bytes) const 
   if (shared.holds(address, size_bytes)) return shared;
   const AddressRange scratch{reinterpret_cast<uint64_t>(running_->scratch), scratch_bytes};
   if (scratch.holds(address, size_bytes)) return scratch;
+  const AddressRange params{reinterpret_cast<uint64_t>(launch_->record.params),
+                            launch_->param_bytes};
+  if (params.holds(address, size_bytes)) return params;
   return launch_->allocations->find(address, size_bytes);
 }
 

@@ -104,6 +104,7 @@ Status fill_in(Command* command, const Function& function, const kmb_launch& lau
   record.host = &run;
   KM_ASSIGN(run.unit, function.code_for(record));
   run.block_count = uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
+  run.param_bytes = launch.arguments_size_bytes;
   run.shared_bytes = shared_bytes_of(kernel, launch.shared_bytes);
   run.stop = context->stop_word();
   run.owner = context;

@@ -19,6 +19,7 @@ struct LaunchRun {
   simt::LaunchRecord record{};
   const CodeUnit* unit = nullptr;
   uint64_t block_count = 0;
+  uint64_t param_bytes = 0;                     // of record.params
   uint64_t shared_bytes = 0;                    // static and dynamic
   const std::atomic<uint32_t>* stop = nullptr;  // not 0: every thread leaves
   const void* owner = nullptr;                  // whose launches are stopped together

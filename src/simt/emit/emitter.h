@@ -181,6 +181,7 @@ class Emitter {
   Value* lane_register(ptx::SpecialRegister special, bool as_vector);
   Value* time_register(ptx::SpecialRegister special);
   Value* thread_index(unsigned dimension, bool as_vector);
+  Value* parameter_address(const ptx::Operand& operand);
   Value* symbol_address(const ptx::Operand& operand, bool as_vector);
   Value* is_shared_address(Value* address);
   void lower_isspacep(const Inst& inst);

@@ -38,10 +38,7 @@ Emitter::Address Emitter::address_of(const Inst& inst, const Operand& operand, p
   if (operand.symbol != ptx::kNone) {
     const bool in_local = space == ptx::Space::local;
     if (space == ptx::Space::param) {
-      const auto& list = kernel_.function->params;
-      const auto index = std::find(list.begin(), list.end(), operand.symbol) - list.begin();
-      const uint64_t offset = (*plan_.params)[index].offset_bytes + operand.offset;
-      address.base = b_.CreateAdd(b_.CreatePtrToInt(params_, b_.getInt64Ty()), i64(offset));
+      address.base = parameter_address(operand);
       address.align_bits = 64;
       return address;
     }

@@ -1,6 +1,8 @@
 // Special registers, symbol addresses, fences, barriers as calls, traps, printf and assert.
 #include <llvm/IR/MDBuilder.h>
 
+#include <algorithm>
+
 #include "simt/emit/emitter.h"
 
 namespace km::simt {
@@ -129,6 +131,14 @@ llvm::Value* Emitter::special_register(const Operand& operand, bool as_vector) {
   }
 }
 
+/// Of a parameter of the kernel, in the argument buffer.
+llvm::Value* Emitter::parameter_address(const Operand& operand) {
+  const auto& list = kernel_.function->params;
+  const auto index = std::find(list.begin(), list.end(), operand.symbol) - list.begin();
+  const uint64_t offset = (*plan_.params)[index].offset_bytes + operand.offset;
+  return b_.CreateAdd(b_.CreatePtrToInt(params_, b_.getInt64Ty()), i64(offset));
+}
+
 /// An address as the instructions of its space want it; of every lane for local memory.
 llvm::Value* Emitter::symbol_address(const Operand& operand, bool as_vector) {
   const auto& symbol = operand.local_symbol ? kernel_.function->symbols[operand.symbol]
@@ -148,7 +158,7 @@ llvm::Value* Emitter::symbol_address(const Operand& operand, bool as_vector) {
       return b_.CreateAdd(splat(base), llvm::ConstantVector::get(lanes));
     }
     case ptx::Space::param:
-      return b_.CreateAdd(b_.CreatePtrToInt(params_, b_.getInt64Ty()), i64(offset));
+      return parameter_address(operand);
     default: {
       const uint32_t index = (*plan_.variable_of_symbol)[operand.symbol];
       Value* address = load_field(variables_, 8 * uint64_t{index}, b_.getInt64Ty(), true);

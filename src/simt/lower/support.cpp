@@ -114,6 +114,7 @@ bool is_supported(const ptx::Module& module, const Instruction& instruction) {
     case Opcode::griddepcontrol:
     case Opcode::brkpt:
     case Opcode::mov:
+    case Opcode::cvta:
     case Opcode::bar:
     case Opcode::barrier:
       return true;
@@ -126,8 +127,6 @@ bool is_supported(const ptx::Module& module, const Instruction& instruction) {
     case Opcode::stmatrix:
     case Opcode::movmatrix:
       return matrix_is_supported(instruction);
-    case Opcode::cvta:
-      return !instruction.has(Modifier::param) && !instruction.has(Modifier::param_entry);
     case Opcode::ld:
     case Opcode::ldu:
     case Opcode::st:
