@@ -253,6 +253,17 @@ TEST(Mma, F64) {
   }
 }
 
+TEST(Mma, F64Rounding) {
+  const std::pair<const char*, int> modes[] = {
+      {".rn", FE_TONEAREST}, {".rz", FE_TOWARDZERO}, {".rm", FE_DOWNWARD}, {".rp", FE_UPWARD}};
+  for (const auto& [name, mode] : modes) {
+    MmaCase test = dense(8, 8, 4, f64, f64, f64, f64);
+    test.instruction.replace(test.instruction.find(".row.col"), 8, string(".row.col") + name);
+    test.rounding = mode;
+    check(test, Fill::moderate, 3);
+  }
+}
+
 TEST(Mma, Integers) {
   struct Shape {
     uint32_t m, k;

@@ -173,9 +173,11 @@ uint64_t integer_element(const MmaCase& test, const Matrix& a, const Matrix& b, 
 uint64_t double_element(const MmaCase& test, const Matrix& a, const Matrix& b, uint32_t i,
                         uint32_t j, uint64_t c) {
   auto sum = std::bit_cast<double>(c);
+  std::fesetround(test.rounding);
   for (uint32_t k = 0; k < test.k; ++k) {
     sum = std::fma(std::bit_cast<double>(a.at(i, k)), std::bit_cast<double>(b.at(k, j)), sum);
   }
+  std::fesetround(FE_TONEAREST);
   return std::isnan(sum) ? 0xfff8000000000000 : std::bit_cast<uint64_t>(sum);
 }
 

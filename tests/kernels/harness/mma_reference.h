@@ -2,6 +2,7 @@
 // the PTX ISA (9.7.14.5). Shares nothing with the engine.
 #pragma once
 
+#include <cfenv>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -34,6 +35,7 @@ struct MmaCase {
   Number a, b, c, d;
   bool sparse = false, saturates = false, popc_and = false;
   uint32_t selector = 0;
+  int rounding = FE_TONEAREST;  // of f64
 };
 
 /// How a device adds up (docs/accuracy.md).
