@@ -198,7 +198,7 @@ static void code_is_made_beforehand(void** state) {
   EXPECT(KM_ERROR_INVALID_LAUNCH, km_function_prepare(function, 0, 1, 1));
   expect_message("block.x is 0");
   EXPECT(KM_ERROR_INVALID_LAUNCH, km_function_prepare(function, 64, 64, 1));
-  expect_message("4096 threads per block");
+  expect_message("is 4096 threads");
   OK(km_function_destroy(function));
 }
 
