@@ -405,9 +405,9 @@ TEST(Flatten, NamesWhatItCannotInline) {
     .entry k () { call g, (1); ret; })"),
               ::testing::AllOf(HasSubstr("test.ptx:6:"), HasSubstr("'f' has no body")));
   EXPECT_THAT(failure_of(R"(
-    .extern .func (.param .b64 r) malloc (.param .b64 a);
-    .entry k () { .reg .b64 %rd; call (%rd), malloc, (8); ret; })"),
-              HasSubstr("'malloc'"));
+    .extern .func (.param .b64 r) cudaMalloc (.param .b64 a);
+    .entry k () { .reg .b64 %rd; call (%rd), cudaMalloc, (8); ret; })"),
+              HasSubstr("'cudaMalloc'"));
   EXPECT_THAT(failure_of(R"(
     .entry k (.param .u64 p) {
       .reg .b64 %rd;
