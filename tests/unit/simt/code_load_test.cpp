@@ -97,7 +97,7 @@ TEST(Code, ReadsTheMetaData) {
   EXPECT_EQ((*code)->warp_entry(), nullptr);
 }
 
-TEST(Code, HasAWarpEntryInTheOtherModes) {
+TEST(Code, HasTheEntryOfItsMode) {
   const std::string text = "define void @km_entry() { ret void }";
   for (Mode mode : {Mode::suspendable_warps, Mode::split_warps}) {
     const Result<Object> object = object_from_text(text + meta_text(mode));
@@ -106,7 +106,8 @@ TEST(Code, HasAWarpEntryInTheOtherModes) {
     ASSERT_TRUE(code) << code.error().message;
     EXPECT_EQ((*code)->info().mode, mode);
     EXPECT_EQ((*code)->grid_entry(), nullptr);
-    EXPECT_NE((*code)->warp_entry(), nullptr);
+    EXPECT_EQ((*code)->warp_entry() != nullptr, mode == Mode::suspendable_warps);
+    EXPECT_EQ((*code)->split_entry() != nullptr, mode == Mode::split_warps);
   }
 }
 
