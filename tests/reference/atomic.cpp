@@ -1,5 +1,6 @@
 // atom and red: threads run one after the other, so nothing comes between.
 #include <cstring>
+#include <vector>
 
 #include "reference/block.h"
 #include "reference/values.h"
@@ -64,13 +65,19 @@ void Block::atomic(Thread& thread, const Step& step) {
   const uint64_t address = address_of(thread, ptx::space_of(in), in.operands[at]);
   uint8_t* bytes = find(thread, address, count * size, count * size);
   const bool shared = address >= kSharedBase;
+  // Results may go where sources come from.
+  std::vector<Bits> operands;
+  for (uint32_t i = 0; i < count; ++i) {
+    operands.push_back(
+        read(thread, from.kind == Kind::vector ? element(thread, from, i) : from, type));
+  }
   for (uint32_t i = 0; bytes != nullptr && i < count; ++i) {
     const auto part = [&](const Operand& operand) -> const Operand& {
       return operand.kind == Kind::vector ? element(thread, operand, i) : operand;
     };
     Bits old = 0;
     std::memcpy(&old, bytes + i * size, size);
-    const Bits operand = read(thread, part(from), type);
+    const Bits operand = operands[i];
     Bits fresh = 0;
     if (in.has(Modifier::cas)) {
       fresh = old == operand ? read(thread, in.operands[at + 2], type) : old;
