@@ -24,16 +24,16 @@ extern "C" __global__ void copy_sizes(const u32* in, u32* out) {
                    shared_address(staged + 64 + 2 * t)),
                "l"(from + 64 + 2 * t));
   asm volatile("cp.async.commit_group;");
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
-                   shared_address(staged + 192 + 4 * t)),
-               "l"(from + 192 + 4 * t));
+  asm volatile(
+      "cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(staged + 192 + 4 * t)),
+      "l"(from + 192 + 4 * t));
   u64 policy;
   asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
   asm volatile("cp.async.ca.shared::cta.global.L2::cache_hint.L2::64B [%0], [%1], 16, %2;" ::"r"(
                    shared_address(staged + 448 + 4 * (t ^ 5))),
                "l"(from + 448 + 4 * (t ^ 5)), "l"(policy));
-  asm volatile("cp.async.commit_group;\n\tcp.async.wait_group 1;\n\tcp.async.wait_all;" :::
-               "memory");
+  asm volatile("cp.async.commit_group;\n\tcp.async.wait_group 1;\n\tcp.async.wait_all;" ::
+                   : "memory");
   __syncthreads();
   for (u32 i = t; i < 11 * 64; i += 64) out[block + i] = staged[i];
 }
@@ -48,9 +48,9 @@ extern "C" __global__ void zero_fill(const u8* in, const u32* places, const u32*
   if (i < n && i % 5 != 4) {
     const u32 size = sizes[i];
     const u8* from = size == 0 ? (const u8*)0 : in + 16 * places[i];
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" ::"r"(
-                     shared_address(staged + 16 * t)),
-                 "l"(from), "r"(size));
+    asm volatile(
+        "cp.async.ca.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(staged + 16 * t)),
+        "l"(from), "r"(size));
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(
                      shared_address(staged + 16 * 96 + 8 * t)),
                  "l"(from), "r"(size < 8 ? size : 8));
@@ -85,9 +85,9 @@ extern "C" __global__ void pipelined_sum(const u32* in, u32* sums, u32 tiles) {
   const u32* from = in + blockIdx.x * tiles * 128;
   auto fetch = [&](u32 tile) {
     if (tile < tiles) {
-      asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(
-                       shared_address(&stage[tile % 2][t])),
-                   "l"(from + tile * 128 + t));
+      asm volatile(
+          "cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(shared_address(&stage[tile % 2][t])),
+          "l"(from + tile * 128 + t));
     }
     asm volatile("cp.async.commit_group;");
   };
@@ -177,10 +177,10 @@ extern "C" __global__ void bulk_within(const u32* in, u32* out, u32* sums) {
   wait_parity(at, 0);
   for (u32 k = 0; k < 8; ++k) out[8 * t + k] = target[8 * t + k];
   if (t % 2 == 0) {
-    asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.max.u32 [%0], [%1], 32;" ::"l"(
-                     sums),
-                 "r"(shared_address(source + 8 * t))
-                 : "memory");
+    asm volatile(
+        "cp.reduce.async.bulk.global.shared::cta.bulk_group.max.u32 [%0], [%1], 32;" ::"l"(sums),
+        "r"(shared_address(source + 8 * t))
+        : "memory");
     asm volatile("cp.async.bulk.commit_group;\n\tcp.async.bulk.wait_group 0;" ::: "memory");
   }
 }

@@ -204,11 +204,15 @@ extern "C" __global__ void remote_stores(u32* out) {
   asm("mapa.shared::cluster.u32 %0, %1, 0;" : "=r"(at) : "r"(shared_address(&barrier)));
   if (t == 0) arrive_expecting(at, 32 * 20);
   asm volatile(
-      "st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.u32 [%0], {%1, %2, %3, %4}, [%5];"
-      ::"r"(place), "r"(t), "r"(t * t), "r"(~t), "r"(7), "r"(at) : "memory");
+      "st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.u32 [%0], {%1, %2, %3, %4}, "
+      "[%5];" ::"r"(place),
+      "r"(t), "r"(t * t), "r"(~t), "r"(7), "r"(at)
+      : "memory");
   asm volatile(
       "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%0], %1, "
-      "[%2];" ::"r"(total_place), "r"(t), "r"(at) : "memory");
+      "[%2];" ::"r"(total_place),
+      "r"(t), "r"(at)
+      : "memory");
   while (!try_parity(at, 0)) {
   }
   for (u32 k = 0; k < 4; ++k) out[5 * t + k] = values[4 * ((t + 9) % 32) + k];

@@ -62,10 +62,9 @@ extern "C" __global__ void vectors(float* sums, u16* halves, u32* packed, u32* o
                : "memory");
   old[i] = __float_as_uint(a + b * 2 + c * 4 + d * 8);
   const u16 h = (u16)(0x3C00 + i);  // grows with i
-  asm volatile(
-      "red.global.v8.f16.max.noftz [%0], {%1, %1, %1, %1, %1, %1, %1, %2};" ::"l"(halves), "h"(h),
-      "h"((u16)0xFC00)
-      : "memory");
+  asm volatile("red.global.v8.f16.max.noftz [%0], {%1, %1, %1, %1, %1, %1, %1, %2};" ::"l"(halves),
+               "h"(h), "h"((u16)0xFC00)
+               : "memory");
   asm volatile("red.global.v2.bf16x2.min.noftz [%0], {%1, %2};" ::"l"(packed),
                "r"((u32)h | (u32)h << 16), "r"((u32)h << 16 | 0x3F80)
                : "memory");
@@ -154,11 +153,10 @@ extern "C" __global__ void untorn(u64* cell, u32* torn, u32 rounds) {
           "l"(value), "l"(~value)
           : "memory");
     } else {
-      asm volatile(
-          "{ .reg .b128 v; ld.relaxed.gpu.global.b128 v, [%2]; mov.b128 {%0, %1}, v; }"
-          : "=l"(low), "=l"(high)
-          : "l"(cell)
-          : "memory");
+      asm volatile("{ .reg .b128 v; ld.relaxed.gpu.global.b128 v, [%2]; mov.b128 {%0, %1}, v; }"
+                   : "=l"(low), "=l"(high)
+                   : "l"(cell)
+                   : "memory");
       if (low != ~high) atomicAdd(torn, 1u);
     }
   }
