@@ -7,7 +7,7 @@ import unittest
 
 from tool import SOURCE_DIR, Case
 
-COMMANDS = ("info", "run", "compile")
+COMMANDS = ("info", "run", "compile", "corpus")
 
 
 def text_of(path):
@@ -47,7 +47,7 @@ class Documentation(Case):
             __ltrim_colon_completions() {{ :; }}
             compopt() {{ :; }}
             source {SOURCE_DIR}/completions/kernelmill.bash
-            for line in "kernelmill co" "kernelmill compile --ins" "kernelmill run --arg pri" \\
+            for line in "kernelmill com" "kernelmill compile --ins" "kernelmill run --arg pri" \\
                         "kernelmill run --rep" "kernelmill info --j" "kernelmill run x"; do
               COMP_WORDS=($line); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); COMPREPLY=()
               _kernelmill; echo "${{COMPREPLY[*]}}"
