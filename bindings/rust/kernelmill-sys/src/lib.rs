@@ -1,4 +1,4 @@
-//! The C ABI of [Kernelmill](https://crates.io/crates/kernelmill) as bindgen sees it: every function
+//! The C ABI of Kernelmill as bindgen sees it: every function
 //! of `<kernelmill/c_api.h>` under its own name, handles as distinct pointer types, enums as newtypes
 //! with the values as constants (`KM_ERROR_NOT_FOUND` is [`km_status::ERROR_NOT_FOUND`]). Layouts are
 //! checked at compile time. The crate `kernelmill` is the safe layer.
