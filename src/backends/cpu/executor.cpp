@@ -31,7 +31,6 @@ std::atomic<size_t> executor_count{0};
 std::atomic<bool> start_times{false};
 std::atomic<uint64_t> window_bytes{kWindowBytes};
 
-/// Address space for a window; smaller where a limit forbids 4 GiB.
 /// For kernels without shared memory: every access faults.
 uint8_t* empty_window() {
   static GuardedRange* const range = new GuardedRange(reserve_window());
@@ -59,7 +58,8 @@ Error no_memory(const char* what, uint64_t size_bytes) {
 
 }  // namespace
 
-/// Offsets are signed: half of the window lies below its beginning.
+/// Smaller where a limit forbids 4 GiB. Offsets are signed: half of the window lies below its
+/// beginning.
 GuardedRange reserve_window() {
   for (uint64_t size = window_bytes.load(); size >= kSmallestWindowBytes; size /= 4) {
     GuardedRange range = GuardedRange::reserve(size / 2, size / 2);

@@ -13,7 +13,8 @@ using simt::SplitStatus;
 using simt::SplitWarp;
 
 bool SplitBlock::prepare(uint64_t shared_bytes, uint64_t scratch_bytes, uint32_t warp_count) {
-  if (shared_bytes != 0) {
+  has_shared_ = shared_bytes != 0;
+  if (has_shared_) {
     const uint64_t wanted = round_up(shared_bytes, kPageBytes);
     if (!window_) window_ = reserve_window();
     if (!window_ || (allowed_bytes_ != wanted && !window_.allow(wanted))) return false;
@@ -31,7 +32,7 @@ bool SplitBlock::prepare(uint64_t shared_bytes, uint64_t scratch_bytes, uint32_t
 
 void SplitBlock::begin(const simt::BlockState& state, uint32_t thread_count) {
   state_ = state;
-  if (allowed_bytes_ != 0) state_.shared = window_.data();
+  if (has_shared_) state_.shared = window_.data();
   state_.scratch = scratch_.data();
   thread_count_ = thread_count;
   exited_ = 0;

@@ -34,7 +34,6 @@ class SplitBlock {
               uint32_t predicates, bool waits, uint32_t state);
 
   simt::BlockState* state() { return &state_; }
-  uint64_t scratch_bytes() const { return scratch_bytes_ * state_.warp_count; }
 
  private:
   struct Barrier {
@@ -52,6 +51,7 @@ class SplitBlock {
   simt::BlockState state_{};
   GuardedRange window_, scratch_;
   uint64_t allowed_bytes_ = 0;
+  bool has_shared_ = false;     // else the window is left from another kernel
   uint64_t scratch_bytes_ = 0;  // of a warp
   uint32_t thread_count_ = 0, exited_ = 0;
   uint32_t unfinished_ = 0;  // a bit per warp

@@ -1,4 +1,4 @@
-// Suspendable warps (mode b, and the ground for mode c): the warps of one block, each on a guarded
+// Suspendable warps (mode b): the warps of one block, each on a guarded
 // stack of its own, switched at barriers and yields. All of it happens on one thread.
 #pragma once
 
