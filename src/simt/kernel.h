@@ -71,6 +71,11 @@ struct Kernel {
   const ptx::Instruction* irreducible = nullptr;
 
   Graph graph() const;
+  /// What an operand names: a symbol of the function or of the module.
+  const ptx::Symbol& symbol_of(const ptx::Operand& operand) const {
+    const auto& symbols = operand.local_symbol ? function->symbols : module->symbols;
+    return symbols[operand.symbol];
+  }
 };
 
 /// Splits the body into blocks, turns guards of effects into branches, gives every back edge of a

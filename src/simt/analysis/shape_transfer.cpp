@@ -110,8 +110,7 @@ Shape ShapeTransfer::operand(const Inst& inst, BlockId block, const Operand& ope
       return special(operand);
     case Operand::Kind::symbol: {
       Shape shape = Shape::uniform(true);
-      const auto& symbol = operand.local_symbol ? kernel_.function->symbols[operand.symbol]
-                                                : kernel_.module->symbols[operand.symbol];
+      const auto& symbol = kernel_.symbol_of(operand);
       if (symbol.space == ptx::Space::local) return local_address(symbol, operand.offset);
       if (symbol.space == ptx::Space::shared) {
         shape = Shape::bounded_uniform(true, 0, int64_t{1} << 30);
@@ -589,8 +588,7 @@ Shape ShapeTransfer::memory(const Inst& inst, BlockId block) {
   if (shape.kind == Shape::Kind::unknown) return {};
   bool is_local = ptx.has(Modifier::local);
   if (address.symbol != kNone) {
-    const auto& symbol = address.local_symbol ? kernel_.function->symbols[address.symbol]
-                                              : kernel_.module->symbols[address.symbol];
+    const auto& symbol = kernel_.symbol_of(address);
     is_local = is_local || symbol.space == ptx::Space::local;
     bool parameter = symbol.space == ptx::Space::param;
     if (parameter && !kernel_.function->is_entry) return Shape::varying();

@@ -45,8 +45,7 @@ bool Emitter::is_within_symbol(const MemoryAccess& access) const {
   if (access.space == ptx::Space::param) return true;
   const Operand& place = *access.place;
   if (place.symbol == ptx::kNone) return false;
-  const auto& symbol = place.local_symbol ? kernel_.function->symbols[place.symbol]
-                                          : kernel_.module->symbols[place.symbol];
+  const auto& symbol = kernel_.symbol_of(place);
   const uint64_t size_bytes = symbol.size_bytes;
   const auto offset = static_cast<uint64_t>(place.offset);
   return access.size_bytes <= size_bytes && offset <= size_bytes - access.size_bytes;

@@ -22,8 +22,7 @@ ptx::Space Emitter::space_of(const Inst& inst, const Operand& address) const {
   if (ptx.has(Modifier::const_)) return ptx::Space::constant;
   if (ptx.has(Modifier::global)) return ptx::Space::global;
   if (address.symbol != ptx::kNone) {
-    const auto& symbol = address.local_symbol ? kernel_.function->symbols[address.symbol]
-                                              : kernel_.module->symbols[address.symbol];
+    const auto& symbol = kernel_.symbol_of(address);
     return symbol.space;
   }
   return ptx::Space::generic;
@@ -43,8 +42,7 @@ Emitter::Address Emitter::address_of(const Inst& inst, const Operand& operand, p
       return address;
     }
     address.base = symbol_address(operand, false);
-    const auto& symbol = operand.local_symbol ? kernel_.function->symbols[operand.symbol]
-                                              : kernel_.module->symbols[operand.symbol];
+    const auto& symbol = kernel_.symbol_of(operand);
     const auto bits = static_cast<uint64_t>(symbol.align_bytes | operand.offset | 64);
     address.align_bits = static_cast<unsigned>(__builtin_ctzll(bits));
     if (shared) address.base = b_.CreateAdd(shared_, address.base);

@@ -141,8 +141,7 @@ llvm::Value* Emitter::parameter_address(const Operand& operand) {
 
 /// An address as the instructions of its space want it; of every lane for local memory.
 llvm::Value* Emitter::symbol_address(const Operand& operand, bool as_vector) {
-  const auto& symbol = operand.local_symbol ? kernel_.function->symbols[operand.symbol]
-                                            : kernel_.module->symbols[operand.symbol];
+  const auto& symbol = kernel_.symbol_of(operand);
   const auto key = std::make_pair(operand.local_symbol, operand.symbol);
   const auto offset = static_cast<uint64_t>(operand.offset);
   switch (symbol.space) {
