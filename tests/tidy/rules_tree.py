@@ -55,17 +55,16 @@ def dead_sources(files: list, root: Path, commands: Path) -> list:
 def dead_others(files: list) -> list:
     """Scripts, kernels and data that no other file names (by name, stem or folder)."""
     texts = {f.path: f.text for f in files if not (f.is_binary or f.is_data or f.name == "LICENSE")}
-    everything = "\n".join(texts.values())
 
     def is_named(file) -> bool:
         folder = Path(file.path).parent
         words = {file.name, Path(file.name).stem, f"{folder.parent.name}/{folder.name}"} - {""}
-        own = texts.get(file.path, "")
+        patterns = [(word, re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")) for word in words]
         return any(
-            len(pattern.findall(everything)) > len(pattern.findall(own))
-            for word in words
-            if word in everything
-            for pattern in [re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")]
+            word in text and pattern.search(text)
+            for path, text in texts.items()
+            if path != file.path
+            for word, pattern in patterns
         )
 
     return [

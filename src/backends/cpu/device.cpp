@@ -92,12 +92,18 @@ std::optional<int64_t> attribute_value(const Device& device, km_device_attribute
   }
 }
 
+/// As it was first found: what describes a device does not change while the process lives.
+uint64_t total_memory_bytes() {
+  static const uint64_t total = system_memory().total_bytes;
+  return total;
+}
+
 void fill_info(const Device& device, km_device_info* info) {
   info->ordinal = device.ordinal();
   copy_text(info->uri, "cpu:" + std::to_string(device.ordinal()));
   copy_text(info->backend, "cpu");
   copy_text(info->name, cpu_name());
-  info->total_memory_bytes = system_memory().total_bytes;
+  info->total_memory_bytes = total_memory_bytes();
   info->compute_capability_major = config().capability_major;
   info->compute_capability_minor = config().capability_minor;
   info->multiprocessor_count = device.threads();

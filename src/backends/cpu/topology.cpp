@@ -185,7 +185,9 @@ uint32_t usable_threads() {
   return static_cast<uint32_t>(std::max(cores, 1.0));
 }
 
-std::string cpu_name() {
+namespace {
+
+std::string read_cpu_name() {
   unsigned words[12] = {};
   for (unsigned i = 0; i < 3; ++i) {
     unsigned* part = words + 4 * i;
@@ -201,7 +203,7 @@ std::string cpu_name() {
   return name.empty() ? "x86-64 CPU" : name;
 }
 
-uint64_t clock_khz() {
+uint64_t read_clock_khz() {
   auto most = number_in("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq");
   if (most) return *most;
   std::ifstream file("/proc/cpuinfo");
@@ -210,6 +212,19 @@ uint64_t clock_khz() {
     return static_cast<uint64_t>(strtod(line.c_str() + line.find(':') + 1, nullptr) * 1000);
   }
   return 0;
+}
+
+}  // namespace
+
+// Both are asked once: cpuid traps in virtual machines, and /proc/cpuinfo asks every core.
+const std::string& cpu_name() {
+  static const auto* const name = new std::string(read_cpu_name());
+  return *name;
+}
+
+uint64_t clock_khz() {
+  static const uint64_t khz = read_clock_khz();
+  return khz;
 }
 
 uint64_t last_level_cache_bytes() {

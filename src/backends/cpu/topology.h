@@ -12,7 +12,7 @@ std::vector<int> allowed_cpus();
 /// Threads that can run at once: the allowed cores, less where a control group gives less time.
 uint32_t usable_threads();
 /// "AMD EPYC 7B13", from cpuid.
-std::string cpu_name();
+const std::string& cpu_name();
 /// The nominal clock, 0: unknown.
 uint64_t clock_khz();
 /// The last-level cache, 0: unknown.
