@@ -63,16 +63,6 @@ std::string read_text_file(const std::string& path) {
   return text.str();
 }
 
-std::vector<float> random_floats(uint64_t count, uint64_t seed, float low, float high) {
-  std::vector<float> values(count);
-  uint64_t state = seed * 0x9E3779B97F4A7C15u + 1;
-  for (float& value : values) {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    value = low + (high - low) * static_cast<float>(state >> 40) * 0x1p-24f;
-  }
-  return values;
-}
-
 Figures Benchmark::sample(double least_seconds) {
   run();  // brings caches and threads back after the other contestants' turns
   uint64_t runs = 0;
@@ -87,11 +77,15 @@ Figures Benchmark::sample(double least_seconds) {
 }
 
 int serve(int argc, char** argv) {
-  if (argc != 3) fail("usage: contestant BENCHMARK LEAST_SECONDS");
+  if (argc == 2 && std::string(argv[1]) == "--list") {
+    for (const auto& [name, factory] : registered()) std::puts(name.c_str());
+    return 0;
+  }
+  if (argc != 4) fail("usage: contestant BENCHMARK SIZE LEAST_SECONDS, or --list");
   const auto found = registered().find(argv[1]);
   if (found == registered().end()) fail(std::string("no such benchmark: ") + argv[1]);
-  const double least_seconds = std::atof(argv[2]);
-  const std::unique_ptr<Benchmark> benchmark = found->second();
+  const double least_seconds = std::atof(argv[3]);
+  const std::unique_ptr<Benchmark> benchmark = found->second(std::strtoull(argv[2], nullptr, 10));
   const double start = now_seconds();
   benchmark->run();
   const double first_run = now_seconds() - start;

@@ -29,17 +29,18 @@ class Benchmark {
   virtual Figures sample(double least_seconds);
 };
 
-using Factory = std::unique_ptr<Benchmark> (*)();
+/// Makes a benchmark of a size; what is counted is the benchmark's business.
+using Factory = std::unique_ptr<Benchmark> (*)(uint64_t size);
 
-/// Makes a benchmark known to serve(); one static object in each source file.
+/// Makes a benchmark known to serve(); one static object for each.
 class Registration {
  public:
   Registration(const char* name, Factory factory);
 };
 
 template <class T>
-std::unique_ptr<Benchmark> make() {
-  return std::make_unique<T>();
+std::unique_ptr<Benchmark> make(uint64_t size) {
+  return std::make_unique<T>(size);
 }
 
 /// The main program of a contestant.
@@ -49,10 +50,8 @@ int serve(int argc, char** argv);
 [[noreturn]] void fail(const std::string& message);
 
 double now_seconds();
-/// The value at `share` (0 to 1) of sorted samples.
+/// The value at `share` (0 to 1) of the samples in ascending order.
 double quantile(std::vector<double>& samples, double share);
 std::string read_text_file(const std::string& path);
-/// Numbers in [low, high), the same for every contestant.
-std::vector<float> random_floats(uint64_t count, uint64_t seed, float low, float high);
 
 }  // namespace km::bench

@@ -4,7 +4,8 @@
 // of one only ends its own context.
 #include <cstdio>
 
-#include "hosts/kernelmill_host.h"
+#include "common/benchmark.h"
+#include "hosts/kernelmill.h"
 
 namespace km::bench {
 namespace {

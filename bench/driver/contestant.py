@@ -2,6 +2,7 @@
 import json
 import os
 import subprocess
+from dataclasses import dataclass, field
 from pathlib import Path
 
 
@@ -9,17 +10,57 @@ class Failed(Exception):
     """A contestant could not run, or got a wrong result."""
 
 
-class Contestant:
-    """One process. Prepared and checked when the constructor returns."""
+@dataclass
+class Team:
+    """A column of the table: one program, perhaps in several settings, of which the best counts."""
+    name: str
+    title: str
+    program: str
+    settings: tuple = ({},)
 
-    def __init__(self, name, command, environment, cpus):
-        self.name = name
-        self.process = subprocess.Popen(
+
+def teams(root):
+    """All of them, in the order of the table. OpenCL's loader is shown one platform at a time."""
+    intel = Path(root) / ".deps" / "bench" / "intel"
+    pocl = {"OCL_ICD_VENDORS": "/etc/OpenCL/vendors/pocl.icd"}
+    return (
+        Team("kernelmill", "Kernelmill", "kernelmill"),
+        Team("pocl", "PoCL", "opencl",
+             tuple({**pocl, "POCL_WORK_GROUP_METHOD": method} for method in ("auto", "loopvec"))),
+        Team("intel", "Intel OpenCL", "opencl", intel_settings(intel)),
+        Team("openmp", "OpenMP", "openmp"),
+        Team("spmd", "SPMD model", "spmd"),
+        Team("openmp_fast", "OpenMP fast-math", "openmp_fast"),
+        Team("openblas", "OpenBLAS", "openblas"),
+        Team("libc", "C library", "libc"),
+    )
+
+
+def intel_settings(folder):
+    """Empty, so that it never runs, where set-up has not brought Intel's runtime."""
+    vendors = folder / "vendors"
+    if not vendors.is_dir():
+        return ()
+    return ({"OCL_ICD_VENDORS": str(vendors), "LD_LIBRARY_PATH": str(folder / "lib")},)
+
+
+@dataclass
+class Contestant:
+    """One process. Prepared and checked when start() returns."""
+    name: str
+    process: subprocess.Popen
+    facts: dict = field(default_factory=dict)
+    samples: list = field(default_factory=list)
+
+    @classmethod
+    def start(cls, name, command, environment, cpus):
+        process = subprocess.Popen(
             command, env={**os.environ, **environment}, text=True, bufsize=1,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             preexec_fn=lambda: os.sched_setaffinity(0, cpus))
-        self.samples = []
-        self.facts = self._answer("ready")
+        contestant = cls(name, process)
+        contestant.facts = contestant._answer("ready")
+        return contestant
 
     def _answer(self, state):
         for line in self.process.stdout:
@@ -45,8 +86,8 @@ class Contestant:
             self.process.kill()
             self.process.wait()
 
-    def values(self):
-        return [sample["value"] for sample in self.samples]
+    def values(self, key="value"):
+        return [sample[key] for sample in self.samples if key in sample]
 
 
 def cpus_for(threads):
@@ -56,16 +97,19 @@ def cpus_for(threads):
 
 
 def environment_for(threads, scratch):
-    """The same number of pinned threads for everybody."""
+    """The same number of pinned threads for everybody, and huge pages for what malloc gives."""
     cache = Path(scratch) / "pocl-cache"
     cache.mkdir(parents=True, exist_ok=True)
     return {
+        "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
         "KM_CPU_THREADS": str(threads),
         "KM_CPU_PIN": "1",
         "OMP_NUM_THREADS": str(threads),
         "OMP_PROC_BIND": "close",
         "OMP_PLACES": "cores",
+        "OPENBLAS_NUM_THREADS": str(threads),
         "POCL_MAX_PTHREAD_COUNT": str(threads),
         "POCL_AFFINITY": "1",
         "POCL_CACHE_DIR": str(cache),
+        "CL_CONFIG_CPU_TBB_NUM_WORKERS": str(threads),
     }

@@ -1,56 +1,57 @@
-"""The benchmarks: metric, unit and the bound that each is held against.
+"""The benchmarks: sizes, units and the bound that each is held against.
 
-A new one is a folder kernels/<name> with kernel.cu, kernel.cl and one source file per contestant,
-and a row here. Bounds are computed from probes of the same run; `facts` come from the contestants.
+A new one is a folder kernels/<name> with kernel.cu, kernel.cl, device.cpp and one source file for
+each other contestant, and a row here.
 """
 from dataclasses import dataclass
-from typing import Callable
+
+from driver import bounds
+from driver.bounds import Bound
+
+K, M = 1 << 10, 1 << 20
 
 
 @dataclass
 class Kernel:
-    metric: str
+    benchmark: str  # as the programs register it
+    size: int       # what it counts is the benchmark's business
     unit: str
-    probes: tuple
-    bound: Callable  # (best of each probe, facts) -> number in `unit`
-    bound_text: str
-    smaller_is_better: bool = False
+    bound: Bound
+    # (size, number of elements) of each point of the plot over sizes
+    scaling: tuple = ()
+
+    @property
+    def smaller_is_better(self):
+        return self.unit == "us"
 
 
-def triad(probe, _facts):
-    return max(probe["triad"], probe["triad_streaming"])
+def linear(*sizes):
+    return tuple((size, size) for size in sizes)
 
 
-def nbody(probe, _facts):
-    # 3 subtractions, 3 multiply-adds for the distance, 3 products, 3 multiply-adds for the sums on
-    # the multiply-add pipes; one root and one division on the divider, which both share.
-    multiply_add = probe["fma"] / 12
-    divider = 1 / (1 / probe["divide"] + 1 / probe["square_root"])
-    return min(multiply_add, divider)
+def square(*edges):
+    return tuple((edge, edge * edge) for edge in edges)
 
 
-def mandelbrot(probe, facts):
-    # Two squares, their sum and difference, two more sums and a multiply-add per iteration.
-    return probe["fma"] / 7 * facts["lane_efficiency"]
-
-
-def sgemm(probe, _facts):
-    return 2 * probe["fma"]
-
-
-def fork_join(probe, _facts):
-    return probe["fork_join"]
-
+ELEMENTS = linear(K, 4 * K, 16 * K, 64 * K, 256 * K, M, 4 * M, 16 * M, 64 * M)
 
 KERNELS = {
-    "saxpy_dram": Kernel("bandwidth", "GB/s", ("triad", "triad_streaming"), triad, "STREAM triad"),
-    "nbody": Kernel("interactions", "Ginter/s", ("fma", "divide", "square_root"), nbody,
-                    "multiply-add pipes or divider"),
-    "mandelbrot": Kernel("iterations", "Giter/s", ("fma",), mandelbrot,
-                         "multiply-add pipes x lane efficiency"),
-    "sgemm_tiled16": Kernel("arithmetic", "GFLOP/s", ("fma",), sgemm, "multiply-add pipes"),
-    "launch_sync": Kernel("latency", "us", ("fork_join",), fork_join, "OpenMP fork-join",
-                          smaller_is_better=True),
+    "launch_sync": Kernel("launch", 1, "us", bounds.fork_join("launch", 1)),
+    "launch_tiny": Kernel("launch", 256, "us", bounds.fork_join("launch", 256),
+                          linear(1, 4, 16, 64, 256, K, 4 * K)),
+    "launch_pipelined": Kernel("launch_pipelined", 1000, "us",
+                               bounds.fork_join("launch_pipelined", 1000)),
+    "launch_chain": Kernel("launch_chain", 100, "us", bounds.fork_join("launch_chain", 100)),
+    "saxpy_dram": Kernel("saxpy", 64 * M, "GB/s", bounds.triad(64 * M), ELEMENTS),
+    "saxpy_l2": Kernel("saxpy", 256 * K, "GB/s", bounds.triad(256 * K)),
+    "nbody": Kernel("nbody", 8 * K, "Ginter/s", bounds.NBODY, linear(K, 2 * K, 4 * K, 8 * K)),
+    "nbody_rsqrt": Kernel("nbody_rsqrt", 8 * K, "Ginter/s", bounds.NBODY_RSQRT),
+    "mandelbrot": Kernel("mandelbrot", K, "Giter/s", bounds.MANDELBROT,
+                         square(32, 64, 128, 256, 512, K, 2 * K)),
+    "sgemm_tiled16": Kernel("sgemm_tiled16", K, "GFLOP/s", bounds.MULTIPLY_ADDS,
+                            square(64, 128, 256, 512, K)),
+    "sgemm_block64": Kernel("sgemm_block64", K, "GFLOP/s", bounds.MULTIPLY_ADDS,
+                            square(64, 128, 256, 512, K)),
 }
 COMPILE = "compile_cold"
 CALL_COST = "call_cost"

@@ -1,12 +1,10 @@
 """Runs the contestants of one benchmark in turn and collects their samples."""
 import statistics
+import subprocess
 import sys
 from pathlib import Path
 
-from driver.contestant import Contestant, Failed, cpus_for, environment_for
-
-# PoCL's work-group methods; the better one counts.
-POCL_METHODS = ("auto", "loopvec")
+from driver.contestant import Contestant, Failed, cpus_for, environment_for, teams
 
 
 def say(text):
@@ -14,75 +12,92 @@ def say(text):
 
 
 class Bench:
-    def __init__(self, build, threads, repeats, least_seconds):
+    def __init__(self, root, build, threads, repeats, least_seconds):
+        self.root = root
+        self.build = build
         self.programs = Path(build) / "bench"
         self.threads = threads
         self.repeats = repeats
         self.least_seconds = least_seconds
         self.cpus = cpus_for(threads)
         self.environment = environment_for(threads, self.programs)
+        self.teams = teams(root)
+        self._lists = {}
 
-    def start(self, name, program, benchmark, **extra):
+    def has(self, program, benchmark):
+        """Whether a program is built and knows a benchmark."""
         path = self.programs / f"bench_{program}"
-        if not path.exists():
-            raise Failed(f"{path.name} is not built")
-        command = [str(path), benchmark, str(self.least_seconds)]
-        return Contestant(name, command, {**self.environment, **extra}, self.cpus)
+        if program not in self._lists:
+            done = path.exists() and subprocess.run([str(path), "--list"], text=True,
+                                                    capture_output=True, check=True)
+            self._lists[program] = set(done.stdout.split()) if done else set()
+        return benchmark in self._lists[program]
 
-    def _plans(self, kernel_name, kernel):
-        plans = [("kernelmill", "kernelmill", kernel_name, {}),
-                 ("openmp", "openmp", kernel_name, {})]
-        for method in POCL_METHODS:
-            plans.append((f"pocl {method}", "pocl", kernel_name,
-                          {"POCL_WORK_GROUP_METHOD": method}))
-        for probe in kernel.probes:
-            # The fork-join bound is what the OpenMP contestant of launch_sync measures.
-            source = ("openmp", "launch_sync") if probe == "fork_join" else ("probes", probe)
-            plans.append((f"probe {probe}", *source, {}))
-        return plans
+    def _plans(self, kernel, size, probes):
+        """(name, program, benchmark, size, environment) of each process that is to run."""
+        for team in self.teams:
+            if self.has(team.program, kernel.benchmark):
+                for setting in team.settings:
+                    yield team.name, team.program, kernel.benchmark, size, setting
+        if probes:
+            for name, (program, benchmark, probe_size) in kernel.bound.probes.items():
+                if self.has(program, benchmark):
+                    yield f"probe {name}", program, benchmark, probe_size, {}
 
-    def run(self, kernel_name, kernel):
-        """All contestants of one benchmark, interleaved. Returns {name: Contestant}."""
-        running, failures = {}, {}
-        for name, program, benchmark, extra in self._plans(kernel_name, kernel):
+    def _start(self, name, program, benchmark, size, setting):
+        command = [str(self.programs / f"bench_{program}"), benchmark, str(size),
+                   str(self.least_seconds)]
+        return Contestant.start(name, command, {**self.environment, **setting}, self.cpus)
+
+    def run(self, label, kernel, size=None, probes=True):
+        """The contestants of one benchmark, interleaved."""
+        running = []
+        for plan in self._plans(kernel, size or kernel.size, probes):
             try:
-                running[name] = self.start(name, program, benchmark, **extra)
+                running.append(self._start(*plan))
             except Failed as failure:
-                failures[name] = str(failure)
+                say(f"{label}: {plan[0]} is missing: {failure}")
         for _ in range(self.repeats):
-            for name, contestant in list(running.items()):
+            for contestant in list(running):
                 try:
                     contestant.sample()
                 except (Failed, BrokenPipeError) as failure:
-                    failures[name] = str(failure)
-                    running.pop(name).close()
-        for contestant in running.values():
+                    say(f"{label}: {contestant.name} is missing: {failure}")
+                    running.remove(contestant)
+                    contestant.close()
+        for contestant in running:
             contestant.close()
-        for name, failure in failures.items():
-            say(f"{kernel_name}: {name} is missing: {failure}")
         return running
 
 
-
-def rows_of(kernel_name, kernel, contestants):
-    """The rows of results.json of one benchmark."""
+def bound_of(kernel, contestants):
     better = min if kernel.smaller_is_better else max
-    probes = {name.split(" ", 1)[1]: better(c.values())
-              for name, c in contestants.items() if name.startswith("probe ")}
+    probes = {c.name.removeprefix("probe "): better(c.values())
+              for c in contestants if c.name.startswith("probe ")}
     facts = {}
-    for contestant in contestants.values():
+    for contestant in contestants:
         facts.update(contestant.facts)
-    bound = None
-    if all(probe in probes for probe in kernel.probes):
-        bound = kernel.bound(probes, facts)
+    if set(probes) != set(kernel.bound.probes):
+        return None
+    return kernel.bound.compute(probes, facts)
+
+
+def rows_of(name, kernel, contestants):
+    """The rows of results.json of one benchmark; of a team's settings the best one's."""
+    better = min if kernel.smaller_is_better else max
+    bound = bound_of(kernel, contestants)
     rows = {}
-    for name, contestant in contestants.items():
-        if name.startswith("probe "):
+    for contestant in contestants:
+        if contestant.name.startswith("probe "):
             continue
-        short = name.split(" ")[0]
-        row = {"kernel": kernel_name, "contestant": short, "metric": kernel.metric,
-               "unit": kernel.unit, "best": better(contestant.values()),
-               "median": statistics.median(contestant.values()), "bound": bound}
-        if short not in rows or better(row["median"], rows[short]["median"]) == row["median"]:
-            rows[short] = row
-    return [rows[name] for name in ("kernelmill", "pocl", "openmp") if name in rows]
+        row = {"kernel": name, "contestant": contestant.name, "unit": kernel.unit,
+               "best": better(contestant.values()),
+               "median": statistics.median(contestant.values()),
+               "bound": bound, "bound_text": kernel.bound.text}
+        for share in ("p10", "p90"):
+            if contestant.values(share):
+                row[share] = statistics.median(contestant.values(share))
+        known = rows.setdefault(contestant.name, row)
+        if better(row["median"], known["median"]) != known["median"]:
+            rows[contestant.name] = row
+    return list(rows.values())

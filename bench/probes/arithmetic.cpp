@@ -45,6 +45,7 @@ int run_chains(const Step& step) {
 /// Lane operations per nanosecond.
 class Arithmetic : public Benchmark {
  public:
+  explicit Arithmetic(uint64_t) {}
   double value(double seconds) const override {
     return static_cast<double>(kChains * kSteps * kLanes) * threads_ / seconds * 1e-9;
   }
@@ -56,6 +57,7 @@ class Arithmetic : public Benchmark {
 
 class MultiplyAdd : public Arithmetic {
  public:
+  using Arithmetic::Arithmetic;
   void run() override {
     threads_ = run_chains([](Vector& chain, const Vector& constant) {
       chain = chain * constant + constant;
@@ -66,6 +68,7 @@ class MultiplyAdd : public Arithmetic {
 
 class Divide : public Arithmetic {
  public:
+  using Arithmetic::Arithmetic;
   void run() override {
     threads_ = run_chains([](Vector& chain, const Vector& constant) {
       chain = constant / chain;
@@ -76,6 +79,7 @@ class Divide : public Arithmetic {
 
 class SquareRoot : public Arithmetic {
  public:
+  using Arithmetic::Arithmetic;
   void run() override {
     threads_ = run_chains([](Vector& chain, const Vector&) {
 #if defined(__AVX512F__)

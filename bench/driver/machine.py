@@ -1,0 +1,27 @@
+"""What the figures were measured on."""
+import datetime
+import os
+import platform
+from pathlib import Path
+
+
+def processor():
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return platform.machine()
+
+
+def vectors():
+    flags = Path("/proc/cpuinfo").read_text().split()
+    return "AVX-512" if "avx512f" in flags else "AVX2" if "avx2" in flags else "SSE"
+
+
+def facts():
+    return {"processor": processor(), "vectors": vectors(), "cpus": os.cpu_count(),
+            "date": datetime.date.today().isoformat()}
+
+
+def line(threads, quick):
+    text = f"{processor()} ({vectors()}), {threads} threads, {facts()['date']}"
+    return text + (", quick run: indicative only" if quick else "")

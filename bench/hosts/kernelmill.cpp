@@ -1,0 +1,118 @@
+#include "hosts/kernelmill.h"
+
+#include <cstring>
+
+#include "common/benchmark.h"
+#include "hosts/device.h"
+
+namespace km::bench {
+namespace {
+
+std::string last_error() {
+  char text[4096] = "";
+  uint64_t size = 0;
+  km_last_error_message(text, sizeof text, &size);
+  return text;
+}
+
+class KernelmillLaunch : public Launch {
+ public:
+  KernelmillLaunch(km_stream stream, km_function function, Extent grid, Extent block)
+      : stream_(stream),
+        function_(function),
+        config_{{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, 0} {}
+  void pack(uint32_t index, const Argument& argument) {
+    km_param_info info{};
+    info.struct_size = sizeof info;
+    require(km_function_param(function_, index, &info), "km_function_param");
+    const uint64_t end = info.offset_bytes + info.size_bytes;
+    if (info.size_bytes != argument.size_bytes) {
+      fail("argument " + std::to_string(index) + " has another size");
+    }
+    if (arguments_.size() < end) arguments_.resize(end);
+    std::memcpy(arguments_.data() + info.offset_bytes, argument.value, argument.size_bytes);
+  }
+  void submit() override {
+    require(km_launch_kernel(stream_, function_, &config_, arguments_.data(), arguments_.size(),
+                             nullptr, 0),
+            "km_launch_kernel");
+  }
+
+ private:
+  km_stream stream_;
+  km_function function_;
+  km_launch_config config_;
+  std::vector<uint8_t> arguments_;
+};
+
+}  // namespace
+
+void require(km_status status, const char* call) {
+  if (status == KM_SUCCESS) return;
+  const char* name = "?";
+  km_status_name(status, &name);
+  fail(std::string(call) + ": " + name + ": " + last_error());
+}
+
+struct Device::Implementation {
+  km_device device{};
+  km_context context{};
+  km_stream stream{};
+  std::map<std::string, km_module> modules;
+};
+
+Device::Device() : own_(std::make_unique<Implementation>()) {
+  require(km_device_open("cpu", &own_->device), "km_device_open");
+  require(km_context_create(own_->device, &own_->context), "km_context_create");
+  require(km_context_default_stream(own_->context, &own_->stream), "km_context_default_stream");
+}
+
+Device::~Device() = default;
+
+Buffer Device::allocate(uint64_t size_bytes, const void* content) {
+  km_slice slice{};
+  require(km_slice_create(own_->context, size_bytes, 1, KM_SLICE_DEFAULT, &slice),
+          "km_slice_create");
+  if (content != nullptr) {
+    require(km_slice_upload(own_->stream, slice, 0, content, size_bytes), "km_slice_upload");
+  }
+  uint64_t address = 0;
+  require(km_slice_address(slice, &address), "km_slice_address");
+  return {address};
+}
+
+void Device::download(Buffer source, void* destination, uint64_t size_bytes) {
+  require(km_memory_download(own_->stream, source.id, destination, size_bytes),
+          "km_memory_download");
+  synchronize();
+}
+
+void Device::copy(Buffer destination, Buffer source, uint64_t size_bytes) {
+  require(km_memory_copy(own_->stream, destination.id, source.id, size_bytes), "km_memory_copy");
+}
+
+void Device::fill(Buffer destination, uint8_t value, uint64_t size_bytes) {
+  require(km_memory_fill_u8(own_->stream, destination.id, value, size_bytes), "km_memory_fill_u8");
+}
+
+std::unique_ptr<Launch> Device::launch(const std::string& benchmark, const char* kernel,
+                                       Extent grid, Extent block,
+                                       const std::vector<Argument>& arguments) {
+  km_module& module = own_->modules[benchmark];
+  if (!module) {
+    const std::string path = std::string(KM_BENCH_FOLDER) + "/kernels/" + benchmark + "/kernel.cu";
+    require(km_module_load_file(own_->context, path.c_str(), &module), "km_module_load_file");
+  }
+  km_function function{};
+  require(km_module_function(module, kernel, &function), "km_module_function");
+  auto launch = std::make_unique<KernelmillLaunch>(own_->stream, function, grid, block);
+  uint32_t index = 0;
+  for (const Argument& argument : arguments) launch->pack(index++, argument);
+  return launch;
+}
+
+void Device::synchronize() {
+  require(km_stream_synchronize(own_->stream), "km_stream_synchronize");
+}
+
+}  // namespace km::bench

@@ -1,0 +1,11 @@
+// The library's public C API, as much as benchmarks need of it.
+#pragma once
+
+#include <kernelmill/c_api.h>
+
+namespace km::bench {
+
+/// Fails with the library's message unless the call succeeded.
+void require(km_status status, const char* call);
+
+}  // namespace km::bench

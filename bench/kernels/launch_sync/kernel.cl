@@ -1,1 +1,0 @@
-__kernel void empty(__global int* unused) {}
