@@ -1,17 +1,12 @@
-// km_gen NAME: prints the document that is made from one of the library's tables.
+// km_gen NAME [LIST...]: prints the document that is made from one of the library's tables.
 #include <cstdio>
 #include <cstring>
 #include <string>
 
 #include "base/env.h"
-#include "ptx/ptx.h"
+#include "coverage.h"
 
 namespace {
-
-const std::string kPtxTitle =
-    "# PTX instructions\n\n"
-    "Every form that the parser and the verifier know, a row each. Forms newer than what a device\n"
-    "reports are named in the error that refuses them.\n\n";
 
 /// A cell of a Markdown table may not hold a bare bar.
 std::string cell(const char* text) {
@@ -41,10 +36,10 @@ int main(int argc, char** argv) {
   std::string text;
   if (argc == 2 && std::strcmp(argv[1], "environment") == 0) {
     text = environment();
-  } else if (argc == 2 && std::strcmp(argv[1], "ptx-coverage") == 0) {
-    text = kPtxTitle + km::ptx::coverage_table();
+  } else if (argc >= 2 && std::strcmp(argv[1], "ptx-coverage") == 0) {
+    text = km::gen::coverage({argv + 2, argv + argc});
   } else {
-    std::fprintf(stderr, "usage: km_gen environment|ptx-coverage\n");
+    std::fprintf(stderr, "usage: km_gen environment|ptx-coverage [LIST...]\n");
     return 2;
   }
   return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() ? 0 : 1;

@@ -433,4 +433,8 @@ std::string form_text(const Form& form) {
   return std::string(text_of(form.opcode)) + std::string(form.syntax);
 }
 
+std::string form_key(const Form& form) {
+  return form_text(form) + " " + std::string(form.operand_text);
+}
+
 }  // namespace km::ptx

@@ -105,4 +105,7 @@ std::string operand_count_text(const Form& form, const Instruction& instruction)
 /// "add.{u16,u32}" for messages.
 std::string form_text(const Form& form);
 
+/// Text and operands: what tells a row of the table from all others, for lists of forms.
+std::string form_key(const Form& form);
+
 }  // namespace km::ptx

@@ -22,7 +22,4 @@ Status verify(const Module& module);
 std::string print(const Module& module);
 std::string print(const Module& module, const Function& function, const Instruction& instruction);
 
-/// One line of docs/ptx-coverage.md per row of instructions.def.
-std::string coverage_table();
-
 }  // namespace km::ptx

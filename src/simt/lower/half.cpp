@@ -157,13 +157,21 @@ Values mul(Lanes& l, const Instruction& in, std::span<V const> s) {
   });
 }
 
+V fused(Lanes& e, const Instruction& in, Type type, std::span<V const> x) {
+  V a = half_to_f32(e, type, x[0]), c = half_to_f32(e, type, x[1]), d = half_to_f32(e, type, x[2]);
+  if (type == Type::f16) return finish(e, in, type, add_to_odd(e, e.b.CreateFMul(a, c), d));
+  V product = e.b.CreateFMul(e.to_f64(a), e.to_f64(c));
+  return finish(e, in, type, narrow_to_odd(e, add_to_odd(e, product, e.to_f64(d))));
+}
+
 Values fma(Lanes& l, const Instruction& in, std::span<V const> s) {
   return on_halves(l, in, s, [&](Lanes& e, Type type, std::span<V const> x) {
-    V a = half_to_f32(e, type, x[0]), c = half_to_f32(e, type, x[1]),
-      d = half_to_f32(e, type, x[2]);
-    if (type == Type::f16) return finish(e, in, type, add_to_odd(e, e.b.CreateFMul(a, c), d));
-    V product = e.b.CreateFMul(e.to_f64(a), e.to_f64(c));
-    return finish(e, in, type, narrow_to_odd(e, add_to_odd(e, product, e.to_f64(d))));
+    V result = fused(e, in, type, x);
+    if (!in.has(Modifier::oob)) return result;
+    // Tensor copies fill what is out of bounds with this NaN; a product with it counts nothing.
+    V outside = e.constant(16, 0xffff);
+    V any = e.b.CreateOr(e.b.CreateICmpEQ(x[0], outside), e.b.CreateICmpEQ(x[1], outside));
+    return e.select(any, e.constant(16, 0), result);
   });
 }
 
@@ -204,7 +212,7 @@ V f32_to_half(Lanes& l, Type type, V real, Round round) {
 
 Handler find_half(const Instruction& in) {
   bool known = in.type_count == 1 && (is_half(in.type()) || is_packed_half(in.type()));
-  if (!known || in.has(Modifier::oob)) return nullptr;
+  if (!known) return nullptr;
   switch (in.opcode) {
     case Opcode::add:
     case Opcode::sub:

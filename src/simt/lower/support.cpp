@@ -113,6 +113,7 @@ bool is_supported(const ptx::Module& module, const Instruction& instruction) {
     case Opcode::createpolicy:
     case Opcode::griddepcontrol:
     case Opcode::brkpt:
+    case Opcode::setmaxnreg:
     case Opcode::mov:
     case Opcode::cvta:
     case Opcode::bar:

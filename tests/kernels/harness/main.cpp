@@ -1,10 +1,13 @@
-// Runs the kernel tests on the device KM_TEST_DEVICE names. --gtest_filter=Group.name picks some.
+// Runs the kernel tests on the device KM_TEST_DEVICE names. --gtest_filter=Group.name picks some;
+// --write-forms renews tested_forms.txt.
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include "harness/coverage.h"
 #include "harness/session.h"
 
 namespace {
@@ -29,5 +32,16 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "skipped: this processor lacks %s\n", std::getenv("KM_CPU_ISA"));
     return kSkipped;
   }
-  return RUN_ALL_TESTS();
+  const bool write_forms = argc == 2 && std::strcmp(argv[1], "--write-forms") == 0;
+  auto* coverage = new km::kernels::Coverage;  // the list of listeners owns it
+  testing::UnitTest::GetInstance()->listeners().Append(coverage);
+  km::kernels::on_kernel_run = [coverage](const std::string& ptx, const char* kernel) {
+    coverage->note(ptx, kernel);
+  };
+  const int status = RUN_ALL_TESTS();
+  km::kernels::on_kernel_run = nullptr;
+  if (write_forms) coverage->write(KM_TESTED_FORMS, KM_COMPARED_FORMS);
+  const std::vector<std::string> missing = coverage->differences(KM_TESTED_FORMS);
+  for (const std::string& line : missing) std::printf("%s\n", line.c_str());
+  return missing.empty() ? status : 1;
 }

@@ -177,6 +177,7 @@ std::vector<std::string> Module::kernel_names() {
 }
 
 Module::Launch::Launch(Module& module, const char* kernel, const Shape& shape) : module_(module) {
+  if (on_kernel_run) on_kernel_run(module.ptx_, kernel);
   require(km_launch_create(module.session_.stream(), module.function(kernel), &launch_), kernel);
   require(km_launch_set_grid(launch_, shape.grid.x, shape.grid.y, shape.grid.z), kernel);
   require(km_launch_set_block(launch_, shape.block.x, shape.block.y, shape.block.z), kernel);
@@ -234,7 +235,7 @@ std::unique_ptr<Module> Session::ptx_text(const std::string& text, const std::st
   km_module module{};
   require(km_module_load_ptx(context_, text.data(), text.size(), name.c_str(), &module),
           name.c_str());
-  return std::make_unique<Module>(*this, module);
+  return std::make_unique<Module>(*this, module, text);
 }
 
 Module& Session::cuda(const std::string& file, const std::vector<std::string>& options) {

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <kernelmill/c_api.h>
@@ -81,7 +83,8 @@ class Buffer : public RawBuffer {
 
 class Module {
  public:
-  Module(Session& session, km_module module) : session_(session), module_(module) {}
+  Module(Session& session, km_module module, std::string ptx)
+      : session_(session), module_(module), ptx_(std::move(ptx)) {}
   ~Module();
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
@@ -129,6 +132,7 @@ class Module {
 
   Session& session_;
   km_module module_;
+  std::string ptx_;
   std::map<std::string, km_function> functions_;
 };
 
@@ -166,6 +170,9 @@ class Session {
   std::string output_;
   std::map<std::string, std::unique_ptr<Module>> modules_;
 };
+
+/// Called before each launch with the PTX of its module; may be empty.
+inline std::function<void(const std::string& ptx, const char* kernel)> on_kernel_run;
 
 /// The session that tests share; tests that make a kernel fault open one of their own.
 Session& session();

@@ -1,5 +1,6 @@
 // Compares the engine with the reference, every variant of every computing instruction:
 //   km_conformance [--every=N] [--inputs=N] [--seed=N] [--filter=TEXT] [--write-refused]
+//   km_conformance --write-compared
 // --every takes one variant in N, another one for each seed. Exits with 77 where the machine lacks
 // the vector instructions that KM_CPU_ISA asks for.
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "compared.h"
 #include "harness/session.h"
 #include "refused.h"
 #include "runner.h"
@@ -17,7 +19,7 @@ namespace {
 struct Options {
   uint64_t every = 1, inputs = 1024, seed = 1;
   std::string filter;
-  bool write_refused = false;
+  bool write_refused = false, write_compared = false;
 };
 
 bool read_number(const char* argument, const char* name, uint64_t& value) {
@@ -33,6 +35,7 @@ Options read_options(int count, char** arguments) {
     const char* argument = arguments[i];
     if (std::strncmp(argument, "--filter=", 9) == 0) options.filter = argument + 9;
     if (std::strcmp(argument, "--write-refused") == 0) options.write_refused = true;
+    if (std::strcmp(argument, "--write-compared") == 0) options.write_compared = true;
     const bool known = read_number(argument, "--every=", options.every) ||
                        read_number(argument, "--inputs=", options.inputs) ||
                        read_number(argument, "--seed=", options.seed);
@@ -44,8 +47,8 @@ Options read_options(int count, char** arguments) {
   return options;
 }
 
-std::vector<Variant> chosen_variants(const Options& options) {
-  std::vector<Variant> all = all_variants(), chosen;
+std::vector<Variant> chosen_variants(std::vector<Variant> all, const Options& options) {
+  std::vector<Variant> chosen;
   for (size_t i = 0; i < all.size(); ++i) {
     const bool named = all[i].text.find(options.filter) != std::string::npos;
     if (named && (i + options.seed) % options.every == 0) chosen.push_back(std::move(all[i]));
@@ -53,16 +56,26 @@ std::vector<Variant> chosen_variants(const Options& options) {
   return chosen;
 }
 
+void append(std::vector<std::string>& lines, const std::vector<std::string>& more) {
+  lines.insert(lines.end(), more.begin(), more.end());
+}
+
 int run(const Options& options) {
-  const std::vector<Variant> variants = chosen_variants(options);
+  const std::vector<Variant> all = all_variants();
+  const std::set<std::string> compared = compared_forms(all, KM_REFUSED_FORMS);
+  if (options.write_compared) {
+    write_compared_forms(compared, KM_COMPARED_FORMS);
+    return 0;
+  }
+  const std::vector<Variant> variants = chosen_variants(all, options);
   const Report report = run_variants(variants, options.inputs, options.seed);
   std::vector<std::string> failures = report.mismatches;
   const RefusedList refused(variants, report.refused);
   if (options.write_refused) {
     refused.write(KM_REFUSED_FORMS);
   } else {
-    const auto differences = refused.differences(KM_REFUSED_FORMS);
-    failures.insert(failures.end(), differences.begin(), differences.end());
+    append(failures, refused.differences(KM_REFUSED_FORMS));
+    append(failures, compared_differences(compared, KM_COMPARED_FORMS));
   }
   for (const std::string& line : failures) std::printf("%s\n", line.c_str());
   std::printf("%llu variants, %llu results compared, %zu refused, %zu failures\n",

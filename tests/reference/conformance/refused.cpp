@@ -3,9 +3,8 @@
 #include <fstream>
 
 namespace km::reference {
-namespace {
 
-std::set<std::string> read(const std::string& path) {
+std::set<std::string> read_list(const std::string& path) {
   std::ifstream file(path);
   std::set<std::string> lines;
   for (std::string line; std::getline(file, line);) {
@@ -13,8 +12,6 @@ std::set<std::string> read(const std::string& path) {
   }
   return lines;
 }
-
-}  // namespace
 
 RefusedList::RefusedList(const std::vector<Variant>& tried,
                          const std::vector<const Variant*>& refused)
@@ -35,7 +32,7 @@ void RefusedList::write(const std::string& path) const {
 }
 
 std::vector<std::string> RefusedList::differences(const std::string& path) const {
-  const std::set<std::string> listed = read(path);
+  const std::set<std::string> listed = read_list(path);
   std::vector<std::string> lines;
   for (const Variant& variant : tried_) {
     const bool expected = listed.count(variant.form) || listed.count(variant.mnemonic);

@@ -10,6 +10,9 @@
 
 namespace km::reference {
 
+/// The lines of a file, without comments.
+std::set<std::string> read_list(const std::string& path);
+
 class RefusedList {
  public:
   RefusedList(const std::vector<Variant>& tried, const std::vector<const Variant*>& refused);

@@ -3,6 +3,7 @@
 #include "ptx/forms.h"
 #include "ptx/names.h"
 #include "support.h"
+#include "support/form_example.h"
 
 namespace km::ptx::test {
 namespace {
@@ -29,112 +30,6 @@ TEST(Table, NamesAreFoundAgain) {
   EXPECT_EQ(text_of(Opcode::and_), "and");
   EXPECT_FALSE(find_type("none"));
 }
-
-TEST(Table, CoverageListsEveryForm) {
-  std::string table = coverage_table();
-  size_t rows = 0;
-  for (size_t at = table.find("\n| `"); at != table.npos; at = table.find("\n| `", at + 1)) ++rows;
-  EXPECT_EQ(rows, all_forms().size());
-  EXPECT_NE(table.find("`d:b32\\|p?, a:b32"), std::string::npos) << "bars are escaped";
-  EXPECT_NE(table.find("| `lop3.b32` |"), std::string::npos);
-}
-
-/// Makes an instruction of a form: with every optional modifier, or with none.
-class Example {
- public:
-  Example(const Form& form, bool full) : form_(form), full_(full) {}
-
-  std::string text() {
-    std::string mnemonic(text_of(form_.opcode));
-    for (const SyntaxGroup& group : form_.groups) {
-      if (group.optional && !full_) continue;
-      if (!group.types.empty()) {
-        Type type = group.types.front();
-        instruction_.types[instruction_.type_count++] = type;
-        mnemonic += "." + std::string(text_of(type));
-        continue;
-      }
-      Modifier modifier = choose(group);
-      add(modifier);
-      mnemonic += "." + std::string(text_of(modifier));
-    }
-    std::string operands;
-    for (const OperandSpec& spec : form_.operands) {
-      if (spec.needs && !instruction_.has(*spec.needs)) continue;
-      if (spec.optional && !full_) continue;
-      operands += (operands.empty() ? " " : ", ") + operand(spec);
-    }
-    return mnemonic + operands;
-  }
-
- private:
-  /// A second group of the same modifiers takes its last one, so that both stay apart.
-  Modifier choose(const SyntaxGroup& group) {
-    return instruction_.has(group.modifiers.front()) ? group.modifiers.back()
-                                                     : group.modifiers.front();
-  }
-
-  void add(Modifier modifier) {
-    auto bit = static_cast<uint32_t>(modifier);
-    instruction_.modifier_bits[bit / 64] |= uint64_t{1} << (bit % 64);
-    instruction_.modifiers.push_back(modifier);
-  }
-
-  std::string operand(const OperandSpec& spec) {
-    switch (spec.shape) {
-      case OperandShape::address:
-        return "[%rd1+8]";
-      case OperandShape::tuple:
-        return "[%rd2, {%r1, %r2}]";
-      case OperandShape::label:
-        return "L";
-      case OperandShape::table:
-        return "T";
-      case OperandShape::call:
-        return "f";
-      case OperandShape::value:
-        break;
-    }
-    std::string text = value(spec);
-    return spec.pair ? text + "|%p2" : text;
-  }
-
-  std::string value(const OperandSpec& spec) {
-    if (spec.rule == TypeRule::immediate) return "1";
-    uint32_t elements = element_count(spec, instruction_);
-    bool split = spec.rule == TypeRule::split;
-    if (split) elements = 2;
-    std::string one = name(spec, operand_type(spec, instruction_, elements));
-    bool vector = elements > 1 || spec.count_rule == CountRule::exact;
-    if (!vector) return one;
-    std::string text = "{" + one;
-    for (uint32_t i = 1; i < elements; ++i) text += ", " + one;
-    return text + "}";
-  }
-
-  static std::string name(const OperandSpec& spec, Type type) {
-    if (spec.rule == TypeRule::pointer) return "%rd3";
-    if (type == Type::pred) return spec.may_negate ? "!%p1" : "%p1";
-    if (type == Type::f32) return "%f1";
-    if (type == Type::f64) return "%fd1";
-    switch (size_bits(type)) {
-      case 8:
-        return "%b1";
-      case 16:
-        return "%rs1";
-      case 64:
-        return "%rd1";
-      case 128:
-        return "%rq1";
-      default:
-        return "%r1";
-    }
-  }
-
-  const Form& form_;
-  const bool full_;
-  Instruction instruction_;
-};
 
 std::string with_targets(const std::string& instruction) {
   std::string text = kernel("L:\nT: .branchtargets L;\n" + instruction + ";");

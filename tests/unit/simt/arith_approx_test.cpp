@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "ptx/approx.h"
+#include "support/native_ops.h"
 #include "unit/simt/arith_harness.h"
 
 namespace km::simt::arith {
@@ -14,92 +15,7 @@ namespace {
 
 using In = std::span<const uint64_t>;
 
-/// The operations of ptx::Approx on plain numbers.
-struct ScalarOps {
-  using F32 = float;
-  using F64 = double;
-  using I32 = uint32_t;
-  using I64 = uint64_t;
-  using Bool = bool;
-
-  float f(float x) { return x; }
-  double d(double x) { return x; }
-  uint32_t i(uint32_t x) { return x; }
-  uint64_t i64(uint64_t x) { return x; }
-  template <class T>
-  T add(T a, T b) {
-    return a + b;
-  }
-  template <class T>
-  T sub(T a, T b) {
-    return a - b;
-  }
-  template <class T>
-  T mul(T a, T b) {
-    return a * b;
-  }
-  template <class T>
-  T div(T a, T b) {
-    return a / b;
-  }
-  template <class T>
-  T fma(T a, T b, T c) {
-    return std::fma(a, b, c);
-  }
-  template <class T>
-  T sqrt(T a) {
-    return std::sqrt(a);
-  }
-  float flush(float a) { return std::fabs(a) < 0x1p-126f ? std::copysign(0.0f, a) : a; }
-  double flush(double a) { return std::fabs(a) < 0x1p-1022 ? std::copysign(0.0, a) : a; }
-  float round(float a) { return std::nearbyint(a); }
-  template <class T>
-  T iadd(T a, T b) {
-    return a + b;
-  }
-  template <class T>
-  T isub(T a, T b) {
-    return a - b;
-  }
-  template <class T>
-  T iand(T a, T b) {
-    return a & b;
-  }
-  template <class T>
-  T ior(T a, T b) {
-    return a | b;
-  }
-  template <class T>
-  T ixor(T a, T b) {
-    return a ^ b;
-  }
-  uint32_t shl(uint32_t a, unsigned n) { return a << n; }
-  uint32_t sar(uint32_t a, unsigned n) {
-    return static_cast<uint32_t>(static_cast<int32_t>(a) >> n);
-  }
-  uint32_t bits(float a) { return std::bit_cast<uint32_t>(a); }
-  uint64_t bits(double a) { return std::bit_cast<uint64_t>(a); }
-  float real(uint32_t a) { return std::bit_cast<float>(a); }
-  double real(uint64_t a) { return std::bit_cast<double>(a); }
-  float from_int(uint32_t a) { return static_cast<float>(static_cast<int32_t>(a)); }
-  template <class T>
-  bool less(T a, T b) {
-    return a < b;
-  }
-  template <class T>
-  bool equal(T a, T b) {
-    return a == b;
-  }
-  template <class T>
-  bool is_zero(T a) {
-    return a == 0;
-  }
-  template <class T>
-  T select(bool c, T a, T b) {
-    return c ? a : b;
-  }
-};
-
+using ScalarOps = support::NativeOps;
 using Scalar = ptx::Approx<ScalarOps>;
 
 float as_float(uint64_t word) { return std::bit_cast<float>(static_cast<uint32_t>(word)); }
