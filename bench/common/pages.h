@@ -21,7 +21,7 @@ class Pages {
   }
   /// With `make(i)` for each element.
   template <class Make>
-  Pages(uint64_t count, const Make& make) : Pages(count) {
+  Pages(uint64_t count, Make make) : Pages(count) {
     for (uint64_t i = 0; i < count; ++i) data_[i] = make(i);
   }
   ~Pages() { std::free(data_); }
@@ -45,13 +45,13 @@ class RandomFloats {
  public:
   RandomFloats(uint64_t seed, float low, float high)
       : state_(seed * 0x9E3779B97F4A7C15u + 1), low_(low), high_(high) {}
-  float operator()(uint64_t) const {
+  float operator()(uint64_t) {
     state_ = state_ * 6364136223846793005u + 1442695040888963407u;
     return low_ + (high_ - low_) * static_cast<float>(state_ >> 40) * 0x1p-24f;
   }
 
  private:
-  mutable uint64_t state_;
+  uint64_t state_;
   float low_, high_;
 };
 

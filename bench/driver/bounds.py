@@ -59,3 +59,21 @@ MANDELBROT = Bound("multiply-add pipes x lane efficiency", _probes("fma"),
 
 MULTIPLY_ADDS = Bound("multiply-add pipes", _probes("fma"),
                       lambda probe, _facts: 2 * probe["fma"])
+
+# Each byte is one locked addition.
+LOCKED_ADDS = Bound("rate of locked additions", _probes("locked_add"),
+                    lambda probe, _facts: probe["locked_add"])
+
+
+def fast_math(benchmark, size):
+    """The OpenMP contestant with fast-math, which calls libmvec."""
+    return Bound("libmvec, fast-math", {"libmvec": ("openmp_fast", benchmark, size)},
+                 lambda probe, _facts: probe["libmvec"])
+
+
+def spmv(rows):
+    """Memory, or the rate of gathers from a vector as long as the matrix has rows."""
+    probes = {**triad(64 << 20).probes, **_probes("gather", size=rows)}
+    return Bound("STREAM triad or gathers", probes, lambda probe, facts: min(
+        max(probe["triad"], probe["triad_streaming"]),
+        probe["gather"] * facts["bytes_per_gather"]))
