@@ -35,7 +35,8 @@ fuzz: ## random kernels, engine against interpreter, for MINUTES (SEED picks the
 fuzz-parser: ## random text on the parser and verifier, for MINUTES
 	@scripts/fuzz.sh parser $(MINUTES) $(SEED)
 
-bench: ## compares with PoCL and OpenMP (KERNELS=a,b and QUICK=1 narrow it)
+bench: ## compares with PoCL, Intel's OpenCL, OpenMP (KERNELS=a,b and QUICK=1 narrow it)
+	@scripts/setup.sh bench
 	@scripts/build.sh $(PRESET) kernelmill kernelmill-cpu kernelmill_bench
 	@bench/run.py --build $(BUILD)
 

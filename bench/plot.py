@@ -24,7 +24,6 @@ def speed(row):
 
 
 def save(figure, path):
-    figure.tight_layout()
     figure.savefig(path, metadata={"Date": None})
     pyplot.close(figure)
     print(f"written: {path}")
@@ -38,7 +37,7 @@ def draw_speeds(results, path):
     names = [name for name in COLOURS if any(row["contestant"] == name for row in rows)]
     if not kernels:
         return
-    figure, axes = pyplot.subplots(figsize=(1.5 + 0.8 * len(kernels), 5))
+    figure, axes = pyplot.subplots(layout="constrained", figsize=(1.5 + 0.8 * len(kernels), 5))
     width = 0.8 / len(names)
     for i, name in enumerate(names):
         bars = [(kernels.index(row["kernel"]) + (i + 0.5) * width - 0.4,
@@ -60,7 +59,7 @@ def draw_sizes(results, kernel, path):
               if point["kernel"] == kernel and point["elements"] is not None]
     if not points:
         return
-    figure, axes = pyplot.subplots(figsize=(6, 4))
+    figure, axes = pyplot.subplots(layout="constrained", figsize=(6, 4))
     for name, colour in COLOURS.items():
         line = sorted((p["elements"], p["median"]) for p in points if p["contestant"] == name)
         if line:
@@ -82,7 +81,7 @@ def draw_threads(results, path):
     kernels = list(dict.fromkeys(point["kernel"] for point in single))
     if not kernels:
         return
-    figure, axes = pyplot.subplots(figsize=(1.5 + 0.6 * len(kernels), 4))
+    figure, axes = pyplot.subplots(layout="constrained", figsize=(1.5 + 0.6 * len(kernels), 4))
     for name, colour in COLOURS.items():
         line = [(kernels.index(p["kernel"]), rows[p["kernel"], name] / speed(p))
                 for p in single if p["contestant"] == name and (p["kernel"], name) in rows]

@@ -23,6 +23,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default="build/release", help="the build folder")
+    parser.add_argument("--deps", default=ROOT / ".deps", type=Path, help="what set-up has brought")
     parser.add_argument("--output", help="results file (default: build/bench/results.json)")
     parser.add_argument("--table", metavar="FILE",
                         help="also put the table into this Markdown file, under the machine's name")
@@ -61,8 +62,11 @@ def main():
     arguments = parse_arguments()
     quick = is_set("QUICK")
     threads = int(os.environ.get("THREADS", len(os.sched_getaffinity(0))))
-    bench = Bench(ROOT, Path(arguments.build).resolve(), threads, 3 if quick else 15,
-                  0.05 if quick else 0.2)
+    bench = Bench(arguments.deps.resolve(), Path(arguments.build).resolve(), threads,
+                  3 if quick else 15, 0.05 if quick else 0.2)
+    for team in bench.teams:
+        if not team.settings:
+            say(f"without {team.title}: set-up has not brought it")
     rows, other_rows = run_all(bench, quick)
     if rows:
         print(table.as_text(rows, bench.teams, machine.line(threads, quick)))

@@ -3,6 +3,7 @@
 # sudo), wheels into .deps/, Rust and Go only where PATH has none that is new enough. Does nothing,
 # quickly, when all of it is there.
 # SETUP=0 skips it, for machines that are looked after in another way.
+# `setup.sh bench` puts in place what only benchmarks need.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -30,7 +31,8 @@ wanted_packages() {
   fi
 }
 
-# The lines "PACKAGE=VERSION" of the packages that are not installed in the version asked for.
+# The lines "PACKAGE=VERSION" of those of wanted_packages' lines, read from standard input, that are
+# not installed in the version asked for.
 missing_packages() {
   local -A installed=()
   local package version status wanted
@@ -40,7 +42,7 @@ missing_packages() {
   while read -r package wanted; do
     # shellcheck disable=SC2053  # the version is a pattern
     [[ ${installed[$package]:-} == $wanted ]] || printf '%s=%s\n' "$package" "$wanted"
-  done < <(wanted_packages)
+  done
 }
 
 as_root() {
@@ -87,12 +89,13 @@ install_packages() {
   apt install -y --no-install-recommends "$@" >/dev/null || explain_packages "$@"
 }
 
+# setup_debian LINES: the packages that the lines "PACKAGE VERSION" name.
 setup_debian() {
   local missing=()
   if command -v dpkg-query >/dev/null; then
-    mapfile -t missing < <(missing_packages)
+    mapfile -t missing < <(missing_packages <<<"$1")
   else
-    mapfile -t missing < <(wanted_packages | tr ' ' '=')
+    mapfile -t missing < <(tr ' ' '=' <<<"$1")
   fi
   install_packages "${missing[@]}"
 }
@@ -112,36 +115,38 @@ python_with_pip() {
   printf '/usr/bin/python3\n'
 }
 
+# fetch_wheels KIND FOLDER: the wheels of a kind, unpacked into FOLDER/tree.
 fetch_wheels() {
-  local python=$1 folder=$2 name
-  name=$(awk '$1 == "wheel" {printf "%s==%s ", $2, $3}' "$versions")
-  say "fetching $name"
-  awk '$1 == "wheel" {print $2 "==" $3 " --hash=sha256:" $4}' "$versions" >"$folder/wheels.txt"
+  local kind=$1 folder=$2 python wheel
+  python=$(python_with_pip)
+  say "fetching $(awk -v k="$kind" '$1 == k {printf "%s==%s ", $2, $3}' "$versions")"
+  awk -v k="$kind" '$1 == k {print $2 "==" $3 " --hash=sha256:" $4}' "$versions" \
+    >"$folder/wheels.txt"
   "$python" -m pip download --quiet --no-deps --only-binary=:all: --require-hashes \
-    --disable-pip-version-check --retries 5 -r "$folder/wheels.txt" -d "$folder" ||
-    die "cannot fetch $name: check the network; or set KM_NVRTC to a folder with libnvrtc.so" \
-      "(CUDA 11 to 13) and run with SETUP=0"
+    --disable-pip-version-check --retries 5 -r "$folder/wheels.txt" -d "$folder" || return 1
+  mkdir "$folder/tree"
+  for wheel in "$folder"/*.whl; do
+    "$python" -m zipfile -e "$wheel" "$folder/tree" || return 1
+  done
 }
 
 setup_wheels() {
-  local stamp=$deps/versions.stamp wanted python work
+  local stamp=$deps/versions.stamp wanted work
   wanted=$(awk '$1 == "wheel" {print $2, $3, $4}' "$versions")
   if [[ -f $stamp && $(<"$stamp") == "$wanted" ]]; then
     return
   fi
-  python=$(python_with_pip)
   mkdir -p "$deps"
   work=$(mktemp -d "$deps/fetch.XXXXXX")
   # shellcheck disable=SC2064  # the folder's name is to be expanded now
   trap "rm -rf '$work'" EXIT
-  fetch_wheels "$python" "$work"
-  mkdir "$work/tree"
-  for wheel in "$work"/*.whl; do
-    "$python" -m zipfile -e "$wheel" "$work/tree"
-  done
+  fetch_wheels wheel "$work" ||
+    die "cannot fetch these wheels: check the network; or set KM_NVRTC to a folder with" \
+      "libnvrtc.so (CUDA 11 to 13) and run with SETUP=0"
   find "$work/tree" -name '*.a' -delete
   # Whatever an earlier set-up left goes, and only a complete tree takes its place.
-  find "$deps" -mindepth 1 -maxdepth 1 ! -path "$work" ! -path "$tools" -exec rm -rf {} +
+  find "$deps" -mindepth 1 -maxdepth 1 ! -path "$work" ! -path "$tools" ! -path "$deps/bench" \
+    -exec rm -rf {} +
   mv "$work/tree"/* "$deps"/
   printf '%s\n' "$wanted" >"$stamp"
 }
@@ -205,9 +210,46 @@ setup_crates() {
   printf '%s\n' "$wanted" >"$stamp"
 }
 
+# --- Benchmarks --------------------------------------------------------------------------------
+
+# Intel's CPU runtime for OpenCL into .deps/bench/intel: lib/, and vendors/ for OpenCL's loader.
+# Benchmarks do without it where it cannot be had.
+setup_intel() {
+  local folder=$deps/bench/intel wanted work
+  wanted=$(awk '$1 == "intel" {print $2, $3, $4}' "$versions")
+  if [[ -f $folder/versions.stamp && $(<"$folder/versions.stamp") == "$wanted" ]]; then
+    return
+  fi
+  mkdir -p "$deps/bench"
+  work=$(mktemp -d "$deps/bench/fetch.XXXXXX")
+  # shellcheck disable=SC2064  # the folder's name is to be expanded now
+  trap "rm -rf '$work'" EXIT
+  if ! fetch_wheels intel "$work"; then
+    say "cannot fetch Intel's runtime for OpenCL: benchmarks run without it"
+    return 0
+  fi
+  mkdir -p "$work/intel/vendors"
+  cp -r "$work/tree"/*.data/data/lib "$work/intel"
+  # Debian's loader of OpenCL serves all platforms; the other is of no use here.
+  rm -f "$work/intel/lib"/libOpenCL.so* "$work/intel/lib/icx-lto.so"
+  printf 'libintelocl.so\n' >"$work/intel/vendors/intel.icd"
+  printf '%s\n' "$wanted" >"$work/intel/versions.stamp"
+  rm -rf "$folder"
+  mv "$work/intel" "$folder"
+}
+
+setup_bench() {
+  setup_debian "$(awk '$1 == "bench" {print $2, $3}' "$versions")"
+  setup_intel
+}
+
 main() {
   [[ ${SETUP:-1} == 0 ]] && return
-  setup_debian
+  if [[ ${1:-} == bench ]]; then
+    setup_bench
+    return
+  fi
+  setup_debian "$(wanted_packages)"
   setup_wheels
   setup_tools
   setup_crates

@@ -19,15 +19,14 @@ class Team:
     settings: tuple = ({},)
 
 
-def teams(root):
+def teams(deps):
     """All of them, in the order of the table. OpenCL's loader is shown one platform at a time."""
-    intel = Path(root) / ".deps" / "bench" / "intel"
     pocl = {"OCL_ICD_VENDORS": "/etc/OpenCL/vendors/pocl.icd"}
     return (
         Team("kernelmill", "Kernelmill", "kernelmill"),
         Team("pocl", "PoCL", "opencl",
              tuple({**pocl, "POCL_WORK_GROUP_METHOD": method} for method in ("auto", "loopvec"))),
-        Team("intel", "Intel OpenCL", "opencl", intel_settings(intel)),
+        Team("intel", "Intel OpenCL", "opencl", intel_settings(deps / "bench" / "intel")),
         Team("openmp", "OpenMP", "openmp"),
         Team("spmd", "SPMD model", "spmd"),
         Team("openmp_fast", "OpenMP fast-math", "openmp_fast"),

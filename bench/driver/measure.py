@@ -12,8 +12,8 @@ def say(text):
 
 
 class Bench:
-    def __init__(self, root, build, threads, repeats, least_seconds):
-        self.root = root
+    def __init__(self, deps, build, threads, repeats, least_seconds):
+        self.deps = deps
         self.build = build
         self.programs = Path(build) / "bench"
         self.threads = threads
@@ -21,7 +21,7 @@ class Bench:
         self.least_seconds = least_seconds
         self.cpus = cpus_for(threads)
         self.environment = environment_for(threads, self.programs)
-        self.teams = teams(root)
+        self.teams = teams(deps)
         self._lists = {}
 
     def has(self, program, benchmark):

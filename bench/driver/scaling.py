@@ -6,8 +6,8 @@ from driver.measure import Bench, rows_of, say
 def run(bench, names):
     """Points for results.json: rows with the size, the number of elements and of threads."""
     points = []
-    few = Bench(bench.root, bench.build, bench.threads, 3, bench.least_seconds / 4)
-    single = Bench(bench.root, bench.build, 1, 3, bench.least_seconds / 4)
+    few = Bench(bench.deps, bench.build, bench.threads, 3, bench.least_seconds / 4)
+    single = Bench(bench.deps, bench.build, 1, 3, bench.least_seconds / 4)
     for name, kernel in KERNELS.items():
         if name not in names:
             continue
