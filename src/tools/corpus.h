@@ -12,7 +12,8 @@ namespace km::tools {
 using Json = nlohmann::ordered_json;
 
 /// {"file", "compiled", "loaded", "ms", "reason"?, "forms": [..], "kernels": [{"name", "made",
-/// "mode"?, "ms", "reason"?}]}. Nothing of the file is run.
+/// "mode"?, "ms", "cpu_ms", "reason"?}]}: times passed and processor times. Nothing of the file is
+/// run.
 Json examine_file(const std::string& path, const CompileOptions& options, const std::string& device,
                   uint32_t block_size);
 

@@ -1,5 +1,6 @@
 // One file of a corpus: compiled, loaded, and machine code made for each of its kernels.
 #include <algorithm>
+#include <ctime>
 #include <set>
 #include <sstream>
 
@@ -61,6 +62,9 @@ int64_t attribute_of(km_function function, km_function_attribute attribute) {
   return km_function_attribute_get(function, attribute, &value) == KM_SUCCESS ? value : 0;
 }
 
+/// Of all threads of this process, which examines one file.
+double processor_ms() { return 1e3 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
 /// Kernels with launch bounds get blocks that they allow.
 Json examine_kernel(km_module module, uint32_t index, uint32_t block_size) {
   Json result;
@@ -71,6 +75,7 @@ Json examine_kernel(km_module module, uint32_t index, uint32_t block_size) {
   Function function;
   Status status = check(km_module_function(module, name.c_str(), function.out()));
   const Stopwatch watch;
+  const double start_ms = processor_ms();
   if (status) {
     const int64_t most = attribute_of(function.get(), KM_FUNCTION_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
     const auto threads = std::min(block_size, static_cast<uint32_t>(std::max<int64_t>(most, 1)));
@@ -81,6 +86,7 @@ Json examine_kernel(km_module module, uint32_t index, uint32_t block_size) {
   }
   result["made"] = static_cast<bool>(status);
   result["ms"] = watch.elapsed_ms();
+  result["cpu_ms"] = processor_ms() - start_ms;
   if (!status) result["reason"] = status.error().message;
   return result;
 }

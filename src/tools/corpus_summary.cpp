@@ -35,6 +35,14 @@ double quantile(const std::vector<double>& sorted, double share) {
   return sorted[std::min(index, sorted.size() - 1)];
 }
 
+Json quantiles(std::vector<double> times) {
+  std::sort(times.begin(), times.end());
+  return {{"p50", quantile(times, 0.5)},
+          {"p90", quantile(times, 0.9)},
+          {"p99", quantile(times, 0.99)},
+          {"max", times.empty() ? 0 : times.back()}};
+}
+
 Json by_count(const std::map<std::string, uint64_t>& counts) {
   std::vector<std::pair<std::string, uint64_t>> list(counts.begin(), counts.end());
   std::stable_sort(list.begin(), list.end(),
@@ -47,7 +55,7 @@ Json by_count(const std::map<std::string, uint64_t>& counts) {
 struct Totals {
   uint64_t files = 0, compiled = 0, loaded = 0, kernels = 0, made = 0;
   std::map<std::string, uint64_t> sources, reasons, forms, modes;
-  std::vector<double> times_ms;
+  std::vector<double> times_ms, processor_ms;
 
   void add(const Json& file) {
     ++files;
@@ -62,6 +70,7 @@ struct Totals {
       ++kernels;
       made += kernel["made"].get<bool>();
       times_ms.push_back(kernel["ms"].get<double>());
+      processor_ms.push_back(kernel["cpu_ms"].get<double>());
       if (kernel.contains("reason")) ++reasons[general(kernel["reason"].get<std::string>())];
       const int64_t mode = kernel.value("mode", int64_t{0});
       if (mode >= 1 && mode <= 3) ++modes[std::string(1, static_cast<char>('a' + mode - 1))];
@@ -88,8 +97,6 @@ void print_reasons(const char* title, const Json& reasons) {
 Json sum_up(const std::vector<Json>& files) {
   Totals totals;
   for (const Json& file : files) totals.add(file);
-  auto& times = totals.times_ms;
-  std::sort(times.begin(), times.end());
   return {{"files", totals.files},
           {"files_compiled", totals.compiled},
           {"files_loaded", totals.loaded},
@@ -97,11 +104,8 @@ Json sum_up(const std::vector<Json>& files) {
           {"kernels_made", totals.made},
           {"modes", by_count(totals.modes)},
           {"opcode_forms", by_count(totals.forms)},
-          {"kernel_ms",
-           {{"p50", quantile(times, 0.5)},
-            {"p90", quantile(times, 0.9)},
-            {"p99", quantile(times, 0.99)},
-            {"max", times.empty() ? 0 : times.back()}}},
+          {"kernel_ms", quantiles(std::move(totals.times_ms))},
+          {"kernel_cpu_ms", quantiles(std::move(totals.processor_ms))},
           {"failures", by_count(totals.reasons)},
           {"sources_refused", by_count(totals.sources)}};
 }

@@ -54,6 +54,7 @@ class Corpus(Case):
         self.assertEqual((summary["files"], summary["files_loaded"], summary["kernels_made"]),
                          (5, 2, 3))
         self.assertIn("atom.global.cas.b32", summary["opcode_forms"])
+        self.assertGreater(summary["kernel_cpu_ms"]["p50"], 0)
         by_name = {file["file"]: file for file in answer["files"]}
         fetch = by_name["kernels/inner/fetch.ptx"]
         self.assertFalse(fetch["loaded"])
