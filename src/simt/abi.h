@@ -24,6 +24,8 @@ enum class FaultKind : uint32_t {
   illegal_address = 3,  // found by a software check, not by a signal
   assertion = 4,
   stopped = 5,
+  stack_overflow = 6,
+  no_function = 7,  // a call through a pointer that holds none
 };
 
 /// One of the accesses that checked code tests together.

@@ -88,6 +88,12 @@ Result<Kernel> build_kernel(const ptx::Module& module, const ptx::Function& func
 /// The text KM_DUMP=ir prints.
 std::string dump(const Kernel& kernel);
 
+/// The registers that an instruction's operands name, each once; its guard is not among them.
+struct RegisterUse {
+  std::vector<ptx::RegisterId> reads, writes;
+};
+RegisterUse registers_of(const ptx::Function& function, const ptx::Instruction& instruction);
+
 // What the engine must know of opcodes before lowering (opcodes.cpp).
 bool writes_first_operand(const ptx::Instruction& instruction);
 /// Touches memory, other lanes, the block or time: never guarded by a select.

@@ -172,17 +172,19 @@ Status ProgramImpl::collect_variables() {
 Status ProgramImpl::collect_addresses() {
   for (uint32_t id = 0; id < module_->symbols.size(); ++id) {
     if (variable_of_symbol_[id] == kNone) continue;
+    Variable& variable = variables_[variable_of_symbol_[id]];
     for (const auto& relocation : module_->symbols[id].relocations) {
+      const ptx::Symbol& named = module_->symbols[relocation.symbol];
       const uint32_t target = variable_of_symbol_[relocation.symbol];
+      if (named.is_function) continue;  // a number, among the data already
       if (target == kNone) {
         return make_error(KM_ERROR_UNSUPPORTED_PTX,
                           "%s:%u: the initial value of '%s' holds the address of '%s', which is "
-                          "not a variable in .global or .const space",
+                          "not a function or a variable in .global or .const space",
                           module_->name.c_str(), module_->symbols[id].location.line,
-                          module_->symbols[id].name.c_str(),
-                          module_->symbols[relocation.symbol].name.c_str());
+                          variable.name.c_str(), named.name.c_str());
       }
-      variables_[variable_of_symbol_[id]].addresses.push_back(
+      variable.addresses.push_back(
           {relocation.offset, target, relocation.addend, relocation.size_bytes});
     }
   }

@@ -18,11 +18,8 @@ void add_register(std::vector<RegisterId>& list, RegisterId reg) {
   }
 }
 
-struct Registers {
-  std::vector<RegisterId> reads, writes;
-};
-
-void collect(const ptx::Function& function, const Operand& operand, bool written, Registers& out) {
+void collect(const ptx::Function& function, const Operand& operand, bool written,
+             RegisterUse& out) {
   switch (operand.kind) {
     case Operand::Kind::reg:
       add_register(written ? out.writes : out.reads, operand.reg);
@@ -40,20 +37,6 @@ void collect(const ptx::Function& function, const Operand& operand, bool written
     default:
       break;
   }
-}
-
-Registers registers_of(const ptx::Function& function, const Instruction& instruction) {
-  Registers result;
-  bool call = instruction.opcode == ptx::Opcode::call;
-  bool before_target = call;
-  for (unsigned i = 0; i < instruction.operand_count; ++i) {
-    const Operand& operand = instruction.operands[i];
-    bool is_list = operand.kind == Operand::Kind::list;
-    bool written = call ? before_target && is_list : i == 0 && writes_first_operand(instruction);
-    collect(function, operand, written, result);
-    if (!is_list) before_target = false;
-  }
-  return result;
 }
 
 using Bits = std::vector<uint64_t>;
@@ -251,7 +234,7 @@ class Builder {
   Kernel kernel_;
   Graph graph_;
   DominatorTree dominators_;
-  std::vector<std::vector<Registers>> registers_;
+  std::vector<std::vector<RegisterUse>> registers_;
   std::vector<Bits> live_in_, defined_;
   std::vector<std::vector<RegisterId>> phi_registers_;
   std::vector<std::vector<ValueId>> stacks_;
@@ -280,6 +263,20 @@ Graph Kernel::graph() const {
     graph.preds[b] = blocks[b].preds;
   }
   return graph;
+}
+
+RegisterUse registers_of(const ptx::Function& function, const Instruction& instruction) {
+  RegisterUse result;
+  bool call = instruction.opcode == ptx::Opcode::call;
+  bool before_target = call;
+  for (unsigned i = 0; i < instruction.operand_count; ++i) {
+    const Operand& operand = instruction.operands[i];
+    bool is_list = operand.kind == Operand::Kind::list;
+    bool written = call ? before_target && is_list : i == 0 && writes_first_operand(instruction);
+    collect(function, operand, written, result);
+    if (!is_list) before_target = false;
+  }
+  return result;
 }
 
 Result<Kernel> build_kernel(const ptx::Module& module, const ptx::Function& function, bool parted) {

@@ -162,6 +162,44 @@ TEST(Ptx, CrossingBranches) {
   expect_bits("crossing", out.read(), want);
 }
 
+/// What follows the second loop has the lanes that came before the first.
+TEST(Ptx, LoopsInARow) {
+  const uint32_t n = 100;
+  vector<uint32_t> values(n), want;
+  std::iota(values.begin(), values.end(), 0);
+  Buffer<uint32_t> in(session(), values), out(session(), n);
+  control_flow().run("loops_in_a_row", Shape{{1}, {n}}, in, out);
+  for (const uint32_t x : values) want.push_back(x % 2 == 0 ? 7 : 100 * (x % 5) + x % 3);
+  expect_bits("loops_in_a_row", out.read(), want);
+}
+
+TEST(Ptx, PartsThatIterationsSkip) {
+  const uint32_t n = 256;
+  const auto seeds = random_u32(n, 41);
+  Buffer<uint32_t> in(session(), seeds), out(session(), 2 * n);
+  control_flow().run("skipped_parts", Shape{{1}, {n}}, in, out);
+  vector<uint32_t> want;
+  for (uint32_t x : seeds) {
+    uint32_t tries = 0, kept = 0;
+    do {
+      x = x * 1664525 + 1013904223;
+      ++tries;
+      if ((x & 0x30000000) == 0) kept += x >> 8;
+    } while ((x & 0x37000000) != 0);
+    want.insert(want.end(), {tries, kept});
+  }
+  expect_bits("skipped_parts", out.read(), want);
+}
+
+TEST(Ptx, BarrierThatIterationsSkip) {
+  const uint32_t n = 64;
+  Buffer<uint32_t> data(session(), n);
+  control_flow().run("skipped_barrier", Shape{{1}, {n}}, data);
+  vector<uint32_t> want;
+  for (uint32_t i = 0; i < n; ++i) want.push_back(i ^ 1);
+  expect_bits("skipped_barrier", data.read(), want);
+}
+
 TEST(Ptx, UniformLoopWithBarriers) {
   const uint32_t n = 64, rounds = 9;
   auto want = random_u32(n, 6);
@@ -371,7 +409,7 @@ TEST(Ptx, StackOverflow) {
   Session own;
   Buffer<uint64_t> out(own, 1);
   EXPECT_EQ(own.ptx_file("function_memory.ptx").try_run("stack_overflow", Shape{{1}, {1}}, out),
-            KM_ERROR_TRAP);
+            KM_ERROR_STACK_OVERFLOW);
 }
 
 TEST(Ptx, Hints) {

@@ -87,11 +87,13 @@ Error illegal_address(const KernelFault& fault, const LaunchRun& run,
   return error;
 }
 
+Error stack_overflow() {
+  return make_error(KM_ERROR_STACK_OVERFLOW,
+                    "stack overflow: calls are nested too deeply or local arrays are too large");
+}
+
 Error signal_error(const KernelFault& fault, const LaunchRun& run, const Allocations& allocations) {
-  if (fault.fault.stack_overflow) {
-    return make_error(KM_ERROR_STACK_OVERFLOW,
-                      "stack overflow: calls are nested too deeply or local arrays are too large");
-  }
+  if (fault.fault.stack_overflow) return stack_overflow();
   switch (fault.fault.signal) {
     case SIGILL:
       return make_error(KM_ERROR_ILLEGAL_INSTRUCTION, "illegal instruction");
@@ -119,6 +121,12 @@ Error error_of(const KernelFault& fault, const LaunchRun& run, const Allocations
       return illegal_address(fault, run, allocations);
     case simt::FaultKind::assertion:
       return make_error(KM_ERROR_ASSERT, "%s", fault.text.c_str());
+    case simt::FaultKind::stack_overflow:
+      return stack_overflow();
+    case simt::FaultKind::no_function:
+      return make_error(KM_ERROR_ILLEGAL_INSTRUCTION,
+                        "a call through a pointer that is not the address of a function of this "
+                        "module with the parameters and results of the call");
     case simt::FaultKind::none:
     case simt::FaultKind::stopped:
       break;

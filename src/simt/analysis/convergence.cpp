@@ -32,29 +32,49 @@ Marks reaching(const Kernel& kernel, const Marks& targets) {
   return result;
 }
 
+/// Marks what lies between a branch and the place where its sides have met again; `block_of` names
+/// the blocks of the graph's nodes, those beyond it are none.
+void mark_parted(const Graph& graph, const DominatorTree& post, NodeId branch,
+                 const std::vector<BlockId>& block_of, Marks& result) {
+  const NodeId meet = post.parent(branch);
+  Marks seen(graph.size());
+  std::vector<NodeId> stack = graph.succs[branch];
+  while (!stack.empty()) {
+    const NodeId node = stack.back();
+    stack.pop_back();
+    if (node == meet || seen[node] || node >= block_of.size()) continue;
+    seen[node] = result[block_of[node]] = 1;
+    stack.insert(stack.end(), graph.succs[node].begin(), graph.succs[node].end());
+  }
+}
+
 /// Blocks that lie strictly between a parting branch and the place where its sides have met again,
-/// among the blocks of `within` only: what has left those never comes back to a target.
-Marks parted(const Kernel& kernel, const Marks& branches, const Marks& within) {
+/// among the blocks of `within` only: what has left those never comes back to a target. Sides that
+/// meet in another iteration of a loop only have not met in this one.
+Marks parted(const Kernel& kernel, const LoopForest& loops, const Marks& branches,
+             const Marks& within) {
   Graph graph(kernel.blocks.size());
+  std::vector<BlockId> blocks;
   for (BlockId b = 0; b < graph.size(); ++b) {
+    blocks.push_back(b);
     if (!within[b]) continue;
     for (BlockId succ : kernel.blocks[b].succs) {
       if (within[succ]) graph.add_edge(b, succ);
     }
   }
-  const DominatorTree post = post_dominators(graph);
   Marks result(kernel.blocks.size());
-  for (BlockId branch = 0; branch < graph.size(); ++branch) {
-    if (!branches[branch] || graph.succs[branch].size() < 2) continue;
-    const NodeId meet = post.parent(branch);
-    Marks seen(graph.size());
-    std::vector<NodeId> stack = graph.succs[branch];
-    while (!stack.empty()) {
-      NodeId node = stack.back();
-      stack.pop_back();
-      if (node == meet || seen[node]) continue;
-      seen[node] = result[node] = 1;
-      for (NodeId succ : graph.succs[node]) stack.push_back(succ);
+  auto parts = [&](BlockId block) { return branches[block] && graph.succs[block].size() > 1; };
+  const DominatorTree post = post_dominators(graph);
+  for (BlockId b = 0; b < graph.size(); ++b) {
+    if (parts(b)) mark_parted(graph, post, b, blocks, result);
+  }
+  for (uint32_t l = 0; l < loops.loops.size(); ++l) {
+    const auto& nodes = loops.loops[l].nodes;
+    if (std::none_of(nodes.begin(), nodes.end(), parts)) continue;
+    const Graph iteration = iteration_graph(graph, loops, l);
+    const DominatorTree meets = post_dominators(iteration);
+    for (NodeId n = 0; n < nodes.size(); ++n) {
+      if (parts(nodes[n])) mark_parted(iteration, meets, n, nodes, result);
     }
   }
   return result;
@@ -94,8 +114,8 @@ class Classifier {
       }
     }
     const Marks within = reaching(kernel_, barriers);
-    const Marks warps = parted(kernel_, shapes_.warp_branch, within);
-    const Marks lanes = parted(kernel_, shapes_.divergent_branch, within);
+    const Marks warps = parted(kernel_, shapes_.loops, shapes_.warp_branch, within);
+    const Marks lanes = parted(kernel_, shapes_.loops, shapes_.divergent_branch, within);
     for (BlockId b = 0; b < barriers.size(); ++b) {
       if (!barriers[b]) continue;
       const Instruction* at = kernel_.blocks[b].terminator;
@@ -134,7 +154,7 @@ class Classifier {
       Marks target(kernel_.blocks.size());
       target[block] = 1;
       const Marks within = reaching(kernel_, target);
-      entry = parted(kernel_, shapes_.divergent_branch, within);
+      entry = parted(kernel_, shapes_.loops, shapes_.divergent_branch, within);
       // A branch one of whose sides never comes here: its lanes must be exiting, not waiting.
       for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
         if (!shapes_.divergent_branch[b]) continue;

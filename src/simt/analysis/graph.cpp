@@ -35,6 +35,31 @@ std::vector<NodeId> reverse_postorder(const Graph& graph, NodeId entry) {
   return order;
 }
 
+// Kosaraju: backwards from the nodes in reverse postorder.
+std::vector<uint32_t> components(const Graph& graph, NodeId entry) {
+  const std::vector<NodeId> order = reverse_postorder(graph, entry);
+  std::vector<uint8_t> reached(graph.size());
+  for (NodeId node : order) reached[node] = 1;
+  std::vector<uint32_t> result(graph.size(), kNoNode);
+  uint32_t count = 0;
+  for (NodeId root : order) {
+    if (result[root] != kNoNode) continue;
+    std::vector<NodeId> stack{root};
+    result[root] = count;
+    while (!stack.empty()) {
+      const NodeId node = stack.back();
+      stack.pop_back();
+      for (NodeId pred : graph.preds[node]) {
+        if (!reached[pred] || result[pred] != kNoNode) continue;
+        result[pred] = count;
+        stack.push_back(pred);
+      }
+    }
+    ++count;
+  }
+  return result;
+}
+
 // Cooper, Harvey, Kennedy: "A simple, fast dominance algorithm".
 DominatorTree::DominatorTree(const Graph& graph, NodeId entry)
     : parent_(graph.size(), kNoNode),
@@ -197,6 +222,42 @@ LoopForest find_loops(const Graph& graph, const DominatorTree& dominators) {
     forest.loops.push_back(std::move(loop));
   }
   return forest;
+}
+
+Graph iteration_graph(const Graph& graph, const LoopForest& loops, uint32_t loop) {
+  const Loop& nodes = loops.loops[loop];
+  std::vector<uint32_t> index(graph.size(), kNoNode);
+  for (uint32_t i = 0; i < nodes.nodes.size(); ++i) index[nodes.nodes[i]] = i;
+  const auto after = static_cast<NodeId>(nodes.nodes.size());
+  Graph result(nodes.nodes.size() + 1);
+  for (uint32_t i = 0; i < after; ++i) {
+    for (NodeId succ : graph.succs[nodes.nodes[i]]) {
+      const bool stays = index[succ] != kNoNode && succ != nodes.header;
+      result.add_edge(i, stays ? index[succ] : after);
+    }
+  }
+  return result;
+}
+
+Meeting::Meeting(const Graph& graph, const LoopForest& loops)
+    : graph_(graph),
+      loops_(loops),
+      whole_(post_dominators(graph)),
+      iterations_(loops.loops.size()) {}
+
+bool Meeting::always_reaches(NodeId from, NodeId to) {
+  uint32_t loop = loops_.innermost[to];
+  while (loop != UINT32_MAX && !loops_.contains(loop, from)) loop = loops_.loops[loop].parent;
+  if (loop == UINT32_MAX) return whole_.dominates(to, from);
+  auto& iteration = iterations_[loop];
+  if (iteration == nullptr) {
+    iteration = std::make_unique<Iteration>();
+    iteration->index.assign(graph_.size(), kNoNode);
+    const auto& nodes = loops_.loops[loop].nodes;
+    for (uint32_t i = 0; i < nodes.size(); ++i) iteration->index[nodes[i]] = i;
+    iteration->post = post_dominators(iteration_graph(graph_, loops_, loop));
+  }
+  return iteration->post.dominates(iteration->index[to], iteration->index[from]);
 }
 
 }  // namespace km::simt

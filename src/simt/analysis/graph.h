@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -26,6 +27,9 @@ struct Graph {
 
 /// Nodes reachable from the entry, each before its successors except along back edges.
 std::vector<NodeId> reverse_postorder(const Graph& graph, NodeId entry = 0);
+
+/// The strongly connected component of each node that the entry reaches; kNoNode: it does not.
+std::vector<uint32_t> components(const Graph& graph, NodeId entry = 0);
 
 class DominatorTree {
  public:
@@ -75,5 +79,30 @@ struct LoopForest {
 };
 
 LoopForest find_loops(const Graph& graph, const DominatorTree& dominators);
+
+/// One iteration of a loop: its nodes, numbered as in Loop::nodes, and last a node for what comes
+/// after, be it another iteration or what lies behind the loop.
+Graph iteration_graph(const Graph& graph, const LoopForest& loops, uint32_t loop);
+
+/// Where all that part meet again in the same iteration of all loops around: post-dominance, but a
+/// node that only the next iteration comes to does not count. Keeps references.
+class Meeting {
+ public:
+  Meeting(const Graph& graph, const LoopForest& loops);
+
+  /// Every way from `from` leads to `to`, in the same iteration of each loop that holds both.
+  bool always_reaches(NodeId from, NodeId to);
+
+ private:
+  struct Iteration {
+    std::vector<uint32_t> index;  // of a node in Loop::nodes
+    DominatorTree post;
+  };
+
+  const Graph& graph_;
+  const LoopForest& loops_;
+  DominatorTree whole_;
+  std::vector<std::unique_ptr<Iteration>> iterations_;  // by loop, made when asked for
+};
 
 }  // namespace km::simt

@@ -82,7 +82,7 @@ struct Shapes {
   OffsetTable offsets;
   std::vector<Shape> values;  // by ValueId
   LoopForest loops;
-  DominatorTree dominators, post_dominators;
+  DominatorTree dominators;
   std::vector<uint8_t> divergent_branch;  // by block: lanes of a packet may part at its end
   std::vector<uint8_t> warp_branch;       // by block: warps of a block may part (not block-uniform)
   std::vector<uint8_t> divergent_join;    // by block: lanes that parted meet here

@@ -1,6 +1,7 @@
 // Divergence of lanes and of warps: the fixpoint over shapes of values, branches that part lanes,
 // joins where parted lanes meet, and loops that lanes leave at different times.
 #include <algorithm>
+#include <memory>
 
 #include "simt/analysis/shape.h"
 
@@ -71,12 +72,12 @@ class JoinFinder {
 
 class Analysis {
  public:
-  Analysis(const Kernel& kernel, const ShapeOptions& options) : kernel_(kernel) {
+  Analysis(const Kernel& kernel, const ShapeOptions& options)
+      : kernel_(kernel), graph_(kernel.graph()) {
     shapes_.options = options;
-    const Graph graph = kernel.graph();
-    shapes_.dominators = DominatorTree(graph, 0);
-    shapes_.post_dominators = post_dominators(graph);
-    shapes_.loops = find_loops(graph, shapes_.dominators);
+    shapes_.dominators = DominatorTree(graph_, 0);
+    shapes_.loops = find_loops(graph_, shapes_.dominators);
+    meeting_ = std::make_unique<Meeting>(graph_, shapes_.loops);
     shapes_.values.resize(kernel.values.size());
     for (size_t v = 0; v < kernel.values.size(); ++v) {
       if (kernel.values[v].block == kNone) shapes_.values[v] = Shape::of_constant(0);
@@ -224,19 +225,22 @@ class Analysis {
     return changed;
   }
 
-  bool parted_within(uint32_t loop, BlockId block, const std::vector<uint8_t>& branches) const {
+  bool parted_within(uint32_t loop, BlockId block, const std::vector<uint8_t>& branches) {
     for (BlockId b : shapes_.loops.loops[loop].nodes) {
       if (!branches[b] || b == block) continue;
       // b parts lanes; does one of them reach block before all meet again?
-      if (!shapes_.dominators.dominates(b, block) || !shapes_.post_dominators.dominates(block, b)) {
-        if (b < block) return true;
+      if (b > block) continue;
+      if (!shapes_.dominators.dominates(b, block) || !meeting_->always_reaches(b, block)) {
+        return true;
       }
     }
     return false;
   }
 
   const Kernel& kernel_;
+  const Graph graph_;
   Shapes shapes_;
+  std::unique_ptr<Meeting> meeting_;
   std::vector<uint8_t> divergent_region_, warp_region_;
   std::vector<uint16_t> phi_updates_;
 };

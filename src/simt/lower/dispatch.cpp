@@ -1,6 +1,7 @@
 // Which function lowers which instruction. supports() in support.cpp names the same set.
 #include "simt/emit/emitter.h"
 #include "simt/lower/support.h"
+#include "simt/transform/make_instruction.h"
 
 namespace km::simt {
 
@@ -40,7 +41,7 @@ void Emitter::lower(const Inst& inst) {
     case Opcode::call:
       return lower_call(inst);
     case Opcode::trap:
-      return raise(FaultKind::trap, nullptr, 0);
+      return raise(trap_reason(*inst.ptx), nullptr, 0);
     case Opcode::membar:
     case Opcode::fence:
       return lower_fence(inst);

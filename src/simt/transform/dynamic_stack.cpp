@@ -112,9 +112,8 @@ class Rewriter {
     fresh = value("and.b64", Type::u64, fresh, immediate_operand(~(align - 1)));
     Operand below = value("setp.lt.u64", Type::pred, fresh, bottom);
     exceeds = value("or.pred", Type::pred, exceeds, below);
-    Instruction stop = make_instruction("trap", {}, in);
+    Instruction stop = make_trap(FaultKind::stack_overflow, in);
     stop.guard = exceeds.reg;
-    stop.guard_negated = false;
     code_.push_back(std::move(stop));
     emit("mov.u64", {top_, fresh});
     emit("mov.u64", {in.operands[0], fresh});

@@ -1,8 +1,12 @@
 #include "simt/transform/hoist_variables.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 #include <map>
 #include <string>
+
+#include "simt/transform/call_graph.h"
 
 namespace km::simt {
 
@@ -43,13 +47,43 @@ void hoist(ptx::Module& module, ptx::Function& function) {
   for (auto& operand : function.operand_pool) redirect(operand);
 }
 
+bool holds_function(const ptx::Module& module, const ptx::Symbol& symbol) {
+  return std::any_of(symbol.relocations.begin(), symbol.relocations.end(),
+                     [&](const ptx::Relocation& relocation) {
+                       return module.symbols[relocation.symbol].is_function;
+                     });
+}
+
+void write_function_address(const ptx::Module& module, const ptx::Relocation& relocation,
+                            std::vector<uint8_t>& data) {
+  const ptx::Symbol& named = module.symbols[relocation.symbol];
+  if (!named.is_function) return;
+  uint64_t value = function_address(resolve_alias(module, named.function));
+  value += static_cast<uint64_t>(relocation.addend);
+  if (relocation.mask != UINT64_MAX) {
+    value = (value & relocation.mask) >> std::countr_zero(relocation.mask);
+  }
+  data.resize(std::max<size_t>(data.size(), relocation.offset + relocation.size_bytes));
+  memcpy(data.data() + relocation.offset, &value, relocation.size_bytes);
+}
+
 }  // namespace
 
 std::shared_ptr<const ptx::Module> hoist_variables(std::shared_ptr<const ptx::Module> module) {
   const auto& functions = module->functions;
-  if (std::none_of(functions.begin(), functions.end(), declares_storage)) return module;
+  const auto& symbols = module->symbols;
+  auto holds = [&](const ptx::Symbol& symbol) { return holds_function(*module, symbol); };
+  if (std::none_of(functions.begin(), functions.end(), declares_storage) &&
+      std::none_of(symbols.begin(), symbols.end(), holds)) {
+    return module;
+  }
   auto result = std::make_shared<ptx::Module>(*module);
   for (auto& function : result->functions) hoist(*result, function);
+  for (auto& symbol : result->symbols) {
+    for (const auto& relocation : symbol.relocations) {
+      write_function_address(*result, relocation, symbol.data);
+    }
+  }
   return result;
 }
 

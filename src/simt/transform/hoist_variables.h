@@ -1,4 +1,5 @@
-// Variables that functions declare in .global and .const space live as long as the module.
+// Variables that functions declare in .global and .const space live as long as the module;
+// addresses of functions in initial values are numbers.
 #pragma once
 
 #include <memory>
@@ -7,8 +8,8 @@
 
 namespace km::simt {
 
-/// The same module with such variables at module scope, behind its own; the module itself where
-/// there are none.
+/// The same module with such variables at module scope, behind its own, and such numbers among the
+/// data; the module itself where there is neither.
 std::shared_ptr<const ptx::Module> hoist_variables(std::shared_ptr<const ptx::Module> module);
 
 }  // namespace km::simt

@@ -1,4 +1,5 @@
-// The first half of flatten(): calls of functions with a body are replaced by the body.
+// The first half of flatten(): calls of functions with a body are replaced by the body, or by jumps
+// to the one body of a recursive function.
 #pragma once
 
 #include "base/result.h"

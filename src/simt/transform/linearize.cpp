@@ -124,7 +124,6 @@ class Linearizer {
     for (const Step& step : plan_.steps) nodes.push_back(step.block);
     graph_ = subgraph(nodes);
     dominators_ = DominatorTree(graph_, 0);
-    post_dominators_ = post_dominators(graph_);
     loops_ = find_loops(graph_, dominators_);
     plan_.loops = loops_;
     for (const Loop& loop : loops_.loops) {
@@ -251,8 +250,9 @@ class Linearizer {
     step.next = {follow(after)};
   }
 
-  /// Whether `i` and the step it names have the same lanes: it post-dominates its dominator.
+  /// A step has the lanes of its dominator where all of them come to it in the same iteration.
   void assign_masks() {
+    Meeting meeting(graph_, loops_);
     for (uint32_t i = 0; i < plan_.steps.size(); ++i) {
       Step& step = plan_.steps[i];
       if (i == 0) {
@@ -262,16 +262,22 @@ class Linearizer {
         continue;
       }
       uint32_t above = dominators_.parent(i);
-      for (uint32_t l = loops_.innermost[above]; l != UINT32_MAX; l = loops_.loops[l].parent) {
-        if (!loops_.contains(l, i)) above = dominators_.parent(loops_.loops[l].header);
+      while (above != kNoNode && is_left(above, i)) {
+        above = dominators_.parent(loops_.loops[loops_.innermost[above]].header);
       }
-      if (!is_divergent_header(i) && above != kNoNode && post_dominators_.dominates(i, above)) {
+      if (!is_divergent_header(i) && above != kNoNode && meeting.always_reaches(above, i)) {
         step.mask = Step::Mask::same;
         step.mask_block = plan_.steps[above].block;
         continue;
       }
       step.mask_accumulates = accumulates(i);
     }
+  }
+
+  /// `from` lies in a loop that ends before `i`: its mask is that of the last iteration.
+  bool is_left(uint32_t from, uint32_t i) const {
+    const uint32_t l = loops_.innermost[from];
+    return l != UINT32_MAX && !loops_.contains(l, i);
   }
 
   bool is_divergent_header(uint32_t i) const {
@@ -370,7 +376,7 @@ class Linearizer {
   const bool split_;  // a barrier ends the region
   std::vector<BlockId> blocks_;
   Graph graph_;
-  DominatorTree dominators_, post_dominators_;
+  DominatorTree dominators_;
   LoopForest loops_;
   std::vector<uint32_t> rpo_position_;
   std::vector<NodeId> order_;

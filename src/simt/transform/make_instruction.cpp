@@ -42,6 +42,20 @@ Instruction make_instruction(std::string_view mnemonic, std::initializer_list<Op
   return instruction;
 }
 
+// The reason lies where an operand would be, but does not count as one: PTX knows a plain trap.
+Instruction make_trap(FaultKind reason, const Instruction& like) {
+  Instruction trap = make_instruction("trap", {}, like);
+  trap.guard = ptx::kNone;
+  trap.guard_negated = false;
+  trap.operands[0].bits = static_cast<uint64_t>(reason);
+  return trap;
+}
+
+FaultKind trap_reason(const Instruction& trap) {
+  const auto reason = static_cast<FaultKind>(trap.operands[0].bits);
+  return reason == FaultKind::none ? FaultKind::trap : reason;
+}
+
 Operand register_operand(ptx::RegisterId reg) {
   Operand operand;
   operand.kind = Operand::Kind::reg;

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "ptx/ir.h"
+#include "simt/abi.h"
 
 namespace km::simt {
 
@@ -14,6 +15,10 @@ namespace km::simt {
 ptx::Instruction make_instruction(std::string_view mnemonic,
                                   std::initializer_list<ptx::Operand> operands,
                                   const ptx::Instruction& like);
+
+/// A trap, unguarded, that ends the launch with this fault.
+ptx::Instruction make_trap(FaultKind reason, const ptx::Instruction& like);
+FaultKind trap_reason(const ptx::Instruction& trap);
 
 ptx::Operand register_operand(ptx::RegisterId reg);
 ptx::Operand immediate_operand(uint64_t bits);
