@@ -49,8 +49,7 @@ def run_all(bench, quick):
     for name in selected_kernels():
         say(f"running {name} ...")
         if name == COMPILE:
-            other_rows += compile_time.run(ROOT, bench.programs / "bench_compile",
-                                           bench.environment, quick)
+            other_rows += compile_time.run(ROOT, bench, quick)
         elif name == CALL_COST:
             other_rows += call_cost.run(ROOT, bench.programs, bench.environment, quick)
         else:

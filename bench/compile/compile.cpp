@@ -23,22 +23,6 @@ std::string copy_name(km_module module, uint32_t index) {
   return name;
 }
 
-/// The PTX of a CUDA file.
-std::string compile_to_ptx(const std::string& path) {
-  const std::string source = read_text_file(path);
-  km_program program{};
-  require(km_program_create(source.data(), source.size(), path.c_str(), &program),
-          "km_program_create");
-  require(km_program_compile(program), path.c_str());
-  uint64_t size = 0;
-  require(km_program_ptx(program, nullptr, 0, &size), "km_program_ptx");
-  std::string ptx(size, '\0');
-  require(km_program_ptx(program, ptx.data(), size, &size), "km_program_ptx");
-  require(km_program_destroy(program), "km_program_destroy");
-  ptx.resize(size - 1);
-  return ptx;
-}
-
 /// Submits a first launch with zeros for arguments; the time of the call is that of the compiler.
 double time_first_launch(km_stream stream, km_function function) {
   uint32_t parameters = 0;

@@ -1,13 +1,19 @@
-"""Cold compile time per kernel, after NVRTC."""
+"""What comes before a first launch: from PTX, or from OpenCL C, to machine code."""
 import json
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
-from driver.kernels import COMPILE
+from driver.contestant import Failed
+from driver.kernels import COMPILE, KERNELS, WARM
+from driver.measure import say
+
+# Those that compile at run time, and the variable that says where each keeps code on disk.
+CACHES = {"kernelmill": "KM_CACHE_DIR", "pocl": "POCL_CACHE_DIR", "intel": ""}
 
 
-def compile_times(program, files, environment, repeats):
+def times_of_files(program, files, environment, repeats):
     """{(file, kernel): least milliseconds over fresh processes}, load time of the PTX included."""
     times = {}
     for _ in range(repeats):
@@ -33,40 +39,76 @@ def quantile(values, share):
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
-def demo_and_test_kernels(root):
+def rows_of(name, contestant, what, values, bound=None):
+    figures = {"p50": quantile(values, 0.5), "p90": quantile(values, 0.9), "most": max(values)}
+    print(f"  {contestant:<12}{what:<16}{len(values):>4} kernels: " +
+          ", ".join(f"{share} {value:.1f}" for share, value in figures.items()))
+    return [{"kernel": name, "contestant": contestant, "metric": f"{what} {share}", "unit": "ms",
+             "best": value, "median": value, "bound": bound} for share, value in figures.items()]
+
+
+def run_files(bench, root, name, cache, quick):
+    """The kernels of the demo and of the tests, which only Kernelmill can compile."""
+    program = bench.programs / "bench_compile"
+    environment = {**bench.environment, "KM_CACHE_DIR": cache}
     demo = sorted((root / "examples" / "demo").glob("*.cu"))
-    tests = sorted((root / "tests" / "kernels").glob("*.cu"))
-    return demo, tests
-
-
-def report(demo, tests):
-    print(f"\n{COMPILE}: milliseconds from PTX to code, one cold process per file")
-    for (file, kernel), milliseconds in sorted(demo.items()):
-        print(f"  {file:<16}{kernel:<28}{milliseconds:8.1f}")
-    if tests:
-        values = list(tests.values())
-        print(f"  {len(values)} test kernels: p50 {quantile(values, 0.5):.1f}, "
-              f"p90 {quantile(values, 0.9):.1f}, most {max(values):.1f}")
-
-
-def rows_of(demo, tests):
+    tests = [] if quick else sorted((root / "tests" / "kernels").glob("*.cu"))
     rows = []
-    for name, times in (("demo", demo), ("tests", tests)):
-        if not times:
-            continue
-        values = list(times.values())
-        for metric, value in (("p50", quantile(values, 0.5)), ("p90", quantile(values, 0.9)),
-                              ("most", max(values))):
-            rows.append({"kernel": COMPILE, "contestant": "kernelmill",
-                         "metric": f"{name} {metric}", "unit": "ms", "best": value,
-                         "median": value,
-                         "bound": 60.0 if name == "demo" else None})
+    for what, files, repeats, bound in (("demo", demo, 1 if quick else 5, 60.0),
+                                        ("tests", tests, 1, None)):
+        if files:
+            times = times_of_files(program, files, environment, repeats)
+            rows += rows_of(name, "kernelmill", what, list(times.values()), bound)
     return rows
 
 
-def run(root, program, environment, quick):
-    demo_files, test_files = demo_and_test_kernels(Path(root))
-    demo = compile_times(program, demo_files, environment, 1 if quick else 5)
-    tests = {} if quick else compile_times(program, test_files, environment, 1)
-    report(demo, tests)
-    return rows_of(demo, tests)
+def time_of_benchmark(bench, team, kernel, cache):
+    """Loading the program and what the first run takes longer than the second; None without one."""
+    size = kernel.scaling[0][0] if kernel.scaling else kernel.size
+    setting = {**team.settings[0], CACHES[team.name]: str(cache)} if CACHES[team.name] \
+        else team.settings[0]
+    contestant = bench.start(team.name, team.program, kernel.benchmark, size, setting)
+    contestant.close()
+    facts = contestant.facts
+    if facts["build_ms"] == 0:
+        return None
+    return facts["build_ms"] + max(0.0, facts["first_run_ms"] - facts["second_run_ms"])
+
+
+def times_of_benchmarks(bench, team, cache):
+    """{benchmark: milliseconds}, each in a process and with a cache of its own."""
+    times = {}
+    for kernel in KERNELS.values():
+        name = kernel.benchmark
+        if name in times:
+            continue
+        folder = cache / name
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            times[name] = time_of_benchmark(bench, team, kernel, folder)
+        except Failed as failure:
+            say(f"{COMPILE}: {team.name}: {name}: {failure}")
+    return {name: time for name, time in times.items() if time is not None}
+
+
+def run(root, bench, quick):
+    """Cold, and warm from a cache on disk that a run before has filled."""
+    scratch = bench.programs / "compile-cache"
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir()
+    scratch.chmod(0o700)
+    rows = []
+    print("milliseconds before a first launch: demo and tests from PTX, bench also from OpenCL C")
+    for name in (COMPILE, WARM):
+        print(f"{name}:")
+        cache = "off" if name == COMPILE else str(scratch / "files")
+        if name == WARM and not quick:
+            times_of_files(bench.programs / "bench_compile",
+                           sorted((Path(root) / "examples" / "demo").glob("*.cu")),
+                           {**bench.environment, "KM_CACHE_DIR": cache}, 1)
+        rows += run_files(bench, Path(root), name, cache, quick)
+        for team in bench.teams:
+            if team.name in CACHES and team.settings:
+                times = times_of_benchmarks(bench, team, scratch / team.name)
+                rows += rows_of(name, team.name, "bench", list(times.values()))
+    return rows

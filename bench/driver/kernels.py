@@ -72,5 +72,5 @@ KERNELS = {
     "memcpy_64m": Kernel("memcpy", 64 * M, "GB/s", bounds.copy(16 * M), ELEMENTS),
     "memset_64m": Kernel("memset", 64 * M, "GB/s", bounds.fill(16 * M), ELEMENTS),
 }
-COMPILE = "compile_cold"
+COMPILE, WARM = "compile_cold", "compile_warm"
 CALL_COST = "call_cost"

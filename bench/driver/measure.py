@@ -44,7 +44,7 @@ class Bench:
                 if self.has(program, benchmark):
                     yield f"probe {name}", program, benchmark, probe_size, {}
 
-    def _start(self, name, program, benchmark, size, setting):
+    def start(self, name, program, benchmark, size, setting):
         command = [str(self.programs / f"bench_{program}"), benchmark, str(size),
                    str(self.least_seconds)]
         return Contestant.start(name, command, {**self.environment, **setting}, self.cpus)
@@ -54,7 +54,7 @@ class Bench:
         running = []
         for plan in self._plans(kernel, size or kernel.size, probes):
             try:
-                running.append(self._start(*plan))
+                running.append(self.start(*plan))
             except Failed as failure:
                 say(f"{label}: {plan[0]} is missing: {failure}")
         for _ in range(self.repeats):

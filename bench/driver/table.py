@@ -75,7 +75,18 @@ def as_text(rows, teams, title):
         return "  ".join(left + [line[i].rjust(widths[i]) for i in range(2, len(line))]).rstrip()
 
     return "\n".join([title, "medians; in brackets, how many times better Kernelmill is",
-                      join(heading), *map(join, lines)])
+                      join(heading), *map(join, lines), *spreads(rows, teams)])
+
+
+def spreads(rows, teams):
+    """A line for each kernel whose runs are timed one by one."""
+    titles = {team.name: team.title for team in teams}
+    return [f"{kernel}, p10 / p50 / p90 in {next(iter(found.values()))['unit']}: " +
+            "; ".join(f"{titles[name]} " +
+                      " / ".join(number(row[share]) for share in ("p10", "median", "p90"))
+                      for name, row in found.items())
+            for kernel, found in by_kernel(rows).items()
+            if all("p10" in row for row in found.values())]
 
 
 def as_markdown(rows, teams):
@@ -88,6 +99,8 @@ def put(path, rows, teams, threads):
     """Replaces the section of this kind of machine in the file, or adds it at the end."""
     title = f"## {machine.processor()}, {machine.vectors()}, {threads} threads"
     section = f"{title}\n\n{machine.facts()['date']}\n\n{as_markdown(rows, teams)}\n"
+    spread = "\n".join(f"- {line}" for line in spreads(rows, teams))
+    section += f"\n{spread}\n" if spread else ""
     text = path.read_text() if path.exists() else "# Results\n"
     pattern = re.compile(re.escape(title) + r"\n.*?(?=\n## |\Z)", re.S)
     if pattern.search(text):

@@ -46,6 +46,8 @@ class Device {
   std::unique_ptr<Launch> launch(const std::string& benchmark, const char* kernel, Extent grid,
                                  Extent block, const std::vector<Argument>& arguments);
   void synchronize();
+  /// The time that launch() has spent on loading programs, less that of compiling CUDA C++ to PTX.
+  double build_seconds() const;
 
  private:
   struct Implementation;

@@ -54,11 +54,39 @@ void require(km_status status, const char* call) {
   fail(std::string(call) + ": " + name + ": " + last_error());
 }
 
+std::string compile_to_ptx(const std::string& path) {
+  const std::string source = read_text_file(path);
+  km_program program{};
+  require(km_program_create(source.data(), source.size(), path.c_str(), &program),
+          "km_program_create");
+  require(km_program_compile(program), path.c_str());
+  uint64_t size = 0;
+  require(km_program_ptx(program, nullptr, 0, &size), "km_program_ptx");
+  std::string ptx(size, '\0');
+  require(km_program_ptx(program, ptx.data(), size, &size), "km_program_ptx");
+  require(km_program_destroy(program), "km_program_destroy");
+  ptx.resize(size - 1);
+  return ptx;
+}
+
 struct Device::Implementation {
   km_device device{};
   km_context context{};
   km_stream stream{};
   std::map<std::string, km_module> modules;
+  double build_seconds = 0;
+
+  km_module module(const std::string& benchmark) {
+    km_module& found = modules[benchmark];
+    if (found) return found;
+    const std::string path = std::string(KM_BENCH_FOLDER) + "/kernels/" + benchmark + "/kernel.cu";
+    const std::string ptx = compile_to_ptx(path);
+    const double start = now_seconds();
+    require(km_module_load_ptx(context, ptx.data(), ptx.size(), path.c_str(), &found),
+            "km_module_load_ptx");
+    build_seconds += now_seconds() - start;
+    return found;
+  }
 };
 
 Device::Device() : own_(std::make_unique<Implementation>()) {
@@ -98,13 +126,8 @@ void Device::fill(Buffer destination, uint8_t value, uint64_t size_bytes) {
 std::unique_ptr<Launch> Device::launch(const std::string& benchmark, const char* kernel,
                                        Extent grid, Extent block,
                                        const std::vector<Argument>& arguments) {
-  km_module& module = own_->modules[benchmark];
-  if (!module) {
-    const std::string path = std::string(KM_BENCH_FOLDER) + "/kernels/" + benchmark + "/kernel.cu";
-    require(km_module_load_file(own_->context, path.c_str(), &module), "km_module_load_file");
-  }
   km_function function{};
-  require(km_module_function(module, kernel, &function), "km_module_function");
+  require(km_module_function(own_->module(benchmark), kernel, &function), "km_module_function");
   auto launch = std::make_unique<KernelmillLaunch>(own_->stream, function, grid, block);
   uint32_t index = 0;
   for (const Argument& argument : arguments) launch->pack(index++, argument);
@@ -114,5 +137,7 @@ std::unique_ptr<Launch> Device::launch(const std::string& benchmark, const char*
 void Device::synchronize() {
   require(km_stream_synchronize(own_->stream), "km_stream_synchronize");
 }
+
+double Device::build_seconds() const { return own_->build_seconds; }
 
 }  // namespace km::bench

@@ -23,6 +23,11 @@ class OnDevice : public Problem {
     for (const auto& fetch : results_) fetch();
     return Problem::check();
   }
+  Figures facts() override {
+    Figures facts = Problem::facts();
+    facts["build_ms"] = device_.build_seconds() * 1e3;
+    return facts;
+  }
 
  protected:
   template <class T>

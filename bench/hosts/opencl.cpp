@@ -73,6 +73,16 @@ struct Device::Implementation {
   cl_context context = nullptr;
   cl_command_queue queue = nullptr;
   std::map<std::string, cl_program> programs;
+  double build_seconds = 0;
+
+  cl_program program(const std::string& benchmark) {
+    cl_program& found = programs[benchmark];
+    if (found != nullptr) return found;
+    const double start = now_seconds();
+    found = build(context, device, benchmark);
+    build_seconds += now_seconds() - start;
+    return found;
+  }
 };
 
 Device::Device() : own_(std::make_unique<Implementation>()) {
@@ -119,10 +129,8 @@ void Device::fill(Buffer destination, uint8_t value, uint64_t size_bytes) {
 std::unique_ptr<Launch> Device::launch(const std::string& benchmark, const char* kernel,
                                        Extent grid, Extent block,
                                        const std::vector<Argument>& arguments) {
-  cl_program& program = own_->programs[benchmark];
-  if (program == nullptr) program = build(own_->context, own_->device, benchmark);
   cl_int status = CL_SUCCESS;
-  cl_kernel object = clCreateKernel(program, kernel, &status);
+  cl_kernel object = clCreateKernel(own_->program(benchmark), kernel, &status);
   require(status, "clCreateKernel");
   cl_uint index = 0;
   for (const Argument& argument : arguments) {
@@ -132,5 +140,7 @@ std::unique_ptr<Launch> Device::launch(const std::string& benchmark, const char*
 }
 
 void Device::synchronize() { require(clFinish(own_->queue), "clFinish"); }
+
+double Device::build_seconds() const { return own_->build_seconds; }
 
 }  // namespace km::bench
