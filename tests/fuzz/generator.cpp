@@ -150,7 +150,7 @@ Statement Generator::simple() {
 }
 
 Statement Generator::nested(const Place& place) {
-  switch (below(10)) {
+  switch (below(12)) {
     case 0:
     case 1:
     case 2:
@@ -166,6 +166,10 @@ Statement Generator::nested(const Place& place) {
       return chance(80) ? breaking_loop(place) : irreducible_loop(place);
     case 8:
       return select(place);
+    case 9:
+      return searching_loop(place);
+    case 10:
+      return loops_in_a_row(place);
     default:
       return exits_ ? early_exit() : divergent_if(place);
   }

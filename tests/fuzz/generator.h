@@ -78,6 +78,8 @@ class Generator {
   Statement uniform_loop(const Place& place);
   Statement divergent_loop(const Place& place);
   Statement breaking_loop(const Place& place);
+  Statement searching_loop(const Place& place);
+  Statement loops_in_a_row(const Place& place);
   Statement irreducible_loop(const Place& place);
   Statement select(const Place& place);
   Statement early_exit();

@@ -45,6 +45,45 @@ DONE:
   st.param.b64 [r], %x4;
   ret;
 }
+
+.func (.reg .b32 r) swap(.reg .b32 a, .reg .b32 b)
+{
+  shf.l.wrap.b32 r, b, a, 9;
+  ret;
+}
+
+.func (.param .b32 r) tree(.param .b32 depth, .param .b32 x)
+{
+  .reg .pred %p; .reg .b32 %d, %x, %a, %b; .reg .b64 %at;
+  .local .align 8 .b32 kept[4];
+  ld.param.b32 %d, [depth];
+  ld.param.b32 %x, [x];
+  mul.lo.s32 %a, %x, 5;
+  and.b32 %d, %d, 3;
+  setp.eq.u32 %p, %d, 0;
+  @%p bra LEAF;
+  sub.u32 %d, %d, 1;
+  mov.u64 %at, kept;
+  st.local.b32 [%at+4], %x;
+  call (%a), tree, (%d, %a);
+  and.b32 %b, %a, 3;
+  setp.ne.u32 %p, %b, 0;
+  @%p bra ONE;
+  xor.b32 %x, %x, %a;
+  st.local.b32 [kept], %x;
+  call (%b), tree, (%d, %x);
+  ld.local.b32 %x, [%at];
+  mad.lo.s32 %a, %b, 3, %x;
+ONE:
+  ld.param.b32 %x, [x];
+  add.s32 %a, %a, %x;
+  ld.local.b32 %x, [kept+4];
+  sub.s32 %a, %a, %x;
+LEAF:
+  @!%p add.s32 %a, %a, 1;
+  st.param.b32 [r], %a;
+  ret;
+}
 )";
 
 // Every register has a value that depends on the thread, the block or the launch, or on memory.

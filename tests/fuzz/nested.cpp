@@ -106,6 +106,36 @@ Statement Generator::breaking_loop(const Place& place) {
   return statement;
 }
 
+/// A loop without a way out but at its end, which iterations before the last may not come to.
+Statement Generator::searching_loop(const Place& place) {
+  Statement statement;
+  statement.before = {"mov.u32 %c$, 0;", "LOOP$:", "add.u32 %c$, %c$, 1;"};
+  const std::string last = one_of("3", "4", "6");
+  const Place inner{false, "", place.depth + 1};
+  for (uint64_t parts = 1 + below(3); parts > 0; --parts) {
+    Statement::Body body{statements(inner, 3), {}};
+    set_predicate(body.after, "%q$");
+    body.after.push_back("setp.lt.and.u32 %q$, %c$, " + last + ", %q$;");
+    body.after.push_back("@%q$ bra LOOP$;");
+    statement.bodies.push_back(std::move(body));
+  }
+  return statement;
+}
+
+/// Two loops with nothing in between, each left at its beginning.
+Statement Generator::loops_in_a_row(const Place& place) {
+  Statement statement;
+  statement.before = {"and.b32 %c$, " + reg('r') + ", 15;", "LOOP$:", "and.b32 %x14, %c$, 3;",
+                      "setp.eq.u32 %q$, %x14, 0;", "@%q$ bra NEXT$;"};
+  const Place inner{false, "", place.depth + 1};
+  Statement::Body first{statements(inner, 3), {}}, second{statements(inner, 3), {}};
+  first.after = {"sub.u32 %c$, %c$, 1;", "bra LOOP$;", "NEXT$:", "setp.lt.u32 %q$, %c$, 4;",
+                 "@%q$ bra END$;"};
+  second.after = {"sub.u32 %c$, %c$, 4;", "bra NEXT$;", "END$:"};
+  statement.bodies = {std::move(first), std::move(second)};
+  return statement;
+}
+
 /// A loop that is entered at two places.
 Statement Generator::irreducible_loop(const Place& place) {
   Statement statement;

@@ -180,14 +180,27 @@ Statement Generator::packing() {
 }
 
 Statement Generator::call() {
-  if (chance(50)) {
-    return {{"call (" + reg('r') + "), mix, (" + reg('r') + ", " + reg('r') + ");"}, {}};
-  }
-  return {{"{ .param .b64 given; .param .align 8 .b8 two[16]; .param .b64 back;",
-           "st.param.b64 [given], " + reg('l') + ";", "st.param.b64 [two], " + reg('l') + ";",
-           "st.param.b64 [two+8], " + reg('l') + ";", "call (back), sum, (given, two);",
-           "ld.param.b64 " + reg('l') + ", [back]; }"},
+  switch (below(10)) {
+    case 0:
+      return {{"call (" + reg('r') + "), tree, (" + reg('r') + ", " + reg('r') + ");"}, {}};
+    case 1:
+    case 2:
+      return {
+          {"F$: .callprototype (.reg .b32 _) _ (.reg .b32 _, .reg .b32 _);", "mov.u64 %y4, mix;",
+           "mov.u64 %y5, swap;", "selp.b64 %y4, %y4, %y5, " + reg('p') + ";",
+           "call (" + reg('r') + "), %y4, (" + reg('r') + ", " + reg('r') + "), F$;"},
           {}};
+    case 3:
+    case 4:
+    case 5:
+      return {{"call (" + reg('r') + "), mix, (" + reg('r') + ", " + reg('r') + ");"}, {}};
+    default:
+      return {{"{ .param .b64 given; .param .align 8 .b8 two[16]; .param .b64 back;",
+               "st.param.b64 [given], " + reg('l') + ";", "st.param.b64 [two], " + reg('l') + ";",
+               "st.param.b64 [two+8], " + reg('l') + ";", "call (back), sum, (given, two);",
+               "ld.param.b64 " + reg('l') + ", [back]; }"},
+              {}};
+  }
 }
 
 /// Counters of global memory; each takes one operation only, so that no order matters.
