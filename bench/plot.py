@@ -37,7 +37,7 @@ def draw_speeds(results, path):
     names = [name for name in COLOURS if any(row["contestant"] == name for row in rows)]
     if not kernels:
         return
-    figure, axes = pyplot.subplots(layout="constrained", figsize=(1.5 + 0.8 * len(kernels), 5))
+    figure, axes = pyplot.subplots(layout="constrained", figsize=(6 + 0.6 * len(kernels), 5))
     width = 0.8 / len(names)
     for i, name in enumerate(names):
         bars = [(kernels.index(row["kernel"]) + (i + 0.5) * width - 0.4,
@@ -48,8 +48,8 @@ def draw_speeds(results, path):
     axes.axhline(1, color="black", linewidth=0.8)
     axes.set_xticks(range(len(kernels)), kernels, rotation=40, ha="right")
     axes.set_ylabel("speed, Kernelmill = 1")
-    axes.set_title(f"{results['machine']['processor']}, {results['threads']} threads")
-    axes.legend(ncol=len(names), fontsize="small")
+    figure.suptitle(f"{results['machine']['processor']}, {results['threads']} threads")
+    axes.legend(ncol=len(names), fontsize="small", loc="lower center", bbox_to_anchor=(0.5, 1.0))
     save(figure, path)
 
 
@@ -81,7 +81,7 @@ def draw_threads(results, path):
     kernels = list(dict.fromkeys(point["kernel"] for point in single))
     if not kernels:
         return
-    figure, axes = pyplot.subplots(layout="constrained", figsize=(1.5 + 0.6 * len(kernels), 4))
+    figure, axes = pyplot.subplots(layout="constrained", figsize=(4 + 0.5 * len(kernels), 4))
     for name, colour in COLOURS.items():
         line = [(kernels.index(p["kernel"]), rows[p["kernel"], name] / speed(p))
                 for p in single if p["contestant"] == name and (p["kernel"], name) in rows]

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -31,6 +32,13 @@ std::string escaped(const std::string& text) {
     result += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
   }
   return result;
+}
+
+/// Processor time of all threads.
+double cpu_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
 double time_of_run(Benchmark& benchmark) {
@@ -72,14 +80,15 @@ std::string read_text_file(const std::string& path) {
 Figures Benchmark::sample(double least_seconds) {
   run();  // brings caches and threads back after the other contestants' turns
   uint64_t runs = 0;
-  const double start = now_seconds();
+  const double start = now_seconds(), start_cpu = cpu_seconds();
   double elapsed = 0;
   do {
     run();
     ++runs;
     elapsed = now_seconds() - start;
   } while (elapsed < least_seconds);
-  return {{"value", value(elapsed / static_cast<double>(runs))}};
+  return {{"value", value(elapsed / static_cast<double>(runs))},
+          {"busy", (cpu_seconds() - start_cpu) / elapsed}};
 }
 
 int serve(int argc, char** argv) {

@@ -25,7 +25,8 @@ class Benchmark {
   virtual double value(double seconds) const = 0;
   /// Figures that the bound depends on, for example the share of lanes that do useful work.
   virtual Figures facts() { return {}; }
-  /// One sample; by default runs for a while and takes the mean time.
+  /// One sample; by default runs for a while and takes the mean time. "busy" is how many processors
+  /// it had: fewer than threads that never wait means that something else was running.
   virtual Figures sample(double least_seconds);
 };
 

@@ -94,9 +94,9 @@ def rows_of(name, kernel, contestants):
                "best": better(contestant.values()),
                "median": statistics.median(contestant.values()),
                "bound": bound, "bound_text": kernel.bound.text}
-        for share in ("p10", "p90"):
-            if contestant.values(share):
-                row[share] = statistics.median(contestant.values(share))
+        for figure in ("p10", "p90", "busy"):
+            if contestant.values(figure):
+                row[figure] = statistics.median(contestant.values(figure))
         known = rows.setdefault(contestant.name, row)
         if better(row["median"], known["median"]) != known["median"]:
             rows[contestant.name] = row
