@@ -213,7 +213,10 @@ void check_warp_results(const vector<uint32_t>& values, uint32_t group) {
 TEST(Forms, WarpResults) {
   vector<uint32_t> values = random_u32(32, 5);
   check_warp_results(values, 32);
-  for (uint32_t i = 0; i < 32; ++i) values[i] |= 0xf0;
+  check_warp_results(values, 16);
+  for (uint32_t i = 0; i < 16; ++i) values[i] |= 0xf0;
+  check_warp_results(values, 16);
+  for (uint32_t i = 16; i < 32; ++i) values[i] |= 0xf0;
   check_warp_results(values, 32);
 }
 

@@ -181,6 +181,12 @@ Shape ShapeTransfer::generic(const Inst& inst, BlockId block, bool keeps_block_u
 
 namespace {
 
+/// Lanes with other membermasks make other groups, with other results.
+Shape of_groups(const Shape& members) {
+  if (members.kind == Shape::Kind::unknown) return {};
+  return members.is_uniform() ? Shape::uniform(false) : Shape::varying();
+}
+
 /// Each lane has a result of its own, whatever the operands are.
 bool differs_by_lane(const ptx::Instruction& instruction) {
   switch (instruction.opcode) {
@@ -256,9 +262,11 @@ Shape ShapeTransfer::compute(const Inst& inst, BlockId block) {
     case Opcode::ld:
     case Opcode::ldu:
       return memory(inst, block);
-    case Opcode::activemask:
     case Opcode::vote:
     case Opcode::redux:
+      if (ptx.operand_count == 2) return Shape::uniform(false);
+      return of_groups(source(2, Type::b32));
+    case Opcode::activemask:
       return Shape::uniform(false);
     case Opcode::bar:
     case Opcode::barrier:

@@ -121,6 +121,8 @@ class Emitter {
   /// The lanes that take part in a warp operation, and what they bring.
   Value* meeting_bits();
   Value* meeting_mask();
+  Value* meeting_groups(const Inst& inst, const ptx::Operand& members);
+  Value* reduce_groups(const ptx::Instruction& redux, Value* content, Value* groups);
   Value* brought(const Inst& inst, const ptx::Operand& operand, ptx::Type type);
 
   // ---- values.cpp

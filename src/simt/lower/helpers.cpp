@@ -172,14 +172,16 @@ llvm::Function* Emitter::match_helper(llvm::Type* element, bool match_all) {
   if (auto found = helpers_.find(name); found != helpers_.end()) return found->second;
   auto* words = vector_of(b_.getInt32Ty());
   auto* content_type = vector_of(element);
-  auto* function = new_helper(name, words, {content_type, b_.getInt32Ty()});
+  auto* function = new_helper(name, words, {content_type, words, b_.getInt32Ty()});
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "start", function));
   auto* table = builder.CreateAlloca(content_type);
+  auto* groups = builder.CreateAlloca(words);
   auto* results = builder.CreateAlloca(words);
   builder.CreateStore(function->getArg(0), table);
+  builder.CreateStore(function->getArg(1), groups);
   builder.CreateStore(llvm::Constant::getNullValue(words), results);
-  Value* bits = function->getArg(1);
-  lane_loop(builder, bits, [&](llvm::IRBuilder<>& b, Value* lane) {
+  lane_loop(builder, function->getArg(2), [&](llvm::IRBuilder<>& b, Value* lane) {
+    Value* bits = b.CreateLoad(b.getInt32Ty(), b.CreateGEP(b.getInt32Ty(), groups, lane));
     Value* own = b.CreateLoad(element, b.CreateGEP(element, table, lane));
     Value* equal = b.CreateICmpEQ(function->getArg(0), b.CreateVectorSplat(lanes_, own));
     Value* same = b.CreateAnd(b.CreateBitCast(equal, b.getInt32Ty()), bits);

@@ -13,6 +13,14 @@ llvm::Value* Emitter::meeting_bits() { return participants_ ? participants_ : ma
 
 llvm::Value* Emitter::meeting_mask() { return participants_ ? mask_of(participants_) : mask(); }
 
+/// The lanes that meet here. Where membermasks differ, a vector: for each lane those of its own
+/// mask, which make a group.
+llvm::Value* Emitter::meeting_groups(const Inst& inst, const Operand& members) {
+  Value* mask = operand(inst, members, Type::b32, false, false);
+  Value* here = meeting_bits();
+  return b_.CreateAnd(mask->getType()->isVectorTy() ? splat(here) : here, mask);
+}
+
 /// result[l] = source[index[l]] for 32 lanes of 32 bits; indices are below 32.
 llvm::Value* Emitter::permute(Value* source, Value* index) {
   if (!has_avx512() || lanes_ != kWarpLanes) {
@@ -83,16 +91,15 @@ void Emitter::lower_vote(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   Value* predicate = brought(inst, ptx.operands[1], Type::pred);
   Value* here = meeting_bits();
-  if (ptx.operand_count > 2) {
-    Value* members = operand(inst, ptx.operands[2], Type::b32, false, false);
-    if (!members->getType()->isVectorTy()) here = b_.CreateAnd(here, members);
-  }
-  Value* votes = b_.CreateAnd(bits_of(predicate), here);
+  Value* votes = bits_of(predicate);
+  if (ptx.operand_count > 2) here = meeting_groups(inst, ptx.operands[2]);
+  if (here->getType()->isVectorTy()) votes = splat(votes);
+  votes = b_.CreateAnd(votes, here);
   Value* result = votes;
   Type type = Type::b32;
   if (!ptx.has(Modifier::ballot)) {
     type = Type::pred;
-    Value* none = b_.CreateICmpEQ(votes, i32(0));
+    Value* none = b_.CreateICmpEQ(votes, llvm::Constant::getNullValue(votes->getType()));
     Value* whole = b_.CreateICmpEQ(votes, here);
     if (ptx.has(Modifier::any)) result = b_.CreateNot(none);
     if (ptx.has(Modifier::all)) result = whole;
@@ -106,8 +113,10 @@ void Emitter::lower_match(const Inst& inst) {
   const auto& pool = kernel_.function->operand_pool;
   const bool match_all = ptx.has(Modifier::all);
   Value* content = brought(inst, ptx.operands[1], ptx.type());
-  Value* result =
-      b_.CreateCall(match_helper(type_of(ptx.type()), match_all), {content, meeting_bits()});
+  Value* groups = meeting_groups(inst, ptx.operands[2]);
+  if (!groups->getType()->isVectorTy()) groups = splat(groups);
+  Value* result = b_.CreateCall(match_helper(type_of(ptx.type()), match_all),
+                                {content, groups, meeting_bits()});
   const Operand& target = ptx.operands[0];
   if (target.kind == Operand::Kind::reg) return define_result(inst, target.reg, result, Type::b32);
   const Operand &value = pool[target.first], &predicate = pool[target.first + 1];
@@ -118,16 +127,54 @@ void Emitter::lower_match(const Inst& inst) {
   }
 }
 
+namespace {
+
+uint32_t neutral_of(const ptx::Instruction& redux) {
+  const bool is_signed = ptx::is_signed(redux.type());
+  if (redux.has(Modifier::and_)) return UINT32_MAX;
+  if (redux.has(Modifier::min)) return is_signed ? INT32_MAX : UINT32_MAX;
+  if (redux.has(Modifier::max)) return is_signed ? static_cast<uint32_t>(INT32_MIN) : 0;
+  return 0;
+}
+
+llvm::Value* combine(llvm::IRBuilder<>& b, const ptx::Instruction& redux, llvm::Value* x,
+                     llvm::Value* y) {
+  namespace I = llvm::Intrinsic;
+  const bool is_signed = ptx::is_signed(redux.type());
+  if (redux.has(Modifier::add)) return b.CreateAdd(x, y);
+  if (redux.has(Modifier::and_)) return b.CreateAnd(x, y);
+  if (redux.has(Modifier::or_)) return b.CreateOr(x, y);
+  if (redux.has(Modifier::xor_)) return b.CreateXor(x, y);
+  if (redux.has(Modifier::min)) return b.CreateBinaryIntrinsic(is_signed ? I::smin : I::umin, x, y);
+  return b.CreateBinaryIntrinsic(is_signed ? I::smax : I::umax, x, y);
+}
+
+}  // namespace
+
+/// What each lane brings goes to all lanes in whose group it is.
+llvm::Value* Emitter::reduce_groups(const ptx::Instruction& redux, Value* content, Value* groups) {
+  Value* neutral = splat(i32(neutral_of(redux)));
+  Value* result = neutral;
+  for (uint32_t l = 0; l < lanes_; ++l) {
+    Value* bit = b_.CreateAnd(groups, splat(i32(uint32_t{1} << l)));
+    Value* outside = b_.CreateICmpEQ(bit, llvm::Constant::getNullValue(bit->getType()));
+    Value* brought = b_.CreateVectorSplat(lanes_, b_.CreateExtractElement(content, l));
+    result = combine(b_, redux, result, b_.CreateSelect(outside, neutral, brought));
+  }
+  return result;
+}
+
 void Emitter::lower_redux(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   Value* content = brought(inst, ptx.operands[1], ptx.type());
+  Value* groups = meeting_groups(inst, ptx.operands[2]);
+  if (groups->getType()->isVectorTy()) {
+    Value* reduced = reduce_groups(ptx, content, groups);
+    return define_result(inst, inst.writes[0].first, reduced, ptx.type());
+  }
   const bool is_signed = ptx::is_signed(ptx.type());
-  uint32_t neutral = 0;
-  if (ptx.has(Modifier::and_)) neutral = UINT32_MAX;
-  if (ptx.has(Modifier::min)) neutral = is_signed ? INT32_MAX : UINT32_MAX;
-  if (ptx.has(Modifier::max)) neutral = is_signed ? static_cast<uint32_t>(INT32_MIN) : 0;
   Value* here = meeting_mask();
-  if (here != nullptr) content = b_.CreateSelect(here, content, splat(i32(neutral)));
+  if (here != nullptr) content = b_.CreateSelect(here, content, splat(i32(neutral_of(ptx))));
   Value* result = nullptr;
   if (ptx.has(Modifier::add)) result = b_.CreateAddReduce(content);
   if (ptx.has(Modifier::min)) result = b_.CreateIntMinReduce(content, is_signed);
@@ -138,11 +185,12 @@ void Emitter::lower_redux(const Inst& inst) {
   define_result(inst, inst.writes[0].first, result, ptx.type());
 }
 
-/// The lowest active lane is elected.
+/// The lowest lane of a group is elected.
 void Emitter::lower_elect(const Inst& inst) {
   const auto& pool = kernel_.function->operand_pool;
   const Operand& target = inst.ptx->operands[0];
-  Value* leader = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, meeting_bits(), b_.getFalse());
+  Value* groups = meeting_groups(inst, inst.ptx->operands[1]);
+  Value* leader = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, groups, b_.getFalse());
   const Operand &value = pool[target.first], &predicate = pool[target.first + 1];
   if (value.kind == Operand::Kind::reg) define_result(inst, value.reg, leader, Type::b32);
   if (predicate.kind == Operand::Kind::reg) {
