@@ -38,9 +38,9 @@ struct AccessPart {
 /// Functions that generated code calls, reached through LaunchRecord::runtime (objects have no
 /// undefined symbols). SysV calling convention. `thread` is the linear thread index in its block.
 struct RuntimeTable {
-  /// Ends the launch with a fault; the program counter is the return address. Never returns.
-  void (*raise)(const LaunchRecord*, BlockState*, FaultKind kind, uint64_t address,
-                uint64_t size_bytes, uint32_t thread);
+  /// Ends the launch with a fault of the instruction in this line. Never returns.
+  void (*raise)(BlockState*, FaultKind kind, uint64_t address, uint64_t size_bytes, uint32_t thread,
+                uint32_t line);
   /// Device printf of one thread: `arguments` as vprintf of CUDA lays them out. Returns its count.
   int32_t (*print)(const LaunchRecord*, BlockState*, const char* format, const void* arguments,
                    uint32_t thread);

@@ -29,9 +29,9 @@ constexpr uint64_t kNameLimit = 4096;
 
 Executor& executor_of(const BlockState* state) { return *static_cast<Executor*>(state->host); }
 
-KM_NO_SANITIZE void raise(const LaunchRecord*, BlockState* state, FaultKind kind, uint64_t address,
-                          uint64_t size_bytes, uint32_t thread) {
-  executor_of(state).raise(kind, KM_CALLER_PC, address, size_bytes, thread);
+KM_NO_SANITIZE void raise(BlockState* state, FaultKind kind, uint64_t address, uint64_t size_bytes,
+                          uint32_t thread, uint32_t line) {
+  executor_of(state).raise(kind, KM_CALLER_PC, address, size_bytes, thread, line);
 }
 
 /// The text goes to the output; false: *out_address cannot be read.

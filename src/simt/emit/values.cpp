@@ -12,7 +12,12 @@ using ptx::Operand;
 using ptx::Type;
 
 llvm::Value* Emitter::splat(Value* scalar) {
-  return scalar->getType()->isVectorTy() ? scalar : b_.CreateVectorSplat(lanes_, scalar);
+  if (scalar->getType()->isVectorTy()) return scalar;
+  const bool is_mask = has_avx512() && scalar->getType()->isIntegerTy(1);
+  if (!is_mask || llvm::isa<llvm::Constant>(scalar)) return b_.CreateVectorSplat(lanes_, scalar);
+  // A broadcast would go through a vector of bytes.
+  Value* bits = b_.CreateSExt(scalar, b_.getIntNTy(lanes_));
+  return b_.CreateBitCast(bits, vector_of(b_.getInt1Ty()));
 }
 
 llvm::Value* Emitter::lane_numbers() {

@@ -1,4 +1,6 @@
 // Loads and stores by the shape of their address: uniform, offsets known at compile time, or any.
+#include <llvm/IR/MDBuilder.h>
+
 #include <algorithm>
 #include <set>
 
@@ -121,7 +123,7 @@ void Emitter::branch_unlikely(Value* condition, const std::function<void()>& the
   Restore b(vector_cache_);
   Restore c(mask_bits_cache_);
   auto *taken = new_block("unlikely"), *go_on = new_block("go.on");
-  b_.CreateCondBr(condition, taken, go_on);
+  b_.CreateCondBr(condition, taken, go_on, llvm::MDBuilder(context_).createUnlikelyBranchWeights());
   b_.SetInsertPoint(taken);
   then();
   b_.CreateBr(go_on);

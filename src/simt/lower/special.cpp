@@ -214,18 +214,25 @@ llvm::CallInst* Emitter::call_runtime(uint64_t entry, llvm::FunctionType* type,
   return call;
 }
 
-/// Ends the launch; `address` null where there is none. The current block goes on for LLVM only.
+/// Ends the launch; `address` null where there is none. What follows is never reached, so nothing
+/// needs to survive the call, and the code around it keeps its registers.
 void Emitter::raise(FaultKind kind, Value* address, uint64_t size_bytes) {
   auto* type = llvm::FunctionType::get(b_.getVoidTy(),
-                                       {b_.getPtrTy(), b_.getPtrTy(), b_.getInt32Ty(),
-                                        b_.getInt64Ty(), b_.getInt64Ty(), b_.getInt32Ty()},
+                                       {b_.getPtrTy(), b_.getInt32Ty(), b_.getInt64Ty(),
+                                        b_.getInt64Ty(), b_.getInt32Ty(), b_.getInt32Ty()},
                                        false);
   Value* lane = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, mask_bits(), b_.getFalse());
   Value* thread = b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), first_thread_), lane);
   if (address == nullptr) address = i64(0);
-  call_runtime(
+  // The line is named because calls like this one may be merged.
+  const uint32_t line = b_.getCurrentDebugLocation() ? b_.getCurrentDebugLocation().getLine() : 0;
+  auto* call = call_runtime(
       offsetof(RuntimeTable, raise), type,
-      {record_, state_, i32(static_cast<uint32_t>(kind)), address, i64(size_bytes), thread});
+      {state_, i32(static_cast<uint32_t>(kind)), address, i64(size_bytes), thread, i32(line)});
+  call->setDoesNotReturn();
+  call->addFnAttr(llvm::Attribute::Cold);
+  b_.CreateUnreachable();
+  b_.SetInsertPoint(new_block("raised"));
 }
 
 llvm::Value* Emitter::lane_of(Value* content, Value* lane) {
