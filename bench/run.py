@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "bench"))
 
-from driver import call_cost, compile_time, machine, scaling, table  # noqa: E402
+from driver import call_cost, compile_time, machine, scaling, summary, table  # noqa: E402
 from driver.kernels import CALL_COST, COMPILE, KERNELS  # noqa: E402
 from driver.measure import Bench, rows_of, say  # noqa: E402
 
@@ -60,6 +60,8 @@ def run_all(bench, quick):
 def main():
     arguments = parse_arguments()
     quick = is_set("QUICK")
+    if quick and arguments.table:
+        sys.exit("--table: the figures of a quick run are not for keeping")
     threads = int(os.environ.get("THREADS", len(os.sched_getaffinity(0))))
     bench = Bench(arguments.deps.resolve(), Path(arguments.build).resolve(), threads,
                   3 if quick else 15, 0.05 if quick else 0.2)
@@ -69,8 +71,10 @@ def main():
     rows, other_rows = run_all(bench, quick)
     if rows:
         print(table.as_text(rows, bench.teams, machine.line(threads, quick)))
+        print("\n".join(summary.lines(rows)))
         if arguments.table:
-            table.put(Path(arguments.table), rows, bench.teams, threads)
+            table.put(Path(arguments.table), rows, bench.teams, threads,
+                      summary.lines(rows) + summary.metrics(other_rows))
     points = []
     if rows and is_set("SCALING", "0" if quick else "1"):
         points = scaling.run(bench, {row["kernel"] for row in rows})

@@ -95,12 +95,11 @@ def as_markdown(rows, teams):
     return "\n".join("| " + " | ".join(line) + " |" for line in [heading, rule, *lines])
 
 
-def put(path, rows, teams, threads):
+def put(path, rows, teams, threads, summary):
     """Replaces the section of this kind of machine in the file, or adds it at the end."""
     title = f"## {machine.processor()}, {machine.vectors()}, {threads} threads"
     section = f"{title}\n\n{machine.facts()['date']}\n\n{as_markdown(rows, teams)}\n"
-    spread = "\n".join(f"- {line}" for line in spreads(rows, teams))
-    section += f"\n{spread}\n" if spread else ""
+    section += "\n" + "".join(f"- {line}\n" for line in [*summary, *spreads(rows, teams)])
     text = path.read_text() if path.exists() else "# Results\n"
     pattern = re.compile(re.escape(title) + r"\n.*?(?=\n## |\Z)", re.S)
     if pattern.search(text):
