@@ -269,7 +269,7 @@ class Emitter {
   void check_lanes(const Inst& inst, const Address& address, uint64_t size_bytes);
   void check_lane_ranges(const Inst& inst, const LaneAccess& access, Value* lanes);
   void raise_misaligned(Value* addresses, Value* bad, uint64_t size_bytes);
-  void note_line(const Inst& inst);
+  void note_line();
   std::string form_name(const ptx::Instruction& instruction) const;
   // ---- lower/async_copy.cpp
   void lower_cp(const Inst& inst);
@@ -322,7 +322,7 @@ class Emitter {
   // ---- lower/helpers.cpp: out-of-line functions of the module
   llvm::Function* gather_helper(llvm::Type* element, bool is_volatile);
   llvm::Function* scatter_helper(llvm::Type* element, bool is_volatile);
-  llvm::Function* atomic_helper(const ptx::Instruction& instruction, bool shared);
+  llvm::Function* atomic_helper(const ptx::Instruction& instruction, bool shared, bool gives);
   llvm::Function* permute_helper();
   llvm::Function* match_helper(llvm::Type* element, bool match_all);
   llvm::Function* new_helper(const std::string& name, llvm::Type* result,
@@ -331,9 +331,11 @@ class Emitter {
                  const std::function<void(llvm::IRBuilder<>&, Value* lane)>& body);
   // ---- lower/atomics.cpp
   void lower_atomic(const Inst& inst);
-  Value* call_atomic(const Inst& inst, const std::vector<Value*>& arguments, ptx::Space space);
+  Value* call_atomic(const Inst& inst, const std::vector<Value*>& arguments, ptx::Space space,
+                     bool gives);
   Value* atomic_operation(llvm::IRBuilder<>& builder, const ptx::Instruction& instruction,
                           Value* pointer, Value* b, Value* c, bool shared);
+  bool has_readers(const Inst& inst);
   bool lower_uniform_reduction(const Inst& inst, const Address& address, bool shared);
   // ---- lower/warp.cpp
   void lower_shuffle(const Inst& inst);
@@ -414,6 +416,7 @@ class Emitter {
   std::optional<uint64_t> live_offset_bytes_;
   uint64_t context_bytes_ = 0;
   uint64_t local_offset_bytes_ = 0, scratch_bytes_ = 0;
+  std::vector<uint8_t> is_read_;  // by value, once has_readers() is asked
   std::map<std::string, llvm::Function*> helpers_;
   llvm::AllocaInst *mma_operands_ = nullptr, *mma_results_ = nullptr;
 

@@ -13,7 +13,6 @@ void Emitter::check_access(const Inst& inst, const Address& address) {
   const MemoryAccess access = *memory_access(inst);
   check_alignment(address, access.size_bytes);
   if (plan_.variant.checked && !is_within_symbol(access)) check_range(inst, access, address);
-  if (address.lanes != nullptr || address.offsets != nullptr) note_line(inst);
 }
 
 std::optional<Emitter::MemoryAccess> Emitter::memory_access(const Inst& inst) const {

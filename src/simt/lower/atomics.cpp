@@ -1,5 +1,7 @@
 // atom and red. Shared memory needs no lock prefix: the blocks of a cluster run on one thread at a
 // time. Float reductions go in lane order, which PTX leaves open.
+#include <algorithm>
+
 #include "simt/emit/emitter.h"
 #include "simt/lower/lanes.h"
 #include "simt/transform/make_instruction.h"
@@ -154,18 +156,19 @@ llvm::Value* Emitter::atomic_operation(llvm::IRBuilder<>& builder,
 bool Emitter::lower_uniform_reduction(const Inst& inst, const Address& address, bool shared) {
   const auto& ptx = *inst.ptx;
   const Op op = operation_of(ptx);
-  bool unused = ptx.opcode == Opcode::red;
+  const bool unused = !has_readers(inst);
   bool associative = op == Op::Add || op == Op::And || op == Op::Or || op == Op::Xor ||
                      op == Op::Min || op == Op::Max || op == Op::UMin || op == Op::UMax;
   if (!unused || !associative || ptx.has(Modifier::cas)) return false;
-  if (ptx::is_float(ptx.type()) || ptx.operands[1].kind == Operand::Kind::vector) return false;
+  const Operand& source = ptx.operands[ptx.opcode == Opcode::red ? 1 : 2];
+  if (ptx::is_float(ptx.type()) || source.kind == Operand::Kind::vector) return false;
   auto* element = type_of(ptx.type());
   const unsigned bits = element->getScalarSizeInBits();
   llvm::APInt neutral(bits, 0);
   if (op == Op::And || op == Op::UMin) neutral = llvm::APInt::getAllOnes(bits);
   if (op == Op::Min) neutral = llvm::APInt::getSignedMaxValue(bits);
   if (op == Op::Max) neutral = llvm::APInt::getSignedMinValue(bits);
-  Value* content = operand(inst, ptx.operands[1], ptx.type(), true, true);
+  Value* content = operand(inst, source, ptx.type(), true, true);
   if (mask() != nullptr) {
     content = b_.CreateSelect(mask(), content, splat(llvm::ConstantInt::get(element, neutral)));
   }
@@ -198,12 +201,13 @@ bool Emitter::lower_uniform_reduction(const Inst& inst, const Address& address, 
 
 /// In generic space f32 sums go by where each lane's address leads.
 llvm::Value* Emitter::call_atomic(const Inst& inst, const std::vector<Value*>& arguments,
-                                  ptx::Space space) {
+                                  ptx::Space space, bool gives) {
   const auto& ptx = *inst.ptx;
   auto call = [&](bool shared, Value* lanes) -> Value* {
     std::vector<Value*> list = arguments;
     list.push_back(lanes);
-    return b_.CreateCall(atomic_helper(ptx, shared), list);
+    note_line();
+    return b_.CreateCall(atomic_helper(ptx, shared, gives), list);
   };
   const bool depends =
       ptx.type() == Type::f32 && ptx.has(Modifier::add) && space == ptx::Space::generic;
@@ -212,14 +216,34 @@ llvm::Value* Emitter::call_atomic(const Inst& inst, const std::vector<Value*>& a
   Value* bits = b_.CreateAnd(bits_of(in_shared), mask_bits());
   Value* first = call(true, bits);
   Value* second = call(false, b_.CreateAnd(mask_bits(), b_.CreateNot(bits)));
-  return b_.CreateSelect(in_shared, first, second);
+  return gives ? b_.CreateSelect(in_shared, first, second) : nullptr;
+}
+
+/// Compilers leave it to the assembler to see that nobody reads an old value.
+bool Emitter::has_readers(const Inst& inst) {
+  if (is_read_.empty()) {
+    is_read_.assign(kernel_.values.size(), 0);
+    for (const Block& block : kernel_.blocks) {
+      if (block.condition != kNone) is_read_[block.condition] = 1;
+      for (const Phi& phi : block.phis) {
+        for (ValueId input : phi.inputs) is_read_[input] = 1;
+      }
+      for (const Inst& each : block.insts) {
+        for (const auto& [reg, value] : each.reads) is_read_[value] = 1;
+        for (ValueId old : each.old_values) is_read_[old] = 1;
+        if (each.guard != kNone) is_read_[each.guard] = 1;
+      }
+    }
+  }
+  return std::any_of(inst.writes.begin(), inst.writes.end(),
+                     [&](const auto& write) { return is_read_[write.second] != 0; });
 }
 
 /// The parts of a vector form are atomic one by one.
 void Emitter::lower_atomic(const Inst& inst) {
   const auto& ptx = *inst.ptx;
-  const bool returns = ptx.opcode == Opcode::atom;
-  const unsigned at = returns ? 1 : 0;
+  const bool returns = has_readers(inst);
+  const unsigned at = ptx.opcode == Opcode::atom ? 1 : 0;
   const bool is_async = ptx.has(Modifier::async);
   const ptx::Space space = space_of(inst, ptx.operands[at]);
   const bool shared = is_async || space == ptx::Space::shared;
@@ -242,7 +266,8 @@ void Emitter::lower_atomic(const Inst& inst) {
     Value* second = first;
     if (ptx.has(Modifier::cas)) second = operand(inst, ptx.operands[at + 2], type, true, true);
     Value* place = b_.CreateAdd(places, splat(i64(uint64_t{i} * ptx::size_bytes(type))));
-    Value* old = call_atomic(inst, {place, first, second}, shared ? ptx::Space::shared : space);
+    Value* old =
+        call_atomic(inst, {place, first, second}, shared ? ptx::Space::shared : space, returns);
     if (!returns) continue;
     const Operand& target = ptx.operands[0];
     const bool parted = target.kind == Operand::Kind::vector && i < target.count;

@@ -109,39 +109,66 @@ llvm::Function* Emitter::scatter_helper(llvm::Type* element, bool is_volatile) {
   return function;
 }
 
-/// The atomic operation of every active lane in turn: old values out (zero for red).
-llvm::Function* Emitter::atomic_helper(const ptx::Instruction& instruction, bool shared) {
-  std::string name = shared ? "shared_" : "";
-  name += ptx::text_of(instruction.opcode);
-  for (Modifier modifier : instruction.modifiers) {
-    name += '_';
-    name += ptx::text_of(modifier);
-  }
-  name += '_';
-  name += ptx::text_of(instruction.type());
+namespace {
+
+bool is_short_atomic(const ptx::Instruction& instruction) {
+  return !ptx::is_float(instruction.type()) && !instruction.has(Modifier::cas) &&
+         !instruction.has(Modifier::inc) && !instruction.has(Modifier::dec);
+}
+
+}  // namespace
+
+/// The atomic operation of every active lane in turn, lowest first; `gives`: old values out. Where
+/// the operation is short, all lanes being active is a case of its own, without a loop.
+llvm::Function* Emitter::atomic_helper(const ptx::Instruction& instruction, bool shared,
+                                       bool gives) {
+  std::string name = (shared ? "shared_" : "") + form_name(instruction) + (gives ? "" : "_unread");
   if (auto found = helpers_.find(name); found != helpers_.end()) return found->second;
   auto* element = type_of(instruction.type());
   auto* addresses = vector_of(b_.getInt64Ty());
   auto* content_type = vector_of(element);
-  auto* function =
-      new_helper(name, content_type, {addresses, content_type, content_type, b_.getInt32Ty()});
+  auto* function = new_helper(name, gives ? content_type : b_.getVoidTy(),
+                              {addresses, content_type, content_type, b_.getInt32Ty()});
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "start", function));
+  const unsigned arguments = instruction.has(Modifier::cas) ? 3 : 2;
   llvm::AllocaInst* slots[4];
-  for (unsigned i = 0; i < 3; ++i) {
+  for (unsigned i = 0; i < arguments; ++i) {
     slots[i] = builder.CreateAlloca(function->getArg(i)->getType());
     builder.CreateStore(function->getArg(i), slots[i]);
   }
-  slots[3] = builder.CreateAlloca(content_type);
-  builder.CreateStore(llvm::Constant::getNullValue(content_type), slots[3]);
-  lane_loop(builder, function->getArg(3), [&](llvm::IRBuilder<>& b, Value* lane) {
+  if (gives) {
+    slots[3] = builder.CreateAlloca(content_type);
+    builder.CreateStore(llvm::Constant::getNullValue(content_type), slots[3]);
+  }
+  auto operate = [&](llvm::IRBuilder<>& b, Value* lane) {
     Value* at = b.CreateLoad(b.getInt64Ty(), b.CreateGEP(b.getInt64Ty(), slots[0], lane));
     Value* first = b.CreateLoad(element, b.CreateGEP(element, slots[1], lane));
-    Value* second = b.CreateLoad(element, b.CreateGEP(element, slots[2], lane));
+    Value* second = first;
+    if (arguments == 3) second = b.CreateLoad(element, b.CreateGEP(element, slots[2], lane));
     Value* pointer = b.CreateIntToPtr(at, b.getPtrTy());
     Value* old = atomic_operation(b, instruction, pointer, first, second, shared);
-    b.CreateStore(old, b.CreateGEP(element, slots[3], lane));
-  });
-  builder.CreateRet(builder.CreateLoad(content_type, slots[3]));
+    if (gives) b.CreateStore(old, b.CreateGEP(element, slots[3], lane));
+  };
+  auto finish = [&] {
+    if (gives) {
+      builder.CreateRet(builder.CreateLoad(content_type, slots[3]));
+    } else {
+      builder.CreateRetVoid();
+    }
+  };
+  Value* bits = function->getArg(3);
+  if (is_short_atomic(instruction)) {
+    auto* all_block = llvm::BasicBlock::Create(context_, "all", function);
+    auto* some = llvm::BasicBlock::Create(context_, "some", function);
+    const uint32_t full = lanes_ == 32 ? UINT32_MAX : (1u << lanes_) - 1;
+    builder.CreateCondBr(builder.CreateICmpEQ(bits, builder.getInt32(full)), all_block, some);
+    builder.SetInsertPoint(all_block);
+    for (uint32_t lane = 0; lane < lanes_; ++lane) operate(builder, builder.getInt32(lane));
+    finish();
+    builder.SetInsertPoint(some);
+  }
+  lane_loop(builder, bits, operate);
+  finish();
   return function;
 }
 

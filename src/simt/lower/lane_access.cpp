@@ -30,6 +30,7 @@ llvm::Value* Emitter::for_lanes(const std::string& name, llvm::Type* result,
   }
   values.push_back(mask_bits());
   types.push_back(b_.getInt32Ty());
+  note_line();
   if (auto found = helpers_.find(name); found != helpers_.end()) {
     return b_.CreateCall(found->second, values);
   }
@@ -62,10 +63,10 @@ llvm::Value* Emitter::for_lanes(const std::string& name, llvm::Type* result,
   return b_.CreateCall(function, values);
 }
 
-/// A fault in a helper function has no line of its own.
-void Emitter::note_line(const Inst& inst) {
+/// For the call of a helper function that follows: a fault in there has no line of its own.
+void Emitter::note_line() {
   Value* line = b_.CreateConstGEP1_64(b_.getInt8Ty(), state_, offsetof(BlockState, line));
-  b_.CreateStore(i32(inst.ptx->location.line), line);
+  b_.CreateStore(i32(b_.getCurrentDebugLocation().getLine()), line);
 }
 
 void Emitter::raise_misaligned(Value* addresses, Value* bad, uint64_t size_bytes) {
@@ -87,13 +88,13 @@ void Emitter::check_lanes(const Inst& inst, const LaneAccess& access, Value* lan
     raise_misaligned(access.addresses, bad, access.align_bytes);
   }
   check_lane_ranges(inst, access, lanes);
-  note_line(inst);
+  note_line();
 }
 
 /// The same size for all active lanes, which is the alignment as well.
 void Emitter::check_lanes(const Inst& inst, const Address& address, uint64_t size_bytes) {
   check_alignment(address, size_bytes);
-  note_line(inst);
+  note_line();
   if (!plan_.variant.checked) return;
   check_lane_ranges(inst, {lanes_of(address), i64(size_bytes), size_bytes}, mask());
 }

@@ -348,6 +348,7 @@ std::vector<llvm::Value*> Emitter::load_gather(const Address&, const Access& acc
                                               llvm::Constant::getNullValue(type)));
       continue;
     }
+    note_line();
     results.push_back(b_.CreateCall(gather_helper(element, access.is_volatile), {at, mask_bits()}));
   }
   return results;
@@ -474,6 +475,7 @@ void Emitter::store_scatter(const Address&, const Access& access, const std::vec
       b_.CreateMaskedScatter(content, pointers, llvm::Align(size), mask());
       continue;
     }
+    note_line();
     auto* helper = scatter_helper(content->getType()->getScalarType(), access.is_volatile);
     b_.CreateCall(helper, {at, content, mask_bits()});
   }
