@@ -8,7 +8,8 @@
 namespace km::ptx {
 namespace {
 
-constexpr uint32_t kOldestMajor = 3, kNewestMajor = 9;
+// Before 1.4, modifiers that are left out mean something else.
+constexpr uint32_t kOldest = 14, kNewestMajor = 9;
 
 std::optional<Space> variable_space(const Token& token) {
   if (token.kind != Token::Kind::dotted) return std::nullopt;
@@ -48,9 +49,10 @@ Status Parser::parse_version() {
               read_number(token_.text.substr(0, dot), module_->version_major) &&
               read_number(token_.text.substr(dot + 1), module_->version_minor);
   if (!good) return unexpected("a version such as 8.5");
-  if (module_->version_major < kOldestMajor || module_->version_major > kNewestMajor) {
+  const uint32_t version = 10 * module_->version_major + module_->version_minor;
+  if (version < kOldest || module_->version_major > kNewestMajor) {
     return error_at(token_, "PTX ISA " + std::string(token_.text) +
-                                " is not supported, versions 3.0 to 9.x are");
+                                " is not supported, versions 1.4 to 9.x are");
   }
   advance();
   return {};

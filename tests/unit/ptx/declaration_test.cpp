@@ -23,8 +23,8 @@ TEST(Declaration, Header) {
   EXPECT_EQ(error_of(""),
             "t.ptx:1:1: found the end of the text, expected '.version': a PTX module begins "
             "with it");
-  EXPECT_EQ(error_of(".version 2.3\n.target sm_20\n"),
-            "t.ptx:1:10: PTX ISA 2.3 is not supported, versions 3.0 to 9.x are");
+  EXPECT_EQ(error_of(".version 1.3\n.target sm_20\n"),
+            "t.ptx:1:10: PTX ISA 1.3 is not supported, versions 1.4 to 9.x are");
   EXPECT_EQ(error_of(".version 8.0\n.target gfx90\n"),
             "t.ptx:2:9: unknown target 'gfx90', expected sm_ and a number");
   EXPECT_EQ(error_of(".version 8.0\n.target sm_80\n.address_size 16\n"),
