@@ -275,14 +275,24 @@ void Emitter::begin_packet(uint32_t region, Value* index) {
 
 // ---- Context between regions.
 
+namespace {
+
+bool are_disjoint(const std::set<size_t>& a, const std::set<size_t>& b) {
+  return std::none_of(a.begin(), a.end(), [&](size_t each) { return b.count(each) != 0; });
+}
+
+}  // namespace
+
 void Emitter::plan_context() {
   const Shapes& shapes = *plan_.shapes;
+  std::map<std::pair<ValueId, uint32_t>, std::set<size_t>> regions;  // that begin with the value
   for (size_t r = 1; r < plan_.regions.list.size(); ++r) {
     const BlockId entry = plan_.regions.list[r].entry;
     for (ValueId value : plan_.regions.live_in[r]) {
       const uint32_t loop = shapes.loop_left(kernel_, value, entry);
       const Shape shape = shapes.at(kernel_, value, entry);
       auto [slot, fresh] = slots_.try_emplace({value, loop});
+      regions[{value, loop}].insert(r);
       bool uniform = shape.is_uniform() && shape.block_uniform;
       slot->second.block_uniform = uniform && (fresh || slot->second.block_uniform);
     }
@@ -294,6 +304,11 @@ void Emitter::plan_context() {
     context_bytes_ += (size + 7) / 8 * 8;
     return offset;
   };
+  struct Shared {
+    uint64_t offset_bytes, size_bytes;
+    std::set<size_t> regions;
+  };
+  std::vector<Shared> places;
   for (auto& [key, slot] : slots_) {
     const auto type = kernel_.values[key.first].type;
     bool lanes = key.second != UINT32_MAX || shapes.values[key.first].is_varying();
@@ -307,7 +322,16 @@ void Emitter::plan_context() {
       continue;
     }
     slot.size_bytes = lanes && !element->isIntegerTy(1) ? ptx::size_bytes(type) * lanes_ : 8;
-    slot.offset_bytes = reserve(slot.size_bytes * plan_.packets);
+    // A packet has loaded all that its region begins with before it stores anything, so values of
+    // different regions share a place: the context should stay in the first cache.
+    auto place = std::find_if(places.begin(), places.end(), [&](const Shared& shared) {
+      return shared.size_bytes == slot.size_bytes && are_disjoint(shared.regions, regions[key]);
+    });
+    if (place == places.end()) {
+      place = places.insert(place, {reserve(slot.size_bytes * plan_.packets), slot.size_bytes, {}});
+    }
+    place->regions.merge(std::set<size_t>(regions[key]));
+    slot.offset_bytes = place->offset_bytes;
   }
   if (plan_.regions.list.size() > 1) live_offset_bytes_ = reserve(4 * plan_.packets);
   local_offset_bytes_ = (context_bytes_ + 63) / 64 * 64;
