@@ -228,6 +228,8 @@ class Emitter {
   std::vector<Value*> load_uniform(const Address& address, const Access& access);
   std::vector<Value*> load_offsets(const Address& address, const Access& access);
   std::vector<Value*> load_wide(const Address& address, const Access& access);
+  std::vector<Value*> load_each(const Address& address, const Access& access);
+  void store_each(const Address& address, const Access& access, Value* content);
   std::vector<Value*> load_gather(const Address& address, const Access& access, Value* lanes);
   void store(const Address& address, const Access& access, const std::vector<Value*>& values);
   void store_uniform(const Address& address, const Access& access,

@@ -2,6 +2,7 @@
 #include <llvm/IR/MDBuilder.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "simt/emit/emitter.h"
@@ -278,7 +279,7 @@ std::vector<llvm::Value*> Emitter::load(const Address& address, const Access& ac
   if (access.is_volatile) return exact();
   Value* usable = address.ok ? address.ok : b_.getTrue();
   const bool dense = is_dense(address, access);
-  if (!dense && !wide_span(address, access)) return exact();
+  if (!dense && !wide_span(address, access) && access.count > 1) return exact();
   if (!dense) usable = b_.CreateAnd(usable, all(mask()));
   return choose(usable, [&] { return load_offsets(address, access); }, exact);
 }
@@ -300,7 +301,8 @@ std::vector<llvm::Value*> Emitter::load_uniform(const Address& address, const Ac
 }
 
 std::vector<llvm::Value*> Emitter::load_offsets(const Address& address, const Access& access) {
-  if (!is_dense(address, access)) return load_wide(address, access);
+  if (wide_span(address, access) && !is_dense(address, access)) return load_wide(address, access);
+  if (!is_dense(address, access)) return load_each(address, access);
   auto* type = vector_of(type_of(access.type));
   const llvm::Align align(ptx::size_bytes(access.type));
   Value* pointer = b_.CreateIntToPtr(address.base, b_.getPtrTy());
@@ -331,6 +333,34 @@ std::vector<llvm::Value*> Emitter::load_wide(const Address& address, const Acces
     results.push_back(b_.CreateShuffleVector(whole, pick));
   }
   return results;
+}
+
+/// One plain load for each distinct place, which is quicker than any gather: the distances from the
+/// base are constants.
+std::vector<llvm::Value*> Emitter::load_each(const Address& address, const Access& access) {
+  auto* element = type_of(access.type);
+  const llvm::Align align(ptx::size_bytes(access.type));
+  std::map<int64_t, Value*> loaded;
+  Value* content = llvm::PoisonValue::get(vector_of(element));
+  for (uint32_t l = 0; l < lanes_; ++l) {
+    auto [entry, is_new] = loaded.try_emplace((*address.offsets)[l], nullptr);
+    if (is_new) {
+      Value* at = b_.CreateAdd(address.base, i64(static_cast<uint64_t>(entry->first)));
+      entry->second = b_.CreateAlignedLoad(element, b_.CreateIntToPtr(at, b_.getPtrTy()), align);
+    }
+    content = b_.CreateInsertElement(content, entry->second, l);
+  }
+  return {content};
+}
+
+/// The same for stores, lowest lane first.
+void Emitter::store_each(const Address& address, const Access& access, Value* content) {
+  const llvm::Align align(ptx::size_bytes(access.type));
+  for (uint32_t l = 0; l < lanes_; ++l) {
+    Value* at = b_.CreateAdd(address.base, i64(static_cast<uint64_t>((*address.offsets)[l])));
+    b_.CreateAlignedStore(b_.CreateExtractElement(content, l), b_.CreateIntToPtr(at, b_.getPtrTy()),
+                          align);
+  }
 }
 
 std::vector<llvm::Value*> Emitter::load_gather(const Address&, const Access& access, Value* lanes) {
@@ -398,7 +428,7 @@ void Emitter::store(const Address& address, const Access& access,
     store_scatter(address, access, values, lanes_of(address));
     return {};
   };
-  if (access.is_volatile || (!dense && !interleaved)) {
+  if (access.is_volatile || (!dense && !interleaved && access.count > 1)) {
     slow();
     return;
   }
@@ -410,7 +440,11 @@ void Emitter::store(const Address& address, const Access& access,
     return {};
   };
   auto whole = [&]() -> std::vector<Value*> {
-    store_offsets(address, access, values);
+    if (dense || interleaved) {
+      store_offsets(address, access, values);
+    } else {
+      store_each(address, access, splat(values[0]));
+    }
     return {};
   };
   choose(usable, [&] { return choose(all(mask()), whole, partly); }, slow);
