@@ -37,18 +37,15 @@ uint32_t resolve_alias(const ptx::Module& module, uint32_t function) {
 }
 
 CallGraph::CallGraph(const ptx::Module& module, const Function& kernel)
-    : module_(module),
-      has_address_(module.functions.size()),
-      is_recursive_(module.functions.size()) {
-  find_addresses();
-  find_cycles(kernel);
+    : module_(module), is_recursive_(module.functions.size()) {
+  if (std::any_of(kernel.code.begin(), kernel.code.end(), is_call)) find_cycles(kernel);
 }
 
-void CallGraph::add_address(const Symbol& symbol) {
+void CallGraph::add_address(const Symbol& symbol) const {
   if (symbol.is_function) has_address_[resolve_alias(module_, symbol.function)] = 1;
 }
 
-void CallGraph::add_addresses(const Function& function) {
+void CallGraph::add_addresses(const Function& function) const {
   for (const Instruction& instruction : function.code) {
     if (is_call(instruction)) continue;
     for (unsigned i = 0; i < instruction.operand_count; ++i) {
@@ -59,7 +56,9 @@ void CallGraph::add_addresses(const Function& function) {
   }
 }
 
-void CallGraph::find_addresses() {
+/// Only where there is a call through a pointer: modules with a thousand kernels have few.
+void CallGraph::find_addresses() const {
+  has_address_.assign(module_.functions.size(), 0);
   for (const Function& function : module_.functions) add_addresses(function);
   for (const Symbol& variable : module_.symbols) {
     for (const ptx::Relocation& relocation : variable.relocations) {
@@ -85,6 +84,7 @@ std::vector<uint32_t> CallGraph::targets(const Function& caller, const Instructi
     }
     return result;
   }
+  if (has_address_.empty()) find_addresses();
   for (uint32_t f = 0; f < module_.functions.size(); ++f) {
     const bool fits_type = fits(module_.functions[f], caller.prototypes[type.label]);
     if (has_address_[f] && has_body(f) && fits_type) result.push_back(f);

@@ -30,16 +30,15 @@ class CallGraph {
   bool comes_back(uint32_t caller, uint32_t callee) const {
     return is_recursive_[caller] && component_[caller + 1] == component_[callee + 1];
   }
-  const std::vector<uint32_t>& reached() const { return reached_; }
 
  private:
-  void find_addresses();
-  void add_addresses(const ptx::Function& function);
-  void add_address(const ptx::Symbol& symbol);
+  void find_addresses() const;
+  void add_addresses(const ptx::Function& function) const;
+  void add_address(const ptx::Symbol& symbol) const;
   void find_cycles(const ptx::Function& kernel);
 
   const ptx::Module& module_;
-  std::vector<uint8_t> has_address_;  // by function: its address is taken
+  mutable std::vector<uint8_t> has_address_;  // by function: its address is taken
   std::vector<uint8_t> is_recursive_;
   std::vector<uint32_t> component_;  // node 0 is the kernel, function f is f + 1
   std::vector<uint32_t> reached_;
