@@ -27,11 +27,14 @@ const Operand& Emitter::tensor_register(const Operand& operand, uint32_t index) 
   return kernel_.function->operand_pool[operand.first + index];
 }
 
+/// One for all instructions of the form.
 llvm::Constant* Emitter::mma_form_constant(const MmaForm& form) {
   static_assert(std::has_unique_object_representations_v<MmaForm>);
   const auto bytes = std::bit_cast<std::array<uint8_t, sizeof(MmaForm)>>(form);
   auto* content = llvm::ConstantDataArray::get(context_, bytes);
-  const std::string name = "km_mma_" + std::to_string(module_.global_size());
+  std::string name = "km_mma";
+  for (const uint8_t byte : bytes) name += "_" + std::to_string(byte);
+  if (auto* known = module_.getNamedGlobal(name)) return known;
   auto* constant =
       llvm::cast<llvm::GlobalVariable>(module_.getOrInsertGlobal(name, content->getType()));
   constant->setInitializer(content);
