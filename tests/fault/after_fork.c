@@ -8,7 +8,7 @@
 static int g_in_child;
 
 /* LeakSanitizer asks: what the stacks of the parent's threads hold looks lost in a child. */
-int __lsan_is_turned_off(void);
+__attribute__((visibility("default"))) int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void) { return g_in_child; }
 
 int main(void) {
