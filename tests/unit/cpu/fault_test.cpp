@@ -112,7 +112,7 @@ KM_TEST_CODE void raise_kind(const simt::LaunchRecord* record, simt::BlockState*
   if (kind == simt::FaultKind::assertion) {
     record->runtime->assert_fail(record, state, "x > 0", "scale.cu", 12, "scale", 5);
   }
-  record->runtime->raise(record, state, kind, 0x1003, 4, 5);
+  record->runtime->raise(state, kind, 0x1003, 4, 5, 0);
 }
 
 TEST_P(FaultTest, GeneratedCodeReportsWhatItFindsItself) {
