@@ -154,6 +154,7 @@ class Emitter {
   Value* coerce(Value* value, ptx::Type from, ptx::Type to);
   Value* widen_to_register(Value* value, ptx::Type type, ptx::Type reg_type);
   Value* as_type(Value* value, llvm::Type* element);
+  uint32_t all_lanes() const { return UINT32_MAX >> (32 - lanes_); }  // as bits
   Value* splat(Value* scalar);
   Value* offsets_constant(const Shape& shape, llvm::Type* element);
   Value* immediate(const ptx::Operand& operand, ptx::Type type);

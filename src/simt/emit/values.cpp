@@ -451,7 +451,7 @@ llvm::Value* Emitter::and_masks(Value* a, Value* b) {
 }
 
 llvm::Value* Emitter::bits_of(Value* mask) {
-  if (mask == nullptr) return i32(lanes_ == 32 ? UINT32_MAX : (1u << lanes_) - 1);
+  if (mask == nullptr) return i32(all_lanes());
   Value* bits = b_.CreateBitCast(mask, b_.getIntNTy(lanes_));
   return lanes_ == 32 ? bits : b_.CreateZExt(bits, b_.getInt32Ty());
 }

@@ -62,8 +62,7 @@ llvm::Function* Emitter::gather_helper(llvm::Type* element, bool is_volatile) {
   const llvm::Align align(std::max(1u, element->getScalarSizeInBits() / 8));
   auto* slots = builder.CreateAlloca(addresses);
   auto* results = builder.CreateAlloca(result_type);
-  const uint32_t full = lanes_ == 32 ? UINT32_MAX : (1u << lanes_) - 1;
-  builder.CreateCondBr(builder.CreateICmpEQ(bits, builder.getInt32(full)), all_block, some);
+  builder.CreateCondBr(builder.CreateICmpEQ(bits, i32(all_lanes())), all_block, some);
   builder.SetInsertPoint(all_block);
   Value* content = llvm::PoisonValue::get(result_type);
   for (uint32_t l = 0; l < lanes_; ++l) {
@@ -160,8 +159,7 @@ llvm::Function* Emitter::atomic_helper(const ptx::Instruction& instruction, bool
   if (is_short_atomic(instruction)) {
     auto* all_block = llvm::BasicBlock::Create(context_, "all", function);
     auto* some = llvm::BasicBlock::Create(context_, "some", function);
-    const uint32_t full = lanes_ == 32 ? UINT32_MAX : (1u << lanes_) - 1;
-    builder.CreateCondBr(builder.CreateICmpEQ(bits, builder.getInt32(full)), all_block, some);
+    builder.CreateCondBr(builder.CreateICmpEQ(bits, i32(all_lanes())), all_block, some);
     builder.SetInsertPoint(all_block);
     for (uint32_t lane = 0; lane < lanes_; ++lane) operate(builder, builder.getInt32(lane));
     finish();

@@ -30,7 +30,6 @@ llvm::Value* Emitter::for_lanes(const std::string& name, llvm::Type* result,
   }
   values.push_back(mask_bits());
   types.push_back(b_.getInt32Ty());
-  note_line();
   if (auto found = helpers_.find(name); found != helpers_.end()) {
     return b_.CreateCall(found->second, values);
   }

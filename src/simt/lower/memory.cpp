@@ -221,6 +221,7 @@ llvm::Value* Emitter::load_whole(const Address& address) {
     return b.CreateBitCast(whole, b.getInt128Ty());
   };
   if (address.lanes == nullptr && address.offsets == nullptr) return load_at(b_, address.base);
+  note_line();
   return for_lanes("load_whole", type_of(Type::b128), {lanes_of(address)},
                    [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
                      return load_at(b, lane[0]);
@@ -228,6 +229,7 @@ llvm::Value* Emitter::load_whole(const Address& address) {
 }
 
 void Emitter::store_whole(const Address& address, Value* content) {
+  note_line();
   for_lanes("store_whole", b_.getVoidTy(), {lanes_of(address), content},
             [](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
               auto* type = llvm::FixedVectorType::get(b.getInt64Ty(), 2);
@@ -301,8 +303,9 @@ std::vector<llvm::Value*> Emitter::load_uniform(const Address& address, const Ac
 }
 
 std::vector<llvm::Value*> Emitter::load_offsets(const Address& address, const Access& access) {
-  if (wide_span(address, access) && !is_dense(address, access)) return load_wide(address, access);
-  if (!is_dense(address, access)) return load_each(address, access);
+  if (!is_dense(address, access)) {
+    return wide_span(address, access) ? load_wide(address, access) : load_each(address, access);
+  }
   auto* type = vector_of(type_of(access.type));
   const llvm::Align align(ptx::size_bytes(access.type));
   Value* pointer = b_.CreateIntToPtr(address.base, b_.getPtrTy());

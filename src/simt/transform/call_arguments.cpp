@@ -92,18 +92,25 @@ Status Inliner::bind_param(const Call& call, const Operand& argument, const Symb
   return {};
 }
 
-/// Reads a variable in pieces that its alignment allows.
-std::vector<Inliner::Piece> Inliner::read_variable(const Instruction& like, SymbolId from) {
+/// As large as the variable's alignment allows; without values.
+std::vector<Inliner::Piece> Inliner::pieces_of(SymbolId variable) const {
   std::vector<Piece> pieces;
-  const uint64_t size = out_.symbols[from].size_bytes;
-  const uint64_t align = std::clamp<uint64_t>(out_.symbols[from].align_bytes, 1, 8);
+  const uint64_t size = out_.symbols[variable].size_bytes;
+  const uint64_t align = std::clamp<uint64_t>(out_.symbols[variable].align_bytes, 1, 8);
   for (uint64_t offset = 0; offset < size;) {
     uint64_t piece = align;
     while (piece > size - offset) piece /= 2;
-    const Operand reg = register_operand(add_register(bits_type(piece)));
-    load(like, reg, from, offset, piece);
-    pieces.push_back({offset, piece, reg});
+    pieces.push_back({offset, piece, {}});
     offset += piece;
+  }
+  return pieces;
+}
+
+std::vector<Inliner::Piece> Inliner::read_variable(const Instruction& like, SymbolId from) {
+  std::vector<Piece> pieces = pieces_of(from);
+  for (Piece& piece : pieces) {
+    piece.value = register_operand(add_register(bits_type(piece.size_bytes)));
+    load(like, piece.value, from, piece.offset_bytes, piece.size_bytes);
   }
   return pieces;
 }

@@ -61,7 +61,7 @@ class Inliner {
     const Instruction& source;
     Instruction copy;
   };
-  /// Part of an argument on its way.
+  /// Part of a variable or an argument, and its value on the way.
   struct Piece {
     uint64_t offset_bytes = 0, size_bytes = 0;
     Operand value;
@@ -117,6 +117,7 @@ class Inliner {
                     Frame& callee, ptx::SymbolId& out_symbol);
   void bind_results(const Call& call, Frame& callee);
   void take_results(const Call& call, const Frame& callee);
+  std::vector<Piece> pieces_of(ptx::SymbolId variable) const;
   std::vector<Piece> read_variable(const Instruction& like, ptx::SymbolId from);
   Result<std::vector<Piece>> read_argument(const Call& call, const Operand& argument,
                                            const ptx::Symbol& param);
@@ -139,6 +140,7 @@ class Inliner {
   void write_params(const Call& call, const std::vector<std::vector<Piece>>& arguments,
                     const Frame& callee);
   Status jump_to_body(const Call& call, uint32_t function);
+  std::vector<Kept> values_to_keep(const Call& call) const;
   std::vector<Kept> put_aside(const Call& call);
   void take_back(const Instruction& like, const std::vector<Kept>& kept);
   Operand halves();

@@ -165,7 +165,7 @@ void Inliner::write_params(const Call& call, const std::vector<std::vector<Piece
   }
 }
 
-std::vector<Inliner::Kept> Inliner::put_aside(const Call& call) {
+std::vector<Inliner::Kept> Inliner::values_to_keep(const Call& call) const {
   const SharedBody& body = bodies_.at(call.caller.function);
   const auto& code = body.frame.source->code;
   const auto calls_before = std::count_if(
@@ -183,15 +183,15 @@ std::vector<Inliner::Kept> Inliner::put_aside(const Call& call) {
   for (ptx::RegisterId reg : live.registers) add_register_value(reg + body.frame.first_register);
   for (SymbolId id : live.variables) {
     const SymbolId variable = body.frame.symbols[id];
-    const ptx::Symbol& symbol = out_.symbols[variable];
-    const uint64_t align = std::clamp<uint64_t>(symbol.align_bytes, 1, 8);
-    for (uint64_t offset = 0; offset < symbol.size_bytes;) {
-      uint64_t piece = align;
-      while (piece > symbol.size_bytes - offset) piece /= 2;
-      kept.push_back({kNone, variable, offset, piece, 0});
-      offset += piece;
+    for (const Piece& piece : pieces_of(variable)) {
+      kept.push_back({kNone, variable, piece.offset_bytes, piece.size_bytes, 0});
     }
   }
+  return kept;
+}
+
+std::vector<Inliner::Kept> Inliner::put_aside(const Call& call) {
+  std::vector<Kept> kept = values_to_keep(call);
   uint64_t bytes = kFirstPlace;
   for (Kept& value : kept) {
     value.place_bytes = align_up(bytes, value.size_bytes);
