@@ -125,6 +125,7 @@ typedef struct kmb_backend {
   /* Waits at most timeout_ns (KMB_WAIT_FOREVER: no limit); KM_TIMEOUT when it passes; with 0 it
    * is a query. BLOCKING */
   km_status (*stream_synchronize)(kmb_stream* stream, uint64_t timeout_ns, kmb_error* error);
+  /* The event may be of another context and of another device of this backend. */
   km_status (*stream_wait_event)(kmb_stream* stream, kmb_event* event, kmb_error* error);
   /* Runs on a thread that is not a worker, exactly once, after errors too. */
   km_status (*stream_add_callback)(kmb_stream* stream, km_host_callback callback, void* user_data,

@@ -62,7 +62,11 @@ Status Stream::query() {
 }
 
 Status Stream::wait_event(Event& event) {
-  KM_TRY(require_same_context(context(), event.context(), "event"));
+  if (&backend() != &event.backend()) {
+    return make_error(KM_ERROR_CONTEXT_MISMATCH,
+                      "the event belongs to device %s, the stream to %s of another backend",
+                      event.context().device().info().uri, context().device().info().uri);
+  }
   return call_backend(backend().stream_wait_event, native_, event.native());
 }
 

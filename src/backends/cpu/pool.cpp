@@ -4,6 +4,7 @@
 #include <bit>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 
 #include "backends/cpu/executor.h"
@@ -65,24 +66,42 @@ void Pool::run_worker() {
   }
 }
 
-/// The name of a job that wants more threads, 0: none.
+/// The name of a job that wants more threads, of the highest priority; 0: none.
 uint64_t Pool::job_with_room() const {
+  uint64_t best = 0;
+  int best_list = kPriorities;
   for (uint64_t open = open_jobs_.load(); open != 0; open &= open - 1) {
     auto slot = static_cast<uint32_t>(std::countr_zero(open));
     uint64_t state = jobs_[slot].state.load(std::memory_order_relaxed);
     bool room = (state & kOpen) != 0 && (state & kParticipants) < options_.threads;
-    if (room) return name_of(slot, state);
+    int list = jobs_[slot].list.load(std::memory_order_relaxed);
+    if (!room || list >= best_list) continue;
+    best = name_of(slot, state);
+    best_list = list;
   }
-  return 0;
+  return best;
+}
+
+bool Pool::has_ready_before(int list) const {
+  for (int i = 0; i < list; ++i) {
+    if (ready_[static_cast<size_t>(i)].count.load(std::memory_order_relaxed) != 0) return true;
+  }
+  return false;
 }
 
 bool Pool::take(Item* out_item, uint64_t grace_ticks) {
   uint64_t job = job_with_room();
-  if (job != 0 && enter(job)) {
-    out_item->job = job;
-    return true;
+  if (job != 0) {
+    // A stream goes before jobs of lower priority, jobs before streams of the same.
+    int list = jobs_[slot_of(job)].list.load(std::memory_order_relaxed);
+    if (has_ready_before(list)) out_item->stream = take_ready(grace_ticks, list);
+    if (out_item->stream != nullptr) return true;
+    if (enter(job)) {
+      out_item->job = job;
+      return true;
+    }
   }
-  out_item->stream = take_ready(grace_ticks);
+  out_item->stream = take_ready(grace_ticks, kPriorities);
   return out_item->stream != nullptr;
 }
 
@@ -138,23 +157,25 @@ void Pool::add_ready(Stream* stream) {
     stream->next_ready_ = nullptr;
     (list.last != nullptr ? list.last->next_ready_ : list.first) = stream;
     list.last = stream;
+    list.count.fetch_add(1, std::memory_order_relaxed);
     ready_count_.fetch_add(1);
   }
   if (spinners_.load() == 0) wake(1);
 }
 
-/// A stream that the caller now owns. Streams that were taken by somebody who waits for them are
-/// dropped from the list on the way.
-Stream* Pool::take_ready(uint64_t grace_ticks) {
+/// A stream of the first `lists` priorities, which the caller now owns. Streams that were taken by
+/// somebody who waits for them are dropped from the list on the way.
+Stream* Pool::take_ready(uint64_t grace_ticks, int lists) {
   if (ready_count_.load() == 0) return nullptr;
   uint64_t now = grace_ticks == 0 ? 0 : now_ticks();
   std::lock_guard lock(ready_lock_);
-  for (ReadyList& list : ready_) {
+  for (ReadyList& list : std::span(ready_).first(static_cast<size_t>(lists))) {
     while (list.first != nullptr) {
       Stream* stream = list.first;
       if (grace_ticks != 0 && now - stream->ready_ticks() < grace_ticks) break;
       list.first = stream->next_ready_;
       if (list.first == nullptr) list.last = nullptr;
+      list.count.fetch_sub(1, std::memory_order_relaxed);
       ready_count_.fetch_sub(1);
       stream->listed_.store(false);  // before the look at its state: add_ready() counts on it
       if (stream->try_own()) return stream;
@@ -168,6 +189,7 @@ bool Pool::others_wait(const Stream* stream) const {
   if (spinners_.load(std::memory_order_relaxed) + sleepers_.load(std::memory_order_relaxed) != 0) {
     return false;
   }
+  if (has_ready_before(list_of(stream->priority()))) return true;
   return now_ticks() - stream->ready_ticks() > kSliceTicks;
 }
 
@@ -198,6 +220,7 @@ uint64_t Pool::publish(Stream* stream, Command* command, uint64_t first_piece) {
   uint32_t wanted = prepare_shared(*command, first_piece, options_.threads);
   job.stream = stream;
   job.command = command;
+  job.list.store(list_of(stream->priority()), std::memory_order_relaxed);
   uint64_t state = (job.state.load(std::memory_order_relaxed) & kGenerationMask) | kOpen | 1;
   job.state.store(state, std::memory_order_release);
   open_jobs_.fetch_or(uint64_t{1} << slot);

@@ -35,7 +35,8 @@ class Pool {
 
   // Streams.
   void add_ready(Stream* stream);
-  /// Whether the owner of a stream that has run for a while should let another one run.
+  /// Whether the owner of a stream should let another one run: one of higher priority, or any
+  /// other after a while.
   bool others_wait(const Stream* stream) const;
 
   /// Streams that were closed and drained, to be used again; null: none.
@@ -61,12 +62,14 @@ class Pool {
 
   struct alignas(64) Job {
     std::atomic<uint64_t> state{0};  // open bit, generation, participants
+    std::atomic<int> list{0};        // of the stream's priority
     Stream* stream = nullptr;
     Command* command = nullptr;
   };
   struct ReadyList {
     Stream* first = nullptr;
     Stream* last = nullptr;
+    std::atomic<uint32_t> count{0};
   };
 
   /// Work that a thread has taken: a stream that it owns, or a job that it has entered.
@@ -83,7 +86,8 @@ class Pool {
   bool wait_for_work(Item* out_item);
   uint64_t job_with_room() const;
   bool has_work() const { return ready_count_.load() != 0 || job_with_room() != 0; }
-  Stream* take_ready(uint64_t grace_ticks);
+  bool has_ready_before(int list) const;
+  Stream* take_ready(uint64_t grace_ticks, int lists);
   void wake(uint32_t count);
   bool enter(uint64_t job);
   void take_part(uint64_t job, Executor* executor, uint64_t until);
