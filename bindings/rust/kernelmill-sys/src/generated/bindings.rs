@@ -1079,8 +1079,8 @@ unsafe extern "C" {
 unsafe extern "C" {
     /** A new stream: an ordered queue of work that runs concurrently with other streams. `priority` is
  0 or lies between KM_DEVICE_ATTRIBUTE_STREAM_PRIORITY_GREATEST and _LEAST; lower numbers go
- first. The handle is the caller's, to be given to km_stream_destroy. CUDA:
- cuStreamCreateWithPriority.
+ first: they decide which work starts next, and interrupt nothing. The handle is the caller's, to
+ be given to km_stream_destroy. CUDA: cuStreamCreateWithPriority.
 
  Blocking: no.
 
@@ -1178,7 +1178,9 @@ unsafe extern "C" {
 }
 unsafe extern "C" {
     /** Work queued in the stream from now on waits for the work that the event marks; for one that was
- never recorded, it does not wait. CUDA: cuStreamWaitEvent.
+ never recorded, it does not wait. The event may be of another context, also of another device of
+ the same backend; when its work fails there, the wait is over all the same. CUDA:
+ cuStreamWaitEvent.
 
  Blocking: no.
 
@@ -1186,8 +1188,8 @@ unsafe extern "C" {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream, or `event` not a
    live event; KM_ERROR_CONTEXT_LOST when the context of `stream` or `event` was reset after its
-   creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts; the sticky
-   error of the context when a kernel failed.*/
+   creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to devices of different backends;
+   the sticky error of the stream's context when a kernel failed.*/
     pub fn km_stream_wait_event(stream: km_stream, event: km_event) -> km_status;
 }
 unsafe extern "C" {
