@@ -197,6 +197,13 @@ typedef struct kmb_backend {
   km_status (*stream_ticket)(kmb_stream* stream, uint64_t* out_ticket, kmb_error* error);
   /* Optional (null: nothing to prepare). Makes the code for blocks of this size. */
   km_status (*function_prepare)(kmb_function* function, const uint32_t block[3], kmb_error* error);
+
+  /* Memory. All optional. */
+
+  /* Whether the operation with this ticket is over: KM_SUCCESS or KM_NOT_READY; works in a failed
+   * context too (null: core asks for the whole stream). Pools reuse blocks by it. CUDA:
+   * cuEventQuery on the event behind the ticket. */
+  km_status (*stream_query_ticket)(kmb_stream* stream, uint64_t ticket, kmb_error* error);
 } kmb_backend;
 
 /* The table without its optional entries. */

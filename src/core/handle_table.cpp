@@ -26,7 +26,8 @@ uint32_t random_generation(uint32_t slot) {
 const char* handle_type_name(ObjectType type) {
   constexpr const char* kNames[kObjectTypeCount] = {
       "",         "km_device", "km_context",  "km_stream", "km_event",   "km_host_memory",
-      "km_slice", "km_module", "km_function", "km_launch", "km_program", ""};
+      "km_slice", "km_module", "km_function", "km_launch", "km_program", "km_pool",
+      ""};
   return kNames[static_cast<uint8_t>(type) % kObjectTypeCount];
 }
 

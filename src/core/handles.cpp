@@ -19,6 +19,7 @@ constinit detail::HandleTables detail::handle_tables = {{
     {ObjectType::kFunction, release},
     {ObjectType::kLaunch, release},
     {ObjectType::kProgram, release},
+    {ObjectType::kPool, release},
     {ObjectType::kMemory, release},
 }};
 

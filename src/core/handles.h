@@ -13,6 +13,7 @@ class Function;
 class HostMemory;
 class Launch;
 class Module;
+class Pool;
 class Program;
 class Slice;
 class Stream;
@@ -49,6 +50,7 @@ KM_HANDLE_TRAITS(km_module, Module, kModule);
 KM_HANDLE_TRAITS(km_function, Function, kFunction);
 KM_HANDLE_TRAITS(km_launch, Launch, kLaunch);
 KM_HANDLE_TRAITS(km_program, Program, kProgram);
+KM_HANDLE_TRAITS(km_pool, Pool, kPool);
 #undef KM_HANDLE_TRAITS
 
 template <class Handle>

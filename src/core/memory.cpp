@@ -9,6 +9,7 @@
 #include "core/callback.h"
 #include "core/handles.h"
 #include "core/module.h"
+#include "core/pool.h"
 
 namespace km {
 namespace {
@@ -19,7 +20,9 @@ HandleTable& memories() { return handle_table(ObjectType::kMemory); }
 
 FoundMemory find_in(const AddressMap& ranges, uint64_t address) {
   const std::optional<AddressRange> range = ranges.find(address);
-  return range ? FoundMemory(memories().pin(range->id)) : FoundMemory();
+  if (!range) return {};
+  FoundMemory found(memories().pin(range->id));
+  return found && found->holds(address) ? std::move(found) : FoundMemory();
 }
 
 }  // namespace
@@ -28,13 +31,10 @@ AddressMap& Memory::ranges() {
   return space_ == Space::kHost ? context().host_ranges() : context().device_ranges();
 }
 
-uint64_t Memory::range_begin() const {
-  return space_ == Space::kHost ? value_of(info_.host_pointer) : info_.address;
-}
-
 Status Memory::publish(Space space) {
   if (info_.size_bytes == 0) return {};
   space_ = space;
+  size_bytes_.store(info_.size_bytes, std::memory_order_relaxed);
   const uint64_t id = memories().insert(this);
   if (id == 0) return make_error(KM_ERROR_OUT_OF_HOST_MEMORY, "too many allocations");
   id_ = id;
@@ -49,6 +49,20 @@ Status Memory::publish(Space space) {
 }
 
 void Memory::last_reference_gone() {
+  if (pool_ != nullptr) {
+    const Ref<Object> kept = std::move(owner_);  // the pool, until it has the block back
+    pool_->take_back(*this);
+  } else {
+    remove();
+  }
+}
+
+void Memory::retire() {
+  pool_ = nullptr;
+  remove();
+}
+
+void Memory::remove() {
   if (id_ == 0) {
     delete this;
     return;
@@ -73,6 +87,22 @@ Result<Ref<Memory>> Memory::create(Context& context, Stream* stream, uint64_t si
                       &memory->native_, &memory->info_));
   KM_TRY(memory->publish(Space::kDevice));
   return memory;
+}
+
+Result<Ref<Memory>> Memory::create_block(Pool& pool, Stream* stream, uint64_t block_bytes,
+                                         bool zeroed) {
+  KM_ASSIGN(Ref<Memory> block, create(pool.context(), stream, block_bytes, zeroed, 1));
+  block->end_use();
+  return block;
+}
+
+Ref<Memory> Memory::start_use(Pool& pool, uint64_t size_bytes, uint64_t element_size_bytes) {
+  pool_ = &pool;
+  owner_ = Ref<Object>::share(pool);
+  element_size_bytes_.store(element_size_bytes, std::memory_order_relaxed);
+  size_bytes_.store(size_bytes, std::memory_order_relaxed);
+  revive();
+  return Ref<Memory>::adopt(this);
 }
 
 Result<Ref<Memory>> Memory::from_host(Context& context, void* pointer, uint64_t size_bytes,
@@ -139,7 +169,7 @@ FoundMemory find_pinned_memory(Context& context, const void* pointer, uint64_t s
   FoundMemory found = find_in(context.host_ranges(), value_of(pointer));
   if (!found) return {};
   const uint64_t offset = value_of(pointer) - value_of(found->host_pointer());
-  if (size_bytes > found->size_bytes() - offset) return {};
+  if (size_bytes > found->bytes_from(offset)) return {};
   return found;
 }
 
@@ -152,7 +182,7 @@ Result<FoundMemory> find_device_range(Context& context, uint64_t address, uint64
                       address, context.device().info().uri);
   }
   const uint64_t offset = address - found->address();
-  if (size_bytes > found->size_bytes() - offset) {
+  if (size_bytes > found->bytes_from(offset)) {
     return make_error(KM_ERROR_OUT_OF_BOUNDS,
                       "%" PRIu64 " bytes at %s 0x%" PRIx64
                       " reach beyond its allocation: it has %" PRIu64

@@ -10,6 +10,7 @@
 namespace km {
 
 class Module;
+class Pool;
 struct ReleaseCallbackBox;
 
 class Memory final : public ContextChild {
@@ -23,13 +24,25 @@ class Memory final : public ContextChild {
   /// Page-locked host memory: new, or the host program's own.
   static Result<Ref<Memory>> create_host(Context& context, uint64_t size_bytes);
   static Result<Ref<Memory>> register_host(Context& context, void* pointer, uint64_t size_bytes);
+  /// A free block of a pool, to be given out by start_use().
+  static Result<Ref<Memory>> create_block(Pool& pool, Stream* stream, uint64_t block_bytes,
+                                          bool zeroed);
   /// A global symbol; the same object for every caller while one of them holds it.
   static Result<Ref<Memory>> of_global(Module& module, const kmb_global_info& info);
 
   uint64_t address() const { return info_.address; }
   void* host_pointer() const { return info_.host_pointer; }
-  uint64_t size_bytes() const { return info_.size_bytes; }
-  uint64_t element_size_bytes() const { return element_size_bytes_; }
+  uint64_t size_bytes() const { return size_bytes_.load(std::memory_order_relaxed); }
+  uint64_t element_size_bytes() const {
+    return element_size_bytes_.load(std::memory_order_relaxed);
+  }
+  /// Whether the address lies in what is allocated now: nothing does in a free block of a pool.
+  bool holds(uint64_t address) const { return address - range_begin() < size_bytes(); }
+  /// How much there is from an offset on; 0 beyond the end.
+  uint64_t bytes_from(uint64_t offset) const {
+    const uint64_t size = size_bytes();  // of a block it may change meanwhile
+    return offset < size ? size - offset : 0;
+  }
 
   /// Has `release` called once when memory of from_host() is no longer used. A step of its own, so
   /// that nothing is released when the making of the handle fails.
@@ -37,6 +50,16 @@ class Memory final : public ContextChild {
 
   /// Notes a use, so that the memory outlives it.
   void record_use(Stream& stream, uint64_t ticket) { uses_->record(stream, ticket); }
+
+  // For the pool of a block.
+  uint64_t block_bytes() const { return info_.size_bytes; }
+  bool is_free_for(const kmb_stream* stream) { return own_uses_.is_free_for(stream); }
+  /// The block is in use from now on; gives its reference.
+  Ref<Memory> start_use(Pool& pool, uint64_t size_bytes, uint64_t element_size_bytes);
+  /// No longer to be found by its address.
+  void end_use() { size_bytes_.store(0, std::memory_order_relaxed); }
+  /// Gives a free block back to the backend.
+  void retire();
 
   /// Internal handles: the table keeps an object in place while a finder looks at it.
   void handle_gone() override { delete this; }
@@ -47,18 +70,23 @@ class Memory final : public ContextChild {
       : ContextChild(context), element_size_bytes_(element_size_bytes) {}
   ~Memory() override;
   void last_reference_gone() override;
+  void remove();
   AddressMap& ranges();
-  uint64_t range_begin() const;
+  uint64_t range_begin() const {
+    return space_ == Space::kHost ? reinterpret_cast<uint64_t>(info_.host_pointer) : info_.address;
+  }
   Status publish(Space space);
 
   kmb_memory* native_ = nullptr;  // null: empty, or a global symbol
   kmb_memory_info info_{};
-  const uint64_t element_size_bytes_;
+  std::atomic<uint64_t> size_bytes_{0};  // of a block: what was asked for, 0 while it is free
+  std::atomic<uint64_t> element_size_bytes_;
   Space space_ = Space::kDevice;
   uint64_t id_ = 0;  // in the table of memories; 0: not to be found by address
   UseList own_uses_;
   UseList* uses_ = &own_uses_;             // of a global symbol: its module's
-  Ref<Object> owner_;                      // of a global symbol: the module
+  Ref<Object> owner_;                      // of a global symbol: the module; of a block: the pool
+  Pool* pool_ = nullptr;                   // of a block, while it is not being given back
   ReleaseCallbackBox* release_ = nullptr;  // of from_host(): the backend's
 };
 

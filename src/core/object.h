@@ -39,6 +39,8 @@ class Object {
   Object() = default;
   virtual ~Object() = default;
   virtual void last_reference_gone() { delete this; }
+  /// The first reference again, for an object that is kept for reuse after its last one went.
+  void revive() { references_.store(1, std::memory_order_release); }
 
  private:
   mutable std::atomic<uint64_t> references_{1};

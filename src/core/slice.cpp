@@ -3,6 +3,7 @@
 #include <cinttypes>
 
 #include "core/backend_call.h"
+#include "core/pool.h"
 
 namespace km {
 namespace {
@@ -46,6 +47,15 @@ Result<Ref<Slice>> Slice::create(Context& context, Stream* stream, uint64_t elem
   KM_ASSIGN(const uint64_t size, size_of(element_count, element_size_bytes));
   const bool zeroed = (flags & KM_SLICE_ZEROED) != 0;
   KM_ASSIGN(Ref<Memory> memory, Memory::create(context, stream, size, zeroed, element_size_bytes));
+  return make_ref<Slice>(std::move(memory), 0, element_count, element_size_bytes, false);
+}
+
+Result<Ref<Slice>> Slice::from_pool(Pool& pool, Stream* stream, uint64_t element_count,
+                                    uint64_t element_size_bytes, km_slice_flags flags) {
+  KM_ASSIGN(const uint64_t size, size_of(element_count, element_size_bytes));
+  if (size == 0) return create(pool.context(), stream, element_count, element_size_bytes, flags);
+  const bool zeroed = (flags & KM_SLICE_ZEROED) != 0;
+  KM_ASSIGN(Ref<Memory> memory, pool.allocate(stream, size, zeroed, element_size_bytes));
   return make_ref<Slice>(std::move(memory), 0, element_count, element_size_bytes, false);
 }
 

@@ -13,6 +13,8 @@ class Slice final : public ContextChild {
 
   static Result<Ref<Slice>> create(Context& context, Stream* stream, uint64_t element_count,
                                    uint64_t element_size_bytes, km_slice_flags flags);
+  static Result<Ref<Slice>> from_pool(Pool& pool, Stream* stream, uint64_t element_count,
+                                      uint64_t element_size_bytes, km_slice_flags flags);
   static Result<Ref<Slice>> from_host(Context& context, void* pointer, uint64_t element_count,
                                       uint64_t element_size_bytes);
   Result<Ref<Slice>> view(uint64_t first_element, uint64_t element_count) const;

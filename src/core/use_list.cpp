@@ -5,11 +5,26 @@
 #include <mutex>
 #include <new>
 
+#include "core/backend_call.h"
+
 namespace km {
 namespace {
 
 // More streams than this, and those that have nothing left to do are forgotten.
 constexpr size_t kManyStreams = 8;
+
+// Uses that is_free_for() forgets at a time.
+constexpr size_t kForgottenAtOnce = 8;
+
+bool is_over(Stream& stream, uint64_t ticket) noexcept {
+  try {
+    const kmb_backend& backend = stream.backend();
+    if (backend.stream_query_ticket == nullptr) return static_cast<bool>(stream.query());
+    return static_cast<bool>(call_backend(backend.stream_query_ticket, stream.native(), ticket));
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
 
 }  // namespace
 
@@ -45,6 +60,22 @@ void UseList::drop_idle_streams() {
   for (size_t i = 0; i < streams.size(); ++i) {
     if (!streams[i]->query()) note(*streams[i], uses[i].ticket);
   }
+}
+
+bool UseList::is_free_for(const kmb_stream* stream) noexcept {
+  Ref<Stream> forgotten[kForgottenAtOnce];  // let go of after the lock
+  size_t count = 0;
+  const std::lock_guard lock(lock_);
+  for (size_t i = uses_.size(); i-- > 0;) {
+    if (uses_[i].stream == stream) continue;
+    if (count == kForgottenAtOnce || !is_over(*streams_[i], uses_[i].ticket)) return false;
+    forgotten[count++] = std::move(streams_[i]);
+    uses_[i] = uses_.back();
+    std::swap(streams_[i], streams_.back());
+    uses_.pop_back();
+    streams_.pop_back();
+  }
+  return true;
 }
 
 void UseList::record(Stream& stream, uint64_t ticket) noexcept {

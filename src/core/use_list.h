@@ -21,6 +21,10 @@ class UseList {
   /// memory for the note, it waits for the stream instead.
   void record(Stream& stream, uint64_t ticket) noexcept;
 
+  /// Whether nothing but work on `stream` (null: nothing at all) uses the object still. Forgets
+  /// uses on other streams that are over.
+  bool is_free_for(const kmb_stream* stream) noexcept;
+
   /// All last uses. Only for the one who has the object to itself.
   std::span<const kmb_use> uses() const { return uses_; }
 

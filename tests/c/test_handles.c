@@ -52,6 +52,7 @@ static void create_all(const fixture* f, uint64_t* handles) {
   OK(km_host_memory_create(handles[HANDLE_CONTEXT], 64, 0, &handles[HANDLE_HOST_MEMORY]));
   OK(km_slice_create(handles[HANDLE_CONTEXT], 16, 4, 0, &handles[HANDLE_SLICE]));
   OK(km_program_create("", 0, NULL, &handles[HANDLE_PROGRAM]));
+  OK(km_pool_create(handles[HANDLE_CONTEXT], 0, &handles[HANDLE_POOL]));
   OK(km_module_load_ptx(handles[HANDLE_CONTEXT], test_ptx, strlen(test_ptx), NULL,
                         &handles[HANDLE_MODULE]));
   OK(km_module_function(handles[HANDLE_MODULE], "noop", &handles[HANDLE_FUNCTION]));
@@ -66,6 +67,7 @@ static void destroy_all(const uint64_t* handles) {
   OK(km_host_memory_destroy(handles[HANDLE_HOST_MEMORY]));
   OK(km_slice_destroy(handles[HANDLE_SLICE]));
   OK(km_program_destroy(handles[HANDLE_PROGRAM]));
+  OK(km_pool_destroy(handles[HANDLE_POOL]));
   OK(km_module_destroy(handles[HANDLE_MODULE]));
   OK(km_function_destroy(handles[HANDLE_FUNCTION]));
   OK(km_launch_destroy(handles[HANDLE_LAUNCH]));
@@ -202,6 +204,7 @@ static void destroying_null_is_fine(void** state) {
   OK(km_host_memory_destroy(0));
   OK(km_slice_destroy(0));
   OK(km_program_destroy(0));
+  OK(km_pool_destroy(0));
   OK(km_module_destroy(0));
   OK(km_function_destroy(0));
   OK(km_launch_destroy(0));
@@ -227,6 +230,7 @@ static void parents_first(void** state) {
   OK(km_host_memory_destroy(handles[HANDLE_HOST_MEMORY]));
   OK(km_slice_destroy(handles[HANDLE_SLICE]));
   OK(km_program_destroy(handles[HANDLE_PROGRAM]));
+  OK(km_pool_destroy(handles[HANDLE_POOL]));
 }
 
 int main(void) {

@@ -26,6 +26,10 @@ km_status stream_ticket(kmb_stream* stream, uint64_t* out_ticket, kmb_error*) {
   return KM_SUCCESS;
 }
 
+km_status stream_query_ticket(kmb_stream* stream, uint64_t ticket, kmb_error*) {
+  return from(stream)->is_complete(ticket) ? KM_SUCCESS : KM_NOT_READY;
+}
+
 constexpr kmb_backend kTable = {
     .abi_major = KMB_ABI_MAJOR,
     .abi_minor = KMB_ABI_MINOR,
@@ -75,6 +79,7 @@ constexpr kmb_backend kTable = {
     .launch = launch,
     .stream_ticket = stream_ticket,
     .function_prepare = function_prepare,
+    .stream_query_ticket = stream_query_ticket,
 };
 
 }  // namespace

@@ -34,6 +34,7 @@ km_status stream_wait_event(kmb_stream* stream, kmb_event* event, kmb_error* err
 km_status stream_add_callback(kmb_stream* stream, km_host_callback callback, void* user_data,
                               kmb_error* error);
 km_status stream_ticket(kmb_stream* stream, uint64_t* out_ticket, kmb_error* error);
+km_status stream_query_ticket(kmb_stream* stream, uint64_t ticket, kmb_error* error);
 
 km_status event_create(kmb_context* context, km_event_flags flags, kmb_event** out_event,
                        kmb_error* error);

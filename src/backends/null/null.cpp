@@ -65,6 +65,7 @@ const kmb_backend& null_backend() {
       .launch = null::launch,
       .stream_ticket = null::stream_ticket,
       .function_prepare = null::function_prepare,
+      .stream_query_ticket = null::stream_query_ticket,
   };
   return kTable;
 }

@@ -24,4 +24,8 @@ km_status stream_ticket(kmb_stream*, uint64_t*, kmb_error* error) {
   return unsupported("streams", error);
 }
 
+km_status stream_query_ticket(kmb_stream*, uint64_t, kmb_error* error) {
+  return unsupported("streams", error);
+}
+
 }  // namespace km::null

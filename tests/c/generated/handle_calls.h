@@ -7,6 +7,7 @@ enum {
   HANDLE_EVENT,
   HANDLE_HOST_MEMORY,
   HANDLE_SLICE,
+  HANDLE_POOL,
   HANDLE_PROGRAM,
   HANDLE_MODULE,
   HANDLE_FUNCTION,
@@ -270,6 +271,42 @@ static km_status call_km_memory_fill_u32(const uint64_t* handles, call_values* u
   return km_memory_fill_u32(handles[0], 0, 0, 0);
 }
 
+static km_status call_km_pool_create(const uint64_t* handles, call_values* values) {
+  return km_pool_create(handles[0], 0, out_at(values, 0));
+}
+
+static km_status call_km_pool_destroy(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_pool_destroy(handles[0]);
+}
+
+static km_status call_km_pool_allocate(const uint64_t* handles, call_values* values) {
+  return km_pool_allocate(handles[0], 0, 0, 0, out_at(values, 0));
+}
+
+static km_status call_km_pool_allocate_on_stream(const uint64_t* handles, call_values* values) {
+  return km_pool_allocate_on_stream(handles[0], handles[1], 0, 0, 0, out_at(values, 0));
+}
+
+static km_status call_km_pool_set_release_threshold(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_pool_set_release_threshold(handles[0], 0);
+}
+
+static km_status call_km_pool_trim(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_pool_trim(handles[0], 0);
+}
+
+static km_status call_km_pool_info_get(const uint64_t* handles, call_values* values) {
+  return km_pool_info_get(handles[0], out_at(values, 0));
+}
+
+static km_status call_km_pool_reset_high_water(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_pool_reset_high_water(handles[0]);
+}
+
 static km_status call_km_program_destroy(const uint64_t* handles, call_values* unused) {
   (void)unused;
   return km_program_destroy(handles[0]);
@@ -478,6 +515,14 @@ static const handle_call handle_calls[] = {
     {"km_memory_fill_u8", call_km_memory_fill_u8, 1, {HANDLE_STREAM}, 0},
     {"km_memory_fill_u16", call_km_memory_fill_u16, 1, {HANDLE_STREAM}, 0},
     {"km_memory_fill_u32", call_km_memory_fill_u32, 1, {HANDLE_STREAM}, 0},
+    {"km_pool_create", call_km_pool_create, 1, {HANDLE_CONTEXT}, 0},
+    {"km_pool_destroy", call_km_pool_destroy, 1, {HANDLE_POOL}, 1},
+    {"km_pool_allocate", call_km_pool_allocate, 1, {HANDLE_POOL}, 0},
+    {"km_pool_allocate_on_stream", call_km_pool_allocate_on_stream, 2, {HANDLE_POOL, HANDLE_STREAM}, 0},
+    {"km_pool_set_release_threshold", call_km_pool_set_release_threshold, 1, {HANDLE_POOL}, 0},
+    {"km_pool_trim", call_km_pool_trim, 1, {HANDLE_POOL}, 0},
+    {"km_pool_info_get", call_km_pool_info_get, 1, {HANDLE_POOL}, 0},
+    {"km_pool_reset_high_water", call_km_pool_reset_high_water, 1, {HANDLE_POOL}, 0},
     {"km_program_destroy", call_km_program_destroy, 1, {HANDLE_PROGRAM}, 1},
     {"km_program_add_option", call_km_program_add_option, 1, {HANDLE_PROGRAM}, 0},
     {"km_program_add_header", call_km_program_add_header, 1, {HANDLE_PROGRAM}, 0},

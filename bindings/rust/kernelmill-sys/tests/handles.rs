@@ -66,6 +66,7 @@ fn create_all() -> [u64; TYPE_COUNT] {
     all[HOST_MEMORY] = create!(km_host_memory_create(handle(context), 64, no_flags));
     all[SLICE] = create!(km_slice_create(handle(context), 16, 4, km_slice_flags::DEFAULT));
     all[PROGRAM] = create!(km_program_create(c"".as_ptr(), 0, null()));
+    all[POOL] = create!(km_pool_create(handle(context), 0));
     all[MODULE] = create!(km_module_load_ptx(handle(context), ptx, PTX.len() as u64, null()));
     all[FUNCTION] = create!(km_module_function(handle(all[MODULE]), c"empty".as_ptr()));
     all[LAUNCH] = create!(km_launch_create(handle(all[STREAM]), handle(all[FUNCTION])));
@@ -82,6 +83,7 @@ fn destroy_all(all: &[u64; TYPE_COUNT]) {
             km_host_memory_destroy(handle(all[HOST_MEMORY])),
             km_slice_destroy(handle(all[SLICE])),
             km_program_destroy(handle(all[PROGRAM])),
+            km_pool_destroy(handle(all[POOL])),
             km_module_destroy(handle(all[MODULE])),
             km_function_destroy(handle(all[FUNCTION])),
             km_launch_destroy(handle(all[LAUNCH])),

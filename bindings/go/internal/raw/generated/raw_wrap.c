@@ -1375,6 +1375,138 @@ void *_wrap_km_memory_fill_u32_raw_306995db03304e6b(long long _swig_go_0, long l
 }
 
 
+void *_wrap_km_pool_create_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, km_pool *_swig_go_2) {
+  km_context arg1 ;
+  uint64_t arg2 ;
+  km_pool *arg3 = (km_pool *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_context)_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (km_pool *)_swig_go_2;
+
+  result = (km_status)km_pool_create(arg1,arg2,arg3);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_pool_destroy_raw_306995db03304e6b(long long _swig_go_0) {
+  km_pool arg1 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_pool)_swig_go_0;
+
+  result = (km_status)km_pool_destroy(arg1);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_pool_allocate_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2, int _swig_go_3, km_slice *_swig_go_4) {
+  km_pool arg1 ;
+  uint64_t arg2 ;
+  uint64_t arg3 ;
+  km_slice_flags arg4 ;
+  km_slice *arg5 = (km_slice *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_pool)_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (km_slice_flags)_swig_go_3;
+  arg5 = (km_slice *)_swig_go_4;
+
+  result = (km_status)km_pool_allocate(arg1,arg2,arg3,arg4,arg5);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_pool_allocate_on_stream_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2, long long _swig_go_3, int _swig_go_4, km_slice *_swig_go_5) {
+  km_pool arg1 ;
+  km_stream arg2 ;
+  uint64_t arg3 ;
+  uint64_t arg4 ;
+  km_slice_flags arg5 ;
+  km_slice *arg6 = (km_slice *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_pool)_swig_go_0;
+  arg2 = (km_stream)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (uint64_t)_swig_go_3;
+  arg5 = (km_slice_flags)_swig_go_4;
+  arg6 = (km_slice *)_swig_go_5;
+
+  result = (km_status)km_pool_allocate_on_stream(arg1,arg2,arg3,arg4,arg5,arg6);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_pool_set_release_threshold_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1) {
+  km_pool arg1 ;
+  uint64_t arg2 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_pool)_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+
+  result = (km_status)km_pool_set_release_threshold(arg1,arg2);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_pool_trim_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1) {
+  km_pool arg1 ;
+  uint64_t arg2 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_pool)_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+
+  result = (km_status)km_pool_trim(arg1,arg2);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_pool_info_get_raw_306995db03304e6b(long long _swig_go_0, km_pool_info *_swig_go_1) {
+  km_pool arg1 ;
+  km_pool_info *arg2 = (km_pool_info *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_pool)_swig_go_0;
+  arg2 = (km_pool_info *)_swig_go_1;
+
+  result = (km_status)km_pool_info_get(arg1,arg2);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_pool_reset_high_water_raw_306995db03304e6b(long long _swig_go_0) {
+  km_pool arg1 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_pool)_swig_go_0;
+
+  result = (km_status)km_pool_reset_high_water(arg1);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
 void *_wrap_km_program_create_raw_306995db03304e6b(char *_swig_go_0, long long _swig_go_1, char *_swig_go_2, km_program *_swig_go_3) {
   char *arg1 = (char *) 0 ;
   uint64_t arg2 ;

@@ -156,6 +156,22 @@ type SliceInfo struct {
 
 var _ = [1]byte{unsafe.Sizeof(SliceInfo{}) - 40: 0}
 
+type PoolInfo struct {
+	StructSize            uint32
+	Reserved              uint32
+	LimitBytes            uint64
+	ReleaseThresholdBytes uint64
+	UsedBytes             uint64
+	UsedHighBytes         uint64
+	ReservedBytes         uint64
+	ReservedHighBytes     uint64
+	UsedBlockCount        uint64
+	AllocationCount       uint64
+	ReuseCount            uint64
+}
+
+var _ = [1]byte{unsafe.Sizeof(PoolInfo{}) - 80: 0}
+
 type ParamInfo struct {
 	StructSize  uint32
 	Kind        int32

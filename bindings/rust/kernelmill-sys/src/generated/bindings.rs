@@ -62,6 +62,12 @@ pub struct km_program_handle {
     _unused: [u8; 0],
 }
 pub type km_program = *mut km_program_handle;
+#[repr(C)]
+#[derive(Debug)]
+pub struct km_pool_handle {
+    _unused: [u8; 0],
+}
+pub type km_pool = *mut km_pool_handle;
 impl km_status {
     pub const SUCCESS: km_status = km_status(0);
     /// not an error: the work queried is still running
@@ -531,6 +537,66 @@ const _: () = {
     [
         "Offset of field: km_slice_info::size_bytes",
     ][::core::mem::offset_of!(km_slice_info, size_bytes) - 32usize];
+};
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct km_pool_info {
+    pub struct_size: u32,
+    pub reserved: u32,
+    /// 0: none
+    pub limit_bytes: u64,
+    pub release_threshold_bytes: u64,
+    /// of blocks in use, now and at most
+    pub used_bytes: u64,
+    /// of blocks in use, now and at most
+    pub used_high_bytes: u64,
+    /// of all blocks
+    pub reserved_bytes: u64,
+    /// of all blocks
+    pub reserved_high_bytes: u64,
+    pub used_block_count: u64,
+    /// since the pool was created
+    pub allocation_count: u64,
+    /// of those, the ones that took a block that was there
+    pub reuse_count: u64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of km_pool_info"][::core::mem::size_of::<km_pool_info>() - 80usize];
+    ["Alignment of km_pool_info"][::core::mem::align_of::<km_pool_info>() - 8usize];
+    [
+        "Offset of field: km_pool_info::struct_size",
+    ][::core::mem::offset_of!(km_pool_info, struct_size) - 0usize];
+    [
+        "Offset of field: km_pool_info::reserved",
+    ][::core::mem::offset_of!(km_pool_info, reserved) - 4usize];
+    [
+        "Offset of field: km_pool_info::limit_bytes",
+    ][::core::mem::offset_of!(km_pool_info, limit_bytes) - 8usize];
+    [
+        "Offset of field: km_pool_info::release_threshold_bytes",
+    ][::core::mem::offset_of!(km_pool_info, release_threshold_bytes) - 16usize];
+    [
+        "Offset of field: km_pool_info::used_bytes",
+    ][::core::mem::offset_of!(km_pool_info, used_bytes) - 24usize];
+    [
+        "Offset of field: km_pool_info::used_high_bytes",
+    ][::core::mem::offset_of!(km_pool_info, used_high_bytes) - 32usize];
+    [
+        "Offset of field: km_pool_info::reserved_bytes",
+    ][::core::mem::offset_of!(km_pool_info, reserved_bytes) - 40usize];
+    [
+        "Offset of field: km_pool_info::reserved_high_bytes",
+    ][::core::mem::offset_of!(km_pool_info, reserved_high_bytes) - 48usize];
+    [
+        "Offset of field: km_pool_info::used_block_count",
+    ][::core::mem::offset_of!(km_pool_info, used_block_count) - 56usize];
+    [
+        "Offset of field: km_pool_info::allocation_count",
+    ][::core::mem::offset_of!(km_pool_info, allocation_count) - 64usize];
+    [
+        "Offset of field: km_pool_info::reuse_count",
+    ][::core::mem::offset_of!(km_pool_info, reuse_count) - 72usize];
 };
 impl km_function_attribute {
     pub const INVALID: km_function_attribute = km_function_attribute(0);
@@ -1807,6 +1873,138 @@ unsafe extern "C" {
         value: u32,
         count: u64,
     ) -> km_status;
+}
+unsafe extern "C" {
+    /** A pool of device memory: blocks that are freed are kept and given out again, which costs a small
+ part of what allocating from the device does. A block has the size asked for rounded up by at
+ most an eighth (to multiples of 256 bytes) and serves allocations of that size only. The pool
+ takes at most `limit_bytes` from the device; 0: as much as there is. The handle is the caller's,
+ to be given to km_pool_destroy. CUDA: cuMemPoolCreate.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+   KM_ERROR_INVALID_ARGUMENT when `out_pool` is null.*/
+    pub fn km_pool_create(
+        context: km_context,
+        limit_bytes: u64,
+        out_pool: *mut km_pool,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Drops the caller's handle. Free blocks go back to the device, those in use when they are freed.
+ Null is fine. CUDA: cuMemPoolDestroy.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `pool` is neither null nor a live pool.*/
+    pub fn km_pool_destroy(pool: km_pool) -> km_status;
+}
+unsafe extern "C" {
+    /** A slice out of the pool, usable at once on every stream: only blocks that no work uses any more
+ are taken. It is a slice like any other; its block is free again when the slice, all its views
+ and all that was made with them are gone, so a view keeps a block from being used again. CUDA:
+ cuMemAllocFromPoolAsync and a wait.
+
+ Blocking: no, but KM_SLICE_ZEROED may wait where the host cannot reach the device's memory.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `pool` is not a live pool;
+   KM_ERROR_CONTEXT_LOST when the context of `pool` was reset after its creation;
+   KM_ERROR_INVALID_ARGUMENT when `element_size_bytes` is 0, the size does not fit 64 bits,
+   `flags` has unknown bits, or `out_slice` is null; KM_ERROR_OUT_OF_DEVICE_MEMORY when the limit
+   of the pool or the memory of the device does not allow it, with the figures;
+   KM_ERROR_NOT_PERMITTED when called inside a callback of this library with KM_SLICE_ZEROED; the
+   sticky error of the context when a kernel failed.*/
+    pub fn km_pool_allocate(
+        pool: km_pool,
+        element_count: u64,
+        element_size_bytes: u64,
+        flags: km_slice_flags,
+        out_slice: *mut km_slice,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** The same in the order of a stream: usable by work that is queued there afterwards. A block whose
+ last uses were on this stream is taken at once; one that other streams use, when they are done.
+ Give it back with km_slice_destroy_on_stream. CUDA: cuMemAllocFromPoolAsync.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `pool` is not a live pool, or `stream` not a
+   live stream; KM_ERROR_CONTEXT_LOST when the context of `pool` or `stream` was reset after its
+   creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+   KM_ERROR_INVALID_ARGUMENT when `element_size_bytes` is 0, the size does not fit 64 bits,
+   `flags` has unknown bits, or `out_slice` is null; KM_ERROR_OUT_OF_DEVICE_MEMORY when the limit
+   of the pool or the memory of the device does not allow it, with the figures; the sticky error
+   of the context when a kernel failed.*/
+    pub fn km_pool_allocate_on_stream(
+        pool: km_pool,
+        stream: km_stream,
+        element_count: u64,
+        element_size_bytes: u64,
+        flags: km_slice_flags,
+        out_slice: *mut km_slice,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** How much memory the pool keeps: while it has more, free blocks go back to the device when one is
+ freed; those that work still uses, later. UINT64_MAX, as at the start: all of it. CUDA:
+ cuMemPoolSetAttribute with CU_MEMPOOL_ATTR_RELEASE_THRESHOLD.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `pool` is not a live pool;
+   KM_ERROR_CONTEXT_LOST when the context of `pool` was reset after its creation.*/
+    pub fn km_pool_set_release_threshold(
+        pool: km_pool,
+        threshold_bytes: u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Gives free blocks that no work uses any more back to the device, the largest first, until the
+ pool has at most `keep_bytes` or none are left. CUDA: cuMemPoolTrimTo.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `pool` is not a live pool;
+   KM_ERROR_CONTEXT_LOST when the context of `pool` was reset after its creation.*/
+    pub fn km_pool_trim(pool: km_pool, keep_bytes: u64) -> km_status;
+}
+unsafe extern "C" {
+    /** The figures of a pool. Set `out_info->struct_size` first. CUDA: cuMemPoolGetAttribute.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `pool` is not a live pool;
+   KM_ERROR_CONTEXT_LOST when the context of `pool` was reset after its creation;
+   KM_ERROR_INVALID_ARGUMENT when `out_info` is null or its struct_size is below 4.*/
+    pub fn km_pool_info_get(pool: km_pool, out_info: *mut km_pool_info) -> km_status;
+}
+unsafe extern "C" {
+    /** Has the high-water marks start again from what is used and reserved now. CUDA:
+ cuMemPoolSetAttribute with CU_MEMPOOL_ATTR_USED_MEM_HIGH and CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `pool` is not a live pool;
+   KM_ERROR_CONTEXT_LOST when the context of `pool` was reset after its creation.*/
+    pub fn km_pool_reset_high_water(pool: km_pool) -> km_status;
 }
 unsafe extern "C" {
     /** A CUDA C++ source, to be compiled to PTX. Source and name are copied; `name` is for messages

@@ -5,11 +5,12 @@ const STREAM: usize = 2;
 const EVENT: usize = 3;
 const HOST_MEMORY: usize = 4;
 const SLICE: usize = 5;
-const PROGRAM: usize = 6;
-const MODULE: usize = 7;
-const FUNCTION: usize = 8;
-const LAUNCH: usize = 9;
-const TYPE_COUNT: usize = 10;
+const POOL: usize = 6;
+const PROGRAM: usize = 7;
+const MODULE: usize = 8;
+const FUNCTION: usize = 9;
+const LAUNCH: usize = 10;
+const TYPE_COUNT: usize = 11;
 
 static HANDLE_CALLS: &[HandleCall] = &[
     HandleCall {
@@ -466,6 +467,70 @@ static HANDLE_CALLS: &[HandleCall] = &[
         null_is_fine: false,
         call: |handles, _| unsafe {
             km_memory_fill_u32(handle(handles[0]), 0, 0, 0)
+        },
+    },
+    HandleCall {
+        name: "km_pool_create",
+        types: &[CONTEXT],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_pool_create(handle(handles[0]), 0, values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_pool_destroy",
+        types: &[POOL],
+        null_is_fine: true,
+        call: |handles, _| unsafe {
+            km_pool_destroy(handle(handles[0]))
+        },
+    },
+    HandleCall {
+        name: "km_pool_allocate",
+        types: &[POOL],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_pool_allocate(handle(handles[0]), 0, 0, km_slice_flags(0), values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_pool_allocate_on_stream",
+        types: &[POOL, STREAM],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_pool_allocate_on_stream(handle(handles[0]), handle(handles[1]), 0, 0, km_slice_flags(0), values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_pool_set_release_threshold",
+        types: &[POOL],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_pool_set_release_threshold(handle(handles[0]), 0)
+        },
+    },
+    HandleCall {
+        name: "km_pool_trim",
+        types: &[POOL],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_pool_trim(handle(handles[0]), 0)
+        },
+    },
+    HandleCall {
+        name: "km_pool_info_get",
+        types: &[POOL],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_pool_info_get(handle(handles[0]), values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_pool_reset_high_water",
+        types: &[POOL],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_pool_reset_high_water(handle(handles[0]))
         },
     },
     HandleCall {
