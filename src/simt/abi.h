@@ -62,7 +62,8 @@ struct RuntimeTable {
   /// true in `predicate_count` over all arrived warps (0 and the thread count give .or and .and).
   uint32_t (*barrier_reduce)(const LaunchRecord*, BlockState*, uint32_t id, uint32_t thread_count,
                              uint32_t arriving, uint32_t predicate_count);
-  /// Mode b: lets other warps of the block go on.
+  /// Modes a and b, in a loop that waits for memory to change: lets other warps of the block, and
+  /// other blocks, go on. In mode a the runtime gives each block of such code a call of its own.
   void (*yield)(const LaunchRecord*, BlockState*);
   /// %globaltimer.
   uint64_t (*time_ns)();

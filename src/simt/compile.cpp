@@ -56,8 +56,14 @@ Status plan_split_warps(const ProgramImpl& program, const AnalysedKernel& analys
   return {};
 }
 
+bool has_waiting_loop(const Classification& classification) {
+  const auto& loops = classification.waiting_loop;
+  return std::find(loops.begin(), loops.end(), 1) != loops.end();
+}
+
 /// Decides mode, lanes and regions. False: only split warps run it.
-bool choose_plan(const AnalysedKernel& analysed, Plan& plan, Shapes& shapes) {
+bool choose_plan(const AnalysedKernel& analysed, Plan& plan, Analyses& own) {
+  Shapes& shapes = own.shapes;
   const Kernel& kernel = analysed.kernel;
   if (kernel.irreducible != nullptr || plan.variant.least_mode == Mode::split_warps) return false;
   const auto& block = plan.variant.block;
@@ -65,10 +71,12 @@ bool choose_plan(const AnalysedKernel& analysed, Plan& plan, Shapes& shapes) {
   ShapeOptions options = options_for(analysed, plan.variant);
   options.lanes = choose_lanes(kernel, block);
   shapes = analyse_shapes(kernel, options);
-  Classification classification = classify(kernel, shapes);
+  Classification& classification = own.classification;
+  classification = classify(kernel, shapes);
+  plan.waiting_loop = &classification.waiting_loop;
   if (classification.mode == Mode::suspendable_warps && threads <= kWarpLanes &&
       options.lanes == kWarpLanes) {
-    classification.mode = Mode::run_to_completion;  // one warp waits for nobody
+    classification.mode = Mode::run_to_completion;  // one warp waits for no other
   }
   classification.mode = std::max(classification.mode, plan.variant.least_mode);
   plan.split = false;
@@ -80,10 +88,13 @@ bool choose_plan(const AnalysedKernel& analysed, Plan& plan, Shapes& shapes) {
   if (classification.mode == Mode::suspendable_warps && options.lanes != kWarpLanes) {
     options.lanes = kWarpLanes;
     shapes = analyse_shapes(kernel, options);
-    classification.mode = std::max(classification.mode, classify(kernel, shapes).mode);
+    const Mode mode = classification.mode;
+    classification = classify(kernel, shapes);
+    classification.mode = std::max(classification.mode, mode);
   }
   if (classification.mode == Mode::split_warps) return false;
   plan.mode = classification.mode;
+  plan.waits = has_waiting_loop(classification);
   plan.lanes = options.lanes;
   plan.packets = static_cast<uint32_t>((threads + plan.lanes - 1) / plan.lanes);
   plan.regions = find_regions(kernel, plan.split);
@@ -109,7 +120,7 @@ Result<Object> compile_variant(const ProgramImpl& program, uint32_t index, const
   plan.variable_of_symbol = &program.variable_of_symbol();
   plan.params = &info.params;
   plan.variant = variant;
-  if (!choose_plan(analysed, plan, own.shapes)) {
+  if (!choose_plan(analysed, plan, own)) {
     KM_TRY(plan_split_warps(program, analysed, plan, own));
   }
   KM_ASSIGN(auto machine, make_target_machine(variant.isa));

@@ -107,6 +107,7 @@ struct CodeInfo {
   Mode mode = Mode::run_to_completion;
   uint64_t scratch_bytes = 0;  // mode a: per worker; modes b and c: per warp
   uint32_t stack_bytes = 0;    // needed below the entry, at least; recursion may need more
+  bool waits = false;          // calls RuntimeTable::yield, which may let other blocks go on
 };
 
 /// An object in executable memory.

@@ -18,6 +18,7 @@ struct CodeUnit {
   simt::GridEntry grid_entry = nullptr;    // mode a
   simt::WarpEntry warp_entry = nullptr;    // mode b
   simt::SplitEntry split_entry = nullptr;  // mode c
+  bool waits = false;                      // mode a: blocks must be able to be suspended
   uint64_t begin = 0, end = 0;             // addresses of the instructions
   uint64_t scratch_bytes = 0;              // mode a: per worker; otherwise per warp
   uint64_t stack_bytes = 0;                // below the entry
@@ -25,6 +26,13 @@ struct CodeUnit {
   mutable std::atomic<float> ticks_per_block{0};
 
   virtual ~CodeUnit() = default;
+  /// Blocks run one after the other on the thread's own stack.
+  bool runs_through() const { return grid_entry != nullptr && !waits; }
+  /// Stacks that a block needs where it does not run through; 0: it is never in the middle of code.
+  uint32_t stacks_of_block(uint32_t warp_count) const {
+    if (split_entry != nullptr) return 0;
+    return warp_entry != nullptr ? warp_count : 1;
+  }
   virtual std::string kernel_name() const = 0;
   /// "sobel.ptx:41", empty when unknown. `helper_line` counts where `pc` belongs to no line.
   virtual std::string position_of(uint64_t pc, uint32_t helper_line) const = 0;

@@ -20,8 +20,6 @@ namespace {
 
 constexpr uint64_t kStackBytes = 8 << 20;  // takes pages only when touched
 constexpr uint64_t kStackMarginBytes = 256 << 10;
-constexpr uint64_t kWindowBytes = uint64_t{4} << 30;
-constexpr uint64_t kSmallestWindowBytes = 16 << 20;
 constexpr size_t kMaxExecutors = 4096;
 constexpr unsigned kPatience = 3000;  // turns of interrupt_all(), seconds
 
@@ -29,7 +27,6 @@ constexpr unsigned kPatience = 3000;  // turns of interrupt_all(), seconds
 std::atomic<Executor*> executors[kMaxExecutors];
 std::atomic<size_t> executor_count{0};
 std::atomic<bool> start_times{false};
-std::atomic<uint64_t> window_bytes{kWindowBytes};
 
 /// For kernels without shared memory: every access faults.
 uint8_t* empty_window() {
@@ -57,23 +54,6 @@ Error no_memory(const char* what, uint64_t size_bytes) {
 }
 
 }  // namespace
-
-/// Smaller where a limit forbids 4 GiB. Offsets are signed: half of the window lies below its
-/// beginning.
-GuardedRange reserve_window() {
-  for (uint64_t size = window_bytes.load(); size >= kSmallestWindowBytes; size /= 4) {
-    GuardedRange range = GuardedRange::reserve(size / 2, size / 2);
-    if (!range) continue;
-    if (window_bytes.exchange(size) != size) {
-      log(LogLevel::kInfo, "cpu",
-          "address space is limited: shared memory windows are %llu MiB instead of 4 GiB, so "
-          "wild shared memory addresses may not fault",
-          static_cast<unsigned long long>(size >> 20));
-    }
-    return range;
-  }
-  return {};
-}
 
 bool Executor::make() {
   stack_ = GuardedRange::make(kStackBytes);
@@ -124,14 +104,7 @@ Status Executor::select_window(uint64_t shared_bytes) {
   return {};
 }
 
-Status Executor::prepare_scratch(const LaunchRun& launch, uint32_t warp_count) {
-  uint64_t each = launch.unit->scratch_bytes;
-  if (launch.unit->split_entry != nullptr) {  // every block has its own, one of them for certain
-    if (split_blocks_.empty()) split_blocks_.push_back(std::make_unique<SplitBlock>());
-    if (split_blocks_[0]->prepare(launch.shared_bytes, each, warp_count)) return {};
-    return no_memory("blocks", launch.shared_bytes + each * warp_count);
-  }
-  uint64_t needed = launch.unit->warp_entry != nullptr ? each * warp_count : each;
+Status Executor::prepare_scratch(uint64_t needed) {
   if (needed > scratch_.size_bytes()) {
     scratch_ = GuardedRange();
     scratch_ = GuardedRange::make(round_up(needed, uint64_t{64} << 10));
@@ -142,6 +115,21 @@ Status Executor::prepare_scratch(const LaunchRun& launch, uint32_t warp_count) {
   return {};
 }
 
+std::unique_ptr<ResidentBlock> Executor::make_block(const CodeUnit& unit) {
+  if (unit.split_entry != nullptr) return std::make_unique<SplitBlock>();
+  return std::make_unique<WarpBlock>(&guard_);
+}
+
+/// Every block has its own memory; one of them has it for certain.
+Status Executor::prepare_resident(const LaunchRun& launch) {
+  const CodeUnit& unit = *launch.unit;
+  auto& blocks = unit.split_entry != nullptr ? split_blocks_ : warp_blocks_;
+  if (blocks.empty()) blocks.push_back(make_block(unit));
+  if (blocks[0]->prepare(unit, launch.shared_bytes, state_.warp_count)) return {};
+  const uint64_t stacks = unit.stack_bytes * unit.stacks_of_block(state_.warp_count);
+  return no_memory("blocks", launch.shared_bytes + unit.scratch_bytes * state_.warp_count + stacks);
+}
+
 Status Executor::prepare(const LaunchRun& launch) {
   const CodeUnit& unit = *launch.unit;
   uint32_t threads = launch.record.block[0] * launch.record.block[1] * launch.record.block[2];
@@ -150,19 +138,19 @@ Status Executor::prepare(const LaunchRun& launch) {
     return {};
   }
   prepared_unit_ = 0;
-  uint32_t warp_count = warps_of(launch.record);
   if (unit.stack_bytes + kStackMarginBytes > stack_.size_bytes()) {
     stack_ = GuardedRange();
     stack_ = GuardedRange::make(unit.stack_bytes + kStackMarginBytes);
     if (!stack_) return no_memory("stack", unit.stack_bytes);
     guard_.stacks[0] = {stack_.guard_begin(), stack_.begin()};
   }
-  KM_TRY(select_window(launch.shared_bytes));
-  KM_TRY(prepare_scratch(launch, warp_count));
-  if (unit.warp_entry != nullptr && !warps_.prepare(warp_count, unit.stack_bytes)) {
-    return no_memory("warp stacks", warp_count * unit.stack_bytes);
+  state_.warp_count = unit.grid_entry != nullptr ? 1 : warps_of(launch.record);
+  if (unit.runs_through()) {
+    KM_TRY(select_window(launch.shared_bytes));
+    KM_TRY(prepare_scratch(unit.scratch_bytes));
+  } else {
+    KM_TRY(prepare_resident(launch));
   }
-  state_.warp_count = warp_count;
   guard_.begin = unit.begin;
   guard_.end = unit.end;
   prepared_unit_ = unit.id;
@@ -180,35 +168,20 @@ void Executor::run_grid() {
   }
 }
 
-void Executor::run_warps() {
-  uint64_t first = 0, last = 0;
-  while (launch_->range.take(&first, &last)) {
-    for (uint64_t index = first; index < last; ++index) {
-      set_block(&state_, launch_->record, index);
-      if (!warps_.run_block(&launch_->record, &state_, launch_->unit->warp_entry,
-                            state_.warp_count)) {
-        raise_deadlock(0);
-      }
-      check_stop(reinterpret_cast<uint64_t>(launch_->unit->warp_entry));
-    }
-    blocks_ += last - first;
-  }
-}
-
 /// The next block of the launch, as long as this thread has room for it.
-bool Executor::start_split_block() {
+bool Executor::start_block() {
   if (resident_blocks_.size() >= kMaxResidentBlocks) return false;
   if (first_untaken_ == end_untaken_ && !launch_->range.take(&first_untaken_, &end_untaken_)) {
     return false;
   }
+  const CodeUnit& unit = *launch_->unit;
   if (idle_blocks_.empty()) {
-    split_blocks_.push_back(std::make_unique<SplitBlock>());
-    idle_blocks_.push_back(split_blocks_.back().get());
+    auto& blocks = unit.split_entry != nullptr ? split_blocks_ : warp_blocks_;
+    blocks.push_back(make_block(unit));
+    idle_blocks_.push_back(blocks.back().get());
   }
-  SplitBlock* block = idle_blocks_.back();  // the last is the one made ready beforehand
-  if (!block->prepare(launch_->shared_bytes, launch_->unit->scratch_bytes, state_.warp_count)) {
-    return false;
-  }
+  ResidentBlock* block = idle_blocks_.back();  // the last is the one made ready beforehand
+  if (!block->prepare(unit, launch_->shared_bytes, state_.warp_count)) return false;
   idle_blocks_.pop_back();
   resident_blocks_.push_back(block);
   set_block(&state_, launch_->record, first_untaken_++);
@@ -217,30 +190,40 @@ bool Executor::start_split_block() {
   return true;
 }
 
-void Executor::run_split() {
-  const auto pc = reinterpret_cast<uint64_t>(launch_->unit->split_entry);
+void Executor::begin_resident() {
+  auto& blocks = launch_->unit->split_entry != nullptr ? split_blocks_ : warp_blocks_;
   resident_blocks_.clear();
   idle_blocks_.clear();
-  for (auto& block : split_blocks_) idle_blocks_.push_back(block.get());
+  for (auto& block : blocks) idle_blocks_.push_back(block.get());
   std::reverse(idle_blocks_.begin(), idle_blocks_.end());
   first_untaken_ = end_untaken_ = 0;
+}
+
+/// Gives every resident block a turn. False: all of them wait.
+bool Executor::run_turns() {
+  bool progress = false;
+  for (size_t i = 0; i < resident_blocks_.size();) {
+    resident_ = resident_blocks_[i];
+    running_ = resident_->state();
+    const ResidentBlock::Turn turn = resident_->run(&launch_->record, *launch_->unit);
+    if (turn == ResidentBlock::Turn::deadlock) raise_deadlock(0);
+    progress = progress || turn != ResidentBlock::Turn::waiting;
+    ++i;
+    if (turn != ResidentBlock::Turn::finished) continue;
+    ++blocks_;
+    idle_blocks_.push_back(resident_);
+    resident_blocks_.erase(resident_blocks_.begin() + static_cast<ptrdiff_t>(--i));
+  }
+  return progress;
+}
+
+void Executor::run_resident() {
+  begin_resident();
   for (uint32_t idle_turns = 0;;) {
-    bool progress = false;
-    for (size_t i = 0; i < resident_blocks_.size();) {
-      split_ = resident_blocks_[i];
-      running_ = split_->state();
-      const SplitBlock::Turn turn = split_->run(&launch_->record, launch_->unit->split_entry);
-      if (turn == SplitBlock::Turn::deadlock) raise_deadlock(0);
-      progress = progress || turn != SplitBlock::Turn::waiting;
-      ++i;
-      if (turn != SplitBlock::Turn::finished) continue;
-      ++blocks_;
-      idle_blocks_.push_back(split_);
-      resident_blocks_.erase(resident_blocks_.begin() + static_cast<ptrdiff_t>(--i));
-    }
-    check_stop(pc);
+    const bool progress = run_turns();
+    check_stop(launch_->unit->begin);
     if (progress && !resident_blocks_.empty()) continue;
-    if (start_split_block()) continue;
+    if (start_block()) continue;
     if (resident_blocks_.empty()) break;
     if (++idle_turns % 64 == 0) sched_yield();
   }
@@ -250,12 +233,10 @@ void Executor::run_split() {
 void Executor::run_blocks(void* argument) {
   auto* self = static_cast<Executor*>(argument);
   after_switch(nullptr, &self->host_low_, &self->host_size_);
-  if (self->launch_->unit->grid_entry != nullptr) {
+  if (self->launch_->unit->runs_through()) {
     self->run_grid();
-  } else if (self->launch_->unit->split_entry != nullptr) {
-    self->run_split();
   } else {
-    self->run_warps();
+    self->run_resident();
   }
   before_switch(nullptr, self->host_low_, self->host_size_);
 }
@@ -275,7 +256,7 @@ Ending Executor::enter(LaunchRun& launch) {
   current_guard = nullptr;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   if (ending != Ending::returned) {
-    warps_.return_to_base();
+    if (running_ != &state_ && launch.unit->split_entry == nullptr) warp_block().return_to_base();
     before_switch(nullptr, host_low_, host_size_);
   }
   after_switch(fake_stack_, nullptr, nullptr);
@@ -285,7 +266,7 @@ Ending Executor::enter(LaunchRun& launch) {
 
 void Executor::note_fault(Ending ending) {
   stack_abandoned(stack_.data(), stack_.size_bytes());
-  warps_.abandon();
+  for (auto& block : warp_blocks_) static_cast<WarpBlock&>(*block).abandon();
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx")) asm volatile("vzeroupper" ::: "memory");
 #endif
@@ -309,8 +290,7 @@ void Executor::note_fault(Ending ending) {
 
 AddressRange Executor::find_memory(uint64_t address, uint64_t size_bytes) const {
   const CodeUnit& unit = *launch_->unit;
-  const uint64_t scratch_bytes =
-      unit.scratch_bytes * (unit.grid_entry != nullptr ? 1 : running_->warp_count);
+  const uint64_t scratch_bytes = unit.scratch_bytes * running_->warp_count;
   const AddressRange shared{reinterpret_cast<uint64_t>(running_->shared), launch_->shared_bytes};
   if (shared.holds(address, size_bytes)) return shared;
   const AddressRange scratch{reinterpret_cast<uint64_t>(running_->scratch), scratch_bytes};
@@ -399,8 +379,9 @@ void Executor::check_stop(uint64_t pc) {
 
 void Executor::check_stack(uint64_t size_bytes, uint64_t pc) {
   auto here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
-  uint64_t low = warps_.stack_low();
-  if (low == 0) low = stack_.begin();
+  const CodeUnit& unit = *launch_->unit;
+  const bool own_stack = !unit.runs_through() && unit.split_entry == nullptr;
+  const uint64_t low = own_stack ? warp_block().stack_low() : stack_.begin();
   if (here - low >= size_bytes) return;
   guard_.fault =
       Fault{.signal = SIGSEGV, .code = 0, .pc = pc, .address = low, .stack_overflow = true};

@@ -13,8 +13,8 @@
 #include "backends/cpu/allocations.h"
 #include "backends/cpu/fault.h"
 #include "backends/cpu/launch_run.h"
-#include "backends/cpu/split_blocks.h"
-#include "backends/cpu/warps.h"
+#include "backends/cpu/split_block.h"
+#include "backends/cpu/warp_block.h"
 #include "base/result.h"
 
 namespace km::cpu {
@@ -69,8 +69,9 @@ class Executor {
   /// The memory around an access that the launch may make, empty: it may not.
   AddressRange find_memory(uint64_t address, uint64_t size_bytes) const;
   uint32_t first_thread() const { return running_->first_thread; }
-  Warps& warps() { return warps_; }
-  SplitBlock& split_block() { return *split_; }
+  /// The block that runs now, in mode b and c.
+  WarpBlock& warp_block() { return static_cast<WarpBlock&>(*resident_); }
+  SplitBlock& split_block() { return static_cast<SplitBlock&>(*resident_); }
   const LaunchRun& launch() const { return *launch_; }
 
  private:
@@ -80,34 +81,36 @@ class Executor {
   };
 
   friend std::default_delete<Executor>;
-  Executor() : warps_(&guard_) {}
+  Executor() = default;
   ~Executor() = default;
   bool make();
   Status prepare(const LaunchRun& launch);
   Status select_window(uint64_t shared_bytes);
-  Status prepare_scratch(const LaunchRun& launch, uint32_t warp_count);
+  Status prepare_scratch(uint64_t needed);
+  std::unique_ptr<ResidentBlock> make_block(const CodeUnit& unit);
+  Status prepare_resident(const LaunchRun& launch);
   Ending enter(LaunchRun& launch);
   void note_fault(Ending ending);
   void keep_text(std::string* text);
   [[noreturn]] void leave(Ending ending);
   static void run_blocks(void* argument);
   void run_grid();
-  void run_warps();
-  void run_split();
-  bool start_split_block();
+  void run_resident();
+  void begin_resident();
+  bool run_turns();
+  bool start_block();
 
   CodeGuard guard_;
   GuardedRange stack_;
   GuardedRange scratch_;
   std::array<Window, 2> windows_;
   uint32_t window_ = 0;
-  Warps warps_;
   simt::BlockState state_{};
   simt::BlockState* running_ = &state_;  // of the block that runs now
-  // Mode c.
-  std::vector<std::unique_ptr<SplitBlock>> split_blocks_;
-  std::vector<SplitBlock*> idle_blocks_, resident_blocks_;
-  SplitBlock* split_ = nullptr;                   // the one that runs now
+  // Modes b and c.
+  std::vector<std::unique_ptr<ResidentBlock>> warp_blocks_, split_blocks_;
+  std::vector<ResidentBlock*> idle_blocks_, resident_blocks_;
+  ResidentBlock* resident_ = nullptr;             // the one that runs now
   uint64_t first_untaken_ = 0, end_untaken_ = 0;  // blocks taken from the range, not yet started
   KernelFault fault_;
 
@@ -125,9 +128,6 @@ class Executor {
   std::atomic<const void*> owner_{nullptr};  // of the launch that runs here now
   std::atomic<uint64_t> start_ns_{0};
 };
-
-/// For shared memory: offsets are signed 32-bit numbers from its beginning.
-GuardedRange reserve_window();
 
 /// The executor of this thread, made at the first use and kept until the thread ends. Null when the
 /// thread cannot run generated code (signals blocked, no memory): then it must only wait.

@@ -43,6 +43,7 @@ KernelCode::KernelCode(const Function* function, const simt::Variant& variant,
   grid_entry = code_->grid_entry();
   warp_entry = code_->warp_entry();
   split_entry = code_->split_entry();
+  waits = code_->info().waits;
   begin = code_->begin();
   end = code_->end();
   scratch_bytes = code_->info().scratch_bytes;

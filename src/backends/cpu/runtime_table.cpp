@@ -108,7 +108,7 @@ KM_NO_SANITIZE uint32_t wait_at_barrier(BlockState* state, uint32_t id, uint32_t
   Executor& executor = executor_of(state);
   executor.check_stop(pc);
   uint32_t predicates = 0;
-  if (!executor.warps().barrier_wait(id, thread_count, predicate_count, &predicates)) {
+  if (!executor.warp_block().barrier_wait(id, thread_count, predicate_count, &predicates)) {
     executor.raise_deadlock(pc);
   }
   return predicates;
@@ -121,7 +121,7 @@ KM_NO_SANITIZE void barrier_wait(const LaunchRecord*, BlockState* state, uint32_
 
 void barrier_arrive(const LaunchRecord*, BlockState* state, uint32_t id, uint32_t thread_count,
                     uint32_t) {
-  executor_of(state).warps().barrier_arrive(id, thread_count);
+  executor_of(state).warp_block().barrier_arrive(id, thread_count);
 }
 
 KM_NO_SANITIZE uint32_t barrier_reduce(const LaunchRecord*, BlockState* state, uint32_t id,
@@ -132,7 +132,7 @@ KM_NO_SANITIZE uint32_t barrier_reduce(const LaunchRecord*, BlockState* state, u
 KM_NO_SANITIZE void yield(const LaunchRecord*, BlockState* state) {
   Executor& executor = executor_of(state);
   executor.check_stop(KM_CALLER_PC);
-  executor.warps().yield();
+  executor.warp_block().yield();
 }
 
 KM_NO_SANITIZE void sleep_ns(const LaunchRecord*, BlockState* state, uint32_t duration_ns) {

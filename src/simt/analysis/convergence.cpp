@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "simt/analysis/thread_values.h"
+
 namespace km::simt {
 
 namespace {
@@ -241,8 +243,217 @@ class Classifier {
   }
 
   void note_wait(uint32_t loop, const Inst& awaited) {
-    require(Mode::split_warps, awaited.ptx, "decides when a loop ends, which may wait for others");
     result_.waiting_loop[loop] = 1;
+    if (!waits_together(loop)) {
+      require(Mode::split_warps, awaited.ptx,
+              "decides when a loop ends, which may wait for lanes of the same warp");
+    } else if (!waits_for_other_blocks(loop)) {
+      require(Mode::suspendable_warps, awaited.ptx,
+              "decides when a loop ends, which may wait for warps of the same block");
+    }
+  }
+
+  /// What the loop waits for comes from other warps: the lanes of its own that are not in it have
+  /// nothing to do before those that are come out.
+  bool waits_together(uint32_t loop) const {
+    const BlockId header = shapes_.loops.loops[loop].header;
+    const Marks within = reaching(kernel_, only(header));
+    const Marks before = reaching_forward(header);
+    for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
+      if (!shapes_.divergent_branch[b] || !parts_from(b, header, within)) continue;
+      if (changes_memory_beside(b, loop, before)) return false;
+    }
+    return true;
+  }
+
+  /// What the loop waits for comes from other blocks: no other packet of the block changes memory
+  /// between the barrier before the loop and the barrier behind it.
+  bool waits_for_other_blocks(uint32_t loop) const {
+    const auto& block = shapes_.options.block;
+    if (block[0] == 0) return false;
+    if (uint64_t{block[0]} * block[1] * block[2] <= shapes_.options.lanes) return true;
+    const BlockId header = shapes_.loops.loops[loop].header;
+    const BlockId alone = one_packet_part(header);
+    const bool awaits_global = awaits_global_memory(loop);
+    const Marks around = between_barriers(header);
+    for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
+      if (!around[b] || (alone != kNone && shapes_.dominators.dominates(alone, b))) continue;
+      for (const Inst& inst : kernel_.blocks[b].insts) {
+        const bool elsewhere =
+            awaits_global && (inst.ptx->has(Modifier::shared) || inst.ptx->has(Modifier::local));
+        if (!is_barrier(*inst.ptx) && !elsewhere && changes_memory(*inst.ptx)) return false;
+      }
+    }
+    return true;
+  }
+
+  Marks only(BlockId block) const {
+    Marks result(kernel_.blocks.size());
+    result[block] = 1;
+    return result;
+  }
+
+  bool awaits_global_memory(uint32_t loop) const {
+    for (BlockId b : shapes_.loops.loops[loop].nodes) {
+      for (const Inst& inst : kernel_.blocks[b].insts) {
+        if (waits_on_memory(*inst.ptx) && !inst.ptx->has(Modifier::global)) return false;
+      }
+    }
+    return true;
+  }
+
+  /// The outermost block around `target` that threads of one packet at most come to; kNone: none.
+  BlockId one_packet_part(BlockId target) const {
+    const ThreadValues values(kernel_, shapes_.options.block);
+    BlockId result = kNone;
+    for (BlockId b = target; b != kNone; b = shapes_.dominators.parent(b)) {
+      const auto& preds = kernel_.blocks[b].preds;
+      if (preds.size() == 1 && taken_by_one_packet(values, preds[0], b)) result = b;
+    }
+    return result;
+  }
+
+  bool taken_by_one_packet(const ThreadValues& values, BlockId from, BlockId to) const {
+    const Block& block = kernel_.blocks[from];
+    if (block.end != End::branch || block.succs[0] == block.succs[1]) return false;
+    const bool when = (block.succs[0] == to) != block.condition_negated;
+    uint32_t taken = kNone;  // the packet
+    for (uint32_t thread = 0; thread < values.thread_count(); ++thread) {
+      const auto condition = values.of(block.condition, thread);
+      if (!condition) return false;
+      if ((*condition != 0) != when) continue;
+      const uint32_t packet = thread / shapes_.options.lanes;
+      if (taken != kNone && taken != packet) return false;
+      taken = packet;
+    }
+    return true;
+  }
+
+  /// What warps may run between the same two barriers as `target`.
+  Marks between_barriers(BlockId target) const {
+    auto passes = [&](BlockId block) { return kernel_.blocks[block].end != End::barrier; };
+    Marks back = only(target);  // from where target is reached
+    std::vector<BlockId> stack{target}, starts;
+    while (!stack.empty()) {
+      const BlockId block = stack.back();
+      stack.pop_back();
+      if (kernel_.blocks[block].preds.empty()) starts.push_back(block);
+      for (BlockId pred : kernel_.blocks[block].preds) {
+        if (!passes(pred)) starts.push_back(block);
+        if (!passes(pred) || back[pred]) continue;
+        back[pred] = 1;
+        stack.push_back(pred);
+      }
+    }
+    Marks result(kernel_.blocks.size());
+    for (BlockId start : starts) result[start] = 1;
+    stack = std::move(starts);
+    while (!stack.empty()) {
+      const BlockId block = stack.back();
+      stack.pop_back();
+      if (!passes(block)) continue;
+      for (BlockId succ : kernel_.blocks[block].succs) {
+        if (result[succ]) continue;
+        result[succ] = 1;
+        stack.push_back(succ);
+      }
+    }
+    return result;
+  }
+
+  /// Lanes that part at the end of `branch` have not all met again, or some never will, where
+  /// others reach `target`. `within`: what reaches it.
+  bool parts_from(BlockId branch, BlockId target, const Marks& within) const {
+    const auto& succs = kernel_.blocks[branch].succs;
+    auto reaches = [&](BlockId succ) { return within[succ] != 0; };
+    if (std::none_of(succs.begin(), succs.end(), reaches)) return false;
+    if (!std::all_of(succs.begin(), succs.end(), reaches)) return true;
+    return parted(kernel_, shapes_.loops, only(branch), within)[target] != 0;
+  }
+
+  /// Blocks from which `target` is reached without going round any loop again.
+  Marks reaching_forward(BlockId target) const {
+    Marks result(kernel_.blocks.size());
+    std::vector<BlockId> stack{target};
+    result[target] = 1;
+    while (!stack.empty()) {
+      const BlockId block = stack.back();
+      stack.pop_back();
+      for (BlockId pred : kernel_.blocks[block].preds) {
+        if (result[pred] || shapes_.dominators.dominates(block, pred)) continue;
+        result[pred] = 1;
+        stack.push_back(pred);
+      }
+    }
+    return result;
+  }
+
+  /// Whether lanes that take another way than into the loop, or leave it before others, come to
+  /// something that changes memory before they wait for the others. What lies in `before` is done
+  /// before the loop begins.
+  bool changes_memory_beside(BlockId branch, uint32_t loop, const Marks& before) const {
+    const Loop& l = shapes_.loops.loops[loop];
+    const bool inside = shapes_.loops.contains(loop, branch);
+    Marks seen(kernel_.blocks.size());
+    std::vector<BlockId> stack = kernel_.blocks[branch].succs;
+    while (!stack.empty()) {
+      const BlockId block = stack.back();
+      stack.pop_back();
+      if (seen[block] || (!inside && block == l.header)) continue;
+      seen[block] = 1;
+      const bool waits_here = shapes_.loops.contains(loop, block) || before[block];
+      bool blocks = false;
+      for (const Inst& inst : kernel_.blocks[block].insts) {
+        blocks = holds_whole_warp(*inst.ptx);
+        if (blocks) break;
+        if (!waits_here && changes_memory(*inst.ptx)) return true;
+      }
+      if (blocks) continue;
+      const auto& succs = kernel_.blocks[block].succs;
+      stack.insert(stack.end(), succs.begin(), succs.end());
+    }
+    return false;
+  }
+
+  /// No lane gets past it before all lanes of the warp have come.
+  static bool holds_whole_warp(const Instruction& instruction) {
+    if (is_barrier(instruction)) return !instruction.has(Modifier::arrive);
+    if (!has_member_mask(instruction)) return false;
+    const Operand& mask = instruction.operands[instruction.operand_count - 1];
+    return mask.kind == Operand::Kind::immediate && static_cast<uint32_t>(mask.bits) == UINT32_MAX;
+  }
+
+  static bool changes_memory(const Instruction& instruction) {
+    switch (instruction.opcode) {
+      case Opcode::ld:
+      case Opcode::ldu:
+      case Opcode::ldmatrix:
+      case Opcode::movmatrix:
+      case Opcode::mma:
+      case Opcode::div:
+      case Opcode::rem:
+      case Opcode::membar:
+      case Opcode::fence:
+      case Opcode::prefetch:
+      case Opcode::prefetchu:
+      case Opcode::nanosleep:
+      case Opcode::pmevent:
+      case Opcode::bra:
+      case Opcode::ret:
+      case Opcode::exit:
+      case Opcode::shfl:
+      case Opcode::vote:
+      case Opcode::match:
+      case Opcode::activemask:
+      case Opcode::redux:
+      case Opcode::elect:
+        return false;
+      case Opcode::bar:
+      case Opcode::barrier:
+        return !instruction.has(Modifier::warp);
+      default:
+        return has_effects(instruction);
+    }
   }
 
   /// From the branch back to it inside the loop, past no block of `avoided`.

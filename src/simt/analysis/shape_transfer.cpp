@@ -47,12 +47,6 @@ void set_bounds(Shape& shape, __int128 low, __int128 high) {
   }
 }
 
-bool is_integer(Type type) {
-  auto kind = ptx::kind_of(type);
-  return kind == ptx::TypeKind::bits || kind == ptx::TypeKind::unsigned_int ||
-         kind == ptx::TypeKind::signed_int;
-}
-
 }  // namespace
 
 Shape Shape::of_constant(int64_t value) {
@@ -213,7 +207,7 @@ Shape ShapeTransfer::compute(const Inst& inst, BlockId block) {
   const auto& ptx = *inst.ptx;
   const Type type = ptx.type_count ? ptx.types[ptx.type_count - 1] : Type::none;
   auto source = [&](unsigned i, Type t) { return operand(inst, block, ptx.operands[i], t); };
-  const bool integer = is_integer(type), saturated = ptx.has(Modifier::sat);
+  const bool integer = ptx::is_integer(type), saturated = ptx.has(Modifier::sat);
   if (differs_by_lane(ptx)) return Shape::varying();
   switch (ptx.opcode) {
     case Opcode::mov:
@@ -540,7 +534,7 @@ Shape ShapeTransfer::widen(const Shape& a, Type from, const Inst& inst, const Op
 Shape ShapeTransfer::convert(const Inst& inst, const Shape& a) {
   const Type to = inst.ptx->types[0], from = inst.ptx->types[1];
   if (a.kind == Shape::Kind::unknown) return {};
-  bool plain = is_integer(to) && is_integer(from) && !inst.ptx->has(Modifier::sat);
+  bool plain = ptx::is_integer(to) && ptx::is_integer(from) && !inst.ptx->has(Modifier::sat);
   if (!plain || a.is_varying()) {
     return a.is_uniform() ? Shape::uniform(a.block_uniform) : Shape::varying();
   }
@@ -574,11 +568,14 @@ Shape ShapeTransfer::compare(const Inst& inst, const Shape& a, const Shape& b) {
     return Shape::uniform(a.block_uniform && b.block_uniform);
   }
   const Type type = inst.ptx->types[0];
-  if (!is_integer(type) || !a.is_offset() || a.guarded || !b.constant()) return Shape::varying();
+  if (!ptx::is_integer(type) || !a.is_offset() || a.guarded || !b.constant())
+    return Shape::varying();
   const uint32_t bits = ptx::size_bits(type);
   bool ordered = no_carry(a) && a.bounded && a.low >= 0 && fits_signed(a, bits);
   if (!ordered || *b.constant() < 0) return Shape::varying();
-  const int64_t unit = int64_t{1} << std::min<uint8_t>(a.align, 62);
+  const Offsets& offsets = shapes_.offsets[a.offsets];
+  const auto last = static_cast<uint64_t>(*std::max_element(offsets.begin(), offsets.end()));
+  const auto unit = static_cast<int64_t>(std::bit_ceil(last + 1));
   const auto has = [&](Modifier m) { return inst.ptx->has(m); };
   bool exclusive = has(Modifier::lt) || has(Modifier::ge) || has(Modifier::lo) || has(Modifier::hs);
   bool inclusive = has(Modifier::gt) || has(Modifier::le) || has(Modifier::hi) || has(Modifier::ls);
@@ -605,7 +602,8 @@ Shape ShapeTransfer::memory(const Inst& inst, BlockId block) {
         address.local_symbol && std::count(params.begin(), params.end(), address.symbol) != 0;
     if (parameter && !is_argument) return Shape::varying();  // a call's parameter block
   }
-  if (is_local || !shape.is_uniform() || ptx.has(Modifier::volatile_)) return Shape::varying();
+  const bool one_access = !ptx.has(Modifier::volatile_) || !shapes_.options.parted;
+  if (is_local || !shape.is_uniform() || !one_access) return Shape::varying();
   bool constant = ptx.has(Modifier::param) || ptx.has(Modifier::param_entry) ||
                   ptx.has(Modifier::const_) || ptx.has(Modifier::nc);
   return Shape::uniform(constant && shape.block_uniform);

@@ -111,12 +111,31 @@ void Emitter::emit_end(uint32_t index) {
   emit_uniform_end(index);
 }
 
+/// Back to the beginning of a loop that waits for other threads.
+bool Emitter::is_waiting_edge(BlockId from, BlockId to) const {
+  const auto& step_of = plan_.linear[region_].step_of;
+  if (step_of[to] > step_of[from]) return false;
+  if (kernel_.irreducible != nullptr) return true;
+  const LoopForest& loops = plan_.shapes->loops;
+  for (uint32_t l = loops.innermost[from]; l != UINT32_MAX; l = loops.loops[l].parent) {
+    if (loops.loops[l].header == to) return (*plan_.waiting_loop)[l] != 0;
+  }
+  return false;
+}
+
+/// Modes a and b: lets others go on.
+void Emitter::yield() {
+  auto* type = llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), b_.getPtrTy()}, false);
+  call_runtime(offsetof(RuntimeTable, yield), type, {record_, state_});
+}
+
 /// The branch stays a branch: every way out carries all lanes.
 void Emitter::emit_uniform_end(uint32_t index) {
   const Step& step = plan_.linear[region_].steps[index];
   const Block& block = kernel_.blocks[block_];
   if (block.end == End::jump) {
     contribute(index, 0, mask());
+    if (is_waiting_edge(block_, block.succs[0])) yield();
     b_.CreateBr(target_of(step.next[0]));
     return;
   }
@@ -140,6 +159,7 @@ void Emitter::emit_uniform_end(uint32_t index) {
     cache_ = cache;
     vector_cache_ = vectors;
     contribute(index, slot, mask_cache_);
+    if (is_waiting_edge(block_, block.succs[slot])) yield();
     b_.CreateBr(target_of(step.next[slot]));
   }
 }
@@ -185,7 +205,13 @@ void Emitter::emit_linear_end(uint32_t index) {
     b_.CreateBr(target_of(step.next[0]));
     return;
   }
-  b_.CreateCondBr(any(repeat_mask), bodies_[step.repeat], target_of(step.next[0]));
+  llvm::BasicBlock* again = bodies_[step.repeat];
+  llvm::BasicBlock* waits = is_waiting_edge(block_, block.succs[*back]) ? new_block("wait") : again;
+  b_.CreateCondBr(any(repeat_mask), waits, target_of(step.next[0]));
+  if (waits == again) return;
+  b_.SetInsertPoint(waits);
+  yield();
+  b_.CreateBr(again);
 }
 
 void Emitter::emit_barrier_end(uint32_t index) {

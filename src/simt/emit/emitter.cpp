@@ -495,7 +495,7 @@ void Emitter::commit_context(uint32_t region) {
 void Emitter::emit_meta() {
   std::vector<llvm::Constant*> fields{
       b_.getInt32(ObjectMeta::kMagic), b_.getInt32(static_cast<uint32_t>(plan_.mode)),
-      b_.getInt64(scratch_bytes_), b_.getInt32(256 * 1024), b_.getInt32(0)};
+      b_.getInt64(scratch_bytes_), b_.getInt32(256 * 1024), b_.getInt32(plan_.waits)};
   auto* type = llvm::StructType::get(context_, {b_.getInt32Ty(), b_.getInt32Ty(), b_.getInt64Ty(),
                                                 b_.getInt32Ty(), b_.getInt32Ty()});
   auto* meta = llvm::cast<llvm::GlobalVariable>(module_.getOrInsertGlobal(kMetaSymbol, type));

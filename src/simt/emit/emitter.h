@@ -36,7 +36,7 @@ namespace km::simt {
 
 /// Everything known of a kernel variant before code is made.
 struct Plan {
-  const std::vector<uint8_t>* waiting_loop = nullptr;  // mode c: Classification::waiting_loop
+  const std::vector<uint8_t>* waiting_loop = nullptr;  // Classification::waiting_loop
   const Kernel* kernel = nullptr;
   const Shapes* shapes = nullptr;
   const MemoryLayout* layout = nullptr;
@@ -44,6 +44,7 @@ struct Plan {
   const std::vector<Param>* params = nullptr;
   Variant variant;
   Mode mode = Mode::run_to_completion;
+  bool waits = false;  // modes a and b: there are waiting loops
   uint32_t lanes = kWarpLanes;
   uint32_t packets = 1;  // of a block
   bool split = false;    // barriers part regions
@@ -91,6 +92,8 @@ class Emitter {
   bool edge_blends(uint32_t index, BlockId successor) const;
   void save_context(uint32_t from_region, uint32_t to_region);
   llvm::BasicBlock* target_of(uint32_t step);
+  bool is_waiting_edge(BlockId from, BlockId to) const;
+  void yield();
   Value* load_mask(uint32_t step);
   void store_mask(Value* pointer, Value* mask);
   bool step_is_masked(uint32_t region, uint32_t step) const;
@@ -110,7 +113,6 @@ class Emitter {
   void go_on(uint32_t index, const std::vector<Value*>& edge_masks);
   void leave_to(BlockId successor, Value* edge_mask);
   bool continues_directly(uint32_t index, BlockId successor) const;
-  bool is_waiting_edge(BlockId from, BlockId to) const;
   bool leaves_waiting_loop(BlockId from, BlockId to) const;
   uint32_t meeting_kind(const ptx::Instruction& instruction);
   Value* split_field(uint64_t offset);

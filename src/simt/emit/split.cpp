@@ -179,17 +179,6 @@ void Emitter::emit_split_branch(uint32_t index) {
   go_on(index, edges);
 }
 
-bool Emitter::is_waiting_edge(BlockId from, BlockId to) const {
-  const auto& step_of = plan_.linear[0].step_of;
-  if (step_of[to] > step_of[from]) return false;
-  if (kernel_.irreducible != nullptr) return true;
-  const LoopForest& loops = plan_.shapes->loops;
-  for (uint32_t l = loops.innermost[from]; l != UINT32_MAX; l = loops.loops[l].parent) {
-    if (loops.loops[l].header == to) return (*plan_.waiting_loop)[l] != 0;
-  }
-  return false;
-}
-
 bool Emitter::leaves_waiting_loop(BlockId from, BlockId to) const {
   const LoopForest& loops = plan_.shapes->loops;
   for (uint32_t l = loops.innermost[from]; l != UINT32_MAX; l = loops.loops[l].parent) {

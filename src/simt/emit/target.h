@@ -34,8 +34,8 @@ struct ObjectMeta {
   uint32_t mode = 0;  // Mode
   uint64_t scratch_bytes = 0;
   uint32_t stack_bytes = 0;
-  uint32_t reserved = 0;
-  static constexpr uint32_t kMagic = 0x314d4b00;
+  uint32_t waits = 0;  // CodeInfo::waits
+  static constexpr uint32_t kMagic = 0x324d4b00;
 };
 
 }  // namespace km::simt

@@ -16,7 +16,7 @@ using ptx::Type;
 using ptx::TypeKind;
 namespace I = llvm::Intrinsic;
 
-bool is_integer(Type type) {
+bool is_scalar_integer(Type type) {
   TypeKind kind = ptx::kind_of(type);
   return (kind == TypeKind::unsigned_int || kind == TypeKind::signed_int) &&
          ptx::size_bits(type) >= 8 && type != Type::u16x2 && type != Type::s16x2;
@@ -200,9 +200,9 @@ Handler find_convert(const Instruction& in) {
   if (in.has(Modifier::pack)) return pack_integers;
   if (to == Type::tf32 && from == Type::f32) return to_tf32;
   if (is_packed_half(to) && from == Type::f32) return pack_halves;
-  if (is_integer(to) && is_integer(from)) return integer_to_integer;
-  if (is_integer(to) && is_real(from)) return real_to_integer;
-  if (is_real(to) && is_integer(from)) return integer_to_real;
+  if (is_scalar_integer(to) && is_scalar_integer(from)) return integer_to_integer;
+  if (is_scalar_integer(to) && is_real(from)) return real_to_integer;
+  if (is_real(to) && is_scalar_integer(from)) return integer_to_real;
   if (is_real(to) && is_real(from)) return real_to_real;
   return nullptr;
 }

@@ -287,12 +287,6 @@ std::string integer_text(bool is_signed, uint64_t size_bytes) {
   return (is_signed ? "s" : "u") + std::to_string(8 * size_bytes);
 }
 
-bool is_integer(Type type) {
-  const ptx::TypeKind kind = ptx::kind_of(type);
-  return kind == ptx::TypeKind::bits || kind == ptx::TypeKind::unsigned_int ||
-         kind == ptx::TypeKind::signed_int;
-}
-
 void Promoter::load(const Instruction& like, const Operand& target, const Cell& cell,
                     uint64_t offset) {
   const Type type = type_of(target);
@@ -313,11 +307,11 @@ void Promoter::load(const Instruction& like, const Operand& target, const Cell& 
   const bool extends = width > size;
   const bool is_signed = extends && ptx::is_signed(like.type());
   const Operand result =
-      is_integer(type) ? target : register_operand(add_register(bits_type(width)));
+      ptx::is_integer(type) ? target : register_operand(add_register(bits_type(width)));
   emit("cvt." + integer_text(is_signed, width) + "." +
            integer_text(is_signed, extends ? size : have),
        {result, source}, like);
-  if (!is_integer(type)) emit(move_mnemonic(type, type_of(result)), {target, result}, like);
+  if (!ptx::is_integer(type)) emit(move_mnemonic(type, type_of(result)), {target, result}, like);
 }
 
 void Promoter::store(const Instruction& like, const Operand& source, const Cell& cell,
@@ -365,7 +359,7 @@ RegisterId Promoter::add_register(Type type) {
 /// The same bits in a register that integer instructions take.
 Operand Promoter::integer_of(const Instruction& like, const Operand& reg) {
   const Type type = type_of(reg);
-  if (is_integer(type)) return reg;
+  if (ptx::is_integer(type)) return reg;
   const Operand result = register_operand(add_register(bits_type(ptx::size_bytes(type))));
   emit(move_mnemonic(type_of(result), type), {result, reg}, like);
   return result;

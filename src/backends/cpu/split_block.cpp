@@ -1,4 +1,4 @@
-#include "backends/cpu/split_blocks.h"
+#include "backends/cpu/split_block.h"
 
 #include <algorithm>
 #include <bit>
@@ -12,34 +12,12 @@ using simt::kWarpLanes;
 using simt::SplitStatus;
 using simt::SplitWarp;
 
-bool SplitBlock::prepare(uint64_t shared_bytes, uint64_t scratch_bytes, uint32_t warp_count) {
-  has_shared_ = shared_bytes != 0;
-  if (has_shared_) {
-    const uint64_t wanted = round_up(shared_bytes, kPageBytes);
-    if (!window_) window_ = reserve_window();
-    if (!window_ || (allowed_bytes_ != wanted && !window_.allow(wanted))) return false;
-    allowed_bytes_ = wanted;
-  }
-  const uint64_t needed = scratch_bytes * warp_count;
-  if (needed > scratch_.size_bytes()) {
-    scratch_ = GuardedRange();
-    scratch_ = GuardedRange::make(round_up(needed, uint64_t{64} << 10));
-    if (!scratch_) return false;
-  }
-  scratch_bytes_ = scratch_bytes;
-  return true;
-}
-
-void SplitBlock::begin(const simt::BlockState& state, uint32_t thread_count) {
-  state_ = state;
-  if (has_shared_) state_.shared = window_.data();
-  state_.scratch = scratch_.data();
-  thread_count_ = thread_count;
+void SplitBlock::start() {
   exited_ = 0;
   barriers_ = {};
   unfinished_ = 0;
   for (uint32_t w = 0; w < state_.warp_count; ++w) {
-    const uint32_t lanes = std::min(thread_count - w * kWarpLanes, kWarpLanes);
+    const uint32_t lanes = std::min(thread_count_ - w * kWarpLanes, kWarpLanes);
     split_begin(&warp(w), lanes == kWarpLanes ? UINT32_MAX : (uint32_t{1} << lanes) - 1);
     unfinished_ |= uint32_t{1} << w;
   }
@@ -49,14 +27,14 @@ SplitWarp& SplitBlock::warp(uint32_t index) {
   return *reinterpret_cast<SplitWarp*>(state_.scratch + index * scratch_bytes_);
 }
 
-SplitBlock::Turn SplitBlock::run(const simt::LaunchRecord* record, simt::SplitEntry entry) {
+ResidentBlock::Turn SplitBlock::run(const simt::LaunchRecord* record, const CodeUnit& unit) {
   bool progress = false, waiting = false;
   released_ = false;
   for (uint32_t left = unfinished_; left != 0; left &= left - 1) {
     const auto w = static_cast<uint32_t>(std::countr_zero(left));
     const uint32_t live = warp(w).live;
     state_.first_thread = w * kWarpLanes;
-    const SplitStatus status = entry(record, &state_, w);
+    const SplitStatus status = unit.split_entry(record, &state_, w);
     const auto gone = static_cast<uint32_t>(std::popcount(live & ~warp(w).live));
     exited_ += gone;
     progress = progress || gone != 0;

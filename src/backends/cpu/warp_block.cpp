@@ -1,7 +1,8 @@
-#include "backends/cpu/warps.h"
+#include "backends/cpu/warp_block.h"
 
 #include <bit>
 #include <new>
+#include <utility>
 
 #include "backends/cpu/sanitizers.h"
 #include "backends/cpu/stack_switch.h"
@@ -11,18 +12,25 @@ namespace {
 
 constexpr uint64_t kMinimumStackBytes = 128 << 10;
 constexpr uint64_t kStackMarginBytes = 64 << 10;  // for what generated code calls
+constexpr uint64_t kStackStaggerBytes = 17 * 64;  // so that stacks do not share cache sets
 
 uint32_t bit(uint32_t index) { return uint32_t{1} << index; }
 
 }  // namespace
 
-Warps::~Warps() {
+WarpBlock::~WarpBlock() {
   for (auto& warp : warps_) {
     if (warp) free_tsan_fiber(warp->tsan_fiber);
   }
 }
 
-bool Warps::prepare(uint32_t count, uint64_t stack_bytes) {
+bool WarpBlock::prepare(const CodeUnit& unit, uint64_t shared_bytes, uint32_t warp_count) {
+  return ResidentBlock::prepare(unit, shared_bytes, warp_count) &&
+         make_stacks(unit.stacks_of_block(warp_count), unit.stack_bytes);
+}
+
+/// Stacks of at least `stack_bytes` for `count` warps. False: no room.
+bool WarpBlock::make_stacks(uint32_t count, uint64_t stack_bytes) {
   if (count <= prepared_ && stack_bytes <= stack_bytes_) return true;
   uint64_t size = stack_bytes_;
   if (stack_bytes > size || size == 0) {
@@ -44,17 +52,18 @@ bool Warps::prepare(uint32_t count, uint64_t stack_bytes) {
   return true;
 }
 
-void Warps::reset_warp(Warp& warp) {
+void WarpBlock::reset_warp(Warp& warp) {
   free_tsan_fiber(warp.tsan_fiber);
   warp.tsan_fiber = make_tsan_fiber();
   warp.fake_stack = nullptr;
   stack_abandoned(warp.stack.data(), warp.stack.size_bytes());
-  warp.position = fiber_prepare(reinterpret_cast<void*>(warp.stack.end()), warp_main, &warp);
+  const uint64_t top = warp.stack.end() - warp.index * kStackStaggerBytes;
+  warp.position = fiber_prepare(reinterpret_cast<void*>(top), warp_main, &warp);
 }
 
-void Warps::warp_main(void* argument) {
+void WarpBlock::warp_main(void* argument) {
   auto* warp = static_cast<Warp*>(argument);
-  Warps* set = warp->set;
+  WarpBlock* set = warp->set;
   const void* low = nullptr;
   size_t size = 0;
   after_switch(nullptr, &low, &size);
@@ -63,57 +72,66 @@ void Warps::warp_main(void* argument) {
     set->base_size_ = size;
   }
   for (;;) {  // one turn per block
-    set->entry_(set->record_, set->state_, warp->index);
+    set->run_warp(warp->index);
     set->finish_warp();
   }
 }
 
-bool Warps::run_block(const simt::LaunchRecord* record, simt::BlockState* state,
-                      simt::WarpEntry entry, uint32_t count) {
-  record_ = record;
-  state_ = state;
-  entry_ = entry;
-  count_ = count;
-  barriers_ = {};
-  exited_ = 0;
-  stuck_ = false;
-  runnable_ = count == 32 ? UINT32_MAX : bit(count) - 1;
-  current_ = 0;
-  running_ = true;
-  state->first_thread = 0;
-  Warp& first = *warps_[0];
-  guard_->stacks[1] = {first.stack.guard_begin(), first.stack.begin()};
-  base_tsan_fiber_ = current_tsan_fiber();
-  before_switch(&base_fake_stack_, first.stack.data(), first.stack.size_bytes());
-  switch_tsan_fiber(first.tsan_fiber);
-  km_cpu_switch(&base_position_, first.position);
-  after_switch(base_fake_stack_, nullptr, nullptr);
-  if (stuck_) {
-    abandon();
-    return false;
+void WarpBlock::run_warp(uint32_t index) {
+  if (unit_->warp_entry != nullptr) {
+    unit_->warp_entry(record_, &state_, index);
+    return;
   }
-  running_ = false;
-  guard_->stacks[1] = {};
-  return true;
+  const uint32_t* grid = record_->grid;
+  const uint64_t row = state_.block[1] + uint64_t{state_.block[2]} * grid[1];
+  const uint64_t block = state_.block[0] + row * grid[0];
+  unit_->grid_entry(record_, &state_, block, block + 1);
 }
 
-KM_NO_SANITIZE void Warps::return_to_base() {
+void WarpBlock::start() {
+  count_ = state_.warp_count;
+  barriers_ = {};
+  used_barriers_ = exited_ = yields_ = 0;
+  runnable_ = count_ == 32 ? UINT32_MAX : bit(count_) - 1;
+  current_ = 0;
+  begun_ = true;
+}
+
+ResidentBlock::Turn WarpBlock::run(const simt::LaunchRecord* record, const CodeUnit& unit) {
+  record_ = record;
+  unit_ = &unit;
+  running_ = true;
+  Warp& next = *warps_[current_];
+  if (unit.warp_entry != nullptr) state_.first_thread = current_ * simt::kWarpLanes;
+  guard_->stacks[1] = {next.stack.guard_begin(), next.stack.begin()};
+  base_tsan_fiber_ = current_tsan_fiber();
+  before_switch(&base_fake_stack_, next.stack.data(), next.stack.size_bytes());
+  switch_tsan_fiber(next.tsan_fiber);
+  km_cpu_switch(&base_position_, next.position);
+  after_switch(base_fake_stack_, nullptr, nullptr);
+  running_ = false;
+  guard_->stacks[1] = {};
+  if (turn_ == Turn::finished) begun_ = false;
+  return turn_;
+}
+
+KM_NO_SANITIZE void WarpBlock::return_to_base() {
   if (running_) switch_tsan_fiber(base_tsan_fiber_);
 }
 
-void Warps::abandon() {
-  if (!running_) return;
+void WarpBlock::abandon() {
+  if (!begun_) return;
   for (uint32_t i = 0; i < count_; ++i) reset_warp(*warps_[i]);
-  running_ = false;
+  begun_ = running_ = false;
   guard_->stacks[1] = {};
 }
 
-void Warps::switch_to(uint32_t next) {
+void WarpBlock::switch_to(uint32_t next) {
   Warp& from = *warps_[current_];
   if (next == from.index) return;
   Warp& to = *warps_[next];
   current_ = next;
-  state_->first_thread = next * simt::kWarpLanes;
+  state_.first_thread = next * simt::kWarpLanes;
   guard_->stacks[1] = {to.stack.guard_begin(), to.stack.begin()};
   before_switch(&from.fake_stack, to.stack.data(), to.stack.size_bytes());
   switch_tsan_fiber(to.tsan_fiber);
@@ -121,20 +139,22 @@ void Warps::switch_to(uint32_t next) {
   after_switch(from.fake_stack, nullptr, nullptr);
 }
 
-void Warps::switch_to_base() {
-  Warp& from = *warps_[current_];
+/// From warp `index`; the next run() goes on with warp `current_`.
+void WarpBlock::switch_to_base(uint32_t index, Turn turn) {
+  turn_ = turn;
+  Warp& from = *warps_[index];
   before_switch(&from.fake_stack, base_low_, base_size_);
   switch_tsan_fiber(base_tsan_fiber_);
   km_cpu_switch(&from.position, base_position_);
   after_switch(from.fake_stack, nullptr, nullptr);
 }
 
-bool Warps::is_complete(const Barrier& barrier) const {
+bool WarpBlock::is_complete(const Barrier& barrier) const {
   if (barrier.expected != 0) return barrier.arrived * simt::kWarpLanes >= barrier.expected;
   return barrier.arrived + static_cast<uint32_t>(std::popcount(exited_)) >= count_;
 }
 
-void Warps::release(Barrier& barrier) {
+void WarpBlock::release(Barrier& barrier) {
   for (uint32_t left = barrier.waiting; left != 0; left &= left - 1) {
     warps_[static_cast<uint32_t>(std::countr_zero(left))]->predicates = barrier.predicates;
   }
@@ -143,9 +163,10 @@ void Warps::release(Barrier& barrier) {
 }
 
 /// Nobody can run: exited threads count as arrived at barriers with an explicit count as well.
-bool Warps::release_exited() {
+bool WarpBlock::release_exited() {
   uint32_t exited = static_cast<uint32_t>(std::popcount(exited_));
-  for (Barrier& barrier : barriers_) {
+  for (uint32_t left = used_barriers_; left != 0; left &= left - 1) {
+    Barrier& barrier = barriers_[static_cast<uint32_t>(std::countr_zero(left))];
     bool explicit_count = barrier.waiting != 0 && barrier.expected != 0;
     bool enough = (barrier.arrived + exited) * simt::kWarpLanes >= barrier.expected;
     if (explicit_count && enough) release(barrier);
@@ -154,23 +175,26 @@ bool Warps::release_exited() {
 }
 
 /// In turn, so that every warp gets on.
-bool Warps::pick_next(uint32_t* out_next) {
+bool WarpBlock::pick_next(uint32_t* out_next) {
   if (runnable_ == 0 && !release_exited()) return false;
   uint32_t above = current_ == 31 ? 0 : runnable_ & ~(bit(current_ + 1) - 1);
   *out_next = static_cast<uint32_t>(std::countr_zero(above != 0 ? above : runnable_));
   return true;
 }
 
-Warps::Barrier& Warps::arrive(uint32_t id, uint32_t thread_count, uint32_t predicate_count) {
+WarpBlock::Barrier& WarpBlock::arrive(uint32_t id, uint32_t thread_count,
+                                      uint32_t predicate_count) {
   Barrier& barrier = barriers_[id % kMaxBarriers];
+  used_barriers_ |= bit(id % kMaxBarriers);
+  yields_ = 0;
   barrier.arrived += 1;
   barrier.expected = thread_count;
   barrier.predicates += predicate_count;
   return barrier;
 }
 
-bool Warps::barrier_wait(uint32_t id, uint32_t thread_count, uint32_t predicate_count,
-                         uint32_t* out_predicates) {
+bool WarpBlock::barrier_wait(uint32_t id, uint32_t thread_count, uint32_t predicate_count,
+                             uint32_t* out_predicates) {
   Barrier& barrier = arrive(id, thread_count, predicate_count);
   barrier.waiting |= bit(current_);
   runnable_ &= ~bit(current_);
@@ -185,21 +209,30 @@ bool Warps::barrier_wait(uint32_t id, uint32_t thread_count, uint32_t predicate_
   return true;
 }
 
-bool Warps::barrier_arrive(uint32_t id, uint32_t thread_count) {
+void WarpBlock::barrier_arrive(uint32_t id, uint32_t thread_count) {
   Barrier& barrier = arrive(id, thread_count, 0);
   if (is_complete(barrier)) release(barrier);
-  return true;
 }
 
-void Warps::yield() {
-  uint32_t next = 0;
-  if (pick_next(&next)) switch_to(next);
+void WarpBlock::yield() {
+  uint32_t next = current_;
+  pick_next(&next);
+  if (++yields_ < static_cast<uint32_t>(std::popcount(runnable_))) {
+    switch_to(next);
+    return;
+  }
+  yields_ = 0;
+  const uint32_t from = std::exchange(current_, next);
+  switch_to_base(from, Turn::waiting);
 }
 
-void Warps::finish_warp() {
-  exited_ |= bit(current_);
-  runnable_ &= ~bit(current_);
-  for (Barrier& barrier : barriers_) {
+void WarpBlock::finish_warp() {
+  const uint32_t from = current_;
+  yields_ = 0;
+  exited_ |= bit(from);
+  runnable_ &= ~bit(from);
+  for (uint32_t left = used_barriers_; left != 0; left &= left - 1) {
+    Barrier& barrier = barriers_[static_cast<uint32_t>(std::countr_zero(left))];
     if (barrier.waiting != 0 && barrier.expected == 0 && is_complete(barrier)) release(barrier);
   }
   uint32_t next = 0;
@@ -207,8 +240,8 @@ void Warps::finish_warp() {
     switch_to(next);
     return;
   }
-  stuck_ = static_cast<uint32_t>(std::popcount(exited_)) != count_;
-  switch_to_base();
+  const bool all = static_cast<uint32_t>(std::popcount(exited_)) == count_;
+  switch_to_base(from, all ? Turn::finished : Turn::deadlock);
 }
 
 }  // namespace km::cpu

@@ -1,5 +1,6 @@
-// Suspendable warps (mode b): the warps of one block, each on a guarded
-// stack of its own, switched at barriers and yields. All of it happens on one thread.
+// Mode b: the warps of one block, each on a guarded stack of its own, switched at barriers and in
+// loops that wait. Mode a, where loops wait for other blocks: the same with one stack for all
+// warps. All of it happens on one thread.
 #pragma once
 
 #include <array>
@@ -8,28 +9,21 @@
 
 #include "backends/cpu/address_space.h"
 #include "backends/cpu/fault.h"
+#include "backends/cpu/resident_block.h"
 #include "simt/abi.h"
 
 namespace km::cpu {
 
-constexpr uint32_t kMaxWarps = 32;
-constexpr uint32_t kMaxBarriers = simt::kClusterBarrier + 1;
-
-class Warps {
+class WarpBlock : public ResidentBlock {
  public:
-  explicit Warps(CodeGuard* guard) : guard_(guard) {}
-  ~Warps();
-  Warps(const Warps&) = delete;
-  Warps& operator=(const Warps&) = delete;
+  explicit WarpBlock(CodeGuard* guard) : guard_(guard) {}
+  ~WarpBlock() override;
 
-  /// Makes stacks of at least `stack_bytes` for `count` warps. False: no room.
-  bool prepare(uint32_t count, uint64_t stack_bytes);
+  bool prepare(const CodeUnit& unit, uint64_t shared_bytes, uint32_t warp_count) override;
+  /// Called on the engine's stack.
+  Turn run(const simt::LaunchRecord* record, const CodeUnit& unit) override;
 
-  /// Runs all warps of the block in `state` to their end. Called on the engine's stack. False: some
-  /// of them wait at barriers that can never be complete.
-  bool run_block(const simt::LaunchRecord* record, simt::BlockState* state, simt::WarpEntry entry,
-                 uint32_t count);
-  /// After a fault has left run_block: tells the sanitizers whose stack this is, first of all.
+  /// After a fault has left run(): tells the sanitizers whose stack this is, first of all.
   void return_to_base();
   /// Then forgets the warps that were left in the middle.
   void abandon();
@@ -37,7 +31,9 @@ class Warps {
   // Called by the running warp. False: no warp can ever go on.
   bool barrier_wait(uint32_t id, uint32_t thread_count, uint32_t predicate_count,
                     uint32_t* out_predicates);
-  bool barrier_arrive(uint32_t id, uint32_t thread_count);
+  void barrier_arrive(uint32_t id, uint32_t thread_count);
+  /// The warp waits for memory to change: others go on, and when all that can run wait as well, the
+  /// thread's other blocks.
   void yield();
 
   /// Room below the running warp's stack pointer; 0 when no warp runs.
@@ -45,7 +41,7 @@ class Warps {
 
  private:
   struct Warp {
-    Warps* set = nullptr;
+    WarpBlock* set = nullptr;
     GuardedRange stack;
     void* position = nullptr;
     void* fake_stack = nullptr;
@@ -61,10 +57,13 @@ class Warps {
     uint32_t waiting = 0;  // a bit per warp
   };
 
+  void start() override;
+  void run_warp(uint32_t index);
+  bool make_stacks(uint32_t count, uint64_t stack_bytes);
   static void warp_main(void* argument);
   void reset_warp(Warp& warp);
   void switch_to(uint32_t next);
-  void switch_to_base();
+  void switch_to_base(uint32_t index, Turn turn);
   Barrier& arrive(uint32_t id, uint32_t thread_count, uint32_t predicate_count);
   bool is_complete(const Barrier& barrier) const;
   void release(Barrier& barrier);
@@ -80,14 +79,16 @@ class Warps {
 
   // The block that runs.
   const simt::LaunchRecord* record_ = nullptr;
-  simt::BlockState* state_ = nullptr;
-  simt::WarpEntry entry_ = nullptr;
+  const CodeUnit* unit_ = nullptr;
   uint32_t count_ = 0;
   uint32_t current_ = 0;
   uint32_t runnable_ = 0;  // a bit per warp
   uint32_t exited_ = 0;    // warps
+  uint32_t used_barriers_ = 0;
+  uint32_t yields_ = 0;  // in a row, without anything else happening
+  bool begun_ = false;   // some warp may have frames on its stack
   bool running_ = false;
-  bool stuck_ = false;  // every warp left waits for ever
+  Turn turn_ = Turn::finished;  // how run() ends
   void* base_position_ = nullptr;
   void* base_fake_stack_ = nullptr;
   void* base_tsan_fiber_ = nullptr;

@@ -1,0 +1,53 @@
+// Blocks that are suspended while they wait (modes b and c): what each needs while it runs. A
+// thread keeps several of them going in turn, and takes more while all of its own wait.
+#pragma once
+
+#include <cstdint>
+
+#include "backends/cpu/address_space.h"
+#include "backends/cpu/code_unit.h"
+#include "simt/abi.h"
+
+namespace km::cpu {
+
+/// Blocks that one thread keeps going at the same time, at most.
+constexpr uint32_t kMaxResidentBlocks = 256;
+
+constexpr uint32_t kMaxWarps = 32;
+constexpr uint32_t kMaxBarriers = simt::kClusterBarrier + 1;
+
+class ResidentBlock {
+ public:
+  enum class Turn { finished, progress, waiting, deadlock };
+
+  ResidentBlock() = default;
+  ResidentBlock(const ResidentBlock&) = delete;
+  ResidentBlock& operator=(const ResidentBlock&) = delete;
+  virtual ~ResidentBlock() = default;
+
+  /// Memory for blocks of this kernel; false: none left.
+  virtual bool prepare(const CodeUnit& unit, uint64_t shared_bytes, uint32_t warp_count);
+  /// A block begins; `state` has everything but the memory.
+  void begin(const simt::BlockState& state, uint32_t thread_count);
+  /// Every warp that can goes on until it waits.
+  virtual Turn run(const simt::LaunchRecord* record, const CodeUnit& unit) = 0;
+
+  simt::BlockState* state() { return &state_; }
+
+ protected:
+  virtual void start() = 0;
+
+  simt::BlockState state_{};
+  uint64_t scratch_bytes_ = 0;  // of a warp
+  uint32_t thread_count_ = 0;
+
+ private:
+  GuardedRange window_, scratch_;
+  uint64_t allowed_bytes_ = 0;
+  bool has_shared_ = false;  // else the window is left from another kernel
+};
+
+/// For shared memory: offsets are signed 32-bit numbers from its beginning.
+GuardedRange reserve_window();
+
+}  // namespace km::cpu
