@@ -87,6 +87,18 @@ TEST(Progress, BackwardChain) {
   EXPECT_EQ(out.read(), want);
 }
 
+/// A kernel that has been short does not run its first block alone when it may wait for the others.
+TEST(Progress, BackwardChainAfterShortRuns) {
+  const uint32_t blocks = 3;
+  const vector<int32_t> set(blocks, 1), clear(blocks, 0);
+  Buffer<int32_t> out(session(), blocks), ready(session(), set), flags(session(), clear);
+  for (int i = 0; i < 200; ++i) {
+    kernels().run("backward_chain", Shape{{blocks}, {32}}, out, ready);
+  }
+  kernels().run("backward_chain", Shape{{blocks}, {32}}, out, flags);
+  EXPECT_EQ(out.read(), (vector<int32_t>{3, 2, 1}));
+}
+
 TEST(Progress, GridRounds) {
   const uint32_t blocks = 16, threads = 48, n = blocks * threads;
   vector<int32_t> values = numbers(n, 3, 1000);

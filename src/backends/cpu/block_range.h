@@ -1,6 +1,9 @@
-// The blocks (or bytes) of one command that are still to be done, handed out in order.
+// The blocks (or bytes) of one command that are still to be done, handed out in order. Where
+// several threads share them, each begins with a part of its own, so that it finds in its caches
+// what it left there the last time, and then takes from the parts of others.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
@@ -8,28 +11,76 @@ namespace km::cpu {
 
 class BlockRange {
  public:
+  struct Part {
+    std::atomic<uint64_t> next{0};
+    uint64_t end = 0;
+  };
+  struct alignas(64) SharedPart : Part {};
+
   void reset(uint64_t begin, uint64_t end, uint64_t chunk) {
-    end_ = end;
+    own_.next.store(begin, std::memory_order_relaxed);
+    own_.end = end;
     chunk_ = chunk;
-    next_.store(begin, std::memory_order_relaxed);
+    count_ = 1;
   }
-  /// The next chunk [*first, *last); false when there is none.
-  bool take(uint64_t* first, uint64_t* last) {
-    if (next_.load(std::memory_order_relaxed) >= end_) return false;
-    uint64_t from = next_.fetch_add(chunk_, std::memory_order_relaxed);
-    if (from >= end_) return false;
-    *first = from;
-    *last = end_ - from < chunk_ ? end_ : from + chunk_;
-    return true;
+  /// In `count` parts, which the caller keeps until nobody takes from the range any more.
+  void reset(uint64_t begin, uint64_t end, uint64_t chunk, SharedPart* parts, uint32_t count) {
+    const uint64_t each = (end - begin) / count, more = (end - begin) % count;
+    for (uint32_t i = 0; i < count; ++i) {
+      parts[i].next.store(begin, std::memory_order_relaxed);
+      begin += each + (i < more ? 1 : 0);
+      parts[i].end = begin;
+    }
+    parts_ = parts;
+    count_ = count;
+    chunk_ = chunk;
+    claimed_.store(0, std::memory_order_relaxed);
+  }
+
+  uint32_t part_count() const { return count_; }
+  /// The part that a thread begins with: `wanted`, or the next that nobody has.
+  uint32_t claim(uint32_t wanted) {
+    for (uint32_t i = 0; i < std::min(count_, 64u); ++i) {
+      const uint32_t part = (wanted + i) % count_;
+      const uint64_t bit = uint64_t{1} << (part % 64);
+      if ((claimed_.fetch_or(bit, std::memory_order_relaxed) & bit) == 0) return part;
+    }
+    return wanted % count_;
+  }
+
+  /// The next chunk [*first, *last) of this part or, when it is done, of another, which *part then
+  /// names; false when there is none.
+  bool take(uint32_t* part, uint64_t* first, uint64_t* last) {
+    for (uint32_t i = 0; i < count_; ++i) {
+      if (take_from(part_at(*part), first, last)) return true;
+      if (++*part == count_) *part = 0;
+    }
+    return false;
   }
   /// Nothing more is handed out.
-  void close() { next_.store(end_, std::memory_order_relaxed); }
-  bool exhausted() const { return next_.load(std::memory_order_relaxed) >= end_; }
+  void close() {
+    for (uint32_t i = 0; i < count_; ++i) {
+      part_at(i).next.store(part_at(i).end, std::memory_order_relaxed);
+    }
+  }
 
  private:
-  std::atomic<uint64_t> next_{0};
-  uint64_t end_ = 0;
+  Part& part_at(uint32_t index) { return count_ == 1 ? own_ : parts_[index]; }
+
+  bool take_from(Part& part, uint64_t* first, uint64_t* last) {
+    if (part.next.load(std::memory_order_relaxed) >= part.end) return false;
+    const uint64_t from = part.next.fetch_add(chunk_, std::memory_order_relaxed);
+    if (from >= part.end) return false;
+    *first = from;
+    *last = part.end - from < chunk_ ? part.end : from + chunk_;
+    return true;
+  }
+
+  Part own_;  // the only one, of a range that is not shared
   uint64_t chunk_ = 1;
+  uint32_t count_ = 1;
+  SharedPart* parts_ = nullptr;
+  std::atomic<uint64_t> claimed_{0};  // a bit per part, modulo 64
 };
 
 }  // namespace km::cpu

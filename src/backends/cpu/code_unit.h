@@ -18,7 +18,7 @@ struct CodeUnit {
   simt::GridEntry grid_entry = nullptr;    // mode a
   simt::WarpEntry warp_entry = nullptr;    // mode b
   simt::SplitEntry split_entry = nullptr;  // mode c
-  bool waits = false;                      // mode a: blocks must be able to be suspended
+  bool waits = false;                      // modes a and b: calls RuntimeTable::yield
   uint64_t begin = 0, end = 0;             // addresses of the instructions
   uint64_t scratch_bytes = 0;              // mode a: per worker; otherwise per warp
   uint64_t stack_bytes = 0;                // below the entry
@@ -28,6 +28,8 @@ struct CodeUnit {
   virtual ~CodeUnit() = default;
   /// Blocks run one after the other on the thread's own stack.
   bool runs_through() const { return grid_entry != nullptr && !waits; }
+  /// Its blocks may wait for each other.
+  bool may_wait() const { return waits || split_entry != nullptr; }
   /// Stacks that a block needs where it does not run through; 0: it is never in the middle of code.
   uint32_t stacks_of_block(uint32_t warp_count) const {
     if (split_entry != nullptr) return 0;

@@ -162,7 +162,7 @@ Status Executor::prepare(const LaunchRun& launch) {
 void Executor::run_grid() {
   uint64_t first = 0, last = 0;
   simt::GridEntry entry = launch_->unit->grid_entry;
-  while (launch_->range.take(&first, &last)) {
+  while (launch_->range.take(&next_part_, &first, &last)) {
     entry(&launch_->record, &state_, first, last);
     blocks_ += last - first;
   }
@@ -171,7 +171,8 @@ void Executor::run_grid() {
 /// The next block of the launch, as long as this thread has room for it.
 bool Executor::start_block() {
   if (resident_blocks_.size() >= kMaxResidentBlocks) return false;
-  if (first_untaken_ == end_untaken_ && !launch_->range.take(&first_untaken_, &end_untaken_)) {
+  if (first_untaken_ == end_untaken_ &&
+      !launch_->range.take(&next_part_, &first_untaken_, &end_untaken_)) {
     return false;
   }
   const CodeUnit& unit = *launch_->unit;
@@ -248,6 +249,7 @@ Ending Executor::enter(LaunchRun& launch) {
   guard_.fault = {};
   fault_.kind = simt::FaultKind::none;
   blocks_ = 0;
+  next_part_ = claim_part(launch.range);
   before_switch(&fake_stack_, stack_.data(), stack_.size_bytes());
   std::atomic_signal_fence(std::memory_order_seq_cst);
   current_guard = &guard_;

@@ -44,6 +44,11 @@ class Executor {
   /// Runs blocks of the launch until none is left, it faults or it is told to stop. The error is
   /// about memory for stacks, windows or scratch.
   Result<Ending> run(LaunchRun& launch);
+  /// The part of a command's work that this thread begins with: the same as the last time, if it
+  /// can be.
+  uint32_t claim_part(BlockRange& range) {
+    return range.part_count() == 1 ? 0 : part_ = range.claim(part_);
+  }
   /// After run() gave `faulted` or `stopped`.
   const KernelFault& fault() const { return fault_; }
 
@@ -118,7 +123,8 @@ class Executor {
   uint64_t prepared_unit_ = 0;  // its id
   uint64_t prepared_shared_bytes_ = 0;
   uint32_t prepared_threads_ = 0;
-  uint64_t ticks_ = 0, blocks_ = 0;  // of this run
+  uint64_t ticks_ = 0, blocks_ = 0;    // of this run
+  uint32_t part_ = 0, next_part_ = 0;  // claimed, and where the next blocks come from
   void* fake_stack_ = nullptr;
   const void* host_low_ = nullptr;
   size_t host_size_ = 0;

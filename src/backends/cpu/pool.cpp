@@ -31,6 +31,10 @@ int list_of(int32_t priority) { return priority < 0 ? 0 : priority == 0 ? 1 : 2;
 
 }  // namespace
 
+Pool::Pool(const PoolOptions& options) : options_(options) {
+  for (Job& job : jobs_) job.parts.reset(new BlockRange::SharedPart[options.threads]);
+}
+
 Result<Pool*> Pool::start(const PoolOptions& options) {
   Pool* pool = std::unique_ptr<Pool>(new Pool(options)).release();  // lives as long as its threads
   uint32_t started = 0;
@@ -60,6 +64,7 @@ void Pool::run_worker() {
     log(LogLevel::kError, "cpu", "a worker thread ends: no memory for its stacks");
     return;
   }
+  awake_.fetch_add(1);
   for (;;) {
     Item item;
     if (take(&item, 0) || wait_for_work(&item)) run(item, executor);
@@ -113,32 +118,68 @@ void Pool::run(const Item& item, Executor* executor) {
   }
 }
 
+/// Of more threads than processors, one that spins keeps another from working: it goes to sleep.
+bool Pool::retire() {
+  uint32_t awake = awake_.load(std::memory_order_relaxed);
+  while (awake > options_.threads) {
+    if (awake_.compare_exchange_weak(awake, awake - 1)) return true;
+  }
+  return false;
+}
+
+/// False: the thread no longer counts as awake.
 bool Pool::spin_for_work(Item* out_item) {
   uint64_t now = now_ticks(), end = now + kSpinTicks;
-  bool found = false;
+  bool found = false, retired = false;
   spinners_.fetch_add(1);
   for (; !found && now < end; now = now_ticks()) {
     pause();
-    if (!has_work()) continue;
+    if (!has_work()) {
+      retired = retire();
+      if (retired) break;
+      continue;
+    }
     found = take(out_item, kGraceTicks);
-    // What is too young is left alone for a while, cache lines and all.
-    for (uint64_t next = now + kGraceTicks; !found && now_ticks() < next;) pause();
+    // What is too young is left alone for a while, cache lines and all; unless its owner wants
+    // help.
+    const uint64_t next = now + kGraceTicks;
+    while (!found && now_ticks() < next && open_jobs_.load(std::memory_order_relaxed) == 0) pause();
   }
   if (!found) sleepers_.fetch_add(1);
+  if (!found && !retired) awake_.fetch_sub(1);
   spinners_.fetch_sub(1);
   // What came while this thread counted as a spinner has woken nobody.
-  if (found && spinners_.load() == 0 && has_work()) wake(1);
+  if (found && spinners_.load() == 0) wake_for_more();
   return found;
+}
+
+/// Wakes a worker if there is work that nobody has taken and a processor for it.
+void Pool::wake_for_more() {
+  if (sleepers_.load() == 0 || awake_.load() >= options_.threads) return;
+  if (job_with_room() != 0 || has_unowned_stream()) wake(1);
+}
+
+bool Pool::has_unowned_stream() {
+  if (ready_count_.load() == 0) return false;
+  std::lock_guard lock(ready_lock_);
+  for (const ReadyList& list : ready_) {
+    for (const Stream* stream = list.first; stream != nullptr; stream = stream->next_ready_) {
+      if (stream->is_ready()) return true;
+    }
+  }
+  return false;
 }
 
 bool Pool::wait_for_work(Item* out_item) {
   if (!options_.may_spin) {
     sleepers_.fetch_add(1);
+    awake_.fetch_sub(1);
   } else if (spin_for_work(out_item)) {
     return true;
   }
   uint32_t word = wake_word_.load();
   if (!has_work()) futex_wait(wake_word_, word);
+  awake_.fetch_add(1);
   sleepers_.fetch_sub(1);
   return false;
 }
@@ -217,7 +258,7 @@ uint64_t Pool::publish(Stream* stream, Command* command, uint64_t first_piece) {
   } while (!free_jobs_.compare_exchange_weak(free, free & (free - 1), std::memory_order_acquire));
   auto slot = static_cast<uint32_t>(std::countr_zero(free));
   Job& job = jobs_[slot];
-  uint32_t wanted = prepare_shared(*command, first_piece, options_.threads);
+  uint32_t wanted = prepare_shared(*command, first_piece, options_.threads, job.parts.get());
   job.stream = stream;
   job.command = command;
   job.list.store(list_of(stream->priority()), std::memory_order_relaxed);

@@ -6,8 +6,10 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
+#include "backends/cpu/block_range.h"
 #include "backends/cpu/futex.h"
 #include "base/result.h"
 
@@ -32,6 +34,29 @@ class Pool {
 
   uint32_t threads() const { return options_.threads; }
   uint64_t spin_ticks() const { return options_.may_spin ? kSpinTicks : 0; }
+
+  /// A thread of the host waits for work, and helps: while it does, one worker less is awake.
+  class Helping {
+   public:
+    /// null: it only waits.
+    explicit Helping(Pool* pool) : pool_(pool) { start(); }
+    ~Helping() { stop(); }
+    Helping(const Helping&) = delete;
+    Helping& operator=(const Helping&) = delete;
+
+    void start() {
+      if (pool_ != nullptr && !std::exchange(counts_, true)) pool_->awake_.fetch_add(1);
+    }
+    void stop() {
+      if (!std::exchange(counts_, false)) return;
+      pool_->awake_.fetch_sub(1);
+      if (pool_->spinners_.load() == 0) pool_->wake_for_more();
+    }
+
+   private:
+    Pool* pool_;
+    bool counts_ = false;
+  };
 
   // Streams.
   void add_ready(Stream* stream);
@@ -65,6 +90,7 @@ class Pool {
     std::atomic<int> list{0};        // of the stream's priority
     Stream* stream = nullptr;
     Command* command = nullptr;
+    std::unique_ptr<BlockRange::SharedPart[]> parts;  // one for each thread
   };
   struct ReadyList {
     Stream* first = nullptr;
@@ -78,11 +104,14 @@ class Pool {
     uint64_t job = 0;
   };
 
-  explicit Pool(const PoolOptions& options) : options_(options) {}
+  explicit Pool(const PoolOptions& options);
   void run_worker();
   bool take(Item* out_item, uint64_t grace_ticks);
   void run(const Item& item, Executor* executor);
   bool spin_for_work(Item* out_item);
+  bool retire();
+  void wake_for_more();
+  bool has_unowned_stream();
   bool wait_for_work(Item* out_item);
   uint64_t job_with_room() const;
   bool has_work() const { return ready_count_.load() != 0 || job_with_room() != 0; }
@@ -103,6 +132,7 @@ class Pool {
   std::vector<Stream*> closed_;
   alignas(64) std::atomic<uint32_t> spinners_{0};
   std::atomic<uint32_t> sleepers_{0};
+  std::atomic<uint32_t> awake_{0};  // workers that run or spin, and threads of the host that help
   std::atomic<uint32_t> wake_word_{0};
 };
 

@@ -65,6 +65,8 @@ class Stream {
   void resume_here(Executor* executor, uint64_t until);
   /// Ends a wait for an event (of a stream that is being reset).
   void cancel_park();
+  /// There is work, and nobody owns the stream.
+  bool is_ready() const { return state_.load(std::memory_order_relaxed) == kReady; }
   uint64_t ready_ticks() const { return ready_ticks_.load(std::memory_order_relaxed); }
 
  private:

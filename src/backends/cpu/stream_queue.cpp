@@ -143,7 +143,7 @@ bool Stream::execute_work(Command& command, Executor* executor) {
   uint64_t pieces = pieces_of(command);
   // What was a short kernel last time need not be one now: its first block tells. Unless it may
   // wait for the others.
-  bool tries = command.kind == CommandKind::kernel && command.run.unit->split_entry == nullptr;
+  bool tries = command.kind == CommandKind::kernel && !command.run.unit->may_wait();
   uint64_t first = tries && pieces > 1 ? 1 : pieces;
   prepare_alone(command, 0, first);
   work_on(command, *executor, *context_);

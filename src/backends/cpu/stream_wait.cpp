@@ -18,6 +18,7 @@ bool Stream::wait(uint64_t ticket, uint64_t timeout_ns) {
   uint64_t limit_ns = endless ? kForever : now_ns() + timeout_ns;
   // With a time limit the thread must not start work of unknown length.
   Executor* executor = endless ? executor_of_host_thread() : nullptr;
+  Pool::Helping helping(executor != nullptr ? pool_ : nullptr);
   uint64_t spin_end = now_ticks() + pool_->spin_ticks();
   while (!is_complete(ticket)) {
     if (executor != nullptr && help(executor, ticket, kHelpDepth)) {
@@ -28,7 +29,9 @@ bool Stream::wait(uint64_t ticket, uint64_t timeout_ns) {
     if (now_ticks() < spin_end) {
       pause();
     } else {
+      helping.stop();
       sleep(ticket, limit_ns);
+      helping.start();
     }
   }
   return true;

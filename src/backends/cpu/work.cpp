@@ -33,10 +33,11 @@ bool move_bytes(const Transfer& transfer, uint64_t first, uint64_t last, Fault* 
                       last - first, streaming, out_fault);
 }
 
-void move(Command& command, Context& context) {
+void move(Command& command, Executor& executor, Context& context) {
   const Transfer& transfer = command.transfer;
   uint64_t first = 0, last = 0;
-  while (command.run.range.take(&first, &last)) {
+  uint32_t part = executor.claim_part(command.run.range);
+  while (command.run.range.take(&part, &first, &last)) {
     Fault fault;
     uint64_t end = std::min(last * kPieceBytes, transfer.size_bytes);
     if (move_bytes(transfer, first * kPieceBytes, end, &fault)) continue;
@@ -88,7 +89,8 @@ void prepare_alone(Command& command, uint64_t first, uint64_t last) {
   command.run.range.reset(first, last, std::max<uint64_t>(last - first, 1));
 }
 
-uint32_t prepare_shared(Command& command, uint64_t first, uint32_t threads) {
+uint32_t prepare_shared(Command& command, uint64_t first, uint32_t threads,
+                        BlockRange::SharedPart* parts) {
   uint64_t pieces = pieces_of(command) - first;
   uint64_t chunk = 1, worth = threads;
   if (command.kind == CommandKind::kernel) {
@@ -101,7 +103,12 @@ uint32_t prepare_shared(Command& command, uint64_t first, uint32_t threads) {
           std::min(ticks * static_cast<float>(pieces) / kWakeTicks, static_cast<float>(threads)));
     }
   }
-  command.run.range.reset(first, first + pieces, chunk);
+  const bool in_order = command.kind == CommandKind::kernel && command.run.unit->may_wait();
+  if (in_order || threads == 1) {  // a block waits for those before it, most likely
+    command.run.range.reset(first, first + pieces, chunk);
+  } else {
+    command.run.range.reset(first, first + pieces, chunk, parts, threads);
+  }
   uint64_t others = std::min<uint64_t>({worth, pieces - 1, threads - 1});
   return static_cast<uint32_t>(others);
 }
@@ -110,7 +117,7 @@ void work_on(Command& command, Executor& executor, Context& context) {
   if (command.kind == CommandKind::kernel) {
     run_kernel(command.run, executor, context);
   } else {
-    move(command, context);
+    move(command, executor, context);
   }
 }
 

@@ -16,9 +16,10 @@ bool is_worth_sharing(const Command& command);
 uint64_t pieces_of(const Command& command);
 /// Makes the pieces [first, last) one.
 void prepare_alone(Command& command, uint64_t first, uint64_t last);
-/// Cuts the pieces from `first` on into chunks for up to `threads` threads. Gives the number of
-/// other threads that are worth waking.
-uint32_t prepare_shared(Command& command, uint64_t first, uint32_t threads);
+/// Cuts the pieces from `first` on into chunks for up to `threads` threads, each with one of
+/// `parts`. Gives the number of other threads that are worth waking.
+uint32_t prepare_shared(Command& command, uint64_t first, uint32_t threads,
+                        BlockRange::SharedPart* parts);
 /// Does pieces of the command until none is left. Failures go to the context.
 void work_on(Command& command, Executor& executor, Context& context);
 /// A short transfer on any thread; false: *out_failure says why.
