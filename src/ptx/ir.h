@@ -29,7 +29,7 @@ inline uint32_t size_bytes(Type type) { return (size_bits(type) + 7) / 8; }
 std::string_view text_of(Type type);  // "f32", without the dot
 bool is_signed(Type type);
 bool is_integer(Type type);  // signed, unsigned or bits
-bool is_float(Type type);  // f16, bf16, f32, f64, packed and narrow forms
+bool is_float(Type type);    // f16, bf16, f32, f64, packed and narrow forms
 
 enum class Space : uint8_t { generic, reg, sreg, constant, global, local, param, shared };
 std::string_view text_of(Space space);
