@@ -72,7 +72,7 @@ km_cpu_guarded_begin:
   .endm
 
 // void fill(void* destination, const void* pattern, uint64_t size): repeats the first 32 bytes at
-// `pattern`; the store may be a non-temporal one, then the destination is aligned to 32.
+// `pattern`.
   .macro km_fill name, load, store, width, r0, r1, fini
   km_function \name
   \load (%rsi), \r0
@@ -119,8 +119,19 @@ km_cpu_guarded_begin:
   km_copy_down km_cpu_copy_down_avx, vmovdqu, vmovdqu, 32, %ymm0, vzeroupper
   km_fill km_cpu_fill_sse, movdqu, movdqu, 16, %xmm0, %xmm1
   km_fill km_cpu_fill_avx, vmovdqu, vmovdqu, 32, %ymm0, %ymm1, vzeroupper
-  km_fill km_cpu_stream_fill_sse, movdqu, movntdq, 16, %xmm0, %xmm1, sfence
-  km_fill km_cpu_stream_fill_avx, vmovdqu, vmovntdq, 32, %ymm0, %ymm1, km_stream_end
+
+// The same for large ranges: string stores write whole lines without reading them first, as
+// non-temporal ones do, and leave in the caches what fits.
+  km_function km_cpu_fill_large
+  movq (%rsi), %rax
+  movq %rdx, %rcx
+  shrq $3, %rcx
+  rep stosq
+  movq %rdx, %rcx
+  andl $7, %ecx
+  rep movsb
+  retq
+  .size km_cpu_fill_large, .-km_cpu_fill_large
 
 // uint64_t km_cpu_guarded_length(const char* text, uint64_t limit): strnlen.
   km_function km_cpu_guarded_length

@@ -10,7 +10,7 @@ extern const char km_cpu_guarded_begin[], km_cpu_guarded_end[];
 using km_cpu_move = void(void* destination, const void* source, uint64_t size_bytes);
 km_cpu_move km_cpu_copy_sse, km_cpu_copy_avx, km_cpu_stream_sse, km_cpu_stream_avx,
     km_cpu_copy_down_sse, km_cpu_copy_down_avx, km_cpu_fill_sse, km_cpu_fill_avx,
-    km_cpu_stream_fill_sse, km_cpu_stream_fill_avx;
+    km_cpu_fill_large;
 uint64_t km_cpu_guarded_length(const char* text, uint64_t limit);
 }
 
@@ -100,9 +100,8 @@ bool guarded_fill(void* destination, uint32_t value, uint32_t value_size_bytes, 
     return run({fill, destination, pattern, size_bytes}, out_fault);
   if (head != 0 && !run({fill, destination, pattern, head}, out_fault)) return false;
   // The pattern goes on where the head left it.
-  return run({has_avx() ? km_cpu_stream_fill_avx : km_cpu_stream_fill_sse,
-              static_cast<char*>(destination) + head, pattern + head % value_size_bytes,
-              size_bytes - head},
+  return run({km_cpu_fill_large, static_cast<char*>(destination) + head,
+              pattern + head % value_size_bytes, size_bytes - head},
              out_fault);
 }
 
