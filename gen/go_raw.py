@@ -25,6 +25,7 @@ GO_TYPES = {
     "uint64_t": "uint64",
     "km_status": "int32",
     "km_param_kind": "int32",
+    "km_graph_node_kind": "int32",
 }
 
 

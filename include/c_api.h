@@ -17,6 +17,10 @@
  *    a size is given, and are UTF-8.
  *  - A kernel that fails puts its context into a sticky error (KM_ERROR_ILLEGAL_ADDRESS and what
  *    follows): calls that allocate, enqueue or wait return it until km_context_reset.
+ *  - While a stream is captured (km_stream_begin_capture), calls that queue work in it become nodes
+ *    of a graph and run nothing; other calls on it can return KM_ERROR_CAPTURE_UNSUPPORTED and
+ *    KM_ERROR_CAPTURE_INVALIDATED. The memory of the caller that captured work uses has to stay
+ *    valid while the graph and what is instantiated from it live.
  *  - Text calls copy out: buffer null and capacity 0 ask for the size, closing zero included.
  *  - Output structures begin with struct_size, which the caller sets to the sizeof of the structure
  *    as it knows it; the library writes no more than that.
@@ -67,6 +71,8 @@ KM_HANDLE(km_function);
 KM_HANDLE(km_launch);
 KM_HANDLE(km_program);
 KM_HANDLE(km_pool);
+KM_HANDLE(km_graph);
+KM_HANDLE(km_graph_exec);
 #undef KM_HANDLE
 
 /* Status. Values below 100 are no errors. */
@@ -86,10 +92,14 @@ enum {
   KM_ERROR_NOT_PERMITTED = 108, /* for example a blocking call in a host callback */
   KM_ERROR_BUFFER_TOO_SMALL = 109,
   KM_ERROR_IO = 110,
-  KM_ERROR_CONTEXT_MISMATCH = 111, /* objects of different contexts or devices together */
-  KM_ERROR_CONTEXT_LOST = 112,     /* a child handle of a context that was reset */
-  KM_ERROR_PROCESS_LOST = 113,     /* only a new process helps */
-  KM_ERROR_FORKED = 114,           /* the process was forked after the library was used */
+  KM_ERROR_CONTEXT_MISMATCH = 111,    /* objects of different contexts or devices together */
+  KM_ERROR_CONTEXT_LOST = 112,        /* a child handle of a context that was reset */
+  KM_ERROR_PROCESS_LOST = 113,        /* only a new process helps */
+  KM_ERROR_FORKED = 114,              /* the process was forked after the library was used */
+  KM_ERROR_CAPTURE_UNSUPPORTED = 115, /* a call that cannot be captured; the capture is invalid */
+  KM_ERROR_CAPTURE_INVALIDATED = 116, /* by an earlier call: end the capture and begin again */
+  KM_ERROR_CAPTURE_UNJOINED = 117,    /* the capture ended with work that nothing waits for */
+  KM_ERROR_GRAPH_MISMATCH = 118,      /* an update changes more than parameters */
   KM_ERROR_BACKEND_UNAVAILABLE = 200,
   KM_ERROR_NO_DEVICE = 201,
   KM_ERROR_BUILD_MISMATCH = 202, /* library and plugin come from different builds */
@@ -189,6 +199,50 @@ enum {
   KM_DEVICE_ATTRIBUTE_L2_CACHE_BYTES = 23
 };
 
+typedef int32_t km_capture_status;
+enum {
+  KM_CAPTURE_STATUS_INVALID = 0,
+  KM_CAPTURE_STATUS_NONE = 1,
+  KM_CAPTURE_STATUS_ACTIVE = 2,
+  KM_CAPTURE_STATUS_INVALIDATED = 3 /* km_stream_end_capture ends it, without a graph */
+};
+
+typedef int32_t km_graph_node_kind;
+enum {
+  KM_GRAPH_NODE_INVALID = 0,
+  KM_GRAPH_NODE_KERNEL = 1,
+  KM_GRAPH_NODE_COPY = 2, /* within the device */
+  KM_GRAPH_NODE_UPLOAD = 3,
+  KM_GRAPH_NODE_DOWNLOAD = 4,
+  KM_GRAPH_NODE_FILL = 5,
+  KM_GRAPH_NODE_HOST = 6, /* a call of a host function */
+  KM_GRAPH_NODE_EMPTY = 7,
+  KM_GRAPH_NODE_CHILD = 8 /* a whole graph */
+};
+typedef int32_t km_graph_difference;
+enum {
+  KM_GRAPH_DIFFERENCE_INVALID = 0,
+  KM_GRAPH_DIFFERENCE_NONE = 1, /* parameters at most */
+  KM_GRAPH_DIFFERENCE_NODE_COUNT = 2,
+  KM_GRAPH_DIFFERENCE_NODE_KIND = 3,
+  KM_GRAPH_DIFFERENCE_DEPENDENCIES = 4,
+  KM_GRAPH_DIFFERENCE_CHILD = 5 /* inside a child graph */
+};
+/* Parameters of a node; what its kind does not have is 0. */
+typedef struct km_graph_node_info {
+  uint32_t struct_size;
+  km_graph_node_kind kind;
+  uint64_t dependency_count, dependent_count;
+  uint32_t grid[3];
+  uint32_t block[3];
+  uint64_t shared_bytes;
+  uint64_t arguments_size_bytes;
+  uint64_t destination, source; /* device addresses, or pointers of the host */
+  uint64_t size_bytes;          /* of a copy or fill */
+  uint32_t value, value_size_bytes;
+  uint64_t callback, user_data; /* pointers of the host, as numbers */
+} km_graph_node_info;
+
 typedef uint32_t km_stream_flags;
 enum { KM_STREAM_DEFAULT = 0 };
 typedef uint32_t km_event_flags;
@@ -281,6 +335,7 @@ KM_CHECK_SIZE(km_pool_info, 80);
 KM_CHECK_SIZE(km_param_info, 32);
 KM_CHECK_SIZE(km_launch_config, 32);
 KM_CHECK_SIZE(km_launch_slice, 24);
+KM_CHECK_SIZE(km_graph_node_info, 112);
 #undef KM_CHECK_SIZE
 #endif
 
@@ -652,6 +707,52 @@ KM_API km_status km_stream_wait_event(km_stream stream, km_event event) KM_NOEXC
  */
 KM_API km_status km_stream_add_callback(km_stream stream, km_host_callback callback,
                                         void* user_data) KM_NOEXCEPT;
+
+/* Captures of streams. */
+
+/** Begins to capture a stream: until km_stream_end_capture, what is queued in it becomes nodes of a
+ * graph and does not run. Another stream that waits for an event recorded in it joins the capture,
+ * and so on; it has to be waited for in turn before the end. Waiting for the stream or for the
+ * context, asking whether they are done, stream-ordered allocation, events recorded outside, and
+ * events of another capture cannot be captured: they return KM_ERROR_CAPTURE_UNSUPPORTED and
+ * invalidate the capture. The same holds for queries of, and waits of the host for, an event
+ * recorded in a capture. What fails because of its arguments adds nothing and changes nothing.
+ * Copies from and to page-locked and other host memory alike read and write it whenever the graph
+ * runs, also when it is not page-locked. A capture belongs to the stream and not to a thread.
+ * docs/graphs.md has the table of CUDA's results, which km_last_error_native_code gives. CUDA:
+ * cuStreamBeginCapture.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream;
+ *   KM_ERROR_CONTEXT_LOST when the context of `stream` was reset after its creation;
+ *   KM_ERROR_NOT_PERMITTED when the stream is being captured already; the sticky error of the
+ *   context when a kernel failed.
+ */
+KM_API km_status km_stream_begin_capture(km_stream stream) KM_NOEXCEPT;
+
+/** Ends the capture of a stream, and of all that joined it, and gives the graph, which is the
+ * caller's to destroy. CUDA: cuStreamEndCapture.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream;
+ *   KM_ERROR_CONTEXT_LOST when the context of `stream` was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when `out_graph` is null; KM_ERROR_NOT_PERMITTED when the stream is
+ *   not being captured, or when it only joined the capture of another, which goes on;
+ *   KM_ERROR_CAPTURE_INVALIDATED when a call before has invalidated the capture, which is over now;
+ *   KM_ERROR_CAPTURE_UNJOINED when the stream does not wait for the work of another stream that
+ *   joined; the capture is over, and there is no graph.
+ */
+KM_API km_status km_stream_end_capture(km_stream stream, km_graph* out_graph) KM_NOEXCEPT;
+
+/** Whether the stream is being captured. CUDA: cuStreamGetCaptureInfo.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream;
+ *   KM_ERROR_CONTEXT_LOST when the context of `stream` was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when `out_status` is null.
+ */
+KM_API km_status km_stream_capture_status(km_stream stream,
+                                          km_capture_status* out_status) KM_NOEXCEPT;
 
 /* Events. */
 
@@ -1574,6 +1675,464 @@ KM_API km_status km_launch_kernel(km_stream stream, km_function function,
                                   const km_launch_config* config, const void* arguments,
                                   uint64_t arguments_size_bytes, const km_launch_slice* slices,
                                   uint64_t slice_count) KM_NOEXCEPT;
+
+/* Graphs: work that is put together once and launched many times. */
+
+/** A new graph without nodes. Nodes have numbers from 1 on, which a clone keeps and which are not
+ * used again. The handle is the caller's, to be given to km_graph_destroy. CUDA: cuGraphCreate.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_INVALID_ARGUMENT when `out_graph` is null.
+ */
+KM_API km_status km_graph_create(km_context context, km_graph* out_graph) KM_NOEXCEPT;
+
+/** Drops the caller's handle. What was instantiated from the graph stays. Null is fine.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is neither null nor a live graph.
+ */
+KM_API km_status km_graph_destroy(km_graph graph) KM_NOEXCEPT;
+
+/** A copy of a graph, with the same numbers of nodes; the caller's to destroy. CUDA: cuGraphClone.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
+ *   KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when `out_graph` is null.
+ */
+KM_API km_status km_graph_clone(km_graph graph, km_graph* out_graph) KM_NOEXCEPT;
+
+/** Adds a kernel, which runs after the nodes that it depends on. The arguments are those of
+ * km_launch_kernel, and are copied. The graph keeps the function, the memory of the slices, and the
+ * memory that arguments of 8 bytes are addresses of. CUDA: cuGraphAddKernelNode.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, `function` not a
+ *   live function, or an entry of `slices` not a live slice; KM_ERROR_CONTEXT_LOST when the context
+ *   of one of the objects was reset after its creation; KM_ERROR_CONTEXT_MISMATCH when the objects
+ *   belong to different contexts; KM_ERROR_INVALID_ARGUMENT when `dependencies` is null and
+ *   `dependency_count` is not 0, names no node of the graph or names one twice, `config` is null,
+ *   `arguments` or `slices` is null and its size is not 0, or a `reserved` is not 0, or `out_node`
+ *   is null; KM_ERROR_OUT_OF_BOUNDS when the offset of an entry is beyond the end of its slice;
+ *   KM_ERROR_INVALID_LAUNCH when grid, block, shared memory or arguments do not fit the kernel or
+ *   the device, as the message says.
+ */
+KM_API km_status km_graph_add_kernel(km_graph graph, const uint64_t* dependencies,
+                                     uint64_t dependency_count, km_function function,
+                                     const km_launch_config* config, const void* arguments,
+                                     uint64_t arguments_size_bytes, const km_launch_slice* slices,
+                                     uint64_t slice_count, uint64_t* out_node) KM_NOEXCEPT;
+
+/** Adds a copy between slices. CUDA: cuGraphAddMemcpyNode.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `destination` or
+ *   `source` not a live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was
+ *   reset after its creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different
+ *   contexts; KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside both slices;
+ *   KM_ERROR_INVALID_ARGUMENT when `dependencies` is null and `dependency_count` is not 0, names no
+ *   node of the graph or names one twice, source and destination overlap, or `out_node` is null.
+ */
+KM_API km_status km_graph_add_copy(km_graph graph, const uint64_t* dependencies,
+                                   uint64_t dependency_count, km_slice destination,
+                                   uint64_t destination_offset_bytes, km_slice source,
+                                   uint64_t source_offset_bytes, uint64_t size_bytes,
+                                   uint64_t* out_node) KM_NOEXCEPT;
+
+/** Adds a copy from the host, which reads `source` each time the graph runs. Page-locked memory of
+ * this library (km_host_memory_*) is kept; any other has to stay valid while the graph and what is
+ * instantiated from it live. CUDA: cuGraphAddMemcpyNode.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `destination`
+ *   not a live slice; KM_ERROR_CONTEXT_LOST when the context of `graph` or `destination` was reset
+ *   after its creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+ *   KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside the slice; KM_ERROR_INVALID_ARGUMENT
+ *   when `dependencies` is null and `dependency_count` is not 0, names no node of the graph or
+ *   names one twice, `source` is null and `size_bytes` is not 0, or `out_node` is null.
+ */
+KM_API km_status km_graph_add_upload(km_graph graph, const uint64_t* dependencies,
+                                     uint64_t dependency_count, km_slice destination,
+                                     uint64_t offset_bytes, const void* source, uint64_t size_bytes,
+                                     uint64_t* out_node) KM_NOEXCEPT;
+
+/** Adds a copy to the host, which writes `destination` each time the graph runs. Page-locked memory
+ * of this library (km_host_memory_*) is kept; any other has to stay valid while the graph and what
+ * is instantiated from it live. CUDA: cuGraphAddMemcpyNode.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `source` not a
+ *   live slice; KM_ERROR_CONTEXT_LOST when the context of `graph` or `source` was reset after its
+ *   creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+ *   KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside the slice; KM_ERROR_INVALID_ARGUMENT
+ *   when `dependencies` is null and `dependency_count` is not 0, names no node of the graph or
+ *   names one twice, `destination` is null and `size_bytes` is not 0, or `out_node` is null.
+ */
+KM_API km_status km_graph_add_download(km_graph graph, const uint64_t* dependencies,
+                                       uint64_t dependency_count, km_slice source,
+                                       uint64_t offset_bytes, void* destination,
+                                       uint64_t size_bytes, uint64_t* out_node) KM_NOEXCEPT;
+
+/** Adds a fill: a value of 1, 2 or 4 bytes, `count` times. CUDA: cuGraphAddMemsetNode.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `slice` not a
+ *   live slice; KM_ERROR_CONTEXT_LOST when the context of `graph` or `slice` was reset after its
+ *   creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+ *   KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside the slice; KM_ERROR_INVALID_ARGUMENT
+ *   when `dependencies` is null and `dependency_count` is not 0, names no node of the graph or
+ *   names one twice, `value_size_bytes` is not 1, 2 or 4, the first address is not a multiple of
+ *   it, or `out_node` is null.
+ */
+KM_API km_status km_graph_add_fill(km_graph graph, const uint64_t* dependencies,
+                                   uint64_t dependency_count, km_slice slice, uint64_t offset_bytes,
+                                   uint32_t value, uint32_t value_size_bytes, uint64_t count,
+                                   uint64_t* out_node) KM_NOEXCEPT;
+
+/** Adds a call of a host function, under the rules of km_stream_add_callback: it runs exactly once
+ * for each launch of the graph, after errors too, and may not make calls that wait. `user_data` has
+ * to stay valid while the graph and what is instantiated from it live. CUDA: cuGraphAddHostNode.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
+ *   KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when `dependencies` is null and `dependency_count` is not 0, names no
+ *   node of the graph or names one twice, `callback` is null, or `out_node` is null.
+ */
+KM_API km_status km_graph_add_host(km_graph graph, const uint64_t* dependencies,
+                                   uint64_t dependency_count, km_host_callback callback,
+                                   void* user_data, uint64_t* out_node) KM_NOEXCEPT;
+
+/** Adds a node that does nothing but join and fork. CUDA: cuGraphAddEmptyNode.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
+ *   KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when `dependencies` is null and `dependency_count` is not 0, names no
+ *   node of the graph or names one twice, or `out_node` is null.
+ */
+KM_API km_status km_graph_add_empty(km_graph graph, const uint64_t* dependencies,
+                                    uint64_t dependency_count, uint64_t* out_node) KM_NOEXCEPT;
+
+/** Adds a whole graph as it is now: later changes of `child` are not seen. CUDA:
+ * cuGraphAddChildGraphNode.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `child` not a
+ *   live graph; KM_ERROR_CONTEXT_LOST when the context of `graph` or `child` was reset after its
+ *   creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+ *   KM_ERROR_INVALID_ARGUMENT when `dependencies` is null and `dependency_count` is not 0, names no
+ *   node of the graph or names one twice, `child` is `graph`, or `out_node` is null.
+ */
+KM_API km_status km_graph_add_child(km_graph graph, const uint64_t* dependencies,
+                                    uint64_t dependency_count, km_graph child,
+                                    uint64_t* out_node) KM_NOEXCEPT;
+
+/** Removes a node with all its dependencies. What is instantiated stays as it was. CUDA:
+ * cuGraphDestroyNode.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
+ *   KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph.
+ */
+KM_API km_status km_graph_remove_node(km_graph graph, uint64_t node) KM_NOEXCEPT;
+
+/** Makes node `to` run after node `from`. CUDA: cuGraphAddDependencies.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
+ *   KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when `from` or `to` is no node of the graph, there is this dependency
+ *   already, or it would close a circle.
+ */
+KM_API km_status km_graph_add_dependency(km_graph graph, uint64_t from, uint64_t to) KM_NOEXCEPT;
+
+/** Takes back that node `to` runs after node `from`. CUDA: cuGraphRemoveDependencies.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
+ *   KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when `from` or `to` is no node of the graph; KM_ERROR_NOT_FOUND when
+ *   there is no such dependency.
+ */
+KM_API km_status km_graph_remove_dependency(km_graph graph, uint64_t from, uint64_t to) KM_NOEXCEPT;
+
+/** The numbers of all nodes, in the order of their making. Null and capacity 0 ask for the count.
+ * CUDA: cuGraphGetNodes.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
+ *   KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after its creation;
+ *   KM_ERROR_BUFFER_TOO_SMALL when there are more than `capacity`; KM_ERROR_INVALID_ARGUMENT when
+ *   `nodes` is null and `capacity` is not 0, or `nodes` and `out_count` are both null.
+ */
+KM_API km_status km_graph_nodes(km_graph graph, uint64_t* nodes, uint64_t capacity,
+                                uint64_t* out_count) KM_NOEXCEPT;
+
+/** The nodes that a node runs after. Null and capacity 0 ask for the count. CUDA:
+ * cuGraphNodeGetDependencies.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
+ *   KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after its creation;
+ *   KM_ERROR_BUFFER_TOO_SMALL when there are more than `capacity`; KM_ERROR_INVALID_ARGUMENT when
+ *   `node` is no node of the graph, `nodes` is null and `capacity` is not 0, or `nodes` and
+ *   `out_count` are both null.
+ */
+KM_API km_status km_graph_node_dependencies(km_graph graph, uint64_t node, uint64_t* nodes,
+                                            uint64_t capacity, uint64_t* out_count) KM_NOEXCEPT;
+
+/** The nodes that run after a node. Null and capacity 0 ask for the count. CUDA:
+ * cuGraphNodeGetDependentNodes.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
+ *   KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after its creation;
+ *   KM_ERROR_BUFFER_TOO_SMALL when there are more than `capacity`; KM_ERROR_INVALID_ARGUMENT when
+ *   `node` is no node of the graph, `nodes` is null and `capacity` is not 0, or `nodes` and
+ *   `out_count` are both null.
+ */
+KM_API km_status km_graph_node_dependents(km_graph graph, uint64_t node, uint64_t* nodes,
+                                          uint64_t capacity, uint64_t* out_count) KM_NOEXCEPT;
+
+/** Kind and parameters of a node. Set `out_info->struct_size` first. CUDA: cuGraphNodeGetType,
+ * cuGraphKernelNodeGetParams and their like.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
+ *   KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph, `out_info` is null or its
+ *   struct_size is below 4.
+ */
+KM_API km_status km_graph_node_info_get(km_graph graph, uint64_t node,
+                                        km_graph_node_info* out_info) KM_NOEXCEPT;
+
+/** The arguments of a kernel's node, laid out as km_function_param says, with the addresses of
+ * slices in place. Null and capacity 0 ask for the size.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
+ *   KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph that is a kernel, `buffer` is
+ *   null and `capacity_bytes` is not 0, or `buffer` and `out_size_bytes` are both null;
+ *   KM_ERROR_BUFFER_TOO_SMALL when they are more than `capacity_bytes`.
+ */
+KM_API km_status km_graph_node_arguments(km_graph graph, uint64_t node, void* buffer,
+                                         uint64_t capacity_bytes,
+                                         uint64_t* out_size_bytes) KM_NOEXCEPT;
+
+/** The function of a kernel's node, as a new handle that is the caller's to destroy.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
+ *   KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph that is a kernel, or
+ *   `out_function` is null.
+ */
+KM_API km_status km_graph_node_function(km_graph graph, uint64_t node,
+                                        km_function* out_function) KM_NOEXCEPT;
+
+/** A copy of a child node's graph, which is the caller's to destroy. CUDA:
+ * cuGraphChildGraphNodeGetGraph.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
+ *   KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph that is a child graph, or
+ *   `out_graph` is null.
+ */
+KM_API km_status km_graph_node_child(km_graph graph, uint64_t node,
+                                     km_graph* out_graph) KM_NOEXCEPT;
+
+/** Gives a node that is a kernel its function, shape and arguments anew. What is instantiated stays
+ * as it was: see km_graph_exec_update_node. CUDA: cuGraphKernelNodeSetParams.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, `function` not a
+ *   live function, or an entry of `slices` not a live slice; KM_ERROR_CONTEXT_LOST when the context
+ *   of one of the objects was reset after its creation; KM_ERROR_CONTEXT_MISMATCH when the objects
+ *   belong to different contexts; KM_ERROR_OUT_OF_BOUNDS when the offset of an entry is beyond the
+ *   end of its slice; KM_ERROR_INVALID_LAUNCH when grid, block, shared memory or arguments do not
+ *   fit the kernel or the device, as the message says; KM_ERROR_INVALID_ARGUMENT when `node` is no
+ *   node of the graph of this kind, `config` is null, `arguments` or `slices` is null and its size
+ *   is not 0, or a `reserved` is not 0.
+ */
+KM_API km_status km_graph_set_kernel(km_graph graph, uint64_t node, km_function function,
+                                     const km_launch_config* config, const void* arguments,
+                                     uint64_t arguments_size_bytes, const km_launch_slice* slices,
+                                     uint64_t slice_count) KM_NOEXCEPT;
+
+/** Gives a node that is a copy its source, destination and size anew. What is instantiated stays as
+ * it was: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `destination` or
+ *   `source` not a live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was
+ *   reset after its creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different
+ *   contexts; KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside both slices;
+ *   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or source and
+ *   destination overlap.
+ */
+KM_API km_status km_graph_set_copy(km_graph graph, uint64_t node, km_slice destination,
+                                   uint64_t destination_offset_bytes, km_slice source,
+                                   uint64_t source_offset_bytes, uint64_t size_bytes) KM_NOEXCEPT;
+
+/** Gives a node that is an upload its source, destination and size anew. What is instantiated stays
+ * as it was: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `destination`
+ *   not a live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was reset after
+ *   its creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+ *   KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside the slice; KM_ERROR_INVALID_ARGUMENT
+ *   when `node` is no node of the graph of this kind, or `source` is null and `size_bytes` is not
+ *   0.
+ */
+KM_API km_status km_graph_set_upload(km_graph graph, uint64_t node, km_slice destination,
+                                     uint64_t offset_bytes, const void* source,
+                                     uint64_t size_bytes) KM_NOEXCEPT;
+
+/** Gives a node that is a download its source, destination and size anew. What is instantiated
+ * stays as it was: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `source` not a
+ *   live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was reset after its
+ *   creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+ *   KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside the slice; KM_ERROR_INVALID_ARGUMENT
+ *   when `node` is no node of the graph of this kind, or `destination` is null and `size_bytes` is
+ *   not 0.
+ */
+KM_API km_status km_graph_set_download(km_graph graph, uint64_t node, km_slice source,
+                                       uint64_t offset_bytes, void* destination,
+                                       uint64_t size_bytes) KM_NOEXCEPT;
+
+/** Gives a node that is a fill its place and value anew. What is instantiated stays as it was: see
+ * km_graph_exec_update_node. CUDA: cuGraphMemsetNodeSetParams.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `slice` not a
+ *   live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was reset after its
+ *   creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+ *   KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside the slice; KM_ERROR_INVALID_ARGUMENT
+ *   when `node` is no node of the graph of this kind, `value_size_bytes` is not 1, 2 or 4, or the
+ *   first address is not a multiple of it.
+ */
+KM_API km_status km_graph_set_fill(km_graph graph, uint64_t node, km_slice slice,
+                                   uint64_t offset_bytes, uint32_t value, uint32_t value_size_bytes,
+                                   uint64_t count) KM_NOEXCEPT;
+
+/** Gives a node that calls a host function that function anew. What is instantiated stays as it
+ * was: see km_graph_exec_update_node. CUDA: cuGraphHostNodeSetParams.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
+ *   KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or `callback` is
+ *   null.
+ */
+KM_API km_status km_graph_set_host(km_graph graph, uint64_t node, km_host_callback callback,
+                                   void* user_data) KM_NOEXCEPT;
+
+/** Gives a node that is a child graph that graph anew. What is instantiated stays as it was: see
+ * km_graph_exec_update_node. CUDA: cuGraphExecChildGraphNodeSetParams.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `child` not a
+ *   live graph; KM_ERROR_CONTEXT_LOST when the context of one of the objects was reset after its
+ *   creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+ *   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or `child` is
+ *   `graph`.
+ */
+KM_API km_status km_graph_set_child(km_graph graph, uint64_t node, km_graph child) KM_NOEXCEPT;
+
+/** The graph in the DOT language of Graphviz, child graphs as clusters. CUDA: cuGraphDebugDotPrint.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
+ *   KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after its creation;
+ *   KM_ERROR_BUFFER_TOO_SMALL when the text needs more than `capacity_bytes`;
+ *   KM_ERROR_INVALID_ARGUMENT when `buffer` is null and `capacity_bytes` is not 0, or when `buffer`
+ *   and `out_size_bytes` are both null.
+ */
+KM_API km_status km_graph_dot(km_graph graph, char* buffer, uint64_t capacity_bytes,
+                              uint64_t* out_size_bytes) KM_NOEXCEPT;
+
+/** Makes a graph ready to run as it is now: kernels are compiled, arguments laid out. It keeps all
+ * memory, functions and modules that it uses until it is destroyed and its last launch is done. The
+ * handle is the caller's, to be given to km_graph_exec_destroy. CUDA: cuGraphInstantiate.
+ * Blocking: yes, while kernels are compiled.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
+ *   KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when `out_exec` is null; KM_ERROR_INVALID_LAUNCH when a kernel cannot
+ *   be launched like that, as the message says; KM_ERROR_UNSUPPORTED_PTX when the device cannot run
+ *   a kernel in its shape; KM_ERROR_COMPILER when the code generator failed; KM_ERROR_NOT_SUPPORTED
+ *   when the backend has no graphs; the sticky error of the context when a kernel failed.
+ */
+KM_API km_status km_graph_exec_create(km_graph graph, km_graph_exec* out_exec) KM_NOEXCEPT;
+
+/** Drops the caller's handle. Launches under way go on. Null is fine.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `exec` is neither null nor a live graph exec.
+ */
+KM_API km_status km_graph_exec_destroy(km_graph_exec exec) KM_NOEXCEPT;
+
+/** Queues one run of the graph in a stream. Launches of one graph exec run one after the other,
+ * also in different streams. In a stream that is being captured it becomes a child node. CUDA:
+ * cuGraphLaunch.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `exec` is not a live graph exec, or `stream` not
+ *   a live stream; KM_ERROR_CONTEXT_LOST when the context of `exec` or `stream` was reset after its
+ *   creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts; the sticky
+ *   error of the context when a kernel failed.
+ */
+KM_API km_status km_graph_exec_launch(km_graph_exec exec, km_stream stream) KM_NOEXCEPT;
+
+/** Takes over the parameters that a node has now in `graph`: the graph that was instantiated, or a
+ * clone. Launches from now on use them; those before do not. CUDA: cuGraphExecKernelNodeSetParams
+ * and its like.
+ * Blocking: yes, while a kernel is compiled.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `exec` is not a live graph exec, or `graph` not
+ *   a live graph; KM_ERROR_CONTEXT_LOST when the context of `exec` or `graph` was reset after its
+ *   creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+ *   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph; KM_ERROR_GRAPH_MISMATCH when
+ *   `exec` has no node of this number, or one of another kind or other dependencies;
+ *   KM_ERROR_INVALID_LAUNCH when a kernel cannot be launched like that, as the message says; the
+ *   sticky error of the context when a kernel failed.
+ */
+KM_API km_status km_graph_exec_update_node(km_graph_exec exec, km_graph graph,
+                                           uint64_t node) KM_NOEXCEPT;
+
+/** Takes over the parameters of all nodes of a graph of the same topology: the first node's go to
+ * the first node, and so on. Nothing is changed when it fails. CUDA: cuGraphExecUpdate.
+ * Blocking: yes, while kernels are compiled.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `exec` is not a live graph exec, or `graph` not
+ *   a live graph; KM_ERROR_CONTEXT_LOST when the context of `exec` or `graph` was reset after its
+ *   creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+ *   KM_ERROR_GRAPH_MISMATCH when the topology differs, with the node; km_graph_exec_compare tells
+ *   it too; KM_ERROR_INVALID_LAUNCH when a kernel cannot be launched like that, as the message
+ *   says; the sticky error of the context when a kernel failed.
+ */
+KM_API km_status km_graph_exec_update(km_graph_exec exec, km_graph graph) KM_NOEXCEPT;
+
+/** Whether km_graph_exec_update can take a graph over, and the first node of `graph` that speaks
+ * against it; 0 where there is none.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `exec` is not a live graph exec, or `graph` not
+ *   a live graph; KM_ERROR_CONTEXT_LOST when the context of `exec` or `graph` was reset after its
+ *   creation; KM_ERROR_INVALID_ARGUMENT when `out_difference` or `out_node` is null.
+ */
+KM_API km_status km_graph_exec_compare(km_graph_exec exec, km_graph graph,
+                                       km_graph_difference* out_difference,
+                                       uint64_t* out_node) KM_NOEXCEPT;
 
 #ifdef __cplusplus
 }

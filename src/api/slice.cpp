@@ -15,7 +15,7 @@ km_status fill_slice(const char* function, km_stream stream, km_slice slice, uin
     KM_GET(target, call, slice);
     KM_ASSIGN(const uint64_t size, fill_size(count, value_size_bytes));
     KM_ASSIGN(const DevicePlace place,
-              place_in_slice(*queue, *target, offset_bytes, size, "slice"));
+              place_in_slice(queue->context(), *target, offset_bytes, size, "slice"));
     return fill(*queue, place, value, value_size_bytes, count);
   });
 }
@@ -119,7 +119,7 @@ km_status km_slice_upload(km_stream stream, km_slice destination, uint64_t offse
     KM_GET(queue, call, stream);
     KM_GET(target, call, destination);
     KM_ASSIGN(const DevicePlace place,
-              place_in_slice(*queue, *target, offset_bytes, size_bytes, "destination"));
+              place_in_slice(queue->context(), *target, offset_bytes, size_bytes, "destination"));
     return upload(*queue, place, source, size_bytes);
   });
 }
@@ -130,7 +130,7 @@ km_status km_slice_download(km_stream stream, km_slice source, uint64_t offset_b
     KM_GET(queue, call, stream);
     KM_GET(target, call, source);
     KM_ASSIGN(const DevicePlace place,
-              place_in_slice(*queue, *target, offset_bytes, size_bytes, "source"));
+              place_in_slice(queue->context(), *target, offset_bytes, size_bytes, "source"));
     return download(*queue, place, destination, size_bytes);
   });
 }
@@ -142,10 +142,11 @@ km_status km_slice_copy(km_stream stream, km_slice destination, uint64_t destina
     KM_GET(queue, call, stream);
     KM_GET(to, call, destination);
     KM_GET(from, call, source);
-    KM_ASSIGN(const DevicePlace to_place,
-              place_in_slice(*queue, *to, destination_offset_bytes, size_bytes, "destination"));
+    KM_ASSIGN(
+        const DevicePlace to_place,
+        place_in_slice(queue->context(), *to, destination_offset_bytes, size_bytes, "destination"));
     KM_ASSIGN(const DevicePlace from_place,
-              place_in_slice(*queue, *from, source_offset_bytes, size_bytes, "source"));
+              place_in_slice(queue->context(), *from, source_offset_bytes, size_bytes, "source"));
     return copy(*queue, to_place, from_place, size_bytes);
   });
 }

@@ -4,6 +4,7 @@
 #include "api/output.h"
 #include "core/callback.h"
 #include "core/event.h"
+#include "core/graph.h"
 
 using namespace km;
 
@@ -76,5 +77,30 @@ km_status km_stream_add_callback(km_stream stream, km_host_callback callback,
     KM_GET(target, call, stream);
     KM_REQUIRE(callback);
     return target->add_callback(callback, user_data);
+  });
+}
+
+km_status km_stream_begin_capture(km_stream stream) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, stream);
+    return begin_capture(*target);
+  });
+}
+
+km_status km_stream_end_capture(km_stream stream, km_graph* out_graph) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, stream);
+    KM_REQUIRE(out_graph);
+    KM_ASSIGN(Ref<Graph> captured, end_capture(*target));
+    return give_handle(std::move(captured), out_graph);
+  });
+}
+
+km_status km_stream_capture_status(km_stream stream, km_capture_status* out_status) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, stream);
+    KM_REQUIRE(out_status);
+    *out_status = capture_status(*target);
+    return {};
   });
 }

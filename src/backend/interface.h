@@ -32,6 +32,7 @@ typedef struct kmb_event kmb_event;
 typedef struct kmb_memory kmb_memory;
 typedef struct kmb_module kmb_module;
 typedef struct kmb_function kmb_function;
+typedef struct kmb_graph kmb_graph;
 
 typedef struct kmb_error {
   int64_t native_code;
@@ -87,6 +88,22 @@ typedef struct kmb_launch {
   const void* arguments; /* laid out at kmb_param.offset_bytes; copied before the call returns */
   uint64_t arguments_size_bytes;
 } kmb_launch;
+
+/* One node of a graph, with all operands resolved. Child graphs are part of their parents here. */
+typedef struct kmb_graph_node {
+  km_graph_node_kind kind;
+  uint32_t value_size_bytes;    /* of a fill */
+  const uint32_t* dependencies; /* indices of nodes before this one */
+  uint64_t dependency_count;
+  kmb_function* function;
+  kmb_launch launch; /* arguments are copied */
+  uint64_t destination, source, size_bytes;
+  uint32_t value;
+  uint32_t reserved;
+  km_host_callback callback; /* once for each launch, as stream_add_callback says */
+  void* user_data;
+  km_release_callback release; /* of user_data, once: when the node is not used any more */
+} kmb_graph_node;
 
 typedef struct kmb_backend {
   uint32_t abi_major, abi_minor;
@@ -204,6 +221,25 @@ typedef struct kmb_backend {
    * context too (null: core asks for the whole stream). Pools reuse blocks by it. CUDA:
    * cuEventQuery on the event behind the ticket. */
   km_status (*stream_query_ticket)(kmb_stream* stream, uint64_t ticket, kmb_error* error);
+
+  /* Optional, all of them (null: there are no graphs). Nodes come after those that they depend on.
+   * What the nodes use, core keeps until the tickets of all launches are complete. When
+   * graph_create and graph_update fail, nothing is released or changed.
+   * CUDA: cuGraphCreate, cuGraphAdd*Node and cuGraphInstantiate; host nodes' data as a user object
+   * (cuUserObjectCreate, cuGraphRetainUserObject). Capturing is core's own, so that it works alike
+   * everywhere; work that a library queues by itself (cuBLAS) can be captured into nodes by
+   * cuStreamBeginCapture on a stream of the backend. */
+  km_status (*graph_create)(kmb_context* context, const kmb_graph_node* nodes, uint64_t node_count,
+                            kmb_graph** out_graph, kmb_error* error);
+  /* Launches under way go on. CUDA: cuGraphExecDestroy. */
+  void (*graph_destroy)(kmb_graph* graph);
+  /* New parameters for nodes [indices], of the same kinds and dependencies, for later launches.
+   * CUDA: cuGraphExecKernelNodeSetParams, cuGraphExecMemcpyNodeSetParams and so on. */
+  km_status (*graph_update)(kmb_graph* graph, const uint32_t* indices, const kmb_graph_node* nodes,
+                            uint64_t count, kmb_error* error);
+  /* Core orders the launches of a graph one after the other. CUDA: cuGraphLaunch. */
+  km_status (*graph_launch)(kmb_graph* graph, kmb_stream* stream, uint64_t* out_ticket,
+                            kmb_error* error);
 } kmb_backend;
 
 /* The table without its optional entries. */

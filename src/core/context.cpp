@@ -35,7 +35,15 @@ Result<kmb_stream*> Context::default_stream() {
   return default_stream_;
 }
 
-Status Context::synchronize() { return call_backend(backend().context_synchronize, native_); }
+Ref<CaptureSlot> Context::default_capture_slot() {
+  const std::lock_guard lock(mutex_);
+  return default_capture_slot_;
+}
+
+Status Context::synchronize() {
+  KM_TRY(require_no_capture(*this, "waiting for"));
+  return call_backend(backend().context_synchronize, native_);
+}
 
 Result<Context::MemoryInfo> Context::memory_info() {
   MemoryInfo info;
@@ -44,6 +52,8 @@ Result<Context::MemoryInfo> Context::memory_info() {
 }
 
 Status Context::reset() {
+  Ref<CaptureSlot> slot = make_ref<CaptureSlot>();  // before anything is changed
+  drop_captures(*this);
   {
     const std::lock_guard lock(mutex_);
     // First, so that calls on other threads stop adding work to what is about to be dropped.
@@ -54,6 +64,7 @@ Status Context::reset() {
       lost_streams_.push_back(default_stream_);
       default_stream_ = nullptr;
     }
+    std::swap(default_capture_slot_, slot);
     last_error_ = {KM_SUCCESS, {}, 0};
   }
   // Unlocked: callbacks of the dropped work may make calls that fail and are recorded.
@@ -88,8 +99,10 @@ Status Context::set_output(km_output_callback callback, void* user_data) {
   return status;
 }
 
+Status Context::sticky() { return call_backend(backend().context_status, native_); }
+
 Error Context::sticky_error() {
-  Status status = call_backend(backend().context_status, native_);
+  Status status = sticky();
   return status ? Error{KM_SUCCESS, {}, 0} : std::move(status.error());
 }
 

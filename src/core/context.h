@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/address_map.h"
+#include "core/capture.h"
 #include "core/device.h"
 #include "core/object.h"
 
@@ -26,6 +27,9 @@ class Context final : public Object {
   /// The backend's default stream of this epoch, made on first use. It lives as long as the
   /// context.
   Result<kmb_stream*> default_stream();
+  /// Of the default stream of this epoch.
+  Ref<CaptureSlot> default_capture_slot();
+  ContextCaptures& captures() { return captures_; }
 
   struct MemoryInfo {
     uint64_t free_bytes = 0, total_bytes = 0;
@@ -33,6 +37,8 @@ class Context final : public Object {
   Status synchronize();
   Result<MemoryInfo> memory_info();
   Status reset();
+  /// KM_SUCCESS, or the error of a kernel that failed.
+  Status sticky();
   /// Null: standard output.
   Status set_output(km_output_callback callback, void* user_data);
 
@@ -56,7 +62,8 @@ class Context final : public Object {
     static void write(void* output, const char* text, uint64_t size_bytes);
   };
 
-  explicit Context(Ref<Device> device) : device_(std::move(device)) {}
+  explicit Context(Ref<Device> device)
+      : device_(std::move(device)), default_capture_slot_(make_ref<CaptureSlot>()) {}
   ~Context() override;
   Error sticky_error();
 
@@ -66,9 +73,11 @@ class Context final : public Object {
   AddressMap device_ranges_;
   AddressMap host_ranges_;
   Output output_;
+  ContextCaptures captures_;
 
   std::mutex mutex_;  // guards what follows
   kmb_stream* default_stream_ = nullptr;
+  Ref<CaptureSlot> default_capture_slot_;
   std::vector<kmb_stream*> lost_streams_;  // default streams of earlier epochs
   Error last_error_{KM_SUCCESS, {}, 0};
 };

@@ -4,15 +4,10 @@
 
 #include "core/backend_call.h"
 #include "core/callback.h"
+#include "core/graph_work.h"
 
 namespace km {
 namespace {
-
-Status require_pointer(const void* pointer, const char* name, uint64_t size_bytes) {
-  if (pointer != nullptr) return {};
-  return make_error(KM_ERROR_INVALID_ARGUMENT, "%s is null and %" PRIu64 " bytes are to be copied",
-                    name, size_bytes);
-}
 
 // A host range that is page-locked keeps its memory until the copy is done; any other may make the
 // call wait.
@@ -20,11 +15,42 @@ Status check_host_side(const FoundMemory& pinned) {
   return pinned ? Status() : require_may_block();
 }
 
+/// A copy or fill that the stream captures.
+Status capture_result(Stream& stream, Result<SharedWork> work) {
+  if (!work) return std::move(work.error());
+  return capture_work(stream, *work);
+}
+
 }  // namespace
 
-Result<DevicePlace> place_in_slice(Stream& stream, Slice& slice, uint64_t offset_bytes,
+Status require_pointer(const void* pointer, const char* name, uint64_t size_bytes) {
+  if (pointer != nullptr || size_bytes == 0) return {};
+  return make_error(KM_ERROR_INVALID_ARGUMENT, "%s is null and %" PRIu64 " bytes are to be copied",
+                    name, size_bytes);
+}
+
+Status require_apart(const DevicePlace& destination, const DevicePlace& source,
+                     uint64_t size_bytes) {
+  if (destination.address >= source.address + size_bytes ||
+      source.address >= destination.address + size_bytes) {
+    return {};
+  }
+  return make_error(KM_ERROR_INVALID_ARGUMENT,
+                    "source 0x%" PRIx64 " and destination 0x%" PRIx64 " of %" PRIu64
+                    " bytes overlap",
+                    source.address, destination.address, size_bytes);
+}
+
+Status require_aligned(const DevicePlace& destination, uint32_t value_size_bytes, uint64_t count) {
+  if (count == 0 || destination.address % value_size_bytes == 0) return {};
+  return make_error(KM_ERROR_INVALID_ARGUMENT,
+                    "address 0x%" PRIx64 " is not a multiple of the value's %u bytes",
+                    destination.address, value_size_bytes);
+}
+
+Result<DevicePlace> place_in_slice(Context& context, Slice& slice, uint64_t offset_bytes,
                                    uint64_t size_bytes, const char* what) {
-  KM_TRY(require_same_context(stream.context(), slice.context(), what));
+  KM_TRY(require_same_context(context, slice.context(), what));
   KM_TRY(slice.check_range(offset_bytes, size_bytes, what));
   return DevicePlace{&slice.memory(), slice.address() + offset_bytes};
 }
@@ -33,6 +59,8 @@ Status upload(Stream& stream, const DevicePlace& destination, const void* source
               uint64_t size_bytes) {
   if (size_bytes == 0) return {};
   KM_TRY(require_pointer(source, "source", size_bytes));
+  if (stream.is_capturing()) [[unlikely]]
+    return capture_result(stream, upload_work(stream.context(), destination, source, size_bytes));
   const FoundMemory pinned = find_pinned_memory(stream.context(), source, size_bytes);
   KM_TRY(check_host_side(pinned));
   uint64_t ticket = 0;
@@ -46,6 +74,8 @@ Status upload(Stream& stream, const DevicePlace& destination, const void* source
 Status download(Stream& stream, const DevicePlace& source, void* destination, uint64_t size_bytes) {
   if (size_bytes == 0) return {};
   KM_TRY(require_pointer(destination, "destination", size_bytes));
+  if (stream.is_capturing()) [[unlikely]]
+    return capture_result(stream, download_work(stream.context(), source, destination, size_bytes));
   const FoundMemory pinned = find_pinned_memory(stream.context(), destination, size_bytes);
   KM_TRY(check_host_side(pinned));
   uint64_t ticket = 0;
@@ -59,13 +89,9 @@ Status download(Stream& stream, const DevicePlace& source, void* destination, ui
 Status copy(Stream& stream, const DevicePlace& destination, const DevicePlace& source,
             uint64_t size_bytes) {
   if (size_bytes == 0) return {};
-  if (destination.address < source.address + size_bytes &&
-      source.address < destination.address + size_bytes) {
-    return make_error(KM_ERROR_INVALID_ARGUMENT,
-                      "source 0x%" PRIx64 " and destination 0x%" PRIx64 " of %" PRIu64
-                      " bytes overlap",
-                      source.address, destination.address, size_bytes);
-  }
+  KM_TRY(require_apart(destination, source, size_bytes));
+  if (stream.is_capturing()) [[unlikely]]
+    return capture_result(stream, copy_work(destination, source, size_bytes));
   uint64_t ticket = 0;
   KM_TRY(call_backend(stream.backend().copy_on_device, stream.native(), destination.address,
                       source.address, size_bytes, &ticket));
@@ -77,11 +103,9 @@ Status copy(Stream& stream, const DevicePlace& destination, const DevicePlace& s
 Status fill(Stream& stream, const DevicePlace& destination, uint32_t value,
             uint32_t value_size_bytes, uint64_t count) {
   if (count == 0) return {};
-  if (destination.address % value_size_bytes != 0) {
-    return make_error(KM_ERROR_INVALID_ARGUMENT,
-                      "address 0x%" PRIx64 " is not a multiple of the value's %u bytes",
-                      destination.address, value_size_bytes);
-  }
+  KM_TRY(require_aligned(destination, value_size_bytes, count));
+  if (stream.is_capturing()) [[unlikely]]
+    return capture_result(stream, fill_work(destination, value, value_size_bytes, count));
   uint64_t ticket = 0;
   KM_TRY(call_backend(stream.backend().fill, stream.native(), destination.address, value,
                       value_size_bytes, count, &ticket));

@@ -11,9 +11,15 @@ struct DevicePlace {
   uint64_t address = 0;
 };
 
-/// [offset_bytes, offset_bytes + size_bytes) of a slice of the stream's context.
-Result<DevicePlace> place_in_slice(Stream& stream, Slice& slice, uint64_t offset_bytes,
+/// [offset_bytes, offset_bytes + size_bytes) of a slice of the context.
+Result<DevicePlace> place_in_slice(Context& context, Slice& slice, uint64_t offset_bytes,
                                    uint64_t size_bytes, const char* what);
+
+// What copies and fills need of their arguments.
+Status require_pointer(const void* pointer, const char* name, uint64_t size_bytes);
+Status require_apart(const DevicePlace& destination, const DevicePlace& source,
+                     uint64_t size_bytes);
+Status require_aligned(const DevicePlace& destination, uint32_t value_size_bytes, uint64_t count);
 
 Status upload(Stream& stream, const DevicePlace& destination, const void* source,
               uint64_t size_bytes);

@@ -17,16 +17,26 @@ Event::~Event() {
 
 Status Event::record(Stream& stream) {
   KM_TRY(require_same_context(stream.context(), context(), "event"));
-  return call_backend(backend().event_record, native_, stream.native());
+  if (stream.is_capturing()) [[unlikely]]
+    return capture_record(*this, stream);
+  KM_TRY(call_backend(backend().event_record, native_, stream.native()));
+  was_recorded_.store(true, std::memory_order_relaxed);
+  if (is_captured()) [[unlikely]]
+    forget_capture(*this);
+  return {};
 }
 
 Status Event::synchronize(uint64_t timeout_ns) {
+  if (is_captured()) [[unlikely]]
+    return refuse_captured_event(*this, "waiting for");
   Status status = call_backend(backend().event_synchronize, native_, timeout_ns);
   if (!status && status.error().status == KM_NOT_READY) status.error().status = KM_TIMEOUT;
   return status;
 }
 
 Status Event::query() {
+  if (is_captured()) [[unlikely]]
+    return refuse_captured_event(*this, "asking for the state of");
   Status status = call_backend(backend().event_synchronize, native_, uint64_t{0});
   if (!status && status.error().status == KM_TIMEOUT) status.error().status = KM_NOT_READY;
   return status;
@@ -41,6 +51,8 @@ Result<int64_t> Event::elapsed_ns(Event& end) {
                       "%s was created with KM_EVENT_DISABLE_TIMING and takes no times",
                       (flags_ & KM_EVENT_DISABLE_TIMING) != 0 ? "start" : "end");
   }
+  if (is_captured()) return refuse_captured_event(*this, "taking the time of");
+  if (end.is_captured()) return refuse_captured_event(end, "taking the time of");
   int64_t elapsed = 0;
   KM_TRY(call_backend(backend().event_elapsed, native_, end.native_, &elapsed));
   return elapsed;

@@ -12,6 +12,10 @@ class Event final : public ContextChild {
   static Result<Ref<Event>> create(Context& context, km_event_flags flags);
 
   kmb_event* native() const { return native_; }
+  /// Its last record was captured (core/capture.h).
+  bool is_captured() const { return captured_.is_set.load(std::memory_order_relaxed); }
+  EventCapture& captured() { return captured_; }
+  bool was_recorded() const { return was_recorded_.load(std::memory_order_relaxed); }
 
   Status record(Stream& stream);
   /// Both succeed at once for an event that was never recorded.
@@ -26,6 +30,8 @@ class Event final : public ContextChild {
 
   kmb_event* native_ = nullptr;
   const km_event_flags flags_;
+  EventCapture captured_;
+  std::atomic<bool> was_recorded_{false};  // outside of captures
 };
 
 }  // namespace km

@@ -33,9 +33,11 @@ enum class ObjectType : uint8_t {
   kLaunch,
   kProgram,
   kPool,
+  kGraph,
+  kGraphExec,
   kMemory,  // internal: allocations found by address
 };
-inline constexpr uint8_t kObjectTypeCount = 13;
+inline constexpr uint8_t kObjectTypeCount = 15;
 /// "km_stream"; empty for values that are no type.
 const char* handle_type_name(ObjectType type);
 /// The top byte of a type's ids, 0xA1 ...: bits 63 and 62 differ, so no address looks like it.

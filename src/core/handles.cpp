@@ -20,6 +20,8 @@ constinit detail::HandleTables detail::handle_tables = {{
     {ObjectType::kLaunch, release},
     {ObjectType::kProgram, release},
     {ObjectType::kPool, release},
+    {ObjectType::kGraph, release},
+    {ObjectType::kGraphExec, release},
     {ObjectType::kMemory, release},
 }};
 

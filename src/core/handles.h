@@ -10,6 +10,8 @@ class Context;
 class Device;
 class Event;
 class Function;
+class Graph;
+class GraphExec;
 class HostMemory;
 class Launch;
 class Module;
@@ -51,6 +53,8 @@ KM_HANDLE_TRAITS(km_function, Function, kFunction);
 KM_HANDLE_TRAITS(km_launch, Launch, kLaunch);
 KM_HANDLE_TRAITS(km_program, Program, kProgram);
 KM_HANDLE_TRAITS(km_pool, Pool, kPool);
+KM_HANDLE_TRAITS(km_graph, Graph, kGraph);
+KM_HANDLE_TRAITS(km_graph_exec, GraphExec, kGraphExec);
 #undef KM_HANDLE_TRAITS
 
 template <class Handle>

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/backend_call.h"
+#include "core/graph_work.h"
 
 namespace km {
 namespace {
@@ -44,7 +45,7 @@ Status check_shape(const Device& device, const LaunchShape& shape) {
   return check_block_size(info, shape.block);
 }
 
-Status check_slice_argument(const Stream& stream, const Function& function,
+Status check_slice_argument(const Context& context, const Function& function,
                             const SliceArgument& argument) {
   const kmb_function_info& info = function.info();
   const uint32_t index = argument.parameter;
@@ -59,12 +60,12 @@ Status check_slice_argument(const Stream& stream, const Function& function,
                       " bytes; expected the 8 bytes of an address",
                       index, info.name, info.params[index].size_bytes);
   }
-  if (&argument.slice->context() != &stream.context()) {
+  if (&argument.slice->context() != &context) {
     return make_error(KM_ERROR_CONTEXT_MISMATCH,
                       "the slice for parameter %u of kernel '%s' belongs to another context (of "
-                      "device %s) than the stream (of device %s)",
+                      "device %s) than the rest of the call (of device %s)",
                       index, info.name, argument.slice->context().device().info().uri,
-                      stream.context().device().info().uri);
+                      context.device().info().uri);
   }
   if (argument.offset_bytes > argument.slice->size_bytes()) {
     return make_error(KM_ERROR_OUT_OF_BOUNDS,
@@ -75,18 +76,30 @@ Status check_slice_argument(const Stream& stream, const Function& function,
   return {};
 }
 
-Status submit_launch(Stream& stream, Function& function, const LaunchShape& shape,
-                     const void* arguments, uint64_t arguments_size_bytes, uint64_t* out_ticket) {
-  const kmb_launch launch{{shape.grid[0], shape.grid[1], shape.grid[2]},
-                          {shape.block[0], shape.block[1], shape.block[2]},
-                          shape.shared_bytes,
-                          arguments,
-                          arguments_size_bytes};
-  Status status = call_backend(stream.backend().launch, stream.native(), function.native(), &launch,
-                               out_ticket);
-  if (status) [[likely]]
-    function.module().uses().record(stream, *out_ticket);
-  return status;
+kmb_launch native_launch(const LaunchShape& shape, const void* arguments,
+                         uint64_t arguments_size_bytes) {
+  return {{shape.grid[0], shape.grid[1], shape.grid[2]},
+          {shape.block[0], shape.block[1], shape.block[2]},
+          shape.shared_bytes,
+          arguments,
+          arguments_size_bytes};
+}
+
+Status submit_launch(Stream& stream, const KernelLaunch& launch) {
+  if (stream.is_capturing()) [[unlikely]] {
+    KM_ASSIGN(const SharedWork work, kernel_work(launch));
+    return capture_work(stream, work);
+  }
+  const kmb_launch native =
+      native_launch(launch.shape, launch.arguments, launch.arguments_size_bytes);
+  uint64_t ticket = 0;
+  KM_TRY(call_backend(stream.backend().launch, stream.native(), launch.function.native(), &native,
+                      &ticket));
+  launch.function.module().uses().record(stream, ticket);
+  for (Memory* memory : launch.memories) {
+    if (memory != nullptr) memory->record_use(stream, ticket);
+  }
+  return {};
 }
 
 Launch::Launch(Stream& stream, Function& function)
@@ -94,7 +107,8 @@ Launch::Launch(Stream& stream, Function& function)
       stream_(Ref<Stream>::share(stream)),
       function_(Ref<Function>::share(function)),
       arguments_(function.info().param_bytes),
-      memories_(function.info().param_count) {}
+      memories_(function.info().param_count),
+      used_(function.info().param_count) {}
 
 Result<Ref<Launch>> Launch::create(Stream& stream, Function& function) {
   KM_TRY(require_same_context(stream.context(), function.context(), "function"));
@@ -133,7 +147,7 @@ void Launch::store(const kmb_param& param, const void* value, Ref<Memory> memory
 Status Launch::add_slice(Slice& slice, uint64_t offset_bytes) {
   const std::lock_guard lock(mutex_);
   KM_ASSIGN(const kmb_param* param, next_param());
-  KM_TRY(check_slice_argument(*stream_, *function_, {given_, offset_bytes, &slice}));
+  KM_TRY(check_slice_argument(context(), *function_, {given_, offset_bytes, &slice}));
   const uint64_t address = slice.address() + offset_bytes;
   store(*param, &address, Ref<Memory>::share(slice.memory()));
   return {};
@@ -177,12 +191,9 @@ Status Launch::submit() {
   const std::lock_guard lock(mutex_);
   KM_TRY(check_complete());
   KM_TRY(check_shape(context().device(), shape_));
-  uint64_t ticket = 0;
+  for (size_t i = 0; i < memories_.size(); ++i) used_[i] = memories_[i].get();
   KM_TRY(
-      submit_launch(*stream_, *function_, shape_, arguments_.data(), arguments_.size(), &ticket));
-  for (const Ref<Memory>& memory : memories_) {
-    if (memory) memory->record_use(*stream_, ticket);
-  }
+      submit_launch(*stream_, {*function_, shape_, arguments_.data(), arguments_.size(), used_}));
   given_ = 0;
   was_submitted_ = true;
   return {};

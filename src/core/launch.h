@@ -3,6 +3,7 @@
 
 #include <array>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "core/module.h"
@@ -36,21 +37,30 @@ inline bool fits_device(const km_device_info& info, const LaunchShape& shape) {
 /// Grid, block and shared memory against the device's limits; the kernel's own are the backend's.
 Status check_shape(const Device& device, const LaunchShape& shape);
 /// Whether check_slice_argument() would succeed, without the words.
-inline bool fits_parameter(const Stream& stream, const kmb_function_info& info,
+inline bool fits_parameter(const Context& context, const kmb_function_info& info,
                            const SliceArgument& argument) {
   return argument.parameter < info.param_count &&
          info.params[argument.parameter].size_bytes == sizeof(uint64_t) &&
-         &argument.slice->context() == &stream.context() &&
+         &argument.slice->context() == &context &&
          argument.offset_bytes <= argument.slice->size_bytes();
 }
 /// A slice for this parameter: its size, bounds and context.
-Status check_slice_argument(const Stream& stream, const Function& function,
+Status check_slice_argument(const Context& context, const Function& function,
                             const SliceArgument& argument);
 
-/// Submits one launch; the caller notes the use of memory with its ticket. `arguments` are the laid
-/// out bytes with all addresses in place.
-Status submit_launch(Stream& stream, Function& function, const LaunchShape& shape,
-                     const void* arguments, uint64_t arguments_size_bytes, uint64_t* out_ticket);
+/// A launch that has been checked.
+struct KernelLaunch {
+  Function& function;
+  const LaunchShape& shape;
+  const void* arguments;  // laid out, with all addresses in place
+  uint64_t arguments_size_bytes;
+  std::span<Memory* const> memories;  // what it is known to use; null: nothing
+};
+/// The form in which backends take it.
+kmb_launch native_launch(const LaunchShape& shape, const void* arguments,
+                         uint64_t arguments_size_bytes);
+/// Submits one launch and notes what it uses, or captures it.
+Status submit_launch(Stream& stream, const KernelLaunch& launch);
 
 /// One call of a kernel, put together step by step. Usable by several threads, one after another.
 class Launch final : public ContextChild {
@@ -79,6 +89,7 @@ class Launch final : public ContextChild {
   LaunchShape shape_;
   std::vector<std::byte> arguments_;
   std::vector<Ref<Memory>> memories_;  // by parameter; null where none was given
+  std::vector<Memory*> used_;          // memories_ in the form of a launch
   uint32_t given_ = 0;                 // parameters since the start or the last submit
   bool was_submitted_ = false;
 };

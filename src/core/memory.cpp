@@ -80,6 +80,8 @@ Memory::~Memory() {
 
 Result<Ref<Memory>> Memory::create(Context& context, Stream* stream, uint64_t size_bytes,
                                    bool zeroed, uint64_t element_size_bytes) {
+  if (stream != nullptr && stream->is_capturing()) [[unlikely]]
+    return refuse_capture(*stream, "allocating memory in the order of");
   Ref<Memory> memory = Ref<Memory>::adopt(new Memory(context, element_size_bytes));
   if (size_bytes == 0) return memory;
   KM_TRY(call_backend(context.backend().memory_create, context.native(),

@@ -50,6 +50,7 @@ class Memory final : public ContextChild {
 
   /// Notes a use, so that the memory outlives it.
   void record_use(Stream& stream, uint64_t ticket) { uses_->record(stream, ticket); }
+  UseList& uses() { return *uses_; }
 
   // For the pool of a block.
   uint64_t block_bytes() const { return info_.size_bytes; }

@@ -91,6 +91,8 @@ Memory* Pool::reuse(uint64_t block_bytes, const kmb_stream* stream, size_t limit
 
 Result<Ref<Memory>> Pool::allocate(Stream* stream, uint64_t size_bytes, bool zeroed,
                                    uint64_t element_size_bytes) {
+  if (stream != nullptr && stream->is_capturing()) [[unlikely]]
+    return refuse_capture(*stream, "allocating memory in the order of");
   KM_TRY(call_backend(backend().context_status, context().native()));
   if (size_bytes > kLargestBytes) return over_limit(size_bytes);
   const uint64_t block_bytes = class_bytes(size_bytes);

@@ -110,7 +110,9 @@ Status Slice::check_range(uint64_t offset_bytes, uint64_t size_bytes, const char
 
 Status Slice::mark_last_use(Stream& stream) {
   KM_TRY(require_same_context(stream.context(), context(), "slice"));
-  if (backend().stream_ticket == nullptr) return stream.synchronize(KMB_WAIT_FOREVER);
+  if (stream.is_capturing()) [[unlikely]]
+    return refuse_capture(stream, "freeing memory in the order of");
+  if (backend().stream_ticket == nullptr) return stream.drain();
   uint64_t ticket = 0;
   KM_TRY(call_backend(backend().stream_ticket, stream.native(), &ticket));
   memory_->record_use(stream, ticket);

@@ -6,6 +6,7 @@
 #include "core/backend_call.h"
 #include "core/callback.h"
 #include "core/event.h"
+#include "core/graph_work.h"
 
 namespace km {
 namespace {
@@ -23,15 +24,16 @@ Status check_priority(const Device& device, int32_t priority) {
 
 Status require_same_context(const Context& expected, const Context& given, const char* what) {
   if (&expected == &given) return {};
-  return make_error(KM_ERROR_CONTEXT_MISMATCH,
-                    "%s belongs to another context (of device %s) than the stream (of device %s)",
-                    what, given.device().info().uri, expected.device().info().uri);
+  return make_error(
+      KM_ERROR_CONTEXT_MISMATCH,
+      "%s belongs to another context (of device %s) than the rest of the call (of device %s)", what,
+      given.device().info().uri, expected.device().info().uri);
 }
 
 Result<Ref<Stream>> Stream::create(Context& context, km_stream_flags flags, int32_t priority) {
   // 0 is right on every device, so asking the device can be left out.
   if (priority != 0) KM_TRY(check_priority(context.device(), priority));
-  Ref<Stream> stream = Ref<Stream>::adopt(new Stream(context));
+  Ref<Stream> stream = Ref<Stream>::adopt(new Stream(context, make_ref<CaptureSlot>()));
   stream->priority_ = priority;
   KM_TRY(call_backend(context.backend().stream_create, context.native(), flags, priority,
                       &stream->native_));
@@ -39,29 +41,44 @@ Result<Ref<Stream>> Stream::create(Context& context, km_stream_flags flags, int3
 }
 
 Result<Ref<Stream>> Stream::share_default(Context& context) {
-  Ref<Stream> stream = Ref<Stream>::adopt(new Stream(context));
+  Ref<Stream> stream = Ref<Stream>::adopt(new Stream(context, context.default_capture_slot()));
   stream->owns_native_ = false;
   KM_ASSIGN(stream->native_, context.default_stream());
   return stream;
 }
 
 Stream::~Stream() {
+  if (capture_->drop_user()) leave_capture(context(), *capture_);
   if (native_ != nullptr && owns_native_) backend().stream_destroy(native_);
 }
 
+Status Stream::drain() {
+  return call_backend(backend().stream_synchronize, native_, KMB_WAIT_FOREVER);
+}
+
+bool Stream::is_idle() {
+  return static_cast<bool>(call_backend(backend().stream_synchronize, native_, uint64_t{0}));
+}
+
 Status Stream::synchronize(uint64_t timeout_ns) {
+  if (is_capturing()) [[unlikely]]
+    return refuse_capture(*this, "waiting for");
   Status status = call_backend(backend().stream_synchronize, native_, timeout_ns);
   if (!status && status.error().status == KM_NOT_READY) status.error().status = KM_TIMEOUT;
   return status;
 }
 
 Status Stream::query() {
+  if (is_capturing()) [[unlikely]]
+    return refuse_capture(*this, "asking for the state of");
   Status status = call_backend(backend().stream_synchronize, native_, uint64_t{0});
   if (!status && status.error().status == KM_TIMEOUT) status.error().status = KM_NOT_READY;
   return status;
 }
 
 Status Stream::wait_event(Event& event) {
+  if (is_capturing() || event.is_captured()) [[unlikely]]
+    return capture_wait(*this, event);
   if (&backend() != &event.backend()) {
     return make_error(KM_ERROR_CONTEXT_MISMATCH,
                       "the event belongs to device %s, the stream to %s of another backend",
@@ -71,6 +88,8 @@ Status Stream::wait_event(Event& event) {
 }
 
 Status Stream::add_callback(km_host_callback callback, void* user_data) {
+  if (is_capturing()) [[unlikely]]
+    return capture_work(*this, host_work(callback, user_data));
   std::unique_ptr<HostCallbackBox> box(new HostCallbackBox{callback, user_data});
   KM_TRY(call_backend(backend().stream_add_callback, native_, &HostCallbackBox::run_and_delete,
                       static_cast<void*>(box.get())));

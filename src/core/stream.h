@@ -23,13 +23,24 @@ class Stream final : public ContextChild {
   Status wait_event(Event& event);
   Status add_callback(km_host_callback callback, void* user_data);
 
+  /// What is queued becomes nodes of a graph (core/capture.h).
+  bool is_capturing() const { return capture_->is_active(); }
+  CaptureSlot& capture_slot() const { return *capture_; }
+  /// Like synchronize() and query(), for the library itself: whatever a capture does.
+  Status drain();
+  bool is_idle();
+
  private:
-  explicit Stream(Context& context) : ContextChild(context) {}
+  Stream(Context& context, Ref<CaptureSlot> capture)
+      : ContextChild(context), capture_(std::move(capture)) {
+    capture_->add_user();
+  }
   ~Stream() override;
 
   kmb_stream* native_ = nullptr;
   int32_t priority_ = 0;
   bool owns_native_ = true;
+  const Ref<CaptureSlot> capture_;
 };
 
 /// Both objects must be of one context; says which is not.

@@ -19,7 +19,7 @@ constexpr size_t kForgottenAtOnce = 8;
 bool is_over(Stream& stream, uint64_t ticket) noexcept {
   try {
     const kmb_backend& backend = stream.backend();
-    if (backend.stream_query_ticket == nullptr) return static_cast<bool>(stream.query());
+    if (backend.stream_query_ticket == nullptr) return stream.is_idle();
     return static_cast<bool>(call_backend(backend.stream_query_ticket, stream.native(), ticket));
   } catch (const std::bad_alloc&) {
     return false;
@@ -58,7 +58,7 @@ void UseList::drop_idle_streams() {
     streams.swap(streams_);
   }
   for (size_t i = 0; i < streams.size(); ++i) {
-    if (!streams[i]->query()) note(*streams[i], uses[i].ticket);
+    if (!streams[i]->is_idle()) note(*streams[i], uses[i].ticket);
   }
 }
 
@@ -78,13 +78,17 @@ bool UseList::is_free_for(const kmb_stream* stream) noexcept {
   return true;
 }
 
+void UseList::copy_to(UseList& other) {
+  for (size_t i = 0; i < uses_.size(); ++i) other.record(*streams_[i], uses_[i].ticket);
+}
+
 void UseList::record(Stream& stream, uint64_t ticket) noexcept {
   try {
     const size_t count = note(stream, ticket);
     // At powers of two only: where all streams are busy, asking each time would cost too much.
     if (count > kManyStreams && std::has_single_bit(count)) drop_idle_streams();
   } catch (const std::bad_alloc&) {
-    static_cast<void>(stream.synchronize(KMB_WAIT_FOREVER));
+    static_cast<void>(stream.drain());
   }
 }
 

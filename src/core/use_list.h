@@ -27,6 +27,8 @@ class UseList {
 
   /// All last uses. Only for the one who has the object to itself.
   std::span<const kmb_use> uses() const { return uses_; }
+  /// Notes all of them in another list too.
+  void copy_to(UseList& other);
 
  private:
   size_t note(Stream& stream, uint64_t ticket);

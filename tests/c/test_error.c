@@ -60,7 +60,7 @@ static void every_status_has_texts(void** state) {
     assert_true(strlen(description) > 10 && strlen(recovery) > 5);
     assert_int_equal(category == KM_ERROR_CATEGORY_NONE, status < 100);
   }
-  assert_int_equal(known, 35);
+  assert_int_equal(known, 39);
 }
 
 static void texts_are_copied_out(void** state) {

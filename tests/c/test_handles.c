@@ -57,6 +57,8 @@ static void create_all(const fixture* f, uint64_t* handles) {
                         &handles[HANDLE_MODULE]));
   OK(km_module_function(handles[HANDLE_MODULE], "noop", &handles[HANDLE_FUNCTION]));
   OK(km_launch_create(handles[HANDLE_STREAM], handles[HANDLE_FUNCTION], &handles[HANDLE_LAUNCH]));
+  OK(km_graph_create(handles[HANDLE_CONTEXT], &handles[HANDLE_GRAPH]));
+  OK(km_graph_exec_create(handles[HANDLE_GRAPH], &handles[HANDLE_GRAPH_EXEC]));
 }
 
 static void destroy_all(const uint64_t* handles) {
@@ -71,6 +73,8 @@ static void destroy_all(const uint64_t* handles) {
   OK(km_module_destroy(handles[HANDLE_MODULE]));
   OK(km_function_destroy(handles[HANDLE_FUNCTION]));
   OK(km_launch_destroy(handles[HANDLE_LAUNCH]));
+  OK(km_graph_destroy(handles[HANDLE_GRAPH]));
+  OK(km_graph_exec_destroy(handles[HANDLE_GRAPH_EXEC]));
 }
 
 static void create_objects(const fixture* f, objects* all) {
@@ -208,6 +212,8 @@ static void destroying_null_is_fine(void** state) {
   OK(km_module_destroy(0));
   OK(km_function_destroy(0));
   OK(km_launch_destroy(0));
+  OK(km_graph_destroy(0));
+  OK(km_graph_exec_destroy(0));
 }
 
 /* All orders of destroying are equal; this one is parents first. */
@@ -231,6 +237,8 @@ static void parents_first(void** state) {
   OK(km_slice_destroy(handles[HANDLE_SLICE]));
   OK(km_program_destroy(handles[HANDLE_PROGRAM]));
   OK(km_pool_destroy(handles[HANDLE_POOL]));
+  OK(km_graph_destroy(handles[HANDLE_GRAPH]));
+  OK(km_graph_exec_destroy(handles[HANDLE_GRAPH_EXEC]));
 }
 
 int main(void) {

@@ -40,6 +40,14 @@ const (
 	ErrProcessLost Status = raw.ERROR_PROCESS_LOST
 	// the process was forked after the library was used
 	ErrForked             Status = raw.ERROR_FORKED
+	// a call that cannot be captured; the capture is invalid
+	ErrCaptureUnsupported Status = raw.ERROR_CAPTURE_UNSUPPORTED
+	// by an earlier call: end the capture and begin again
+	ErrCaptureInvalidated Status = raw.ERROR_CAPTURE_INVALIDATED
+	// the capture ended with work that nothing waits for
+	ErrCaptureUnjoined Status = raw.ERROR_CAPTURE_UNJOINED
+	// an update changes more than parameters
+	ErrGraphMismatch      Status = raw.ERROR_GRAPH_MISMATCH
 	ErrBackendUnavailable Status = raw.ERROR_BACKEND_UNAVAILABLE
 	ErrNoDevice           Status = raw.ERROR_NO_DEVICE
 	// library and plugin come from different builds

@@ -52,6 +52,12 @@ bool start_callback_thread() {
   return callbacks.started;
 }
 
+Error no_callback_thread() {
+  return make_error(KM_ERROR_OUT_OF_HOST_MEMORY,
+                    "cannot start the thread for callbacks: raise the limit on processes "
+                    "(ulimit -u)");
+}
+
 void post_callback(std::function<void()> task) {
   CallbackQueue& callbacks = queue();
   std::lock_guard lock(callbacks.mutex);

@@ -4,10 +4,13 @@
 
 #include <functional>
 
+#include "base/result.h"
+
 namespace km::cpu {
 
 /// Makes sure that the thread is there; false when the system has no more threads.
 bool start_callback_thread();
+Error no_callback_thread();
 /// Runs `task` on the callback thread, which has been started; tasks in order.
 void post_callback(std::function<void()> task);
 

@@ -12,8 +12,9 @@ namespace km::cpu {
 
 class Marker;
 struct CopyFailure;
+struct GraphProgram;
 
-enum class CommandKind : uint8_t { none, kernel, transfer, record, wait, callback, close };
+enum class CommandKind : uint8_t { none, kernel, transfer, record, wait, callback, graph, close };
 
 /// Bytes to move, or to fill with a repeated value.
 struct Transfer {
@@ -40,6 +41,10 @@ struct Command {
   Marker* marker = nullptr;  // record, wait: holds a reference
   km_host_callback callback = nullptr;
   void* user_data = nullptr;
+
+  std::shared_ptr<const GraphProgram> program;  // graph
+  uint32_t lane = 0, step = 0;                  // where it is
+  bool in_turn = false;                         // all its nodes one after the other
 
   LaunchRun run;  // kernel; transfers use its range
   std::unique_ptr<uint8_t[]> large_params;

@@ -133,7 +133,10 @@ void Context::reset() {
   Executor::interrupt_all(this, nullptr, kForever);
   std::vector<Stream*> all = streams();
   for (Stream* stream : all) stream->cancel_park();
-  for (Stream* stream : all) stream->wait(stream->submitted(), kForever);
+  // Twice: a graph that was just started may have put work into streams that were empty.
+  for (int pass = 0; pass < 2; ++pass) {
+    for (Stream* stream : all) stream->wait(stream->submitted(), kForever);
+  }
   output_.flush();
   device_heap_.clear();
   std::lock_guard lock(error_mutex_);

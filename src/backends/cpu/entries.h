@@ -16,6 +16,7 @@ class Context;
 class Device;
 class Event;
 class Function;
+class Graph;
 class Memory;
 class Module;
 class Stream;
@@ -28,6 +29,7 @@ inline Event* from(kmb_event* p) { return reinterpret_cast<Event*>(p); }
 inline Memory* from(kmb_memory* p) { return reinterpret_cast<Memory*>(p); }
 inline Module* from(kmb_module* p) { return reinterpret_cast<Module*>(p); }
 inline Function* from(kmb_function* p) { return reinterpret_cast<Function*>(p); }
+inline Graph* from(kmb_graph* p) { return reinterpret_cast<Graph*>(p); }
 inline kmb_device* to(Device* p) { return reinterpret_cast<kmb_device*>(p); }
 inline kmb_context* to(Context* p) { return reinterpret_cast<kmb_context*>(p); }
 inline kmb_stream* to(Stream* p) { return reinterpret_cast<kmb_stream*>(p); }
@@ -35,6 +37,7 @@ inline kmb_event* to(Event* p) { return reinterpret_cast<kmb_event*>(p); }
 inline kmb_memory* to(Memory* p) { return reinterpret_cast<kmb_memory*>(p); }
 inline kmb_module* to(Module* p) { return reinterpret_cast<kmb_module*>(p); }
 inline kmb_function* to(Function* p) { return reinterpret_cast<kmb_function*>(p); }
+inline kmb_graph* to(Graph* p) { return reinterpret_cast<kmb_graph*>(p); }
 
 /// Hands an error to the host.
 km_status report(const Error& error, kmb_error* out_error);
@@ -105,5 +108,10 @@ km_status function_attribute_get(kmb_function*, km_function_attribute, int64_t*,
 km_status function_attribute_set(kmb_function*, km_function_attribute, int64_t, kmb_error*);
 km_status function_prepare(kmb_function*, const uint32_t block[3], kmb_error*);
 km_status launch(kmb_stream*, kmb_function*, const kmb_launch*, uint64_t*, kmb_error*);
+
+km_status graph_create(kmb_context*, const kmb_graph_node*, uint64_t, kmb_graph**, kmb_error*);
+void graph_destroy(kmb_graph*);
+km_status graph_update(kmb_graph*, const uint32_t*, const kmb_graph_node*, uint64_t, kmb_error*);
+km_status graph_launch(kmb_graph*, kmb_stream*, uint64_t*, kmb_error*);
 
 }  // namespace km::cpu

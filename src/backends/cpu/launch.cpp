@@ -1,4 +1,6 @@
 // The entry that launches a kernel.
+#include "backends/cpu/launch.h"
+
 #include <cinttypes>
 #include <cstring>
 
@@ -100,7 +102,7 @@ Status fill_in(Command* command, const Function& function, const kmb_launch& lau
     record.block[i] = launch.block[i];
   }
   record.shared_dynamic_bytes = launch.shared_bytes;
-  record.grid_id = next_grid_id.fetch_add(1, std::memory_order_relaxed);
+  record.grid_id = new_grid_id();
   record.host = &run;
   KM_ASSIGN(run.unit, function.code_for(record));
   run.block_count = uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
@@ -115,6 +117,14 @@ Status fill_in(Command* command, const Function& function, const kmb_launch& lau
 }
 
 }  // namespace
+
+uint64_t new_grid_id() { return next_grid_id.fetch_add(1, std::memory_order_relaxed); }
+
+Status prepare_launch(Command* command, const Function& function, const kmb_launch& launch,
+                      Context* context) {
+  KM_TRY(check_launch(function, launch));
+  return fill_in(command, function, launch, context);
+}
 
 km_status launch(kmb_stream* handle, kmb_function* function, const kmb_launch* launch,
                  uint64_t* out_ticket, kmb_error* error) {

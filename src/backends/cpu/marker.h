@@ -30,6 +30,12 @@ class Marker {
   Stream* stream() const { return stream_; }
   uint64_t ticket() const { return ticket_; }
   void set_ticket(uint64_t ticket) { ticket_ = ticket; }
+  /// To be completed once more, by this stream at this ticket. Nobody waits now.
+  void rearm(Stream* stream, uint64_t ticket) {
+    stream_ = stream;
+    ticket_ = ticket;
+    done_.store(false, std::memory_order_relaxed);
+  }
 
   /// Lets everybody go on who waits.
   void complete();

@@ -80,6 +80,10 @@ constexpr kmb_backend kTable = {
     .stream_ticket = stream_ticket,
     .function_prepare = function_prepare,
     .stream_query_ticket = stream_query_ticket,
+    .graph_create = graph_create,
+    .graph_destroy = graph_destroy,
+    .graph_update = graph_update,
+    .graph_launch = graph_launch,
 };
 
 }  // namespace

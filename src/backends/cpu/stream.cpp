@@ -75,11 +75,7 @@ km_status stream_add_callback(kmb_stream* handle, km_host_callback callback, voi
   return guarded(error, [&]() -> Status {
     Stream* stream = from(handle);
     KM_TRY(stream->context()->check());
-    if (!start_callback_thread()) {
-      return make_error(KM_ERROR_OUT_OF_HOST_MEMORY,
-                        "cannot start the thread for callbacks: raise the limit on processes "
-                        "(ulimit -u)");
-    }
+    if (!start_callback_thread()) return no_callback_thread();
     Command* command = new_command(stream, CommandKind::callback);
     command->callback = callback;
     command->user_data = user_data;

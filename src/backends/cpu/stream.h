@@ -33,6 +33,8 @@ class Stream {
 
   Context* context() const { return context_; }
   int32_t priority() const { return priority_.load(std::memory_order_relaxed); }
+  /// Of work that is submitted from now on.
+  void set_priority(int32_t priority) { priority_.store(priority, std::memory_order_relaxed); }
 
   /// A command to fill in; null when memory is short.
   Command* allocate();
@@ -77,6 +79,7 @@ class Stream {
   void make_ready();
   void recycle(Command* command);
   bool execute(Command& command, Executor* executor);
+  bool execute_graph(Command& command, Executor* executor);
   bool execute_work(Command& command, Executor* executor);
   bool execute_shared(Command& command, Executor* executor, uint64_t first_piece);
   bool wait_for_marker(Command& command);

@@ -6,6 +6,8 @@
 #include "backends/cpu/callback_thread.h"
 #include "backends/cpu/context.h"
 #include "backends/cpu/executor.h"
+#include "backends/cpu/graph.h"
+#include "backends/cpu/launch.h"
 #include "backends/cpu/marker.h"
 #include "backends/cpu/pool.h"
 #include "backends/cpu/work.h"
@@ -131,11 +133,29 @@ bool Stream::execute(Command& command, Executor* executor) {
       return wait_for_marker(command);
     case CommandKind::callback:
       return hand_to_callback_thread(command);
+    case CommandKind::graph:
+      return execute_graph(command, executor);
     case CommandKind::close:
     case CommandKind::none:
       return true;
   }
   return true;
+}
+
+/// One step of a graph.
+bool Stream::execute_graph(Command& command, Executor* executor) {
+  const GraphProgram& program = *command.program;
+  if (command.lane == 0 && command.step == 0) {
+    // A context that failed has nothing left to do; one that is reset waits for no new work.
+    command.in_turn = program.plan->lane_count() == 1 || context_->failed() ||
+                      !program.is_worth_forking(pool_->threads()) ||
+                      !program.plan->fork(this, command);
+  }
+  Command* step = program.step_of(command);
+  if (step == nullptr) return true;
+  if (step->kind == CommandKind::kernel) step->run.record.grid_id = new_grid_id();
+  if (step->marker != nullptr) step->marker->retain();  // the step lets go of it
+  return execute(*step, executor);
 }
 
 bool Stream::execute_work(Command& command, Executor* executor) {
@@ -218,10 +238,16 @@ bool Stream::hand_to_callback_thread(Command& command) {
   return false;
 }
 
-/// Completes the front command. True: the caller still owns the stream, and there is more to do.
+/// Completes the front command, or a step of it. True: the caller still owns the stream, and there
+/// is more to do.
 bool Stream::finish(uint64_t until) {
   Command* command = head_->next.load(std::memory_order_acquire);
   uint64_t ticket = command->ticket;
+  if (command->kind == CommandKind::graph && command->program->advance(command)) {
+    if (ticket <= until && !pool_->others_wait(this)) return true;
+    make_ready();
+    return false;
+  }
   bool close = command->kind == CommandKind::close;
   command->release();
   recycle(head_);

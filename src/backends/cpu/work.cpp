@@ -85,6 +85,18 @@ bool is_worth_sharing(const Command& command) {
   return ticks == 0 || ticks * static_cast<float>(blocks) > kWakeTicks;
 }
 
+float estimated_ticks(const Command& command) {
+  constexpr float kLong = 1e9F, kBytesPerTick = 4;
+  if (command.kind == CommandKind::transfer) {
+    return static_cast<float>(command.transfer.size_bytes) / kBytesPerTick;
+  }
+  if (command.kind != CommandKind::kernel) return 0;
+  float ticks = command.run.unit->ticks_per_block.load(std::memory_order_relaxed);
+  return ticks == 0 ? kLong : ticks * static_cast<float>(command.run.block_count);
+}
+
+bool is_worth_a_thread(float ticks) { return ticks > 2 * kWakeTicks; }
+
 void prepare_alone(Command& command, uint64_t first, uint64_t last) {
   command.run.range.reset(first, last, std::max<uint64_t>(last - first, 1));
 }

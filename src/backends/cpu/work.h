@@ -12,6 +12,10 @@ class Executor;
 
 /// Whether waking other threads for this command costs less than it saves.
 bool is_worth_sharing(const Command& command);
+/// How long a command takes, roughly; long where nothing is known.
+float estimated_ticks(const Command& command);
+/// Whether that is worth waking a thread and waiting for it.
+bool is_worth_a_thread(float ticks);
 /// The pieces that a command is made of: blocks of a kernel.
 uint64_t pieces_of(const Command& command);
 /// Makes the pieces [first, last) one.

@@ -83,4 +83,12 @@ km_status function_prepare(kmb_function* function, const uint32_t block[3], kmb_
 km_status launch(kmb_stream* stream, kmb_function* function, const kmb_launch* launch,
                  uint64_t* out_ticket, kmb_error* error);
 
+km_status graph_create(kmb_context* context, const kmb_graph_node* nodes, uint64_t node_count,
+                       kmb_graph** out_graph, kmb_error* error);
+void graph_destroy(kmb_graph* graph);
+km_status graph_update(kmb_graph* graph, const uint32_t* indices, const kmb_graph_node* nodes,
+                       uint64_t count, kmb_error* error);
+km_status graph_launch(kmb_graph* graph, kmb_stream* stream, uint64_t* out_ticket,
+                       kmb_error* error);
+
 }  // namespace km::null

@@ -66,6 +66,10 @@ const kmb_backend& null_backend() {
       .stream_ticket = null::stream_ticket,
       .function_prepare = null::function_prepare,
       .stream_query_ticket = null::stream_query_ticket,
+      .graph_create = null::graph_create,
+      .graph_destroy = null::graph_destroy,
+      .graph_update = null::graph_update,
+      .graph_launch = null::graph_launch,
   };
   return kTable;
 }

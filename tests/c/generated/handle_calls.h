@@ -12,6 +12,8 @@ enum {
   HANDLE_MODULE,
   HANDLE_FUNCTION,
   HANDLE_LAUNCH,
+  HANDLE_GRAPH,
+  HANDLE_GRAPH_EXEC,
   HANDLE_TYPE_COUNT
 };
 enum { OUT_ROOM_BYTES = 512 };
@@ -121,6 +123,19 @@ static km_status call_km_stream_wait_event(const uint64_t* handles, call_values*
 static km_status call_km_stream_add_callback(const uint64_t* handles, call_values* unused) {
   (void)unused;
   return km_stream_add_callback(handles[0], NULL, NULL);
+}
+
+static km_status call_km_stream_begin_capture(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_stream_begin_capture(handles[0]);
+}
+
+static km_status call_km_stream_end_capture(const uint64_t* handles, call_values* values) {
+  return km_stream_end_capture(handles[0], out_at(values, 0));
+}
+
+static km_status call_km_stream_capture_status(const uint64_t* handles, call_values* values) {
+  return km_stream_capture_status(handles[0], out_at(values, 0));
 }
 
 static km_status call_km_event_create(const uint64_t* handles, call_values* values) {
@@ -456,6 +471,158 @@ static km_status call_km_launch_kernel(const uint64_t* handles, call_values* val
   return km_launch_kernel(handles[0], handles[1], &values->config, values->bytes, 0, NULL, 0);
 }
 
+static km_status call_km_graph_create(const uint64_t* handles, call_values* values) {
+  return km_graph_create(handles[0], out_at(values, 0));
+}
+
+static km_status call_km_graph_destroy(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_graph_destroy(handles[0]);
+}
+
+static km_status call_km_graph_clone(const uint64_t* handles, call_values* values) {
+  return km_graph_clone(handles[0], out_at(values, 0));
+}
+
+static km_status call_km_graph_add_kernel(const uint64_t* handles, call_values* values) {
+  return km_graph_add_kernel(handles[0], NULL, 0, handles[1], &values->config, values->bytes, 0, NULL, 0, out_at(values, 0));
+}
+
+static km_status call_km_graph_add_copy(const uint64_t* handles, call_values* values) {
+  return km_graph_add_copy(handles[0], NULL, 0, handles[1], 0, handles[2], 0, 0, out_at(values, 0));
+}
+
+static km_status call_km_graph_add_upload(const uint64_t* handles, call_values* values) {
+  return km_graph_add_upload(handles[0], NULL, 0, handles[1], 0, values->bytes, 0, out_at(values, 0));
+}
+
+static km_status call_km_graph_add_download(const uint64_t* handles, call_values* values) {
+  return km_graph_add_download(handles[0], NULL, 0, handles[1], 0, out_at(values, 0), 0, out_at(values, 1));
+}
+
+static km_status call_km_graph_add_fill(const uint64_t* handles, call_values* values) {
+  return km_graph_add_fill(handles[0], NULL, 0, handles[1], 0, 0, 0, 0, out_at(values, 0));
+}
+
+static km_status call_km_graph_add_host(const uint64_t* handles, call_values* values) {
+  return km_graph_add_host(handles[0], NULL, 0, NULL, NULL, out_at(values, 0));
+}
+
+static km_status call_km_graph_add_empty(const uint64_t* handles, call_values* values) {
+  return km_graph_add_empty(handles[0], NULL, 0, out_at(values, 0));
+}
+
+static km_status call_km_graph_add_child(const uint64_t* handles, call_values* values) {
+  return km_graph_add_child(handles[0], NULL, 0, handles[1], out_at(values, 0));
+}
+
+static km_status call_km_graph_remove_node(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_graph_remove_node(handles[0], 0);
+}
+
+static km_status call_km_graph_add_dependency(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_graph_add_dependency(handles[0], 0, 0);
+}
+
+static km_status call_km_graph_remove_dependency(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_graph_remove_dependency(handles[0], 0, 0);
+}
+
+static km_status call_km_graph_nodes(const uint64_t* handles, call_values* values) {
+  return km_graph_nodes(handles[0], NULL, 0, out_at(values, 0));
+}
+
+static km_status call_km_graph_node_dependencies(const uint64_t* handles, call_values* values) {
+  return km_graph_node_dependencies(handles[0], 0, NULL, 0, out_at(values, 0));
+}
+
+static km_status call_km_graph_node_dependents(const uint64_t* handles, call_values* values) {
+  return km_graph_node_dependents(handles[0], 0, NULL, 0, out_at(values, 0));
+}
+
+static km_status call_km_graph_node_info_get(const uint64_t* handles, call_values* values) {
+  return km_graph_node_info_get(handles[0], 0, out_at(values, 0));
+}
+
+static km_status call_km_graph_node_arguments(const uint64_t* handles, call_values* values) {
+  return km_graph_node_arguments(handles[0], 0, NULL, 64, out_at(values, 0));
+}
+
+static km_status call_km_graph_node_function(const uint64_t* handles, call_values* values) {
+  return km_graph_node_function(handles[0], 0, out_at(values, 0));
+}
+
+static km_status call_km_graph_node_child(const uint64_t* handles, call_values* values) {
+  return km_graph_node_child(handles[0], 0, out_at(values, 0));
+}
+
+static km_status call_km_graph_set_kernel(const uint64_t* handles, call_values* values) {
+  return km_graph_set_kernel(handles[0], 0, handles[1], &values->config, values->bytes, 0, NULL, 0);
+}
+
+static km_status call_km_graph_set_copy(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_graph_set_copy(handles[0], 0, handles[1], 0, handles[2], 0, 0);
+}
+
+static km_status call_km_graph_set_upload(const uint64_t* handles, call_values* values) {
+  return km_graph_set_upload(handles[0], 0, handles[1], 0, values->bytes, 0);
+}
+
+static km_status call_km_graph_set_download(const uint64_t* handles, call_values* values) {
+  return km_graph_set_download(handles[0], 0, handles[1], 0, out_at(values, 0), 0);
+}
+
+static km_status call_km_graph_set_fill(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_graph_set_fill(handles[0], 0, handles[1], 0, 0, 0, 0);
+}
+
+static km_status call_km_graph_set_host(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_graph_set_host(handles[0], 0, NULL, NULL);
+}
+
+static km_status call_km_graph_set_child(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_graph_set_child(handles[0], 0, handles[1]);
+}
+
+static km_status call_km_graph_dot(const uint64_t* handles, call_values* values) {
+  return km_graph_dot(handles[0], out_at(values, 0), 64, out_at(values, 1));
+}
+
+static km_status call_km_graph_exec_create(const uint64_t* handles, call_values* values) {
+  return km_graph_exec_create(handles[0], out_at(values, 0));
+}
+
+static km_status call_km_graph_exec_destroy(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_graph_exec_destroy(handles[0]);
+}
+
+static km_status call_km_graph_exec_launch(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_graph_exec_launch(handles[0], handles[1]);
+}
+
+static km_status call_km_graph_exec_update_node(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_graph_exec_update_node(handles[0], handles[1], 0);
+}
+
+static km_status call_km_graph_exec_update(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_graph_exec_update(handles[0], handles[1]);
+}
+
+static km_status call_km_graph_exec_compare(const uint64_t* handles, call_values* values) {
+  return km_graph_exec_compare(handles[0], handles[1], out_at(values, 0), out_at(values, 1));
+}
+
 /* name, call, handles, their types, whether null is fine for the first */
 static const handle_call handle_calls[] = {
     {"km_device_destroy", call_km_device_destroy, 1, {HANDLE_DEVICE}, 1},
@@ -482,6 +649,9 @@ static const handle_call handle_calls[] = {
     {"km_stream_query", call_km_stream_query, 1, {HANDLE_STREAM}, 0},
     {"km_stream_wait_event", call_km_stream_wait_event, 2, {HANDLE_STREAM, HANDLE_EVENT}, 0},
     {"km_stream_add_callback", call_km_stream_add_callback, 1, {HANDLE_STREAM}, 0},
+    {"km_stream_begin_capture", call_km_stream_begin_capture, 1, {HANDLE_STREAM}, 0},
+    {"km_stream_end_capture", call_km_stream_end_capture, 1, {HANDLE_STREAM}, 0},
+    {"km_stream_capture_status", call_km_stream_capture_status, 1, {HANDLE_STREAM}, 0},
     {"km_event_create", call_km_event_create, 1, {HANDLE_CONTEXT}, 0},
     {"km_event_destroy", call_km_event_destroy, 1, {HANDLE_EVENT}, 1},
     {"km_event_record", call_km_event_record, 2, {HANDLE_EVENT, HANDLE_STREAM}, 0},
@@ -557,4 +727,39 @@ static const handle_call handle_calls[] = {
     {"km_launch_arg_scalar", call_km_launch_arg_scalar, 1, {HANDLE_LAUNCH}, 0},
     {"km_launch_submit", call_km_launch_submit, 1, {HANDLE_LAUNCH}, 0},
     {"km_launch_kernel", call_km_launch_kernel, 2, {HANDLE_STREAM, HANDLE_FUNCTION}, 0},
+    {"km_graph_create", call_km_graph_create, 1, {HANDLE_CONTEXT}, 0},
+    {"km_graph_destroy", call_km_graph_destroy, 1, {HANDLE_GRAPH}, 1},
+    {"km_graph_clone", call_km_graph_clone, 1, {HANDLE_GRAPH}, 0},
+    {"km_graph_add_kernel", call_km_graph_add_kernel, 2, {HANDLE_GRAPH, HANDLE_FUNCTION}, 0},
+    {"km_graph_add_copy", call_km_graph_add_copy, 3, {HANDLE_GRAPH, HANDLE_SLICE, HANDLE_SLICE}, 0},
+    {"km_graph_add_upload", call_km_graph_add_upload, 2, {HANDLE_GRAPH, HANDLE_SLICE}, 0},
+    {"km_graph_add_download", call_km_graph_add_download, 2, {HANDLE_GRAPH, HANDLE_SLICE}, 0},
+    {"km_graph_add_fill", call_km_graph_add_fill, 2, {HANDLE_GRAPH, HANDLE_SLICE}, 0},
+    {"km_graph_add_host", call_km_graph_add_host, 1, {HANDLE_GRAPH}, 0},
+    {"km_graph_add_empty", call_km_graph_add_empty, 1, {HANDLE_GRAPH}, 0},
+    {"km_graph_add_child", call_km_graph_add_child, 2, {HANDLE_GRAPH, HANDLE_GRAPH}, 0},
+    {"km_graph_remove_node", call_km_graph_remove_node, 1, {HANDLE_GRAPH}, 0},
+    {"km_graph_add_dependency", call_km_graph_add_dependency, 1, {HANDLE_GRAPH}, 0},
+    {"km_graph_remove_dependency", call_km_graph_remove_dependency, 1, {HANDLE_GRAPH}, 0},
+    {"km_graph_nodes", call_km_graph_nodes, 1, {HANDLE_GRAPH}, 0},
+    {"km_graph_node_dependencies", call_km_graph_node_dependencies, 1, {HANDLE_GRAPH}, 0},
+    {"km_graph_node_dependents", call_km_graph_node_dependents, 1, {HANDLE_GRAPH}, 0},
+    {"km_graph_node_info_get", call_km_graph_node_info_get, 1, {HANDLE_GRAPH}, 0},
+    {"km_graph_node_arguments", call_km_graph_node_arguments, 1, {HANDLE_GRAPH}, 0},
+    {"km_graph_node_function", call_km_graph_node_function, 1, {HANDLE_GRAPH}, 0},
+    {"km_graph_node_child", call_km_graph_node_child, 1, {HANDLE_GRAPH}, 0},
+    {"km_graph_set_kernel", call_km_graph_set_kernel, 2, {HANDLE_GRAPH, HANDLE_FUNCTION}, 0},
+    {"km_graph_set_copy", call_km_graph_set_copy, 3, {HANDLE_GRAPH, HANDLE_SLICE, HANDLE_SLICE}, 0},
+    {"km_graph_set_upload", call_km_graph_set_upload, 2, {HANDLE_GRAPH, HANDLE_SLICE}, 0},
+    {"km_graph_set_download", call_km_graph_set_download, 2, {HANDLE_GRAPH, HANDLE_SLICE}, 0},
+    {"km_graph_set_fill", call_km_graph_set_fill, 2, {HANDLE_GRAPH, HANDLE_SLICE}, 0},
+    {"km_graph_set_host", call_km_graph_set_host, 1, {HANDLE_GRAPH}, 0},
+    {"km_graph_set_child", call_km_graph_set_child, 2, {HANDLE_GRAPH, HANDLE_GRAPH}, 0},
+    {"km_graph_dot", call_km_graph_dot, 1, {HANDLE_GRAPH}, 0},
+    {"km_graph_exec_create", call_km_graph_exec_create, 1, {HANDLE_GRAPH}, 0},
+    {"km_graph_exec_destroy", call_km_graph_exec_destroy, 1, {HANDLE_GRAPH_EXEC}, 1},
+    {"km_graph_exec_launch", call_km_graph_exec_launch, 2, {HANDLE_GRAPH_EXEC, HANDLE_STREAM}, 0},
+    {"km_graph_exec_update_node", call_km_graph_exec_update_node, 2, {HANDLE_GRAPH_EXEC, HANDLE_GRAPH}, 0},
+    {"km_graph_exec_update", call_km_graph_exec_update, 2, {HANDLE_GRAPH_EXEC, HANDLE_GRAPH}, 0},
+    {"km_graph_exec_compare", call_km_graph_exec_compare, 2, {HANDLE_GRAPH_EXEC, HANDLE_GRAPH}, 0},
 };

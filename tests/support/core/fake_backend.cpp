@@ -366,6 +366,7 @@ kmb_backend make_table() {
   table.copy_on_device = copy_on_device;
   table.fill = fill;
   table.launch = launch;
+  add_graph_entries(&table);
   return table;
 }
 

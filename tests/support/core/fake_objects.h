@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backend/interface.h"
+#include "support/core/fake_backend.h"
 
 struct kmb_device {
   uint32_t ordinal;
@@ -101,5 +102,7 @@ bool parse_module(const std::string& ptx, kmb_module& module, std::string* out_r
 
 /// A table with only the entries of modules and functions.
 const kmb_backend& module_entries();
+/// Adds those of graphs.
+void add_graph_entries(kmb_backend* table);
 
 }  // namespace km::test

@@ -56,15 +56,15 @@ TEST_F(ContextTest, StickyErrorsStayAndOthersAreTaken) {
 
   const Ref<Module> module = std::move(*Module::load_ptx(*context_, kPtx, "m"));
   const Ref<Function> crash = make_ref<Function>(module, **module->kernel("crash"));
-  uint64_t ticket = 0;
-  EXPECT_TRUE(submit_launch(*stream_, *crash, {{1, 1, 1}, {1, 1, 1}, 0}, nullptr, 0, &ticket));
+  const LaunchShape shape{{1, 1, 1}, {1, 1, 1}, 0};
+  EXPECT_TRUE(submit_launch(*stream_, {*crash, shape, nullptr, 0, {}}));
   for (int i = 0; i < 2; ++i) {
     const Error error = context_->take_error();
     EXPECT_EQ(error.status, KM_ERROR_TRAP);
     EXPECT_THAT(error.message, HasSubstr("executed trap"));
     EXPECT_EQ(error.native_code, 7);
   }
-  EXPECT_FALSE(submit_launch(*stream_, *crash, {{1, 1, 1}, {1, 1, 1}, 0}, nullptr, 0, &ticket));
+  EXPECT_FALSE(submit_launch(*stream_, {*crash, shape, nullptr, 0, {}}));
   EXPECT_TRUE(context_->reset());
   EXPECT_EQ(context_->error().status, KM_SUCCESS);
 }

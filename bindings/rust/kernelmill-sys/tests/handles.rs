@@ -70,6 +70,8 @@ fn create_all() -> [u64; TYPE_COUNT] {
     all[MODULE] = create!(km_module_load_ptx(handle(context), ptx, PTX.len() as u64, null()));
     all[FUNCTION] = create!(km_module_function(handle(all[MODULE]), c"empty".as_ptr()));
     all[LAUNCH] = create!(km_launch_create(handle(all[STREAM]), handle(all[FUNCTION])));
+    all[GRAPH] = create!(km_graph_create(handle(context)));
+    all[GRAPH_EXEC] = create!(km_graph_exec_create(handle(all[GRAPH])));
     all
 }
 
@@ -87,6 +89,8 @@ fn destroy_all(all: &[u64; TYPE_COUNT]) {
             km_module_destroy(handle(all[MODULE])),
             km_function_destroy(handle(all[FUNCTION])),
             km_launch_destroy(handle(all[LAUNCH])),
+            km_graph_destroy(handle(all[GRAPH])),
+            km_graph_exec_destroy(handle(all[GRAPH_EXEC])),
         ]
     };
     assert_eq!(statuses, [km_status::SUCCESS; TYPE_COUNT]);

@@ -788,6 +788,49 @@ void *_wrap_km_stream_add_callback_raw_306995db03304e6b(long long _swig_go_0, km
 }
 
 
+void *_wrap_km_stream_begin_capture_raw_306995db03304e6b(long long _swig_go_0) {
+  km_stream arg1 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_stream)_swig_go_0;
+
+  result = (km_status)km_stream_begin_capture(arg1);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_stream_end_capture_raw_306995db03304e6b(long long _swig_go_0, km_graph *_swig_go_1) {
+  km_stream arg1 ;
+  km_graph *arg2 = (km_graph *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_stream)_swig_go_0;
+  arg2 = (km_graph *)_swig_go_1;
+
+  result = (km_status)km_stream_end_capture(arg1,arg2);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_stream_capture_status_raw_306995db03304e6b(long long _swig_go_0, km_capture_status *_swig_go_1) {
+  km_stream arg1 ;
+  km_capture_status *arg2 = (km_capture_status *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_stream)_swig_go_0;
+  arg2 = (km_capture_status *)_swig_go_1;
+
+  result = (km_status)km_stream_capture_status(arg1,arg2);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
 void *_wrap_km_event_create_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, km_event *_swig_go_2) {
   km_context arg1 ;
   km_event_flags arg2 ;
@@ -2120,6 +2163,710 @@ void *_wrap_km_launch_kernel_raw_306995db03304e6b(long long _swig_go_0, long lon
   arg7 = (uint64_t)_swig_go_6;
 
   result = (km_status)km_launch_kernel(arg1,arg2,(struct km_launch_config const *)arg3,(void const *)arg4,arg5,(struct km_launch_slice const *)arg6,arg7);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_create_raw_306995db03304e6b(long long _swig_go_0, km_graph *_swig_go_1) {
+  km_context arg1 ;
+  km_graph *arg2 = (km_graph *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_context)_swig_go_0;
+  arg2 = (km_graph *)_swig_go_1;
+
+  result = (km_status)km_graph_create(arg1,arg2);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_destroy_raw_306995db03304e6b(long long _swig_go_0) {
+  km_graph arg1 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph)_swig_go_0;
+
+  result = (km_status)km_graph_destroy(arg1);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_clone_raw_306995db03304e6b(long long _swig_go_0, km_graph *_swig_go_1) {
+  km_graph arg1 ;
+  km_graph *arg2 = (km_graph *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph)_swig_go_0;
+  arg2 = (km_graph *)_swig_go_1;
+
+  result = (km_status)km_graph_clone(arg1,arg2);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_add_kernel_raw_306995db03304e6b(long long _swig_go_0, uint64_t *_swig_go_1, long long _swig_go_2, long long _swig_go_3, km_launch_config *_swig_go_4, void *_swig_go_5, long long _swig_go_6, km_launch_slice *_swig_go_7, long long _swig_go_8, uint64_t *_swig_go_9) {
+  km_graph arg1 ;
+  uint64_t *arg2 = (uint64_t *) 0 ;
+  uint64_t arg3 ;
+  km_function arg4 ;
+  km_launch_config *arg5 = (km_launch_config *) 0 ;
+  void *arg6 = (void *) 0 ;
+  uint64_t arg7 ;
+  km_launch_slice *arg8 = (km_launch_slice *) 0 ;
+  uint64_t arg9 ;
+  uint64_t *arg10 = (uint64_t *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph)_swig_go_0;
+  arg2 = (uint64_t *)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (km_function)_swig_go_3;
+  arg5 = (km_launch_config *)_swig_go_4;
+  arg6 = (void *)_swig_go_5;
+  arg7 = (uint64_t)_swig_go_6;
+  arg8 = (km_launch_slice *)_swig_go_7;
+  arg9 = (uint64_t)_swig_go_8;
+  arg10 = (uint64_t *)_swig_go_9;
+
+  result = (km_status)km_graph_add_kernel(arg1,(unsigned long long const *)arg2,arg3,arg4,(struct km_launch_config const *)arg5,(void const *)arg6,arg7,(struct km_launch_slice const *)arg8,arg9,arg10);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_add_copy_raw_306995db03304e6b(long long _swig_go_0, uint64_t *_swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, long long _swig_go_5, long long _swig_go_6, long long _swig_go_7, uint64_t *_swig_go_8) {
+  km_graph arg1 ;
+  uint64_t *arg2 = (uint64_t *) 0 ;
+  uint64_t arg3 ;
+  km_slice arg4 ;
+  uint64_t arg5 ;
+  km_slice arg6 ;
+  uint64_t arg7 ;
+  uint64_t arg8 ;
+  uint64_t *arg9 = (uint64_t *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph)_swig_go_0;
+  arg2 = (uint64_t *)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (km_slice)_swig_go_3;
+  arg5 = (uint64_t)_swig_go_4;
+  arg6 = (km_slice)_swig_go_5;
+  arg7 = (uint64_t)_swig_go_6;
+  arg8 = (uint64_t)_swig_go_7;
+  arg9 = (uint64_t *)_swig_go_8;
+
+  result = (km_status)km_graph_add_copy(arg1,(unsigned long long const *)arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_add_upload_raw_306995db03304e6b(long long _swig_go_0, uint64_t *_swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, void *_swig_go_5, long long _swig_go_6, uint64_t *_swig_go_7) {
+  km_graph arg1 ;
+  uint64_t *arg2 = (uint64_t *) 0 ;
+  uint64_t arg3 ;
+  km_slice arg4 ;
+  uint64_t arg5 ;
+  void *arg6 = (void *) 0 ;
+  uint64_t arg7 ;
+  uint64_t *arg8 = (uint64_t *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph)_swig_go_0;
+  arg2 = (uint64_t *)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (km_slice)_swig_go_3;
+  arg5 = (uint64_t)_swig_go_4;
+  arg6 = (void *)_swig_go_5;
+  arg7 = (uint64_t)_swig_go_6;
+  arg8 = (uint64_t *)_swig_go_7;
+
+  result = (km_status)km_graph_add_upload(arg1,(unsigned long long const *)arg2,arg3,arg4,arg5,(void const *)arg6,arg7,arg8);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_add_download_raw_306995db03304e6b(long long _swig_go_0, uint64_t *_swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, void *_swig_go_5, long long _swig_go_6, uint64_t *_swig_go_7) {
+  km_graph arg1 ;
+  uint64_t *arg2 = (uint64_t *) 0 ;
+  uint64_t arg3 ;
+  km_slice arg4 ;
+  uint64_t arg5 ;
+  void *arg6 = (void *) 0 ;
+  uint64_t arg7 ;
+  uint64_t *arg8 = (uint64_t *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph)_swig_go_0;
+  arg2 = (uint64_t *)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (km_slice)_swig_go_3;
+  arg5 = (uint64_t)_swig_go_4;
+  arg6 = (void *)_swig_go_5;
+  arg7 = (uint64_t)_swig_go_6;
+  arg8 = (uint64_t *)_swig_go_7;
+
+  result = (km_status)km_graph_add_download(arg1,(unsigned long long const *)arg2,arg3,arg4,arg5,arg6,arg7,arg8);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_add_fill_raw_306995db03304e6b(long long _swig_go_0, uint64_t *_swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, int _swig_go_5, int _swig_go_6, long long _swig_go_7, uint64_t *_swig_go_8) {
+  km_graph arg1 ;
+  uint64_t *arg2 = (uint64_t *) 0 ;
+  uint64_t arg3 ;
+  km_slice arg4 ;
+  uint64_t arg5 ;
+  uint32_t arg6 ;
+  uint32_t arg7 ;
+  uint64_t arg8 ;
+  uint64_t *arg9 = (uint64_t *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph)_swig_go_0;
+  arg2 = (uint64_t *)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (km_slice)_swig_go_3;
+  arg5 = (uint64_t)_swig_go_4;
+  arg6 = (uint32_t)_swig_go_5;
+  arg7 = (uint32_t)_swig_go_6;
+  arg8 = (uint64_t)_swig_go_7;
+  arg9 = (uint64_t *)_swig_go_8;
+
+  result = (km_status)km_graph_add_fill(arg1,(unsigned long long const *)arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_add_host_raw_306995db03304e6b(long long _swig_go_0, uint64_t *_swig_go_1, long long _swig_go_2, km_host_callback _swig_go_3, void *_swig_go_4, uint64_t *_swig_go_5) {
+  km_graph arg1 ;
+  uint64_t *arg2 = (uint64_t *) 0 ;
+  uint64_t arg3 ;
+  km_host_callback arg4 = (km_host_callback) 0 ;
+  void *arg5 = (void *) 0 ;
+  uint64_t *arg6 = (uint64_t *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph)_swig_go_0;
+  arg2 = (uint64_t *)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (km_host_callback)_swig_go_3;
+  arg5 = (void *)_swig_go_4;
+  arg6 = (uint64_t *)_swig_go_5;
+
+  result = (km_status)km_graph_add_host(arg1,(unsigned long long const *)arg2,arg3,arg4,arg5,arg6);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_add_empty_raw_306995db03304e6b(long long _swig_go_0, uint64_t *_swig_go_1, long long _swig_go_2, uint64_t *_swig_go_3) {
+  km_graph arg1 ;
+  uint64_t *arg2 = (uint64_t *) 0 ;
+  uint64_t arg3 ;
+  uint64_t *arg4 = (uint64_t *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph)_swig_go_0;
+  arg2 = (uint64_t *)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (uint64_t *)_swig_go_3;
+
+  result = (km_status)km_graph_add_empty(arg1,(unsigned long long const *)arg2,arg3,arg4);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_add_child_raw_306995db03304e6b(long long _swig_go_0, uint64_t *_swig_go_1, long long _swig_go_2, long long _swig_go_3, uint64_t *_swig_go_4) {
+  km_graph arg1 ;
+  uint64_t *arg2 = (uint64_t *) 0 ;
+  uint64_t arg3 ;
+  km_graph arg4 ;
+  uint64_t *arg5 = (uint64_t *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph)_swig_go_0;
+  arg2 = (uint64_t *)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (km_graph)_swig_go_3;
+  arg5 = (uint64_t *)_swig_go_4;
+
+  result = (km_status)km_graph_add_child(arg1,(unsigned long long const *)arg2,arg3,arg4,arg5);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_remove_node_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1) {
+  km_graph arg1 ;
+  uint64_t arg2 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph)_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+
+  result = (km_status)km_graph_remove_node(arg1,arg2);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_add_dependency_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2) {
+  km_graph arg1 ;
+  uint64_t arg2 ;
+  uint64_t arg3 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph)_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+
+  result = (km_status)km_graph_add_dependency(arg1,arg2,arg3);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_remove_dependency_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2) {
+  km_graph arg1 ;
+  uint64_t arg2 ;
+  uint64_t arg3 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph)_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+
+  result = (km_status)km_graph_remove_dependency(arg1,arg2,arg3);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_nodes_raw_306995db03304e6b(long long _swig_go_0, uint64_t *_swig_go_1, long long _swig_go_2, uint64_t *_swig_go_3) {
+  km_graph arg1 ;
+  uint64_t *arg2 = (uint64_t *) 0 ;
+  uint64_t arg3 ;
+  uint64_t *arg4 = (uint64_t *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph)_swig_go_0;
+  arg2 = (uint64_t *)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (uint64_t *)_swig_go_3;
+
+  result = (km_status)km_graph_nodes(arg1,arg2,arg3,arg4);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_node_dependencies_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, uint64_t *_swig_go_2, long long _swig_go_3, uint64_t *_swig_go_4) {
+  km_graph arg1 ;
+  uint64_t arg2 ;
+  uint64_t *arg3 = (uint64_t *) 0 ;
+  uint64_t arg4 ;
+  uint64_t *arg5 = (uint64_t *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph)_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (uint64_t *)_swig_go_2;
+  arg4 = (uint64_t)_swig_go_3;
+  arg5 = (uint64_t *)_swig_go_4;
+
+  result = (km_status)km_graph_node_dependencies(arg1,arg2,arg3,arg4,arg5);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_node_dependents_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, uint64_t *_swig_go_2, long long _swig_go_3, uint64_t *_swig_go_4) {
+  km_graph arg1 ;
+  uint64_t arg2 ;
+  uint64_t *arg3 = (uint64_t *) 0 ;
+  uint64_t arg4 ;
+  uint64_t *arg5 = (uint64_t *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph)_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (uint64_t *)_swig_go_2;
+  arg4 = (uint64_t)_swig_go_3;
+  arg5 = (uint64_t *)_swig_go_4;
+
+  result = (km_status)km_graph_node_dependents(arg1,arg2,arg3,arg4,arg5);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_node_info_get_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, km_graph_node_info *_swig_go_2) {
+  km_graph arg1 ;
+  uint64_t arg2 ;
+  km_graph_node_info *arg3 = (km_graph_node_info *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph)_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (km_graph_node_info *)_swig_go_2;
+
+  result = (km_status)km_graph_node_info_get(arg1,arg2,arg3);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_node_arguments_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, void *_swig_go_2, long long _swig_go_3, uint64_t *_swig_go_4) {
+  km_graph arg1 ;
+  uint64_t arg2 ;
+  void *arg3 = (void *) 0 ;
+  uint64_t arg4 ;
+  uint64_t *arg5 = (uint64_t *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph)_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (void *)_swig_go_2;
+  arg4 = (uint64_t)_swig_go_3;
+  arg5 = (uint64_t *)_swig_go_4;
+
+  result = (km_status)km_graph_node_arguments(arg1,arg2,arg3,arg4,arg5);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_node_function_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, km_function *_swig_go_2) {
+  km_graph arg1 ;
+  uint64_t arg2 ;
+  km_function *arg3 = (km_function *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph)_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (km_function *)_swig_go_2;
+
+  result = (km_status)km_graph_node_function(arg1,arg2,arg3);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_node_child_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, km_graph *_swig_go_2) {
+  km_graph arg1 ;
+  uint64_t arg2 ;
+  km_graph *arg3 = (km_graph *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph)_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (km_graph *)_swig_go_2;
+
+  result = (km_status)km_graph_node_child(arg1,arg2,arg3);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_set_kernel_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2, km_launch_config *_swig_go_3, void *_swig_go_4, long long _swig_go_5, km_launch_slice *_swig_go_6, long long _swig_go_7) {
+  km_graph arg1 ;
+  uint64_t arg2 ;
+  km_function arg3 ;
+  km_launch_config *arg4 = (km_launch_config *) 0 ;
+  void *arg5 = (void *) 0 ;
+  uint64_t arg6 ;
+  km_launch_slice *arg7 = (km_launch_slice *) 0 ;
+  uint64_t arg8 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph)_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (km_function)_swig_go_2;
+  arg4 = (km_launch_config *)_swig_go_3;
+  arg5 = (void *)_swig_go_4;
+  arg6 = (uint64_t)_swig_go_5;
+  arg7 = (km_launch_slice *)_swig_go_6;
+  arg8 = (uint64_t)_swig_go_7;
+
+  result = (km_status)km_graph_set_kernel(arg1,arg2,arg3,(struct km_launch_config const *)arg4,(void const *)arg5,arg6,(struct km_launch_slice const *)arg7,arg8);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_set_copy_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, long long _swig_go_5, long long _swig_go_6) {
+  km_graph arg1 ;
+  uint64_t arg2 ;
+  km_slice arg3 ;
+  uint64_t arg4 ;
+  km_slice arg5 ;
+  uint64_t arg6 ;
+  uint64_t arg7 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph)_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (km_slice)_swig_go_2;
+  arg4 = (uint64_t)_swig_go_3;
+  arg5 = (km_slice)_swig_go_4;
+  arg6 = (uint64_t)_swig_go_5;
+  arg7 = (uint64_t)_swig_go_6;
+
+  result = (km_status)km_graph_set_copy(arg1,arg2,arg3,arg4,arg5,arg6,arg7);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_set_upload_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2, long long _swig_go_3, void *_swig_go_4, long long _swig_go_5) {
+  km_graph arg1 ;
+  uint64_t arg2 ;
+  km_slice arg3 ;
+  uint64_t arg4 ;
+  void *arg5 = (void *) 0 ;
+  uint64_t arg6 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph)_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (km_slice)_swig_go_2;
+  arg4 = (uint64_t)_swig_go_3;
+  arg5 = (void *)_swig_go_4;
+  arg6 = (uint64_t)_swig_go_5;
+
+  result = (km_status)km_graph_set_upload(arg1,arg2,arg3,arg4,(void const *)arg5,arg6);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_set_download_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2, long long _swig_go_3, void *_swig_go_4, long long _swig_go_5) {
+  km_graph arg1 ;
+  uint64_t arg2 ;
+  km_slice arg3 ;
+  uint64_t arg4 ;
+  void *arg5 = (void *) 0 ;
+  uint64_t arg6 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph)_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (km_slice)_swig_go_2;
+  arg4 = (uint64_t)_swig_go_3;
+  arg5 = (void *)_swig_go_4;
+  arg6 = (uint64_t)_swig_go_5;
+
+  result = (km_status)km_graph_set_download(arg1,arg2,arg3,arg4,arg5,arg6);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_set_fill_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2, long long _swig_go_3, int _swig_go_4, int _swig_go_5, long long _swig_go_6) {
+  km_graph arg1 ;
+  uint64_t arg2 ;
+  km_slice arg3 ;
+  uint64_t arg4 ;
+  uint32_t arg5 ;
+  uint32_t arg6 ;
+  uint64_t arg7 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph)_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (km_slice)_swig_go_2;
+  arg4 = (uint64_t)_swig_go_3;
+  arg5 = (uint32_t)_swig_go_4;
+  arg6 = (uint32_t)_swig_go_5;
+  arg7 = (uint64_t)_swig_go_6;
+
+  result = (km_status)km_graph_set_fill(arg1,arg2,arg3,arg4,arg5,arg6,arg7);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_set_host_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, km_host_callback _swig_go_2, void *_swig_go_3) {
+  km_graph arg1 ;
+  uint64_t arg2 ;
+  km_host_callback arg3 = (km_host_callback) 0 ;
+  void *arg4 = (void *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph)_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (km_host_callback)_swig_go_2;
+  arg4 = (void *)_swig_go_3;
+
+  result = (km_status)km_graph_set_host(arg1,arg2,arg3,arg4);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_set_child_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2) {
+  km_graph arg1 ;
+  uint64_t arg2 ;
+  km_graph arg3 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph)_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (km_graph)_swig_go_2;
+
+  result = (km_status)km_graph_set_child(arg1,arg2,arg3);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_dot_raw_306995db03304e6b(long long _swig_go_0, char *_swig_go_1, long long _swig_go_2, uint64_t *_swig_go_3) {
+  km_graph arg1 ;
+  char *arg2 = (char *) 0 ;
+  uint64_t arg3 ;
+  uint64_t *arg4 = (uint64_t *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph)_swig_go_0;
+  arg2 = (char *)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (uint64_t *)_swig_go_3;
+
+  result = (km_status)km_graph_dot(arg1,arg2,arg3,arg4);
+  _swig_go_result = kmgo_outcome(result);
+
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_exec_create_raw_306995db03304e6b(long long _swig_go_0, km_graph_exec *_swig_go_1) {
+  km_graph arg1 ;
+  km_graph_exec *arg2 = (km_graph_exec *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph)_swig_go_0;
+  arg2 = (km_graph_exec *)_swig_go_1;
+
+  result = (km_status)km_graph_exec_create(arg1,arg2);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_exec_destroy_raw_306995db03304e6b(long long _swig_go_0) {
+  km_graph_exec arg1 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph_exec)_swig_go_0;
+
+  result = (km_status)km_graph_exec_destroy(arg1);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_exec_launch_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1) {
+  km_graph_exec arg1 ;
+  km_stream arg2 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph_exec)_swig_go_0;
+  arg2 = (km_stream)_swig_go_1;
+
+  result = (km_status)km_graph_exec_launch(arg1,arg2);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_exec_update_node_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2) {
+  km_graph_exec arg1 ;
+  km_graph arg2 ;
+  uint64_t arg3 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph_exec)_swig_go_0;
+  arg2 = (km_graph)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+
+  result = (km_status)km_graph_exec_update_node(arg1,arg2,arg3);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_exec_update_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1) {
+  km_graph_exec arg1 ;
+  km_graph arg2 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph_exec)_swig_go_0;
+  arg2 = (km_graph)_swig_go_1;
+
+  result = (km_status)km_graph_exec_update(arg1,arg2);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_exec_compare_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, km_graph_difference *_swig_go_2, uint64_t *_swig_go_3) {
+  km_graph_exec arg1 ;
+  km_graph arg2 ;
+  km_graph_difference *arg3 = (km_graph_difference *) 0 ;
+  uint64_t *arg4 = (uint64_t *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph_exec)_swig_go_0;
+  arg2 = (km_graph)_swig_go_1;
+  arg3 = (km_graph_difference *)_swig_go_2;
+  arg4 = (uint64_t *)_swig_go_3;
+
+  result = (km_status)km_graph_exec_compare(arg1,arg2,arg3,arg4);
   _swig_go_result = kmgo_outcome(result);
   return _swig_go_result;
 }

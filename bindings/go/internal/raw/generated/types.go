@@ -24,6 +24,10 @@ const (
 	ERROR_CONTEXT_LOST                              = 112
 	ERROR_PROCESS_LOST                              = 113
 	ERROR_FORKED                                    = 114
+	ERROR_CAPTURE_UNSUPPORTED                       = 115
+	ERROR_CAPTURE_INVALIDATED                       = 116
+	ERROR_CAPTURE_UNJOINED                          = 117
+	ERROR_GRAPH_MISMATCH                            = 118
 	ERROR_BACKEND_UNAVAILABLE                       = 200
 	ERROR_NO_DEVICE                                 = 201
 	ERROR_BUILD_MISMATCH                            = 202
@@ -72,6 +76,25 @@ const (
 	DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK        = 21
 	DEVICE_ATTRIBUTE_TOTAL_CONSTANT_BYTES           = 22
 	DEVICE_ATTRIBUTE_L2_CACHE_BYTES                 = 23
+	CAPTURE_STATUS_INVALID                          = 0
+	CAPTURE_STATUS_NONE                             = 1
+	CAPTURE_STATUS_ACTIVE                           = 2
+	CAPTURE_STATUS_INVALIDATED                      = 3
+	GRAPH_NODE_INVALID                              = 0
+	GRAPH_NODE_KERNEL                               = 1
+	GRAPH_NODE_COPY                                 = 2
+	GRAPH_NODE_UPLOAD                               = 3
+	GRAPH_NODE_DOWNLOAD                             = 4
+	GRAPH_NODE_FILL                                 = 5
+	GRAPH_NODE_HOST                                 = 6
+	GRAPH_NODE_EMPTY                                = 7
+	GRAPH_NODE_CHILD                                = 8
+	GRAPH_DIFFERENCE_INVALID                        = 0
+	GRAPH_DIFFERENCE_NONE                           = 1
+	GRAPH_DIFFERENCE_NODE_COUNT                     = 2
+	GRAPH_DIFFERENCE_NODE_KIND                      = 3
+	GRAPH_DIFFERENCE_DEPENDENCIES                   = 4
+	GRAPH_DIFFERENCE_CHILD                          = 5
 	STREAM_DEFAULT                                  = 0
 	EVENT_DEFAULT                                   = 0
 	EVENT_DISABLE_TIMING                            = 1
@@ -144,6 +167,26 @@ type DeviceInfo struct {
 }
 
 var _ = [1]byte{unsafe.Sizeof(DeviceInfo{}) - 328: 0}
+
+type GraphNodeInfo struct {
+	StructSize         uint32
+	Kind               int32
+	DependencyCount    uint64
+	DependentCount     uint64
+	Grid               [3]uint32
+	Block              [3]uint32
+	SharedBytes        uint64
+	ArgumentsSizeBytes uint64
+	Destination        uint64
+	Source             uint64
+	SizeBytes          uint64
+	Value              uint32
+	ValueSizeBytes     uint32
+	Callback           uint64
+	UserData           uint64
+}
+
+var _ = [1]byte{unsafe.Sizeof(GraphNodeInfo{}) - 112: 0}
 
 type SliceInfo struct {
 	StructSize       uint32

@@ -68,6 +68,18 @@ pub struct km_pool_handle {
     _unused: [u8; 0],
 }
 pub type km_pool = *mut km_pool_handle;
+#[repr(C)]
+#[derive(Debug)]
+pub struct km_graph_handle {
+    _unused: [u8; 0],
+}
+pub type km_graph = *mut km_graph_handle;
+#[repr(C)]
+#[derive(Debug)]
+pub struct km_graph_exec_handle {
+    _unused: [u8; 0],
+}
+pub type km_graph_exec = *mut km_graph_exec_handle;
 impl km_status {
     pub const SUCCESS: km_status = km_status(0);
     /// not an error: the work queried is still running
@@ -96,6 +108,14 @@ impl km_status {
     pub const ERROR_PROCESS_LOST: km_status = km_status(113);
     /// the process was forked after the library was used
     pub const ERROR_FORKED: km_status = km_status(114);
+    /// a call that cannot be captured; the capture is invalid
+    pub const ERROR_CAPTURE_UNSUPPORTED: km_status = km_status(115);
+    /// by an earlier call: end the capture and begin again
+    pub const ERROR_CAPTURE_INVALIDATED: km_status = km_status(116);
+    /// the capture ended with work that nothing waits for
+    pub const ERROR_CAPTURE_UNJOINED: km_status = km_status(117);
+    /// an update changes more than parameters
+    pub const ERROR_GRAPH_MISMATCH: km_status = km_status(118);
     pub const ERROR_BACKEND_UNAVAILABLE: km_status = km_status(200);
     pub const ERROR_NO_DEVICE: km_status = km_status(201);
     /// library and plugin come from different builds
@@ -374,6 +394,134 @@ impl km_device_attribute {
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct km_device_attribute(pub i32);
+impl km_capture_status {
+    pub const INVALID: km_capture_status = km_capture_status(0);
+    pub const NONE: km_capture_status = km_capture_status(1);
+    pub const ACTIVE: km_capture_status = km_capture_status(2);
+    /// km_stream_end_capture ends it, without a graph
+    pub const INVALIDATED: km_capture_status = km_capture_status(3);
+}
+#[repr(transparent)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct km_capture_status(pub i32);
+impl km_graph_node_kind {
+    pub const GRAPH_NODE_INVALID: km_graph_node_kind = km_graph_node_kind(0);
+    pub const GRAPH_NODE_KERNEL: km_graph_node_kind = km_graph_node_kind(1);
+    /// within the device
+    pub const GRAPH_NODE_COPY: km_graph_node_kind = km_graph_node_kind(2);
+    pub const GRAPH_NODE_UPLOAD: km_graph_node_kind = km_graph_node_kind(3);
+    pub const GRAPH_NODE_DOWNLOAD: km_graph_node_kind = km_graph_node_kind(4);
+    pub const GRAPH_NODE_FILL: km_graph_node_kind = km_graph_node_kind(5);
+    /// a call of a host function
+    pub const GRAPH_NODE_HOST: km_graph_node_kind = km_graph_node_kind(6);
+    pub const GRAPH_NODE_EMPTY: km_graph_node_kind = km_graph_node_kind(7);
+    /// a whole graph
+    pub const GRAPH_NODE_CHILD: km_graph_node_kind = km_graph_node_kind(8);
+}
+#[repr(transparent)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct km_graph_node_kind(pub i32);
+impl km_graph_difference {
+    pub const INVALID: km_graph_difference = km_graph_difference(0);
+    /// parameters at most
+    pub const NONE: km_graph_difference = km_graph_difference(1);
+    pub const NODE_COUNT: km_graph_difference = km_graph_difference(2);
+    pub const NODE_KIND: km_graph_difference = km_graph_difference(3);
+    pub const DEPENDENCIES: km_graph_difference = km_graph_difference(4);
+    /// inside a child graph
+    pub const CHILD: km_graph_difference = km_graph_difference(5);
+}
+#[repr(transparent)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct km_graph_difference(pub i32);
+/// Parameters of a node; what its kind does not have is 0.
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct km_graph_node_info {
+    pub struct_size: u32,
+    pub kind: km_graph_node_kind,
+    pub dependency_count: u64,
+    pub dependent_count: u64,
+    pub grid: [u32; 3usize],
+    pub block: [u32; 3usize],
+    pub shared_bytes: u64,
+    pub arguments_size_bytes: u64,
+    /// device addresses, or pointers of the host
+    pub destination: u64,
+    /// device addresses, or pointers of the host
+    pub source: u64,
+    /// of a copy or fill
+    pub size_bytes: u64,
+    pub value: u32,
+    pub value_size_bytes: u32,
+    /// pointers of the host, as numbers
+    pub callback: u64,
+    /// pointers of the host, as numbers
+    pub user_data: u64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    [
+        "Size of km_graph_node_info",
+    ][::core::mem::size_of::<km_graph_node_info>() - 112usize];
+    [
+        "Alignment of km_graph_node_info",
+    ][::core::mem::align_of::<km_graph_node_info>() - 8usize];
+    [
+        "Offset of field: km_graph_node_info::struct_size",
+    ][::core::mem::offset_of!(km_graph_node_info, struct_size) - 0usize];
+    [
+        "Offset of field: km_graph_node_info::kind",
+    ][::core::mem::offset_of!(km_graph_node_info, kind) - 4usize];
+    [
+        "Offset of field: km_graph_node_info::dependency_count",
+    ][::core::mem::offset_of!(km_graph_node_info, dependency_count) - 8usize];
+    [
+        "Offset of field: km_graph_node_info::dependent_count",
+    ][::core::mem::offset_of!(km_graph_node_info, dependent_count) - 16usize];
+    [
+        "Offset of field: km_graph_node_info::grid",
+    ][::core::mem::offset_of!(km_graph_node_info, grid) - 24usize];
+    [
+        "Offset of field: km_graph_node_info::block",
+    ][::core::mem::offset_of!(km_graph_node_info, block) - 36usize];
+    [
+        "Offset of field: km_graph_node_info::shared_bytes",
+    ][::core::mem::offset_of!(km_graph_node_info, shared_bytes) - 48usize];
+    [
+        "Offset of field: km_graph_node_info::arguments_size_bytes",
+    ][::core::mem::offset_of!(km_graph_node_info, arguments_size_bytes) - 56usize];
+    [
+        "Offset of field: km_graph_node_info::destination",
+    ][::core::mem::offset_of!(km_graph_node_info, destination) - 64usize];
+    [
+        "Offset of field: km_graph_node_info::source",
+    ][::core::mem::offset_of!(km_graph_node_info, source) - 72usize];
+    [
+        "Offset of field: km_graph_node_info::size_bytes",
+    ][::core::mem::offset_of!(km_graph_node_info, size_bytes) - 80usize];
+    [
+        "Offset of field: km_graph_node_info::value",
+    ][::core::mem::offset_of!(km_graph_node_info, value) - 88usize];
+    [
+        "Offset of field: km_graph_node_info::value_size_bytes",
+    ][::core::mem::offset_of!(km_graph_node_info, value_size_bytes) - 92usize];
+    [
+        "Offset of field: km_graph_node_info::callback",
+    ][::core::mem::offset_of!(km_graph_node_info, callback) - 96usize];
+    [
+        "Offset of field: km_graph_node_info::user_data",
+    ][::core::mem::offset_of!(km_graph_node_info, user_data) - 104usize];
+};
+impl Default for km_graph_node_info {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
 impl km_stream_flags {
     pub const DEFAULT: km_stream_flags = km_stream_flags(0);
 }
@@ -1277,6 +1425,64 @@ unsafe extern "C" {
         stream: km_stream,
         callback: km_host_callback,
         user_data: *mut ::core::ffi::c_void,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Begins to capture a stream: until km_stream_end_capture, what is queued in it becomes nodes of a
+ graph and does not run. Another stream that waits for an event recorded in it joins the capture,
+ and so on; it has to be waited for in turn before the end. Waiting for the stream or for the
+ context, asking whether they are done, stream-ordered allocation, events recorded outside, and
+ events of another capture cannot be captured: they return KM_ERROR_CAPTURE_UNSUPPORTED and
+ invalidate the capture. The same holds for queries of, and waits of the host for, an event
+ recorded in a capture. What fails because of its arguments adds nothing and changes nothing.
+ Copies from and to page-locked and other host memory alike read and write it whenever the graph
+ runs, also when it is not page-locked. A capture belongs to the stream and not to a thread.
+ docs/graphs.md has the table of CUDA's results, which km_last_error_native_code gives. CUDA:
+ cuStreamBeginCapture.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream;
+   KM_ERROR_CONTEXT_LOST when the context of `stream` was reset after its creation;
+   KM_ERROR_NOT_PERMITTED when the stream is being captured already; the sticky error of the
+   context when a kernel failed.*/
+    pub fn km_stream_begin_capture(stream: km_stream) -> km_status;
+}
+unsafe extern "C" {
+    /** Ends the capture of a stream, and of all that joined it, and gives the graph, which is the
+ caller's to destroy. CUDA: cuStreamEndCapture.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream;
+   KM_ERROR_CONTEXT_LOST when the context of `stream` was reset after its creation;
+   KM_ERROR_INVALID_ARGUMENT when `out_graph` is null; KM_ERROR_NOT_PERMITTED when the stream is
+   not being captured, or when it only joined the capture of another, which goes on;
+   KM_ERROR_CAPTURE_INVALIDATED when a call before has invalidated the capture, which is over now;
+   KM_ERROR_CAPTURE_UNJOINED when the stream does not wait for the work of another stream that
+   joined; the capture is over, and there is no graph.*/
+    pub fn km_stream_end_capture(
+        stream: km_stream,
+        out_graph: *mut km_graph,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Whether the stream is being captured. CUDA: cuStreamGetCaptureInfo.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream;
+   KM_ERROR_CONTEXT_LOST when the context of `stream` was reset after its creation;
+   KM_ERROR_INVALID_ARGUMENT when `out_status` is null.*/
+    pub fn km_stream_capture_status(
+        stream: km_stream,
+        out_status: *mut km_capture_status,
     ) -> km_status;
 }
 unsafe extern "C" {
@@ -2602,5 +2808,683 @@ unsafe extern "C" {
         arguments_size_bytes: u64,
         slices: *const km_launch_slice,
         slice_count: u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** A new graph without nodes. Nodes have numbers from 1 on, which a clone keeps and which are not
+ used again. The handle is the caller's, to be given to km_graph_destroy. CUDA: cuGraphCreate.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+   KM_ERROR_INVALID_ARGUMENT when `out_graph` is null.*/
+    pub fn km_graph_create(context: km_context, out_graph: *mut km_graph) -> km_status;
+}
+unsafe extern "C" {
+    /** Drops the caller's handle. What was instantiated from the graph stays. Null is fine.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is neither null nor a live graph.*/
+    pub fn km_graph_destroy(graph: km_graph) -> km_status;
+}
+unsafe extern "C" {
+    /** A copy of a graph, with the same numbers of nodes; the caller's to destroy. CUDA: cuGraphClone.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
+   KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after its creation;
+   KM_ERROR_INVALID_ARGUMENT when `out_graph` is null.*/
+    pub fn km_graph_clone(graph: km_graph, out_graph: *mut km_graph) -> km_status;
+}
+unsafe extern "C" {
+    /** Adds a kernel, which runs after the nodes that it depends on. The arguments are those of
+ km_launch_kernel, and are copied. The graph keeps the function, the memory of the slices, and the
+ memory that arguments of 8 bytes are addresses of. CUDA: cuGraphAddKernelNode.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, `function` not a
+   live function, or an entry of `slices` not a live slice; KM_ERROR_CONTEXT_LOST when the context
+   of one of the objects was reset after its creation; KM_ERROR_CONTEXT_MISMATCH when the objects
+   belong to different contexts; KM_ERROR_INVALID_ARGUMENT when `dependencies` is null and
+   `dependency_count` is not 0, names no node of the graph or names one twice, `config` is null,
+   `arguments` or `slices` is null and its size is not 0, or a `reserved` is not 0, or `out_node`
+   is null; KM_ERROR_OUT_OF_BOUNDS when the offset of an entry is beyond the end of its slice;
+   KM_ERROR_INVALID_LAUNCH when grid, block, shared memory or arguments do not fit the kernel or
+   the device, as the message says.*/
+    pub fn km_graph_add_kernel(
+        graph: km_graph,
+        dependencies: *const u64,
+        dependency_count: u64,
+        function: km_function,
+        config: *const km_launch_config,
+        arguments: *const ::core::ffi::c_void,
+        arguments_size_bytes: u64,
+        slices: *const km_launch_slice,
+        slice_count: u64,
+        out_node: *mut u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Adds a copy between slices. CUDA: cuGraphAddMemcpyNode.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `destination` or
+   `source` not a live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was
+   reset after its creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different
+   contexts; KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside both slices;
+   KM_ERROR_INVALID_ARGUMENT when `dependencies` is null and `dependency_count` is not 0, names no
+   node of the graph or names one twice, source and destination overlap, or `out_node` is null.*/
+    pub fn km_graph_add_copy(
+        graph: km_graph,
+        dependencies: *const u64,
+        dependency_count: u64,
+        destination: km_slice,
+        destination_offset_bytes: u64,
+        source: km_slice,
+        source_offset_bytes: u64,
+        size_bytes: u64,
+        out_node: *mut u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Adds a copy from the host, which reads `source` each time the graph runs. Page-locked memory of
+ this library (km_host_memory_*) is kept; any other has to stay valid while the graph and what is
+ instantiated from it live. CUDA: cuGraphAddMemcpyNode.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `destination`
+   not a live slice; KM_ERROR_CONTEXT_LOST when the context of `graph` or `destination` was reset
+   after its creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+   KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside the slice; KM_ERROR_INVALID_ARGUMENT
+   when `dependencies` is null and `dependency_count` is not 0, names no node of the graph or
+   names one twice, `source` is null and `size_bytes` is not 0, or `out_node` is null.*/
+    pub fn km_graph_add_upload(
+        graph: km_graph,
+        dependencies: *const u64,
+        dependency_count: u64,
+        destination: km_slice,
+        offset_bytes: u64,
+        source: *const ::core::ffi::c_void,
+        size_bytes: u64,
+        out_node: *mut u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Adds a copy to the host, which writes `destination` each time the graph runs. Page-locked memory
+ of this library (km_host_memory_*) is kept; any other has to stay valid while the graph and what
+ is instantiated from it live. CUDA: cuGraphAddMemcpyNode.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `source` not a
+   live slice; KM_ERROR_CONTEXT_LOST when the context of `graph` or `source` was reset after its
+   creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+   KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside the slice; KM_ERROR_INVALID_ARGUMENT
+   when `dependencies` is null and `dependency_count` is not 0, names no node of the graph or
+   names one twice, `destination` is null and `size_bytes` is not 0, or `out_node` is null.*/
+    pub fn km_graph_add_download(
+        graph: km_graph,
+        dependencies: *const u64,
+        dependency_count: u64,
+        source: km_slice,
+        offset_bytes: u64,
+        destination: *mut ::core::ffi::c_void,
+        size_bytes: u64,
+        out_node: *mut u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Adds a fill: a value of 1, 2 or 4 bytes, `count` times. CUDA: cuGraphAddMemsetNode.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `slice` not a
+   live slice; KM_ERROR_CONTEXT_LOST when the context of `graph` or `slice` was reset after its
+   creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+   KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside the slice; KM_ERROR_INVALID_ARGUMENT
+   when `dependencies` is null and `dependency_count` is not 0, names no node of the graph or
+   names one twice, `value_size_bytes` is not 1, 2 or 4, the first address is not a multiple of
+   it, or `out_node` is null.*/
+    pub fn km_graph_add_fill(
+        graph: km_graph,
+        dependencies: *const u64,
+        dependency_count: u64,
+        slice: km_slice,
+        offset_bytes: u64,
+        value: u32,
+        value_size_bytes: u32,
+        count: u64,
+        out_node: *mut u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Adds a call of a host function, under the rules of km_stream_add_callback: it runs exactly once
+ for each launch of the graph, after errors too, and may not make calls that wait. `user_data` has
+ to stay valid while the graph and what is instantiated from it live. CUDA: cuGraphAddHostNode.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
+   KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after its creation;
+   KM_ERROR_INVALID_ARGUMENT when `dependencies` is null and `dependency_count` is not 0, names no
+   node of the graph or names one twice, `callback` is null, or `out_node` is null.*/
+    pub fn km_graph_add_host(
+        graph: km_graph,
+        dependencies: *const u64,
+        dependency_count: u64,
+        callback: km_host_callback,
+        user_data: *mut ::core::ffi::c_void,
+        out_node: *mut u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Adds a node that does nothing but join and fork. CUDA: cuGraphAddEmptyNode.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
+   KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after its creation;
+   KM_ERROR_INVALID_ARGUMENT when `dependencies` is null and `dependency_count` is not 0, names no
+   node of the graph or names one twice, or `out_node` is null.*/
+    pub fn km_graph_add_empty(
+        graph: km_graph,
+        dependencies: *const u64,
+        dependency_count: u64,
+        out_node: *mut u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Adds a whole graph as it is now: later changes of `child` are not seen. CUDA:
+ cuGraphAddChildGraphNode.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `child` not a
+   live graph; KM_ERROR_CONTEXT_LOST when the context of `graph` or `child` was reset after its
+   creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+   KM_ERROR_INVALID_ARGUMENT when `dependencies` is null and `dependency_count` is not 0, names no
+   node of the graph or names one twice, `child` is `graph`, or `out_node` is null.*/
+    pub fn km_graph_add_child(
+        graph: km_graph,
+        dependencies: *const u64,
+        dependency_count: u64,
+        child: km_graph,
+        out_node: *mut u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Removes a node with all its dependencies. What is instantiated stays as it was. CUDA:
+ cuGraphDestroyNode.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
+   KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after its creation;
+   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph.*/
+    pub fn km_graph_remove_node(graph: km_graph, node: u64) -> km_status;
+}
+unsafe extern "C" {
+    /** Makes node `to` run after node `from`. CUDA: cuGraphAddDependencies.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
+   KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after its creation;
+   KM_ERROR_INVALID_ARGUMENT when `from` or `to` is no node of the graph, there is this dependency
+   already, or it would close a circle.*/
+    pub fn km_graph_add_dependency(graph: km_graph, from: u64, to: u64) -> km_status;
+}
+unsafe extern "C" {
+    /** Takes back that node `to` runs after node `from`. CUDA: cuGraphRemoveDependencies.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
+   KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after its creation;
+   KM_ERROR_INVALID_ARGUMENT when `from` or `to` is no node of the graph; KM_ERROR_NOT_FOUND when
+   there is no such dependency.*/
+    pub fn km_graph_remove_dependency(graph: km_graph, from: u64, to: u64) -> km_status;
+}
+unsafe extern "C" {
+    /** The numbers of all nodes, in the order of their making. Null and capacity 0 ask for the count.
+ CUDA: cuGraphGetNodes.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
+   KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after its creation;
+   KM_ERROR_BUFFER_TOO_SMALL when there are more than `capacity`; KM_ERROR_INVALID_ARGUMENT when
+   `nodes` is null and `capacity` is not 0, or `nodes` and `out_count` are both null.*/
+    pub fn km_graph_nodes(
+        graph: km_graph,
+        nodes: *mut u64,
+        capacity: u64,
+        out_count: *mut u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** The nodes that a node runs after. Null and capacity 0 ask for the count. CUDA:
+ cuGraphNodeGetDependencies.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
+   KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after its creation;
+   KM_ERROR_BUFFER_TOO_SMALL when there are more than `capacity`; KM_ERROR_INVALID_ARGUMENT when
+   `node` is no node of the graph, `nodes` is null and `capacity` is not 0, or `nodes` and
+   `out_count` are both null.*/
+    pub fn km_graph_node_dependencies(
+        graph: km_graph,
+        node: u64,
+        nodes: *mut u64,
+        capacity: u64,
+        out_count: *mut u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** The nodes that run after a node. Null and capacity 0 ask for the count. CUDA:
+ cuGraphNodeGetDependentNodes.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
+   KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after its creation;
+   KM_ERROR_BUFFER_TOO_SMALL when there are more than `capacity`; KM_ERROR_INVALID_ARGUMENT when
+   `node` is no node of the graph, `nodes` is null and `capacity` is not 0, or `nodes` and
+   `out_count` are both null.*/
+    pub fn km_graph_node_dependents(
+        graph: km_graph,
+        node: u64,
+        nodes: *mut u64,
+        capacity: u64,
+        out_count: *mut u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Kind and parameters of a node. Set `out_info->struct_size` first. CUDA: cuGraphNodeGetType,
+ cuGraphKernelNodeGetParams and their like.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
+   KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after its creation;
+   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph, `out_info` is null or its
+   struct_size is below 4.*/
+    pub fn km_graph_node_info_get(
+        graph: km_graph,
+        node: u64,
+        out_info: *mut km_graph_node_info,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** The arguments of a kernel's node, laid out as km_function_param says, with the addresses of
+ slices in place. Null and capacity 0 ask for the size.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
+   KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after its creation;
+   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph that is a kernel, `buffer` is
+   null and `capacity_bytes` is not 0, or `buffer` and `out_size_bytes` are both null;
+   KM_ERROR_BUFFER_TOO_SMALL when they are more than `capacity_bytes`.*/
+    pub fn km_graph_node_arguments(
+        graph: km_graph,
+        node: u64,
+        buffer: *mut ::core::ffi::c_void,
+        capacity_bytes: u64,
+        out_size_bytes: *mut u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** The function of a kernel's node, as a new handle that is the caller's to destroy.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
+   KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after its creation;
+   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph that is a kernel, or
+   `out_function` is null.*/
+    pub fn km_graph_node_function(
+        graph: km_graph,
+        node: u64,
+        out_function: *mut km_function,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** A copy of a child node's graph, which is the caller's to destroy. CUDA:
+ cuGraphChildGraphNodeGetGraph.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
+   KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after its creation;
+   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph that is a child graph, or
+   `out_graph` is null.*/
+    pub fn km_graph_node_child(
+        graph: km_graph,
+        node: u64,
+        out_graph: *mut km_graph,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Gives a node that is a kernel its function, shape and arguments anew. What is instantiated stays
+ as it was: see km_graph_exec_update_node. CUDA: cuGraphKernelNodeSetParams.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, `function` not a
+   live function, or an entry of `slices` not a live slice; KM_ERROR_CONTEXT_LOST when the context
+   of one of the objects was reset after its creation; KM_ERROR_CONTEXT_MISMATCH when the objects
+   belong to different contexts; KM_ERROR_OUT_OF_BOUNDS when the offset of an entry is beyond the
+   end of its slice; KM_ERROR_INVALID_LAUNCH when grid, block, shared memory or arguments do not
+   fit the kernel or the device, as the message says; KM_ERROR_INVALID_ARGUMENT when `node` is no
+   node of the graph of this kind, `config` is null, `arguments` or `slices` is null and its size
+   is not 0, or a `reserved` is not 0.*/
+    pub fn km_graph_set_kernel(
+        graph: km_graph,
+        node: u64,
+        function: km_function,
+        config: *const km_launch_config,
+        arguments: *const ::core::ffi::c_void,
+        arguments_size_bytes: u64,
+        slices: *const km_launch_slice,
+        slice_count: u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Gives a node that is a copy its source, destination and size anew. What is instantiated stays as
+ it was: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `destination` or
+   `source` not a live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was
+   reset after its creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different
+   contexts; KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside both slices;
+   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or source and
+   destination overlap.*/
+    pub fn km_graph_set_copy(
+        graph: km_graph,
+        node: u64,
+        destination: km_slice,
+        destination_offset_bytes: u64,
+        source: km_slice,
+        source_offset_bytes: u64,
+        size_bytes: u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Gives a node that is an upload its source, destination and size anew. What is instantiated stays
+ as it was: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `destination`
+   not a live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was reset after
+   its creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+   KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside the slice; KM_ERROR_INVALID_ARGUMENT
+   when `node` is no node of the graph of this kind, or `source` is null and `size_bytes` is not
+   0.*/
+    pub fn km_graph_set_upload(
+        graph: km_graph,
+        node: u64,
+        destination: km_slice,
+        offset_bytes: u64,
+        source: *const ::core::ffi::c_void,
+        size_bytes: u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Gives a node that is a download its source, destination and size anew. What is instantiated
+ stays as it was: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `source` not a
+   live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was reset after its
+   creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+   KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside the slice; KM_ERROR_INVALID_ARGUMENT
+   when `node` is no node of the graph of this kind, or `destination` is null and `size_bytes` is
+   not 0.*/
+    pub fn km_graph_set_download(
+        graph: km_graph,
+        node: u64,
+        source: km_slice,
+        offset_bytes: u64,
+        destination: *mut ::core::ffi::c_void,
+        size_bytes: u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Gives a node that is a fill its place and value anew. What is instantiated stays as it was: see
+ km_graph_exec_update_node. CUDA: cuGraphMemsetNodeSetParams.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `slice` not a
+   live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was reset after its
+   creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+   KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside the slice; KM_ERROR_INVALID_ARGUMENT
+   when `node` is no node of the graph of this kind, `value_size_bytes` is not 1, 2 or 4, or the
+   first address is not a multiple of it.*/
+    pub fn km_graph_set_fill(
+        graph: km_graph,
+        node: u64,
+        slice: km_slice,
+        offset_bytes: u64,
+        value: u32,
+        value_size_bytes: u32,
+        count: u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Gives a node that calls a host function that function anew. What is instantiated stays as it
+ was: see km_graph_exec_update_node. CUDA: cuGraphHostNodeSetParams.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
+   KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after its creation;
+   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or `callback` is
+   null.*/
+    pub fn km_graph_set_host(
+        graph: km_graph,
+        node: u64,
+        callback: km_host_callback,
+        user_data: *mut ::core::ffi::c_void,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Gives a node that is a child graph that graph anew. What is instantiated stays as it was: see
+ km_graph_exec_update_node. CUDA: cuGraphExecChildGraphNodeSetParams.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `child` not a
+   live graph; KM_ERROR_CONTEXT_LOST when the context of one of the objects was reset after its
+   creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or `child` is
+   `graph`.*/
+    pub fn km_graph_set_child(graph: km_graph, node: u64, child: km_graph) -> km_status;
+}
+unsafe extern "C" {
+    /** The graph in the DOT language of Graphviz, child graphs as clusters. CUDA: cuGraphDebugDotPrint.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
+   KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after its creation;
+   KM_ERROR_BUFFER_TOO_SMALL when the text needs more than `capacity_bytes`;
+   KM_ERROR_INVALID_ARGUMENT when `buffer` is null and `capacity_bytes` is not 0, or when `buffer`
+   and `out_size_bytes` are both null.*/
+    pub fn km_graph_dot(
+        graph: km_graph,
+        buffer: *mut ::core::ffi::c_char,
+        capacity_bytes: u64,
+        out_size_bytes: *mut u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Makes a graph ready to run as it is now: kernels are compiled, arguments laid out. It keeps all
+ memory, functions and modules that it uses until it is destroyed and its last launch is done. The
+ handle is the caller's, to be given to km_graph_exec_destroy. CUDA: cuGraphInstantiate.
+
+ Blocking: yes, while kernels are compiled.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
+   KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after its creation;
+   KM_ERROR_INVALID_ARGUMENT when `out_exec` is null; KM_ERROR_INVALID_LAUNCH when a kernel cannot
+   be launched like that, as the message says; KM_ERROR_UNSUPPORTED_PTX when the device cannot run
+   a kernel in its shape; KM_ERROR_COMPILER when the code generator failed; KM_ERROR_NOT_SUPPORTED
+   when the backend has no graphs; the sticky error of the context when a kernel failed.*/
+    pub fn km_graph_exec_create(
+        graph: km_graph,
+        out_exec: *mut km_graph_exec,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Drops the caller's handle. Launches under way go on. Null is fine.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `exec` is neither null nor a live graph exec.*/
+    pub fn km_graph_exec_destroy(exec: km_graph_exec) -> km_status;
+}
+unsafe extern "C" {
+    /** Queues one run of the graph in a stream. Launches of one graph exec run one after the other,
+ also in different streams. In a stream that is being captured it becomes a child node. CUDA:
+ cuGraphLaunch.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `exec` is not a live graph exec, or `stream` not
+   a live stream; KM_ERROR_CONTEXT_LOST when the context of `exec` or `stream` was reset after its
+   creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts; the sticky
+   error of the context when a kernel failed.*/
+    pub fn km_graph_exec_launch(exec: km_graph_exec, stream: km_stream) -> km_status;
+}
+unsafe extern "C" {
+    /** Takes over the parameters that a node has now in `graph`: the graph that was instantiated, or a
+ clone. Launches from now on use them; those before do not. CUDA: cuGraphExecKernelNodeSetParams
+ and its like.
+
+ Blocking: yes, while a kernel is compiled.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `exec` is not a live graph exec, or `graph` not
+   a live graph; KM_ERROR_CONTEXT_LOST when the context of `exec` or `graph` was reset after its
+   creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph; KM_ERROR_GRAPH_MISMATCH when
+   `exec` has no node of this number, or one of another kind or other dependencies;
+   KM_ERROR_INVALID_LAUNCH when a kernel cannot be launched like that, as the message says; the
+   sticky error of the context when a kernel failed.*/
+    pub fn km_graph_exec_update_node(
+        exec: km_graph_exec,
+        graph: km_graph,
+        node: u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Takes over the parameters of all nodes of a graph of the same topology: the first node's go to
+ the first node, and so on. Nothing is changed when it fails. CUDA: cuGraphExecUpdate.
+
+ Blocking: yes, while kernels are compiled.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `exec` is not a live graph exec, or `graph` not
+   a live graph; KM_ERROR_CONTEXT_LOST when the context of `exec` or `graph` was reset after its
+   creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+   KM_ERROR_GRAPH_MISMATCH when the topology differs, with the node; km_graph_exec_compare tells
+   it too; KM_ERROR_INVALID_LAUNCH when a kernel cannot be launched like that, as the message
+   says; the sticky error of the context when a kernel failed.*/
+    pub fn km_graph_exec_update(exec: km_graph_exec, graph: km_graph) -> km_status;
+}
+unsafe extern "C" {
+    /** Whether km_graph_exec_update can take a graph over, and the first node of `graph` that speaks
+ against it; 0 where there is none.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `exec` is not a live graph exec, or `graph` not
+   a live graph; KM_ERROR_CONTEXT_LOST when the context of `exec` or `graph` was reset after its
+   creation; KM_ERROR_INVALID_ARGUMENT when `out_difference` or `out_node` is null.*/
+    pub fn km_graph_exec_compare(
+        exec: km_graph_exec,
+        graph: km_graph,
+        out_difference: *mut km_graph_difference,
+        out_node: *mut u64,
     ) -> km_status;
 }

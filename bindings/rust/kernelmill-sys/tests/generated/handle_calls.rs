@@ -10,7 +10,9 @@ const PROGRAM: usize = 7;
 const MODULE: usize = 8;
 const FUNCTION: usize = 9;
 const LAUNCH: usize = 10;
-const TYPE_COUNT: usize = 11;
+const GRAPH: usize = 11;
+const GRAPH_EXEC: usize = 12;
+const TYPE_COUNT: usize = 13;
 
 static HANDLE_CALLS: &[HandleCall] = &[
     HandleCall {
@@ -203,6 +205,30 @@ static HANDLE_CALLS: &[HandleCall] = &[
         null_is_fine: false,
         call: |handles, _| unsafe {
             km_stream_add_callback(handle(handles[0]), None, null_mut())
+        },
+    },
+    HandleCall {
+        name: "km_stream_begin_capture",
+        types: &[STREAM],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_stream_begin_capture(handle(handles[0]))
+        },
+    },
+    HandleCall {
+        name: "km_stream_end_capture",
+        types: &[STREAM],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_stream_end_capture(handle(handles[0]), values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_stream_capture_status",
+        types: &[STREAM],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_stream_capture_status(handle(handles[0]), values.out(0))
         },
     },
     HandleCall {
@@ -803,6 +829,286 @@ static HANDLE_CALLS: &[HandleCall] = &[
         null_is_fine: false,
         call: |handles, values| unsafe {
             km_launch_kernel(handle(handles[0]), handle(handles[1]), &values.config, values.bytes(), 0, null(), 0)
+        },
+    },
+    HandleCall {
+        name: "km_graph_create",
+        types: &[CONTEXT],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_graph_create(handle(handles[0]), values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_graph_destroy",
+        types: &[GRAPH],
+        null_is_fine: true,
+        call: |handles, _| unsafe {
+            km_graph_destroy(handle(handles[0]))
+        },
+    },
+    HandleCall {
+        name: "km_graph_clone",
+        types: &[GRAPH],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_graph_clone(handle(handles[0]), values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_graph_add_kernel",
+        types: &[GRAPH, FUNCTION],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_graph_add_kernel(handle(handles[0]), null(), 0, handle(handles[1]), &values.config, values.bytes(), 0, null(), 0, values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_graph_add_copy",
+        types: &[GRAPH, SLICE, SLICE],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_graph_add_copy(handle(handles[0]), null(), 0, handle(handles[1]), 0, handle(handles[2]), 0, 0, values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_graph_add_upload",
+        types: &[GRAPH, SLICE],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_graph_add_upload(handle(handles[0]), null(), 0, handle(handles[1]), 0, values.bytes(), 0, values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_graph_add_download",
+        types: &[GRAPH, SLICE],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_graph_add_download(handle(handles[0]), null(), 0, handle(handles[1]), 0, values.out(0), 0, values.out(1))
+        },
+    },
+    HandleCall {
+        name: "km_graph_add_fill",
+        types: &[GRAPH, SLICE],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_graph_add_fill(handle(handles[0]), null(), 0, handle(handles[1]), 0, 0, 0, 0, values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_graph_add_host",
+        types: &[GRAPH],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_graph_add_host(handle(handles[0]), null(), 0, None, null_mut(), values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_graph_add_empty",
+        types: &[GRAPH],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_graph_add_empty(handle(handles[0]), null(), 0, values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_graph_add_child",
+        types: &[GRAPH, GRAPH],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_graph_add_child(handle(handles[0]), null(), 0, handle(handles[1]), values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_graph_remove_node",
+        types: &[GRAPH],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_graph_remove_node(handle(handles[0]), 0)
+        },
+    },
+    HandleCall {
+        name: "km_graph_add_dependency",
+        types: &[GRAPH],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_graph_add_dependency(handle(handles[0]), 0, 0)
+        },
+    },
+    HandleCall {
+        name: "km_graph_remove_dependency",
+        types: &[GRAPH],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_graph_remove_dependency(handle(handles[0]), 0, 0)
+        },
+    },
+    HandleCall {
+        name: "km_graph_nodes",
+        types: &[GRAPH],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_graph_nodes(handle(handles[0]), null_mut(), 0, values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_graph_node_dependencies",
+        types: &[GRAPH],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_graph_node_dependencies(handle(handles[0]), 0, null_mut(), 0, values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_graph_node_dependents",
+        types: &[GRAPH],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_graph_node_dependents(handle(handles[0]), 0, null_mut(), 0, values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_graph_node_info_get",
+        types: &[GRAPH],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_graph_node_info_get(handle(handles[0]), 0, values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_graph_node_arguments",
+        types: &[GRAPH],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_graph_node_arguments(handle(handles[0]), 0, null_mut(), 64, values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_graph_node_function",
+        types: &[GRAPH],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_graph_node_function(handle(handles[0]), 0, values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_graph_node_child",
+        types: &[GRAPH],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_graph_node_child(handle(handles[0]), 0, values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_graph_set_kernel",
+        types: &[GRAPH, FUNCTION],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_graph_set_kernel(handle(handles[0]), 0, handle(handles[1]), &values.config, values.bytes(), 0, null(), 0)
+        },
+    },
+    HandleCall {
+        name: "km_graph_set_copy",
+        types: &[GRAPH, SLICE, SLICE],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_graph_set_copy(handle(handles[0]), 0, handle(handles[1]), 0, handle(handles[2]), 0, 0)
+        },
+    },
+    HandleCall {
+        name: "km_graph_set_upload",
+        types: &[GRAPH, SLICE],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_graph_set_upload(handle(handles[0]), 0, handle(handles[1]), 0, values.bytes(), 0)
+        },
+    },
+    HandleCall {
+        name: "km_graph_set_download",
+        types: &[GRAPH, SLICE],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_graph_set_download(handle(handles[0]), 0, handle(handles[1]), 0, values.out(0), 0)
+        },
+    },
+    HandleCall {
+        name: "km_graph_set_fill",
+        types: &[GRAPH, SLICE],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_graph_set_fill(handle(handles[0]), 0, handle(handles[1]), 0, 0, 0, 0)
+        },
+    },
+    HandleCall {
+        name: "km_graph_set_host",
+        types: &[GRAPH],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_graph_set_host(handle(handles[0]), 0, None, null_mut())
+        },
+    },
+    HandleCall {
+        name: "km_graph_set_child",
+        types: &[GRAPH, GRAPH],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_graph_set_child(handle(handles[0]), 0, handle(handles[1]))
+        },
+    },
+    HandleCall {
+        name: "km_graph_dot",
+        types: &[GRAPH],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_graph_dot(handle(handles[0]), values.out(0), 64, values.out(1))
+        },
+    },
+    HandleCall {
+        name: "km_graph_exec_create",
+        types: &[GRAPH],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_graph_exec_create(handle(handles[0]), values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_graph_exec_destroy",
+        types: &[GRAPH_EXEC],
+        null_is_fine: true,
+        call: |handles, _| unsafe {
+            km_graph_exec_destroy(handle(handles[0]))
+        },
+    },
+    HandleCall {
+        name: "km_graph_exec_launch",
+        types: &[GRAPH_EXEC, STREAM],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_graph_exec_launch(handle(handles[0]), handle(handles[1]))
+        },
+    },
+    HandleCall {
+        name: "km_graph_exec_update_node",
+        types: &[GRAPH_EXEC, GRAPH],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_graph_exec_update_node(handle(handles[0]), handle(handles[1]), 0)
+        },
+    },
+    HandleCall {
+        name: "km_graph_exec_update",
+        types: &[GRAPH_EXEC, GRAPH],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_graph_exec_update(handle(handles[0]), handle(handles[1]))
+        },
+    },
+    HandleCall {
+        name: "km_graph_exec_compare",
+        types: &[GRAPH_EXEC, GRAPH],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_graph_exec_compare(handle(handles[0]), handle(handles[1]), values.out(0), values.out(1))
         },
     },
 ];

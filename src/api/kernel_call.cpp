@@ -1,0 +1,137 @@
+#include "api/kernel_call.h"
+
+#include <cinttypes>
+#include <cstring>
+#include <string>
+
+#include "api/guard.h"
+
+namespace km {
+namespace {
+
+Error wrong_size(const KernelCall& kernel) {
+  const kmb_function_info& info = kernel.function.info();
+  // A C structure ends with padding where its last member is small; the parameters do not.
+  const bool is_padding = kernel.arguments_size_bytes == (info.param_bytes + 7) / 8 * 8;
+  return make_error(KM_ERROR_INVALID_LAUNCH,
+                    "arguments_size_bytes is %" PRIu64 "; kernel '%s' takes %" PRIu64
+                    " bytes for its %u parameters%s",
+                    kernel.arguments_size_bytes, info.name, info.param_bytes, info.param_count,
+                    is_padding ? "; leave out the padding at the structure's end" : "");
+}
+
+/// What is wrong with a call that is_sound() refuses.
+Status explain_kernel_call(const KernelCall& kernel) {
+  const kmb_function_info& info = kernel.function.info();
+  KM_TRY(require_same_context(kernel.context, kernel.function.context(), "function"));
+  if (kernel.arguments_size_bytes != info.param_bytes) return wrong_size(kernel);
+  if (kernel.arguments == nullptr && info.param_bytes != 0) {
+    return make_error(KM_ERROR_INVALID_ARGUMENT,
+                      "arguments is null; kernel '%s' takes %" PRIu64 " bytes", info.name,
+                      info.param_bytes);
+  }
+  if (kernel.slice_count > info.param_count) {
+    return make_error(KM_ERROR_INVALID_LAUNCH,
+                      "slice_count is %" PRIu64 "; kernel '%s' has %u parameters",
+                      kernel.slice_count, info.name, info.param_count);
+  }
+  if (kernel.slices == nullptr && kernel.slice_count != 0) {
+    return make_error(KM_ERROR_INVALID_ARGUMENT, "slices is null and slice_count is %" PRIu64,
+                      kernel.slice_count);
+  }
+  return check_shape(kernel.context.device(), kernel.shape);
+}
+
+/// Whether explain_kernel_call() would succeed, without the words.
+bool is_sound(const KernelCall& kernel) {
+  const kmb_function_info& info = kernel.function.info();
+  return &kernel.context == &kernel.function.context() &&
+         kernel.arguments_size_bytes == info.param_bytes &&
+         (kernel.arguments != nullptr || info.param_bytes == 0) &&
+         kernel.slice_count <= info.param_count &&
+         (kernel.slices != nullptr || kernel.slice_count == 0) &&
+         fits_device(kernel.context.device().info(), kernel.shape);
+}
+
+Error bad_slice_handle(Call& call, uint64_t index) {
+  Error error = call.take_error();
+  error.message += " (entry " + std::to_string(index) + ")";
+  return error;
+}
+
+/// Entries come in any order, but no parameter comes twice.
+Status check_entry(const KernelCall& kernel, uint64_t index) {
+  const km_launch_slice& entry = kernel.slices[index];
+  if (entry.reserved != 0) {
+    return make_error(KM_ERROR_INVALID_ARGUMENT, "slices[%" PRIu64 "].reserved is not 0", index);
+  }
+  for (uint64_t before = 0; before < index; ++before) {
+    if (kernel.slices[before].parameter != entry.parameter) continue;
+    return make_error(KM_ERROR_INVALID_LAUNCH, "two slices are given for parameter %u",
+                      entry.parameter);
+  }
+  return {};
+}
+
+}  // namespace
+
+LaunchShape shape_of(const km_launch_config& config) {
+  return {{config.grid[0], config.grid[1], config.grid[2]},
+          {config.block[0], config.block[1], config.block[2]},
+          config.shared_bytes};
+}
+
+Status check_kernel_call(const KernelCall& kernel) {
+  if (is_sound(kernel)) [[likely]]
+    return {};
+  return explain_kernel_call(kernel);
+}
+
+void KernelArguments::make_room() {
+  if (kernel_.arguments_size_bytes > kInlineBytes) {
+    many_bytes_ = std::make_unique<std::byte[]>(kernel_.arguments_size_bytes);
+    bytes_ = many_bytes_.get();
+  }
+  if (kernel_.slice_count > kInlineSlices) {
+    many_memories_ = std::make_unique<Memory*[]>(kernel_.slice_count);
+    memories_ = many_memories_.get();
+  }
+  if (kernel_.arguments_size_bytes != 0) {
+    std::memcpy(bytes_, kernel_.arguments, kernel_.arguments_size_bytes);
+  }
+}
+
+/// Puts the address of a slice into the arguments.
+Status KernelArguments::place(Call& call, uint64_t index) {
+  const kmb_function_info& info = kernel_.function.info();
+  const km_launch_slice& entry = kernel_.slices[index];
+  Slice* const slice = call.get(handle_of<km_slice>(entry.slice), "slices[].slice");
+  if (slice == nullptr) [[unlikely]]
+    return bad_slice_handle(call, index);
+  const SliceArgument argument{entry.parameter, entry.offset_bytes, slice};
+  if (!fits_parameter(kernel_.context, info, argument)) [[unlikely]] {
+    KM_TRY(check_slice_argument(kernel_.context, kernel_.function, argument));
+  }
+  KM_TRY(check_entry(kernel_, index));
+  const uint64_t address = slice->address() + entry.offset_bytes;
+  std::memcpy(bytes_ + info.params[entry.parameter].offset_bytes, &address, sizeof address);
+  memories_[index] = &slice->memory();
+  return {};
+}
+
+Result<KernelLaunch> KernelArguments::resolve(Call& call) {
+  KM_TRY(check_kernel_call(kernel_));
+  if (kernel_.slice_count == 0) {
+    return KernelLaunch{
+        kernel_.function, kernel_.shape, kernel_.arguments, kernel_.arguments_size_bytes, {}};
+  }
+  make_room();
+  for (uint64_t i = 0; i < kernel_.slice_count; ++i) KM_TRY(place(call, i));
+  return KernelLaunch{kernel_.function,
+                      kernel_.shape,
+                      bytes_,
+                      kernel_.arguments_size_bytes,
+                      {memories_, kernel_.slice_count}};
+}
+
+}  // namespace km

@@ -1,0 +1,154 @@
+// Entries of graphs, and how their commands are made and run.
+#include "backends/cpu/graph.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "backends/cpu/callback_thread.h"
+#include "backends/cpu/context.h"
+#include "backends/cpu/entries.h"
+#include "backends/cpu/launch.h"
+#include "backends/cpu/stream.h"
+#include "backends/cpu/work.h"
+
+namespace km::cpu {
+namespace {
+
+Status make_command(Command* command, const kmb_graph_node& node, Context* context) {
+  switch (node.kind) {
+    case KM_GRAPH_NODE_KERNEL:
+      return prepare_launch(command, *from(node.function), node.launch, context);
+    case KM_GRAPH_NODE_COPY:
+    case KM_GRAPH_NODE_UPLOAD:
+    case KM_GRAPH_NODE_DOWNLOAD:
+    case KM_GRAPH_NODE_FILL:
+      command->kind = CommandKind::transfer;
+      command->transfer.destination = node.destination;
+      command->transfer.source = node.source;
+      command->transfer.size_bytes = node.size_bytes;
+      command->transfer.value = node.value;
+      command->transfer.value_size_bytes = node.value_size_bytes;
+      return {};
+    case KM_GRAPH_NODE_HOST:
+      if (!start_callback_thread()) return no_callback_thread();
+      command->kind = CommandKind::callback;
+      command->callback = node.callback;
+      command->user_data = node.user_data;
+      return {};
+    default:
+      return {};  // it only joins and forks
+  }
+}
+
+Result<std::shared_ptr<GraphNode>> make_node(const kmb_graph_node& node, Context* context) {
+  auto made = std::make_shared<GraphNode>();
+  KM_TRY(make_command(&made->command, node, context));
+  return made;
+}
+
+/// From here on the node owns its user data.
+void take_user_data(GraphNode* made, const kmb_graph_node& node) {
+  made->release = node.release;
+  made->user_data = node.user_data;
+}
+
+}  // namespace
+
+Command* GraphProgram::step_of(const Command& front) const {
+  if (front.in_turn) return front.step < nodes.size() ? &nodes[front.step]->command : nullptr;
+  const std::vector<GraphPlan::Step>& lane = plan->lane(front.lane);
+  if (front.step >= lane.size()) return nullptr;
+  const GraphPlan::Step& step = lane[front.step];
+  return step.sync != nullptr ? step.sync : &nodes[step.node]->command;
+}
+
+bool GraphProgram::advance(Command* front) const {
+  const size_t count = front->in_turn ? nodes.size() : plan->lane(front->lane).size();
+  return ++front->step < count;
+}
+
+void GraphProgram::look_for_waits() {
+  may_wait = std::any_of(nodes.begin(), nodes.end(), [](const std::shared_ptr<GraphNode>& node) {
+    const Command& command = node->command;
+    return command.kind == CommandKind::callback ||
+           (command.kind == CommandKind::kernel && command.run.unit->may_wait());
+  });
+}
+
+bool GraphProgram::is_worth_forking(uint32_t threads) const {
+  if (may_wait) return true;
+  float ticks = 0;
+  for (uint32_t node : plan->side_nodes()) ticks += estimated_ticks(nodes[node]->command);
+  return threads > 1 && is_worth_a_thread(ticks);
+}
+
+Graph::Graph(Context* context) : context_(context) { context_->retain(); }
+
+Graph::~Graph() {
+  program_.reset();
+  context_->release();
+}
+
+Result<std::unique_ptr<Graph>> Graph::make(Context* context,
+                                           std::span<const kmb_graph_node> nodes) {
+  std::unique_ptr<Graph> graph(new Graph(context));
+  auto program = std::make_shared<GraphProgram>();
+  program->nodes.reserve(nodes.size());
+  for (const kmb_graph_node& node : nodes) {
+    KM_ASSIGN(std::shared_ptr<GraphNode> made, make_node(node, context));
+    program->nodes.push_back(std::move(made));
+  }
+  program->plan = std::make_shared<GraphPlan>(context, nodes);
+  for (size_t i = 0; i < nodes.size(); ++i) take_user_data(program->nodes[i].get(), nodes[i]);
+  program->look_for_waits();
+  graph->program_ = std::move(program);
+  return graph;
+}
+
+Status Graph::update(std::span<const uint32_t> indices, std::span<const kmb_graph_node> nodes) {
+  auto program = std::make_shared<GraphProgram>(*program_);
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    KM_ASSIGN(program->nodes[indices[i]], make_node(nodes[i], context_));
+  }
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    take_user_data(program->nodes[indices[i]].get(), nodes[i]);
+  }
+  program->look_for_waits();
+  program_ = std::move(program);
+  return {};
+}
+
+km_status graph_create(kmb_context* handle, const kmb_graph_node* nodes, uint64_t node_count,
+                       kmb_graph** out_graph, kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    Context* context = from(handle);
+    KM_TRY(context->check());
+    KM_ASSIGN(std::unique_ptr<Graph> graph, Graph::make(context, {nodes, node_count}));
+    *out_graph = to(graph.release());
+    return {};
+  });
+}
+
+void graph_destroy(kmb_graph* graph) { std::unique_ptr<Graph> last(from(graph)); }
+
+km_status graph_update(kmb_graph* graph, const uint32_t* indices, const kmb_graph_node* nodes,
+                       uint64_t count, kmb_error* error) {
+  return guarded(error,
+                 [&]() -> Status { return from(graph)->update({indices, count}, {nodes, count}); });
+}
+
+km_status graph_launch(kmb_graph* graph, kmb_stream* handle, uint64_t* out_ticket,
+                       kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    Stream* stream = from(handle);
+    KM_TRY(stream->context()->check());
+    Command* command = new_command(stream, CommandKind::graph);
+    command->program = from(graph)->program();
+    command->lane = 0;
+    command->step = 0;
+    *out_ticket = stream->submit(command);
+    return {};
+  });
+}
+
+}  // namespace km::cpu

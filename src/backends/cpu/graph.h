@@ -1,0 +1,102 @@
+// Graphs: commands made once, and launched as one command of a stream. Branches that do not depend
+// on each other lie in lanes: the first is the stream of the launch, each other one a stream of its
+// own.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "backend/interface.h"
+#include "backends/cpu/command.h"
+#include "base/result.h"
+
+namespace km::cpu {
+
+class Context;
+class Marker;
+class Stream;
+
+/// One node's command. Nodes live on in programs that are still queued.
+struct GraphNode {
+  Command command;
+  km_release_callback release = nullptr;
+  void* user_data = nullptr;
+  GraphNode() = default;
+  ~GraphNode() {
+    if (release != nullptr) release(user_data);
+  }
+  GraphNode(const GraphNode&) = delete;
+  GraphNode& operator=(const GraphNode&) = delete;
+};
+
+/// What runs in which lane, and where lanes wait for each other.
+class GraphPlan {
+ public:
+  GraphPlan(Context* context, std::span<const kmb_graph_node> nodes);
+  ~GraphPlan();
+  GraphPlan(const GraphPlan&) = delete;
+  GraphPlan& operator=(const GraphPlan&) = delete;
+
+  struct Step {
+    uint32_t node;
+    Command* sync;  // null: the node
+  };
+  const std::vector<Step>& lane(uint32_t index) const { return lanes_[index]; }
+  size_t lane_count() const { return lanes_.size(); }
+  /// The nodes of all lanes but the first.
+  const std::vector<uint32_t>& side_nodes() const { return side_nodes_; }
+  /// Starts the other lanes for the graph command at the front of `main`. False: memory is short,
+  /// nothing was started. Only one launch runs at a time.
+  bool fork(Stream* main, const Command& front);
+
+ private:
+  struct Placement;
+  struct Mark {
+    Marker* marker;
+    uint32_t lane;
+  };
+  void build(std::span<const kmb_graph_node> nodes);
+  Mark& mark_of(const Placement& placement, uint32_t node);
+  void add_sync(uint32_t lane, CommandKind kind, Marker* marker);
+
+  std::vector<std::vector<Step>> lanes_;
+  std::vector<uint32_t> side_nodes_;
+  std::vector<std::unique_ptr<Command>> syncs_;
+  std::vector<Mark> marks_;
+  std::vector<uint32_t> mark_index_;  // by node, while it is built
+  std::vector<Stream*> streams_;      // of the lanes but the first
+  std::vector<Command*> starts_;      // for fork()
+};
+
+/// A plan with the nodes' parameters. Immutable: an update makes another one.
+struct GraphProgram {
+  std::shared_ptr<GraphPlan> plan;
+  std::vector<std::shared_ptr<GraphNode>> nodes;
+  bool may_wait = false;  // a kernel or callback may wait for what another branch does
+
+  void look_for_waits();
+  /// The step that a graph command is at, null: it has none.
+  Command* step_of(const Command& front) const;
+  /// Goes on to the next step; false: there is none.
+  bool advance(Command* front) const;
+  /// Whether other threads are worth their waking.
+  bool is_worth_forking(uint32_t threads) const;
+};
+
+class Graph {
+ public:
+  static Result<std::unique_ptr<Graph>> make(Context* context,
+                                             std::span<const kmb_graph_node> nodes);
+  ~Graph();
+  Status update(std::span<const uint32_t> indices, std::span<const kmb_graph_node> nodes);
+  const std::shared_ptr<const GraphProgram>& program() const { return program_; }
+
+ private:
+  explicit Graph(Context* context);
+  Context* const context_;
+  std::shared_ptr<const GraphProgram> program_;
+};
+
+}  // namespace km::cpu

@@ -1,0 +1,227 @@
+#include "core/graph_exec.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <memory>
+#include <utility>
+
+#include "core/backend_call.h"
+#include "core/callback.h"
+#include "core/graph_work.h"
+
+namespace km {
+namespace {
+
+/// A host node's work behind the pointer that a backend keeps.
+void run_host_node(void* user_data, km_status status) {
+  const GraphWork& work = **static_cast<const SharedWork*>(user_data);
+  const CallbackScope scope;
+  work.callback(work.user_data, status);
+}
+
+void release_host_node(void* user_data) {
+  const std::unique_ptr<SharedWork> last(static_cast<SharedWork*>(user_data));
+}
+
+Error mismatch(const GraphDifference& difference) {
+  const char* why = "has another number of nodes";
+  if (difference.kind == KM_GRAPH_DIFFERENCE_NODE_KIND) why = "is of another kind";
+  if (difference.kind == KM_GRAPH_DIFFERENCE_DEPENDENCIES) why = "has other dependencies";
+  if (difference.kind == KM_GRAPH_DIFFERENCE_CHILD) why = "has a child graph of other topology";
+  if (difference.kind == KM_GRAPH_DIFFERENCE_NODE_COUNT) {
+    return make_error(KM_ERROR_GRAPH_MISMATCH,
+                      "the graph %s than what was instantiated (node %" PRIu64
+                      "); instantiate it instead",
+                      why, difference.node);
+  }
+  return make_error(KM_ERROR_GRAPH_MISMATCH,
+                    "node %" PRIu64 " %s than what was instantiated; instantiate the graph instead",
+                    difference.node, why);
+}
+
+}  // namespace
+
+/// Nodes in the form that backends take. Host nodes' data is given away by release().
+class GraphExec::NativeNodes {
+ public:
+  void add(const FlatNode& node) {
+    const GraphWork& work = *node.work;
+    kmb_graph_node native{};
+    native.kind = work.kind;
+    native.dependencies = node.dependencies.data();
+    native.dependency_count = node.dependencies.size();
+    native.destination = work.destination;
+    native.source = work.source;
+    native.size_bytes = work.size_bytes;
+    native.value = work.value;
+    native.value_size_bytes = work.value_size_bytes;
+    if (work.kind == KM_GRAPH_NODE_KERNEL) {
+      native.function = work.function->native();
+      native.launch = native_launch(work.shape, work.arguments.data(), work.arguments.size());
+    } else if (work.kind == KM_GRAPH_NODE_HOST) {
+      host_.push_back(std::make_unique<SharedWork>(node.work));
+      native.callback = run_host_node;
+      native.user_data = host_.back().get();
+      native.release = release_host_node;
+    } else if (work.size_bytes == 0) {
+      native.kind = KM_GRAPH_NODE_EMPTY;  // a copy of nothing
+    }
+    nodes_.push_back(native);
+  }
+  const kmb_graph_node* data() const { return nodes_.data(); }
+  uint64_t size() const { return nodes_.size(); }
+  /// The backend has taken them.
+  void release() {
+    for (std::unique_ptr<SharedWork>& work : host_) static_cast<void>(work.release());
+  }
+
+ private:
+  std::vector<kmb_graph_node> nodes_;
+  std::vector<std::unique_ptr<SharedWork>> host_;
+};
+
+/// Appends the nodes of a graph that starts after `entry`. Children become part of it, with an
+/// empty node at their end.
+void GraphExec::flatten(const Graph& graph, std::vector<uint32_t> entry, std::vector<FlatNode>* out,
+                        std::vector<uint32_t>* out_exits) {
+  const std::vector<GraphNode> nodes = graph.nodes();
+  std::vector<uint32_t> index_of(nodes.size());
+  std::vector<bool> has_dependents(nodes.size());
+  for (size_t position : topological_order(nodes)) {
+    const GraphNode& node = nodes[position];
+    std::vector<uint32_t> dependencies =
+        node.dependencies.empty() ? entry : std::vector<uint32_t>();
+    for (uint64_t id : node.dependencies) {
+      const auto before =
+          std::lower_bound(nodes.begin(), nodes.end(), id,
+                           [](const GraphNode& one, uint64_t value) { return one.id < value; });
+      const auto index = static_cast<size_t>(before - nodes.begin());
+      dependencies.push_back(index_of[index]);
+      has_dependents[index] = true;
+    }
+    SharedWork work = node.work;
+    if (work->child) {
+      std::vector<uint32_t> exits;
+      flatten(*work->child, dependencies, out, &exits);
+      if (!exits.empty()) dependencies = std::move(exits);
+    }
+    index_of[position] = static_cast<uint32_t>(out->size());
+    out->push_back({std::move(work), std::move(dependencies)});
+  }
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (!has_dependents[i]) out_exits->push_back(index_of[i]);
+  }
+}
+
+std::vector<GraphExec::FlatNode> GraphExec::flatten(const Graph& graph) {
+  std::vector<FlatNode> nodes;
+  std::vector<uint32_t> exits;
+  flatten(graph, {}, &nodes, &exits);
+  return nodes;
+}
+
+Result<Ref<GraphExec>> GraphExec::create(const Graph& graph) {
+  const kmb_backend& backend = graph.backend();
+  if (backend.graph_create == nullptr) {
+    return make_error(KM_ERROR_NOT_SUPPORTED, "device %s has no graphs",
+                      graph.context().device().info().uri);
+  }
+  Ref<GraphExec> exec = Ref<GraphExec>::adopt(new GraphExec(graph, graph.clone()));
+  exec->nodes_ = flatten(*exec->graph_);
+  NativeNodes native;
+  for (const FlatNode& node : exec->nodes_) native.add(node);
+  KM_TRY(call_backend(backend.graph_create, graph.context().native(), native.data(), native.size(),
+                      &exec->native_));
+  native.release();
+  return exec;
+}
+
+/// What a node uses is used until the launches so far are done.
+void GraphExec::retire(const GraphWork& work) {
+  for (const Ref<Memory>& memory : work.memories) uses_.copy_to(memory->uses());
+  if (work.function) uses_.copy_to(work.function->module().uses());
+}
+
+GraphExec::~GraphExec() {
+  for (const FlatNode& node : nodes_) retire(*node.work);
+  if (native_ != nullptr) backend().graph_destroy(native_);
+  if (order_ != nullptr) backend().event_destroy(order_);
+}
+
+Status GraphExec::wait_for_other_stream(Stream& stream) {
+  if (last_stream_->is_idle()) return {};
+  if (order_ == nullptr) {
+    KM_TRY(call_backend(backend().event_create, context().native(),
+                        km_event_flags{KM_EVENT_DISABLE_TIMING}, &order_));
+  }
+  KM_TRY(call_backend(backend().event_record, order_, last_stream_->native()));
+  return call_backend(backend().stream_wait_event, stream.native(), order_);
+}
+
+Status GraphExec::launch(Stream& stream) {
+  KM_TRY(require_same_context(context(), stream.context(), "stream"));
+  const std::lock_guard lock(mutex_);
+  if (stream.is_capturing()) [[unlikely]]
+    return capture_work(stream, child_work(graph_));
+  if (last_stream_.get() != &stream) {
+    if (last_stream_ && last_stream_->native() != stream.native()) {
+      KM_TRY(wait_for_other_stream(stream));
+    }
+    last_stream_ = Ref<Stream>::share(stream);
+  }
+  uint64_t ticket = 0;
+  KM_TRY(call_backend(backend().graph_launch, native_, stream.native(), &ticket));
+  uses_.record(stream, ticket);
+  return {};
+}
+
+GraphDifference GraphExec::compare(const Graph& graph) const {
+  const std::lock_guard lock(mutex_);
+  return compare_graphs(*graph_, graph);
+}
+
+/// `changed` is of the same topology, and nobody changes it any more.
+Status GraphExec::take_over(Ref<Graph> changed) {
+  const GraphDifference difference = compare_graphs(*graph_, *changed);
+  if (difference.kind != KM_GRAPH_DIFFERENCE_NONE) return mismatch(difference);
+  std::vector<FlatNode> nodes = flatten(*changed);
+  std::vector<uint32_t> indices;
+  NativeNodes native;
+  for (uint32_t i = 0; i < nodes.size(); ++i) {
+    if (nodes[i].work == nodes_[i].work) continue;
+    indices.push_back(i);
+    native.add(nodes[i]);
+  }
+  KM_TRY(
+      call_backend(backend().graph_update, native_, indices.data(), native.data(), native.size()));
+  native.release();
+  for (uint32_t i : indices) retire(*nodes_[i].work);
+  nodes_.swap(nodes);
+  graph_ = std::move(changed);
+  return {};
+}
+
+Status GraphExec::update(const Graph& graph) {
+  KM_TRY(require_same_context(context(), graph.context(), "graph"));
+  const std::lock_guard lock(mutex_);
+  return take_over(graph.clone());
+}
+
+Status GraphExec::update_node(const Graph& graph, uint64_t node) {
+  KM_TRY(require_same_context(context(), graph.context(), "graph"));
+  KM_ASSIGN(const GraphNode theirs, graph.node(node));
+  const std::lock_guard lock(mutex_);
+  const Result<GraphNode> ours = graph_->node(node);
+  if (!ours || ours->work->kind != theirs.work->kind) {
+    return mismatch({KM_GRAPH_DIFFERENCE_NODE_KIND, node});
+  }
+  if (!std::is_permutation(ours->dependencies.begin(), ours->dependencies.end(),
+                           theirs.dependencies.begin(), theirs.dependencies.end())) {
+    return mismatch({KM_GRAPH_DIFFERENCE_DEPENDENCIES, node});
+  }
+  Ref<Graph> changed = graph_->clone();
+  KM_TRY(changed->set(node, theirs.work));
+  return take_over(std::move(changed));
+}
+
+}  // namespace km

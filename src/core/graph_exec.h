@@ -1,0 +1,50 @@
+// Graphs that are ready to run.
+#pragma once
+
+#include <mutex>
+#include <vector>
+
+#include "core/graph.h"
+
+namespace km {
+
+class GraphExec final : public ContextChild {
+ public:
+  static Result<Ref<GraphExec>> create(const Graph& graph);
+
+  /// Queues one run, after the runs before in whatever stream.
+  Status launch(Stream& stream);
+  /// Takes over the parameters of a node of this number.
+  Status update_node(const Graph& graph, uint64_t node);
+  /// Takes over all parameters of a graph of the same topology.
+  Status update(const Graph& graph);
+  GraphDifference compare(const Graph& graph) const;
+
+ private:
+  /// A node without children around it.
+  struct FlatNode {
+    SharedWork work;
+    std::vector<uint32_t> dependencies;  // indices of nodes before
+  };
+  class NativeNodes;
+
+  GraphExec(const Graph& graph, Ref<Graph> own)
+      : ContextChild(PartOf{graph}), graph_(std::move(own)) {}
+  ~GraphExec() override;
+  static void flatten(const Graph& graph, std::vector<uint32_t> entry, std::vector<FlatNode>* out,
+                      std::vector<uint32_t>* out_exits);
+  static std::vector<FlatNode> flatten(const Graph& graph);
+  Status take_over(Ref<Graph> changed);
+  Status wait_for_other_stream(Stream& stream);
+  void retire(const GraphWork& work);
+
+  mutable std::mutex mutex_;  // guards what follows
+  Ref<Graph> graph_;          // as it runs; never changed
+  std::vector<FlatNode> nodes_;
+  kmb_graph* native_ = nullptr;
+  UseList uses_;             // the launches
+  Ref<Stream> last_stream_;  // of the last launch
+  kmb_event* order_ = nullptr;
+};
+
+}  // namespace km
