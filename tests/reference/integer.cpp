@@ -172,7 +172,7 @@ Handler find_carry(const Instruction& in) {
 
 Handler find_integer(const Instruction& in) {
   const bool dot_product = in.opcode == Opcode::dp4a || in.opcode == Opcode::dp2a;
-  if (!is_integer(in.type()) || (in.type_count != 1 && !dot_product)) return nullptr;
+  if (!is_plain_integer(in.type()) || (in.type_count != 1 && !dot_product)) return nullptr;
   if (in.has(Modifier::cc)) return find_carry(in);
   switch (in.opcode) {
     case Opcode::addc:

@@ -46,7 +46,7 @@ const Format* format_of(Type type) {
   }
 }
 
-bool is_integer(Type type) {
+bool is_plain_integer(Type type) {
   const ptx::TypeKind kind = ptx::kind_of(type);
   return kind == ptx::TypeKind::unsigned_int || kind == ptx::TypeKind::signed_int;
 }

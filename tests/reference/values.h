@@ -35,7 +35,7 @@ ptx::Type element_of(ptx::Type type);
 bool is_packed(ptx::Type type);
 /// The format of a floating-point type (of an element of packed ones); null for others.
 const Format* format_of(ptx::Type type);
-bool is_integer(ptx::Type type);
+bool is_plain_integer(ptx::Type type);
 /// As ptx::is_signed, and for elements of s16x2.
 bool has_sign(ptx::Type type);
 

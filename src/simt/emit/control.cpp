@@ -27,18 +27,19 @@ void Emitter::emit_steps(uint32_t region, llvm::BasicBlock* packet_end) {
                    mask_variables_.at(plan.steps[step].block));
   };
   for (uint32_t step : plan.clear_at_start) clear(step);
-  if (live_offset_bytes_) {  // until a barrier says otherwise, no lane reaches it
+  const bool starts_masked = entry_masked_[region] && region != 0;
+  if (starts_masked || leads_to_masked(region)) {
     Value* index = b_.CreateZExt(b_.CreateLoad(b_.getInt32Ty(), packet_), b_.getInt64Ty());
     Value* at =
         b_.CreateAdd(b_.CreateAdd(scratch_, i64(*live_offset_bytes_)), b_.CreateMul(index, i64(4)));
     Value* slot = b_.CreateIntToPtr(at, b_.getPtrTy());
-    if (entry_masked_[region] && region != 0) {
+    if (starts_masked) {
       Value* live = b_.CreateLoad(b_.getInt32Ty(), slot);
       auto* start = new_block("live");
       b_.CreateCondBr(b_.CreateICmpNE(live, i32(0)), start, packet_end);
       b_.SetInsertPoint(start);
     }
-    b_.CreateStore(i32(0), slot);
+    b_.CreateStore(i32(0), slot);  // until a barrier says otherwise, no lane reaches it
   }
   if (plan.steps[0].mask == Step::Mask::variable) {
     Value* entry = entry_masked_[region]
@@ -237,10 +238,12 @@ void Emitter::emit_barrier_end(uint32_t index) {
     b_.CreateStore(b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), sum), count), sum);
   }
   save_context(region_, next);
-  Value* at = b_.CreateAdd(scratch_, i64(*live_offset_bytes_));
-  Value* packet = b_.CreateZExt(b_.CreateLoad(b_.getInt32Ty(), packet_), b_.getInt64Ty());
-  at = b_.CreateAdd(at, b_.CreateMul(packet, i64(4)));
-  b_.CreateStore(mask_bits(), b_.CreateIntToPtr(at, b_.getPtrTy()));
+  if (entry_masked_[next]) {
+    Value* at = b_.CreateAdd(scratch_, i64(*live_offset_bytes_));
+    Value* packet = b_.CreateZExt(b_.CreateLoad(b_.getInt32Ty(), packet_), b_.getInt64Ty());
+    at = b_.CreateAdd(at, b_.CreateMul(packet, i64(4)));
+    b_.CreateStore(mask_bits(), b_.CreateIntToPtr(at, b_.getPtrTy()));
+  }
   b_.CreateStore(i32(next), next_region_);
   b_.CreateBr(target_of(step.next.empty() ? kEndOfRegion : step.next[0]));
 }

@@ -23,9 +23,9 @@ Emitter::Emitter(const Plan& plan, llvm::TargetMachine& machine)
 
 Result<Object> Emitter::run(llvm::TargetMachine& machine) {
   plan_values();
+  plan_entry_masks();
   plan_context();
   if (is_split()) plan_split_values();
-  plan_entry_masks();
   create_debug_info();
   create_entry();
   load_record();
@@ -333,7 +333,8 @@ void Emitter::plan_context() {
     place->regions.merge(std::set<size_t>(regions[key]));
     slot.offset_bytes = place->offset_bytes;
   }
-  if (plan_.regions.list.size() > 1) live_offset_bytes_ = reserve(4 * plan_.packets);
+  const auto some = std::find(entry_masked_.begin() + 1, entry_masked_.end(), 1);
+  if (some != entry_masked_.end()) live_offset_bytes_ = reserve(4 * plan_.packets);
   local_offset_bytes_ = (context_bytes_ + 63) / 64 * 64;
   const uint64_t stride = plan_.layout->local_stride_bytes();
   const uint64_t packets = plan_.mode == Mode::run_to_completion ? plan_.packets : 1;
@@ -369,6 +370,15 @@ void Emitter::plan_entry_masks() {
       }
     }
   }
+}
+
+/// Whether a barrier at the end of the region is one that not all lanes need come to.
+bool Emitter::leads_to_masked(uint32_t region) const {
+  const auto& steps = plan_.linear[region].steps;
+  return std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
+    const bool barrier = plan_.split && kernel_.blocks[step.block].end == End::barrier;
+    return barrier && entry_masked_[plan_.regions.after_barrier[step.block]] != 0;
+  });
 }
 
 void Emitter::load_context(uint32_t region) {

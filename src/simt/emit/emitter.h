@@ -72,6 +72,7 @@ class Emitter {
   void commit_context(uint32_t region);
   void plan_context();
   void plan_entry_masks();
+  bool leads_to_masked(uint32_t region) const;
   void emit_meta();
   void create_debug_info();
   void set_location(const ptx::Instruction* instruction);
@@ -223,6 +224,7 @@ class Emitter {
     bool is_volatile = false;
     bool invariant = false;
   };
+  void prefetch_next(const Address& address, const Access& access);
   Value* load_whole(const Address& address);
   void store_whole(const Address& address, Value* content);
   std::vector<Value*> load_parts(const Address& address, const Access& access);
