@@ -118,7 +118,7 @@ Handler find_convert(const Instruction& in) {
   if (in.opcode != Opcode::cvt || in.has(Modifier::rs) || in.type_count < 2) return nullptr;
   const Type to = in.type(0), from = in.type(1);
   if (in.has(Modifier::pack)) return pack_integers;
-  if (is_plain_integer(to) && is_scalar_integer(from)) return integer_to_integer;
+  if (is_plain_integer(to) && is_plain_integer(from)) return integer_to_integer;
   const Format *to_format = format_of(to), *from_format = format_of(from);
   if (is_packed(to)) {
     if (to_format == nullptr || from_format == nullptr) return nullptr;
