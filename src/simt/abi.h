@@ -8,6 +8,7 @@
 namespace km::simt {
 
 constexpr uint32_t kWarpLanes = 32;
+constexpr uint32_t kMaxBlockThreads = 1024;
 /// The barrier that barrier.cluster waits at, behind those with numbers.
 constexpr uint32_t kClusterBarrier = 16;
 

@@ -22,6 +22,11 @@ bool has_barrier(const Kernel& kernel) {
                      [](const Block& block) { return block.end == End::barrier; });
 }
 
+uint64_t most_threads(const Variant& variant) {
+  const auto& block = variant.block;
+  return block[0] == 0 ? kMaxBlockThreads : uint64_t{block[0]} * block[1] * block[2];
+}
+
 /// What a Plan points to.
 struct Analyses {
   Kernel parted;  // mode c
@@ -66,10 +71,9 @@ bool choose_plan(const AnalysedKernel& analysed, Plan& plan, Analyses& own) {
   Shapes& shapes = own.shapes;
   const Kernel& kernel = analysed.kernel;
   if (kernel.irreducible != nullptr || plan.variant.least_mode == Mode::split_warps) return false;
-  const auto& block = plan.variant.block;
-  const uint64_t threads = uint64_t{block[0]} * block[1] * block[2];
+  const uint64_t threads = most_threads(plan.variant);
   ShapeOptions options = options_for(analysed, plan.variant);
-  options.lanes = choose_lanes(kernel, block);
+  options.lanes = choose_lanes(kernel, plan.variant.block);
   shapes = analyse_shapes(kernel, options);
   Classification& classification = own.classification;
   classification = classify(kernel, shapes);
@@ -135,11 +139,14 @@ Result<Object> compile(const Program& program, uint32_t kernel, const Variant& v
   if (kernel >= impl.kernels().size()) {
     return make_error(KM_ERROR_INVALID_ARGUMENT, "kernel %u of %zu", kernel, impl.kernels().size());
   }
-  const uint64_t threads = uint64_t{variant.block[0]} * variant.block[1] * variant.block[2];
-  if (threads == 0 || threads > 1024) {
+  const auto& block = variant.block;
+  const uint64_t threads = uint64_t{block[0]} * block[1] * block[2];
+  const bool any = block[0] == 0 && block[1] == block[2] && block[1] <= 1;
+  if (!any && (threads == 0 || threads > kMaxBlockThreads)) {
     return make_error(KM_ERROR_INVALID_ARGUMENT,
-                      "a variant is made for one block size of 1 to 1024 threads, not %ux%ux%u",
-                      variant.block[0], variant.block[1], variant.block[2]);
+                      "a variant is made for any block size or for one of 1 to %u threads, not for "
+                      "%ux%ux%u",
+                      kMaxBlockThreads, block[0], block[1], block[2]);
   }
   return run_guarded([&] { return compile_variant(impl, kernel, variant); });
 }

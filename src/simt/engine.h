@@ -75,7 +75,9 @@ struct KernelInfo {
 
 /// What a piece of code may assume. Two launches with equal variants can share code.
 struct Variant {
-  std::array<uint32_t, 3> block{};  // 0: any block size, read from the launch record
+  /// 0 in x: any size, read from the launch record; of one dimension (y and z are 1) or of any
+  /// (they are 0 too).
+  std::array<uint32_t, 3> block{};
   /// Code made with it takes for granted that 32-bit index expressions do not wrap in this launch,
   /// which Code::precheck() proves from grid, block and arguments before the launch.
   bool assume_no_wrap = true;

@@ -56,6 +56,22 @@ static void launch_kernel_with_slices(void** state) {
   OK(km_function_destroy(function));
 }
 
+/* More block sizes than get code of their own. */
+static void launch_in_many_block_sizes(void** state) {
+  fixture* f = *state;
+  km_function function = load_kernel(f, "fill_index");
+  km_slice out = new_slice(f, kCount);
+  const uint32_t sizes[] = {1, 7, 32, 33, 64, 96, 100, 128, 200, 255, 256, 384, 512, 777, 1024};
+  for (uint32_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
+    const fill_index_arguments arguments = {address_of(out), 1000 * i, kCount};
+    const uint32_t blocks = (kCount + sizes[i] - 1) / sizes[i];
+    OK(launch(f, function, blocks, sizes[i], &arguments, sizeof arguments));
+    expect_indices(f, out, 0, 1000 * i, kCount);
+  }
+  OK(km_slice_destroy(out));
+  OK(km_function_destroy(function));
+}
+
 static void launch_builder(void** state) {
   fixture* f = *state;
   km_function function = load_kernel(f, "fill_index");
@@ -206,6 +222,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(launch_kernel_with_raw_address),
       cmocka_unit_test(launch_kernel_with_slices),
+      cmocka_unit_test(launch_in_many_block_sizes),
       cmocka_unit_test(launch_builder),
       cmocka_unit_test(builder_checks_each_argument),
       cmocka_unit_test(argument_buffers_are_checked),

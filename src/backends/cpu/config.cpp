@@ -63,6 +63,8 @@ Status load_config() {
   KM_TRY(load_capability(&config));
   KM_TRY(load_memory_mode(&config));
   KM_TRY(load_mode(&config));
+  KM_ASSIGN(uint64_t shapes, env_integer(EnvVar::KM_CPU_SHAPES, 0, 1000, config.shapes));
+  config.shapes = static_cast<uint32_t>(shapes);
   KM_ASSIGN(config.isa, simt::select_isa());
   config.devices = static_cast<uint32_t>(devices);
   config.threads = static_cast<uint32_t>(threads < devices ? devices : threads);

@@ -15,6 +15,7 @@ struct Config {
   bool deterministic = false;
   bool checked = false;                                   // KM_CPU_MEMORY
   simt::Mode least_mode = simt::Mode::run_to_completion;  // KM_CPU_MODE
+  uint32_t shapes = 6;                                    // KM_CPU_SHAPES
   uint64_t kernel_timeout_ms = 0;                         // 0: no limit
   uint32_t capability_major = 9, capability_minor = 0;
   simt::Isa isa = simt::Isa::x86_64_v2;

@@ -11,9 +11,6 @@
 namespace km::cpu {
 namespace {
 
-/// So many block shapes get code of their own; further ones share code for any shape.
-constexpr size_t kMaxShapes = 6;
-
 uint64_t default_dynamic_bytes(const simt::KernelInfo& kernel) {
   return kSharedBytes - std::min(kernel.shared_static_bytes, kSharedBytes);
 }
@@ -137,8 +134,9 @@ Result<const KernelCode*> Function::code_for(const simt::LaunchRecord& record) c
   const KernelCode* latest = latest_.load(std::memory_order_acquire);
   auto fits = [&record](const KernelCode& code) {
     const std::array<uint32_t, 3>& block = code.variant().block;
-    return block[0] == record.block[0] && block[1] == record.block[1] &&
-           block[2] == record.block[2];
+    return (block[0] == record.block[0] || block[0] == 0) &&
+           (block[1] == record.block[1] || block[1] == 0) &&
+           (block[2] == record.block[2] || block[2] == 0);
   };
   if (latest == nullptr || !fits(*latest) || !latest->variant().assume_no_wrap) {
     KM_ASSIGN(latest, find_or_compile(variant_for(record.block, true)));
@@ -163,8 +161,9 @@ Result<const KernelCode*> Function::find_or_compile(const simt::Variant& wanted)
       if (code->variant() == variant) return code.get();
       shapes += code->variant().assume_no_wrap == variant.assume_no_wrap;
     }
-    if (shapes < kMaxShapes) break;
-    variant.block = {0, 0, 0};
+    if (shapes < config().shapes) break;
+    const bool one_row = variant.block[1] == 1 && variant.block[2] == 1;
+    variant.block = one_row ? std::array<uint32_t, 3>{0, 1, 1} : std::array<uint32_t, 3>{};
   }
   KM_ASSIGN(simt::Object object, simt::compile(module_->program(), index_, variant));
   KM_ASSIGN(std::unique_ptr<simt::Code> code, simt::Code::load(object));

@@ -9,8 +9,7 @@ extern "C" {
 extern const char km_cpu_guarded_begin[], km_cpu_guarded_end[];
 using km_cpu_move = void(void* destination, const void* source, uint64_t size_bytes);
 km_cpu_move km_cpu_copy_sse, km_cpu_copy_avx, km_cpu_stream_sse, km_cpu_stream_avx,
-    km_cpu_copy_down_sse, km_cpu_copy_down_avx, km_cpu_fill_sse, km_cpu_fill_avx,
-    km_cpu_fill_large;
+    km_cpu_copy_down_sse, km_cpu_copy_down_avx, km_cpu_fill_sse, km_cpu_fill_avx, km_cpu_fill_large;
 uint64_t km_cpu_guarded_length(const char* text, uint64_t limit);
 }
 

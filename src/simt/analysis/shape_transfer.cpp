@@ -285,12 +285,13 @@ Shape ShapeTransfer::lane_offsets(const Offsets& offsets, uint8_t align, int64_t
 Shape ShapeTransfer::thread_index(unsigned dimension) {
   const auto& block = shapes_.options.block;
   const uint32_t lanes = shapes_.options.lanes;
-  if (block[0] == 0) return Shape::varying();
-  const uint64_t row = block[0], plane = row * block[1];
+  if (block[dimension] == 1) return Shape::of_constant(0);
+  if (block[1] == 0) return Shape::varying();
+  // Of an unknown number of threads in one dimension, the most there can be.
+  const uint64_t row = block[0] == 0 ? kMaxBlockThreads : block[0], plane = row * block[1];
   const uint64_t threads = plane * block[2];
   const auto lane_bits = static_cast<uint8_t>(std::countr_zero(lanes));
   const int64_t last = block[dimension] - 1;
-  if (block[dimension] == 1) return Shape::of_constant(0);
   Offsets offsets{};
   if (dimension == 0 && (row % lanes == 0 || row == threads)) {
     for (uint32_t l = 0; l < lanes; ++l) offsets[l] = l;
@@ -321,7 +322,8 @@ Shape ShapeTransfer::special(const Operand& operand) {
       return c < 3 ? thread_index(c) : Shape::of_constant(0);
     case Special::ntid:
       if (c >= 3) return Shape::of_constant(0);
-      return block[0] ? Shape::of_constant(block[c]) : Shape::bounded_uniform(true, 1, 1024);
+      return block[c] ? Shape::of_constant(block[c])
+                      : Shape::bounded_uniform(true, 1, kMaxBlockThreads);
     case Special::ctaid:
       return Shape::bounded_uniform(true, 0, c == 0 ? int_max : 65535);
     case Special::nctaid:

@@ -236,7 +236,8 @@ void Emitter::emit_region(uint32_t region, llvm::BasicBlock* done) {
   }
   Value* next = b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), packet_), i32(1));
   b_.CreateStore(next, packet_);
-  b_.CreateCondBr(b_.CreateICmpULT(next, i32(plan_.packets)), loop, done);
+  Value* threads = b_.CreateAdd(block_threads(), i32(lanes_ - 1));
+  b_.CreateCondBr(b_.CreateICmpULT(next, b_.CreateUDiv(threads, i32(lanes_))), loop, done);
 }
 
 void Emitter::begin_packet(uint32_t region, Value* index) {
@@ -257,11 +258,9 @@ void Emitter::begin_packet(uint32_t region, Value* index) {
       keeps ? b_.CreateMul(wide, i64(plan_.layout->local_stride_bytes() * lanes_)) : i64(0);
   local_base_ = b_.CreateAdd(b_.CreateAdd(scratch_, i64(local_offset_bytes_)), own);
   if (entry_masked_[region]) {
-    const auto& block = plan_.variant.block;
-    const uint64_t threads = uint64_t{block[0]} * block[1] * block[2];
     if (region == 0) {
       Value* threads_here = b_.CreateAdd(splat(first), lane_numbers());
-      store_mask(entry_mask_, b_.CreateICmpULT(threads_here, splat(i32(threads))));
+      store_mask(entry_mask_, b_.CreateICmpULT(threads_here, splat(block_threads())));
     } else {
       Value* at = b_.CreateAdd(b_.CreateAdd(scratch_, i64(*live_offset_bytes_)),
                                b_.CreateMul(wide, i64(4)));
@@ -357,7 +356,7 @@ void Emitter::plan_entry_masks() {
   const auto& block = plan_.variant.block;
   const uint64_t threads = uint64_t{block[0]} * block[1] * block[2];
   entry_masked_.assign(plan_.regions.list.size(), 0);
-  entry_masked_[0] = threads % lanes_ != 0;
+  entry_masked_[0] = block[0] == 0 || threads % lanes_ != 0;
   for (bool changed = plan_.split; changed;) {
     changed = false;
     for (uint32_t r = 0; r < plan_.regions.list.size(); ++r) {

@@ -46,7 +46,7 @@ struct Plan {
   Mode mode = Mode::run_to_completion;
   bool waits = false;  // modes a and b: there are waiting loops
   uint32_t lanes = kWarpLanes;
-  uint32_t packets = 1;  // of a block
+  uint32_t packets = 1;  // of a block, at most
   bool split = false;    // barriers part regions
   Regions regions;
   std::vector<LinearPlan> linear;  // by region
@@ -186,7 +186,10 @@ class Emitter {
   Value* special_register(const ptx::Operand& operand, bool as_vector);
   Value* lane_register(ptx::SpecialRegister special, bool as_vector);
   Value* time_register(ptx::SpecialRegister special);
+  Value* block_size(unsigned dimension);
+  Value* block_threads();
   Value* thread_index(unsigned dimension, bool as_vector);
+  Value* any_thread_index(unsigned dimension, bool as_vector);
   Value* parameter_address(const ptx::Operand& operand);
   Value* symbol_address(const ptx::Operand& operand, bool as_vector);
   Value* is_shared_address(Value* address);

@@ -70,9 +70,10 @@ class Bounds {
   Interval special(const Operand& operand) {
     using Special = ptx::SpecialRegister;
     const unsigned c = operand.component;
-    const int64_t block = plan_.variant.block[c];
-    if (operand.special == Special::ntid) return {constant(block), constant(block)};
-    if (operand.special == Special::tid) return {constant(0), constant(block - 1)};
+    const int64_t known = plan_.variant.block[c];
+    llvm::Value* block = known != 0 ? constant(known) : word(offsetof(LaunchRecord, block) + 4 * c);
+    if (operand.special == Special::ntid) return {block, block};
+    if (operand.special == Special::tid) return {constant(0), b_.CreateSub(block, constant(1))};
     auto* count = word(offsetof(LaunchRecord, grid) + 4 * c);
     if (operand.special == Special::nctaid) return {count, count};
     return {constant(0), b_.CreateSub(count, constant(1))};

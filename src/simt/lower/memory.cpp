@@ -224,12 +224,6 @@ void Emitter::prefetch_next(const Address& address, const Access& access) {
   const std::optional<int64_t> elements = wide_span(address, access);
   if (!elements) return;
   auto *last = variable(b_.getInt64Ty(), "last"), *ahead = variable(b_.getInt64Ty(), "ahead");
-  {
-    llvm::IRBuilder<>::InsertPointGuard guard(b_);
-    b_.SetInsertPoint(alloca_point_);
-    b_.CreateStore(i64(0), last);
-    b_.CreateStore(i64(0), ahead);
-  }
   Value* first = b_.CreateICmpEQ(b_.CreateLoad(b_.getInt32Ty(), packet_), i32(0));
   Value* before = b_.CreateLoad(b_.getInt64Ty(), last);
   Value* distance = b_.CreateSelect(first, b_.CreateSub(address.base, before),

@@ -19,11 +19,23 @@ constexpr uint64_t kSharedWindowBytes = uint64_t{1} << 31;  // above its base
 }  // namespace
 
 /// %tid of lane 0, or of every lane, from the packet's first linear thread.
+llvm::Value* Emitter::block_size(unsigned dimension) {
+  const uint32_t known = plan_.variant.block[dimension];
+  if (known != 0) return i32(known);
+  return load_field(record_, offsetof(LaunchRecord, block) + 4 * dimension, b_.getInt32Ty(), true);
+}
+
+llvm::Value* Emitter::block_threads() {
+  return b_.CreateMul(b_.CreateMul(block_size(0), block_size(1)), block_size(2));
+}
+
 llvm::Value* Emitter::thread_index(unsigned dimension, bool as_vector) {
   const auto& block = plan_.variant.block;
   if (block[dimension] == 1) return i32(0);
+  if (block[1] == 0) return any_thread_index(dimension, as_vector);
   Value* thread = b_.CreateLoad(b_.getInt32Ty(), first_thread_);
   if (as_vector) thread = b_.CreateAdd(splat(thread), lane_numbers());
+  if (block[1] * block[2] == 1) return thread;
   auto constant = [&](uint64_t value) { return as_vector ? splat(i32(value)) : i32(value); };
   const uint64_t below = dimension == 0   ? 1
                          : dimension == 1 ? block[0]
@@ -34,6 +46,21 @@ llvm::Value* Emitter::thread_index(unsigned dimension, bool as_vector) {
     thread = b_.CreateURem(thread, constant(block[dimension]));
   }
   return thread;
+}
+
+/// In blocks of any shape. Divisions of vectors are slow: mostly there is one dimension.
+llvm::Value* Emitter::any_thread_index(unsigned dimension, bool as_vector) {
+  Value* thread = b_.CreateLoad(b_.getInt32Ty(), first_thread_);
+  if (as_vector) thread = b_.CreateAdd(splat(thread), lane_numbers());
+  auto of_all = [&](Value* scalar) { return as_vector ? splat(scalar) : scalar; };
+  Value* one_row = b_.CreateICmpEQ(b_.CreateMul(block_size(1), block_size(2)), i32(1));
+  auto linear = [&]() -> std::vector<Value*> { return {dimension == 0 ? thread : of_all(i32(0))}; };
+  auto divided = [&]() -> std::vector<Value*> {
+    Value* index = thread;
+    for (unsigned d = 0; d < dimension; ++d) index = b_.CreateUDiv(index, of_all(block_size(d)));
+    return {dimension == 2 ? index : b_.CreateURem(index, of_all(block_size(dimension)))};
+  };
+  return choose(one_row, linear, divided)[0];
 }
 
 /// %laneid and the lane masks.
@@ -77,8 +104,6 @@ llvm::Value* Emitter::time_register(ptx::SpecialRegister special) {
 llvm::Value* Emitter::special_register(const Operand& operand, bool as_vector) {
   using Special = ptx::SpecialRegister;
   const unsigned c = operand.component;
-  const auto& block = plan_.variant.block;
-  const uint64_t threads = uint64_t{block[0]} * block[1] * block[2];
   if (operand.special == Special::laneid ||
       (operand.special >= Special::lanemask_eq && operand.special <= Special::lanemask_gt)) {
     return lane_register(operand.special, as_vector);
@@ -90,7 +115,7 @@ llvm::Value* Emitter::special_register(const Operand& operand, bool as_vector) {
     case Special::tid:
       return c < 3 ? thread_index(c, as_vector) : i32(0);
     case Special::ntid:
-      return i32(c < 3 ? block[c] : 0);
+      return c < 3 ? block_size(c) : i32(0);
     case Special::ctaid:
     case Special::clusterid:
       return c < 3 ? b_.CreateLoad(b_.getInt32Ty(), ctaid_[c]) : i32(0);
@@ -101,7 +126,7 @@ llvm::Value* Emitter::special_register(const Operand& operand, bool as_vector) {
     case Special::warpid:
       return b_.CreateLShr(b_.CreateLoad(b_.getInt32Ty(), first_thread_), i32(5));
     case Special::nwarpid:
-      return i32((threads + 31) / 32);
+      return b_.CreateLShr(b_.CreateAdd(block_threads(), i32(kWarpLanes - 1)), i32(5));
     case Special::clock:
     case Special::clock64:
     case Special::clock_hi:
@@ -360,8 +385,6 @@ void Emitter::lower_assert(const Inst& inst) {
 void Emitter::lower_barrier_call(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const bool reduces = ptx.has(Modifier::red);
-  const auto& block = plan_.variant.block;
-  const uint64_t threads = uint64_t{block[0]} * block[1] * block[2];
   Value* count = nullptr;
   if (reduces) {
     const Operand& predicate = ptx.operands[ptx.operand_count - 1];
@@ -379,7 +402,7 @@ void Emitter::lower_barrier_call(const Inst& inst) {
     if (last > first + 1)
       expected = operand(inst, ptx.operands[first + 1], Type::u32, false, false);
     Value* start = b_.CreateLoad(b_.getInt32Ty(), first_thread_);
-    Value* left = b_.CreateSub(i32(threads), start);
+    Value* left = b_.CreateSub(block_threads(), start);
     Value* here = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, left, i32(kWarpLanes));
     auto* word = b_.getInt32Ty();
     if (reduces) {
