@@ -6,6 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . scripts/duration.sh
 
 preset=$1
+export KM_CACHE_DIR=${KM_CACHE_DIR:-off}  # what is tested is made anew
 targets=()
 select=()
 wrap=()

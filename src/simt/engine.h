@@ -102,6 +102,9 @@ class Program {
 /// Machine code of one kernel variant as a relocatable object without undefined symbols.
 using Object = std::vector<uint8_t>;
 
+/// KM_DUMP asks for stages of compilation, so that it must take place.
+bool dumps_stages();
+
 /// Slow (milliseconds) and hungry for stack (run it on a thread with 64 MiB). Thread-safe.
 Result<Object> compile(const Program& program, uint32_t kernel, const Variant& variant);
 

@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "base/env.h"
 #include "tools/clock.h"
 #include "tools/commands.h"
 #include "tools/corpus.h"
@@ -193,6 +194,7 @@ Status CorpusCommand::examine_all(const std::vector<std::string>& paths,
 }
 
 int CorpusCommand::run() {
+  set_default_env(EnvVar::KM_CACHE_DIR, "off");  // times are those of the compiler
   if (one_) return examine_one();
   const Result<std::vector<std::string>> paths = find_files();
   if (!paths) return report(paths.error());

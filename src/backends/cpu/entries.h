@@ -56,6 +56,9 @@ km_status guarded(kmb_error* out_error, Body&& body) {
 /// The table itself.
 const kmb_backend& backend_table();
 
+/// Of the library and this plugin.
+const char* build_id();
+
 km_status backend_initialize(const kmb_host*, kmb_error*);
 km_status device_count(uint32_t*, kmb_error*);
 km_status device_open(uint32_t, kmb_device**, kmb_error*);

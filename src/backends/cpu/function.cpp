@@ -6,7 +6,7 @@
 #include "backends/cpu/device.h"
 #include "backends/cpu/entries.h"
 #include "backends/cpu/module.h"
-#include "base/log.h"
+#include "backends/cpu/object_cache.h"
 
 namespace km::cpu {
 namespace {
@@ -165,10 +165,8 @@ Result<const KernelCode*> Function::find_or_compile(const simt::Variant& wanted)
     const bool one_row = variant.block[1] == 1 && variant.block[2] == 1;
     variant.block = one_row ? std::array<uint32_t, 3>{0, 1, 1} : std::array<uint32_t, 3>{};
   }
-  KM_ASSIGN(simt::Object object, simt::compile(module_->program(), index_, variant));
-  KM_ASSIGN(std::unique_ptr<simt::Code> code, simt::Code::load(object));
-  log(LogLevel::kDebug, "cpu", "kernel '%s' for blocks of %ux%ux%u: %zu bytes of object code",
-      kernel().name.c_str(), variant.block[0], variant.block[1], variant.block[2], object.size());
+  KM_ASSIGN(std::unique_ptr<simt::Code> code,
+            find_or_make_code(module_->program(), index_, variant, module_->ptx_hash()));
   codes_.push_back(std::make_unique<KernelCode>(this, variant, std::move(code)));
   return codes_.back().get();
 }

@@ -18,6 +18,7 @@ Result<std::unique_ptr<Module>> Module::load(Context* context, std::string_view 
   context->retain();
   std::unique_ptr<Module> module(new Module(context, name));
   module->program_ = std::move(program);
+  module->ptx_hash_ = hash128(ptx);
   KM_TRY(module->place_variables());
   for (uint32_t i = 0; i < module->program_->kernels().size(); ++i) {
     module->functions_.push_back(std::make_unique<Function>(module.get(), i));

@@ -11,6 +11,7 @@
 #include "backend/interface.h"
 #include "backends/cpu/code_unit.h"
 #include "backends/cpu/heap.h"
+#include "base/hash.h"
 #include "simt/engine.h"
 
 namespace km::cpu {
@@ -77,6 +78,8 @@ class Module {
   Module& operator=(const Module&) = delete;
 
   const std::string& name() const { return name_; }
+  /// Of the text that it was loaded from.
+  const Hash128& ptx_hash() const { return ptx_hash_; }
   const simt::Program& program() const { return *program_; }
   const uint64_t* variable_addresses() const { return addresses_.data(); }
   std::vector<std::unique_ptr<Function>>& functions() { return functions_; }
@@ -90,6 +93,7 @@ class Module {
 
   Context* const context_;
   const std::string name_;
+  Hash128 ptx_hash_;
   std::shared_ptr<const simt::Program> program_;
   Heap::Block block_;                // all variables
   std::vector<uint64_t> addresses_;  // by index of the variable

@@ -97,6 +97,8 @@ km_status report(const Error& error, kmb_error* out_error) {
 
 const kmb_backend& backend_table() { return kTable; }
 
+const char* build_id() { return kTable.build_id; }
+
 km_status backend_initialize(const kmb_host* host, kmb_error* error) {
   return guarded(error, [&]() -> Status {
     if (host != nullptr && host->log != nullptr) set_log_sink(host->log);

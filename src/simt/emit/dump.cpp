@@ -4,8 +4,14 @@
 #include <string>
 
 #include "base/env.h"
+#include "simt/engine.h"
 
 namespace km::simt {
+
+bool dumps_stages() {
+  static const bool any = env(EnvVar::KM_DUMP).has_value();
+  return any;
+}
 
 bool dump_enabled(std::string_view stage) {
   static const std::string stages = "," + env(EnvVar::KM_DUMP).value_or("") + ",";

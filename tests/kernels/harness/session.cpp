@@ -258,6 +258,7 @@ Session& session() {
   // A fault sticks to its context: the tests after it get a new one. Buffers of the failed test may
   // still refer to the old one.
   static std::vector<std::unique_ptr<Session>> sessions;
+  if (sessions.empty()) setenv("KM_CACHE_DIR", "off", 0);  // what is tested is made anew
   if (sessions.empty() || !sessions.back()->is_usable()) {
     sessions.push_back(std::make_unique<Session>());
   }

@@ -1,0 +1,257 @@
+#include "base/disk_cache.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <memory>
+
+#include "base/env.h"
+#include "base/hash.h"
+#include "base/log.h"
+
+namespace km {
+namespace {
+
+constexpr uint64_t kDefaultMebibytes = 512;
+constexpr time_t kStaleSeconds = 3600;  // for a temporary file
+constexpr char kTemporary[] = "new-";
+
+/// In front of each file: then the key and the content follow.
+struct Header {
+  char magic[8] = {'K', 'M', 'C', 'A', 'C', 'H', 'E', '1'};
+  uint64_t key_bytes = 0, content_bytes = 0;
+  Hash128 hash;  // of what follows
+};
+
+class File {
+ public:
+  explicit File(int descriptor) : descriptor_(descriptor) {}
+  ~File() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  explicit operator bool() const { return descriptor_ >= 0; }
+  int get() const { return descriptor_; }
+
+  bool read_all(void* to, uint64_t size_bytes) const {
+    auto* at = static_cast<char*>(to);
+    while (size_bytes != 0) {
+      const ssize_t count = read(descriptor_, at, size_bytes);
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) return false;
+      at += count;
+      size_bytes -= static_cast<uint64_t>(count);
+    }
+    return true;
+  }
+  bool write_all(const void* from, uint64_t size_bytes) const {
+    const auto* at = static_cast<const char*>(from);
+    while (size_bytes != 0) {
+      const ssize_t count = ::write(descriptor_, at, size_bytes);
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) return false;
+      at += count;
+      size_bytes -= static_cast<uint64_t>(count);
+    }
+    return true;
+  }
+
+ private:
+  int descriptor_;
+};
+
+/// Nobody else can have put anything there.
+bool is_own(const struct stat& about) {
+  return about.st_uid == geteuid() && (about.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+Error folder_error(const std::string& folder, const char* why) {
+  return make_error(KM_ERROR_IO, "cache folder '%s' %s; KM_CACHE_DIR names another, or off",
+                    folder.c_str(), why);
+}
+
+/// The folder and those above it; existing ones are left as they are.
+void make_folders(const std::string& path) {
+  for (size_t end = path.find('/', 1); end != std::string::npos; end = path.find('/', end + 1)) {
+    mkdir(path.substr(0, end).c_str(), 0700);
+  }
+  mkdir(path.c_str(), 0700);
+}
+
+std::string default_folder() {
+  if (auto folder = foreign_env("XDG_CACHE_HOME"); folder && folder->starts_with('/')) {
+    return *folder + "/kernelmill";
+  }
+  auto home = foreign_env("HOME");
+  return home && home->starts_with('/') ? *home + "/.cache/kernelmill" : "";
+}
+
+DiskCache* open_instance() {
+  if (getauxval(AT_SECURE) != 0) return nullptr;
+  const std::optional<std::string> named = env(EnvVar::KM_CACHE_DIR);
+  if (named == "off") return nullptr;
+  const std::string folder = named ? *named : default_folder();
+  if (folder.empty()) return nullptr;
+  const auto mebibytes = env_integer(EnvVar::KM_CACHE_MIB, 1, uint64_t{1} << 40, kDefaultMebibytes);
+  if (!mebibytes) {
+    log(LogLevel::kWarn, "cache", "no code cache: %s", mebibytes.error().message.c_str());
+    return nullptr;
+  }
+  auto cache = DiskCache::open(folder, *mebibytes << 20);
+  if (cache) return *cache;
+  const LogLevel level = named ? LogLevel::kWarn : LogLevel::kInfo;  // nobody asked for the default
+  log(level, "cache", "no code cache: %s", cache.error().message.c_str());
+  return nullptr;
+}
+
+std::string name_of(std::string_view key) { return hash128(key).text(); }
+
+/// Whether name_of() could have given it: files of others are left alone.
+bool is_name(std::string_view name) {
+  return name.size() == 32 && name.find_first_not_of("0123456789abcdef") == name.npos;
+}
+
+struct Entry {
+  std::string name;
+  uint64_t size_bytes = 0;
+  time_t used = 0;
+};
+
+}  // namespace
+
+DiskCache* DiskCache::instance() {
+  static DiskCache* const cache = open_instance();
+  return cache;
+}
+
+Result<DiskCache*> DiskCache::open(const std::string& folder, uint64_t limit_bytes) {
+  if (!folder.starts_with('/')) return folder_error(folder, "is not an absolute path");
+  make_folders(folder);
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return folder_error(folder, "cannot be opened or made");
+  std::unique_ptr<DiskCache> cache(new DiskCache(descriptor, limit_bytes));
+  struct stat about{};
+  if (fstat(descriptor, &about) != 0 || !is_own(about)) {
+    return folder_error(folder, "is not this user's, or others can write to it");
+  }
+  return cache.release();
+}
+
+DiskCache::~DiskCache() { close(folder_); }
+
+std::optional<std::vector<uint8_t>> DiskCache::find(std::string_view key) const {
+  const std::string name = name_of(key);
+  const File file(openat(folder_, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  if (!file) return std::nullopt;
+  struct stat about{};
+  Header header;
+  const Header expected;
+  bool fits = fstat(file.get(), &about) == 0 && S_ISREG(about.st_mode) && is_own(about) &&
+              file.read_all(&header, sizeof header) &&
+              std::memcmp(header.magic, expected.magic, sizeof header.magic) == 0 &&
+              header.key_bytes == key.size() &&
+              header.content_bytes <= static_cast<uint64_t>(about.st_size) &&
+              sizeof header + header.key_bytes + header.content_bytes ==
+                  static_cast<uint64_t>(about.st_size);
+  std::vector<uint8_t> content;
+  if (fits) {
+    content.resize(header.key_bytes + header.content_bytes);
+    fits = file.read_all(content.data(), content.size()) &&
+           hash128(content.data(), content.size()) == header.hash &&
+           std::equal(key.begin(), key.end(), content.begin(),
+                      [](char a, uint8_t b) { return static_cast<uint8_t>(a) == b; });
+  }
+  if (!fits) {
+    log(LogLevel::kInfo, "cache", "%s is damaged, and made again", name.c_str());
+    return std::nullopt;
+  }
+  content.erase(content.begin(), content.begin() + static_cast<ptrdiff_t>(key.size()));
+  futimens(file.get(), nullptr);  // the ones used longest ago go first
+  return content;
+}
+
+bool DiskCache::write(const std::string& name, std::string_view key,
+                      std::span<const uint8_t> content) const {
+  static std::atomic<uint64_t> number{0};
+  const std::string temporary =
+      kTemporary + std::to_string(getpid()) + "-" + std::to_string(number.fetch_add(1));
+  std::vector<uint8_t> body(key.begin(), key.end());
+  body.insert(body.end(), content.begin(), content.end());
+  Header header;
+  header.key_bytes = key.size();
+  header.content_bytes = content.size();
+  header.hash = hash128(body.data(), body.size());
+  const File file(openat(folder_, temporary.c_str(),
+                         O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!file) return false;
+  if (file.write_all(&header, sizeof header) && file.write_all(body.data(), body.size()) &&
+      renameat(folder_, temporary.c_str(), folder_, name.c_str()) == 0) {
+    return true;
+  }
+  unlinkat(folder_, temporary.c_str(), 0);
+  return false;
+}
+
+void DiskCache::keep(std::string_view key, std::span<const uint8_t> content) {
+  if (content.size() > limit_bytes_ / 4) return;
+  const std::string name = name_of(key);
+  if (write(name, key, content)) {
+    note_written(content.size());
+  } else {
+    log(LogLevel::kDebug, "cache", "%s cannot be kept: %s", name.c_str(), std::strerror(errno));
+  }
+}
+
+/// Looks through the folder at the first write, and whenever an eighth of the limit has come.
+void DiskCache::note_written(uint64_t size_bytes) {
+  std::lock_guard lock(mutex_);
+  const bool first = unchecked_bytes_ == UINT64_MAX;
+  unchecked_bytes_ = first ? size_bytes : unchecked_bytes_ + size_bytes;
+  if (!first && unchecked_bytes_ < limit_bytes_ / 8) return;
+  unchecked_bytes_ = 0;
+  evict();
+}
+
+/// Down to three quarters of the limit, once it is passed.
+void DiskCache::evict() const {
+  const int again = openat(folder_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (again < 0) return;
+  DIR* const folder = fdopendir(again);
+  if (folder == nullptr) {
+    close(again);
+    return;
+  }
+  std::vector<Entry> entries;
+  uint64_t total = 0;
+  const time_t now = std::time(nullptr);
+  while (const dirent* each = readdir(folder)) {
+    struct stat about{};
+    if (fstatat(folder_, each->d_name, &about, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    if (!S_ISREG(about.st_mode)) continue;
+    const std::string_view name = each->d_name;
+    if (is_name(name)) {
+      entries.push_back({std::string(name), static_cast<uint64_t>(about.st_size), about.st_mtime});
+      total += entries.back().size_bytes;
+    } else if (name.starts_with(kTemporary)) {
+      if (about.st_mtime + kStaleSeconds < now) unlinkat(folder_, each->d_name, 0);
+    }
+  }
+  closedir(folder);
+  if (total <= limit_bytes_) return;
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& a, const Entry& b) { return a.used < b.used; });
+  for (const Entry& entry : entries) {
+    if (total <= limit_bytes_ / 4 * 3) break;
+    if (unlinkat(folder_, entry.name.c_str(), 0) == 0) total -= entry.size_bytes;
+  }
+}
+
+}  // namespace km
