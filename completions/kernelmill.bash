@@ -44,7 +44,7 @@ _kernelmill() {
         --repeat --quiet" -- "$cur")
       ;;
     run:*) _filedir '@(cu|ptx)' ;;
-    compile:-*) mapfile -t COMPREPLY < <(compgen -W "$common --output --instantiate" -- "$cur") ;;
+    compile:-*) mapfile -t COMPREPLY < <(compgen -W "$common --output --target --block --instantiate" -- "$cur") ;;
     compile:*) _filedir cu ;;
     corpus:-*)
       mapfile -t COMPREPLY < <(compgen -W "$common --json --device --block --jobs --seconds" \

@@ -48,5 +48,7 @@ complete -c kernelmill -n $run -s q -l quiet -d "Print no times"
 
 set -l compile "__fish_seen_subcommand_from compile"
 complete -c kernelmill -n $compile -a "(__fish_complete_suffix .cu)"
-complete -c kernelmill -n $compile -s o -l output -r -d "Where the PTX goes"
+complete -c kernelmill -n $compile -s o -l output -r -d "Where the result goes"
+complete -c kernelmill -n $compile -l target -x -a "ptx cpu" -d "What to compile for"
+complete -c kernelmill -n $compile -s b -l block -x -d "A block size to make code for"
 complete -c kernelmill -n $compile -l instantiate -x -d "Instantiate a template kernel"

@@ -1373,8 +1373,8 @@ KM_API km_status km_program_lowered_name(km_program program, const char* express
 KM_API km_status km_module_load_ptx(km_context context, const char* ptx, uint64_t ptx_size_bytes,
                                     const char* name, km_module* out_module) KM_NOEXCEPT;
 
-/** Loads a file of PTX or CUDA C++: *.ptx and *.cu by their ending, others by their content. CUDA:
- * cuModuleLoad.
+/** Loads a file of PTX, CUDA C++ or object code: *.ptx and *.cu by their ending, others by their
+ * content. CUDA: cuModuleLoad.
  * Blocking: while the text is read and checked; kernels are compiled at their first launch or
  *   here.
  * Threads: any.
@@ -1391,6 +1391,40 @@ KM_API km_status km_module_load_ptx(km_context context, const char* ptx, uint64_
  */
 KM_API km_status km_module_load_file(km_context context, const char* path,
                                      km_module* out_module) KM_NOEXCEPT;
+
+/** A module from the contents of an object file, which km_module_save_object made: nothing is
+ * compiled for the block sizes that it was made for, nor for others, which run code for any size.
+ * `name` is for messages (null: "module.kmo"). Data and name are copied. CUDA: cuModuleLoadDataEx.
+ * Object files are executed: take them from where programs come from.
+ * Blocking: while the data is read and checked.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_INVALID_ARGUMENT when `data` or `out_module` is null, or the data is no object file or
+ *   is damaged; KM_ERROR_BUILD_MISMATCH when another build of the library made it, with both;
+ *   KM_ERROR_NOT_SUPPORTED when it is for instructions that this machine lacks, or the backend has
+ *   no compiled modules; KM_ERROR_OUT_OF_DEVICE_MEMORY when the device has not enough memory for
+ *   its variables; the sticky error of the context when a kernel failed.
+ */
+KM_API km_status km_module_from_object(km_context context, const void* data, uint64_t size_bytes,
+                                       const char* name, km_module* out_module) KM_NOEXCEPT;
+
+/** Compiles all kernels of a module for blocks of these sizes, and for blocks of any size, and
+ * writes them to a file, for the instruction set and the build of this library. `blocks` has three
+ * numbers (x, y, z) for each of `block_count` sizes; null when there are none. Sizes that the
+ * launch bounds of a kernel exclude are left out for it. The file is written whole or not at all.
+ * CUDA: the cubin of cuLinkComplete.
+ * Blocking: while the code is made; tens of milliseconds for each kernel and size.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `module` is not a live module;
+ *   KM_ERROR_CONTEXT_LOST when the context of `module` was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when `path` is null, or `blocks` is null though `block_count` is
+ *   not 0; KM_ERROR_INVALID_LAUNCH when the device has no blocks of such a size; KM_ERROR_IO when
+ *   the file cannot be written; KM_ERROR_UNSUPPORTED_PTX when a kernel uses what the device lacks;
+ *   KM_ERROR_COMPILER when the code generator fails; KM_ERROR_NOT_SUPPORTED when the backend has
+ *   no compiled modules.
+ */
+KM_API km_status km_module_save_object(km_module module, const char* path, const uint32_t* blocks,
+                                       uint64_t block_count) KM_NOEXCEPT;
 
 /** Compiles CUDA C++ for the context's device and loads it. `name` is for messages (null:
  * "kernel.cu"). Source and name are copied.

@@ -33,6 +33,33 @@ km_status km_module_load_file(km_context context, const char* path,
   });
 }
 
+km_status km_module_from_object(km_context context, const void* data, uint64_t size_bytes,
+                                const char* name, km_module* out_module) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, context);
+    KM_REQUIRE(data);
+    KM_REQUIRE(out_module);
+    const std::string_view content(static_cast<const char*>(data), size_bytes);
+    KM_ASSIGN(Ref<Module> loaded,
+              Module::load_object(*target, content, name != nullptr ? name : "module.kmo"));
+    return give_handle(std::move(loaded), out_module);
+  });
+}
+
+km_status km_module_save_object(km_module module, const char* path, const uint32_t* blocks,
+                                uint64_t block_count) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, module);
+    KM_REQUIRE(path);
+    if (block_count != 0) KM_REQUIRE(blocks);
+    std::vector<std::array<uint32_t, 3>> sizes;
+    for (uint64_t i = 0; i < block_count; ++i, blocks += 3) {
+      sizes.push_back({blocks[0], blocks[1], blocks[2]});
+    }
+    return target->save_object(path, sizes);
+  });
+}
+
 km_status km_module_load_source(km_context context, const char* source, uint64_t source_size_bytes,
                                 const char* name, km_module* out_module) noexcept {
   return guard(__func__, [&](Call& call) -> Status {

@@ -240,6 +240,18 @@ typedef struct kmb_backend {
   /* Core orders the launches of a graph one after the other. CUDA: cuGraphLaunch. */
   km_status (*graph_launch)(kmb_graph* graph, kmb_stream* stream, uint64_t* out_ticket,
                             kmb_error* error);
+
+  /* Compiled modules. Both optional. */
+
+  /* A module from what module_save_object gave. CUDA: cuModuleLoadDataEx with a cubin. */
+  km_status (*module_load_object)(kmb_context* context, const void* data, uint64_t size_bytes,
+                                  const char* name, kmb_module** out_module, kmb_error* error);
+  /* Code for these block sizes (three numbers each) and for any: all of it to `receive`, in one
+   * piece, before the call returns. CUDA: the cubin of cuLinkComplete. */
+  km_status (*module_save_object)(kmb_module* module, const uint32_t* blocks, uint64_t block_count,
+                                  void (*receive)(void* user_data, const void* data,
+                                                  uint64_t size_bytes),
+                                  void* user_data, kmb_error* error);
 } kmb_backend;
 
 /* The table without its optional entries. */

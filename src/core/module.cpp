@@ -1,6 +1,7 @@
 #include "core/module.h"
 
 #include <cinttypes>
+#include <new>
 
 #include "base/text.h"
 #include "compile/compile.h"
@@ -38,6 +39,11 @@ Result<std::string> architecture_of(const Device& device) {
          std::to_string(info.compute_capability_minor);
 }
 
+Error no_objects(const Context& context) {
+  return make_error(KM_ERROR_NOT_SUPPORTED, "backend '%s' has no compiled modules: load the PTX",
+                    context.backend().name);
+}
+
 }  // namespace
 
 Result<Ref<Module>> Module::load_ptx(Context& context, std::string_view ptx,
@@ -60,8 +66,47 @@ Result<Ref<Module>> Module::load_source(Context& context, std::string_view sourc
   return load_ptx(context, output.ptx, name);
 }
 
+Result<Ref<Module>> Module::load_object(Context& context, std::string_view data,
+                                        const std::string& name) {
+  Ref<Module> module = Ref<Module>::adopt(new Module(context, name));
+  if (context.backend().module_load_object == nullptr) return no_objects(context);
+  KM_TRY(call_backend(context.backend().module_load_object, context.native(),
+                      static_cast<const void*>(data.data()), static_cast<uint64_t>(data.size()),
+                      module->name_.c_str(), &module->native_));
+  KM_TRY(module->read_kernels());
+  return module;
+}
+
+Status Module::save_object(const std::string& path,
+                           std::span<const std::array<uint32_t, 3>> blocks) {
+  if (backend().module_save_object == nullptr) return no_objects(context());
+  for (const auto& block : blocks) {
+    KM_TRY(check_shape(context().device(), {.grid = {1, 1, 1}, .block = block}));
+  }
+  struct Received {
+    std::string content;
+    bool complete = false;
+  } received;
+  auto receive = [](void* to, const void* data, uint64_t size_bytes) {
+    auto* result = static_cast<Received*>(to);
+    try {
+      result->content.assign(static_cast<const char*>(data), size_bytes);
+      result->complete = true;
+    } catch (const std::bad_alloc&) {
+      result->complete = false;  // there is no way through the backend for exceptions
+    }
+  };
+  const uint32_t* numbers = blocks.empty() ? nullptr : blocks[0].data();
+  KM_TRY(call_backend(
+      backend().module_save_object, native_, numbers, static_cast<uint64_t>(blocks.size()),
+      static_cast<void (*)(void*, const void*, uint64_t)>(receive), static_cast<void*>(&received)));
+  if (!received.complete) throw std::bad_alloc();
+  return write_whole_file(path, received.content);
+}
+
 Result<Ref<Module>> Module::load_file(Context& context, const std::string& path) {
   KM_ASSIGN(const SourceFile file, read_source_file(path));
+  if (file.is_object) return load_object(context, file.text, file.name);
   return file.is_ptx ? load_ptx(context, file.text, file.name)
                      : load_source(context, file.text, file.name);
 }

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -27,7 +28,10 @@ class Module final : public ContextChild {
   /// CUDA C++, compiled for the context's device.
   static Result<Ref<Module>> load_source(Context& context, std::string_view source,
                                          const std::string& name);
-  /// PTX text or CUDA C++, by the file's extension, else by its content.
+  /// What save_object() wrote.
+  static Result<Ref<Module>> load_object(Context& context, std::string_view data,
+                                         const std::string& name);
+  /// PTX text, CUDA C++ or compiled code, by the file's extension, else by its content.
   static Result<Ref<Module>> load_file(Context& context, const std::string& path);
 
   const std::string& name() const { return name_; }
@@ -36,6 +40,9 @@ class Module final : public ContextChild {
   Result<const Kernel*> kernel(const std::string& name) const;
   void add_aliases(const std::vector<std::pair<std::string, std::string>>& lowered_names);
   Result<Ref<Memory>> global(const std::string& name);
+
+  /// Compiled code for these block sizes and for any, into a file.
+  Status save_object(const std::string& path, std::span<const std::array<uint32_t, 3>> blocks);
 
   UseList& uses() { return uses_; }
   std::mutex& globals_mutex() { return globals_mutex_; }

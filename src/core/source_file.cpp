@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 namespace km {
@@ -22,6 +23,12 @@ struct OpenFile {
 Error io_error(const char* what, const std::string& path, int code) {
   Error error = make_error(code == ENOENT ? KM_ERROR_NOT_FOUND : KM_ERROR_IO, "cannot %s '%s': %s",
                            what, path.c_str(), std::strerror(code));
+  error.native_code = code;
+  return error;
+}
+
+Error write_error(const std::string& path, int code) {
+  Error error = make_error(KM_ERROR_IO, "cannot write '%s': %s", path.c_str(), std::strerror(code));
   error.native_code = code;
   return error;
 }
@@ -53,6 +60,28 @@ bool is_binary(std::string_view text) {
 
 }  // namespace
 
+Status write_whole_file(const std::string& path, std::string_view content) {
+  const std::string temporary = path + ".new-" + std::to_string(getpid());
+  {
+    const OpenFile file{open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
+    if (file.descriptor < 0) return write_error(path, errno);
+    for (std::string_view left = content; !left.empty();) {
+      const ssize_t count = write(file.descriptor, left.data(), left.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) {
+        const int code = errno;
+        unlink(temporary.c_str());
+        return write_error(path, code);
+      }
+      left.remove_prefix(static_cast<size_t>(count));
+    }
+  }
+  if (rename(temporary.c_str(), path.c_str()) == 0) return {};
+  const int code = errno;
+  unlink(temporary.c_str());
+  return write_error(path, code);
+}
+
 bool looks_like_ptx(std::string_view text) {
   size_t at = 0;
   for (;;) {
@@ -79,6 +108,7 @@ Result<SourceFile> read_source_file(const std::string& path) {
                       "'%s' is a compiled image; load its PTX or its source instead", path.c_str());
   }
   file.name = path.substr(path.rfind('/') + 1);
+  file.is_object = file.text.starts_with("KMOBJECT");
   const std::string_view name = file.name;
   file.is_ptx = name.ends_with(".ptx") || (!name.ends_with(".cu") && looks_like_ptx(file.text));
   return file;

@@ -1,4 +1,4 @@
-// Reading what km_module_load_file takes.
+// Reading what km_module_load_file takes, and writing object files.
 #pragma once
 
 #include <string>
@@ -12,10 +12,14 @@ struct SourceFile {
   std::string text;
   std::string name;  // without folders, for messages
   bool is_ptx = false;
+  bool is_object = false;  // compiled code of ours
 };
 
 /// KM_ERROR_NOT_FOUND, KM_ERROR_IO, or KM_ERROR_NOT_SUPPORTED for compiled images.
 Result<SourceFile> read_source_file(const std::string& path);
+
+/// Puts a file there that has all of the content, or none.
+Status write_whole_file(const std::string& path, std::string_view content);
 
 /// Whether a text is PTX: the first thing after comments and blanks is `.version`.
 bool looks_like_ptx(std::string_view text);

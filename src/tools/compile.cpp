@@ -1,7 +1,9 @@
-// kernelmill compile: CUDA C++ to PTX.
+// kernelmill compile: CUDA C++ to PTX, and either to object code for CPUs.
+#include "tools/argument.h"
 #include "tools/commands.h"
 #include "tools/error.h"
 #include "tools/files.h"
+#include "tools/kernel.h"
 #include "tools/source.h"
 
 namespace km::tools {
@@ -14,21 +16,37 @@ class CompileCommand : public Command {
 
  private:
   Status compile() const;
+  Status write_object(const std::string& output, const Source& source) const;
   std::string output_path() const;
 
   std::string file_;
   std::string output_;
+  std::string target_ = "ptx";
+  std::vector<std::string> blocks_;
   std::vector<std::string> instances_;
   CompileOptions options_;
 };
 
 CompileCommand::CompileCommand(CLI::App& app)
-    : Command(app.add_subcommand("compile", "Compile CUDA C++ to PTX")) {
-  parser_->add_option("FILE", file_, "CUDA C++ source")->required()->type_name("FILE.cu");
+    : Command(app.add_subcommand("compile", "Compile CUDA C++ to PTX, or for this machine's CPU")) {
+  parser_->add_option("FILE", file_, "CUDA C++ source; for the CPU also PTX")
+      ->required()
+      ->type_name("FILE.cu");
   parser_
       ->add_option("-o,--output", output_,
-                   "Where the PTX goes; - is standard output (default: FILE.ptx, here)")
-      ->type_name("FILE.ptx");
+                   "Where the result goes; for PTX - is standard output (default: FILE.ptx or "
+                   "FILE.kmo, here)")
+      ->type_name("FILE");
+  parser_
+      ->add_option("--target", target_,
+                   "ptx, or cpu: object code that loads without a compiler (default ptx)")
+      ->check(CLI::IsMember({"ptx", "cpu"}));
+  parser_
+      ->add_option("-b,--block", blocks_,
+                   "With --target cpu: a block size to make code for besides that for any; once "
+                   "for each")
+      ->type_name("X[,Y[,Z]]")
+      ->allow_extra_args(false);
   parser_
       ->add_option("--instantiate", instances_,
                    "Instantiate a template kernel and say its name in the PTX: 'scale<float>'")
@@ -41,13 +59,38 @@ std::string CompileCommand::output_path() const {
   if (!output_.empty()) return output_;
   const size_t slash = file_.rfind('/');
   const std::string name = slash == std::string::npos ? file_ : file_.substr(slash + 1);
-  return name.substr(0, name.rfind('.')) + ".ptx";
+  return name.substr(0, name.rfind('.')) + (target_ == "cpu" ? ".kmo" : ".ptx");
+}
+
+Status CompileCommand::write_object(const std::string& output, const Source& source) const {
+  std::vector<uint32_t> sizes;
+  for (const std::string& block : blocks_) {
+    KM_ASSIGN(const auto size, parse_dimensions(block, "--block"));
+    sizes.insert(sizes.end(), size.begin(), size.end());
+  }
+  Device device;
+  Context context;
+  Module module;
+  KM_TRY(check(km_device_open("cpu", device.out())));
+  KM_TRY(check(km_context_create(device.get(), context.out())));
+  std::string ptx = source.text;
+  if (!is_ptx(file_)) {
+    KM_ASSIGN(const Program program, compile_source(source, options_, instances_));
+    ptx = program_ptx(program.get());
+  }
+  KM_TRY(check(
+      km_module_load_ptx(context.get(), ptx.data(), ptx.size(), file_.c_str(), module.out())));
+  return check(km_module_save_object(module.get(), output.c_str(), sizes.data(), sizes.size() / 3));
 }
 
 Status CompileCommand::compile() const {
   const std::string output = output_path();
+  if (target_ == "ptx" && !blocks_.empty()) {
+    return usage_error("--block goes with --target cpu: PTX is for blocks of any size");
+  }
   KM_ASSIGN(std::string text, read_file(file_));
   KM_TRY(check_writable(output));
+  if (target_ == "cpu") return write_object(output, {file_, std::move(text)});
   KM_ASSIGN(const Program program, compile_source({file_, std::move(text)}, options_, instances_));
   KM_TRY(write_file(output, program_ptx(program.get())));
   for (const std::string& instance : instances_) {

@@ -72,6 +72,14 @@ Status load_ptx(km_context context, const std::string& ptx, const std::string& n
   return {};
 }
 
+Status load_object(km_context context, const Source& source, Kernel& kernel) {
+  const Stopwatch loading;
+  KM_TRY(check(km_module_from_object(context, source.text.data(), source.text.size(),
+                                     source.path.c_str(), kernel.module.out())));
+  kernel.load_ms = loading.elapsed_ms();
+  return {};
+}
+
 Status load_cuda(km_context context, const Source& source, const CompileOptions& options,
                  const std::string& wanted, Kernel& kernel) {
   std::vector<std::string> instances;
@@ -93,12 +101,15 @@ Status load_cuda(km_context context, const Source& source, const CompileOptions&
 
 bool is_ptx(const std::string& path) { return path.ends_with(".ptx"); }
 bool is_cuda(const std::string& path) { return path.ends_with(".cu"); }
+bool is_object(const std::string& path) { return path.ends_with(".kmo"); }
 
 Result<Kernel> load_kernel(km_context context, const Source& source, const CompileOptions& options,
                            const std::string& name) {
   Kernel kernel;
   if (is_ptx(source.path)) {
     KM_TRY(load_ptx(context, source.text, source.path, kernel));
+  } else if (is_object(source.path)) {
+    KM_TRY(load_object(context, source, kernel));
   } else {
     KM_TRY(load_cuda(context, source, options, name, kernel));
   }

@@ -24,5 +24,6 @@ Result<Kernel> load_kernel(km_context context, const Source& source, const Compi
 
 bool is_ptx(const std::string& path);
 bool is_cuda(const std::string& path);
+bool is_object(const std::string& path);
 
 }  // namespace km::tools

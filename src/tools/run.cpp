@@ -55,7 +55,9 @@ class RunCommand : public Command {
 RunCommand::RunCommand(CLI::App& app)
     : Command(app.add_subcommand("run", "Run a kernel on data from files")) {
   parser_->footer(kFooter);
-  parser_->add_option("FILE", file_, "CUDA C++ (.cu) or PTX (.ptx)")->required()->type_name("FILE");
+  parser_->add_option("FILE", file_, "CUDA C++ (.cu), PTX (.ptx) or object code (.kmo)")
+      ->required()
+      ->type_name("FILE");
   add_options();
   add_compile_options(*parser_, options_);
 }
@@ -80,8 +82,8 @@ void RunCommand::add_options() {
 }
 
 Status RunCommand::prepare(SessionInput& input) const {
-  if (!is_ptx(file_) && !is_cuda(file_)) {
-    return usage_error("'" + file_ + "': expected a FILE.cu or a FILE.ptx");
+  if (!is_ptx(file_) && !is_cuda(file_) && !is_object(file_)) {
+    return usage_error("'" + file_ + "': expected a FILE.cu, a FILE.ptx or a FILE.kmo");
   }
   KM_ASSIGN(input.grid, parse_dimensions(grid_, "--grid"));
   KM_ASSIGN(input.block, parse_dimensions(block_, "--block"));
@@ -115,7 +117,7 @@ void print_times(const SessionTimes& times) {
 
 int RunCommand::run() {
   // Who tries a kernel wants to hear of wild accesses; nobody measures peak speed here.
-  set_default_env(EnvVar::KM_CPU_MEMORY, "checked");
+  if (!is_object(file_)) set_default_env(EnvVar::KM_CPU_MEMORY, "checked");
   SessionInput input;
   if (const Status ready = prepare(input); !ready) return report(ready.error());
   const Result<SessionTimes> times = run_session(input);

@@ -155,6 +155,83 @@ static void files_are_loaded_by_ending_or_content(void** state) {
   assert_null(module);
 }
 
+static char* read_whole(const char* path, uint64_t* out_size) {
+  FILE* file = fopen(path, "rb");
+  assert_non_null(file);
+  assert_int_equal(fseek(file, 0, SEEK_END), 0);
+  const long size = ftell(file);
+  rewind(file);
+  char* content = malloc((size_t)size);
+  assert_non_null(content);
+  assert_int_equal(fread(content, 1, (size_t)size, file), (size_t)size);
+  fclose(file);
+  *out_size = (uint64_t)size;
+  return content;
+}
+
+static void fill_index_with(fixture* f, km_module module, uint32_t threads) {
+  enum { kCount = 300 };
+  uint32_t values[kCount] = {0};
+  uint64_t address = 0;
+  km_function function = NULL;
+  km_slice out = NULL;
+  OK(km_module_function(module, "fill_index", &function));
+  OK(km_slice_create(f->context, kCount, sizeof(uint32_t), KM_SLICE_ZEROED, &out));
+  OK(km_slice_address(out, &address));
+  const fill_index_arguments arguments = {address, threads, kCount};
+  OK(launch(f, function, (kCount + threads - 1) / threads, threads, &arguments, sizeof arguments));
+  OK(km_slice_download(f->stream, out, 0, values, sizeof values));
+  OK(km_stream_synchronize(f->stream));
+  for (uint32_t i = 0; i < kCount; ++i) assert_int_equal(values[i], threads + i);
+  OK(km_slice_destroy(out));
+  OK(km_function_destroy(function));
+}
+
+static void objects_are_saved_and_loaded(void** state) {
+  fixture* f = *state;
+  km_module module = load_test_module(f), copy = NULL, from_file = NULL;
+  const uint32_t blocks[] = {64, 1, 1, 8, 4, 1}, too_large[] = {2000, 1, 1};
+  char path[64];
+  snprintf(path, sizeof path, "/tmp/km_test_module_%d.kmo", (int)getpid());
+  OK(km_module_save_object(module, path, blocks, 2));
+  uint64_t size = 0;
+  char* data = read_whole(path, &size);
+  OK(km_module_from_object(f->context, data, size, "copy.kmo", &copy));
+  OK(km_module_load_file(f->context, path, &from_file));
+  unlink(path);
+  const uint32_t sizes[] = {64, 32, 100, 256};
+  for (int i = 0; i < 4; ++i) fill_index_with(f, copy, sizes[i]);
+  fill_index_with(f, from_file, 64);
+  OK(km_module_destroy(from_file));
+  OK(km_module_destroy(copy));
+
+  copy = NULL;
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_module_from_object(f->context, NULL, 0, NULL, &copy));
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_module_from_object(f->context, data, size, NULL, NULL));
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_module_from_object(f->context, "PTX", 3, NULL, &copy));
+  expect_message("no object file");
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_module_from_object(f->context, data, size - 1, NULL, &copy));
+  expect_message("damaged or cut off");
+  for (uint64_t at = 20; at < size; at += size / 50) { /* behind the magic and the format */
+    data[at] = (char)(data[at] ^ 4);
+    EXPECT(KM_ERROR_INVALID_ARGUMENT, km_module_from_object(f->context, data, size, NULL, &copy));
+    data[at] = (char)(data[at] ^ 4);
+  }
+  data[8] = 9; /* a later format */
+  EXPECT(KM_ERROR_BUILD_MISMATCH, km_module_from_object(f->context, data, size, NULL, &copy));
+  expect_message("made by build");
+  assert_null(copy);
+  free(data);
+
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_module_save_object(module, NULL, blocks, 2));
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_module_save_object(module, path, NULL, 1));
+  EXPECT(KM_ERROR_INVALID_LAUNCH, km_module_save_object(module, path, too_large, 1));
+  EXPECT(KM_ERROR_IO, km_module_save_object(module, "/no/such/folder/k.kmo", NULL, 0));
+  expect_message("cannot write '/no/such/folder/k.kmo'");
+  assert_int_not_equal(access(path, F_OK), 0);
+  OK(km_module_destroy(module));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(functions_are_listed_and_found),
@@ -164,6 +241,7 @@ int main(void) {
       cmocka_unit_test(bad_ptx_is_an_error_with_its_place),
       cmocka_unit_test(closing_zeros_may_be_counted),
       cmocka_unit_test(files_are_loaded_by_ending_or_content),
+      cmocka_unit_test(objects_are_saved_and_loaded),
   };
   return RUN_ON_DEVICES("module", tests);
 }

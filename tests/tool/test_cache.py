@@ -63,6 +63,34 @@ class Cache(Case):
         self.assertIn("others can write to it", self.log)
         self.assertEqual(self.files(), [])
 
+    def test_object_files_need_no_compiler(self):
+        self.good("compile", "scale.cu", "--target", "cpu", "--block", "32")
+        for block, name in (("32", "32x1x1"), ("7", "0x1x1"), ("4,2", "0x0x0")):
+            result = self.good(
+                "run", "scale.kmo", "--device", "cpu", "--block", block, "--arg", "in:x.npy",
+                "--arg", "out:y.npy:@0", "--arg", "f32:2", "--arg", "i32:4",
+                env={"KM_CACHE_DIR": "off", "KM_LOG": "debug,cpu"})
+            lines = [line for line in result.stderr.splitlines() if "kernel 'scale' for" in line]
+            self.assertEqual(len(lines), 1, result.stderr)
+            self.assertIn(f"for blocks of {name}: ", lines[0])
+            self.assertIn("from the object file", lines[0])
+        self.good("compile", "scale.cu", "-o", "scale.ptx")
+        self.good("compile", "scale.ptx", "--target", "cpu", "-o", "again.kmo")
+        self.assertIn("--block goes with --target cpu",
+                      self.bad(2, "compile", "scale.cu", "--block", "32"))
+
+    def test_object_file_for_a_better_machine_is_refused(self):
+        self.good("compile", "scale.cu", "--target", "cpu")
+        content = bytearray(self.read("scale.kmo"))
+        self.assertEqual(content[:8], b"KMOBJECT")
+        self.assertIn(content[12], (1, 2, 3))
+        if content[12] == 3:
+            return  # there is no better one than this
+        content[12] = 3
+        self.write("better.kmo", bytes(content))
+        message = self.bad(1, "run", "better.kmo", "--device", "cpu", "--arg", "in:x.npy")
+        self.assertIn("is for avx512, and this machine has", message)
+
     def test_default_folder(self):
         result = self.good("run", "scale.cu", "--device", "cpu", "--block", "32", "--arg",
                            "in:x.npy", "--arg", "out:y.npy:@0", "--arg", "f32:2", "--arg",

@@ -102,6 +102,10 @@ km_status copy_on_device(kmb_stream*, uint64_t, uint64_t, uint64_t, uint64_t*, k
 km_status fill(kmb_stream*, uint64_t, uint32_t, uint32_t, uint64_t, uint64_t*, kmb_error*);
 
 km_status module_load(kmb_context*, const char*, uint64_t, const char*, kmb_module**, kmb_error*);
+km_status module_load_object(kmb_context*, const void*, uint64_t, const char*, kmb_module**,
+                             kmb_error*);
+km_status module_save_object(kmb_module*, const uint32_t*, uint64_t,
+                             void (*receive)(void*, const void*, uint64_t), void*, kmb_error*);
 void module_unload(kmb_module*, const kmb_use*, uint64_t);
 km_status module_function_count(kmb_module*, uint32_t*, kmb_error*);
 km_status module_function_at(kmb_module*, uint32_t, kmb_function**, kmb_error*);

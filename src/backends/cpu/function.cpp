@@ -6,7 +6,6 @@
 #include "backends/cpu/device.h"
 #include "backends/cpu/entries.h"
 #include "backends/cpu/module.h"
-#include "backends/cpu/object_cache.h"
 
 namespace km::cpu {
 namespace {
@@ -28,6 +27,13 @@ std::string source_position(const ptx::Module& module, uint32_t ptx_line) {
     }
   }
   return {};
+}
+
+/// The same for blocks of any size.
+simt::Variant for_any_block(simt::Variant variant) {
+  const bool one_row = variant.block[1] == 1 && variant.block[2] == 1;
+  variant.block = one_row ? std::array<uint32_t, 3>{0, 1, 1} : std::array<uint32_t, 3>{};
+  return variant;
 }
 
 km_execution_mode mode_of(simt::Mode mode) { return static_cast<km_execution_mode>(mode); }
@@ -126,7 +132,7 @@ simt::Variant Function::variant_for(const uint32_t block[3], bool assume_no_wrap
   variant.assume_no_wrap = assume_no_wrap;
   variant.checked = config().checked;
   variant.least_mode = config().least_mode;
-  variant.isa = config().isa;
+  variant.isa = module_->isa();
   return variant;
 }
 
@@ -152,21 +158,30 @@ Status Function::prepare(const uint32_t block[3]) const {
   return {};
 }
 
+/// Code for any size where there are enough others, and where an object file has only that.
+simt::Variant Function::variant_to_make(const simt::Variant& wanted) const {
+  if (module_->has_own_object(index_, wanted)) return wanted;
+  const simt::Variant any = for_any_block(wanted);
+  if (module_->has_own_object(index_, any)) return any;
+  const auto alike = std::count_if(codes_.begin(), codes_.end(), [&](const auto& code) {
+    return code->variant().assume_no_wrap == wanted.assume_no_wrap;
+  });
+  return static_cast<size_t>(alike) < config().shapes ? wanted : any;
+}
+
 Result<const KernelCode*> Function::find_or_compile(const simt::Variant& wanted) const {
   std::lock_guard lock(mutex_);
-  simt::Variant variant = wanted;
-  size_t shapes = 0;
-  for (int pass = 0; pass < 2; ++pass) {
+  auto find = [this](const simt::Variant& variant) -> const KernelCode* {
     for (const auto& code : codes_) {
       if (code->variant() == variant) return code.get();
-      shapes += code->variant().assume_no_wrap == variant.assume_no_wrap;
     }
-    if (shapes < config().shapes) break;
-    const bool one_row = variant.block[1] == 1 && variant.block[2] == 1;
-    variant.block = one_row ? std::array<uint32_t, 3>{0, 1, 1} : std::array<uint32_t, 3>{};
-  }
-  KM_ASSIGN(std::unique_ptr<simt::Code> code,
-            find_or_make_code(module_->program(), index_, variant, module_->ptx_hash()));
+    return nullptr;
+  };
+  if (const KernelCode* code = find(wanted)) return code;
+  const simt::Variant variant = variant_to_make(wanted);
+  if (const KernelCode* code = find(variant)) return code;
+  KM_ASSIGN(const simt::Object object, module_->object(index_, variant));
+  KM_ASSIGN(std::unique_ptr<simt::Code> code, simt::Code::load(object));
   codes_.push_back(std::make_unique<KernelCode>(this, variant, std::move(code)));
   return codes_.back().get();
 }

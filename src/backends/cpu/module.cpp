@@ -4,8 +4,10 @@
 #include <cstring>
 #include <span>
 
+#include "backends/cpu/config.h"
 #include "backends/cpu/context.h"
 #include "backends/cpu/entries.h"
+#include "backends/cpu/object_file.h"
 #include "backends/cpu/stream.h"
 
 namespace km::cpu {
@@ -16,14 +18,60 @@ Result<std::unique_ptr<Module>> Module::load(Context* context, std::string_view 
   KM_ASSIGN(std::shared_ptr<const ptx::Module> parsed, ptx::parse(ptx, name));
   KM_ASSIGN(std::shared_ptr<const simt::Program> program, simt::Program::load(parsed));
   context->retain();
-  std::unique_ptr<Module> module(new Module(context, name));
+  std::unique_ptr<Module> module(new Module(context, name, config().isa));
   module->program_ = std::move(program);
+  module->ptx_ = ptx;
   module->ptx_hash_ = hash128(ptx);
   KM_TRY(module->place_variables());
   for (uint32_t i = 0; i < module->program_->kernels().size(); ++i) {
     module->functions_.push_back(std::make_unique<Function>(module.get(), i));
   }
   return module;
+}
+
+Result<std::unique_ptr<Module>> Module::load_object(Context* context, std::string_view data,
+                                                    std::string_view name) {
+  KM_ASSIGN(ObjectFile file, read_object_file(data));
+  KM_ASSIGN(std::unique_ptr<Module> module, load(context, file.ptx, name));
+  module->isa_ = file.isa;
+  module->own_objects_ = std::move(file.code);
+  return module;
+}
+
+Result<simt::Object> Module::object(uint32_t kernel, const simt::Variant& variant) const {
+  return find_or_make_object(*program_, kernel, variant, ptx_hash_, own_objects_);
+}
+
+bool Module::has_own_object(uint32_t kernel, const simt::Variant& variant) const {
+  if (own_objects_.empty()) return false;
+  return own_objects_.count(object_key(program_->kernels()[kernel], variant, ptx_hash_)) != 0;
+}
+
+Status Module::save_kernel(uint32_t kernel, std::span<const std::array<uint32_t, 3>> blocks,
+                           ObjectMap* out) const {
+  std::vector<std::array<uint32_t, 3>> sizes{{0, 1, 1}, {0, 0, 0}};
+  const simt::KernelInfo& info = program_->kernels()[kernel];
+  for (const auto& block : blocks) {  // but for those that this kernel is never launched with
+    const bool other = info.required_block[0] != 0 && info.required_block != block;
+    const bool fits = uint64_t{block[0]} * block[1] * block[2] <= info.max_threads;
+    if (fits && !other) sizes.push_back(block);
+  }
+  for (const auto& size : sizes) {
+    for (const bool assume_no_wrap : {true, false}) {
+      const simt::Variant variant = functions_[kernel]->variant_for(size.data(), assume_no_wrap);
+      KM_ASSIGN(simt::Object made, object(kernel, variant));
+      out->emplace(object_key(info, variant, ptx_hash_), std::move(made));
+    }
+  }
+  return {};
+}
+
+Result<std::string> Module::save_object(std::span<const std::array<uint32_t, 3>> blocks) const {
+  ObjectFile file;
+  file.isa = isa_;
+  file.ptx = ptx_;
+  for (uint32_t i = 0; i < functions_.size(); ++i) KM_TRY(save_kernel(i, blocks, &file.code));
+  return write_object_file(file);
 }
 
 Module::~Module() {
@@ -96,6 +144,31 @@ km_status module_load(kmb_context* context, const char* ptx, uint64_t ptx_size_b
               Module::load(from(context), std::string_view(ptx, ptx_size_bytes),
                            name != nullptr ? name : "module.ptx"));
     *out_module = to(module.release());
+    return {};
+  });
+}
+
+km_status module_load_object(kmb_context* context, const void* data, uint64_t size_bytes,
+                             const char* name, kmb_module** out_module, kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    const std::string_view content(static_cast<const char*>(data), size_bytes);
+    KM_ASSIGN(std::unique_ptr<Module> module,
+              Module::load_object(from(context), content, name != nullptr ? name : "module.kmo"));
+    *out_module = to(module.release());
+    return {};
+  });
+}
+
+km_status module_save_object(kmb_module* handle, const uint32_t* blocks, uint64_t block_count,
+                             void (*receive)(void*, const void*, uint64_t), void* user_data,
+                             kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    std::vector<std::array<uint32_t, 3>> sizes;
+    for (uint64_t i = 0; i < block_count; ++i) {
+      sizes.push_back({blocks[3 * i], blocks[3 * i + 1], blocks[3 * i + 2]});
+    }
+    KM_ASSIGN(const std::string content, from(handle)->save_object(sizes));
+    receive(user_data, content.data(), content.size());
     return {};
   });
 }

@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "backend/interface.h"
 #include "backends/cpu/code_unit.h"
 #include "backends/cpu/heap.h"
+#include "backends/cpu/object_cache.h"
 #include "base/hash.h"
 #include "simt/engine.h"
 
@@ -53,10 +55,11 @@ class Function {
   Result<const KernelCode*> code_for(const simt::LaunchRecord& record) const;
   /// Makes the code for blocks of this size.
   Status prepare(const uint32_t block[3]) const;
+  simt::Variant variant_for(const uint32_t block[3], bool assume_no_wrap) const;
 
  private:
   Result<const KernelCode*> find_or_compile(const simt::Variant& variant) const;
-  simt::Variant variant_for(const uint32_t block[3], bool assume_no_wrap) const;
+  simt::Variant variant_to_make(const simt::Variant& wanted) const;
 
   const Module* const module_;
   const uint32_t index_;
@@ -73,27 +76,41 @@ class Module {
  public:
   static Result<std::unique_ptr<Module>> load(Context* context, std::string_view ptx,
                                               std::string_view name);
+  /// From the contents of an object file.
+  static Result<std::unique_ptr<Module>> load_object(Context* context, std::string_view data,
+                                                     std::string_view name);
   ~Module();
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
 
   const std::string& name() const { return name_; }
-  /// Of the text that it was loaded from.
-  const Hash128& ptx_hash() const { return ptx_hash_; }
+  /// The contents of an object file with code for these blocks and for any.
+  Result<std::string> save_object(std::span<const std::array<uint32_t, 3>> blocks) const;
+  simt::Isa isa() const { return isa_; }
+  /// Code of one of its kernels, from the object file that it was loaded from, or made.
+  Result<simt::Object> object(uint32_t kernel, const simt::Variant& variant) const;
+  /// Whether the object file it was loaded from has this code.
+  bool has_own_object(uint32_t kernel, const simt::Variant& variant) const;
   const simt::Program& program() const { return *program_; }
   const uint64_t* variable_addresses() const { return addresses_.data(); }
   std::vector<std::unique_ptr<Function>>& functions() { return functions_; }
   Result<kmb_global_info> global(std::string_view name) const;
 
  private:
-  Module(Context* context, std::string_view name) : context_(context), name_(name) {}
+  Module(Context* context, std::string_view name, simt::Isa isa)
+      : context_(context), name_(name), isa_(isa) {}
+  Status save_kernel(uint32_t kernel, std::span<const std::array<uint32_t, 3>> blocks,
+                     ObjectMap* out) const;
   Status place_variables();
   uint64_t size_of_variable(uint32_t index) const;
   void initialise_variable(uint32_t index);
 
   Context* const context_;
   const std::string name_;
+  std::string ptx_;
   Hash128 ptx_hash_;
+  simt::Isa isa_;
+  ObjectMap own_objects_;
   std::shared_ptr<const simt::Program> program_;
   Heap::Block block_;                // all variables
   std::vector<uint64_t> addresses_;  // by index of the variable

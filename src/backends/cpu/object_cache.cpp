@@ -7,9 +7,17 @@
 namespace km::cpu {
 namespace {
 
-/// Everything that decides what simt::compile gives.
-std::string key_of(const simt::KernelInfo& kernel, const simt::Variant& variant,
-                   const Hash128& ptx) {
+void log_object(const simt::KernelInfo& kernel, const simt::Variant& variant,
+                const simt::Object& object, const char* origin) {
+  log(LogLevel::kDebug, "cpu", "kernel '%s' for blocks of %ux%ux%u: %zu bytes of object code, %s",
+      kernel.name.c_str(), variant.block[0], variant.block[1], variant.block[2], object.size(),
+      origin);
+}
+
+}  // namespace
+
+std::string object_key(const simt::KernelInfo& kernel, const simt::Variant& variant,
+                       const Hash128& ptx) {
   std::string key = "kernel\n";
   key += build_id();
   key += '\n';
@@ -21,34 +29,26 @@ std::string key_of(const simt::KernelInfo& kernel, const simt::Variant& variant,
   return key + '\n' + kernel.name + '\n' + ptx.text();
 }
 
-void log_code(const simt::KernelInfo& kernel, const simt::Variant& variant,
-              const simt::Object& object, const char* origin) {
-  log(LogLevel::kDebug, "cpu", "kernel '%s' for blocks of %ux%ux%u: %zu bytes of object code, %s",
-      kernel.name.c_str(), variant.block[0], variant.block[1], variant.block[2], object.size(),
-      origin);
-}
-
-}  // namespace
-
-Result<std::unique_ptr<simt::Code>> find_or_make_code(const simt::Program& program, uint32_t kernel,
-                                                      const simt::Variant& variant,
-                                                      const Hash128& ptx) {
+Result<simt::Object> find_or_make_object(const simt::Program& program, uint32_t kernel,
+                                         const simt::Variant& variant, const Hash128& ptx,
+                                         const ObjectMap& own) {
   const simt::KernelInfo& info = program.kernels()[kernel];
+  const std::string key = object_key(info, variant, ptx);
+  if (const auto found = own.find(key); found != own.end()) {
+    log_object(info, variant, found->second, "from the object file");
+    return found->second;
+  }
   DiskCache* const cache = simt::dumps_stages() ? nullptr : DiskCache::instance();
-  std::string key;
   if (cache != nullptr) {
-    key = key_of(info, variant, ptx);
-    if (const std::optional<simt::Object> kept = cache->find(key)) {
-      log_code(info, variant, *kept, "from the cache");
-      auto code = simt::Code::load(*kept);
-      if (code) return code;
+    if (std::optional<simt::Object> kept = cache->find(key)) {
+      log_object(info, variant, *kept, "from the cache");
+      return std::move(*kept);
     }
   }
-  KM_ASSIGN(const simt::Object object, simt::compile(program, kernel, variant));
-  log_code(info, variant, object, "made");
-  KM_ASSIGN(std::unique_ptr<simt::Code> code, simt::Code::load(object));
+  KM_ASSIGN(simt::Object object, simt::compile(program, kernel, variant));
+  log_object(info, variant, object, "made");
   if (cache != nullptr) cache->keep(key, object);
-  return code;
+  return object;
 }
 
 }  // namespace km::cpu

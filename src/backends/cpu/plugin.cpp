@@ -84,6 +84,8 @@ constexpr kmb_backend kTable = {
     .graph_destroy = graph_destroy,
     .graph_update = graph_update,
     .graph_launch = graph_launch,
+    .module_load_object = module_load_object,
+    .module_save_object = module_save_object,
 };
 
 }  // namespace

@@ -68,6 +68,12 @@ km_status fill(kmb_stream* stream, uint64_t destination, uint32_t value, uint32_
 
 km_status module_load(kmb_context* context, const char* ptx, uint64_t ptx_size_bytes,
                       const char* name, kmb_module** out_module, kmb_error* error);
+km_status module_load_object(kmb_context* context, const void* data, uint64_t size_bytes,
+                             const char* name, kmb_module** out_module, kmb_error* error);
+km_status module_save_object(kmb_module* module, const uint32_t* blocks, uint64_t block_count,
+                             void (*receive)(void* user_data, const void* data,
+                                             uint64_t size_bytes),
+                             void* user_data, kmb_error* error);
 void module_unload(kmb_module* module, const kmb_use* uses, uint64_t use_count);
 km_status module_function_count(kmb_module* module, uint32_t* out_count, kmb_error* error);
 km_status module_function_at(kmb_module* module, uint32_t index, kmb_function** out_function,

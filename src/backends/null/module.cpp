@@ -33,6 +33,16 @@ km_status function_attribute_set(kmb_function*, km_function_attribute, int64_t, 
   return unsupported("kernels", error);
 }
 
+km_status module_load_object(kmb_context*, const void*, uint64_t, const char*, kmb_module**,
+                             kmb_error* error) {
+  return unsupported("kernels", error);
+}
+
+km_status module_save_object(kmb_module*, const uint32_t*, uint64_t,
+                             void (*)(void*, const void*, uint64_t), void*, kmb_error* error) {
+  return unsupported("kernels", error);
+}
+
 km_status function_prepare(kmb_function*, const uint32_t*, kmb_error* error) {
   return unsupported("kernels", error);
 }

@@ -70,6 +70,8 @@ const kmb_backend& null_backend() {
       .graph_destroy = null::graph_destroy,
       .graph_update = null::graph_update,
       .graph_launch = null::graph_launch,
+      .module_load_object = null::module_load_object,
+      .module_save_object = null::module_save_object,
   };
   return kTable;
 }

@@ -364,6 +364,14 @@ static km_status call_km_module_load_file(const uint64_t* handles, call_values* 
   return km_module_load_file(handles[0], values->text, out_at(values, 0));
 }
 
+static km_status call_km_module_from_object(const uint64_t* handles, call_values* values) {
+  return km_module_from_object(handles[0], values->bytes, 0, values->text, out_at(values, 0));
+}
+
+static km_status call_km_module_save_object(const uint64_t* handles, call_values* values) {
+  return km_module_save_object(handles[0], values->text, NULL, 0);
+}
+
 static km_status call_km_module_load_source(const uint64_t* handles, call_values* values) {
   return km_module_load_source(handles[0], values->text, 0, values->text, out_at(values, 0));
 }
@@ -703,6 +711,8 @@ static const handle_call handle_calls[] = {
     {"km_program_lowered_name", call_km_program_lowered_name, 1, {HANDLE_PROGRAM}, 0},
     {"km_module_load_ptx", call_km_module_load_ptx, 1, {HANDLE_CONTEXT}, 0},
     {"km_module_load_file", call_km_module_load_file, 1, {HANDLE_CONTEXT}, 0},
+    {"km_module_from_object", call_km_module_from_object, 1, {HANDLE_CONTEXT}, 0},
+    {"km_module_save_object", call_km_module_save_object, 1, {HANDLE_MODULE}, 0},
     {"km_module_load_source", call_km_module_load_source, 1, {HANDLE_CONTEXT}, 0},
     {"km_module_load_program", call_km_module_load_program, 2, {HANDLE_CONTEXT, HANDLE_PROGRAM}, 0},
     {"km_module_destroy", call_km_module_destroy, 1, {HANDLE_MODULE}, 1},

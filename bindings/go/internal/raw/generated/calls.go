@@ -87,6 +87,8 @@ var Calls = []struct {
 	{"km_program_lowered_name", Km_program_lowered_name, []int{0}},
 	{"km_module_load_ptx", Km_module_load_ptx, []int{0}},
 	{"km_module_load_file", Km_module_load_file, []int{0}},
+	{"km_module_from_object", Km_module_from_object, []int{0}},
+	{"km_module_save_object", Km_module_save_object, []int{0}},
 	{"km_module_load_source", Km_module_load_source, []int{0}},
 	{"km_module_load_program", Km_module_load_program, []int{0, 1}},
 	{"km_module_destroy", Km_module_destroy, []int{0}},

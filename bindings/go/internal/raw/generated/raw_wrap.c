@@ -1754,6 +1754,48 @@ void *_wrap_km_module_load_file_raw_306995db03304e6b(long long _swig_go_0, char 
 }
 
 
+void *_wrap_km_module_from_object_raw_306995db03304e6b(long long _swig_go_0, void *_swig_go_1, long long _swig_go_2, char *_swig_go_3, km_module *_swig_go_4) {
+  km_context arg1 ;
+  void *arg2 = (void *) 0 ;
+  uint64_t arg3 ;
+  char *arg4 = (char *) 0 ;
+  km_module *arg5 = (km_module *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_context)_swig_go_0;
+  arg2 = (void *)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (char *)_swig_go_3;
+  arg5 = (km_module *)_swig_go_4;
+
+  result = (km_status)km_module_from_object(arg1,(void const *)arg2,arg3,(char const *)arg4,arg5);
+  _swig_go_result = kmgo_outcome(result);
+
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_module_save_object_raw_306995db03304e6b(long long _swig_go_0, char *_swig_go_1, uint32_t *_swig_go_2, long long _swig_go_3) {
+  km_module arg1 ;
+  char *arg2 = (char *) 0 ;
+  uint32_t *arg3 = (uint32_t *) 0 ;
+  uint64_t arg4 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_module)_swig_go_0;
+  arg2 = (char *)_swig_go_1;
+  arg3 = (uint32_t *)_swig_go_2;
+  arg4 = (uint64_t)_swig_go_3;
+
+  result = (km_status)km_module_save_object(arg1,(char const *)arg2,(unsigned int const *)arg3,arg4);
+  _swig_go_result = kmgo_outcome(result);
+
+  return _swig_go_result;
+}
+
+
 void *_wrap_km_module_load_source_raw_306995db03304e6b(long long _swig_go_0, char *_swig_go_1, long long _swig_go_2, char *_swig_go_3, km_module *_swig_go_4) {
   km_context arg1 ;
   char *arg2 = (char *) 0 ;

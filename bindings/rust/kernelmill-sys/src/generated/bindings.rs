@@ -2383,8 +2383,8 @@ unsafe extern "C" {
     ) -> km_status;
 }
 unsafe extern "C" {
-    /** Loads a file of PTX or CUDA C++: *.ptx and *.cu by their ending, others by their content. CUDA:
- cuModuleLoad.
+    /** Loads a file of PTX, CUDA C++ or object code: *.ptx and *.cu by their ending, others by their
+ content. CUDA: cuModuleLoad.
 
  Blocking: while the text is read and checked; kernels are compiled at their first launch or
    here.
@@ -2405,6 +2405,55 @@ unsafe extern "C" {
         context: km_context,
         path: *const ::core::ffi::c_char,
         out_module: *mut km_module,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** A module from the contents of an object file, which km_module_save_object made: nothing is
+ compiled for the block sizes that it was made for, nor for others, which run code for any size.
+ `name` is for messages (null: "module.kmo"). Data and name are copied. CUDA: cuModuleLoadDataEx.
+ Object files are executed: take them from where programs come from.
+
+ Blocking: while the data is read and checked.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+   KM_ERROR_INVALID_ARGUMENT when `data` or `out_module` is null, or the data is no object file or
+   is damaged; KM_ERROR_BUILD_MISMATCH when another build of the library made it, with both;
+   KM_ERROR_NOT_SUPPORTED when it is for instructions that this machine lacks, or the backend has
+   no compiled modules; KM_ERROR_OUT_OF_DEVICE_MEMORY when the device has not enough memory for
+   its variables; the sticky error of the context when a kernel failed.*/
+    pub fn km_module_from_object(
+        context: km_context,
+        data: *const ::core::ffi::c_void,
+        size_bytes: u64,
+        name: *const ::core::ffi::c_char,
+        out_module: *mut km_module,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Compiles all kernels of a module for blocks of these sizes, and for blocks of any size, and
+ writes them to a file, for the instruction set and the build of this library. `blocks` has three
+ numbers (x, y, z) for each of `block_count` sizes; null when there are none. Sizes that the
+ launch bounds of a kernel exclude are left out for it. The file is written whole or not at all.
+ CUDA: the cubin of cuLinkComplete.
+
+ Blocking: while the code is made; tens of milliseconds for each kernel and size.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `module` is not a live module;
+   KM_ERROR_CONTEXT_LOST when the context of `module` was reset after its creation;
+   KM_ERROR_INVALID_ARGUMENT when `path` is null, or `blocks` is null though `block_count` is
+   not 0; KM_ERROR_INVALID_LAUNCH when the device has no blocks of such a size; KM_ERROR_IO when
+   the file cannot be written; KM_ERROR_UNSUPPORTED_PTX when a kernel uses what the device lacks;
+   KM_ERROR_COMPILER when the code generator fails; KM_ERROR_NOT_SUPPORTED when the backend has
+   no compiled modules.*/
+    pub fn km_module_save_object(
+        module: km_module,
+        path: *const ::core::ffi::c_char,
+        blocks: *const u32,
+        block_count: u64,
     ) -> km_status;
 }
 unsafe extern "C" {

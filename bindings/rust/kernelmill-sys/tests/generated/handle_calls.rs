@@ -640,6 +640,22 @@ static HANDLE_CALLS: &[HandleCall] = &[
         },
     },
     HandleCall {
+        name: "km_module_from_object",
+        types: &[CONTEXT],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_module_from_object(handle(handles[0]), values.bytes(), 0, values.text.as_ptr(), values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_module_save_object",
+        types: &[MODULE],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_module_save_object(handle(handles[0]), values.text.as_ptr(), null(), 0)
+        },
+    },
+    HandleCall {
         name: "km_module_load_source",
         types: &[CONTEXT],
         null_is_fine: false,
