@@ -56,7 +56,7 @@ class RunUsage(Case):
 
     def test_other_endings(self):
         self.write("k.txt", SCALE)
-        self.assertIn("expected a FILE.cu or a FILE.ptx", self.bad(2, "run", "k.txt"))
+        self.assertIn("expected a FILE.cu, a FILE.ptx or a FILE.kmo", self.bad(2, "run", "k.txt"))
 
     def test_dimensions(self):
         for text in ("0", "1,2,3,4", "a", "1,", "", "-1", "4294967296", "1x2"):
