@@ -319,6 +319,16 @@ typedef struct km_launch_slice {
   uint64_t offset_bytes;
 } km_launch_slice;
 
+/* Rows and layers of a copy: input of km_slice_copy_3d and its kin. A picture has depth 1. Frozen
+ * for ever. */
+typedef struct km_copy_3d {
+  uint64_t width_bytes, height, depth; /* of a row; rows of a layer; layers */
+  uint64_t destination_offset_bytes;
+  uint64_t destination_pitch_bytes; /* from row to row; 0: width_bytes */
+  uint64_t destination_layer_rows;  /* rows from layer to layer; 0: height */
+  uint64_t source_offset_bytes, source_pitch_bytes, source_layer_rows;
+} km_copy_3d;
+
 #if defined(__cplusplus)
 #define KM_CHECK_SIZE(type, size) static_assert(sizeof(type) == (size), "layout of " #type)
 #elif !defined(SWIG)
@@ -336,6 +346,7 @@ KM_CHECK_SIZE(km_param_info, 32);
 KM_CHECK_SIZE(km_launch_config, 32);
 KM_CHECK_SIZE(km_launch_slice, 24);
 KM_CHECK_SIZE(km_graph_node_info, 112);
+KM_CHECK_SIZE(km_copy_3d, 72);
 #undef KM_CHECK_SIZE
 #endif
 
@@ -1258,6 +1269,223 @@ KM_API km_status km_pool_info_get(km_pool pool, km_pool_info* out_info) KM_NOEXC
  *   KM_ERROR_CONTEXT_LOST when the context of `pool` was reset after its creation.
  */
 KM_API km_status km_pool_reset_high_water(km_pool pool) KM_NOEXCEPT;
+
+/* Alignment, pitches, several devices. */
+
+/** Like km_slice_create, with an address that is a multiple of `alignment_bytes`.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_INVALID_ARGUMENT when `alignment_bytes` is no power of two, `element_size_bytes` is 0,
+ *   the size does not fit 64 bits, `flags` has unknown bits, or `out_slice` is null;
+ *   KM_ERROR_OUT_OF_DEVICE_MEMORY when the device has not that much memory left; the sticky error
+ *   of the context when a kernel failed.
+ */
+KM_API km_status km_slice_create_aligned(km_context context, uint64_t element_count,
+                                         uint64_t element_size_bytes, uint64_t alignment_bytes,
+                                         km_slice_flags flags, km_slice* out_slice) KM_NOEXCEPT;
+
+/** Device memory for `row_count` rows of `row_bytes`, as a slice of bytes; the rows begin
+ * `*out_pitch_bytes` apart, at multiples of 256 bytes. The handle is the caller's, to be given to
+ * km_slice_destroy. CUDA: cuMemAllocPitch.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_INVALID_ARGUMENT when the size does not fit 64 bits, `flags` has unknown bits, or an
+ *   out-parameter is null; KM_ERROR_OUT_OF_DEVICE_MEMORY when the device has not that much memory
+ *   left; the sticky error of the context when a kernel failed.
+ */
+KM_API km_status km_slice_create_pitched(km_context context, uint64_t row_bytes, uint64_t row_count,
+                                         km_slice_flags flags, km_slice* out_slice,
+                                         uint64_t* out_pitch_bytes) KM_NOEXCEPT;
+
+/** Copies rows from the host into a slice, in stream order: `copy->height` rows of
+ * `copy->width_bytes` in each of `copy->depth` layers, at the offsets and distances that `copy`
+ * gives for the slice and for the memory at `source`. Otherwise like km_slice_upload. CUDA:
+ * cuMemcpy3DAsync, cuMemcpy2DAsync.
+ * Blocking: when the host side is not page-locked: until it has been read or written; up to 64 KiB
+ *   at once, beyond that after waiting for the stream.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream, or `destination`
+ *   not a live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was reset after
+ *   its creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+ *   KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside the slice; KM_ERROR_INVALID_ARGUMENT when
+ *   `copy` or `source` is null, a pitch is less than `width_bytes` or a distance of layers less
+ *   than `height`; KM_ERROR_NOT_PERMITTED when called inside a callback of this library with host
+ *   memory that is not page-locked; KM_ERROR_NOT_SUPPORTED when the backend has no such copies; the
+ *   sticky error of the context when a kernel failed.
+ */
+KM_API km_status km_slice_upload_3d(km_stream stream, km_slice destination, const void* source,
+                                    const km_copy_3d* copy) KM_NOEXCEPT;
+
+/** Copies rows from a slice to the host, in stream order. Otherwise like km_slice_download and
+ * km_slice_upload_3d. CUDA: cuMemcpy3DAsync, cuMemcpy2DAsync.
+ * Blocking: when the host side is not page-locked: until it has been read or written; up to 64 KiB
+ *   at once, beyond that after waiting for the stream.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream, or `source` not a
+ *   live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was reset after its
+ *   creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+ *   KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside the slice; KM_ERROR_INVALID_ARGUMENT when
+ *   `copy` or `destination` is null, a pitch is less than `width_bytes` or a distance of layers
+ *   less than `height`; KM_ERROR_NOT_PERMITTED when called inside a callback of this library with
+ *   host memory that is not page-locked; KM_ERROR_NOT_SUPPORTED when the backend has no such
+ *   copies; the sticky error of the context when a kernel failed.
+ */
+KM_API km_status km_slice_download_3d(km_stream stream, km_slice source, void* destination,
+                                      const km_copy_3d* copy) KM_NOEXCEPT;
+
+/** Copies rows between slices of one context, or within one, in stream order. CUDA:
+ * cuMemcpy3DAsync, cuMemcpy2DAsync.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream, `destination` or
+ *   `source` not a live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was
+ *   reset after its creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different
+ *   contexts; KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside its slice;
+ *   KM_ERROR_INVALID_ARGUMENT when `copy` is null, a pitch is less than `width_bytes` or a distance
+ *   of layers less than `height`, or a row of the source overlaps one of the destination;
+ *   KM_ERROR_NOT_SUPPORTED when the backend has no such copies; the sticky error of the context
+ *   when a kernel failed.
+ */
+KM_API km_status km_slice_copy_3d(km_stream stream, km_slice destination, km_slice source,
+                                  const km_copy_3d* copy) KM_NOEXCEPT;
+
+/** Writes a value of 1, 2 or 4 bytes `width_count` times to each of `height` rows that begin
+ * `pitch_bytes` apart (0: without a gap), from `offset_bytes` on, in stream order. CUDA:
+ * cuMemsetD2D8Async, cuMemsetD2D16Async, cuMemsetD2D32Async.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream, or `slice` not a
+ *   live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was reset after its
+ *   creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+ *   KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside the slice; KM_ERROR_INVALID_ARGUMENT when
+ *   `value_size_bytes` is not 1, 2 or 4, the first address is not a multiple of it, or the pitch is
+ *   less than a row or not a multiple of it; KM_ERROR_NOT_SUPPORTED when the backend has no such
+ *   fills; the sticky error of the context when a kernel failed.
+ */
+KM_API km_status km_slice_fill_2d(km_stream stream, km_slice slice, uint64_t offset_bytes,
+                                  uint64_t pitch_bytes, uint32_t value, uint32_t value_size_bytes,
+                                  uint64_t width_count, uint64_t height) KM_NOEXCEPT;
+
+/** Like km_slice_upload_3d, to a device address; offsets count from there.
+ * Blocking: when the host side is not page-locked: until it has been read or written; up to 64 KiB
+ *   at once, beyond that after waiting for the stream.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream;
+ *   KM_ERROR_CONTEXT_LOST when the context of `stream` was reset after its creation;
+ *   KM_ERROR_OUT_OF_BOUNDS when the rows do not lie inside one allocation of the context;
+ *   KM_ERROR_INVALID_ARGUMENT when `copy` or `source` is null, a pitch is less than `width_bytes`
+ *   or a distance of layers less than `height`; KM_ERROR_NOT_PERMITTED when called inside a
+ *   callback of this library with host memory that is not page-locked; KM_ERROR_NOT_SUPPORTED when
+ *   the backend has no such copies; the sticky error of the context when a kernel failed.
+ */
+KM_API km_status km_memory_upload_3d(km_stream stream, uint64_t destination_address,
+                                     const void* source, const km_copy_3d* copy) KM_NOEXCEPT;
+
+/** Like km_slice_download_3d, from a device address.
+ * Blocking: when the host side is not page-locked: until it has been read or written; up to 64 KiB
+ *   at once, beyond that after waiting for the stream.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream;
+ *   KM_ERROR_CONTEXT_LOST when the context of `stream` was reset after its creation;
+ *   KM_ERROR_OUT_OF_BOUNDS when the rows do not lie inside one allocation of the context;
+ *   KM_ERROR_INVALID_ARGUMENT when `copy` or `destination` is null, a pitch is less than
+ *   `width_bytes` or a distance of layers less than `height`; KM_ERROR_NOT_PERMITTED when called
+ *   inside a callback of this library with host memory that is not page-locked;
+ *   KM_ERROR_NOT_SUPPORTED when the backend has no such copies; the sticky error of the context
+ *   when a kernel failed.
+ */
+KM_API km_status km_memory_download_3d(km_stream stream, uint64_t source_address, void* destination,
+                                       const km_copy_3d* copy) KM_NOEXCEPT;
+
+/** Like km_slice_copy_3d, between device addresses.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream;
+ *   KM_ERROR_CONTEXT_LOST when the context of `stream` was reset after its creation;
+ *   KM_ERROR_OUT_OF_BOUNDS when the rows do not lie inside one allocation of the context;
+ *   KM_ERROR_INVALID_ARGUMENT when `copy` is null, a pitch is less than `width_bytes` or a distance
+ *   of layers less than `height`, or a row of the source overlaps one of the destination;
+ *   KM_ERROR_NOT_SUPPORTED when the backend has no such copies; the sticky error of the context
+ *   when a kernel failed.
+ */
+KM_API km_status km_memory_copy_3d(km_stream stream, uint64_t destination_address,
+                                   uint64_t source_address, const km_copy_3d* copy) KM_NOEXCEPT;
+
+/** Like km_slice_fill_2d, from a device address on.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream;
+ *   KM_ERROR_CONTEXT_LOST when the context of `stream` was reset after its creation;
+ *   KM_ERROR_OUT_OF_BOUNDS when the rows do not lie inside one allocation of the context;
+ *   KM_ERROR_INVALID_ARGUMENT when `value_size_bytes` is not 1, 2 or 4, the first address is not a
+ *   multiple of it, or the pitch is less than a row or not a multiple of it; KM_ERROR_NOT_SUPPORTED
+ *   when the backend has no such fills; the sticky error of the context when a kernel failed.
+ */
+KM_API km_status km_memory_fill_2d(km_stream stream, uint64_t address, uint64_t pitch_bytes,
+                                   uint32_t value, uint32_t value_size_bytes, uint64_t width_count,
+                                   uint64_t height) KM_NOEXCEPT;
+
+/** Whether kernels of `device` can be given memory of `peer`, by km_context_enable_peer_access: 1
+ * or 0. A device is no peer of itself. CUDA: cuDeviceCanAccessPeer.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `device` or `peer` is not a live device;
+ *   KM_ERROR_INVALID_ARGUMENT when `out_can_access` is null.
+ */
+KM_API km_status km_device_can_access_peer(km_device device, km_device peer,
+                                           uint32_t* out_can_access) KM_NOEXCEPT;
+
+/** Lets kernels of `context` use memory of `peer`: slices of `peer` are taken as arguments of
+ * launches. It works in one direction and stays until it is disabled; enabling it twice is fine.
+ * Work of the two contexts is ordered by events. CUDA: cuCtxEnablePeerAccess.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` or `peer` is not a live context;
+ *   KM_ERROR_INVALID_ARGUMENT when both are the same; KM_ERROR_NOT_SUPPORTED when the devices
+ *   cannot reach each other's memory.
+ */
+KM_API km_status km_context_enable_peer_access(km_context context, km_context peer) KM_NOEXCEPT;
+
+/** Ends what km_context_enable_peer_access began, for later launches. CUDA: cuCtxDisablePeerAccess.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` or `peer` is not a live context;
+ *   KM_ERROR_INVALID_ARGUMENT when both are the same; KM_ERROR_NOT_SUPPORTED when the devices
+ *   cannot reach each other's memory.
+ */
+KM_API km_status km_context_disable_peer_access(km_context context, km_context peer) KM_NOEXCEPT;
+
+/** Copies between slices that may belong to different contexts and devices of one backend, in the
+ * order of `stream`, with or without peer access. Order it after other streams by events. CUDA:
+ * cuMemcpyPeerAsync.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream, or `destination`
+ *   or `source` not a live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was
+ *   reset after its creation; KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside both slices;
+ *   KM_ERROR_INVALID_ARGUMENT when source and destination overlap; KM_ERROR_NOT_SUPPORTED when the
+ *   contexts are of different backends; the sticky error of the context of `stream` when a kernel
+ *   failed.
+ */
+KM_API km_status km_slice_copy_peer(km_stream stream, km_slice destination,
+                                    uint64_t destination_offset_bytes, km_slice source,
+                                    uint64_t source_offset_bytes, uint64_t size_bytes) KM_NOEXCEPT;
+
+/** The same between device addresses of two contexts, which may be the same.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream, or
+ *   `destination_context` or `source_context` not a live context; KM_ERROR_CONTEXT_LOST when the
+ *   context of `stream` was reset after its creation; KM_ERROR_OUT_OF_BOUNDS when source or
+ *   destination do not lie inside one allocation of their context each; KM_ERROR_INVALID_ARGUMENT
+ *   when source and destination overlap; KM_ERROR_NOT_SUPPORTED when the contexts are of different
+ *   backends; the sticky error of the context of `stream` when a kernel failed.
+ */
+KM_API km_status km_memory_copy_peer(km_stream stream, km_context destination_context,
+                                     uint64_t destination_address, km_context source_context,
+                                     uint64_t source_address, uint64_t size_bytes) KM_NOEXCEPT;
 
 /* Programs: CUDA C++ to PTX. */
 

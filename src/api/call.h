@@ -30,7 +30,7 @@ class Call {
     if (object == nullptr) return nullptr;
     auto* target = static_cast<Target*>(object);
     if constexpr (std::is_same_v<Target, Context>) {
-      context_ = target;
+      if (context_ == nullptr) context_ = target;
     } else if constexpr (std::is_base_of_v<ContextChild, Target>) {
       if (!check_child(*target, parameter)) return nullptr;
     }

@@ -113,3 +113,19 @@ km_status km_context_set_output(km_context context, km_output_callback callback,
     return target->set_output(callback, user_data);
   });
 }
+
+km_status km_context_enable_peer_access(km_context context, km_context peer) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, context);
+    KM_GET(other, call, peer);
+    return target->set_peer_access(*other, true);
+  });
+}
+
+km_status km_context_disable_peer_access(km_context context, km_context peer) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, context);
+    KM_GET(other, call, peer);
+    return target->set_peer_access(*other, false);
+  });
+}

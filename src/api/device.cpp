@@ -86,3 +86,15 @@ km_status km_device_attribute_get(km_device device, km_device_attribute attribut
     return {};
   });
 }
+
+km_status km_device_can_access_peer(km_device device, km_device peer,
+                                    uint32_t* out_can_access) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, device);
+    KM_GET(other, call, peer);
+    KM_REQUIRE(out_can_access);
+    KM_ASSIGN(const bool can_access, target->can_access(*other));
+    *out_can_access = can_access ? 1 : 0;
+    return {};
+  });
+}

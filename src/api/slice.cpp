@@ -2,7 +2,7 @@
 
 #include "api/guard.h"
 #include "api/output.h"
-#include "core/copy.h"
+#include "core/copy_3d.h"
 
 using namespace km;
 
@@ -18,6 +18,13 @@ km_status fill_slice(const char* function, km_stream stream, km_slice slice, uin
               place_in_slice(queue->context(), *target, offset_bytes, size, "slice"));
     return fill(*queue, place, value, value_size_bytes, count);
   });
+}
+
+/// Where the extent of one side of a copy lies in a slice.
+Result<DevicePlace> place_3d(Stream& stream, Slice& slice, const Copy3d& shape,
+                             const Layout3d& layout, const char* what) {
+  const uint64_t extent_bytes = shape.is_empty() ? 0 : layout.extent_bytes;
+  return place_in_slice(stream.context(), slice, layout.offset_bytes, extent_bytes, what);
 }
 
 }  // namespace
@@ -44,6 +51,36 @@ km_status km_slice_create_on_stream(km_stream stream, uint64_t element_count,
     KM_ASSIGN(Ref<Slice> created,
               Slice::create(queue->context(), queue, element_count, element_size_bytes, flags));
     return give_handle(std::move(created), out_slice);
+  });
+}
+
+km_status km_slice_create_aligned(km_context context, uint64_t element_count,
+                                  uint64_t element_size_bytes, uint64_t alignment_bytes,
+                                  km_slice_flags flags, km_slice* out_slice) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, context);
+    KM_REQUIRE(out_slice);
+    KM_TRY(check_flags(flags, KM_SLICE_ZEROED));
+    KM_ASSIGN(Ref<Slice> created, Slice::create_aligned(*target, element_count, element_size_bytes,
+                                                        alignment_bytes, flags));
+    return give_handle(std::move(created), out_slice);
+  });
+}
+
+km_status km_slice_create_pitched(km_context context, uint64_t row_bytes, uint64_t row_count,
+                                  km_slice_flags flags, km_slice* out_slice,
+                                  uint64_t* out_pitch_bytes) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, context);
+    KM_REQUIRE(out_slice);
+    KM_REQUIRE(out_pitch_bytes);
+    KM_TRY(check_flags(flags, KM_SLICE_ZEROED));
+    uint64_t pitch_bytes = 0;
+    KM_ASSIGN(Ref<Slice> created,
+              Slice::create_pitched(*target, row_bytes, row_count, flags, &pitch_bytes));
+    KM_TRY(give_handle(std::move(created), out_slice));
+    *out_pitch_bytes = pitch_bytes;
+    return {};
   });
 }
 
@@ -164,4 +201,72 @@ km_status km_slice_fill_u16(km_stream stream, km_slice slice, uint64_t offset_by
 km_status km_slice_fill_u32(km_stream stream, km_slice slice, uint64_t offset_bytes, uint32_t value,
                             uint64_t count) noexcept {
   return fill_slice(__func__, stream, slice, offset_bytes, value, 4, count);
+}
+
+km_status km_slice_upload_3d(km_stream stream, km_slice destination, const void* source,
+                             const km_copy_3d* copy) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(queue, call, stream);
+    KM_GET(target, call, destination);
+    KM_REQUIRE(copy);
+    KM_ASSIGN(const Copy3d shape, Copy3d::make(*copy));
+    KM_ASSIGN(const DevicePlace place,
+              place_3d(*queue, *target, shape, shape.destination, "destination"));
+    return upload_3d(*queue, place, source, shape);
+  });
+}
+
+km_status km_slice_download_3d(km_stream stream, km_slice source, void* destination,
+                               const km_copy_3d* copy) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(queue, call, stream);
+    KM_GET(target, call, source);
+    KM_REQUIRE(copy);
+    KM_ASSIGN(const Copy3d shape, Copy3d::make(*copy));
+    KM_ASSIGN(const DevicePlace place, place_3d(*queue, *target, shape, shape.source, "source"));
+    return download_3d(*queue, place, destination, shape);
+  });
+}
+
+km_status km_slice_copy_3d(km_stream stream, km_slice destination, km_slice source,
+                           const km_copy_3d* copy) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(queue, call, stream);
+    KM_GET(to, call, destination);
+    KM_GET(from, call, source);
+    KM_REQUIRE(copy);
+    KM_ASSIGN(const Copy3d shape, Copy3d::make(*copy));
+    KM_ASSIGN(const DevicePlace to_place,
+              place_3d(*queue, *to, shape, shape.destination, "destination"));
+    KM_ASSIGN(const DevicePlace from_place, place_3d(*queue, *from, shape, shape.source, "source"));
+    return copy_3d(*queue, to_place, from_place, shape);
+  });
+}
+
+km_status km_slice_fill_2d(km_stream stream, km_slice slice, uint64_t offset_bytes,
+                           uint64_t pitch_bytes, uint32_t value, uint32_t value_size_bytes,
+                           uint64_t width_count, uint64_t height) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(queue, call, stream);
+    KM_GET(target, call, slice);
+    KM_ASSIGN(const Fill2d shape,
+              Fill2d::make(pitch_bytes, value, value_size_bytes, width_count, height));
+    KM_ASSIGN(const DevicePlace place,
+              place_in_slice(queue->context(), *target, offset_bytes, shape.extent_bytes, "slice"));
+    return fill_2d(*queue, place, shape);
+  });
+}
+
+km_status km_slice_copy_peer(km_stream stream, km_slice destination,
+                             uint64_t destination_offset_bytes, km_slice source,
+                             uint64_t source_offset_bytes, uint64_t size_bytes) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(queue, call, stream);
+    KM_GET(to, call, destination);
+    KM_GET(from, call, source);
+    KM_TRY(to->check_range(destination_offset_bytes, size_bytes, "destination"));
+    KM_TRY(from->check_range(source_offset_bytes, size_bytes, "source"));
+    return copy_peer(*queue, {&to->memory(), to->address() + destination_offset_bytes},
+                     {&from->memory(), from->address() + source_offset_bytes}, size_bytes);
+  });
 }

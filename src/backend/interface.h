@@ -104,6 +104,15 @@ typedef struct kmb_graph_node {
   void* user_data;
   km_release_callback release; /* of user_data, once: when the node is not used any more */
 } kmb_graph_node;
+/* Where an address of a kmb_copy_3d lies. */
+enum { KMB_SPACE_DEVICE = 0, KMB_SPACE_HOST = 1, KMB_SPACE_HOST_PINNED = 2 };
+typedef struct kmb_copy_3d {
+  uint64_t destination, source; /* of the first byte */
+  uint32_t destination_space, source_space;
+  uint64_t width_bytes, height, depth;
+  uint64_t destination_pitch_bytes, destination_layer_rows;
+  uint64_t source_pitch_bytes, source_layer_rows;
+} kmb_copy_3d;
 
 typedef struct kmb_backend {
   uint32_t abi_major, abi_minor;
@@ -240,6 +249,25 @@ typedef struct kmb_backend {
   /* Core orders the launches of a graph one after the other. CUDA: cuGraphLaunch. */
   km_status (*graph_launch)(kmb_graph* graph, kmb_stream* stream, uint64_t* out_ticket,
                             kmb_error* error);
+  /* Core has checked bounds and overlaps. A pageable host side behaves as in copy_to_device and
+   * copy_to_host. CUDA: cuMemcpy3DAsync, cuMemcpy2DAsync. */
+  km_status (*copy_3d)(kmb_stream* stream, const kmb_copy_3d* copy, uint64_t* out_ticket,
+                       kmb_error* error);
+  /* CUDA: cuMemsetD2D8Async, cuMemsetD2D16Async, cuMemsetD2D32Async. */
+  km_status (*fill_2d)(kmb_stream* stream, uint64_t destination, uint64_t pitch_bytes,
+                       uint32_t value, uint32_t value_size_bytes, uint64_t width_count,
+                       uint64_t height, uint64_t* out_ticket, kmb_error* error);
+  /* CUDA: cuDeviceCanAccessPeer. */
+  km_status (*device_can_access_peer)(kmb_device* device, kmb_device* peer,
+                                      uint32_t* out_can_access, kmb_error* error);
+  /* Kernels of `context` may use memory of `peer`, or no longer. CUDA: cuCtxEnablePeerAccess,
+   * cuCtxDisablePeerAccess. */
+  km_status (*context_set_peer_access)(kmb_context* context, kmb_context* peer, uint32_t enabled,
+                                       kmb_error* error);
+  /* Works without peer access too. CUDA: cuMemcpyPeerAsync. */
+  km_status (*copy_peer)(kmb_stream* stream, kmb_context* destination_context, uint64_t destination,
+                         kmb_context* source_context, uint64_t source, uint64_t size_bytes,
+                         uint64_t* out_ticket, kmb_error* error);
 
   /* Compiled modules. Both optional. */
 

@@ -1,5 +1,6 @@
 #include "core/context.h"
 
+#include <algorithm>
 #include <new>
 
 #include "core/backend_call.h"
@@ -7,6 +8,16 @@
 #include "core/status.h"
 
 namespace km {
+namespace {
+
+std::atomic<uint64_t> g_context_count{0};
+
+}  // namespace
+
+Context::Context(Ref<Device> device)
+    : device_(std::move(device)),
+      number_(++g_context_count),
+      default_capture_slot_(make_ref<CaptureSlot>()) {}
 
 Result<Ref<Context>> Context::create(Ref<Device> device) {
   Ref<Context> context = Ref<Context>::adopt(new Context(std::move(device)));
@@ -69,6 +80,41 @@ Status Context::reset() {
   }
   // Unlocked: callbacks of the dropped work may make calls that fail and are recorded.
   return call_backend(backend().context_reset, native_);
+}
+
+Status require_peer(const Context& context, const Context& peer) {
+  if (&context.backend() == &peer.backend()) return {};
+  return make_error(KM_ERROR_NOT_SUPPORTED,
+                    "devices %s and %s are of different backends and share no memory",
+                    context.device().info().uri, peer.device().info().uri);
+}
+
+Status Context::set_peer_access(Context& peer, bool enabled) {
+  KM_TRY(require_peer(*this, peer));
+  if (&peer == this) {
+    return make_error(KM_ERROR_INVALID_ARGUMENT, "a context is no peer of itself");
+  }
+  if (backend().context_set_peer_access == nullptr) {
+    return make_error(KM_ERROR_NOT_SUPPORTED, "backend '%s' has no access between devices",
+                      backend().name);
+  }
+  const std::lock_guard lock(mutex_);
+  const auto found = std::find(peers_.begin(), peers_.end(), peer.number_);
+  if (enabled == (found != peers_.end())) return {};
+  if (enabled) peers_.reserve(peers_.size() + 1);
+  KM_TRY(call_backend(backend().context_set_peer_access, native_, peer.native_, uint32_t{enabled}));
+  if (enabled) {
+    peers_.push_back(peer.number_);
+  } else {
+    peers_.erase(found);
+  }
+  return {};
+}
+
+bool Context::may_use(const Context& other) const {
+  if (&other == this) return true;
+  const std::lock_guard lock(mutex_);
+  return std::find(peers_.begin(), peers_.end(), other.number_) != peers_.end();
 }
 
 void Context::Output::write(void* output, const char* text, uint64_t size_bytes) {

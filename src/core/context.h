@@ -50,6 +50,11 @@ class Context final : public Object {
   /// Keeps the error of a call that failed.
   void record_error(const char* function, const Error& error) noexcept;
 
+  /// Lets kernels of this context use memory of `peer`, of the same backend; or no longer.
+  Status set_peer_access(Context& peer, bool enabled);
+  /// Its own memory, or that of a context that set_peer_access() named.
+  bool may_use(const Context& other) const;
+
   /// Device memory by device address, and page-locked host memory by host address.
   AddressMap& device_ranges() { return device_ranges_; }
   AddressMap& host_ranges() { return host_ranges_; }
@@ -62,8 +67,7 @@ class Context final : public Object {
     static void write(void* output, const char* text, uint64_t size_bytes);
   };
 
-  explicit Context(Ref<Device> device)
-      : device_(std::move(device)), default_capture_slot_(make_ref<CaptureSlot>()) {}
+  explicit Context(Ref<Device> device);
   ~Context() override;
   Error sticky_error();
 
@@ -75,12 +79,18 @@ class Context final : public Object {
   Output output_;
   ContextCaptures captures_;
 
-  std::mutex mutex_;  // guards what follows
+  const uint64_t number_;  // of all contexts there have been: peers know each other by it
+
+  mutable std::mutex mutex_;  // guards what follows
+  std::vector<uint64_t> peers_;
   kmb_stream* default_stream_ = nullptr;
   Ref<CaptureSlot> default_capture_slot_;
   std::vector<kmb_stream*> lost_streams_;  // default streams of earlier epochs
   Error last_error_{KM_SUCCESS, {}, 0};
 };
+
+/// Both contexts must be of one backend.
+Status require_peer(const Context& context, const Context& peer);
 
 /// What belongs to a context and is lost with its reset.
 class ContextChild : public Object {

@@ -100,6 +100,31 @@ Status copy(Stream& stream, const DevicePlace& destination, const DevicePlace& s
   return {};
 }
 
+Status copy_peer(Stream& stream, const DevicePlace& destination, const DevicePlace& source,
+                 uint64_t size_bytes) {
+  if (size_bytes == 0) return {};
+  const Context& to = destination.memory->context();
+  const Context& from = source.memory->context();
+  if (&to == &stream.context() && &from == &to) {
+    return copy(stream, destination, source, size_bytes);
+  }
+  KM_TRY(require_peer(stream.context(), to));
+  KM_TRY(require_peer(stream.context(), from));
+  KM_TRY(require_apart(destination, source, size_bytes));
+  if (stream.is_capturing()) [[unlikely]]
+    return refuse_capture(stream, "copying between contexts in");
+  if (stream.backend().copy_peer == nullptr) {
+    return make_error(KM_ERROR_NOT_SUPPORTED, "backend '%s' has no copies between devices",
+                      stream.backend().name);
+  }
+  uint64_t ticket = 0;
+  KM_TRY(call_backend(stream.backend().copy_peer, stream.native(), to.native(), destination.address,
+                      from.native(), source.address, size_bytes, &ticket));
+  destination.memory->record_use(stream, ticket);
+  source.memory->record_use(stream, ticket);
+  return {};
+}
+
 Status fill(Stream& stream, const DevicePlace& destination, uint32_t value,
             uint32_t value_size_bytes, uint64_t count) {
   if (count == 0) return {};

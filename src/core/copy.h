@@ -29,6 +29,9 @@ Status copy(Stream& stream, const DevicePlace& destination, const DevicePlace& s
 /// `count` values of 1, 2 or 4 bytes.
 Status fill(Stream& stream, const DevicePlace& destination, uint32_t value,
             uint32_t value_size_bytes, uint64_t count);
+/// Between contexts of one backend, which may be of different devices.
+Status copy_peer(Stream& stream, const DevicePlace& destination, const DevicePlace& source,
+                 uint64_t size_bytes);
 /// count * value_size_bytes, or an error where that is no size.
 Result<uint64_t> fill_size(uint64_t count, uint32_t value_size_bytes);
 

@@ -135,6 +135,13 @@ Device::~Device() {
   if (native_ != nullptr) backend_.device_close(native_);
 }
 
+Result<bool> Device::can_access(const Device& peer) const {
+  if (&backend_ != &peer.backend_ || backend_.device_can_access_peer == nullptr) return false;
+  uint32_t can_access = 0;
+  KM_TRY(call_backend(backend_.device_can_access_peer, native_, peer.native_, &can_access));
+  return can_access != 0;
+}
+
 Result<int64_t> Device::attribute(km_device_attribute attribute) const {
   int64_t value = 0;
   KM_TRY(call_backend(backend_.device_attribute, native_, attribute, &value));

@@ -23,6 +23,8 @@ class Device final : public Object {
   kmb_device* native() const { return native_; }
   /// As it was when the device was opened.
   const km_device_info& info() const { return info_; }
+  /// Whether kernels of this device can be given memory of `peer`.
+  Result<bool> can_access(const Device& peer) const;
   Result<int64_t> attribute(km_device_attribute attribute) const;
 
  private:

@@ -60,7 +60,7 @@ Status check_slice_argument(const Context& context, const Function& function,
                       " bytes; expected the 8 bytes of an address",
                       index, info.name, info.params[index].size_bytes);
   }
-  if (&argument.slice->context() != &context) {
+  if (!context.may_use(argument.slice->context())) {
     return make_error(KM_ERROR_CONTEXT_MISMATCH,
                       "the slice for parameter %u of kernel '%s' belongs to another context (of "
                       "device %s) than the rest of the call (of device %s)",

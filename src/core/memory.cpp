@@ -14,6 +14,8 @@
 namespace km {
 namespace {
 
+constexpr uint64_t kLeastAlignment = 256;
+
 uint64_t value_of(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
 
 HandleTable& memories() { return handle_table(ObjectType::kMemory); }
@@ -87,6 +89,32 @@ Result<Ref<Memory>> Memory::create(Context& context, Stream* stream, uint64_t si
   KM_TRY(call_backend(context.backend().memory_create, context.native(),
                       stream != nullptr ? stream->native() : nullptr, size_bytes, uint32_t{zeroed},
                       &memory->native_, &memory->info_));
+  KM_TRY(memory->publish(Space::kDevice));
+  return memory;
+}
+
+Result<Ref<Memory>> Memory::create_aligned(Context& context, uint64_t size_bytes, bool zeroed,
+                                           uint64_t element_size_bytes, uint64_t alignment_bytes) {
+  Ref<Memory> memory = Ref<Memory>::adopt(new Memory(context, element_size_bytes));
+  if (size_bytes == 0) return memory;
+  // Every backend's memory is aligned to this; beyond it, what is too much at the front is left.
+  const uint64_t more = alignment_bytes > kLeastAlignment ? alignment_bytes - kLeastAlignment : 0;
+  uint64_t wanted = 0;
+  if (__builtin_add_overflow(size_bytes, more, &wanted)) {
+    return make_error(KM_ERROR_OUT_OF_DEVICE_MEMORY,
+                      "%" PRIu64 " bytes at a multiple of %" PRIu64 " are more than 2^64 bytes",
+                      size_bytes, alignment_bytes);
+  }
+  kmb_memory_info& info = memory->info_;
+  KM_TRY(call_backend(context.backend().memory_create, context.native(),
+                      static_cast<kmb_stream*>(nullptr), wanted, uint32_t{zeroed}, &memory->native_,
+                      &info));
+  const uint64_t skipped = (0 - info.address) & (alignment_bytes - 1);
+  info.address += skipped;
+  if (info.host_pointer != nullptr) {
+    info.host_pointer = static_cast<char*>(info.host_pointer) + skipped;
+  }
+  info.size_bytes = size_bytes;
   KM_TRY(memory->publish(Space::kDevice));
   return memory;
 }

@@ -18,6 +18,9 @@ class Memory final : public ContextChild {
   /// Device memory, usable at once or, with a stream, in that stream's order.
   static Result<Ref<Memory>> create(Context& context, Stream* stream, uint64_t size_bytes,
                                     bool zeroed, uint64_t element_size_bytes);
+  /// The same at a multiple of a power of two.
+  static Result<Ref<Memory>> create_aligned(Context& context, uint64_t size_bytes, bool zeroed,
+                                            uint64_t element_size_bytes, uint64_t alignment_bytes);
   /// The host program's memory as device memory.
   static Result<Ref<Memory>> from_host(Context& context, void* pointer, uint64_t size_bytes,
                                        uint64_t element_size_bytes);

@@ -1,5 +1,7 @@
 #include "core/slice.h"
 
+#include <algorithm>
+#include <bit>
 #include <cinttypes>
 
 #include "core/backend_call.h"
@@ -7,6 +9,8 @@
 
 namespace km {
 namespace {
+
+constexpr uint64_t kPitchBytes = 256;  // rows begin at multiples of it
 
 Result<uint64_t> size_of(uint64_t element_count, uint64_t element_size_bytes) {
   uint64_t size = 0;
@@ -48,6 +52,33 @@ Result<Ref<Slice>> Slice::create(Context& context, Stream* stream, uint64_t elem
   const bool zeroed = (flags & KM_SLICE_ZEROED) != 0;
   KM_ASSIGN(Ref<Memory> memory, Memory::create(context, stream, size, zeroed, element_size_bytes));
   return make_ref<Slice>(std::move(memory), 0, element_count, element_size_bytes, false);
+}
+
+Result<Ref<Slice>> Slice::create_aligned(Context& context, uint64_t element_count,
+                                         uint64_t element_size_bytes, uint64_t alignment_bytes,
+                                         km_slice_flags flags) {
+  if (!std::has_single_bit(alignment_bytes)) {
+    return make_error(KM_ERROR_INVALID_ARGUMENT,
+                      "alignment_bytes is %" PRIu64 "; expected a power of two", alignment_bytes);
+  }
+  KM_ASSIGN(const uint64_t size, size_of(element_count, element_size_bytes));
+  const bool zeroed = (flags & KM_SLICE_ZEROED) != 0;
+  KM_ASSIGN(Ref<Memory> memory,
+            Memory::create_aligned(context, size, zeroed, element_size_bytes, alignment_bytes));
+  return make_ref<Slice>(std::move(memory), 0, element_count, element_size_bytes, false);
+}
+
+Result<Ref<Slice>> Slice::create_pitched(Context& context, uint64_t row_bytes, uint64_t row_count,
+                                         km_slice_flags flags, uint64_t* out_pitch_bytes) {
+  if (row_bytes > UINT64_MAX - kPitchBytes) {
+    return make_error(KM_ERROR_INVALID_ARGUMENT, "rows of %" PRIu64 " bytes are too long",
+                      row_bytes);
+  }
+  const uint64_t pitch = (row_bytes + kPitchBytes - 1) / kPitchBytes * kPitchBytes;
+  KM_ASSIGN(const uint64_t size, size_of(row_count, std::max(pitch, kPitchBytes)));
+  KM_ASSIGN(Ref<Slice> slice, create(context, nullptr, pitch == 0 ? 0 : size, 1, flags));
+  *out_pitch_bytes = pitch;
+  return slice;
 }
 
 Result<Ref<Slice>> Slice::from_pool(Pool& pool, Stream* stream, uint64_t element_count,

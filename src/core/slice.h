@@ -13,6 +13,12 @@ class Slice final : public ContextChild {
 
   static Result<Ref<Slice>> create(Context& context, Stream* stream, uint64_t element_count,
                                    uint64_t element_size_bytes, km_slice_flags flags);
+  static Result<Ref<Slice>> create_aligned(Context& context, uint64_t element_count,
+                                           uint64_t element_size_bytes, uint64_t alignment_bytes,
+                                           km_slice_flags flags);
+  /// Rows of bytes at the distance *out_pitch_bytes.
+  static Result<Ref<Slice>> create_pitched(Context& context, uint64_t row_bytes, uint64_t row_count,
+                                           km_slice_flags flags, uint64_t* out_pitch_bytes);
   static Result<Ref<Slice>> from_pool(Pool& pool, Stream* stream, uint64_t element_count,
                                       uint64_t element_size_bytes, km_slice_flags flags);
   static Result<Ref<Slice>> from_host(Context& context, void* pointer, uint64_t element_count,

@@ -234,6 +234,68 @@ static void stream_ordered_slices(void** state) {
   EXPECT(KM_ERROR_INVALID_HANDLE, km_slice_destroy_on_stream(NULL, NULL));
 }
 
+static void g3_addresses_are_aligned_as_asked(void** state) {
+  fixture* f = *state;
+  km_slice slice = NULL;
+  for (uint64_t alignment = 1; alignment <= (1 << 22); alignment *= 2) {
+    for (uint64_t size = 1; size < 5000000; size = size * 7 + 3) {
+      km_slice_info info = {sizeof info, 9, 0, 0, 0, 0};
+      unsigned char last = 1;
+      OK(km_slice_create_aligned(f->context, size, 1, alignment, KM_SLICE_ZEROED, &slice));
+      OK(km_slice_info_get(slice, &info));
+      assert_int_equal(info.address % alignment, 0);
+      assert_int_equal(info.size_bytes, size);
+      OK(km_slice_download(f->stream, slice, size - 1, &last, 1));
+      assert_int_equal(last, 0);
+      OK(km_slice_fill_u8(f->stream, slice, 0, 0xFF, size));
+      EXPECT(KM_ERROR_OUT_OF_BOUNDS, km_memory_fill_u8(f->stream, info.address + size, 0, 1));
+      EXPECT(KM_ERROR_OUT_OF_BOUNDS, km_memory_fill_u8(f->stream, info.address - 1, 0, 1));
+      OK(km_stream_synchronize(f->stream));
+      OK(km_slice_destroy(slice));
+    }
+  }
+  slice = NULL;
+  for (uint64_t bad = 0; bad < 100; bad += 3) {
+    if (bad != 0 && (bad & (bad - 1)) == 0) continue;
+    EXPECT(KM_ERROR_INVALID_ARGUMENT,
+           km_slice_create_aligned(f->context, 16, 1, bad, KM_SLICE_DEFAULT, &slice));
+  }
+  expect_message("expected a power of two");
+  EXPECT(KM_ERROR_OUT_OF_DEVICE_MEMORY,
+         km_slice_create_aligned(f->context, UINT64_MAX, 1, 4096, 0, &slice));
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_slice_create_aligned(f->context, 1, 0, 16, 0, &slice));
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_slice_create_aligned(f->context, 1, 1, 16, 2, &slice));
+  assert_null(slice);
+  OK(km_slice_create_aligned(f->context, 0, 1, 4096, 0, &slice));
+  OK(km_slice_destroy(slice));
+}
+
+static void pitched_slices(void** state) {
+  fixture* f = *state;
+  km_slice slice = NULL;
+  km_slice_info info = {sizeof info, 9, 0, 0, 0, 0};
+  uint64_t pitch = 77;
+  OK(km_slice_create_pitched(f->context, 1000, 7, KM_SLICE_ZEROED, &slice, &pitch));
+  OK(km_slice_info_get(slice, &info));
+  assert_int_equal(pitch, 1024);
+  assert_int_equal(info.size_bytes, 7 * 1024);
+  assert_int_equal(info.address % 256, 0);
+  OK(km_slice_destroy(slice));
+  OK(km_slice_create_pitched(f->context, 0, 7, 0, &slice, &pitch));
+  assert_int_equal(pitch, 0);
+  OK(km_slice_destroy(slice));
+  slice = NULL;
+  EXPECT(KM_ERROR_INVALID_ARGUMENT,
+         km_slice_create_pitched(f->context, UINT64_MAX, 2, 0, &slice, &pitch));
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_slice_create_pitched(f->context, (uint64_t)1 << 40,
+                                                            (uint64_t)1 << 40, 0, &slice, &pitch));
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_slice_create_pitched(f->context, 1, 1, 0, &slice, NULL));
+  EXPECT(KM_ERROR_OUT_OF_DEVICE_MEMORY,
+         km_slice_create_pitched(f->context, (uint64_t)1 << 40, 1 << 20, 0, &slice, &pitch));
+  assert_null(slice);
+  assert_int_equal(pitch, 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(info_tells_what_was_asked_for),
@@ -247,6 +309,8 @@ int main(void) {
       cmocka_unit_test(host_memory_becomes_a_slice_without_a_copy),
       cmocka_unit_test(bad_host_ranges_are_refused),
       cmocka_unit_test(stream_ordered_slices),
+      cmocka_unit_test(g3_addresses_are_aligned_as_asked),
+      cmocka_unit_test(pitched_slices),
   };
   return RUN_ON_DEVICES("slice", tests);
 }

@@ -39,7 +39,32 @@ void Allocations::remove(uint64_t address, uint64_t size_bytes) {
   }
 }
 
+void Allocations::set_peer(const std::shared_ptr<const Allocations>& peer, bool enabled) {
+  std::lock_guard lock(mutex_);
+  std::erase_if(peers_, [&](const auto& known) {
+    const std::shared_ptr<const Allocations> live = known.lock();
+    return live == nullptr || live == peer;
+  });
+  if (enabled) peers_.push_back(peer);
+}
+
+std::vector<std::weak_ptr<const Allocations>> Allocations::peers() const {
+  std::lock_guard lock(mutex_);
+  return peers_;
+}
+
 AddressRange Allocations::find(uint64_t address, uint64_t size_bytes) const {
+  AddressRange found = find_own(address, size_bytes);
+  if (!found.is_empty()) return found;
+  for (const auto& known : peers()) {
+    const std::shared_ptr<const Allocations> peer = known.lock();
+    if (peer != nullptr) found = peer->find_own(address, size_bytes);
+    if (!found.is_empty()) break;
+  }
+  return found;
+}
+
+AddressRange Allocations::find_own(uint64_t address, uint64_t size_bytes) const {
   std::lock_guard lock(mutex_);
   auto entry = sizes_.upper_bound(address);
   while (entry != sizes_.begin()) {

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 namespace km::cpu {
 
@@ -22,6 +24,9 @@ class Allocations {
   void add(uint64_t address, uint64_t size_bytes);
   void remove(uint64_t address, uint64_t size_bytes);
 
+  /// Kernels may touch what `peer` has, too; or no longer. It is forgotten when it is gone.
+  void set_peer(const std::shared_ptr<const Allocations>& peer, bool enabled);
+
   /// The allocation that holds all of [address, address + size_bytes); empty: none does.
   AddressRange find(uint64_t address, uint64_t size_bytes) const;
   /// Where `address` lies relative to the nearest allocation: "4 bytes past the end of the
@@ -29,10 +34,14 @@ class Allocations {
   std::string locate(uint64_t address) const;
 
  private:
+  AddressRange find_own(uint64_t address, uint64_t size_bytes) const;
+  std::vector<std::weak_ptr<const Allocations>> peers() const;
+
   mutable std::mutex mutex_;
   // Memory of the host's may be known several times over, and overlap.
   std::multimap<uint64_t, uint64_t> sizes_;
   uint64_t largest_bytes_ = 0;
+  std::vector<std::weak_ptr<const Allocations>> peers_;
 };
 
 }  // namespace km::cpu

@@ -16,6 +16,14 @@ struct GraphProgram;
 
 enum class CommandKind : uint8_t { none, kernel, transfer, record, wait, callback, graph, close };
 
+/// The rows of a transfer that is no single run of bytes.
+struct TransferRows {
+  uint64_t width_bytes = 0;
+  uint64_t height = 0, count = 0;  // rows of a layer, and of all layers; 0: a single run
+  uint64_t destination_pitch = 0, destination_layer = 0;
+  uint64_t source_pitch = 0, source_layer = 0;
+};
+
 /// Bytes to move, or to fill with a repeated value.
 struct Transfer {
   uint64_t destination = 0;
@@ -23,6 +31,7 @@ struct Transfer {
   uint64_t size_bytes = 0;
   uint32_t value = 0;             // fills
   uint32_t value_size_bytes = 0;  // 0: a copy
+  TransferRows rows;
   bool is_fill() const { return value_size_bytes != 0; }
 };
 

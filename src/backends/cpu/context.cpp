@@ -34,10 +34,14 @@ km_status context_synchronize(kmb_context* handle, kmb_error* error) {
   return KM_SUCCESS;
 }
 
-km_status context_memory_info(kmb_context*, uint64_t* out_free_bytes, uint64_t* out_total_bytes,
-                              kmb_error* error) {
+km_status context_memory_info(kmb_context* context, uint64_t* out_free_bytes,
+                              uint64_t* out_total_bytes, kmb_error* error) {
   return guarded(error, [&]() -> Status {
-    Heap::instance().memory_info(out_free_bytes, out_total_bytes);
+    uint64_t free = 0, total = 0;
+    Heap::instance().memory_info(&free, &total);
+    from(context)->device()->share_memory(&free, &total);
+    *out_free_bytes = free;
+    *out_total_bytes = total;
     return {};
   });
 }
@@ -52,6 +56,14 @@ km_status context_reset(kmb_context* context, kmb_error* error) {
 km_status context_status(kmb_context* handle, kmb_error* error) {
   Context* context = from(handle);
   return context->failed() ? report(context->error(), error) : KM_SUCCESS;
+}
+
+km_status context_set_peer_access(kmb_context* context, kmb_context* peer, uint32_t enabled,
+                                  kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    from(context)->set_peer(*from(peer), enabled != 0);
+    return {};
+  });
 }
 
 km_status context_set_output(kmb_context* context, km_output_callback callback, void* user_data,

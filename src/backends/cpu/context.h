@@ -31,7 +31,11 @@ class Context {
 
   Device* device() const { return device_; }
   Pool* pool() const { return pool_; }
-  Allocations& allocations() { return allocations_; }
+  Allocations& allocations() { return *allocations_; }
+  /// Kernels of this context may touch memory of `peer`, or no longer.
+  void set_peer(const Context& peer, bool enabled) {
+    allocations_->set_peer(peer.allocations_, enabled);
+  }
   DeviceHeap& device_heap() { return device_heap_; }
   Output& output() { return output_; }
 
@@ -84,8 +88,9 @@ class Context {
   std::mutex reset_mutex_;
   mutable std::mutex streams_mutex_;
   std::vector<Stream*> streams_;
-  Allocations allocations_;
-  DeviceHeap device_heap_{&allocations_};
+  // Shared with peers, which only look whether it is there still.
+  const std::shared_ptr<Allocations> allocations_ = std::make_shared<Allocations>();
+  DeviceHeap device_heap_{allocations_.get()};
   Output output_;
 };
 

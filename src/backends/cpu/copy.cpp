@@ -41,6 +41,8 @@ Status stage(Stream* stream, Command* command, CopyFailure* out_failure) {
     throw std::bad_alloc();
   }
   aside.destination = reinterpret_cast<uint64_t>(command->staging.get());
+  aside.rows.destination_pitch = aside.rows.width_bytes;
+  aside.rows.destination_layer = aside.rows.width_bytes * aside.rows.height;
   if (!transfer_now(aside, out_failure)) {
     Status failed =
         failure_status(*out_failure, command->transfer, stream->context()->allocations());
@@ -48,6 +50,8 @@ Status stage(Stream* stream, Command* command, CopyFailure* out_failure) {
     return failed;
   }
   command->transfer.source = aside.destination;
+  command->transfer.rows.source_pitch = aside.rows.destination_pitch;
+  command->transfer.rows.source_layer = aside.rows.destination_layer;
   return {};
 }
 
@@ -114,6 +118,50 @@ km_status copy_on_device(kmb_stream* stream, uint64_t destination, uint64_t sour
     transfer.destination = destination;
     transfer.source = source;
     transfer.size_bytes = size_bytes;
+    return enqueue(from(stream), transfer, HostSide::asynchronous, out_ticket);
+  });
+}
+
+km_status copy_3d(kmb_stream* stream, const kmb_copy_3d* copy, uint64_t* out_ticket,
+                  kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    Transfer transfer;
+    transfer.destination = copy->destination;
+    transfer.source = copy->source;
+    transfer.size_bytes = copy->width_bytes * copy->height * copy->depth;
+    transfer.rows = {
+        .width_bytes = copy->width_bytes,
+        .height = copy->height,
+        .count = copy->height * copy->depth,
+        .destination_pitch = copy->destination_pitch_bytes,
+        .destination_layer = copy->destination_pitch_bytes * copy->destination_layer_rows,
+        .source_pitch = copy->source_pitch_bytes,
+        .source_layer = copy->source_pitch_bytes * copy->source_layer_rows};
+    HostSide host = HostSide::asynchronous;
+    if (copy->source_space == KMB_SPACE_HOST) host = HostSide::source;
+    if (copy->destination_space == KMB_SPACE_HOST) host = HostSide::destination;
+    return enqueue(from(stream), transfer, host, out_ticket);
+  });
+}
+
+km_status copy_peer(kmb_stream* stream, kmb_context*, uint64_t destination, kmb_context*,
+                    uint64_t source, uint64_t size_bytes, uint64_t* out_ticket, kmb_error* error) {
+  return copy_on_device(stream, destination, source, size_bytes, out_ticket, error);
+}
+
+km_status fill_2d(kmb_stream* stream, uint64_t destination, uint64_t pitch_bytes, uint32_t value,
+                  uint32_t value_size_bytes, uint64_t width_count, uint64_t height,
+                  uint64_t* out_ticket, kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    Transfer transfer;
+    transfer.destination = destination;
+    transfer.size_bytes = width_count * value_size_bytes * height;
+    transfer.value = value;
+    transfer.value_size_bytes = value_size_bytes;
+    transfer.rows.width_bytes = width_count * value_size_bytes;
+    transfer.rows.height = height;
+    transfer.rows.count = height;
+    transfer.rows.destination_pitch = pitch_bytes;
     return enqueue(from(stream), transfer, HostSide::asynchronous, out_ticket);
   });
 }

@@ -1,6 +1,7 @@
 #include "backends/cpu/device.h"
 
 #include <algorithm>
+#include <cinttypes>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -103,7 +104,7 @@ void fill_info(const Device& device, km_device_info* info) {
   copy_text(info->uri, "cpu:" + std::to_string(device.ordinal()));
   copy_text(info->backend, "cpu");
   copy_text(info->name, cpu_name());
-  info->total_memory_bytes = total_memory_bytes();
+  info->total_memory_bytes = total_memory_bytes() / config().devices;
   info->compute_capability_major = config().capability_major;
   info->compute_capability_minor = config().capability_minor;
   info->multiprocessor_count = device.threads();
@@ -121,6 +122,25 @@ void fill_info(const Device& device, km_device_info* info) {
 }
 
 }  // namespace
+
+Status Device::take_memory(uint64_t size_bytes) {
+  const uint64_t share = total_memory_bytes() / config().devices;
+  const uint64_t before = taken_bytes_.fetch_add(size_bytes);
+  if (config().devices == 1 || (before <= share && size_bytes <= share - before)) return {};
+  taken_bytes_.fetch_sub(size_bytes);
+  const uint64_t free = share - std::min(share, before);
+  return make_error(KM_ERROR_OUT_OF_DEVICE_MEMORY,
+                    "out of device memory: %" PRIu64 " bytes asked for, %" PRIu64
+                    " free of the %" PRIu64 " that are the share of cpu:%u (KM_CPU_DEVICES)",
+                    size_bytes, free, share, ordinal_);
+}
+
+void Device::share_memory(uint64_t* free_bytes, uint64_t* total_bytes) const {
+  if (config().devices == 1) return;
+  *total_bytes /= config().devices;
+  const uint64_t taken = std::min(taken_bytes_.load(), *total_bytes);
+  *free_bytes = std::min(*free_bytes, *total_bytes - taken);
+}
 
 Result<Pool*> Device::pool() {
   std::lock_guard lock(mutex_);
@@ -149,6 +169,12 @@ km_status device_open(uint32_t ordinal, kmb_device** out_device, kmb_error* erro
 }
 
 void device_close(kmb_device*) {}  // devices stay: their threads cost nothing while idle
+
+km_status device_can_access_peer(kmb_device* device, kmb_device* peer, uint32_t* out_can_access,
+                                 kmb_error*) {
+  *out_can_access = device != peer ? 1 : 0;  // all of them use the memory of the machine
+  return KM_SUCCESS;
+}
 
 km_status device_info(kmb_device* device, km_device_info* out_info, kmb_error* error) {
   return guarded(error, [&]() -> Status {

@@ -1,6 +1,7 @@
 // A device: a share of the cores.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <vector>
@@ -16,12 +17,20 @@ class Device {
 
   uint32_t ordinal() const { return ordinal_; }
   uint32_t threads() const { return options_.threads; }
+  /// Several devices share the machine's memory out. Counts memory that is given out;
+  /// KM_ERROR_OUT_OF_DEVICE_MEMORY beyond this device's share.
+  Status take_memory(uint64_t size_bytes);
+  void give_memory_back(uint64_t size_bytes) { taken_bytes_.fetch_sub(size_bytes); }
+  /// This device's part of the machine's figures.
+  void share_memory(uint64_t* free_bytes, uint64_t* total_bytes) const;
+
   /// The worker threads, started at the first call.
   Result<Pool*> pool();
 
  private:
   const uint32_t ordinal_;
   const PoolOptions options_;
+  std::atomic<uint64_t> taken_bytes_{0};
   std::mutex mutex_;
   Pool* pool_ = nullptr;
 };

@@ -101,6 +101,14 @@ km_status copy_to_host(kmb_stream*, void*, uint64_t, uint64_t, uint32_t, uint64_
 km_status copy_on_device(kmb_stream*, uint64_t, uint64_t, uint64_t, uint64_t*, kmb_error*);
 km_status fill(kmb_stream*, uint64_t, uint32_t, uint32_t, uint64_t, uint64_t*, kmb_error*);
 
+km_status copy_3d(kmb_stream*, const kmb_copy_3d*, uint64_t*, kmb_error*);
+km_status fill_2d(kmb_stream*, uint64_t, uint64_t, uint32_t, uint32_t, uint64_t, uint64_t,
+                  uint64_t*, kmb_error*);
+km_status copy_peer(kmb_stream*, kmb_context*, uint64_t, kmb_context*, uint64_t, uint64_t,
+                    uint64_t*, kmb_error*);
+km_status device_can_access_peer(kmb_device*, kmb_device*, uint32_t*, kmb_error*);
+km_status context_set_peer_access(kmb_context*, kmb_context*, uint32_t, kmb_error*);
+
 km_status module_load(kmb_context*, const char*, uint64_t, const char*, kmb_module**, kmb_error*);
 km_status module_load_object(kmb_context*, const void*, uint64_t, const char*, kmb_module**,
                              kmb_error*);

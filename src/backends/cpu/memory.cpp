@@ -6,6 +6,7 @@
 
 #include "backends/cpu/callback_thread.h"
 #include "backends/cpu/context.h"
+#include "backends/cpu/device.h"
 #include "backends/cpu/entries.h"
 #include "backends/cpu/guarded_memory.h"
 #include "backends/cpu/stream.h"
@@ -20,9 +21,14 @@ kmb_memory_info info_of(uint64_t address, uint64_t size_bytes) {
 Result<std::unique_ptr<Memory>> allocate(Context* context, uint64_t size_bytes, bool zeroed,
                                          Heap::Block* out_block) {
   KM_TRY(context->check());
-  KM_ASSIGN(Heap::Block block, Heap::instance().allocate(size_bytes, zeroed));
-  *out_block = block;
-  return std::make_unique<Memory>(context, block.address, size_bytes, block);
+  KM_TRY(context->device()->take_memory(size_bytes));
+  Result<Heap::Block> block = Heap::instance().allocate(size_bytes, zeroed);
+  if (!block) {
+    context->device()->give_memory_back(size_bytes);
+    return std::move(block.error());
+  }
+  *out_block = *block;
+  return std::make_unique<Memory>(context, block->address, size_bytes, *block);
 }
 
 /// Zeros in stream order; the memory remembers the ticket.
@@ -32,7 +38,8 @@ void fill_on_stream(Stream* stream, const Heap::Block& block, Memory* memory) {
                        .source = 0,
                        .size_bytes = block.size_bytes,
                        .value = 0,
-                       .value_size_bytes = 1};
+                       .value_size_bytes = 1,
+                       .rows = {}};
   memory->set_own_use({to(stream), stream->submit(command)});
 }
 
@@ -46,7 +53,10 @@ Memory::Memory(Context* context, uint64_t address, uint64_t size_bytes, const He
 
 Memory::~Memory() {
   context_->allocations().remove(address_, size_bytes_);
-  if (block_.address != 0) Heap::instance().free(block_);
+  if (block_.address != 0) {
+    Heap::instance().free(block_);
+    context_->device()->give_memory_back(block_.size_bytes);
+  }
   if (release_ != nullptr) {
     post_callback([release = release_, user_data = user_data_] { release(user_data); });
   }

@@ -84,6 +84,11 @@ constexpr kmb_backend kTable = {
     .graph_destroy = graph_destroy,
     .graph_update = graph_update,
     .graph_launch = graph_launch,
+    .copy_3d = copy_3d,
+    .fill_2d = fill_2d,
+    .device_can_access_peer = device_can_access_peer,
+    .context_set_peer_access = context_set_peer_access,
+    .copy_peer = copy_peer,
     .module_load_object = module_load_object,
     .module_save_object = module_save_object,
 };

@@ -16,9 +16,36 @@ constexpr float kWakeTicks = 12000;  // about what waking a thread must be worth
 constexpr uint64_t kChunksPerThread = 16;
 
 bool overlaps(const Transfer& transfer) {
-  if (transfer.is_fill()) return false;
+  if (transfer.is_fill() || transfer.rows.count != 0) return false;
   uint64_t low = std::min(transfer.destination, transfer.source);
   return std::max(transfer.destination, transfer.source) - low < transfer.size_bytes;
+}
+
+uint64_t rows_per_piece(const TransferRows& rows) {
+  return std::max<uint64_t>(kPieceBytes / rows.width_bytes, 1);
+}
+
+uint64_t row_offset(const TransferRows& rows, uint64_t row, uint64_t pitch, uint64_t layer) {
+  return row / rows.height * layer + row % rows.height * pitch;
+}
+
+bool move_rows(const Transfer& transfer, uint64_t first, uint64_t last, Fault* out_fault) {
+  const TransferRows& rows = transfer.rows;
+  const bool streaming = transfer.size_bytes >= kStreamingBytes;
+  for (uint64_t row = first; row < last; ++row) {
+    auto* destination =
+        reinterpret_cast<void*>(transfer.destination + row_offset(rows, row, rows.destination_pitch,
+                                                                  rows.destination_layer));
+    auto* source = reinterpret_cast<const void*>(
+        transfer.source + row_offset(rows, row, rows.source_pitch, rows.source_layer));
+    const bool done =
+        transfer.is_fill()
+            ? guarded_fill(destination, transfer.value, transfer.value_size_bytes,
+                           rows.width_bytes / transfer.value_size_bytes, streaming, out_fault)
+            : guarded_copy(destination, source, rows.width_bytes, streaming, out_fault);
+    if (!done) return false;
+  }
+  return true;
 }
 
 /// Bytes [first, last); pieces are multiples of every value size.
@@ -33,14 +60,22 @@ bool move_bytes(const Transfer& transfer, uint64_t first, uint64_t last, Fault* 
                       last - first, streaming, out_fault);
 }
 
+bool move_pieces(const Transfer& transfer, uint64_t first, uint64_t last, Fault* out_fault) {
+  if (transfer.rows.count != 0) {
+    const uint64_t step = rows_per_piece(transfer.rows);
+    return move_rows(transfer, first * step, std::min(last * step, transfer.rows.count), out_fault);
+  }
+  return move_bytes(transfer, first * kPieceBytes,
+                    std::min(last * kPieceBytes, transfer.size_bytes), out_fault);
+}
+
 void move(Command& command, Executor& executor, Context& context) {
   const Transfer& transfer = command.transfer;
   uint64_t first = 0, last = 0;
   uint32_t part = executor.claim_part(command.run.range);
   while (command.run.range.take(&part, &first, &last)) {
     Fault fault;
-    uint64_t end = std::min(last * kPieceBytes, transfer.size_bytes);
-    if (move_bytes(transfer, first * kPieceBytes, end, &fault)) continue;
+    if (move_pieces(transfer, first, last, &fault)) continue;
     command.run.range.close();
     if (command.failure != nullptr) {
       // Several threads may get here; any of their addresses will do.
@@ -70,9 +105,10 @@ void run_kernel(LaunchRun& run, Executor& executor, Context& context) {
 }  // namespace
 
 uint64_t pieces_of(const Command& command) {
-  return command.kind == CommandKind::kernel
-             ? command.run.block_count
-             : (command.transfer.size_bytes + kPieceBytes - 1) / kPieceBytes;
+  if (command.kind == CommandKind::kernel) return command.run.block_count;
+  const TransferRows& rows = command.transfer.rows;
+  if (rows.count != 0) return (rows.count + rows_per_piece(rows) - 1) / rows_per_piece(rows);
+  return (command.transfer.size_bytes + kPieceBytes - 1) / kPieceBytes;
 }
 
 bool is_worth_sharing(const Command& command) {
@@ -135,7 +171,7 @@ void work_on(Command& command, Executor& executor, Context& context) {
 
 bool transfer_now(const Transfer& transfer, CopyFailure* out_failure) {
   Fault fault;
-  if (move_bytes(transfer, 0, transfer.size_bytes, &fault)) return true;
+  if (move_pieces(transfer, 0, UINT64_MAX / kPieceBytes, &fault)) return true;
   out_failure->failed = true;
   out_failure->address = fault.address;
   return false;

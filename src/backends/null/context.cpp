@@ -24,4 +24,8 @@ km_status context_set_output(kmb_context*, km_output_callback, void*, kmb_error*
   return unsupported("contexts", error);
 }
 
+km_status context_set_peer_access(kmb_context*, kmb_context*, uint32_t, kmb_error* error) {
+  return unsupported("peers", error);
+}
+
 }  // namespace km::null

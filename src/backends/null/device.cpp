@@ -33,4 +33,9 @@ km_status device_attribute(kmb_device*, km_device_attribute, int64_t*, kmb_error
   return unsupported("device attributes", error);
 }
 
+km_status device_can_access_peer(kmb_device*, kmb_device*, uint32_t* out_can_access, kmb_error*) {
+  *out_can_access = 0;
+  return KM_SUCCESS;
+}
+
 }  // namespace km::null

@@ -66,6 +66,19 @@ km_status copy_on_device(kmb_stream* stream, uint64_t destination, uint64_t sour
 km_status fill(kmb_stream* stream, uint64_t destination, uint32_t value, uint32_t value_size_bytes,
                uint64_t count, uint64_t* out_ticket, kmb_error* error);
 
+km_status copy_3d(kmb_stream* stream, const kmb_copy_3d* copy, uint64_t* out_ticket,
+                  kmb_error* error);
+km_status fill_2d(kmb_stream* stream, uint64_t destination, uint64_t pitch_bytes, uint32_t value,
+                  uint32_t value_size_bytes, uint64_t width_count, uint64_t height,
+                  uint64_t* out_ticket, kmb_error* error);
+km_status device_can_access_peer(kmb_device* device, kmb_device* peer, uint32_t* out_can_access,
+                                 kmb_error* error);
+km_status context_set_peer_access(kmb_context* context, kmb_context* peer, uint32_t enabled,
+                                  kmb_error* error);
+km_status copy_peer(kmb_stream* stream, kmb_context* destination_context, uint64_t destination,
+                    kmb_context* source_context, uint64_t source, uint64_t size_bytes,
+                    uint64_t* out_ticket, kmb_error* error);
+
 km_status module_load(kmb_context* context, const char* ptx, uint64_t ptx_size_bytes,
                       const char* name, kmb_module** out_module, kmb_error* error);
 km_status module_load_object(kmb_context* context, const void* data, uint64_t size_bytes,

@@ -42,4 +42,18 @@ km_status fill(kmb_stream*, uint64_t, uint32_t, uint32_t, uint64_t, uint64_t*, k
   return unsupported("fills", error);
 }
 
+km_status copy_3d(kmb_stream*, const kmb_copy_3d*, uint64_t*, kmb_error* error) {
+  return unsupported("copies", error);
+}
+
+km_status fill_2d(kmb_stream*, uint64_t, uint64_t, uint32_t, uint32_t, uint64_t, uint64_t,
+                  uint64_t*, kmb_error* error) {
+  return unsupported("fills", error);
+}
+
+km_status copy_peer(kmb_stream*, kmb_context*, uint64_t, kmb_context*, uint64_t, uint64_t,
+                    uint64_t*, kmb_error* error) {
+  return unsupported("copies", error);
+}
+
 }  // namespace km::null

@@ -70,6 +70,11 @@ const kmb_backend& null_backend() {
       .graph_destroy = null::graph_destroy,
       .graph_update = null::graph_update,
       .graph_launch = null::graph_launch,
+      .copy_3d = null::copy_3d,
+      .fill_2d = null::fill_2d,
+      .device_can_access_peer = null::device_can_access_peer,
+      .context_set_peer_access = null::context_set_peer_access,
+      .copy_peer = null::copy_peer,
       .module_load_object = null::module_load_object,
       .module_save_object = null::module_save_object,
   };

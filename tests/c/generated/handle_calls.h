@@ -322,6 +322,74 @@ static km_status call_km_pool_reset_high_water(const uint64_t* handles, call_val
   return km_pool_reset_high_water(handles[0]);
 }
 
+static km_status call_km_slice_create_aligned(const uint64_t* handles, call_values* values) {
+  return km_slice_create_aligned(handles[0], 0, 0, 0, 0, out_at(values, 0));
+}
+
+static km_status call_km_slice_create_pitched(const uint64_t* handles, call_values* values) {
+  return km_slice_create_pitched(handles[0], 0, 0, 0, out_at(values, 0), out_at(values, 1));
+}
+
+static km_status call_km_slice_upload_3d(const uint64_t* handles, call_values* values) {
+  return km_slice_upload_3d(handles[0], handles[1], values->bytes, NULL);
+}
+
+static km_status call_km_slice_download_3d(const uint64_t* handles, call_values* values) {
+  return km_slice_download_3d(handles[0], handles[1], out_at(values, 0), NULL);
+}
+
+static km_status call_km_slice_copy_3d(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_slice_copy_3d(handles[0], handles[1], handles[2], NULL);
+}
+
+static km_status call_km_slice_fill_2d(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_slice_fill_2d(handles[0], handles[1], 0, 0, 0, 0, 0, 0);
+}
+
+static km_status call_km_memory_upload_3d(const uint64_t* handles, call_values* values) {
+  return km_memory_upload_3d(handles[0], 0, values->bytes, NULL);
+}
+
+static km_status call_km_memory_download_3d(const uint64_t* handles, call_values* values) {
+  return km_memory_download_3d(handles[0], 0, out_at(values, 0), NULL);
+}
+
+static km_status call_km_memory_copy_3d(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_memory_copy_3d(handles[0], 0, 0, NULL);
+}
+
+static km_status call_km_memory_fill_2d(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_memory_fill_2d(handles[0], 0, 0, 0, 0, 0, 0);
+}
+
+static km_status call_km_device_can_access_peer(const uint64_t* handles, call_values* values) {
+  return km_device_can_access_peer(handles[0], handles[1], out_at(values, 0));
+}
+
+static km_status call_km_context_enable_peer_access(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_context_enable_peer_access(handles[0], handles[1]);
+}
+
+static km_status call_km_context_disable_peer_access(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_context_disable_peer_access(handles[0], handles[1]);
+}
+
+static km_status call_km_slice_copy_peer(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_slice_copy_peer(handles[0], handles[1], 0, handles[2], 0, 0);
+}
+
+static km_status call_km_memory_copy_peer(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_memory_copy_peer(handles[0], handles[1], 0, handles[2], 0, 0);
+}
+
 static km_status call_km_program_destroy(const uint64_t* handles, call_values* unused) {
   (void)unused;
   return km_program_destroy(handles[0]);
@@ -701,6 +769,21 @@ static const handle_call handle_calls[] = {
     {"km_pool_trim", call_km_pool_trim, 1, {HANDLE_POOL}, 0},
     {"km_pool_info_get", call_km_pool_info_get, 1, {HANDLE_POOL}, 0},
     {"km_pool_reset_high_water", call_km_pool_reset_high_water, 1, {HANDLE_POOL}, 0},
+    {"km_slice_create_aligned", call_km_slice_create_aligned, 1, {HANDLE_CONTEXT}, 0},
+    {"km_slice_create_pitched", call_km_slice_create_pitched, 1, {HANDLE_CONTEXT}, 0},
+    {"km_slice_upload_3d", call_km_slice_upload_3d, 2, {HANDLE_STREAM, HANDLE_SLICE}, 0},
+    {"km_slice_download_3d", call_km_slice_download_3d, 2, {HANDLE_STREAM, HANDLE_SLICE}, 0},
+    {"km_slice_copy_3d", call_km_slice_copy_3d, 3, {HANDLE_STREAM, HANDLE_SLICE, HANDLE_SLICE}, 0},
+    {"km_slice_fill_2d", call_km_slice_fill_2d, 2, {HANDLE_STREAM, HANDLE_SLICE}, 0},
+    {"km_memory_upload_3d", call_km_memory_upload_3d, 1, {HANDLE_STREAM}, 0},
+    {"km_memory_download_3d", call_km_memory_download_3d, 1, {HANDLE_STREAM}, 0},
+    {"km_memory_copy_3d", call_km_memory_copy_3d, 1, {HANDLE_STREAM}, 0},
+    {"km_memory_fill_2d", call_km_memory_fill_2d, 1, {HANDLE_STREAM}, 0},
+    {"km_device_can_access_peer", call_km_device_can_access_peer, 2, {HANDLE_DEVICE, HANDLE_DEVICE}, 0},
+    {"km_context_enable_peer_access", call_km_context_enable_peer_access, 2, {HANDLE_CONTEXT, HANDLE_CONTEXT}, 0},
+    {"km_context_disable_peer_access", call_km_context_disable_peer_access, 2, {HANDLE_CONTEXT, HANDLE_CONTEXT}, 0},
+    {"km_slice_copy_peer", call_km_slice_copy_peer, 3, {HANDLE_STREAM, HANDLE_SLICE, HANDLE_SLICE}, 0},
+    {"km_memory_copy_peer", call_km_memory_copy_peer, 3, {HANDLE_STREAM, HANDLE_CONTEXT, HANDLE_CONTEXT}, 0},
     {"km_program_destroy", call_km_program_destroy, 1, {HANDLE_PROGRAM}, 1},
     {"km_program_add_option", call_km_program_add_option, 1, {HANDLE_PROGRAM}, 0},
     {"km_program_add_header", call_km_program_add_header, 1, {HANDLE_PROGRAM}, 0},

@@ -309,6 +309,69 @@ km_status fill(kmb_stream* stream, uint64_t destination, uint32_t value, uint32_
       out_ticket, error);
 }
 
+/// Calls `move(destination, source)` for each row.
+template <class Move>
+void for_rows(const kmb_copy_3d& copy, Move move) {
+  for (uint64_t z = 0; z < copy.depth; ++z) {
+    for (uint64_t y = 0; y < copy.height; ++y) {
+      move(reinterpret_cast<char*>(copy.destination) +
+               (z * copy.destination_layer_rows + y) * copy.destination_pitch_bytes,
+           reinterpret_cast<const char*>(copy.source) +
+               (z * copy.source_layer_rows + y) * copy.source_pitch_bytes);
+    }
+  }
+}
+
+km_status copy_3d(kmb_stream* stream, const kmb_copy_3d* copy, uint64_t* out_ticket,
+                  kmb_error* error) {
+  const km_status status = enqueue(
+      stream,
+      [copy = *copy](km_status) {
+        for_rows(copy,
+                 [&](char* to, const char* from) { std::memcpy(to, from, copy.width_bytes); });
+      },
+      out_ticket, error);
+  if (copy->source_space == KMB_SPACE_HOST || copy->destination_space == KMB_SPACE_HOST) {
+    drain(stream);
+  }
+  return status;
+}
+
+km_status fill_2d(kmb_stream* stream, uint64_t destination, uint64_t pitch_bytes, uint32_t value,
+                  uint32_t value_size_bytes, uint64_t width_count, uint64_t height,
+                  uint64_t* out_ticket, kmb_error* error) {
+  kmb_copy_3d rows{};
+  rows.destination = destination;
+  rows.destination_pitch_bytes = pitch_bytes;
+  rows.height = height;
+  rows.depth = 1;
+  return enqueue(
+      stream,
+      [=](km_status) {
+        for_rows(rows, [&](char* to, const char*) {
+          for (uint64_t i = 0; i < width_count; ++i) {
+            std::memcpy(to + i * value_size_bytes, &value, value_size_bytes);
+          }
+        });
+      },
+      out_ticket, error);
+}
+
+km_status copy_peer(kmb_stream* stream, kmb_context*, uint64_t destination, kmb_context*,
+                    uint64_t source, uint64_t size_bytes, uint64_t* out_ticket, kmb_error* error) {
+  return copy_on_device(stream, destination, source, size_bytes, out_ticket, error);
+}
+
+km_status device_can_access_peer(kmb_device* device, kmb_device* peer, uint32_t* out_can_access,
+                                 kmb_error*) {
+  *out_can_access = device->ordinal != peer->ordinal;
+  return KM_SUCCESS;
+}
+
+km_status context_set_peer_access(kmb_context*, kmb_context*, uint32_t, kmb_error* error) {
+  return begin_call(error);
+}
+
 km_status launch(kmb_stream* stream, kmb_function* function, const kmb_launch* launch,
                  uint64_t* out_ticket, kmb_error* error) {
   const char* bytes = static_cast<const char*>(launch->arguments);
@@ -365,6 +428,11 @@ kmb_backend make_table() {
   table.copy_to_host = copy_to_host;
   table.copy_on_device = copy_on_device;
   table.fill = fill;
+  table.copy_3d = copy_3d;
+  table.fill_2d = fill_2d;
+  table.copy_peer = copy_peer;
+  table.device_can_access_peer = device_can_access_peer;
+  table.context_set_peer_access = context_set_peer_access;
   table.launch = launch;
   add_graph_entries(&table);
   return table;

@@ -1550,6 +1550,311 @@ void *_wrap_km_pool_reset_high_water_raw_306995db03304e6b(long long _swig_go_0) 
 }
 
 
+void *_wrap_km_slice_create_aligned_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2, long long _swig_go_3, int _swig_go_4, km_slice *_swig_go_5) {
+  km_context arg1 ;
+  uint64_t arg2 ;
+  uint64_t arg3 ;
+  uint64_t arg4 ;
+  km_slice_flags arg5 ;
+  km_slice *arg6 = (km_slice *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_context)_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (uint64_t)_swig_go_3;
+  arg5 = (km_slice_flags)_swig_go_4;
+  arg6 = (km_slice *)_swig_go_5;
+
+  result = (km_status)km_slice_create_aligned(arg1,arg2,arg3,arg4,arg5,arg6);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_slice_create_pitched_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2, int _swig_go_3, km_slice *_swig_go_4, uint64_t *_swig_go_5) {
+  km_context arg1 ;
+  uint64_t arg2 ;
+  uint64_t arg3 ;
+  km_slice_flags arg4 ;
+  km_slice *arg5 = (km_slice *) 0 ;
+  uint64_t *arg6 = (uint64_t *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_context)_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (km_slice_flags)_swig_go_3;
+  arg5 = (km_slice *)_swig_go_4;
+  arg6 = (uint64_t *)_swig_go_5;
+
+  result = (km_status)km_slice_create_pitched(arg1,arg2,arg3,arg4,arg5,arg6);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_slice_upload_3d_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, void *_swig_go_2, km_copy_3d *_swig_go_3) {
+  km_stream arg1 ;
+  km_slice arg2 ;
+  void *arg3 = (void *) 0 ;
+  km_copy_3d *arg4 = (km_copy_3d *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_stream)_swig_go_0;
+  arg2 = (km_slice)_swig_go_1;
+  arg3 = (void *)_swig_go_2;
+  arg4 = (km_copy_3d *)_swig_go_3;
+
+  result = (km_status)km_slice_upload_3d(arg1,arg2,(void const *)arg3,(struct km_copy_3d const *)arg4);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_slice_download_3d_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, void *_swig_go_2, km_copy_3d *_swig_go_3) {
+  km_stream arg1 ;
+  km_slice arg2 ;
+  void *arg3 = (void *) 0 ;
+  km_copy_3d *arg4 = (km_copy_3d *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_stream)_swig_go_0;
+  arg2 = (km_slice)_swig_go_1;
+  arg3 = (void *)_swig_go_2;
+  arg4 = (km_copy_3d *)_swig_go_3;
+
+  result = (km_status)km_slice_download_3d(arg1,arg2,arg3,(struct km_copy_3d const *)arg4);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_slice_copy_3d_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2, km_copy_3d *_swig_go_3) {
+  km_stream arg1 ;
+  km_slice arg2 ;
+  km_slice arg3 ;
+  km_copy_3d *arg4 = (km_copy_3d *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_stream)_swig_go_0;
+  arg2 = (km_slice)_swig_go_1;
+  arg3 = (km_slice)_swig_go_2;
+  arg4 = (km_copy_3d *)_swig_go_3;
+
+  result = (km_status)km_slice_copy_3d(arg1,arg2,arg3,(struct km_copy_3d const *)arg4);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_slice_fill_2d_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2, long long _swig_go_3, int _swig_go_4, int _swig_go_5, long long _swig_go_6, long long _swig_go_7) {
+  km_stream arg1 ;
+  km_slice arg2 ;
+  uint64_t arg3 ;
+  uint64_t arg4 ;
+  uint32_t arg5 ;
+  uint32_t arg6 ;
+  uint64_t arg7 ;
+  uint64_t arg8 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_stream)_swig_go_0;
+  arg2 = (km_slice)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (uint64_t)_swig_go_3;
+  arg5 = (uint32_t)_swig_go_4;
+  arg6 = (uint32_t)_swig_go_5;
+  arg7 = (uint64_t)_swig_go_6;
+  arg8 = (uint64_t)_swig_go_7;
+
+  result = (km_status)km_slice_fill_2d(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_memory_upload_3d_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, void *_swig_go_2, km_copy_3d *_swig_go_3) {
+  km_stream arg1 ;
+  uint64_t arg2 ;
+  void *arg3 = (void *) 0 ;
+  km_copy_3d *arg4 = (km_copy_3d *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_stream)_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (void *)_swig_go_2;
+  arg4 = (km_copy_3d *)_swig_go_3;
+
+  result = (km_status)km_memory_upload_3d(arg1,arg2,(void const *)arg3,(struct km_copy_3d const *)arg4);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_memory_download_3d_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, void *_swig_go_2, km_copy_3d *_swig_go_3) {
+  km_stream arg1 ;
+  uint64_t arg2 ;
+  void *arg3 = (void *) 0 ;
+  km_copy_3d *arg4 = (km_copy_3d *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_stream)_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (void *)_swig_go_2;
+  arg4 = (km_copy_3d *)_swig_go_3;
+
+  result = (km_status)km_memory_download_3d(arg1,arg2,arg3,(struct km_copy_3d const *)arg4);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_memory_copy_3d_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2, km_copy_3d *_swig_go_3) {
+  km_stream arg1 ;
+  uint64_t arg2 ;
+  uint64_t arg3 ;
+  km_copy_3d *arg4 = (km_copy_3d *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_stream)_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (km_copy_3d *)_swig_go_3;
+
+  result = (km_status)km_memory_copy_3d(arg1,arg2,arg3,(struct km_copy_3d const *)arg4);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_memory_fill_2d_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2, int _swig_go_3, int _swig_go_4, long long _swig_go_5, long long _swig_go_6) {
+  km_stream arg1 ;
+  uint64_t arg2 ;
+  uint64_t arg3 ;
+  uint32_t arg4 ;
+  uint32_t arg5 ;
+  uint64_t arg6 ;
+  uint64_t arg7 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_stream)_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (uint32_t)_swig_go_3;
+  arg5 = (uint32_t)_swig_go_4;
+  arg6 = (uint64_t)_swig_go_5;
+  arg7 = (uint64_t)_swig_go_6;
+
+  result = (km_status)km_memory_fill_2d(arg1,arg2,arg3,arg4,arg5,arg6,arg7);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_device_can_access_peer_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, uint32_t *_swig_go_2) {
+  km_device arg1 ;
+  km_device arg2 ;
+  uint32_t *arg3 = (uint32_t *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_device)_swig_go_0;
+  arg2 = (km_device)_swig_go_1;
+  arg3 = (uint32_t *)_swig_go_2;
+
+  result = (km_status)km_device_can_access_peer(arg1,arg2,arg3);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_context_enable_peer_access_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1) {
+  km_context arg1 ;
+  km_context arg2 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_context)_swig_go_0;
+  arg2 = (km_context)_swig_go_1;
+
+  result = (km_status)km_context_enable_peer_access(arg1,arg2);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_context_disable_peer_access_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1) {
+  km_context arg1 ;
+  km_context arg2 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_context)_swig_go_0;
+  arg2 = (km_context)_swig_go_1;
+
+  result = (km_status)km_context_disable_peer_access(arg1,arg2);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_slice_copy_peer_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, long long _swig_go_5) {
+  km_stream arg1 ;
+  km_slice arg2 ;
+  uint64_t arg3 ;
+  km_slice arg4 ;
+  uint64_t arg5 ;
+  uint64_t arg6 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_stream)_swig_go_0;
+  arg2 = (km_slice)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (km_slice)_swig_go_3;
+  arg5 = (uint64_t)_swig_go_4;
+  arg6 = (uint64_t)_swig_go_5;
+
+  result = (km_status)km_slice_copy_peer(arg1,arg2,arg3,arg4,arg5,arg6);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_memory_copy_peer_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, long long _swig_go_5) {
+  km_stream arg1 ;
+  km_context arg2 ;
+  uint64_t arg3 ;
+  km_context arg4 ;
+  uint64_t arg5 ;
+  uint64_t arg6 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_stream)_swig_go_0;
+  arg2 = (km_context)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (km_context)_swig_go_3;
+  arg5 = (uint64_t)_swig_go_4;
+  arg6 = (uint64_t)_swig_go_5;
+
+  result = (km_status)km_memory_copy_peer(arg1,arg2,arg3,arg4,arg5,arg6);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
 void *_wrap_km_program_create_raw_306995db03304e6b(char *_swig_go_0, long long _swig_go_1, char *_swig_go_2, km_program *_swig_go_3) {
   char *arg1 = (char *) 0 ;
   uint64_t arg2 ;

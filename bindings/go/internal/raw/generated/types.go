@@ -241,3 +241,17 @@ type LaunchSlice struct {
 }
 
 var _ = [1]byte{unsafe.Sizeof(LaunchSlice{}) - 24: 0}
+
+type Copy3d struct {
+	WidthBytes             uint64
+	Height                 uint64
+	Depth                  uint64
+	DestinationOffsetBytes uint64
+	DestinationPitchBytes  uint64
+	DestinationLayerRows   uint64
+	SourceOffsetBytes      uint64
+	SourcePitchBytes       uint64
+	SourceLayerRows        uint64
+}
+
+var _ = [1]byte{unsafe.Sizeof(Copy3d{}) - 72: 0}

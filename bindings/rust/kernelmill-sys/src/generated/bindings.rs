@@ -879,6 +879,58 @@ const _: () = {
         "Offset of field: km_launch_slice::offset_bytes",
     ][::core::mem::offset_of!(km_launch_slice, offset_bytes) - 16usize];
 };
+/** Rows and layers of a copy: input of km_slice_copy_3d and its kin. A picture has depth 1. Frozen
+ for ever.*/
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct km_copy_3d {
+    /// of a row; rows of a layer; layers
+    pub width_bytes: u64,
+    /// of a row; rows of a layer; layers
+    pub height: u64,
+    /// of a row; rows of a layer; layers
+    pub depth: u64,
+    pub destination_offset_bytes: u64,
+    /// from row to row; 0: width_bytes
+    pub destination_pitch_bytes: u64,
+    /// rows from layer to layer; 0: height
+    pub destination_layer_rows: u64,
+    pub source_offset_bytes: u64,
+    pub source_pitch_bytes: u64,
+    pub source_layer_rows: u64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of km_copy_3d"][::core::mem::size_of::<km_copy_3d>() - 72usize];
+    ["Alignment of km_copy_3d"][::core::mem::align_of::<km_copy_3d>() - 8usize];
+    [
+        "Offset of field: km_copy_3d::width_bytes",
+    ][::core::mem::offset_of!(km_copy_3d, width_bytes) - 0usize];
+    [
+        "Offset of field: km_copy_3d::height",
+    ][::core::mem::offset_of!(km_copy_3d, height) - 8usize];
+    [
+        "Offset of field: km_copy_3d::depth",
+    ][::core::mem::offset_of!(km_copy_3d, depth) - 16usize];
+    [
+        "Offset of field: km_copy_3d::destination_offset_bytes",
+    ][::core::mem::offset_of!(km_copy_3d, destination_offset_bytes) - 24usize];
+    [
+        "Offset of field: km_copy_3d::destination_pitch_bytes",
+    ][::core::mem::offset_of!(km_copy_3d, destination_pitch_bytes) - 32usize];
+    [
+        "Offset of field: km_copy_3d::destination_layer_rows",
+    ][::core::mem::offset_of!(km_copy_3d, destination_layer_rows) - 40usize];
+    [
+        "Offset of field: km_copy_3d::source_offset_bytes",
+    ][::core::mem::offset_of!(km_copy_3d, source_offset_bytes) - 48usize];
+    [
+        "Offset of field: km_copy_3d::source_pitch_bytes",
+    ][::core::mem::offset_of!(km_copy_3d, source_pitch_bytes) - 56usize];
+    [
+        "Offset of field: km_copy_3d::source_layer_rows",
+    ][::core::mem::offset_of!(km_copy_3d, source_layer_rows) - 64usize];
+};
 /** Callbacks run on threads of the library, or on the thread of the call that makes them due, and
  may not make calls that wait (KM_ERROR_NOT_PERMITTED). No exception may leave them.
  `text` of an output callback does not end with a zero.*/
@@ -2211,6 +2263,332 @@ unsafe extern "C" {
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `pool` is not a live pool;
    KM_ERROR_CONTEXT_LOST when the context of `pool` was reset after its creation.*/
     pub fn km_pool_reset_high_water(pool: km_pool) -> km_status;
+}
+unsafe extern "C" {
+    /** Like km_slice_create, with an address that is a multiple of `alignment_bytes`.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+   KM_ERROR_INVALID_ARGUMENT when `alignment_bytes` is no power of two, `element_size_bytes` is 0,
+   the size does not fit 64 bits, `flags` has unknown bits, or `out_slice` is null;
+   KM_ERROR_OUT_OF_DEVICE_MEMORY when the device has not that much memory left; the sticky error
+   of the context when a kernel failed.*/
+    pub fn km_slice_create_aligned(
+        context: km_context,
+        element_count: u64,
+        element_size_bytes: u64,
+        alignment_bytes: u64,
+        flags: km_slice_flags,
+        out_slice: *mut km_slice,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Device memory for `row_count` rows of `row_bytes`, as a slice of bytes; the rows begin
+ `*out_pitch_bytes` apart, at multiples of 256 bytes. The handle is the caller's, to be given to
+ km_slice_destroy. CUDA: cuMemAllocPitch.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+   KM_ERROR_INVALID_ARGUMENT when the size does not fit 64 bits, `flags` has unknown bits, or an
+   out-parameter is null; KM_ERROR_OUT_OF_DEVICE_MEMORY when the device has not that much memory
+   left; the sticky error of the context when a kernel failed.*/
+    pub fn km_slice_create_pitched(
+        context: km_context,
+        row_bytes: u64,
+        row_count: u64,
+        flags: km_slice_flags,
+        out_slice: *mut km_slice,
+        out_pitch_bytes: *mut u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Copies rows from the host into a slice, in stream order: `copy->height` rows of
+ `copy->width_bytes` in each of `copy->depth` layers, at the offsets and distances that `copy`
+ gives for the slice and for the memory at `source`. Otherwise like km_slice_upload. CUDA:
+ cuMemcpy3DAsync, cuMemcpy2DAsync.
+
+ Blocking: when the host side is not page-locked: until it has been read or written; up to 64 KiB
+   at once, beyond that after waiting for the stream.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream, or `destination`
+   not a live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was reset after
+   its creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+   KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside the slice; KM_ERROR_INVALID_ARGUMENT when
+   `copy` or `source` is null, a pitch is less than `width_bytes` or a distance of layers less
+   than `height`; KM_ERROR_NOT_PERMITTED when called inside a callback of this library with host
+   memory that is not page-locked; KM_ERROR_NOT_SUPPORTED when the backend has no such copies; the
+   sticky error of the context when a kernel failed.*/
+    pub fn km_slice_upload_3d(
+        stream: km_stream,
+        destination: km_slice,
+        source: *const ::core::ffi::c_void,
+        copy: *const km_copy_3d,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Copies rows from a slice to the host, in stream order. Otherwise like km_slice_download and
+ km_slice_upload_3d. CUDA: cuMemcpy3DAsync, cuMemcpy2DAsync.
+
+ Blocking: when the host side is not page-locked: until it has been read or written; up to 64 KiB
+   at once, beyond that after waiting for the stream.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream, or `source` not a
+   live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was reset after its
+   creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+   KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside the slice; KM_ERROR_INVALID_ARGUMENT when
+   `copy` or `destination` is null, a pitch is less than `width_bytes` or a distance of layers
+   less than `height`; KM_ERROR_NOT_PERMITTED when called inside a callback of this library with
+   host memory that is not page-locked; KM_ERROR_NOT_SUPPORTED when the backend has no such
+   copies; the sticky error of the context when a kernel failed.*/
+    pub fn km_slice_download_3d(
+        stream: km_stream,
+        source: km_slice,
+        destination: *mut ::core::ffi::c_void,
+        copy: *const km_copy_3d,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Copies rows between slices of one context, or within one, in stream order. CUDA:
+ cuMemcpy3DAsync, cuMemcpy2DAsync.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream, `destination` or
+   `source` not a live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was
+   reset after its creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different
+   contexts; KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside its slice;
+   KM_ERROR_INVALID_ARGUMENT when `copy` is null, a pitch is less than `width_bytes` or a distance
+   of layers less than `height`, or a row of the source overlaps one of the destination;
+   KM_ERROR_NOT_SUPPORTED when the backend has no such copies; the sticky error of the context
+   when a kernel failed.*/
+    pub fn km_slice_copy_3d(
+        stream: km_stream,
+        destination: km_slice,
+        source: km_slice,
+        copy: *const km_copy_3d,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Writes a value of 1, 2 or 4 bytes `width_count` times to each of `height` rows that begin
+ `pitch_bytes` apart (0: without a gap), from `offset_bytes` on, in stream order. CUDA:
+ cuMemsetD2D8Async, cuMemsetD2D16Async, cuMemsetD2D32Async.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream, or `slice` not a
+   live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was reset after its
+   creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+   KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside the slice; KM_ERROR_INVALID_ARGUMENT when
+   `value_size_bytes` is not 1, 2 or 4, the first address is not a multiple of it, or the pitch is
+   less than a row or not a multiple of it; KM_ERROR_NOT_SUPPORTED when the backend has no such
+   fills; the sticky error of the context when a kernel failed.*/
+    pub fn km_slice_fill_2d(
+        stream: km_stream,
+        slice: km_slice,
+        offset_bytes: u64,
+        pitch_bytes: u64,
+        value: u32,
+        value_size_bytes: u32,
+        width_count: u64,
+        height: u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Like km_slice_upload_3d, to a device address; offsets count from there.
+
+ Blocking: when the host side is not page-locked: until it has been read or written; up to 64 KiB
+   at once, beyond that after waiting for the stream.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream;
+   KM_ERROR_CONTEXT_LOST when the context of `stream` was reset after its creation;
+   KM_ERROR_OUT_OF_BOUNDS when the rows do not lie inside one allocation of the context;
+   KM_ERROR_INVALID_ARGUMENT when `copy` or `source` is null, a pitch is less than `width_bytes`
+   or a distance of layers less than `height`; KM_ERROR_NOT_PERMITTED when called inside a
+   callback of this library with host memory that is not page-locked; KM_ERROR_NOT_SUPPORTED when
+   the backend has no such copies; the sticky error of the context when a kernel failed.*/
+    pub fn km_memory_upload_3d(
+        stream: km_stream,
+        destination_address: u64,
+        source: *const ::core::ffi::c_void,
+        copy: *const km_copy_3d,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Like km_slice_download_3d, from a device address.
+
+ Blocking: when the host side is not page-locked: until it has been read or written; up to 64 KiB
+   at once, beyond that after waiting for the stream.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream;
+   KM_ERROR_CONTEXT_LOST when the context of `stream` was reset after its creation;
+   KM_ERROR_OUT_OF_BOUNDS when the rows do not lie inside one allocation of the context;
+   KM_ERROR_INVALID_ARGUMENT when `copy` or `destination` is null, a pitch is less than
+   `width_bytes` or a distance of layers less than `height`; KM_ERROR_NOT_PERMITTED when called
+   inside a callback of this library with host memory that is not page-locked;
+   KM_ERROR_NOT_SUPPORTED when the backend has no such copies; the sticky error of the context
+   when a kernel failed.*/
+    pub fn km_memory_download_3d(
+        stream: km_stream,
+        source_address: u64,
+        destination: *mut ::core::ffi::c_void,
+        copy: *const km_copy_3d,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Like km_slice_copy_3d, between device addresses.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream;
+   KM_ERROR_CONTEXT_LOST when the context of `stream` was reset after its creation;
+   KM_ERROR_OUT_OF_BOUNDS when the rows do not lie inside one allocation of the context;
+   KM_ERROR_INVALID_ARGUMENT when `copy` is null, a pitch is less than `width_bytes` or a distance
+   of layers less than `height`, or a row of the source overlaps one of the destination;
+   KM_ERROR_NOT_SUPPORTED when the backend has no such copies; the sticky error of the context
+   when a kernel failed.*/
+    pub fn km_memory_copy_3d(
+        stream: km_stream,
+        destination_address: u64,
+        source_address: u64,
+        copy: *const km_copy_3d,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Like km_slice_fill_2d, from a device address on.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream;
+   KM_ERROR_CONTEXT_LOST when the context of `stream` was reset after its creation;
+   KM_ERROR_OUT_OF_BOUNDS when the rows do not lie inside one allocation of the context;
+   KM_ERROR_INVALID_ARGUMENT when `value_size_bytes` is not 1, 2 or 4, the first address is not a
+   multiple of it, or the pitch is less than a row or not a multiple of it; KM_ERROR_NOT_SUPPORTED
+   when the backend has no such fills; the sticky error of the context when a kernel failed.*/
+    pub fn km_memory_fill_2d(
+        stream: km_stream,
+        address: u64,
+        pitch_bytes: u64,
+        value: u32,
+        value_size_bytes: u32,
+        width_count: u64,
+        height: u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Whether kernels of `device` can be given memory of `peer`, by km_context_enable_peer_access: 1
+ or 0. A device is no peer of itself. CUDA: cuDeviceCanAccessPeer.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `device` or `peer` is not a live device;
+   KM_ERROR_INVALID_ARGUMENT when `out_can_access` is null.*/
+    pub fn km_device_can_access_peer(
+        device: km_device,
+        peer: km_device,
+        out_can_access: *mut u32,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Lets kernels of `context` use memory of `peer`: slices of `peer` are taken as arguments of
+ launches. It works in one direction and stays until it is disabled; enabling it twice is fine.
+ Work of the two contexts is ordered by events. CUDA: cuCtxEnablePeerAccess.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` or `peer` is not a live context;
+   KM_ERROR_INVALID_ARGUMENT when both are the same; KM_ERROR_NOT_SUPPORTED when the devices
+   cannot reach each other's memory.*/
+    pub fn km_context_enable_peer_access(
+        context: km_context,
+        peer: km_context,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Ends what km_context_enable_peer_access began, for later launches. CUDA: cuCtxDisablePeerAccess.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` or `peer` is not a live context;
+   KM_ERROR_INVALID_ARGUMENT when both are the same; KM_ERROR_NOT_SUPPORTED when the devices
+   cannot reach each other's memory.*/
+    pub fn km_context_disable_peer_access(
+        context: km_context,
+        peer: km_context,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Copies between slices that may belong to different contexts and devices of one backend, in the
+ order of `stream`, with or without peer access. Order it after other streams by events. CUDA:
+ cuMemcpyPeerAsync.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream, or `destination`
+   or `source` not a live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was
+   reset after its creation; KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside both slices;
+   KM_ERROR_INVALID_ARGUMENT when source and destination overlap; KM_ERROR_NOT_SUPPORTED when the
+   contexts are of different backends; the sticky error of the context of `stream` when a kernel
+   failed.*/
+    pub fn km_slice_copy_peer(
+        stream: km_stream,
+        destination: km_slice,
+        destination_offset_bytes: u64,
+        source: km_slice,
+        source_offset_bytes: u64,
+        size_bytes: u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** The same between device addresses of two contexts, which may be the same.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream, or
+   `destination_context` or `source_context` not a live context; KM_ERROR_CONTEXT_LOST when the
+   context of `stream` was reset after its creation; KM_ERROR_OUT_OF_BOUNDS when source or
+   destination do not lie inside one allocation of their context each; KM_ERROR_INVALID_ARGUMENT
+   when source and destination overlap; KM_ERROR_NOT_SUPPORTED when the contexts are of different
+   backends; the sticky error of the context of `stream` when a kernel failed.*/
+    pub fn km_memory_copy_peer(
+        stream: km_stream,
+        destination_context: km_context,
+        destination_address: u64,
+        source_context: km_context,
+        source_address: u64,
+        size_bytes: u64,
+    ) -> km_status;
 }
 unsafe extern "C" {
     /** A CUDA C++ source, to be compiled to PTX. Source and name are copied; `name` is for messages

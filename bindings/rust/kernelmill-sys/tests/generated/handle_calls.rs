@@ -560,6 +560,126 @@ static HANDLE_CALLS: &[HandleCall] = &[
         },
     },
     HandleCall {
+        name: "km_slice_create_aligned",
+        types: &[CONTEXT],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_slice_create_aligned(handle(handles[0]), 0, 0, 0, km_slice_flags(0), values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_slice_create_pitched",
+        types: &[CONTEXT],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_slice_create_pitched(handle(handles[0]), 0, 0, km_slice_flags(0), values.out(0), values.out(1))
+        },
+    },
+    HandleCall {
+        name: "km_slice_upload_3d",
+        types: &[STREAM, SLICE],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_slice_upload_3d(handle(handles[0]), handle(handles[1]), values.bytes(), null())
+        },
+    },
+    HandleCall {
+        name: "km_slice_download_3d",
+        types: &[STREAM, SLICE],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_slice_download_3d(handle(handles[0]), handle(handles[1]), values.out(0), null())
+        },
+    },
+    HandleCall {
+        name: "km_slice_copy_3d",
+        types: &[STREAM, SLICE, SLICE],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_slice_copy_3d(handle(handles[0]), handle(handles[1]), handle(handles[2]), null())
+        },
+    },
+    HandleCall {
+        name: "km_slice_fill_2d",
+        types: &[STREAM, SLICE],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_slice_fill_2d(handle(handles[0]), handle(handles[1]), 0, 0, 0, 0, 0, 0)
+        },
+    },
+    HandleCall {
+        name: "km_memory_upload_3d",
+        types: &[STREAM],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_memory_upload_3d(handle(handles[0]), 0, values.bytes(), null())
+        },
+    },
+    HandleCall {
+        name: "km_memory_download_3d",
+        types: &[STREAM],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_memory_download_3d(handle(handles[0]), 0, values.out(0), null())
+        },
+    },
+    HandleCall {
+        name: "km_memory_copy_3d",
+        types: &[STREAM],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_memory_copy_3d(handle(handles[0]), 0, 0, null())
+        },
+    },
+    HandleCall {
+        name: "km_memory_fill_2d",
+        types: &[STREAM],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_memory_fill_2d(handle(handles[0]), 0, 0, 0, 0, 0, 0)
+        },
+    },
+    HandleCall {
+        name: "km_device_can_access_peer",
+        types: &[DEVICE, DEVICE],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_device_can_access_peer(handle(handles[0]), handle(handles[1]), values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_context_enable_peer_access",
+        types: &[CONTEXT, CONTEXT],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_context_enable_peer_access(handle(handles[0]), handle(handles[1]))
+        },
+    },
+    HandleCall {
+        name: "km_context_disable_peer_access",
+        types: &[CONTEXT, CONTEXT],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_context_disable_peer_access(handle(handles[0]), handle(handles[1]))
+        },
+    },
+    HandleCall {
+        name: "km_slice_copy_peer",
+        types: &[STREAM, SLICE, SLICE],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_slice_copy_peer(handle(handles[0]), handle(handles[1]), 0, handle(handles[2]), 0, 0)
+        },
+    },
+    HandleCall {
+        name: "km_memory_copy_peer",
+        types: &[STREAM, CONTEXT, CONTEXT],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_memory_copy_peer(handle(handles[0]), handle(handles[1]), 0, handle(handles[2]), 0, 0)
+        },
+    },
+    HandleCall {
         name: "km_program_destroy",
         types: &[PROGRAM],
         null_is_fine: true,

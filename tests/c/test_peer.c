@@ -1,0 +1,201 @@
+/* Several devices: copies between them, kernels on another's memory, shares of the machine. */
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/testing.h"
+
+typedef struct peers {
+  const fixture* f;
+  km_device device;
+  km_context context;
+  km_stream stream;
+} peers;
+
+static peers open_peer(const fixture* f) {
+  peers p = {f, NULL, NULL, NULL};
+  OK(km_device_open("cpu:1", &p.device));
+  OK(km_context_create(p.device, &p.context));
+  OK(km_stream_create(p.context, 0, 0, &p.stream));
+  return p;
+}
+
+static void close_peer(peers* p) {
+  OK(km_stream_destroy(p->stream));
+  OK(km_context_destroy(p->context));
+  OK(km_device_destroy(p->device));
+}
+
+static km_slice new_slice(km_context context, uint64_t size_bytes) {
+  km_slice slice;
+  OK(km_slice_create(context, size_bytes, 1, KM_SLICE_ZEROED, &slice));
+  return slice;
+}
+
+static void a27_devices_are_counted_and_know_each_other(void** state) {
+  fixture* f = *state;
+  peers p = open_peer(f);
+  uint32_t count = 0, can = 77;
+  OK(km_device_count("cpu", &count));
+  assert_int_equal(count, 2);
+  OK(km_device_can_access_peer(f->device, p.device, &can));
+  assert_int_equal(can, 1);
+  OK(km_device_can_access_peer(p.device, p.device, &can));
+  assert_int_equal(can, 0);
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_device_can_access_peer(f->device, p.device, NULL));
+  close_peer(&p);
+}
+
+static void a27_copies_between_devices(void** state) {
+  fixture* f = *state;
+  enum { kBytes = 3 << 20 };
+  peers p = open_peer(f);
+  km_slice here = new_slice(f->context, kBytes), there = new_slice(p.context, kBytes);
+  unsigned char* bytes = malloc(kBytes);
+  unsigned char* seen = calloc(kBytes, 1);
+  uint64_t here_address, there_address;
+  assert_non_null(bytes);
+  assert_non_null(seen);
+  for (int i = 0; i < kBytes; ++i) bytes[i] = (unsigned char)(i * 13 + (i >> 9));
+  OK(km_slice_address(here, &here_address));
+  OK(km_slice_address(there, &there_address));
+  OK(km_slice_upload(f->stream, here, 0, bytes, kBytes));
+  OK(km_slice_copy_peer(f->stream, there, 0, here, 0, kBytes));
+  OK(km_stream_synchronize(f->stream));
+  OK(km_slice_download(p.stream, there, 0, seen, kBytes));
+  assert_memory_equal(seen, bytes, kBytes);
+  OK(km_memory_copy_peer(p.stream, f->context, here_address + 100, p.context, there_address, 50));
+  OK(km_stream_synchronize(p.stream));
+  OK(km_slice_download(f->stream, here, 100, seen, 50));
+  assert_memory_equal(seen, bytes, 50);
+  /* One context is allowed, too, and either device's stream. */
+  OK(km_slice_copy_peer(p.stream, here, 0, here, 1000, 1000));
+  OK(km_slice_copy_peer(f->stream, here, 0, here, 1000, 1000));
+  OK(km_stream_synchronize(p.stream));
+  EXPECT(KM_ERROR_OUT_OF_BOUNDS, km_slice_copy_peer(f->stream, there, 1, here, 0, kBytes));
+  EXPECT(KM_ERROR_OUT_OF_BOUNDS, km_slice_copy_peer(f->stream, there, 0, here, 1, kBytes));
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_slice_copy_peer(p.stream, here, 0, here, 10, 11));
+  EXPECT(KM_ERROR_OUT_OF_BOUNDS,
+         km_memory_copy_peer(p.stream, p.context, here_address, p.context, there_address, 1));
+  EXPECT(KM_ERROR_CONTEXT_MISMATCH, km_slice_copy(f->stream, there, 0, here, 0, 1));
+  OK(km_slice_destroy(here));
+  OK(km_slice_destroy(there));
+  free(bytes);
+  free(seen);
+  close_peer(&p);
+}
+
+static km_status fill_there(const fixture* f, km_function function, km_slice slice) {
+  const fill_index_arguments arguments = {0, 5, 16};
+  const km_launch_config config = {{1, 1, 1}, {16, 1, 1}, 0};
+  const km_launch_slice slices[] = {{0, 0, (uint64_t)(uintptr_t)slice, 0}};
+  return km_launch_kernel(f->stream, function, &config, &arguments, sizeof arguments, slices, 1);
+}
+
+static void kernels_use_a_peers_memory_when_they_may(void** state) {
+  fixture* f = *state;
+  peers p = open_peer(f);
+  km_function function = load_kernel(f, "fill_index");
+  km_slice there = new_slice(p.context, 64);
+  uint32_t seen[16];
+  EXPECT(KM_ERROR_CONTEXT_MISMATCH, fill_there(f, function, there));
+  OK(km_context_enable_peer_access(f->context, p.context));
+  OK(km_context_enable_peer_access(f->context, p.context));
+  OK(fill_there(f, function, there));
+  OK(km_slice_destroy(there)); /* kept until the kernel is done */
+  OK(km_stream_synchronize(f->stream));
+  there = new_slice(p.context, 64);
+  OK(fill_there(f, function, there));
+  OK(km_stream_synchronize(f->stream));
+  OK(km_slice_download(p.stream, there, 0, seen, sizeof seen));
+  for (uint32_t i = 0; i < 16; ++i) assert_int_equal(seen[i], 5 + i);
+  OK(km_context_disable_peer_access(f->context, p.context));
+  EXPECT(KM_ERROR_CONTEXT_MISMATCH, fill_there(f, function, there));
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_context_enable_peer_access(f->context, f->context));
+  OK(km_slice_destroy(there));
+  OK(km_function_destroy(function));
+  close_peer(&p);
+}
+
+static void wait_in_callback(void* go, km_status status) {
+  (void)status;
+  while (!atomic_load((atomic_int*)go)) usleep(100);
+}
+
+static void g25_events_order_devices(void** state) {
+  fixture* f = *state;
+  peers p = open_peer(f);
+  km_slice here = new_slice(f->context, 64), there = new_slice(p.context, 64);
+  km_event event;
+  atomic_int go = is_fake(f);
+  unsigned char byte = 0;
+  OK(km_event_create(f->context, 0, &event));
+  OK(km_stream_add_callback(f->stream, wait_in_callback, &go));
+  OK(km_slice_fill_u8(f->stream, here, 0, 42, 64));
+  OK(km_event_record(event, f->stream));
+  OK(km_stream_wait_event(p.stream, event));
+  OK(km_slice_copy_peer(p.stream, there, 0, here, 0, 64));
+  if (!is_fake(f)) EXPECT(KM_NOT_READY, km_stream_query(p.stream));
+  atomic_store(&go, 1);
+  OK(km_slice_download(p.stream, there, 63, &byte, 1));
+  assert_int_equal(byte, 42);
+  OK(km_event_destroy(event));
+  OK(km_slice_destroy(here));
+  OK(km_slice_destroy(there));
+  close_peer(&p);
+}
+
+static void memory_figures_are_shared_out(void** state) {
+  fixture* f = *state;
+  peers p = open_peer(f);
+  km_device_info info = f->info;
+  uint64_t free_before, free_after, total, other_free, other_total;
+  km_slice slice = NULL, too_much = NULL;
+  if (is_fake(f)) skip(); /* 4 GiB each */
+  OK(km_context_memory_info(f->context, &free_before, &total));
+  OK(km_context_memory_info(p.context, &other_free, &other_total));
+  assert_int_equal(total, other_total);
+  assert_int_equal(total, info.total_memory_bytes);
+  assert_true(total <= (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2);
+  assert_true(free_before <= total && other_free <= total);
+  slice = new_slice(f->context, 64 << 20);
+  OK(km_context_memory_info(f->context, &free_after, &total));
+  assert_true(free_after <= free_before);
+  EXPECT(KM_ERROR_OUT_OF_DEVICE_MEMORY,
+         km_slice_create(f->context, total - (32 << 20), 1, 0, &too_much));
+  expect_message("asked for");
+  assert_null(too_much);
+  OK(km_slice_destroy(slice));
+  close_peer(&p);
+}
+
+static void the_order_of_destruction_does_not_matter(void** state) {
+  fixture* f = *state;
+  for (int round = 0; round < 20; ++round) {
+    peers p = open_peer(f);
+    km_slice here = new_slice(f->context, 1 << 16), there = new_slice(p.context, 1 << 16);
+    OK(km_context_enable_peer_access(f->context, p.context));
+    OK(km_context_enable_peer_access(p.context, f->context));
+    OK(km_slice_copy_peer(f->stream, there, 0, here, 0, 1 << 16));
+    OK(km_slice_copy_peer(p.stream, here, 0, there, 0, 1 << 16));
+    if (round % 2 == 0) OK(km_context_reset(p.context));
+    close_peer(&p);
+    OK(km_slice_destroy(there));
+    OK(km_slice_destroy(here));
+  }
+  OK(km_stream_synchronize(f->stream));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a27_devices_are_counted_and_know_each_other),
+      cmocka_unit_test(a27_copies_between_devices),
+      cmocka_unit_test(kernels_use_a_peers_memory_when_they_may),
+      cmocka_unit_test(g25_events_order_devices),
+      cmocka_unit_test(memory_figures_are_shared_out),
+      cmocka_unit_test(the_order_of_destruction_does_not_matter),
+  };
+  setenv("KM_CPU_DEVICES", "2", 1); /* before the library reads it */
+  return RUN_ON_DEVICES("peer", tests);
+}
