@@ -26,6 +26,8 @@ GO_TYPES = {
     "km_status": "int32",
     "km_param_kind": "int32",
     "km_graph_node_kind": "int32",
+    "km_allocation_kind": "int32",
+    "int64_t": "int64",
 }
 
 

@@ -261,6 +261,53 @@ typedef struct km_slice_info {
   uint64_t size_bytes;
 } km_slice_info;
 
+typedef uint32_t km_map_flags;
+enum { KM_MAP_READ_ONLY = 0, KM_MAP_PRIVATE = 1 /* writable, the file never changes */ };
+
+/* What an allocation that is tracked was made by. */
+typedef int32_t km_allocation_kind;
+enum {
+  KM_ALLOCATION_UNKNOWN = 0,
+  KM_ALLOCATION_DEVICE = 1,  /* km_slice_create and its kin */
+  KM_ALLOCATION_POOL = 2,    /* km_pool_allocate */
+  KM_ALLOCATION_HOST = 3,    /* km_host_memory_create */
+  KM_ALLOCATION_FOREIGN = 4, /* km_slice_from_host, km_host_memory_register */
+  KM_ALLOCATION_FILE = 5     /* km_slice_map_file, km_host_memory_map_file */
+};
+typedef uint32_t km_tracking_flags;
+enum { KM_TRACKING_OFF = 0, KM_TRACKING_ON = 1, KM_TRACKING_STACKS = 2 /* and where */ };
+enum { KM_ALLOCATION_FRAMES = 16, KM_ALLOCATION_TAG_BYTES = 64 };
+
+typedef struct km_allocation_info {
+  uint32_t struct_size;
+  km_allocation_kind kind;
+  uint64_t id; /* rises with each allocation of the context */
+  uint64_t address, size_bytes;
+  int64_t time_ns;      /* since the Unix epoch */
+  uint32_t frame_count; /* of the stack; 0 without KM_TRACKING_STACKS */
+  uint32_t reserved;
+  uint64_t frames[16]; /* return addresses, the innermost first */
+  char tag[64];        /* cut where longer */
+} km_allocation_info;
+
+/* What a context has in use of its device's memory: its slices and what its pools have given out.
+ */
+typedef struct km_memory_profile {
+  uint32_t struct_size;
+  uint32_t is_running;
+  uint64_t interval_ns;
+  uint64_t sample_count;
+  uint64_t used_bytes;                /* now, also without a profile */
+  uint64_t peak_bytes, minimum_bytes; /* exact, not sampled */
+  uint64_t mean_bytes;                /* of the samples */
+  uint64_t allocation_count, free_count;
+} km_memory_profile;
+/* Frozen for ever. */
+typedef struct km_memory_sample {
+  uint64_t time_ns; /* since the profile began */
+  uint64_t used_bytes;
+} km_memory_sample;
+
 typedef struct km_pool_info {
   uint32_t struct_size;
   uint32_t reserved;
@@ -342,6 +389,9 @@ KM_CHECK_SIZE(km_backend_info, 560);
 KM_CHECK_SIZE(km_device_info, 328);
 KM_CHECK_SIZE(km_slice_info, 40);
 KM_CHECK_SIZE(km_pool_info, 80);
+KM_CHECK_SIZE(km_allocation_info, 240);
+KM_CHECK_SIZE(km_memory_profile, 72);
+KM_CHECK_SIZE(km_memory_sample, 16);
 KM_CHECK_SIZE(km_param_info, 32);
 KM_CHECK_SIZE(km_launch_config, 32);
 KM_CHECK_SIZE(km_launch_slice, 24);
@@ -356,6 +406,17 @@ KM_CHECK_SIZE(km_copy_3d, 72);
 typedef void (*km_host_callback)(void* user_data, km_status status);
 typedef void (*km_release_callback)(void* user_data);
 typedef void (*km_output_callback)(void* user_data, const char* text, uint64_t size_bytes);
+
+/* An allocator of the host program, for km_set_allocator; called on any thread. What `allocate`
+ * gives must be aligned to 16 bytes, null means that there is no memory. */
+typedef uint32_t km_host_allocation_flags;
+enum {
+  KM_HOST_ALLOCATION_DEFAULT = 0,
+  KM_HOST_ALLOCATION_NEEDED = 1 /* for the code generator or a worker, which cannot go on without */
+};
+typedef void* (*km_allocate_callback)(void* user_data, uint64_t size_bytes,
+                                      km_host_allocation_flags flags);
+typedef void (*km_free_callback)(void* user_data, void* pointer);
 
 /* Version and build. */
 
@@ -1486,6 +1547,152 @@ KM_API km_status km_slice_copy_peer(km_stream stream, km_slice destination,
 KM_API km_status km_memory_copy_peer(km_stream stream, km_context destination_context,
                                      uint64_t destination_address, km_context source_context,
                                      uint64_t source_address, uint64_t size_bytes) KM_NOEXCEPT;
+
+/* Mapped files. */
+
+/** A part of a file as a slice, without reading it: pages are read when they are used, so that the
+ * file may be larger than memory. KM_MAP_READ_ONLY: kernels that write to it fail with
+ * KM_ERROR_ILLEGAL_ADDRESS, calls that would write to it are refused. KM_MAP_PRIVATE: writable, and
+ * the file never changes. `element_count` UINT64_MAX: all that there are from `offset_bytes` on. A
+ * file that becomes shorter while it is mapped is an error: KM_ERROR_ILLEGAL_ADDRESS of kernels and
+ * of copies that are under way, KM_ERROR_IO of copies that the call waits for; the host program's
+ * own access raises SIGBUS. The handle is the caller's, to be given to km_slice_destroy. CUDA:
+ * cuMemHostRegister with CU_MEMHOSTREGISTER_DEVICEMAP and CU_MEMHOSTREGISTER_READ_ONLY.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_INVALID_ARGUMENT when `path` or `out_slice` is null, `element_size_bytes` or the part
+ *   is 0, the size does not fit 64 bits, or `flags` has unknown bits; KM_ERROR_NOT_FOUND when there
+ *   is no such file; KM_ERROR_IO when it cannot be opened or mapped; KM_ERROR_OUT_OF_BOUNDS when
+ *   the part reaches beyond the end of the file; KM_ERROR_NOT_SUPPORTED when the device cannot use
+ *   host memory; the sticky error of the context when a kernel failed.
+ */
+KM_API km_status km_slice_map_file(km_context context, const char* path, uint64_t offset_bytes,
+                                   uint64_t element_count, uint64_t element_size_bytes,
+                                   km_map_flags flags, km_slice* out_slice) KM_NOEXCEPT;
+
+/** A part of a file as host memory, for the host to read and as source of copies; with `size_bytes`
+ * UINT64_MAX to its end. It is not page-locked: copies from it behave as from any other memory, and
+ * give KM_ERROR_IO when the file has become shorter. The host's own access raises SIGBUS then. The
+ * handle is the caller's, to be given to km_host_memory_destroy. CUDA: cuMemHostRegister.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_INVALID_ARGUMENT when `path` or `out_memory` is null, the part is empty, or `flags`
+ *   has unknown bits; KM_ERROR_NOT_FOUND when there is no such file; KM_ERROR_IO when it cannot be
+ *   opened or mapped; KM_ERROR_OUT_OF_BOUNDS when the part reaches beyond the end of the file;
+ *   KM_ERROR_NOT_SUPPORTED when the device cannot use host memory; the sticky error of the context
+ *   when a kernel failed.
+ */
+KM_API km_status km_host_memory_map_file(km_context context, const char* path,
+                                         uint64_t offset_bytes, uint64_t size_bytes,
+                                         km_map_flags flags,
+                                         km_host_memory* out_memory) KM_NOEXCEPT;
+
+/* Tracking and profiling of memory. */
+
+/** Has allocations of the context tracked from now on, those before are not: KM_TRACKING_ON their
+ * size, time and tag, KM_TRACKING_STACKS where they were made, too. What is alive when the caller's
+ * last handle of the context goes, or at exit, is then logged as a warning (area "memory"); without
+ * tracking, at level info.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_INVALID_ARGUMENT when `flags` has unknown bits.
+ */
+KM_API km_status km_context_set_tracking(km_context context, km_tracking_flags flags) KM_NOEXCEPT;
+
+/** A name for the allocation behind a slice, for listings and reports. Copied.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `slice` is not a live slice;
+ *   KM_ERROR_CONTEXT_LOST when the context of `slice` was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when `tag` is null; KM_ERROR_NOT_FOUND when the allocation is not
+ *   tracked.
+ */
+KM_API km_status km_slice_set_tag(km_slice slice, const char* tag) KM_NOEXCEPT;
+
+/** The tracked allocations that are alive, in the order in which they were made: as many as there
+ * is room for; `*out_count` is how many there are. Set the struct_size of the first structure,
+ * which holds for all. Null for `out_allocations` and 0 for `capacity` only count.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_INVALID_ARGUMENT when `out_count` is null, `out_allocations` is null and `capacity`
+ *   not 0, or the struct_size is below 4.
+ */
+KM_API km_status km_context_allocations(km_context context, uint64_t capacity,
+                                        km_allocation_info* out_allocations,
+                                        uint64_t* out_count) KM_NOEXCEPT;
+
+/** Where a tracked allocation was made, one line per frame, the innermost first, with names where
+ * the program exports them; empty (size 1) without KM_TRACKING_STACKS.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_NOT_FOUND when no tracked allocation that is alive has this id;
+ *   KM_ERROR_BUFFER_TOO_SMALL when the text needs more than `capacity_bytes`;
+ *   KM_ERROR_INVALID_ARGUMENT when `buffer` is null and `capacity_bytes` is not 0, or when `buffer`
+ *   and `out_size_bytes` are both null.
+ */
+KM_API km_status km_context_allocation_stack(km_context context, uint64_t allocation_id,
+                                             char* buffer, uint64_t capacity_bytes,
+                                             uint64_t* out_size_bytes) KM_NOEXCEPT;
+
+/** Samples how much device memory the context has in use, every `interval_ns`, on a thread of the
+ * library, until it is stopped. What an earlier profile found is forgotten.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_INVALID_ARGUMENT when `interval_ns` is 0; KM_ERROR_NOT_PERMITTED when a profile of the
+ *   context runs already.
+ */
+KM_API km_status km_context_start_memory_profile(km_context context,
+                                                 uint64_t interval_ns) KM_NOEXCEPT;
+
+/** Ends the profile and keeps its findings. Fine when none runs.
+ * Blocking: until the sampling thread has ended, at most some microseconds.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context.
+ */
+KM_API km_status km_context_stop_memory_profile(km_context context) KM_NOEXCEPT;
+
+/** What the profile that runs, or ran last, has found: peak, minimum, mean, samples. Set
+ * `out_profile->struct_size` first.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_INVALID_ARGUMENT when `out_profile` is null or its struct_size is below 4.
+ */
+KM_API km_status km_context_memory_profile(km_context context,
+                                           km_memory_profile* out_profile) KM_NOEXCEPT;
+
+/** The samples, as many as there is room for; `*out_count` is how many there are. At most 65536 are
+ * kept: then every second one is dropped and the distance doubled. Null for `out_samples` and 0 for
+ * `capacity` only count.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_INVALID_ARGUMENT when `out_count` is null, or `out_samples` is null and `capacity` not
+ *   0.
+ */
+KM_API km_status km_context_memory_samples(km_context context, uint64_t capacity,
+                                           km_memory_sample* out_samples,
+                                           uint64_t* out_count) KM_NOEXCEPT;
+
+/** Has the library take its own host memory (objects, queues, texts; not device memory and not
+ * stacks) from these functions from now on; null for both: from malloc again. What was allocated
+ * before goes back to where it came from, so the functions have to work until the process ends.
+ * They may make no call of this library. Where `allocate` returns null, the call that needed the
+ * memory fails with KM_ERROR_OUT_OF_HOST_MEMORY; for KM_HOST_ALLOCATION_NEEDED the code generator
+ * gives up (KM_ERROR_COMPILER) or the process ends.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when only one of the functions is null;
+ *   KM_ERROR_NOT_SUPPORTED when the library was built with a sanitizer.
+ */
+KM_API km_status km_set_allocator(km_allocate_callback allocate, km_free_callback release,
+                                  void* user_data) KM_NOEXCEPT;
 
 /* Programs: CUDA C++ to PTX. */
 

@@ -49,3 +49,17 @@ km_status km_host_memory_size_bytes(km_host_memory memory, uint64_t* out_size_by
     return {};
   });
 }
+
+km_status km_host_memory_map_file(km_context context, const char* path, uint64_t offset_bytes,
+                                  uint64_t size_bytes, km_map_flags flags,
+                                  km_host_memory* out_memory) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, context);
+    KM_REQUIRE(path);
+    KM_REQUIRE(out_memory);
+    KM_TRY(check_flags(flags, KM_MAP_PRIVATE));
+    KM_ASSIGN(Ref<HostMemory> created,
+              HostMemory::map_file(*target, path, offset_bytes, size_bytes, flags));
+    return give_handle(std::move(created), out_memory);
+  });
+}

@@ -18,6 +18,7 @@ Status give_handle(Ref<typename HandleTraits<Handle>::Target> object, Handle* ou
     return make_error(KM_ERROR_OUT_OF_HOST_MEMORY, "there are too many live objects of type %s",
                       handle_type_name(kType));
   }
+  if constexpr (std::is_same_v<Handle, km_context>) object->handle_given();
   static_cast<void>(object.release());
   *out_handle = handle_of<Handle>(id);
   return {};

@@ -270,3 +270,17 @@ km_status km_slice_copy_peer(km_stream stream, km_slice destination,
                      {&from->memory(), from->address() + source_offset_bytes}, size_bytes);
   });
 }
+
+km_status km_slice_map_file(km_context context, const char* path, uint64_t offset_bytes,
+                            uint64_t element_count, uint64_t element_size_bytes, km_map_flags flags,
+                            km_slice* out_slice) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, context);
+    KM_REQUIRE(path);
+    KM_REQUIRE(out_slice);
+    KM_TRY(check_flags(flags, KM_MAP_PRIVATE));
+    KM_ASSIGN(Ref<Slice> created, Slice::map_file(*target, path, offset_bytes, element_count,
+                                                  element_size_bytes, flags));
+    return give_handle(std::move(created), out_slice);
+  });
+}

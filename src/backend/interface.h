@@ -45,6 +45,8 @@ typedef struct kmb_host {
   uint32_t reserved;
   const char* build_id;
   void (*log)(int32_t level, const char* area, const char* text); /* 1 error ... 4 debug */
+  /* Points to the km_set_allocator functions in use (base/host_allocator.h), null there: malloc. */
+  void* allocator_cell;
 } kmb_host;
 
 typedef struct kmb_use {

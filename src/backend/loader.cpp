@@ -8,6 +8,7 @@
 
 #include "base/dylib.h"
 #include "base/env.h"
+#include "base/host_allocator.h"
 #include "base/log.h"
 #include "km_version.h"
 
@@ -87,7 +88,7 @@ Status check_table(const kmb_backend& found, kmb_backend* out_table) {
 }
 
 Status initialize_backend(const kmb_backend& table) {
-  static constexpr kmb_host kHost{sizeof(kmb_host), 0, KM_BUILD_ID, &log_text};
+  static const kmb_host kHost{sizeof(kmb_host), 0, KM_BUILD_ID, &log_text, host_allocator_cell()};
   kmb_error error;
   error.native_code = 0;
   error.message[0] = '\0';

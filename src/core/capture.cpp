@@ -54,9 +54,10 @@ class CaptureCalls {
                            "the stream is being captured already");
     }
     Ref<Capture> capture = make_ref<Capture>(make_ref<Graph>(context), &slot);
-    captures_.all.push_back(capture);
+    captures_.all.reserve(captures_.all.size() + 1);  // before anything is changed
+    join(slot, capture, {});
+    captures_.all.push_back(std::move(capture));
     captures_.count.fetch_add(1, std::memory_order_relaxed);
-    join(slot, std::move(capture), {});
     return {};
   }
 

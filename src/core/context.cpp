@@ -5,6 +5,7 @@
 
 #include "core/backend_call.h"
 #include "core/callback.h"
+#include "core/leak_report.h"
 #include "core/status.h"
 
 namespace km {
@@ -20,10 +21,16 @@ Context::Context(Ref<Device> device)
       default_capture_slot_(make_ref<CaptureSlot>()) {}
 
 Result<Ref<Context>> Context::create(Ref<Device> device) {
+  report_leaks_at_exit();
   Ref<Context> context = Ref<Context>::adopt(new Context(std::move(device)));
   KM_TRY(call_backend(context->backend().context_create, context->device_->native(),
                       &context->native_));
   return context;
+}
+
+void Context::handle_gone() {
+  if (handle_count_.fetch_sub(1, std::memory_order_acq_rel) == 1) report_leaks(*this);
+  unref();
 }
 
 Context::~Context() {

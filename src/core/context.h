@@ -10,7 +10,9 @@
 #include "core/address_map.h"
 #include "core/capture.h"
 #include "core/device.h"
+#include "core/memory_profile.h"
 #include "core/object.h"
+#include "core/tracker.h"
 
 namespace km {
 
@@ -55,6 +57,13 @@ class Context final : public Object {
   /// Its own memory, or that of a context that set_peer_access() named.
   bool may_use(const Context& other) const;
 
+  AllocationTracker& tracker() { return tracker_; }
+  MemoryProfile& memory_profile() { return memory_profile_; }
+
+  /// The caller's handles: with the last one, what is left alive is reported.
+  void handle_given() { handle_count_.fetch_add(1, std::memory_order_relaxed); }
+  void handle_gone() override;
+
   /// Device memory by device address, and page-locked host memory by host address.
   AddressMap& device_ranges() { return device_ranges_; }
   AddressMap& host_ranges() { return host_ranges_; }
@@ -74,6 +83,9 @@ class Context final : public Object {
   const Ref<Device> device_;
   kmb_context* native_ = nullptr;
   std::atomic<uint32_t> epoch_{1};
+  std::atomic<uint64_t> handle_count_{0};
+  AllocationTracker tracker_;
+  MemoryProfile memory_profile_;
   AddressMap device_ranges_;
   AddressMap host_ranges_;
   Output output_;

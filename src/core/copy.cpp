@@ -5,6 +5,7 @@
 #include "core/backend_call.h"
 #include "core/callback.h"
 #include "core/graph_work.h"
+#include "core/mapped_file.h"
 
 namespace km {
 namespace {
@@ -22,6 +23,17 @@ Status capture_result(Stream& stream, Result<SharedWork> work) {
 }
 
 }  // namespace
+
+Status explain_file(Status status, const Memory& device, const void* host) {
+  if (status || status.error().status != KM_ERROR_INVALID_ARGUMENT) return status;
+  const FoundMemory mapped =
+      host != nullptr ? find_mapped_file(device.context(), host) : FoundMemory();
+  const MappedFile* file = mapped ? mapped->file() : device.file();
+  if (file == nullptr) return status;
+  status.error().status = KM_ERROR_IO;
+  status.error().message += "; file '" + file->path() + "' may have been truncated";
+  return status;
+}
 
 Status require_pointer(const void* pointer, const char* name, uint64_t size_bytes) {
   if (pointer != nullptr || size_bytes == 0) return {};
@@ -59,13 +71,16 @@ Status upload(Stream& stream, const DevicePlace& destination, const void* source
               uint64_t size_bytes) {
   if (size_bytes == 0) return {};
   KM_TRY(require_pointer(source, "source", size_bytes));
+  KM_TRY(destination.memory->require_writable("the destination"));
   if (stream.is_capturing()) [[unlikely]]
     return capture_result(stream, upload_work(stream.context(), destination, source, size_bytes));
   const FoundMemory pinned = find_pinned_memory(stream.context(), source, size_bytes);
   KM_TRY(check_host_side(pinned));
   uint64_t ticket = 0;
-  KM_TRY(call_backend(stream.backend().copy_to_device, stream.native(), destination.address, source,
-                      size_bytes, uint32_t{static_cast<bool>(pinned)}, &ticket));
+  KM_TRY(explain_file(
+      call_backend(stream.backend().copy_to_device, stream.native(), destination.address, source,
+                   size_bytes, uint32_t{static_cast<bool>(pinned)}, &ticket),
+      *destination.memory, source));
   destination.memory->record_use(stream, ticket);
   if (pinned) pinned->record_use(stream, ticket);
   return {};
@@ -79,8 +94,10 @@ Status download(Stream& stream, const DevicePlace& source, void* destination, ui
   const FoundMemory pinned = find_pinned_memory(stream.context(), destination, size_bytes);
   KM_TRY(check_host_side(pinned));
   uint64_t ticket = 0;
-  KM_TRY(call_backend(stream.backend().copy_to_host, stream.native(), destination, source.address,
-                      size_bytes, uint32_t{static_cast<bool>(pinned)}, &ticket));
+  KM_TRY(explain_file(
+      call_backend(stream.backend().copy_to_host, stream.native(), destination, source.address,
+                   size_bytes, uint32_t{static_cast<bool>(pinned)}, &ticket),
+      *source.memory, destination));
   source.memory->record_use(stream, ticket);
   if (pinned) pinned->record_use(stream, ticket);
   return {};
@@ -90,6 +107,7 @@ Status copy(Stream& stream, const DevicePlace& destination, const DevicePlace& s
             uint64_t size_bytes) {
   if (size_bytes == 0) return {};
   KM_TRY(require_apart(destination, source, size_bytes));
+  KM_TRY(destination.memory->require_writable("the destination"));
   if (stream.is_capturing()) [[unlikely]]
     return capture_result(stream, copy_work(destination, source, size_bytes));
   uint64_t ticket = 0;
@@ -110,6 +128,7 @@ Status copy_peer(Stream& stream, const DevicePlace& destination, const DevicePla
   }
   KM_TRY(require_peer(stream.context(), to));
   KM_TRY(require_peer(stream.context(), from));
+  KM_TRY(destination.memory->require_writable("the destination"));
   KM_TRY(require_apart(destination, source, size_bytes));
   if (stream.is_capturing()) [[unlikely]]
     return refuse_capture(stream, "copying between contexts in");
@@ -129,6 +148,7 @@ Status fill(Stream& stream, const DevicePlace& destination, uint32_t value,
             uint32_t value_size_bytes, uint64_t count) {
   if (count == 0) return {};
   KM_TRY(require_aligned(destination, value_size_bytes, count));
+  KM_TRY(destination.memory->require_writable("the slice"));
   if (stream.is_capturing()) [[unlikely]]
     return capture_result(stream, fill_work(destination, value, value_size_bytes, count));
   uint64_t ticket = 0;

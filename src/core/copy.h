@@ -29,6 +29,8 @@ Status copy(Stream& stream, const DevicePlace& destination, const DevicePlace& s
 /// `count` values of 1, 2 or 4 bytes.
 Status fill(Stream& stream, const DevicePlace& destination, uint32_t value,
             uint32_t value_size_bytes, uint64_t count);
+/// A copy that failed because a mapped file became shorter is an error of that file.
+Status explain_file(Status status, const Memory& device, const void* host);
 /// Between contexts of one backend, which may be of different devices.
 Status copy_peer(Stream& stream, const DevicePlace& destination, const DevicePlace& source,
                  uint64_t size_bytes);

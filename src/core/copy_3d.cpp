@@ -154,6 +154,7 @@ bool Copy3d::is_flat() const { return is_tight(*this, destination) && is_tight(*
 Status upload_3d(Stream& stream, const DevicePlace& destination, const void* source,
                  const Copy3d& shape) {
   if (shape.is_empty()) return {};
+  KM_TRY(destination.memory->require_writable("the destination"));
   KM_ASSIGN(const HostSide host, find_host_side(stream, source, shape.source, "source"));
   if (shape.is_flat()) {
     return upload(stream, destination, reinterpret_cast<const void*>(host.address),
@@ -162,7 +163,7 @@ Status upload_3d(Stream& stream, const DevicePlace& destination, const void* sou
   kmb_copy_3d copy = backend_copy(shape, destination.address, host.address);
   copy.source_space = host.space();
   uint64_t ticket = 0;
-  KM_TRY(submit(stream, copy, &ticket));
+  KM_TRY(explain_file(submit(stream, copy, &ticket), *destination.memory, source));
   destination.memory->record_use(stream, ticket);
   if (host.pinned) host.pinned->record_use(stream, ticket);
   return {};
@@ -179,7 +180,7 @@ Status download_3d(Stream& stream, const DevicePlace& source, void* destination,
   kmb_copy_3d copy = backend_copy(shape, host.address, source.address);
   copy.destination_space = host.space();
   uint64_t ticket = 0;
-  KM_TRY(submit(stream, copy, &ticket));
+  KM_TRY(explain_file(submit(stream, copy, &ticket), *source.memory, destination));
   source.memory->record_use(stream, ticket);
   if (host.pinned) host.pinned->record_use(stream, ticket);
   return {};
@@ -194,6 +195,7 @@ Status copy_3d(Stream& stream, const DevicePlace& destination, const DevicePlace
                       "rows of source 0x%" PRIx64 " and destination 0x%" PRIx64 " overlap",
                       source.address, destination.address);
   }
+  KM_TRY(destination.memory->require_writable("the destination"));
   uint64_t ticket = 0;
   KM_TRY(submit(stream, backend_copy(shape, destination.address, source.address), &ticket));
   destination.memory->record_use(stream, ticket);
@@ -230,6 +232,7 @@ Status fill_2d(Stream& stream, const DevicePlace& destination, const Fill2d& sha
   KM_TRY(require_aligned(destination, shape.value_size_bytes, shape.width_count));
   if (stream.is_capturing()) [[unlikely]]
     return refuse_capture(stream, "filling rows in");
+  KM_TRY(destination.memory->require_writable("the slice"));
   if (stream.backend().fill_2d == nullptr) {
     return make_error(KM_ERROR_NOT_SUPPORTED, "backend '%s' has no fills with a pitch",
                       stream.backend().name);

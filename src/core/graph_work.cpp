@@ -59,6 +59,8 @@ Result<SharedWork> kernel_work(const KernelLaunch& launch) {
 Result<SharedWork> upload_work(Context& context, const DevicePlace& destination, const void* source,
                                uint64_t size_bytes) {
   KM_TRY(require_pointer(source, "source", size_bytes));
+  if (destination.memory != nullptr)
+    KM_TRY(destination.memory->require_writable("the destination"));
   auto work = new_work(KM_GRAPH_NODE_UPLOAD);
   work->destination = destination.address;
   work->source = value_of(source);
@@ -83,6 +85,8 @@ Result<SharedWork> download_work(Context& context, const DevicePlace& source, vo
 Result<SharedWork> copy_work(const DevicePlace& destination, const DevicePlace& source,
                              uint64_t size_bytes) {
   KM_TRY(require_apart(destination, source, size_bytes));
+  if (destination.memory != nullptr)
+    KM_TRY(destination.memory->require_writable("the destination"));
   auto work = new_work(KM_GRAPH_NODE_COPY);
   work->destination = destination.address;
   work->source = source.address;
@@ -95,6 +99,8 @@ Result<SharedWork> copy_work(const DevicePlace& destination, const DevicePlace& 
 Result<SharedWork> fill_work(const DevicePlace& destination, uint32_t value,
                              uint32_t value_size_bytes, uint64_t count) {
   KM_TRY(require_aligned(destination, value_size_bytes, count));
+  if (destination.memory != nullptr)
+    KM_TRY(destination.memory->require_writable("the destination"));
   auto work = new_work(KM_GRAPH_NODE_FILL);
   work->destination = destination.address;
   work->size_bytes = count * value_size_bytes;

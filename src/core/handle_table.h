@@ -101,6 +101,25 @@ class HandleTable {
   /// Ends the id at once, and its object with the last pin. False when the id is not live.
   bool destroy(uint64_t id);
 
+  /// Calls `visit(id, object)` for each that is alive; the object stays in place meanwhile.
+  template <class Visit>
+  void for_each_live(Visit&& visit) {
+    for (uint32_t chunk = 0; chunk < kChunkCount; ++chunk) {
+      const HandleSlot* slots = chunks_[chunk].load(std::memory_order_acquire);
+      if (slots == nullptr) return;
+      const uint32_t first = kFirstChunkSlots * ((1U << chunk) - 1);
+      for (uint32_t i = 0; i < kFirstChunkSlots << chunk; ++i) {
+        const uint64_t state = slots[i].state.load(std::memory_order_acquire);
+        if ((state >> kPhaseShift & 3) != kPhaseLive) continue;
+        const uint64_t id = tag_of(type_) << 56 | uint64_t{first + i} << 32 | state >> 32;
+        HandleSlot* slot = pin(id);
+        if (slot == nullptr) continue;  // gone meanwhile
+        visit(id, *object_of(slot));
+        unpin(slot);
+      }
+    }
+  }
+
   /// Why an id that pin() refused is not live: "was destroyed already", "was never given out".
   const char* reason_not_live(uint64_t id) const;
   /// Ids that are alive now.

@@ -2,6 +2,8 @@
 
 #include <cinttypes>
 
+#include "core/mapped_file.h"
+
 namespace km {
 
 Result<Ref<HostMemory>> HostMemory::create(Context& context, uint64_t size_bytes) {
@@ -20,6 +22,15 @@ Result<Ref<HostMemory>> HostMemory::register_range(Context& context, void* point
   }
   if (size_bytes == 0) return make_error(KM_ERROR_INVALID_ARGUMENT, "size_bytes is 0");
   KM_ASSIGN(Ref<Memory> memory, Memory::register_host(context, pointer, size_bytes));
+  return make_ref<HostMemory>(std::move(memory));
+}
+
+Result<Ref<HostMemory>> HostMemory::map_file(Context& context, const char* path,
+                                             uint64_t offset_bytes, uint64_t size_bytes,
+                                             km_map_flags flags) {
+  KM_ASSIGN(std::shared_ptr<const MappedFile> file,
+            MappedFile::open(path, offset_bytes, size_bytes, (flags & KM_MAP_PRIVATE) != 0));
+  KM_ASSIGN(Ref<Memory> memory, Memory::map_file(context, std::move(file), true, 1));
   return make_ref<HostMemory>(std::move(memory));
 }
 

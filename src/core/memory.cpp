@@ -8,6 +8,7 @@
 #include "core/backend_call.h"
 #include "core/callback.h"
 #include "core/handles.h"
+#include "core/mapped_file.h"
 #include "core/module.h"
 #include "core/pool.h"
 
@@ -33,7 +34,31 @@ AddressMap& Memory::ranges() {
   return space_ == Space::kHost ? context().host_ranges() : context().device_ranges();
 }
 
-Status Memory::publish(Space space) {
+void Memory::count(km_allocation_kind kind) {
+  if (kind == KM_ALLOCATION_UNKNOWN) return;  // nobody asked for it as such
+  if (kind == KM_ALLOCATION_DEVICE || kind == KM_ALLOCATION_POOL) {
+    counted_bytes_ = size_bytes();
+    context().memory_profile().add(counted_bytes_);
+  }
+  if (context().tracker().is_on()) [[unlikely]]
+    tracking_id_ = context().tracker().add(kind, range_begin(), size_bytes());
+}
+
+void Memory::uncount() {
+  if (counted_bytes_ != 0) {
+    context().memory_profile().remove(std::exchange(counted_bytes_, 0));
+  }
+  if (tracking_id_ != 0) context().tracker().remove(std::exchange(tracking_id_, 0));
+}
+
+Status Memory::require_writable(const char* what) const {
+  if (file_ == nullptr || file_->is_writable()) return {};
+  return make_error(KM_ERROR_NOT_PERMITTED,
+                    "%s maps '%.1000s' read-only; map it with KM_MAP_PRIVATE to change it", what,
+                    file_->path().c_str());
+}
+
+Status Memory::publish(Space space, km_allocation_kind kind) {
   if (info_.size_bytes == 0) return {};
   space_ = space;
   size_bytes_.store(info_.size_bytes, std::memory_order_relaxed);
@@ -43,7 +68,10 @@ Status Memory::publish(Space space) {
   const uint64_t begin = range_begin();
   const std::optional<AddressRange> in_the_way =
       ranges().insert({begin, begin + info_.size_bytes, id});
-  if (!in_the_way) return {};
+  if (!in_the_way) {
+    count(kind);
+    return {};
+  }
   return make_error(KM_ERROR_INVALID_ARGUMENT,
                     "the %" PRIu64 " bytes at 0x%" PRIx64
                     " overlap memory that is in use already, 0x%" PRIx64 " to 0x%" PRIx64,
@@ -65,6 +93,7 @@ void Memory::retire() {
 }
 
 void Memory::remove() {
+  uncount();
   if (id_ == 0) {
     delete this;
     return;
@@ -81,7 +110,8 @@ Memory::~Memory() {
 }
 
 Result<Ref<Memory>> Memory::create(Context& context, Stream* stream, uint64_t size_bytes,
-                                   bool zeroed, uint64_t element_size_bytes) {
+                                   bool zeroed, uint64_t element_size_bytes,
+                                   km_allocation_kind kind) {
   if (stream != nullptr && stream->is_capturing()) [[unlikely]]
     return refuse_capture(*stream, "allocating memory in the order of");
   Ref<Memory> memory = Ref<Memory>::adopt(new Memory(context, element_size_bytes));
@@ -89,7 +119,7 @@ Result<Ref<Memory>> Memory::create(Context& context, Stream* stream, uint64_t si
   KM_TRY(call_backend(context.backend().memory_create, context.native(),
                       stream != nullptr ? stream->native() : nullptr, size_bytes, uint32_t{zeroed},
                       &memory->native_, &memory->info_));
-  KM_TRY(memory->publish(Space::kDevice));
+  KM_TRY(memory->publish(Space::kDevice, kind));
   return memory;
 }
 
@@ -115,13 +145,14 @@ Result<Ref<Memory>> Memory::create_aligned(Context& context, uint64_t size_bytes
     info.host_pointer = static_cast<char*>(info.host_pointer) + skipped;
   }
   info.size_bytes = size_bytes;
-  KM_TRY(memory->publish(Space::kDevice));
+  KM_TRY(memory->publish(Space::kDevice, KM_ALLOCATION_DEVICE));
   return memory;
 }
 
 Result<Ref<Memory>> Memory::create_block(Pool& pool, Stream* stream, uint64_t block_bytes,
                                          bool zeroed) {
-  KM_ASSIGN(Ref<Memory> block, create(pool.context(), stream, block_bytes, zeroed, 1));
+  KM_ASSIGN(Ref<Memory> block,
+            create(pool.context(), stream, block_bytes, zeroed, 1, KM_ALLOCATION_UNKNOWN));
   block->end_use();
   return block;
 }
@@ -143,7 +174,23 @@ Result<Ref<Memory>> Memory::from_host(Context& context, void* pointer, uint64_t 
                       &ReleaseCallbackBox::run_and_delete, static_cast<void*>(box.get()),
                       &memory->native_, &memory->info_));
   memory->release_ = box.release();  // the backend runs it once
-  KM_TRY(memory->publish(Space::kDevice));
+  KM_TRY(memory->publish(Space::kDevice, KM_ALLOCATION_FOREIGN));
+  return memory;
+}
+
+Result<Ref<Memory>> Memory::map_file(Context& context, std::shared_ptr<const MappedFile> file,
+                                     bool is_host, uint64_t element_size_bytes) {
+  Ref<Memory> memory = Ref<Memory>::adopt(new Memory(context, element_size_bytes));
+  // The backend lets go of the file when nothing uses the memory any more.
+  using Kept = std::shared_ptr<const MappedFile>;
+  auto kept = std::make_unique<Kept>(file);
+  KM_TRY(call_backend(
+      context.backend().memory_from_host, context.native(), file->pointer(), file->size_bytes(),
+      +[](void* last) { const std::unique_ptr<Kept> own(static_cast<Kept*>(last)); },
+      static_cast<void*>(kept.get()), &memory->native_, &memory->info_));
+  static_cast<void>(kept.release());
+  memory->file_ = std::move(file);
+  KM_TRY(memory->publish(is_host ? Space::kHost : Space::kDevice, KM_ALLOCATION_FILE));
   return memory;
 }
 
@@ -155,7 +202,7 @@ Result<Ref<Memory>> Memory::create_host(Context& context, uint64_t size_bytes) {
   Ref<Memory> memory = Ref<Memory>::adopt(new Memory(context, 1));
   KM_TRY(call_backend(context.backend().host_memory_create, context.native(), size_bytes,
                       &memory->native_, &memory->info_));
-  KM_TRY(memory->publish(Space::kHost));
+  KM_TRY(memory->publish(Space::kHost, KM_ALLOCATION_HOST));
   return memory;
 }
 
@@ -163,7 +210,7 @@ Result<Ref<Memory>> Memory::register_host(Context& context, void* pointer, uint6
   Ref<Memory> memory = Ref<Memory>::adopt(new Memory(context, 1));
   KM_TRY(call_backend(context.backend().host_memory_register, context.native(), pointer, size_bytes,
                       &memory->native_, &memory->info_));
-  KM_TRY(memory->publish(Space::kHost));
+  KM_TRY(memory->publish(Space::kHost, KM_ALLOCATION_FOREIGN));
   return memory;
 }
 
@@ -179,7 +226,7 @@ Result<Ref<Memory>> Memory::of_global(Module& module, const kmb_global_info& inf
   memory->info_ = {info.address, info.host_pointer, info.size_bytes};
   memory->owner_ = Ref<Object>::share(module);
   memory->uses_ = &module.uses();
-  KM_TRY(memory->publish(Space::kDevice));
+  KM_TRY(memory->publish(Space::kDevice, KM_ALLOCATION_UNKNOWN));
   return memory;
 }
 
@@ -200,7 +247,13 @@ FoundMemory find_pinned_memory(Context& context, const void* pointer, uint64_t s
   if (!found) return {};
   const uint64_t offset = value_of(pointer) - value_of(found->host_pointer());
   if (size_bytes > found->bytes_from(offset)) return {};
+  if (found->file() != nullptr) return {};  // its pages come and go
   return found;
+}
+
+FoundMemory find_mapped_file(Context& context, const void* pointer) {
+  FoundMemory found = find_in(context.host_ranges(), value_of(pointer));
+  return found && found->file() != nullptr ? std::move(found) : FoundMemory();
 }
 
 Result<FoundMemory> find_device_range(Context& context, uint64_t address, uint64_t size_bytes,

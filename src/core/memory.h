@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "core/context.h"
 #include "core/handle_table.h"
@@ -9,6 +10,7 @@
 
 namespace km {
 
+class MappedFile;
 class Module;
 class Pool;
 struct ReleaseCallbackBox;
@@ -17,7 +19,8 @@ class Memory final : public ContextChild {
  public:
   /// Device memory, usable at once or, with a stream, in that stream's order.
   static Result<Ref<Memory>> create(Context& context, Stream* stream, uint64_t size_bytes,
-                                    bool zeroed, uint64_t element_size_bytes);
+                                    bool zeroed, uint64_t element_size_bytes,
+                                    km_allocation_kind kind = KM_ALLOCATION_DEVICE);
   /// The same at a multiple of a power of two.
   static Result<Ref<Memory>> create_aligned(Context& context, uint64_t size_bytes, bool zeroed,
                                             uint64_t element_size_bytes, uint64_t alignment_bytes);
@@ -27,6 +30,9 @@ class Memory final : public ContextChild {
   /// Page-locked host memory: new, or the host program's own.
   static Result<Ref<Memory>> create_host(Context& context, uint64_t size_bytes);
   static Result<Ref<Memory>> register_host(Context& context, void* pointer, uint64_t size_bytes);
+  /// A file as device memory, or as host memory that copies treat like any other of the caller's.
+  static Result<Ref<Memory>> map_file(Context& context, std::shared_ptr<const MappedFile> file,
+                                      bool is_host, uint64_t element_size_bytes);
   /// A free block of a pool, to be given out by start_use().
   static Result<Ref<Memory>> create_block(Pool& pool, Stream* stream, uint64_t block_bytes,
                                           bool zeroed);
@@ -47,6 +53,13 @@ class Memory final : public ContextChild {
     return offset < size ? size - offset : 0;
   }
 
+  /// The file that it shows; null: none.
+  const MappedFile* file() const { return file_.get(); }
+  /// An error for memory that may only be read.
+  Status require_writable(const char* what) const;
+  /// 0: not tracked.
+  uint64_t tracking_id() const { return tracking_id_; }
+
   /// Has `release` called once when memory of from_host() is no longer used. A step of its own, so
   /// that nothing is released when the making of the handle fails.
   void set_release(km_release_callback release, void* user_data);
@@ -61,7 +74,12 @@ class Memory final : public ContextChild {
   /// The block is in use from now on; gives its reference.
   Ref<Memory> start_use(Pool& pool, uint64_t size_bytes, uint64_t element_size_bytes);
   /// No longer to be found by its address.
-  void end_use() { size_bytes_.store(0, std::memory_order_relaxed); }
+  void end_use() {
+    size_bytes_.store(0, std::memory_order_relaxed);
+    uncount();
+  }
+  /// A block in use is counted.
+  void count_block() { count(KM_ALLOCATION_POOL); }
   /// Gives a free block back to the backend.
   void retire();
 
@@ -79,7 +97,9 @@ class Memory final : public ContextChild {
   uint64_t range_begin() const {
     return space_ == Space::kHost ? reinterpret_cast<uint64_t>(info_.host_pointer) : info_.address;
   }
-  Status publish(Space space);
+  Status publish(Space space, km_allocation_kind kind);
+  void count(km_allocation_kind kind);
+  void uncount();
 
   kmb_memory* native_ = nullptr;  // null: empty, or a global symbol
   kmb_memory_info info_{};
@@ -88,9 +108,12 @@ class Memory final : public ContextChild {
   Space space_ = Space::kDevice;
   uint64_t id_ = 0;  // in the table of memories; 0: not to be found by address
   UseList own_uses_;
-  UseList* uses_ = &own_uses_;             // of a global symbol: its module's
-  Ref<Object> owner_;                      // of a global symbol: the module; of a block: the pool
-  Pool* pool_ = nullptr;                   // of a block, while it is not being given back
+  UseList* uses_ = &own_uses_;  // of a global symbol: its module's
+  Ref<Object> owner_;           // of a global symbol: the module; of a block: the pool
+  Pool* pool_ = nullptr;        // of a block, while it is not being given back
+  std::shared_ptr<const MappedFile> file_;
+  uint64_t tracking_id_ = 0;               // in the context's tracker
+  uint64_t counted_bytes_ = 0;             // in the context's memory profile
   ReleaseCallbackBox* release_ = nullptr;  // of from_host(): the backend's
 };
 
@@ -120,9 +143,12 @@ class FoundMemory {
 /// The allocation that holds a device address (page-locked host memory counts where the device
 /// uses the host's addresses). Lock-free.
 FoundMemory find_device_memory(Context& context, uint64_t address);
+/// The mapped file that holds a host address.
+FoundMemory find_mapped_file(Context& context, const void* pointer);
 /// The page-locked host memory that holds all of [pointer, pointer + size_bytes).
 FoundMemory find_pinned_memory(Context& context, const void* pointer, uint64_t size_bytes);
-/// The same with an error for addresses that are not known, and for ranges that reach beyond.
+/// The same for device memory, with an error for addresses that are not known, and for ranges that
+/// reach beyond.
 Result<FoundMemory> find_device_range(Context& context, uint64_t address, uint64_t size_bytes,
                                       const char* what);
 

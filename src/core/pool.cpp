@@ -102,6 +102,7 @@ Result<Ref<Memory>> Pool::allocate(Stream* stream, uint64_t size_bytes, bool zer
     KM_ASSIGN(block, add_block(stream, block_bytes, zeroed));
   }
   Ref<Memory> memory = block->start_use(*this, size_bytes, element_size_bytes);
+  memory->count_block();
   if (reused && zeroed) KM_TRY(zero(*memory, stream));
   return memory;
 }

@@ -5,6 +5,7 @@
 #include <cinttypes>
 
 #include "core/backend_call.h"
+#include "core/mapped_file.h"
 #include "core/pool.h"
 
 namespace km {
@@ -88,6 +89,20 @@ Result<Ref<Slice>> Slice::from_pool(Pool& pool, Stream* stream, uint64_t element
   const bool zeroed = (flags & KM_SLICE_ZEROED) != 0;
   KM_ASSIGN(Ref<Memory> memory, pool.allocate(stream, size, zeroed, element_size_bytes));
   return make_ref<Slice>(std::move(memory), 0, element_count, element_size_bytes, false);
+}
+
+Result<Ref<Slice>> Slice::map_file(Context& context, const char* path, uint64_t offset_bytes,
+                                   uint64_t element_count, uint64_t element_size_bytes,
+                                   km_map_flags flags) {
+  const bool all = element_count == UINT64_MAX;
+  KM_ASSIGN(const uint64_t size, size_of(all ? 1 : element_count, element_size_bytes));
+  KM_ASSIGN(
+      std::shared_ptr<const MappedFile> file,
+      MappedFile::open(path, offset_bytes, all ? UINT64_MAX : size, (flags & KM_MAP_PRIVATE) != 0));
+  const uint64_t count = file->size_bytes() / element_size_bytes;
+  KM_ASSIGN(Ref<Memory> memory,
+            Memory::map_file(context, std::move(file), false, element_size_bytes));
+  return make_ref<Slice>(std::move(memory), 0, count, element_size_bytes, false);
 }
 
 Result<Ref<Slice>> Slice::from_host(Context& context, void* pointer, uint64_t element_count,

@@ -21,6 +21,10 @@ class Slice final : public ContextChild {
                                            km_slice_flags flags, uint64_t* out_pitch_bytes);
   static Result<Ref<Slice>> from_pool(Pool& pool, Stream* stream, uint64_t element_count,
                                       uint64_t element_size_bytes, km_slice_flags flags);
+  /// `element_count` UINT64_MAX: all that there are from the offset on.
+  static Result<Ref<Slice>> map_file(Context& context, const char* path, uint64_t offset_bytes,
+                                     uint64_t element_count, uint64_t element_size_bytes,
+                                     km_map_flags flags);
   static Result<Ref<Slice>> from_host(Context& context, void* pointer, uint64_t element_count,
                                       uint64_t element_size_bytes);
   Result<Ref<Slice>> view(uint64_t first_element, uint64_t element_count) const;

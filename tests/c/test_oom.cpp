@@ -1,9 +1,15 @@
-// Every allocation of the library fails once: the call says KM_ERROR_OUT_OF_HOST_MEMORY, its
-// out-parameters stay untouched, and everything works again afterwards.
+// Every allocation of the library fails: each one once, and each one and all after it. The call
+// that needed it says KM_ERROR_OUT_OF_HOST_MEMORY and leaves its out-parameters as they are, what
+// was made before can be destroyed, nothing is lost, and everything works again afterwards. Not
+// made to fail is what the library says it cannot go on without (KM_HOST_ALLOCATION_NEEDED): the
+// code generator's memory and that of its own threads.
+#include <unistd.h>
+
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <new>
+#include <vector>
 
 extern "C" {
 #include "support/testing.h"
@@ -11,152 +17,199 @@ extern "C" {
 
 namespace {
 
-std::atomic<long> g_until_failure{-1};
-std::atomic<long> g_allocations{0};
+constexpr long kNever = -1;
+std::atomic<long> g_until_failure{kNever};
+std::atomic<bool> g_for_ever{false};
+std::atomic<long> g_asked{0}, g_live{0};
 
-void* allocate(std::size_t size) {
-  ++g_allocations;
-  if (g_until_failure >= 0 && g_until_failure-- == 0) return nullptr;
-  return std::malloc(size != 0 ? size : 1);
-}
-
-}  // namespace
-
-// The library takes these in place of the C++ runtime's.
-void* operator new(std::size_t size) {
-  if (void* memory = allocate(size)) return memory;
-  throw std::bad_alloc();
-}
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return allocate(size); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-
-namespace {
-
-template <class Handle>
-const Handle kUntouched = reinterpret_cast<Handle>(0x5A5A);
-
-// One call: true when it succeeded; otherwise it must have failed cleanly.
-template <class Handle>
-bool created(km_status status, Handle handle) {
-  if (status == KM_SUCCESS) return true;
-  assert_int_equal(status, KM_ERROR_OUT_OF_HOST_MEMORY);
-  assert_true(handle == kUntouched<Handle>);
-  expect_message("the host is out of memory");
-  return false;
-}
-
-bool done(km_status status) {
-  assert_true(status == KM_SUCCESS || status == KM_ERROR_OUT_OF_HOST_MEMORY);
-  return status == KM_SUCCESS;
-}
-
-void count_release(void* count) { ++*static_cast<std::atomic<int>*>(count); }
-
-struct Scenario {
-  const fixture* f;
-  km_context context = kUntouched<km_context>;
-  km_stream stream = kUntouched<km_stream>, shared = kUntouched<km_stream>;
-  km_event event = kUntouched<km_event>;
-  km_slice slice = kUntouched<km_slice>, view = kUntouched<km_slice>;
-  km_slice wrapped = kUntouched<km_slice>, found = kUntouched<km_slice>;
-  km_module module = kUntouched<km_module>;
-  km_function function = kUntouched<km_function>;
-  km_launch launch = kUntouched<km_launch>;
-  km_program program = kUntouched<km_program>;
-  uint64_t address = 0, offset = 0;
-  std::atomic<int> released{0};
-  char bytes[64] = {};
-
-  bool create() {
-    return created(km_context_create(f->device, &context), context) &&
-           created(km_stream_create(context, 0, 0, &stream), stream) &&
-           created(km_context_default_stream(context, &shared), shared) &&
-           created(km_event_create(context, 0, &event), event) &&
-           created(km_slice_create(context, 16, 4, 0, &slice), slice) &&
-           created(km_slice_view(slice, 0, 8, &view), view) &&
-           created(km_slice_from_host(context, bytes, 64, 1, count_release, &released, &wrapped),
-                   wrapped) &&
-           created(km_module_load_ptx(context, test_ptx, std::strlen(test_ptx), "m", &module),
-                   module) &&
-           created(km_module_function(module, "fill_index", &function), function) &&
-           created(km_launch_create(stream, function, &launch), launch) &&
-           created(km_program_create("text", 4, nullptr, &program), program);
-  }
-  bool use() {
-    const uint32_t base = 1, count = 16;
-    return done(km_slice_address(slice, &address)) &&
-           created(km_context_find_slice(context, address + 4, &found, &offset), found) &&
-           done(km_program_add_option(program, "an option that is not a short string at all")) &&
-           done(km_slice_fill_u32(stream, slice, 0, 1, 16)) &&
-           done(km_slice_fill_u32(shared, slice, 0, 1, 16)) &&
-           done(km_launch_set_grid(launch, 1, 1, 1)) &&
-           done(km_launch_set_block(launch, 32, 1, 1)) &&
-           done(km_launch_arg_slice(launch, slice, 0)) &&
-           done(km_launch_arg_scalar(launch, &base, sizeof base)) &&
-           done(km_launch_arg_scalar(launch, &count, sizeof count)) &&
-           done(km_launch_submit(launch)) && done(km_event_record(event, stream)) &&
-           done(km_stream_wait_event(shared, event)) && done(km_stream_synchronize(shared));
-  }
-  template <class Handle>
-  void destroy(km_status (*call)(Handle), Handle handle) {
-    if (handle != kUntouched<Handle>) OK(call(handle));
-  }
-  void destroy_all() {
-    destroy(km_program_destroy, program);
-    destroy(km_launch_destroy, launch);
-    destroy(km_function_destroy, function);
-    destroy(km_module_destroy, module);
-    destroy(km_slice_destroy, found);
-    destroy(km_slice_destroy, view);
-    destroy(km_slice_destroy, slice);
-    // The memory is still the caller's where no slice was made of it.
-    assert_int_equal(released, 0);
-    destroy(km_slice_destroy, wrapped);
-    destroy(km_event_destroy, event);
-    destroy(km_stream_destroy, shared);
-    destroy(km_stream_destroy, stream);
-    destroy(km_context_destroy, context);
-    wait_for_release();
-  }
-  void wait_for_release() {
-    const int expected = wrapped != kUntouched<km_slice> ? 1 : 0;
-    for (int i = 0; i < 1000000000 && released != expected; ++i) {
+void* take(void*, uint64_t size_bytes, km_host_allocation_flags flags) {
+  if ((flags & KM_HOST_ALLOCATION_NEEDED) == 0) {
+    ++g_asked;
+    long left = g_until_failure;
+    while (left > 0 && !g_until_failure.compare_exchange_weak(left, left - 1)) {
     }
-    assert_int_equal(released, expected);
+    if (left == 0) {
+      if (!g_for_ever) g_until_failure = kNever;
+      return nullptr;
+    }
   }
+  void* memory = std::malloc(size_bytes);
+  if (memory != nullptr) ++g_live;
+  return memory;
+}
+
+void give_back(void*, void* memory) {
+  --g_live;
+  std::free(memory);
+}
+
+void end_failures() { g_until_failure = kNever; }
+
+/// What a scenario makes, and destroys when it ends, without failures then.
+class Scenario {
+ public:
+  explicit Scenario(const fixture* of) : f(of) {}
+  ~Scenario() {
+    end_failures();
+    // Streams that are idle are used again at once: their number stays what it is.
+    if (s != nullptr) km_stream_synchronize(s);
+    for (size_t i = owned_.size(); i-- > 0;) OK(owned_[i].destroy(owned_[i].handle));
+  }
+  Scenario(const Scenario&) = delete;
+  Scenario& operator=(const Scenario&) = delete;
+
+  /// A call that gives a handle out, the last parameter.
+  template <class Handle, class Function, class... Arguments>
+  bool make(km_status (*destroy)(Handle), Handle* out, Function call, Arguments... arguments) {
+    Handle handle = untouched<Handle>();
+    if (!check(call(arguments..., &handle))) {
+      assert_true(handle == untouched<Handle>());
+      return false;
+    }
+    *out = handle;
+    owned_.push_back(
+        {reinterpret_cast<km_slice>(handle), reinterpret_cast<km_status (*)(km_slice)>(destroy)});
+    return true;
+  }
+  /// Any other call.
+  bool check(km_status status) {
+    if (status == KM_SUCCESS) return true;
+    if (status != KM_ERROR_OUT_OF_HOST_MEMORY) OK(status);
+    expect_message("the host is out of memory");
+    return false;
+  }
+  /// One that fails in any case, with this status where there is memory to say so.
+  bool fails(km_status expected, km_status status) {
+    if (status == KM_ERROR_OUT_OF_HOST_MEMORY) return false;
+    EXPECT(expected, status);
+    return true;
+  }
+  /// The object was destroyed by the scenario itself.
+  template <class Handle>
+  void forget(Handle handle) {
+    for (Owned& owned : owned_) {
+      if (owned.handle == reinterpret_cast<km_slice>(handle)) owned.handle = nullptr;
+    }
+  }
+
+  bool context() { return make(km_context_destroy, &c, km_context_create, f->device); }
+  bool stream() { return context() && make(km_stream_destroy, &s, km_stream_create, c, 0u, 0); }
+  bool slice() { return stream() && slice_of(&a, 64) && slice_of(&b, 64); }
+  bool slice_of(km_slice* out, uint64_t bytes) {
+    return make(km_slice_destroy, out, km_slice_create, c, bytes, uint64_t{1},
+                static_cast<km_slice_flags>(KM_SLICE_ZEROED));
+  }
+  bool pool() { return stream() && make(km_pool_destroy, &p, km_pool_create, c, uint64_t{0}); }
+  bool event() { return stream() && make(km_event_destroy, &e, km_event_create, c, 0u); }
+  bool module() {
+    return slice() && make(km_module_destroy, &m, km_module_load_ptx, c, test_ptx,
+                           uint64_t{std::strlen(test_ptx)}, "m");
+  }
+  bool function() {
+    return module() && make(km_function_destroy, &k, km_module_function, m, "fill_index");
+  }
+  bool launch() { return function() && make(km_launch_destroy, &l, km_launch_create, s, k); }
+
+  const fixture* const f;
+  km_context c{};
+  km_stream s{};
+  km_slice a{}, b{};
+  km_pool p{};
+  km_event e{};
+  km_module m{};
+  km_function k{};
+  km_launch l{};
+  km_graph g{};
+  char bytes[256] = {};
+
+ private:
+  struct Owned {
+    km_slice handle;
+    km_status (*destroy)(km_slice);
+  };
+  template <class Handle>
+  static Handle untouched() {
+    return reinterpret_cast<Handle>(0x5A5A);
+  }
+  std::vector<Owned> owned_;
 };
 
-bool run(const fixture* f) {
-  Scenario scenario{f};
-  const bool worked = scenario.create() && scenario.use();
-  g_until_failure = -1;
-  scenario.destroy_all();
-  return worked;
+#include "oom_scenarios.h"
+
+// The library keeps some memory for reuse, more than this would be lost objects.
+constexpr long kKept = 12;
+
+long run_all_points(const NamedScenario& scenario, const fixture* f) {
+  const auto run = [&] {
+    Scenario objects(f);
+    const bool done = scenario.run(objects);
+    end_failures();
+    return done;
+  };
+  for (int warm = 0; warm < 3; ++warm) assert_true(run());
+  g_asked = 0;
+  assert_true(run());
+  const long count = g_asked;
+  const long live = g_live;
+  for (const bool for_ever : {false, true}) {
+    g_for_ever = for_ever;
+    for (long index = 0; index < count; ++index) {
+      g_until_failure = index;
+      run();
+    }
+  }
+  assert_true(run());
+  for (int i = 0; i < 1000 && g_live > live + kKept; ++i) usleep(1000);  // callbacks are due
+  if (g_live > live + kKept) {
+    print_error("%s: %ld allocations more than before\n", scenario.name, g_live - live);
+    fail();
+  }
+  return 2 * count;
 }
 
-void each_allocation_fails_once(void** state) {
+void every_allocation_fails(void** state) {
   const fixture* f = static_cast<fixture*>(*state);
+  long points = 0;
   if (is_fake(f)) skip();  // its own allocations would fail, too
 #ifdef KM_TEST_SANITIZED
-  skip();  // with a shared C++ runtime LLVM's allocations come here as well, and it ends the
-           // process when one fails
+  skip();  // the sanitizers have the allocations
 #endif
-  assert_true(run(f));
-  g_allocations = 0;
-  assert_true(run(f));
-  const long count = g_allocations;
-  assert_true(count > 20);
-  for (long index = 0; index < count; ++index) {
-    g_until_failure = index;
-    run(f);
+  for (const NamedScenario& scenario : kScenarios) {
+    const long here = run_all_points(scenario, f);
+    print_message("%6ld points: %s\n", here, scenario.name);
+    points += here;
   }
-  assert_true(run(f));
+  print_message("%6ld points in %zu scenarios\n", points, std::size(kScenarios));
+  assert_true(std::size(kScenarios) >= 40);
+  assert_true(points >= 5000);
+}
+
+void the_hook_is_asked(void** state) {
+  const fixture* f = static_cast<fixture*>(*state);
+  km_context context;
+  if (km_set_allocator(take, give_back, nullptr) == KM_ERROR_NOT_SUPPORTED) skip();
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_set_allocator(take, nullptr, nullptr));
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_set_allocator(nullptr, give_back, nullptr));
+  const long asked = g_asked, live = g_live;
+  OK(km_context_create(f->device, &context));
+  assert_true(g_asked > asked);
+  assert_true(g_live > live);
+  // What came from malloc goes back to malloc, and the other way round.
+  OK(km_set_allocator(nullptr, nullptr, nullptr));
+  OK(km_context_destroy(context));
+  OK(km_context_create(f->device, &context));
+  const long between = g_asked;
+  OK(km_set_allocator(take, give_back, nullptr));
+  OK(km_context_destroy(context));
+  assert_int_equal(g_asked, between);
 }
 
 }  // namespace
 
 int main() {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(each_allocation_fails_once)};
+  // Before everything else, so that all of the library's memory is counted.
+  km_set_allocator(take, give_back, nullptr);
+  const struct CMUnitTest tests[] = {cmocka_unit_test(the_hook_is_asked),
+                                     cmocka_unit_test(every_allocation_fails)};
   return RUN_ON_DEVICES("oom", tests);
 }

@@ -27,11 +27,13 @@ void context_destroy(kmb_context* handle) {
 }
 
 km_status context_synchronize(kmb_context* handle, kmb_error* error) {
-  Context* context = from(handle);
-  if (!context->failed()) context->drain();
-  if (context->failed()) return report(context->error(), error);
-  context->output().flush();
-  return KM_SUCCESS;
+  return caught(error, [&]() -> km_status {
+    Context* context = from(handle);
+    if (!context->failed()) context->drain();
+    if (context->failed()) return report(context->error(), error);
+    context->output().flush();
+    return KM_SUCCESS;
+  });
 }
 
 km_status context_memory_info(kmb_context* context, uint64_t* out_free_bytes,
@@ -55,7 +57,8 @@ km_status context_reset(kmb_context* context, kmb_error* error) {
 
 km_status context_status(kmb_context* handle, kmb_error* error) {
   Context* context = from(handle);
-  return context->failed() ? report(context->error(), error) : KM_SUCCESS;
+  if (!context->failed()) return KM_SUCCESS;
+  return caught(error, [&]() -> km_status { return report(context->error(), error); });
 }
 
 km_status context_set_peer_access(kmb_context* context, kmb_context* peer, uint32_t enabled,

@@ -9,6 +9,7 @@
 #include "backends/cpu/config.h"
 #include "backends/cpu/executor.h"
 #include "backends/cpu/stream.h"
+#include "base/host_allocator.h"
 
 namespace km::cpu {
 namespace {
@@ -127,6 +128,7 @@ void Context::stop_overdue_of(const void* wanted) {
 }
 
 void Context::reset() {
+  const HostMemoryNeeded needed;  // it cannot be given up halfway
   std::lock_guard reset_lock(reset_mutex_);
   set_error(make_error(KM_ERROR_CONTEXT_LOST, "the context is being reset"));
   stop_.store(static_cast<uint32_t>(StopReason::reset));

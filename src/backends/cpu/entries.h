@@ -53,6 +53,16 @@ km_status guarded(kmb_error* out_error, Body&& body) {
   }
 }
 
+/// The same for entries with statuses that are no errors.
+template <class Body>
+km_status caught(kmb_error* out_error, Body&& body) {
+  try {
+    return std::forward<Body>(body)();
+  } catch (const std::bad_alloc&) {
+    return report(Error{KM_ERROR_OUT_OF_HOST_MEMORY, {}, 0}, out_error);
+  }
+}
+
 /// The table itself.
 const kmb_backend& backend_table();
 

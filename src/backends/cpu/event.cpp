@@ -96,15 +96,17 @@ km_status event_record(kmb_event* event, kmb_stream* handle, kmb_error* error) {
 }
 
 km_status event_synchronize(kmb_event* handle, uint64_t timeout_ns, kmb_error* error) {
-  Event* event = from(handle);
-  Context* context = event->context();
-  Held marker(event->latest());
-  bool done = !marker || marker->done() || context->failed() ||
-              marker->stream()->wait(marker->ticket(), timeout_ns);
-  if (context->failed()) return report(context->error(), error);
-  if (!done) return timeout_ns == 0 ? KM_NOT_READY : KM_TIMEOUT;
-  if (timeout_ns != 0) context->output().flush();
-  return KM_SUCCESS;
+  return caught(error, [&]() -> km_status {
+    Event* event = from(handle);
+    Context* context = event->context();
+    Held marker(event->latest());
+    bool done = !marker || marker->done() || context->failed() ||
+                marker->stream()->wait(marker->ticket(), timeout_ns);
+    if (context->failed()) return report(context->error(), error);
+    if (!done) return timeout_ns == 0 ? KM_NOT_READY : KM_TIMEOUT;
+    if (timeout_ns != 0) context->output().flush();
+    return KM_SUCCESS;
+  });
 }
 
 km_status event_elapsed(kmb_event* start, kmb_event* end, int64_t* out_elapsed_ns,

@@ -6,6 +6,7 @@
 
 #include "backends/cpu/futex.h"
 #include "backends/cpu/topology.h"
+#include "base/host_allocator.h"
 
 namespace km::cpu {
 namespace {
@@ -71,6 +72,7 @@ Result<Heap::Block> Heap::allocate(uint64_t size_bytes, bool zeroed) {
 }
 
 void Heap::free(const Block& block) {
+  const HostMemoryNeeded needed;  // nobody can be told that there is none
   std::lock_guard lock(mutex_);
   allocated_bytes_ -= block.size_bytes;
   reserved_bytes_ -= block.reserved_bytes;
@@ -90,8 +92,10 @@ Result<Heap::Block> Heap::allocate_small(uint64_t size_bytes) {
     slab->range = GuardedRange::make(kSlabBytes);
     if (!slab->range) return out_of_memory(size_bytes, room(), system_memory().total_bytes);
     slab->block_bytes = block_bytes;
-    candidates.push_back(slab.get());
+    candidates.reserve(1);
+    Slab* made = slab.get();
     slabs_.emplace(slab->range.begin(), std::move(slab));
+    candidates.push_back(made);
   }
   Slab& slab = *candidates.back();
   uint64_t capacity = slab.range.size_bytes() / block_bytes;

@@ -10,6 +10,7 @@
 #include "backends/cpu/entries.h"
 #include "backends/cpu/guarded_memory.h"
 #include "backends/cpu/stream.h"
+#include "base/host_allocator.h"
 
 namespace km::cpu {
 namespace {
@@ -27,8 +28,15 @@ Result<std::unique_ptr<Memory>> allocate(Context* context, uint64_t size_bytes, 
     context->device()->give_memory_back(size_bytes);
     return std::move(block.error());
   }
-  *out_block = *block;
-  return std::make_unique<Memory>(context, block->address, size_bytes, *block);
+  try {
+    auto memory = std::make_unique<Memory>(context, block->address, size_bytes, *block);
+    *out_block = *block;
+    return memory;
+  } catch (const std::bad_alloc&) {
+    Heap::instance().free(*block);
+    context->device()->give_memory_back(size_bytes);
+    throw;
+  }
 }
 
 /// Zeros in stream order; the memory remembers the ticket.
@@ -47,11 +55,12 @@ void fill_on_stream(Stream* stream, const Heap::Block& block, Memory* memory) {
 
 Memory::Memory(Context* context, uint64_t address, uint64_t size_bytes, const Heap::Block& block)
     : context_(context), address_(address), size_bytes_(size_bytes), block_(block) {
-  context_->retain();
   context_->allocations().add(address, size_bytes);
+  context_->retain();
 }
 
 Memory::~Memory() {
+  const HostMemoryNeeded needed;  // nobody can be told that there is none
   context_->allocations().remove(address_, size_bytes_);
   if (block_.address != 0) {
     Heap::instance().free(block_);
@@ -104,14 +113,19 @@ km_status memory_from_host(kmb_context* context, void* pointer, uint64_t size_by
 }
 
 void memory_destroy(kmb_memory* handle, const kmb_use* uses, uint64_t use_count) {
-  Memory* memory = from(handle);
-  std::vector<kmb_use> all(uses, uses + use_count);
-  if (memory->own_use().stream != nullptr) all.push_back(memory->own_use());
-  std::erase_if(all, [](const kmb_use& use) { return from(use.stream)->is_complete(use.ticket); });
-  if (all.empty()) {
-    std::unique_ptr<Memory> last(memory);
-  } else {
-    when_all_complete(all, [memory] { std::unique_ptr<Memory> last(memory); });
+  std::unique_ptr<Memory> memory(from(handle));
+  try {
+    std::vector<kmb_use> all(uses, uses + use_count);
+    if (memory->own_use().stream != nullptr) all.push_back(memory->own_use());
+    std::erase_if(all,
+                  [](const kmb_use& use) { return from(use.stream)->is_complete(use.ticket); });
+    if (all.empty()) return;
+    Memory* last = memory.get();
+    when_all_complete(all, [last] { std::unique_ptr<Memory> own(last); });
+    static_cast<void>(memory.release());
+  } catch (const std::bad_alloc&) {
+    wait_for_all(std::span(uses, use_count));
+    if (memory->own_use().stream != nullptr) wait_for_all(std::span(&memory->own_use(), 1));
   }
 }
 

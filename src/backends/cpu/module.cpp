@@ -17,8 +17,8 @@ Result<std::unique_ptr<Module>> Module::load(Context* context, std::string_view 
   KM_TRY(context->check());
   KM_ASSIGN(std::shared_ptr<const ptx::Module> parsed, ptx::parse(ptx, name));
   KM_ASSIGN(std::shared_ptr<const simt::Program> program, simt::Program::load(parsed));
-  context->retain();
   std::unique_ptr<Module> module(new Module(context, name, config().isa));
+  context->retain();
   module->program_ = std::move(program);
   module->ptx_ = ptx;
   module->ptx_hash_ = hash128(ptx);
@@ -174,8 +174,14 @@ km_status module_save_object(kmb_module* handle, const uint32_t* blocks, uint64_
 }
 
 void module_unload(kmb_module* handle, const kmb_use* uses, uint64_t use_count) {
-  Module* module = from(handle);
-  when_all_complete(std::span(uses, use_count), [module] { std::unique_ptr<Module> last(module); });
+  std::unique_ptr<Module> module(from(handle));
+  try {
+    Module* last = module.get();
+    when_all_complete(std::span(uses, use_count), [last] { std::unique_ptr<Module> own(last); });
+    static_cast<void>(module.release());
+  } catch (const std::bad_alloc&) {
+    wait_for_all(std::span(uses, use_count));
+  }
 }
 
 km_status module_function_count(kmb_module* module, uint32_t* out_count, kmb_error*) {

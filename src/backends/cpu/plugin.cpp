@@ -8,6 +8,7 @@
 #include "backends/cpu/context.h"
 #include "backends/cpu/entries.h"
 #include "backends/cpu/stream.h"
+#include "base/host_allocator.h"
 #include "base/log.h"
 #include "km_version.h"
 
@@ -109,6 +110,9 @@ const char* build_id() { return kTable.build_id; }
 km_status backend_initialize(const kmb_host* host, kmb_error* error) {
   return guarded(error, [&]() -> Status {
     if (host != nullptr && host->log != nullptr) set_log_sink(host->log);
+    if (host != nullptr && host->allocator_cell != nullptr) {
+      use_host_allocator_cell(static_cast<HostAllocatorCell*>(host->allocator_cell));
+    }
     KM_TRY(load_config());
     owner_process = getpid();
     std::atexit(on_exit);

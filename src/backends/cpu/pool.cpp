@@ -11,6 +11,7 @@
 #include "backends/cpu/stream.h"
 #include "backends/cpu/threads.h"
 #include "backends/cpu/work.h"
+#include "base/host_allocator.h"
 #include "base/log.h"
 
 namespace km::cpu {
@@ -243,6 +244,7 @@ Stream* Pool::take_closed_stream() {
 }
 
 void Pool::keep_closed_stream(Stream* stream) {
+  const HostMemoryNeeded needed;  // nobody can be told that there is none
   std::lock_guard lock(closed_lock_);
   closed_.push_back(stream);
 }

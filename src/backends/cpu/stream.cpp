@@ -8,6 +8,7 @@
 #include "backends/cpu/entries.h"
 #include "backends/cpu/event.h"
 #include "backends/cpu/marker.h"
+#include "base/host_allocator.h"
 
 namespace km::cpu {
 
@@ -23,6 +24,11 @@ void when_all_complete(std::span<const kmb_use> uses, std::function<void()> acti
   };
   for (const kmb_use& use : uses) from(use.stream)->when_complete(use.ticket, one_less);
   one_less();
+}
+
+void wait_for_all(std::span<const kmb_use> uses) noexcept {
+  const HostMemoryNeeded needed;
+  for (const kmb_use& use : uses) from(use.stream)->wait(use.ticket, kForever);
 }
 
 Command* new_command(Stream* stream, CommandKind kind) {
@@ -44,13 +50,15 @@ km_status stream_create(kmb_context* context, km_stream_flags, int32_t priority,
 void stream_destroy(kmb_stream* stream) { from(stream)->close(); }
 
 km_status stream_synchronize(kmb_stream* handle, uint64_t timeout_ns, kmb_error* error) {
-  Stream* stream = from(handle);
-  Context* context = stream->context();
-  bool done = context->failed() || stream->wait(stream->submitted(), timeout_ns);
-  if (context->failed()) return report(context->error(), error);
-  if (!done) return timeout_ns == 0 ? KM_NOT_READY : KM_TIMEOUT;
-  if (timeout_ns != 0) context->output().flush();
-  return KM_SUCCESS;
+  return caught(error, [&]() -> km_status {
+    Stream* stream = from(handle);
+    Context* context = stream->context();
+    bool done = context->failed() || stream->wait(stream->submitted(), timeout_ns);
+    if (context->failed()) return report(context->error(), error);
+    if (!done) return timeout_ns == 0 ? KM_NOT_READY : KM_TIMEOUT;
+    if (timeout_ns != 0) context->output().flush();
+    return KM_SUCCESS;
+  });
 }
 
 km_status stream_wait_event(kmb_stream* handle, kmb_event* event, kmb_error* error) {

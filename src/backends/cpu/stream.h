@@ -141,5 +141,7 @@ Command* new_command(Stream* stream, CommandKind kind);
 
 /// Runs `action` once all tickets are complete, on the thread that completes the last one.
 void when_all_complete(std::span<const kmb_use> uses, std::function<void()> action);
+/// Where there is no memory for a note of that.
+void wait_for_all(std::span<const kmb_use> uses) noexcept;
 
 }  // namespace km::cpu

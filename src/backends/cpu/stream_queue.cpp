@@ -11,6 +11,7 @@
 #include "backends/cpu/marker.h"
 #include "backends/cpu/pool.h"
 #include "backends/cpu/work.h"
+#include "base/host_allocator.h"
 
 namespace km::cpu {
 
@@ -21,8 +22,13 @@ Stream* Stream::open(Context* context, int32_t priority) {
   if (stream == nullptr) stream = std::unique_ptr<Stream>(new Stream(context->pool())).release();
   stream->context_ = context;
   stream->priority_.store(priority, std::memory_order_relaxed);
+  try {
+    context->add_stream(stream);
+  } catch (const std::bad_alloc&) {
+    context->pool()->keep_closed_stream(stream);
+    throw;
+  }
   context->retain();
-  context->add_stream(stream);
   return stream;
 }
 
@@ -112,6 +118,7 @@ bool Stream::try_own() {
 }
 
 void Stream::drive(Executor* executor, uint64_t until) {
+  const HostMemoryNeeded needed;  // work that is under way cannot be given up halfway
   for (;;) {
     Command& command = *head_->next.load(std::memory_order_acquire);
     if (!execute(command, executor)) return;
@@ -212,6 +219,7 @@ void Stream::cancel_park() {
 }
 
 void Stream::resume() {
+  const HostMemoryNeeded needed;
   Marker* marker = nullptr;
   {
     std::lock_guard lock(park_mutex_);
@@ -295,6 +303,7 @@ void Stream::when_complete(uint64_t ticket, std::function<void()> action) {
 }
 
 void Stream::run_deferred(uint64_t ticket) {
+  const HostMemoryNeeded needed;
   std::vector<std::function<void()>> due;
   {
     std::lock_guard lock(deferred_mutex_);

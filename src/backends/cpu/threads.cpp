@@ -7,6 +7,8 @@
 #include <memory>
 #include <string>
 
+#include "base/host_allocator.h"
+
 namespace km::cpu {
 namespace {
 
@@ -25,6 +27,7 @@ void* run(void* argument) {
     CPU_SET(static_cast<size_t>(start->cpu), &set);
     pthread_setaffinity_np(pthread_self(), sizeof set, &set);  // a preference: may fail
   }
+  const HostMemoryNeeded needed;  // nobody is there to tell that there is none
   start->body();
   return nullptr;
 }

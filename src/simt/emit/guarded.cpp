@@ -17,6 +17,8 @@
 #include <string>
 #include <thread>
 
+#include "base/host_allocator.h"
+
 namespace km::simt::internal {
 namespace {
 
@@ -167,6 +169,7 @@ void* Pool::thread_main(void* pool) {
   // The creator may have flush-to-zero set, and LLVM folds constants with the host's arithmetic.
   _mm_setcsr(kDefaultMxcsr);
   this_pool = static_cast<Pool*>(pool);
+  const HostMemoryNeeded needed;  // LLVM ends the process where it gets none
   this_pool->serve();
   return nullptr;
 }

@@ -390,6 +390,49 @@ static km_status call_km_memory_copy_peer(const uint64_t* handles, call_values* 
   return km_memory_copy_peer(handles[0], handles[1], 0, handles[2], 0, 0);
 }
 
+static km_status call_km_slice_map_file(const uint64_t* handles, call_values* values) {
+  return km_slice_map_file(handles[0], values->text, 0, 0, 0, 0, out_at(values, 0));
+}
+
+static km_status call_km_host_memory_map_file(const uint64_t* handles, call_values* values) {
+  return km_host_memory_map_file(handles[0], values->text, 0, 0, 0, out_at(values, 0));
+}
+
+static km_status call_km_context_set_tracking(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_context_set_tracking(handles[0], 0);
+}
+
+static km_status call_km_slice_set_tag(const uint64_t* handles, call_values* values) {
+  return km_slice_set_tag(handles[0], values->text);
+}
+
+static km_status call_km_context_allocations(const uint64_t* handles, call_values* values) {
+  return km_context_allocations(handles[0], 0, out_at(values, 0), out_at(values, 1));
+}
+
+static km_status call_km_context_allocation_stack(const uint64_t* handles, call_values* values) {
+  return km_context_allocation_stack(handles[0], 0, out_at(values, 0), 64, out_at(values, 1));
+}
+
+static km_status call_km_context_start_memory_profile(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_context_start_memory_profile(handles[0], 0);
+}
+
+static km_status call_km_context_stop_memory_profile(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_context_stop_memory_profile(handles[0]);
+}
+
+static km_status call_km_context_memory_profile(const uint64_t* handles, call_values* values) {
+  return km_context_memory_profile(handles[0], out_at(values, 0));
+}
+
+static km_status call_km_context_memory_samples(const uint64_t* handles, call_values* values) {
+  return km_context_memory_samples(handles[0], 0, out_at(values, 0), out_at(values, 1));
+}
+
 static km_status call_km_program_destroy(const uint64_t* handles, call_values* unused) {
   (void)unused;
   return km_program_destroy(handles[0]);
@@ -784,6 +827,16 @@ static const handle_call handle_calls[] = {
     {"km_context_disable_peer_access", call_km_context_disable_peer_access, 2, {HANDLE_CONTEXT, HANDLE_CONTEXT}, 0},
     {"km_slice_copy_peer", call_km_slice_copy_peer, 3, {HANDLE_STREAM, HANDLE_SLICE, HANDLE_SLICE}, 0},
     {"km_memory_copy_peer", call_km_memory_copy_peer, 3, {HANDLE_STREAM, HANDLE_CONTEXT, HANDLE_CONTEXT}, 0},
+    {"km_slice_map_file", call_km_slice_map_file, 1, {HANDLE_CONTEXT}, 0},
+    {"km_host_memory_map_file", call_km_host_memory_map_file, 1, {HANDLE_CONTEXT}, 0},
+    {"km_context_set_tracking", call_km_context_set_tracking, 1, {HANDLE_CONTEXT}, 0},
+    {"km_slice_set_tag", call_km_slice_set_tag, 1, {HANDLE_SLICE}, 0},
+    {"km_context_allocations", call_km_context_allocations, 1, {HANDLE_CONTEXT}, 0},
+    {"km_context_allocation_stack", call_km_context_allocation_stack, 1, {HANDLE_CONTEXT}, 0},
+    {"km_context_start_memory_profile", call_km_context_start_memory_profile, 1, {HANDLE_CONTEXT}, 0},
+    {"km_context_stop_memory_profile", call_km_context_stop_memory_profile, 1, {HANDLE_CONTEXT}, 0},
+    {"km_context_memory_profile", call_km_context_memory_profile, 1, {HANDLE_CONTEXT}, 0},
+    {"km_context_memory_samples", call_km_context_memory_samples, 1, {HANDLE_CONTEXT}, 0},
     {"km_program_destroy", call_km_program_destroy, 1, {HANDLE_PROGRAM}, 1},
     {"km_program_add_option", call_km_program_add_option, 1, {HANDLE_PROGRAM}, 0},
     {"km_program_add_header", call_km_program_add_header, 1, {HANDLE_PROGRAM}, 0},

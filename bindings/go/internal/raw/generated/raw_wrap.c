@@ -1855,6 +1855,207 @@ void *_wrap_km_memory_copy_peer_raw_306995db03304e6b(long long _swig_go_0, long 
 }
 
 
+void *_wrap_km_slice_map_file_raw_306995db03304e6b(long long _swig_go_0, char *_swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, int _swig_go_5, km_slice *_swig_go_6) {
+  km_context arg1 ;
+  char *arg2 = (char *) 0 ;
+  uint64_t arg3 ;
+  uint64_t arg4 ;
+  uint64_t arg5 ;
+  km_map_flags arg6 ;
+  km_slice *arg7 = (km_slice *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_context)_swig_go_0;
+  arg2 = (char *)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (uint64_t)_swig_go_3;
+  arg5 = (uint64_t)_swig_go_4;
+  arg6 = (km_map_flags)_swig_go_5;
+  arg7 = (km_slice *)_swig_go_6;
+
+  result = (km_status)km_slice_map_file(arg1,(char const *)arg2,arg3,arg4,arg5,arg6,arg7);
+  _swig_go_result = kmgo_outcome(result);
+
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_host_memory_map_file_raw_306995db03304e6b(long long _swig_go_0, char *_swig_go_1, long long _swig_go_2, long long _swig_go_3, int _swig_go_4, km_host_memory *_swig_go_5) {
+  km_context arg1 ;
+  char *arg2 = (char *) 0 ;
+  uint64_t arg3 ;
+  uint64_t arg4 ;
+  km_map_flags arg5 ;
+  km_host_memory *arg6 = (km_host_memory *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_context)_swig_go_0;
+  arg2 = (char *)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (uint64_t)_swig_go_3;
+  arg5 = (km_map_flags)_swig_go_4;
+  arg6 = (km_host_memory *)_swig_go_5;
+
+  result = (km_status)km_host_memory_map_file(arg1,(char const *)arg2,arg3,arg4,arg5,arg6);
+  _swig_go_result = kmgo_outcome(result);
+
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_context_set_tracking_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1) {
+  km_context arg1 ;
+  km_tracking_flags arg2 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_context)_swig_go_0;
+  arg2 = (km_tracking_flags)_swig_go_1;
+
+  result = (km_status)km_context_set_tracking(arg1,arg2);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_slice_set_tag_raw_306995db03304e6b(long long _swig_go_0, char *_swig_go_1) {
+  km_slice arg1 ;
+  char *arg2 = (char *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_slice)_swig_go_0;
+  arg2 = (char *)_swig_go_1;
+
+  result = (km_status)km_slice_set_tag(arg1,(char const *)arg2);
+  _swig_go_result = kmgo_outcome(result);
+
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_context_allocations_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, km_allocation_info *_swig_go_2, uint64_t *_swig_go_3) {
+  km_context arg1 ;
+  uint64_t arg2 ;
+  km_allocation_info *arg3 = (km_allocation_info *) 0 ;
+  uint64_t *arg4 = (uint64_t *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_context)_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (km_allocation_info *)_swig_go_2;
+  arg4 = (uint64_t *)_swig_go_3;
+
+  result = (km_status)km_context_allocations(arg1,arg2,arg3,arg4);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_context_allocation_stack_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, char *_swig_go_2, long long _swig_go_3, uint64_t *_swig_go_4) {
+  km_context arg1 ;
+  uint64_t arg2 ;
+  char *arg3 = (char *) 0 ;
+  uint64_t arg4 ;
+  uint64_t *arg5 = (uint64_t *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_context)_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (char *)_swig_go_2;
+  arg4 = (uint64_t)_swig_go_3;
+  arg5 = (uint64_t *)_swig_go_4;
+
+  result = (km_status)km_context_allocation_stack(arg1,arg2,arg3,arg4,arg5);
+  _swig_go_result = kmgo_outcome(result);
+
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_context_start_memory_profile_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1) {
+  km_context arg1 ;
+  uint64_t arg2 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_context)_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+
+  result = (km_status)km_context_start_memory_profile(arg1,arg2);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_context_stop_memory_profile_raw_306995db03304e6b(long long _swig_go_0) {
+  km_context arg1 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_context)_swig_go_0;
+
+  result = (km_status)km_context_stop_memory_profile(arg1);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_context_memory_profile_raw_306995db03304e6b(long long _swig_go_0, km_memory_profile *_swig_go_1) {
+  km_context arg1 ;
+  km_memory_profile *arg2 = (km_memory_profile *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_context)_swig_go_0;
+  arg2 = (km_memory_profile *)_swig_go_1;
+
+  result = (km_status)km_context_memory_profile(arg1,arg2);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_context_memory_samples_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, km_memory_sample *_swig_go_2, uint64_t *_swig_go_3) {
+  km_context arg1 ;
+  uint64_t arg2 ;
+  km_memory_sample *arg3 = (km_memory_sample *) 0 ;
+  uint64_t *arg4 = (uint64_t *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_context)_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (km_memory_sample *)_swig_go_2;
+  arg4 = (uint64_t *)_swig_go_3;
+
+  result = (km_status)km_context_memory_samples(arg1,arg2,arg3,arg4);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_set_allocator_raw_306995db03304e6b(km_allocate_callback _swig_go_0, km_free_callback _swig_go_1, void *_swig_go_2) {
+  km_allocate_callback arg1 = (km_allocate_callback) 0 ;
+  km_free_callback arg2 = (km_free_callback) 0 ;
+  void *arg3 = (void *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_allocate_callback)_swig_go_0;
+  arg2 = (km_free_callback)_swig_go_1;
+  arg3 = (void *)_swig_go_2;
+
+  result = (km_status)km_set_allocator(arg1,arg2,arg3);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
 void *_wrap_km_program_create_raw_306995db03304e6b(char *_swig_go_0, long long _swig_go_1, char *_swig_go_2, km_program *_swig_go_3) {
   char *arg1 = (char *) 0 ;
   uint64_t arg2 ;

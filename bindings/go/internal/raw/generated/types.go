@@ -101,6 +101,19 @@ const (
 	HOST_MEMORY_DEFAULT                             = 0
 	SLICE_DEFAULT                                   = 0
 	SLICE_ZEROED                                    = 1
+	MAP_READ_ONLY                                   = 0
+	MAP_PRIVATE                                     = 1
+	ALLOCATION_UNKNOWN                              = 0
+	ALLOCATION_DEVICE                               = 1
+	ALLOCATION_POOL                                 = 2
+	ALLOCATION_HOST                                 = 3
+	ALLOCATION_FOREIGN                              = 4
+	ALLOCATION_FILE                                 = 5
+	TRACKING_OFF                                    = 0
+	TRACKING_ON                                     = 1
+	TRACKING_STACKS                                 = 2
+	ALLOCATION_FRAMES                               = 16
+	ALLOCATION_TAG_BYTES                            = 64
 	FUNCTION_ATTRIBUTE_INVALID                      = 0
 	FUNCTION_ATTRIBUTE_MAX_THREADS_PER_BLOCK        = 1
 	FUNCTION_ATTRIBUTE_SHARED_BYTES                 = 2
@@ -118,6 +131,8 @@ const (
 	PARAM_KIND_UNKNOWN                              = 0
 	PARAM_KIND_POINTER                              = 1
 	PARAM_KIND_VALUE                                = 2
+	HOST_ALLOCATION_DEFAULT                         = 0
+	HOST_ALLOCATION_NEEDED                          = 1
 )
 
 type BuildInfo struct {
@@ -198,6 +213,43 @@ type SliceInfo struct {
 }
 
 var _ = [1]byte{unsafe.Sizeof(SliceInfo{}) - 40: 0}
+
+type AllocationInfo struct {
+	StructSize uint32
+	Kind       int32
+	Id         uint64
+	Address    uint64
+	SizeBytes  uint64
+	TimeNs     int64
+	FrameCount uint32
+	Reserved   uint32
+	Frames     [16]uint64
+	Tag        [64]byte
+}
+
+var _ = [1]byte{unsafe.Sizeof(AllocationInfo{}) - 240: 0}
+
+type MemoryProfile struct {
+	StructSize      uint32
+	IsRunning       uint32
+	IntervalNs      uint64
+	SampleCount     uint64
+	UsedBytes       uint64
+	PeakBytes       uint64
+	MinimumBytes    uint64
+	MeanBytes       uint64
+	AllocationCount uint64
+	FreeCount       uint64
+}
+
+var _ = [1]byte{unsafe.Sizeof(MemoryProfile{}) - 72: 0}
+
+type MemorySample struct {
+	TimeNs    uint64
+	UsedBytes uint64
+}
+
+var _ = [1]byte{unsafe.Sizeof(MemorySample{}) - 16: 0}
 
 type PoolInfo struct {
 	StructSize            uint32

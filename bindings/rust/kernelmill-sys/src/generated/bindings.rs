@@ -686,6 +686,244 @@ const _: () = {
         "Offset of field: km_slice_info::size_bytes",
     ][::core::mem::offset_of!(km_slice_info, size_bytes) - 32usize];
 };
+impl km_map_flags {
+    /// writable, the file never changes
+    pub const READ_ONLY: km_map_flags = km_map_flags(0);
+    /// writable, the file never changes
+    pub const PRIVATE: km_map_flags = km_map_flags(1);
+}
+impl ::core::ops::BitOr<km_map_flags> for km_map_flags {
+    type Output = Self;
+    #[inline]
+    fn bitor(self, other: Self) -> Self {
+        km_map_flags(self.0 | other.0)
+    }
+}
+impl ::core::ops::BitOrAssign for km_map_flags {
+    #[inline]
+    fn bitor_assign(&mut self, rhs: km_map_flags) {
+        self.0 |= rhs.0;
+    }
+}
+impl ::core::ops::BitAnd<km_map_flags> for km_map_flags {
+    type Output = Self;
+    #[inline]
+    fn bitand(self, other: Self) -> Self {
+        km_map_flags(self.0 & other.0)
+    }
+}
+impl ::core::ops::BitAndAssign for km_map_flags {
+    #[inline]
+    fn bitand_assign(&mut self, rhs: km_map_flags) {
+        self.0 &= rhs.0;
+    }
+}
+#[repr(transparent)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct km_map_flags(pub u32);
+impl km_allocation_kind {
+    pub const ALLOCATION_UNKNOWN: km_allocation_kind = km_allocation_kind(0);
+    /// km_slice_create and its kin
+    pub const ALLOCATION_DEVICE: km_allocation_kind = km_allocation_kind(1);
+    /// km_pool_allocate
+    pub const ALLOCATION_POOL: km_allocation_kind = km_allocation_kind(2);
+    /// km_host_memory_create
+    pub const ALLOCATION_HOST: km_allocation_kind = km_allocation_kind(3);
+    /// km_slice_from_host, km_host_memory_register
+    pub const ALLOCATION_FOREIGN: km_allocation_kind = km_allocation_kind(4);
+    /// km_slice_map_file, km_host_memory_map_file
+    pub const ALLOCATION_FILE: km_allocation_kind = km_allocation_kind(5);
+}
+#[repr(transparent)]
+/// What an allocation that is tracked was made by.
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct km_allocation_kind(pub i32);
+impl km_tracking_flags {
+    /// and where
+    pub const OFF: km_tracking_flags = km_tracking_flags(0);
+    /// and where
+    pub const ON: km_tracking_flags = km_tracking_flags(1);
+    /// and where
+    pub const STACKS: km_tracking_flags = km_tracking_flags(2);
+}
+impl ::core::ops::BitOr<km_tracking_flags> for km_tracking_flags {
+    type Output = Self;
+    #[inline]
+    fn bitor(self, other: Self) -> Self {
+        km_tracking_flags(self.0 | other.0)
+    }
+}
+impl ::core::ops::BitOrAssign for km_tracking_flags {
+    #[inline]
+    fn bitor_assign(&mut self, rhs: km_tracking_flags) {
+        self.0 |= rhs.0;
+    }
+}
+impl ::core::ops::BitAnd<km_tracking_flags> for km_tracking_flags {
+    type Output = Self;
+    #[inline]
+    fn bitand(self, other: Self) -> Self {
+        km_tracking_flags(self.0 & other.0)
+    }
+}
+impl ::core::ops::BitAndAssign for km_tracking_flags {
+    #[inline]
+    fn bitand_assign(&mut self, rhs: km_tracking_flags) {
+        self.0 &= rhs.0;
+    }
+}
+#[repr(transparent)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct km_tracking_flags(pub u32);
+pub const ALLOCATION_FRAMES: _bindgen_ty_1 = _bindgen_ty_1(16);
+pub const ALLOCATION_TAG_BYTES: _bindgen_ty_1 = _bindgen_ty_1(64);
+#[repr(transparent)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct _bindgen_ty_1(pub ::core::ffi::c_uint);
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct km_allocation_info {
+    pub struct_size: u32,
+    pub kind: km_allocation_kind,
+    /// rises with each allocation of the context
+    pub id: u64,
+    pub address: u64,
+    pub size_bytes: u64,
+    /// since the Unix epoch
+    pub time_ns: i64,
+    /// of the stack; 0 without KM_TRACKING_STACKS
+    pub frame_count: u32,
+    pub reserved: u32,
+    /// return addresses, the innermost first
+    pub frames: [u64; 16usize],
+    /// cut where longer
+    pub tag: [::core::ffi::c_char; 64usize],
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    [
+        "Size of km_allocation_info",
+    ][::core::mem::size_of::<km_allocation_info>() - 240usize];
+    [
+        "Alignment of km_allocation_info",
+    ][::core::mem::align_of::<km_allocation_info>() - 8usize];
+    [
+        "Offset of field: km_allocation_info::struct_size",
+    ][::core::mem::offset_of!(km_allocation_info, struct_size) - 0usize];
+    [
+        "Offset of field: km_allocation_info::kind",
+    ][::core::mem::offset_of!(km_allocation_info, kind) - 4usize];
+    [
+        "Offset of field: km_allocation_info::id",
+    ][::core::mem::offset_of!(km_allocation_info, id) - 8usize];
+    [
+        "Offset of field: km_allocation_info::address",
+    ][::core::mem::offset_of!(km_allocation_info, address) - 16usize];
+    [
+        "Offset of field: km_allocation_info::size_bytes",
+    ][::core::mem::offset_of!(km_allocation_info, size_bytes) - 24usize];
+    [
+        "Offset of field: km_allocation_info::time_ns",
+    ][::core::mem::offset_of!(km_allocation_info, time_ns) - 32usize];
+    [
+        "Offset of field: km_allocation_info::frame_count",
+    ][::core::mem::offset_of!(km_allocation_info, frame_count) - 40usize];
+    [
+        "Offset of field: km_allocation_info::reserved",
+    ][::core::mem::offset_of!(km_allocation_info, reserved) - 44usize];
+    [
+        "Offset of field: km_allocation_info::frames",
+    ][::core::mem::offset_of!(km_allocation_info, frames) - 48usize];
+    [
+        "Offset of field: km_allocation_info::tag",
+    ][::core::mem::offset_of!(km_allocation_info, tag) - 176usize];
+};
+impl Default for km_allocation_info {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+/// What a context has in use of its device's memory: its slices and what its pools have given out.
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct km_memory_profile {
+    pub struct_size: u32,
+    pub is_running: u32,
+    pub interval_ns: u64,
+    pub sample_count: u64,
+    /// now, also without a profile
+    pub used_bytes: u64,
+    /// exact, not sampled
+    pub peak_bytes: u64,
+    /// exact, not sampled
+    pub minimum_bytes: u64,
+    /// of the samples
+    pub mean_bytes: u64,
+    pub allocation_count: u64,
+    pub free_count: u64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of km_memory_profile"][::core::mem::size_of::<km_memory_profile>() - 72usize];
+    [
+        "Alignment of km_memory_profile",
+    ][::core::mem::align_of::<km_memory_profile>() - 8usize];
+    [
+        "Offset of field: km_memory_profile::struct_size",
+    ][::core::mem::offset_of!(km_memory_profile, struct_size) - 0usize];
+    [
+        "Offset of field: km_memory_profile::is_running",
+    ][::core::mem::offset_of!(km_memory_profile, is_running) - 4usize];
+    [
+        "Offset of field: km_memory_profile::interval_ns",
+    ][::core::mem::offset_of!(km_memory_profile, interval_ns) - 8usize];
+    [
+        "Offset of field: km_memory_profile::sample_count",
+    ][::core::mem::offset_of!(km_memory_profile, sample_count) - 16usize];
+    [
+        "Offset of field: km_memory_profile::used_bytes",
+    ][::core::mem::offset_of!(km_memory_profile, used_bytes) - 24usize];
+    [
+        "Offset of field: km_memory_profile::peak_bytes",
+    ][::core::mem::offset_of!(km_memory_profile, peak_bytes) - 32usize];
+    [
+        "Offset of field: km_memory_profile::minimum_bytes",
+    ][::core::mem::offset_of!(km_memory_profile, minimum_bytes) - 40usize];
+    [
+        "Offset of field: km_memory_profile::mean_bytes",
+    ][::core::mem::offset_of!(km_memory_profile, mean_bytes) - 48usize];
+    [
+        "Offset of field: km_memory_profile::allocation_count",
+    ][::core::mem::offset_of!(km_memory_profile, allocation_count) - 56usize];
+    [
+        "Offset of field: km_memory_profile::free_count",
+    ][::core::mem::offset_of!(km_memory_profile, free_count) - 64usize];
+};
+/// Frozen for ever.
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct km_memory_sample {
+    /// since the profile began
+    pub time_ns: u64,
+    pub used_bytes: u64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of km_memory_sample"][::core::mem::size_of::<km_memory_sample>() - 16usize];
+    [
+        "Alignment of km_memory_sample",
+    ][::core::mem::align_of::<km_memory_sample>() - 8usize];
+    [
+        "Offset of field: km_memory_sample::time_ns",
+    ][::core::mem::offset_of!(km_memory_sample, time_ns) - 0usize];
+    [
+        "Offset of field: km_memory_sample::used_bytes",
+    ][::core::mem::offset_of!(km_memory_sample, used_bytes) - 8usize];
+};
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct km_pool_info {
@@ -945,6 +1183,55 @@ pub type km_output_callback = ::core::option::Option<
         user_data: *mut ::core::ffi::c_void,
         text: *const ::core::ffi::c_char,
         size_bytes: u64,
+    ),
+>;
+impl km_host_allocation_flags {
+    pub const DEFAULT: km_host_allocation_flags = km_host_allocation_flags(0);
+    /// for the code generator or a worker, which cannot go on without
+    pub const NEEDED: km_host_allocation_flags = km_host_allocation_flags(1);
+}
+impl ::core::ops::BitOr<km_host_allocation_flags> for km_host_allocation_flags {
+    type Output = Self;
+    #[inline]
+    fn bitor(self, other: Self) -> Self {
+        km_host_allocation_flags(self.0 | other.0)
+    }
+}
+impl ::core::ops::BitOrAssign for km_host_allocation_flags {
+    #[inline]
+    fn bitor_assign(&mut self, rhs: km_host_allocation_flags) {
+        self.0 |= rhs.0;
+    }
+}
+impl ::core::ops::BitAnd<km_host_allocation_flags> for km_host_allocation_flags {
+    type Output = Self;
+    #[inline]
+    fn bitand(self, other: Self) -> Self {
+        km_host_allocation_flags(self.0 & other.0)
+    }
+}
+impl ::core::ops::BitAndAssign for km_host_allocation_flags {
+    #[inline]
+    fn bitand_assign(&mut self, rhs: km_host_allocation_flags) {
+        self.0 &= rhs.0;
+    }
+}
+#[repr(transparent)]
+/** An allocator of the host program, for km_set_allocator; called on any thread. What `allocate`
+ gives must be aligned to 16 bytes, null means that there is no memory.*/
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct km_host_allocation_flags(pub u32);
+pub type km_allocate_callback = ::core::option::Option<
+    unsafe extern "C" fn(
+        user_data: *mut ::core::ffi::c_void,
+        size_bytes: u64,
+        flags: km_host_allocation_flags,
+    ) -> *mut ::core::ffi::c_void,
+>;
+pub type km_free_callback = ::core::option::Option<
+    unsafe extern "C" fn(
+        user_data: *mut ::core::ffi::c_void,
+        pointer: *mut ::core::ffi::c_void,
     ),
 >;
 unsafe extern "C" {
@@ -2588,6 +2875,214 @@ unsafe extern "C" {
         source_context: km_context,
         source_address: u64,
         size_bytes: u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** A part of a file as a slice, without reading it: pages are read when they are used, so that the
+ file may be larger than memory. KM_MAP_READ_ONLY: kernels that write to it fail with
+ KM_ERROR_ILLEGAL_ADDRESS, calls that would write to it are refused. KM_MAP_PRIVATE: writable, and
+ the file never changes. `element_count` UINT64_MAX: all that there are from `offset_bytes` on. A
+ file that becomes shorter while it is mapped is an error: KM_ERROR_ILLEGAL_ADDRESS of kernels and
+ of copies that are under way, KM_ERROR_IO of copies that the call waits for; the host program's
+ own access raises SIGBUS. The handle is the caller's, to be given to km_slice_destroy. CUDA:
+ cuMemHostRegister with CU_MEMHOSTREGISTER_DEVICEMAP and CU_MEMHOSTREGISTER_READ_ONLY.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+   KM_ERROR_INVALID_ARGUMENT when `path` or `out_slice` is null, `element_size_bytes` or the part
+   is 0, the size does not fit 64 bits, or `flags` has unknown bits; KM_ERROR_NOT_FOUND when there
+   is no such file; KM_ERROR_IO when it cannot be opened or mapped; KM_ERROR_OUT_OF_BOUNDS when
+   the part reaches beyond the end of the file; KM_ERROR_NOT_SUPPORTED when the device cannot use
+   host memory; the sticky error of the context when a kernel failed.*/
+    pub fn km_slice_map_file(
+        context: km_context,
+        path: *const ::core::ffi::c_char,
+        offset_bytes: u64,
+        element_count: u64,
+        element_size_bytes: u64,
+        flags: km_map_flags,
+        out_slice: *mut km_slice,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** A part of a file as host memory, for the host to read and as source of copies; with `size_bytes`
+ UINT64_MAX to its end. It is not page-locked: copies from it behave as from any other memory, and
+ give KM_ERROR_IO when the file has become shorter. The host's own access raises SIGBUS then. The
+ handle is the caller's, to be given to km_host_memory_destroy. CUDA: cuMemHostRegister.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+   KM_ERROR_INVALID_ARGUMENT when `path` or `out_memory` is null, the part is empty, or `flags`
+   has unknown bits; KM_ERROR_NOT_FOUND when there is no such file; KM_ERROR_IO when it cannot be
+   opened or mapped; KM_ERROR_OUT_OF_BOUNDS when the part reaches beyond the end of the file;
+   KM_ERROR_NOT_SUPPORTED when the device cannot use host memory; the sticky error of the context
+   when a kernel failed.*/
+    pub fn km_host_memory_map_file(
+        context: km_context,
+        path: *const ::core::ffi::c_char,
+        offset_bytes: u64,
+        size_bytes: u64,
+        flags: km_map_flags,
+        out_memory: *mut km_host_memory,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Has allocations of the context tracked from now on, those before are not: KM_TRACKING_ON their
+ size, time and tag, KM_TRACKING_STACKS where they were made, too. What is alive when the caller's
+ last handle of the context goes, or at exit, is then logged as a warning (area "memory"); without
+ tracking, at level info.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+   KM_ERROR_INVALID_ARGUMENT when `flags` has unknown bits.*/
+    pub fn km_context_set_tracking(
+        context: km_context,
+        flags: km_tracking_flags,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** A name for the allocation behind a slice, for listings and reports. Copied.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `slice` is not a live slice;
+   KM_ERROR_CONTEXT_LOST when the context of `slice` was reset after its creation;
+   KM_ERROR_INVALID_ARGUMENT when `tag` is null; KM_ERROR_NOT_FOUND when the allocation is not
+   tracked.*/
+    pub fn km_slice_set_tag(
+        slice: km_slice,
+        tag: *const ::core::ffi::c_char,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** The tracked allocations that are alive, in the order in which they were made: as many as there
+ is room for; `*out_count` is how many there are. Set the struct_size of the first structure,
+ which holds for all. Null for `out_allocations` and 0 for `capacity` only count.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+   KM_ERROR_INVALID_ARGUMENT when `out_count` is null, `out_allocations` is null and `capacity`
+   not 0, or the struct_size is below 4.*/
+    pub fn km_context_allocations(
+        context: km_context,
+        capacity: u64,
+        out_allocations: *mut km_allocation_info,
+        out_count: *mut u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Where a tracked allocation was made, one line per frame, the innermost first, with names where
+ the program exports them; empty (size 1) without KM_TRACKING_STACKS.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+   KM_ERROR_NOT_FOUND when no tracked allocation that is alive has this id;
+   KM_ERROR_BUFFER_TOO_SMALL when the text needs more than `capacity_bytes`;
+   KM_ERROR_INVALID_ARGUMENT when `buffer` is null and `capacity_bytes` is not 0, or when `buffer`
+   and `out_size_bytes` are both null.*/
+    pub fn km_context_allocation_stack(
+        context: km_context,
+        allocation_id: u64,
+        buffer: *mut ::core::ffi::c_char,
+        capacity_bytes: u64,
+        out_size_bytes: *mut u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Samples how much device memory the context has in use, every `interval_ns`, on a thread of the
+ library, until it is stopped. What an earlier profile found is forgotten.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+   KM_ERROR_INVALID_ARGUMENT when `interval_ns` is 0; KM_ERROR_NOT_PERMITTED when a profile of the
+   context runs already.*/
+    pub fn km_context_start_memory_profile(
+        context: km_context,
+        interval_ns: u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Ends the profile and keeps its findings. Fine when none runs.
+
+ Blocking: until the sampling thread has ended, at most some microseconds.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context.*/
+    pub fn km_context_stop_memory_profile(context: km_context) -> km_status;
+}
+unsafe extern "C" {
+    /** What the profile that runs, or ran last, has found: peak, minimum, mean, samples. Set
+ `out_profile->struct_size` first.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+   KM_ERROR_INVALID_ARGUMENT when `out_profile` is null or its struct_size is below 4.*/
+    pub fn km_context_memory_profile(
+        context: km_context,
+        out_profile: *mut km_memory_profile,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** The samples, as many as there is room for; `*out_count` is how many there are. At most 65536 are
+ kept: then every second one is dropped and the distance doubled. Null for `out_samples` and 0 for
+ `capacity` only count.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+   KM_ERROR_INVALID_ARGUMENT when `out_count` is null, or `out_samples` is null and `capacity` not
+   0.*/
+    pub fn km_context_memory_samples(
+        context: km_context,
+        capacity: u64,
+        out_samples: *mut km_memory_sample,
+        out_count: *mut u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Has the library take its own host memory (objects, queues, texts; not device memory and not
+ stacks) from these functions from now on; null for both: from malloc again. What was allocated
+ before goes back to where it came from, so the functions have to work until the process ends.
+ They may make no call of this library. Where `allocate` returns null, the call that needed the
+ memory fails with KM_ERROR_OUT_OF_HOST_MEMORY; for KM_HOST_ALLOCATION_NEEDED the code generator
+ gives up (KM_ERROR_COMPILER) or the process ends.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when only one of the functions is null;
+   KM_ERROR_NOT_SUPPORTED when the library was built with a sanitizer.*/
+    pub fn km_set_allocator(
+        allocate: km_allocate_callback,
+        release: km_free_callback,
+        user_data: *mut ::core::ffi::c_void,
     ) -> km_status;
 }
 unsafe extern "C" {

@@ -680,6 +680,86 @@ static HANDLE_CALLS: &[HandleCall] = &[
         },
     },
     HandleCall {
+        name: "km_slice_map_file",
+        types: &[CONTEXT],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_slice_map_file(handle(handles[0]), values.text.as_ptr(), 0, 0, 0, km_map_flags(0), values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_host_memory_map_file",
+        types: &[CONTEXT],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_host_memory_map_file(handle(handles[0]), values.text.as_ptr(), 0, 0, km_map_flags(0), values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_context_set_tracking",
+        types: &[CONTEXT],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_context_set_tracking(handle(handles[0]), km_tracking_flags(0))
+        },
+    },
+    HandleCall {
+        name: "km_slice_set_tag",
+        types: &[SLICE],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_slice_set_tag(handle(handles[0]), values.text.as_ptr())
+        },
+    },
+    HandleCall {
+        name: "km_context_allocations",
+        types: &[CONTEXT],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_context_allocations(handle(handles[0]), 0, values.out(0), values.out(1))
+        },
+    },
+    HandleCall {
+        name: "km_context_allocation_stack",
+        types: &[CONTEXT],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_context_allocation_stack(handle(handles[0]), 0, values.out(0), 64, values.out(1))
+        },
+    },
+    HandleCall {
+        name: "km_context_start_memory_profile",
+        types: &[CONTEXT],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_context_start_memory_profile(handle(handles[0]), 0)
+        },
+    },
+    HandleCall {
+        name: "km_context_stop_memory_profile",
+        types: &[CONTEXT],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_context_stop_memory_profile(handle(handles[0]))
+        },
+    },
+    HandleCall {
+        name: "km_context_memory_profile",
+        types: &[CONTEXT],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_context_memory_profile(handle(handles[0]), values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_context_memory_samples",
+        types: &[CONTEXT],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_context_memory_samples(handle(handles[0]), 0, values.out(0), values.out(1))
+        },
+    },
+    HandleCall {
         name: "km_program_destroy",
         types: &[PROGRAM],
         null_is_fine: true,

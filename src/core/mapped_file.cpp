@@ -1,0 +1,90 @@
+#include "core/mapped_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cinttypes>
+
+namespace km {
+namespace {
+
+class Descriptor {
+ public:
+  explicit Descriptor(const char* path) : number_(::open(path, O_RDONLY | O_CLOEXEC)) {}
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int number() const { return number_; }
+
+ private:
+  const int number_;
+};
+
+Error system_error(const char* what, const char* path) {
+  const int code = errno;
+  Error error = make_error(code == ENOENT ? KM_ERROR_NOT_FOUND : KM_ERROR_IO,
+                           "cannot %s '%.1000s': %s", what, path, strerror(code));
+  error.native_code = code;
+  return error;
+}
+
+Status check_part(const char* path, uint64_t offset_bytes, uint64_t size_bytes,
+                  uint64_t file_bytes) {
+  if (offset_bytes <= file_bytes && size_bytes <= file_bytes - offset_bytes) return {};
+  return make_error(KM_ERROR_OUT_OF_BOUNDS,
+                    "%" PRIu64 " bytes at offset %" PRIu64
+                    " reach beyond the end of '%.1000s', which has %" PRIu64 " bytes",
+                    size_bytes, offset_bytes, path, file_bytes);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const MappedFile>> MappedFile::open(const char* path, uint64_t offset_bytes,
+                                                           uint64_t size_bytes, bool writable) {
+  const Descriptor file(path);
+  struct stat about = {};
+  if (file.number() < 0) return system_error("open", path);
+  if (fstat(file.number(), &about) != 0) return system_error("look at", path);
+  if (!S_ISREG(about.st_mode)) {
+    return make_error(KM_ERROR_IO, "'%.1000s' is no regular file and cannot be mapped", path);
+  }
+  const auto file_bytes = static_cast<uint64_t>(about.st_size);
+  if (size_bytes == UINT64_MAX && offset_bytes <= file_bytes) {
+    size_bytes = file_bytes - offset_bytes;
+  }
+  KM_TRY(check_part(path, offset_bytes, size_bytes, file_bytes));
+  if (size_bytes == 0) {
+    return make_error(KM_ERROR_INVALID_ARGUMENT,
+                      "there is nothing to map: '%.1000s' has %" PRIu64
+                      " bytes, and the part asked for is empty",
+                      path, file_bytes);
+  }
+  std::shared_ptr<MappedFile> mapped(new MappedFile(path, writable));
+  KM_TRY(mapped->map(file.number(), offset_bytes, size_bytes));
+  return std::shared_ptr<const MappedFile>(std::move(mapped));
+}
+
+Status MappedFile::map(int file, uint64_t offset_bytes, uint64_t size_bytes) {
+  const auto page_bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  skipped_bytes_ = offset_bytes % page_bytes;
+  const uint64_t total = size_bytes + skipped_bytes_;
+  const int protection = writable_ ? PROT_READ | PROT_WRITE : PROT_READ;
+  void* made = mmap(nullptr, total, protection, MAP_PRIVATE | MAP_NORESERVE, file,
+                    static_cast<off_t>(offset_bytes - skipped_bytes_));
+  if (made == MAP_FAILED) return system_error("map", path_.c_str());
+  mapping_ = made;
+  mapping_bytes_ = total;
+  return {};
+}
+
+MappedFile::~MappedFile() {
+  if (mapping_ != nullptr) munmap(mapping_, mapping_bytes_);
+}
+
+}  // namespace km
