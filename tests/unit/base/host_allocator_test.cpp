@@ -1,0 +1,97 @@
+#include "base/host_allocator.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+namespace km {
+namespace {
+
+struct Counted {
+  int taken = 0, released = 0, needed = 0;
+  bool is_empty = false;
+};
+
+void* take(void* user_data, uint64_t size_bytes, km_host_allocation_flags flags) {
+  auto* counted = static_cast<Counted*>(user_data);
+  if (counted->is_empty) return nullptr;
+  ++counted->taken;
+  if ((flags & KM_HOST_ALLOCATION_NEEDED) != 0) ++counted->needed;
+  return std::malloc(size_bytes);
+}
+
+void give_back(void* user_data, void* pointer) {
+  ++static_cast<Counted*>(user_data)->released;
+  std::free(pointer);
+}
+
+class HostAllocatorTest : public testing::Test {
+ protected:
+  ~HostAllocatorTest() override { set_host_allocator(nullptr, nullptr, nullptr); }
+};
+
+TEST_F(HostAllocatorTest, AlignsAsAsked) {
+  for (size_t align = 1; align <= 4096; align *= 2) {
+    for (const size_t size : {size_t{0}, size_t{1}, size_t{15}, size_t{100}, size_t{5000}}) {
+      void* memory = host_allocate(size, align);
+      ASSERT_NE(memory, nullptr);
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(memory) % align, 0U);
+      std::memset(memory, 0xFF, size);
+      host_release(memory);
+    }
+  }
+  host_release(nullptr);
+}
+
+TEST_F(HostAllocatorTest, RefusesWhatDoesNotFit) {
+  EXPECT_EQ(host_allocate(SIZE_MAX, 16), nullptr);
+  EXPECT_EQ(host_allocate(SIZE_MAX - 8, 4096), nullptr);
+}
+
+TEST_F(HostAllocatorTest, GivesMemoryBackToWhereItCameFrom) {
+  Counted first, second;
+  void* from_malloc = host_allocate(10, 16);
+  ASSERT_TRUE(set_host_allocator(take, give_back, &first));
+  void* from_first = host_allocate(10, 64);
+  ASSERT_TRUE(set_host_allocator(take, give_back, &second));
+  void* from_second = host_allocate(10, 16);
+  ASSERT_TRUE(set_host_allocator(nullptr, nullptr, nullptr));
+  host_release(from_second);
+  host_release(from_first);
+  host_release(from_malloc);
+  EXPECT_EQ(first.taken, 1);
+  EXPECT_EQ(first.released, 1);
+  EXPECT_EQ(second.taken, 1);
+  EXPECT_EQ(second.released, 1);
+}
+
+TEST_F(HostAllocatorTest, SaysWhatCannotGoOnWithout) {
+  Counted counted;
+  ASSERT_TRUE(set_host_allocator(take, give_back, &counted));
+  {
+    const HostMemoryNeeded needed;
+    host_release(host_allocate(1, 16));
+  }
+  host_release(host_allocate(1, 16));
+  EXPECT_EQ(counted.taken, 2);
+  EXPECT_EQ(counted.needed, 1);
+  counted.is_empty = true;
+  EXPECT_EQ(host_allocate(1, 16), nullptr);
+}
+
+TEST_F(HostAllocatorTest, UsesTheCellOfItsHost) {
+  Counted counted;
+  HostAllocator record{take, give_back, &counted};
+  HostAllocatorCell cell = &record;
+  use_host_allocator_cell(&cell);
+  void* memory = host_allocate(1, 16);
+  use_host_allocator_cell(host_allocator_cell());
+  host_release(memory);
+  EXPECT_EQ(counted.taken, 1);
+  EXPECT_EQ(counted.released, 1);
+}
+
+}  // namespace
+}  // namespace km
