@@ -154,10 +154,12 @@ bool Pool::spin_for_work(Item* out_item) {
   return found;
 }
 
-/// Wakes a worker if there is work that nobody has taken and a processor for it.
+/// Wakes a worker for a stream that nobody has taken (what runs may be waiting for it), or for a job
+/// if there is a processor for it.
 void Pool::wake_for_more() {
-  if (sleepers_.load() == 0 || awake_.load() >= options_.threads) return;
-  if (job_with_room() != 0 || has_unowned_stream()) wake(1);
+  if (sleepers_.load() == 0) return;
+  const bool room = awake_.load() < options_.threads && job_with_room() != 0;
+  if (room || has_unowned_stream()) wake(1);
 }
 
 bool Pool::has_unowned_stream() {
