@@ -139,7 +139,7 @@ class Scenario {
 // The library keeps some memory for reuse, more than this would be lost objects.
 constexpr long kKept = 12;
 
-long run_all_points(const NamedScenario& scenario, const fixture* f) {
+long run_points_once(const NamedScenario& scenario, const fixture* f, bool* out_grew) {
   const auto run = [&] {
     Scenario objects(f);
     const bool done = scenario.run(objects);
@@ -160,11 +160,20 @@ long run_all_points(const NamedScenario& scenario, const fixture* f) {
   }
   assert_true(run());
   for (int i = 0; i < 1000 && g_live > live + kKept; ++i) usleep(1000);  // callbacks are due
-  if (g_live > live + kKept) {
-    print_error("%s: %ld allocations more than before\n", scenario.name, g_live - live);
-    fail();
-  }
+  *out_grew = g_live > live + kKept;
+  if (*out_grew) print_message("%s: %ld allocations more\n", scenario.name, g_live - live);
   return 2 * count;
+}
+
+// What is lost is lost each time; what is kept for reuse, only until there is enough of it.
+long run_all_points(const NamedScenario& scenario, const fixture* f) {
+  long points = 0;
+  bool grew = true;
+  for (int attempt = 0; grew && attempt < 3; ++attempt) {
+    points = run_points_once(scenario, f, &grew);
+  }
+  assert_false(grew);
+  return points;
 }
 
 void every_allocation_fails(void** state) {
