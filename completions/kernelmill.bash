@@ -22,7 +22,7 @@ _kernelmill() {
   _init_completion -n := || return
   local command=${words[1]:-}
   if ((cword == 1)); then
-    mapfile -t COMPREPLY < <(compgen -W 'info run compile corpus --help --version' -- "$cur")
+    mapfile -t COMPREPLY < <(compgen -W 'info run compile corpus trace --help --version' -- "$cur")
     return
   fi
   case $prev in
@@ -51,6 +51,8 @@ _kernelmill() {
         -- "$cur")
       ;;
     corpus:*) _filedir -d ;;
+    trace:-*) mapfile -t COMPREPLY < <(compgen -W '--help --output' -- "$cur") ;;
+    trace:*) _filedir ;;
   esac
 }
 

@@ -1,6 +1,6 @@
 # fish completion for kernelmill(1)
 
-set -l commands info run compile corpus
+set -l commands info run compile corpus trace
 complete -c kernelmill -f
 complete -c kernelmill -n "not __fish_seen_subcommand_from $commands" -a info \
     -d "Say what this machine can run"
@@ -25,6 +25,11 @@ complete -c kernelmill -n $corpus -s d -l device -x -a "cpu cuda" -d "Device"
 complete -c kernelmill -n $corpus -l block -x -d "Threads per block to make code for"
 complete -c kernelmill -n $corpus -s j -l jobs -x -d "Files at the same time"
 complete -c kernelmill -n $corpus -l seconds -x -d "Time limit per file"
+
+set -l trace "__fish_seen_subcommand_from trace"
+complete -c kernelmill -n "not __fish_seen_subcommand_from $commands" -a trace \
+  -d "Run a program and record what it does"
+complete -c kernelmill -n $trace -s o -l output -r -d "Where the trace goes"
 
 set -l both "__fish_seen_subcommand_from run compile corpus"
 complete -c kernelmill -n $both -l arch -x -d "Virtual architecture to compile for"

@@ -28,6 +28,7 @@ GO_TYPES = {
     "km_graph_node_kind": "int32",
     "km_allocation_kind": "int32",
     "int64_t": "int64",
+    "km_profile_kind": "int32",
 }
 
 

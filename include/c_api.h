@@ -243,6 +243,33 @@ typedef struct km_graph_node_info {
   uint64_t callback, user_data; /* pointers of the host, as numbers */
 } km_graph_node_info;
 
+typedef int32_t km_profile_kind;
+enum {
+  KM_PROFILE_KIND_INVALID = 0,
+  KM_PROFILE_KIND_KERNEL = 1,
+  KM_PROFILE_KIND_COPY = 2, /* within the device */
+  KM_PROFILE_KIND_UPLOAD = 3,
+  KM_PROFILE_KIND_DOWNLOAD = 4,
+  KM_PROFILE_KIND_FILL = 5,
+  KM_PROFILE_KIND_CALLBACK = 6,
+  KM_PROFILE_KIND_RANGE = 7, /* of the host, as the following */
+  KM_PROFILE_KIND_WAIT = 8
+};
+/* All work of one kind and name. */
+typedef struct km_profile_row {
+  uint32_t struct_size;
+  km_profile_kind kind;
+  char name[128]; /* of the kernel or range; cut where longer */
+  uint64_t count;
+  uint64_t total_ns, min_ns, max_ns;
+  uint64_t size_bytes;            /* moved by copies and fills, or as km_profiler_set_work says */
+  uint64_t operations;            /* as km_profiler_set_work says */
+  uint64_t bytes_per_second;      /* while the work ran */
+  uint64_t operations_per_second; /* while the work ran */
+  uint32_t occupancy_percent;     /* of the device's threads that took part, by the mean */
+  uint32_t reserved;
+} km_profile_row;
+
 typedef uint32_t km_stream_flags;
 enum { KM_STREAM_DEFAULT = 0 };
 typedef uint32_t km_event_flags;
@@ -397,6 +424,7 @@ KM_CHECK_SIZE(km_launch_config, 32);
 KM_CHECK_SIZE(km_launch_slice, 24);
 KM_CHECK_SIZE(km_graph_node_info, 112);
 KM_CHECK_SIZE(km_copy_3d, 72);
+KM_CHECK_SIZE(km_profile_row, 208);
 #undef KM_CHECK_SIZE
 #endif
 
@@ -2602,6 +2630,120 @@ KM_API km_status km_graph_exec_update(km_graph_exec exec, km_graph graph) KM_NOE
 KM_API km_status km_graph_exec_compare(km_graph_exec exec, km_graph graph,
                                        km_graph_difference* out_difference,
                                        uint64_t* out_node) KM_NOEXCEPT;
+
+/* Profiles: what ran when, and for how long. docs/profiling.md. */
+
+/** Records from now on what the context does: kernels, copies, fills and callbacks with their times
+ * on the device, the host's ranges and waits, and the memory in use. Starting twice is fine.
+ * `KM_TRACE` does it for all contexts of a program. CUDA: cuProfilerStart; times by events around
+ * each operation.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_NOT_SUPPORTED when the backend takes no times.
+ */
+KM_API km_status km_profiler_start(km_context context) KM_NOEXCEPT;
+
+/** Stops recording. What was recorded stays. CUDA: cuProfilerStop.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context.
+ */
+KM_API km_status km_profiler_stop(km_context context) KM_NOEXCEPT;
+
+/** Forgets what was recorded.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context.
+ */
+KM_API km_status km_profiler_clear(km_context context) KM_NOEXCEPT;
+
+/** Begins a range of the calling thread, up to km_profiler_range_pop; ranges nest. Outside of a
+ * recording it does nothing that is kept. CUDA: nvtxRangePush.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_INVALID_ARGUMENT when `name` is null.
+ */
+KM_API km_status km_profiler_range_push(km_context context, const char* name) KM_NOEXCEPT;
+
+/** Ends the range of the calling thread that began last. CUDA: nvtxRangePop.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_NOT_FOUND when this thread has no open range of the context.
+ */
+KM_API km_status km_profiler_range_pop(km_context context) KM_NOEXCEPT;
+
+/** Begins a range that any thread may end, by the number that it gives. CUDA: nvtxRangeStart.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_INVALID_ARGUMENT when `name` or `out_range` is null.
+ */
+KM_API km_status km_profiler_range_start(km_context context, const char* name,
+                                         uint64_t* out_range) KM_NOEXCEPT;
+
+/** Ends a range; it counts for the thread that ends it. CUDA: nvtxRangeEnd.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_NOT_FOUND when there is no open range of this number.
+ */
+KM_API km_status km_profiler_range_end(km_context context, uint64_t range) KM_NOEXCEPT;
+
+/** Says what each launch of a kernel counts as from now on: so many operations and so many bytes of
+ * memory traffic. Throughputs follow from it.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `function` is not a live function;
+ *   KM_ERROR_CONTEXT_LOST when the context of `function` was reset after its creation.
+ */
+KM_API km_status km_profiler_set_work(km_function function, uint64_t operations,
+                                      uint64_t size_bytes) KM_NOEXCEPT;
+
+/** How many kinds of work with different names were recorded and are over by now: synchronise first
+ * to have all. The rows change while work goes on.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_INVALID_ARGUMENT when `out_count` is null.
+ */
+KM_API km_status km_profiler_row_count(km_context context, uint32_t* out_count) KM_NOEXCEPT;
+
+/** One row, from 0: work of the device by falling total time, then ranges and waits of the host.
+ * Set `out_row->struct_size` first.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_INVALID_ARGUMENT when `index` is not below km_profiler_row_count, `out_row` is null or
+ *   its struct_size is below 4.
+ */
+KM_API km_status km_profiler_row_get(km_context context, uint32_t index,
+                                     km_profile_row* out_row) KM_NOEXCEPT;
+
+/** The rows as a table in text.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_BUFFER_TOO_SMALL when the text needs more than `capacity_bytes`;
+ *   KM_ERROR_INVALID_ARGUMENT when `buffer` is null and `capacity_bytes` is not 0, or when `buffer`
+ *   and `out_size_bytes` are both null.
+ */
+KM_API km_status km_profiler_summary(km_context context, char* buffer, uint64_t capacity_bytes,
+                                     uint64_t* out_size_bytes) KM_NOEXCEPT;
+
+/** Writes what was recorded to a file, in place of what it holds: a trace in Chrome's format, which
+ * ui.perfetto.dev and chrome://tracing open, with a track for each stream and each thread of the
+ * host, and the memory in use; or, when the name ends with .html, a report of tables and plots that
+ * needs nothing else. A trace holds the first million of events, the table all.
+ * Blocking: while the file is written.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_INVALID_ARGUMENT when `path` is null or empty; KM_ERROR_IO when the file cannot be
+ *   written, with the reason.
+ */
+KM_API km_status km_profiler_write(km_context context, const char* path) KM_NOEXCEPT;
 
 #ifdef __cplusplus
 }

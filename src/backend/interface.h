@@ -116,6 +116,18 @@ typedef struct kmb_copy_3d {
   uint64_t source_pitch_bytes, source_layer_rows;
 } kmb_copy_3d;
 
+/* One operation that is over. */
+typedef struct kmb_profile_record {
+  km_profile_kind kind;
+  float occupancy;  /* of a kernel: the part of the device that worked on it, 0 to 1 */
+  const char* name; /* of a kernel, for the time of the call; else null */
+  const void* stream;
+  uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC */
+  uint64_t size_bytes;       /* of copies and fills */
+} kmb_profile_record;
+/* Called on any thread, several at a time. */
+typedef void (*kmb_profile_callback)(void* user_data, const kmb_profile_record* record);
+
 typedef struct kmb_backend {
   uint32_t abi_major, abi_minor;
   uint64_t size;    /* of this table; members beyond it count as null */
@@ -282,6 +294,13 @@ typedef struct kmb_backend {
                                   void (*receive)(void* user_data, const void* data,
                                                   uint64_t size_bytes),
                                   void* user_data, kmb_error* error);
+
+  /* Optional (null: no times). Turns the records of operations on or off. The first call says where
+   * they go for the whole life of the context; user_data is released at its end. While it is off,
+   * launches cost what they cost without it. CUDA: cuEventRecord around each operation, read when
+   * the stream is synchronised (cuEventElapsedTime), or CUPTI's activity records. */
+  km_status (*context_profile)(kmb_context* context, uint32_t on, kmb_profile_callback callback,
+                               void* user_data, km_release_callback release, kmb_error* error);
 } kmb_backend;
 
 /* The table without its optional entries. */

@@ -196,6 +196,7 @@ class CaptureCalls {
 
  private:
   static void join(CaptureSlot& slot, Ref<Capture> capture, std::span<const uint64_t> nodes) {
+    capture->members.reserve(capture->members.size() + 1);  // so that nothing fails half way
     slot.tail_.assign(nodes.begin(), nodes.end());
     capture->members.push_back(&slot);
     slot.capture_ = std::move(capture);

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <new>
 
+#include "base/log.h"
 #include "core/backend_call.h"
 #include "core/callback.h"
 #include "core/leak_report.h"
 #include "core/status.h"
+#include "core/trace_at_exit.h"
 
 namespace km {
 namespace {
@@ -17,6 +19,7 @@ std::atomic<uint64_t> g_context_count{0};
 
 Context::Context(Ref<Device> device)
     : device_(std::move(device)),
+      profiler_(std::make_shared<Profiler>(device_->info().uri)),
       number_(++g_context_count),
       default_capture_slot_(make_ref<CaptureSlot>()) {}
 
@@ -25,12 +28,55 @@ Result<Ref<Context>> Context::create(Ref<Device> device) {
   Ref<Context> context = Ref<Context>::adopt(new Context(std::move(device)));
   KM_TRY(call_backend(context->backend().context_create, context->device_->native(),
                       &context->native_));
+  if (is_tracing()) {
+    trace_at_exit(context->profiler_);
+    const Status started = context->start_profiler();
+    if (!started) log(LogLevel::kWarn, "trace", "%s", started.error().message.c_str());
+  }
   return context;
 }
 
 void Context::handle_gone() {
   if (handle_count_.fetch_sub(1, std::memory_order_acq_rel) == 1) report_leaks(*this);
   unref();
+}
+
+Status Context::set_profiling(bool on) {
+  const auto release = [](void* user_data) {
+    const std::unique_ptr<std::shared_ptr<Profiler>> last(
+        static_cast<std::shared_ptr<Profiler>*>(user_data));
+  };
+  const auto record = [](void* user_data, const kmb_profile_record* one) {
+    Profiler::record(static_cast<std::shared_ptr<Profiler>*>(user_data)->get(), one);
+  };
+  if (backend_knows_profiler_) {
+    return call_backend(backend().context_profile, native_, uint32_t{on}, nullptr, nullptr,
+                        nullptr);
+  }
+  if (!on) return {};
+  auto kept = std::make_unique<std::shared_ptr<Profiler>>(profiler_);
+  KM_TRY(call_backend(backend().context_profile, native_, uint32_t{1}, record,
+                      static_cast<void*>(kept.get()), release));
+  static_cast<void>(kept.release());  // the backend's, to the end of the context
+  backend_knows_profiler_ = true;
+  return {};
+}
+
+Status Context::start_profiler() {
+  if (backend().context_profile == nullptr) {
+    return make_error(KM_ERROR_NOT_SUPPORTED, "device %s takes no times of its work",
+                      device_->info().uri);
+  }
+  const std::lock_guard lock(profiling_mutex_);
+  KM_TRY(set_profiling(true));
+  profiler_->set_on(true);
+  return {};
+}
+
+Status Context::stop_profiler() {
+  const std::lock_guard lock(profiling_mutex_);
+  profiler_->set_on(false);
+  return set_profiling(false);
 }
 
 Context::~Context() {
@@ -60,6 +106,7 @@ Ref<CaptureSlot> Context::default_capture_slot() {
 
 Status Context::synchronize() {
   KM_TRY(require_no_capture(*this, "waiting for"));
+  const ProfiledWait wait(*profiler_, "synchronize context");
   return call_backend(backend().context_synchronize, native_);
 }
 

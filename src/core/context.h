@@ -12,6 +12,7 @@
 #include "core/device.h"
 #include "core/memory_profile.h"
 #include "core/object.h"
+#include "core/profiler.h"
 #include "core/tracker.h"
 
 namespace km {
@@ -32,6 +33,9 @@ class Context final : public Object {
   /// Of the default stream of this epoch.
   Ref<CaptureSlot> default_capture_slot();
   ContextCaptures& captures() { return captures_; }
+  Profiler& profiler() { return *profiler_; }
+  Status start_profiler();
+  Status stop_profiler();
 
   struct MemoryInfo {
     uint64_t free_bytes = 0, total_bytes = 0;
@@ -77,10 +81,12 @@ class Context final : public Object {
   };
 
   explicit Context(Ref<Device> device);
+  Status set_profiling(bool on);
   ~Context() override;
   Error sticky_error();
 
   const Ref<Device> device_;
+  const std::shared_ptr<Profiler> profiler_;
   kmb_context* native_ = nullptr;
   std::atomic<uint32_t> epoch_{1};
   std::atomic<uint64_t> handle_count_{0};
@@ -90,6 +96,9 @@ class Context final : public Object {
   AddressMap host_ranges_;
   Output output_;
   ContextCaptures captures_;
+
+  std::mutex profiling_mutex_;
+  bool backend_knows_profiler_ = false;  // under profiling_mutex_
 
   const uint64_t number_;  // of all contexts there have been: peers know each other by it
 

@@ -29,6 +29,7 @@ Status Event::record(Stream& stream) {
 Status Event::synchronize(uint64_t timeout_ns) {
   if (is_captured()) [[unlikely]]
     return refuse_captured_event(*this, "waiting for");
+  const ProfiledWait wait(context().profiler(), "synchronize event");
   Status status = call_backend(backend().event_synchronize, native_, timeout_ns);
   if (!status && status.error().status == KM_NOT_READY) status.error().status = KM_TIMEOUT;
   return status;

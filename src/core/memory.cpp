@@ -103,8 +103,14 @@ void Memory::remove() {
   memories().destroy(id_);
 }
 
+void Memory::note_in_profile() {
+  is_counted_ = true;
+  context().profiler().memory_changed(static_cast<int64_t>(size_bytes()));
+}
+
 Memory::~Memory() {
   if (native_ == nullptr) return;
+  if (is_counted_) context().profiler().memory_changed(-static_cast<int64_t>(size_bytes()));
   const std::span<const kmb_use> uses = own_uses_.uses();
   backend().memory_destroy(native_, uses.data(), uses.size());
 }
@@ -120,6 +126,7 @@ Result<Ref<Memory>> Memory::create(Context& context, Stream* stream, uint64_t si
                       stream != nullptr ? stream->native() : nullptr, size_bytes, uint32_t{zeroed},
                       &memory->native_, &memory->info_));
   KM_TRY(memory->publish(Space::kDevice, kind));
+  memory->note_in_profile();
   return memory;
 }
 
@@ -146,6 +153,7 @@ Result<Ref<Memory>> Memory::create_aligned(Context& context, uint64_t size_bytes
   }
   info.size_bytes = size_bytes;
   KM_TRY(memory->publish(Space::kDevice, KM_ALLOCATION_DEVICE));
+  memory->note_in_profile();
   return memory;
 }
 

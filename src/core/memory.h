@@ -91,6 +91,7 @@ class Memory final : public ContextChild {
   Memory(Context& context, uint64_t element_size_bytes)
       : ContextChild(context), element_size_bytes_(element_size_bytes) {}
   ~Memory() override;
+  void note_in_profile();
   void last_reference_gone() override;
   void remove();
   AddressMap& ranges();
@@ -106,7 +107,8 @@ class Memory final : public ContextChild {
   std::atomic<uint64_t> size_bytes_{0};  // of a block: what was asked for, 0 while it is free
   std::atomic<uint64_t> element_size_bytes_;
   Space space_ = Space::kDevice;
-  uint64_t id_ = 0;  // in the table of memories; 0: not to be found by address
+  bool is_counted_ = false;  // as memory that the device gave
+  uint64_t id_ = 0;          // in the table of memories; 0: not to be found by address
   UseList own_uses_;
   UseList* uses_ = &own_uses_;  // of a global symbol: its module's
   Ref<Object> owner_;           // of a global symbol: the module; of a block: the pool

@@ -63,6 +63,7 @@ bool Stream::is_idle() {
 Status Stream::synchronize(uint64_t timeout_ns) {
   if (is_capturing()) [[unlikely]]
     return refuse_capture(*this, "waiting for");
+  const ProfiledWait wait(context().profiler(), "synchronize stream");
   Status status = call_backend(backend().stream_synchronize, native_, timeout_ns);
   if (!status && status.error().status == KM_NOT_READY) status.error().status = KM_TIMEOUT;
   return status;

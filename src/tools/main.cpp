@@ -37,6 +37,7 @@ int run_command(int argc, char** argv) {
   commands.push_back(make_run(app));
   commands.push_back(make_compile(app));
   commands.push_back(make_corpus(app));
+  commands.push_back(make_trace(app));
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& mistake) {

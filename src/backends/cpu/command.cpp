@@ -15,6 +15,7 @@ void Command::release() {
   large_params.reset();
   program.reset();
   failure = nullptr;
+  begin_ns = 0;
   marker = nullptr;
 }
 

@@ -32,6 +32,7 @@ struct Transfer {
   uint32_t value = 0;             // fills
   uint32_t value_size_bytes = 0;  // 0: a copy
   TransferRows rows;
+  km_profile_kind kind = KM_PROFILE_KIND_COPY;
   bool is_fill() const { return value_size_bytes != 0; }
 };
 
@@ -54,6 +55,11 @@ struct Command {
   std::shared_ptr<const GraphProgram> program;  // graph
   uint32_t lane = 0, step = 0;                  // where it is
   bool in_turn = false;                         // all its nodes one after the other
+
+  // For profiles.
+  uint64_t begin_ns = 0;             // 0: it was not recorded
+  const char* name = nullptr;        // the kernel's; lives as long as its module
+  std::atomic<uint32_t> helpers{0};  // threads that took part beside the first
 
   LaunchRun run;  // kernel; transfers use its range
   std::unique_ptr<uint8_t[]> large_params;

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include "backend/interface.h"
 #include "backends/cpu/allocations.h"
 #include "backends/cpu/device_heap.h"
 #include "backends/cpu/output.h"
@@ -55,6 +56,13 @@ class Context {
   /// the executor of this thread.
   void fail(Error error, const Executor* self);
 
+  // Profiles.
+  bool is_profiling() const { return profiling_.load(std::memory_order_acquire); }
+  /// The first call says where the records go; later ones turn them on and off only.
+  void set_profiling(bool on, kmb_profile_callback callback, void* user_data,
+                     km_release_callback release);
+  void record(const kmb_profile_record& record) const { profile_callback_(profile_data_, &record); }
+
   // Stopping.
   const std::atomic<uint32_t>* stop_word() const { return &stop_; }
   bool is_stopping() const { return stop_.load() >= static_cast<uint32_t>(StopReason::reset); }
@@ -73,7 +81,7 @@ class Context {
  private:
   Context(Device* device, Pool* pool) : device_(device), pool_(pool) {}
   friend std::default_delete<Context>;
-  ~Context() = default;
+  ~Context();
   bool try_retain();
   bool set_error(Error error);
   std::vector<Stream*> streams() const;
@@ -92,6 +100,10 @@ class Context {
   const std::shared_ptr<Allocations> allocations_ = std::make_shared<Allocations>();
   DeviceHeap device_heap_{allocations_.get()};
   Output output_;
+  std::atomic<bool> profiling_{false};
+  kmb_profile_callback profile_callback_ = nullptr;  // set once, before profiling_
+  void* profile_data_ = nullptr;
+  km_release_callback profile_release_ = nullptr;
 };
 
 }  // namespace km::cpu

@@ -37,6 +37,20 @@ Context* Context::make(Device* device, Pool* pool) {
   return context.release();
 }
 
+Context::~Context() {
+  if (profile_release_ != nullptr) profile_release_(profile_data_);
+}
+
+void Context::set_profiling(bool on, kmb_profile_callback callback, void* user_data,
+                            km_release_callback release) {
+  if (callback != nullptr) {
+    profile_callback_ = callback;
+    profile_data_ = user_data;
+    profile_release_ = release;
+  }
+  profiling_.store(on, std::memory_order_release);
+}
+
 void Context::release() {
   if (references_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   {

@@ -3,6 +3,7 @@
 
 #include "backends/cpu/context.h"
 #include "backends/cpu/entries.h"
+#include "backends/cpu/profile.h"
 #include "backends/cpu/stream.h"
 #include "backends/cpu/work.h"
 #include "base/text.h"
@@ -61,7 +62,10 @@ Status enqueue(Stream* stream, const Transfer& transfer, HostSide host, uint64_t
   CopyFailure failure;
   uint64_t ticket = 0;
   if (transfer.size_bytes <= kInlineBytes && stream->begin_inline(&ticket)) {
+    const uint64_t begin_ns = context->is_profiling() ? now_ns() : 0;
     transfer_now(transfer, &failure);
+    if (begin_ns != 0) [[unlikely]]
+      record_transfer(*context, stream, transfer, begin_ns);
     stream->end_inline(ticket);
     KM_TRY(failure_status(failure, transfer, context->allocations()));
     *out_ticket = ticket;
@@ -91,6 +95,7 @@ km_status copy_to_device(kmb_stream* stream, uint64_t destination, const void* s
                          kmb_error* error) {
   return guarded(error, [&]() -> Status {
     Transfer transfer;
+    transfer.kind = KM_PROFILE_KIND_UPLOAD;
     transfer.destination = destination;
     transfer.source = reinterpret_cast<uint64_t>(source);
     transfer.size_bytes = size_bytes;
@@ -103,6 +108,7 @@ km_status copy_to_host(kmb_stream* stream, void* destination, uint64_t source, u
                        uint32_t pinned, uint64_t* out_ticket, kmb_error* error) {
   return guarded(error, [&]() -> Status {
     Transfer transfer;
+    transfer.kind = KM_PROFILE_KIND_DOWNLOAD;
     transfer.destination = reinterpret_cast<uint64_t>(destination);
     transfer.source = source;
     transfer.size_bytes = size_bytes;
@@ -170,6 +176,7 @@ km_status fill(kmb_stream* stream, uint64_t destination, uint32_t value, uint32_
                uint64_t count, uint64_t* out_ticket, kmb_error* error) {
   return guarded(error, [&]() -> Status {
     Transfer transfer;
+    transfer.kind = KM_PROFILE_KIND_FILL;
     transfer.destination = destination;
     transfer.size_bytes = count * value_size_bytes;
     transfer.value = value;

@@ -83,6 +83,8 @@ km_status context_memory_info(kmb_context*, uint64_t*, uint64_t*, kmb_error*);
 km_status context_reset(kmb_context*, kmb_error*);
 km_status context_status(kmb_context*, kmb_error*);
 km_status context_set_output(kmb_context*, km_output_callback, void*, kmb_error*);
+km_status context_profile(kmb_context*, uint32_t, kmb_profile_callback, void*, km_release_callback,
+                          kmb_error*);
 
 km_status stream_create(kmb_context*, km_stream_flags, int32_t, kmb_stream**, kmb_error*);
 void stream_destroy(kmb_stream*);

@@ -14,6 +14,11 @@
 namespace km::cpu {
 namespace {
 
+static_assert(int{KM_PROFILE_KIND_COPY} == int{KM_GRAPH_NODE_COPY} &&
+              int{KM_PROFILE_KIND_UPLOAD} == int{KM_GRAPH_NODE_UPLOAD} &&
+              int{KM_PROFILE_KIND_DOWNLOAD} == int{KM_GRAPH_NODE_DOWNLOAD} &&
+              int{KM_PROFILE_KIND_FILL} == int{KM_GRAPH_NODE_FILL});
+
 Status make_command(Command* command, const kmb_graph_node& node, Context* context) {
   switch (node.kind) {
     case KM_GRAPH_NODE_KERNEL:
@@ -26,6 +31,7 @@ Status make_command(Command* command, const kmb_graph_node& node, Context* conte
       command->transfer.destination = node.destination;
       command->transfer.source = node.source;
       command->transfer.size_bytes = node.size_bytes;
+      command->transfer.kind = static_cast<km_profile_kind>(node.kind);  // of the same values
       command->transfer.value = node.value;
       command->transfer.value_size_bytes = node.value_size_bytes;
       return {};

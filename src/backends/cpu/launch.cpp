@@ -87,6 +87,7 @@ Status fill_in(Command* command, const Function& function, const kmb_launch& lau
                Context* context) {
   const simt::KernelInfo& kernel = function.kernel();
   command->kind = CommandKind::kernel;
+  command->name = kernel.name.c_str();
   uint8_t* params = command->allocate_params(launch.arguments_size_bytes);
   if (params == nullptr) throw std::bad_alloc();
   if (launch.arguments_size_bytes != 0) {

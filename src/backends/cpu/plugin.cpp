@@ -92,6 +92,7 @@ constexpr kmb_backend kTable = {
     .copy_peer = copy_peer,
     .module_load_object = module_load_object,
     .module_save_object = module_save_object,
+    .context_profile = context_profile,
 };
 
 }  // namespace

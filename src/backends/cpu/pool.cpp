@@ -301,6 +301,7 @@ bool Pool::leave(uint64_t job) {
 void Pool::take_part(uint64_t job, Executor* executor, uint64_t until) {
   Job& entry = jobs_[slot_of(job)];
   Stream* stream = entry.stream;
+  entry.command->helpers.fetch_add(1, std::memory_order_relaxed);
   work_on(*entry.command, *executor, *stream->context());
   if (leave(job)) stream->resume_here(executor, until);
 }

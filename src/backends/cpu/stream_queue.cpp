@@ -10,6 +10,7 @@
 #include "backends/cpu/launch.h"
 #include "backends/cpu/marker.h"
 #include "backends/cpu/pool.h"
+#include "backends/cpu/profile.h"
 #include "backends/cpu/work.h"
 #include "base/host_allocator.h"
 
@@ -128,6 +129,8 @@ void Stream::drive(Executor* executor, uint64_t until) {
 
 /// True when the command is over; false when somebody else goes on with the stream.
 bool Stream::execute(Command& command, Executor* executor) {
+  if (context_->is_profiling()) [[unlikely]]
+    note_begin(command);
   switch (command.kind) {
     case CommandKind::kernel:
     case CommandKind::transfer:
@@ -251,6 +254,8 @@ bool Stream::hand_to_callback_thread(Command& command) {
 bool Stream::finish(uint64_t until) {
   Command* command = head_->next.load(std::memory_order_acquire);
   uint64_t ticket = command->ticket;
+  if (context_->is_profiling()) [[unlikely]]
+    record_end(*context_, this, *command);
   if (command->kind == CommandKind::graph && command->program->advance(command)) {
     if (ticket <= until && !pool_->others_wait(this)) return true;
     make_ready();

@@ -28,4 +28,9 @@ km_status context_set_peer_access(kmb_context*, kmb_context*, uint32_t, kmb_erro
   return unsupported("peers", error);
 }
 
+km_status context_profile(kmb_context*, uint32_t, kmb_profile_callback, void*, km_release_callback,
+                          kmb_error* error) {
+  return unsupported("profiles", error);
+}
+
 }  // namespace km::null

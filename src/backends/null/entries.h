@@ -26,6 +26,9 @@ km_status context_status(kmb_context* context, kmb_error* error);
 km_status context_set_output(kmb_context* context, km_output_callback callback, void* user_data,
                              kmb_error* error);
 
+km_status context_profile(kmb_context* context, uint32_t on, kmb_profile_callback callback,
+                          void* user_data, km_release_callback release, kmb_error* error);
+
 km_status stream_create(kmb_context* context, km_stream_flags flags, int32_t priority,
                         kmb_stream** out_stream, kmb_error* error);
 void stream_destroy(kmb_stream* stream);

@@ -77,6 +77,7 @@ const kmb_backend& null_backend() {
       .copy_peer = null::copy_peer,
       .module_load_object = null::module_load_object,
       .module_save_object = null::module_save_object,
+      .context_profile = null::context_profile,
   };
   return kTable;
 }

@@ -742,6 +742,60 @@ static km_status call_km_graph_exec_compare(const uint64_t* handles, call_values
   return km_graph_exec_compare(handles[0], handles[1], out_at(values, 0), out_at(values, 1));
 }
 
+static km_status call_km_profiler_start(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_profiler_start(handles[0]);
+}
+
+static km_status call_km_profiler_stop(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_profiler_stop(handles[0]);
+}
+
+static km_status call_km_profiler_clear(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_profiler_clear(handles[0]);
+}
+
+static km_status call_km_profiler_range_push(const uint64_t* handles, call_values* values) {
+  return km_profiler_range_push(handles[0], values->text);
+}
+
+static km_status call_km_profiler_range_pop(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_profiler_range_pop(handles[0]);
+}
+
+static km_status call_km_profiler_range_start(const uint64_t* handles, call_values* values) {
+  return km_profiler_range_start(handles[0], values->text, out_at(values, 0));
+}
+
+static km_status call_km_profiler_range_end(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_profiler_range_end(handles[0], 0);
+}
+
+static km_status call_km_profiler_set_work(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_profiler_set_work(handles[0], 0, 0);
+}
+
+static km_status call_km_profiler_row_count(const uint64_t* handles, call_values* values) {
+  return km_profiler_row_count(handles[0], out_at(values, 0));
+}
+
+static km_status call_km_profiler_row_get(const uint64_t* handles, call_values* values) {
+  return km_profiler_row_get(handles[0], 0, out_at(values, 0));
+}
+
+static km_status call_km_profiler_summary(const uint64_t* handles, call_values* values) {
+  return km_profiler_summary(handles[0], out_at(values, 0), 64, out_at(values, 1));
+}
+
+static km_status call_km_profiler_write(const uint64_t* handles, call_values* values) {
+  return km_profiler_write(handles[0], values->text);
+}
+
 /* name, call, handles, their types, whether null is fine for the first */
 static const handle_call handle_calls[] = {
     {"km_device_destroy", call_km_device_destroy, 1, {HANDLE_DEVICE}, 1},
@@ -908,4 +962,16 @@ static const handle_call handle_calls[] = {
     {"km_graph_exec_update_node", call_km_graph_exec_update_node, 2, {HANDLE_GRAPH_EXEC, HANDLE_GRAPH}, 0},
     {"km_graph_exec_update", call_km_graph_exec_update, 2, {HANDLE_GRAPH_EXEC, HANDLE_GRAPH}, 0},
     {"km_graph_exec_compare", call_km_graph_exec_compare, 2, {HANDLE_GRAPH_EXEC, HANDLE_GRAPH}, 0},
+    {"km_profiler_start", call_km_profiler_start, 1, {HANDLE_CONTEXT}, 0},
+    {"km_profiler_stop", call_km_profiler_stop, 1, {HANDLE_CONTEXT}, 0},
+    {"km_profiler_clear", call_km_profiler_clear, 1, {HANDLE_CONTEXT}, 0},
+    {"km_profiler_range_push", call_km_profiler_range_push, 1, {HANDLE_CONTEXT}, 0},
+    {"km_profiler_range_pop", call_km_profiler_range_pop, 1, {HANDLE_CONTEXT}, 0},
+    {"km_profiler_range_start", call_km_profiler_range_start, 1, {HANDLE_CONTEXT}, 0},
+    {"km_profiler_range_end", call_km_profiler_range_end, 1, {HANDLE_CONTEXT}, 0},
+    {"km_profiler_set_work", call_km_profiler_set_work, 1, {HANDLE_FUNCTION}, 0},
+    {"km_profiler_row_count", call_km_profiler_row_count, 1, {HANDLE_CONTEXT}, 0},
+    {"km_profiler_row_get", call_km_profiler_row_get, 1, {HANDLE_CONTEXT}, 0},
+    {"km_profiler_summary", call_km_profiler_summary, 1, {HANDLE_CONTEXT}, 0},
+    {"km_profiler_write", call_km_profiler_write, 1, {HANDLE_CONTEXT}, 0},
 };

@@ -3420,6 +3420,192 @@ void *_wrap_km_graph_exec_compare_raw_306995db03304e6b(long long _swig_go_0, lon
 }
 
 
+void *_wrap_km_profiler_start_raw_306995db03304e6b(long long _swig_go_0) {
+  km_context arg1 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_context)_swig_go_0;
+
+  result = (km_status)km_profiler_start(arg1);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_profiler_stop_raw_306995db03304e6b(long long _swig_go_0) {
+  km_context arg1 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_context)_swig_go_0;
+
+  result = (km_status)km_profiler_stop(arg1);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_profiler_clear_raw_306995db03304e6b(long long _swig_go_0) {
+  km_context arg1 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_context)_swig_go_0;
+
+  result = (km_status)km_profiler_clear(arg1);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_profiler_range_push_raw_306995db03304e6b(long long _swig_go_0, char *_swig_go_1) {
+  km_context arg1 ;
+  char *arg2 = (char *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_context)_swig_go_0;
+  arg2 = (char *)_swig_go_1;
+
+  result = (km_status)km_profiler_range_push(arg1,(char const *)arg2);
+  _swig_go_result = kmgo_outcome(result);
+
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_profiler_range_pop_raw_306995db03304e6b(long long _swig_go_0) {
+  km_context arg1 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_context)_swig_go_0;
+
+  result = (km_status)km_profiler_range_pop(arg1);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_profiler_range_start_raw_306995db03304e6b(long long _swig_go_0, char *_swig_go_1, uint64_t *_swig_go_2) {
+  km_context arg1 ;
+  char *arg2 = (char *) 0 ;
+  uint64_t *arg3 = (uint64_t *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_context)_swig_go_0;
+  arg2 = (char *)_swig_go_1;
+  arg3 = (uint64_t *)_swig_go_2;
+
+  result = (km_status)km_profiler_range_start(arg1,(char const *)arg2,arg3);
+  _swig_go_result = kmgo_outcome(result);
+
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_profiler_range_end_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1) {
+  km_context arg1 ;
+  uint64_t arg2 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_context)_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+
+  result = (km_status)km_profiler_range_end(arg1,arg2);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_profiler_set_work_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2) {
+  km_function arg1 ;
+  uint64_t arg2 ;
+  uint64_t arg3 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_function)_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+
+  result = (km_status)km_profiler_set_work(arg1,arg2,arg3);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_profiler_row_count_raw_306995db03304e6b(long long _swig_go_0, uint32_t *_swig_go_1) {
+  km_context arg1 ;
+  uint32_t *arg2 = (uint32_t *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_context)_swig_go_0;
+  arg2 = (uint32_t *)_swig_go_1;
+
+  result = (km_status)km_profiler_row_count(arg1,arg2);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_profiler_row_get_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, km_profile_row *_swig_go_2) {
+  km_context arg1 ;
+  uint32_t arg2 ;
+  km_profile_row *arg3 = (km_profile_row *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_context)_swig_go_0;
+  arg2 = (uint32_t)_swig_go_1;
+  arg3 = (km_profile_row *)_swig_go_2;
+
+  result = (km_status)km_profiler_row_get(arg1,arg2,arg3);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_profiler_summary_raw_306995db03304e6b(long long _swig_go_0, char *_swig_go_1, long long _swig_go_2, uint64_t *_swig_go_3) {
+  km_context arg1 ;
+  char *arg2 = (char *) 0 ;
+  uint64_t arg3 ;
+  uint64_t *arg4 = (uint64_t *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_context)_swig_go_0;
+  arg2 = (char *)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (uint64_t *)_swig_go_3;
+
+  result = (km_status)km_profiler_summary(arg1,arg2,arg3,arg4);
+  _swig_go_result = kmgo_outcome(result);
+
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_profiler_write_raw_306995db03304e6b(long long _swig_go_0, char *_swig_go_1) {
+  km_context arg1 ;
+  char *arg2 = (char *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_context)_swig_go_0;
+  arg2 = (char *)_swig_go_1;
+
+  result = (km_status)km_profiler_write(arg1,(char const *)arg2);
+  _swig_go_result = kmgo_outcome(result);
+
+  return _swig_go_result;
+}
+
+
 #ifdef __cplusplus
 }
 #endif

@@ -95,6 +95,15 @@ const (
 	GRAPH_DIFFERENCE_NODE_KIND                      = 3
 	GRAPH_DIFFERENCE_DEPENDENCIES                   = 4
 	GRAPH_DIFFERENCE_CHILD                          = 5
+	PROFILE_KIND_INVALID                            = 0
+	PROFILE_KIND_KERNEL                             = 1
+	PROFILE_KIND_COPY                               = 2
+	PROFILE_KIND_UPLOAD                             = 3
+	PROFILE_KIND_DOWNLOAD                           = 4
+	PROFILE_KIND_FILL                               = 5
+	PROFILE_KIND_CALLBACK                           = 6
+	PROFILE_KIND_RANGE                              = 7
+	PROFILE_KIND_WAIT                               = 8
 	STREAM_DEFAULT                                  = 0
 	EVENT_DEFAULT                                   = 0
 	EVENT_DISABLE_TIMING                            = 1
@@ -202,6 +211,24 @@ type GraphNodeInfo struct {
 }
 
 var _ = [1]byte{unsafe.Sizeof(GraphNodeInfo{}) - 112: 0}
+
+type ProfileRow struct {
+	StructSize          uint32
+	Kind                int32
+	Name                [128]byte
+	Count               uint64
+	TotalNs             uint64
+	MinNs               uint64
+	MaxNs               uint64
+	SizeBytes           uint64
+	Operations          uint64
+	BytesPerSecond      uint64
+	OperationsPerSecond uint64
+	OccupancyPercent    uint32
+	Reserved            uint32
+}
+
+var _ = [1]byte{unsafe.Sizeof(ProfileRow{}) - 208: 0}
 
 type SliceInfo struct {
 	StructSize       uint32

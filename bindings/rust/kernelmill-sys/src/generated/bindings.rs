@@ -522,6 +522,99 @@ impl Default for km_graph_node_info {
         }
     }
 }
+impl km_profile_kind {
+    pub const INVALID: km_profile_kind = km_profile_kind(0);
+    pub const KERNEL: km_profile_kind = km_profile_kind(1);
+    /// within the device
+    pub const COPY: km_profile_kind = km_profile_kind(2);
+    pub const UPLOAD: km_profile_kind = km_profile_kind(3);
+    pub const DOWNLOAD: km_profile_kind = km_profile_kind(4);
+    pub const FILL: km_profile_kind = km_profile_kind(5);
+    pub const CALLBACK: km_profile_kind = km_profile_kind(6);
+    /// of the host, as the following
+    pub const RANGE: km_profile_kind = km_profile_kind(7);
+    pub const WAIT: km_profile_kind = km_profile_kind(8);
+}
+#[repr(transparent)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct km_profile_kind(pub i32);
+/// All work of one kind and name.
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct km_profile_row {
+    pub struct_size: u32,
+    pub kind: km_profile_kind,
+    /// of the kernel or range; cut where longer
+    pub name: [::core::ffi::c_char; 128usize],
+    pub count: u64,
+    pub total_ns: u64,
+    pub min_ns: u64,
+    pub max_ns: u64,
+    /// moved by copies and fills, or as km_profiler_set_work says
+    pub size_bytes: u64,
+    /// as km_profiler_set_work says
+    pub operations: u64,
+    /// while the work ran
+    pub bytes_per_second: u64,
+    /// while the work ran
+    pub operations_per_second: u64,
+    /// of the device's threads that took part, by the mean
+    pub occupancy_percent: u32,
+    pub reserved: u32,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of km_profile_row"][::core::mem::size_of::<km_profile_row>() - 208usize];
+    ["Alignment of km_profile_row"][::core::mem::align_of::<km_profile_row>() - 8usize];
+    [
+        "Offset of field: km_profile_row::struct_size",
+    ][::core::mem::offset_of!(km_profile_row, struct_size) - 0usize];
+    [
+        "Offset of field: km_profile_row::kind",
+    ][::core::mem::offset_of!(km_profile_row, kind) - 4usize];
+    [
+        "Offset of field: km_profile_row::name",
+    ][::core::mem::offset_of!(km_profile_row, name) - 8usize];
+    [
+        "Offset of field: km_profile_row::count",
+    ][::core::mem::offset_of!(km_profile_row, count) - 136usize];
+    [
+        "Offset of field: km_profile_row::total_ns",
+    ][::core::mem::offset_of!(km_profile_row, total_ns) - 144usize];
+    [
+        "Offset of field: km_profile_row::min_ns",
+    ][::core::mem::offset_of!(km_profile_row, min_ns) - 152usize];
+    [
+        "Offset of field: km_profile_row::max_ns",
+    ][::core::mem::offset_of!(km_profile_row, max_ns) - 160usize];
+    [
+        "Offset of field: km_profile_row::size_bytes",
+    ][::core::mem::offset_of!(km_profile_row, size_bytes) - 168usize];
+    [
+        "Offset of field: km_profile_row::operations",
+    ][::core::mem::offset_of!(km_profile_row, operations) - 176usize];
+    [
+        "Offset of field: km_profile_row::bytes_per_second",
+    ][::core::mem::offset_of!(km_profile_row, bytes_per_second) - 184usize];
+    [
+        "Offset of field: km_profile_row::operations_per_second",
+    ][::core::mem::offset_of!(km_profile_row, operations_per_second) - 192usize];
+    [
+        "Offset of field: km_profile_row::occupancy_percent",
+    ][::core::mem::offset_of!(km_profile_row, occupancy_percent) - 200usize];
+    [
+        "Offset of field: km_profile_row::reserved",
+    ][::core::mem::offset_of!(km_profile_row, reserved) - 204usize];
+};
+impl Default for km_profile_row {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
 impl km_stream_flags {
     pub const DEFAULT: km_stream_flags = km_stream_flags(0);
 }
@@ -4408,5 +4501,172 @@ unsafe extern "C" {
         graph: km_graph,
         out_difference: *mut km_graph_difference,
         out_node: *mut u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Records from now on what the context does: kernels, copies, fills and callbacks with their times
+ on the device, the host's ranges and waits, and the memory in use. Starting twice is fine.
+ `KM_TRACE` does it for all contexts of a program. CUDA: cuProfilerStart; times by events around
+ each operation.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+   KM_ERROR_NOT_SUPPORTED when the backend takes no times.*/
+    pub fn km_profiler_start(context: km_context) -> km_status;
+}
+unsafe extern "C" {
+    /** Stops recording. What was recorded stays. CUDA: cuProfilerStop.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context.*/
+    pub fn km_profiler_stop(context: km_context) -> km_status;
+}
+unsafe extern "C" {
+    /** Forgets what was recorded.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context.*/
+    pub fn km_profiler_clear(context: km_context) -> km_status;
+}
+unsafe extern "C" {
+    /** Begins a range of the calling thread, up to km_profiler_range_pop; ranges nest. Outside of a
+ recording it does nothing that is kept. CUDA: nvtxRangePush.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+   KM_ERROR_INVALID_ARGUMENT when `name` is null.*/
+    pub fn km_profiler_range_push(
+        context: km_context,
+        name: *const ::core::ffi::c_char,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Ends the range of the calling thread that began last. CUDA: nvtxRangePop.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+   KM_ERROR_NOT_FOUND when this thread has no open range of the context.*/
+    pub fn km_profiler_range_pop(context: km_context) -> km_status;
+}
+unsafe extern "C" {
+    /** Begins a range that any thread may end, by the number that it gives. CUDA: nvtxRangeStart.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+   KM_ERROR_INVALID_ARGUMENT when `name` or `out_range` is null.*/
+    pub fn km_profiler_range_start(
+        context: km_context,
+        name: *const ::core::ffi::c_char,
+        out_range: *mut u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Ends a range; it counts for the thread that ends it. CUDA: nvtxRangeEnd.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+   KM_ERROR_NOT_FOUND when there is no open range of this number.*/
+    pub fn km_profiler_range_end(context: km_context, range: u64) -> km_status;
+}
+unsafe extern "C" {
+    /** Says what each launch of a kernel counts as from now on: so many operations and so many bytes of
+ memory traffic. Throughputs follow from it.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `function` is not a live function;
+   KM_ERROR_CONTEXT_LOST when the context of `function` was reset after its creation.*/
+    pub fn km_profiler_set_work(
+        function: km_function,
+        operations: u64,
+        size_bytes: u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** How many kinds of work with different names were recorded and are over by now: synchronise first
+ to have all. The rows change while work goes on.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+   KM_ERROR_INVALID_ARGUMENT when `out_count` is null.*/
+    pub fn km_profiler_row_count(context: km_context, out_count: *mut u32) -> km_status;
+}
+unsafe extern "C" {
+    /** One row, from 0: work of the device by falling total time, then ranges and waits of the host.
+ Set `out_row->struct_size` first.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+   KM_ERROR_INVALID_ARGUMENT when `index` is not below km_profiler_row_count, `out_row` is null or
+   its struct_size is below 4.*/
+    pub fn km_profiler_row_get(
+        context: km_context,
+        index: u32,
+        out_row: *mut km_profile_row,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** The rows as a table in text.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+   KM_ERROR_BUFFER_TOO_SMALL when the text needs more than `capacity_bytes`;
+   KM_ERROR_INVALID_ARGUMENT when `buffer` is null and `capacity_bytes` is not 0, or when `buffer`
+   and `out_size_bytes` are both null.*/
+    pub fn km_profiler_summary(
+        context: km_context,
+        buffer: *mut ::core::ffi::c_char,
+        capacity_bytes: u64,
+        out_size_bytes: *mut u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Writes what was recorded to a file, in place of what it holds: a trace in Chrome's format, which
+ ui.perfetto.dev and chrome://tracing open, with a track for each stream and each thread of the
+ host, and the memory in use; or, when the name ends with .html, a report of tables and plots that
+ needs nothing else. A trace holds the first million of events, the table all.
+
+ Blocking: while the file is written.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+   KM_ERROR_INVALID_ARGUMENT when `path` is null or empty; KM_ERROR_IO when the file cannot be
+   written, with the reason.*/
+    pub fn km_profiler_write(
+        context: km_context,
+        path: *const ::core::ffi::c_char,
     ) -> km_status;
 }

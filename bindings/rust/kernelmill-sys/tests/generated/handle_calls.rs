@@ -1327,4 +1327,100 @@ static HANDLE_CALLS: &[HandleCall] = &[
             km_graph_exec_compare(handle(handles[0]), handle(handles[1]), values.out(0), values.out(1))
         },
     },
+    HandleCall {
+        name: "km_profiler_start",
+        types: &[CONTEXT],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_profiler_start(handle(handles[0]))
+        },
+    },
+    HandleCall {
+        name: "km_profiler_stop",
+        types: &[CONTEXT],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_profiler_stop(handle(handles[0]))
+        },
+    },
+    HandleCall {
+        name: "km_profiler_clear",
+        types: &[CONTEXT],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_profiler_clear(handle(handles[0]))
+        },
+    },
+    HandleCall {
+        name: "km_profiler_range_push",
+        types: &[CONTEXT],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_profiler_range_push(handle(handles[0]), values.text.as_ptr())
+        },
+    },
+    HandleCall {
+        name: "km_profiler_range_pop",
+        types: &[CONTEXT],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_profiler_range_pop(handle(handles[0]))
+        },
+    },
+    HandleCall {
+        name: "km_profiler_range_start",
+        types: &[CONTEXT],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_profiler_range_start(handle(handles[0]), values.text.as_ptr(), values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_profiler_range_end",
+        types: &[CONTEXT],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_profiler_range_end(handle(handles[0]), 0)
+        },
+    },
+    HandleCall {
+        name: "km_profiler_set_work",
+        types: &[FUNCTION],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_profiler_set_work(handle(handles[0]), 0, 0)
+        },
+    },
+    HandleCall {
+        name: "km_profiler_row_count",
+        types: &[CONTEXT],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_profiler_row_count(handle(handles[0]), values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_profiler_row_get",
+        types: &[CONTEXT],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_profiler_row_get(handle(handles[0]), 0, values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_profiler_summary",
+        types: &[CONTEXT],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_profiler_summary(handle(handles[0]), values.out(0), 64, values.out(1))
+        },
+    },
+    HandleCall {
+        name: "km_profiler_write",
+        types: &[CONTEXT],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_profiler_write(handle(handles[0]), values.text.as_ptr())
+        },
+    },
 ];

@@ -1,0 +1,144 @@
+#include "core/profiler.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "api/guard.h"
+#include "api/output.h"
+#include "core/module.h"
+
+using namespace km;
+
+namespace {
+
+uint64_t per_second(uint64_t amount, uint64_t ns) {
+  return ns == 0
+             ? 0
+             : static_cast<uint64_t>(static_cast<double>(amount) * 1e9 / static_cast<double>(ns));
+}
+
+km_profile_row row_of(const Profiler::Row& row) {
+  km_profile_row result{};
+  result.struct_size = sizeof result;
+  result.kind = row.kind;
+  std::memcpy(result.name, row.name.data(), std::min(row.name.size(), sizeof result.name - 1));
+  result.count = row.count;
+  result.total_ns = row.total_ns;
+  result.min_ns = row.min_ns;
+  result.max_ns = row.max_ns;
+  result.size_bytes = row.size_bytes;
+  result.operations = row.operations;
+  result.bytes_per_second = per_second(row.size_bytes, row.total_ns);
+  result.operations_per_second = per_second(row.operations, row.total_ns);
+  result.occupancy_percent =
+      static_cast<uint32_t>(100 * row.occupancy_sum / static_cast<double>(row.count) + 0.5);
+  return result;
+}
+
+}  // namespace
+
+km_status km_profiler_start(km_context context) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, context);
+    return target->start_profiler();
+  });
+}
+
+km_status km_profiler_stop(km_context context) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, context);
+    return target->stop_profiler();
+  });
+}
+
+km_status km_profiler_clear(km_context context) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, context);
+    target->profiler().clear();
+    return {};
+  });
+}
+
+km_status km_profiler_range_push(km_context context, const char* name) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, context);
+    KM_REQUIRE(name);
+    target->profiler().push_range(name);
+    return {};
+  });
+}
+
+km_status km_profiler_range_pop(km_context context) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, context);
+    if (target->profiler().pop_range()) return {};
+    return make_error(KM_ERROR_NOT_FOUND, "this thread has no open range of the context");
+  });
+}
+
+km_status km_profiler_range_start(km_context context, const char* name,
+                                  uint64_t* out_range) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, context);
+    KM_REQUIRE(name);
+    KM_REQUIRE(out_range);
+    *out_range = target->profiler().start_range(name);
+    return {};
+  });
+}
+
+km_status km_profiler_range_end(km_context context, uint64_t range) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, context);
+    if (target->profiler().end_range(range)) return {};
+    return make_error(KM_ERROR_NOT_FOUND, "range %llu is not open",
+                      static_cast<unsigned long long>(range));
+  });
+}
+
+km_status km_profiler_set_work(km_function function, uint64_t operations,
+                               uint64_t size_bytes) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, function);
+    target->context().profiler().set_work(target->info().name, operations, size_bytes);
+    return {};
+  });
+}
+
+km_status km_profiler_row_count(km_context context, uint32_t* out_count) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, context);
+    KM_REQUIRE(out_count);
+    *out_count = static_cast<uint32_t>(target->profiler().rows().size());
+    return {};
+  });
+}
+
+km_status km_profiler_row_get(km_context context, uint32_t index,
+                              km_profile_row* out_row) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, context);
+    KM_REQUIRE(out_row);
+    const std::vector<Profiler::Row> rows = target->profiler().rows();
+    if (index < rows.size()) return give_struct(row_of(rows[index]), out_row, "out_row");
+    return make_error(KM_ERROR_INVALID_ARGUMENT, "index is %u; there are %zu rows", index,
+                      rows.size());
+  });
+}
+
+km_status km_profiler_summary(km_context context, char* buffer, uint64_t capacity_bytes,
+                              uint64_t* out_size_bytes) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, context);
+    return give_text(profile_summary(target->profiler()), buffer, capacity_bytes, out_size_bytes);
+  });
+}
+
+km_status km_profiler_write(km_context context, const char* path) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, context);
+    KM_REQUIRE(path);
+    if (*path == '\0') return make_error(KM_ERROR_INVALID_ARGUMENT, "path is empty");
+    return write_profile(path, {target->profiler().snapshot()});
+  });
+}

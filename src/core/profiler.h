@@ -1,0 +1,139 @@
+// What ran when: device work as the backend reports it, ranges and waits of the host, memory.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "backend/interface.h"
+#include "base/result.h"
+
+namespace km {
+
+/// CLOCK_MONOTONIC, as backends report it.
+uint64_t profile_time_ns();
+
+/// Everything that one context's profile holds. Outlives the context while a trace waits for it.
+class Profiler {
+ public:
+  struct Event {
+    uint64_t begin_ns = 0, end_ns = 0;
+    uint64_t size_bytes = 0;
+    km_profile_kind kind = KM_PROFILE_KIND_INVALID;
+    uint32_t name = 0;   // an index into names
+    uint32_t track = 0;  // a stream, or a thread of the host
+    float occupancy = 0;
+  };
+  struct MemorySample {
+    uint64_t time_ns = 0, used_bytes = 0;
+  };
+  struct Row {
+    km_profile_kind kind = KM_PROFILE_KIND_INVALID;
+    std::string name;
+    uint64_t count = 0, total_ns = 0, min_ns = UINT64_MAX, max_ns = 0;
+    uint64_t size_bytes = 0, operations = 0;
+    double occupancy_sum = 0;
+  };
+  /// A copy, for those that write it down.
+  struct Snapshot {
+    std::string device;
+    std::vector<std::string> names;
+    std::vector<Event> events;
+    std::vector<MemorySample> memory;
+    std::vector<Row> rows;  // by falling total time
+    uint64_t dropped = 0;
+    uint64_t begin_ns = 0;  // of the first start
+  };
+
+  explicit Profiler(std::string device) : device_(std::move(device)) {}
+
+  bool is_on() const { return is_on_.load(std::memory_order_relaxed); }
+  void set_on(bool on);
+  void clear();
+  /// What a launch of the kernel counts as.
+  void set_work(std::string_view kernel, uint64_t operations, uint64_t size_bytes);
+
+  /// In the form of a kmb_profile_callback.
+  static void record(void* profiler, const kmb_profile_record* record) noexcept;
+  /// A range or a wait of the calling thread.
+  void record_host(km_profile_kind kind, std::string_view name, uint64_t begin_ns) noexcept;
+  void memory_changed(int64_t by_bytes) noexcept;
+
+  void push_range(std::string_view name);
+  /// False: the thread has none open here.
+  bool pop_range() noexcept;
+  uint64_t start_range(std::string_view name);
+  /// False: there is no such range.
+  bool end_range(uint64_t range) noexcept;
+
+  Snapshot snapshot() const;
+  std::vector<Row> rows() const;
+
+ private:
+  struct Work {
+    uint64_t operations = 0, size_bytes = 0;
+  };
+  struct OpenRange {
+    std::string name;
+    uint64_t begin_ns = 0;  // 0: it began while nothing was recorded
+  };
+  void add(Event event, std::string_view name);
+  uint32_t intern(std::string_view name);
+  uint32_t track_of(uint64_t key);
+
+  const std::string device_;
+  std::atomic<bool> is_on_{false};
+  std::atomic<int64_t> used_bytes_{0};
+
+  mutable std::mutex mutex_;  // guards what follows
+  std::map<std::string, uint32_t, std::less<>> name_index_;
+  std::vector<std::string> names_;
+  std::unordered_map<uint64_t, uint32_t> tracks_;
+  std::deque<Event> events_;
+  std::deque<MemorySample> memory_;
+  std::map<std::pair<km_profile_kind, uint32_t>, Row> rows_;
+  std::map<std::string, Work, std::less<>> work_;
+  std::unordered_map<uint64_t, OpenRange> ranges_;
+  uint64_t last_range_ = 0;
+  uint64_t dropped_ = 0;
+  uint64_t begin_ns_ = 0;
+};
+
+/// For the time of a wait of the host.
+class ProfiledWait {
+ public:
+  ProfiledWait(Profiler& profiler, const char* name)
+      : profiler_(profiler), name_(name), begin_ns_(profiler.is_on() ? profile_time_ns() : 0) {}
+  ~ProfiledWait() {
+    if (begin_ns_ != 0) profiler_.record_host(KM_PROFILE_KIND_WAIT, name_, begin_ns_);
+  }
+  ProfiledWait(const ProfiledWait&) = delete;
+  ProfiledWait& operator=(const ProfiledWait&) = delete;
+
+ private:
+  Profiler& profiler_;
+  const char* const name_;
+  const uint64_t begin_ns_;
+};
+
+const char* profile_kind_name(km_profile_kind kind);
+/// A table as text.
+std::string profile_summary(const Profiler& profiler);
+/// Chrome's trace format, which Perfetto opens too; each snapshot is a process of its own.
+Status write_trace(const std::string& path, const std::vector<Profiler::Snapshot>& snapshots);
+/// One HTML file without scripts and without anything from elsewhere.
+Status write_report(const std::string& path, const std::vector<Profiler::Snapshot>& snapshots);
+/// What `write` writes, in a new file.
+Status write_text_file(const std::string& path, const std::function<void(std::FILE*)>& write);
+/// A report when the path ends with .html, else a trace.
+Status write_profile(const std::string& path, const std::vector<Profiler::Snapshot>& snapshots);
+
+}  // namespace km

@@ -1,0 +1,61 @@
+#include "core/trace_at_exit.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <mutex>
+#include <new>
+
+#include "base/env.h"
+#include "base/log.h"
+
+namespace km {
+namespace {
+
+/// Never destroyed: the end of the process uses it.
+struct Traced {
+  std::mutex mutex;
+  std::vector<std::shared_ptr<Profiler>> profilers;
+  pid_t owner = 0;
+};
+
+Traced& traced() {
+  static auto* const made = new Traced;
+  return *made;
+}
+
+void write_at_exit() {
+  Traced& all = traced();
+  const std::optional<std::string> path = env(EnvVar::KM_TRACE);
+  if (getpid() != all.owner || !path) return;  // a forked child has run nothing
+  try {
+    std::vector<Profiler::Snapshot> snapshots;
+    {
+      const std::lock_guard lock(all.mutex);
+      for (const auto& profiler : all.profilers) snapshots.push_back(profiler->snapshot());
+    }
+    const Status written = write_profile(*path, snapshots);
+    if (!written) log(LogLevel::kError, "trace", "%s", written.error().message.c_str());
+  } catch (const std::bad_alloc&) {
+    log(LogLevel::kError, "trace", "no memory to write %s", path->c_str());
+  }
+}
+
+}  // namespace
+
+bool is_tracing() {
+  const std::optional<std::string> path = env(EnvVar::KM_TRACE);
+  return path && !path->empty();
+}
+
+void trace_at_exit(std::shared_ptr<Profiler> profiler) {
+  Traced& all = traced();
+  const std::lock_guard lock(all.mutex);
+  if (all.owner == 0) {
+    all.owner = getpid();
+    std::atexit(write_at_exit);
+  }
+  all.profilers.push_back(std::move(profiler));
+}
+
+}  // namespace km

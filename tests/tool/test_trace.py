@@ -1,0 +1,157 @@
+"""kernelmill trace, and the files that KM_TRACE leaves: read by a program, and by a browser."""
+
+import html.parser
+import json
+import os
+import shutil
+import subprocess
+import unittest
+import zlib
+
+from tool import SCALE, TOOL, Case, npy
+
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+BROWSER = next((shutil.which(name) for name in BROWSERS if shutil.which(name)), None)
+REPEATS = 20
+
+
+class Page(html.parser.HTMLParser):
+    """Rows of the tables and shapes of the plots."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.rows, self.shapes, self.cell = [], {}, None
+        self.plot = None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        attributes = dict(attrs)
+        if tag == "tr":
+            self.rows.append([])
+        elif tag in ("td", "th"):
+            self.cell = ""
+        elif tag == "svg":
+            self.plot = attributes["class"]
+        elif tag in ("rect", "path"):
+            self.shapes.setdefault(self.plot, []).append(attributes)
+
+    def handle_data(self, data):
+        if self.cell is not None:
+            self.cell += data
+
+    def handle_endtag(self, tag):
+        if tag in ("td", "th"):
+            self.rows[-1].append(self.cell)
+            self.cell = None
+
+
+def pixels(content):
+    """The colours of a PNG without interlacing, as a set of tuples."""
+    width, channels = int.from_bytes(content[16:20], "big"), {2: 3, 6: 4}[content[25]]
+    data, at = b"", 8
+    while at < len(content):
+        size = int.from_bytes(content[at:at + 4], "big")
+        if content[at + 4:at + 8] == b"IDAT":
+            data += content[at + 8:at + 8 + size]
+        at += size + 12
+    raw, stride = zlib.decompress(data), width * channels
+    above, colours = bytes(stride), set()
+    for start in range(0, len(raw), stride + 1):
+        row, kind = bytearray(raw[start + 1:start + 1 + stride]), raw[start]
+        for i in range(stride):
+            left = row[i - channels] if i >= channels else 0
+            corner = above[i - channels] if i >= channels else 0
+            up = above[i]
+            near = min((left, up, corner), key=lambda v: abs(left + up - corner - v))
+            row[i] = (row[i] + (0, left, up, (left + up) // 2, near)[kind]) & 255
+        above = bytes(row)
+        colours.update(zip(*(row[c::channels] for c in range(3))))
+    return colours
+
+
+class Trace(Case):
+    def setUp(self):
+        super().setUp()
+        self.write("scale.cu", SCALE)
+        self.write("x.npy", npy("f32", [4096], range(4096)))
+        self.program = (TOOL, "run", "scale.cu", "--device", "cpu", "--block", "256", "--arg",
+                        "in:x.npy", "--arg", "out:y.npy:@0", "--arg", "f32:2", "--arg",
+                        "i32:@0.count", "--repeat", str(REPEATS))
+
+    def test_a_trace_that_perfetto_opens(self):
+        result = self.good("trace", "-o", "t.json", "--", *self.program)
+        self.assertIn("t.json is written", result.stderr)
+        events = json.loads(self.read("t.json"))["traceEvents"]
+        names = {(e["pid"], e["tid"]): e["args"]["name"] for e in events
+                 if e["name"] == "thread_name"}
+        work = [e for e in events if e["ph"] == "X"]
+        kernels = [e for e in work if e["cat"] == "kernel"]
+        self.assertGreaterEqual(len(kernels), REPEATS)
+        last = {}
+        for event in kernels:
+            self.assertEqual(event["name"], "scale")
+            self.assertRegex(names[event["pid"], event["tid"]], r"\Astream \d+\Z")
+            self.assertGreaterEqual(event["ts"], last.get(event["tid"], 0))  # in order
+            self.assertGreater(event["dur"], 0)
+            last[event["tid"]] = event["ts"] + event["dur"]
+        self.assertIn("download", {e["name"] for e in work})
+        waits = [e for e in work if e["cat"] == "wait"]
+        self.assertTrue(waits)
+        self.assertIn("host thread", names[waits[0]["pid"], waits[0]["tid"]])
+        memory = [e["args"]["bytes"] for e in events if e["ph"] == "C"]
+        self.assertGreaterEqual(max(memory), 2 * 4 * 4096)
+
+    def test_exit_codes_are_passed_on(self):
+        self.assertEqual(self.run_tool("trace", "--", "sh", "-c", "exit 7").returncode, 7)
+        self.assertIn("nothing was recorded", self.bad(1, "trace", "--", "true"))
+        self.assertIn("PROGRAM is required", self.bad(2, "trace", "--"))
+        self.assertIn("No such file", self.bad(1, "trace", "--", "./nowhere"))
+
+    def test_the_variable_alone(self):
+        path = self.path("v.json")
+        self.good(*self.program[1:], env={"KM_TRACE": path})
+        self.assertTrue(json.loads(self.read("v.json"))["traceEvents"])
+        result = self.good(*self.program[1:], env={"KM_TRACE": "/nowhere/at/all.json"})
+        self.assertIn("cannot write /nowhere/at/all.json", result.stderr)
+
+    def check_page(self, text):
+        page = Page(text)
+        scale = next(row for row in page.rows if row[0] == "scale")
+        self.assertEqual(scale[1], "kernel")
+        self.assertGreaterEqual(int(scale[2]), REPEATS)
+        self.assertGreater(float(scale[3]), 0)
+        self.assertGreaterEqual(len(page.shapes["timeline"]), REPEATS)
+        self.assertTrue(page.shapes["bars"] and page.shapes["memory-plot"])
+        for shape in page.shapes["timeline"]:
+            self.assertGreaterEqual(float(shape["x"]), 0)
+            self.assertLessEqual(float(shape["x"]) + float(shape["width"]), 1001)
+
+    def browse(self, *arguments):
+        command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+                   "--disable-dev-shm-usage", f"--user-data-dir={self.path('browser')}",
+                   "--host-resolver-rules=MAP * ~NOTFOUND", "--virtual-time-budget=2000",
+                   *arguments, "file://" + self.path("t.html")]
+        environment = {**os.environ, "HOME": self.folder}
+        return subprocess.run(command, cwd=self.folder, env=environment, capture_output=True,
+                              text=True, timeout=120, check=True)
+
+    def test_a_report(self):
+        self.good("trace", "--output", "t.html", "--", *self.program)
+        text = self.read("t.html").decode()
+        self.check_page(text)
+        for elsewhere in ("http:", "https:", "src=", "href=", "<script", "@import", "url("):
+            self.assertNotIn(elsewhere, text)
+
+    @unittest.skipUnless(BROWSER, "no Chromium is installed")
+    def test_a_report_in_a_browser(self):
+        self.good("trace", "--output", "t.html", "--", *self.program)
+        self.check_page(self.browse("--dump-dom").stdout)
+        self.browse("--window-size=1000,900", "--screenshot=" + self.path("t.png"))
+        colours = pixels(self.read("t.png"))
+        # What the style sheet says: kernels, copies, and the line of the memory in use.
+        for drawn in ((0x3B, 0x7D, 0xD8), (0xE2, 0x86, 0x3B), (0xFA, 0xFA, 0xFA)):
+            self.assertIn(drawn, colours)
+
+
+if __name__ == "__main__":
+    unittest.main()
