@@ -46,8 +46,8 @@ km_status put_kernel(const char* name, km_graph graph, const Target& target, km_
     const KernelCall given{into->context(),      *kernel, shape_of(*config), arguments,
                            arguments_size_bytes, slices,  slice_count};
     KernelArguments resolved(given);
-    KM_ASSIGN(const KernelLaunch launch, resolved.resolve(call));
-    return target.place(*into, kernel_work(launch));
+    KM_TRY(resolved.resolve(call));
+    return target.place(*into, kernel_work(resolved.launch()));
   });
 }
 

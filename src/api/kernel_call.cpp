@@ -20,7 +20,7 @@ Error wrong_size(const KernelCall& kernel) {
                     is_padding ? "; leave out the padding at the structure's end" : "");
 }
 
-/// What is wrong with a call that is_sound() refuses.
+/// What is wrong with a call that is not sound.
 Status explain_kernel_call(const KernelCall& kernel) {
   const kmb_function_info& info = kernel.function.info();
   KM_TRY(require_same_context(kernel.context, kernel.function.context(), "function"));
@@ -40,17 +40,6 @@ Status explain_kernel_call(const KernelCall& kernel) {
                       kernel.slice_count);
   }
   return check_shape(kernel.context.device(), kernel.shape);
-}
-
-/// Whether explain_kernel_call() would succeed, without the words.
-bool is_sound(const KernelCall& kernel) {
-  const kmb_function_info& info = kernel.function.info();
-  return &kernel.context == &kernel.function.context() &&
-         kernel.arguments_size_bytes == info.param_bytes &&
-         (kernel.arguments != nullptr || info.param_bytes == 0) &&
-         kernel.slice_count <= info.param_count &&
-         (kernel.slices != nullptr || kernel.slice_count == 0) &&
-         fits_device(kernel.context.device().info(), kernel.shape);
 }
 
 Error bad_slice_handle(Call& call, uint64_t index) {
@@ -81,12 +70,6 @@ LaunchShape shape_of(const km_launch_config& config) {
           config.shared_bytes};
 }
 
-Status check_kernel_call(const KernelCall& kernel) {
-  if (is_sound(kernel)) [[likely]]
-    return {};
-  return explain_kernel_call(kernel);
-}
-
 void KernelArguments::make_room() {
   if (kernel_.arguments_size_bytes > kInlineBytes) {
     many_bytes_ = std::make_unique<std::byte[]>(kernel_.arguments_size_bytes);
@@ -101,37 +84,29 @@ void KernelArguments::make_room() {
   }
 }
 
-/// Puts the address of a slice into the arguments.
-Status KernelArguments::place(Call& call, uint64_t index) {
-  const kmb_function_info& info = kernel_.function.info();
-  const km_launch_slice& entry = kernel_.slices[index];
-  Slice* const slice = call.get(handle_of<km_slice>(entry.slice), "slices[].slice");
-  if (slice == nullptr) [[unlikely]]
-    return bad_slice_handle(call, index);
-  const SliceArgument argument{entry.parameter, entry.offset_bytes, slice};
-  if (!fits_parameter(kernel_.context, info, argument)) [[unlikely]] {
-    KM_TRY(check_slice_argument(kernel_.context, kernel_.function, argument));
+/// Puts the addresses of the slices into the arguments.
+Status KernelArguments::resolve(Call& call) {
+  if (!kernel_.is_sound()) [[unlikely]] {
+    KM_TRY(explain_kernel_call(kernel_));
   }
-  KM_TRY(check_entry(kernel_, index));
-  const uint64_t address = slice->address() + entry.offset_bytes;
-  std::memcpy(bytes_ + info.params[entry.parameter].offset_bytes, &address, sizeof address);
-  memories_[index] = &slice->memory();
-  return {};
-}
-
-Result<KernelLaunch> KernelArguments::resolve(Call& call) {
-  KM_TRY(check_kernel_call(kernel_));
-  if (kernel_.slice_count == 0) {
-    return KernelLaunch{
-        kernel_.function, kernel_.shape, kernel_.arguments, kernel_.arguments_size_bytes, {}};
-  }
+  if (kernel_.slice_count == 0) return {};
   make_room();
-  for (uint64_t i = 0; i < kernel_.slice_count; ++i) KM_TRY(place(call, i));
-  return KernelLaunch{kernel_.function,
-                      kernel_.shape,
-                      bytes_,
-                      kernel_.arguments_size_bytes,
-                      {memories_, kernel_.slice_count}};
+  const kmb_function_info& info = kernel_.function.info();
+  for (uint64_t i = 0; i < kernel_.slice_count; ++i) {
+    const km_launch_slice& entry = kernel_.slices[i];
+    Slice* const slice = call.get(handle_of<km_slice>(entry.slice), "slices[].slice");
+    if (slice == nullptr) [[unlikely]]
+      return bad_slice_handle(call, i);
+    const SliceArgument argument{entry.parameter, entry.offset_bytes, slice};
+    if (!fits_parameter(kernel_.context, info, argument)) [[unlikely]] {
+      KM_TRY(check_slice_argument(kernel_.context, kernel_.function, argument));
+    }
+    KM_TRY(check_entry(kernel_, i));
+    const uint64_t address = slice->address() + entry.offset_bytes;
+    std::memcpy(bytes_ + info.params[entry.parameter].offset_bytes, &address, sizeof address);
+    memories_[i] = &slice->memory();
+  }
+  return {};
 }
 
 }  // namespace km

@@ -18,24 +18,40 @@ struct KernelCall {
   uint64_t arguments_size_bytes;
   const km_launch_slice* slices;
   uint64_t slice_count;
+
+  /// Whether everything but the slices' handles is right.
+  bool is_sound() const {
+    const kmb_function_info& info = function.info();
+    return &context == &function.context() && arguments_size_bytes == info.param_bytes &&
+           (arguments != nullptr || info.param_bytes == 0) && slice_count <= info.param_count &&
+           (slices != nullptr || slice_count == 0) && fits_device(context.device().info(), shape);
+  }
+  /// The launch as it is, when there are no slices.
+  KernelLaunch launch() const { return {function, shape, arguments, arguments_size_bytes, {}}; }
 };
 
 LaunchShape shape_of(const km_launch_config& config);
-/// Everything but the slices' handles.
-Status check_kernel_call(const KernelCall& kernel);
 
 /// The laid out arguments of one call, with room on the stack for those of any usual kernel.
 class KernelArguments {
  public:
   explicit KernelArguments(const KernelCall& kernel) : kernel_(kernel) {}
-  /// Resolves the slices. What it gives lies in this object and in the caller's buffer.
-  Result<KernelLaunch> resolve(Call& call);
+  /// Checks the call and resolves the slices.
+  Status resolve(Call& call);
+  /// After that. It lies in this object and in the caller's buffer.
+  KernelLaunch launch() const {
+    const void* bytes = kernel_.slice_count == 0 ? kernel_.arguments : bytes_;
+    return {kernel_.function,
+            kernel_.shape,
+            bytes,
+            kernel_.arguments_size_bytes,
+            {memories_, kernel_.slice_count}};
+  }
 
  private:
   static constexpr uint64_t kInlineBytes = 1024;
   static constexpr uint64_t kInlineSlices = 16;
   void make_room();
-  Status place(Call& call, uint64_t index);
 
   const KernelCall& kernel_;
   alignas(16) std::byte few_bytes_[kInlineBytes];

@@ -83,8 +83,9 @@ km_status km_launch_kernel(km_stream stream, km_function function, const km_laun
     KM_REQUIRE(config);
     const KernelCall kernel{queue->context(),     *target, shape_of(*config), arguments,
                             arguments_size_bytes, slices,  slice_count};
+    if (slice_count == 0 && kernel.is_sound()) return submit_launch(*queue, kernel.launch());
     KernelArguments resolved(kernel);
-    KM_ASSIGN(const KernelLaunch launch, resolved.resolve(call));
-    return submit_launch(*queue, launch);
+    KM_TRY(resolved.resolve(call));
+    return submit_launch(*queue, resolved.launch());
   });
 }

@@ -30,6 +30,10 @@ Status Event::synchronize(uint64_t timeout_ns) {
   if (is_captured()) [[unlikely]]
     return refuse_captured_event(*this, "waiting for");
   const ProfiledWait wait(context().profiler(), "synchronize event");
+  return wait_for_work(timeout_ns);
+}
+
+Status Event::wait_for_work(uint64_t timeout_ns) {
   Status status = call_backend(backend().event_synchronize, native_, timeout_ns);
   if (!status && status.error().status == KM_NOT_READY) status.error().status = KM_TIMEOUT;
   return status;
@@ -38,6 +42,10 @@ Status Event::synchronize(uint64_t timeout_ns) {
 Status Event::query() {
   if (is_captured()) [[unlikely]]
     return refuse_captured_event(*this, "asking for the state of");
+  return ask_for_work();
+}
+
+Status Event::ask_for_work() {
   Status status = call_backend(backend().event_synchronize, native_, uint64_t{0});
   if (!status && status.error().status == KM_TIMEOUT) status.error().status = KM_NOT_READY;
   return status;

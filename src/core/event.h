@@ -27,6 +27,9 @@ class Event final : public ContextChild {
  private:
   Event(Context& context, km_event_flags flags) : ContextChild(context), flags_(flags) {}
   ~Event() override;
+  // Each with one result, which needs no move.
+  Status wait_for_work(uint64_t timeout_ns);
+  Status ask_for_work();
 
   kmb_event* native_ = nullptr;
   const km_event_flags flags_;

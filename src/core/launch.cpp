@@ -85,21 +85,35 @@ kmb_launch native_launch(const LaunchShape& shape, const void* arguments,
           arguments_size_bytes};
 }
 
-Status submit_launch(Stream& stream, const KernelLaunch& launch) {
-  if (stream.is_capturing()) [[unlikely]] {
-    KM_ASSIGN(const SharedWork work, kernel_work(launch));
-    return capture_work(stream, work);
-  }
+namespace {
+
+Status capture_launch(Stream& stream, const KernelLaunch& launch) {
+  KM_ASSIGN(const SharedWork work, kernel_work(launch));
+  return capture_work(stream, work);
+}
+
+/// A function of its own, so that its one result needs no move.
+Status queue_launch(Stream& stream, const KernelLaunch& launch) {
   const kmb_launch native =
       native_launch(launch.shape, launch.arguments, launch.arguments_size_bytes);
   uint64_t ticket = 0;
-  KM_TRY(call_backend(stream.backend().launch, stream.native(), launch.function.native(), &native,
-                      &ticket));
-  launch.function.module().uses().record(stream, ticket);
-  for (Memory* memory : launch.memories) {
-    if (memory != nullptr) memory->record_use(stream, ticket);
+  Status status = call_backend(stream.backend().launch, stream.native(), launch.function.native(),
+                               &native, &ticket);
+  if (status) [[likely]] {
+    launch.function.module().uses().record(stream, ticket);
+    for (Memory* memory : launch.memories) {
+      if (memory != nullptr) memory->record_use(stream, ticket);
+    }
   }
-  return {};
+  return status;
+}
+
+}  // namespace
+
+Status submit_launch(Stream& stream, const KernelLaunch& launch) {
+  if (stream.is_capturing()) [[unlikely]]
+    return capture_launch(stream, launch);
+  return queue_launch(stream, launch);
 }
 
 Launch::Launch(Stream& stream, Function& function)

@@ -64,6 +64,10 @@ Status Stream::synchronize(uint64_t timeout_ns) {
   if (is_capturing()) [[unlikely]]
     return refuse_capture(*this, "waiting for");
   const ProfiledWait wait(context().profiler(), "synchronize stream");
+  return wait_for_work(timeout_ns);
+}
+
+Status Stream::wait_for_work(uint64_t timeout_ns) {
   Status status = call_backend(backend().stream_synchronize, native_, timeout_ns);
   if (!status && status.error().status == KM_NOT_READY) status.error().status = KM_TIMEOUT;
   return status;
@@ -72,6 +76,10 @@ Status Stream::synchronize(uint64_t timeout_ns) {
 Status Stream::query() {
   if (is_capturing()) [[unlikely]]
     return refuse_capture(*this, "asking for the state of");
+  return ask_for_work();
+}
+
+Status Stream::ask_for_work() {
   Status status = call_backend(backend().stream_synchronize, native_, uint64_t{0});
   if (!status && status.error().status == KM_TIMEOUT) status.error().status = KM_NOT_READY;
   return status;

@@ -36,6 +36,9 @@ class Stream final : public ContextChild {
     capture_->add_user();
   }
   ~Stream() override;
+  // Each with one result, which needs no move.
+  Status wait_for_work(uint64_t timeout_ns);
+  Status ask_for_work();
 
   kmb_stream* native_ = nullptr;
   int32_t priority_ = 0;

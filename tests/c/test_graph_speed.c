@@ -1,7 +1,9 @@
 /* What graphs are for: launching costs little, branches run beside each other. */
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "support/testing.h"
 
@@ -204,12 +206,59 @@ static void layers_of_branches_keep_their_order(void** state) {
   OK(km_function_destroy(scale));
 }
 
+static void add_call(void* user_data, km_status status) {
+  (void)status;
+  atomic_fetch_add((atomic_int*)user_data, 1);
+}
+
+/* A graph of branches is stopped in the middle; callbacks run once for each launch all the same. */
+static void resets_stop_branches(void** state) {
+  fixture* f = *state;
+  enum { WIDTH = 6, DEPTH = 4, LAUNCHES = 8, ROUNDS = 30 };
+  const km_launch_config config = {{64, 1, 1}, {256, 1, 1}, 0};
+  if (is_fake(f)) skip();
+  for (int round = 0; round < ROUNDS; ++round) {
+    km_function scale = load_kernel(f, "scale");
+    km_slice data;
+    km_graph graph;
+    km_graph_exec exec;
+    km_stream stream;
+    atomic_int calls = 0;
+    uint64_t address, host;
+    OK(km_stream_create(f->context, 0, 0, &stream));
+    OK(km_slice_create(f->context, WIDTH * 16384, 4, KM_SLICE_ZEROED, &data));
+    OK(km_slice_address(data, &address));
+    OK(km_graph_create(f->context, &graph));
+    for (int i = 0; i < WIDTH; ++i) {
+      const scale_arguments arguments = {address + (uint64_t)i * 16384 * 4, 2, 16384};
+      uint64_t last = 0;
+      for (int k = 0; k < DEPTH; ++k) {
+        OK(km_graph_add_kernel(graph, &last, k != 0, scale, &config, &arguments, sizeof arguments,
+                               NULL, 0, &last));
+      }
+      OK(km_graph_add_host(graph, &last, 1, add_call, &calls, &host));
+    }
+    OK(km_graph_exec_create(graph, &exec));
+    for (int i = 0; i < LAUNCHES; ++i) OK(km_graph_exec_launch(exec, stream));
+    usleep((useconds_t)(round * 37));
+    OK(km_context_reset(f->context));
+    assert_int_equal(calls, LAUNCHES * WIDTH);
+    OK(km_graph_exec_destroy(exec));
+    OK(km_graph_destroy(graph));
+    OK(km_stream_destroy(stream));
+    OK(km_slice_destroy(data));
+    OK(km_function_destroy(scale));
+  }
+  OK(km_context_synchronize(f->context));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(i15_a_launch_costs_less_than_half),
       cmocka_unit_test(branches_run_at_the_same_time),
       cmocka_unit_test(captured_streams_become_branches),
       cmocka_unit_test(layers_of_branches_keep_their_order),
+      cmocka_unit_test(resets_stop_branches),
   };
   return RUN_ON_DEVICES("graph_speed", tests);
 }

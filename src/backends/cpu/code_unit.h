@@ -24,6 +24,7 @@ struct CodeUnit {
   uint64_t stack_bytes = 0;                // below the entry
   /// What one block took lately, 0: never run. Decides how a launch is spread.
   mutable std::atomic<float> ticks_per_block{0};
+  const char* name = nullptr;  // the kernel's, for profiles
 
   virtual ~CodeUnit() = default;
   /// Blocks run one after the other on the thread's own stack.

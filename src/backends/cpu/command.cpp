@@ -13,9 +13,7 @@ uint8_t* Command::allocate_params(uint64_t size_bytes) {
 void Command::release() {
   staging.reset();
   large_params.reset();
-  program.reset();
   failure = nullptr;
-  begin_ns = 0;
   marker = nullptr;
 }
 

@@ -52,18 +52,16 @@ struct Command {
   km_host_callback callback = nullptr;
   void* user_data = nullptr;
 
-  std::shared_ptr<const GraphProgram> program;  // graph
-  uint32_t lane = 0, step = 0;                  // where it is
-  bool in_turn = false;                         // all its nodes one after the other
-
-  // For profiles.
-  uint64_t begin_ns = 0;             // 0: it was not recorded
-  const char* name = nullptr;        // the kernel's; lives as long as its module
-  std::atomic<uint32_t> helpers{0};  // threads that took part beside the first
-
   LaunchRun run;  // kernel; transfers use its range
   std::unique_ptr<uint8_t[]> large_params;
   alignas(16) uint8_t params[kInlineParamBytes];
+
+  // Behind the lines of the cache that every launch writes.
+  std::shared_ptr<const GraphProgram> program;  // graph
+  uint32_t lane = 0, step = 0;                  // where it is
+  bool in_turn = false;                         // all its nodes one after the other
+  uint64_t begin_ns = 0;                        // for profiles; 0: it was not recorded
+  std::atomic<uint32_t> helpers{0};             // threads that took part beside the first
 
   /// Room for `size_bytes` of launch arguments, null when memory is short.
   uint8_t* allocate_params(uint64_t size_bytes);

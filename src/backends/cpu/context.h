@@ -90,6 +90,7 @@ class Context {
   Pool* const pool_;
   std::atomic<uint32_t> references_{1};
   std::atomic<km_status> status_{KM_SUCCESS};
+  std::atomic<bool> profiling_{false};  // beside what every command looks at
   std::atomic<uint32_t> stop_{0};
   mutable std::mutex error_mutex_;
   Error error_{KM_SUCCESS, {}, 0};
@@ -100,7 +101,6 @@ class Context {
   const std::shared_ptr<Allocations> allocations_ = std::make_shared<Allocations>();
   DeviceHeap device_heap_{allocations_.get()};
   Output output_;
-  std::atomic<bool> profiling_{false};
   kmb_profile_callback profile_callback_ = nullptr;  // set once, before profiling_
   void* profile_data_ = nullptr;
   km_release_callback profile_release_ = nullptr;

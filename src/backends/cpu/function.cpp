@@ -43,6 +43,7 @@ km_execution_mode mode_of(simt::Mode mode) { return static_cast<km_execution_mod
 KernelCode::KernelCode(const Function* function, const simt::Variant& variant,
                        std::unique_ptr<simt::Code> code)
     : function_(function), variant_(variant), code_(std::move(code)) {
+  name = function->kernel().name.c_str();
   grid_entry = code_->grid_entry();
   warp_entry = code_->warp_entry();
   split_entry = code_->split_entry();

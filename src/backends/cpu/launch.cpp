@@ -87,7 +87,6 @@ Status fill_in(Command* command, const Function& function, const kmb_launch& lau
                Context* context) {
   const simt::KernelInfo& kernel = function.kernel();
   command->kind = CommandKind::kernel;
-  command->name = kernel.name.c_str();
   uint8_t* params = command->allocate_params(launch.arguments_size_bytes);
   if (params == nullptr) throw std::bad_alloc();
   if (launch.arguments_size_bytes != 0) {
@@ -133,7 +132,6 @@ km_status launch(kmb_stream* handle, kmb_function* function, const kmb_launch* l
     Stream* stream = from(handle);
     Context* context = stream->context();
     KM_TRY(context->check());
-    KM_TRY(check_launch(*from(function), *launch));
     struct Discard {
       Stream* stream;
       Command* command;
@@ -142,7 +140,7 @@ km_status launch(kmb_stream* handle, kmb_function* function, const kmb_launch* l
       }
     } pending = {stream, stream->allocate()};
     if (pending.command == nullptr) throw std::bad_alloc();
-    KM_TRY(fill_in(pending.command, *from(function), *launch, context));
+    KM_TRY(prepare_launch(pending.command, *from(function), *launch, context));
     *out_ticket = stream->submit(std::exchange(pending.command, nullptr));
     return {};
   });

@@ -42,7 +42,7 @@ void record_end(Context& context, const Stream* stream, Command& front) {
     const auto threads = static_cast<float>(context.pool()->threads());
     const auto helpers = static_cast<float>(command->helpers.load(std::memory_order_relaxed));
     record.kind = KM_PROFILE_KIND_KERNEL;
-    record.name = command->name;
+    record.name = command->run.unit->name;
     record.occupancy = std::min(1.0F, (1 + helpers) / threads);
   } else if (command->kind == CommandKind::transfer) {
     record.kind = command->transfer.kind;

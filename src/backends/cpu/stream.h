@@ -79,7 +79,9 @@ class Stream {
   void make_ready();
   void recycle(Command* command);
   bool execute(Command& command, Executor* executor);
+  bool perform(Command& command, Executor* executor);
   bool execute_graph(Command& command, Executor* executor);
+  bool finish_step(Command& command, uint64_t until, bool* out_owned);
   bool execute_work(Command& command, Executor* executor);
   bool execute_shared(Command& command, Executor* executor, uint64_t first_piece);
   bool wait_for_marker(Command& command);

@@ -129,6 +129,12 @@ void Stream::drive(Executor* executor, uint64_t until) {
 
 /// True when the command is over; false when somebody else goes on with the stream.
 bool Stream::execute(Command& command, Executor* executor) {
+  if (command.kind == CommandKind::graph) [[unlikely]]
+    return execute_graph(command, executor);
+  return perform(command, executor);
+}
+
+[[gnu::always_inline]] inline bool Stream::perform(Command& command, Executor* executor) {
   if (context_->is_profiling()) [[unlikely]]
     note_begin(command);
   switch (command.kind) {
@@ -144,7 +150,6 @@ bool Stream::execute(Command& command, Executor* executor) {
     case CommandKind::callback:
       return hand_to_callback_thread(command);
     case CommandKind::graph:
-      return execute_graph(command, executor);
     case CommandKind::close:
     case CommandKind::none:
       return true;
@@ -153,7 +158,7 @@ bool Stream::execute(Command& command, Executor* executor) {
 }
 
 /// One step of a graph.
-bool Stream::execute_graph(Command& command, Executor* executor) {
+[[gnu::noinline]] bool Stream::execute_graph(Command& command, Executor* executor) {
   const GraphProgram& program = *command.program;
   if (command.lane == 0 && command.step == 0) {
     // A context that failed has nothing left to do; one that is reset waits for no new work.
@@ -165,7 +170,7 @@ bool Stream::execute_graph(Command& command, Executor* executor) {
   if (step == nullptr) return true;
   if (step->kind == CommandKind::kernel) step->run.record.grid_id = new_grid_id();
   if (step->marker != nullptr) step->marker->retain();  // the step lets go of it
-  return execute(*step, executor);
+  return perform(*step, executor);
 }
 
 bool Stream::execute_work(Command& command, Executor* executor) {
@@ -249,6 +254,17 @@ bool Stream::hand_to_callback_thread(Command& command) {
   return false;
 }
 
+/// False: the graph at the front is over. Otherwise the caller goes on with it, or another thread.
+[[gnu::noinline]] bool Stream::finish_step(Command& command, uint64_t until, bool* out_owned) {
+  if (!command.program->advance(&command)) {
+    command.program.reset();
+    return false;
+  }
+  *out_owned = command.ticket <= until && !pool_->others_wait(this);
+  if (!*out_owned) make_ready();
+  return true;
+}
+
 /// Completes the front command, or a step of it. True: the caller still owns the stream, and there
 /// is more to do.
 bool Stream::finish(uint64_t until) {
@@ -256,10 +272,9 @@ bool Stream::finish(uint64_t until) {
   uint64_t ticket = command->ticket;
   if (context_->is_profiling()) [[unlikely]]
     record_end(*context_, this, *command);
-  if (command->kind == CommandKind::graph && command->program->advance(command)) {
-    if (ticket <= until && !pool_->others_wait(this)) return true;
-    make_ready();
-    return false;
+  if (command->kind == CommandKind::graph) [[unlikely]] {
+    bool is_owned = false;
+    if (finish_step(*command, until, &is_owned)) return is_owned;
   }
   bool close = command->kind == CommandKind::close;
   command->release();
