@@ -406,6 +406,22 @@ typedef long long swig_type_360;
 typedef long long swig_type_361;
 typedef long long swig_type_362;
 typedef long long swig_type_363;
+typedef long long swig_type_364;
+typedef long long swig_type_365;
+typedef long long swig_type_366;
+typedef long long swig_type_367;
+typedef long long swig_type_368;
+typedef long long swig_type_369;
+typedef long long swig_type_370;
+typedef long long swig_type_371;
+typedef long long swig_type_372;
+typedef long long swig_type_373;
+typedef long long swig_type_374;
+typedef long long swig_type_375;
+typedef long long swig_type_376;
+typedef long long swig_type_377;
+typedef long long swig_type_378;
+typedef long long swig_type_379;
 extern void _wrap_Swig_free_raw_306995db03304e6b(uintptr_t arg1);
 extern uintptr_t _wrap_Swig_malloc_raw_306995db03304e6b(swig_intgo arg1);
 extern void *_wrap_km_version_raw_306995db03304e6b(swig_voidp arg1, swig_voidp arg2, swig_voidp arg3);
@@ -586,6 +602,18 @@ extern void *_wrap_km_graph_exec_launch_raw_306995db03304e6b(swig_type_355 arg1,
 extern void *_wrap_km_graph_exec_update_node_raw_306995db03304e6b(swig_type_357 arg1, swig_type_358 arg2, swig_type_359 arg3);
 extern void *_wrap_km_graph_exec_update_raw_306995db03304e6b(swig_type_360 arg1, swig_type_361 arg2);
 extern void *_wrap_km_graph_exec_compare_raw_306995db03304e6b(swig_type_362 arg1, swig_type_363 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_profiler_start_raw_306995db03304e6b(swig_type_364 arg1);
+extern void *_wrap_km_profiler_stop_raw_306995db03304e6b(swig_type_365 arg1);
+extern void *_wrap_km_profiler_clear_raw_306995db03304e6b(swig_type_366 arg1);
+extern void *_wrap_km_profiler_range_push_raw_306995db03304e6b(swig_type_367 arg1, swig_voidp arg2);
+extern void *_wrap_km_profiler_range_pop_raw_306995db03304e6b(swig_type_368 arg1);
+extern void *_wrap_km_profiler_range_start_raw_306995db03304e6b(swig_type_369 arg1, swig_voidp arg2, swig_voidp arg3);
+extern void *_wrap_km_profiler_range_end_raw_306995db03304e6b(swig_type_370 arg1, swig_type_371 arg2);
+extern void *_wrap_km_profiler_set_work_raw_306995db03304e6b(swig_type_372 arg1, swig_type_373 arg2, swig_type_374 arg3);
+extern void *_wrap_km_profiler_row_count_raw_306995db03304e6b(swig_type_375 arg1, swig_voidp arg2);
+extern void *_wrap_km_profiler_row_get_raw_306995db03304e6b(swig_type_376 arg1, int arg2, swig_voidp arg3);
+extern void *_wrap_km_profiler_summary_raw_306995db03304e6b(swig_type_377 arg1, swig_voidp arg2, swig_type_378 arg3, swig_voidp arg4);
+extern void *_wrap_km_profiler_write_raw_306995db03304e6b(swig_type_379 arg1, swig_voidp arg2);
 #undef intgo
 */
 import "C"
@@ -2679,6 +2707,127 @@ func Km_graph_exec_compare(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 u
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_compare_raw_306995db03304e6b(C.swig_type_362(_swig_i_0), C.swig_type_363(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_profiler_start(arg1 uint64) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_start_raw_306995db03304e6b(C.swig_type_364(_swig_i_0)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_profiler_stop(arg1 uint64) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_stop_raw_306995db03304e6b(C.swig_type_365(_swig_i_0)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_profiler_clear(arg1 uint64) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_clear_raw_306995db03304e6b(C.swig_type_366(_swig_i_0)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_profiler_range_push(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_push_raw_306995db03304e6b(C.swig_type_367(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_profiler_range_pop(arg1 uint64) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_pop_raw_306995db03304e6b(C.swig_type_368(_swig_i_0)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_profiler_range_start(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_start_raw_306995db03304e6b(C.swig_type_369(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_profiler_range_end(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_end_raw_306995db03304e6b(C.swig_type_370(_swig_i_0), C.swig_type_371(_swig_i_1)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_profiler_set_work(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_set_work_raw_306995db03304e6b(C.swig_type_372(_swig_i_0), C.swig_type_373(_swig_i_1), C.swig_type_374(_swig_i_2)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_profiler_row_count(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_row_count_raw_306995db03304e6b(C.swig_type_375(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_profiler_row_get(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_row_get_raw_306995db03304e6b(C.swig_type_376(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_profiler_summary(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_summary_raw_306995db03304e6b(C.swig_type_377(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_378(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_profiler_write(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_write_raw_306995db03304e6b(C.swig_type_379(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
