@@ -213,6 +213,15 @@ static void *kmgo_outcome(km_status status) {
 
 #include <stdint.h>     // Use the C99 official header
 
+
+#define SWIGWORDSIZE64
+#ifndef LONG_MAX
+#include <limits.h>
+#endif
+#if (__WORDSIZE == 32) || (LONG_MAX == INT_MAX)
+# error "SWIG wrapped code invalid in 32 bit architecture, regenerate code using -DSWIGWORDSIZE32"
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -2784,7 +2793,7 @@ void *_wrap_km_graph_add_kernel_raw_306995db03304e6b(long long _swig_go_0, uint6
   arg9 = (uint64_t)_swig_go_8;
   arg10 = (uint64_t *)_swig_go_9;
 
-  result = (km_status)km_graph_add_kernel(arg1,(unsigned long long const *)arg2,arg3,arg4,(struct km_launch_config const *)arg5,(void const *)arg6,arg7,(struct km_launch_slice const *)arg8,arg9,arg10);
+  result = (km_status)km_graph_add_kernel(arg1,(unsigned long const *)arg2,arg3,arg4,(struct km_launch_config const *)arg5,(void const *)arg6,arg7,(struct km_launch_slice const *)arg8,arg9,arg10);
   _swig_go_result = kmgo_outcome(result);
   return _swig_go_result;
 }
@@ -2813,7 +2822,7 @@ void *_wrap_km_graph_add_copy_raw_306995db03304e6b(long long _swig_go_0, uint64_
   arg8 = (uint64_t)_swig_go_7;
   arg9 = (uint64_t *)_swig_go_8;
 
-  result = (km_status)km_graph_add_copy(arg1,(unsigned long long const *)arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9);
+  result = (km_status)km_graph_add_copy(arg1,(unsigned long const *)arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9);
   _swig_go_result = kmgo_outcome(result);
   return _swig_go_result;
 }
@@ -2840,7 +2849,7 @@ void *_wrap_km_graph_add_upload_raw_306995db03304e6b(long long _swig_go_0, uint6
   arg7 = (uint64_t)_swig_go_6;
   arg8 = (uint64_t *)_swig_go_7;
 
-  result = (km_status)km_graph_add_upload(arg1,(unsigned long long const *)arg2,arg3,arg4,arg5,(void const *)arg6,arg7,arg8);
+  result = (km_status)km_graph_add_upload(arg1,(unsigned long const *)arg2,arg3,arg4,arg5,(void const *)arg6,arg7,arg8);
   _swig_go_result = kmgo_outcome(result);
   return _swig_go_result;
 }
@@ -2867,7 +2876,7 @@ void *_wrap_km_graph_add_download_raw_306995db03304e6b(long long _swig_go_0, uin
   arg7 = (uint64_t)_swig_go_6;
   arg8 = (uint64_t *)_swig_go_7;
 
-  result = (km_status)km_graph_add_download(arg1,(unsigned long long const *)arg2,arg3,arg4,arg5,arg6,arg7,arg8);
+  result = (km_status)km_graph_add_download(arg1,(unsigned long const *)arg2,arg3,arg4,arg5,arg6,arg7,arg8);
   _swig_go_result = kmgo_outcome(result);
   return _swig_go_result;
 }
@@ -2896,7 +2905,7 @@ void *_wrap_km_graph_add_fill_raw_306995db03304e6b(long long _swig_go_0, uint64_
   arg8 = (uint64_t)_swig_go_7;
   arg9 = (uint64_t *)_swig_go_8;
 
-  result = (km_status)km_graph_add_fill(arg1,(unsigned long long const *)arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9);
+  result = (km_status)km_graph_add_fill(arg1,(unsigned long const *)arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9);
   _swig_go_result = kmgo_outcome(result);
   return _swig_go_result;
 }
@@ -2919,7 +2928,7 @@ void *_wrap_km_graph_add_host_raw_306995db03304e6b(long long _swig_go_0, uint64_
   arg5 = (void *)_swig_go_4;
   arg6 = (uint64_t *)_swig_go_5;
 
-  result = (km_status)km_graph_add_host(arg1,(unsigned long long const *)arg2,arg3,arg4,arg5,arg6);
+  result = (km_status)km_graph_add_host(arg1,(unsigned long const *)arg2,arg3,arg4,arg5,arg6);
   _swig_go_result = kmgo_outcome(result);
   return _swig_go_result;
 }
@@ -2938,7 +2947,7 @@ void *_wrap_km_graph_add_empty_raw_306995db03304e6b(long long _swig_go_0, uint64
   arg3 = (uint64_t)_swig_go_2;
   arg4 = (uint64_t *)_swig_go_3;
 
-  result = (km_status)km_graph_add_empty(arg1,(unsigned long long const *)arg2,arg3,arg4);
+  result = (km_status)km_graph_add_empty(arg1,(unsigned long const *)arg2,arg3,arg4);
   _swig_go_result = kmgo_outcome(result);
   return _swig_go_result;
 }
@@ -2959,7 +2968,7 @@ void *_wrap_km_graph_add_child_raw_306995db03304e6b(long long _swig_go_0, uint64
   arg4 = (km_graph)_swig_go_3;
   arg5 = (uint64_t *)_swig_go_4;
 
-  result = (km_status)km_graph_add_child(arg1,(unsigned long long const *)arg2,arg3,arg4,arg5);
+  result = (km_status)km_graph_add_child(arg1,(unsigned long const *)arg2,arg3,arg4,arg5);
   _swig_go_result = kmgo_outcome(result);
   return _swig_go_result;
 }
