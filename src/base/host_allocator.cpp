@@ -18,7 +18,7 @@ static_assert(kHeaderBytes == 16);
 
 constinit HostAllocatorCell g_own_cell = nullptr;
 constinit HostAllocatorCell* g_cell = &g_own_cell;
-__thread uint32_t t_needed __attribute__((tls_model("initial-exec"))) = 0;
+__thread uint32_t t_needed = 0;
 
 void* take(const HostAllocator* allocator, size_t size_bytes) {
   if (allocator == nullptr) return std::malloc(size_bytes);

@@ -24,6 +24,7 @@ REFUSED = """
 SPIN = """
 extern "C" __global__ void spin(int* lock) {
   while (atomicCAS(lock, 0, 1) != 0) {}
+  atomicExch(lock, 0);
 }
 extern "C" __global__ void __launch_bounds__(64) bounded(int* out) { out[threadIdx.x] = 1; }
 """

@@ -39,7 +39,7 @@ const (
 	// only a new process helps
 	ErrProcessLost Status = raw.ERROR_PROCESS_LOST
 	// the process was forked after the library was used
-	ErrForked             Status = raw.ERROR_FORKED
+	ErrForked Status = raw.ERROR_FORKED
 	// a call that cannot be captured; the capture is invalid
 	ErrCaptureUnsupported Status = raw.ERROR_CAPTURE_UNSUPPORTED
 	// by an earlier call: end the capture and begin again

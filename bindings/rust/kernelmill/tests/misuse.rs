@@ -111,7 +111,7 @@ fn objects_of_different_contexts() -> Result<()> {
     let mut foreign = two.alloc_zeros::<f32>(4)?;
     let mismatch = Status::ERROR_CONTEXT_MISMATCH;
     expect_error(stream.memcpy_htod(&[0.0; 4], &mut foreign), mismatch, "context");
-    expect_error(stream.wait(&two.new_event()?), mismatch, "context");
+    stream.wait(&two.new_event()?)?; // events order streams of all contexts
     let scale = function(&one, "scale");
     let mut launch = stream.launch_builder(&scale);
     launch.arg(&foreign).arg(&1f32).arg(&4i32);
