@@ -47,7 +47,8 @@ def gofmt(text: str) -> str:
 def swig() -> dict:
     """File name -> text."""
     with tempfile.TemporaryDirectory() as out:
-        command = ["swig4.0", "-go", "-cgo", "-intgosize", "64", "-DSWIGWORDSIZE64", "-Werror", "-outdir", out]
+        command = ["swig4.0", "-go", "-cgo", "-intgosize", "64", "-DSWIGWORDSIZE64", "-Werror"]
+        command += ["-outdir", out]
         command += ["-I" + str(c_header.HEADER.parent), "-o", f"{out}/raw_wrap.c", "raw.i"]
         subprocess.run(command, cwd=RAW, check=True)
         texts = {name: (Path(out) / name).read_text() for name in ("raw.go", "raw_wrap.c")}

@@ -154,8 +154,8 @@ bool Pool::spin_for_work(Item* out_item) {
   return found;
 }
 
-/// Wakes a worker for a stream that nobody has taken, since what runs may be waiting for it, or for a
-/// job if there is a processor for it.
+/// Wakes a worker for a stream that nobody has taken, since what runs may be waiting for it, or for
+/// a job if there is a processor for it.
 void Pool::wake_for_more() {
   if (sleepers_.load() == 0) return;
   const bool room = awake_.load() < options_.threads && job_with_room() != 0;
