@@ -7,12 +7,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
 #include <memory>
 
 #include "base/env.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/log.h"
 
@@ -25,47 +27,9 @@ constexpr char kTemporary[] = "new-";
 
 /// In front of each file: then the key and the content follow.
 struct Header {
-  char magic[8] = {'K', 'M', 'C', 'A', 'C', 'H', 'E', '1'};
+  char magic[8] = {'K', 'M', 'C', 'A', 'C', 'H', 'E', '2'};
   uint64_t key_bytes = 0, content_bytes = 0;
-  Hash128 hash;  // of what follows
-};
-
-class File {
- public:
-  explicit File(int descriptor) : descriptor_(descriptor) {}
-  ~File() {
-    if (descriptor_ >= 0) close(descriptor_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  explicit operator bool() const { return descriptor_ >= 0; }
-  int get() const { return descriptor_; }
-
-  bool read_all(void* to, uint64_t size_bytes) const {
-    auto* at = static_cast<char*>(to);
-    while (size_bytes != 0) {
-      const ssize_t count = read(descriptor_, at, size_bytes);
-      if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) return false;
-      at += count;
-      size_bytes -= static_cast<uint64_t>(count);
-    }
-    return true;
-  }
-  bool write_all(const void* from, uint64_t size_bytes) const {
-    const auto* at = static_cast<const char*>(from);
-    while (size_bytes != 0) {
-      const ssize_t count = ::write(descriptor_, at, size_bytes);
-      if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) return false;
-      at += count;
-      size_bytes -= static_cast<uint64_t>(count);
-    }
-    return true;
-  }
-
- private:
-  int descriptor_;
+  Hash128 hash;  // of the content
 };
 
 /// Nobody else can have put anything there.
@@ -161,19 +125,19 @@ std::optional<std::vector<uint8_t>> DiskCache::find(std::string_view key) const 
               header.content_bytes <= static_cast<uint64_t>(about.st_size) &&
               sizeof header + header.key_bytes + header.content_bytes ==
                   static_cast<uint64_t>(about.st_size);
+  std::string stored_key;
   std::vector<uint8_t> content;
   if (fits) {
-    content.resize(header.key_bytes + header.content_bytes);
-    fits = file.read_all(content.data(), content.size()) &&
-           hash128(content.data(), content.size()) == header.hash &&
-           std::equal(key.begin(), key.end(), content.begin(),
-                      [](char a, uint8_t b) { return static_cast<uint8_t>(a) == b; });
+    stored_key.resize(header.key_bytes);
+    content.resize(header.content_bytes);
+    fits = file.read_all(stored_key.data(), stored_key.size()) && stored_key == key &&
+           file.read_all(content.data(), content.size()) &&
+           hash128(content.data(), content.size()) == header.hash;
   }
   if (!fits) {
     log(LogLevel::kInfo, "cache", "%s is damaged, and made again", name.c_str());
     return std::nullopt;
   }
-  content.erase(content.begin(), content.begin() + static_cast<ptrdiff_t>(key.size()));
   futimens(file.get(), nullptr);  // the ones used longest ago go first
   return content;
 }
@@ -183,16 +147,15 @@ bool DiskCache::write(const std::string& name, std::string_view key,
   static std::atomic<uint64_t> number{0};
   const std::string temporary =
       kTemporary + std::to_string(getpid()) + "-" + std::to_string(number.fetch_add(1));
-  std::vector<uint8_t> body(key.begin(), key.end());
-  body.insert(body.end(), content.begin(), content.end());
   Header header;
   header.key_bytes = key.size();
   header.content_bytes = content.size();
-  header.hash = hash128(body.data(), body.size());
+  header.hash = hash128(content.data(), content.size());
   const File file(openat(folder_, temporary.c_str(),
                          O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file) return false;
-  if (file.write_all(&header, sizeof header) && file.write_all(body.data(), body.size()) &&
+  if (file.write_all(&header, sizeof header) && file.write_all(key.data(), key.size()) &&
+      file.write_all(content.data(), content.size()) &&
       renameat(folder_, temporary.c_str(), folder_, name.c_str()) == 0) {
     return true;
   }

@@ -3,7 +3,6 @@
 // ignored and replaced; many processes may use it at once.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <optional>

@@ -2,37 +2,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cinttypes>
 
+#include "base/file.h"
+
 namespace km {
 namespace {
-
-class Descriptor {
- public:
-  explicit Descriptor(const char* path) : number_(::open(path, O_RDONLY | O_CLOEXEC)) {}
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int number() const { return number_; }
-
- private:
-  const int number_;
-};
-
-Error system_error(const char* what, const char* path) {
-  const int code = errno;
-  Error error = make_error(code == ENOENT ? KM_ERROR_NOT_FOUND : KM_ERROR_IO,
-                           "cannot %s '%.1000s': %s", what, path, strerror(code));
-  error.native_code = code;
-  return error;
-}
 
 Status check_part(const char* path, uint64_t offset_bytes, uint64_t size_bytes,
                   uint64_t file_bytes) {
@@ -47,10 +26,10 @@ Status check_part(const char* path, uint64_t offset_bytes, uint64_t size_bytes,
 
 Result<std::shared_ptr<const MappedFile>> MappedFile::open(const char* path, uint64_t offset_bytes,
                                                            uint64_t size_bytes, bool writable) {
-  const Descriptor file(path);
+  const File file(::open(path, O_RDONLY | O_CLOEXEC));
   struct stat about = {};
-  if (file.number() < 0) return system_error("open", path);
-  if (fstat(file.number(), &about) != 0) return system_error("look at", path);
+  if (!file) return file_error("open", path, errno);
+  if (fstat(file.get(), &about) != 0) return file_error("look at", path, errno);
   if (!S_ISREG(about.st_mode)) {
     return make_error(KM_ERROR_IO, "'%.1000s' is no regular file and cannot be mapped", path);
   }
@@ -66,7 +45,7 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const char* path, uin
                       path, file_bytes);
   }
   std::shared_ptr<MappedFile> mapped(new MappedFile(path, writable));
-  KM_TRY(mapped->map(file.number(), offset_bytes, size_bytes));
+  KM_TRY(mapped->map(file.get(), offset_bytes, size_bytes));
   return std::shared_ptr<const MappedFile>(std::move(mapped));
 }
 
@@ -77,7 +56,7 @@ Status MappedFile::map(int file, uint64_t offset_bytes, uint64_t size_bytes) {
   const int protection = writable_ ? PROT_READ | PROT_WRITE : PROT_READ;
   void* made = mmap(nullptr, total, protection, MAP_PRIVATE | MAP_NORESERVE, file,
                     static_cast<off_t>(offset_bytes - skipped_bytes_));
-  if (made == MAP_FAILED) return system_error("map", path_.c_str());
+  if (made == MAP_FAILED) return file_error("map", path_, errno);
   mapping_ = made;
   mapping_bytes_ = total;
   return {};

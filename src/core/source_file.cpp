@@ -1,48 +1,28 @@
 #include "core/source_file.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
+
+#include "base/file.h"
 
 namespace km {
 namespace {
 
 constexpr size_t kMaxFileBytes = size_t{256} << 20;
 
-struct OpenFile {
-  int descriptor;
-  ~OpenFile() {
-    if (descriptor >= 0) close(descriptor);
-  }
-};
-
-Error io_error(const char* what, const std::string& path, int code) {
-  Error error = make_error(code == ENOENT ? KM_ERROR_NOT_FOUND : KM_ERROR_IO, "cannot %s '%s': %s",
-                           what, path.c_str(), std::strerror(code));
-  error.native_code = code;
-  return error;
-}
-
-Error write_error(const std::string& path, int code) {
-  Error error = make_error(KM_ERROR_IO, "cannot write '%s': %s", path.c_str(), std::strerror(code));
-  error.native_code = code;
-  return error;
-}
-
 Result<std::string> read_file(const std::string& path) {
-  const OpenFile file{open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  if (file.descriptor < 0) return io_error("open", path, errno);
+  const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return file_error("open", path, errno);
   std::string text;
   char part[65536];
   for (;;) {
-    const ssize_t count = read(file.descriptor, part, sizeof part);
+    const ssize_t count = read(file.get(), part, sizeof part);
     if (count == 0) return text;
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return io_error("read", path, errno);
+    if (count < 0) return file_error("read", path, errno);
     text.append(part, static_cast<size_t>(count));
     if (text.size() > kMaxFileBytes) {
       return make_error(KM_ERROR_IO, "'%s' is larger than 256 MiB", path.c_str());
@@ -62,24 +42,16 @@ bool is_binary(std::string_view text) {
 
 Status write_whole_file(const std::string& path, std::string_view content) {
   const std::string temporary = path + ".new-" + std::to_string(getpid());
+  int code = 0;
   {
-    const OpenFile file{open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
-    if (file.descriptor < 0) return write_error(path, errno);
-    for (std::string_view left = content; !left.empty();) {
-      const ssize_t count = write(file.descriptor, left.data(), left.size());
-      if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) {
-        const int code = errno;
-        unlink(temporary.c_str());
-        return write_error(path, code);
-      }
-      left.remove_prefix(static_cast<size_t>(count));
-    }
+    const File file(open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+    if (!file) return file_error("write", path, errno, KM_ERROR_IO);
+    if (!file.write_all(content.data(), content.size())) code = errno;
   }
-  if (rename(temporary.c_str(), path.c_str()) == 0) return {};
-  const int code = errno;
+  if (code == 0 && rename(temporary.c_str(), path.c_str()) != 0) code = errno;
+  if (code == 0) return {};
   unlink(temporary.c_str());
-  return write_error(path, code);
+  return file_error("write", path, code, KM_ERROR_IO);
 }
 
 bool looks_like_ptx(std::string_view text) {
