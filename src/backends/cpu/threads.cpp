@@ -1,5 +1,6 @@
 #include "backends/cpu/threads.h"
 
+#include <link.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -32,6 +33,23 @@ void* run(void* argument) {
   return nullptr;
 }
 
+int add_thread_local(dl_phdr_info* object, size_t, void* sum) {
+  for (unsigned i = 0; i < object->dlpi_phnum; ++i) {
+    const auto& header = object->dlpi_phdr[i];
+    if (header.p_type != PT_TLS) continue;
+    *static_cast<uint64_t*>(sum) += header.p_memsz + header.p_align;
+  }
+  return 0;
+}
+
+/// glibc takes the thread-local memory of the program and its libraries, and its own, out of a new
+/// thread's stack.
+uint64_t thread_local_bytes() {
+  uint64_t sum = 16 << 10;
+  dl_iterate_phdr(add_thread_local, &sum);
+  return sum;
+}
+
 /// All signals but those that an instruction of the thread itself can raise.
 sigset_t asynchronous_signals() {
   sigset_t set;
@@ -48,7 +66,7 @@ bool start_thread(const char* name, uint64_t stack_bytes, int cpu, std::function
   auto start = std::make_unique<Start>(Start{name, cpu, std::move(body)});
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, stack_bytes);
+  pthread_attr_setstacksize(&attributes, stack_bytes + thread_local_bytes());
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   // The new thread inherits the mask: nothing can arrive before it has set its own.
   sigset_t blocked = asynchronous_signals(), before, unblocked;

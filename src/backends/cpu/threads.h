@@ -7,7 +7,7 @@
 namespace km::cpu {
 
 /// Starts a detached thread. `cpu` pins it (-1: not); `name` has at most 15 characters; the stack
-/// has `stack_bytes`. False when the system has no more threads.
+/// has `stack_bytes` for the body. False when the system has no more threads.
 bool start_thread(const char* name, uint64_t stack_bytes, int cpu, std::function<void()> body);
 
 }  // namespace km::cpu
