@@ -95,10 +95,6 @@ km_status put_fill(const char* name, km_graph graph, const Target& target, km_sl
   return guard(name, [&](Call& call) -> Status {
     KM_GET(into, call, graph);
     KM_GET(to, call, slice);
-    if (value_size_bytes != 1 && value_size_bytes != 2 && value_size_bytes != 4) {
-      return make_error(KM_ERROR_INVALID_ARGUMENT, "value_size_bytes is %u, not 1, 2 or 4",
-                        value_size_bytes);
-    }
     KM_ASSIGN(const uint64_t size, fill_size(count, value_size_bytes));
     KM_ASSIGN(const DevicePlace place,
               place_in_slice(into->context(), *to, offset_bytes, size, "slice"));

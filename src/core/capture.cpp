@@ -245,20 +245,23 @@ km_capture_status capture_status(const Stream& stream) {
   return CaptureCalls::status(stream.capture_slot());
 }
 
+static Error ended_meanwhile() {
+  return capture_error(kIllegalState, KM_ERROR_NOT_PERMITTED, "%s",
+                       "the capture of the stream was ended by another thread meanwhile");
+}
+
 Status capture_work(Stream& stream, const SharedWork& work) {
   const CaptureCalls calls(stream.context());
   CaptureSlot& slot = stream.capture_slot();
   if (CaptureCalls::is_capturing(slot)) return CaptureCalls::add(slot, work);
-  return capture_error(kIllegalState, KM_ERROR_NOT_PERMITTED, "%s",
-                       "the capture of the stream was ended by another thread meanwhile");
+  return ended_meanwhile();
 }
 
 Status capture_record(Event& event, Stream& stream) {
   const CaptureCalls calls(stream.context());
   CaptureSlot& slot = stream.capture_slot();
   if (CaptureCalls::is_capturing(slot)) return CaptureCalls::record(slot, event.captured());
-  return capture_error(kIllegalState, KM_ERROR_NOT_PERMITTED, "%s",
-                       "the capture of the stream was ended by another thread meanwhile");
+  return ended_meanwhile();
 }
 
 Status capture_wait(Stream& stream, Event& event) {

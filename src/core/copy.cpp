@@ -159,6 +159,10 @@ Status fill(Stream& stream, const DevicePlace& destination, uint32_t value,
 }
 
 Result<uint64_t> fill_size(uint64_t count, uint32_t value_size_bytes) {
+  if (value_size_bytes != 1 && value_size_bytes != 2 && value_size_bytes != 4) {
+    return make_error(KM_ERROR_INVALID_ARGUMENT, "value_size_bytes is %u; expected 1, 2 or 4",
+                      value_size_bytes);
+  }
   uint64_t size = 0;
   if (!__builtin_mul_overflow(count, uint64_t{value_size_bytes}, &size)) return size;
   return make_error(KM_ERROR_OUT_OF_BOUNDS,

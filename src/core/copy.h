@@ -34,7 +34,7 @@ Status explain_file(Status status, const Memory& device, const void* host);
 /// Between contexts of one backend, which may be of different devices.
 Status copy_peer(Stream& stream, const DevicePlace& destination, const DevicePlace& source,
                  uint64_t size_bytes);
-/// count * value_size_bytes, or an error where that is no size.
+/// count * value_size_bytes, or an error where that is no size or no value has that size.
 Result<uint64_t> fill_size(uint64_t count, uint32_t value_size_bytes);
 
 }  // namespace km

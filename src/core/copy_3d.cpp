@@ -205,10 +205,6 @@ Status copy_3d(Stream& stream, const DevicePlace& destination, const DevicePlace
 
 Result<Fill2d> Fill2d::make(uint64_t pitch_bytes, uint32_t value, uint32_t value_size_bytes,
                             uint64_t width_count, uint64_t height) {
-  if (value_size_bytes != 1 && value_size_bytes != 2 && value_size_bytes != 4) {
-    return make_error(KM_ERROR_INVALID_ARGUMENT, "value_size_bytes is %u; expected 1, 2 or 4",
-                      value_size_bytes);
-  }
   KM_ASSIGN(const uint64_t width, fill_size(width_count, value_size_bytes));
   Fill2d fill{
       pitch_bytes != 0 ? pitch_bytes : width, value, value_size_bytes, width_count, height, 0};

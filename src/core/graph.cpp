@@ -13,11 +13,6 @@ auto by_id(const std::vector<GraphNode>& nodes, uint64_t id) {
                           [](const GraphNode& node, uint64_t value) { return node.id < value; });
 }
 
-/// The position of a node that is there.
-size_t position_of(const std::vector<GraphNode>& nodes, uint64_t id) {
-  return static_cast<size_t>(by_id(nodes, id) - nodes.begin());
-}
-
 /// What a node depends on as sorted positions, which are comparable between graphs.
 std::vector<size_t> positions(const std::vector<GraphNode>& nodes, const GraphNode& node) {
   std::vector<size_t> found;
@@ -28,6 +23,10 @@ std::vector<size_t> positions(const std::vector<GraphNode>& nodes, const GraphNo
 }
 
 }  // namespace
+
+size_t position_of(const std::vector<GraphNode>& nodes, uint64_t id) {
+  return static_cast<size_t>(by_id(nodes, id) - nodes.begin());
+}
 
 const char* graph_node_kind_name(km_graph_node_kind kind) {
   constexpr const char* kNames[] = {"invalid", "kernel", "copy",  "upload", "download",

@@ -72,6 +72,8 @@ struct GraphWork {
 /// "kernel", "copy" ...
 const char* graph_node_kind_name(km_graph_node_kind kind);
 
+/// The position of a node that is there.
+size_t position_of(const std::vector<GraphNode>& nodes, uint64_t id);
 /// Positions in `nodes` such that each comes after those that it depends on.
 std::vector<size_t> topological_order(const std::vector<GraphNode>& nodes);
 

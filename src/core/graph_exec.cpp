@@ -92,10 +92,7 @@ void GraphExec::flatten(const Graph& graph, std::vector<uint32_t> entry, std::ve
     std::vector<uint32_t> dependencies =
         node.dependencies.empty() ? entry : std::vector<uint32_t>();
     for (uint64_t id : node.dependencies) {
-      const auto before =
-          std::lower_bound(nodes.begin(), nodes.end(), id,
-                           [](const GraphNode& one, uint64_t value) { return one.id < value; });
-      const auto index = static_cast<size_t>(before - nodes.begin());
+      const size_t index = position_of(nodes, id);
       dependencies.push_back(index_of[index]);
       has_dependents[index] = true;
     }

@@ -31,6 +31,7 @@ class GuardedRange {
   uint64_t begin() const { return begin_; }
   uint64_t end() const { return begin_ + size_; }
   uint64_t size_bytes() const { return size_; }
+  uint64_t allowed_bytes() const { return allowed_; }
   uint64_t guard_begin() const { return map_; }  // the guard below
   uint8_t* data() const { return reinterpret_cast<uint8_t*>(begin_); }
 

@@ -89,29 +89,11 @@ Status Executor::select_window(uint64_t shared_bytes) {
     state_.shared = empty_window();
     return {};
   }
-  uint64_t wanted = round_up(shared_bytes, kPageBytes);
-  if (windows_[window_].allowed_bytes != wanted) window_ = 1 - window_;
-  Window& window = windows_[window_];
-  if (!window.range) window.range = reserve_window();
-  if (window.allowed_bytes != wanted) {
-    if (!window.range || !window.range.allow(wanted)) {
-      window.allowed_bytes = 0;
-      return no_memory("shared memory", shared_bytes);
-    }
-    window.allowed_bytes = wanted;
-  }
-  state_.shared = window.range.data();
-  return {};
-}
-
-Status Executor::prepare_scratch(uint64_t needed) {
-  if (needed > scratch_.size_bytes()) {
-    scratch_ = GuardedRange();
-    scratch_ = GuardedRange::make(round_up(needed, uint64_t{64} << 10));
-    if (!scratch_) return no_memory("local memory", needed);
-    if (needed >= kHugePageBytes) scratch_.use_huge_pages();
-  }
-  state_.scratch = scratch_.data();
+  const uint64_t wanted = round_up(shared_bytes, kPageBytes);
+  if (windows_[window_].allowed_bytes() != wanted) window_ = 1 - window_;
+  GuardedRange& window = windows_[window_];
+  if (!open_window(window, shared_bytes)) return no_memory("shared memory", shared_bytes);
+  state_.shared = window.data();
   return {};
 }
 
@@ -123,7 +105,7 @@ std::unique_ptr<ResidentBlock> Executor::make_block(const CodeUnit& unit) {
 /// Every block has its own memory; one of them has it for certain.
 Status Executor::prepare_resident(const LaunchRun& launch) {
   const CodeUnit& unit = *launch.unit;
-  auto& blocks = unit.split_entry != nullptr ? split_blocks_ : warp_blocks_;
+  auto& blocks = blocks_of(unit);
   if (blocks.empty()) blocks.push_back(make_block(unit));
   if (blocks[0]->prepare(unit, launch.shared_bytes, state_.warp_count)) return {};
   const uint64_t stacks = unit.stack_bytes * unit.stacks_of_block(state_.warp_count);
@@ -147,7 +129,10 @@ Status Executor::prepare(const LaunchRun& launch) {
   state_.warp_count = unit.grid_entry != nullptr ? 1 : warps_of(launch.record);
   if (unit.runs_through()) {
     KM_TRY(select_window(launch.shared_bytes));
-    KM_TRY(prepare_scratch(unit.scratch_bytes));
+    if (!grow_scratch(scratch_, unit.scratch_bytes)) {
+      return no_memory("local memory", unit.scratch_bytes);
+    }
+    state_.scratch = scratch_.data();
   } else {
     KM_TRY(prepare_resident(launch));
   }
@@ -177,7 +162,7 @@ bool Executor::start_block() {
   }
   const CodeUnit& unit = *launch_->unit;
   if (idle_blocks_.empty()) {
-    auto& blocks = unit.split_entry != nullptr ? split_blocks_ : warp_blocks_;
+    auto& blocks = blocks_of(unit);
     blocks.push_back(make_block(unit));
     idle_blocks_.push_back(blocks.back().get());
   }
@@ -192,10 +177,9 @@ bool Executor::start_block() {
 }
 
 void Executor::begin_resident() {
-  auto& blocks = launch_->unit->split_entry != nullptr ? split_blocks_ : warp_blocks_;
   resident_blocks_.clear();
   idle_blocks_.clear();
-  for (auto& block : blocks) idle_blocks_.push_back(block.get());
+  for (auto& block : blocks_of(*launch_->unit)) idle_blocks_.push_back(block.get());
   std::reverse(idle_blocks_.begin(), idle_blocks_.end());
   first_untaken_ = end_untaken_ = 0;
 }

@@ -80,18 +80,16 @@ class Executor {
   const LaunchRun& launch() const { return *launch_; }
 
  private:
-  struct Window {
-    GuardedRange range;
-    uint64_t allowed_bytes = 0;
-  };
-
   friend std::default_delete<Executor>;
   Executor() = default;
   ~Executor() = default;
   bool make();
   Status prepare(const LaunchRun& launch);
   Status select_window(uint64_t shared_bytes);
-  Status prepare_scratch(uint64_t needed);
+  /// Those that have been made for the kernel's mode.
+  std::vector<std::unique_ptr<ResidentBlock>>& blocks_of(const CodeUnit& unit) {
+    return unit.split_entry != nullptr ? split_blocks_ : warp_blocks_;
+  }
   std::unique_ptr<ResidentBlock> make_block(const CodeUnit& unit);
   Status prepare_resident(const LaunchRun& launch);
   Ending enter(LaunchRun& launch);
@@ -108,7 +106,7 @@ class Executor {
   CodeGuard guard_;
   GuardedRange stack_;
   GuardedRange scratch_;
-  std::array<Window, 2> windows_;
+  std::array<GuardedRange, 2> windows_;  // two, for kernels that alternate
   uint32_t window_ = 0;
   simt::BlockState state_{};
   simt::BlockState* running_ = &state_;  // of the block that runs now

@@ -31,21 +31,23 @@ GuardedRange reserve_window() {
   return {};
 }
 
+bool open_window(GuardedRange& window, uint64_t shared_bytes) {
+  if (!window) window = reserve_window();
+  return window && window.allow(shared_bytes);
+}
+
+bool grow_scratch(GuardedRange& scratch, uint64_t needed_bytes) {
+  if (needed_bytes <= scratch.size_bytes()) return true;
+  scratch = GuardedRange();
+  scratch = GuardedRange::make(round_up(needed_bytes, uint64_t{64} << 10));
+  if (scratch && needed_bytes >= kHugePageBytes) scratch.use_huge_pages();
+  return static_cast<bool>(scratch);
+}
+
 bool ResidentBlock::prepare(const CodeUnit& unit, uint64_t shared_bytes, uint32_t warp_count) {
   has_shared_ = shared_bytes != 0;
-  if (has_shared_) {
-    const uint64_t wanted = round_up(shared_bytes, kPageBytes);
-    if (!window_) window_ = reserve_window();
-    if (!window_ || (allowed_bytes_ != wanted && !window_.allow(wanted))) return false;
-    allowed_bytes_ = wanted;
-  }
-  const uint64_t needed = unit.scratch_bytes * warp_count;
-  if (needed > scratch_.size_bytes()) {
-    scratch_ = GuardedRange();
-    scratch_ = GuardedRange::make(round_up(needed, uint64_t{64} << 10));
-    if (!scratch_) return false;
-    if (needed >= kHugePageBytes) scratch_.use_huge_pages();
-  }
+  if (has_shared_ && !open_window(window_, shared_bytes)) return false;
+  if (!grow_scratch(scratch_, unit.scratch_bytes * warp_count)) return false;
   scratch_bytes_ = unit.scratch_bytes;
   return true;
 }

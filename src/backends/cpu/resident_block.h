@@ -43,11 +43,14 @@ class ResidentBlock {
 
  private:
   GuardedRange window_, scratch_;
-  uint64_t allowed_bytes_ = 0;
   bool has_shared_ = false;  // else the window is left from another kernel
 };
 
 /// For shared memory: offsets are signed 32-bit numbers from its beginning.
 GuardedRange reserve_window();
+/// Reserves the window at its first use, and opens exactly `shared_bytes` of it.
+bool open_window(GuardedRange& window, uint64_t shared_bytes);
+/// What was in it is lost when it grows.
+bool grow_scratch(GuardedRange& scratch, uint64_t needed_bytes);
 
 }  // namespace km::cpu

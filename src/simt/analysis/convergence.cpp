@@ -15,23 +15,42 @@ using ptx::Operand;
 
 using Marks = std::vector<uint8_t>;
 
-/// Blocks from which some block of `targets` can be reached (targets included).
-Marks reaching(const Kernel& kernel, const Marks& targets) {
-  Marks result = targets;
+/// The blocks of `from` and all that are reached from them: `next_of(block)` are a block's
+/// neighbours, of which those count that `goes(block, neighbour)` lets through.
+template <typename Next, typename Goes>
+Marks reached(const Marks& from, Next next_of, Goes goes) {
+  Marks result = from;
   std::vector<BlockId> stack;
-  for (BlockId b = 0; b < targets.size(); ++b) {
-    if (targets[b]) stack.push_back(b);
+  for (BlockId b = 0; b < from.size(); ++b) {
+    if (from[b]) stack.push_back(b);
   }
   while (!stack.empty()) {
-    BlockId block = stack.back();
+    const BlockId block = stack.back();
     stack.pop_back();
-    for (BlockId pred : kernel.blocks[block].preds) {
-      if (result[pred]) continue;
-      result[pred] = 1;
-      stack.push_back(pred);
+    for (BlockId next : next_of(block)) {
+      if (result[next] || !goes(block, next)) continue;
+      result[next] = 1;
+      stack.push_back(next);
     }
   }
   return result;
+}
+
+auto preds_in(const Kernel& kernel) {
+  return [&kernel](BlockId block) -> const std::vector<BlockId>& {
+    return kernel.blocks[block].preds;
+  };
+}
+
+auto succs_in(const Kernel& kernel) {
+  return [&kernel](BlockId block) -> const std::vector<BlockId>& {
+    return kernel.blocks[block].succs;
+  };
+}
+
+/// Blocks from which some block of `targets` can be reached (targets included).
+Marks reaching(const Kernel& kernel, const Marks& targets) {
+  return reached(targets, preds_in(kernel), [](BlockId, BlockId) { return true; });
 }
 
 /// Marks what lies between a branch and the place where its sides have met again; `block_of` names
@@ -332,33 +351,14 @@ class Classifier {
   /// What warps may run between the same two barriers as `target`.
   Marks between_barriers(BlockId target) const {
     auto passes = [&](BlockId block) { return kernel_.blocks[block].end != End::barrier; };
-    Marks back = only(target);  // from where target is reached
-    std::vector<BlockId> stack{target}, starts;
-    while (!stack.empty()) {
-      const BlockId block = stack.back();
-      stack.pop_back();
-      if (kernel_.blocks[block].preds.empty()) starts.push_back(block);
-      for (BlockId pred : kernel_.blocks[block].preds) {
-        if (!passes(pred)) starts.push_back(block);
-        if (!passes(pred) || back[pred]) continue;
-        back[pred] = 1;
-        stack.push_back(pred);
-      }
+    Marks starts = reached(only(target), preds_in(kernel_),
+                           [&](BlockId, BlockId pred) { return passes(pred); });
+    for (BlockId b = 0; b < starts.size(); ++b) {
+      const auto& preds = kernel_.blocks[b].preds;
+      if (!preds.empty() && std::all_of(preds.begin(), preds.end(), passes)) starts[b] = 0;
     }
-    Marks result(kernel_.blocks.size());
-    for (BlockId start : starts) result[start] = 1;
-    stack = std::move(starts);
-    while (!stack.empty()) {
-      const BlockId block = stack.back();
-      stack.pop_back();
-      if (!passes(block)) continue;
-      for (BlockId succ : kernel_.blocks[block].succs) {
-        if (result[succ]) continue;
-        result[succ] = 1;
-        stack.push_back(succ);
-      }
-    }
-    return result;
+    return reached(starts, succs_in(kernel_),
+                   [&](BlockId block, BlockId) { return passes(block); });
   }
 
   /// Lanes that part at the end of `branch` have not all met again, or some never will, where
@@ -373,19 +373,9 @@ class Classifier {
 
   /// Blocks from which `target` is reached without going round any loop again.
   Marks reaching_forward(BlockId target) const {
-    Marks result(kernel_.blocks.size());
-    std::vector<BlockId> stack{target};
-    result[target] = 1;
-    while (!stack.empty()) {
-      const BlockId block = stack.back();
-      stack.pop_back();
-      for (BlockId pred : kernel_.blocks[block].preds) {
-        if (result[pred] || shapes_.dominators.dominates(block, pred)) continue;
-        result[pred] = 1;
-        stack.push_back(pred);
-      }
-    }
-    return result;
+    return reached(only(target), preds_in(kernel_), [&](BlockId block, BlockId pred) {
+      return !shapes_.dominators.dominates(block, pred);
+    });
   }
 
   /// Whether lanes that take another way than into the loop, or leave it before others, come to
@@ -424,12 +414,12 @@ class Classifier {
   }
 
   static bool changes_memory(const Instruction& instruction) {
+    if (is_warp_operation(instruction)) {
+      return instruction.opcode == Opcode::stmatrix || instruction.opcode == Opcode::wmma;
+    }
     switch (instruction.opcode) {
       case Opcode::ld:
       case Opcode::ldu:
-      case Opcode::ldmatrix:
-      case Opcode::movmatrix:
-      case Opcode::mma:
       case Opcode::div:
       case Opcode::rem:
       case Opcode::membar:
@@ -441,16 +431,7 @@ class Classifier {
       case Opcode::bra:
       case Opcode::ret:
       case Opcode::exit:
-      case Opcode::shfl:
-      case Opcode::vote:
-      case Opcode::match:
-      case Opcode::activemask:
-      case Opcode::redux:
-      case Opcode::elect:
         return false;
-      case Opcode::bar:
-      case Opcode::barrier:
-        return !instruction.has(Modifier::warp);
       default:
         return has_effects(instruction);
     }

@@ -29,10 +29,8 @@ void Emitter::emit_steps(uint32_t region, llvm::BasicBlock* packet_end) {
   for (uint32_t step : plan.clear_at_start) clear(step);
   const bool starts_masked = entry_masked_[region] && region != 0;
   if (starts_masked || leads_to_masked(region)) {
-    Value* index = b_.CreateZExt(b_.CreateLoad(b_.getInt32Ty(), packet_), b_.getInt64Ty());
-    Value* at =
-        b_.CreateAdd(b_.CreateAdd(scratch_, i64(*live_offset_bytes_)), b_.CreateMul(index, i64(4)));
-    Value* slot = b_.CreateIntToPtr(at, b_.getPtrTy());
+    Value* packet = b_.CreateLoad(b_.getInt32Ty(), packet_);
+    Value* slot = packet_slot(packet, *live_offset_bytes_, sizeof(uint32_t));
     if (starts_masked) {
       Value* live = b_.CreateLoad(b_.getInt32Ty(), slot);
       auto* start = new_block("live");
@@ -239,10 +237,8 @@ void Emitter::emit_barrier_end(uint32_t index) {
   }
   save_context(region_, next);
   if (entry_masked_[next]) {
-    Value* at = b_.CreateAdd(scratch_, i64(*live_offset_bytes_));
-    Value* packet = b_.CreateZExt(b_.CreateLoad(b_.getInt32Ty(), packet_), b_.getInt64Ty());
-    at = b_.CreateAdd(at, b_.CreateMul(packet, i64(4)));
-    b_.CreateStore(mask_bits(), b_.CreateIntToPtr(at, b_.getPtrTy()));
+    Value* packet = b_.CreateLoad(b_.getInt32Ty(), packet_);
+    b_.CreateStore(mask_bits(), packet_slot(packet, *live_offset_bytes_, sizeof(uint32_t)));
   }
   b_.CreateStore(i32(next), next_region_);
   b_.CreateBr(target_of(step.next.empty() ? kEndOfRegion : step.next[0]));

@@ -252,19 +252,18 @@ void Emitter::begin_packet(uint32_t region, Value* index) {
     Value* slot = b_.CreateConstGEP1_64(b_.getInt8Ty(), state_, offsetof(BlockState, first_thread));
     b_.CreateStore(first, slot);
   }
-  Value* wide = b_.CreateZExt(index, b_.getInt64Ty());
   const bool keeps = plan_.mode == Mode::run_to_completion;
-  Value* own =
-      keeps ? b_.CreateMul(wide, i64(plan_.layout->local_stride_bytes() * lanes_)) : i64(0);
-  local_base_ = b_.CreateAdd(b_.CreateAdd(scratch_, i64(local_offset_bytes_)), own);
+  const uint64_t own_bytes = keeps ? plan_.layout->local_stride_bytes() * lanes_ : 0;
+  Value* wide = b_.CreateZExt(index, b_.getInt64Ty());
+  local_base_ = b_.CreateAdd(b_.CreateAdd(scratch_, i64(local_offset_bytes_)),
+                             b_.CreateMul(wide, i64(own_bytes)));
   if (entry_masked_[region]) {
     if (region == 0) {
       Value* threads_here = b_.CreateAdd(splat(first), lane_numbers());
       store_mask(entry_mask_, b_.CreateICmpULT(threads_here, splat(block_threads())));
     } else {
-      Value* at = b_.CreateAdd(b_.CreateAdd(scratch_, i64(*live_offset_bytes_)),
-                               b_.CreateMul(wide, i64(4)));
-      Value* bits = b_.CreateLoad(b_.getInt32Ty(), b_.CreateIntToPtr(at, b_.getPtrTy()));
+      Value* slot = packet_slot(index, *live_offset_bytes_, sizeof(uint32_t));
+      Value* bits = b_.CreateLoad(b_.getInt32Ty(), slot);
       Value* narrow = b_.CreateTrunc(bits, b_.getIntNTy(lanes_));
       store_mask(entry_mask_, b_.CreateBitCast(narrow, vector_of(b_.getInt1Ty())));
     }
@@ -380,8 +379,14 @@ bool Emitter::leads_to_masked(uint32_t region) const {
   });
 }
 
+llvm::Value* Emitter::packet_slot(Value* packet, uint64_t offset_bytes, uint64_t size_bytes) {
+  Value* index = b_.CreateMul(b_.CreateZExt(packet, b_.getInt64Ty()), i64(size_bytes));
+  Value* at = b_.CreateAdd(b_.CreateAdd(scratch_, i64(offset_bytes)), index);
+  return b_.CreateIntToPtr(at, b_.getPtrTy());
+}
+
 void Emitter::load_context(uint32_t region) {
-  Value* index = b_.CreateZExt(b_.CreateLoad(b_.getInt32Ty(), packet_), b_.getInt64Ty());
+  Value* packet = b_.CreateLoad(b_.getInt32Ty(), packet_);
   for (ValueId value : plan_.regions.live_in[region]) {
     const uint32_t loop = plan_.shapes->loop_left(kernel_, value, block_);
     const Slot& slot = slots_.at({value, loop});
@@ -390,10 +395,9 @@ void Emitter::load_context(uint32_t region) {
       b_.CreateStore(b_.CreateLoad(slot.type, slot.in), target.pointer);
       continue;
     }
-    Value* at = b_.CreateAdd(b_.CreateAdd(scratch_, i64(slot.offset_bytes)),
-                             b_.CreateMul(index, i64(slot.size_bytes)));
-    Value* content = b_.CreateAlignedLoad(slot.type, b_.CreateIntToPtr(at, b_.getPtrTy()),
-                                          llvm::Align(slot.size_bytes >= 64 ? 64 : 8));
+    Value* content =
+        b_.CreateAlignedLoad(slot.type, packet_slot(packet, slot.offset_bytes, slot.size_bytes),
+                             llvm::Align(slot.size_bytes >= 64 ? 64 : 8));
     bool is_predicate = kernel_.values[value].type == ptx::Type::pred;
     if (is_predicate && target.type == mask_storage_) {
       Value* bits = b_.CreateTrunc(content, b_.getIntNTy(lanes_));
@@ -454,7 +458,7 @@ void Emitter::rematerialise(uint32_t region) {
 void Emitter::save_context(uint32_t from_region, uint32_t to_region) {
   const Region& from = plan_.regions.list[from_region];
   const BlockId entry = plan_.regions.list[to_region].entry;
-  Value* index = b_.CreateZExt(b_.CreateLoad(b_.getInt32Ty(), packet_), b_.getInt64Ty());
+  Value* packet = b_.CreateLoad(b_.getInt32Ty(), packet_);
   for (ValueId value : plan_.regions.live_in[to_region]) {
     if (barrier_sums_.count(value)) continue;
     const BlockId home = kernel_.values[value].block;
@@ -470,9 +474,7 @@ void Emitter::save_context(uint32_t from_region, uint32_t to_region) {
       content = content->getType()->isVectorTy() ? bits_of(content)
                                                  : b_.CreateZExt(content, b_.getInt8Ty());
     }
-    Value* at = b_.CreateAdd(b_.CreateAdd(scratch_, i64(slot.offset_bytes)),
-                             b_.CreateMul(index, i64(slot.size_bytes)));
-    b_.CreateAlignedStore(content, b_.CreateIntToPtr(at, b_.getPtrTy()),
+    b_.CreateAlignedStore(content, packet_slot(packet, slot.offset_bytes, slot.size_bytes),
                           llvm::Align(slot.size_bytes >= 64 ? 64 : 8));
   }
 }

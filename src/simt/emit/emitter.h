@@ -67,6 +67,8 @@ class Emitter {
   void emit_warp();
   void emit_region(uint32_t region, llvm::BasicBlock* done);
   void begin_packet(uint32_t region, Value* index);
+  /// Where the packet has its part of an array in scratch memory.
+  Value* packet_slot(Value* packet, uint64_t offset_bytes, uint64_t size_bytes);
   void load_context(uint32_t region);
   void rematerialise(uint32_t region);
   void commit_context(uint32_t region);

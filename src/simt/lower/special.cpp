@@ -18,7 +18,6 @@ constexpr uint64_t kSharedWindowBytes = uint64_t{1} << 31;  // above its base
 
 }  // namespace
 
-/// %tid of lane 0, or of every lane, from the packet's first linear thread.
 llvm::Value* Emitter::block_size(unsigned dimension) {
   const uint32_t known = plan_.variant.block[dimension];
   if (known != 0) return i32(known);
@@ -29,6 +28,7 @@ llvm::Value* Emitter::block_threads() {
   return b_.CreateMul(b_.CreateMul(block_size(0), block_size(1)), block_size(2));
 }
 
+/// %tid of lane 0, or of every lane, from the packet's first linear thread.
 llvm::Value* Emitter::thread_index(unsigned dimension, bool as_vector) {
   const auto& block = plan_.variant.block;
   if (block[dimension] == 1) return i32(0);
