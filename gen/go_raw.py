@@ -21,15 +21,13 @@ CONSTANT = re.compile(r"\b(KM_[A-Z0-9_]+) = (\d+)[,\s]")
 SIZE = re.compile(r"KM_CHECK_SIZE\((km_\w+), (\d+)\);")
 GO_TYPES = {
     "char": "byte",
+    "int32_t": "int32",
     "uint32_t": "uint32",
-    "uint64_t": "uint64",
-    "km_status": "int32",
-    "km_param_kind": "int32",
-    "km_graph_node_kind": "int32",
-    "km_allocation_kind": "int32",
     "int64_t": "int64",
-    "km_profile_kind": "int32",
+    "uint64_t": "uint64",
 }
+# Enumerations and flags: typedef int32_t km_status;
+NUMBERS = re.compile(r"^typedef (u?int\d+_t) (km_\w+);", re.M)
 
 
 def gofmt(text: str) -> str:
@@ -64,25 +62,27 @@ def camel(name: str) -> str:
     return "".join(part.capitalize() for part in name.removeprefix("km_").split("_"))
 
 
-def go_fields(body: str) -> list:
+def go_fields(body: str, numbers: dict) -> list:
     fields = []
     for match in FIELD.finditer(re.sub(r"/\*.*?\*/", "", body, flags=re.S)):
         for declarator in match[2].split(", "):
             name, bracket, count = declarator.partition("[")
-            fields.append(f"\t{camel(name)} {bracket}{count}{GO_TYPES[match[1]]}")
+            c_type = numbers.get(match[1], match[1])
+            fields.append(f"\t{camel(name)} {bracket}{count}{GO_TYPES[c_type]}")
     return fields
 
 
 def types() -> str:
     header = c_header.HEADER.read_text()
     sizes = dict(SIZE.findall(header))
+    numbers = {name: c_type for c_type, name in NUMBERS.findall(header)}
     lines = [BANNER % "", "package raw", ""]
     lines += ['import "unsafe"', "", "const ("]
     constants = CONSTANT.findall(header)
     lines += [f"\t{name.removeprefix('KM_')} = {value}" for name, value in constants]
     lines += [")", ""]
     for name, body in STRUCT.findall(header):
-        lines += [f"type {camel(name)} struct {{", *go_fields(body), "}", ""]
+        lines += [f"type {camel(name)} struct {{", *go_fields(body, numbers), "}", ""]
         lines += [f"var _ = [1]byte{{unsafe.Sizeof({camel(name)}{{}}) - {sizes[name]}: 0}}", ""]
     return gofmt("\n".join(lines))
 

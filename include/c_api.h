@@ -130,6 +130,29 @@ enum {
   KM_ERROR_CATEGORY_INTERNAL = 6
 };
 
+/* Failures of one call of a context, for one reason, one right after the other. */
+enum { KM_ERROR_HISTORY_CAPACITY = 64 }; /* records that a context keeps */
+typedef struct km_error_record {
+  uint32_t struct_size;
+  km_status status;
+  km_error_category category;
+  uint32_t reserved;
+  uint64_t id;          /* rises with each record of the context */
+  uint64_t count;       /* how often */
+  int64_t time_ns;      /* of the first, since the Unix epoch */
+  int64_t last_time_ns; /* of the last */
+  int64_t native_code;
+  char call[64];      /* "km_launch_submit" */
+  char message[1024]; /* cut where longer */
+} km_error_record;
+/* How often a status occurred. Frozen for ever. */
+typedef struct km_error_count {
+  km_status status;
+  km_error_category category;
+  uint64_t count;
+  int64_t last_time_ns; /* since the Unix epoch */
+} km_error_count;
+
 /* Structures that functions fill. Those that the library knows more of than the caller are cut,
  * those that it knows less of keep the rest of what they had. */
 typedef struct km_build_info {
@@ -414,6 +437,8 @@ KM_CHECK_SIZE(km_stream, 8);
 KM_CHECK_SIZE(km_build_info, 112);
 KM_CHECK_SIZE(km_backend_info, 560);
 KM_CHECK_SIZE(km_device_info, 328);
+KM_CHECK_SIZE(km_error_record, 1144);
+KM_CHECK_SIZE(km_error_count, 24);
 KM_CHECK_SIZE(km_slice_info, 40);
 KM_CHECK_SIZE(km_pool_info, 80);
 KM_CHECK_SIZE(km_allocation_info, 240);
@@ -520,6 +545,48 @@ KM_API km_status km_last_error_message(char* buffer, uint64_t capacity_bytes,
  * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `out_code` is null.
  */
 KM_API km_status km_last_error_native_code(int64_t* out_code) KM_NOEXCEPT;
+
+/** The status of the calling thread's last call that failed, KM_SUCCESS where there is none. Works
+ * in a forked child, and so does km_last_error_take. CUDA runtime: cudaPeekAtLastError.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `out_status` is null.
+ */
+KM_API km_status km_last_error_status(km_status* out_status) KM_NOEXCEPT;
+
+/** Like km_last_error_status, and forgets the thread's error with its text and code. That of a
+ * context stays: see km_context_take_error. CUDA runtime: cudaGetLastError.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `out_status` is null.
+ */
+KM_API km_status km_last_error_take(km_status* out_status) KM_NOEXCEPT;
+
+/** The status for a result of the CUDA driver (CUresult). The mapping never changes; it covers all
+ * results of CUDA 13.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when CUDA has no such result or `out_status` is
+ *   null.
+ */
+KM_API km_status km_status_from_cuda(int32_t cuda_result, km_status* out_status) KM_NOEXCEPT;
+
+/** The result that the CUDA driver gives (CUresult) where this library gives `status`. The mapping
+ * never changes.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `status` is no status of this library or
+ *   `out_cuda_result` is null.
+ */
+KM_API km_status km_status_to_cuda(km_status status, int32_t* out_cuda_result) KM_NOEXCEPT;
+
+/** The name of a result of the CUDA driver, for example "CUDA_ERROR_INVALID_VALUE". The text is
+ * static. CUDA: cuGetErrorName.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when CUDA has no such result or `out_name` is null.
+ */
+KM_API km_status km_cuda_result_name(int32_t cuda_result, const char** out_name) KM_NOEXCEPT;
 
 /* Backends and devices. */
 
@@ -685,6 +752,51 @@ KM_API km_status km_context_error_message(km_context context, char* buffer, uint
  *   KM_ERROR_INVALID_ARGUMENT when `out_status` is null.
  */
 KM_API km_status km_context_take_error(km_context context, km_status* out_status) KM_NOEXCEPT;
+
+/** The backend's own code of the error that km_context_error gives (CUresult, errno ...); 0 where
+ * there is none.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_INVALID_ARGUMENT when `out_code` is null.
+ */
+KM_API km_status km_context_error_native_code(km_context context, int64_t* out_code) KM_NOEXCEPT;
+
+/** The latest failures of calls on the context and its children, the newest first, as many as there
+ * is room for; `*out_count` is how many there are, at most KM_ERROR_HISTORY_CAPACITY: then the
+ * oldest are forgotten. A failure of the same call for the same reason as the one before it is
+ * counted in that one's record. A reset keeps them. Calls without a live handle belong to no
+ * context. Set the struct_size of the first structure, which holds for all. Null for `out_records`
+ * and 0 for `capacity` only count.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_INVALID_ARGUMENT when `out_count` is null, `out_records` is null and `capacity` not 0,
+ *   or the struct_size is below 4.
+ */
+KM_API km_status km_context_error_history(km_context context, uint64_t capacity,
+                                          km_error_record* out_records,
+                                          uint64_t* out_count) KM_NOEXCEPT;
+
+/** How often each status that occurred did, in the order of their values, as many as there is room
+ * for; `*out_count` is how many statuses there are. All failures count, also those that
+ * km_context_error_history has forgotten. Null for `out_counts` and 0 for `capacity` only count.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_INVALID_ARGUMENT when `out_count` is null, or `out_counts` is null and `capacity` not
+ *   0.
+ */
+KM_API km_status km_context_error_counts(km_context context, uint64_t capacity,
+                                         km_error_count* out_counts,
+                                         uint64_t* out_count) KM_NOEXCEPT;
+
+/** Forgets the history of failures and their counts. The context's error stays.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context.
+ */
+KM_API km_status km_context_clear_error_history(km_context context) KM_NOEXCEPT;
 
 /** The allocation of this context that holds a device address, as a new slice over all of it (the
  * caller's to destroy), and how far into it the address lies. Lock-free. CUDA:

@@ -45,18 +45,15 @@ void Call::reject_lost(const char* parameter) {
 
 km_status Call::fail(const Error& error) noexcept {
   if (is_error(error.status)) {
-    set_thread_error(function_, error.message, error.native_code);
-    // What is lost says nothing about the context as it is now.
-    if (context_ != nullptr && error.status != KM_ERROR_CONTEXT_LOST) {
-      context_->record_error(function_, error);
-    }
+    set_thread_error(function_, error.status, error.message, error.native_code);
+    if (context_ != nullptr) context_->record_error(function_, error);
   }
   return error.status;
 }
 
 km_status Call::fail(km_status status, const char* text) noexcept {
-  set_thread_error(function_, text, 0);
-  if (context_ != nullptr) context_->record_error(function_, {status, {}, 0});
+  set_thread_error(function_, status, text, 0);
+  if (context_ != nullptr) context_->record_error(function_, status, text, 0);
   return status;
 }
 

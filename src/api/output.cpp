@@ -35,6 +35,11 @@ Status check_flags(uint32_t flags, uint32_t known) {
                     known);
 }
 
+Status require_room(const void* pointer, uint64_t capacity, const char* parameter) {
+  if (pointer != nullptr || capacity == 0) return {};
+  return make_error(KM_ERROR_INVALID_ARGUMENT, "%s is null and capacity is not 0", parameter);
+}
+
 Result<std::string_view> take_text(const char* text, uint64_t size_bytes, const char* parameter) {
   if (text == nullptr && size_bytes != 0) {
     return make_error(KM_ERROR_INVALID_ARGUMENT, "%s is null and its size is %" PRIu64, parameter,

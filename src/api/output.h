@@ -48,6 +48,25 @@ Status give_struct(const Struct& value, Struct* out_struct, const char* paramete
   return {};
 }
 
+/// Copies as many as there is room for into an array, whose structures all have the size that the
+/// first one says. `info_of(value)` is the structure for a value.
+template <class Values, class Struct, class InfoOf>
+Status give_structs(const Values& values, uint64_t capacity, Struct* out_structs,
+                    const char* parameter, InfoOf&& info_of) {
+  if (capacity == 0 || values.empty()) return {};
+  const uint32_t stride = out_structs->struct_size;
+  char* place = reinterpret_cast<char*>(out_structs);
+  for (size_t i = 0; i < std::min<uint64_t>(capacity, values.size()); ++i, place += stride) {
+    auto* to = reinterpret_cast<Struct*>(place);
+    to->struct_size = stride;
+    KM_TRY(give_struct(info_of(values[i]), to, parameter));
+  }
+  return {};
+}
+
+/// An array that is null may only be asked for its count.
+Status require_room(const void* pointer, uint64_t capacity, const char* parameter);
+
 /// Copies a text out. A null buffer with capacity 0 asks for the size only, which counts the
 /// closing zero; out_size may be null when there is a buffer.
 Status give_text(std::string_view text, char* buffer, uint64_t capacity_bytes,

@@ -8,29 +8,6 @@
 
 using namespace km;
 
-namespace {
-
-/// Copies as many as there is room for; all structures have the size that the first one says.
-Status give_allocations(const std::vector<TrackedAllocation>& all, uint64_t capacity,
-                        km_allocation_info* out_allocations) {
-  if (capacity == 0 || all.empty()) return {};
-  const size_t stride = out_allocations->struct_size;
-  char* to = reinterpret_cast<char*>(out_allocations);
-  for (size_t i = 0; i < std::min<uint64_t>(capacity, all.size()); ++i) {
-    auto* place = reinterpret_cast<km_allocation_info*>(to + i * stride);
-    place->struct_size = static_cast<uint32_t>(stride);
-    KM_TRY(give_struct(all[i].info(), place, "out_allocations"));
-  }
-  return {};
-}
-
-Status require_room(const void* pointer, uint64_t capacity, const char* name) {
-  if (pointer != nullptr || capacity == 0) return {};
-  return make_error(KM_ERROR_INVALID_ARGUMENT, "%s is null and capacity is not 0", name);
-}
-
-}  // namespace
-
 km_status km_context_set_tracking(km_context context, km_tracking_flags flags) noexcept {
   return guard(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, context);
@@ -56,7 +33,8 @@ km_status km_context_allocations(km_context context, uint64_t capacity,
     KM_TRY(require_room(out_allocations, capacity, "out_allocations"));
     KM_REQUIRE(out_count);
     const std::vector<TrackedAllocation> all = target->tracker().all();
-    KM_TRY(give_allocations(all, capacity, out_allocations));
+    KM_TRY(give_structs(all, capacity, out_allocations, "out_allocations",
+                        [](const TrackedAllocation& one) { return one.info(); }));
     *out_count = all.size();
     return {};
   });

@@ -220,13 +220,17 @@ Error Context::take_error() {
   return std::exchange(last_error_, Error{KM_SUCCESS, {}, 0});
 }
 
-void Context::record_error(const char* function, const Error& error) noexcept {
-  if (!is_error(error.status)) return;
+void Context::record_error(const char* function, km_status status, std::string_view text,
+                           int64_t native_code) noexcept {
+  if (!is_error(status)) return;
+  error_history_.add(function, status, text, native_code);
+  // What is lost says nothing about the context as it is now.
+  if (status == KM_ERROR_CONTEXT_LOST) return;
   const std::lock_guard lock(mutex_);
-  last_error_.status = error.status;
-  last_error_.native_code = error.native_code;
+  last_error_.status = status;
+  last_error_.native_code = native_code;
   try {
-    last_error_.message.assign(function).append(": ").append(error.message);
+    last_error_.message.assign(function).append(": ").append(text);
   } catch (const std::bad_alloc&) {
     last_error_.message.clear();
   }

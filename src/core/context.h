@@ -10,6 +10,7 @@
 #include "core/address_map.h"
 #include "core/capture.h"
 #include "core/device.h"
+#include "core/error_history.h"
 #include "core/memory_profile.h"
 #include "core/object.h"
 #include "core/profiler.h"
@@ -53,8 +54,13 @@ class Context final : public Object {
   Error error();
   /// The same, and forgets the one of the last call.
   Error take_error();
-  /// Keeps the error of a call that failed.
-  void record_error(const char* function, const Error& error) noexcept;
+  /// Keeps the error of a call that failed. `function` is static.
+  void record_error(const char* function, km_status status, std::string_view text,
+                    int64_t native_code) noexcept;
+  void record_error(const char* function, const Error& error) noexcept {
+    record_error(function, error.status, error.message, error.native_code);
+  }
+  ErrorHistory& error_history() { return error_history_; }
 
   /// Lets kernels of this context use memory of `peer`, of the same backend; or no longer.
   Status set_peer_access(Context& peer, bool enabled);
@@ -96,6 +102,7 @@ class Context final : public Object {
   AddressMap host_ranges_;
   Output output_;
   ContextCaptures captures_;
+  ErrorHistory error_history_;
 
   std::mutex profiling_mutex_;
   bool backend_knows_profiler_ = false;  // under profiling_mutex_

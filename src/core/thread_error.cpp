@@ -8,6 +8,7 @@ namespace {
 
 // No destructor: calls may still fail while the thread ends.
 struct ThreadError {
+  km_status status;
   int64_t native_code;
   size_t size;
   char text[4608];  // the longest text of a backend, and room for the function's name
@@ -24,12 +25,22 @@ void append(std::string_view part) {
 
 }  // namespace
 
-void set_thread_error(const char* function, std::string_view message, int64_t native_code) {
+void set_thread_error(const char* function, km_status status, std::string_view message,
+                      int64_t native_code) {
+  t_error.status = status;
   t_error.native_code = native_code;
   t_error.size = 0;
   append(function);
   append(": ");
   append(message);
+}
+
+km_status thread_error_status() { return t_error.status; }
+
+void clear_thread_error() {
+  t_error.status = KM_SUCCESS;
+  t_error.native_code = 0;
+  t_error.size = 0;
 }
 
 std::string_view thread_error_message() { return {t_error.text, t_error.size}; }

@@ -4,10 +4,17 @@
 #include <cstdint>
 #include <string_view>
 
+#include "c_api.h"
+
 namespace km {
 
 /// Sets the calling thread's text to "function: message". Needs no memory, so it never fails.
-void set_thread_error(const char* function, std::string_view message, int64_t native_code);
+void set_thread_error(const char* function, km_status status, std::string_view message,
+                      int64_t native_code);
+/// KM_SUCCESS: no call has failed, or the error was taken.
+km_status thread_error_status();
+/// Forgets status, text and code.
+void clear_thread_error();
 std::string_view thread_error_message();
 int64_t thread_error_native_code();
 

@@ -74,6 +74,23 @@ static km_status call_km_context_take_error(const uint64_t* handles, call_values
   return km_context_take_error(handles[0], out_at(values, 0));
 }
 
+static km_status call_km_context_error_native_code(const uint64_t* handles, call_values* values) {
+  return km_context_error_native_code(handles[0], out_at(values, 0));
+}
+
+static km_status call_km_context_error_history(const uint64_t* handles, call_values* values) {
+  return km_context_error_history(handles[0], 0, out_at(values, 0), out_at(values, 1));
+}
+
+static km_status call_km_context_error_counts(const uint64_t* handles, call_values* values) {
+  return km_context_error_counts(handles[0], 0, out_at(values, 0), out_at(values, 1));
+}
+
+static km_status call_km_context_clear_error_history(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_context_clear_error_history(handles[0]);
+}
+
 static km_status call_km_context_find_slice(const uint64_t* handles, call_values* values) {
   return km_context_find_slice(handles[0], 0, out_at(values, 0), out_at(values, 1));
 }
@@ -811,6 +828,10 @@ static const handle_call handle_calls[] = {
     {"km_context_error", call_km_context_error, 1, {HANDLE_CONTEXT}, 0},
     {"km_context_error_message", call_km_context_error_message, 1, {HANDLE_CONTEXT}, 0},
     {"km_context_take_error", call_km_context_take_error, 1, {HANDLE_CONTEXT}, 0},
+    {"km_context_error_native_code", call_km_context_error_native_code, 1, {HANDLE_CONTEXT}, 0},
+    {"km_context_error_history", call_km_context_error_history, 1, {HANDLE_CONTEXT}, 0},
+    {"km_context_error_counts", call_km_context_error_counts, 1, {HANDLE_CONTEXT}, 0},
+    {"km_context_clear_error_history", call_km_context_clear_error_history, 1, {HANDLE_CONTEXT}, 0},
     {"km_context_find_slice", call_km_context_find_slice, 1, {HANDLE_CONTEXT}, 0},
     {"km_context_set_output", call_km_context_set_output, 1, {HANDLE_CONTEXT}, 0},
     {"km_stream_create", call_km_stream_create, 1, {HANDLE_CONTEXT}, 0},

@@ -134,7 +134,7 @@ TEST(StatusText, EveryStatusHasItsWords) {
 TEST(ThreadError, LongTextsAreCutBetweenCharacters) {
   std::string text(4000, 'a');
   for (int i = 0; i < 1000; ++i) text += "\xC3\xA4";
-  set_thread_error("km_call", text, 3);
+  set_thread_error("km_call", KM_ERROR_IO, text, 3);
   const std::string_view kept = thread_error_message();
   EXPECT_EQ(kept.substr(0, 9), "km_call: ");
   EXPECT_LT(kept.size(), text.size());

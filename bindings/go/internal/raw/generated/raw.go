@@ -422,6 +422,12 @@ typedef long long swig_type_376;
 typedef long long swig_type_377;
 typedef long long swig_type_378;
 typedef long long swig_type_379;
+typedef long long swig_type_380;
+typedef long long swig_type_381;
+typedef long long swig_type_382;
+typedef long long swig_type_383;
+typedef long long swig_type_384;
+typedef long long swig_type_385;
 extern void _wrap_Swig_free_raw_306995db03304e6b(uintptr_t arg1);
 extern uintptr_t _wrap_Swig_malloc_raw_306995db03304e6b(swig_intgo arg1);
 extern void *_wrap_km_version_raw_306995db03304e6b(swig_voidp arg1, swig_voidp arg2, swig_voidp arg3);
@@ -432,6 +438,11 @@ extern void *_wrap_km_status_recovery_raw_306995db03304e6b(int arg1, swig_voidp 
 extern void *_wrap_km_status_category_raw_306995db03304e6b(int arg1, swig_voidp arg2);
 extern void *_wrap_km_last_error_message_raw_306995db03304e6b(swig_voidp arg1, swig_type_1 arg2, swig_voidp arg3);
 extern void *_wrap_km_last_error_native_code_raw_306995db03304e6b(swig_voidp arg1);
+extern void *_wrap_km_last_error_status_raw_306995db03304e6b(swig_voidp arg1);
+extern void *_wrap_km_last_error_take_raw_306995db03304e6b(swig_voidp arg1);
+extern void *_wrap_km_status_from_cuda_raw_306995db03304e6b(int arg1, swig_voidp arg2);
+extern void *_wrap_km_status_to_cuda_raw_306995db03304e6b(int arg1, swig_voidp arg2);
+extern void *_wrap_km_cuda_result_name_raw_306995db03304e6b(int arg1, swig_voidp arg2);
 extern void *_wrap_km_backend_count_raw_306995db03304e6b(swig_voidp arg1);
 extern void *_wrap_km_backend_info_get_raw_306995db03304e6b(int arg1, swig_voidp arg2);
 extern void *_wrap_km_device_count_raw_306995db03304e6b(swig_voidp arg1, swig_voidp arg2);
@@ -449,171 +460,175 @@ extern void *_wrap_km_context_reset_raw_306995db03304e6b(swig_type_11 arg1);
 extern void *_wrap_km_context_error_raw_306995db03304e6b(swig_type_12 arg1, swig_voidp arg2);
 extern void *_wrap_km_context_error_message_raw_306995db03304e6b(swig_type_13 arg1, swig_voidp arg2, swig_type_14 arg3, swig_voidp arg4);
 extern void *_wrap_km_context_take_error_raw_306995db03304e6b(swig_type_15 arg1, swig_voidp arg2);
-extern void *_wrap_km_context_find_slice_raw_306995db03304e6b(swig_type_16 arg1, swig_type_17 arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_context_set_output_raw_306995db03304e6b(swig_type_18 arg1, km_output_callback arg2, swig_voidp arg3);
-extern void *_wrap_km_stream_create_raw_306995db03304e6b(swig_type_19 arg1, int arg2, int arg3, swig_voidp arg4);
-extern void *_wrap_km_stream_destroy_raw_306995db03304e6b(swig_type_20 arg1);
-extern void *_wrap_km_stream_context_raw_306995db03304e6b(swig_type_21 arg1, swig_voidp arg2);
-extern void *_wrap_km_stream_priority_raw_306995db03304e6b(swig_type_22 arg1, swig_voidp arg2);
-extern void *_wrap_km_stream_synchronize_raw_306995db03304e6b(swig_type_23 arg1);
-extern void *_wrap_km_stream_synchronize_timeout_raw_306995db03304e6b(swig_type_24 arg1, swig_type_25 arg2);
-extern void *_wrap_km_stream_query_raw_306995db03304e6b(swig_type_26 arg1);
-extern void *_wrap_km_stream_wait_event_raw_306995db03304e6b(swig_type_27 arg1, swig_type_28 arg2);
-extern void *_wrap_km_stream_add_callback_raw_306995db03304e6b(swig_type_29 arg1, km_host_callback arg2, swig_voidp arg3);
-extern void *_wrap_km_stream_begin_capture_raw_306995db03304e6b(swig_type_30 arg1);
-extern void *_wrap_km_stream_end_capture_raw_306995db03304e6b(swig_type_31 arg1, swig_voidp arg2);
-extern void *_wrap_km_stream_capture_status_raw_306995db03304e6b(swig_type_32 arg1, swig_voidp arg2);
-extern void *_wrap_km_event_create_raw_306995db03304e6b(swig_type_33 arg1, int arg2, swig_voidp arg3);
-extern void *_wrap_km_event_destroy_raw_306995db03304e6b(swig_type_34 arg1);
-extern void *_wrap_km_event_record_raw_306995db03304e6b(swig_type_35 arg1, swig_type_36 arg2);
-extern void *_wrap_km_event_query_raw_306995db03304e6b(swig_type_37 arg1);
-extern void *_wrap_km_event_synchronize_raw_306995db03304e6b(swig_type_38 arg1);
-extern void *_wrap_km_event_synchronize_timeout_raw_306995db03304e6b(swig_type_39 arg1, swig_type_40 arg2);
-extern void *_wrap_km_event_elapsed_ns_raw_306995db03304e6b(swig_type_41 arg1, swig_type_42 arg2, swig_voidp arg3);
-extern void *_wrap_km_host_memory_create_raw_306995db03304e6b(swig_type_43 arg1, swig_type_44 arg2, int arg3, swig_voidp arg4);
-extern void *_wrap_km_host_memory_register_raw_306995db03304e6b(swig_type_45 arg1, swig_voidp arg2, swig_type_46 arg3, int arg4, swig_voidp arg5);
-extern void *_wrap_km_host_memory_destroy_raw_306995db03304e6b(swig_type_47 arg1);
-extern void *_wrap_km_host_memory_pointer_raw_306995db03304e6b(swig_type_48 arg1, swig_voidp arg2);
-extern void *_wrap_km_host_memory_size_bytes_raw_306995db03304e6b(swig_type_49 arg1, swig_voidp arg2);
-extern void *_wrap_km_slice_create_raw_306995db03304e6b(swig_type_50 arg1, swig_type_51 arg2, swig_type_52 arg3, int arg4, swig_voidp arg5);
-extern void *_wrap_km_slice_create_on_stream_raw_306995db03304e6b(swig_type_53 arg1, swig_type_54 arg2, swig_type_55 arg3, int arg4, swig_voidp arg5);
-extern void *_wrap_km_slice_from_host_raw_306995db03304e6b(swig_type_56 arg1, swig_voidp arg2, swig_type_57 arg3, swig_type_58 arg4, km_release_callback arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_slice_view_raw_306995db03304e6b(swig_type_59 arg1, swig_type_60 arg2, swig_type_61 arg3, swig_voidp arg4);
-extern void *_wrap_km_slice_destroy_raw_306995db03304e6b(swig_type_62 arg1);
-extern void *_wrap_km_slice_destroy_on_stream_raw_306995db03304e6b(swig_type_63 arg1, swig_type_64 arg2);
-extern void *_wrap_km_slice_info_get_raw_306995db03304e6b(swig_type_65 arg1, swig_voidp arg2);
-extern void *_wrap_km_slice_address_raw_306995db03304e6b(swig_type_66 arg1, swig_voidp arg2);
-extern void *_wrap_km_slice_host_pointer_raw_306995db03304e6b(swig_type_67 arg1, swig_voidp arg2);
-extern void *_wrap_km_slice_upload_raw_306995db03304e6b(swig_type_68 arg1, swig_type_69 arg2, swig_type_70 arg3, swig_voidp arg4, swig_type_71 arg5);
-extern void *_wrap_km_slice_download_raw_306995db03304e6b(swig_type_72 arg1, swig_type_73 arg2, swig_type_74 arg3, swig_voidp arg4, swig_type_75 arg5);
-extern void *_wrap_km_slice_copy_raw_306995db03304e6b(swig_type_76 arg1, swig_type_77 arg2, swig_type_78 arg3, swig_type_79 arg4, swig_type_80 arg5, swig_type_81 arg6);
-extern void *_wrap_km_slice_fill_u8_raw_306995db03304e6b(swig_type_82 arg1, swig_type_83 arg2, swig_type_84 arg3, char arg4, swig_type_85 arg5);
-extern void *_wrap_km_slice_fill_u16_raw_306995db03304e6b(swig_type_86 arg1, swig_type_87 arg2, swig_type_88 arg3, short arg4, swig_type_89 arg5);
-extern void *_wrap_km_slice_fill_u32_raw_306995db03304e6b(swig_type_90 arg1, swig_type_91 arg2, swig_type_92 arg3, int arg4, swig_type_93 arg5);
-extern void *_wrap_km_memory_upload_raw_306995db03304e6b(swig_type_94 arg1, swig_type_95 arg2, swig_voidp arg3, swig_type_96 arg4);
-extern void *_wrap_km_memory_download_raw_306995db03304e6b(swig_type_97 arg1, swig_type_98 arg2, swig_voidp arg3, swig_type_99 arg4);
-extern void *_wrap_km_memory_copy_raw_306995db03304e6b(swig_type_100 arg1, swig_type_101 arg2, swig_type_102 arg3, swig_type_103 arg4);
-extern void *_wrap_km_memory_fill_u8_raw_306995db03304e6b(swig_type_104 arg1, swig_type_105 arg2, char arg3, swig_type_106 arg4);
-extern void *_wrap_km_memory_fill_u16_raw_306995db03304e6b(swig_type_107 arg1, swig_type_108 arg2, short arg3, swig_type_109 arg4);
-extern void *_wrap_km_memory_fill_u32_raw_306995db03304e6b(swig_type_110 arg1, swig_type_111 arg2, int arg3, swig_type_112 arg4);
-extern void *_wrap_km_pool_create_raw_306995db03304e6b(swig_type_113 arg1, swig_type_114 arg2, swig_voidp arg3);
-extern void *_wrap_km_pool_destroy_raw_306995db03304e6b(swig_type_115 arg1);
-extern void *_wrap_km_pool_allocate_raw_306995db03304e6b(swig_type_116 arg1, swig_type_117 arg2, swig_type_118 arg3, int arg4, swig_voidp arg5);
-extern void *_wrap_km_pool_allocate_on_stream_raw_306995db03304e6b(swig_type_119 arg1, swig_type_120 arg2, swig_type_121 arg3, swig_type_122 arg4, int arg5, swig_voidp arg6);
-extern void *_wrap_km_pool_set_release_threshold_raw_306995db03304e6b(swig_type_123 arg1, swig_type_124 arg2);
-extern void *_wrap_km_pool_trim_raw_306995db03304e6b(swig_type_125 arg1, swig_type_126 arg2);
-extern void *_wrap_km_pool_info_get_raw_306995db03304e6b(swig_type_127 arg1, swig_voidp arg2);
-extern void *_wrap_km_pool_reset_high_water_raw_306995db03304e6b(swig_type_128 arg1);
-extern void *_wrap_km_slice_create_aligned_raw_306995db03304e6b(swig_type_129 arg1, swig_type_130 arg2, swig_type_131 arg3, swig_type_132 arg4, int arg5, swig_voidp arg6);
-extern void *_wrap_km_slice_create_pitched_raw_306995db03304e6b(swig_type_133 arg1, swig_type_134 arg2, swig_type_135 arg3, int arg4, swig_voidp arg5, swig_voidp arg6);
-extern void *_wrap_km_slice_upload_3d_raw_306995db03304e6b(swig_type_136 arg1, swig_type_137 arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_slice_download_3d_raw_306995db03304e6b(swig_type_138 arg1, swig_type_139 arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_slice_copy_3d_raw_306995db03304e6b(swig_type_140 arg1, swig_type_141 arg2, swig_type_142 arg3, swig_voidp arg4);
-extern void *_wrap_km_slice_fill_2d_raw_306995db03304e6b(swig_type_143 arg1, swig_type_144 arg2, swig_type_145 arg3, swig_type_146 arg4, int arg5, int arg6, swig_type_147 arg7, swig_type_148 arg8);
-extern void *_wrap_km_memory_upload_3d_raw_306995db03304e6b(swig_type_149 arg1, swig_type_150 arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_memory_download_3d_raw_306995db03304e6b(swig_type_151 arg1, swig_type_152 arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_memory_copy_3d_raw_306995db03304e6b(swig_type_153 arg1, swig_type_154 arg2, swig_type_155 arg3, swig_voidp arg4);
-extern void *_wrap_km_memory_fill_2d_raw_306995db03304e6b(swig_type_156 arg1, swig_type_157 arg2, swig_type_158 arg3, int arg4, int arg5, swig_type_159 arg6, swig_type_160 arg7);
-extern void *_wrap_km_device_can_access_peer_raw_306995db03304e6b(swig_type_161 arg1, swig_type_162 arg2, swig_voidp arg3);
-extern void *_wrap_km_context_enable_peer_access_raw_306995db03304e6b(swig_type_163 arg1, swig_type_164 arg2);
-extern void *_wrap_km_context_disable_peer_access_raw_306995db03304e6b(swig_type_165 arg1, swig_type_166 arg2);
-extern void *_wrap_km_slice_copy_peer_raw_306995db03304e6b(swig_type_167 arg1, swig_type_168 arg2, swig_type_169 arg3, swig_type_170 arg4, swig_type_171 arg5, swig_type_172 arg6);
-extern void *_wrap_km_memory_copy_peer_raw_306995db03304e6b(swig_type_173 arg1, swig_type_174 arg2, swig_type_175 arg3, swig_type_176 arg4, swig_type_177 arg5, swig_type_178 arg6);
-extern void *_wrap_km_slice_map_file_raw_306995db03304e6b(swig_type_179 arg1, swig_voidp arg2, swig_type_180 arg3, swig_type_181 arg4, swig_type_182 arg5, int arg6, swig_voidp arg7);
-extern void *_wrap_km_host_memory_map_file_raw_306995db03304e6b(swig_type_183 arg1, swig_voidp arg2, swig_type_184 arg3, swig_type_185 arg4, int arg5, swig_voidp arg6);
-extern void *_wrap_km_context_set_tracking_raw_306995db03304e6b(swig_type_186 arg1, int arg2);
-extern void *_wrap_km_slice_set_tag_raw_306995db03304e6b(swig_type_187 arg1, swig_voidp arg2);
-extern void *_wrap_km_context_allocations_raw_306995db03304e6b(swig_type_188 arg1, swig_type_189 arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_context_allocation_stack_raw_306995db03304e6b(swig_type_190 arg1, swig_type_191 arg2, swig_voidp arg3, swig_type_192 arg4, swig_voidp arg5);
-extern void *_wrap_km_context_start_memory_profile_raw_306995db03304e6b(swig_type_193 arg1, swig_type_194 arg2);
-extern void *_wrap_km_context_stop_memory_profile_raw_306995db03304e6b(swig_type_195 arg1);
-extern void *_wrap_km_context_memory_profile_raw_306995db03304e6b(swig_type_196 arg1, swig_voidp arg2);
-extern void *_wrap_km_context_memory_samples_raw_306995db03304e6b(swig_type_197 arg1, swig_type_198 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_context_error_native_code_raw_306995db03304e6b(swig_type_16 arg1, swig_voidp arg2);
+extern void *_wrap_km_context_error_history_raw_306995db03304e6b(swig_type_17 arg1, swig_type_18 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_context_error_counts_raw_306995db03304e6b(swig_type_19 arg1, swig_type_20 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_context_clear_error_history_raw_306995db03304e6b(swig_type_21 arg1);
+extern void *_wrap_km_context_find_slice_raw_306995db03304e6b(swig_type_22 arg1, swig_type_23 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_context_set_output_raw_306995db03304e6b(swig_type_24 arg1, km_output_callback arg2, swig_voidp arg3);
+extern void *_wrap_km_stream_create_raw_306995db03304e6b(swig_type_25 arg1, int arg2, int arg3, swig_voidp arg4);
+extern void *_wrap_km_stream_destroy_raw_306995db03304e6b(swig_type_26 arg1);
+extern void *_wrap_km_stream_context_raw_306995db03304e6b(swig_type_27 arg1, swig_voidp arg2);
+extern void *_wrap_km_stream_priority_raw_306995db03304e6b(swig_type_28 arg1, swig_voidp arg2);
+extern void *_wrap_km_stream_synchronize_raw_306995db03304e6b(swig_type_29 arg1);
+extern void *_wrap_km_stream_synchronize_timeout_raw_306995db03304e6b(swig_type_30 arg1, swig_type_31 arg2);
+extern void *_wrap_km_stream_query_raw_306995db03304e6b(swig_type_32 arg1);
+extern void *_wrap_km_stream_wait_event_raw_306995db03304e6b(swig_type_33 arg1, swig_type_34 arg2);
+extern void *_wrap_km_stream_add_callback_raw_306995db03304e6b(swig_type_35 arg1, km_host_callback arg2, swig_voidp arg3);
+extern void *_wrap_km_stream_begin_capture_raw_306995db03304e6b(swig_type_36 arg1);
+extern void *_wrap_km_stream_end_capture_raw_306995db03304e6b(swig_type_37 arg1, swig_voidp arg2);
+extern void *_wrap_km_stream_capture_status_raw_306995db03304e6b(swig_type_38 arg1, swig_voidp arg2);
+extern void *_wrap_km_event_create_raw_306995db03304e6b(swig_type_39 arg1, int arg2, swig_voidp arg3);
+extern void *_wrap_km_event_destroy_raw_306995db03304e6b(swig_type_40 arg1);
+extern void *_wrap_km_event_record_raw_306995db03304e6b(swig_type_41 arg1, swig_type_42 arg2);
+extern void *_wrap_km_event_query_raw_306995db03304e6b(swig_type_43 arg1);
+extern void *_wrap_km_event_synchronize_raw_306995db03304e6b(swig_type_44 arg1);
+extern void *_wrap_km_event_synchronize_timeout_raw_306995db03304e6b(swig_type_45 arg1, swig_type_46 arg2);
+extern void *_wrap_km_event_elapsed_ns_raw_306995db03304e6b(swig_type_47 arg1, swig_type_48 arg2, swig_voidp arg3);
+extern void *_wrap_km_host_memory_create_raw_306995db03304e6b(swig_type_49 arg1, swig_type_50 arg2, int arg3, swig_voidp arg4);
+extern void *_wrap_km_host_memory_register_raw_306995db03304e6b(swig_type_51 arg1, swig_voidp arg2, swig_type_52 arg3, int arg4, swig_voidp arg5);
+extern void *_wrap_km_host_memory_destroy_raw_306995db03304e6b(swig_type_53 arg1);
+extern void *_wrap_km_host_memory_pointer_raw_306995db03304e6b(swig_type_54 arg1, swig_voidp arg2);
+extern void *_wrap_km_host_memory_size_bytes_raw_306995db03304e6b(swig_type_55 arg1, swig_voidp arg2);
+extern void *_wrap_km_slice_create_raw_306995db03304e6b(swig_type_56 arg1, swig_type_57 arg2, swig_type_58 arg3, int arg4, swig_voidp arg5);
+extern void *_wrap_km_slice_create_on_stream_raw_306995db03304e6b(swig_type_59 arg1, swig_type_60 arg2, swig_type_61 arg3, int arg4, swig_voidp arg5);
+extern void *_wrap_km_slice_from_host_raw_306995db03304e6b(swig_type_62 arg1, swig_voidp arg2, swig_type_63 arg3, swig_type_64 arg4, km_release_callback arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_slice_view_raw_306995db03304e6b(swig_type_65 arg1, swig_type_66 arg2, swig_type_67 arg3, swig_voidp arg4);
+extern void *_wrap_km_slice_destroy_raw_306995db03304e6b(swig_type_68 arg1);
+extern void *_wrap_km_slice_destroy_on_stream_raw_306995db03304e6b(swig_type_69 arg1, swig_type_70 arg2);
+extern void *_wrap_km_slice_info_get_raw_306995db03304e6b(swig_type_71 arg1, swig_voidp arg2);
+extern void *_wrap_km_slice_address_raw_306995db03304e6b(swig_type_72 arg1, swig_voidp arg2);
+extern void *_wrap_km_slice_host_pointer_raw_306995db03304e6b(swig_type_73 arg1, swig_voidp arg2);
+extern void *_wrap_km_slice_upload_raw_306995db03304e6b(swig_type_74 arg1, swig_type_75 arg2, swig_type_76 arg3, swig_voidp arg4, swig_type_77 arg5);
+extern void *_wrap_km_slice_download_raw_306995db03304e6b(swig_type_78 arg1, swig_type_79 arg2, swig_type_80 arg3, swig_voidp arg4, swig_type_81 arg5);
+extern void *_wrap_km_slice_copy_raw_306995db03304e6b(swig_type_82 arg1, swig_type_83 arg2, swig_type_84 arg3, swig_type_85 arg4, swig_type_86 arg5, swig_type_87 arg6);
+extern void *_wrap_km_slice_fill_u8_raw_306995db03304e6b(swig_type_88 arg1, swig_type_89 arg2, swig_type_90 arg3, char arg4, swig_type_91 arg5);
+extern void *_wrap_km_slice_fill_u16_raw_306995db03304e6b(swig_type_92 arg1, swig_type_93 arg2, swig_type_94 arg3, short arg4, swig_type_95 arg5);
+extern void *_wrap_km_slice_fill_u32_raw_306995db03304e6b(swig_type_96 arg1, swig_type_97 arg2, swig_type_98 arg3, int arg4, swig_type_99 arg5);
+extern void *_wrap_km_memory_upload_raw_306995db03304e6b(swig_type_100 arg1, swig_type_101 arg2, swig_voidp arg3, swig_type_102 arg4);
+extern void *_wrap_km_memory_download_raw_306995db03304e6b(swig_type_103 arg1, swig_type_104 arg2, swig_voidp arg3, swig_type_105 arg4);
+extern void *_wrap_km_memory_copy_raw_306995db03304e6b(swig_type_106 arg1, swig_type_107 arg2, swig_type_108 arg3, swig_type_109 arg4);
+extern void *_wrap_km_memory_fill_u8_raw_306995db03304e6b(swig_type_110 arg1, swig_type_111 arg2, char arg3, swig_type_112 arg4);
+extern void *_wrap_km_memory_fill_u16_raw_306995db03304e6b(swig_type_113 arg1, swig_type_114 arg2, short arg3, swig_type_115 arg4);
+extern void *_wrap_km_memory_fill_u32_raw_306995db03304e6b(swig_type_116 arg1, swig_type_117 arg2, int arg3, swig_type_118 arg4);
+extern void *_wrap_km_pool_create_raw_306995db03304e6b(swig_type_119 arg1, swig_type_120 arg2, swig_voidp arg3);
+extern void *_wrap_km_pool_destroy_raw_306995db03304e6b(swig_type_121 arg1);
+extern void *_wrap_km_pool_allocate_raw_306995db03304e6b(swig_type_122 arg1, swig_type_123 arg2, swig_type_124 arg3, int arg4, swig_voidp arg5);
+extern void *_wrap_km_pool_allocate_on_stream_raw_306995db03304e6b(swig_type_125 arg1, swig_type_126 arg2, swig_type_127 arg3, swig_type_128 arg4, int arg5, swig_voidp arg6);
+extern void *_wrap_km_pool_set_release_threshold_raw_306995db03304e6b(swig_type_129 arg1, swig_type_130 arg2);
+extern void *_wrap_km_pool_trim_raw_306995db03304e6b(swig_type_131 arg1, swig_type_132 arg2);
+extern void *_wrap_km_pool_info_get_raw_306995db03304e6b(swig_type_133 arg1, swig_voidp arg2);
+extern void *_wrap_km_pool_reset_high_water_raw_306995db03304e6b(swig_type_134 arg1);
+extern void *_wrap_km_slice_create_aligned_raw_306995db03304e6b(swig_type_135 arg1, swig_type_136 arg2, swig_type_137 arg3, swig_type_138 arg4, int arg5, swig_voidp arg6);
+extern void *_wrap_km_slice_create_pitched_raw_306995db03304e6b(swig_type_139 arg1, swig_type_140 arg2, swig_type_141 arg3, int arg4, swig_voidp arg5, swig_voidp arg6);
+extern void *_wrap_km_slice_upload_3d_raw_306995db03304e6b(swig_type_142 arg1, swig_type_143 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_slice_download_3d_raw_306995db03304e6b(swig_type_144 arg1, swig_type_145 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_slice_copy_3d_raw_306995db03304e6b(swig_type_146 arg1, swig_type_147 arg2, swig_type_148 arg3, swig_voidp arg4);
+extern void *_wrap_km_slice_fill_2d_raw_306995db03304e6b(swig_type_149 arg1, swig_type_150 arg2, swig_type_151 arg3, swig_type_152 arg4, int arg5, int arg6, swig_type_153 arg7, swig_type_154 arg8);
+extern void *_wrap_km_memory_upload_3d_raw_306995db03304e6b(swig_type_155 arg1, swig_type_156 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_memory_download_3d_raw_306995db03304e6b(swig_type_157 arg1, swig_type_158 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_memory_copy_3d_raw_306995db03304e6b(swig_type_159 arg1, swig_type_160 arg2, swig_type_161 arg3, swig_voidp arg4);
+extern void *_wrap_km_memory_fill_2d_raw_306995db03304e6b(swig_type_162 arg1, swig_type_163 arg2, swig_type_164 arg3, int arg4, int arg5, swig_type_165 arg6, swig_type_166 arg7);
+extern void *_wrap_km_device_can_access_peer_raw_306995db03304e6b(swig_type_167 arg1, swig_type_168 arg2, swig_voidp arg3);
+extern void *_wrap_km_context_enable_peer_access_raw_306995db03304e6b(swig_type_169 arg1, swig_type_170 arg2);
+extern void *_wrap_km_context_disable_peer_access_raw_306995db03304e6b(swig_type_171 arg1, swig_type_172 arg2);
+extern void *_wrap_km_slice_copy_peer_raw_306995db03304e6b(swig_type_173 arg1, swig_type_174 arg2, swig_type_175 arg3, swig_type_176 arg4, swig_type_177 arg5, swig_type_178 arg6);
+extern void *_wrap_km_memory_copy_peer_raw_306995db03304e6b(swig_type_179 arg1, swig_type_180 arg2, swig_type_181 arg3, swig_type_182 arg4, swig_type_183 arg5, swig_type_184 arg6);
+extern void *_wrap_km_slice_map_file_raw_306995db03304e6b(swig_type_185 arg1, swig_voidp arg2, swig_type_186 arg3, swig_type_187 arg4, swig_type_188 arg5, int arg6, swig_voidp arg7);
+extern void *_wrap_km_host_memory_map_file_raw_306995db03304e6b(swig_type_189 arg1, swig_voidp arg2, swig_type_190 arg3, swig_type_191 arg4, int arg5, swig_voidp arg6);
+extern void *_wrap_km_context_set_tracking_raw_306995db03304e6b(swig_type_192 arg1, int arg2);
+extern void *_wrap_km_slice_set_tag_raw_306995db03304e6b(swig_type_193 arg1, swig_voidp arg2);
+extern void *_wrap_km_context_allocations_raw_306995db03304e6b(swig_type_194 arg1, swig_type_195 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_context_allocation_stack_raw_306995db03304e6b(swig_type_196 arg1, swig_type_197 arg2, swig_voidp arg3, swig_type_198 arg4, swig_voidp arg5);
+extern void *_wrap_km_context_start_memory_profile_raw_306995db03304e6b(swig_type_199 arg1, swig_type_200 arg2);
+extern void *_wrap_km_context_stop_memory_profile_raw_306995db03304e6b(swig_type_201 arg1);
+extern void *_wrap_km_context_memory_profile_raw_306995db03304e6b(swig_type_202 arg1, swig_voidp arg2);
+extern void *_wrap_km_context_memory_samples_raw_306995db03304e6b(swig_type_203 arg1, swig_type_204 arg2, swig_voidp arg3, swig_voidp arg4);
 extern void *_wrap_km_set_allocator_raw_306995db03304e6b(km_allocate_callback arg1, km_free_callback arg2, swig_voidp arg3);
-extern void *_wrap_km_program_create_raw_306995db03304e6b(swig_voidp arg1, swig_type_199 arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_program_destroy_raw_306995db03304e6b(swig_type_200 arg1);
-extern void *_wrap_km_program_add_option_raw_306995db03304e6b(swig_type_201 arg1, swig_voidp arg2);
-extern void *_wrap_km_program_add_header_raw_306995db03304e6b(swig_type_202 arg1, swig_voidp arg2, swig_voidp arg3, swig_type_203 arg4);
-extern void *_wrap_km_program_add_name_expression_raw_306995db03304e6b(swig_type_204 arg1, swig_voidp arg2);
-extern void *_wrap_km_program_compile_raw_306995db03304e6b(swig_type_205 arg1);
-extern void *_wrap_km_program_log_raw_306995db03304e6b(swig_type_206 arg1, swig_voidp arg2, swig_type_207 arg3, swig_voidp arg4);
-extern void *_wrap_km_program_ptx_raw_306995db03304e6b(swig_type_208 arg1, swig_voidp arg2, swig_type_209 arg3, swig_voidp arg4);
-extern void *_wrap_km_program_lowered_name_raw_306995db03304e6b(swig_type_210 arg1, swig_voidp arg2, swig_voidp arg3, swig_type_211 arg4, swig_voidp arg5);
-extern void *_wrap_km_module_load_ptx_raw_306995db03304e6b(swig_type_212 arg1, swig_voidp arg2, swig_type_213 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_module_load_file_raw_306995db03304e6b(swig_type_214 arg1, swig_voidp arg2, swig_voidp arg3);
-extern void *_wrap_km_module_from_object_raw_306995db03304e6b(swig_type_215 arg1, swig_voidp arg2, swig_type_216 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_module_save_object_raw_306995db03304e6b(swig_type_217 arg1, swig_voidp arg2, swig_voidp arg3, swig_type_218 arg4);
-extern void *_wrap_km_module_load_source_raw_306995db03304e6b(swig_type_219 arg1, swig_voidp arg2, swig_type_220 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_module_load_program_raw_306995db03304e6b(swig_type_221 arg1, swig_type_222 arg2, swig_voidp arg3);
-extern void *_wrap_km_module_destroy_raw_306995db03304e6b(swig_type_223 arg1);
-extern void *_wrap_km_module_function_count_raw_306995db03304e6b(swig_type_224 arg1, swig_voidp arg2);
-extern void *_wrap_km_module_function_name_raw_306995db03304e6b(swig_type_225 arg1, int arg2, swig_voidp arg3, swig_type_226 arg4, swig_voidp arg5);
-extern void *_wrap_km_module_function_raw_306995db03304e6b(swig_type_227 arg1, swig_voidp arg2, swig_voidp arg3);
-extern void *_wrap_km_module_global_raw_306995db03304e6b(swig_type_228 arg1, swig_voidp arg2, swig_voidp arg3);
-extern void *_wrap_km_function_destroy_raw_306995db03304e6b(swig_type_229 arg1);
-extern void *_wrap_km_function_name_raw_306995db03304e6b(swig_type_230 arg1, swig_voidp arg2, swig_type_231 arg3, swig_voidp arg4);
-extern void *_wrap_km_function_attribute_get_raw_306995db03304e6b(swig_type_232 arg1, int arg2, swig_voidp arg3);
-extern void *_wrap_km_function_attribute_set_raw_306995db03304e6b(swig_type_233 arg1, int arg2, swig_type_234 arg3);
-extern void *_wrap_km_function_prepare_raw_306995db03304e6b(swig_type_235 arg1, int arg2, int arg3, int arg4);
-extern void *_wrap_km_function_param_count_raw_306995db03304e6b(swig_type_236 arg1, swig_voidp arg2);
-extern void *_wrap_km_function_param_raw_306995db03304e6b(swig_type_237 arg1, int arg2, swig_voidp arg3);
-extern void *_wrap_km_launch_create_raw_306995db03304e6b(swig_type_238 arg1, swig_type_239 arg2, swig_voidp arg3);
-extern void *_wrap_km_launch_destroy_raw_306995db03304e6b(swig_type_240 arg1);
-extern void *_wrap_km_launch_set_grid_raw_306995db03304e6b(swig_type_241 arg1, int arg2, int arg3, int arg4);
-extern void *_wrap_km_launch_set_block_raw_306995db03304e6b(swig_type_242 arg1, int arg2, int arg3, int arg4);
-extern void *_wrap_km_launch_set_shared_bytes_raw_306995db03304e6b(swig_type_243 arg1, swig_type_244 arg2);
-extern void *_wrap_km_launch_arg_slice_raw_306995db03304e6b(swig_type_245 arg1, swig_type_246 arg2, swig_type_247 arg3);
-extern void *_wrap_km_launch_arg_address_raw_306995db03304e6b(swig_type_248 arg1, swig_type_249 arg2);
-extern void *_wrap_km_launch_arg_scalar_raw_306995db03304e6b(swig_type_250 arg1, swig_voidp arg2, swig_type_251 arg3);
-extern void *_wrap_km_launch_submit_raw_306995db03304e6b(swig_type_252 arg1);
-extern void *_wrap_km_launch_kernel_raw_306995db03304e6b(swig_type_253 arg1, swig_type_254 arg2, swig_voidp arg3, swig_voidp arg4, swig_type_255 arg5, swig_voidp arg6, swig_type_256 arg7);
-extern void *_wrap_km_graph_create_raw_306995db03304e6b(swig_type_257 arg1, swig_voidp arg2);
-extern void *_wrap_km_graph_destroy_raw_306995db03304e6b(swig_type_258 arg1);
-extern void *_wrap_km_graph_clone_raw_306995db03304e6b(swig_type_259 arg1, swig_voidp arg2);
-extern void *_wrap_km_graph_add_kernel_raw_306995db03304e6b(swig_type_260 arg1, swig_voidp arg2, swig_type_261 arg3, swig_type_262 arg4, swig_voidp arg5, swig_voidp arg6, swig_type_263 arg7, swig_voidp arg8, swig_type_264 arg9, swig_voidp arg10);
-extern void *_wrap_km_graph_add_copy_raw_306995db03304e6b(swig_type_265 arg1, swig_voidp arg2, swig_type_266 arg3, swig_type_267 arg4, swig_type_268 arg5, swig_type_269 arg6, swig_type_270 arg7, swig_type_271 arg8, swig_voidp arg9);
-extern void *_wrap_km_graph_add_upload_raw_306995db03304e6b(swig_type_272 arg1, swig_voidp arg2, swig_type_273 arg3, swig_type_274 arg4, swig_type_275 arg5, swig_voidp arg6, swig_type_276 arg7, swig_voidp arg8);
-extern void *_wrap_km_graph_add_download_raw_306995db03304e6b(swig_type_277 arg1, swig_voidp arg2, swig_type_278 arg3, swig_type_279 arg4, swig_type_280 arg5, swig_voidp arg6, swig_type_281 arg7, swig_voidp arg8);
-extern void *_wrap_km_graph_add_fill_raw_306995db03304e6b(swig_type_282 arg1, swig_voidp arg2, swig_type_283 arg3, swig_type_284 arg4, swig_type_285 arg5, int arg6, int arg7, swig_type_286 arg8, swig_voidp arg9);
-extern void *_wrap_km_graph_add_host_raw_306995db03304e6b(swig_type_287 arg1, swig_voidp arg2, swig_type_288 arg3, km_host_callback arg4, swig_voidp arg5, swig_voidp arg6);
-extern void *_wrap_km_graph_add_empty_raw_306995db03304e6b(swig_type_289 arg1, swig_voidp arg2, swig_type_290 arg3, swig_voidp arg4);
-extern void *_wrap_km_graph_add_child_raw_306995db03304e6b(swig_type_291 arg1, swig_voidp arg2, swig_type_292 arg3, swig_type_293 arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_remove_node_raw_306995db03304e6b(swig_type_294 arg1, swig_type_295 arg2);
-extern void *_wrap_km_graph_add_dependency_raw_306995db03304e6b(swig_type_296 arg1, swig_type_297 arg2, swig_type_298 arg3);
-extern void *_wrap_km_graph_remove_dependency_raw_306995db03304e6b(swig_type_299 arg1, swig_type_300 arg2, swig_type_301 arg3);
-extern void *_wrap_km_graph_nodes_raw_306995db03304e6b(swig_type_302 arg1, swig_voidp arg2, swig_type_303 arg3, swig_voidp arg4);
-extern void *_wrap_km_graph_node_dependencies_raw_306995db03304e6b(swig_type_304 arg1, swig_type_305 arg2, swig_voidp arg3, swig_type_306 arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_node_dependents_raw_306995db03304e6b(swig_type_307 arg1, swig_type_308 arg2, swig_voidp arg3, swig_type_309 arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_node_info_get_raw_306995db03304e6b(swig_type_310 arg1, swig_type_311 arg2, swig_voidp arg3);
-extern void *_wrap_km_graph_node_arguments_raw_306995db03304e6b(swig_type_312 arg1, swig_type_313 arg2, swig_voidp arg3, swig_type_314 arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_node_function_raw_306995db03304e6b(swig_type_315 arg1, swig_type_316 arg2, swig_voidp arg3);
-extern void *_wrap_km_graph_node_child_raw_306995db03304e6b(swig_type_317 arg1, swig_type_318 arg2, swig_voidp arg3);
-extern void *_wrap_km_graph_set_kernel_raw_306995db03304e6b(swig_type_319 arg1, swig_type_320 arg2, swig_type_321 arg3, swig_voidp arg4, swig_voidp arg5, swig_type_322 arg6, swig_voidp arg7, swig_type_323 arg8);
-extern void *_wrap_km_graph_set_copy_raw_306995db03304e6b(swig_type_324 arg1, swig_type_325 arg2, swig_type_326 arg3, swig_type_327 arg4, swig_type_328 arg5, swig_type_329 arg6, swig_type_330 arg7);
-extern void *_wrap_km_graph_set_upload_raw_306995db03304e6b(swig_type_331 arg1, swig_type_332 arg2, swig_type_333 arg3, swig_type_334 arg4, swig_voidp arg5, swig_type_335 arg6);
-extern void *_wrap_km_graph_set_download_raw_306995db03304e6b(swig_type_336 arg1, swig_type_337 arg2, swig_type_338 arg3, swig_type_339 arg4, swig_voidp arg5, swig_type_340 arg6);
-extern void *_wrap_km_graph_set_fill_raw_306995db03304e6b(swig_type_341 arg1, swig_type_342 arg2, swig_type_343 arg3, swig_type_344 arg4, int arg5, int arg6, swig_type_345 arg7);
-extern void *_wrap_km_graph_set_host_raw_306995db03304e6b(swig_type_346 arg1, swig_type_347 arg2, km_host_callback arg3, swig_voidp arg4);
-extern void *_wrap_km_graph_set_child_raw_306995db03304e6b(swig_type_348 arg1, swig_type_349 arg2, swig_type_350 arg3);
-extern void *_wrap_km_graph_dot_raw_306995db03304e6b(swig_type_351 arg1, swig_voidp arg2, swig_type_352 arg3, swig_voidp arg4);
-extern void *_wrap_km_graph_exec_create_raw_306995db03304e6b(swig_type_353 arg1, swig_voidp arg2);
-extern void *_wrap_km_graph_exec_destroy_raw_306995db03304e6b(swig_type_354 arg1);
-extern void *_wrap_km_graph_exec_launch_raw_306995db03304e6b(swig_type_355 arg1, swig_type_356 arg2);
-extern void *_wrap_km_graph_exec_update_node_raw_306995db03304e6b(swig_type_357 arg1, swig_type_358 arg2, swig_type_359 arg3);
-extern void *_wrap_km_graph_exec_update_raw_306995db03304e6b(swig_type_360 arg1, swig_type_361 arg2);
-extern void *_wrap_km_graph_exec_compare_raw_306995db03304e6b(swig_type_362 arg1, swig_type_363 arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_profiler_start_raw_306995db03304e6b(swig_type_364 arg1);
-extern void *_wrap_km_profiler_stop_raw_306995db03304e6b(swig_type_365 arg1);
-extern void *_wrap_km_profiler_clear_raw_306995db03304e6b(swig_type_366 arg1);
-extern void *_wrap_km_profiler_range_push_raw_306995db03304e6b(swig_type_367 arg1, swig_voidp arg2);
-extern void *_wrap_km_profiler_range_pop_raw_306995db03304e6b(swig_type_368 arg1);
-extern void *_wrap_km_profiler_range_start_raw_306995db03304e6b(swig_type_369 arg1, swig_voidp arg2, swig_voidp arg3);
-extern void *_wrap_km_profiler_range_end_raw_306995db03304e6b(swig_type_370 arg1, swig_type_371 arg2);
-extern void *_wrap_km_profiler_set_work_raw_306995db03304e6b(swig_type_372 arg1, swig_type_373 arg2, swig_type_374 arg3);
-extern void *_wrap_km_profiler_row_count_raw_306995db03304e6b(swig_type_375 arg1, swig_voidp arg2);
-extern void *_wrap_km_profiler_row_get_raw_306995db03304e6b(swig_type_376 arg1, int arg2, swig_voidp arg3);
-extern void *_wrap_km_profiler_summary_raw_306995db03304e6b(swig_type_377 arg1, swig_voidp arg2, swig_type_378 arg3, swig_voidp arg4);
-extern void *_wrap_km_profiler_write_raw_306995db03304e6b(swig_type_379 arg1, swig_voidp arg2);
+extern void *_wrap_km_program_create_raw_306995db03304e6b(swig_voidp arg1, swig_type_205 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_program_destroy_raw_306995db03304e6b(swig_type_206 arg1);
+extern void *_wrap_km_program_add_option_raw_306995db03304e6b(swig_type_207 arg1, swig_voidp arg2);
+extern void *_wrap_km_program_add_header_raw_306995db03304e6b(swig_type_208 arg1, swig_voidp arg2, swig_voidp arg3, swig_type_209 arg4);
+extern void *_wrap_km_program_add_name_expression_raw_306995db03304e6b(swig_type_210 arg1, swig_voidp arg2);
+extern void *_wrap_km_program_compile_raw_306995db03304e6b(swig_type_211 arg1);
+extern void *_wrap_km_program_log_raw_306995db03304e6b(swig_type_212 arg1, swig_voidp arg2, swig_type_213 arg3, swig_voidp arg4);
+extern void *_wrap_km_program_ptx_raw_306995db03304e6b(swig_type_214 arg1, swig_voidp arg2, swig_type_215 arg3, swig_voidp arg4);
+extern void *_wrap_km_program_lowered_name_raw_306995db03304e6b(swig_type_216 arg1, swig_voidp arg2, swig_voidp arg3, swig_type_217 arg4, swig_voidp arg5);
+extern void *_wrap_km_module_load_ptx_raw_306995db03304e6b(swig_type_218 arg1, swig_voidp arg2, swig_type_219 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_module_load_file_raw_306995db03304e6b(swig_type_220 arg1, swig_voidp arg2, swig_voidp arg3);
+extern void *_wrap_km_module_from_object_raw_306995db03304e6b(swig_type_221 arg1, swig_voidp arg2, swig_type_222 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_module_save_object_raw_306995db03304e6b(swig_type_223 arg1, swig_voidp arg2, swig_voidp arg3, swig_type_224 arg4);
+extern void *_wrap_km_module_load_source_raw_306995db03304e6b(swig_type_225 arg1, swig_voidp arg2, swig_type_226 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_module_load_program_raw_306995db03304e6b(swig_type_227 arg1, swig_type_228 arg2, swig_voidp arg3);
+extern void *_wrap_km_module_destroy_raw_306995db03304e6b(swig_type_229 arg1);
+extern void *_wrap_km_module_function_count_raw_306995db03304e6b(swig_type_230 arg1, swig_voidp arg2);
+extern void *_wrap_km_module_function_name_raw_306995db03304e6b(swig_type_231 arg1, int arg2, swig_voidp arg3, swig_type_232 arg4, swig_voidp arg5);
+extern void *_wrap_km_module_function_raw_306995db03304e6b(swig_type_233 arg1, swig_voidp arg2, swig_voidp arg3);
+extern void *_wrap_km_module_global_raw_306995db03304e6b(swig_type_234 arg1, swig_voidp arg2, swig_voidp arg3);
+extern void *_wrap_km_function_destroy_raw_306995db03304e6b(swig_type_235 arg1);
+extern void *_wrap_km_function_name_raw_306995db03304e6b(swig_type_236 arg1, swig_voidp arg2, swig_type_237 arg3, swig_voidp arg4);
+extern void *_wrap_km_function_attribute_get_raw_306995db03304e6b(swig_type_238 arg1, int arg2, swig_voidp arg3);
+extern void *_wrap_km_function_attribute_set_raw_306995db03304e6b(swig_type_239 arg1, int arg2, swig_type_240 arg3);
+extern void *_wrap_km_function_prepare_raw_306995db03304e6b(swig_type_241 arg1, int arg2, int arg3, int arg4);
+extern void *_wrap_km_function_param_count_raw_306995db03304e6b(swig_type_242 arg1, swig_voidp arg2);
+extern void *_wrap_km_function_param_raw_306995db03304e6b(swig_type_243 arg1, int arg2, swig_voidp arg3);
+extern void *_wrap_km_launch_create_raw_306995db03304e6b(swig_type_244 arg1, swig_type_245 arg2, swig_voidp arg3);
+extern void *_wrap_km_launch_destroy_raw_306995db03304e6b(swig_type_246 arg1);
+extern void *_wrap_km_launch_set_grid_raw_306995db03304e6b(swig_type_247 arg1, int arg2, int arg3, int arg4);
+extern void *_wrap_km_launch_set_block_raw_306995db03304e6b(swig_type_248 arg1, int arg2, int arg3, int arg4);
+extern void *_wrap_km_launch_set_shared_bytes_raw_306995db03304e6b(swig_type_249 arg1, swig_type_250 arg2);
+extern void *_wrap_km_launch_arg_slice_raw_306995db03304e6b(swig_type_251 arg1, swig_type_252 arg2, swig_type_253 arg3);
+extern void *_wrap_km_launch_arg_address_raw_306995db03304e6b(swig_type_254 arg1, swig_type_255 arg2);
+extern void *_wrap_km_launch_arg_scalar_raw_306995db03304e6b(swig_type_256 arg1, swig_voidp arg2, swig_type_257 arg3);
+extern void *_wrap_km_launch_submit_raw_306995db03304e6b(swig_type_258 arg1);
+extern void *_wrap_km_launch_kernel_raw_306995db03304e6b(swig_type_259 arg1, swig_type_260 arg2, swig_voidp arg3, swig_voidp arg4, swig_type_261 arg5, swig_voidp arg6, swig_type_262 arg7);
+extern void *_wrap_km_graph_create_raw_306995db03304e6b(swig_type_263 arg1, swig_voidp arg2);
+extern void *_wrap_km_graph_destroy_raw_306995db03304e6b(swig_type_264 arg1);
+extern void *_wrap_km_graph_clone_raw_306995db03304e6b(swig_type_265 arg1, swig_voidp arg2);
+extern void *_wrap_km_graph_add_kernel_raw_306995db03304e6b(swig_type_266 arg1, swig_voidp arg2, swig_type_267 arg3, swig_type_268 arg4, swig_voidp arg5, swig_voidp arg6, swig_type_269 arg7, swig_voidp arg8, swig_type_270 arg9, swig_voidp arg10);
+extern void *_wrap_km_graph_add_copy_raw_306995db03304e6b(swig_type_271 arg1, swig_voidp arg2, swig_type_272 arg3, swig_type_273 arg4, swig_type_274 arg5, swig_type_275 arg6, swig_type_276 arg7, swig_type_277 arg8, swig_voidp arg9);
+extern void *_wrap_km_graph_add_upload_raw_306995db03304e6b(swig_type_278 arg1, swig_voidp arg2, swig_type_279 arg3, swig_type_280 arg4, swig_type_281 arg5, swig_voidp arg6, swig_type_282 arg7, swig_voidp arg8);
+extern void *_wrap_km_graph_add_download_raw_306995db03304e6b(swig_type_283 arg1, swig_voidp arg2, swig_type_284 arg3, swig_type_285 arg4, swig_type_286 arg5, swig_voidp arg6, swig_type_287 arg7, swig_voidp arg8);
+extern void *_wrap_km_graph_add_fill_raw_306995db03304e6b(swig_type_288 arg1, swig_voidp arg2, swig_type_289 arg3, swig_type_290 arg4, swig_type_291 arg5, int arg6, int arg7, swig_type_292 arg8, swig_voidp arg9);
+extern void *_wrap_km_graph_add_host_raw_306995db03304e6b(swig_type_293 arg1, swig_voidp arg2, swig_type_294 arg3, km_host_callback arg4, swig_voidp arg5, swig_voidp arg6);
+extern void *_wrap_km_graph_add_empty_raw_306995db03304e6b(swig_type_295 arg1, swig_voidp arg2, swig_type_296 arg3, swig_voidp arg4);
+extern void *_wrap_km_graph_add_child_raw_306995db03304e6b(swig_type_297 arg1, swig_voidp arg2, swig_type_298 arg3, swig_type_299 arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_remove_node_raw_306995db03304e6b(swig_type_300 arg1, swig_type_301 arg2);
+extern void *_wrap_km_graph_add_dependency_raw_306995db03304e6b(swig_type_302 arg1, swig_type_303 arg2, swig_type_304 arg3);
+extern void *_wrap_km_graph_remove_dependency_raw_306995db03304e6b(swig_type_305 arg1, swig_type_306 arg2, swig_type_307 arg3);
+extern void *_wrap_km_graph_nodes_raw_306995db03304e6b(swig_type_308 arg1, swig_voidp arg2, swig_type_309 arg3, swig_voidp arg4);
+extern void *_wrap_km_graph_node_dependencies_raw_306995db03304e6b(swig_type_310 arg1, swig_type_311 arg2, swig_voidp arg3, swig_type_312 arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_node_dependents_raw_306995db03304e6b(swig_type_313 arg1, swig_type_314 arg2, swig_voidp arg3, swig_type_315 arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_node_info_get_raw_306995db03304e6b(swig_type_316 arg1, swig_type_317 arg2, swig_voidp arg3);
+extern void *_wrap_km_graph_node_arguments_raw_306995db03304e6b(swig_type_318 arg1, swig_type_319 arg2, swig_voidp arg3, swig_type_320 arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_node_function_raw_306995db03304e6b(swig_type_321 arg1, swig_type_322 arg2, swig_voidp arg3);
+extern void *_wrap_km_graph_node_child_raw_306995db03304e6b(swig_type_323 arg1, swig_type_324 arg2, swig_voidp arg3);
+extern void *_wrap_km_graph_set_kernel_raw_306995db03304e6b(swig_type_325 arg1, swig_type_326 arg2, swig_type_327 arg3, swig_voidp arg4, swig_voidp arg5, swig_type_328 arg6, swig_voidp arg7, swig_type_329 arg8);
+extern void *_wrap_km_graph_set_copy_raw_306995db03304e6b(swig_type_330 arg1, swig_type_331 arg2, swig_type_332 arg3, swig_type_333 arg4, swig_type_334 arg5, swig_type_335 arg6, swig_type_336 arg7);
+extern void *_wrap_km_graph_set_upload_raw_306995db03304e6b(swig_type_337 arg1, swig_type_338 arg2, swig_type_339 arg3, swig_type_340 arg4, swig_voidp arg5, swig_type_341 arg6);
+extern void *_wrap_km_graph_set_download_raw_306995db03304e6b(swig_type_342 arg1, swig_type_343 arg2, swig_type_344 arg3, swig_type_345 arg4, swig_voidp arg5, swig_type_346 arg6);
+extern void *_wrap_km_graph_set_fill_raw_306995db03304e6b(swig_type_347 arg1, swig_type_348 arg2, swig_type_349 arg3, swig_type_350 arg4, int arg5, int arg6, swig_type_351 arg7);
+extern void *_wrap_km_graph_set_host_raw_306995db03304e6b(swig_type_352 arg1, swig_type_353 arg2, km_host_callback arg3, swig_voidp arg4);
+extern void *_wrap_km_graph_set_child_raw_306995db03304e6b(swig_type_354 arg1, swig_type_355 arg2, swig_type_356 arg3);
+extern void *_wrap_km_graph_dot_raw_306995db03304e6b(swig_type_357 arg1, swig_voidp arg2, swig_type_358 arg3, swig_voidp arg4);
+extern void *_wrap_km_graph_exec_create_raw_306995db03304e6b(swig_type_359 arg1, swig_voidp arg2);
+extern void *_wrap_km_graph_exec_destroy_raw_306995db03304e6b(swig_type_360 arg1);
+extern void *_wrap_km_graph_exec_launch_raw_306995db03304e6b(swig_type_361 arg1, swig_type_362 arg2);
+extern void *_wrap_km_graph_exec_update_node_raw_306995db03304e6b(swig_type_363 arg1, swig_type_364 arg2, swig_type_365 arg3);
+extern void *_wrap_km_graph_exec_update_raw_306995db03304e6b(swig_type_366 arg1, swig_type_367 arg2);
+extern void *_wrap_km_graph_exec_compare_raw_306995db03304e6b(swig_type_368 arg1, swig_type_369 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_profiler_start_raw_306995db03304e6b(swig_type_370 arg1);
+extern void *_wrap_km_profiler_stop_raw_306995db03304e6b(swig_type_371 arg1);
+extern void *_wrap_km_profiler_clear_raw_306995db03304e6b(swig_type_372 arg1);
+extern void *_wrap_km_profiler_range_push_raw_306995db03304e6b(swig_type_373 arg1, swig_voidp arg2);
+extern void *_wrap_km_profiler_range_pop_raw_306995db03304e6b(swig_type_374 arg1);
+extern void *_wrap_km_profiler_range_start_raw_306995db03304e6b(swig_type_375 arg1, swig_voidp arg2, swig_voidp arg3);
+extern void *_wrap_km_profiler_range_end_raw_306995db03304e6b(swig_type_376 arg1, swig_type_377 arg2);
+extern void *_wrap_km_profiler_set_work_raw_306995db03304e6b(swig_type_378 arg1, swig_type_379 arg2, swig_type_380 arg3);
+extern void *_wrap_km_profiler_row_count_raw_306995db03304e6b(swig_type_381 arg1, swig_voidp arg2);
+extern void *_wrap_km_profiler_row_get_raw_306995db03304e6b(swig_type_382 arg1, int arg2, swig_voidp arg3);
+extern void *_wrap_km_profiler_summary_raw_306995db03304e6b(swig_type_383 arg1, swig_voidp arg2, swig_type_384 arg3, swig_voidp arg4);
+extern void *_wrap_km_profiler_write_raw_306995db03304e6b(swig_type_385 arg1, swig_voidp arg2);
 #undef intgo
 */
 import "C"
@@ -767,6 +782,54 @@ func Km_last_error_native_code(arg1 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	swig_r = (unsafe.Pointer)(C._wrap_km_last_error_native_code_raw_306995db03304e6b(C.swig_voidp(_swig_i_0)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_last_error_status(arg1 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	swig_r = (unsafe.Pointer)(C._wrap_km_last_error_status_raw_306995db03304e6b(C.swig_voidp(_swig_i_0)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_last_error_take(arg1 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	swig_r = (unsafe.Pointer)(C._wrap_km_last_error_take_raw_306995db03304e6b(C.swig_voidp(_swig_i_0)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_status_from_cuda(arg1 int32, arg2 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	swig_r = (unsafe.Pointer)(C._wrap_km_status_from_cuda_raw_306995db03304e6b(C.int(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_status_to_cuda(arg1 int32, arg2 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	swig_r = (unsafe.Pointer)(C._wrap_km_status_to_cuda_raw_306995db03304e6b(C.int(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_cuda_result_name(arg1 int32, arg2 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	swig_r = (unsafe.Pointer)(C._wrap_km_cuda_result_name_raw_306995db03304e6b(C.int(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -941,13 +1004,56 @@ func Km_context_take_error(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure
 	return swig_r_1
 }
 
+func Km_context_error_native_code(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_error_native_code_raw_306995db03304e6b(C.swig_type_16(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_context_error_history(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_error_history_raw_306995db03304e6b(C.swig_type_17(_swig_i_0), C.swig_type_18(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_context_error_counts(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_error_counts_raw_306995db03304e6b(C.swig_type_19(_swig_i_0), C.swig_type_20(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_context_clear_error_history(arg1 uint64) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_clear_error_history_raw_306995db03304e6b(C.swig_type_21(_swig_i_0)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
 func Km_context_find_slice(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_find_slice_raw_306995db03304e6b(C.swig_type_16(_swig_i_0), C.swig_type_17(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_find_slice_raw_306995db03304e6b(C.swig_type_22(_swig_i_0), C.swig_type_23(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -958,7 +1064,7 @@ func Km_context_set_output(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_set_output_raw_306995db03304e6b(C.swig_type_18(_swig_i_0), C.km_output_callback(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_set_output_raw_306995db03304e6b(C.swig_type_24(_swig_i_0), C.km_output_callback(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -970,7 +1076,7 @@ func Km_stream_create(arg1 uint64, arg2 uint32, arg3 int32, arg4 unsafe.Pointer)
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_stream_create_raw_306995db03304e6b(C.swig_type_19(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_stream_create_raw_306995db03304e6b(C.swig_type_25(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -979,7 +1085,7 @@ func Km_stream_create(arg1 uint64, arg2 uint32, arg3 int32, arg4 unsafe.Pointer)
 func Km_stream_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_stream_destroy_raw_306995db03304e6b(C.swig_type_20(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_stream_destroy_raw_306995db03304e6b(C.swig_type_26(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -989,7 +1095,7 @@ func Km_stream_context(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_stream_context_raw_306995db03304e6b(C.swig_type_21(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_stream_context_raw_306995db03304e6b(C.swig_type_27(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -999,7 +1105,7 @@ func Km_stream_priority(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_stream_priority_raw_306995db03304e6b(C.swig_type_22(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_stream_priority_raw_306995db03304e6b(C.swig_type_28(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1008,7 +1114,7 @@ func Km_stream_priority(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 func Km_stream_synchronize(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_stream_synchronize_raw_306995db03304e6b(C.swig_type_23(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_stream_synchronize_raw_306995db03304e6b(C.swig_type_29(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1018,7 +1124,7 @@ func Km_stream_synchronize_timeout(arg1 uint64, arg2 uint64) (_swig_ret *Failure
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_stream_synchronize_timeout_raw_306995db03304e6b(C.swig_type_24(_swig_i_0), C.swig_type_25(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_stream_synchronize_timeout_raw_306995db03304e6b(C.swig_type_30(_swig_i_0), C.swig_type_31(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1027,7 +1133,7 @@ func Km_stream_synchronize_timeout(arg1 uint64, arg2 uint64) (_swig_ret *Failure
 func Km_stream_query(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_stream_query_raw_306995db03304e6b(C.swig_type_26(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_stream_query_raw_306995db03304e6b(C.swig_type_32(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1037,7 +1143,7 @@ func Km_stream_wait_event(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_stream_wait_event_raw_306995db03304e6b(C.swig_type_27(_swig_i_0), C.swig_type_28(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_stream_wait_event_raw_306995db03304e6b(C.swig_type_33(_swig_i_0), C.swig_type_34(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1048,7 +1154,7 @@ func Km_stream_add_callback(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointe
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_stream_add_callback_raw_306995db03304e6b(C.swig_type_29(_swig_i_0), C.km_host_callback(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_stream_add_callback_raw_306995db03304e6b(C.swig_type_35(_swig_i_0), C.km_host_callback(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1057,7 +1163,7 @@ func Km_stream_add_callback(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointe
 func Km_stream_begin_capture(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_stream_begin_capture_raw_306995db03304e6b(C.swig_type_30(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_stream_begin_capture_raw_306995db03304e6b(C.swig_type_36(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1067,7 +1173,7 @@ func Km_stream_end_capture(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_stream_end_capture_raw_306995db03304e6b(C.swig_type_31(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_stream_end_capture_raw_306995db03304e6b(C.swig_type_37(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1077,7 +1183,7 @@ func Km_stream_capture_status(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Fail
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_stream_capture_status_raw_306995db03304e6b(C.swig_type_32(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_stream_capture_status_raw_306995db03304e6b(C.swig_type_38(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1088,7 +1194,7 @@ func Km_event_create(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer) (_swig_ret *
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_event_create_raw_306995db03304e6b(C.swig_type_33(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_event_create_raw_306995db03304e6b(C.swig_type_39(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1097,7 +1203,7 @@ func Km_event_create(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer) (_swig_ret *
 func Km_event_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_event_destroy_raw_306995db03304e6b(C.swig_type_34(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_event_destroy_raw_306995db03304e6b(C.swig_type_40(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1107,7 +1213,7 @@ func Km_event_record(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_event_record_raw_306995db03304e6b(C.swig_type_35(_swig_i_0), C.swig_type_36(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_event_record_raw_306995db03304e6b(C.swig_type_41(_swig_i_0), C.swig_type_42(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1116,7 +1222,7 @@ func Km_event_record(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 func Km_event_query(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_event_query_raw_306995db03304e6b(C.swig_type_37(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_event_query_raw_306995db03304e6b(C.swig_type_43(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1125,7 +1231,7 @@ func Km_event_query(arg1 uint64) (_swig_ret *Failure) {
 func Km_event_synchronize(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_event_synchronize_raw_306995db03304e6b(C.swig_type_38(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_event_synchronize_raw_306995db03304e6b(C.swig_type_44(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1135,7 +1241,7 @@ func Km_event_synchronize_timeout(arg1 uint64, arg2 uint64) (_swig_ret *Failure)
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_event_synchronize_timeout_raw_306995db03304e6b(C.swig_type_39(_swig_i_0), C.swig_type_40(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_event_synchronize_timeout_raw_306995db03304e6b(C.swig_type_45(_swig_i_0), C.swig_type_46(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1146,7 +1252,7 @@ func Km_event_elapsed_ns(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_r
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_event_elapsed_ns_raw_306995db03304e6b(C.swig_type_41(_swig_i_0), C.swig_type_42(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_event_elapsed_ns_raw_306995db03304e6b(C.swig_type_47(_swig_i_0), C.swig_type_48(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1158,7 +1264,7 @@ func Km_host_memory_create(arg1 uint64, arg2 uint64, arg3 uint32, arg4 unsafe.Po
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_create_raw_306995db03304e6b(C.swig_type_43(_swig_i_0), C.swig_type_44(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_create_raw_306995db03304e6b(C.swig_type_49(_swig_i_0), C.swig_type_50(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1171,7 +1277,7 @@ func Km_host_memory_register(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_register_raw_306995db03304e6b(C.swig_type_45(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_46(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_register_raw_306995db03304e6b(C.swig_type_51(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_52(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1180,7 +1286,7 @@ func Km_host_memory_register(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4
 func Km_host_memory_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_destroy_raw_306995db03304e6b(C.swig_type_47(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_destroy_raw_306995db03304e6b(C.swig_type_53(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1190,7 +1296,7 @@ func Km_host_memory_pointer(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failur
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_pointer_raw_306995db03304e6b(C.swig_type_48(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_pointer_raw_306995db03304e6b(C.swig_type_54(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1200,7 +1306,7 @@ func Km_host_memory_size_bytes(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Fai
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_size_bytes_raw_306995db03304e6b(C.swig_type_49(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_size_bytes_raw_306995db03304e6b(C.swig_type_55(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1213,7 +1319,7 @@ func Km_slice_create(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint32, arg5 un
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_raw_306995db03304e6b(C.swig_type_50(_swig_i_0), C.swig_type_51(_swig_i_1), C.swig_type_52(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_raw_306995db03304e6b(C.swig_type_56(_swig_i_0), C.swig_type_57(_swig_i_1), C.swig_type_58(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1226,7 +1332,7 @@ func Km_slice_create_on_stream(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint3
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_on_stream_raw_306995db03304e6b(C.swig_type_53(_swig_i_0), C.swig_type_54(_swig_i_1), C.swig_type_55(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_on_stream_raw_306995db03304e6b(C.swig_type_59(_swig_i_0), C.swig_type_60(_swig_i_1), C.swig_type_61(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1241,7 +1347,7 @@ func Km_slice_from_host(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_from_host_raw_306995db03304e6b(C.swig_type_56(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_57(_swig_i_2), C.swig_type_58(_swig_i_3), C.km_release_callback(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_from_host_raw_306995db03304e6b(C.swig_type_62(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_63(_swig_i_2), C.swig_type_64(_swig_i_3), C.km_release_callback(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1253,7 +1359,7 @@ func Km_slice_view(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Pointer) (
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_view_raw_306995db03304e6b(C.swig_type_59(_swig_i_0), C.swig_type_60(_swig_i_1), C.swig_type_61(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_view_raw_306995db03304e6b(C.swig_type_65(_swig_i_0), C.swig_type_66(_swig_i_1), C.swig_type_67(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1262,7 +1368,7 @@ func Km_slice_view(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Pointer) (
 func Km_slice_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_destroy_raw_306995db03304e6b(C.swig_type_62(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_destroy_raw_306995db03304e6b(C.swig_type_68(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1272,7 +1378,7 @@ func Km_slice_destroy_on_stream(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_destroy_on_stream_raw_306995db03304e6b(C.swig_type_63(_swig_i_0), C.swig_type_64(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_destroy_on_stream_raw_306995db03304e6b(C.swig_type_69(_swig_i_0), C.swig_type_70(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1282,7 +1388,7 @@ func Km_slice_info_get(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_info_get_raw_306995db03304e6b(C.swig_type_65(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_info_get_raw_306995db03304e6b(C.swig_type_71(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1292,7 +1398,7 @@ func Km_slice_address(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_address_raw_306995db03304e6b(C.swig_type_66(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_address_raw_306995db03304e6b(C.swig_type_72(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1302,7 +1408,7 @@ func Km_slice_host_pointer(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_host_pointer_raw_306995db03304e6b(C.swig_type_67(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_host_pointer_raw_306995db03304e6b(C.swig_type_73(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1315,7 +1421,7 @@ func Km_slice_upload(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Pointer,
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_upload_raw_306995db03304e6b(C.swig_type_68(_swig_i_0), C.swig_type_69(_swig_i_1), C.swig_type_70(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_71(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_upload_raw_306995db03304e6b(C.swig_type_74(_swig_i_0), C.swig_type_75(_swig_i_1), C.swig_type_76(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_77(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1328,7 +1434,7 @@ func Km_slice_download(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Pointe
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_download_raw_306995db03304e6b(C.swig_type_72(_swig_i_0), C.swig_type_73(_swig_i_1), C.swig_type_74(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_75(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_download_raw_306995db03304e6b(C.swig_type_78(_swig_i_0), C.swig_type_79(_swig_i_1), C.swig_type_80(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_81(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1342,7 +1448,7 @@ func Km_slice_copy(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg5 uint
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_copy_raw_306995db03304e6b(C.swig_type_76(_swig_i_0), C.swig_type_77(_swig_i_1), C.swig_type_78(_swig_i_2), C.swig_type_79(_swig_i_3), C.swig_type_80(_swig_i_4), C.swig_type_81(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_copy_raw_306995db03304e6b(C.swig_type_82(_swig_i_0), C.swig_type_83(_swig_i_1), C.swig_type_84(_swig_i_2), C.swig_type_85(_swig_i_3), C.swig_type_86(_swig_i_4), C.swig_type_87(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1355,7 +1461,7 @@ func Km_slice_fill_u8(arg1 uint64, arg2 uint64, arg3 uint64, arg4 byte, arg5 uin
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_u8_raw_306995db03304e6b(C.swig_type_82(_swig_i_0), C.swig_type_83(_swig_i_1), C.swig_type_84(_swig_i_2), C.char(_swig_i_3), C.swig_type_85(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_u8_raw_306995db03304e6b(C.swig_type_88(_swig_i_0), C.swig_type_89(_swig_i_1), C.swig_type_90(_swig_i_2), C.char(_swig_i_3), C.swig_type_91(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1368,7 +1474,7 @@ func Km_slice_fill_u16(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint16, arg5 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_u16_raw_306995db03304e6b(C.swig_type_86(_swig_i_0), C.swig_type_87(_swig_i_1), C.swig_type_88(_swig_i_2), C.short(_swig_i_3), C.swig_type_89(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_u16_raw_306995db03304e6b(C.swig_type_92(_swig_i_0), C.swig_type_93(_swig_i_1), C.swig_type_94(_swig_i_2), C.short(_swig_i_3), C.swig_type_95(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1381,7 +1487,7 @@ func Km_slice_fill_u32(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint32, arg5 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_u32_raw_306995db03304e6b(C.swig_type_90(_swig_i_0), C.swig_type_91(_swig_i_1), C.swig_type_92(_swig_i_2), C.int(_swig_i_3), C.swig_type_93(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_u32_raw_306995db03304e6b(C.swig_type_96(_swig_i_0), C.swig_type_97(_swig_i_1), C.swig_type_98(_swig_i_2), C.int(_swig_i_3), C.swig_type_99(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1393,7 +1499,7 @@ func Km_memory_upload(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 uint64
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_upload_raw_306995db03304e6b(C.swig_type_94(_swig_i_0), C.swig_type_95(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_96(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_upload_raw_306995db03304e6b(C.swig_type_100(_swig_i_0), C.swig_type_101(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_102(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1405,7 +1511,7 @@ func Km_memory_download(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 uint
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_download_raw_306995db03304e6b(C.swig_type_97(_swig_i_0), C.swig_type_98(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_99(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_download_raw_306995db03304e6b(C.swig_type_103(_swig_i_0), C.swig_type_104(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_105(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1417,7 +1523,7 @@ func Km_memory_copy(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64) (_swig_r
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_copy_raw_306995db03304e6b(C.swig_type_100(_swig_i_0), C.swig_type_101(_swig_i_1), C.swig_type_102(_swig_i_2), C.swig_type_103(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_copy_raw_306995db03304e6b(C.swig_type_106(_swig_i_0), C.swig_type_107(_swig_i_1), C.swig_type_108(_swig_i_2), C.swig_type_109(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1429,7 +1535,7 @@ func Km_memory_fill_u8(arg1 uint64, arg2 uint64, arg3 byte, arg4 uint64) (_swig_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_u8_raw_306995db03304e6b(C.swig_type_104(_swig_i_0), C.swig_type_105(_swig_i_1), C.char(_swig_i_2), C.swig_type_106(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_u8_raw_306995db03304e6b(C.swig_type_110(_swig_i_0), C.swig_type_111(_swig_i_1), C.char(_swig_i_2), C.swig_type_112(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1441,7 +1547,7 @@ func Km_memory_fill_u16(arg1 uint64, arg2 uint64, arg3 uint16, arg4 uint64) (_sw
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_u16_raw_306995db03304e6b(C.swig_type_107(_swig_i_0), C.swig_type_108(_swig_i_1), C.short(_swig_i_2), C.swig_type_109(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_u16_raw_306995db03304e6b(C.swig_type_113(_swig_i_0), C.swig_type_114(_swig_i_1), C.short(_swig_i_2), C.swig_type_115(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1453,7 +1559,7 @@ func Km_memory_fill_u32(arg1 uint64, arg2 uint64, arg3 uint32, arg4 uint64) (_sw
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_u32_raw_306995db03304e6b(C.swig_type_110(_swig_i_0), C.swig_type_111(_swig_i_1), C.int(_swig_i_2), C.swig_type_112(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_u32_raw_306995db03304e6b(C.swig_type_116(_swig_i_0), C.swig_type_117(_swig_i_1), C.int(_swig_i_2), C.swig_type_118(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1464,7 +1570,7 @@ func Km_pool_create(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_ret *F
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_pool_create_raw_306995db03304e6b(C.swig_type_113(_swig_i_0), C.swig_type_114(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_pool_create_raw_306995db03304e6b(C.swig_type_119(_swig_i_0), C.swig_type_120(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1473,7 +1579,7 @@ func Km_pool_create(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_ret *F
 func Km_pool_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_pool_destroy_raw_306995db03304e6b(C.swig_type_115(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_pool_destroy_raw_306995db03304e6b(C.swig_type_121(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1486,7 +1592,7 @@ func Km_pool_allocate(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint32, arg5 u
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_pool_allocate_raw_306995db03304e6b(C.swig_type_116(_swig_i_0), C.swig_type_117(_swig_i_1), C.swig_type_118(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_pool_allocate_raw_306995db03304e6b(C.swig_type_122(_swig_i_0), C.swig_type_123(_swig_i_1), C.swig_type_124(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1500,7 +1606,7 @@ func Km_pool_allocate_on_stream(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_pool_allocate_on_stream_raw_306995db03304e6b(C.swig_type_119(_swig_i_0), C.swig_type_120(_swig_i_1), C.swig_type_121(_swig_i_2), C.swig_type_122(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_pool_allocate_on_stream_raw_306995db03304e6b(C.swig_type_125(_swig_i_0), C.swig_type_126(_swig_i_1), C.swig_type_127(_swig_i_2), C.swig_type_128(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1510,7 +1616,7 @@ func Km_pool_set_release_threshold(arg1 uint64, arg2 uint64) (_swig_ret *Failure
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_pool_set_release_threshold_raw_306995db03304e6b(C.swig_type_123(_swig_i_0), C.swig_type_124(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_pool_set_release_threshold_raw_306995db03304e6b(C.swig_type_129(_swig_i_0), C.swig_type_130(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1520,7 +1626,7 @@ func Km_pool_trim(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_pool_trim_raw_306995db03304e6b(C.swig_type_125(_swig_i_0), C.swig_type_126(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_pool_trim_raw_306995db03304e6b(C.swig_type_131(_swig_i_0), C.swig_type_132(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1530,7 +1636,7 @@ func Km_pool_info_get(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_pool_info_get_raw_306995db03304e6b(C.swig_type_127(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_pool_info_get_raw_306995db03304e6b(C.swig_type_133(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1539,7 +1645,7 @@ func Km_pool_info_get(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 func Km_pool_reset_high_water(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_pool_reset_high_water_raw_306995db03304e6b(C.swig_type_128(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_pool_reset_high_water_raw_306995db03304e6b(C.swig_type_134(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1553,7 +1659,7 @@ func Km_slice_create_aligned(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64,
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_aligned_raw_306995db03304e6b(C.swig_type_129(_swig_i_0), C.swig_type_130(_swig_i_1), C.swig_type_131(_swig_i_2), C.swig_type_132(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_aligned_raw_306995db03304e6b(C.swig_type_135(_swig_i_0), C.swig_type_136(_swig_i_1), C.swig_type_137(_swig_i_2), C.swig_type_138(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1567,7 +1673,7 @@ func Km_slice_create_pitched(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint32,
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_pitched_raw_306995db03304e6b(C.swig_type_133(_swig_i_0), C.swig_type_134(_swig_i_1), C.swig_type_135(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_pitched_raw_306995db03304e6b(C.swig_type_139(_swig_i_0), C.swig_type_140(_swig_i_1), C.swig_type_141(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1579,7 +1685,7 @@ func Km_slice_upload_3d(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 unsa
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_upload_3d_raw_306995db03304e6b(C.swig_type_136(_swig_i_0), C.swig_type_137(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_upload_3d_raw_306995db03304e6b(C.swig_type_142(_swig_i_0), C.swig_type_143(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1591,7 +1697,7 @@ func Km_slice_download_3d(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 un
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_download_3d_raw_306995db03304e6b(C.swig_type_138(_swig_i_0), C.swig_type_139(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_download_3d_raw_306995db03304e6b(C.swig_type_144(_swig_i_0), C.swig_type_145(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1603,7 +1709,7 @@ func Km_slice_copy_3d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Pointer
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_copy_3d_raw_306995db03304e6b(C.swig_type_140(_swig_i_0), C.swig_type_141(_swig_i_1), C.swig_type_142(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_copy_3d_raw_306995db03304e6b(C.swig_type_146(_swig_i_0), C.swig_type_147(_swig_i_1), C.swig_type_148(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1619,7 +1725,7 @@ func Km_slice_fill_2d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg5 u
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_2d_raw_306995db03304e6b(C.swig_type_143(_swig_i_0), C.swig_type_144(_swig_i_1), C.swig_type_145(_swig_i_2), C.swig_type_146(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_147(_swig_i_6), C.swig_type_148(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_2d_raw_306995db03304e6b(C.swig_type_149(_swig_i_0), C.swig_type_150(_swig_i_1), C.swig_type_151(_swig_i_2), C.swig_type_152(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_153(_swig_i_6), C.swig_type_154(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1631,7 +1737,7 @@ func Km_memory_upload_3d(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 uns
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_upload_3d_raw_306995db03304e6b(C.swig_type_149(_swig_i_0), C.swig_type_150(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_upload_3d_raw_306995db03304e6b(C.swig_type_155(_swig_i_0), C.swig_type_156(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1643,7 +1749,7 @@ func Km_memory_download_3d(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 u
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_download_3d_raw_306995db03304e6b(C.swig_type_151(_swig_i_0), C.swig_type_152(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_download_3d_raw_306995db03304e6b(C.swig_type_157(_swig_i_0), C.swig_type_158(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1655,7 +1761,7 @@ func Km_memory_copy_3d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Pointe
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_copy_3d_raw_306995db03304e6b(C.swig_type_153(_swig_i_0), C.swig_type_154(_swig_i_1), C.swig_type_155(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_copy_3d_raw_306995db03304e6b(C.swig_type_159(_swig_i_0), C.swig_type_160(_swig_i_1), C.swig_type_161(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1670,7 +1776,7 @@ func Km_memory_fill_2d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint32, arg5 
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_2d_raw_306995db03304e6b(C.swig_type_156(_swig_i_0), C.swig_type_157(_swig_i_1), C.swig_type_158(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_159(_swig_i_5), C.swig_type_160(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_2d_raw_306995db03304e6b(C.swig_type_162(_swig_i_0), C.swig_type_163(_swig_i_1), C.swig_type_164(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_165(_swig_i_5), C.swig_type_166(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1681,7 +1787,7 @@ func Km_device_can_access_peer(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_device_can_access_peer_raw_306995db03304e6b(C.swig_type_161(_swig_i_0), C.swig_type_162(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_device_can_access_peer_raw_306995db03304e6b(C.swig_type_167(_swig_i_0), C.swig_type_168(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1691,7 +1797,7 @@ func Km_context_enable_peer_access(arg1 uint64, arg2 uint64) (_swig_ret *Failure
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_enable_peer_access_raw_306995db03304e6b(C.swig_type_163(_swig_i_0), C.swig_type_164(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_enable_peer_access_raw_306995db03304e6b(C.swig_type_169(_swig_i_0), C.swig_type_170(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1701,7 +1807,7 @@ func Km_context_disable_peer_access(arg1 uint64, arg2 uint64) (_swig_ret *Failur
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_disable_peer_access_raw_306995db03304e6b(C.swig_type_165(_swig_i_0), C.swig_type_166(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_disable_peer_access_raw_306995db03304e6b(C.swig_type_171(_swig_i_0), C.swig_type_172(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1715,7 +1821,7 @@ func Km_slice_copy_peer(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg5
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_copy_peer_raw_306995db03304e6b(C.swig_type_167(_swig_i_0), C.swig_type_168(_swig_i_1), C.swig_type_169(_swig_i_2), C.swig_type_170(_swig_i_3), C.swig_type_171(_swig_i_4), C.swig_type_172(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_copy_peer_raw_306995db03304e6b(C.swig_type_173(_swig_i_0), C.swig_type_174(_swig_i_1), C.swig_type_175(_swig_i_2), C.swig_type_176(_swig_i_3), C.swig_type_177(_swig_i_4), C.swig_type_178(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1729,7 +1835,7 @@ func Km_memory_copy_peer(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_copy_peer_raw_306995db03304e6b(C.swig_type_173(_swig_i_0), C.swig_type_174(_swig_i_1), C.swig_type_175(_swig_i_2), C.swig_type_176(_swig_i_3), C.swig_type_177(_swig_i_4), C.swig_type_178(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_copy_peer_raw_306995db03304e6b(C.swig_type_179(_swig_i_0), C.swig_type_180(_swig_i_1), C.swig_type_181(_swig_i_2), C.swig_type_182(_swig_i_3), C.swig_type_183(_swig_i_4), C.swig_type_184(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1744,7 +1850,7 @@ func Km_slice_map_file(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint6
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_map_file_raw_306995db03304e6b(C.swig_type_179(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_180(_swig_i_2), C.swig_type_181(_swig_i_3), C.swig_type_182(_swig_i_4), C.int(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_map_file_raw_306995db03304e6b(C.swig_type_185(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_186(_swig_i_2), C.swig_type_187(_swig_i_3), C.swig_type_188(_swig_i_4), C.int(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1758,7 +1864,7 @@ func Km_host_memory_map_file(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_map_file_raw_306995db03304e6b(C.swig_type_183(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_184(_swig_i_2), C.swig_type_185(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_map_file_raw_306995db03304e6b(C.swig_type_189(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_190(_swig_i_2), C.swig_type_191(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1768,7 +1874,7 @@ func Km_context_set_tracking(arg1 uint64, arg2 uint32) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_set_tracking_raw_306995db03304e6b(C.swig_type_186(_swig_i_0), C.int(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_set_tracking_raw_306995db03304e6b(C.swig_type_192(_swig_i_0), C.int(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1778,7 +1884,7 @@ func Km_slice_set_tag(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_set_tag_raw_306995db03304e6b(C.swig_type_187(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_set_tag_raw_306995db03304e6b(C.swig_type_193(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1790,7 +1896,7 @@ func Km_context_allocations(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_allocations_raw_306995db03304e6b(C.swig_type_188(_swig_i_0), C.swig_type_189(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_allocations_raw_306995db03304e6b(C.swig_type_194(_swig_i_0), C.swig_type_195(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1803,7 +1909,7 @@ func Km_context_allocation_stack(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_allocation_stack_raw_306995db03304e6b(C.swig_type_190(_swig_i_0), C.swig_type_191(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_192(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_allocation_stack_raw_306995db03304e6b(C.swig_type_196(_swig_i_0), C.swig_type_197(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_198(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1813,7 +1919,7 @@ func Km_context_start_memory_profile(arg1 uint64, arg2 uint64) (_swig_ret *Failu
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_start_memory_profile_raw_306995db03304e6b(C.swig_type_193(_swig_i_0), C.swig_type_194(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_start_memory_profile_raw_306995db03304e6b(C.swig_type_199(_swig_i_0), C.swig_type_200(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1822,7 +1928,7 @@ func Km_context_start_memory_profile(arg1 uint64, arg2 uint64) (_swig_ret *Failu
 func Km_context_stop_memory_profile(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_stop_memory_profile_raw_306995db03304e6b(C.swig_type_195(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_stop_memory_profile_raw_306995db03304e6b(C.swig_type_201(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1832,7 +1938,7 @@ func Km_context_memory_profile(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Fai
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_memory_profile_raw_306995db03304e6b(C.swig_type_196(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_memory_profile_raw_306995db03304e6b(C.swig_type_202(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1844,7 +1950,7 @@ func Km_context_memory_samples(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, ar
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_memory_samples_raw_306995db03304e6b(C.swig_type_197(_swig_i_0), C.swig_type_198(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_memory_samples_raw_306995db03304e6b(C.swig_type_203(_swig_i_0), C.swig_type_204(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1867,7 +1973,7 @@ func Km_program_create(arg1 unsafe.Pointer, arg2 uint64, arg3 unsafe.Pointer, ar
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_create_raw_306995db03304e6b(C.swig_voidp(_swig_i_0), C.swig_type_199(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_create_raw_306995db03304e6b(C.swig_voidp(_swig_i_0), C.swig_type_205(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1876,7 +1982,7 @@ func Km_program_create(arg1 unsafe.Pointer, arg2 uint64, arg3 unsafe.Pointer, ar
 func Km_program_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_destroy_raw_306995db03304e6b(C.swig_type_200(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_destroy_raw_306995db03304e6b(C.swig_type_206(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1886,7 +1992,7 @@ func Km_program_add_option(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_add_option_raw_306995db03304e6b(C.swig_type_201(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_add_option_raw_306995db03304e6b(C.swig_type_207(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1898,7 +2004,7 @@ func Km_program_add_header(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_add_header_raw_306995db03304e6b(C.swig_type_202(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_203(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_add_header_raw_306995db03304e6b(C.swig_type_208(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_209(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1908,7 +2014,7 @@ func Km_program_add_name_expression(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_add_name_expression_raw_306995db03304e6b(C.swig_type_204(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_add_name_expression_raw_306995db03304e6b(C.swig_type_210(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1917,7 +2023,7 @@ func Km_program_add_name_expression(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret
 func Km_program_compile(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_compile_raw_306995db03304e6b(C.swig_type_205(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_compile_raw_306995db03304e6b(C.swig_type_211(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1929,7 +2035,7 @@ func Km_program_log(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.P
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_log_raw_306995db03304e6b(C.swig_type_206(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_207(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_log_raw_306995db03304e6b(C.swig_type_212(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_213(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1941,7 +2047,7 @@ func Km_program_ptx(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.P
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_ptx_raw_306995db03304e6b(C.swig_type_208(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_209(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_ptx_raw_306995db03304e6b(C.swig_type_214(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_215(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1954,7 +2060,7 @@ func Km_program_lowered_name(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Point
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_lowered_name_raw_306995db03304e6b(C.swig_type_210(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_211(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_lowered_name_raw_306995db03304e6b(C.swig_type_216(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_217(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1967,7 +2073,7 @@ func Km_module_load_ptx(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsa
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_ptx_raw_306995db03304e6b(C.swig_type_212(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_213(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_ptx_raw_306995db03304e6b(C.swig_type_218(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_219(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1978,7 +2084,7 @@ func Km_module_load_file(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_file_raw_306995db03304e6b(C.swig_type_214(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_file_raw_306995db03304e6b(C.swig_type_220(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1991,7 +2097,7 @@ func Km_module_from_object(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 u
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_from_object_raw_306995db03304e6b(C.swig_type_215(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_216(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_from_object_raw_306995db03304e6b(C.swig_type_221(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_222(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2003,7 +2109,7 @@ func Km_module_save_object(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_save_object_raw_306995db03304e6b(C.swig_type_217(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_218(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_save_object_raw_306995db03304e6b(C.swig_type_223(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_224(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2016,7 +2122,7 @@ func Km_module_load_source(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 u
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_source_raw_306995db03304e6b(C.swig_type_219(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_220(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_source_raw_306995db03304e6b(C.swig_type_225(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_226(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2027,7 +2133,7 @@ func Km_module_load_program(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swi
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_program_raw_306995db03304e6b(C.swig_type_221(_swig_i_0), C.swig_type_222(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_program_raw_306995db03304e6b(C.swig_type_227(_swig_i_0), C.swig_type_228(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2036,7 +2142,7 @@ func Km_module_load_program(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swi
 func Km_module_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_destroy_raw_306995db03304e6b(C.swig_type_223(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_destroy_raw_306995db03304e6b(C.swig_type_229(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2046,7 +2152,7 @@ func Km_module_function_count(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Fail
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_function_count_raw_306995db03304e6b(C.swig_type_224(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_function_count_raw_306995db03304e6b(C.swig_type_230(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2059,7 +2165,7 @@ func Km_module_function_name(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer, arg4
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_function_name_raw_306995db03304e6b(C.swig_type_225(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_226(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_function_name_raw_306995db03304e6b(C.swig_type_231(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_232(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2070,7 +2176,7 @@ func Km_module_function(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer) (
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_function_raw_306995db03304e6b(C.swig_type_227(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_function_raw_306995db03304e6b(C.swig_type_233(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2081,7 +2187,7 @@ func Km_module_global(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer) (_s
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_global_raw_306995db03304e6b(C.swig_type_228(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_global_raw_306995db03304e6b(C.swig_type_234(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2090,7 +2196,7 @@ func Km_module_global(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer) (_s
 func Km_function_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_destroy_raw_306995db03304e6b(C.swig_type_229(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_destroy_raw_306995db03304e6b(C.swig_type_235(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2102,7 +2208,7 @@ func Km_function_name(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_name_raw_306995db03304e6b(C.swig_type_230(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_231(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_name_raw_306995db03304e6b(C.swig_type_236(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_237(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2113,7 +2219,7 @@ func Km_function_attribute_get(arg1 uint64, arg2 int32, arg3 unsafe.Pointer) (_s
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_attribute_get_raw_306995db03304e6b(C.swig_type_232(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_attribute_get_raw_306995db03304e6b(C.swig_type_238(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2124,7 +2230,7 @@ func Km_function_attribute_set(arg1 uint64, arg2 int32, arg3 int64) (_swig_ret *
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_attribute_set_raw_306995db03304e6b(C.swig_type_233(_swig_i_0), C.int(_swig_i_1), C.swig_type_234(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_attribute_set_raw_306995db03304e6b(C.swig_type_239(_swig_i_0), C.int(_swig_i_1), C.swig_type_240(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2136,7 +2242,7 @@ func Km_function_prepare(arg1 uint64, arg2 uint32, arg3 uint32, arg4 uint32) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_prepare_raw_306995db03304e6b(C.swig_type_235(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_prepare_raw_306995db03304e6b(C.swig_type_241(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2146,7 +2252,7 @@ func Km_function_param_count(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failu
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_param_count_raw_306995db03304e6b(C.swig_type_236(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_param_count_raw_306995db03304e6b(C.swig_type_242(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2157,7 +2263,7 @@ func Km_function_param(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer) (_swig_ret
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_param_raw_306995db03304e6b(C.swig_type_237(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_param_raw_306995db03304e6b(C.swig_type_243(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2168,7 +2274,7 @@ func Km_launch_create(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_ret 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_create_raw_306995db03304e6b(C.swig_type_238(_swig_i_0), C.swig_type_239(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_create_raw_306995db03304e6b(C.swig_type_244(_swig_i_0), C.swig_type_245(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2177,7 +2283,7 @@ func Km_launch_create(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_ret 
 func Km_launch_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_destroy_raw_306995db03304e6b(C.swig_type_240(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_destroy_raw_306995db03304e6b(C.swig_type_246(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2189,7 +2295,7 @@ func Km_launch_set_grid(arg1 uint64, arg2 uint32, arg3 uint32, arg4 uint32) (_sw
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_grid_raw_306995db03304e6b(C.swig_type_241(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_grid_raw_306995db03304e6b(C.swig_type_247(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2201,7 +2307,7 @@ func Km_launch_set_block(arg1 uint64, arg2 uint32, arg3 uint32, arg4 uint32) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_block_raw_306995db03304e6b(C.swig_type_242(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_block_raw_306995db03304e6b(C.swig_type_248(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2211,7 +2317,7 @@ func Km_launch_set_shared_bytes(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_shared_bytes_raw_306995db03304e6b(C.swig_type_243(_swig_i_0), C.swig_type_244(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_shared_bytes_raw_306995db03304e6b(C.swig_type_249(_swig_i_0), C.swig_type_250(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2222,7 +2328,7 @@ func Km_launch_arg_slice(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_ret *Fail
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_slice_raw_306995db03304e6b(C.swig_type_245(_swig_i_0), C.swig_type_246(_swig_i_1), C.swig_type_247(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_slice_raw_306995db03304e6b(C.swig_type_251(_swig_i_0), C.swig_type_252(_swig_i_1), C.swig_type_253(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2232,7 +2338,7 @@ func Km_launch_arg_address(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_address_raw_306995db03304e6b(C.swig_type_248(_swig_i_0), C.swig_type_249(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_address_raw_306995db03304e6b(C.swig_type_254(_swig_i_0), C.swig_type_255(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2243,7 +2349,7 @@ func Km_launch_arg_scalar(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64) (_swig_
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_scalar_raw_306995db03304e6b(C.swig_type_250(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_251(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_scalar_raw_306995db03304e6b(C.swig_type_256(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_257(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2252,7 +2358,7 @@ func Km_launch_arg_scalar(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64) (_swig_
 func Km_launch_submit(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_submit_raw_306995db03304e6b(C.swig_type_252(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_submit_raw_306995db03304e6b(C.swig_type_258(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2267,7 +2373,7 @@ func Km_launch_kernel(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 unsafe
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_kernel_raw_306995db03304e6b(C.swig_type_253(_swig_i_0), C.swig_type_254(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_255(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_256(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_kernel_raw_306995db03304e6b(C.swig_type_259(_swig_i_0), C.swig_type_260(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_261(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_262(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2277,7 +2383,7 @@ func Km_graph_create(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_create_raw_306995db03304e6b(C.swig_type_257(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_create_raw_306995db03304e6b(C.swig_type_263(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2286,7 +2392,7 @@ func Km_graph_create(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 func Km_graph_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_destroy_raw_306995db03304e6b(C.swig_type_258(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_destroy_raw_306995db03304e6b(C.swig_type_264(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2296,7 +2402,7 @@ func Km_graph_clone(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_clone_raw_306995db03304e6b(C.swig_type_259(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_clone_raw_306995db03304e6b(C.swig_type_265(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2314,7 +2420,7 @@ func Km_graph_add_kernel(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uin
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_kernel_raw_306995db03304e6b(C.swig_type_260(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_261(_swig_i_2), C.swig_type_262(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_263(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_type_264(_swig_i_8), C.swig_voidp(_swig_i_9)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_kernel_raw_306995db03304e6b(C.swig_type_266(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_267(_swig_i_2), C.swig_type_268(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_269(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_type_270(_swig_i_8), C.swig_voidp(_swig_i_9)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2331,7 +2437,7 @@ func Km_graph_add_copy(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_copy_raw_306995db03304e6b(C.swig_type_265(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_266(_swig_i_2), C.swig_type_267(_swig_i_3), C.swig_type_268(_swig_i_4), C.swig_type_269(_swig_i_5), C.swig_type_270(_swig_i_6), C.swig_type_271(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_copy_raw_306995db03304e6b(C.swig_type_271(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_272(_swig_i_2), C.swig_type_273(_swig_i_3), C.swig_type_274(_swig_i_4), C.swig_type_275(_swig_i_5), C.swig_type_276(_swig_i_6), C.swig_type_277(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2347,7 +2453,7 @@ func Km_graph_add_upload(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uin
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_upload_raw_306995db03304e6b(C.swig_type_272(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_273(_swig_i_2), C.swig_type_274(_swig_i_3), C.swig_type_275(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_276(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_upload_raw_306995db03304e6b(C.swig_type_278(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_279(_swig_i_2), C.swig_type_280(_swig_i_3), C.swig_type_281(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_282(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2363,7 +2469,7 @@ func Km_graph_add_download(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 u
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_download_raw_306995db03304e6b(C.swig_type_277(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_278(_swig_i_2), C.swig_type_279(_swig_i_3), C.swig_type_280(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_281(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_download_raw_306995db03304e6b(C.swig_type_283(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_284(_swig_i_2), C.swig_type_285(_swig_i_3), C.swig_type_286(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_287(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2380,7 +2486,7 @@ func Km_graph_add_fill(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_fill_raw_306995db03304e6b(C.swig_type_282(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_283(_swig_i_2), C.swig_type_284(_swig_i_3), C.swig_type_285(_swig_i_4), C.int(_swig_i_5), C.int(_swig_i_6), C.swig_type_286(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_fill_raw_306995db03304e6b(C.swig_type_288(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_289(_swig_i_2), C.swig_type_290(_swig_i_3), C.swig_type_291(_swig_i_4), C.int(_swig_i_5), C.int(_swig_i_6), C.swig_type_292(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2394,7 +2500,7 @@ func Km_graph_add_host(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsaf
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_host_raw_306995db03304e6b(C.swig_type_287(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_288(_swig_i_2), C.km_host_callback(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_host_raw_306995db03304e6b(C.swig_type_293(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_294(_swig_i_2), C.km_host_callback(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2406,7 +2512,7 @@ func Km_graph_add_empty(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsa
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_empty_raw_306995db03304e6b(C.swig_type_289(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_290(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_empty_raw_306995db03304e6b(C.swig_type_295(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_296(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2419,7 +2525,7 @@ func Km_graph_add_child(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_child_raw_306995db03304e6b(C.swig_type_291(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_292(_swig_i_2), C.swig_type_293(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_child_raw_306995db03304e6b(C.swig_type_297(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_298(_swig_i_2), C.swig_type_299(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2429,7 +2535,7 @@ func Km_graph_remove_node(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_remove_node_raw_306995db03304e6b(C.swig_type_294(_swig_i_0), C.swig_type_295(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_remove_node_raw_306995db03304e6b(C.swig_type_300(_swig_i_0), C.swig_type_301(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2440,7 +2546,7 @@ func Km_graph_add_dependency(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_ret *
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_dependency_raw_306995db03304e6b(C.swig_type_296(_swig_i_0), C.swig_type_297(_swig_i_1), C.swig_type_298(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_dependency_raw_306995db03304e6b(C.swig_type_302(_swig_i_0), C.swig_type_303(_swig_i_1), C.swig_type_304(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2451,7 +2557,7 @@ func Km_graph_remove_dependency(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_re
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_remove_dependency_raw_306995db03304e6b(C.swig_type_299(_swig_i_0), C.swig_type_300(_swig_i_1), C.swig_type_301(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_remove_dependency_raw_306995db03304e6b(C.swig_type_305(_swig_i_0), C.swig_type_306(_swig_i_1), C.swig_type_307(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2463,7 +2569,7 @@ func Km_graph_nodes(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.P
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_nodes_raw_306995db03304e6b(C.swig_type_302(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_303(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_nodes_raw_306995db03304e6b(C.swig_type_308(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_309(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2476,7 +2582,7 @@ func Km_graph_node_dependencies(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, a
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_dependencies_raw_306995db03304e6b(C.swig_type_304(_swig_i_0), C.swig_type_305(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_306(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_dependencies_raw_306995db03304e6b(C.swig_type_310(_swig_i_0), C.swig_type_311(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_312(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2489,7 +2595,7 @@ func Km_graph_node_dependents(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_dependents_raw_306995db03304e6b(C.swig_type_307(_swig_i_0), C.swig_type_308(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_309(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_dependents_raw_306995db03304e6b(C.swig_type_313(_swig_i_0), C.swig_type_314(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_315(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2500,7 +2606,7 @@ func Km_graph_node_info_get(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swi
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_info_get_raw_306995db03304e6b(C.swig_type_310(_swig_i_0), C.swig_type_311(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_info_get_raw_306995db03304e6b(C.swig_type_316(_swig_i_0), C.swig_type_317(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2513,7 +2619,7 @@ func Km_graph_node_arguments(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_arguments_raw_306995db03304e6b(C.swig_type_312(_swig_i_0), C.swig_type_313(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_314(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_arguments_raw_306995db03304e6b(C.swig_type_318(_swig_i_0), C.swig_type_319(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_320(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2524,7 +2630,7 @@ func Km_graph_node_function(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swi
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_function_raw_306995db03304e6b(C.swig_type_315(_swig_i_0), C.swig_type_316(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_function_raw_306995db03304e6b(C.swig_type_321(_swig_i_0), C.swig_type_322(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2535,7 +2641,7 @@ func Km_graph_node_child(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_r
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_child_raw_306995db03304e6b(C.swig_type_317(_swig_i_0), C.swig_type_318(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_child_raw_306995db03304e6b(C.swig_type_323(_swig_i_0), C.swig_type_324(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2551,7 +2657,7 @@ func Km_graph_set_kernel(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Poin
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_kernel_raw_306995db03304e6b(C.swig_type_319(_swig_i_0), C.swig_type_320(_swig_i_1), C.swig_type_321(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_322(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_type_323(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_kernel_raw_306995db03304e6b(C.swig_type_325(_swig_i_0), C.swig_type_326(_swig_i_1), C.swig_type_327(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_328(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_type_329(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2566,7 +2672,7 @@ func Km_graph_set_copy(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg5 
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_copy_raw_306995db03304e6b(C.swig_type_324(_swig_i_0), C.swig_type_325(_swig_i_1), C.swig_type_326(_swig_i_2), C.swig_type_327(_swig_i_3), C.swig_type_328(_swig_i_4), C.swig_type_329(_swig_i_5), C.swig_type_330(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_copy_raw_306995db03304e6b(C.swig_type_330(_swig_i_0), C.swig_type_331(_swig_i_1), C.swig_type_332(_swig_i_2), C.swig_type_333(_swig_i_3), C.swig_type_334(_swig_i_4), C.swig_type_335(_swig_i_5), C.swig_type_336(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2580,7 +2686,7 @@ func Km_graph_set_upload(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_upload_raw_306995db03304e6b(C.swig_type_331(_swig_i_0), C.swig_type_332(_swig_i_1), C.swig_type_333(_swig_i_2), C.swig_type_334(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_335(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_upload_raw_306995db03304e6b(C.swig_type_337(_swig_i_0), C.swig_type_338(_swig_i_1), C.swig_type_339(_swig_i_2), C.swig_type_340(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_341(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2594,7 +2700,7 @@ func Km_graph_set_download(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, a
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_download_raw_306995db03304e6b(C.swig_type_336(_swig_i_0), C.swig_type_337(_swig_i_1), C.swig_type_338(_swig_i_2), C.swig_type_339(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_340(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_download_raw_306995db03304e6b(C.swig_type_342(_swig_i_0), C.swig_type_343(_swig_i_1), C.swig_type_344(_swig_i_2), C.swig_type_345(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_346(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2609,7 +2715,7 @@ func Km_graph_set_fill(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg5 
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_fill_raw_306995db03304e6b(C.swig_type_341(_swig_i_0), C.swig_type_342(_swig_i_1), C.swig_type_343(_swig_i_2), C.swig_type_344(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_345(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_fill_raw_306995db03304e6b(C.swig_type_347(_swig_i_0), C.swig_type_348(_swig_i_1), C.swig_type_349(_swig_i_2), C.swig_type_350(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_351(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2621,7 +2727,7 @@ func Km_graph_set_host(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 unsaf
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_host_raw_306995db03304e6b(C.swig_type_346(_swig_i_0), C.swig_type_347(_swig_i_1), C.km_host_callback(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_host_raw_306995db03304e6b(C.swig_type_352(_swig_i_0), C.swig_type_353(_swig_i_1), C.km_host_callback(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2632,7 +2738,7 @@ func Km_graph_set_child(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_ret *Failu
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_child_raw_306995db03304e6b(C.swig_type_348(_swig_i_0), C.swig_type_349(_swig_i_1), C.swig_type_350(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_child_raw_306995db03304e6b(C.swig_type_354(_swig_i_0), C.swig_type_355(_swig_i_1), C.swig_type_356(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2644,7 +2750,7 @@ func Km_graph_dot(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.Poi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_dot_raw_306995db03304e6b(C.swig_type_351(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_352(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_dot_raw_306995db03304e6b(C.swig_type_357(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_358(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2654,7 +2760,7 @@ func Km_graph_exec_create(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure)
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_create_raw_306995db03304e6b(C.swig_type_353(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_create_raw_306995db03304e6b(C.swig_type_359(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2663,7 +2769,7 @@ func Km_graph_exec_create(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure)
 func Km_graph_exec_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_destroy_raw_306995db03304e6b(C.swig_type_354(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_destroy_raw_306995db03304e6b(C.swig_type_360(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2673,7 +2779,7 @@ func Km_graph_exec_launch(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_launch_raw_306995db03304e6b(C.swig_type_355(_swig_i_0), C.swig_type_356(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_launch_raw_306995db03304e6b(C.swig_type_361(_swig_i_0), C.swig_type_362(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2684,7 +2790,7 @@ func Km_graph_exec_update_node(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_ret
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_update_node_raw_306995db03304e6b(C.swig_type_357(_swig_i_0), C.swig_type_358(_swig_i_1), C.swig_type_359(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_update_node_raw_306995db03304e6b(C.swig_type_363(_swig_i_0), C.swig_type_364(_swig_i_1), C.swig_type_365(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2694,7 +2800,7 @@ func Km_graph_exec_update(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_update_raw_306995db03304e6b(C.swig_type_360(_swig_i_0), C.swig_type_361(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_update_raw_306995db03304e6b(C.swig_type_366(_swig_i_0), C.swig_type_367(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2706,7 +2812,7 @@ func Km_graph_exec_compare(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 u
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_compare_raw_306995db03304e6b(C.swig_type_362(_swig_i_0), C.swig_type_363(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_compare_raw_306995db03304e6b(C.swig_type_368(_swig_i_0), C.swig_type_369(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2715,7 +2821,7 @@ func Km_graph_exec_compare(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 u
 func Km_profiler_start(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_start_raw_306995db03304e6b(C.swig_type_364(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_start_raw_306995db03304e6b(C.swig_type_370(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2724,7 +2830,7 @@ func Km_profiler_start(arg1 uint64) (_swig_ret *Failure) {
 func Km_profiler_stop(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_stop_raw_306995db03304e6b(C.swig_type_365(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_stop_raw_306995db03304e6b(C.swig_type_371(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2733,7 +2839,7 @@ func Km_profiler_stop(arg1 uint64) (_swig_ret *Failure) {
 func Km_profiler_clear(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_clear_raw_306995db03304e6b(C.swig_type_366(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_clear_raw_306995db03304e6b(C.swig_type_372(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2743,7 +2849,7 @@ func Km_profiler_range_push(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failur
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_push_raw_306995db03304e6b(C.swig_type_367(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_push_raw_306995db03304e6b(C.swig_type_373(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2752,7 +2858,7 @@ func Km_profiler_range_push(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failur
 func Km_profiler_range_pop(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_pop_raw_306995db03304e6b(C.swig_type_368(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_pop_raw_306995db03304e6b(C.swig_type_374(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2763,7 +2869,7 @@ func Km_profiler_range_start(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Point
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_start_raw_306995db03304e6b(C.swig_type_369(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_start_raw_306995db03304e6b(C.swig_type_375(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2773,7 +2879,7 @@ func Km_profiler_range_end(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_end_raw_306995db03304e6b(C.swig_type_370(_swig_i_0), C.swig_type_371(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_end_raw_306995db03304e6b(C.swig_type_376(_swig_i_0), C.swig_type_377(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2784,7 +2890,7 @@ func Km_profiler_set_work(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_ret *Fai
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_set_work_raw_306995db03304e6b(C.swig_type_372(_swig_i_0), C.swig_type_373(_swig_i_1), C.swig_type_374(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_set_work_raw_306995db03304e6b(C.swig_type_378(_swig_i_0), C.swig_type_379(_swig_i_1), C.swig_type_380(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2794,7 +2900,7 @@ func Km_profiler_row_count(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_row_count_raw_306995db03304e6b(C.swig_type_375(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_row_count_raw_306995db03304e6b(C.swig_type_381(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2805,7 +2911,7 @@ func Km_profiler_row_get(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer) (_swig_r
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_row_get_raw_306995db03304e6b(C.swig_type_376(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_row_get_raw_306995db03304e6b(C.swig_type_382(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2817,7 +2923,7 @@ func Km_profiler_summary(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uns
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_summary_raw_306995db03304e6b(C.swig_type_377(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_378(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_summary_raw_306995db03304e6b(C.swig_type_383(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_384(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2827,7 +2933,7 @@ func Km_profiler_write(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_write_raw_306995db03304e6b(C.swig_type_379(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_write_raw_306995db03304e6b(C.swig_type_385(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1

@@ -370,6 +370,77 @@ void *_wrap_km_last_error_native_code_raw_306995db03304e6b(int64_t *_swig_go_0) 
 }
 
 
+void *_wrap_km_last_error_status_raw_306995db03304e6b(km_status *_swig_go_0) {
+  km_status *arg1 = (km_status *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_status *)_swig_go_0;
+
+  result = (km_status)km_last_error_status(arg1);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_last_error_take_raw_306995db03304e6b(km_status *_swig_go_0) {
+  km_status *arg1 = (km_status *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_status *)_swig_go_0;
+
+  result = (km_status)km_last_error_take(arg1);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_status_from_cuda_raw_306995db03304e6b(int _swig_go_0, km_status *_swig_go_1) {
+  int32_t arg1 ;
+  km_status *arg2 = (km_status *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (int32_t)_swig_go_0;
+  arg2 = (km_status *)_swig_go_1;
+
+  result = (km_status)km_status_from_cuda(arg1,arg2);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_status_to_cuda_raw_306995db03304e6b(int _swig_go_0, int32_t *_swig_go_1) {
+  km_status arg1 ;
+  int32_t *arg2 = (int32_t *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_status)_swig_go_0;
+  arg2 = (int32_t *)_swig_go_1;
+
+  result = (km_status)km_status_to_cuda(arg1,arg2);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_cuda_result_name_raw_306995db03304e6b(int _swig_go_0, char **_swig_go_1) {
+  int32_t arg1 ;
+  char **arg2 = (char **) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (int32_t)_swig_go_0;
+  arg2 = (char **)_swig_go_1;
+
+  result = (km_status)km_cuda_result_name(arg1,(char const **)arg2);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
 void *_wrap_km_backend_count_raw_306995db03304e6b(uint32_t *_swig_go_0) {
   uint32_t *arg1 = (uint32_t *) 0 ;
   km_status result;
@@ -621,6 +692,72 @@ void *_wrap_km_context_take_error_raw_306995db03304e6b(long long _swig_go_0, km_
   arg2 = (km_status *)_swig_go_1;
 
   result = (km_status)km_context_take_error(arg1,arg2);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_context_error_native_code_raw_306995db03304e6b(long long _swig_go_0, int64_t *_swig_go_1) {
+  km_context arg1 ;
+  int64_t *arg2 = (int64_t *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_context)_swig_go_0;
+  arg2 = (int64_t *)_swig_go_1;
+
+  result = (km_status)km_context_error_native_code(arg1,arg2);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_context_error_history_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, km_error_record *_swig_go_2, uint64_t *_swig_go_3) {
+  km_context arg1 ;
+  uint64_t arg2 ;
+  km_error_record *arg3 = (km_error_record *) 0 ;
+  uint64_t *arg4 = (uint64_t *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_context)_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (km_error_record *)_swig_go_2;
+  arg4 = (uint64_t *)_swig_go_3;
+
+  result = (km_status)km_context_error_history(arg1,arg2,arg3,arg4);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_context_error_counts_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, km_error_count *_swig_go_2, uint64_t *_swig_go_3) {
+  km_context arg1 ;
+  uint64_t arg2 ;
+  km_error_count *arg3 = (km_error_count *) 0 ;
+  uint64_t *arg4 = (uint64_t *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_context)_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (km_error_count *)_swig_go_2;
+  arg4 = (uint64_t *)_swig_go_3;
+
+  result = (km_status)km_context_error_counts(arg1,arg2,arg3,arg4);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_context_clear_error_history_raw_306995db03304e6b(long long _swig_go_0) {
+  km_context arg1 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_context)_swig_go_0;
+
+  result = (km_status)km_context_clear_error_history(arg1);
   _swig_go_result = kmgo_outcome(result);
   return _swig_go_result;
 }

@@ -52,6 +52,7 @@ const (
 	ERROR_CATEGORY_PROGRAM                          = 4
 	ERROR_CATEGORY_KERNEL_FAULT                     = 5
 	ERROR_CATEGORY_INTERNAL                         = 6
+	ERROR_HISTORY_CAPACITY                          = 64
 	DEVICE_ATTRIBUTE_INVALID                        = 0
 	DEVICE_ATTRIBUTE_WARP_SIZE                      = 1
 	DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK          = 2
@@ -143,6 +144,31 @@ const (
 	HOST_ALLOCATION_DEFAULT                         = 0
 	HOST_ALLOCATION_NEEDED                          = 1
 )
+
+type ErrorRecord struct {
+	StructSize uint32
+	Status     int32
+	Category   int32
+	Reserved   uint32
+	Id         uint64
+	Count      uint64
+	TimeNs     int64
+	LastTimeNs int64
+	NativeCode int64
+	Call       [64]byte
+	Message    [1024]byte
+}
+
+var _ = [1]byte{unsafe.Sizeof(ErrorRecord{}) - 1144: 0}
+
+type ErrorCount struct {
+	Status     int32
+	Category   int32
+	Count      uint64
+	LastTimeNs int64
+}
+
+var _ = [1]byte{unsafe.Sizeof(ErrorCount{}) - 24: 0}
 
 type BuildInfo struct {
 	StructSize   uint32

@@ -157,6 +157,118 @@ impl km_error_category {
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct km_error_category(pub i32);
+/// records that a context keeps
+pub const ERROR_HISTORY_CAPACITY: _bindgen_ty_1 = _bindgen_ty_1(64);
+#[repr(transparent)]
+/// Failures of one call of a context, for one reason, one right after the other.
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct _bindgen_ty_1(pub ::core::ffi::c_uint);
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct km_error_record {
+    pub struct_size: u32,
+    pub status: km_status,
+    pub category: km_error_category,
+    pub reserved: u32,
+    /// rises with each record of the context
+    pub id: u64,
+    /// how often
+    pub count: u64,
+    /// of the first, since the Unix epoch
+    pub time_ns: i64,
+    /// of the last
+    pub last_time_ns: i64,
+    pub native_code: i64,
+    /// "km_launch_submit"
+    pub call: [::core::ffi::c_char; 64usize],
+    /// cut where longer
+    pub message: [::core::ffi::c_char; 1024usize],
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of km_error_record"][::core::mem::size_of::<km_error_record>() - 1144usize];
+    [
+        "Alignment of km_error_record",
+    ][::core::mem::align_of::<km_error_record>() - 8usize];
+    [
+        "Offset of field: km_error_record::struct_size",
+    ][::core::mem::offset_of!(km_error_record, struct_size) - 0usize];
+    [
+        "Offset of field: km_error_record::status",
+    ][::core::mem::offset_of!(km_error_record, status) - 4usize];
+    [
+        "Offset of field: km_error_record::category",
+    ][::core::mem::offset_of!(km_error_record, category) - 8usize];
+    [
+        "Offset of field: km_error_record::reserved",
+    ][::core::mem::offset_of!(km_error_record, reserved) - 12usize];
+    [
+        "Offset of field: km_error_record::id",
+    ][::core::mem::offset_of!(km_error_record, id) - 16usize];
+    [
+        "Offset of field: km_error_record::count",
+    ][::core::mem::offset_of!(km_error_record, count) - 24usize];
+    [
+        "Offset of field: km_error_record::time_ns",
+    ][::core::mem::offset_of!(km_error_record, time_ns) - 32usize];
+    [
+        "Offset of field: km_error_record::last_time_ns",
+    ][::core::mem::offset_of!(km_error_record, last_time_ns) - 40usize];
+    [
+        "Offset of field: km_error_record::native_code",
+    ][::core::mem::offset_of!(km_error_record, native_code) - 48usize];
+    [
+        "Offset of field: km_error_record::call",
+    ][::core::mem::offset_of!(km_error_record, call) - 56usize];
+    [
+        "Offset of field: km_error_record::message",
+    ][::core::mem::offset_of!(km_error_record, message) - 120usize];
+};
+impl Default for km_error_record {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+/// How often a status occurred. Frozen for ever.
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct km_error_count {
+    pub status: km_status,
+    pub category: km_error_category,
+    pub count: u64,
+    /// since the Unix epoch
+    pub last_time_ns: i64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of km_error_count"][::core::mem::size_of::<km_error_count>() - 24usize];
+    ["Alignment of km_error_count"][::core::mem::align_of::<km_error_count>() - 8usize];
+    [
+        "Offset of field: km_error_count::status",
+    ][::core::mem::offset_of!(km_error_count, status) - 0usize];
+    [
+        "Offset of field: km_error_count::category",
+    ][::core::mem::offset_of!(km_error_count, category) - 4usize];
+    [
+        "Offset of field: km_error_count::count",
+    ][::core::mem::offset_of!(km_error_count, count) - 8usize];
+    [
+        "Offset of field: km_error_count::last_time_ns",
+    ][::core::mem::offset_of!(km_error_count, last_time_ns) - 16usize];
+};
+impl Default for km_error_count {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
 /** Structures that functions fill. Those that the library knows more of than the caller are cut,
  those that it knows less of keep the rest of what they had.*/
 #[repr(C)]
@@ -868,11 +980,11 @@ impl ::core::ops::BitAndAssign for km_tracking_flags {
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct km_tracking_flags(pub u32);
-pub const ALLOCATION_FRAMES: _bindgen_ty_1 = _bindgen_ty_1(16);
-pub const ALLOCATION_TAG_BYTES: _bindgen_ty_1 = _bindgen_ty_1(64);
+pub const ALLOCATION_FRAMES: _bindgen_ty_2 = _bindgen_ty_2(16);
+pub const ALLOCATION_TAG_BYTES: _bindgen_ty_2 = _bindgen_ty_2(64);
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
-pub struct _bindgen_ty_1(pub ::core::ffi::c_uint);
+pub struct _bindgen_ty_2(pub ::core::ffi::c_uint);
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct km_allocation_info {
@@ -1441,6 +1553,69 @@ unsafe extern "C" {
     pub fn km_last_error_native_code(out_code: *mut i64) -> km_status;
 }
 unsafe extern "C" {
+    /** The status of the calling thread's last call that failed, KM_SUCCESS where there is none. Works
+ in a forked child, and so does km_last_error_take. CUDA runtime: cudaPeekAtLastError.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `out_status` is null.*/
+    pub fn km_last_error_status(out_status: *mut km_status) -> km_status;
+}
+unsafe extern "C" {
+    /** Like km_last_error_status, and forgets the thread's error with its text and code. That of a
+ context stays: see km_context_take_error. CUDA runtime: cudaGetLastError.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `out_status` is null.*/
+    pub fn km_last_error_take(out_status: *mut km_status) -> km_status;
+}
+unsafe extern "C" {
+    /** The status for a result of the CUDA driver (CUresult). The mapping never changes; it covers all
+ results of CUDA 13.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when CUDA has no such result or `out_status` is
+   null.*/
+    pub fn km_status_from_cuda(
+        cuda_result: i32,
+        out_status: *mut km_status,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** The result that the CUDA driver gives (CUresult) where this library gives `status`. The mapping
+ never changes.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `status` is no status of this library or
+   `out_cuda_result` is null.*/
+    pub fn km_status_to_cuda(status: km_status, out_cuda_result: *mut i32) -> km_status;
+}
+unsafe extern "C" {
+    /** The name of a result of the CUDA driver, for example "CUDA_ERROR_INVALID_VALUE". The text is
+ static. CUDA: cuGetErrorName.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when CUDA has no such result or `out_name` is null.*/
+    pub fn km_cuda_result_name(
+        cuda_result: i32,
+        out_name: *mut *const ::core::ffi::c_char,
+    ) -> km_status;
+}
+unsafe extern "C" {
     /** How many backends this build knows, usable here or not.
 
  Blocking: no.
@@ -1685,6 +1860,72 @@ unsafe extern "C" {
         context: km_context,
         out_status: *mut km_status,
     ) -> km_status;
+}
+unsafe extern "C" {
+    /** The backend's own code of the error that km_context_error gives (CUresult, errno ...); 0 where
+ there is none.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+   KM_ERROR_INVALID_ARGUMENT when `out_code` is null.*/
+    pub fn km_context_error_native_code(
+        context: km_context,
+        out_code: *mut i64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** The latest failures of calls on the context and its children, the newest first, as many as there
+ is room for; `*out_count` is how many there are, at most KM_ERROR_HISTORY_CAPACITY: then the
+ oldest are forgotten. A failure of the same call for the same reason as the one before it is
+ counted in that one's record. A reset keeps them. Calls without a live handle belong to no
+ context. Set the struct_size of the first structure, which holds for all. Null for `out_records`
+ and 0 for `capacity` only count.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+   KM_ERROR_INVALID_ARGUMENT when `out_count` is null, `out_records` is null and `capacity` not 0,
+   or the struct_size is below 4.*/
+    pub fn km_context_error_history(
+        context: km_context,
+        capacity: u64,
+        out_records: *mut km_error_record,
+        out_count: *mut u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** How often each status that occurred did, in the order of their values, as many as there is room
+ for; `*out_count` is how many statuses there are. All failures count, also those that
+ km_context_error_history has forgotten. Null for `out_counts` and 0 for `capacity` only count.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+   KM_ERROR_INVALID_ARGUMENT when `out_count` is null, or `out_counts` is null and `capacity` not
+   0.*/
+    pub fn km_context_error_counts(
+        context: km_context,
+        capacity: u64,
+        out_counts: *mut km_error_count,
+        out_count: *mut u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Forgets the history of failures and their counts. The context's error stays.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context.*/
+    pub fn km_context_clear_error_history(context: km_context) -> km_status;
 }
 unsafe extern "C" {
     /** The allocation of this context that holds a device address, as a new slice over all of it (the

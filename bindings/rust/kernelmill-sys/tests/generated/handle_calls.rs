@@ -120,6 +120,38 @@ static HANDLE_CALLS: &[HandleCall] = &[
         },
     },
     HandleCall {
+        name: "km_context_error_native_code",
+        types: &[CONTEXT],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_context_error_native_code(handle(handles[0]), values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_context_error_history",
+        types: &[CONTEXT],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_context_error_history(handle(handles[0]), 0, values.out(0), values.out(1))
+        },
+    },
+    HandleCall {
+        name: "km_context_error_counts",
+        types: &[CONTEXT],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_context_error_counts(handle(handles[0]), 0, values.out(0), values.out(1))
+        },
+    },
+    HandleCall {
+        name: "km_context_clear_error_history",
+        types: &[CONTEXT],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_context_clear_error_history(handle(handles[0]))
+        },
+    },
+    HandleCall {
         name: "km_context_find_slice",
         types: &[CONTEXT],
         null_is_fine: false,
