@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import device_attributes
 import go_raw
 import handle_calls
 import rust_raw
@@ -37,6 +38,7 @@ OUTPUTS = {
     "docs/ptx-coverage.md": lambda tool: from_table(
         tool, "ptx-coverage", "src/ptx/instructions.def and the tests' lists", FORM_LISTS
     ),
+    "docs/device-attributes.md": lambda tool: device_attributes.text(),
     "tests/c/generated/handle_calls.h": lambda tool: handle_calls.text(),
     **go_raw.outputs(),
     **rust_raw.outputs(),

@@ -131,7 +131,7 @@ enum {
 };
 
 /* Failures of one call of a context, for one reason, one right after the other. */
-enum { KM_ERROR_HISTORY_CAPACITY = 64 }; /* records that a context keeps */
+enum { KM_CONTEXT_ERROR_CAPACITY = 64 }; /* records that a context keeps */
 typedef struct km_error_record {
   uint32_t struct_size;
   km_status status;
@@ -219,8 +219,71 @@ enum {
   KM_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR = 20,
   KM_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK = 21,
   KM_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_BYTES = 22,
-  KM_DEVICE_ATTRIBUTE_L2_CACHE_BYTES = 23
+  KM_DEVICE_ATTRIBUTE_L2_CACHE_BYTES = 23,
+  /* From here on CUDA's: KM_DEVICE_ATTRIBUTE_CUDA + n is its CU_DEVICE_ATTRIBUTE of number n, in
+   * CUDA's unit. docs/device-attributes.md. */
+  KM_DEVICE_ATTRIBUTE_CUDA = 1000
 };
+typedef struct km_device_attribute_info {
+  uint32_t struct_size;
+  km_device_attribute attribute;
+  int32_t cuda_attribute; /* number of the same in CUDA; 0: it has none */
+  uint32_t reserved;
+  char name[96]; /* as CUDA spells it, without CU_DEVICE_ATTRIBUTE_ */
+  char unit[16]; /* "bytes", "threads", "kHz", "flag" ... */
+} km_device_attribute_info;
+
+typedef int32_t km_auto_outcome;
+enum {
+  KM_AUTO_INVALID = 0,
+  KM_AUTO_CHOSEN = 1,
+  KM_AUTO_REFUSED = 2,  /* it does not work here */
+  KM_AUTO_NOT_TRIED = 3 /* another one was chosen before, or KM_DEVICE names another */
+};
+/* What "auto" makes of one backend. */
+typedef struct km_auto_candidate {
+  uint32_t struct_size;
+  km_auto_outcome outcome;
+  km_status status; /* why it was refused, else KM_SUCCESS */
+  uint32_t reserved;
+  char uri[48]; /* "cuda:0" */
+  char reason[512];
+} km_auto_candidate;
+
+/* Limits of a context; CUDA's CUlimit has the same numbers, less one. */
+typedef int32_t km_context_limit;
+enum {
+  KM_CONTEXT_LIMIT_INVALID = 0,
+  KM_CONTEXT_LIMIT_STACK_BYTES = 1,  /* of a thread */
+  KM_CONTEXT_LIMIT_PRINTF_BYTES = 2, /* of device printf, from one wait to the next */
+  KM_CONTEXT_LIMIT_HEAP_BYTES = 3,   /* of malloc in kernels */
+  KM_CONTEXT_LIMIT_SYNC_DEPTH = 4,
+  KM_CONTEXT_LIMIT_PENDING_LAUNCHES = 5,
+  KM_CONTEXT_LIMIT_L2_FETCH_BYTES = 6,
+  KM_CONTEXT_LIMIT_PERSISTING_L2_BYTES = 7
+};
+
+typedef int32_t km_occupancy_limit;
+enum {
+  KM_OCCUPANCY_LIMIT_INVALID = 0,
+  KM_OCCUPANCY_LIMIT_WARPS = 1,
+  KM_OCCUPANCY_LIMIT_REGISTERS = 2,
+  KM_OCCUPANCY_LIMIT_SHARED_MEMORY = 3,
+  KM_OCCUPANCY_LIMIT_BLOCKS = 4
+};
+/* How many blocks of a kernel a multiprocessor holds at a time, and why no more. */
+typedef struct km_occupancy {
+  uint32_t struct_size;
+  uint32_t active_blocks;
+  uint32_t active_warps, max_warps; /* of a multiprocessor */
+  uint32_t percent;                 /* of the warps */
+  km_occupancy_limit limit;         /* what allows the fewest blocks; the first of several */
+  /* Blocks that each would allow by itself; UINT32_MAX: any number. */
+  uint32_t blocks_by_warps, blocks_by_registers, blocks_by_shared_memory, blocks_by_blocks;
+  uint32_t registers_per_block; /* as they are given out */
+  uint32_t reserved;
+  uint64_t shared_bytes_per_block; /* as they are given out */
+} km_occupancy;
 
 typedef int32_t km_capture_status;
 enum {
@@ -240,7 +303,12 @@ enum {
   KM_GRAPH_NODE_FILL = 5,
   KM_GRAPH_NODE_HOST = 6, /* a call of a host function */
   KM_GRAPH_NODE_EMPTY = 7,
-  KM_GRAPH_NODE_CHILD = 8 /* a whole graph */
+  KM_GRAPH_NODE_CHILD = 8, /* a whole graph */
+  KM_GRAPH_NODE_COPY_3D = 9,
+  KM_GRAPH_NODE_UPLOAD_3D = 10,
+  KM_GRAPH_NODE_DOWNLOAD_3D = 11,
+  KM_GRAPH_NODE_FILL_2D = 12,
+  KM_GRAPH_NODE_COPY_PEER = 13 /* between contexts */
 };
 typedef int32_t km_graph_difference;
 enum {
@@ -381,7 +449,16 @@ enum {
   KM_FUNCTION_ATTRIBUTE_PTX_VERSION = 6,              /* 90 for ISA 9.0 */
   KM_FUNCTION_ATTRIBUTE_TARGET = 7,                   /* 80 for sm_80 */
   KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES = 8, /* settable */
-  KM_FUNCTION_ATTRIBUTE_EXECUTION_MODE = 9            /* km_execution_mode, CPU only */
+  KM_FUNCTION_ATTRIBUTE_EXECUTION_MODE = 9,           /* km_execution_mode, CPU only */
+  KM_FUNCTION_ATTRIBUTE_BINARY_VERSION = 10,          /* 90 for code made for sm_90 */
+  KM_FUNCTION_ATTRIBUTE_CACHE_GLOBALS = 11,           /* 1: global loads go through L1 */
+  KM_FUNCTION_ATTRIBUTE_SHARED_CARVEOUT_PERCENT = 12, /* settable; -1: the driver's choice */
+  KM_FUNCTION_ATTRIBUTE_CLUSTER_REQUIRED = 13,        /* 1: only launched in clusters */
+  KM_FUNCTION_ATTRIBUTE_CLUSTER_X = 14,               /* .reqnctapercluster; 0: any */
+  KM_FUNCTION_ATTRIBUTE_CLUSTER_Y = 15,
+  KM_FUNCTION_ATTRIBUTE_CLUSTER_Z = 16,
+  KM_FUNCTION_ATTRIBUTE_NON_PORTABLE_CLUSTER = 17, /* settable: clusters of more than 8 blocks */
+  KM_FUNCTION_ATTRIBUTE_CLUSTER_POLICY = 18        /* settable: CUclusterSchedulingPolicy */
 };
 typedef int32_t km_execution_mode;
 enum {
@@ -440,6 +517,9 @@ KM_CHECK_SIZE(km_device_info, 328);
 KM_CHECK_SIZE(km_error_record, 1144);
 KM_CHECK_SIZE(km_error_count, 24);
 KM_CHECK_SIZE(km_slice_info, 40);
+KM_CHECK_SIZE(km_device_attribute_info, 128);
+KM_CHECK_SIZE(km_auto_candidate, 576);
+KM_CHECK_SIZE(km_occupancy, 56);
 KM_CHECK_SIZE(km_pool_info, 80);
 KM_CHECK_SIZE(km_allocation_info, 240);
 KM_CHECK_SIZE(km_memory_profile, 72);
@@ -459,6 +539,8 @@ KM_CHECK_SIZE(km_profile_row, 208);
 typedef void (*km_host_callback)(void* user_data, km_status status);
 typedef void (*km_release_callback)(void* user_data);
 typedef void (*km_output_callback)(void* user_data, const char* text, uint64_t size_bytes);
+/* Dynamic shared memory of a block of `block_threads`; called on the thread of the call. */
+typedef uint64_t (*km_shared_bytes_callback)(void* user_data, uint32_t block_threads);
 
 /* An allocator of the host program, for km_set_allocator; called on any thread. What `allocate`
  * gives must be aligned to 16 bytes, null means that there is no memory. */
@@ -653,6 +735,42 @@ KM_API km_status km_device_info_get(km_device device, km_device_info* out_info) 
 KM_API km_status km_device_attribute_get(km_device device, km_device_attribute attribute,
                                          int64_t* out_value) KM_NOEXCEPT;
 
+/** How many device attributes there are, those of CUDA included.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `out_count` is null.
+ */
+KM_API km_status km_device_attribute_count(uint32_t* out_count) KM_NOEXCEPT;
+
+/** Name, unit and CUDA's number of the attribute at `index`, from 0: those of this library first,
+ * then CUDA's by their number. Set `out_info->struct_size` first.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `index` is not below
+ *   km_device_attribute_count, `out_info` is null or its struct_size is below 4.
+ */
+KM_API km_status km_device_attribute_info_get(uint32_t index,
+                                              km_device_attribute_info* out_info) KM_NOEXCEPT;
+
+/** How many backends "auto" considers.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `out_count` is null.
+ */
+KM_API km_status km_auto_candidate_count(uint32_t* out_count) KM_NOEXCEPT;
+
+/** What km_device_open makes of "auto" here and now, without opening anything for good: one
+ * candidate, from 0, in the order in which they are tried, with the reason for its being chosen,
+ * refused or not tried. Where KM_DEVICE names a device, that is the only one tried. Set
+ * `out_candidate->struct_size` first.
+ * Blocking: no, but loading a backend takes milliseconds.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `index` is not below km_auto_candidate_count,
+ *   `out_candidate` is null or its struct_size is below 4.
+ */
+KM_API km_status km_auto_candidate_get(uint32_t index,
+                                       km_auto_candidate* out_candidate) KM_NOEXCEPT;
+
 /* Contexts. */
 
 /** Opens a context on a device; a device can have several. The handle is the caller's, to be given
@@ -723,6 +841,28 @@ KM_API km_status km_context_memory_info(km_context context, uint64_t* out_free_b
  */
 KM_API km_status km_context_reset(km_context context) KM_NOEXCEPT;
 
+/** A limit of the context. CUDA: cuCtxGetLimit.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_INVALID_ARGUMENT when `limit` is no limit or `out_value` is null;
+ *   KM_ERROR_NOT_SUPPORTED when the device has no such limit.
+ */
+KM_API km_status km_context_limit_get(km_context context, km_context_limit limit,
+                                      uint64_t* out_value) KM_NOEXCEPT;
+
+/** Sets a limit of the context, for work that is queued afterwards. The device may have more than
+ * what is asked for; km_context_limit_get tells. It stays when the context is reset. CUDA:
+ * cuCtxSetLimit.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_INVALID_ARGUMENT when `limit` is no limit; KM_ERROR_NOT_SUPPORTED when the device has
+ *   no such limit, or cannot have that much.
+ */
+KM_API km_status km_context_limit_set(km_context context, km_context_limit limit,
+                                      uint64_t value) KM_NOEXCEPT;
+
 /** The context's error: the sticky one of a failed kernel, else that of the last call on the
  * context that failed, else KM_SUCCESS. CUDA runtime: cudaPeekAtLastError.
  * Blocking: no.
@@ -763,7 +903,7 @@ KM_API km_status km_context_take_error(km_context context, km_status* out_status
 KM_API km_status km_context_error_native_code(km_context context, int64_t* out_code) KM_NOEXCEPT;
 
 /** The latest failures of calls on the context and its children, the newest first, as many as there
- * is room for; `*out_count` is how many there are, at most KM_ERROR_HISTORY_CAPACITY: then the
+ * is room for; `*out_count` is how many there are, at most KM_CONTEXT_ERROR_CAPACITY: then the
  * oldest are forgotten. A failure of the same call for the same reason as the one before it is
  * counted in that one's record. A reset keeps them. Calls without a live handle belong to no
  * context. Set the struct_size of the first structure, which holds for all. Null for `out_records`
@@ -2118,14 +2258,15 @@ KM_API km_status km_function_name(km_function function, char* buffer, uint64_t c
 KM_API km_status km_function_attribute_get(km_function function, km_function_attribute attribute,
                                            int64_t* out_value) KM_NOEXCEPT;
 
-/** Sets KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES, which allows launches with more dynamic
- * shared memory than the default limit. CUDA: cuFuncSetAttribute.
+/** Sets an attribute that is settable: KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES, which allows
+ * launches with more dynamic shared memory than the default limit, or one of the hints. CUDA:
+ * cuFuncSetAttribute.
  * Blocking: no.
  * Threads: any.
  * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `function` is not a live function;
  *   KM_ERROR_CONTEXT_LOST when the context of `function` was reset after its creation;
- *   KM_ERROR_INVALID_ARGUMENT when the attribute cannot be set or `value` is more than the device
- *   has.
+ *   KM_ERROR_INVALID_ARGUMENT when the attribute cannot be set or `value` is none that it can
+ *   have, as the message says.
  */
 KM_API km_status km_function_attribute_set(km_function function, km_function_attribute attribute,
                                            int64_t value) KM_NOEXCEPT;
@@ -2142,6 +2283,67 @@ KM_API km_status km_function_attribute_set(km_function function, km_function_att
  */
 KM_API km_status km_function_prepare(km_function function, uint32_t block_x, uint32_t block_y,
                                      uint32_t block_z) KM_NOEXCEPT;
+
+/** How many blocks of `block_threads` threads with `shared_bytes` of dynamic shared memory each a
+ * multiprocessor holds at a time, by its warps, registers, shared memory and number of blocks. None
+ * (active_blocks 0) where a block does not fit. Set `out_occupancy->struct_size` first. CUDA:
+ * cuOccupancyMaxActiveBlocksPerMultiprocessor.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `function` is not a live function;
+ *   KM_ERROR_CONTEXT_LOST when the context of `function` was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when `block_threads` is 0, `out_occupancy` is null or its struct_size
+ *   is below 4; KM_ERROR_NOT_SUPPORTED when the device does not tell its limits.
+ */
+KM_API km_status km_function_occupancy(km_function function, uint32_t block_threads,
+                                       uint64_t shared_bytes,
+                                       km_occupancy* out_occupancy) KM_NOEXCEPT;
+
+/** The block size that keeps the most threads of a multiprocessor busy, and the smallest grid that
+ * fills the device with such blocks. Each block has `shared_bytes` of dynamic shared memory, or as
+ * much as `shared_of` says for its size (null: `shared_bytes` for all). Blocks have at most
+ * `max_block_threads` threads; 0: as many as the kernel can have. CUDA:
+ * cuOccupancyMaxPotentialBlockSize.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `function` is not a live function;
+ *   KM_ERROR_CONTEXT_LOST when the context of `function` was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when an out-parameter is null; KM_ERROR_INVALID_LAUNCH when blocks of
+ *   no size fit; KM_ERROR_NOT_SUPPORTED when the device does not tell its limits.
+ */
+KM_API km_status km_function_best_block(km_function function, uint64_t shared_bytes,
+                                        km_shared_bytes_callback shared_of, void* user_data,
+                                        uint32_t max_block_threads, uint32_t* out_block_threads,
+                                        uint32_t* out_grid_blocks) KM_NOEXCEPT;
+
+/** The most dynamic shared memory that a block can have while `block_count` blocks of
+ * `block_threads` threads fit on a multiprocessor. CUDA: cuOccupancyAvailableDynamicSMemPerBlock.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `function` is not a live function;
+ *   KM_ERROR_CONTEXT_LOST when the context of `function` was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when `block_count` or `block_threads` is 0, or `out_shared_bytes` is
+ *   null; KM_ERROR_INVALID_LAUNCH when so many blocks do not fit, with the reason;
+ *   KM_ERROR_NOT_SUPPORTED when the device does not tell its limits.
+ */
+KM_API km_status km_function_available_shared_bytes(km_function function, uint32_t block_count,
+                                                    uint32_t block_threads,
+                                                    uint64_t* out_shared_bytes) KM_NOEXCEPT;
+
+/** How many clusters of `cluster_blocks` blocks the device holds at a time, each block with
+ * `block_threads` threads and `shared_bytes` of dynamic shared memory. CUDA:
+ * cuOccupancyMaxActiveClusters.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `function` is not a live function;
+ *   KM_ERROR_CONTEXT_LOST when the context of `function` was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when `block_threads` or `cluster_blocks` is 0, or `out_clusters` is
+ *   null; KM_ERROR_NOT_SUPPORTED when the device has no clusters of more than one block, or does
+ *   not tell its limits.
+ */
+KM_API km_status km_function_max_active_clusters(km_function function, uint32_t block_threads,
+                                                 uint64_t shared_bytes, uint32_t cluster_blocks,
+                                                 uint32_t* out_clusters) KM_NOEXCEPT;
 
 /** How many parameters a kernel has.
  * Blocking: no.
@@ -2656,6 +2858,180 @@ KM_API km_status km_graph_set_host(km_graph graph, uint64_t node, km_host_callba
  *   `graph`.
  */
 KM_API km_status km_graph_set_child(km_graph graph, uint64_t node, km_graph child) KM_NOEXCEPT;
+
+/** Adds a copy of rows between slices, as km_slice_copy_3d says. CUDA: cuGraphAddMemcpyNode.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `destination` or
+ *   `source` not a live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was
+ *   reset after its creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different
+ *   contexts; KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside its slice;
+ *   KM_ERROR_INVALID_ARGUMENT when `dependencies` is null and `dependency_count` is not 0, names no
+ *   node of the graph or names one twice, `copy` is null, a pitch is less than `width_bytes` or a
+ *   distance of layers less than `height`, a row of the source overlaps one of the destination, or
+ *   `out_node` is null.
+ */
+KM_API km_status km_graph_add_copy_3d(km_graph graph, const uint64_t* dependencies,
+                                      uint64_t dependency_count, km_slice destination,
+                                      km_slice source, const km_copy_3d* copy,
+                                      uint64_t* out_node) KM_NOEXCEPT;
+
+/** Gives a node that is a copy of rows its parameters anew. What is instantiated stays as it was:
+ * see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `destination` or
+ *   `source` not a live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was
+ *   reset after its creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different
+ *   contexts; KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside its slice;
+ *   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or `copy` is null,
+ *   a pitch is less than `width_bytes` or a distance of layers less than `height`, a row of the
+ *   source overlaps one of the destination.
+ */
+KM_API km_status km_graph_set_copy_3d(km_graph graph, uint64_t node, km_slice destination,
+                                      km_slice source, const km_copy_3d* copy) KM_NOEXCEPT;
+
+/** Adds a copy of rows from the host, as km_slice_upload_3d says, which reads `source` each time
+ * the graph runs. Memory of the host has to stay valid as for km_graph_add_upload. CUDA:
+ * cuGraphAddMemcpyNode.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `destination`
+ *   not a live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was reset after
+ *   its creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+ *   KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside the slice; KM_ERROR_INVALID_ARGUMENT when
+ *   `dependencies` is null and `dependency_count` is not 0, names no node of the graph or names one
+ *   twice, `copy` or `source` is null, a pitch is less than `width_bytes` or a distance of layers
+ *   less than `height`, or `out_node` is null.
+ */
+KM_API km_status km_graph_add_upload_3d(km_graph graph, const uint64_t* dependencies,
+                                        uint64_t dependency_count, km_slice destination,
+                                        const void* source, const km_copy_3d* copy,
+                                        uint64_t* out_node) KM_NOEXCEPT;
+
+/** Gives a node that is a upload of rows its parameters anew. What is instantiated stays as it was:
+ * see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `destination`
+ *   not a live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was reset after
+ *   its creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+ *   KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside the slice; KM_ERROR_INVALID_ARGUMENT when
+ *   `node` is no node of the graph of this kind, or `copy` or `source` is null, a pitch is less
+ *   than `width_bytes` or a distance of layers less than `height`.
+ */
+KM_API km_status km_graph_set_upload_3d(km_graph graph, uint64_t node, km_slice destination,
+                                        const void* source, const km_copy_3d* copy) KM_NOEXCEPT;
+
+/** Adds a copy of rows to the host, as km_slice_download_3d says, which writes `destination` each
+ * time the graph runs. Memory of the host has to stay valid as for km_graph_add_download. CUDA:
+ * cuGraphAddMemcpyNode.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `source` not a
+ *   live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was reset after its
+ *   creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+ *   KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside the slice; KM_ERROR_INVALID_ARGUMENT when
+ *   `dependencies` is null and `dependency_count` is not 0, names no node of the graph or names one
+ *   twice, `copy` or `destination` is null, a pitch is less than `width_bytes` or a distance of
+ *   layers less than `height`, or `out_node` is null.
+ */
+KM_API km_status km_graph_add_download_3d(km_graph graph, const uint64_t* dependencies,
+                                          uint64_t dependency_count, km_slice source,
+                                          void* destination, const km_copy_3d* copy,
+                                          uint64_t* out_node) KM_NOEXCEPT;
+
+/** Gives a node that is a download of rows its parameters anew. What is instantiated stays as it
+ * was: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `source` not a
+ *   live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was reset after its
+ *   creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+ *   KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside the slice; KM_ERROR_INVALID_ARGUMENT when
+ *   `node` is no node of the graph of this kind, or `copy` or `destination` is null, a pitch is
+ *   less than `width_bytes` or a distance of layers less than `height`.
+ */
+KM_API km_status km_graph_set_download_3d(km_graph graph, uint64_t node, km_slice source,
+                                          void* destination, const km_copy_3d* copy) KM_NOEXCEPT;
+
+/** Adds a fill of rows, as km_slice_fill_2d says. CUDA: cuGraphAddMemsetNode.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `slice` not a
+ *   live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was reset after its
+ *   creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+ *   KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside the slice; KM_ERROR_INVALID_ARGUMENT when
+ *   `dependencies` is null and `dependency_count` is not 0, names no node of the graph or names one
+ *   twice, `value_size_bytes` is not 1, 2 or 4, the first address is not a multiple of it, the
+ *   pitch is less than a row or not a multiple of it, or `out_node` is null.
+ */
+KM_API km_status km_graph_add_fill_2d(km_graph graph, const uint64_t* dependencies,
+                                      uint64_t dependency_count, km_slice slice,
+                                      uint64_t offset_bytes, uint64_t pitch_bytes, uint32_t value,
+                                      uint32_t value_size_bytes, uint64_t width_count,
+                                      uint64_t height, uint64_t* out_node) KM_NOEXCEPT;
+
+/** Gives a node that is a fill of rows its parameters anew. What is instantiated stays as it was:
+ * see km_graph_exec_update_node. CUDA: cuGraphMemsetNodeSetParams.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `slice` not a
+ *   live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was reset after its
+ *   creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+ *   KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside the slice; KM_ERROR_INVALID_ARGUMENT when
+ *   `node` is no node of the graph of this kind, or `value_size_bytes` is not 1, 2 or 4, the first
+ *   address is not a multiple of it, the pitch is less than a row or not a multiple of it.
+ */
+KM_API km_status km_graph_set_fill_2d(km_graph graph, uint64_t node, km_slice slice,
+                                      uint64_t offset_bytes, uint64_t pitch_bytes, uint32_t value,
+                                      uint32_t value_size_bytes, uint64_t width_count,
+                                      uint64_t height) KM_NOEXCEPT;
+
+/** Adds a copy between slices that may belong to different contexts and devices of one backend, as
+ * km_slice_copy_peer says. CUDA: cuGraphAddMemcpyNode.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `destination` or
+ *   `source` not a live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was
+ *   reset after its creation; KM_ERROR_NOT_SUPPORTED when the contexts are of different backends;
+ *   KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside both slices; KM_ERROR_INVALID_ARGUMENT
+ *   when `dependencies` is null and `dependency_count` is not 0, names no node of the graph or
+ *   names one twice, source and destination overlap, or `out_node` is null.
+ */
+KM_API km_status km_graph_add_copy_peer(km_graph graph, const uint64_t* dependencies,
+                                        uint64_t dependency_count, km_slice destination,
+                                        uint64_t destination_offset_bytes, km_slice source,
+                                        uint64_t source_offset_bytes, uint64_t size_bytes,
+                                        uint64_t* out_node) KM_NOEXCEPT;
+
+/** Gives a node that is a copy between contexts its parameters anew. What is instantiated stays as
+ * it was: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `destination` or
+ *   `source` not a live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was
+ *   reset after its creation; KM_ERROR_NOT_SUPPORTED when the contexts are of different backends;
+ *   KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside both slices; KM_ERROR_INVALID_ARGUMENT
+ *   when `node` is no node of the graph of this kind, or source and destination overlap.
+ */
+KM_API km_status km_graph_set_copy_peer(km_graph graph, uint64_t node, km_slice destination,
+                                        uint64_t destination_offset_bytes, km_slice source,
+                                        uint64_t source_offset_bytes,
+                                        uint64_t size_bytes) KM_NOEXCEPT;
+
+/** The rows of a node that is a copy or fill of rows. Its offsets are 0: destination and source, of
+ * km_graph_node_info_get, are those of the first row. A fill has no source. CUDA:
+ * cuGraphMemcpyNodeGetParams, cuGraphMemsetNodeGetParams.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
+ *   KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of such a kind, or `out_copy` is
+ *   null.
+ */
+KM_API km_status km_graph_node_rows(km_graph graph, uint64_t node,
+                                    km_copy_3d* out_copy) KM_NOEXCEPT;
 
 /** The graph in the DOT language of Graphviz, child graphs as clusters. CUDA: cuGraphDebugDotPrint.
  * Blocking: no.

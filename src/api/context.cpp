@@ -8,6 +8,15 @@
 
 using namespace km;
 
+namespace {
+
+Status check_limit(km_context_limit limit) {
+  if (limit > KM_CONTEXT_LIMIT_INVALID && limit <= KM_CONTEXT_LIMIT_PERSISTING_L2_BYTES) return {};
+  return make_error(KM_ERROR_INVALID_ARGUMENT, "%d is no limit of a context", limit);
+}
+
+}  // namespace
+
 km_status km_context_create(km_device device, km_context* out_context) noexcept {
   return guard(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, device);
@@ -64,6 +73,26 @@ km_status km_context_reset(km_context context) noexcept {
     KM_GET(target, call, context);
     KM_TRY(require_may_block());
     return target->reset();
+  });
+}
+
+km_status km_context_limit_get(km_context context, km_context_limit limit,
+                               uint64_t* out_value) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, context);
+    KM_REQUIRE(out_value);
+    KM_TRY(check_limit(limit));
+    KM_ASSIGN(*out_value, target->limit(limit));
+    return {};
+  });
+}
+
+km_status km_context_limit_set(km_context context, km_context_limit limit,
+                               uint64_t value) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, context);
+    KM_TRY(check_limit(limit));
+    return target->set_limit(limit, value);
   });
 }
 

@@ -4,6 +4,8 @@
 
 #include "api/guard.h"
 #include "api/output.h"
+#include "core/auto_device.h"
+#include "core/device_attributes.h"
 
 using namespace km;
 
@@ -19,6 +21,15 @@ km_backend_info describe_backend(uint32_t index) {
     info.status = count.error().status;
     std::snprintf(info.reason, sizeof info.reason, "%s", count.error().message.c_str());
   }
+  return info;
+}
+
+km_auto_candidate info_of(const AutoCandidate& candidate) {
+  km_auto_candidate info{};
+  info.outcome = candidate.outcome;
+  info.status = candidate.status;
+  std::snprintf(info.uri, sizeof info.uri, "%s", candidate.uri.c_str());
+  std::snprintf(info.reason, sizeof info.reason, "%s", candidate.reason.c_str());
   return info;
 }
 
@@ -78,12 +89,51 @@ km_status km_device_attribute_get(km_device device, km_device_attribute attribut
   return guard(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, device);
     KM_REQUIRE(out_value);
-    if (attribute <= KM_DEVICE_ATTRIBUTE_INVALID ||
-        attribute > KM_DEVICE_ATTRIBUTE_L2_CACHE_BYTES) {
+    if (!is_device_attribute(attribute)) {
       return make_error(KM_ERROR_INVALID_ARGUMENT, "%d is no device attribute", attribute);
     }
     KM_ASSIGN(*out_value, target->attribute(attribute));
     return {};
+  });
+}
+
+km_status km_device_attribute_count(uint32_t* out_count) noexcept {
+  return guard(__func__, [&](Call&) -> Status {
+    KM_REQUIRE(out_count);
+    *out_count = device_attribute_count();
+    return {};
+  });
+}
+
+km_status km_device_attribute_info_get(uint32_t index,
+                                       km_device_attribute_info* out_info) noexcept {
+  return guard(__func__, [&](Call&) -> Status {
+    KM_REQUIRE(out_info);
+    if (index >= device_attribute_count()) {
+      return make_error(KM_ERROR_INVALID_ARGUMENT, "index is %u; there are %u device attributes",
+                        index, device_attribute_count());
+    }
+    return give_struct(device_attribute_info(index), out_info, "out_info");
+  });
+}
+
+km_status km_auto_candidate_count(uint32_t* out_count) noexcept {
+  return guard(__func__, [&](Call&) -> Status {
+    KM_REQUIRE(out_count);
+    *out_count = static_cast<uint32_t>(choose_device().candidates.size());
+    return {};
+  });
+}
+
+km_status km_auto_candidate_get(uint32_t index, km_auto_candidate* out_candidate) noexcept {
+  return guard(__func__, [&](Call&) -> Status {
+    KM_REQUIRE(out_candidate);
+    const AutoChoice choice = choose_device();
+    if (index >= choice.candidates.size()) {
+      return make_error(KM_ERROR_INVALID_ARGUMENT, "index is %u; there are %zu candidates", index,
+                        choice.candidates.size());
+    }
+    return give_struct(info_of(choice.candidates[index]), out_candidate, "out_candidate");
   });
 }
 

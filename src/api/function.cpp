@@ -8,10 +8,17 @@ namespace {
 
 Status check_attribute(km_function_attribute attribute) {
   if (attribute > KM_FUNCTION_ATTRIBUTE_INVALID &&
-      attribute <= KM_FUNCTION_ATTRIBUTE_EXECUTION_MODE) {
+      attribute <= KM_FUNCTION_ATTRIBUTE_CLUSTER_POLICY) {
     return {};
   }
   return make_error(KM_ERROR_INVALID_ARGUMENT, "%d is no function attribute", attribute);
+}
+
+bool is_settable(km_function_attribute attribute) {
+  return attribute == KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES ||
+         attribute == KM_FUNCTION_ATTRIBUTE_SHARED_CARVEOUT_PERCENT ||
+         attribute == KM_FUNCTION_ATTRIBUTE_NON_PORTABLE_CLUSTER ||
+         attribute == KM_FUNCTION_ATTRIBUTE_CLUSTER_POLICY;
 }
 
 }  // namespace
@@ -44,10 +51,9 @@ km_status km_function_attribute_set(km_function function, km_function_attribute 
   return guard(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, function);
     KM_TRY(check_attribute(attribute));
-    if (attribute != KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES) {
+    if (!is_settable(attribute)) {
       return make_error(KM_ERROR_INVALID_ARGUMENT,
-                        "function attribute %d cannot be set; only "
-                        "KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES can",
+                        "function attribute %d cannot be set; the header says which can",
                         attribute);
     }
     return target->set_attribute(attribute, value);

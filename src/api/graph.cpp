@@ -172,6 +172,30 @@ km_status km_graph_node_child(km_graph graph, uint64_t node, km_graph* out_graph
   });
 }
 
+km_status km_graph_node_rows(km_graph graph, uint64_t node, km_copy_3d* out_copy) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, graph);
+    KM_REQUIRE(out_copy);
+    KM_ASSIGN(const GraphNode found, target->node(node));
+    const GraphWork& work = *found.work;
+    if (work.kind < KM_GRAPH_NODE_COPY_3D || work.kind > KM_GRAPH_NODE_FILL_2D) {
+      return make_error(KM_ERROR_INVALID_ARGUMENT, "node %llu is of kind %s, which has no rows",
+                        static_cast<unsigned long long>(node), graph_node_kind_name(work.kind));
+    }
+    const kmb_copy_3d& rows = work.rows;
+    *out_copy = {rows.width_bytes,
+                 rows.height,
+                 rows.depth,
+                 0,
+                 rows.destination_pitch_bytes,
+                 rows.destination_layer_rows,
+                 0,
+                 rows.source_pitch_bytes,
+                 rows.source_layer_rows};
+    return {};
+  });
+}
+
 km_status km_graph_dot(km_graph graph, char* buffer, uint64_t capacity_bytes,
                        uint64_t* out_size_bytes) noexcept {
   return guard(__func__, [&](Call& call) -> Status {

@@ -1,6 +1,7 @@
 // Nodes of graphs: the same checks for adding one and for setting its parameters.
 #include "core/graph_work.h"
 
+#include "api/graph_target.h"
 #include "api/guard.h"
 #include "api/kernel_call.h"
 #include "api/output.h"
@@ -9,34 +10,8 @@ using namespace km;
 
 namespace {
 
-// Where work goes: to a new node, or to one that is there.
-class Target {
- public:
-  Target(const uint64_t* dependencies, uint64_t dependency_count, uint64_t* out_node)
-      : dependencies_(dependencies), dependency_count_(dependency_count), out_node_(out_node) {}
-  explicit Target(uint64_t node) : is_new_(false), node_(node) {}
-
-  Status place(Graph& graph, Result<SharedWork> work) const {
-    if (!work) return std::move(work.error());
-    if (!is_new_) return graph.set(node_, std::move(*work));
-    const uint64_t* const dependencies = dependencies_;
-    uint64_t* const out_node = out_node_;
-    if (dependency_count_ != 0) KM_REQUIRE(dependencies);
-    KM_REQUIRE(out_node);
-    KM_ASSIGN(*out_node, graph.add({dependencies, dependency_count_}, std::move(*work)));
-    return {};
-  }
-
- private:
-  const uint64_t* dependencies_ = nullptr;
-  uint64_t dependency_count_ = 0;
-  uint64_t* out_node_ = nullptr;
-  bool is_new_ = true;
-  uint64_t node_ = 0;
-};
-
-km_status put_kernel(const char* name, km_graph graph, const Target& target, km_function function,
-                     const km_launch_config* config, const void* arguments,
+km_status put_kernel(const char* name, km_graph graph, const GraphTarget& target,
+                     km_function function, const km_launch_config* config, const void* arguments,
                      uint64_t arguments_size_bytes, const km_launch_slice* slices,
                      uint64_t slice_count) noexcept {
   return guard(name, [&](Call& call) -> Status {
@@ -51,9 +26,9 @@ km_status put_kernel(const char* name, km_graph graph, const Target& target, km_
   });
 }
 
-km_status put_copy(const char* name, km_graph graph, const Target& target, km_slice destination,
-                   uint64_t destination_offset_bytes, km_slice source, uint64_t source_offset_bytes,
-                   uint64_t size_bytes) noexcept {
+km_status put_copy(const char* name, km_graph graph, const GraphTarget& target,
+                   km_slice destination, uint64_t destination_offset_bytes, km_slice source,
+                   uint64_t source_offset_bytes, uint64_t size_bytes) noexcept {
   return guard(name, [&](Call& call) -> Status {
     KM_GET(into, call, graph);
     KM_GET(to, call, destination);
@@ -67,8 +42,9 @@ km_status put_copy(const char* name, km_graph graph, const Target& target, km_sl
   });
 }
 
-km_status put_upload(const char* name, km_graph graph, const Target& target, km_slice destination,
-                     uint64_t offset_bytes, const void* source, uint64_t size_bytes) noexcept {
+km_status put_upload(const char* name, km_graph graph, const GraphTarget& target,
+                     km_slice destination, uint64_t offset_bytes, const void* source,
+                     uint64_t size_bytes) noexcept {
   return guard(name, [&](Call& call) -> Status {
     KM_GET(into, call, graph);
     KM_GET(to, call, destination);
@@ -78,7 +54,7 @@ km_status put_upload(const char* name, km_graph graph, const Target& target, km_
   });
 }
 
-km_status put_download(const char* name, km_graph graph, const Target& target, km_slice source,
+km_status put_download(const char* name, km_graph graph, const GraphTarget& target, km_slice source,
                        uint64_t offset_bytes, void* destination, uint64_t size_bytes) noexcept {
   return guard(name, [&](Call& call) -> Status {
     KM_GET(into, call, graph);
@@ -89,7 +65,7 @@ km_status put_download(const char* name, km_graph graph, const Target& target, k
   });
 }
 
-km_status put_fill(const char* name, km_graph graph, const Target& target, km_slice slice,
+km_status put_fill(const char* name, km_graph graph, const GraphTarget& target, km_slice slice,
                    uint64_t offset_bytes, uint32_t value, uint32_t value_size_bytes,
                    uint64_t count) noexcept {
   return guard(name, [&](Call& call) -> Status {
@@ -102,7 +78,7 @@ km_status put_fill(const char* name, km_graph graph, const Target& target, km_sl
   });
 }
 
-km_status put_host(const char* name, km_graph graph, const Target& target,
+km_status put_host(const char* name, km_graph graph, const GraphTarget& target,
                    km_host_callback callback, void* user_data) noexcept {
   return guard(name, [&](Call& call) -> Status {
     KM_GET(into, call, graph);
@@ -111,7 +87,7 @@ km_status put_host(const char* name, km_graph graph, const Target& target,
   });
 }
 
-km_status put_child(const char* name, km_graph graph, const Target& target,
+km_status put_child(const char* name, km_graph graph, const GraphTarget& target,
                     km_graph child) noexcept {
   return guard(name, [&](Call& call) -> Status {
     KM_GET(into, call, graph);
@@ -139,7 +115,7 @@ km_status km_graph_set_kernel(km_graph graph, uint64_t node, km_function functio
                               const km_launch_config* config, const void* arguments,
                               uint64_t arguments_size_bytes, const km_launch_slice* slices,
                               uint64_t slice_count) noexcept {
-  return put_kernel(__func__, graph, Target(node), function, config, arguments,
+  return put_kernel(__func__, graph, GraphTarget(node), function, config, arguments,
                     arguments_size_bytes, slices, slice_count);
 }
 
@@ -154,7 +130,7 @@ km_status km_graph_add_copy(km_graph graph, const uint64_t* dependencies, uint64
 km_status km_graph_set_copy(km_graph graph, uint64_t node, km_slice destination,
                             uint64_t destination_offset_bytes, km_slice source,
                             uint64_t source_offset_bytes, uint64_t size_bytes) noexcept {
-  return put_copy(__func__, graph, Target(node), destination, destination_offset_bytes, source,
+  return put_copy(__func__, graph, GraphTarget(node), destination, destination_offset_bytes, source,
                   source_offset_bytes, size_bytes);
 }
 
@@ -169,7 +145,8 @@ km_status km_graph_add_upload(km_graph graph, const uint64_t* dependencies,
 km_status km_graph_set_upload(km_graph graph, uint64_t node, km_slice destination,
                               uint64_t offset_bytes, const void* source,
                               uint64_t size_bytes) noexcept {
-  return put_upload(__func__, graph, Target(node), destination, offset_bytes, source, size_bytes);
+  return put_upload(__func__, graph, GraphTarget(node), destination, offset_bytes, source,
+                    size_bytes);
 }
 
 km_status km_graph_add_download(km_graph graph, const uint64_t* dependencies,
@@ -183,7 +160,8 @@ km_status km_graph_add_download(km_graph graph, const uint64_t* dependencies,
 km_status km_graph_set_download(km_graph graph, uint64_t node, km_slice source,
                                 uint64_t offset_bytes, void* destination,
                                 uint64_t size_bytes) noexcept {
-  return put_download(__func__, graph, Target(node), source, offset_bytes, destination, size_bytes);
+  return put_download(__func__, graph, GraphTarget(node), source, offset_bytes, destination,
+                      size_bytes);
 }
 
 km_status km_graph_add_fill(km_graph graph, const uint64_t* dependencies, uint64_t dependency_count,
@@ -196,7 +174,7 @@ km_status km_graph_add_fill(km_graph graph, const uint64_t* dependencies, uint64
 
 km_status km_graph_set_fill(km_graph graph, uint64_t node, km_slice slice, uint64_t offset_bytes,
                             uint32_t value, uint32_t value_size_bytes, uint64_t count) noexcept {
-  return put_fill(__func__, graph, Target(node), slice, offset_bytes, value, value_size_bytes,
+  return put_fill(__func__, graph, GraphTarget(node), slice, offset_bytes, value, value_size_bytes,
                   count);
 }
 
@@ -208,7 +186,7 @@ km_status km_graph_add_host(km_graph graph, const uint64_t* dependencies, uint64
 
 km_status km_graph_set_host(km_graph graph, uint64_t node, km_host_callback callback,
                             void* user_data) noexcept {
-  return put_host(__func__, graph, Target(node), callback, user_data);
+  return put_host(__func__, graph, GraphTarget(node), callback, user_data);
 }
 
 km_status km_graph_add_child(km_graph graph, const uint64_t* dependencies,
@@ -218,13 +196,13 @@ km_status km_graph_add_child(km_graph graph, const uint64_t* dependencies,
 }
 
 km_status km_graph_set_child(km_graph graph, uint64_t node, km_graph child) noexcept {
-  return put_child(__func__, graph, Target(node), child);
+  return put_child(__func__, graph, GraphTarget(node), child);
 }
 
 km_status km_graph_add_empty(km_graph graph, const uint64_t* dependencies,
                              uint64_t dependency_count, uint64_t* out_node) noexcept {
   return guard(__func__, [&](Call& call) -> Status {
     KM_GET(into, call, graph);
-    return Target(dependencies, dependency_count, out_node).place(*into, empty_work());
+    return GraphTarget(dependencies, dependency_count, out_node).place(*into, empty_work());
   });
 }

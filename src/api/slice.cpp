@@ -20,13 +20,6 @@ km_status fill_slice(const char* function, km_stream stream, km_slice slice, uin
   });
 }
 
-/// Where the extent of one side of a copy lies in a slice.
-Result<DevicePlace> place_3d(Stream& stream, Slice& slice, const Copy3d& shape,
-                             const Layout3d& layout, const char* what) {
-  const uint64_t extent_bytes = shape.is_empty() ? 0 : layout.extent_bytes;
-  return place_in_slice(stream.context(), slice, layout.offset_bytes, extent_bytes, what);
-}
-
 }  // namespace
 
 km_status km_slice_create(km_context context, uint64_t element_count, uint64_t element_size_bytes,
@@ -211,7 +204,7 @@ km_status km_slice_upload_3d(km_stream stream, km_slice destination, const void*
     KM_REQUIRE(copy);
     KM_ASSIGN(const Copy3d shape, Copy3d::make(*copy));
     KM_ASSIGN(const DevicePlace place,
-              place_3d(*queue, *target, shape, shape.destination, "destination"));
+              place_rows_in_slice(queue->context(), *target, shape.destination, "destination"));
     return upload_3d(*queue, place, source, shape);
   });
 }
@@ -223,7 +216,8 @@ km_status km_slice_download_3d(km_stream stream, km_slice source, void* destinat
     KM_GET(target, call, source);
     KM_REQUIRE(copy);
     KM_ASSIGN(const Copy3d shape, Copy3d::make(*copy));
-    KM_ASSIGN(const DevicePlace place, place_3d(*queue, *target, shape, shape.source, "source"));
+    KM_ASSIGN(const DevicePlace place,
+              place_rows_in_slice(queue->context(), *target, shape.source, "source"));
     return download_3d(*queue, place, destination, shape);
   });
 }
@@ -237,8 +231,9 @@ km_status km_slice_copy_3d(km_stream stream, km_slice destination, km_slice sour
     KM_REQUIRE(copy);
     KM_ASSIGN(const Copy3d shape, Copy3d::make(*copy));
     KM_ASSIGN(const DevicePlace to_place,
-              place_3d(*queue, *to, shape, shape.destination, "destination"));
-    KM_ASSIGN(const DevicePlace from_place, place_3d(*queue, *from, shape, shape.source, "source"));
+              place_rows_in_slice(queue->context(), *to, shape.destination, "destination"));
+    KM_ASSIGN(const DevicePlace from_place,
+              place_rows_in_slice(queue->context(), *from, shape.source, "source"));
     return copy_3d(*queue, to_place, from_place, shape);
   });
 }

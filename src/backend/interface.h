@@ -91,6 +91,16 @@ typedef struct kmb_launch {
   uint64_t arguments_size_bytes;
 } kmb_launch;
 
+/* Where an address of a kmb_copy_3d lies. */
+enum { KMB_SPACE_DEVICE = 0, KMB_SPACE_HOST = 1, KMB_SPACE_HOST_PINNED = 2 };
+typedef struct kmb_copy_3d {
+  uint64_t destination, source; /* of the first byte */
+  uint32_t destination_space, source_space;
+  uint64_t width_bytes, height, depth;
+  uint64_t destination_pitch_bytes, destination_layer_rows;
+  uint64_t source_pitch_bytes, source_layer_rows;
+} kmb_copy_3d;
+
 /* One node of a graph, with all operands resolved. Child graphs are part of their parents here. */
 typedef struct kmb_graph_node {
   km_graph_node_kind kind;
@@ -105,16 +115,11 @@ typedef struct kmb_graph_node {
   km_host_callback callback; /* once for each launch, as stream_add_callback says */
   void* user_data;
   km_release_callback release; /* of user_data, once: when the node is not used any more */
+  /* Of copies and fills of rows, with depth 1 for a fill; destination, source and size_bytes above
+   * say the same. */
+  kmb_copy_3d rows;
+  kmb_context *destination_context, *source_context; /* of a copy between contexts */
 } kmb_graph_node;
-/* Where an address of a kmb_copy_3d lies. */
-enum { KMB_SPACE_DEVICE = 0, KMB_SPACE_HOST = 1, KMB_SPACE_HOST_PINNED = 2 };
-typedef struct kmb_copy_3d {
-  uint64_t destination, source; /* of the first byte */
-  uint32_t destination_space, source_space;
-  uint64_t width_bytes, height, depth;
-  uint64_t destination_pitch_bytes, destination_layer_rows;
-  uint64_t source_pitch_bytes, source_layer_rows;
-} kmb_copy_3d;
 
 /* One operation that is over. */
 typedef struct kmb_profile_record {
@@ -140,6 +145,9 @@ typedef struct kmb_backend {
   km_status (*device_open)(uint32_t ordinal, kmb_device** out_device, kmb_error* error);
   void (*device_close)(kmb_device* device);
   km_status (*device_info)(kmb_device* device, km_device_info* out_info, kmb_error* error);
+  /* KM_DEVICE_ATTRIBUTE_CUDA + n for all that CUDA has too (cuDeviceGetAttribute), and
+   * KM_DEVICE_ATTRIBUTE_UNIFIED_MEMORY, _STREAM_PRIORITY_LEAST and _GREATEST
+   * (cuCtxGetStreamPriorityRange). */
   km_status (*device_attribute)(kmb_device* device, km_device_attribute attribute,
                                 int64_t* out_value, kmb_error* error);
 
@@ -301,6 +309,13 @@ typedef struct kmb_backend {
    * the stream is synchronised (cuEventElapsedTime), or CUPTI's activity records. */
   km_status (*context_profile)(kmb_context* context, uint32_t on, kmb_profile_callback callback,
                                void* user_data, km_release_callback release, kmb_error* error);
+
+  /* Limits. Both optional (null: there are none). KM_ERROR_NOT_SUPPORTED for those that the device
+   * does not have. CUDA: cuCtxGetLimit, cuCtxSetLimit. */
+  km_status (*context_limit_get)(kmb_context* context, km_context_limit limit, uint64_t* out_value,
+                                 kmb_error* error);
+  km_status (*context_limit_set)(kmb_context* context, km_context_limit limit, uint64_t value,
+                                 kmb_error* error);
 } kmb_backend;
 
 /* The table without its optional entries. */

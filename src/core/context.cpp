@@ -15,6 +15,10 @@ namespace {
 
 std::atomic<uint64_t> g_context_count{0};
 
+Error no_limits(const kmb_backend& backend) {
+  return make_error(KM_ERROR_NOT_SUPPORTED, "backend '%s' has no limits of contexts", backend.name);
+}
+
 }  // namespace
 
 Context::Context(Ref<Device> device)
@@ -197,6 +201,18 @@ Status Context::set_output(km_output_callback callback, void* user_data) {
                    static_cast<void*>(&output_));
   if (!status) exchange(callback, user_data);
   return status;
+}
+
+Result<uint64_t> Context::limit(km_context_limit limit) const {
+  uint64_t value = 0;
+  if (backend().context_limit_get == nullptr) return no_limits(backend());
+  KM_TRY(call_backend(backend().context_limit_get, native_, limit, &value));
+  return value;
+}
+
+Status Context::set_limit(km_context_limit limit, uint64_t value) {
+  if (backend().context_limit_set == nullptr) return no_limits(backend());
+  return call_backend(backend().context_limit_set, native_, limit, value);
 }
 
 Status Context::sticky() { return call_backend(backend().context_status, native_); }

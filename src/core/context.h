@@ -46,6 +46,8 @@ class Context final : public Object {
   Status reset();
   /// KM_SUCCESS, or the error of a kernel that failed.
   Status sticky();
+  Result<uint64_t> limit(km_context_limit limit) const;
+  Status set_limit(km_context_limit limit, uint64_t value);
   /// Null: standard output.
   Status set_output(km_output_callback callback, void* user_data);
 

@@ -16,12 +16,6 @@ Status check_host_side(const FoundMemory& pinned) {
   return pinned ? Status() : require_may_block();
 }
 
-/// A copy or fill that the stream captures.
-Status capture_result(Stream& stream, Result<SharedWork> work) {
-  if (!work) return std::move(work.error());
-  return capture_work(stream, *work);
-}
-
 }  // namespace
 
 Status explain_file(Status status, const Memory& device, const void* host) {
@@ -131,7 +125,8 @@ Status copy_peer(Stream& stream, const DevicePlace& destination, const DevicePla
   KM_TRY(destination.memory->require_writable("the destination"));
   KM_TRY(require_apart(destination, source, size_bytes));
   if (stream.is_capturing()) [[unlikely]]
-    return refuse_capture(stream, "copying between contexts in");
+    return capture_result(stream,
+                          copy_peer_work(stream.context(), destination, source, size_bytes));
   if (stream.backend().copy_peer == nullptr) {
     return make_error(KM_ERROR_NOT_SUPPORTED, "backend '%s' has no copies between devices",
                       stream.backend().name);

@@ -5,7 +5,7 @@
 
 #include "core/backend_call.h"
 #include "core/callback.h"
-#include "core/capture.h"
+#include "core/graph_work.h"
 
 namespace km {
 namespace {
@@ -91,23 +91,7 @@ bool overlap(const Copy3d& shape, uint64_t destination, uint64_t source) {
   return false;
 }
 
-kmb_copy_3d backend_copy(const Copy3d& shape, uint64_t destination, uint64_t source) {
-  return {destination,
-          source,
-          KMB_SPACE_DEVICE,
-          KMB_SPACE_DEVICE,
-          shape.width_bytes,
-          shape.height,
-          shape.depth,
-          shape.destination.pitch_bytes,
-          shape.destination.layer_rows,
-          shape.source.pitch_bytes,
-          shape.source.layer_rows};
-}
-
 Status submit(Stream& stream, const kmb_copy_3d& copy, uint64_t* out_ticket) {
-  if (stream.is_capturing()) [[unlikely]]
-    return refuse_capture(stream, "copying rows in");
   if (stream.backend().copy_3d == nullptr) {
     return make_error(KM_ERROR_NOT_SUPPORTED, "backend '%s' has no copies with a pitch",
                       stream.backend().name);
@@ -149,18 +133,42 @@ Result<Copy3d> Copy3d::make(const km_copy_3d& shape) {
   return copy;
 }
 
+kmb_copy_3d Copy3d::native(uint64_t to, uint64_t from) const {
+  return {to,
+          from,
+          KMB_SPACE_DEVICE,
+          KMB_SPACE_DEVICE,
+          width_bytes,
+          height,
+          depth,
+          destination.pitch_bytes,
+          destination.layer_rows,
+          source.pitch_bytes,
+          source.layer_rows};
+}
+
+Status require_rows_apart(const Copy3d& shape, const DevicePlace& destination,
+                          const DevicePlace& source) {
+  if (shape.is_empty() || !overlap(shape, destination.address, source.address)) return {};
+  return make_error(KM_ERROR_INVALID_ARGUMENT,
+                    "rows of source 0x%" PRIx64 " and destination 0x%" PRIx64 " overlap",
+                    source.address, destination.address);
+}
+
 bool Copy3d::is_flat() const { return is_tight(*this, destination) && is_tight(*this, source); }
 
 Status upload_3d(Stream& stream, const DevicePlace& destination, const void* source,
                  const Copy3d& shape) {
   if (shape.is_empty()) return {};
+  if (stream.is_capturing()) [[unlikely]]
+    return capture_result(stream, upload_3d_work(stream.context(), destination, source, shape));
   KM_TRY(destination.memory->require_writable("the destination"));
   KM_ASSIGN(const HostSide host, find_host_side(stream, source, shape.source, "source"));
   if (shape.is_flat()) {
     return upload(stream, destination, reinterpret_cast<const void*>(host.address),
                   shape.size_bytes());
   }
-  kmb_copy_3d copy = backend_copy(shape, destination.address, host.address);
+  kmb_copy_3d copy = shape.native(destination.address, host.address);
   copy.source_space = host.space();
   uint64_t ticket = 0;
   KM_TRY(explain_file(submit(stream, copy, &ticket), *destination.memory, source));
@@ -172,12 +180,14 @@ Status upload_3d(Stream& stream, const DevicePlace& destination, const void* sou
 Status download_3d(Stream& stream, const DevicePlace& source, void* destination,
                    const Copy3d& shape) {
   if (shape.is_empty()) return {};
+  if (stream.is_capturing()) [[unlikely]]
+    return capture_result(stream, download_3d_work(stream.context(), source, destination, shape));
   KM_ASSIGN(const HostSide host,
             find_host_side(stream, destination, shape.destination, "destination"));
   if (shape.is_flat()) {
     return download(stream, source, reinterpret_cast<void*>(host.address), shape.size_bytes());
   }
-  kmb_copy_3d copy = backend_copy(shape, host.address, source.address);
+  kmb_copy_3d copy = shape.native(host.address, source.address);
   copy.destination_space = host.space();
   uint64_t ticket = 0;
   KM_TRY(explain_file(submit(stream, copy, &ticket), *source.memory, destination));
@@ -190,14 +200,12 @@ Status copy_3d(Stream& stream, const DevicePlace& destination, const DevicePlace
                const Copy3d& shape) {
   if (shape.is_empty()) return {};
   if (shape.is_flat()) return copy(stream, destination, source, shape.size_bytes());
-  if (overlap(shape, destination.address, source.address)) {
-    return make_error(KM_ERROR_INVALID_ARGUMENT,
-                      "rows of source 0x%" PRIx64 " and destination 0x%" PRIx64 " overlap",
-                      source.address, destination.address);
-  }
+  if (stream.is_capturing()) [[unlikely]]
+    return capture_result(stream, copy_3d_work(destination, source, shape));
+  KM_TRY(require_rows_apart(shape, destination, source));
   KM_TRY(destination.memory->require_writable("the destination"));
   uint64_t ticket = 0;
-  KM_TRY(submit(stream, backend_copy(shape, destination.address, source.address), &ticket));
+  KM_TRY(submit(stream, shape.native(destination.address, source.address), &ticket));
   destination.memory->record_use(stream, ticket);
   source.memory->record_use(stream, ticket);
   return {};
@@ -225,9 +233,9 @@ Status fill_2d(Stream& stream, const DevicePlace& destination, const Fill2d& sha
     return fill(stream, destination, shape.value, shape.value_size_bytes,
                 shape.width_count * shape.height);
   }
-  KM_TRY(require_aligned(destination, shape.value_size_bytes, shape.width_count));
   if (stream.is_capturing()) [[unlikely]]
-    return refuse_capture(stream, "filling rows in");
+    return capture_result(stream, fill_2d_work(destination, shape));
+  KM_TRY(require_aligned(destination, shape.value_size_bytes, shape.width_count));
   KM_TRY(destination.memory->require_writable("the slice"));
   if (stream.backend().fill_2d == nullptr) {
     return make_error(KM_ERROR_NOT_SUPPORTED, "backend '%s' has no fills with a pitch",

@@ -23,7 +23,18 @@ struct Copy3d {
   uint64_t size_bytes() const { return width_bytes * height * depth; }
   /// One run of bytes on both sides.
   bool is_flat() const;
+  /// In the form that backends take, both sides on the device.
+  kmb_copy_3d native(uint64_t destination, uint64_t source) const;
 };
+/// No row of the source may overlap one of the destination.
+Status require_rows_apart(const Copy3d& shape, const DevicePlace& destination,
+                          const DevicePlace& source);
+
+/// Where the extent of one side of a copy lies in a slice.
+inline Result<DevicePlace> place_rows_in_slice(Context& context, Slice& slice,
+                                               const Layout3d& layout, const char* what) {
+  return place_in_slice(context, slice, layout.offset_bytes, layout.extent_bytes, what);
+}
 
 /// Places are where the extents begin, offsets included.
 Status upload_3d(Stream& stream, const DevicePlace& destination, const void* source,

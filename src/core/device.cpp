@@ -9,7 +9,9 @@
 #include "base/env.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "core/auto_device.h"
 #include "core/backend_call.h"
+#include "core/device_attributes.h"
 #include "core/fork_guard.h"
 
 namespace km {
@@ -81,7 +83,7 @@ Result<uint32_t> device_count(const std::string& backend) {
 }
 
 Result<Ref<Device>> Device::open(const std::string& uri) {
-  if (uri == "auto") return open_automatic();
+  if (uri == "auto") return open_automatically();
   KM_ASSIGN(const DeviceUri parsed, parse_uri(uri));
   KM_ASSIGN(const kmb_backend* backend, backends().get(parsed.backend));
   return open_ordinal(*backend, parsed.ordinal);
@@ -97,28 +99,6 @@ Result<Ref<Device>> Device::open_ordinal(const kmb_backend& backend, uint32_t or
   KM_TRY(call_backend(backend.device_open, ordinal, &device->native_));
   KM_TRY(device->read_info(ordinal));
   return device;
-}
-
-Result<Ref<Device>> Device::open_automatic() {
-  const std::string wanted = env(EnvVar::KM_DEVICE).value_or("auto");
-  if (wanted != "auto") {
-    log(LogLevel::kInfo, "device", "auto: %s, as KM_DEVICE says", wanted.c_str());
-    return open(wanted);
-  }
-  // In the order of preference; what is passed over is said, never silent.
-  std::string reasons;
-  for (const char* name : {"cuda", "cpu"}) {
-    const Result<const kmb_backend*> backend = backends().get(name);
-    Result<Ref<Device>> device =
-        backend ? open_ordinal(**backend, 0) : Result<Ref<Device>>(backend.error());
-    if (device) {
-      log(LogLevel::kInfo, "device", "auto: %s (%s)%s", (*device)->info().uri,
-          (*device)->info().name, reasons.c_str());
-      return device;
-    }
-    reasons += std::string("; ") + name + ": " + device.error().message;
-  }
-  return make_error(KM_ERROR_NO_DEVICE, "no device works here%s", reasons.c_str());
 }
 
 Status Device::read_info(uint32_t ordinal) {
@@ -144,7 +124,7 @@ Result<bool> Device::can_access(const Device& peer) const {
 
 Result<int64_t> Device::attribute(km_device_attribute attribute) const {
   int64_t value = 0;
-  KM_TRY(call_backend(backend_.device_attribute, native_, attribute, &value));
+  KM_TRY(call_backend(backend_.device_attribute, native_, backend_attribute(attribute), &value));
   return value;
 }
 

@@ -31,7 +31,6 @@ class Device final : public Object {
   explicit Device(const kmb_backend& backend) : backend_(backend) {}
   ~Device() override;
   static Result<Ref<Device>> open_ordinal(const kmb_backend& backend, uint32_t ordinal);
-  static Result<Ref<Device>> open_automatic();
   Status read_info(uint32_t ordinal);
 
   const kmb_backend& backend_;

@@ -42,7 +42,7 @@ class ErrorHistory {
   void count(km_status status, int64_t now_ns);
 
   mutable std::mutex mutex_;
-  std::array<ErrorRecord, KM_ERROR_HISTORY_CAPACITY> ring_;
+  std::array<ErrorRecord, KM_CONTEXT_ERROR_CAPACITY> ring_;
   uint64_t last_id_ = 0;  // record n lies at ring_[n % capacity]
   uint64_t cleared_id_ = 0;
   std::array<km_error_count, kStatusLimit> counts_{};

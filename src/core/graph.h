@@ -63,6 +63,9 @@ struct GraphWork {
   std::vector<std::byte> arguments;
   uint64_t destination = 0, source = 0, size_bytes = 0;  // of copies and fills
   uint32_t value = 0, value_size_bytes = 0;
+  kmb_copy_3d rows{};                          // of copies and fills of rows
+  kmb_context* destination_context = nullptr;  // of copies between contexts; memories keep them
+  kmb_context* source_context = nullptr;
   km_host_callback callback = nullptr;
   void* user_data = nullptr;
   Ref<Graph> child;  // its own copy

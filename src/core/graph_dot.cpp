@@ -30,9 +30,14 @@ std::string label_of(const GraphNode& node) {
     case KM_GRAPH_NODE_COPY:
     case KM_GRAPH_NODE_UPLOAD:
     case KM_GRAPH_NODE_DOWNLOAD:
+    case KM_GRAPH_NODE_COPY_3D:
+    case KM_GRAPH_NODE_UPLOAD_3D:
+    case KM_GRAPH_NODE_DOWNLOAD_3D:
+    case KM_GRAPH_NODE_COPY_PEER:
       return label + " of " + std::to_string(work.size_bytes) + " bytes\\n" + hex(work.source) +
              " to " + hex(work.destination);
     case KM_GRAPH_NODE_FILL:
+    case KM_GRAPH_NODE_FILL_2D:
       return label + " of " + std::to_string(work.size_bytes) + " bytes with " + hex(work.value) +
              "\\n" + hex(work.destination);
     default:

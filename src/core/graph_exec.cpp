@@ -55,6 +55,9 @@ class GraphExec::NativeNodes {
     native.size_bytes = work.size_bytes;
     native.value = work.value;
     native.value_size_bytes = work.value_size_bytes;
+    native.rows = work.rows;
+    native.destination_context = work.destination_context;
+    native.source_context = work.source_context;
     if (work.kind == KM_GRAPH_NODE_KERNEL) {
       native.function = work.function->native();
       native.launch = native_launch(work.shape, work.arguments.data(), work.arguments.size());

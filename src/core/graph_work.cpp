@@ -110,6 +110,112 @@ Result<SharedWork> fill_work(const DevicePlace& destination, uint32_t value,
   return SharedWork(std::move(work));
 }
 
+namespace {
+
+Status require_writable(const DevicePlace& place) {
+  if (place.memory == nullptr) return {};
+  return place.memory->require_writable("the destination");
+}
+
+/// With everything but what it keeps.
+std::shared_ptr<GraphWork> rows_work(km_graph_node_kind kind, const kmb_copy_3d& rows,
+                                     uint64_t size_bytes) {
+  auto work = new_work(kind);
+  work->destination = rows.destination;
+  work->source = rows.source;
+  work->size_bytes = size_bytes;
+  work->rows = rows;
+  return work;
+}
+
+/// Keeps page-locked memory of the host, and says which space an address lies in.
+uint32_t host_space(GraphWork& work, Context& context, const char* first, uint64_t size_bytes) {
+  const size_t before = work.memories.size();
+  keep_pinned(work, context, first, size_bytes);
+  return work.memories.size() > before ? KMB_SPACE_HOST_PINNED : KMB_SPACE_HOST;
+}
+
+}  // namespace
+
+Result<SharedWork> copy_3d_work(const DevicePlace& destination, const DevicePlace& source,
+                                const Copy3d& shape) {
+  KM_TRY(require_rows_apart(shape, destination, source));
+  KM_TRY(require_writable(destination));
+  auto work = rows_work(KM_GRAPH_NODE_COPY_3D, shape.native(destination.address, source.address),
+                        shape.size_bytes());
+  KM_TRY(keep(*work, destination.memory));
+  KM_TRY(keep(*work, source.memory));
+  return SharedWork(std::move(work));
+}
+
+Result<SharedWork> upload_3d_work(Context& context, const DevicePlace& destination,
+                                  const void* source, const Copy3d& shape) {
+  KM_TRY(require_pointer(source, "source", shape.size_bytes()));
+  KM_TRY(require_writable(destination));
+  const auto* first = static_cast<const char*>(source) + shape.source.offset_bytes;
+  auto work = rows_work(KM_GRAPH_NODE_UPLOAD_3D, shape.native(destination.address, value_of(first)),
+                        shape.size_bytes());
+  KM_TRY(keep(*work, destination.memory));
+  work->rows.source_space = host_space(*work, context, first, shape.source.extent_bytes);
+  return SharedWork(std::move(work));
+}
+
+Result<SharedWork> download_3d_work(Context& context, const DevicePlace& source, void* destination,
+                                    const Copy3d& shape) {
+  KM_TRY(require_pointer(destination, "destination", shape.size_bytes()));
+  const auto* first = static_cast<const char*>(destination) + shape.destination.offset_bytes;
+  auto work = rows_work(KM_GRAPH_NODE_DOWNLOAD_3D, shape.native(value_of(first), source.address),
+                        shape.size_bytes());
+  KM_TRY(keep(*work, source.memory));
+  work->rows.destination_space = host_space(*work, context, first, shape.destination.extent_bytes);
+  return SharedWork(std::move(work));
+}
+
+Result<SharedWork> fill_2d_work(const DevicePlace& destination, const Fill2d& shape) {
+  KM_TRY(require_aligned(destination, shape.value_size_bytes, shape.width_count));
+  KM_TRY(require_writable(destination));
+  const uint64_t width_bytes = shape.width_count * shape.value_size_bytes;
+  kmb_copy_3d rows{};
+  rows.destination = destination.address;
+  rows.width_bytes = width_bytes;
+  rows.height = shape.height;
+  rows.depth = 1;
+  rows.destination_pitch_bytes = shape.pitch_bytes;
+  rows.destination_layer_rows = shape.height;
+  // An empty extent may stand for more rows than 64 bits hold bytes.
+  auto work = rows_work(KM_GRAPH_NODE_FILL_2D, rows,
+                        shape.extent_bytes == 0 ? 0 : width_bytes * shape.height);
+  work->value = shape.value;
+  work->value_size_bytes = shape.value_size_bytes;
+  KM_TRY(keep(*work, destination.memory));
+  return SharedWork(std::move(work));
+}
+
+Result<SharedWork> copy_peer_work(Context& context, const DevicePlace& destination,
+                                  const DevicePlace& source, uint64_t size_bytes) {
+  auto work = new_work(KM_GRAPH_NODE_COPY_PEER);
+  work->destination = destination.address;
+  work->source = source.address;
+  work->size_bytes = size_bytes;
+  if (size_bytes == 0) return SharedWork(std::move(work));
+  Context& to = destination.memory->context();
+  Context& from = source.memory->context();
+  KM_TRY(require_peer(context, to));
+  KM_TRY(require_peer(context, from));
+  KM_TRY(require_apart(destination, source, size_bytes));
+  KM_TRY(require_writable(destination));
+  KM_TRY(keep(*work, destination.memory));
+  KM_TRY(keep(*work, source.memory));
+  work->destination_context = to.native();
+  work->source_context = from.native();
+  return SharedWork(std::move(work));
+}
+
+Status capture_result(Stream& stream, Result<SharedWork> work) {
+  if (!work) return std::move(work.error());
+  return capture_work(stream, *work);
+}
+
 SharedWork host_work(km_host_callback callback, void* user_data) {
   auto work = new_work(KM_GRAPH_NODE_HOST);
   work->callback = callback;

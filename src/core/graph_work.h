@@ -1,7 +1,7 @@
 // The making of work for nodes of graphs, from what the calls that queue work take.
 #pragma once
 
-#include "core/copy.h"
+#include "core/copy_3d.h"
 #include "core/graph.h"
 
 namespace km {
@@ -16,9 +16,23 @@ Result<SharedWork> copy_work(const DevicePlace& destination, const DevicePlace& 
                              uint64_t size_bytes);
 Result<SharedWork> fill_work(const DevicePlace& destination, uint32_t value,
                              uint32_t value_size_bytes, uint64_t count);
+Result<SharedWork> copy_3d_work(const DevicePlace& destination, const DevicePlace& source,
+                                const Copy3d& shape);
+/// The host's pointers are those that the shape's offsets count from.
+Result<SharedWork> upload_3d_work(Context& context, const DevicePlace& destination,
+                                  const void* source, const Copy3d& shape);
+Result<SharedWork> download_3d_work(Context& context, const DevicePlace& source, void* destination,
+                                    const Copy3d& shape);
+Result<SharedWork> fill_2d_work(const DevicePlace& destination, const Fill2d& shape);
+/// Both places may belong to other contexts of the backend than the graph.
+Result<SharedWork> copy_peer_work(Context& context, const DevicePlace& destination,
+                                  const DevicePlace& source, uint64_t size_bytes);
 SharedWork host_work(km_host_callback callback, void* user_data);
 SharedWork empty_work();
 /// `child` must not change any more.
 SharedWork child_work(Ref<Graph> child);
+
+/// What a call that queues work does while its stream is captured.
+Status capture_result(Stream& stream, Result<SharedWork> work);
 
 }  // namespace km

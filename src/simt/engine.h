@@ -25,6 +25,9 @@ Isa best_isa();
 /// KM_ERROR_NOT_SUPPORTED for one that this machine lacks), else the best.
 Result<Isa> select_isa();
 
+/// What each thread has for recursive calls and alloca.
+constexpr uint64_t kThreadStackBytes = 16384;
+
 /// How warps run, chosen statically per kernel (DESIGN "Three modes per region").
 enum class Mode : uint8_t {
   run_to_completion = 1,  // a: GridEntry

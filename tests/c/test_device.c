@@ -1,5 +1,6 @@
 /* Backends and devices. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "support/testing.h"
@@ -85,10 +86,106 @@ static void attributes_agree_with_info(void** state) {
   assert_int_equal(value, f->info.max_grid_dim[0]);
   OK(km_device_attribute_get(f->device, KM_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &value));
   assert_int_equal(value, f->info.multiprocessor_count);
-  for (km_device_attribute a = 1; a <= KM_DEVICE_ATTRIBUTE_L2_CACHE_BYTES; ++a) {
-    const km_status status = km_device_attribute_get(f->device, a, &value);
-    assert_true(status == KM_SUCCESS || status == KM_ERROR_NOT_SUPPORTED);
+}
+
+/* Ours and CUDA's agree, and a CPU device answers all of them. */
+static void c16_a11_every_attribute_has_a_value(void** state) {
+  fixture* f = *state;
+  uint32_t count = 0, of_cuda = 0;
+  km_device_attribute_info info = {.struct_size = sizeof info};
+  if (is_fake(f)) skip();
+  OK(km_device_attribute_count(&count));
+  for (uint32_t i = 0; i < count; ++i) {
+    int64_t value = 0, same = 0;
+    OK(km_device_attribute_info_get(i, &info));
+    assert_true(strlen(info.name) > 2 && strlen(info.unit) > 2);
+    const km_status status = km_device_attribute_get(f->device, info.attribute, &value);
+    if (strncmp(f->uri, "cpu", 3) == 0) OK(status);
+    if (info.attribute > KM_DEVICE_ATTRIBUTE_CUDA) {
+      assert_int_equal(info.attribute, KM_DEVICE_ATTRIBUTE_CUDA + info.cuda_attribute);
+      ++of_cuda;
+    } else if (info.cuda_attribute != 0 && status == KM_SUCCESS) {
+      OK(km_device_attribute_get(f->device, KM_DEVICE_ATTRIBUTE_CUDA + info.cuda_attribute, &same));
+      assert_int_equal(value, same);
+    }
+    if (strcmp(info.unit, "flag") == 0) assert_true(value == 0 || value == 1);
   }
+  assert_true(of_cuda >= 146);
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_device_attribute_count(NULL));
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_device_attribute_info_get(count, &info));
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_device_attribute_info_get(0, NULL));
+  info.struct_size = 3;
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_device_attribute_info_get(0, &info));
+}
+
+static km_auto_candidate candidate_at(uint32_t index) {
+  km_auto_candidate candidate;
+  memset(&candidate, 0, sizeof candidate);
+  candidate.struct_size = sizeof candidate;
+  OK(km_auto_candidate_get(index, &candidate));
+  return candidate;
+}
+
+static void a29_auto_says_what_it_chooses_and_why(void** state) {
+  fixture* f = *state;
+  uint32_t count = 0, chosen = 0;
+  km_device device;
+  km_device_info info = {.struct_size = sizeof info};
+  OK(km_auto_candidate_count(&count));
+  assert_true(count >= 2);
+  OK(km_device_open("auto", &device));
+  OK(km_device_info_get(device, &info));
+  OK(km_device_destroy(device));
+  for (uint32_t i = 0; i < count; ++i) {
+    const km_auto_candidate candidate = candidate_at(i);
+    assert_true(strlen(candidate.reason) > 5);
+    if (candidate.outcome == KM_AUTO_CHOSEN) {
+      assert_string_equal(candidate.uri, info.uri);
+      assert_int_equal(candidate.status, KM_SUCCESS);
+      ++chosen;
+    } else if (candidate.outcome == KM_AUTO_REFUSED) {
+      assert_true(candidate.status >= KM_ERROR_INTERNAL);
+      assert_int_equal(chosen, 0); /* what comes after the choice is not tried */
+    } else {
+      assert_int_equal(candidate.outcome, KM_AUTO_NOT_TRIED);
+      assert_int_equal(chosen, 1);
+    }
+  }
+  assert_int_equal(chosen, 1);
+  (void)f;
+}
+
+static void a23_a29_a_forced_device_is_never_replaced(void** state) {
+  km_device device = NULL;
+  km_device_info info = {.struct_size = sizeof info};
+  uint32_t count = 0;
+  km_auto_candidate candidate = {sizeof candidate, 0, 0, 0, "", ""};
+  (void)state;
+  assert_int_equal(setenv("KM_DEVICE", "cpu:0", 1), 0);
+  OK(km_device_open("auto", &device));
+  OK(km_device_info_get(device, &info));
+  assert_string_equal(info.uri, "cpu:0");
+  OK(km_device_destroy(device));
+  assert_int_equal(candidate_at(0).outcome, KM_AUTO_CHOSEN);
+  assert_string_equal(candidate_at(0).reason, "KM_DEVICE is 'cpu:0'");
+  assert_int_equal(candidate_at(1).outcome, KM_AUTO_NOT_TRIED);
+  device = NULL;
+  assert_int_equal(setenv("KM_DEVICE", "abacus:3", 1), 0);
+  EXPECT(KM_ERROR_BACKEND_UNAVAILABLE, km_device_open("auto", &device));
+  expect_message("KM_DEVICE: there is no backend 'abacus'");
+  assert_null(device);
+  OK(km_auto_candidate_count(&count));
+  candidate = candidate_at(0);
+  assert_int_equal(candidate.outcome, KM_AUTO_REFUSED);
+  assert_int_equal(candidate.status, KM_ERROR_BACKEND_UNAVAILABLE);
+  assert_string_equal(candidate.uri, "abacus:3");
+  for (uint32_t i = 1; i < count; ++i) assert_int_equal(candidate_at(i).outcome, KM_AUTO_NOT_TRIED);
+  assert_int_equal(setenv("KM_DEVICE", "cpu:4000", 1), 0);
+  EXPECT(KM_ERROR_NO_DEVICE, km_device_open("auto", &device));
+  assert_int_equal(unsetenv("KM_DEVICE"), 0);
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_auto_candidate_get(count, &candidate));
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_auto_candidate_get(0, NULL));
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_auto_candidate_count(NULL));
 }
 
 static void unknown_attributes_are_refused(void** state) {
@@ -97,6 +194,8 @@ static void unknown_attributes_are_refused(void** state) {
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_device_attribute_get(f->device, 0, &value));
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_device_attribute_get(f->device, -1, &value));
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_device_attribute_get(f->device, 1000, &value));
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_device_attribute_get(f->device, 24, &value));
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_device_attribute_get(f->device, 1999, &value));
   EXPECT(KM_ERROR_INVALID_ARGUMENT,
          km_device_attribute_get(f->device, KM_DEVICE_ATTRIBUTE_WARP_SIZE, NULL));
   assert_int_equal(value, 77);
@@ -129,6 +228,9 @@ int main(void) {
       cmocka_unit_test(bad_uris_are_refused),
       cmocka_unit_test(info_is_complete),
       cmocka_unit_test(attributes_agree_with_info),
+      cmocka_unit_test(c16_a11_every_attribute_has_a_value),
+      cmocka_unit_test(a29_auto_says_what_it_chooses_and_why),
+      cmocka_unit_test(a23_a29_a_forced_device_is_never_replaced),
       cmocka_unit_test(unknown_attributes_are_refused),
       cmocka_unit_test(auto_opens_a_device_that_works),
       cmocka_unit_test(devices_are_opened_as_often_as_one_likes),

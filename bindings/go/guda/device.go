@@ -183,6 +183,8 @@ const (
 	DeviceMaxRegistersPerBlock        DeviceAttribute = raw.DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK
 	DeviceTotalConstantBytes          DeviceAttribute = raw.DEVICE_ATTRIBUTE_TOTAL_CONSTANT_BYTES
 	DeviceL2CacheBytes                DeviceAttribute = raw.DEVICE_ATTRIBUTE_L2_CACHE_BYTES
+	// DeviceCUDA + n is CUDA's CU_DEVICE_ATTRIBUTE of number n.
+	DeviceCUDA DeviceAttribute = raw.DEVICE_ATTRIBUTE_CUDA
 )
 
 // Attribute is one property of the device as a number.

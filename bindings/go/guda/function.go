@@ -86,6 +86,15 @@ const (
 	Target                FunctionAttribute = raw.FUNCTION_ATTRIBUTE_TARGET      // 80: sm_80
 	MaxDynamicSharedBytes FunctionAttribute = raw.FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES
 	ExecutionMode         FunctionAttribute = raw.FUNCTION_ATTRIBUTE_EXECUTION_MODE
+	BinaryVersion         FunctionAttribute = raw.FUNCTION_ATTRIBUTE_BINARY_VERSION
+	CacheGlobals          FunctionAttribute = raw.FUNCTION_ATTRIBUTE_CACHE_GLOBALS
+	SharedCarveoutPercent FunctionAttribute = raw.FUNCTION_ATTRIBUTE_SHARED_CARVEOUT_PERCENT
+	ClusterRequired       FunctionAttribute = raw.FUNCTION_ATTRIBUTE_CLUSTER_REQUIRED
+	ClusterX              FunctionAttribute = raw.FUNCTION_ATTRIBUTE_CLUSTER_X
+	ClusterY              FunctionAttribute = raw.FUNCTION_ATTRIBUTE_CLUSTER_Y
+	ClusterZ              FunctionAttribute = raw.FUNCTION_ATTRIBUTE_CLUSTER_Z
+	NonPortableCluster    FunctionAttribute = raw.FUNCTION_ATTRIBUTE_NON_PORTABLE_CLUSTER
+	ClusterPolicy         FunctionAttribute = raw.FUNCTION_ATTRIBUTE_CLUSTER_POLICY
 )
 
 // Attribute is one property of the kernel.

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "backend/interface.h"
 #include "backends/cpu/launch_run.h"
-#include "c_api.h"
 
 namespace km::cpu {
 
@@ -35,6 +35,8 @@ struct Transfer {
   km_profile_kind kind = KM_PROFILE_KIND_COPY;
   bool is_fill() const { return value_size_bytes != 0; }
 };
+/// A copy of rows.
+Transfer rows_transfer(const kmb_copy_3d& copy);
 
 /// Nodes are reused: which members count depends on the kind.
 struct Command {

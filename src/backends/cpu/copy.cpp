@@ -131,18 +131,7 @@ km_status copy_on_device(kmb_stream* stream, uint64_t destination, uint64_t sour
 km_status copy_3d(kmb_stream* stream, const kmb_copy_3d* copy, uint64_t* out_ticket,
                   kmb_error* error) {
   return guarded(error, [&]() -> Status {
-    Transfer transfer;
-    transfer.destination = copy->destination;
-    transfer.source = copy->source;
-    transfer.size_bytes = copy->width_bytes * copy->height * copy->depth;
-    transfer.rows = {
-        .width_bytes = copy->width_bytes,
-        .height = copy->height,
-        .count = copy->height * copy->depth,
-        .destination_pitch = copy->destination_pitch_bytes,
-        .destination_layer = copy->destination_pitch_bytes * copy->destination_layer_rows,
-        .source_pitch = copy->source_pitch_bytes,
-        .source_layer = copy->source_pitch_bytes * copy->source_layer_rows};
+    const Transfer transfer = rows_transfer(*copy);
     HostSide host = HostSide::asynchronous;
     if (copy->source_space == KMB_SPACE_HOST) host = HostSide::source;
     if (copy->destination_space == KMB_SPACE_HOST) host = HostSide::destination;
@@ -160,6 +149,7 @@ km_status fill_2d(kmb_stream* stream, uint64_t destination, uint64_t pitch_bytes
                   uint64_t* out_ticket, kmb_error* error) {
   return guarded(error, [&]() -> Status {
     Transfer transfer;
+    transfer.kind = KM_PROFILE_KIND_FILL;
     transfer.destination = destination;
     transfer.size_bytes = width_count * value_size_bytes * height;
     transfer.value = value;

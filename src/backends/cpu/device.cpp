@@ -8,6 +8,7 @@
 #include <string>
 
 #include "backends/cpu/config.h"
+#include "backends/cpu/device_attributes.h"
 #include "backends/cpu/entries.h"
 #include "backends/cpu/topology.h"
 
@@ -48,48 +49,14 @@ void copy_text(char (&to)[Size], const std::string& text) {
 
 std::optional<int64_t> attribute_value(const Device& device, km_device_attribute attribute) {
   switch (attribute) {
-    case KM_DEVICE_ATTRIBUTE_WARP_SIZE:
-      return simt::kWarpLanes;
-    case KM_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-    case KM_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR:
-      return kMaxThreadsPerBlock;
-    case KM_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X:
-    case KM_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y:
-    case KM_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z:
-      return kMaxBlockDim[attribute - KM_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X];
-    case KM_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X:
-    case KM_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y:
-    case KM_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z:
-      return kMaxGridDim[attribute - KM_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X];
-    case KM_DEVICE_ATTRIBUTE_SHARED_BYTES_PER_BLOCK:
-      return kSharedBytes;
-    case KM_DEVICE_ATTRIBUTE_SHARED_BYTES_PER_BLOCK_MAX:
-      return kMaxSharedBytes;
-    case KM_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
-      return device.threads();
-    case KM_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
-      return config().capability_major;
-    case KM_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
-      return config().capability_minor;
-    case KM_DEVICE_ATTRIBUTE_CLOCK_RATE_KHZ:
-      return static_cast<int64_t>(clock_khz());
-    case KM_DEVICE_ATTRIBUTE_MEMORY_BUS_WIDTH_BITS:
-      return 0;  // not known
     case KM_DEVICE_ATTRIBUTE_UNIFIED_MEMORY:
       return 1;
     case KM_DEVICE_ATTRIBUTE_STREAM_PRIORITY_LEAST:
       return 0;
     case KM_DEVICE_ATTRIBUTE_STREAM_PRIORITY_GREATEST:
       return -1;
-    case KM_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH:
-      return 0;
-    case KM_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK:
-    case KM_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_BYTES:
-      return 65536;
-    case KM_DEVICE_ATTRIBUTE_L2_CACHE_BYTES:
-      return static_cast<int64_t>(last_level_cache_bytes());
     default:
-      return std::nullopt;
+      return cuda_attribute(device, attribute - KM_DEVICE_ATTRIBUTE_CUDA);
   }
 }
 

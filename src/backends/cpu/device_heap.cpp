@@ -17,10 +17,10 @@ void free_memory(uint64_t address) {
 }  // namespace
 
 uint64_t DeviceHeap::allocate(uint64_t size_bytes) {
-  if (size_bytes == 0 || size_bytes > kLimitBytes) return 0;
+  if (size_bytes == 0 || size_bytes > UINT64_MAX - kAlignBytes) return 0;
   const uint64_t rounded = (size_bytes + kAlignBytes - 1) / kAlignBytes * kAlignBytes;
   std::lock_guard lock(mutex_);
-  if (rounded > kLimitBytes - used_bytes_) return 0;
+  if (used_bytes_ > limit_bytes_ || rounded > limit_bytes_ - used_bytes_) return 0;
   const auto address = reinterpret_cast<uint64_t>(std::aligned_alloc(kAlignBytes, rounded));
   if (address == 0) return 0;
   try {
@@ -45,6 +45,16 @@ bool DeviceHeap::release(uint64_t address) {
   sizes_.erase(entry);
   free_memory(address);
   return true;
+}
+
+uint64_t DeviceHeap::limit_bytes() const {
+  std::lock_guard lock(mutex_);
+  return limit_bytes_;
+}
+
+void DeviceHeap::set_limit(uint64_t size_bytes) {
+  std::lock_guard lock(mutex_);
+  limit_bytes_ = size_bytes;
 }
 
 void DeviceHeap::clear() {

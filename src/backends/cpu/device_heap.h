@@ -1,5 +1,5 @@
-// Memory that kernels allocate themselves (malloc and free in device code): one heap a context, of
-// CUDA's default size. What it gives lives until it is freed or the context is reset.
+// Memory that kernels allocate themselves (malloc and free in device code): one heap a context, at
+// first of CUDA's default size. What it gives lives until it is freed or the context is reset.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ class Allocations;
 
 class DeviceHeap {
  public:
-  static constexpr uint64_t kLimitBytes = 8 << 20;
+  static constexpr uint64_t kDefaultBytes = 8 << 20;
 
   /// What is allocated is made known to `allocations`, which outlives the heap.
   explicit DeviceHeap(Allocations* allocations) : allocations_(allocations) {}
@@ -24,14 +24,18 @@ class DeviceHeap {
   uint64_t allocate(uint64_t size_bytes);
   /// False where `address` is neither 0 nor the start of an allocation.
   bool release(uint64_t address);
+  uint64_t limit_bytes() const;
+  /// What is allocated beyond it stays.
+  void set_limit(uint64_t size_bytes);
   /// Frees everything; no kernel runs any more.
   void clear();
 
  private:
   Allocations* const allocations_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::unordered_map<uint64_t, uint64_t> sizes_;
   uint64_t used_bytes_ = 0;
+  uint64_t limit_bytes_ = kDefaultBytes;
 };
 
 }  // namespace km::cpu

@@ -83,6 +83,10 @@ km_status context_memory_info(kmb_context*, uint64_t*, uint64_t*, kmb_error*);
 km_status context_reset(kmb_context*, kmb_error*);
 km_status context_status(kmb_context*, kmb_error*);
 km_status context_set_output(kmb_context*, km_output_callback, void*, kmb_error*);
+km_status context_limit_get(kmb_context* context, km_context_limit limit, uint64_t* out_value,
+                            kmb_error* error);
+km_status context_limit_set(kmb_context* context, km_context_limit limit, uint64_t value,
+                            kmb_error* error);
 km_status context_profile(kmb_context*, uint32_t, kmb_profile_callback, void*, km_release_callback,
                           kmb_error*);
 

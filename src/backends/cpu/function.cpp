@@ -84,8 +84,38 @@ Function::Function(const Module* module, uint32_t index)
 
 const simt::KernelInfo& Function::kernel() const { return module_->program().kernels()[index_]; }
 
-Result<int64_t> Function::attribute(km_function_attribute attribute) const {
+/// As a GPU's compiler gives them out: so that the largest block of the kernel fits on a
+/// multiprocessor. What does not fit into registers is spilled.
+int64_t Function::registers() const {
+  constexpr uint32_t kMost = 255, kUnit = 8, kThreadUnit = 128;
+  const uint32_t threads = std::min(kernel().max_threads, kMaxThreadsPerBlock);
+  const uint32_t rounded = static_cast<uint32_t>(round_up(threads, kThreadUnit));
+  const uint32_t share = kRegistersPerMultiprocessor / rounded / kUnit * kUnit;
+  return std::min({kernel().registers, share, kMost});
+}
+
+const ptx::Function& Function::source() const {
+  const std::vector<ptx::Function>& functions = module_->program().module().functions;
+  return *std::find_if(functions.begin(), functions.end(),
+                       [this](const ptx::Function& one) { return one.name == kernel().name; });
+}
+
+std::atomic<int32_t>* Function::hint(km_function_attribute attribute) {
+  switch (attribute) {
+    case KM_FUNCTION_ATTRIBUTE_SHARED_CARVEOUT_PERCENT:
+      return &carveout_percent_;
+    case KM_FUNCTION_ATTRIBUTE_NON_PORTABLE_CLUSTER:
+      return &non_portable_cluster_;
+    case KM_FUNCTION_ATTRIBUTE_CLUSTER_POLICY:
+      return &cluster_policy_;
+    default:
+      return nullptr;
+  }
+}
+
+Result<int64_t> Function::attribute(km_function_attribute attribute) {
   const simt::KernelInfo& info = kernel();
+  if (const std::atomic<int32_t>* kept = hint(attribute)) return int64_t{kept->load()};
   switch (attribute) {
     case KM_FUNCTION_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
       return static_cast<int64_t>(std::min(info.max_threads, kMaxThreadsPerBlock));
@@ -96,7 +126,7 @@ Result<int64_t> Function::attribute(km_function_attribute attribute) const {
     case KM_FUNCTION_ATTRIBUTE_LOCAL_BYTES:
       return static_cast<int64_t>(info.local_bytes);
     case KM_FUNCTION_ATTRIBUTE_REGISTERS:
-      return static_cast<int64_t>(info.registers);
+      return registers();
     case KM_FUNCTION_ATTRIBUTE_PTX_VERSION:
       return static_cast<int64_t>(info.ptx_version);
     case KM_FUNCTION_ATTRIBUTE_TARGET:
@@ -105,12 +135,37 @@ Result<int64_t> Function::attribute(km_function_attribute attribute) const {
       return static_cast<int64_t>(max_dynamic_shared_bytes());
     case KM_FUNCTION_ATTRIBUTE_EXECUTION_MODE:
       return static_cast<int64_t>(mode_of(info.mode));
+    case KM_FUNCTION_ATTRIBUTE_BINARY_VERSION:
+      return int64_t{config().capability_major} * 10 + config().capability_minor;
+    case KM_FUNCTION_ATTRIBUTE_CACHE_GLOBALS:
+      return 1;
+    case KM_FUNCTION_ATTRIBUTE_CLUSTER_REQUIRED:
+      return source().explicitcluster ? 1 : 0;
+    case KM_FUNCTION_ATTRIBUTE_CLUSTER_X:
+    case KM_FUNCTION_ATTRIBUTE_CLUSTER_Y:
+    case KM_FUNCTION_ATTRIBUTE_CLUSTER_Z:
+      return int64_t{source().reqnctapercluster[attribute - KM_FUNCTION_ATTRIBUTE_CLUSTER_X]};
     default:
       return make_error(KM_ERROR_INVALID_ARGUMENT, "there is no function attribute %d", attribute);
   }
 }
 
+Status Function::set_hint(std::atomic<int32_t>* kept, km_function_attribute attribute,
+                          int64_t value) {
+  int64_t least = 0, most = 1;
+  if (attribute == KM_FUNCTION_ATTRIBUTE_SHARED_CARVEOUT_PERCENT) least = -1, most = 100;
+  if (attribute == KM_FUNCTION_ATTRIBUTE_CLUSTER_POLICY) most = 2;
+  if (value < least || value > most) {
+    return make_error(KM_ERROR_INVALID_ARGUMENT,
+                      "function attribute %d cannot be %" PRId64 ": give %" PRId64 " to %" PRId64,
+                      attribute, value, least, most);
+  }
+  kept->store(static_cast<int32_t>(value));
+  return {};
+}
+
 Status Function::set_attribute(km_function_attribute attribute, int64_t value) {
+  if (std::atomic<int32_t>* kept = hint(attribute)) return set_hint(kept, attribute, value);
   if (attribute != KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES) {
     return make_error(KM_ERROR_INVALID_ARGUMENT, "function attribute %d cannot be set", attribute);
   }

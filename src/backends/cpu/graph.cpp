@@ -35,6 +35,23 @@ Status make_command(Command* command, const kmb_graph_node& node, Context* conte
       command->transfer.value = node.value;
       command->transfer.value_size_bytes = node.value_size_bytes;
       return {};
+    case KM_GRAPH_NODE_COPY_3D:
+    case KM_GRAPH_NODE_UPLOAD_3D:
+    case KM_GRAPH_NODE_DOWNLOAD_3D:
+    case KM_GRAPH_NODE_FILL_2D:
+      command->kind = CommandKind::transfer;
+      command->transfer = rows_transfer(node.rows);
+      if (node.kind != KM_GRAPH_NODE_FILL_2D) return {};
+      command->transfer.kind = KM_PROFILE_KIND_FILL;
+      command->transfer.value = node.value;
+      command->transfer.value_size_bytes = node.value_size_bytes;
+      return {};
+    case KM_GRAPH_NODE_COPY_PEER:
+      command->kind = CommandKind::transfer;
+      command->transfer.destination = node.destination;
+      command->transfer.source = node.source;
+      command->transfer.size_bytes = node.size_bytes;
+      return {};
     case KM_GRAPH_NODE_HOST:
       if (!start_callback_thread()) return no_callback_thread();
       command->kind = CommandKind::callback;

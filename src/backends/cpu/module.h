@@ -45,7 +45,7 @@ class Function {
   const simt::KernelInfo& kernel() const;
   const kmb_function_info& info() const { return info_; }
 
-  Result<int64_t> attribute(km_function_attribute attribute) const;
+  Result<int64_t> attribute(km_function_attribute attribute);
   Status set_attribute(km_function_attribute attribute, int64_t value);
   uint64_t max_dynamic_shared_bytes() const {
     return max_dynamic_shared_bytes_.load(std::memory_order_relaxed);
@@ -58,6 +58,12 @@ class Function {
   simt::Variant variant_for(const uint32_t block[3], bool assume_no_wrap) const;
 
  private:
+  int64_t registers() const;
+  const ptx::Function& source() const;
+  /// Where an attribute that has no effect here is kept; null for others.
+  std::atomic<int32_t>* hint(km_function_attribute attribute);
+  static Status set_hint(std::atomic<int32_t>* kept, km_function_attribute attribute,
+                         int64_t value);
   Result<const KernelCode*> find_or_compile(const simt::Variant& variant) const;
   simt::Variant variant_to_make(const simt::Variant& wanted) const;
 
@@ -66,6 +72,7 @@ class Function {
   std::vector<kmb_param> params_;
   kmb_function_info info_{};
   std::atomic<uint64_t> max_dynamic_shared_bytes_;
+  std::atomic<int32_t> carveout_percent_{-1}, non_portable_cluster_{0}, cluster_policy_{0};
 
   mutable std::atomic<const KernelCode*> latest_{nullptr};  // what the last launch ran
   mutable std::mutex mutex_;                                // codes_; held while compiling

@@ -14,7 +14,7 @@ void Output::set_callback(km_output_callback callback, void* user_data) {
 
 void Output::append(std::string_view text) noexcept {
   std::lock_guard lock(text_mutex_);
-  if (text_.size() + text.size() > kLimitBytes) {
+  if (text_.size() + text.size() > limit_bytes()) {
     dropped_ += text.size();
   } else {
     try {

@@ -12,8 +12,11 @@ namespace km::cpu {
 
 class Output {
  public:
+  static constexpr size_t kDefaultBytes = 64 << 20;
+
   /// Text beyond this, between two flushes, is counted and dropped.
-  static constexpr size_t kLimitBytes = 64 << 20;
+  uint64_t limit_bytes() const { return limit_bytes_.load(std::memory_order_relaxed); }
+  void set_limit(uint64_t size_bytes) { limit_bytes_.store(size_bytes, std::memory_order_relaxed); }
 
   /// Null: standard output.
   void set_callback(km_output_callback callback, void* user_data);
@@ -27,6 +30,7 @@ class Output {
  private:
   void flush_text() noexcept;
 
+  std::atomic<uint64_t> limit_bytes_{kDefaultBytes};
   std::atomic<bool> has_text_{false};
   std::mutex text_mutex_;   // text_, dropped_
   std::mutex flush_mutex_;  // callback_, user_data_; held during the callback

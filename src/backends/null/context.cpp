@@ -33,4 +33,12 @@ km_status context_profile(kmb_context*, uint32_t, kmb_profile_callback, void*, k
   return unsupported("profiles", error);
 }
 
+km_status context_limit_get(kmb_context*, km_context_limit, uint64_t*, kmb_error* error) {
+  return unsupported("limits", error);
+}
+
+km_status context_limit_set(kmb_context*, km_context_limit, uint64_t, kmb_error* error) {
+  return unsupported("limits", error);
+}
+
 }  // namespace km::null

@@ -26,6 +26,10 @@ km_status context_status(kmb_context* context, kmb_error* error);
 km_status context_set_output(kmb_context* context, km_output_callback callback, void* user_data,
                              kmb_error* error);
 
+km_status context_limit_get(kmb_context* context, km_context_limit limit, uint64_t* out_value,
+                            kmb_error* error);
+km_status context_limit_set(kmb_context* context, km_context_limit limit, uint64_t value,
+                            kmb_error* error);
 km_status context_profile(kmb_context* context, uint32_t on, kmb_profile_callback callback,
                           void* user_data, km_release_callback release, kmb_error* error);
 

@@ -2,12 +2,13 @@
 #pragma once
 
 #include "ptx/ir.h"
+#include "simt/engine.h"
 
 namespace km::simt {
 
 /// The stack of a thread, in local memory; a kernel that needs more of it ends with a fault. No
 /// power of two: the threads' frames would all fall into the same sets of a cache.
-constexpr uint64_t kDynamicStackBytes = 16384 + 64;
+constexpr uint64_t kDynamicStackBytes = kThreadStackBytes + 64;
 
 /// Whether the function has such instructions.
 bool allocates_stack(const ptx::Function& function);

@@ -62,6 +62,15 @@ static km_status call_km_context_reset(const uint64_t* handles, call_values* unu
   return km_context_reset(handles[0]);
 }
 
+static km_status call_km_context_limit_get(const uint64_t* handles, call_values* values) {
+  return km_context_limit_get(handles[0], 0, out_at(values, 0));
+}
+
+static km_status call_km_context_limit_set(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_context_limit_set(handles[0], 0, 0);
+}
+
 static km_status call_km_context_error(const uint64_t* handles, call_values* values) {
   return km_context_error(handles[0], out_at(values, 0));
 }
@@ -552,6 +561,22 @@ static km_status call_km_function_prepare(const uint64_t* handles, call_values* 
   return km_function_prepare(handles[0], 0, 0, 0);
 }
 
+static km_status call_km_function_occupancy(const uint64_t* handles, call_values* values) {
+  return km_function_occupancy(handles[0], 0, 0, out_at(values, 0));
+}
+
+static km_status call_km_function_best_block(const uint64_t* handles, call_values* values) {
+  return km_function_best_block(handles[0], 0, NULL, NULL, 0, out_at(values, 0), out_at(values, 1));
+}
+
+static km_status call_km_function_available_shared_bytes(const uint64_t* handles, call_values* values) {
+  return km_function_available_shared_bytes(handles[0], 0, 0, out_at(values, 0));
+}
+
+static km_status call_km_function_max_active_clusters(const uint64_t* handles, call_values* values) {
+  return km_function_max_active_clusters(handles[0], 0, 0, 0, out_at(values, 0));
+}
+
 static km_status call_km_function_param_count(const uint64_t* handles, call_values* values) {
   return km_function_param_count(handles[0], out_at(values, 0));
 }
@@ -727,6 +752,53 @@ static km_status call_km_graph_set_child(const uint64_t* handles, call_values* u
   return km_graph_set_child(handles[0], 0, handles[1]);
 }
 
+static km_status call_km_graph_add_copy_3d(const uint64_t* handles, call_values* values) {
+  return km_graph_add_copy_3d(handles[0], NULL, 0, handles[1], handles[2], NULL, out_at(values, 0));
+}
+
+static km_status call_km_graph_set_copy_3d(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_graph_set_copy_3d(handles[0], 0, handles[1], handles[2], NULL);
+}
+
+static km_status call_km_graph_add_upload_3d(const uint64_t* handles, call_values* values) {
+  return km_graph_add_upload_3d(handles[0], NULL, 0, handles[1], values->bytes, NULL, out_at(values, 0));
+}
+
+static km_status call_km_graph_set_upload_3d(const uint64_t* handles, call_values* values) {
+  return km_graph_set_upload_3d(handles[0], 0, handles[1], values->bytes, NULL);
+}
+
+static km_status call_km_graph_add_download_3d(const uint64_t* handles, call_values* values) {
+  return km_graph_add_download_3d(handles[0], NULL, 0, handles[1], out_at(values, 0), NULL, out_at(values, 1));
+}
+
+static km_status call_km_graph_set_download_3d(const uint64_t* handles, call_values* values) {
+  return km_graph_set_download_3d(handles[0], 0, handles[1], out_at(values, 0), NULL);
+}
+
+static km_status call_km_graph_add_fill_2d(const uint64_t* handles, call_values* values) {
+  return km_graph_add_fill_2d(handles[0], NULL, 0, handles[1], 0, 0, 0, 0, 0, 0, out_at(values, 0));
+}
+
+static km_status call_km_graph_set_fill_2d(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_graph_set_fill_2d(handles[0], 0, handles[1], 0, 0, 0, 0, 0, 0);
+}
+
+static km_status call_km_graph_add_copy_peer(const uint64_t* handles, call_values* values) {
+  return km_graph_add_copy_peer(handles[0], NULL, 0, handles[1], 0, handles[2], 0, 0, out_at(values, 0));
+}
+
+static km_status call_km_graph_set_copy_peer(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_graph_set_copy_peer(handles[0], 0, handles[1], 0, handles[2], 0, 0);
+}
+
+static km_status call_km_graph_node_rows(const uint64_t* handles, call_values* values) {
+  return km_graph_node_rows(handles[0], 0, out_at(values, 0));
+}
+
 static km_status call_km_graph_dot(const uint64_t* handles, call_values* values) {
   return km_graph_dot(handles[0], out_at(values, 0), 64, out_at(values, 1));
 }
@@ -825,6 +897,8 @@ static const handle_call handle_calls[] = {
     {"km_context_synchronize", call_km_context_synchronize, 1, {HANDLE_CONTEXT}, 0},
     {"km_context_memory_info", call_km_context_memory_info, 1, {HANDLE_CONTEXT}, 0},
     {"km_context_reset", call_km_context_reset, 1, {HANDLE_CONTEXT}, 0},
+    {"km_context_limit_get", call_km_context_limit_get, 1, {HANDLE_CONTEXT}, 0},
+    {"km_context_limit_set", call_km_context_limit_set, 1, {HANDLE_CONTEXT}, 0},
     {"km_context_error", call_km_context_error, 1, {HANDLE_CONTEXT}, 0},
     {"km_context_error_message", call_km_context_error_message, 1, {HANDLE_CONTEXT}, 0},
     {"km_context_take_error", call_km_context_take_error, 1, {HANDLE_CONTEXT}, 0},
@@ -936,6 +1010,10 @@ static const handle_call handle_calls[] = {
     {"km_function_attribute_get", call_km_function_attribute_get, 1, {HANDLE_FUNCTION}, 0},
     {"km_function_attribute_set", call_km_function_attribute_set, 1, {HANDLE_FUNCTION}, 0},
     {"km_function_prepare", call_km_function_prepare, 1, {HANDLE_FUNCTION}, 0},
+    {"km_function_occupancy", call_km_function_occupancy, 1, {HANDLE_FUNCTION}, 0},
+    {"km_function_best_block", call_km_function_best_block, 1, {HANDLE_FUNCTION}, 0},
+    {"km_function_available_shared_bytes", call_km_function_available_shared_bytes, 1, {HANDLE_FUNCTION}, 0},
+    {"km_function_max_active_clusters", call_km_function_max_active_clusters, 1, {HANDLE_FUNCTION}, 0},
     {"km_function_param_count", call_km_function_param_count, 1, {HANDLE_FUNCTION}, 0},
     {"km_function_param", call_km_function_param, 1, {HANDLE_FUNCTION}, 0},
     {"km_launch_create", call_km_launch_create, 2, {HANDLE_STREAM, HANDLE_FUNCTION}, 0},
@@ -976,6 +1054,17 @@ static const handle_call handle_calls[] = {
     {"km_graph_set_fill", call_km_graph_set_fill, 2, {HANDLE_GRAPH, HANDLE_SLICE}, 0},
     {"km_graph_set_host", call_km_graph_set_host, 1, {HANDLE_GRAPH}, 0},
     {"km_graph_set_child", call_km_graph_set_child, 2, {HANDLE_GRAPH, HANDLE_GRAPH}, 0},
+    {"km_graph_add_copy_3d", call_km_graph_add_copy_3d, 3, {HANDLE_GRAPH, HANDLE_SLICE, HANDLE_SLICE}, 0},
+    {"km_graph_set_copy_3d", call_km_graph_set_copy_3d, 3, {HANDLE_GRAPH, HANDLE_SLICE, HANDLE_SLICE}, 0},
+    {"km_graph_add_upload_3d", call_km_graph_add_upload_3d, 2, {HANDLE_GRAPH, HANDLE_SLICE}, 0},
+    {"km_graph_set_upload_3d", call_km_graph_set_upload_3d, 2, {HANDLE_GRAPH, HANDLE_SLICE}, 0},
+    {"km_graph_add_download_3d", call_km_graph_add_download_3d, 2, {HANDLE_GRAPH, HANDLE_SLICE}, 0},
+    {"km_graph_set_download_3d", call_km_graph_set_download_3d, 2, {HANDLE_GRAPH, HANDLE_SLICE}, 0},
+    {"km_graph_add_fill_2d", call_km_graph_add_fill_2d, 2, {HANDLE_GRAPH, HANDLE_SLICE}, 0},
+    {"km_graph_set_fill_2d", call_km_graph_set_fill_2d, 2, {HANDLE_GRAPH, HANDLE_SLICE}, 0},
+    {"km_graph_add_copy_peer", call_km_graph_add_copy_peer, 3, {HANDLE_GRAPH, HANDLE_SLICE, HANDLE_SLICE}, 0},
+    {"km_graph_set_copy_peer", call_km_graph_set_copy_peer, 3, {HANDLE_GRAPH, HANDLE_SLICE, HANDLE_SLICE}, 0},
+    {"km_graph_node_rows", call_km_graph_node_rows, 1, {HANDLE_GRAPH}, 0},
     {"km_graph_dot", call_km_graph_dot, 1, {HANDLE_GRAPH}, 0},
     {"km_graph_exec_create", call_km_graph_exec_create, 1, {HANDLE_GRAPH}, 0},
     {"km_graph_exec_destroy", call_km_graph_exec_destroy, 1, {HANDLE_GRAPH_EXEC}, 1},

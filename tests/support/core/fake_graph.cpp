@@ -64,11 +64,20 @@ km_status queue_node(kmb_stream* stream, const SharedNode& shared, uint64_t* out
     case KM_GRAPH_NODE_COPY:
     case KM_GRAPH_NODE_UPLOAD:
     case KM_GRAPH_NODE_DOWNLOAD:
+    case KM_GRAPH_NODE_COPY_PEER:
       return table.copy_on_device(stream, node.destination, node.source, node.size_bytes,
                                   out_ticket, error);
     case KM_GRAPH_NODE_FILL:
       return table.fill(stream, node.destination, node.value, node.value_size_bytes,
                         node.size_bytes / node.value_size_bytes, out_ticket, error);
+    case KM_GRAPH_NODE_COPY_3D:
+    case KM_GRAPH_NODE_UPLOAD_3D:
+    case KM_GRAPH_NODE_DOWNLOAD_3D:
+      return table.copy_3d(stream, &node.rows, out_ticket, error);
+    case KM_GRAPH_NODE_FILL_2D:
+      return table.fill_2d(stream, node.destination, node.rows.destination_pitch_bytes, node.value,
+                           node.value_size_bytes, node.rows.width_bytes / node.value_size_bytes,
+                           node.rows.height, out_ticket, error);
     case KM_GRAPH_NODE_HOST: {
       auto kept = std::make_unique<SharedNode>(shared);
       const km_status status = table.stream_add_callback(stream, call_host, kept.get(), error);

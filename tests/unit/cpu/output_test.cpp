@@ -28,7 +28,7 @@ TEST(Output, TooMuchTextIsCounted) {
   Output output;
   std::string seen;
   output.set_callback(collect, &seen);
-  std::string large(Output::kLimitBytes / 2 + 1, 'x');
+  std::string large(Output::kDefaultBytes / 2 + 1, 'x');
   output.append(large);
   output.append(large);
   output.append("end\n");

@@ -546,6 +546,62 @@ void *_wrap_km_device_attribute_get_raw_306995db03304e6b(long long _swig_go_0, i
 }
 
 
+void *_wrap_km_device_attribute_count_raw_306995db03304e6b(uint32_t *_swig_go_0) {
+  uint32_t *arg1 = (uint32_t *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (uint32_t *)_swig_go_0;
+
+  result = (km_status)km_device_attribute_count(arg1);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_device_attribute_info_get_raw_306995db03304e6b(int _swig_go_0, km_device_attribute_info *_swig_go_1) {
+  uint32_t arg1 ;
+  km_device_attribute_info *arg2 = (km_device_attribute_info *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (uint32_t)_swig_go_0;
+  arg2 = (km_device_attribute_info *)_swig_go_1;
+
+  result = (km_status)km_device_attribute_info_get(arg1,arg2);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_auto_candidate_count_raw_306995db03304e6b(uint32_t *_swig_go_0) {
+  uint32_t *arg1 = (uint32_t *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (uint32_t *)_swig_go_0;
+
+  result = (km_status)km_auto_candidate_count(arg1);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_auto_candidate_get_raw_306995db03304e6b(int _swig_go_0, km_auto_candidate *_swig_go_1) {
+  uint32_t arg1 ;
+  km_auto_candidate *arg2 = (km_auto_candidate *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (uint32_t)_swig_go_0;
+  arg2 = (km_auto_candidate *)_swig_go_1;
+
+  result = (km_status)km_auto_candidate_get(arg1,arg2);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
 void *_wrap_km_context_create_raw_306995db03304e6b(long long _swig_go_0, km_context *_swig_go_1) {
   km_device arg1 ;
   km_context *arg2 = (km_context *) 0 ;
@@ -642,6 +698,40 @@ void *_wrap_km_context_reset_raw_306995db03304e6b(long long _swig_go_0) {
   arg1 = (km_context)_swig_go_0;
 
   result = (km_status)km_context_reset(arg1);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_context_limit_get_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, uint64_t *_swig_go_2) {
+  km_context arg1 ;
+  km_context_limit arg2 ;
+  uint64_t *arg3 = (uint64_t *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_context)_swig_go_0;
+  arg2 = (km_context_limit)_swig_go_1;
+  arg3 = (uint64_t *)_swig_go_2;
+
+  result = (km_status)km_context_limit_get(arg1,arg2,arg3);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_context_limit_set_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, long long _swig_go_2) {
+  km_context arg1 ;
+  km_context_limit arg2 ;
+  uint64_t arg3 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_context)_swig_go_0;
+  arg2 = (km_context_limit)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+
+  result = (km_status)km_context_limit_set(arg1,arg2,arg3);
   _swig_go_result = kmgo_outcome(result);
   return _swig_go_result;
 }
@@ -2660,6 +2750,90 @@ void *_wrap_km_function_prepare_raw_306995db03304e6b(long long _swig_go_0, int _
 }
 
 
+void *_wrap_km_function_occupancy_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, long long _swig_go_2, km_occupancy *_swig_go_3) {
+  km_function arg1 ;
+  uint32_t arg2 ;
+  uint64_t arg3 ;
+  km_occupancy *arg4 = (km_occupancy *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_function)_swig_go_0;
+  arg2 = (uint32_t)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (km_occupancy *)_swig_go_3;
+
+  result = (km_status)km_function_occupancy(arg1,arg2,arg3,arg4);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_function_best_block_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, km_shared_bytes_callback _swig_go_2, void *_swig_go_3, int _swig_go_4, uint32_t *_swig_go_5, uint32_t *_swig_go_6) {
+  km_function arg1 ;
+  uint64_t arg2 ;
+  km_shared_bytes_callback arg3 = (km_shared_bytes_callback) 0 ;
+  void *arg4 = (void *) 0 ;
+  uint32_t arg5 ;
+  uint32_t *arg6 = (uint32_t *) 0 ;
+  uint32_t *arg7 = (uint32_t *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_function)_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (km_shared_bytes_callback)_swig_go_2;
+  arg4 = (void *)_swig_go_3;
+  arg5 = (uint32_t)_swig_go_4;
+  arg6 = (uint32_t *)_swig_go_5;
+  arg7 = (uint32_t *)_swig_go_6;
+
+  result = (km_status)km_function_best_block(arg1,arg2,arg3,arg4,arg5,arg6,arg7);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_function_available_shared_bytes_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, int _swig_go_2, uint64_t *_swig_go_3) {
+  km_function arg1 ;
+  uint32_t arg2 ;
+  uint32_t arg3 ;
+  uint64_t *arg4 = (uint64_t *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_function)_swig_go_0;
+  arg2 = (uint32_t)_swig_go_1;
+  arg3 = (uint32_t)_swig_go_2;
+  arg4 = (uint64_t *)_swig_go_3;
+
+  result = (km_status)km_function_available_shared_bytes(arg1,arg2,arg3,arg4);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_function_max_active_clusters_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, long long _swig_go_2, int _swig_go_3, uint32_t *_swig_go_4) {
+  km_function arg1 ;
+  uint32_t arg2 ;
+  uint64_t arg3 ;
+  uint32_t arg4 ;
+  uint32_t *arg5 = (uint32_t *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_function)_swig_go_0;
+  arg2 = (uint32_t)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (uint32_t)_swig_go_3;
+  arg5 = (uint32_t *)_swig_go_4;
+
+  result = (km_status)km_function_max_active_clusters(arg1,arg2,arg3,arg4,arg5);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
 void *_wrap_km_function_param_count_raw_306995db03304e6b(long long _swig_go_0, uint32_t *_swig_go_1) {
   km_function arg1 ;
   uint32_t *arg2 = (uint32_t *) 0 ;
@@ -3447,6 +3621,277 @@ void *_wrap_km_graph_set_child_raw_306995db03304e6b(long long _swig_go_0, long l
   arg3 = (km_graph)_swig_go_2;
 
   result = (km_status)km_graph_set_child(arg1,arg2,arg3);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_add_copy_3d_raw_306995db03304e6b(long long _swig_go_0, uint64_t *_swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, km_copy_3d *_swig_go_5, uint64_t *_swig_go_6) {
+  km_graph arg1 ;
+  uint64_t *arg2 = (uint64_t *) 0 ;
+  uint64_t arg3 ;
+  km_slice arg4 ;
+  km_slice arg5 ;
+  km_copy_3d *arg6 = (km_copy_3d *) 0 ;
+  uint64_t *arg7 = (uint64_t *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph)_swig_go_0;
+  arg2 = (uint64_t *)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (km_slice)_swig_go_3;
+  arg5 = (km_slice)_swig_go_4;
+  arg6 = (km_copy_3d *)_swig_go_5;
+  arg7 = (uint64_t *)_swig_go_6;
+
+  result = (km_status)km_graph_add_copy_3d(arg1,(unsigned long const *)arg2,arg3,arg4,arg5,(struct km_copy_3d const *)arg6,arg7);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_set_copy_3d_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2, long long _swig_go_3, km_copy_3d *_swig_go_4) {
+  km_graph arg1 ;
+  uint64_t arg2 ;
+  km_slice arg3 ;
+  km_slice arg4 ;
+  km_copy_3d *arg5 = (km_copy_3d *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph)_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (km_slice)_swig_go_2;
+  arg4 = (km_slice)_swig_go_3;
+  arg5 = (km_copy_3d *)_swig_go_4;
+
+  result = (km_status)km_graph_set_copy_3d(arg1,arg2,arg3,arg4,(struct km_copy_3d const *)arg5);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_add_upload_3d_raw_306995db03304e6b(long long _swig_go_0, uint64_t *_swig_go_1, long long _swig_go_2, long long _swig_go_3, void *_swig_go_4, km_copy_3d *_swig_go_5, uint64_t *_swig_go_6) {
+  km_graph arg1 ;
+  uint64_t *arg2 = (uint64_t *) 0 ;
+  uint64_t arg3 ;
+  km_slice arg4 ;
+  void *arg5 = (void *) 0 ;
+  km_copy_3d *arg6 = (km_copy_3d *) 0 ;
+  uint64_t *arg7 = (uint64_t *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph)_swig_go_0;
+  arg2 = (uint64_t *)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (km_slice)_swig_go_3;
+  arg5 = (void *)_swig_go_4;
+  arg6 = (km_copy_3d *)_swig_go_5;
+  arg7 = (uint64_t *)_swig_go_6;
+
+  result = (km_status)km_graph_add_upload_3d(arg1,(unsigned long const *)arg2,arg3,arg4,(void const *)arg5,(struct km_copy_3d const *)arg6,arg7);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_set_upload_3d_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2, void *_swig_go_3, km_copy_3d *_swig_go_4) {
+  km_graph arg1 ;
+  uint64_t arg2 ;
+  km_slice arg3 ;
+  void *arg4 = (void *) 0 ;
+  km_copy_3d *arg5 = (km_copy_3d *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph)_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (km_slice)_swig_go_2;
+  arg4 = (void *)_swig_go_3;
+  arg5 = (km_copy_3d *)_swig_go_4;
+
+  result = (km_status)km_graph_set_upload_3d(arg1,arg2,arg3,(void const *)arg4,(struct km_copy_3d const *)arg5);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_add_download_3d_raw_306995db03304e6b(long long _swig_go_0, uint64_t *_swig_go_1, long long _swig_go_2, long long _swig_go_3, void *_swig_go_4, km_copy_3d *_swig_go_5, uint64_t *_swig_go_6) {
+  km_graph arg1 ;
+  uint64_t *arg2 = (uint64_t *) 0 ;
+  uint64_t arg3 ;
+  km_slice arg4 ;
+  void *arg5 = (void *) 0 ;
+  km_copy_3d *arg6 = (km_copy_3d *) 0 ;
+  uint64_t *arg7 = (uint64_t *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph)_swig_go_0;
+  arg2 = (uint64_t *)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (km_slice)_swig_go_3;
+  arg5 = (void *)_swig_go_4;
+  arg6 = (km_copy_3d *)_swig_go_5;
+  arg7 = (uint64_t *)_swig_go_6;
+
+  result = (km_status)km_graph_add_download_3d(arg1,(unsigned long const *)arg2,arg3,arg4,arg5,(struct km_copy_3d const *)arg6,arg7);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_set_download_3d_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2, void *_swig_go_3, km_copy_3d *_swig_go_4) {
+  km_graph arg1 ;
+  uint64_t arg2 ;
+  km_slice arg3 ;
+  void *arg4 = (void *) 0 ;
+  km_copy_3d *arg5 = (km_copy_3d *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph)_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (km_slice)_swig_go_2;
+  arg4 = (void *)_swig_go_3;
+  arg5 = (km_copy_3d *)_swig_go_4;
+
+  result = (km_status)km_graph_set_download_3d(arg1,arg2,arg3,arg4,(struct km_copy_3d const *)arg5);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_add_fill_2d_raw_306995db03304e6b(long long _swig_go_0, uint64_t *_swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, long long _swig_go_5, int _swig_go_6, int _swig_go_7, long long _swig_go_8, long long _swig_go_9, uint64_t *_swig_go_10) {
+  km_graph arg1 ;
+  uint64_t *arg2 = (uint64_t *) 0 ;
+  uint64_t arg3 ;
+  km_slice arg4 ;
+  uint64_t arg5 ;
+  uint64_t arg6 ;
+  uint32_t arg7 ;
+  uint32_t arg8 ;
+  uint64_t arg9 ;
+  uint64_t arg10 ;
+  uint64_t *arg11 = (uint64_t *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph)_swig_go_0;
+  arg2 = (uint64_t *)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (km_slice)_swig_go_3;
+  arg5 = (uint64_t)_swig_go_4;
+  arg6 = (uint64_t)_swig_go_5;
+  arg7 = (uint32_t)_swig_go_6;
+  arg8 = (uint32_t)_swig_go_7;
+  arg9 = (uint64_t)_swig_go_8;
+  arg10 = (uint64_t)_swig_go_9;
+  arg11 = (uint64_t *)_swig_go_10;
+
+  result = (km_status)km_graph_add_fill_2d(arg1,(unsigned long const *)arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10,arg11);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_set_fill_2d_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, int _swig_go_5, int _swig_go_6, long long _swig_go_7, long long _swig_go_8) {
+  km_graph arg1 ;
+  uint64_t arg2 ;
+  km_slice arg3 ;
+  uint64_t arg4 ;
+  uint64_t arg5 ;
+  uint32_t arg6 ;
+  uint32_t arg7 ;
+  uint64_t arg8 ;
+  uint64_t arg9 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph)_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (km_slice)_swig_go_2;
+  arg4 = (uint64_t)_swig_go_3;
+  arg5 = (uint64_t)_swig_go_4;
+  arg6 = (uint32_t)_swig_go_5;
+  arg7 = (uint32_t)_swig_go_6;
+  arg8 = (uint64_t)_swig_go_7;
+  arg9 = (uint64_t)_swig_go_8;
+
+  result = (km_status)km_graph_set_fill_2d(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_add_copy_peer_raw_306995db03304e6b(long long _swig_go_0, uint64_t *_swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, long long _swig_go_5, long long _swig_go_6, long long _swig_go_7, uint64_t *_swig_go_8) {
+  km_graph arg1 ;
+  uint64_t *arg2 = (uint64_t *) 0 ;
+  uint64_t arg3 ;
+  km_slice arg4 ;
+  uint64_t arg5 ;
+  km_slice arg6 ;
+  uint64_t arg7 ;
+  uint64_t arg8 ;
+  uint64_t *arg9 = (uint64_t *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph)_swig_go_0;
+  arg2 = (uint64_t *)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (km_slice)_swig_go_3;
+  arg5 = (uint64_t)_swig_go_4;
+  arg6 = (km_slice)_swig_go_5;
+  arg7 = (uint64_t)_swig_go_6;
+  arg8 = (uint64_t)_swig_go_7;
+  arg9 = (uint64_t *)_swig_go_8;
+
+  result = (km_status)km_graph_add_copy_peer(arg1,(unsigned long const *)arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_set_copy_peer_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, long long _swig_go_5, long long _swig_go_6) {
+  km_graph arg1 ;
+  uint64_t arg2 ;
+  km_slice arg3 ;
+  uint64_t arg4 ;
+  km_slice arg5 ;
+  uint64_t arg6 ;
+  uint64_t arg7 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph)_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (km_slice)_swig_go_2;
+  arg4 = (uint64_t)_swig_go_3;
+  arg5 = (km_slice)_swig_go_4;
+  arg6 = (uint64_t)_swig_go_5;
+  arg7 = (uint64_t)_swig_go_6;
+
+  result = (km_status)km_graph_set_copy_peer(arg1,arg2,arg3,arg4,arg5,arg6,arg7);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_graph_node_rows_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, km_copy_3d *_swig_go_2) {
+  km_graph arg1 ;
+  uint64_t arg2 ;
+  km_copy_3d *arg3 = (km_copy_3d *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_graph)_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (km_copy_3d *)_swig_go_2;
+
+  result = (km_status)km_graph_node_rows(arg1,arg2,arg3);
   _swig_go_result = kmgo_outcome(result);
   return _swig_go_result;
 }

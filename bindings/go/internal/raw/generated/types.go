@@ -52,7 +52,7 @@ const (
 	ERROR_CATEGORY_PROGRAM                          = 4
 	ERROR_CATEGORY_KERNEL_FAULT                     = 5
 	ERROR_CATEGORY_INTERNAL                         = 6
-	ERROR_HISTORY_CAPACITY                          = 64
+	CONTEXT_ERROR_CAPACITY                          = 64
 	DEVICE_ATTRIBUTE_INVALID                        = 0
 	DEVICE_ATTRIBUTE_WARP_SIZE                      = 1
 	DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK          = 2
@@ -77,6 +77,24 @@ const (
 	DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK        = 21
 	DEVICE_ATTRIBUTE_TOTAL_CONSTANT_BYTES           = 22
 	DEVICE_ATTRIBUTE_L2_CACHE_BYTES                 = 23
+	DEVICE_ATTRIBUTE_CUDA                           = 1000
+	AUTO_INVALID                                    = 0
+	AUTO_CHOSEN                                     = 1
+	AUTO_REFUSED                                    = 2
+	AUTO_NOT_TRIED                                  = 3
+	CONTEXT_LIMIT_INVALID                           = 0
+	CONTEXT_LIMIT_STACK_BYTES                       = 1
+	CONTEXT_LIMIT_PRINTF_BYTES                      = 2
+	CONTEXT_LIMIT_HEAP_BYTES                        = 3
+	CONTEXT_LIMIT_SYNC_DEPTH                        = 4
+	CONTEXT_LIMIT_PENDING_LAUNCHES                  = 5
+	CONTEXT_LIMIT_L2_FETCH_BYTES                    = 6
+	CONTEXT_LIMIT_PERSISTING_L2_BYTES               = 7
+	OCCUPANCY_LIMIT_INVALID                         = 0
+	OCCUPANCY_LIMIT_WARPS                           = 1
+	OCCUPANCY_LIMIT_REGISTERS                       = 2
+	OCCUPANCY_LIMIT_SHARED_MEMORY                   = 3
+	OCCUPANCY_LIMIT_BLOCKS                          = 4
 	CAPTURE_STATUS_INVALID                          = 0
 	CAPTURE_STATUS_NONE                             = 1
 	CAPTURE_STATUS_ACTIVE                           = 2
@@ -90,6 +108,11 @@ const (
 	GRAPH_NODE_HOST                                 = 6
 	GRAPH_NODE_EMPTY                                = 7
 	GRAPH_NODE_CHILD                                = 8
+	GRAPH_NODE_COPY_3D                              = 9
+	GRAPH_NODE_UPLOAD_3D                            = 10
+	GRAPH_NODE_DOWNLOAD_3D                          = 11
+	GRAPH_NODE_FILL_2D                              = 12
+	GRAPH_NODE_COPY_PEER                            = 13
 	GRAPH_DIFFERENCE_INVALID                        = 0
 	GRAPH_DIFFERENCE_NONE                           = 1
 	GRAPH_DIFFERENCE_NODE_COUNT                     = 2
@@ -134,6 +157,15 @@ const (
 	FUNCTION_ATTRIBUTE_TARGET                       = 7
 	FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES     = 8
 	FUNCTION_ATTRIBUTE_EXECUTION_MODE               = 9
+	FUNCTION_ATTRIBUTE_BINARY_VERSION               = 10
+	FUNCTION_ATTRIBUTE_CACHE_GLOBALS                = 11
+	FUNCTION_ATTRIBUTE_SHARED_CARVEOUT_PERCENT      = 12
+	FUNCTION_ATTRIBUTE_CLUSTER_REQUIRED             = 13
+	FUNCTION_ATTRIBUTE_CLUSTER_X                    = 14
+	FUNCTION_ATTRIBUTE_CLUSTER_Y                    = 15
+	FUNCTION_ATTRIBUTE_CLUSTER_Z                    = 16
+	FUNCTION_ATTRIBUTE_NON_PORTABLE_CLUSTER         = 17
+	FUNCTION_ATTRIBUTE_CLUSTER_POLICY               = 18
 	EXECUTION_MODE_UNKNOWN                          = 0
 	EXECUTION_MODE_RUN_TO_COMPLETION                = 1
 	EXECUTION_MODE_SUSPENDABLE_WARPS                = 2
@@ -217,6 +249,46 @@ type DeviceInfo struct {
 }
 
 var _ = [1]byte{unsafe.Sizeof(DeviceInfo{}) - 328: 0}
+
+type DeviceAttributeInfo struct {
+	StructSize    uint32
+	Attribute     int32
+	CudaAttribute int32
+	Reserved      uint32
+	Name          [96]byte
+	Unit          [16]byte
+}
+
+var _ = [1]byte{unsafe.Sizeof(DeviceAttributeInfo{}) - 128: 0}
+
+type AutoCandidate struct {
+	StructSize uint32
+	Outcome    int32
+	Status     int32
+	Reserved   uint32
+	Uri        [48]byte
+	Reason     [512]byte
+}
+
+var _ = [1]byte{unsafe.Sizeof(AutoCandidate{}) - 576: 0}
+
+type Occupancy struct {
+	StructSize           uint32
+	ActiveBlocks         uint32
+	ActiveWarps          uint32
+	MaxWarps             uint32
+	Percent              uint32
+	Limit                int32
+	BlocksByWarps        uint32
+	BlocksByRegisters    uint32
+	BlocksBySharedMemory uint32
+	BlocksByBlocks       uint32
+	RegistersPerBlock    uint32
+	Reserved             uint32
+	SharedBytesPerBlock  uint64
+}
+
+var _ = [1]byte{unsafe.Sizeof(Occupancy{}) - 56: 0}
 
 type GraphNodeInfo struct {
 	StructSize         uint32

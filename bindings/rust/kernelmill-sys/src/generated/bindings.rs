@@ -158,7 +158,7 @@ impl km_error_category {
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct km_error_category(pub i32);
 /// records that a context keeps
-pub const ERROR_HISTORY_CAPACITY: _bindgen_ty_1 = _bindgen_ty_1(64);
+pub const CONTEXT_ERROR_CAPACITY: _bindgen_ty_1 = _bindgen_ty_1(64);
 #[repr(transparent)]
 /// Failures of one call of a context, for one reason, one right after the other.
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
@@ -502,10 +502,230 @@ impl km_device_attribute {
     pub const MAX_REGISTERS_PER_BLOCK: km_device_attribute = km_device_attribute(21);
     pub const TOTAL_CONSTANT_BYTES: km_device_attribute = km_device_attribute(22);
     pub const L2_CACHE_BYTES: km_device_attribute = km_device_attribute(23);
+    /** From here on CUDA's: KM_DEVICE_ATTRIBUTE_CUDA + n is its CU_DEVICE_ATTRIBUTE of number n, in
+ CUDA's unit. docs/device-attributes.md.*/
+    pub const CUDA: km_device_attribute = km_device_attribute(1000);
 }
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct km_device_attribute(pub i32);
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct km_device_attribute_info {
+    pub struct_size: u32,
+    pub attribute: km_device_attribute,
+    /// number of the same in CUDA; 0: it has none
+    pub cuda_attribute: i32,
+    pub reserved: u32,
+    /// as CUDA spells it, without CU_DEVICE_ATTRIBUTE_
+    pub name: [::core::ffi::c_char; 96usize],
+    /// "bytes", "threads", "kHz", "flag" ...
+    pub unit: [::core::ffi::c_char; 16usize],
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    [
+        "Size of km_device_attribute_info",
+    ][::core::mem::size_of::<km_device_attribute_info>() - 128usize];
+    [
+        "Alignment of km_device_attribute_info",
+    ][::core::mem::align_of::<km_device_attribute_info>() - 4usize];
+    [
+        "Offset of field: km_device_attribute_info::struct_size",
+    ][::core::mem::offset_of!(km_device_attribute_info, struct_size) - 0usize];
+    [
+        "Offset of field: km_device_attribute_info::attribute",
+    ][::core::mem::offset_of!(km_device_attribute_info, attribute) - 4usize];
+    [
+        "Offset of field: km_device_attribute_info::cuda_attribute",
+    ][::core::mem::offset_of!(km_device_attribute_info, cuda_attribute) - 8usize];
+    [
+        "Offset of field: km_device_attribute_info::reserved",
+    ][::core::mem::offset_of!(km_device_attribute_info, reserved) - 12usize];
+    [
+        "Offset of field: km_device_attribute_info::name",
+    ][::core::mem::offset_of!(km_device_attribute_info, name) - 16usize];
+    [
+        "Offset of field: km_device_attribute_info::unit",
+    ][::core::mem::offset_of!(km_device_attribute_info, unit) - 112usize];
+};
+impl Default for km_device_attribute_info {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+impl km_auto_outcome {
+    pub const AUTO_INVALID: km_auto_outcome = km_auto_outcome(0);
+    pub const AUTO_CHOSEN: km_auto_outcome = km_auto_outcome(1);
+    /// it does not work here
+    pub const AUTO_REFUSED: km_auto_outcome = km_auto_outcome(2);
+    /// another one was chosen before, or KM_DEVICE names another
+    pub const AUTO_NOT_TRIED: km_auto_outcome = km_auto_outcome(3);
+}
+#[repr(transparent)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct km_auto_outcome(pub i32);
+/// What "auto" makes of one backend.
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct km_auto_candidate {
+    pub struct_size: u32,
+    pub outcome: km_auto_outcome,
+    /// why it was refused, else KM_SUCCESS
+    pub status: km_status,
+    pub reserved: u32,
+    /// "cuda:0"
+    pub uri: [::core::ffi::c_char; 48usize],
+    pub reason: [::core::ffi::c_char; 512usize],
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    [
+        "Size of km_auto_candidate",
+    ][::core::mem::size_of::<km_auto_candidate>() - 576usize];
+    [
+        "Alignment of km_auto_candidate",
+    ][::core::mem::align_of::<km_auto_candidate>() - 4usize];
+    [
+        "Offset of field: km_auto_candidate::struct_size",
+    ][::core::mem::offset_of!(km_auto_candidate, struct_size) - 0usize];
+    [
+        "Offset of field: km_auto_candidate::outcome",
+    ][::core::mem::offset_of!(km_auto_candidate, outcome) - 4usize];
+    [
+        "Offset of field: km_auto_candidate::status",
+    ][::core::mem::offset_of!(km_auto_candidate, status) - 8usize];
+    [
+        "Offset of field: km_auto_candidate::reserved",
+    ][::core::mem::offset_of!(km_auto_candidate, reserved) - 12usize];
+    [
+        "Offset of field: km_auto_candidate::uri",
+    ][::core::mem::offset_of!(km_auto_candidate, uri) - 16usize];
+    [
+        "Offset of field: km_auto_candidate::reason",
+    ][::core::mem::offset_of!(km_auto_candidate, reason) - 64usize];
+};
+impl Default for km_auto_candidate {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+impl km_context_limit {
+    pub const INVALID: km_context_limit = km_context_limit(0);
+    /// of a thread
+    pub const STACK_BYTES: km_context_limit = km_context_limit(1);
+    /// of device printf, from one wait to the next
+    pub const PRINTF_BYTES: km_context_limit = km_context_limit(2);
+    /// of malloc in kernels
+    pub const HEAP_BYTES: km_context_limit = km_context_limit(3);
+    pub const SYNC_DEPTH: km_context_limit = km_context_limit(4);
+    pub const PENDING_LAUNCHES: km_context_limit = km_context_limit(5);
+    pub const L2_FETCH_BYTES: km_context_limit = km_context_limit(6);
+    pub const PERSISTING_L2_BYTES: km_context_limit = km_context_limit(7);
+}
+#[repr(transparent)]
+/// Limits of a context; CUDA's CUlimit has the same numbers, less one.
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct km_context_limit(pub i32);
+impl km_occupancy_limit {
+    pub const INVALID: km_occupancy_limit = km_occupancy_limit(0);
+    pub const WARPS: km_occupancy_limit = km_occupancy_limit(1);
+    pub const REGISTERS: km_occupancy_limit = km_occupancy_limit(2);
+    pub const SHARED_MEMORY: km_occupancy_limit = km_occupancy_limit(3);
+    pub const BLOCKS: km_occupancy_limit = km_occupancy_limit(4);
+}
+#[repr(transparent)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct km_occupancy_limit(pub i32);
+/// How many blocks of a kernel a multiprocessor holds at a time, and why no more.
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct km_occupancy {
+    pub struct_size: u32,
+    pub active_blocks: u32,
+    /// of a multiprocessor
+    pub active_warps: u32,
+    /// of a multiprocessor
+    pub max_warps: u32,
+    /// of the warps
+    pub percent: u32,
+    /// what allows the fewest blocks; the first of several
+    pub limit: km_occupancy_limit,
+    /// Blocks that each would allow by itself; UINT32_MAX: any number.
+    pub blocks_by_warps: u32,
+    /// Blocks that each would allow by itself; UINT32_MAX: any number.
+    pub blocks_by_registers: u32,
+    /// Blocks that each would allow by itself; UINT32_MAX: any number.
+    pub blocks_by_shared_memory: u32,
+    /// Blocks that each would allow by itself; UINT32_MAX: any number.
+    pub blocks_by_blocks: u32,
+    /// as they are given out
+    pub registers_per_block: u32,
+    pub reserved: u32,
+    /// as they are given out
+    pub shared_bytes_per_block: u64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of km_occupancy"][::core::mem::size_of::<km_occupancy>() - 56usize];
+    ["Alignment of km_occupancy"][::core::mem::align_of::<km_occupancy>() - 8usize];
+    [
+        "Offset of field: km_occupancy::struct_size",
+    ][::core::mem::offset_of!(km_occupancy, struct_size) - 0usize];
+    [
+        "Offset of field: km_occupancy::active_blocks",
+    ][::core::mem::offset_of!(km_occupancy, active_blocks) - 4usize];
+    [
+        "Offset of field: km_occupancy::active_warps",
+    ][::core::mem::offset_of!(km_occupancy, active_warps) - 8usize];
+    [
+        "Offset of field: km_occupancy::max_warps",
+    ][::core::mem::offset_of!(km_occupancy, max_warps) - 12usize];
+    [
+        "Offset of field: km_occupancy::percent",
+    ][::core::mem::offset_of!(km_occupancy, percent) - 16usize];
+    [
+        "Offset of field: km_occupancy::limit",
+    ][::core::mem::offset_of!(km_occupancy, limit) - 20usize];
+    [
+        "Offset of field: km_occupancy::blocks_by_warps",
+    ][::core::mem::offset_of!(km_occupancy, blocks_by_warps) - 24usize];
+    [
+        "Offset of field: km_occupancy::blocks_by_registers",
+    ][::core::mem::offset_of!(km_occupancy, blocks_by_registers) - 28usize];
+    [
+        "Offset of field: km_occupancy::blocks_by_shared_memory",
+    ][::core::mem::offset_of!(km_occupancy, blocks_by_shared_memory) - 32usize];
+    [
+        "Offset of field: km_occupancy::blocks_by_blocks",
+    ][::core::mem::offset_of!(km_occupancy, blocks_by_blocks) - 36usize];
+    [
+        "Offset of field: km_occupancy::registers_per_block",
+    ][::core::mem::offset_of!(km_occupancy, registers_per_block) - 40usize];
+    [
+        "Offset of field: km_occupancy::reserved",
+    ][::core::mem::offset_of!(km_occupancy, reserved) - 44usize];
+    [
+        "Offset of field: km_occupancy::shared_bytes_per_block",
+    ][::core::mem::offset_of!(km_occupancy, shared_bytes_per_block) - 48usize];
+};
+impl Default for km_occupancy {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
 impl km_capture_status {
     pub const INVALID: km_capture_status = km_capture_status(0);
     pub const NONE: km_capture_status = km_capture_status(1);
@@ -529,6 +749,12 @@ impl km_graph_node_kind {
     pub const GRAPH_NODE_EMPTY: km_graph_node_kind = km_graph_node_kind(7);
     /// a whole graph
     pub const GRAPH_NODE_CHILD: km_graph_node_kind = km_graph_node_kind(8);
+    pub const GRAPH_NODE_COPY_3D: km_graph_node_kind = km_graph_node_kind(9);
+    pub const GRAPH_NODE_UPLOAD_3D: km_graph_node_kind = km_graph_node_kind(10);
+    pub const GRAPH_NODE_DOWNLOAD_3D: km_graph_node_kind = km_graph_node_kind(11);
+    pub const GRAPH_NODE_FILL_2D: km_graph_node_kind = km_graph_node_kind(12);
+    /// between contexts
+    pub const GRAPH_NODE_COPY_PEER: km_graph_node_kind = km_graph_node_kind(13);
 }
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
@@ -1206,6 +1432,22 @@ impl km_function_attribute {
     pub const MAX_DYNAMIC_SHARED_BYTES: km_function_attribute = km_function_attribute(8);
     /// km_execution_mode, CPU only
     pub const EXECUTION_MODE: km_function_attribute = km_function_attribute(9);
+    /// 90 for code made for sm_90
+    pub const BINARY_VERSION: km_function_attribute = km_function_attribute(10);
+    /// 1: global loads go through L1
+    pub const CACHE_GLOBALS: km_function_attribute = km_function_attribute(11);
+    /// settable; -1: the driver's choice
+    pub const SHARED_CARVEOUT_PERCENT: km_function_attribute = km_function_attribute(12);
+    /// 1: only launched in clusters
+    pub const CLUSTER_REQUIRED: km_function_attribute = km_function_attribute(13);
+    /// .reqnctapercluster; 0: any
+    pub const CLUSTER_X: km_function_attribute = km_function_attribute(14);
+    pub const CLUSTER_Y: km_function_attribute = km_function_attribute(15);
+    pub const CLUSTER_Z: km_function_attribute = km_function_attribute(16);
+    /// settable: clusters of more than 8 blocks
+    pub const NON_PORTABLE_CLUSTER: km_function_attribute = km_function_attribute(17);
+    /// settable: CUclusterSchedulingPolicy
+    pub const CLUSTER_POLICY: km_function_attribute = km_function_attribute(18);
 }
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
@@ -1389,6 +1631,10 @@ pub type km_output_callback = ::core::option::Option<
         text: *const ::core::ffi::c_char,
         size_bytes: u64,
     ),
+>;
+/// Dynamic shared memory of a block of `block_threads`; called on the thread of the call.
+pub type km_shared_bytes_callback = ::core::option::Option<
+    unsafe extern "C" fn(user_data: *mut ::core::ffi::c_void, block_threads: u32) -> u64,
 >;
 impl km_host_allocation_flags {
     pub const DEFAULT: km_host_allocation_flags = km_host_allocation_flags(0);
@@ -1712,6 +1958,58 @@ unsafe extern "C" {
     ) -> km_status;
 }
 unsafe extern "C" {
+    /** How many device attributes there are, those of CUDA included.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `out_count` is null.*/
+    pub fn km_device_attribute_count(out_count: *mut u32) -> km_status;
+}
+unsafe extern "C" {
+    /** Name, unit and CUDA's number of the attribute at `index`, from 0: those of this library first,
+ then CUDA's by their number. Set `out_info->struct_size` first.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `index` is not below
+   km_device_attribute_count, `out_info` is null or its struct_size is below 4.*/
+    pub fn km_device_attribute_info_get(
+        index: u32,
+        out_info: *mut km_device_attribute_info,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** How many backends "auto" considers.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `out_count` is null.*/
+    pub fn km_auto_candidate_count(out_count: *mut u32) -> km_status;
+}
+unsafe extern "C" {
+    /** What km_device_open makes of "auto" here and now, without opening anything for good: one
+ candidate, from 0, in the order in which they are tried, with the reason for its being chosen,
+ refused or not tried. Where KM_DEVICE names a device, that is the only one tried. Set
+ `out_candidate->struct_size` first.
+
+ Blocking: no, but loading a backend takes milliseconds.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `index` is not below km_auto_candidate_count,
+   `out_candidate` is null or its struct_size is below 4.*/
+    pub fn km_auto_candidate_get(
+        index: u32,
+        out_candidate: *mut km_auto_candidate,
+    ) -> km_status;
+}
+unsafe extern "C" {
     /** Opens a context on a device; a device can have several. The handle is the caller's, to be given
  to km_context_destroy. CUDA: the primary context of the device.
 
@@ -1813,6 +2111,40 @@ unsafe extern "C" {
     pub fn km_context_reset(context: km_context) -> km_status;
 }
 unsafe extern "C" {
+    /** A limit of the context. CUDA: cuCtxGetLimit.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+   KM_ERROR_INVALID_ARGUMENT when `limit` is no limit or `out_value` is null;
+   KM_ERROR_NOT_SUPPORTED when the device has no such limit.*/
+    pub fn km_context_limit_get(
+        context: km_context,
+        limit: km_context_limit,
+        out_value: *mut u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Sets a limit of the context, for work that is queued afterwards. The device may have more than
+ what is asked for; km_context_limit_get tells. It stays when the context is reset. CUDA:
+ cuCtxSetLimit.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+   KM_ERROR_INVALID_ARGUMENT when `limit` is no limit; KM_ERROR_NOT_SUPPORTED when the device has
+   no such limit, or cannot have that much.*/
+    pub fn km_context_limit_set(
+        context: km_context,
+        limit: km_context_limit,
+        value: u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
     /** The context's error: the sticky one of a failed kernel, else that of the last call on the
  context that failed, else KM_SUCCESS. CUDA runtime: cudaPeekAtLastError.
 
@@ -1878,7 +2210,7 @@ unsafe extern "C" {
 }
 unsafe extern "C" {
     /** The latest failures of calls on the context and its children, the newest first, as many as there
- is room for; `*out_count` is how many there are, at most KM_ERROR_HISTORY_CAPACITY: then the
+ is room for; `*out_count` is how many there are, at most KM_CONTEXT_ERROR_CAPACITY: then the
  oldest are forgotten. A failure of the same call for the same reason as the one before it is
  counted in that one's record. A reset keeps them. Calls without a live handle belong to no
  context. Set the struct_size of the first structure, which holds for all. Null for `out_records`
@@ -3835,8 +4167,9 @@ unsafe extern "C" {
     ) -> km_status;
 }
 unsafe extern "C" {
-    /** Sets KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES, which allows launches with more dynamic
- shared memory than the default limit. CUDA: cuFuncSetAttribute.
+    /** Sets an attribute that is settable: KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES, which allows
+ launches with more dynamic shared memory than the default limit, or one of the hints. CUDA:
+ cuFuncSetAttribute.
 
  Blocking: no.
 
@@ -3844,8 +4177,8 @@ unsafe extern "C" {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `function` is not a live function;
    KM_ERROR_CONTEXT_LOST when the context of `function` was reset after its creation;
-   KM_ERROR_INVALID_ARGUMENT when the attribute cannot be set or `value` is more than the device
-   has.*/
+   KM_ERROR_INVALID_ARGUMENT when the attribute cannot be set or `value` is none that it can
+   have, as the message says.*/
     pub fn km_function_attribute_set(
         function: km_function,
         attribute: km_function_attribute,
@@ -3870,6 +4203,94 @@ unsafe extern "C" {
         block_x: u32,
         block_y: u32,
         block_z: u32,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** How many blocks of `block_threads` threads with `shared_bytes` of dynamic shared memory each a
+ multiprocessor holds at a time, by its warps, registers, shared memory and number of blocks. None
+ (active_blocks 0) where a block does not fit. Set `out_occupancy->struct_size` first. CUDA:
+ cuOccupancyMaxActiveBlocksPerMultiprocessor.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `function` is not a live function;
+   KM_ERROR_CONTEXT_LOST when the context of `function` was reset after its creation;
+   KM_ERROR_INVALID_ARGUMENT when `block_threads` is 0, `out_occupancy` is null or its struct_size
+   is below 4; KM_ERROR_NOT_SUPPORTED when the device does not tell its limits.*/
+    pub fn km_function_occupancy(
+        function: km_function,
+        block_threads: u32,
+        shared_bytes: u64,
+        out_occupancy: *mut km_occupancy,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** The block size that keeps the most threads of a multiprocessor busy, and the smallest grid that
+ fills the device with such blocks. Each block has `shared_bytes` of dynamic shared memory, or as
+ much as `shared_of` says for its size (null: `shared_bytes` for all). Blocks have at most
+ `max_block_threads` threads; 0: as many as the kernel can have. CUDA:
+ cuOccupancyMaxPotentialBlockSize.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `function` is not a live function;
+   KM_ERROR_CONTEXT_LOST when the context of `function` was reset after its creation;
+   KM_ERROR_INVALID_ARGUMENT when an out-parameter is null; KM_ERROR_INVALID_LAUNCH when blocks of
+   no size fit; KM_ERROR_NOT_SUPPORTED when the device does not tell its limits.*/
+    pub fn km_function_best_block(
+        function: km_function,
+        shared_bytes: u64,
+        shared_of: km_shared_bytes_callback,
+        user_data: *mut ::core::ffi::c_void,
+        max_block_threads: u32,
+        out_block_threads: *mut u32,
+        out_grid_blocks: *mut u32,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** The most dynamic shared memory that a block can have while `block_count` blocks of
+ `block_threads` threads fit on a multiprocessor. CUDA: cuOccupancyAvailableDynamicSMemPerBlock.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `function` is not a live function;
+   KM_ERROR_CONTEXT_LOST when the context of `function` was reset after its creation;
+   KM_ERROR_INVALID_ARGUMENT when `block_count` or `block_threads` is 0, or `out_shared_bytes` is
+   null; KM_ERROR_INVALID_LAUNCH when so many blocks do not fit, with the reason;
+   KM_ERROR_NOT_SUPPORTED when the device does not tell its limits.*/
+    pub fn km_function_available_shared_bytes(
+        function: km_function,
+        block_count: u32,
+        block_threads: u32,
+        out_shared_bytes: *mut u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** How many clusters of `cluster_blocks` blocks the device holds at a time, each block with
+ `block_threads` threads and `shared_bytes` of dynamic shared memory. CUDA:
+ cuOccupancyMaxActiveClusters.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `function` is not a live function;
+   KM_ERROR_CONTEXT_LOST when the context of `function` was reset after its creation;
+   KM_ERROR_INVALID_ARGUMENT when `block_threads` or `cluster_blocks` is 0, or `out_clusters` is
+   null; KM_ERROR_NOT_SUPPORTED when the device has no clusters of more than one block, or does
+   not tell its limits.*/
+    pub fn km_function_max_active_clusters(
+        function: km_function,
+        block_threads: u32,
+        shared_bytes: u64,
+        cluster_blocks: u32,
+        out_clusters: *mut u32,
     ) -> km_status;
 }
 unsafe extern "C" {
@@ -4623,6 +5044,272 @@ unsafe extern "C" {
    KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or `child` is
    `graph`.*/
     pub fn km_graph_set_child(graph: km_graph, node: u64, child: km_graph) -> km_status;
+}
+unsafe extern "C" {
+    /** Adds a copy of rows between slices, as km_slice_copy_3d says. CUDA: cuGraphAddMemcpyNode.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `destination` or
+   `source` not a live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was
+   reset after its creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different
+   contexts; KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside its slice;
+   KM_ERROR_INVALID_ARGUMENT when `dependencies` is null and `dependency_count` is not 0, names no
+   node of the graph or names one twice, `copy` is null, a pitch is less than `width_bytes` or a
+   distance of layers less than `height`, a row of the source overlaps one of the destination, or
+   `out_node` is null.*/
+    pub fn km_graph_add_copy_3d(
+        graph: km_graph,
+        dependencies: *const u64,
+        dependency_count: u64,
+        destination: km_slice,
+        source: km_slice,
+        copy: *const km_copy_3d,
+        out_node: *mut u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Gives a node that is a copy of rows its parameters anew. What is instantiated stays as it was:
+ see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `destination` or
+   `source` not a live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was
+   reset after its creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different
+   contexts; KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside its slice;
+   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or `copy` is null,
+   a pitch is less than `width_bytes` or a distance of layers less than `height`, a row of the
+   source overlaps one of the destination.*/
+    pub fn km_graph_set_copy_3d(
+        graph: km_graph,
+        node: u64,
+        destination: km_slice,
+        source: km_slice,
+        copy: *const km_copy_3d,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Adds a copy of rows from the host, as km_slice_upload_3d says, which reads `source` each time
+ the graph runs. Memory of the host has to stay valid as for km_graph_add_upload. CUDA:
+ cuGraphAddMemcpyNode.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `destination`
+   not a live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was reset after
+   its creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+   KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside the slice; KM_ERROR_INVALID_ARGUMENT when
+   `dependencies` is null and `dependency_count` is not 0, names no node of the graph or names one
+   twice, `copy` or `source` is null, a pitch is less than `width_bytes` or a distance of layers
+   less than `height`, or `out_node` is null.*/
+    pub fn km_graph_add_upload_3d(
+        graph: km_graph,
+        dependencies: *const u64,
+        dependency_count: u64,
+        destination: km_slice,
+        source: *const ::core::ffi::c_void,
+        copy: *const km_copy_3d,
+        out_node: *mut u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Gives a node that is a upload of rows its parameters anew. What is instantiated stays as it was:
+ see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `destination`
+   not a live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was reset after
+   its creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+   KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside the slice; KM_ERROR_INVALID_ARGUMENT when
+   `node` is no node of the graph of this kind, or `copy` or `source` is null, a pitch is less
+   than `width_bytes` or a distance of layers less than `height`.*/
+    pub fn km_graph_set_upload_3d(
+        graph: km_graph,
+        node: u64,
+        destination: km_slice,
+        source: *const ::core::ffi::c_void,
+        copy: *const km_copy_3d,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Adds a copy of rows to the host, as km_slice_download_3d says, which writes `destination` each
+ time the graph runs. Memory of the host has to stay valid as for km_graph_add_download. CUDA:
+ cuGraphAddMemcpyNode.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `source` not a
+   live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was reset after its
+   creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+   KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside the slice; KM_ERROR_INVALID_ARGUMENT when
+   `dependencies` is null and `dependency_count` is not 0, names no node of the graph or names one
+   twice, `copy` or `destination` is null, a pitch is less than `width_bytes` or a distance of
+   layers less than `height`, or `out_node` is null.*/
+    pub fn km_graph_add_download_3d(
+        graph: km_graph,
+        dependencies: *const u64,
+        dependency_count: u64,
+        source: km_slice,
+        destination: *mut ::core::ffi::c_void,
+        copy: *const km_copy_3d,
+        out_node: *mut u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Gives a node that is a download of rows its parameters anew. What is instantiated stays as it
+ was: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `source` not a
+   live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was reset after its
+   creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+   KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside the slice; KM_ERROR_INVALID_ARGUMENT when
+   `node` is no node of the graph of this kind, or `copy` or `destination` is null, a pitch is
+   less than `width_bytes` or a distance of layers less than `height`.*/
+    pub fn km_graph_set_download_3d(
+        graph: km_graph,
+        node: u64,
+        source: km_slice,
+        destination: *mut ::core::ffi::c_void,
+        copy: *const km_copy_3d,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Adds a fill of rows, as km_slice_fill_2d says. CUDA: cuGraphAddMemsetNode.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `slice` not a
+   live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was reset after its
+   creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+   KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside the slice; KM_ERROR_INVALID_ARGUMENT when
+   `dependencies` is null and `dependency_count` is not 0, names no node of the graph or names one
+   twice, `value_size_bytes` is not 1, 2 or 4, the first address is not a multiple of it, the
+   pitch is less than a row or not a multiple of it, or `out_node` is null.*/
+    pub fn km_graph_add_fill_2d(
+        graph: km_graph,
+        dependencies: *const u64,
+        dependency_count: u64,
+        slice: km_slice,
+        offset_bytes: u64,
+        pitch_bytes: u64,
+        value: u32,
+        value_size_bytes: u32,
+        width_count: u64,
+        height: u64,
+        out_node: *mut u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Gives a node that is a fill of rows its parameters anew. What is instantiated stays as it was:
+ see km_graph_exec_update_node. CUDA: cuGraphMemsetNodeSetParams.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `slice` not a
+   live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was reset after its
+   creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts;
+   KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside the slice; KM_ERROR_INVALID_ARGUMENT when
+   `node` is no node of the graph of this kind, or `value_size_bytes` is not 1, 2 or 4, the first
+   address is not a multiple of it, the pitch is less than a row or not a multiple of it.*/
+    pub fn km_graph_set_fill_2d(
+        graph: km_graph,
+        node: u64,
+        slice: km_slice,
+        offset_bytes: u64,
+        pitch_bytes: u64,
+        value: u32,
+        value_size_bytes: u32,
+        width_count: u64,
+        height: u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Adds a copy between slices that may belong to different contexts and devices of one backend, as
+ km_slice_copy_peer says. CUDA: cuGraphAddMemcpyNode.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `destination` or
+   `source` not a live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was
+   reset after its creation; KM_ERROR_NOT_SUPPORTED when the contexts are of different backends;
+   KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside both slices; KM_ERROR_INVALID_ARGUMENT
+   when `dependencies` is null and `dependency_count` is not 0, names no node of the graph or
+   names one twice, source and destination overlap, or `out_node` is null.*/
+    pub fn km_graph_add_copy_peer(
+        graph: km_graph,
+        dependencies: *const u64,
+        dependency_count: u64,
+        destination: km_slice,
+        destination_offset_bytes: u64,
+        source: km_slice,
+        source_offset_bytes: u64,
+        size_bytes: u64,
+        out_node: *mut u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Gives a node that is a copy between contexts its parameters anew. What is instantiated stays as
+ it was: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `destination` or
+   `source` not a live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was
+   reset after its creation; KM_ERROR_NOT_SUPPORTED when the contexts are of different backends;
+   KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside both slices; KM_ERROR_INVALID_ARGUMENT
+   when `node` is no node of the graph of this kind, or source and destination overlap.*/
+    pub fn km_graph_set_copy_peer(
+        graph: km_graph,
+        node: u64,
+        destination: km_slice,
+        destination_offset_bytes: u64,
+        source: km_slice,
+        source_offset_bytes: u64,
+        size_bytes: u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** The rows of a node that is a copy or fill of rows. Its offsets are 0: destination and source, of
+ km_graph_node_info_get, are those of the first row. A fill has no source. CUDA:
+ cuGraphMemcpyNodeGetParams, cuGraphMemsetNodeGetParams.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
+   KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after its creation;
+   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of such a kind, or `out_copy` is
+   null.*/
+    pub fn km_graph_node_rows(
+        graph: km_graph,
+        node: u64,
+        out_copy: *mut km_copy_3d,
+    ) -> km_status;
 }
 unsafe extern "C" {
     /** The graph in the DOT language of Graphviz, child graphs as clusters. CUDA: cuGraphDebugDotPrint.

@@ -96,6 +96,22 @@ static HANDLE_CALLS: &[HandleCall] = &[
         },
     },
     HandleCall {
+        name: "km_context_limit_get",
+        types: &[CONTEXT],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_context_limit_get(handle(handles[0]), km_context_limit(0), values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_context_limit_set",
+        types: &[CONTEXT],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_context_limit_set(handle(handles[0]), km_context_limit(0), 0)
+        },
+    },
+    HandleCall {
         name: "km_context_error",
         types: &[CONTEXT],
         null_is_fine: false,
@@ -984,6 +1000,38 @@ static HANDLE_CALLS: &[HandleCall] = &[
         },
     },
     HandleCall {
+        name: "km_function_occupancy",
+        types: &[FUNCTION],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_function_occupancy(handle(handles[0]), 0, 0, values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_function_best_block",
+        types: &[FUNCTION],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_function_best_block(handle(handles[0]), 0, None, null_mut(), 0, values.out(0), values.out(1))
+        },
+    },
+    HandleCall {
+        name: "km_function_available_shared_bytes",
+        types: &[FUNCTION],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_function_available_shared_bytes(handle(handles[0]), 0, 0, values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_function_max_active_clusters",
+        types: &[FUNCTION],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_function_max_active_clusters(handle(handles[0]), 0, 0, 0, values.out(0))
+        },
+    },
+    HandleCall {
         name: "km_function_param_count",
         types: &[FUNCTION],
         null_is_fine: false,
@@ -1301,6 +1349,94 @@ static HANDLE_CALLS: &[HandleCall] = &[
         null_is_fine: false,
         call: |handles, _| unsafe {
             km_graph_set_child(handle(handles[0]), 0, handle(handles[1]))
+        },
+    },
+    HandleCall {
+        name: "km_graph_add_copy_3d",
+        types: &[GRAPH, SLICE, SLICE],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_graph_add_copy_3d(handle(handles[0]), null(), 0, handle(handles[1]), handle(handles[2]), null(), values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_graph_set_copy_3d",
+        types: &[GRAPH, SLICE, SLICE],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_graph_set_copy_3d(handle(handles[0]), 0, handle(handles[1]), handle(handles[2]), null())
+        },
+    },
+    HandleCall {
+        name: "km_graph_add_upload_3d",
+        types: &[GRAPH, SLICE],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_graph_add_upload_3d(handle(handles[0]), null(), 0, handle(handles[1]), values.bytes(), null(), values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_graph_set_upload_3d",
+        types: &[GRAPH, SLICE],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_graph_set_upload_3d(handle(handles[0]), 0, handle(handles[1]), values.bytes(), null())
+        },
+    },
+    HandleCall {
+        name: "km_graph_add_download_3d",
+        types: &[GRAPH, SLICE],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_graph_add_download_3d(handle(handles[0]), null(), 0, handle(handles[1]), values.out(0), null(), values.out(1))
+        },
+    },
+    HandleCall {
+        name: "km_graph_set_download_3d",
+        types: &[GRAPH, SLICE],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_graph_set_download_3d(handle(handles[0]), 0, handle(handles[1]), values.out(0), null())
+        },
+    },
+    HandleCall {
+        name: "km_graph_add_fill_2d",
+        types: &[GRAPH, SLICE],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_graph_add_fill_2d(handle(handles[0]), null(), 0, handle(handles[1]), 0, 0, 0, 0, 0, 0, values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_graph_set_fill_2d",
+        types: &[GRAPH, SLICE],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_graph_set_fill_2d(handle(handles[0]), 0, handle(handles[1]), 0, 0, 0, 0, 0, 0)
+        },
+    },
+    HandleCall {
+        name: "km_graph_add_copy_peer",
+        types: &[GRAPH, SLICE, SLICE],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_graph_add_copy_peer(handle(handles[0]), null(), 0, handle(handles[1]), 0, handle(handles[2]), 0, 0, values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_graph_set_copy_peer",
+        types: &[GRAPH, SLICE, SLICE],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_graph_set_copy_peer(handle(handles[0]), 0, handle(handles[1]), 0, handle(handles[2]), 0, 0)
+        },
+    },
+    HandleCall {
+        name: "km_graph_node_rows",
+        types: &[GRAPH],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_graph_node_rows(handle(handles[0]), 0, values.out(0))
         },
     },
     HandleCall {
