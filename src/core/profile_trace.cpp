@@ -1,5 +1,8 @@
 // Profiles as traces in Chrome's format.
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <cinttypes>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -11,16 +14,28 @@
 namespace km {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 /// Threads of the host come after all streams.
 constexpr uint32_t kThreadTracks = 1 << 24;
 
-double in_us(uint64_t time_ns, uint64_t zero_ns) {
-  return (static_cast<double>(time_ns) - static_cast<double>(zero_ns)) / 1000.0;
+/// A number as JSON has it, whatever locale the host program has set.
+struct Number {
+  char text[64];
+  Number(double value, int digits) {
+    *std::to_chars(text, text + sizeof text - 1, value, std::chars_format::fixed, digits).ptr = 0;
+  }
+};
+
+Number in_us(uint64_t time_ns, uint64_t zero_ns) {
+  return {(static_cast<double>(time_ns) - static_cast<double>(zero_ns)) / 1000.0, 3};
 }
 
 bool is_of_host(km_profile_kind kind) { return kind >= KM_PROFILE_KIND_RANGE; }
+
+/// As a string of JSON. Only values of this kind: the destructors of arrays and objects want
+/// memory.
+std::string quoted(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
 
 // One line per event, so that large files are made without holding them in memory.
 class TraceFile {
@@ -37,27 +52,25 @@ class TraceFile {
       add(profile, event, process);
     }
     for (const Profiler::MemorySample& sample : profile.memory) {
-      line({{"name", "device memory"},
-            {"ph", "C"},
-            {"pid", process},
-            {"ts", in_us(sample.time_ns, zero_ns_)},
-            {"args", {{"bytes", sample.used_bytes}}}});
+      begin_line();
+      std::fprintf(file_,
+                   R"({"name":"device memory","ph":"C","pid":%d,"ts":%s,"args":{"bytes":%)" PRIu64
+                   "}}",
+                   process, in_us(sample.time_ns, zero_ns_).text, sample.used_bytes);
     }
   }
 
  private:
-  void line(const Json& json) {
-    const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
-    std::fprintf(file_, "%s%s", is_first_ ? "" : ",\n", text.c_str());
+  void begin_line() {
+    if (!is_first_) std::fputs(",\n", file_);
     is_first_ = false;
   }
 
   void name(int process, uint32_t track, const char* what, const std::string& text) {
-    line({{"name", what},
-          {"ph", "M"},
-          {"pid", process},
-          {"tid", track},
-          {"args", {{"name", text}}}});
+    const std::string shown = quoted(text);
+    begin_line();
+    std::fprintf(file_, R"({"name":"%s","ph":"M","pid":%d,"tid":%u,"args":{"name":%s}})", what,
+                 process, track, shown.c_str());
   }
 
   static uint32_t track_of(const Profiler::Event& event) {
@@ -76,19 +89,18 @@ class TraceFile {
   }
 
   void add(const Profiler::Snapshot& profile, const Profiler::Event& event, int process) {
-    Json arguments = Json::object();
-    if (event.size_bytes != 0) arguments["bytes"] = event.size_bytes;
+    const std::string shown = quoted(profile.names[event.name]);
+    begin_line();
+    std::fprintf(file_, R"({"name":%s,"cat":"%s","ph":"X","pid":%d,"tid":%u,"ts":%s,"dur":%s)",
+                 shown.c_str(), profile_kind_name(event.kind), process, track_of(event),
+                 in_us(event.begin_ns, zero_ns_).text, in_us(event.end_ns, event.begin_ns).text);
+    std::fputs(",\"args\":{", file_);
+    if (event.size_bytes != 0) std::fprintf(file_, "\"bytes\":%" PRIu64, event.size_bytes);
     if (event.kind == KM_PROFILE_KIND_KERNEL) {
-      arguments["occupancy"] = static_cast<double>(event.occupancy);
+      std::fprintf(file_, "%s\"occupancy\":%s", event.size_bytes != 0 ? "," : "",
+                   Number(static_cast<double>(event.occupancy), 4).text);
     }
-    line({{"name", profile.names[event.name]},
-          {"cat", profile_kind_name(event.kind)},
-          {"ph", "X"},
-          {"pid", process},
-          {"tid", track_of(event)},
-          {"ts", in_us(event.begin_ns, zero_ns_)},
-          {"dur", in_us(event.end_ns, event.begin_ns)},
-          {"args", std::move(arguments)}});
+    std::fputs("}}", file_);
   }
 
   std::FILE* const file_;

@@ -135,6 +135,7 @@ class Scenario {
 };
 
 #include "oom_scenarios.h"
+#include "oom_services.h"
 
 // The library keeps some memory for reuse, more than this would be lost objects.
 constexpr long kKept = 12;
@@ -183,13 +184,15 @@ void every_allocation_fails(void** state) {
 #ifdef KM_TEST_SANITIZED
   skip();  // the sanitizers have the allocations
 #endif
-  for (const NamedScenario& scenario : kScenarios) {
+  std::vector<NamedScenario> all(std::begin(kScenarios), std::end(kScenarios));
+  all.insert(all.end(), std::begin(kServiceScenarios), std::end(kServiceScenarios));
+  for (const NamedScenario& scenario : all) {
     const long here = run_all_points(scenario, f);
     print_message("%6ld points: %s\n", here, scenario.name);
     points += here;
   }
-  print_message("%6ld points in %zu scenarios\n", points, std::size(kScenarios));
-  assert_true(std::size(kScenarios) >= 40);
+  print_message("%6ld points in %zu scenarios\n", points, all.size());
+  assert_true(all.size() >= 60);
   assert_true(points >= 5000);
 }
 

@@ -52,6 +52,7 @@ class GraphPlan {
   bool fork(Stream* main, const Command& front);
 
  private:
+  GraphPlan();
   struct Placement;
   struct Mark {
     Marker* marker;

@@ -63,7 +63,10 @@ struct GraphPlan::Placement {
   }
 };
 
-GraphPlan::GraphPlan(Context* context, std::span<const kmb_graph_node> nodes) : lanes_(1) {
+GraphPlan::GraphPlan() : lanes_(1) {}
+
+// By the other constructor, so that what is there already goes when memory is short.
+GraphPlan::GraphPlan(Context* context, std::span<const kmb_graph_node> nodes) : GraphPlan() {
   mark_index_.assign(nodes.size(), kNone);
   build(nodes);
   mark_index_.clear();
