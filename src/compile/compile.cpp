@@ -3,10 +3,12 @@
 #include <chrono>
 #include <exception>
 
+#include "base/disk_cache.h"
 #include "base/log.h"
 #include "compile/compiler_thread.h"
 #include "compile/nvrtc.h"
 #include "compile/options.h"
+#include "compile/ptx_cache.h"
 
 namespace km {
 namespace {
@@ -208,14 +210,24 @@ Status compile_cuda(const CompileInput& input, CompileOutput& output) {
   if (architecture.empty()) {
     KM_ASSIGN(architecture, default_architecture());
   }
+  const std::vector<std::string> options = nvrtc_options(input, architecture, loaded->info);
+  const char* const name = input.name.empty() ? kDefaultName : input.name.c_str();
+  // Without a cache the key is of no use, and making it costs.
+  const std::optional<std::string> key =
+      DiskCache::instance() != nullptr ? ptx_key(input, options, loaded->info) : std::nullopt;
+  if (std::optional<CompileOutput> kept = key ? find_ptx(*key) : std::nullopt) {
+    output = std::move(*kept);
+    log(LogLevel::kDebug, "compile", "%s: %zu bytes of PTX, from the cache", name,
+        output.ptx.size());
+    return {};
+  }
   const auto start = std::chrono::steady_clock::now();
-  KM_TRY(
-      compile_on_thread(*loaded, input, nvrtc_options(input, architecture, loaded->info), output));
+  KM_TRY(compile_on_thread(*loaded, input, options, output));
   const std::chrono::duration<double, std::milli> elapsed =
       std::chrono::steady_clock::now() - start;
-  log(LogLevel::kDebug, "compile", "%s: %zu bytes of CUDA C++ to %zu bytes of PTX in %.1f ms",
-      input.name.empty() ? kDefaultName : input.name.c_str(), input.source.size(),
-      output.ptx.size(), elapsed.count());
+  log(LogLevel::kDebug, "compile", "%s: %zu bytes of CUDA C++ to %zu bytes of PTX in %.1f ms", name,
+      input.source.size(), output.ptx.size(), elapsed.count());
+  if (key) keep_ptx(*key, output);
   return {};
 }
 
