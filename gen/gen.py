@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import acceptance
 import device_attributes
 import go_raw
 import handle_calls
@@ -38,6 +39,7 @@ OUTPUTS = {
     "docs/ptx-coverage.md": lambda tool: from_table(
         tool, "ptx-coverage", "src/ptx/instructions.def and the tests' lists", FORM_LISTS
     ),
+    "docs/acceptance.md": lambda tool: acceptance.text(),
     "docs/device-attributes.md": lambda tool: device_attributes.text(),
     "tests/c/generated/handle_calls.h": lambda tool: handle_calls.text(),
     **go_raw.outputs(),

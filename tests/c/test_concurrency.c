@@ -78,7 +78,7 @@ static uint64_t address_of(km_slice slice) {
 /* The device runs two things at once and runs kernels at all. */
 static int is_parallel(const fixture* f) { return !is_fake(f) && f->info.threads >= 2; }
 
-static void g16_kernels_of_two_streams_overlap(void** state) {
+static void i20_g16_kernels_of_two_streams_overlap(void** state) {
   fixture* f = *state;
   km_stream other;
   km_slice flag;
@@ -308,7 +308,7 @@ static void a_wait_survives_the_other_context(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(g16_kernels_of_two_streams_overlap),
+      cmocka_unit_test(i20_g16_kernels_of_two_streams_overlap),
       cmocka_unit_test(c18_a_copy_runs_beside_a_kernel),
       cmocka_unit_test(g16_callbacks_run_beside_kernels),
       cmocka_unit_test(g10_priorities_decide_what_starts_next),

@@ -136,7 +136,7 @@ static void by_address_and_page_locked(void** state) {
   free_arrays(a);
 }
 
-static void large_copies_use_all_threads(void** state) {
+static void g32_large_copies_use_all_threads(void** state) {
   fixture* f = *state;
   enum { kWidth = 3000, kHeight = 4000, kPitch = 4096 };
   const km_copy_3d up = {kWidth, kHeight, 1, 0, kPitch, 0, 0, 0, 0};
@@ -276,7 +276,7 @@ int main(void) {
       cmocka_unit_test(g6_pictures_and_volumes),
       cmocka_unit_test(random_shapes),
       cmocka_unit_test(by_address_and_page_locked),
-      cmocka_unit_test(large_copies_use_all_threads),
+      cmocka_unit_test(g32_large_copies_use_all_threads),
       cmocka_unit_test(rows_beyond_the_end_are_refused),
       cmocka_unit_test(rows_must_not_run_into_each_other),
       cmocka_unit_test(overlaps_are_found_row_by_row),

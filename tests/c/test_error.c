@@ -41,7 +41,7 @@ static void structures_are_filled_as_far_as_they_go(void** state) {
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_build_info_get(NULL));
 }
 
-static void every_status_has_texts(void** state) {
+static void g26_a19_a20_every_status_has_texts(void** state) {
   int known = 0;
   (void)state;
   for (km_status status = -10; status < 1000; ++status) {
@@ -331,7 +331,7 @@ static void* text_of_new_thread(void* size) {
   return NULL;
 }
 
-static void errors_are_per_thread(void** state) {
+static void g27_errors_are_per_thread(void** state) {
   pthread_t thread;
   uint64_t size = 0;
   (void)state;
@@ -345,10 +345,10 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(version_matches_the_header),
       cmocka_unit_test(structures_are_filled_as_far_as_they_go),
-      cmocka_unit_test(every_status_has_texts),
+      cmocka_unit_test(g26_a19_a20_every_status_has_texts),
       cmocka_unit_test(texts_are_copied_out),
       cmocka_unit_test(success_keeps_the_last_error),
-      cmocka_unit_test(errors_are_per_thread),
+      cmocka_unit_test(g27_errors_are_per_thread),
       cmocka_unit_test(a19_last_error_is_peeked_and_taken),
       cmocka_unit_test(a19_cuda_results_have_their_statuses),
       cmocka_unit_test(a19_every_status_and_cuda_result_is_mapped),

@@ -3,7 +3,7 @@
 
 #include "support/testing.h"
 
-static void unrecorded_events_hold_nobody_up(void** state) {
+static void g17_i10_unrecorded_events_hold_nobody_up(void** state) {
   fixture* f = *state;
   km_event event;
   OK(km_event_create(f->context, KM_EVENT_DEFAULT, &event));
@@ -15,7 +15,7 @@ static void unrecorded_events_hold_nobody_up(void** state) {
   OK(km_event_destroy(event));
 }
 
-static void elapsed_time_is_plausible(void** state) {
+static void g17_c20_i12_a16_elapsed_time_is_plausible(void** state) {
   fixture* f = *state;
   km_event start, end;
   km_slice slice;
@@ -43,7 +43,7 @@ static void elapsed_time_is_plausible(void** state) {
   OK(km_event_destroy(end));
 }
 
-static void times_that_were_not_taken_are_errors(void** state) {
+static void g17_i10_times_that_were_not_taken_are_errors(void** state) {
   fixture* f = *state;
   km_event timed, plain, never, bad = NULL;
   int64_t elapsed = 77;
@@ -81,7 +81,7 @@ static void events_are_of_one_context(void** state) {
   OK(km_context_destroy(other));
 }
 
-static void events_can_be_recorded_again(void** state) {
+static void g17_i10_events_can_be_recorded_again(void** state) {
   fixture* f = *state;
   km_event first, second;
   int64_t elapsed = 0;
@@ -101,11 +101,11 @@ static void events_can_be_recorded_again(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(unrecorded_events_hold_nobody_up),
-      cmocka_unit_test(elapsed_time_is_plausible),
-      cmocka_unit_test(times_that_were_not_taken_are_errors),
+      cmocka_unit_test(g17_i10_unrecorded_events_hold_nobody_up),
+      cmocka_unit_test(g17_c20_i12_a16_elapsed_time_is_plausible),
+      cmocka_unit_test(g17_i10_times_that_were_not_taken_are_errors),
       cmocka_unit_test(events_are_of_one_context),
-      cmocka_unit_test(events_can_be_recorded_again),
+      cmocka_unit_test(g17_i10_events_can_be_recorded_again),
   };
   return RUN_ON_DEVICES("event", tests);
 }

@@ -1,5 +1,7 @@
 /* Processes that end with live objects and queued work, and ones that fork before the first use.
  * Each case is a child of its own. */
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,6 +79,41 @@ static void first_use_at_exit(void** state) {
   assert_int_equal(status_of_child(use_at_exit, 1), 0);
 }
 
+static pthread_barrier_t start;
+
+/* Every thread's first call is the library's first call. */
+static void* use_first(void* failed) {
+  km_device device = NULL;
+  km_context context = NULL;
+  uint32_t count = 0;
+  pthread_barrier_wait(&start);
+  if (km_device_open("auto", &device) != KM_SUCCESS ||
+      km_context_create(device, &context) != KM_SUCCESS ||
+      km_device_count(NULL, &count) != KM_SUCCESS || count == 0 ||
+      km_context_synchronize(context) != KM_SUCCESS || km_context_destroy(context) != KM_SUCCESS ||
+      km_device_destroy(device) != KM_SUCCESS) {
+    atomic_fetch_add((atomic_int*)failed, 1);
+  }
+  return NULL;
+}
+
+static void use_on_many_threads(void) {
+  enum { kThreads = 8 };
+  pthread_t threads[kThreads];
+  atomic_int failed = 0;
+  if (pthread_barrier_init(&start, NULL, kThreads) != 0) _exit(3);
+  for (int i = 0; i < kThreads; ++i) {
+    if (pthread_create(&threads[i], NULL, use_first, &failed) != 0) _exit(4);
+  }
+  for (int i = 0; i < kThreads; ++i) pthread_join(threads[i], NULL);
+  if (failed != 0) _exit(5);
+}
+
+static void first_use_on_many_threads_at_once(void** state) {
+  (void)state;
+  for (int i = 0; i < 20; ++i) assert_int_equal(status_of_child(use_on_many_threads, 1), 0);
+}
+
 static void use_then_use_at_exit(void) {
   atexit(call_at_exit);
   leave_everything();
@@ -93,6 +130,7 @@ int main(void) {
       cmocka_unit_test(quick_exit_with_live_objects),
       cmocka_unit_test(first_use_at_exit),
       cmocka_unit_test(further_use_at_exit),
+      cmocka_unit_test(first_use_on_many_threads_at_once),
   };
   return cmocka_run_group_tests_name("exit", tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@ static int check_child(const fixture* f) {
   km_device device = NULL;
   km_slice slice = NULL;
   const char* name = NULL;
+  km_status status = KM_SUCCESS;
   char message[512];
   if (km_stream_query(f->stream) != KM_ERROR_FORKED) return 1;
   if (km_stream_synchronize(f->stream) != KM_ERROR_FORKED) return 2;
@@ -21,6 +22,9 @@ static int check_child(const fixture* f) {
   if (km_backend_count(&count) != KM_ERROR_FORKED) return 6;
   if (km_last_error_message(message, sizeof message, NULL) != KM_SUCCESS) return 7;
   if (strstr(message, "forked") == NULL) return 8;
+  if (km_last_error_status(&status) != KM_SUCCESS || status != KM_ERROR_FORKED) return 12;
+  if (km_last_error_take(&status) != KM_SUCCESS || status != KM_ERROR_FORKED) return 13;
+  if (km_status_from_cuda(3, &status) != KM_SUCCESS || status != KM_ERROR_FORKED) return 14;
   if (km_version(&major, &minor, &patch) != KM_SUCCESS) return 9;
   if (km_status_name(KM_ERROR_FORKED, &name) != KM_SUCCESS) return 10;
   if (count != 77 || device != NULL || slice != NULL) return 11;

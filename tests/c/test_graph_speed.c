@@ -126,7 +126,7 @@ static void run_some(const fixture* f, km_graph graph) {
 }
 
 /* One branch waits for what the other does: one after the other, they would never end. */
-static void branches_run_at_the_same_time(void** state) {
+static void i15_branches_run_at_the_same_time(void** state) {
   fixture* f = *state;
   if (is_fake(f) || f->info.threads < 2) skip();
   branches b = create(f);
@@ -251,7 +251,7 @@ static void resets_stop_branches(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(i15_a_launch_costs_less_than_half),
-      cmocka_unit_test(branches_run_at_the_same_time),
+      cmocka_unit_test(i15_branches_run_at_the_same_time),
       cmocka_unit_test(captured_streams_become_branches),
       cmocka_unit_test(layers_of_branches_keep_their_order),
       cmocka_unit_test(resets_stop_branches),

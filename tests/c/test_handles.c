@@ -1,8 +1,12 @@
 /* Garbage, stale and wrong-type handles into every entry: refused, without effect, without a crash.
  */
 #define KM_HANDLES_AS_U64
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "support/testing.h"
 
@@ -182,6 +186,122 @@ static void bad_handles_among_the_slices_of_a_launch(void** state) {
   free(all);
 }
 
+/* In a child that was forked, live handles help nobody. */
+static int check_forked(const objects* all, call_values* values) {
+  static unsigned char untouched[OUT_BYTES];
+  memset(untouched, UNTOUCHED, sizeof untouched);
+  for (int i = 0; i < CALL_COUNT; ++i) {
+    uint64_t handles[3] = {0, 0, 0};
+    for (int k = 0; k < handle_calls[i].handle_count; ++k) {
+      handles[k] = all->live[handle_calls[i].types[k]];
+    }
+    if (handle_calls[i].call(handles, values) != KM_ERROR_FORKED) {
+      fprintf(stderr, "%s works in a forked child\n", handle_calls[i].name);
+      return 1;
+    }
+    if (memcmp(values->out, untouched, OUT_BYTES) != 0) return 2;
+  }
+  return 0;
+}
+
+static void every_entry_is_refused_after_fork(void** state) {
+  fixture* f = *state;
+  objects* all = calloc(1, sizeof *all);
+  char bytes[64] = "";
+  call_values values = {malloc(OUT_BYTES), "text", bytes, {{1, 1, 1}, {1, 1, 1}, 0}};
+  int status = 0;
+  assert_non_null(all);
+  assert_non_null(values.out);
+  memset(values.out, UNTOUCHED, OUT_BYTES);
+  create_all(f, all->live);
+  const pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) _exit(check_forked(all, &values));
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFEXITED(status));
+  assert_int_equal(WEXITSTATUS(status), 0);
+  destroy_all(all->live);
+  free(values.out);
+  free(all);
+}
+
+/* What takes long, writes files, or takes the objects of the others away. */
+static int is_left_out(const handle_call* entry) {
+  const char* names[] = {"km_context_reset",      "km_program_compile",    "km_module_load_source",
+                         "km_module_save_object", "km_profiler_write",     "km_module_load_file",
+                         "km_slice_map_file",     "km_module_load_program"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
+    if (strcmp(entry->name, names[i]) == 0) return 1;
+  }
+  return entry->null_is_fine; /* destroys */
+}
+
+/* A handle among the results goes at once; anything else is no live handle. */
+static void destroy_result(uint64_t value) {
+  if (value == 0) return;
+  for (int i = 0; i < CALL_COUNT; ++i) {
+    call_values none = {NULL, NULL, NULL, {{0, 0, 0}, {0, 0, 0}, 0}};
+    const uint64_t handles[3] = {value, 0, 0};
+    if (handle_calls[i].null_is_fine && handle_calls[i].handle_count == 1) {
+      handle_calls[i].call(handles, &none);
+    }
+  }
+}
+
+typedef struct crowd {
+  const objects* all;
+  uint64_t seed;
+  int calls, unknown;
+} crowd;
+
+static void* call_everything(void* argument) {
+  crowd* one = argument;
+  char bytes[64] = "";
+  call_values values = {malloc(OUT_BYTES), "text", bytes, {{1, 1, 1}, {1, 1, 1}, 0}};
+  uint64_t random = one->seed;
+  if (values.out == NULL) return NULL;
+  for (int round = 0; round < one->calls; ++round) {
+    uint64_t handles[3] = {0, 0, 0};
+    const char* name = NULL;
+    random = random * 6364136223846793005u + 1442695040888963407u;
+    const handle_call* entry = &handle_calls[(random >> 33) % CALL_COUNT];
+    if (is_left_out(entry)) continue;
+    for (int i = 0; i < entry->handle_count; ++i) handles[i] = one->all->live[entry->types[i]];
+    memset(values.out, 0, OUT_BYTES);
+    memset(values.out, sizeof(uint64_t), 1); /* a struct_size */
+    const km_status status = entry->call(handles, &values);
+    if (km_status_name(status, &name) != KM_SUCCESS) ++one->unknown;
+    if (status != KM_SUCCESS) continue;
+    for (int i = 0; i < OUT_COUNT; ++i) {
+      uint64_t value;
+      memcpy(&value, values.out + i * OUT_ROOM_BYTES, sizeof value);
+      if (!is_live(one->all, value)) destroy_result(value);
+    }
+  }
+  free(values.out);
+  return NULL;
+}
+
+static void every_entry_is_called_from_many_threads(void** state) {
+  fixture* f = *state;
+  enum { THREADS = 6, CALLS = 3000 };
+  objects* all = calloc(1, sizeof *all);
+  pthread_t threads[THREADS];
+  crowd members[THREADS];
+  assert_non_null(all);
+  create_all(f, all->live);
+  for (int i = 0; i < THREADS; ++i) {
+    members[i] = (crowd){all, 12345u + (uint64_t)i, CALLS, 0};
+    assert_int_equal(pthread_create(&threads[i], NULL, call_everything, &members[i]), 0);
+  }
+  for (int i = 0; i < THREADS; ++i) {
+    pthread_join(threads[i], NULL);
+    assert_int_equal(members[i].unknown, 0);
+  }
+  destroy_all(all->live); /* all of them are alive still */
+  free(all);
+}
+
 static void messages_say_why(void** state) {
   fixture* f = *state;
   km_event event;
@@ -245,6 +365,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(bad_handles_into_every_entry),
       cmocka_unit_test(bad_handles_among_the_slices_of_a_launch),
+      cmocka_unit_test(every_entry_is_refused_after_fork),
+      cmocka_unit_test(every_entry_is_called_from_many_threads),
       cmocka_unit_test(messages_say_why),
       cmocka_unit_test(destroying_null_is_fine),
       cmocka_unit_test(parents_first),

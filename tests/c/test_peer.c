@@ -93,7 +93,7 @@ static km_status fill_there(const fixture* f, km_function function, km_slice sli
   return km_launch_kernel(f->stream, function, &config, &arguments, sizeof arguments, slices, 1);
 }
 
-static void kernels_use_a_peers_memory_when_they_may(void** state) {
+static void a27_kernels_use_a_peers_memory_when_they_may(void** state) {
   fixture* f = *state;
   peers p = open_peer(f);
   km_function function = load_kernel(f, "fill_index");
@@ -146,6 +146,23 @@ static void g25_events_order_devices(void** state) {
   close_peer(&p);
 }
 
+/* With nothing of the first. */
+static void i21_the_second_device_works_by_itself(void** state) {
+  fixture other = **(fixture**)state;
+  peers p = open_peer(&other);
+  km_slice slice = new_slice(p.context, 64);
+  uint32_t seen[16];
+  other.context = p.context;
+  other.stream = p.stream;
+  km_function function = load_kernel(&other, "fill_index");
+  OK(fill_there(&other, function, slice));
+  OK(km_slice_download(p.stream, slice, 0, seen, sizeof seen));
+  for (uint32_t i = 0; i < 16; ++i) assert_int_equal(seen[i], 5 + i);
+  OK(km_function_destroy(function));
+  OK(km_slice_destroy(slice));
+  close_peer(&p);
+}
+
 static void memory_figures_are_shared_out(void** state) {
   fixture* f = *state;
   peers p = open_peer(f);
@@ -170,7 +187,7 @@ static void memory_figures_are_shared_out(void** state) {
   close_peer(&p);
 }
 
-static void the_order_of_destruction_does_not_matter(void** state) {
+static void a27_the_order_of_destruction_does_not_matter(void** state) {
   fixture* f = *state;
   for (int round = 0; round < 20; ++round) {
     peers p = open_peer(f);
@@ -191,10 +208,11 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a27_devices_are_counted_and_know_each_other),
       cmocka_unit_test(a27_copies_between_devices),
-      cmocka_unit_test(kernels_use_a_peers_memory_when_they_may),
+      cmocka_unit_test(a27_kernels_use_a_peers_memory_when_they_may),
       cmocka_unit_test(g25_events_order_devices),
+      cmocka_unit_test(i21_the_second_device_works_by_itself),
       cmocka_unit_test(memory_figures_are_shared_out),
-      cmocka_unit_test(the_order_of_destruction_does_not_matter),
+      cmocka_unit_test(a27_the_order_of_destruction_does_not_matter),
   };
   setenv("KM_CPU_DEVICES", "2", 1); /* before the library reads it */
   return RUN_ON_DEVICES("peer", tests);

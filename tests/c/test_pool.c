@@ -65,7 +65,7 @@ static void g29_blocks_are_never_far_larger(void** state) {
   OK(km_pool_destroy(pool));
 }
 
-static void pooled_slices_are_slices(void** state) {
+static void g34_a14_pooled_slices_are_slices(void** state) {
   fixture* f = *state;
   km_pool pool = new_pool(f, 0);
   km_slice slice, view, found = NULL;
@@ -199,7 +199,7 @@ static void a14_limit_and_figures(void** state) {
   OK(km_pool_destroy(pool));
 }
 
-static void threshold_and_trim_give_memory_back(void** state) {
+static void i7_threshold_and_trim_give_memory_back(void** state) {
   fixture* f = *state;
   km_pool pool = new_pool(f, 0);
   km_slice slices[8], view;
@@ -240,7 +240,7 @@ static void i17_pinned_blocks_stay(void** state) {
   OK(km_pool_destroy(pool));
 }
 
-static void slices_outlive_their_pool(void** state) {
+static void g34_slices_outlive_their_pool(void** state) {
   fixture* f = *state;
   km_pool pool = new_pool(f, 0);
   km_slice slice = allocate(pool, 5000);
@@ -348,13 +348,13 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(g29_a14_pool_reuses_blocks),
       cmocka_unit_test(g29_blocks_are_never_far_larger),
-      cmocka_unit_test(pooled_slices_are_slices),
+      cmocka_unit_test(g34_a14_pooled_slices_are_slices),
       cmocka_unit_test(zeroed_blocks_are_zero_again),
       cmocka_unit_test(g29_reuse_follows_stream_order),
       cmocka_unit_test(a14_limit_and_figures),
-      cmocka_unit_test(threshold_and_trim_give_memory_back),
+      cmocka_unit_test(i7_threshold_and_trim_give_memory_back),
       cmocka_unit_test(i17_pinned_blocks_stay),
-      cmocka_unit_test(slices_outlive_their_pool),
+      cmocka_unit_test(g34_slices_outlive_their_pool),
       cmocka_unit_test(wrong_arguments),
       cmocka_unit_test(pools_feel_sticky_errors),
       cmocka_unit_test(threads_share_a_pool),

@@ -156,7 +156,7 @@ static void g30_ranges_nest_and_have_names(void** state) {
   assert_false(find_row(f, KM_PROFILE_KIND_RANGE, "before", &none));
 }
 
-static void the_summary_is_a_table(void** state) {
+static void a21_the_summary_is_a_table(void** state) {
   fixture* f = *state;
   char text[8192];
   uint64_t size = 0;
@@ -345,7 +345,7 @@ int main(void) {
       cmocka_unit_test(a21_work_is_counted_while_it_records),
       cmocka_unit_test(graphs_show_their_nodes),
       cmocka_unit_test(g30_ranges_nest_and_have_names),
-      cmocka_unit_test(the_summary_is_a_table),
+      cmocka_unit_test(a21_the_summary_is_a_table),
       cmocka_unit_test(g30_files_are_written),
       cmocka_unit_test(contexts_may_go_while_it_records),
       cmocka_unit_test(threads_record_together),
