@@ -96,7 +96,8 @@ class Cache(Case):
                            "in:x.npy", "--arg", "out:y.npy:@0", "--arg", "f32:2", "--arg",
                            "i32:@0.count", env={"KM_CACHE_DIR": None, "HOME": self.folder,
                                                 "XDG_CACHE_HOME": None})
-        self.assertEqual(len(os.listdir(self.path(".cache/kernelmill"))), 1, result.stderr)
+        # The PTX, and the code that was made of it.
+        self.assertEqual(len(os.listdir(self.path(".cache/kernelmill"))), 2, result.stderr)
 
 
 if __name__ == "__main__":
