@@ -13,6 +13,7 @@ from pathlib import Path
 
 import acceptance
 import device_attributes
+import errors
 import go_raw
 import handle_calls
 import rust_raw
@@ -41,6 +42,7 @@ OUTPUTS = {
     ),
     "docs/acceptance.md": lambda tool: acceptance.text(),
     "docs/device-attributes.md": lambda tool: device_attributes.text(),
+    "docs/errors.md": lambda tool: errors.text(),
     "tests/c/generated/handle_calls.h": lambda tool: handle_calls.text(),
     **go_raw.outputs(),
     **rust_raw.outputs(),

@@ -77,6 +77,23 @@ Json devices_json(const Json& backends) {
   return list;
 }
 
+/// What "auto" opens, and what becomes of the others.
+Json auto_json() {
+  constexpr const char* kOutcomes[] = {"", "chosen", "refused", "not tried"};
+  Json list = Json::array();
+  uint32_t count = 0;
+  km_auto_candidate_count(&count);
+  for (uint32_t i = 0; i < count; ++i) {
+    km_auto_candidate candidate{};
+    candidate.struct_size = sizeof candidate;
+    if (km_auto_candidate_get(i, &candidate) != KM_SUCCESS) continue;
+    list.push_back({{"uri", candidate.uri},
+                    {"outcome", kOutcomes[candidate.outcome]},
+                    {"reason", candidate.reason}});
+  }
+  return list;
+}
+
 /// Asked by compiling nothing; the PTX's header tells the release.
 Json nvrtc_json() {
   Program program;
@@ -148,6 +165,14 @@ void print_backends(const Json& backends) {
   }
 }
 
+void print_auto(const Json& candidates) {
+  std::printf("\nDevice 'auto'\n");
+  for (const Json& candidate : candidates) {
+    std::printf("  %-7s %s: %s\n", text_of(candidate, "uri").c_str(),
+                text_of(candidate, "outcome").c_str(), text_of(candidate, "reason").c_str());
+  }
+}
+
 void print_nvrtc(const Json& nvrtc) {
   std::printf("\nCUDA C++ compiler\n");
   if (nvrtc["usable"].get<bool>()) {
@@ -207,6 +232,7 @@ int InfoCommand::run() {
   Json all = version_json();
   all["backends"] = backends_json();
   all["devices"] = devices_json(all["backends"]);
+  all["auto"] = auto_json();
   all["nvrtc"] = nvrtc_json();
   if (json_) {
     all["environment"] = environment;
@@ -217,6 +243,7 @@ int InfoCommand::run() {
               text_of(all, "build_id").c_str(), text_of(all, "compiler").c_str());
   print_devices(all["devices"]);
   print_backends(all["backends"]);
+  print_auto(all["auto"]);
   print_nvrtc(all["nvrtc"]);
   print_variables_set(environment);
   return kExitOk;

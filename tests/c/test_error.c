@@ -242,6 +242,23 @@ static void a19_history_has_what_went_wrong(void** state) {
   assert_int_equal(records[0].category, 0x5A5A5A5A);
 }
 
+/* Long texts are cut, and not within a character. */
+static void a19_long_texts_are_cut(void** state) {
+  fixture* f = *state;
+  static char name[4000];
+  km_module module = load_test_module(f);
+  km_function function;
+  km_error_record record;
+  memset(name, 0, sizeof name);
+  for (int i = 0; i < 1500; ++i) memcpy(name + 2 * i, "\xC3\xA4", 2);
+  EXPECT(KM_ERROR_NOT_FOUND, km_module_function(module, name, &function));
+  assert_int_equal(history(f, &record, 1), 1);
+  const size_t size = strlen(record.message);
+  assert_true(size < sizeof record.message);
+  assert_true(size == 0 || (record.message[size - 1] & 0xC0) != 0xC0);
+  OK(km_module_destroy(module));
+}
+
 static void a19_history_is_a_ring(void** state) {
   fixture* f = *state;
   km_error_record* records = calloc(KM_CONTEXT_ERROR_CAPACITY, sizeof *records);
@@ -353,6 +370,7 @@ int main(void) {
       cmocka_unit_test(a19_cuda_results_have_their_statuses),
       cmocka_unit_test(a19_every_status_and_cuda_result_is_mapped),
       cmocka_unit_test(a19_history_has_what_went_wrong),
+      cmocka_unit_test(a19_long_texts_are_cut),
       cmocka_unit_test(a19_history_is_a_ring),
       cmocka_unit_test(a19_statistics_count_each_status),
       cmocka_unit_test(a19_faults_of_kernels_are_in_the_history),

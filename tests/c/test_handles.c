@@ -268,7 +268,7 @@ static void* call_everything(void* argument) {
     if (is_left_out(entry)) continue;
     for (int i = 0; i < entry->handle_count; ++i) handles[i] = one->all->live[entry->types[i]];
     memset(values.out, 0, OUT_BYTES);
-    memset(values.out, sizeof(uint64_t), 1); /* a struct_size */
+    values.out[0] = sizeof(uint64_t); /* a struct_size */
     const km_status status = entry->call(handles, &values);
     if (km_status_name(status, &name) != KM_SUCCESS) ++one->unknown;
     if (status != KM_SUCCESS) continue;

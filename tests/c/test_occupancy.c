@@ -288,6 +288,12 @@ static void a11_the_heap_of_kernels_is_limited(void** state) {
   assert_int_equal(taken_in_a_kernel(f, takes, 8192), 0);
   assert_true(taken_in_a_kernel(f, takes, 2048) != 0);
   OK(km_context_limit_set(f->context, KM_CONTEXT_LIMIT_HEAP_BYTES, 2 * before));
+  OK(km_context_reset(f->context)); /* the limit stays, the rest is made anew */
+  assert_int_equal(limit_of(f, KM_CONTEXT_LIMIT_HEAP_BYTES), 2 * before);
+  OK(km_function_destroy(takes));
+  OK(km_stream_destroy(f->stream));
+  OK(km_stream_create(f->context, 0, 0, &f->stream));
+  takes = kernel(f, "takes");
   assert_true(taken_in_a_kernel(f, takes, before + 4096) != 0);
   OK(km_function_destroy(takes));
 }

@@ -16,6 +16,7 @@ GENERATED_FILES = {
     "docs/acceptance.md",
     "docs/device-attributes.md",
     "docs/environment.md",
+    "docs/errors.md",
     "docs/ptx-coverage.md",
 }
 

@@ -37,6 +37,15 @@ class Info(Case):
         self.assertIn(self.folder, self.good("info", env=env).stdout)
         self.assertEqual([d for d in data["devices"] if d.get("backend") == "cpu"], [])
 
+    def test_auto_says_what_it_takes_and_why(self):
+        candidates = self.json()["auto"]
+        chosen = [c for c in candidates if c["outcome"] == "chosen"]
+        self.assertEqual(len(chosen), 1, candidates)
+        self.assertIn(f"{chosen[0]['uri']}   chosen: ", self.good("info").stdout)
+        forced = self.json(env={"KM_DEVICE": "abacus"})["auto"]
+        self.assertEqual([c["outcome"] for c in forced], ["refused", "not tried", "not tried"])
+        self.assertIn("there is no backend 'abacus'", forced[0]["reason"])
+
     def test_nvrtc(self):
         nvrtc = self.json()["nvrtc"]
         self.assertTrue(nvrtc["usable"], nvrtc)
