@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import acceptance
+import cuda_driver
 import device_attributes
 import errors
 import go_raw
@@ -44,6 +45,7 @@ OUTPUTS = {
     "docs/device-attributes.md": lambda tool: device_attributes.text(),
     "docs/errors.md": lambda tool: errors.text(),
     "tests/c/generated/handle_calls.h": lambda tool: handle_calls.text(),
+    **cuda_driver.outputs(),
     **go_raw.outputs(),
     **rust_raw.outputs(),
 }

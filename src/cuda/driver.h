@@ -1,0 +1,301 @@
+// The CUDA driver API as an ABI: handles, structures, constants and prototypes, so that building
+// needs no CUDA SDK. A test compares all of it with NVIDIA's cuda.h. Enumerations are int32_t here,
+// because callers may pass any value.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace km::cu {
+
+using cuuint32_t = uint32_t;
+using cuuint64_t = unsigned long long;
+using CUdevice = int;
+using CUdeviceptr = unsigned long long;
+using CUdeviceptr_v1 = unsigned int;
+using CUmemGenericAllocationHandle = unsigned long long;
+using CUtexObject = unsigned long long;
+using CUsurfObject = unsigned long long;
+using CUgraphConditionalHandle = cuuint64_t;
+using CUlogIterator = unsigned int;
+using CUlogicalEndpointId = cuuint64_t;
+using CUoutput_mode = int32_t;
+
+using CUcontext = struct CUctx_st*;
+using CUmodule = struct CUmod_st*;
+using CUfunction = struct CUfunc_st*;
+using CUlibrary = struct CUlib_st*;
+using CUkernel = struct CUkern_st*;
+using CUarray = struct CUarray_st*;
+using CUmipmappedArray = struct CUmipmappedArray_st*;
+using CUtexref = struct CUtexref_st*;
+using CUsurfref = struct CUsurfref_st*;
+using CUevent = struct CUevent_st*;
+using CUstream = struct CUstream_st*;
+using CUgraphicsResource = struct CUgraphicsResource_st*;
+using CUexternalMemory = struct CUextMemory_st*;
+using CUexternalSemaphore = struct CUextSemaphore_st*;
+using CUgraph = struct CUgraph_st*;
+using CUgraphNode = struct CUgraphNode_st*;
+using CUgraphExec = struct CUgraphExec_st*;
+using CUmemoryPool = struct CUmemPoolHandle_st*;
+using CUuserObject = struct CUuserObject_st*;
+using CUgraphDeviceNode = struct CUgraphDeviceUpdatableNode_st*;
+using CUasyncCallbackHandle = struct CUasyncCallbackEntry_st*;
+using CUgreenCtx = struct CUgreenCtx_st*;
+using CUlinkState = struct CUlinkState_st*;
+using CUcheckpointOperationHandle = struct CUIcheckpointOperation_st*;
+using CUcoredumpCallbackHandle = struct CUcoredumpCallbackEntry_st*;
+using CUdevResourceDesc = struct CUdevResourceDesc_st*;
+using CUlogsCallbackHandle = struct CUlogsCallbackEntry_st*;
+
+#include "cuda/generated/enums.h"
+
+using CUhostFn = void (*)(void* user_data);
+using CUstreamCallback = void (*)(CUstream stream, CUresult status, void* user_data);
+using CUoccupancyB2DSize = size_t (*)(int block_size);
+
+struct CUuuid {
+  char bytes[16];
+};
+struct CUipcEventHandle {
+  char reserved[64];
+};
+struct CUipcMemHandle {
+  char reserved[64];
+};
+struct CUdevprop {
+  int maxThreadsPerBlock;
+  int maxThreadsDim[3];
+  int maxGridSize[3];
+  int sharedMemPerBlock;
+  int totalConstantMemory;
+  int SIMDWidth;
+  int memPitch;
+  int regsPerBlock;
+  int clockRate;
+  int textureAlign;
+};
+struct CUmemLocation {
+  CUmemLocationType type;
+  int id;
+};
+struct CUDA_MEMCPY2D {
+  size_t srcXInBytes, srcY;
+  CUmemorytype srcMemoryType;
+  const void* srcHost;
+  CUdeviceptr srcDevice;
+  CUarray srcArray;
+  size_t srcPitch;
+  size_t dstXInBytes, dstY;
+  CUmemorytype dstMemoryType;
+  void* dstHost;
+  CUdeviceptr dstDevice;
+  CUarray dstArray;
+  size_t dstPitch;
+  size_t WidthInBytes, Height;
+};
+struct CUDA_MEMCPY3D {
+  size_t srcXInBytes, srcY, srcZ, srcLOD;
+  CUmemorytype srcMemoryType;
+  const void* srcHost;
+  CUdeviceptr srcDevice;
+  CUarray srcArray;
+  void* reserved0;
+  size_t srcPitch, srcHeight;
+  size_t dstXInBytes, dstY, dstZ, dstLOD;
+  CUmemorytype dstMemoryType;
+  void* dstHost;
+  CUdeviceptr dstDevice;
+  CUarray dstArray;
+  void* reserved1;
+  size_t dstPitch, dstHeight;
+  size_t WidthInBytes, Height, Depth;
+};
+struct CUDA_MEMCPY3D_PEER {
+  size_t srcXInBytes, srcY, srcZ, srcLOD;
+  CUmemorytype srcMemoryType;
+  const void* srcHost;
+  CUdeviceptr srcDevice;
+  CUarray srcArray;
+  CUcontext srcContext;
+  size_t srcPitch, srcHeight;
+  size_t dstXInBytes, dstY, dstZ, dstLOD;
+  CUmemorytype dstMemoryType;
+  void* dstHost;
+  CUdeviceptr dstDevice;
+  CUarray dstArray;
+  CUcontext dstContext;
+  size_t dstPitch, dstHeight;
+  size_t WidthInBytes, Height, Depth;
+};
+struct CUDA_KERNEL_NODE_PARAMS_v1 {
+  CUfunction func;
+  unsigned gridDimX, gridDimY, gridDimZ;
+  unsigned blockDimX, blockDimY, blockDimZ;
+  unsigned sharedMemBytes;
+  void** kernelParams;
+  void** extra;
+};
+struct CUDA_KERNEL_NODE_PARAMS {  // version 2
+  CUfunction func;
+  unsigned gridDimX, gridDimY, gridDimZ;
+  unsigned blockDimX, blockDimY, blockDimZ;
+  unsigned sharedMemBytes;
+  void** kernelParams;
+  void** extra;
+  CUkernel kern;
+  CUcontext ctx;
+};
+struct CUDA_MEMSET_NODE_PARAMS {
+  CUdeviceptr dst;
+  size_t pitch;
+  unsigned value;
+  unsigned elementSize;
+  size_t width, height;
+};
+struct CUDA_HOST_NODE_PARAMS {
+  CUhostFn fn;
+  void* userData;
+};
+union CUlaunchAttributeValue {
+  char pad[64];
+  int cooperative;
+  struct {
+    unsigned x, y, z;
+  } clusterDim;
+  int priority;
+};
+struct CUlaunchAttribute {
+  CUlaunchAttributeID id;
+  char pad[4];
+  CUlaunchAttributeValue value;
+};
+struct CUlaunchConfig {
+  unsigned gridDimX, gridDimY, gridDimZ;
+  unsigned blockDimX, blockDimY, blockDimZ;
+  unsigned sharedMemBytes;
+  CUstream hStream;
+  CUlaunchAttribute* attrs;
+  unsigned numAttrs;
+};
+struct CUDA_LAUNCH_PARAMS {
+  CUfunction function;
+  unsigned gridDimX, gridDimY, gridDimZ;
+  unsigned blockDimX, blockDimY, blockDimZ;
+  unsigned sharedMemBytes;
+  CUstream hStream;
+  void** kernelParams;
+};
+struct CUmemPoolProps {
+  CUmemAllocationType allocType;
+  CUmemAllocationHandleType handleTypes;
+  CUmemLocation location;
+  void* win32SecurityAttributes;
+  size_t maxSize;
+  unsigned short usage;
+  unsigned char gpuDirectRDMACapable;
+  unsigned char reserved[53];
+};
+struct CUmemAllocationProp {
+  CUmemAllocationType type;
+  CUmemAllocationHandleType requestedHandleTypes;
+  CUmemLocation location;
+  void* win32HandleMetaData;
+  struct {
+    unsigned char compressionType, gpuDirectRDMACapable;
+    unsigned short usage;
+    unsigned char reserved[4];
+  } allocFlags;
+};
+struct CUmemAccessDesc {
+  CUmemLocation location;
+  CUmemAccess_flags flags;
+};
+struct CUgraphEdgeData {
+  unsigned char from_port, to_port, type;
+  unsigned char reserved[5];
+};
+struct CUgraphExecUpdateResultInfo {
+  CUgraphExecUpdateResult result;
+  CUgraphNode errorNode, errorFromNode;
+};
+struct CUDA_GRAPH_INSTANTIATE_PARAMS {
+  cuuint64_t flags;
+  CUstream hUploadStream;
+  CUgraphNode hErrNode_out;
+  CUgraphInstantiateResult result_out;
+};
+struct CUctxCreateParams {
+  struct CUexecAffinityParam* execAffinityParams;
+  int numExecAffinityParams;
+  struct CUctxCigParam* cigParams;
+};
+/// Waits and writes of 32 and 64 bits; other operations are recognised by `operation`.
+union CUstreamBatchMemOpParams {
+  CUstreamBatchMemOpType operation;
+  struct {
+    CUstreamBatchMemOpType operation;
+    CUdeviceptr address;
+    cuuint64_t value;
+    unsigned flags;
+    CUdeviceptr alias;
+  } memory;
+  cuuint64_t pad[6];
+};
+
+// Only ever pointed to.
+struct CUDA_ARRAY3D_DESCRIPTOR;
+struct CUDA_ARRAY3D_DESCRIPTOR_v1;
+struct CUDA_ARRAY_DESCRIPTOR;
+struct CUDA_ARRAY_DESCRIPTOR_v1;
+struct CUDA_ARRAY_MEMORY_REQUIREMENTS;
+struct CUDA_ARRAY_SPARSE_PROPERTIES;
+struct CUDA_BATCH_MEM_OP_NODE_PARAMS;
+struct CUDA_EXTERNAL_MEMORY_BUFFER_DESC;
+struct CUDA_EXTERNAL_MEMORY_HANDLE_DESC;
+struct CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC;
+struct CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC;
+struct CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS;
+struct CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS;
+struct CUDA_EXT_SEM_SIGNAL_NODE_PARAMS;
+struct CUDA_EXT_SEM_WAIT_NODE_PARAMS;
+struct CUDA_FABRIC_COPY_BATCH_OP;
+struct CUDA_MEMCPY2D_v1;
+struct CUDA_MEMCPY3D_BATCH_OP;
+struct CUDA_MEMCPY3D_v1;
+struct CUDA_MEM_ALLOC_NODE_PARAMS;
+struct CUDA_RESOURCE_DESC;
+struct CUDA_RESOURCE_VIEW_DESC;
+struct CUDA_TEXTURE_DESC;
+struct CU_DEV_SM_RESOURCE_GROUP_PARAMS;
+struct CUarrayMapInfo;
+struct CUcheckpointCheckpointArgs;
+struct CUcheckpointLockArgs;
+struct CUcheckpointRestoreArgs;
+struct CUcheckpointUnlockArgs;
+struct CUcliqueInfo;
+struct CUdevResource;
+struct CUexecAffinityParam;
+struct CUgraphNodeParams;
+struct CUlogicalEndpointProp;
+struct CUmemDecompressParams;
+struct CUmemPoolPtrExportData;
+struct CUmemcpyAttributes;
+struct CUmulticastObjectProp;
+struct CUstreamCigCaptureParams;
+struct CUtensorMap;
+using CUasyncCallback = void (*)();
+using CUcoredumpStatusCallback = void (*)();
+using CUgraphRecaptureCallback = void (*)();
+using CUlogsCallback = void (*)();
+using CUkernelNodeAttrID = CUlaunchAttributeID;
+using CUkernelNodeAttrValue = CUlaunchAttributeValue;
+using CUstreamAttrID = CUlaunchAttributeID;
+using CUstreamAttrValue = CUlaunchAttributeValue;
+
+extern "C" {
+#include "cuda/generated/prototypes.h"
+}
+
+}  // namespace km::cu
