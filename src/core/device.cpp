@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "backends/cuda/cuda.h"
 #include "backends/null/null.h"
 #include "base/env.h"
 #include "base/log.h"
@@ -48,6 +49,7 @@ void read_environment(Registry& registry) {
   for (const std::string& line : unknown_env_names()) {
     log(LogLevel::kWarn, "env", "%s", line.c_str());
   }
+  registry.add_builtin(cuda_backend());
   registry.add_plugin("cpu");
   const Result<bool> with_null = env_flag(EnvVar::KM_ENABLE_NULL, false);
   if (!with_null) log(LogLevel::kWarn, "env", "%s", with_null.error().message.c_str());

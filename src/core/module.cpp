@@ -106,7 +106,16 @@ Status Module::save_object(const std::string& path,
 
 Result<Ref<Module>> Module::load_file(Context& context, const std::string& path) {
   KM_ASSIGN(const SourceFile file, read_source_file(path));
-  if (file.is_object) return load_object(context, file.text, file.name);
+  if (file.is_object) {
+    Result<Ref<Module>> module = load_object(context, file.text, file.name);
+    const bool is_refused = !module && module.error().status == KM_ERROR_INVALID_ARGUMENT &&
+                            module.error().native_code == 0;
+    if (!is_refused || !file.is_image) return module;
+    return make_error(KM_ERROR_NOT_SUPPORTED,
+                      "'%s' is a compiled image, which device %s does not take (%s); load its PTX "
+                      "or its source instead",
+                      path.c_str(), context.device().info().uri, module.error().message.c_str());
+  }
   return file.is_ptx ? load_ptx(context, file.text, file.name)
                      : load_source(context, file.text, file.name);
 }

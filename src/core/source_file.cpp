@@ -30,7 +30,7 @@ Result<std::string> read_file(const std::string& path) {
   }
 }
 
-bool is_binary(std::string_view text) {
+bool is_image(std::string_view text) {
   constexpr std::string_view kElf(
       "\x7F"
       "ELF");
@@ -75,12 +75,9 @@ bool looks_like_ptx(std::string_view text) {
 Result<SourceFile> read_source_file(const std::string& path) {
   SourceFile file;
   KM_ASSIGN(file.text, read_file(path));
-  if (is_binary(file.text)) {
-    return make_error(KM_ERROR_NOT_SUPPORTED,
-                      "'%s' is a compiled image; load its PTX or its source instead", path.c_str());
-  }
   file.name = path.substr(path.rfind('/') + 1);
-  file.is_object = file.text.starts_with("KMOBJECT");
+  file.is_image = is_image(file.text);
+  file.is_object = file.is_image || file.text.starts_with("KMOBJECT");
   const std::string_view name = file.name;
   file.is_ptx = name.ends_with(".ptx") || (!name.ends_with(".cu") && looks_like_ptx(file.text));
   return file;

@@ -12,10 +12,11 @@ struct SourceFile {
   std::string text;
   std::string name;  // without folders, for messages
   bool is_ptx = false;
-  bool is_object = false;  // compiled code of ours
+  bool is_object = false;  // compiled code: ours, or a CUDA image
+  bool is_image = false;   // a cubin or fatbin
 };
 
-/// KM_ERROR_NOT_FOUND, KM_ERROR_IO, or KM_ERROR_NOT_SUPPORTED for compiled images.
+/// KM_ERROR_NOT_FOUND or KM_ERROR_IO.
 Result<SourceFile> read_source_file(const std::string& path);
 
 /// Puts a file there that has all of the content, or none.

@@ -484,8 +484,8 @@ static void faults_stick_and_host_nodes_hear_of_them(void** state) {
   OK(km_graph_add_host(graph, &kernel, 1, count_call, &calls, &host));
   OK(km_graph_exec_create(graph, &exec));
   OK(km_graph_exec_launch(exec, f->stream));
-  EXPECT(KM_ERROR_TRAP, km_stream_synchronize(f->stream));
-  EXPECT(KM_ERROR_TRAP, km_graph_exec_launch(exec, f->stream));
+  EXPECT_TRAP(f, km_stream_synchronize(f->stream));
+  EXPECT_TRAP(f, km_graph_exec_launch(exec, f->stream));
   OK(km_context_reset(f->context));
   assert_int_equal(calls, 1000); /* once, with the error */
   EXPECT(KM_ERROR_CONTEXT_LOST, km_graph_exec_launch(exec, f->stream));

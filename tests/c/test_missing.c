@@ -9,9 +9,11 @@ static void a_missing_plugin_is_named(void** state) {
   km_device device = NULL;
   uint32_t count = 77;
   (void)state;
+  memset(&info, 0, sizeof info);
   info.struct_size = sizeof info;
-  OK(km_backend_info_get(0, &info));
-  assert_string_equal(info.name, "cpu");
+  for (uint32_t index = 0; strcmp(info.name, "cpu") != 0; ++index) {
+    OK(km_backend_info_get(index, &info));
+  }
   assert_int_equal(info.status, KM_ERROR_BACKEND_UNAVAILABLE);
   assert_int_equal(info.device_count, 0);
   assert_non_null(strstr(info.reason, "there is no /nowhere/libkernelmill-cpu.so"));

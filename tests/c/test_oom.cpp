@@ -45,97 +45,15 @@ void give_back(void*, void* memory) {
 
 void end_failures() { g_until_failure = kNever; }
 
-/// What a scenario makes, and destroys when it ends, without failures then.
-class Scenario {
- public:
-  explicit Scenario(const fixture* of) : f(of) {}
-  ~Scenario() {
-    end_failures();
-    // Streams that are idle are used again at once: their number stays what it is.
-    if (s != nullptr) km_stream_synchronize(s);
-    for (size_t i = owned_.size(); i-- > 0;) OK(owned_[i].destroy(owned_[i].handle));
-  }
-  Scenario(const Scenario&) = delete;
-  Scenario& operator=(const Scenario&) = delete;
+// For scenarios.h: what a call may fail with, and whether one has failed for that reason.
+void judge_failure(km_status status) {
+  if (status != KM_ERROR_OUT_OF_HOST_MEMORY) OK(status);
+  expect_message("the host is out of memory");
+}
+bool is_made_to_fail(km_status status) { return status == KM_ERROR_OUT_OF_HOST_MEMORY; }
 
-  /// A call that gives a handle out, the last parameter.
-  template <class Handle, class Function, class... Arguments>
-  bool make(km_status (*destroy)(Handle), Handle* out, Function call, Arguments... arguments) {
-    Handle handle = untouched<Handle>();
-    if (!check(call(arguments..., &handle))) {
-      assert_true(handle == untouched<Handle>());
-      return false;
-    }
-    *out = handle;
-    owned_.push_back(
-        {reinterpret_cast<km_slice>(handle), reinterpret_cast<km_status (*)(km_slice)>(destroy)});
-    return true;
-  }
-  /// Any other call.
-  bool check(km_status status) {
-    if (status == KM_SUCCESS) return true;
-    if (status != KM_ERROR_OUT_OF_HOST_MEMORY) OK(status);
-    expect_message("the host is out of memory");
-    return false;
-  }
-  /// One that fails in any case, with this status where there is memory to say so.
-  bool fails(km_status expected, km_status status) {
-    if (status == KM_ERROR_OUT_OF_HOST_MEMORY) return false;
-    EXPECT(expected, status);
-    return true;
-  }
-  /// The object was destroyed by the scenario itself.
-  template <class Handle>
-  void forget(Handle handle) {
-    for (Owned& owned : owned_) {
-      if (owned.handle == reinterpret_cast<km_slice>(handle)) owned.handle = nullptr;
-    }
-  }
-
-  bool context() { return make(km_context_destroy, &c, km_context_create, f->device); }
-  bool stream() { return context() && make(km_stream_destroy, &s, km_stream_create, c, 0u, 0); }
-  bool slice() { return stream() && slice_of(&a, 64) && slice_of(&b, 64); }
-  bool slice_of(km_slice* out, uint64_t bytes) {
-    return make(km_slice_destroy, out, km_slice_create, c, bytes, uint64_t{1},
-                static_cast<km_slice_flags>(KM_SLICE_ZEROED));
-  }
-  bool pool() { return stream() && make(km_pool_destroy, &p, km_pool_create, c, uint64_t{0}); }
-  bool event() { return stream() && make(km_event_destroy, &e, km_event_create, c, 0u); }
-  bool module() {
-    return slice() && make(km_module_destroy, &m, km_module_load_ptx, c, test_ptx,
-                           uint64_t{std::strlen(test_ptx)}, "m");
-  }
-  bool function() {
-    return module() && make(km_function_destroy, &k, km_module_function, m, "fill_index");
-  }
-  bool launch() { return function() && make(km_launch_destroy, &l, km_launch_create, s, k); }
-
-  const fixture* const f;
-  km_context c{};
-  km_stream s{};
-  km_slice a{}, b{};
-  km_pool p{};
-  km_event e{};
-  km_module m{};
-  km_function k{};
-  km_launch l{};
-  km_graph g{};
-  char bytes[256] = {};
-
- private:
-  struct Owned {
-    km_slice handle;
-    km_status (*destroy)(km_slice);
-  };
-  template <class Handle>
-  static Handle untouched() {
-    return reinterpret_cast<Handle>(0x5A5A);
-  }
-  std::vector<Owned> owned_;
-};
-
-#include "oom_scenarios.h"
-#include "oom_services.h"
+#include "scenarios.h"
+#include "scenarios_services.h"
 
 // The library keeps some memory for reuse, more than this would be lost objects.
 constexpr long kKept = 12;

@@ -15,7 +15,7 @@ typedef struct peers {
 
 static peers open_peer(const fixture* f) {
   peers p = {f, NULL, NULL, NULL};
-  OK(km_device_open("cpu:1", &p.device));
+  OK(km_device_open(other_uri(f), &p.device));
   OK(km_context_create(p.device, &p.context));
   OK(km_stream_create(p.context, 0, 0, &p.stream));
   return p;
@@ -37,7 +37,7 @@ static void a27_devices_are_counted_and_know_each_other(void** state) {
   fixture* f = *state;
   peers p = open_peer(f);
   uint32_t count = 0, can = 77;
-  OK(km_device_count("cpu", &count));
+  OK(km_device_count(f->info.backend, &count));
   assert_int_equal(count, 2);
   OK(km_device_can_access_peer(f->device, p.device, &can));
   assert_int_equal(can, 1);

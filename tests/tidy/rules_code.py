@@ -17,9 +17,9 @@ LAYERS = {
     "cuda": set(),
     "backends/null": {"base", "backend"},
     "backends/cpu": {"base", "backend", "ptx", "simt"},
-    "backends/cuda": {"base", "backend", "cuda"},
+    "backends/cuda": {"base", "backend", "cuda", "ptx"},
     "backend": {"base", "backends/null"},
-    "core": {"base", "backend", "backends/null", "compile"},
+    "core": {"base", "backend", "backends/cuda", "backends/null", "compile"},
     "api": {"base", "backend", "compile", "core"},
     "tools": {"base"},
 }

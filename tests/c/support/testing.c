@@ -94,6 +94,19 @@ int has_device(const char* uri) {
   return 1;
 }
 
+int is_cuda(const fixture* f) { return strcmp(f->info.backend, "cuda") == 0; }
+
+int is_trap(const fixture* f, km_status status) {
+  if (!is_cuda(f)) return status == KM_ERROR_TRAP;
+  return status == KM_ERROR_LAUNCH_FAILED || status == KM_ERROR_ILLEGAL_INSTRUCTION;
+}
+
+void expect_trap(const fixture* f, km_status given, const char* call, const char* file, int line) {
+  if (!is_trap(f, given)) expect_status(KM_ERROR_TRAP, given, call, file, line);
+}
+
+const char* other_uri(const fixture* f) { return is_cuda(f) ? "cuda:1" : "cpu:1"; }
+
 int is_fake(const fixture* f) { return strcmp(f->info.name, "Fake") == 0; }
 
 const char test_ptx[] =

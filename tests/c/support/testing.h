@@ -36,7 +36,17 @@ int run_on_devices(const char* name, const struct CMUnitTest* tests, size_t coun
 
 /* A further device is there: "cpu:1". */
 int has_device(const char* uri);
-/* The fake backend, which knows the kernels below by name and has no faults. */
+/* NVIDIA's driver, or the scripted one of tests/fake_cuda. All contexts of a device share its
+ * primary one. */
+int is_cuda(const fixture* f);
+/* Fails the test unless the call gives the error of a kernel that executed trap: CUDA knows it as a
+ * launch that failed, or as an illegal instruction. */
+#define EXPECT_TRAP(f, call) expect_trap((f), (call), #call, __FILE__, __LINE__)
+void expect_trap(const fixture* f, km_status given, const char* call, const char* file, int line);
+int is_trap(const fixture* f, km_status status);
+/* Another device of the same backend. */
+const char* other_uri(const fixture* f);
+/* The fake devices, which know the kernels below by name and has no faults. */
 int is_fake(const fixture* f);
 
 /* noop(), fill_index(out, base, n), scale(data, factor, n), crash(), and `counters`, 4 x u32. */

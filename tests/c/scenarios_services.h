@@ -1,4 +1,4 @@
-// Further scenarios of test_oom.cpp: captures, graphs, profiles, errors, questions.
+// Further scenarios, after those of scenarios.h: captures, graphs, profiles, errors, questions.
 #pragma once
 
 bool plain_graph(Scenario& o) {

@@ -1,0 +1,51 @@
+// A context of the library: one of those that share a device's primary context.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "backends/cuda/device.h"
+#include "backends/cuda/profile.h"
+
+namespace km::cuda {
+
+class Context {
+ public:
+  Context(Gpu& gpu, std::shared_ptr<Epoch> epoch)
+      : gpu_(gpu), profile_(std::make_shared<Profile>()), epoch_(std::move(epoch)) {}
+
+  Gpu& gpu() const { return gpu_; }
+  /// What the context's objects are made in from now on.
+  std::shared_ptr<Epoch> epoch() const {
+    const std::lock_guard lock(mutex_);
+    return epoch_;
+  }
+  void set_epoch(std::shared_ptr<Epoch> epoch) {
+    const std::lock_guard lock(mutex_);
+    epoch_.swap(epoch);
+  }
+  const std::shared_ptr<Profile>& profile() const { return profile_; }
+
+  /// What was set, for the next epoch.
+  void remember_limit(km_context_limit limit, uint64_t value);
+  Status set_limits_again(Epoch& epoch) const;
+
+ private:
+  Gpu& gpu_;
+  const std::shared_ptr<Profile> profile_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<Epoch> epoch_;
+  std::map<km_context_limit, uint64_t> limits_;
+};
+
+/// The context's epoch, when it has not failed, made current by the caller.
+Result<std::shared_ptr<Epoch>> live_epoch(kmb_context* context);
+
+/// With the context current.
+Status set_limit(Epoch& epoch, km_context_limit limit, uint64_t value);
+
+/// The epoch's primary context is current on this thread, or why not.
+Status require_current(Epoch& epoch, const Current& current);
+
+}  // namespace km::cuda

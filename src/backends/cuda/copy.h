@@ -1,0 +1,10 @@
+// Copies of rows, as the driver describes them.
+#pragma once
+
+#include "backends/cuda/stream.h"
+
+namespace km::cuda {
+
+cu::CUDA_MEMCPY3D native_copy(const kmb_copy_3d& copy);
+
+}  // namespace km::cuda

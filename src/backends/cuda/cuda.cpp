@@ -1,0 +1,93 @@
+#include "backends/cuda/cuda.h"
+
+#include <cstdio>
+
+#include "backends/cuda/driver.h"
+#include "backends/cuda/entries.h"
+#include "km_version.h"
+
+namespace km {
+namespace cuda {
+
+km_status report(const Error& error, kmb_error* out_error) {
+  out_error->native_code = error.native_code;
+  std::snprintf(out_error->message, sizeof out_error->message, "%s", error.message.c_str());
+  return error.status;
+}
+
+km_status initialize(const kmb_host*, kmb_error* error) {
+  return guarded(error, [] { return load_driver(); });
+}
+
+}  // namespace cuda
+
+const kmb_backend& cuda_backend() {
+  static constexpr kmb_backend kTable{
+      .abi_major = KMB_ABI_MAJOR,
+      .abi_minor = KMB_ABI_MINOR,
+      .size = sizeof(kmb_backend),
+      .name = "cuda",
+      .build_id = KM_BUILD_ID,
+      .initialize = cuda::initialize,
+      .device_count = cuda::device_count,
+      .device_open = cuda::device_open,
+      .device_close = cuda::device_close,
+      .device_info = cuda::device_info,
+      .device_attribute = cuda::device_attribute,
+      .context_create = cuda::context_create,
+      .context_destroy = cuda::context_destroy,
+      .context_synchronize = cuda::context_synchronize,
+      .context_memory_info = cuda::context_memory_info,
+      .context_reset = cuda::context_reset,
+      .context_status = cuda::context_status,
+      .context_set_output = cuda::context_set_output,
+      .stream_create = cuda::stream_create,
+      .stream_destroy = cuda::stream_destroy,
+      .stream_synchronize = cuda::stream_synchronize,
+      .stream_wait_event = cuda::stream_wait_event,
+      .stream_add_callback = cuda::stream_add_callback,
+      .event_create = cuda::event_create,
+      .event_destroy = cuda::event_destroy,
+      .event_record = cuda::event_record,
+      .event_synchronize = cuda::event_synchronize,
+      .event_elapsed = cuda::event_elapsed,
+      .memory_create = cuda::memory_create,
+      .memory_from_host = cuda::memory_from_host,
+      .memory_destroy = cuda::memory_destroy,
+      .host_memory_create = cuda::host_memory_create,
+      .host_memory_register = cuda::host_memory_register,
+      .copy_to_device = cuda::copy_to_device,
+      .copy_to_host = cuda::copy_to_host,
+      .copy_on_device = cuda::copy_on_device,
+      .fill = cuda::fill,
+      .module_load = cuda::module_load,
+      .module_unload = cuda::module_unload,
+      .module_function_count = cuda::module_function_count,
+      .module_function_at = cuda::module_function_at,
+      .module_global = cuda::module_global,
+      .function_info = cuda::function_info,
+      .function_attribute_get = cuda::function_attribute_get,
+      .function_attribute_set = cuda::function_attribute_set,
+      .launch = cuda::launch,
+      .stream_ticket = cuda::stream_ticket,
+      .function_prepare = nullptr,  // the driver has made the code when the module is loaded
+      .stream_query_ticket = cuda::stream_query_ticket,
+      .graph_create = cuda::graph_create,
+      .graph_destroy = cuda::graph_destroy,
+      .graph_update = cuda::graph_update,
+      .graph_launch = cuda::graph_launch,
+      .copy_3d = cuda::copy_3d,
+      .fill_2d = cuda::fill_2d,
+      .device_can_access_peer = cuda::device_can_access_peer,
+      .context_set_peer_access = cuda::context_set_peer_access,
+      .copy_peer = cuda::copy_peer,
+      .module_load_object = cuda::module_load_object,
+      .module_save_object = cuda::module_save_object,
+      .context_profile = cuda::context_profile,
+      .context_limit_get = cuda::context_limit_get,
+      .context_limit_set = cuda::context_limit_set,
+  };
+  return kTable;
+}
+
+}  // namespace km

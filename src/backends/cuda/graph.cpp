@@ -1,0 +1,272 @@
+#include "backends/cuda/graph.h"
+
+#include "backends/cuda/copy.h"
+#include "backends/cuda/launch.h"
+#include "backends/cuda/module.h"
+#include "base/host_allocator.h"
+
+namespace km::cuda {
+namespace {
+
+cu::CUDA_KERNEL_NODE_PARAMS_v1 kernel_node(const kmb_graph_node& node, LaunchBuffer* buffer) {
+  cu::CUDA_KERNEL_NODE_PARAMS_v1 native{};
+  const kmb_launch& launch = node.launch;
+  native.func = from(node.function)->handle();
+  native.gridDimX = launch.grid[0];
+  native.gridDimY = launch.grid[1];
+  native.gridDimZ = launch.grid[2];
+  native.blockDimX = launch.block[0];
+  native.blockDimY = launch.block[1];
+  native.blockDimZ = launch.block[2];
+  native.sharedMemBytes = static_cast<unsigned>(launch.shared_bytes);
+  native.extra = buffer->extra();
+  return native;
+}
+
+bool has_rows(km_graph_node_kind kind) {
+  return kind == KM_GRAPH_NODE_COPY_3D || kind == KM_GRAPH_NODE_UPLOAD_3D ||
+         kind == KM_GRAPH_NODE_DOWNLOAD_3D;
+}
+
+cu::CUDA_MEMCPY3D copy_node(const kmb_graph_node& node) {
+  if (has_rows(node.kind)) return native_copy(node.rows);
+  kmb_copy_3d copy{};
+  copy.destination = node.destination;
+  copy.source = node.source;
+  copy.destination_space = node.kind == KM_GRAPH_NODE_DOWNLOAD ? KMB_SPACE_HOST : KMB_SPACE_DEVICE;
+  copy.source_space = node.kind == KM_GRAPH_NODE_UPLOAD ? KMB_SPACE_HOST : KMB_SPACE_DEVICE;
+  copy.width_bytes = node.size_bytes;
+  copy.height = copy.depth = 1;
+  copy.destination_pitch_bytes = copy.source_pitch_bytes = node.size_bytes;
+  copy.destination_layer_rows = copy.source_layer_rows = 1;
+  return native_copy(copy);
+}
+
+cu::CUDA_MEMSET_NODE_PARAMS fill_node(const kmb_graph_node& node) {
+  cu::CUDA_MEMSET_NODE_PARAMS native{};
+  native.dst = node.destination;
+  native.value = node.value;
+  native.elementSize = node.value_size_bytes;
+  const bool is_line = node.kind == KM_GRAPH_NODE_FILL;
+  native.pitch = is_line ? 0 : node.rows.destination_pitch_bytes;
+  native.width = (is_line ? node.size_bytes : node.rows.width_bytes) / node.value_size_bytes;
+  native.height = is_line ? 1 : node.rows.height;
+  return native;
+}
+
+}  // namespace
+
+Graph::Form::Form(const std::shared_ptr<Epoch>& epoch, const kmb_graph_node& given) : node(given) {
+  node.dependencies = nullptr;
+  node.dependency_count = 0;
+  if (node.kind == KM_GRAPH_NODE_KERNEL && node.launch.arguments != nullptr) {
+    arguments.assign(static_cast<const char*>(node.launch.arguments),
+                     node.launch.arguments_size_bytes);
+  }
+  if (node.kind == KM_GRAPH_NODE_HOST) {
+    call = std::make_shared<HostCall>(epoch, node.callback, node.user_data, node.release);
+  }
+}
+
+Called Graph::add(const Form& form, const std::vector<cu::CUgraphNode>& dependencies,
+                  cu::CUgraphNode* out_node) {
+  Driver& d = driver();
+  const cu::CUgraphNode* after = dependencies.data();
+  const size_t count = dependencies.size();
+  switch (form.node.kind) {
+    case KM_GRAPH_NODE_KERNEL: {
+      LaunchBuffer buffer(form.arguments.data(), form.arguments.size());
+      const auto native = kernel_node(form.node, &buffer);
+      return d.cuGraphAddKernelNode(out_node, graph_, after, count, &native);
+    }
+    case KM_GRAPH_NODE_COPY:
+    case KM_GRAPH_NODE_UPLOAD:
+    case KM_GRAPH_NODE_DOWNLOAD:
+    case KM_GRAPH_NODE_COPY_3D:
+    case KM_GRAPH_NODE_UPLOAD_3D:
+    case KM_GRAPH_NODE_DOWNLOAD_3D:
+    case KM_GRAPH_NODE_COPY_PEER: {
+      const auto native = copy_node(form.node);
+      return d.cuGraphAddMemcpyNode(out_node, graph_, after, count, &native, epoch_->handle());
+    }
+    case KM_GRAPH_NODE_FILL:
+    case KM_GRAPH_NODE_FILL_2D: {
+      const auto native = fill_node(form.node);
+      return d.cuGraphAddMemsetNode(out_node, graph_, after, count, &native, epoch_->handle());
+    }
+    case KM_GRAPH_NODE_HOST: {
+      const cu::CUDA_HOST_NODE_PARAMS native{&HostCall::entry, form.call.get()};
+      return d.cuGraphAddHostNode(out_node, graph_, after, count, &native);
+    }
+    default:
+      return d.cuGraphAddEmptyNode(out_node, graph_, after, count);
+  }
+}
+
+Called Graph::set(cu::CUgraphNode node, const Form& form) {
+  Driver& d = driver();
+  switch (form.node.kind) {
+    case KM_GRAPH_NODE_KERNEL: {
+      LaunchBuffer buffer(form.arguments.data(), form.arguments.size());
+      const auto native = kernel_node(form.node, &buffer);
+      return d.cuGraphExecKernelNodeSetParams(exec_, node, &native);
+    }
+    case KM_GRAPH_NODE_COPY:
+    case KM_GRAPH_NODE_UPLOAD:
+    case KM_GRAPH_NODE_DOWNLOAD:
+    case KM_GRAPH_NODE_COPY_3D:
+    case KM_GRAPH_NODE_UPLOAD_3D:
+    case KM_GRAPH_NODE_DOWNLOAD_3D:
+    case KM_GRAPH_NODE_COPY_PEER: {
+      const auto native = copy_node(form.node);
+      return d.cuGraphExecMemcpyNodeSetParams(exec_, node, &native, epoch_->handle());
+    }
+    case KM_GRAPH_NODE_FILL:
+    case KM_GRAPH_NODE_FILL_2D: {
+      const auto native = fill_node(form.node);
+      return d.cuGraphExecMemsetNodeSetParams(exec_, node, &native, epoch_->handle());
+    }
+    case KM_GRAPH_NODE_HOST: {
+      const cu::CUDA_HOST_NODE_PARAMS native{&HostCall::entry, form.call.get()};
+      return d.cuGraphExecHostNodeSetParams(exec_, node, &native);
+    }
+    default:
+      return {cu::CUDA_SUCCESS, nullptr};
+  }
+}
+
+Status Graph::build_nodes(const kmb_graph_node* nodes, uint64_t count) {
+  KM_TRY(epoch_->check(driver().cuGraphCreate(&graph_, 0)));
+  std::vector<cu::CUgraphNode> dependencies;
+  for (uint64_t i = 0; i < count; ++i) {
+    dependencies.clear();
+    for (uint64_t k = 0; k < nodes[i].dependency_count; ++k) {
+      dependencies.push_back(nodes_[nodes[i].dependencies[k]].handle);
+    }
+    nodes_.push_back({nullptr, Form(epoch_, nodes[i])});
+    KM_TRY(epoch_->check(add(nodes_.back().form, dependencies, &nodes_.back().handle)));
+  }
+  return epoch_->check(driver().cuGraphInstantiateWithFlags(&exec_, graph_, 0));
+}
+
+Status Graph::build(const kmb_graph_node* nodes, uint64_t count) {
+  nodes_.reserve(count);
+  Status built = build_nodes(nodes, count);
+  if (built) return built;
+  for (Node& node : nodes_) {
+    if (node.form.call) node.form.call->give_up();
+  }
+  return built;
+}
+
+Graph::~Graph() {
+  const Alive alive(*epoch_);
+  if (!alive) return;
+  const Current current(*epoch_);
+  if (exec_ != nullptr) check_destroyed(driver().cuGraphExecDestroy(exec_));
+  if (graph_ != nullptr) check_destroyed(driver().cuGraphDestroy(graph_));
+}
+
+Status Graph::update(const uint32_t* indices, const kmb_graph_node* nodes, uint64_t count) {
+  const std::lock_guard lock(mutex_);
+  std::vector<Form> forms;
+  forms.reserve(count);
+  for (uint64_t i = 0; i < count; ++i) forms.emplace_back(epoch_, nodes[i]);
+  Status done;
+  uint64_t changed = 0;
+  for (; done && changed < count; ++changed) {
+    done = epoch_->check(set(nodes_[indices[changed]].handle, forms[changed]));
+  }
+  if (done) {
+    for (uint64_t i = 0; i < count; ++i) nodes_[indices[i]].form = std::move(forms[i]);
+    return done;
+  }
+  for (uint64_t i = 0; i < changed; ++i) {  // all or nothing
+    const Node& before = nodes_[indices[i]];
+    if (!epoch_->has_failed()) check_destroyed(set(before.handle, before.form));
+  }
+  for (Form& form : forms) {
+    if (form.call) form.call->give_up();
+  }
+  return done;
+}
+
+Status Graph::expect_calls() {
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    if (!nodes_[i].form.call) continue;
+    Status expected = epoch_->expect(nodes_[i].form.call);
+    if (expected) continue;
+    while (i-- > 0) {
+      if (nodes_[i].form.call) epoch_->claim(nodes_[i].form.call.get());
+    }
+    return expected;
+  }
+  return {};
+}
+
+/// False when some were told of a failure already; then the others are now.
+bool Graph::take_calls_back() {
+  std::vector<std::shared_ptr<HostCall>> taken;
+  bool are_all = true;
+  for (const Node& node : nodes_) {
+    if (!node.form.call) continue;
+    std::shared_ptr<HostCall> call = epoch_->claim(node.form.call.get());
+    are_all = are_all && call != nullptr;
+    if (call) taken.push_back(std::move(call));
+  }
+  if (are_all) return true;
+  for (const auto& call : taken) call->run(epoch_->failure().status);
+  return false;
+}
+
+Status Graph::launch(Stream& stream) {
+  const std::lock_guard lock(mutex_);
+  KM_TRY(expect_calls());
+  const Called called = driver().cuGraphLaunch(exec_, stream.handle());
+  if (!called.ok() && take_calls_back()) return epoch_->check(called);
+  last_stream_ = stream.shared_from_this();
+  last_ticket_ = stream.last_ticket() + 1;
+  return {};
+}
+
+km_status graph_create(kmb_context* context, const kmb_graph_node* nodes, uint64_t node_count,
+                       kmb_graph** out_graph, kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    KM_ASSIGN(const std::shared_ptr<Epoch> epoch, live_epoch(context));
+    const Current current(*epoch);
+    KM_TRY(require_current(*epoch, current));
+    auto graph = std::make_unique<Graph>(epoch);
+    KM_TRY(graph->build(nodes, node_count));
+    *out_graph = to(graph.release());
+    return {};
+  });
+}
+
+void graph_destroy(kmb_graph* handle) {
+  const HostMemoryNeeded needed;  // nobody can be told that there is none
+  std::shared_ptr<Graph> graph = share(std::unique_ptr<Graph>(from(handle)));
+  const kmb_use last{to(graph->last_stream().get()), graph->last_ticket()};
+  when_over(std::span(&last, last.stream != nullptr ? 1 : 0), [graph]() mutable { graph.reset(); });
+}
+
+km_status graph_update(kmb_graph* handle, const uint32_t* indices, const kmb_graph_node* nodes,
+                       uint64_t count, kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    Graph& graph = *from(handle);
+    KM_TRY(graph.epoch().require_alive());
+    const Current current(graph.epoch());
+    KM_TRY(require_current(graph.epoch(), current));
+    return graph.update(indices, nodes, count);
+  });
+}
+
+km_status graph_launch(kmb_graph* graph, kmb_stream* stream, uint64_t* out_ticket,
+                       kmb_error* error) {
+  return enqueue(stream, out_ticket, error, [&](Stream& target) {
+    const ProfiledOperation operation(target.profile(), target.epoch(), target.handle(),
+                                      KM_PROFILE_KIND_KERNEL, to(&target), 0, "(graph)");
+    return from(graph)->launch(target);
+  });
+}
+
+}  // namespace km::cuda

@@ -1,0 +1,42 @@
+#include "backends/cuda/host_call.h"
+
+#include <utility>
+
+namespace km::cuda {
+namespace {
+
+thread_local bool t_in_host_function = false;
+
+class HostFunctionScope {
+ public:
+  HostFunctionScope() : before_(std::exchange(t_in_host_function, true)) {}
+  ~HostFunctionScope() { t_in_host_function = before_; }
+  HostFunctionScope(const HostFunctionScope&) = delete;
+  HostFunctionScope& operator=(const HostFunctionScope&) = delete;
+
+ private:
+  const bool before_;
+};
+
+}  // namespace
+
+bool in_host_function() { return t_in_host_function; }
+
+void HostCall::entry(void* data) {
+  const HostFunctionScope scope;  // ends after the objects that go here
+  const std::shared_ptr<Epoch> epoch = static_cast<HostCall*>(data)->epoch_.lock();
+  if (!epoch) return;
+  const std::shared_ptr<HostCall> call = epoch->claim(static_cast<HostCall*>(data));
+  if (call) call->run(KM_SUCCESS);  // else made already, because the context failed
+}
+
+Status HostCall::queue(const std::shared_ptr<Epoch>& epoch, cu::CUstream stream,
+                       const std::shared_ptr<HostCall>& call) {
+  KM_TRY(epoch->expect(call));
+  const Called called = driver().cuLaunchHostFunc(stream, &HostCall::entry, call.get());
+  if (called.ok()) return {};
+  if (!epoch->claim(call.get())) return {};  // it has been told of the failure
+  return epoch->check(called);
+}
+
+}  // namespace km::cuda

@@ -1,0 +1,63 @@
+// Calls of the host's functions in the order of a stream: once each, after errors too.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "backend/interface.h"
+#include "backends/cuda/epoch.h"
+#include "backends/cuda/reaper.h"
+
+namespace km::cuda {
+
+/// Whether this thread runs a host function for the driver, which permits none of its own functions
+/// there.
+bool in_host_function();
+
+/// Lets an object go whose destructor calls the driver: later, where that is not permitted now.
+template <class T>
+void let_go(std::unique_ptr<T> last) {
+  if (!in_host_function()) return;
+  std::shared_ptr<T> kept(std::move(last));
+  post_job([kept]() mutable {
+    kept.reset();
+    return true;
+  });
+}
+
+/// Shares an object; the last reference is let go like that.
+template <class T>
+std::shared_ptr<T> share(std::unique_ptr<T> made) {
+  return std::shared_ptr<T>(made.release(), [](T* last) { let_go(std::unique_ptr<T>(last)); });
+}
+
+class HostCall {
+ public:
+  HostCall(const std::shared_ptr<Epoch>& epoch, km_host_callback callback, void* user_data,
+           km_release_callback release)
+      : epoch_(epoch), callback_(callback), user_data_(user_data), release_(release) {}
+  ~HostCall() { let_data_go(); }
+  HostCall(const HostCall&) = delete;
+  HostCall& operator=(const HostCall&) = delete;
+
+  /// Queues one call.
+  static Status queue(const std::shared_ptr<Epoch>& epoch, cu::CUstream stream,
+                      const std::shared_ptr<HostCall>& call);
+  /// The function that the driver calls, with the HostCall.
+  static void entry(void* call);
+
+  void run(km_status status) const { callback_(user_data_, status); }
+  void let_data_go() {
+    if (const km_release_callback release = std::exchange(release_, nullptr)) release(user_data_);
+  }
+  /// The user data is not this object's after all.
+  void give_up() { release_ = nullptr; }
+
+ private:
+  const std::weak_ptr<Epoch> epoch_;
+  const km_host_callback callback_;
+  void* const user_data_;
+  km_release_callback release_;
+};
+
+}  // namespace km::cuda

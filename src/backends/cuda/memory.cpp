@@ -1,0 +1,221 @@
+#include "backends/cuda/memory.h"
+
+#include <sys/mman.h>
+
+#include <cinttypes>
+#include <vector>
+
+#include "backends/cuda/host_call.h"
+#include "backends/cuda/reaper.h"
+#include "base/host_allocator.h"
+
+namespace km::cuda {
+namespace {
+
+// CU_MEMHOSTREGISTER_PORTABLE and CU_MEMHOSTREGISTER_DEVICEMAP, which cuda.h has as macros.
+constexpr unsigned kRegisterFlags = 0x01 | 0x02;
+
+Error out_of_memory(Epoch& epoch, uint64_t size_bytes, Error error) {
+  size_t free_bytes = 0, total_bytes = 0;
+  if (error.status != KM_ERROR_OUT_OF_DEVICE_MEMORY ||
+      !driver().cuMemGetInfo_v2(&free_bytes, &total_bytes).ok()) {
+    return error;
+  }
+  Error told = make_error(KM_ERROR_OUT_OF_DEVICE_MEMORY,
+                          "%" PRIu64 " bytes asked for; %s has %zu bytes free of %zu (%s)",
+                          size_bytes, device_uri(epoch.gpu().ordinal()).c_str(), free_bytes,
+                          total_bytes, error.message.c_str());
+  told.native_code = error.native_code;
+  return told;
+}
+
+}  // namespace
+
+Status Memory::zero(cu::CUstream stream) {
+  return epoch_->check(driver().cuMemsetD8Async(address_, 0, size_bytes_, stream));
+}
+
+Status Memory::allocate(Stream* stream, bool is_zeroed) {
+  if (kind_ == Kind::device) {
+    KM_TRY(epoch_->check(driver().cuMemAlloc_v2(&address_, size_bytes_)));
+    if (!is_zeroed) return {};
+    KM_ASSIGN(const cu::CUstream own, epoch_->allocation_stream());
+    KM_TRY(zero(own));
+    return epoch_->check(driver().cuStreamSynchronize(own));
+  }
+  if (stream == nullptr) return allocate_at_once(is_zeroed);
+  KM_ASSIGN(const cu::CUmemoryPool pool, epoch_->pool());
+  KM_TRY(epoch_->check(
+      driver().cuMemAllocFromPoolAsync(&address_, size_bytes_, pool, stream->handle())));
+  birth_ = stream->shared_from_this();
+  return is_zeroed ? zero(stream->handle()) : Status();
+}
+
+Status Memory::allocate_at_once(bool is_zeroed) {
+  KM_ASSIGN(const cu::CUmemoryPool pool, epoch_->pool());
+  KM_ASSIGN(const cu::CUstream stream, epoch_->allocation_stream());
+  KM_TRY(epoch_->check(driver().cuMemAllocFromPoolAsync(&address_, size_bytes_, pool, stream)));
+  if (is_zeroed) KM_TRY(zero(stream));
+  return epoch_->check(driver().cuStreamSynchronize(stream));
+}
+
+/// Mapped by us, so that it stays mapped when the context is reset, until its handle goes.
+Status Memory::map_host() {
+  void* mapped =
+      mmap(nullptr, size_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED) {
+    return make_error(KM_ERROR_OUT_OF_DEVICE_MEMORY,
+                      "the system gives no %" PRIu64 " bytes of page-locked memory", size_bytes_);
+  }
+  host_pointer_ = mapped;
+  return lock_pages();
+}
+
+Status Memory::lock_foreign(void* pointer) {
+  host_pointer_ = pointer;
+  return lock_pages();
+}
+
+Status Memory::lock_pages() {
+  const Called called = driver().cuMemHostRegister_v2(host_pointer_, size_bytes_, kRegisterFlags);
+  if (called.result == cu::CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED) {
+    Error error = make_error(KM_ERROR_INVALID_ARGUMENT,
+                             "the %" PRIu64 " bytes at %p overlap memory that is in use already",
+                             size_bytes_, host_pointer_);
+    error.native_code = called.result;
+    return error;
+  }
+  KM_TRY(epoch_->check(called));
+  is_locked_ = true;
+  cu::CUdeviceptr address = 0;
+  KM_TRY(epoch_->check(driver().cuMemHostGetDevicePointer_v2(&address, host_pointer_, 0)));
+  address_ = address;
+  return {};
+}
+
+/// A stream in whose order everything that uses the memory comes first.
+Result<cu::CUstream> Memory::stream_after(std::span<const kmb_use> uses) {
+  std::vector<cu::CUstream> streams;
+  if (birth_) streams.push_back(birth_->handle());
+  for (const kmb_use& use : uses) {
+    if (from(use.stream) != birth_.get()) streams.push_back(from(use.stream)->handle());
+  }
+  if (streams.empty()) return epoch_->allocation_stream();
+  if (streams.size() == 1) return streams[0];
+  KM_ASSIGN(const cu::CUstream last, epoch_->free_stream());
+  cu::CUevent event = nullptr;
+  KM_TRY(epoch_->check(driver().cuEventCreate(&event, cu::CU_EVENT_DISABLE_TIMING)));
+  Status done;
+  for (size_t i = 0; done && i < streams.size(); ++i) {
+    done = epoch_->check(driver().cuEventRecord(event, streams[i]));
+    if (done) done = epoch_->check(driver().cuStreamWaitEvent(last, event, 0));
+  }
+  check_destroyed(driver().cuEventDestroy_v2(event));  // what waits for it goes on waiting
+  if (!done) return std::move(done.error());
+  return last;
+}
+
+Status Memory::free_in_order(std::span<const kmb_use> uses) {
+  const Alive alive(*epoch_);
+  if (!alive) return {};  // it goes with the context
+  const Current current(*epoch_);
+  KM_TRY(require_current(*epoch_, current));
+  KM_ASSIGN(const cu::CUstream stream, stream_after(uses));
+  free_device(stream);
+  return {};
+}
+
+void Memory::free_device(cu::CUstream stream) {
+  const uint64_t address = std::exchange(address_, 0);
+  check_destroyed(kind_ == Kind::pool ? driver().cuMemFreeAsync(address, stream)
+                                      : driver().cuMemFree_v2(address));
+}
+
+Memory::~Memory() {
+  if (const Alive alive(*epoch_); alive) {
+    const Current current(*epoch_);
+    const bool is_device = kind_ == Kind::pool || kind_ == Kind::device;
+    if (is_device && address_ != 0) {
+      // What uses it is over, so that any stream will do.
+      const Result<cu::CUstream> stream = epoch_->allocation_stream();
+      if (stream) free_device(birth_ ? birth_->handle() : *stream);
+    }
+    if (is_locked_) check_destroyed(driver().cuMemHostUnregister(host_pointer_));
+  }
+  if (kind_ == Kind::host && host_pointer_ != nullptr) munmap(host_pointer_, size_bytes_);
+  if (release_ == nullptr) return;
+  // Never on the caller's thread, which may hold locks of its own.
+  const auto call = [release = release_, user_data = user_data_] {
+    release(user_data);
+    return true;
+  };
+  if (!post_job(call)) call();
+}
+
+km_status memory_create(kmb_context* context, kmb_stream* stream, uint64_t size_bytes,
+                        uint32_t zeroed, kmb_memory** out_memory, kmb_memory_info* out_info,
+                        kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    KM_ASSIGN(const std::shared_ptr<Epoch> epoch,
+              stream != nullptr ? Result<std::shared_ptr<Epoch>>(from(stream)->epoch())
+                                : live_epoch(context));
+    KM_TRY(epoch->require_alive());
+    const Current current(*epoch);
+    KM_TRY(require_current(*epoch, current));
+    const auto kind = epoch->gpu().has_pools() ? Memory::Kind::pool : Memory::Kind::device;
+    auto memory = std::make_unique<Memory>(epoch, kind, size_bytes);
+    const Status made = memory->allocate(from(stream), zeroed != 0);
+    if (!made) return out_of_memory(*epoch, size_bytes, made.error());
+    *out_info = memory->info();
+    *out_memory = to(memory.release());
+    return {};
+  });
+}
+
+km_status memory_from_host(kmb_context* context, void* pointer, uint64_t size_bytes,
+                           km_release_callback release, void* user_data, kmb_memory** out_memory,
+                           kmb_memory_info* out_info, kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    KM_ASSIGN(const std::shared_ptr<Epoch> epoch, live_epoch(context));
+    const Current current(*epoch);
+    KM_TRY(require_current(*epoch, current));
+    auto memory = std::make_unique<Memory>(epoch, Memory::Kind::foreign, size_bytes);
+    KM_TRY(memory->lock_foreign(pointer));
+    memory->set_release(release, user_data);
+    *out_info = memory->info();
+    *out_memory = to(memory.release());
+    return {};
+  });
+}
+
+km_status host_memory_create(kmb_context* context, uint64_t size_bytes, kmb_memory** out_memory,
+                             kmb_memory_info* out_info, kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    KM_ASSIGN(const std::shared_ptr<Epoch> epoch, live_epoch(context));
+    const Current current(*epoch);
+    KM_TRY(require_current(*epoch, current));
+    auto memory = std::make_unique<Memory>(epoch, Memory::Kind::host, size_bytes);
+    KM_TRY(memory->map_host());
+    *out_info = memory->info();
+    *out_memory = to(memory.release());
+    return {};
+  });
+}
+
+km_status host_memory_register(kmb_context* context, void* pointer, uint64_t size_bytes,
+                               kmb_memory** out_memory, kmb_memory_info* out_info,
+                               kmb_error* error) {
+  return memory_from_host(context, pointer, size_bytes, nullptr, nullptr, out_memory, out_info,
+                          error);
+}
+
+void memory_destroy(kmb_memory* handle, const kmb_use* uses, uint64_t use_count) {
+  const HostMemoryNeeded needed;  // nobody can be told that there is none
+  std::shared_ptr<Memory> memory = share(std::unique_ptr<Memory>(from(handle)));
+  std::vector<kmb_use> all(uses, uses + use_count);
+  if (memory->can_free_in_order() && !in_host_function() && memory->free_in_order(all)) return;
+  if (memory->birth()) all.push_back({to(memory->birth().get()), memory->birth()->last_ticket()});
+  when_over(all, [memory]() mutable { memory.reset(); });
+}
+
+}  // namespace km::cuda

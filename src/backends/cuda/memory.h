@@ -1,0 +1,55 @@
+// Memory of the device, and memory of the host that the device can reach.
+#pragma once
+
+#include <memory>
+
+#include "backends/cuda/stream.h"
+
+namespace km::cuda {
+
+class Memory {
+ public:
+  enum class Kind : uint8_t { pool, device, host, foreign };
+
+  Memory(std::shared_ptr<Epoch> epoch, Kind kind, uint64_t size_bytes)
+      : epoch_(std::move(epoch)), kind_(kind), size_bytes_(size_bytes) {}
+  /// Waits for nothing: the caller has seen to that.
+  ~Memory();
+
+  /// Device memory, in the order of a stream (null: usable at once).
+  Status allocate(Stream* stream, bool is_zeroed);
+  /// Page-locked host memory of our own.
+  Status map_host();
+  /// The host program's memory, page-locked.
+  Status lock_foreign(void* pointer);
+  void set_release(km_release_callback release, void* user_data) {
+    release_ = release;
+    user_data_ = user_data;
+  }
+
+  kmb_memory_info info() const { return {address_, host_pointer_, size_bytes_}; }
+  /// The stream in whose order it was made.
+  const std::shared_ptr<Stream>& birth() const { return birth_; }
+  /// Memory of a pool is freed in the order of its uses, without waiting for them.
+  bool can_free_in_order() const { return kind_ == Kind::pool; }
+  Status free_in_order(std::span<const kmb_use> uses);
+
+ private:
+  Status allocate_at_once(bool is_zeroed);
+  Status zero(cu::CUstream stream);
+  Status lock_pages();
+  void free_device(cu::CUstream stream);
+  Result<cu::CUstream> stream_after(std::span<const kmb_use> uses);
+
+  const std::shared_ptr<Epoch> epoch_;
+  const Kind kind_;
+  const uint64_t size_bytes_;
+  cu::CUdeviceptr address_ = 0;
+  void* host_pointer_ = nullptr;
+  bool is_locked_ = false;
+  std::shared_ptr<Stream> birth_;
+  km_release_callback release_ = nullptr;
+  void* user_data_ = nullptr;
+};
+
+}  // namespace km::cuda

@@ -1,0 +1,189 @@
+#include "backends/cuda/profile.h"
+
+#include <algorithm>
+#include <chrono>
+#include <new>
+
+#include "backends/cuda/context.h"
+#include "backends/cuda/entries.h"
+#include "backends/cuda/reaper.h"
+
+namespace km::cuda {
+namespace {
+
+// The driver gives times as float milliseconds: exact to a microsecond for 16 seconds.
+constexpr uint64_t kClockLifeNs = 4'000'000'000;
+
+uint64_t now_ns() {
+  return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch() /
+                               std::chrono::nanoseconds(1));
+}
+
+/// Nanoseconds between two events that have passed.
+bool elapsed_ns(cu::CUevent from, cu::CUevent to, int64_t* out_ns) {
+  float milliseconds = 0;
+  if (!driver().cuEventElapsedTime(&milliseconds, from, to).ok()) return false;
+  *out_ns = static_cast<int64_t>(double{milliseconds} * 1e6);
+  return true;
+}
+
+bool make_event(cu::CUevent* out_event) { return driver().cuEventCreate(out_event, 0).ok(); }
+
+}  // namespace
+
+Profile::~Profile() {
+  destroy_clock();
+  for (Operation& operation : queued_) operation.destroy_events();
+  if (release_ != nullptr) release_(user_data_);
+}
+
+void Profile::destroy_clock() {
+  const cu::CUevent clock = std::exchange(clock_, nullptr);
+  if (clock == nullptr) return;
+  const Alive alive(*clock_epoch_);
+  if (!alive) return;
+  const Current current(*clock_epoch_);
+  check_destroyed(driver().cuEventDestroy_v2(clock));
+}
+
+void Profile::Operation::destroy_events() {
+  const Alive alive(*epoch);
+  if (!alive) return;
+  const Current current(*epoch);
+  for (cu::CUevent* event : {&begin, &end}) {
+    if (*event != nullptr) check_destroyed(driver().cuEventDestroy_v2(*event));
+    *event = nullptr;
+  }
+}
+
+/// With the lock. An event on an idle stream passes at once.
+Status Profile::start_clock(Epoch& epoch) {
+  if (clock_epoch_.get() != &epoch) destroy_clock();
+  KM_ASSIGN(const cu::CUstream stream, epoch.allocation_stream());
+  if (clock_ == nullptr) {
+    cu::CUevent made = nullptr;
+    KM_TRY(epoch.check(driver().cuEventCreate(&made, 0)));
+    clock_ = made;
+    clock_epoch_ = epoch.shared_from_this();
+  }
+  KM_TRY(epoch.check(driver().cuEventRecord(clock_, stream)));
+  KM_TRY(epoch.check(driver().cuEventSynchronize(clock_)));
+  clock_ns_ = now_ns();
+  return {};
+}
+
+Status Profile::set(bool is_on, const std::shared_ptr<Epoch>& epoch, kmb_profile_callback callback,
+                    void* user_data, km_release_callback release) {
+  if (!is_on) {
+    is_on_.store(false, std::memory_order_relaxed);
+    collect();
+    return {};
+  }
+  const Current current(*epoch);
+  KM_TRY(require_current(*epoch, current));
+  const std::lock_guard lock(mutex_);
+  KM_TRY(start_clock(*epoch));
+  if (callback != nullptr) {
+    callback_ = callback;
+    user_data_ = user_data;
+    release_ = release;
+  }
+  is_on_.store(true, std::memory_order_relaxed);
+  return {};
+}
+
+/// With the lock. False while the operation is not over.
+bool Profile::read(Operation& operation) {
+  const Alive alive(*operation.epoch);
+  if (!alive) return true;  // its times went with the context
+  const Current current(*operation.epoch);
+  const Called passed = driver().cuEventQuery(operation.end);
+  if (passed.result == cu::CUDA_ERROR_NOT_READY) return false;
+  int64_t begin = 0, length = 0;
+  if (passed.ok() && elapsed_ns(clock_, operation.begin, &begin) &&
+      elapsed_ns(operation.begin, operation.end, &length)) {
+    operation.record.begin_ns = clock_ns_ + static_cast<uint64_t>(begin);
+    operation.record.end_ns =
+        operation.record.begin_ns + static_cast<uint64_t>(std::max<int64_t>(length, 0));
+    operation.record.name = operation.name.empty() ? nullptr : operation.name.c_str();
+    callback_(user_data_, &operation.record);
+  }
+  static_cast<void>(operation.epoch->check(passed));
+  return true;
+}
+
+/// The same; its events are gone afterwards.
+bool Profile::hand_over(Operation& operation) {
+  if (!read(operation)) return false;
+  operation.destroy_events();
+  return true;
+}
+
+void Profile::collect() {
+  const std::lock_guard lock(mutex_);
+  if (queued_.empty()) return;
+  std::erase_if(queued_, [this](Operation& operation) { return hand_over(operation); });
+  if (!is_on() || now_ns() - clock_ns_ < kClockLifeNs) return;
+  const Alive alive(*clock_epoch_);
+  if (!alive) return;
+  const Current current(*clock_epoch_);
+  static_cast<void>(start_clock(*clock_epoch_));  // else the old one goes on
+}
+
+void Profile::add(Operation operation) {
+  const std::lock_guard lock(mutex_);
+  queued_.push_back(std::move(operation));
+  if (is_watching_) return;
+  is_watching_ = post_job([self = shared_from_this()] {
+    self->collect();
+    const std::lock_guard inner(self->mutex_);
+    self->is_watching_ = !self->queued_.empty();
+    return !self->is_watching_;
+  });
+}
+
+void ProfiledOperation::begin(Profile& profile, const std::shared_ptr<Epoch>& epoch,
+                              cu::CUstream stream, km_profile_kind kind, const void* shown_stream,
+                              uint64_t size_bytes, const char* name, float occupancy) noexcept {
+  try {
+    auto operation = std::make_unique<Profile::Operation>();
+    operation->epoch = epoch;
+    operation->record.kind = kind;
+    operation->record.stream = shown_stream;
+    operation->record.size_bytes = size_bytes;
+    operation->record.occupancy = occupancy;
+    if (name != nullptr) operation->name = name;
+    if (make_event(&operation->begin) && make_event(&operation->end) &&
+        driver().cuEventRecord(operation->begin, stream).ok()) {
+      profile_ = &profile;
+      stream_ = stream;
+      operation_ = std::move(operation);
+    } else {
+      operation->destroy_events();
+    }
+  } catch (const std::bad_alloc&) {
+    profile_ = nullptr;  // this one is not recorded
+  }
+}
+
+void ProfiledOperation::finish() noexcept {
+  try {
+    if (driver().cuEventRecord(operation_->end, stream_).ok()) {
+      profile_->add(std::move(*operation_));
+    } else {
+      operation_->destroy_events();
+    }
+  } catch (const std::bad_alloc&) {
+    operation_->destroy_events();
+  }
+}
+
+km_status context_profile(kmb_context* context, uint32_t on, kmb_profile_callback callback,
+                          void* user_data, km_release_callback release, kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    const Context& owner = *from(context);
+    return owner.profile()->set(on != 0, owner.epoch(), callback, user_data, release);
+  });
+}
+
+}  // namespace km::cuda

@@ -1,0 +1,156 @@
+#include "backends/cuda/stream.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "backends/cuda/host_call.h"
+#include "backends/cuda/reaper.h"
+#include "backends/cuda/wait.h"
+
+namespace km::cuda {
+
+Result<std::shared_ptr<Stream>> Stream::create(const Context& context, int32_t priority) {
+  std::shared_ptr<Epoch> epoch = context.epoch();
+  KM_TRY(epoch->require_alive());
+  const Current current(*epoch);
+  KM_TRY(require_current(*epoch, current));
+  std::shared_ptr<Stream> stream = share(std::unique_ptr<Stream>(new Stream(context, epoch)));
+  // The host program's legacy default stream neither waits for ours nor they for it.
+  KM_TRY(epoch->check(
+      driver().cuStreamCreateWithPriority(&stream->handle_, cu::CU_STREAM_NON_BLOCKING, priority)));
+  return stream;
+}
+
+Stream::~Stream() {
+  const Alive alive(*epoch_);
+  if (handle_ == nullptr || !alive) return;
+  const Current current(*epoch_);
+  if (marker_ != nullptr) check_destroyed(driver().cuEventDestroy_v2(marker_));
+  check_destroyed(driver().cuStreamDestroy_v2(handle_));  // work that is queued goes on
+}
+
+/// With the lock and the context current.
+bool Stream::set_marker() {
+  const uint64_t ticket = last_ticket();
+  if (marker_ == nullptr) {
+    cu::CUevent made = nullptr;
+    if (!epoch_->check(driver().cuEventCreate(&made, cu::CU_EVENT_DISABLE_TIMING))) return false;
+    marker_ = made;
+  }
+  if (!epoch_->check(driver().cuEventRecord(marker_, handle_))) return false;
+  marker_ticket_ = ticket;
+  return true;
+}
+
+bool Stream::is_over(uint64_t ticket) {
+  const Alive alive(*epoch_);
+  if (!alive) return true;
+  const std::lock_guard lock(marker_mutex_);
+  if (ticket <= over_ticket_) return true;
+  const Current current(*epoch_);
+  // At most twice: the marker that is there may be older than the ticket.
+  while (true) {
+    if (marker_ticket_ == 0 && !set_marker()) break;
+    const Called called = driver().cuEventQuery(marker_);
+    if (called.result == cu::CUDA_ERROR_NOT_READY) return false;
+    if (!called.ok()) {
+      static_cast<void>(epoch_->check(called));
+      break;
+    }
+    over_ticket_ = std::exchange(marker_ticket_, 0);
+    if (ticket <= over_ticket_) return true;
+  }
+  if (epoch_->has_failed()) return true;
+  marker_ticket_ = 0;
+  return driver().cuStreamQuery(handle_).ok();
+}
+
+void when_over(std::span<const kmb_use> uses, std::function<void()> action) {
+  struct Use {
+    std::shared_ptr<Stream> stream;
+    uint64_t ticket;
+  };
+  std::vector<Use> left;
+  for (const kmb_use& use : uses) {
+    left.push_back({from(use.stream)->shared_from_this(), use.ticket});
+  }
+  const auto are_over = [left = std::move(left)]() mutable {
+    std::erase_if(left, [](const Use& use) { return use.stream->is_over(use.ticket); });
+    return left.empty();
+  };
+  std::function<bool()> ask(are_over);
+  if (!in_host_function() && ask()) {
+    action();
+    return;
+  }
+  const bool is_posted = post_job([ask, action] {
+    if (!ask()) return false;
+    action();
+    return true;
+  });
+  if (is_posted) return;
+  for (const kmb_use& use : uses) {  // no thread can be started: the only other way
+    static_cast<void>(driver().cuStreamSynchronize(from(use.stream)->handle()));
+  }
+  action();
+}
+
+km_status stream_create(kmb_context* context, km_stream_flags, int32_t priority,
+                        kmb_stream** out_stream, kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    KM_ASSIGN(const std::shared_ptr<Stream> stream, Stream::create(*from(context), priority));
+    stream->self = stream;
+    *out_stream = to(stream.get());
+    return {};
+  });
+}
+
+void stream_destroy(kmb_stream* stream) {
+  const std::shared_ptr<Stream> last = std::move(from(stream)->self);
+}
+
+km_status stream_synchronize(kmb_stream* stream, uint64_t timeout_ns, kmb_error* error) {
+  Stream& target = *from(stream);
+  const auto ask = [&] { return driver().cuStreamQuery(target.handle()); };
+  const auto wait = [&] { return driver().cuStreamSynchronize(target.handle()); };
+  const km_status status = wait_for(*target.epoch(), timeout_ns, ask, wait, error);
+  if (status == KM_SUCCESS) {
+    if (target.profile().is_on()) target.profile().collect();
+    if (timeout_ns != 0) wake_reaper();
+  }
+  return status;
+}
+
+km_status stream_wait_event(kmb_stream* stream, kmb_event* event, kmb_error* error) {
+  uint64_t ticket = 0;
+  return enqueue(stream, &ticket, error, [&](Stream& target) -> Status {
+    if (from(event)->epoch()->has_failed()) return {};  // the wait is over
+    return target.epoch()->check(
+        driver().cuStreamWaitEvent(target.handle(), from(event)->handle(), 0));
+  });
+}
+
+km_status stream_add_callback(kmb_stream* stream, km_host_callback callback, void* user_data,
+                              kmb_error* error) {
+  uint64_t ticket = 0;
+  return enqueue(stream, &ticket, error, [&](Stream& target) -> Status {
+    const auto call = std::make_shared<HostCall>(target.epoch(), callback, user_data, nullptr);
+    const ProfiledOperation profiled(target.profile(), target.epoch(), target.handle(),
+                                     KM_PROFILE_KIND_CALLBACK, stream, 0);
+    return HostCall::queue(target.epoch(), target.handle(), call);
+  });
+}
+
+km_status stream_ticket(kmb_stream* stream, uint64_t* out_ticket, kmb_error*) {
+  *out_ticket = from(stream)->last_ticket();
+  return KM_SUCCESS;
+}
+
+km_status stream_query_ticket(kmb_stream* stream, uint64_t ticket, kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    if (from(stream)->is_over(ticket)) return {};
+    return Error{KM_NOT_READY, {}, 0};
+  });
+}
+
+}  // namespace km::cuda

@@ -1,0 +1,274 @@
+// Every call of the CUDA driver fails: for each scenario, each call of the driver in it gives each
+// of twelve results in turn. The call of the library that needed it has the status and the native
+// code that belong to the result, nothing is lost, and afterwards all goes on as before, after a
+// reset where the result is the end of the context.
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "base/cuda_results.h"
+#include "fake_cuda/control.h"
+
+extern "C" {
+#include "support/testing.h"
+}
+
+namespace {
+
+struct FakeDriver {
+  decltype(&fake_cuda_fail) make_fail;
+  decltype(&fake_cuda_calls) calls;
+  decltype(&fake_cuda_failed_call) failed_call;
+  decltype(&fake_cuda_live) live;
+  decltype(&fake_cuda_misuses) misuses;
+  decltype(&fake_cuda_last_misuse) last_misuse;
+  decltype(&fake_cuda_depth) depth;
+} g_driver;
+
+template <class Function>
+void find(void* library, const char* name, Function* out) {
+  *out = reinterpret_cast<Function>(dlsym(library, name));
+  if (*out == nullptr) std::abort();
+}
+
+void find_driver() {
+  void* library = dlopen(std::getenv("KM_CUDA_DRIVER"), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) std::abort();
+  find(library, "fake_cuda_fail", &g_driver.make_fail);
+  find(library, "fake_cuda_calls", &g_driver.calls);
+  find(library, "fake_cuda_failed_call", &g_driver.failed_call);
+  find(library, "fake_cuda_live", &g_driver.live);
+  find(library, "fake_cuda_misuses", &g_driver.misuses);
+  find(library, "fake_cuda_last_misuse", &g_driver.last_misuse);
+  find(library, "fake_cuda_depth", &g_driver.depth);
+}
+
+struct Injected {
+  int32_t result;
+  bool is_fatal;
+};
+constexpr Injected kInjected[] = {{1, false},   {2, false},   {3, false},   {201, false},
+                                  {400, false}, {500, false}, {700, true},  {701, false},
+                                  {702, true},  {719, true},  {801, false}, {999, false}};
+const Injected* g_now = nullptr;  // null: nothing fails
+long g_reported = 0;              // failures that a call of the library had
+
+void end_failures() { g_driver.make_fail(-1, 0); }
+
+std::string failed_call() { return g_driver.failed_call(); }
+
+// A launch says what is wrong with it, a missing variable that it is missing, and so on.
+bool is_right_status(km_status status) {
+  const std::string call = failed_call();
+  if (status == *km::status_of_cuda(g_now->result)) return true;
+  if (call == "cuLaunchKernel") return status == KM_ERROR_INVALID_LAUNCH;
+  if (call == "cuEventElapsedTime") return status == KM_ERROR_INVALID_ARGUMENT;
+  if (call == "cuCtxSetLimit" || call == "cuDeviceGetAttribute") {
+    return status == KM_ERROR_NOT_SUPPORTED;
+  }
+  return false;
+}
+
+void judge_failure(km_status status) {
+  int64_t code = 0;
+  ++g_reported;
+  OK(km_last_error_native_code(&code));
+  if (g_now == nullptr || failed_call().empty() || code != g_now->result ||
+      !is_right_status(status)) {
+    print_error("status %d, native code %ld; made to fail: %s, %d\n", status,
+                static_cast<long>(code), failed_call().c_str(),
+                g_now != nullptr ? g_now->result : 0);
+    OK(status);
+  }
+}
+
+bool is_made_to_fail(km_status status) {
+  if (status == KM_SUCCESS || failed_call().empty()) return false;
+  int64_t code = 0;
+  OK(km_last_error_native_code(&code));
+  return g_now != nullptr && code == g_now->result;
+}
+
+#include "scenarios.h"
+#include "scenarios_services.h"
+
+void host_node(void* count, km_status) { ++*static_cast<std::atomic<int>*>(count); }
+
+bool save_and_load(Scenario& o) {
+  km_module copy;
+  char path[] = "/tmp/kernelmill-failures-XXXXXX";
+  const int file = mkstemp(path);
+  assert_true(file >= 0);
+  close(file);
+  const bool good = o.module() && o.check(km_module_save_object(o.m, path, nullptr, 0)) &&
+                    o.make(km_module_destroy, &copy, km_module_load_file, o.c, path);
+  unlink(path);
+  return good;
+}
+
+bool graph_with_host_node(Scenario& o) {
+  uint64_t fill = 0, host = 0;
+  km_graph_exec exec;
+  const bool made = make_graph(o) &&
+                    o.check(km_graph_add_fill(o.g, nullptr, 0, o.a, 0, 7, 4, 16, &fill)) &&
+                    o.check(km_graph_add_host(o.g, &fill, 1, host_node, &g_calls, &host)) &&
+                    o.make(km_graph_exec_destroy, &exec, km_graph_exec_create, o.g) &&
+                    o.check(km_graph_exec_launch(exec, o.s));
+  return made && o.check(km_graph_set_fill(o.g, fill, o.b, 0, 9, 4, 16)) &&
+         o.check(km_graph_set_host(o.g, host, host_node, &g_calls)) &&
+         o.check(km_graph_exec_update(exec, o.g)) && o.check(km_graph_exec_launch(exec, o.s)) &&
+         o.check(km_stream_synchronize(o.s));
+}
+
+bool peer_copy(Scenario& o) {
+  km_device device;
+  km_context context;
+  km_slice there;
+  return o.slice() && o.make(km_device_destroy, &device, km_device_open, "cuda:1") &&
+         o.make(km_context_destroy, &context, km_context_create, device) &&
+         o.check(km_context_enable_peer_access(o.c, context)) &&
+         o.make(km_slice_destroy, &there, km_slice_create, context, uint64_t{64}, uint64_t{1},
+                km_slice_flags{0}) &&
+         o.check(km_slice_copy_peer(o.s, there, 0, o.a, 0, 64)) &&
+         o.check(km_stream_synchronize(o.s)) &&
+         o.check(km_context_disable_peer_access(o.c, context));
+}
+
+bool profile(Scenario& o) {
+  return o.function() && o.check(km_profiler_start(o.c)) && run_kernel(o) &&
+         o.check(km_slice_fill_u8(o.s, o.a, 0, 1, 64)) && o.check(km_stream_synchronize(o.s)) &&
+         o.check(km_profiler_stop(o.c));
+}
+
+bool limits(Scenario& o) {
+  uint64_t value = 0;
+  return o.context() && o.check(km_context_limit_set(o.c, KM_CONTEXT_LIMIT_HEAP_BYTES, 4 << 20)) &&
+         o.check(km_context_limit_get(o.c, KM_CONTEXT_LIMIT_HEAP_BYTES, &value));
+}
+
+bool used_by_two_streams(Scenario& o) {
+  km_stream other;
+  return o.slice() && o.make(km_stream_destroy, &other, km_stream_create, o.c, 0u, -1) &&
+         o.check(km_slice_fill_u8(o.s, o.a, 0, 1, 64)) &&
+         o.check(km_slice_fill_u8(other, o.a, 0, 2, 64)) && o.check(km_stream_synchronize(other));
+}
+
+const NamedScenario kCudaScenarios[] = {
+    {"a module is saved and loaded", save_and_load},
+    {"a graph with a host node is updated", graph_with_host_node},
+    {"copies between devices", peer_copy},
+    {"a profile", profile},
+    {"limits", limits},
+    {"memory that two streams use", used_by_two_streams},
+};
+
+bool run(const NamedScenario& scenario, const fixture* f) {
+  Scenario objects(f);
+  const bool done = scenario.run(objects);
+  end_failures();
+  return done;
+}
+
+/// Objects go a little after their handles where callbacks are involved.
+bool is_balanced(const std::string& expected) {
+  for (int i = 0; i < 2000; ++i) {
+    if (expected == g_driver.live()) return true;
+    usleep(500);
+  }
+  return false;
+}
+
+[[noreturn]] void complain(const NamedScenario& scenario, const char* what, const char* text) {
+  print_error("%s: %s (%s gives %d): %s\n", scenario.name, what, failed_call().c_str(),
+              g_now != nullptr ? g_now->result : 0, text);
+  fail();
+  std::abort();
+}
+
+/// What the backend makes at its first need, and keeps with the context.
+void warm_up(const fixture* f) {
+  constexpr NamedScenario kAll{"memory that two streams use", used_by_two_streams};
+  assert_true(run(kAll, f));
+}
+
+/// A context that is dead says so, and lives again after a reset.
+void revive(const NamedScenario& scenario, const fixture* f) {
+  const km_status status = km_context_synchronize(f->context);
+  if (status == KM_SUCCESS) return;
+  int64_t code = 0;
+  OK(km_last_error_native_code(&code));
+  if (!g_now->is_fatal || code != g_now->result) complain(scenario, "the context is dead", "");
+  if (status != *km::status_of_cuda(g_now->result)) complain(scenario, "wrong sticky status", "");
+  OK(km_context_reset(f->context));
+  OK(km_context_synchronize(f->context));
+  g_now = nullptr;
+  warm_up(f);
+}
+
+void run_point(const NamedScenario& scenario, const fixture* f, int64_t index,
+               const Injected& injected, const std::string& live) {
+  const int64_t misuses = g_driver.misuses();
+  g_now = &injected;
+  g_driver.make_fail(index, injected.result);
+  run(scenario, f);
+  const std::string call = failed_call();
+  revive(scenario, f);
+  if (g_driver.misuses() != misuses) complain(scenario, "misuse", g_driver.last_misuse());
+  if (g_driver.depth() != 0) complain(scenario, "a context was left on the thread", "");
+  g_now = nullptr;
+  if (!run(scenario, f)) complain(scenario, "does not work afterwards", call.c_str());
+  if (!is_balanced(live)) complain(scenario, (live + " became").c_str(), g_driver.live());
+}
+
+long run_points(const NamedScenario& scenario, const fixture* f) {
+  g_now = nullptr;
+  for (int warm = 0; warm < 3; ++warm) assert_true(run(scenario, f));
+  usleep(20000);  // what is due has gone
+  const std::string live = g_driver.live();
+  const int64_t before = g_driver.calls();
+  assert_true(run(scenario, f));
+  const int64_t count = g_driver.calls() - before;
+  long points = 0;
+  for (int64_t index = 0; index < count; ++index) {
+    for (const Injected& injected : kInjected) {
+      run_point(scenario, f, index, injected, live);
+      ++points;
+    }
+  }
+  return points;
+}
+
+void every_driver_call_fails(void** state) {
+  const fixture* f = static_cast<fixture*>(*state);
+  long points = 0;
+  g_driver.make_fail(1, 719);  // the fixture's stream goes with this life of the context
+  static_cast<void>(km_stream_synchronize(f->stream));
+  end_failures();
+  OK(km_context_reset(f->context));
+  warm_up(f);
+  const auto run_all = [&](const NamedScenario& scenario) {
+    const long here = run_points(scenario, f);
+    print_message("%6ld points: %s\n", here, scenario.name);
+    points += here;
+  };
+  for (const NamedScenario& scenario : kScenarios) run_all(scenario);
+  for (const NamedScenario& scenario : kServiceScenarios) run_all(scenario);
+  for (const NamedScenario& scenario : kCudaScenarios) run_all(scenario);
+  print_message("%6ld points in %zu scenarios; %ld failures reported\n", points,
+                std::size(kScenarios) + std::size(kServiceScenarios) + std::size(kCudaScenarios), g_reported);
+  assert_true(points >= 2000);
+}
+
+}  // namespace
+
+int main() {
+  find_driver();
+  const struct CMUnitTest tests[] = {cmocka_unit_test(every_driver_call_fails)};
+  return RUN_ON_DEVICES("driver failures", tests);
+}

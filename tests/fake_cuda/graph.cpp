@@ -1,0 +1,197 @@
+// Graphs, which run their nodes one after the other.
+#include <cstring>
+
+#include "fake_cuda/state.h"
+
+namespace km::cu {
+namespace {
+
+struct Step {
+  std::function<CUresult(Context&)> run;
+  CUhostFn function = nullptr;  // of a host node
+  void* user_data = nullptr;
+};
+
+struct Graph {
+  std::vector<std::shared_ptr<Step>> steps;
+};
+
+struct Exec {
+  std::map<CUgraphNode, Step> steps;
+  std::vector<CUgraphNode> order;
+};
+
+CUgraphNode handle_of(const std::shared_ptr<Step>& step) {
+  return reinterpret_cast<CUgraphNode>(step.get());
+}
+
+CUresult add_step(CUgraph handle, Step step, CUgraphNode* out) {
+  Object* object = find_object("graph", handle);
+  if (object == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  auto& graph = *static_cast<Graph*>(object->data.get());
+  graph.steps.push_back(std::make_shared<Step>(std::move(step)));
+  *out = handle_of(graph.steps.back());
+  return CUDA_SUCCESS;
+}
+
+CUresult set_step(CUgraphExec handle, CUgraphNode node, Step step) {
+  Object* object = find_object("executable graph", handle);
+  if (object == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  auto& exec = *static_cast<Exec*>(object->data.get());
+  const auto found = exec.steps.find(node);
+  if (found == exec.steps.end()) return misuse(CUDA_ERROR_INVALID_VALUE, "a node");
+  found->second = std::move(step);
+  return CUDA_SUCCESS;
+}
+
+CUresult kernel_step(const CUDA_KERNEL_NODE_PARAMS_v1* params, Step* out) {
+  Launch launch;
+  if (const CUresult bad = read_launch(params->func, params->extra, &launch)) return bad;
+  out->run = [launch](Context& context) { return run_launch(context, launch); };
+  return CUDA_SUCCESS;
+}
+
+Step copy_step(const CUDA_MEMCPY3D* params) {
+  return {[copy = *params](Context&) { return copy_rows(copy); }};
+}
+
+CUresult fill_rows(const CUDA_MEMSET_NODE_PARAMS& fill) {
+  for (size_t y = 0; y < fill.height; ++y) {
+    const uint64_t row = fill.dst + y * fill.pitch;
+    if (const CUresult bad = check_device_range(row, fill.width * fill.elementSize)) return bad;
+    for (size_t x = 0; x < fill.width; ++x) {
+      std::memcpy(reinterpret_cast<char*>(row) + x * fill.elementSize, &fill.value,
+                  fill.elementSize);
+    }
+  }
+  return CUDA_SUCCESS;
+}
+
+Step fill_step(const CUDA_MEMSET_NODE_PARAMS* params) {
+  return {[fill = *params](Context&) { return fill_rows(fill); }};
+}
+
+Step host_step(const CUDA_HOST_NODE_PARAMS* params) {
+  return {nullptr, params->fn, params->userData};
+}
+
+}  // namespace
+
+extern "C" {
+
+CUresult cuGraphCreate(CUgraph* out, unsigned int) {
+  KM_FAKE_CALL(context);
+  *out =
+      static_cast<CUgraph>(add_object("graph", call.context().device, std::make_shared<Graph>()));
+  return CUDA_SUCCESS;
+}
+
+CUresult cuGraphDestroy(CUgraph graph) {
+  const Call call(__func__, Call::Needs::context);
+  return remove_object("graph", graph) ? call.result() : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult cuGraphAddKernelNode(CUgraphNode* out, CUgraph graph, const CUgraphNode*, size_t,
+                              const CUDA_KERNEL_NODE_PARAMS_v1* params) {
+  KM_FAKE_CALL(context);
+  Step step;
+  if (const CUresult bad = kernel_step(params, &step)) return bad;
+  return add_step(graph, std::move(step), out);
+}
+
+CUresult cuGraphAddMemcpyNode(CUgraphNode* out, CUgraph graph, const CUgraphNode*, size_t,
+                              const CUDA_MEMCPY3D* params, CUcontext) {
+  KM_FAKE_CALL(context);
+  return add_step(graph, copy_step(params), out);
+}
+
+CUresult cuGraphAddMemsetNode(CUgraphNode* out, CUgraph graph, const CUgraphNode*, size_t,
+                              const CUDA_MEMSET_NODE_PARAMS* params, CUcontext) {
+  KM_FAKE_CALL(context);
+  return add_step(graph, fill_step(params), out);
+}
+
+CUresult cuGraphAddHostNode(CUgraphNode* out, CUgraph graph, const CUgraphNode*, size_t,
+                            const CUDA_HOST_NODE_PARAMS* params) {
+  KM_FAKE_CALL(context);
+  return add_step(graph, host_step(params), out);
+}
+
+CUresult cuGraphAddEmptyNode(CUgraphNode* out, CUgraph graph, const CUgraphNode*, size_t) {
+  KM_FAKE_CALL(context);
+  return add_step(graph, {[](Context&) -> CUresult { return CUDA_SUCCESS; }}, out);
+}
+
+CUresult cuGraphInstantiateWithFlags(CUgraphExec* out, CUgraph handle, unsigned long long) {
+  KM_FAKE_CALL(context);
+  Object* object = find_object("graph", handle);
+  if (object == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  auto exec = std::make_shared<Exec>();
+  for (const auto& step : static_cast<Graph*>(object->data.get())->steps) {
+    exec->steps.emplace(handle_of(step), *step);
+    exec->order.push_back(handle_of(step));
+  }
+  *out = static_cast<CUgraphExec>(add_object("executable graph", call.context().device, exec));
+  return CUDA_SUCCESS;
+}
+
+CUresult cuGraphExecDestroy(CUgraphExec exec) {
+  const Call call(__func__, Call::Needs::context);
+  return remove_object("executable graph", exec) ? call.result() : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                        const CUDA_KERNEL_NODE_PARAMS_v1* params) {
+  KM_FAKE_CALL(context);
+  Step step;
+  if (const CUresult bad = kernel_step(params, &step)) return bad;
+  return set_step(exec, node, std::move(step));
+}
+
+CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                        const CUDA_MEMCPY3D* params, CUcontext) {
+  KM_FAKE_CALL(context);
+  return set_step(exec, node, copy_step(params));
+}
+
+CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                        const CUDA_MEMSET_NODE_PARAMS* params, CUcontext) {
+  KM_FAKE_CALL(context);
+  return set_step(exec, node, fill_step(params));
+}
+
+CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                      const CUDA_HOST_NODE_PARAMS* params) {
+  KM_FAKE_CALL(context);
+  return set_step(exec, node, host_step(params));
+}
+
+CUresult cuGraphLaunch(CUgraphExec handle, CUstream stream) {
+  std::shared_ptr<void> kept;
+  Context* context = nullptr;
+  {
+    KM_FAKE_CALL(context);
+    Object* object = find_object("executable graph", handle);
+    if (object == nullptr || find_object("stream", stream) == nullptr) {
+      return CUDA_ERROR_INVALID_HANDLE;
+    }
+    kept = object->data;
+    context = &call.context();
+  }
+  const auto& exec = *static_cast<Exec*>(kept.get());
+  for (CUgraphNode node : exec.order) {
+    const Step& step = exec.steps.at(node);
+    if (context->sticky != CUDA_SUCCESS) break;
+    if (step.function != nullptr) {
+      run_host_function(step.function, step.user_data);
+      continue;
+    }
+    const std::lock_guard lock(state_mutex());
+    const CUresult result = step.run(*context);
+    if (result != CUDA_SUCCESS) set_sticky(*context, CUDA_ERROR_ILLEGAL_ADDRESS);
+  }
+  return CUDA_SUCCESS;
+}
+}
+
+}  // namespace km::cu

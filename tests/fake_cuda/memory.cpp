@@ -1,0 +1,236 @@
+// Memory: the device's is the host's.
+#include <cstdlib>
+#include <cstring>
+
+#include "fake_cuda/state.h"
+
+namespace km::cu {
+namespace {
+
+constexpr size_t kAlignBytes = 512;
+
+CUresult allocate(Context& context, CUdeviceptr* out, size_t size) {
+  if (size == 0) return CUDA_ERROR_INVALID_VALUE;
+  if (size > kTotalBytes || used_bytes(context.device) > kTotalBytes - size) {
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  }
+  const size_t rounded = (size + kAlignBytes - 1) / kAlignBytes * kAlignBytes;
+  void* memory = std::aligned_alloc(kAlignBytes, rounded);
+  if (memory == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
+  const auto address = reinterpret_cast<uint64_t>(memory);
+  add_object_at(address,
+                {"memory", context.device, size, std::shared_ptr<void>(memory, std::free)});
+  *out = address;
+  return CUDA_SUCCESS;
+}
+
+CUresult release(CUdeviceptr address) {
+  return remove_object("memory", reinterpret_cast<void*>(address)) ? CUDA_SUCCESS
+                                                                   : CUDA_ERROR_INVALID_VALUE;
+}
+
+template <class Value>
+CUresult set_rows(CUdeviceptr to, size_t pitch, Value value, size_t width, size_t height) {
+  const uint64_t extent = (height - 1) * pitch + width * sizeof value;
+  if (const CUresult bad = check_device_range(to, extent)) return bad;
+  for (size_t y = 0; y < height; ++y) {
+    for (size_t x = 0; x < width; ++x) {
+      std::memcpy(reinterpret_cast<char*>(to + y * pitch) + x * sizeof value, &value, sizeof value);
+    }
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult check_stream(CUstream stream) {
+  return find_object("stream", stream) != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult move_bytes(uint64_t to, uint64_t from, size_t size, CUstream stream) {
+  if (const CUresult bad = check_stream(stream)) return bad;
+  std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), size);
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+CUresult check_device_range(uint64_t address, uint64_t size_bytes) {
+  for (const char* kind : {"memory", "page-locked memory", "variable"}) {
+    if (find_range(kind, address, size_bytes) != nullptr) return CUDA_SUCCESS;
+  }
+  return misuse(CUDA_ERROR_INVALID_VALUE, "a device address");
+}
+
+CUresult copy_rows(const CUDA_MEMCPY3D& copy) {
+  const auto place = [](CUmemorytype type, CUdeviceptr device, const void* host) {
+    return type == CU_MEMORYTYPE_DEVICE ? device : reinterpret_cast<uint64_t>(host);
+  };
+  const uint64_t to = place(copy.dstMemoryType, copy.dstDevice, copy.dstHost);
+  const uint64_t from = place(copy.srcMemoryType, copy.srcDevice, copy.srcHost);
+  for (size_t z = 0; z < copy.Depth; ++z) {
+    for (size_t y = 0; y < copy.Height; ++y) {
+      const uint64_t target = to + (z * copy.dstHeight + y) * copy.dstPitch;
+      const uint64_t source = from + (z * copy.srcHeight + y) * copy.srcPitch;
+      for (const auto& [type, address] :
+           {std::pair(copy.dstMemoryType, target), std::pair(copy.srcMemoryType, source)}) {
+        if (type != CU_MEMORYTYPE_DEVICE) continue;
+        if (const CUresult bad = check_device_range(address, copy.WidthInBytes)) return bad;
+      }
+      std::memmove(reinterpret_cast<void*>(target), reinterpret_cast<const void*>(source),
+                   copy.WidthInBytes);
+    }
+  }
+  return CUDA_SUCCESS;
+}
+
+extern "C" {
+
+CUresult cuMemAlloc_v2(CUdeviceptr* out, size_t size) {
+  KM_FAKE_CALL(context);
+  return allocate(call.context(), out, size);
+}
+
+CUresult cuMemFree_v2(CUdeviceptr address) {
+  const Call call(__func__, Call::Needs::context);
+  const CUresult done = release(address);
+  return call.result() != CUDA_SUCCESS ? call.result() : done;
+}
+
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr* out, size_t size, CUmemoryPool pool,
+                                 CUstream stream) {
+  KM_FAKE_CALL(context);
+  if (find_object("pool", pool) == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult bad = check_stream(stream)) return bad;
+  return allocate(call.context(), out, size);
+}
+
+CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
+  const Call call(__func__, Call::Needs::context);
+  if (check_stream(stream) != CUDA_SUCCESS) return CUDA_ERROR_INVALID_HANDLE;
+  const CUresult done = release(address);
+  return call.result() != CUDA_SUCCESS ? call.result() : done;
+}
+
+CUresult cuMemGetInfo_v2(size_t* free_bytes, size_t* total_bytes) {
+  KM_FAKE_CALL(context);
+  *free_bytes = kTotalBytes - used_bytes(call.context().device);
+  *total_bytes = kTotalBytes;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemPoolCreate(CUmemoryPool* out, const CUmemPoolProps* properties) {
+  KM_FAKE_CALL(context);
+  if (properties->location.id != call.context().device) return CUDA_ERROR_INVALID_VALUE;
+  *out = static_cast<CUmemoryPool>(add_object("pool", call.context().device));
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemPoolDestroy(CUmemoryPool pool) {
+  const Call call(__func__, Call::Needs::context);
+  return remove_object("pool", pool) ? call.result() : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute, void*) {
+  KM_FAKE_CALL(context);
+  return find_object("pool", pool) != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute, void* out) {
+  KM_FAKE_CALL(context);
+  const cuuint64_t used = used_bytes(call.context().device);
+  std::memcpy(out, &used, sizeof used);
+  return find_object("pool", pool) != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc*, size_t) {
+  KM_FAKE_CALL(context);
+  return find_object("pool", pool) != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuMemHostRegister_v2(void* pointer, size_t size, unsigned int) {
+  KM_FAKE_CALL(context);
+  const auto address = reinterpret_cast<uint64_t>(pointer);
+  if (find_range("page-locked memory", address, 1) != nullptr) {
+    return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+  }
+  add_object_at(address, {"page-locked memory", call.context().device, size, nullptr});
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemHostUnregister(void* pointer) {
+  const Call call(__func__, Call::Needs::context);
+  const bool was = remove_object("page-locked memory", pointer);
+  return was ? call.result() : CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+}
+
+CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* out, void* pointer, unsigned int) {
+  KM_FAKE_CALL(context);
+  *out = reinterpret_cast<uint64_t>(pointer);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, size_t size, CUstream stream) {
+  KM_FAKE_CALL(context);
+  if (const CUresult bad = check_device_range(to, size)) return bad;
+  return move_bytes(to, reinterpret_cast<uint64_t>(from), size, stream);
+}
+
+CUresult cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, size_t size, CUstream stream) {
+  KM_FAKE_CALL(context);
+  if (const CUresult bad = check_device_range(from, size)) return bad;
+  return move_bytes(reinterpret_cast<uint64_t>(to), from, size, stream);
+}
+
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream) {
+  KM_FAKE_CALL(context);
+  if (const CUresult bad = check_device_range(to, size)) return bad;
+  if (const CUresult bad = check_device_range(from, size)) return bad;
+  return move_bytes(to, from, size, stream);
+}
+
+CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, size_t size,
+                           CUstream stream) {
+  KM_FAKE_CALL(context);
+  return move_bytes(to, from, size, stream);
+}
+
+CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D* copy, CUstream stream) {
+  KM_FAKE_CALL(context);
+  if (const CUresult bad = check_stream(stream)) return bad;
+  return copy_rows(*copy);
+}
+
+CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUstream) {
+  KM_FAKE_CALL(context);
+  return set_rows(to, 0, value, count, 1);
+}
+
+CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, size_t count, CUstream) {
+  KM_FAKE_CALL(context);
+  return set_rows(to, 0, value, count, 1);
+}
+
+CUresult cuMemsetD32Async(CUdeviceptr to, unsigned int value, size_t count, CUstream) {
+  KM_FAKE_CALL(context);
+  return set_rows(to, 0, value, count, 1);
+}
+
+CUresult cuMemsetD2D8Async(CUdeviceptr to, size_t pitch, unsigned char value, size_t width,
+                           size_t height, CUstream) {
+  KM_FAKE_CALL(context);
+  return set_rows(to, pitch, value, width, height);
+}
+
+CUresult cuMemsetD2D16Async(CUdeviceptr to, size_t pitch, unsigned short value, size_t width,
+                            size_t height, CUstream) {
+  KM_FAKE_CALL(context);
+  return set_rows(to, pitch, value, width, height);
+}
+
+CUresult cuMemsetD2D32Async(CUdeviceptr to, size_t pitch, unsigned int value, size_t width,
+                            size_t height, CUstream) {
+  KM_FAKE_CALL(context);
+  return set_rows(to, pitch, value, width, height);
+}
+}
+
+}  // namespace km::cu
