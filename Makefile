@@ -9,7 +9,7 @@ MINUTES ?= 10
 BUILD := build/release
 
 .PHONY: help build demo test fuzz fuzz-parser bench gen tidy lint format install \
-        test-asan test-ubsan test-tsan setup clean
+        test-asan test-ubsan test-tsan test-gpu setup clean
 
 help: ## lists the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,6 +29,9 @@ test-ubsan: ## the same under UndefinedBehaviorSanitizer
 	@scripts/test.sh ubsan
 test-tsan: ## the same under ThreadSanitizer
 	@scripts/test.sh tsan
+
+test-gpu: ## the tests of the C ABI on this machine's NVIDIA GPU, where it has one
+	@scripts/test_gpu.sh $(PRESET)
 
 fuzz: ## random kernels, engine against interpreter, for MINUTES (SEED picks them)
 	@scripts/fuzz.sh kernels $(MINUTES) $(SEED)

@@ -261,7 +261,8 @@ void every_driver_call_fails(void** state) {
   for (const NamedScenario& scenario : kServiceScenarios) run_all(scenario);
   for (const NamedScenario& scenario : kCudaScenarios) run_all(scenario);
   print_message("%6ld points in %zu scenarios; %ld failures reported\n", points,
-                std::size(kScenarios) + std::size(kServiceScenarios) + std::size(kCudaScenarios), g_reported);
+                std::size(kScenarios) + std::size(kServiceScenarios) + std::size(kCudaScenarios),
+                g_reported);
   assert_true(points >= 2000);
 }
 

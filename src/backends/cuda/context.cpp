@@ -144,8 +144,11 @@ km_status context_set_peer_access(kmb_context* context, kmb_context* peer, uint3
     KM_ASSIGN(const std::shared_ptr<Epoch> epoch, live_epoch(context));
     KM_ASSIGN(const std::shared_ptr<Epoch> other, live_epoch(peer));
     if (epoch == other) return {};  // contexts of one device share its memory anyway
-    KM_TRY(set_context_access(*epoch, *other, enabled != 0));
-    return set_pool_access(*epoch, *other, enabled != 0);
+    if (!epoch->count_peer(*other, enabled != 0)) return {};  // other contexts go on
+    Status set = set_context_access(*epoch, *other, enabled != 0);
+    if (set) set = set_pool_access(*epoch, *other, enabled != 0);
+    if (!set) epoch->count_peer(*other, enabled == 0);
+    return set;
   });
 }
 

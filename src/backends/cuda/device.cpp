@@ -199,9 +199,12 @@ km_status device_attribute(kmb_device* device, km_device_attribute attribute, in
     int value = 0;
     const Called called = driver().cuDeviceGetAttribute(&value, number, gpu.device());
     if (called.result == cu::CUDA_ERROR_INVALID_VALUE) {
-      return make_error(KM_ERROR_NOT_SUPPORTED,
-                        "the NVIDIA driver here, for CUDA %s, does not know device attribute %d",
-                        version_text(driver_version()).c_str(), number);
+      Error error =
+          make_error(KM_ERROR_NOT_SUPPORTED,
+                     "the NVIDIA driver here, for CUDA %s, does not know device attribute %d",
+                     version_text(driver_version()).c_str(), number);
+      error.native_code = called.result;
+      return error;
     }
     KM_TRY(check(called));
     *out_value = value;

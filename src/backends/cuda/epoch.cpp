@@ -10,7 +10,11 @@ namespace {
 // What the pool keeps for reuse when the device is synchronised; the rest the process gets back.
 constexpr cu::cuuint64_t kKeptPoolBytes = cu::cuuint64_t{64} << 20;
 
+std::atomic<uint64_t> g_epochs{0};
+
 }  // namespace
+
+Epoch::Epoch(Gpu& gpu) : gpu_(gpu), number_(++g_epochs) {}
 
 Result<std::shared_ptr<Epoch>> Epoch::create(Gpu& gpu) {
   const std::shared_ptr<Epoch> epoch = share(std::unique_ptr<Epoch>(new Epoch(gpu)));
@@ -119,6 +123,15 @@ uint64_t Epoch::unused_pool_bytes() {
           .ok() &&
       driver().cuMemPoolGetAttribute(pool, cu::CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &used).ok();
   return known && reserved > used ? reserved - used : 0;
+}
+
+bool Epoch::count_peer(const Epoch& peer, bool is_enabled) {
+  const std::lock_guard lock(resources_mutex_);
+  uint32_t& count = peers_[peer.number_];
+  if (is_enabled) return count++ == 0;
+  if (count > 1) return --count == 0;
+  peers_.erase(peer.number_);
+  return true;
 }
 
 Status Epoch::set_pool_access(const Epoch& peer, bool is_enabled) {

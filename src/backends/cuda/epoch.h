@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
@@ -47,6 +48,9 @@ class Epoch : public std::enable_shared_from_this<Epoch> {
   Result<cu::CUmemoryPool> pool();
   /// What the pool has taken from the device and not given out.
   uint64_t unused_pool_bytes();
+  /// Counts contexts of this device that use a peer's memory. Whether this is the first that
+  /// begins, or the last that ends.
+  bool count_peer(const Epoch& peer, bool is_enabled);
   /// Lets kernels of `peer` use the memory of this context's pool, or no longer.
   Status set_pool_access(const Epoch& peer, bool is_enabled);
 
@@ -59,12 +63,13 @@ class Epoch : public std::enable_shared_from_this<Epoch> {
   void make_lost_calls();
 
  private:
-  explicit Epoch(Gpu& gpu) : gpu_(gpu) {}
+  explicit Epoch(Gpu& gpu);
   Result<cu::CUstream> make_stream(cu::CUstream* stream);
   Result<cu::CUmemoryPool> make_pool();
   bool are_calls_done();
 
   Gpu& gpu_;
+  const uint64_t number_;  // of all that there have been
   cu::CUcontext handle_ = nullptr;
   std::atomic<bool> has_failed_{false}, is_gone_{false};
   mutable std::shared_mutex reset_mutex_;
@@ -75,6 +80,7 @@ class Epoch : public std::enable_shared_from_this<Epoch> {
   std::mutex resources_mutex_;  // guards what follows; before failure_mutex_
   cu::CUstream allocation_stream_ = nullptr, free_stream_ = nullptr;
   cu::CUmemoryPool pool_ = nullptr;
+  std::map<uint64_t, uint32_t> peers_;  // by their numbers
 
   std::mutex calls_mutex_;  // guards what follows
   struct Expected {
