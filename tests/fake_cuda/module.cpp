@@ -67,6 +67,22 @@ T argument(const Kernel& kernel, const Launch& launch, size_t index) {
 
 Kernel* kernel_of(CUfunction function) { return reinterpret_cast<Kernel*>(function); }
 
+int attribute_of(const Kernel& kernel, CUfunction_attribute attribute) {
+  switch (attribute) {
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+      return 1024;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS:
+      return 16;
+    case CU_FUNC_ATTRIBUTE_PTX_VERSION:
+    case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
+      return 70;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+      return kernel.max_dynamic_shared_bytes;
+    default:
+      return 0;
+  }
+}
+
 CUresult fill_index(const Kernel& kernel, const Launch& launch) {
   const auto out = argument<uint64_t>(kernel, launch, 0);
   const auto base = argument<uint32_t>(kernel, launch, 1);
@@ -237,9 +253,7 @@ CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t* offset, s
 
 CUresult cuFuncGetAttribute(int* out, CUfunction_attribute attribute, CUfunction function) {
   KM_FAKE_CALL(context);
-  *out = attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-             ? kernel_of(function)->max_dynamic_shared_bytes
-             : 1;
+  *out = attribute_of(*kernel_of(function), attribute);
   return CUDA_SUCCESS;
 }
 
