@@ -32,9 +32,10 @@ bool take(std::string_view* text, std::string* part) {
   return true;
 }
 
-/// Options that read or write files of their own.
-bool names_a_file(const std::string& option) {
-  constexpr std::string_view kParts[] = {"pre-include", "-include", "pch", "time", "@"};
+/// Options that read or write files of their own, or bring in the time of the day.
+bool is_beyond_the_key(const std::string& option) {
+  constexpr std::string_view kParts[] = {"pre-include", "-include", "pch",      "time",
+                                         "@",           "__DATE__", "__TIME__", "__TIMESTAMP__"};
   return !option.starts_with("--include-path") && !option.starts_with("-I") &&
          std::any_of(std::begin(kParts), std::end(kParts),
                      [&](std::string_view part) { return option.find(part) != std::string::npos; });
@@ -69,7 +70,7 @@ std::optional<std::string> identity_of(const NvrtcInfo& info) {
 
 std::optional<std::string> ptx_key(const CompileInput& input,
                                    const std::vector<std::string>& options, const NvrtcInfo& info) {
-  if (std::any_of(options.begin(), options.end(), names_a_file)) return std::nullopt;
+  if (std::any_of(options.begin(), options.end(), is_beyond_the_key)) return std::nullopt;
   const std::optional<std::string> compiler = identity_of(info);
   const std::optional<std::string> includes = describe_includes(input, folders_of(options));
   if (!compiler || !includes) return std::nullopt;
