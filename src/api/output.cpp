@@ -4,6 +4,13 @@
 
 namespace km {
 
+Status require_struct_size(uint32_t struct_size, const char* parameter) {
+  if (struct_size >= sizeof struct_size) return {};
+  return make_error(KM_ERROR_INVALID_ARGUMENT,
+                    "%s->struct_size is %u; set it to the sizeof of the structure", parameter,
+                    struct_size);
+}
+
 Status give_text(std::string_view text, char* buffer, uint64_t capacity_bytes,
                  uint64_t* out_size_bytes) {
   const uint64_t size = text.size() + 1;

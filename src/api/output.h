@@ -33,16 +33,15 @@ Status destroy_handle(Handle handle, const char* parameter) {
   return Call::not_live(kType, id, parameter);
 }
 
+/// Whether there is room for struct_size at least.
+Status require_struct_size(uint32_t struct_size, const char* parameter);
+
 /// Fills a caller's structure as far as its struct_size says that it goes.
 template <class Struct>
 Status give_struct(const Struct& value, Struct* out_struct, const char* parameter) {
   constexpr size_t kHead = sizeof value.struct_size;
   const size_t size = out_struct->struct_size;
-  if (size < kHead) {
-    return make_error(KM_ERROR_INVALID_ARGUMENT,
-                      "%s->struct_size is %zu; set it to the sizeof of the structure", parameter,
-                      size);
-  }
+  KM_TRY(require_struct_size(out_struct->struct_size, parameter));
   std::memcpy(reinterpret_cast<char*>(out_struct) + kHead,
               reinterpret_cast<const char*>(&value) + kHead, std::min(size, sizeof value) - kHead);
   return {};
@@ -53,8 +52,9 @@ Status give_struct(const Struct& value, Struct* out_struct, const char* paramete
 template <class Values, class Struct, class InfoOf>
 Status give_structs(const Values& values, uint64_t capacity, Struct* out_structs,
                     const char* parameter, InfoOf&& info_of) {
-  if (capacity == 0 || values.empty()) return {};
+  if (capacity == 0) return {};
   const uint32_t stride = out_structs->struct_size;
+  KM_TRY(require_struct_size(stride, parameter));
   char* place = reinterpret_cast<char*>(out_structs);
   for (size_t i = 0; i < std::min<uint64_t>(capacity, values.size()); ++i, place += stride) {
     auto* to = reinterpret_cast<Struct*>(place);

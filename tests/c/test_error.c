@@ -213,6 +213,12 @@ static void a19_history_has_what_went_wrong(void** state) {
   km_slice slice;
   memset(records, 0x5A, sizeof records);
   assert_int_equal(history(f, NULL, 0), 0);
+  records[0].struct_size = 3; /* an error also where there is nothing to give */
+  EXPECT(KM_ERROR_INVALID_ARGUMENT,
+         km_context_error_history(f->context, 1, records, &(uint64_t){0}));
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_context_error_history(f->context, 1, NULL, &(uint64_t){0}));
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_context_error_history(f->context, 0, NULL, NULL));
+  OK(km_context_clear_error_history(f->context));
   for (int i = 0; i < 3; ++i) {
     EXPECT(KM_ERROR_INVALID_ARGUMENT, km_slice_create(f->context, 1, 0, 0, &slice));
   }
