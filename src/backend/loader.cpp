@@ -38,7 +38,11 @@ std::string plugin_path(const std::string& name) {
     return *folder + "/" + file;
   }
   const std::string own = folder_of_code(reinterpret_cast<const void*>(&plugin_path));
-  return own + "/kernelmill-" KM_VERSION_STRING "/" + file;
+  const std::string installed = own + "/kernelmill-" KM_VERSION_STRING "/" + file;
+  // The CUDA driver lies in a folder among the plugins.
+  const std::string beside = own + "/../" + file;
+  return access(installed.c_str(), F_OK) != 0 && access(beside.c_str(), F_OK) == 0 ? beside
+                                                                                   : installed;
 }
 
 Result<const kmb_backend*> load_plugin(const std::string& name) {

@@ -51,6 +51,14 @@ using CUlogsCallbackHandle = struct CUlogsCallbackEntry_st*;
 
 #include "cuda/generated/enums.h"
 
+// Macros in cuda.h.
+inline constexpr unsigned CU_MEMHOSTALLOC_PORTABLE = 1, CU_MEMHOSTALLOC_DEVICEMAP = 2,
+                          CU_MEMHOSTALLOC_WRITECOMBINED = 4;
+inline constexpr unsigned CU_MEMHOSTREGISTER_PORTABLE = 1, CU_MEMHOSTREGISTER_DEVICEMAP = 2,
+                          CU_MEMHOSTREGISTER_IOMEMORY = 4, CU_MEMHOSTREGISTER_READ_ONLY = 8;
+inline constexpr uintptr_t CU_LAUNCH_PARAM_END = 0, CU_LAUNCH_PARAM_BUFFER_POINTER = 1,
+                           CU_LAUNCH_PARAM_BUFFER_SIZE = 2;
+
 using CUhostFn = void (*)(void* user_data);
 using CUstreamCallback = void (*)(CUstream stream, CUresult status, void* user_data);
 using CUoccupancyB2DSize = size_t (*)(int block_size);

@@ -1,0 +1,77 @@
+// The frame around every exported function of the CUDA driver: what it needs to have happened
+// before, how the core's errors become CUresults, what is logged.
+#pragma once
+
+#include <new>
+
+#include "base/result.h"
+#include "cuda/driver.h"
+
+namespace km::dropin {
+
+using namespace km::cu;  // NOLINT: the names of this API are its point
+
+/// The CUresult for an error of the core, whose text is logged.
+CUresult result_of(const Error& error) noexcept;
+/// The same for errors found here: logs the text.
+[[gnu::format(printf, 2, 3)]] CUresult fail(CUresult result, const char* format, ...) noexcept;
+
+/// CUDA_SUCCESS once cuInit has succeeded, in this process.
+CUresult require_ready() noexcept;
+/// For `kernelmill exec --log`: one line for each call.
+void log_call(const char* function, CUresult result) noexcept;
+
+/// Runs the body of an exported function, also before cuInit.
+template <class Body>
+CUresult guard_anywhere(const char* function, Body&& body) noexcept {
+  CUresult result = CUDA_ERROR_UNKNOWN;
+  try {
+    result = body();
+  } catch (const std::bad_alloc&) {
+    result = fail(CUDA_ERROR_OUT_OF_MEMORY, "the host is out of memory");
+  } catch (...) {
+    result = fail(CUDA_ERROR_UNKNOWN, "an unexpected exception was thrown inside the library");
+  }
+  log_call(function, result);
+  return result;
+}
+
+/// Runs the body of an exported function.
+template <class Body>
+CUresult guard(const char* function, Body&& body) noexcept {
+  return guard_anywhere(function, [&] {
+    const CUresult ready = require_ready();
+    return ready == CUDA_SUCCESS ? body() : ready;
+  });
+}
+
+}  // namespace km::dropin
+
+/// Returns what is not CUDA_SUCCESS from the enclosing function.
+#define CU_TRY(expression)                                                                        \
+  do {                                                                                            \
+    if (const ::km::cu::CUresult cu_result = (expression); cu_result != ::km::cu::CUDA_SUCCESS) { \
+      return cu_result;                                                                           \
+    }                                                                                             \
+  } while (0)
+
+/// The same for a Status of the core.
+#define CU_CHECK(expression)                               \
+  do {                                                     \
+    if (const auto cu_status = (expression); !cu_status) { \
+      return ::km::dropin::result_of(cu_status.error());   \
+    }                                                      \
+  } while (0)
+
+/// Declares `declaration` with the value of a Result<T> of the core, or returns its CUresult.
+#define CU_ASSIGN(declaration, expression) \
+  CU_ASSIGN_(KM_CONCAT(cu_r_, __LINE__), declaration, expression)
+#define CU_ASSIGN_(temporary, declaration, expression)               \
+  auto temporary = (expression);                                     \
+  if (!temporary) return ::km::dropin::result_of(temporary.error()); \
+  declaration = std::move(*temporary)
+
+/// CUDA_ERROR_INVALID_VALUE where a pointer argument is null.
+#define CU_REQUIRE(pointer) \
+  if ((pointer) == nullptr) \
+  return ::km::dropin::fail(::km::cu::CUDA_ERROR_INVALID_VALUE, "%s is null", #pointer)

@@ -1,0 +1,91 @@
+// Contexts of the driver API, and which one is current on a thread.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "core/context.h"
+#include "dropin/cuda/driver_state.h"
+
+namespace km::dropin {
+
+class Context final : public Handled {
+ public:
+  static CUresult create(DeviceState& device, unsigned flags, bool is_primary, Ref<Context>* out);
+
+  DeviceState& device() const { return device_; }
+  km::Context& core() const { return *core_; }
+  bool is_primary() const { return is_primary_; }
+  bool is_destroyed() const { return destroyed_.load(std::memory_order_acquire); }
+  unsigned flags() const { return flags_.load(std::memory_order_relaxed); }
+  void set_flags(unsigned flags) { flags_.store(flags, std::memory_order_relaxed); }
+  std::atomic<int>& cache_config() { return cache_config_; }
+  std::atomic<int>& shared_config() { return shared_config_; }
+
+  /// Work goes to its end, memory goes, and handles of what belongs to it are dead.
+  void destroy();
+  CUresult synchronize();
+
+  /// CU_STREAM_LEGACY and, for the calling thread, CU_STREAM_PER_THREAD.
+  CUresult legacy_stream(Ref<Stream>* out);
+  CUresult per_thread_stream(Ref<Stream>* out);
+
+  // The implicit order of the legacy stream and the blocking ones.
+  void add_blocking(Stream& stream);
+  void remove_blocking(Stream& stream);
+  /// To be called before work is queued: makes the stream wait for what CUDA says it waits for.
+  CUresult order_before(Stream& stream);
+  /// To be called after it was queued.
+  void note_work(Stream& stream);
+  /// The stream of a thread that is gone.
+  void take_thread(uint64_t thread, std::vector<Ref<Stream>>* out);
+
+  struct Limits {
+    std::array<std::atomic<uint64_t>, 16> value{};
+  };
+  Limits& limits() { return limits_; }
+
+ private:
+  Context(DeviceState& device, Ref<km::Context> core, unsigned flags, bool is_primary);
+  ~Context() override;
+  CUresult join_blocking(Stream& legacy);
+
+  DeviceState& device_;
+  const Ref<km::Context> core_;
+  std::atomic<unsigned> flags_;
+  const bool is_primary_;
+  std::atomic<bool> destroyed_{false};
+  std::atomic<int> cache_config_{0}, shared_config_{0};
+  Limits limits_;
+
+  std::mutex mutex_;  // guards what follows
+  Ref<Stream> legacy_;
+  std::unordered_map<uint64_t, Ref<Stream>> per_thread_;  // by thread
+  std::mutex order_mutex_;                                // guards what follows
+  std::vector<Stream*> blocking_;
+  std::atomic<uint64_t> legacy_work_{0};  // how often work was queued in the legacy stream
+};
+
+/// The context that is current on this thread; CUDA_ERROR_INVALID_CONTEXT when none is,
+/// CUDA_ERROR_CONTEXT_IS_DESTROYED when it was destroyed.
+CUresult current_context(Context** out);
+/// Null when there is none.
+Context* current_context_or_null();
+void set_current_context(Ref<Context> context);
+void push_context(Ref<Context> context);
+/// False when there is none.
+bool pop_context(Ref<Context>* out);
+
+/// A thread is gone: its per-thread streams go with it.
+void forget_thread(uint64_t thread);
+
+}  // namespace km::dropin
+
+/// Declares `variable`, the current context, or returns why there is none.
+#define CU_CURRENT(variable)                 \
+  ::km::dropin::Context* variable = nullptr; \
+  CU_TRY(::km::dropin::current_context(&(variable)))

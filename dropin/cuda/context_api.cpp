@@ -1,0 +1,401 @@
+// Contexts: primary ones, created ones, the stack of each thread.
+#include "dropin/cuda/context.h"
+#include "dropin/cuda/stream.h"
+
+namespace km::cu {
+
+using namespace km::dropin;  // NOLINT
+
+namespace {
+
+CUresult create_context(CUcontext* out, unsigned flags, CUdevice ordinal) {
+  CU_REQUIRE(out);
+  CU_DEVICE(device, ordinal);
+  if ((flags & ~CU_CTX_FLAGS_MASK) != 0) {
+    return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%x has bits that are none", flags);
+  }
+  Ref<dropin::Context> context;
+  CU_TRY(dropin::Context::create(*device, flags, false, &context));
+  *out = handle_of(*context);
+  push_context(std::move(context));
+  return CUDA_SUCCESS;
+}
+
+/// Null is no context, and no error either.
+CUresult find_context(CUcontext handle, Ref<dropin::Context>* out) {
+  if (handle == nullptr) return CUDA_SUCCESS;
+  const Pin<dropin::Context> pinned(handle);
+  if (!pinned) return fail(CUDA_ERROR_INVALID_CONTEXT, "the context is no live handle");
+  *out = Ref<dropin::Context>::share(*pinned);
+  return CUDA_SUCCESS;
+}
+
+/// The context of a handle; null: the current one.
+CUresult given_or_current(CUcontext handle, Ref<dropin::Context>* out) {
+  CU_TRY(find_context(handle, out));
+  if (*out) return CUDA_SUCCESS;
+  CU_CURRENT(context);
+  *out = Ref<dropin::Context>::share(*context);
+  return CUDA_SUCCESS;
+}
+
+void drop_primary(DeviceState& device) {
+  Ref<dropin::Context> gone;
+  std::swap(gone, device.primary);
+  if (gone) gone->destroy();
+}
+
+}  // namespace
+
+extern "C" {
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext* out, CUdevice ordinal) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(out);
+    CU_DEVICE(device, ordinal);
+    const std::lock_guard lock(device->mutex);
+    if (!device->primary) {
+      CU_TRY(dropin::Context::create(*device, device->primary_flags, true, &device->primary));
+    }
+    ++device->retain_count;
+    *out = handle_of(*device->primary);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice ordinal) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_DEVICE(device, ordinal);
+    const std::lock_guard lock(device->mutex);
+    if (device->retain_count == 0) {
+      return fail(CUDA_ERROR_INVALID_CONTEXT, "nobody has retained the context of device %d",
+                  ordinal);
+    }
+    if (--device->retain_count == 0) drop_primary(*device);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuDevicePrimaryCtxRelease(CUdevice ordinal) {
+  return cuDevicePrimaryCtxRelease_v2(ordinal);
+}
+
+CUresult cuDevicePrimaryCtxReset_v2(CUdevice ordinal) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_DEVICE(device, ordinal);
+    const std::lock_guard lock(device->mutex);
+    const bool was_active = static_cast<bool>(device->primary);
+    drop_primary(*device);
+    if (was_active && device->retain_count != 0) {
+      CU_TRY(dropin::Context::create(*device, device->primary_flags, true, &device->primary));
+    }
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuDevicePrimaryCtxReset(CUdevice ordinal) { return cuDevicePrimaryCtxReset_v2(ordinal); }
+
+CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice ordinal, unsigned int flags) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_DEVICE(device, ordinal);
+    if ((flags & ~CU_CTX_FLAGS_MASK) != 0) {
+      return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%x has bits that are none", flags);
+    }
+    const std::lock_guard lock(device->mutex);
+    device->primary_flags = flags;
+    if (device->primary) device->primary->set_flags(flags);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuDevicePrimaryCtxSetFlags(CUdevice ordinal, unsigned int flags) {
+  return cuDevicePrimaryCtxSetFlags_v2(ordinal, flags);
+}
+
+CUresult cuDevicePrimaryCtxGetState(CUdevice ordinal, unsigned int* flags, int* active) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(flags);
+    CU_REQUIRE(active);
+    CU_DEVICE(device, ordinal);
+    const std::lock_guard lock(device->mutex);
+    *flags = device->primary_flags;
+    *active = device->primary ? 1 : 0;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxCreate_v2(CUcontext* out, unsigned int flags, CUdevice device) {
+  return guard(__func__, [&] { return create_context(out, flags, device); });
+}
+
+CUresult cuCtxCreate(CUcontext* out, unsigned int flags, CUdevice device) {
+  return guard(__func__, [&] { return create_context(out, flags, device); });
+}
+
+CUresult cuCtxCreate_v3(CUcontext* out, CUexecAffinityParam*, int count, unsigned int flags,
+                        CUdevice device) {
+  return guard(__func__, [&]() -> CUresult {
+    if (count != 0) return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
+    return create_context(out, flags, device);
+  });
+}
+
+CUresult cuCtxCreate_v4(CUcontext* out, CUctxCreateParams* params, unsigned int flags,
+                        CUdevice device) {
+  return guard(__func__, [&]() -> CUresult {
+    if (params != nullptr && params->numExecAffinityParams != 0) {
+      return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
+    }
+    if (params != nullptr && params->cigParams != nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+    return create_context(out, flags, device);
+  });
+}
+
+CUresult cuCtxDestroy_v2(CUcontext handle) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(handle);
+    Ref<dropin::Context> context;
+    CU_TRY(find_context(handle, &context));
+    if (context->is_primary()) {
+      return fail(CUDA_ERROR_INVALID_CONTEXT, "a primary context is released, not destroyed");
+    }
+    context->destroy();
+    if (current_context_or_null() == context.get()) {
+      Ref<dropin::Context> popped;
+      pop_context(&popped);
+    }
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxDestroy(CUcontext handle) { return cuCtxDestroy_v2(handle); }
+
+CUresult cuCtxPushCurrent_v2(CUcontext handle) {
+  return guard(__func__, [&]() -> CUresult {
+    Ref<dropin::Context> context;
+    CU_TRY(find_context(handle, &context));
+    if (!context) return fail(CUDA_ERROR_INVALID_CONTEXT, "ctx is null");
+    push_context(std::move(context));
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxPushCurrent(CUcontext handle) { return cuCtxPushCurrent_v2(handle); }
+
+CUresult cuCtxPopCurrent_v2(CUcontext* out) {
+  return guard(__func__, [&]() -> CUresult {
+    Ref<dropin::Context> popped;
+    if (!pop_context(&popped)) return CUDA_ERROR_INVALID_CONTEXT;
+    if (out != nullptr) *out = handle_of(*popped);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxPopCurrent(CUcontext* out) { return cuCtxPopCurrent_v2(out); }
+
+CUresult cuCtxSetCurrent(CUcontext handle) {
+  return guard(__func__, [&]() -> CUresult {
+    Ref<dropin::Context> context;
+    CU_TRY(find_context(handle, &context));
+    set_current_context(std::move(context));
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxGetCurrent(CUcontext* out) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(out);
+    const auto* const context = current_context_or_null();
+    *out = context != nullptr ? handle_of(*context) : nullptr;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxAttach(CUcontext* out, unsigned int) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(out);
+    CU_CURRENT(context);
+    *out = handle_of(*context);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxDetach(CUcontext handle) { return cuCtxDestroy_v2(handle); }
+
+CUresult cuCtxGetDevice(CUdevice* out) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(out);
+    CU_CURRENT(context);
+    *out = context->device().ordinal;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxGetDevice_v2(CUdevice* out, CUcontext handle) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(out);
+    Ref<dropin::Context> context;
+    CU_TRY(given_or_current(handle, &context));
+    *out = context->device().ordinal;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxGetFlags(unsigned int* flags) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(flags);
+    CU_CURRENT(context);
+    *flags = context->flags();
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxSetFlags(unsigned int flags) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_CURRENT(context);
+    if ((flags & ~CU_CTX_FLAGS_MASK) != 0) return CUDA_ERROR_INVALID_VALUE;
+    context->set_flags(flags);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxGetId(CUcontext handle, unsigned long long* id) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(id);
+    Ref<dropin::Context> context;
+    CU_TRY(given_or_current(handle, &context));
+    *id = context->id();
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxGetApiVersion(CUcontext handle, unsigned int* version) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(version);
+    Ref<dropin::Context> context;
+    CU_TRY(given_or_current(handle, &context));
+    *version = 3020;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxSynchronize() {
+  return guard(__func__, [&]() -> CUresult {
+    CU_CURRENT(context);
+    return context->synchronize();
+  });
+}
+
+CUresult cuCtxSynchronize_v2(CUcontext handle) {
+  return guard(__func__, [&]() -> CUresult {
+    Ref<dropin::Context> context;
+    CU_TRY(given_or_current(handle, &context));
+    return context->synchronize();
+  });
+}
+
+CUresult cuCtxGetLimit(size_t* value, CUlimit limit) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(value);
+    CU_CURRENT(context);
+    if (limit < 0 || limit >= CU_LIMIT_MAX) return CUDA_ERROR_UNSUPPORTED_LIMIT;
+    *value = context->limits().value[static_cast<size_t>(limit)];
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_CURRENT(context);
+    if (limit < 0 || limit > CU_LIMIT_PERSISTING_L2_CACHE_SIZE) return CUDA_ERROR_UNSUPPORTED_LIMIT;
+    context->limits().value[static_cast<size_t>(limit)] = value;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxGetCacheConfig(CUfunc_cache* config) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(config);
+    CU_CURRENT(context);
+    *config = context->cache_config();
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_CURRENT(context);
+    if (config < 0 || config > CU_FUNC_CACHE_PREFER_EQUAL) return CUDA_ERROR_INVALID_VALUE;
+    context->cache_config() = config;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxGetSharedMemConfig(CUsharedconfig* config) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(config);
+    CU_CURRENT(context);
+    *config = context->shared_config();
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxSetSharedMemConfig(CUsharedconfig config) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_CURRENT(context);
+    if (config < 0 || config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE) {
+      return CUDA_ERROR_INVALID_VALUE;
+    }
+    context->shared_config() = config;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxGetStreamPriorityRange(int* least, int* greatest) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_CURRENT(context);
+    km::Device& device = context->core().device();
+    CU_ASSIGN(const int64_t low, device.attribute(KM_DEVICE_ATTRIBUTE_STREAM_PRIORITY_LEAST));
+    CU_ASSIGN(const int64_t high, device.attribute(KM_DEVICE_ATTRIBUTE_STREAM_PRIORITY_GREATEST));
+    if (least != nullptr) *least = static_cast<int>(low);
+    if (greatest != nullptr) *greatest = static_cast<int>(high);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxResetPersistingL2Cache() {
+  return guard(__func__, [&]() -> CUresult {
+    CU_CURRENT(context);
+    static_cast<void>(context);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxEnablePeerAccess(CUcontext handle, unsigned int flags) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_CURRENT(context);
+    if (flags != 0) return fail(CUDA_ERROR_INVALID_VALUE, "flags is %u; it must be 0", flags);
+    Ref<dropin::Context> peer;
+    CU_TRY(find_context(handle, &peer));
+    if (!peer || peer.get() == context) return CUDA_ERROR_INVALID_CONTEXT;
+    if (context->core().may_use(peer->core())) return CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
+    CU_CHECK(context->core().set_peer_access(peer->core(), true));
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxDisablePeerAccess(CUcontext handle) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_CURRENT(context);
+    Ref<dropin::Context> peer;
+    CU_TRY(find_context(handle, &peer));
+    if (!peer || peer.get() == context) return CUDA_ERROR_INVALID_CONTEXT;
+    if (!context->core().may_use(peer->core())) return CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
+    CU_CHECK(context->core().set_peer_access(peer->core(), false));
+    return CUDA_SUCCESS;
+  });
+}
+
+}  // extern "C"
+
+}  // namespace km::cu

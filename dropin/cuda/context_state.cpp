@@ -1,0 +1,205 @@
+#include <algorithm>
+
+#include "dropin/cuda/context.h"
+#include "dropin/cuda/module.h"
+#include "dropin/cuda/pool.h"
+#include "dropin/cuda/stream.h"
+
+namespace km::dropin {
+namespace {
+
+std::atomic<uint64_t> last_thread{0};
+
+/// The contexts of a thread, the current one last. A null entry is one that was set to none.
+struct ThreadContexts {
+  std::vector<Ref<Context>> stack;
+  const uint64_t thread = ++last_thread;
+  ~ThreadContexts() {
+    stack.clear();
+    forget_thread(thread);
+  }
+};
+thread_local ThreadContexts mine;
+
+/// Ends the handles of everything that belongs to a context.
+template <class T>
+void retire_all(const Context& context) {
+  std::vector<uint64_t> ids;
+  table_of<T>().for_each_live([&](uint64_t id, Object& object) {
+    if (&static_cast<T&>(object).context() == &context) ids.push_back(id);
+  });
+  for (const uint64_t id : ids) table_of<T>().destroy(id);
+}
+
+}  // namespace
+
+Context::Context(DeviceState& device, Ref<km::Context> core, unsigned flags, bool is_primary)
+    : device_(device), core_(std::move(core)), flags_(flags), is_primary_(is_primary) {
+  limits_.value[CU_LIMIT_STACK_SIZE] = 1024;
+  limits_.value[CU_LIMIT_PRINTF_FIFO_SIZE] = 1 << 20;
+  limits_.value[CU_LIMIT_MALLOC_HEAP_SIZE] = 8 << 20;
+  limits_.value[CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH] = 2;
+  limits_.value[CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT] = 2048;
+  limits_.value[CU_LIMIT_MAX_L2_FETCH_GRANULARITY] = 64;
+}
+
+Context::~Context() = default;
+
+CUresult Context::create(DeviceState& device, unsigned flags, bool is_primary, Ref<Context>* out) {
+  CU_ASSIGN(Ref<km::Context> core, km::Context::create(device.device));
+  *out = Ref<Context>::adopt(new Context(device, std::move(core), flags, is_primary));
+  publish(Ref<Context>(*out));
+  return CUDA_SUCCESS;
+}
+
+void Context::destroy() {
+  if (destroyed_.exchange(true)) return;
+  const Ref<Context> kept = Ref<Context>::share(*this);
+  retire<Context>(handle_of(*this));
+  static_cast<void>(core_->synchronize());
+  retire_all<Event>(*this);
+  retire_all<Stream>(*this);
+  retire_all<Module>(*this);
+  table_of<Library>().for_each_live(
+      [&](uint64_t, Object& library) { static_cast<Library&>(library).forget(*this); });
+  table_of<Pool>().for_each_live(
+      [&](uint64_t, Object& pool) { static_cast<Pool&>(pool).forget(*this); });
+  const std::vector<Allocation> memory = Driver::instance().take_all(id());
+  for (const Allocation& each : memory) {
+    const bool counted =
+        each.kind == AllocationKind::kDevice || each.kind == AllocationKind::kManaged;
+    if (counted) device_.unreserve(each.size_bytes);
+  }
+  std::unordered_map<uint64_t, Ref<Stream>> per_thread;
+  Ref<Stream> legacy;
+  const std::lock_guard lock(mutex_);
+  std::swap(per_thread, per_thread_);
+  std::swap(legacy, legacy_);
+}
+
+CUresult Context::synchronize() {
+  CU_CHECK(core_->synchronize());
+  trim_pools();
+  return CUDA_SUCCESS;
+}
+
+CUresult Context::legacy_stream(Ref<Stream>* out) {
+  const std::lock_guard lock(mutex_);
+  if (!legacy_) CU_TRY(Stream::create(*this, 0, 0, Stream::Kind::kLegacy, &legacy_));
+  *out = legacy_;
+  return CUDA_SUCCESS;
+}
+
+CUresult Context::per_thread_stream(Ref<Stream>* out) {
+  const std::lock_guard lock(mutex_);
+  Ref<Stream>& stream = per_thread_[mine.thread];
+  if (!stream) CU_TRY(Stream::create(*this, 0, 0, Stream::Kind::kPerThread, &stream));
+  *out = stream;
+  return CUDA_SUCCESS;
+}
+
+void Context::add_blocking(Stream& stream) {
+  const std::lock_guard lock(order_mutex_);
+  blocking_.push_back(&stream);
+}
+
+void Context::remove_blocking(Stream& stream) {
+  Ref<Stream> legacy;
+  {
+    const std::lock_guard lock(mutex_);
+    legacy = legacy_;
+  }
+  const std::lock_guard lock(order_mutex_);
+  std::erase(blocking_, &stream);
+  // Its work is still to be waited for.
+  if (!legacy || !stream.has_unjoined_work_ || !stream.mark_) return;
+  if (stream.mark_->record(*stream.core_)) {
+    static_cast<void>(legacy->core_->wait_event(*stream.mark_));
+  }
+}
+
+/// The legacy stream's next work comes after what is in the blocking streams.
+CUresult Context::join_blocking(Stream& legacy) {
+  const std::lock_guard lock(order_mutex_);
+  for (Stream* stream : blocking_) {
+    if (stream->core_->is_capturing()) {
+      return fail(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
+                  "work in the legacy stream would have to wait for a stream that is captured");
+    }
+    if (!stream->has_unjoined_work_.exchange(false)) continue;
+    CU_CHECK(stream->mark_->record(*stream->core_));
+    CU_CHECK(legacy.core_->wait_event(*stream->mark_));
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult Context::order_before(Stream& stream) {
+  if (stream.kind_ == Stream::Kind::kLegacy) return join_blocking(stream);
+  if (!stream.is_blocking() || stream.core_->is_capturing()) return CUDA_SUCCESS;
+  const uint64_t work = legacy_work_.load(std::memory_order_acquire);
+  if (stream.seen_legacy_.load(std::memory_order_relaxed) == work) return CUDA_SUCCESS;
+  Ref<Stream> legacy;
+  CU_TRY(legacy_stream(&legacy));
+  const std::lock_guard lock(order_mutex_);
+  CU_CHECK(legacy->mark_->record(*legacy->core_));
+  CU_CHECK(stream.core_->wait_event(*legacy->mark_));
+  stream.seen_legacy_.store(work, std::memory_order_relaxed);
+  return CUDA_SUCCESS;
+}
+
+void Context::note_work(Stream& stream) {
+  if (stream.kind_ == Stream::Kind::kLegacy) {
+    legacy_work_.fetch_add(1, std::memory_order_release);
+  } else if (stream.is_blocking()) {
+    stream.has_unjoined_work_.store(true, std::memory_order_release);
+  }
+}
+
+CUresult current_context(Context** out) {
+  Context* const context = current_context_or_null();
+  if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  if (context->is_destroyed()) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+  *out = context;
+  return CUDA_SUCCESS;
+}
+
+Context* current_context_or_null() {
+  return mine.stack.empty() ? nullptr : mine.stack.back().get();
+}
+
+void set_current_context(Ref<Context> context) {
+  if (mine.stack.empty()) {
+    if (context) mine.stack.push_back(std::move(context));
+  } else if (context) {
+    mine.stack.back() = std::move(context);
+  } else {
+    mine.stack.pop_back();
+  }
+}
+
+void push_context(Ref<Context> context) { mine.stack.push_back(std::move(context)); }
+
+bool pop_context(Ref<Context>* out) {
+  if (mine.stack.empty()) return false;
+  *out = std::move(mine.stack.back());
+  mine.stack.pop_back();
+  return true;
+}
+
+void forget_thread(uint64_t thread) {
+  std::vector<Ref<Stream>> gone;
+  table_of<Context>().for_each_live([&](uint64_t, Object& object) {
+    auto& context = static_cast<Context&>(object);
+    context.take_thread(thread, &gone);
+  });
+}
+
+void Context::take_thread(uint64_t thread, std::vector<Ref<Stream>>* out) {
+  const std::lock_guard lock(mutex_);
+  const auto found = per_thread_.find(thread);
+  if (found == per_thread_.end()) return;
+  out->push_back(std::move(found->second));
+  per_thread_.erase(found);
+}
+
+}  // namespace km::dropin

@@ -1,0 +1,189 @@
+#include "dropin/cuda/copy.h"
+
+#include <cstring>
+
+#include "core/copy_3d.h"
+#include "dropin/cuda/place.h"
+
+namespace km::dropin {
+namespace {
+
+void* pointer_to(uint64_t address) { return reinterpret_cast<void*>(address); }
+
+/// A side whose place in device memory is known afterwards.
+CUresult resolve(Context& context, Side& side, uint64_t address, uint64_t size_bytes,
+                 const char* what, Place* out) {
+  if (side == Side::kHost) return CUDA_SUCCESS;
+  if (side == Side::kDevice) return out->find(context, address, size_bytes, what);
+  if (!out->try_find(context, address, 0)) {
+    side = Side::kHost;
+    return CUDA_SUCCESS;
+  }
+  side = Side::kDevice;
+  return out->find(context, address, size_bytes, what);
+}
+
+CUresult copy_on_host(Stream& stream, const Copy& copy) {
+  CU_CHECK(stream.core().synchronize(KMB_WAIT_FOREVER));
+  if (copy.to == 0 || copy.from == 0) return CUDA_ERROR_INVALID_VALUE;
+  std::memmove(pointer_to(copy.to), pointer_to(copy.from), copy.size_bytes);
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+CUresult queue_copy(Stream& stream, Copy copy) {
+  if (copy.size_bytes == 0) return CUDA_SUCCESS;
+  Place to, from;
+  CU_TRY(resolve(stream.context(), copy.to_side, copy.to, copy.size_bytes, "destination", &to));
+  CU_TRY(resolve(stream.context(), copy.from_side, copy.from, copy.size_bytes, "source", &from));
+  const bool to_device = copy.to_side == Side::kDevice;
+  const bool from_device = copy.from_side == Side::kDevice;
+  if (!to_device && !from_device) return copy_on_host(stream, copy);
+  if (!from_device) {
+    CU_CHECK(upload(stream.core(), to.place(), pointer_to(copy.from), copy.size_bytes));
+  } else if (!to_device) {
+    CU_CHECK(download(stream.core(), from.place(), pointer_to(copy.to), copy.size_bytes));
+  } else if (&to.memory().context() == &from.memory().context()) {
+    CU_CHECK(km::copy(stream.core(), to.place(), from.place(), copy.size_bytes));
+  } else {
+    CU_CHECK(copy_peer(stream.core(), to.place(), from.place(), copy.size_bytes));
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult run_copy(CUstream handle, const Copy& copy, bool waits) {
+  CU_STREAM_FOR_WORK(stream, handle);
+  CU_TRY(queue_copy(*stream, copy));
+  return waits ? stream->synchronize() : CUresult{CUDA_SUCCESS};
+}
+
+namespace {
+
+/// One side of a CUDA_MEMCPY3D.
+struct Side3d {
+  Side side;
+  uint64_t address;  // of the first byte
+  size_t pitch_bytes, layer_rows;
+};
+
+CUresult read_side(CUmemorytype type, const void* host, CUdeviceptr device, size_t pitch_bytes,
+                   size_t layer_rows, const size_t (&at)[3], Side3d* out) {
+  uint64_t base = device;
+  switch (type) {
+    case CU_MEMORYTYPE_HOST:
+      out->side = Side::kHost;
+      base = reinterpret_cast<uint64_t>(host);
+      break;
+    case CU_MEMORYTYPE_DEVICE:
+      out->side = Side::kDevice;
+      break;
+    case CU_MEMORYTYPE_UNIFIED:
+      out->side = Side::kUnified;
+      break;
+    case CU_MEMORYTYPE_ARRAY:
+      return fail(CUDA_ERROR_NOT_SUPPORTED, "there are no CUDA arrays");
+    default:
+      return fail(CUDA_ERROR_INVALID_VALUE, "there is no memory type %d", type);
+  }
+  out->address = base + at[0] + pitch_bytes * (at[1] + layer_rows * at[2]);
+  out->pitch_bytes = pitch_bytes;
+  out->layer_rows = layer_rows;
+  return CUDA_SUCCESS;
+}
+
+CUresult copy_rows_on_host(Stream& stream, const Copy3d& shape, const Side3d& to,
+                           const Side3d& from) {
+  CU_CHECK(stream.core().synchronize(KMB_WAIT_FOREVER));
+  for (uint64_t layer = 0; layer < shape.depth; ++layer) {
+    for (uint64_t row = 0; row < shape.height; ++row) {
+      const uint64_t to_row = layer * shape.destination.layer_rows + row;
+      const uint64_t from_row = layer * shape.source.layer_rows + row;
+      std::memmove(pointer_to(to.address + to_row * shape.destination.pitch_bytes),
+                   pointer_to(from.address + from_row * shape.source.pitch_bytes),
+                   shape.width_bytes);
+    }
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult queue_copy_3d(Stream& stream, const Copy3d& shape, Side3d to, Side3d from) {
+  Place to_place, from_place;
+  CU_TRY(resolve(stream.context(), to.side, to.address, shape.destination.extent_bytes,
+                 "destination", &to_place));
+  CU_TRY(resolve(stream.context(), from.side, from.address, shape.source.extent_bytes, "source",
+                 &from_place));
+  if (to.side == Side::kHost && from.side == Side::kHost) {
+    return copy_rows_on_host(stream, shape, to, from);
+  }
+  if (from.side == Side::kHost) {
+    CU_CHECK(upload_3d(stream.core(), to_place.place(), pointer_to(from.address), shape));
+  } else if (to.side == Side::kHost) {
+    CU_CHECK(download_3d(stream.core(), from_place.place(), pointer_to(to.address), shape));
+  } else {
+    CU_CHECK(copy_3d(stream.core(), to_place.place(), from_place.place(), shape));
+  }
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+CUDA_MEMCPY3D as_3d(const CUDA_MEMCPY2D& copy) {
+  CUDA_MEMCPY3D made{};
+  made.srcXInBytes = copy.srcXInBytes;
+  made.srcY = copy.srcY;
+  made.srcMemoryType = copy.srcMemoryType;
+  made.srcHost = copy.srcHost;
+  made.srcDevice = copy.srcDevice;
+  made.srcArray = copy.srcArray;
+  made.srcPitch = copy.srcPitch;
+  made.dstXInBytes = copy.dstXInBytes;
+  made.dstY = copy.dstY;
+  made.dstMemoryType = copy.dstMemoryType;
+  made.dstHost = copy.dstHost;
+  made.dstDevice = copy.dstDevice;
+  made.dstArray = copy.dstArray;
+  made.dstPitch = copy.dstPitch;
+  made.WidthInBytes = copy.WidthInBytes;
+  made.Height = copy.Height;
+  made.Depth = 1;
+  return made;
+}
+
+CUresult run_copy_3d(CUstream handle, const CUDA_MEMCPY3D& copy, bool waits) {
+  CU_STREAM_FOR_WORK(stream, handle);
+  const size_t to_at[] = {copy.dstXInBytes, copy.dstY, copy.dstZ};
+  const size_t from_at[] = {copy.srcXInBytes, copy.srcY, copy.srcZ};
+  Side3d to{}, from{};
+  CU_TRY(read_side(copy.dstMemoryType, copy.dstHost, copy.dstDevice, copy.dstPitch, copy.dstHeight,
+                   to_at, &to));
+  CU_TRY(read_side(copy.srcMemoryType, copy.srcHost, copy.srcDevice, copy.srcPitch, copy.srcHeight,
+                   from_at, &from));
+  const bool one_row = copy.Height * copy.Depth <= 1;
+  km_copy_3d wanted{};
+  wanted.width_bytes = copy.WidthInBytes;
+  wanted.height = copy.Height;
+  wanted.depth = copy.Depth;
+  wanted.destination_pitch_bytes = one_row ? 0 : to.pitch_bytes;
+  wanted.destination_layer_rows = copy.Depth == 1 ? 0 : to.layer_rows;
+  wanted.source_pitch_bytes = one_row ? 0 : from.pitch_bytes;
+  wanted.source_layer_rows = copy.Depth == 1 ? 0 : from.layer_rows;
+  CU_ASSIGN(const Copy3d shape, Copy3d::make(wanted));
+  if (shape.is_empty()) return CUDA_SUCCESS;
+  CU_TRY(queue_copy_3d(*stream, shape, to, from));
+  return waits ? stream->synchronize() : CUresult{CUDA_SUCCESS};
+}
+
+CUresult run_fill(CUstream handle, const Fill& fill, bool waits) {
+  CU_STREAM_FOR_WORK(stream, handle);
+  const uint64_t pitch = fill.height <= 1 ? 0 : fill.pitch_bytes;
+  CU_ASSIGN(const Fill2d shape,
+            Fill2d::make(pitch, fill.value, fill.value_size_bytes, fill.width, fill.height));
+  if (fill.width == 0 || fill.height == 0) return CUDA_SUCCESS;
+  Place place;
+  CU_TRY(place.find(stream->context(), fill.to, shape.extent_bytes, "destination"));
+  CU_CHECK(fill_2d(stream.core(), place.place(), shape));
+  return waits ? stream->synchronize() : CUresult{CUDA_SUCCESS};
+}
+
+}  // namespace km::dropin

@@ -1,0 +1,168 @@
+#include "dropin/cuda/image.h"
+
+#include <zstd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+
+namespace km::dropin {
+namespace {
+
+constexpr uint32_t kFatbinMagic = 0xBA55ED50;   // of the container
+constexpr uint32_t kWrapperMagic = 0x466243B1;  // of what points to it
+constexpr uint32_t kElfMagic = 0x464C457F;
+constexpr uint64_t kMaxTextBytes = uint64_t{1} << 30;
+
+struct FatbinHeader {
+  uint32_t magic;
+  uint16_t version, header_bytes;
+  uint64_t content_bytes;  // after the header
+};
+
+/// In front of each image in a fat binary.
+struct FatbinEntry {
+  uint16_t kind, attributes;
+  uint32_t header_bytes;
+  uint64_t payload_bytes;
+  uint32_t compressed_bytes, options_offset;
+  uint16_t minor, major;
+  uint32_t capability;
+  uint32_t name_offset, name_bytes;
+  uint64_t flags;
+  uint64_t reserved;
+  uint64_t text_bytes;  // when compressed
+};
+constexpr uint16_t kKindPtx = 1;
+constexpr uint64_t kFlagLz4 = 0x2000, kFlagZstd = 0x8000;
+
+template <class T>
+T read_at(const char* from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+std::string text_of(std::string_view bytes) {
+  return std::string(bytes.substr(0, std::min(bytes.find('\0'), bytes.size())));
+}
+
+CUresult read_entry(const FatbinEntry& entry, const char* payload, std::string* out) {
+  if ((entry.flags & (kFlagLz4 | kFlagZstd)) == 0) {
+    *out = text_of({payload, entry.payload_bytes});
+    return CUDA_SUCCESS;
+  }
+  if ((entry.flags & kFlagLz4) != 0) {
+    return fail(CUDA_ERROR_NOT_SUPPORTED,
+                "the fat binary is compressed with LZ4; build it with --compress-mode=none or a "
+                "CUDA toolkit from 12.8 on");
+  }
+  if (entry.text_bytes > kMaxTextBytes) return CUDA_ERROR_INVALID_IMAGE;
+  std::string text(entry.text_bytes, '\0');
+  const uint64_t stored =
+      entry.compressed_bytes != 0 ? entry.compressed_bytes : entry.payload_bytes;
+  const size_t size = ZSTD_decompress(text.data(), text.size(), payload,
+                                      std::min<uint64_t>(stored, entry.payload_bytes));
+  if (ZSTD_isError(size)) {
+    return fail(CUDA_ERROR_INVALID_IMAGE, "the fat binary cannot be decompressed: %s",
+                ZSTD_getErrorName(size));
+  }
+  *out = text_of({text.data(), size});
+  return CUDA_SUCCESS;
+}
+
+CUresult read_fatbin(const char* image, int capability, std::string* out) {
+  const auto header = read_at<FatbinHeader>(image);
+  if (header.header_bytes < sizeof header) return CUDA_ERROR_INVALID_IMAGE;
+  const char* at = image + header.header_bytes;
+  const char* const end = at + header.content_bytes;
+  FatbinEntry best{};
+  const char* best_payload = nullptr;
+  bool has_code = false;
+  while (end - at >= static_cast<ptrdiff_t>(sizeof(FatbinEntry))) {
+    const auto entry = read_at<FatbinEntry>(at);
+    const auto left = static_cast<uint64_t>(end - at);
+    if (entry.header_bytes < sizeof entry || entry.header_bytes > left ||
+        entry.payload_bytes > left - entry.header_bytes) {
+      return fail(CUDA_ERROR_INVALID_IMAGE, "the fat binary is damaged");
+    }
+    has_code = has_code || entry.kind != kKindPtx;
+    if (entry.kind == kKindPtx && entry.capability <= static_cast<uint32_t>(capability) &&
+        entry.capability >= best.capability) {
+      best = entry;
+      best_payload = at + entry.header_bytes;
+    }
+    at += entry.header_bytes + entry.payload_bytes;
+  }
+  if (best_payload != nullptr) return read_entry(best, best_payload, out);
+  return fail(CUDA_ERROR_NO_BINARY_FOR_GPU,
+              "the fat binary holds no PTX that sm_%d can run%s; build it with PTX, for example "
+              "-gencode arch=compute_75,code=compute_75",
+              capability, has_code ? ", only machine code of GPUs" : "");
+}
+
+}  // namespace
+
+CUresult read_image(const void* image, size_t size_bytes, int capability, std::string* out) {
+  CU_REQUIRE(image);
+  const auto* bytes = static_cast<const char*>(image);
+  const size_t known = size_bytes != 0 ? size_bytes : strnlen(bytes, sizeof(uint32_t));
+  const uint32_t magic = known >= sizeof(uint32_t) ? read_at<uint32_t>(bytes) : 0;
+  if (magic == kWrapperMagic) {
+    const char* inner = nullptr;
+    std::memcpy(&inner, bytes + 8, sizeof inner);
+    if (inner == nullptr || read_at<uint32_t>(inner) != kFatbinMagic) {
+      return CUDA_ERROR_INVALID_IMAGE;
+    }
+    return read_fatbin(inner, capability, out);
+  }
+  if (magic == kFatbinMagic) return read_fatbin(bytes, capability, out);
+  if (magic == kElfMagic) {
+    return fail(CUDA_ERROR_NO_BINARY_FOR_GPU,
+                "the image is a cubin: machine code of a GPU; give PTX instead");
+  }
+  *out = size_bytes != 0 ? text_of({bytes, size_bytes}) : std::string(bytes);
+  if (out->empty()) return fail(CUDA_ERROR_INVALID_IMAGE, "the image is empty");
+  return CUDA_SUCCESS;
+}
+
+CUresult read_image_file(const char* path, std::string* out) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return fail(CUDA_ERROR_FILE_NOT_FOUND, "'%.1000s' cannot be opened", path);
+  out->assign(std::istreambuf_iterator<char>(file), {});
+  if (file.bad()) return fail(CUDA_ERROR_OPERATING_SYSTEM, "'%.1000s' cannot be read", path);
+  return CUDA_SUCCESS;
+}
+
+JitLogs::JitLogs(unsigned count, const CUjit_option* options, void** values)
+    : count_(options != nullptr && values != nullptr ? count : 0),
+      options_(options),
+      values_(values) {}
+
+void JitLogs::write_one(CUjit_option buffer, CUjit_option size, const std::string& text) const {
+  char* to = nullptr;
+  void** capacity = nullptr;
+  for (unsigned i = 0; i < count_; ++i) {
+    if (options_[i] == buffer) to = static_cast<char*>(values_[i]);
+    if (options_[i] == size) capacity = &values_[i];
+  }
+  if (capacity == nullptr) return;
+  const auto room = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(*capacity));
+  size_t written = 0;
+  if (to != nullptr && room != 0) {
+    const size_t length = std::min<size_t>(text.size(), room - 1);
+    std::memcpy(to, text.data(), length);
+    to[length] = '\0';
+    written = text.empty() ? 0 : length + 1;
+  }
+  *capacity = reinterpret_cast<void*>(written);
+}
+
+void JitLogs::write(const std::string& info, const std::string& error) const {
+  write_one(CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, info);
+  write_one(CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, error);
+}
+
+}  // namespace km::dropin

@@ -1,0 +1,32 @@
+// What programs give as code: PTX text, fat binaries with PTX in them, or machine code of GPUs.
+#pragma once
+
+#include <string>
+
+#include "dropin/cuda/call.h"
+
+namespace km::dropin {
+
+/// The PTX text in an image, of those that suit the compute capability (90 for 9.0) the newest.
+/// `size_bytes` 0: not known. CUDA_ERROR_NO_BINARY_FOR_GPU when there is machine code only.
+CUresult read_image(const void* image, size_t size_bytes, int capability, std::string* out);
+
+/// All of a file; CUDA_ERROR_FILE_NOT_FOUND.
+CUresult read_image_file(const char* path, std::string* out);
+
+/// The options of cuModuleLoadDataEx and its kin: where logs go.
+class JitLogs {
+ public:
+  JitLogs(unsigned count, const CUjit_option* options, void** values);
+  /// Writes the texts, and their lengths back into the values.
+  void write(const std::string& info, const std::string& error) const;
+
+ private:
+  void write_one(CUjit_option buffer, CUjit_option size, const std::string& text) const;
+
+  const unsigned count_;
+  const CUjit_option* const options_;
+  void** const values_;
+};
+
+}  // namespace km::dropin

@@ -1,0 +1,74 @@
+// Initialisation, version, errors' names, the profiler's switches.
+#include <cstring>
+
+#include "base/env.h"
+#include "core/profiler.h"
+#include "dropin/cuda/context.h"
+#include "dropin/cuda/error_text.h"
+
+namespace km::cu {
+
+using namespace km::dropin;  // NOLINT
+
+extern "C" {
+
+CUresult cuInit(unsigned int flags) {
+  return guard_anywhere(__func__, [&]() -> CUresult {
+    if (flags != 0) return fail(CUDA_ERROR_INVALID_VALUE, "flags is %u; it must be 0", flags);
+    return Driver::instance().initialize();
+  });
+}
+
+CUresult cuDriverGetVersion(int* version) {
+  return guard_anywhere(__func__, [&]() -> CUresult {
+    CU_REQUIRE(version);
+    *version = kDriverVersion;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuGetErrorName(CUresult error, const char** text) {
+  if (text == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *text = error_name(error);
+  return *text != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuGetErrorString(CUresult error, const char** text) {
+  if (text == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *text = error_text(error);
+  return *text != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuGetExportTable(const void** table, const CUuuid*) {
+  return guard_anywhere(__func__, [&]() -> CUresult {
+    CU_REQUIRE(table);
+    *table = nullptr;
+    return fail(CUDA_ERROR_NOT_FOUND, "this driver has no private tables");
+  });
+}
+
+CUresult cuProfilerInitialize(const char*, const char*, CUoutput_mode) {
+  return guard(__func__, [&]() -> CUresult {
+    return fail(CUDA_ERROR_NOT_SUPPORTED, "profiles are configured by KM_TRACE");
+  });
+}
+
+CUresult cuProfilerStart() {
+  return guard(__func__, [&]() -> CUresult {
+    CU_CURRENT(context);
+    CU_CHECK(context->core().start_profiler());
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuProfilerStop() {
+  return guard(__func__, [&]() -> CUresult {
+    CU_CURRENT(context);
+    CU_CHECK(context->core().stop_profiler());
+    return CUDA_SUCCESS;
+  });
+}
+
+}  // extern "C"
+
+}  // namespace km::cu

@@ -1,0 +1,260 @@
+// Launches and occupancy.
+#include <algorithm>
+
+#include "dropin/cuda/device_attributes.h"
+#include "dropin/cuda/launch.h"
+
+namespace km::cu {
+
+using namespace km::dropin;  // NOLINT
+
+namespace {
+
+/// The grid must fit onto the device all at once.
+CUresult check_cooperative(const LaunchCall& call) {
+  Ref<dropin::Function> function;
+  CU_TRY(find_function(call.function, &function));
+  const auto& block = call.shape.block;
+  const uint64_t threads = uint64_t{block[0]} * block[1] * block[2];
+  if (threads > INT32_MAX) return CUDA_ERROR_INVALID_VALUE;
+  int blocks = 0, processors = 0;
+  CU_TRY(active_blocks(*function, static_cast<int>(threads), call.shape.shared_bytes, &blocks));
+  CU_TRY(device_attribute(function->context().device(), CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
+                          &processors));
+  const auto& grid = call.shape.grid;
+  const uint64_t asked = uint64_t{grid[0]} * grid[1] * grid[2];
+  const auto most = static_cast<uint64_t>(blocks) * static_cast<uint64_t>(processors);
+  if (asked <= most) return CUDA_SUCCESS;
+  return fail(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
+              "a cooperative launch of %llu blocks; the device holds %llu at once",
+              static_cast<unsigned long long>(asked), static_cast<unsigned long long>(most));
+}
+
+CUresult read_attributes(const CUlaunchConfig& config, bool* out_cooperative) {
+  for (unsigned i = 0; i < config.numAttrs; ++i) {
+    CU_REQUIRE(config.attrs);
+    const CUlaunchAttribute& attribute = config.attrs[i];
+    const auto& cluster = attribute.value.clusterDim;
+    switch (attribute.id) {
+      case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+        *out_cooperative = attribute.value.cooperative != 0;
+        break;
+      case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+        if (cluster.x > 1 || cluster.y > 1 || cluster.z > 1) {
+          return fail(CUDA_ERROR_INVALID_CLUSTER_SIZE,
+                      "clusters of %u x %u x %u blocks are not supported: one block only",
+                      cluster.x, cluster.y, cluster.z);
+        }
+        break;
+      default:
+        if (attribute.id < 0 || attribute.id > CU_LAUNCH_ATTRIBUTE_SHARED_MEMORY_MODE) {
+          return fail(CUDA_ERROR_INVALID_VALUE, "there is no launch attribute %d", attribute.id);
+        }
+        break;  // hints about caches, priorities and schedules
+    }
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult launch_config(const CUlaunchConfig* config, CUfunction function, void** params,
+                       void** extra, CUstream stream) {
+  CU_REQUIRE(config);
+  bool is_cooperative = false;
+  CU_TRY(read_attributes(*config, &is_cooperative));
+  const LaunchCall call{function,
+                        {{config->gridDimX, config->gridDimY, config->gridDimZ},
+                         {config->blockDimX, config->blockDimY, config->blockDimZ},
+                         config->sharedMemBytes},
+                        stream,
+                        params,
+                        extra};
+  if (is_cooperative) CU_TRY(check_cooperative(call));
+  return launch(call);
+}
+
+struct BlockSizeChoice {
+  int grid_size, block_size;
+};
+
+CUresult choose_block_size(CUfunction handle, CUoccupancyB2DSize dynamic_of, size_t dynamic_bytes,
+                           int limit, BlockSizeChoice* out) {
+  Ref<dropin::Function> function;
+  CU_TRY(find_function(handle, &function));
+  int most = 0, processors = 0, best_threads = 0;
+  CU_TRY(function->attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &most));
+  CU_TRY(device_attribute(function->context().device(), CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
+                          &processors));
+  if (limit > 0) most = std::min(most, limit);
+  *out = {};
+  for (int size = (most + 31) / 32 * 32; size > 0; size -= 32) {
+    const int block_size = std::min(size, most);
+    const size_t bytes = dynamic_of != nullptr ? dynamic_of(block_size) : dynamic_bytes;
+    int blocks = 0;
+    CU_TRY(active_blocks(*function, block_size, bytes, &blocks));
+    if (blocks * block_size <= best_threads) continue;
+    best_threads = blocks * block_size;
+    *out = {blocks * processors, block_size};
+  }
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+extern "C" {
+
+CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y,
+                        unsigned int grid_z, unsigned int block_x, unsigned int block_y,
+                        unsigned int block_z, unsigned int shared_bytes, CUstream stream,
+                        void** params, void** extra) {
+  return guard(__func__, [&] {
+    return launch({function,
+                   {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes},
+                   stream,
+                   params,
+                   extra});
+  });
+}
+
+CUresult cuLaunchKernel_ptsz(CUfunction function, unsigned int grid_x, unsigned int grid_y,
+                             unsigned int grid_z, unsigned int block_x, unsigned int block_y,
+                             unsigned int block_z, unsigned int shared_bytes, CUstream stream,
+                             void** params, void** extra) {
+  return cuLaunchKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes,
+                        per_thread(stream), params, extra);
+}
+
+CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y,
+                                   unsigned int grid_z, unsigned int block_x, unsigned int block_y,
+                                   unsigned int block_z, unsigned int shared_bytes, CUstream stream,
+                                   void** params) {
+  return guard(__func__, [&]() -> CUresult {
+    const LaunchCall call{function,
+                          {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes},
+                          stream,
+                          params,
+                          nullptr};
+    CU_TRY(check_cooperative(call));
+    return launch(call);
+  });
+}
+
+CUresult cuLaunchCooperativeKernel_ptsz(CUfunction function, unsigned int grid_x,
+                                        unsigned int grid_y, unsigned int grid_z,
+                                        unsigned int block_x, unsigned int block_y,
+                                        unsigned int block_z, unsigned int shared_bytes,
+                                        CUstream stream, void** params) {
+  return cuLaunchCooperativeKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z,
+                                   shared_bytes, per_thread(stream), params);
+}
+
+CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** params,
+                          void** extra) {
+  return guard(__func__, [&] {
+    return launch_config(config, function, params, extra,
+                         config != nullptr ? config->hStream : nullptr);
+  });
+}
+
+CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig* config, CUfunction function, void** params,
+                               void** extra) {
+  return guard(__func__, [&] {
+    return launch_config(config, function, params, extra,
+                         per_thread(config != nullptr ? config->hStream : nullptr));
+  });
+}
+
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, CUfunction handle,
+                                                              int block_size, size_t dynamic_bytes,
+                                                              unsigned int flags) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(blocks);
+    if ((flags & ~1U) != 0) return fail(CUDA_ERROR_INVALID_VALUE, "flags is %u", flags);
+    Ref<dropin::Function> function;
+    CU_TRY(find_function(handle, &function));
+    return active_blocks(*function, block_size, dynamic_bytes, blocks);
+  });
+}
+
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction function,
+                                                     int block_size, size_t dynamic_bytes) {
+  return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block_size,
+                                                              dynamic_bytes, 0);
+}
+
+CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* grid_size, int* block_size,
+                                                   CUfunction function,
+                                                   CUoccupancyB2DSize dynamic_of,
+                                                   size_t dynamic_bytes, int limit,
+                                                   unsigned int flags) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(grid_size);
+    CU_REQUIRE(block_size);
+    if ((flags & ~1U) != 0) return fail(CUDA_ERROR_INVALID_VALUE, "flags is %u", flags);
+    BlockSizeChoice choice{};
+    CU_TRY(choose_block_size(function, dynamic_of, dynamic_bytes, limit, &choice));
+    *grid_size = choice.grid_size;
+    *block_size = choice.block_size;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuOccupancyMaxPotentialBlockSize(int* grid_size, int* block_size, CUfunction function,
+                                          CUoccupancyB2DSize dynamic_of, size_t dynamic_bytes,
+                                          int limit) {
+  return cuOccupancyMaxPotentialBlockSizeWithFlags(grid_size, block_size, function, dynamic_of,
+                                                   dynamic_bytes, limit, 0);
+}
+
+CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, CUfunction handle, int blocks,
+                                                 int block_size) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(bytes);
+    Ref<dropin::Function> function;
+    CU_TRY(find_function(handle, &function));
+    int possible = 0, shared = 0, own = 0;
+    CU_TRY(active_blocks(*function, block_size, 0, &possible));
+    if (blocks <= 0 || blocks > possible) {
+      return fail(CUDA_ERROR_INVALID_VALUE, "numBlocks is %d; at most %d fit", blocks, possible);
+    }
+    CU_TRY(device_attribute(function->context().device(),
+                            CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, &shared));
+    CU_TRY(function->attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, &own));
+    *bytes = static_cast<size_t>(std::max(0, shared / blocks - own));
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuOccupancyMaxPotentialClusterSize(int* size, CUfunction handle,
+                                            const CUlaunchConfig* config) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(size);
+    CU_REQUIRE(config);
+    Ref<dropin::Function> function;
+    CU_TRY(find_function(handle, &function));
+    *size = 1;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction handle,
+                                      const CUlaunchConfig* config) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(clusters);
+    CU_REQUIRE(config);
+    bool is_cooperative = false;
+    CU_TRY(read_attributes(*config, &is_cooperative));
+    Ref<dropin::Function> function;
+    CU_TRY(find_function(handle, &function));
+    int blocks = 0, processors = 0;
+    const unsigned threads = config->blockDimX * config->blockDimY * config->blockDimZ;
+    CU_TRY(active_blocks(*function, static_cast<int>(threads), config->sharedMemBytes, &blocks));
+    CU_TRY(device_attribute(function->context().device(), CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
+                            &processors));
+    *clusters = blocks * processors;
+    return CUDA_SUCCESS;
+  });
+}
+
+}  // extern "C"
+
+}  // namespace km::cu

@@ -1,0 +1,96 @@
+// Modules with their functions; libraries with their kernels, which belong to no context.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/module.h"
+#include "dropin/cuda/context.h"
+#include "dropin/cuda/image.h"
+
+namespace km::dropin {
+
+class Function final : public Handled {
+ public:
+  Function(Context& context, Ref<km::Module> module, const km::Kernel& kernel, uint64_t module_id)
+      : context_(Ref<Context>::share(context)),
+        core_(make_ref<km::Function>(std::move(module), kernel)),
+        module_id_(module_id) {}
+
+  Context& context() const { return *context_; }
+  km::Function& core() const { return *core_; }
+  const kmb_function_info& info() const { return core_->info(); }
+  CUmodule module() const { return reinterpret_cast<CUmodule>(module_id_); }
+
+  CUresult attribute(CUfunction_attribute attribute, int* out) const;
+  CUresult set_attribute(CUfunction_attribute attribute, int value);
+
+ private:
+  const Ref<Context> context_;
+  const Ref<km::Function> core_;
+  const uint64_t module_id_;
+  std::atomic<int> carveout_{-1};
+};
+
+class Module final : public Handled {
+ public:
+  /// With a handle. Texts of failures go to the logs too.
+  static CUresult load(Context& context, const std::string& ptx, const JitLogs& logs,
+                       Ref<Module>* out);
+  Module(Context& context, Ref<km::Module> core)
+      : context_(Ref<Context>::share(context)), core_(std::move(core)) {}
+  ~Module() override;
+
+  Context& context() const { return *context_; }
+  km::Module& core() const { return *core_; }
+  /// The same object for each name, with a handle.
+  CUresult function(const std::string& name, Ref<Function>* out);
+  CUresult global(const std::string& name, CUdeviceptr* out_address, size_t* out_bytes);
+
+ private:
+  const Ref<Context> context_;
+  const Ref<km::Module> core_;
+  std::mutex mutex_;  // guards what follows
+  std::map<std::string, Ref<Function>> functions_;
+  std::map<std::string, Ref<km::Memory>> globals_;
+};
+
+class Library final : public Handled {
+ public:
+  explicit Library(std::string ptx) : ptx_(std::move(ptx)) {}
+  ~Library() override;
+
+  /// Loaded in that context.
+  CUresult module_in(Context& context, const JitLogs& logs, Ref<Module>* out);
+  /// Loaded in some context: to look at what it has.
+  CUresult any_module(Ref<Module>* out);
+  CUresult kernel(const std::string& name, Ref<Kernel>* out);
+  void forget(const Context& context);
+
+ private:
+  const std::string ptx_;
+  std::mutex mutex_;                                   // guards what follows
+  std::unordered_map<uint64_t, Ref<Module>> modules_;  // by context
+  std::map<std::string, Ref<Kernel>> kernels_;
+  Ref<Context> own_context_;  // where no other was current
+};
+
+class Kernel final : public Handled {
+ public:
+  Kernel(Library& library, std::string name) : library_(library), name_(std::move(name)) {}
+  Library& library() const { return library_; }
+  const std::string& name() const { return name_; }
+  CUresult function_in(Context& context, Ref<Function>* out);
+
+ private:
+  Library& library_;  // which ends its kernels' handles before it goes
+  const std::string name_;
+};
+
+/// The function of a handle, which may also be a CUkernel: then in the current context.
+CUresult find_function(CUfunction handle, Ref<Function>* out);
+
+}  // namespace km::dropin

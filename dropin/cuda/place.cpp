@@ -1,0 +1,25 @@
+#include "dropin/cuda/place.h"
+
+namespace km::dropin {
+
+bool Place::try_find(Context& context, CUdeviceptr address, uint64_t size_bytes) {
+  found_ = find_device_memory(context.core(), address);
+  if (found_) {
+    place_ = {&*found_, address};
+    return size_bytes <= found_->bytes_from(address - found_->address());
+  }
+  uint64_t begin = 0;
+  Allocation allocation;
+  if (!Driver::instance().find(address, &begin, &allocation)) return false;
+  kept_ = std::move(allocation.memory);
+  place_ = {kept_.get(), address};
+  return size_bytes <= allocation.size_bytes - (address - begin);
+}
+
+CUresult Place::find(Context& context, CUdeviceptr address, uint64_t size_bytes, const char* what) {
+  if (try_find(context, address, size_bytes)) return CUDA_SUCCESS;
+  return fail(CUDA_ERROR_INVALID_VALUE, "%s: the %llu bytes at 0x%llx do not lie in one allocation",
+              what, static_cast<unsigned long long>(size_bytes), address);
+}
+
+}  // namespace km::dropin
