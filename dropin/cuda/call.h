@@ -9,7 +9,7 @@
 
 namespace km::dropin {
 
-using namespace km::cu;  // NOLINT: the names of this API are its point
+using namespace cu;
 
 /// The CUresult for an error of the core, whose text is logged.
 CUresult result_of(const Error& error) noexcept;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -10,6 +11,10 @@
 
 #include "core/context.h"
 #include "dropin/cuda/driver_state.h"
+
+namespace km {
+class Graph;
+}
 
 namespace km::dropin {
 
@@ -44,6 +49,11 @@ class Context final : public Handled {
   /// The stream of a thread that is gone.
   void take_thread(uint64_t thread, std::vector<Ref<Stream>>* out);
 
+  /// The handle of a graph that streams of this context are captured into: the same one while the
+  /// capture goes on and at its end.
+  CUgraph publish_captured(Ref<km::Graph> graph);
+  void forget_captured(const km::Graph& graph);
+
   struct Limits {
     std::array<std::atomic<uint64_t>, 16> value{};
   };
@@ -65,7 +75,8 @@ class Context final : public Handled {
   std::mutex mutex_;  // guards what follows
   Ref<Stream> legacy_;
   std::unordered_map<uint64_t, Ref<Stream>> per_thread_;  // by thread
-  std::mutex order_mutex_;                                // guards what follows
+  std::map<const km::Graph*, CUgraph> captured_;
+  std::mutex order_mutex_;  // guards what follows
   std::vector<Stream*> blocking_;
   std::atomic<uint64_t> legacy_work_{0};  // how often work was queued in the legacy stream
 };

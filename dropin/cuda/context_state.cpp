@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "dropin/cuda/context.h"
+#include "dropin/cuda/graph.h"
 #include "dropin/cuda/module.h"
 #include "dropin/cuda/pool.h"
 #include "dropin/cuda/stream.h"
@@ -60,6 +61,8 @@ void Context::destroy() {
   retire_all<Event>(*this);
   retire_all<Stream>(*this);
   retire_all<Module>(*this);
+  retire_all<GraphExec>(*this);
+  retire_all<Graph>(*this);
   table_of<Library>().for_each_live(
       [&](uint64_t, Object& library) { static_cast<Library&>(library).forget(*this); });
   table_of<Pool>().for_each_live(

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "core/callback.h"
+#include "dropin/cuda/graph.h"
 #include "dropin/cuda/stream.h"
 
 namespace km::cu {
@@ -112,6 +113,11 @@ CUresult cuLaunchHostFunc(CUstream handle, CUhostFn function, void* user_data) {
   return guard(__func__, [&]() -> CUresult {
     if (function == nullptr) return fail(CUDA_ERROR_INVALID_VALUE, "fn is null");
     CU_STREAM_FOR_WORK(stream, handle);
+    if (stream.core().is_capturing()) {
+      CU_CHECK(stream.core().add_callback(&run_kept_host_function,
+                                          kept_host_function(function, user_data)));
+      return CUDA_SUCCESS;
+    }
     auto box = std::make_unique<HostFunction>(HostFunction{function, user_data});
     CU_CHECK(stream.core().add_callback(&HostFunction::run, box.get()));
     static_cast<void>(box.release());  // run once

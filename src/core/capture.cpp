@@ -14,6 +14,8 @@ namespace {
 constexpr int64_t kIllegalState = 401, kUnsupported = 900, kInvalidated = 901, kMerge = 902,
                   kUnmatched = 903, kUnjoined = 904, kIsolation = 905, kCapturedEvent = 907;
 
+std::atomic<uint64_t> last_capture{0};
+
 template <class... Arguments>
 Error capture_error(int64_t native_code, km_status status, const char* format,
                     Arguments... arguments) {
@@ -37,7 +39,7 @@ void append_missing(std::vector<uint64_t>* to, std::span<const uint64_t> nodes) 
 }  // namespace
 
 Capture::Capture(Ref<Graph> into, CaptureSlot* begun_by)
-    : graph(std::move(into)), origin(begun_by) {}
+    : graph(std::move(into)), id(++last_capture), origin(begun_by) {}
 Capture::~Capture() = default;
 
 /// The steps, each under the lock of the context.
@@ -91,6 +93,11 @@ class CaptureCalls {
     if (!slot.capture_) return KM_CAPTURE_STATUS_NONE;
     return slot.capture_->state == CaptureState::kActive ? KM_CAPTURE_STATUS_ACTIVE
                                                          : KM_CAPTURE_STATUS_INVALIDATED;
+  }
+
+  static CaptureInfo info(const CaptureSlot& slot) {
+    if (!slot.capture_) return {};
+    return {status(slot), slot.capture_->id, slot.capture_->graph, slot.tail_};
   }
 
   static Status add(CaptureSlot& slot, const SharedWork& work) {
@@ -243,6 +250,12 @@ km_capture_status capture_status(const Stream& stream) {
   if (!stream.is_capturing()) return KM_CAPTURE_STATUS_NONE;
   const CaptureCalls calls(stream.context());
   return CaptureCalls::status(stream.capture_slot());
+}
+
+CaptureInfo capture_info(const Stream& stream) {
+  if (!stream.is_capturing()) return {};
+  const CaptureCalls calls(stream.context());
+  return CaptureCalls::info(stream.capture_slot());
 }
 
 static Error ended_meanwhile() {

@@ -30,6 +30,7 @@ class Capture final : public Object {
   ~Capture() override;
 
   const Ref<Graph> graph;
+  const uint64_t id;  // of this process
   CaptureState state = CaptureState::kActive;
   const CaptureSlot* const origin;    // only compared
   std::vector<CaptureSlot*> members;  // the streams that take part
@@ -71,6 +72,13 @@ Status begin_capture(Stream& stream);
 /// The caller's reference.
 Result<Ref<Graph>> end_capture(Stream& stream);
 km_capture_status capture_status(const Stream& stream);
+struct CaptureInfo {
+  km_capture_status status = KM_CAPTURE_STATUS_NONE;
+  uint64_t id = 0;
+  Ref<Graph> graph;             // what is captured so far
+  std::vector<uint64_t> nodes;  // what the stream's next node will run after
+};
+CaptureInfo capture_info(const Stream& stream);
 /// Appends a node to the stream's part of the graph.
 Status capture_work(Stream& stream, const std::shared_ptr<const GraphWork>& work);
 Status capture_record(Event& event, Stream& stream);

@@ -1,0 +1,93 @@
+// Graphs of the driver API over those of the core.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "core/graph.h"
+#include "core/graph_exec.h"
+#include "dropin/cuda/launch.h"
+
+namespace km::dropin {
+
+class GraphNode final : public Handled {
+ public:
+  GraphNode(uint64_t graph_id, uint64_t node) : graph_id_(graph_id), node_(node) {}
+  CUgraph graph() const { return reinterpret_cast<CUgraph>(graph_id_); }
+  uint64_t node() const { return node_; }
+
+  /// Pointers to a kernel's arguments, which live as long as the node.
+  void** arguments_of(const SharedWork& work);
+
+ private:
+  const uint64_t graph_id_;
+  const uint64_t node_;
+  std::mutex mutex_;
+  SharedWork kept_;
+  std::vector<void*> pointers_;
+};
+
+class Graph final : public Handled {
+ public:
+  Graph(Context& context, Ref<km::Graph> core)
+      : context_(Ref<Context>::share(context)), core_(std::move(core)) {}
+  ~Graph() override;
+
+  Context& context() const { return *context_; }
+  km::Graph& core() const { return *core_; }
+  /// The handle of a node, the same one each time.
+  CUgraphNode handle_of_node(uint64_t node);
+  void forget_node(uint64_t node);
+  CUresult add(const CUgraphNode* dependencies, size_t count, SharedWork work, CUgraphNode* out);
+  /// The child graph of a node as an object of its own, made once.
+  CUgraph child_of(uint64_t node, const SharedWork& work);
+
+ private:
+  const Ref<Context> context_;
+  const Ref<km::Graph> core_;
+  std::mutex mutex_;  // guards what follows
+  std::map<uint64_t, Ref<GraphNode>> nodes_;
+  std::map<uint64_t, Ref<Graph>> children_;
+};
+
+class GraphExec final : public Handled {
+ public:
+  GraphExec(Context& context, Ref<km::GraphExec> core, uint64_t flags)
+      : context_(Ref<Context>::share(context)), core_(std::move(core)), flags_(flags) {}
+  Context& context() const { return *context_; }
+  km::GraphExec& core() const { return *core_; }
+  uint64_t flags() const { return flags_; }
+
+ private:
+  const Ref<Context> context_;
+  const Ref<km::GraphExec> core_;
+  const uint64_t flags_;
+};
+
+/// A node with the graph that it is in, both in place.
+struct NodeUse {
+  Pin<GraphNode> pinned;
+  Pin<Graph> graph;
+  km::GraphNode node;
+
+  CUresult get(CUgraphNode handle);
+};
+
+// The work of nodes from CUDA's parameters, and the other way round.
+CUresult kernel_work_of(const CUDA_KERNEL_NODE_PARAMS& params, SharedWork* out);
+CUresult memcpy_work_of(Context& context, const CUDA_MEMCPY3D& copy, SharedWork* out);
+CUresult memset_work_of(Context& context, const CUDA_MEMSET_NODE_PARAMS& params, SharedWork* out);
+CUresult host_work_of(const CUDA_HOST_NODE_PARAMS& params, SharedWork* out);
+CUresult read_kernel(GraphNode& node, const SharedWork& work, CUDA_KERNEL_NODE_PARAMS* out);
+CUDA_MEMCPY3D read_memcpy(const GraphWork& work);
+CUDA_MEMSET_NODE_PARAMS read_memset(const GraphWork& work);
+CUDA_HOST_NODE_PARAMS read_host(const GraphWork& work);
+CUgraphNodeType type_of(km_graph_node_kind kind);
+
+/// A host function in the form that the core calls each time a graph runs; lives for ever, one for
+/// each pair.
+void* kept_host_function(CUhostFn function, void* user_data);
+void run_kept_host_function(void* kept, km_status status);
+
+}  // namespace km::dropin

@@ -1,0 +1,245 @@
+// Graphs that are ready to run.
+#include <cstddef>
+#include <cstring>
+
+#include "core/graph_work.h"
+#include "dropin/cuda/graph.h"
+
+namespace km::cu {
+
+using namespace km::dropin;  // NOLINT
+
+namespace {
+
+constexpr cuuint64_t kKnownFlags = CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH |
+                                   CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
+                                   CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
+
+CUresult instantiate(CUgraphExec* out, CUgraph handle, cuuint64_t flags) {
+  CU_REQUIRE(out);
+  CU_GET(Graph, graph, handle);
+  constexpr cuuint64_t kExclusive =
+      CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
+  if ((flags & kExclusive) == kExclusive) {
+    return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%llx exclude each other", flags);
+  }
+  if ((flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0) {
+    return fail(CUDA_ERROR_NOT_SUPPORTED, "kernels cannot launch graphs");
+  }
+  if ((flags & ~kKnownFlags) != 0) {
+    return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%llx has bits that are none", flags);
+  }
+  CU_ASSIGN(Ref<km::GraphExec> core, km::GraphExec::create(graph->core()));
+  *out = publish(make_ref<dropin::GraphExec>(graph->context(), std::move(core), flags));
+  return CUDA_SUCCESS;
+}
+
+/// New work for a node of what was instantiated; the graph stays as it is.
+CUresult update_node(CUgraphExec exec_handle, CUgraphNode node_handle, SharedWork work) {
+  CU_GET(GraphExec, exec, exec_handle);
+  NodeUse use;
+  CU_TRY(use.get(node_handle));
+  const Ref<km::Graph> changed = use.graph->core().clone();
+  CU_CHECK(changed->set(use.node.id, std::move(work)));
+  CU_CHECK(exec->core().update_node(*changed, use.node.id));
+  return CUDA_SUCCESS;
+}
+
+CUresult update_kernel(CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS& params) {
+  SharedWork work;
+  CU_TRY(kernel_work_of(params, &work));
+  return update_node(exec, node, std::move(work));
+}
+
+CUgraphExecUpdateResult result_of_difference(km_graph_difference kind) {
+  switch (kind) {
+    case KM_GRAPH_DIFFERENCE_NONE:
+      return CU_GRAPH_EXEC_UPDATE_SUCCESS;
+    case KM_GRAPH_DIFFERENCE_NODE_KIND:
+      return CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED;
+    default:
+      return CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+  }
+}
+
+CUresult update_all(CUgraphExec exec_handle, CUgraph graph_handle, CUgraphNode* out_node,
+                    CUgraphExecUpdateResult* out_result) {
+  CU_GET(GraphExec, exec, exec_handle);
+  CU_GET(Graph, graph, graph_handle);
+  const GraphDifference difference = exec->core().compare(graph->core());
+  *out_result = result_of_difference(difference.kind);
+  *out_node = nullptr;
+  if (difference.kind != KM_GRAPH_DIFFERENCE_NONE) {
+    if (difference.node != 0) *out_node = graph->handle_of_node(difference.node);
+    return fail(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, "the graphs differ in more than parameters");
+  }
+  const Status done = exec->core().update(graph->core());
+  if (done) return CUDA_SUCCESS;
+  *out_result = CU_GRAPH_EXEC_UPDATE_ERROR;
+  return result_of(done.error());
+}
+
+CUresult launch_graph(CUgraphExec handle, CUstream stream_handle) {
+  CU_GET(GraphExec, exec, handle);
+  CU_STREAM_FOR_WORK(stream, stream_handle);
+  CU_CHECK(exec->core().launch(stream.core()));
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+extern "C" {
+
+CUresult cuGraphInstantiateWithFlags(CUgraphExec* out, CUgraph graph, unsigned long long flags) {
+  return guard(__func__, [&] { return instantiate(out, graph, flags); });
+}
+
+CUresult cuGraphInstantiateWithParams(CUgraphExec* out, CUgraph graph,
+                                      CUDA_GRAPH_INSTANTIATE_PARAMS* params) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(params);
+    const CUresult made = instantiate(out, graph, params->flags);
+    params->hErrNode_out = nullptr;
+    params->result_out =
+        made == CUDA_SUCCESS ? CUDA_GRAPH_INSTANTIATE_SUCCESS : CUDA_GRAPH_INSTANTIATE_ERROR;
+    return made;
+  });
+}
+
+CUresult cuGraphInstantiateWithParams_ptsz(CUgraphExec* out, CUgraph graph,
+                                           CUDA_GRAPH_INSTANTIATE_PARAMS* params) {
+  return cuGraphInstantiateWithParams(out, graph, params);
+}
+
+CUresult cuGraphInstantiate_v2(CUgraphExec* out, CUgraph graph, CUgraphNode* error_node, char* log,
+                               size_t size_bytes) {
+  return guard(__func__, [&]() -> CUresult {
+    if (error_node != nullptr) *error_node = nullptr;
+    if (log != nullptr && size_bytes != 0) *log = '\0';
+    return instantiate(out, graph, 0);
+  });
+}
+
+CUresult cuGraphInstantiate(CUgraphExec* out, CUgraph graph, CUgraphNode* error_node, char* log,
+                            size_t size_bytes) {
+  return cuGraphInstantiate_v2(out, graph, error_node, log, size_bytes);
+}
+
+CUresult cuGraphExecDestroy(CUgraphExec handle) {
+  return guard(__func__, [&]() -> CUresult {
+    if (!retire<dropin::GraphExec>(handle)) {
+      return fail(CUDA_ERROR_INVALID_VALUE, "the graph is no live handle");
+    }
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuGraphExecGetFlags(CUgraphExec handle, cuuint64_t* flags) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(flags);
+    CU_GET(GraphExec, exec, handle);
+    *flags = exec->flags();
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
+  return guard(__func__, [&] { return launch_graph(exec, stream); });
+}
+
+CUresult cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream) {
+  return cuGraphLaunch(exec, per_thread(stream));
+}
+
+CUresult cuGraphUpload(CUgraphExec handle, CUstream stream_handle) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_GET(GraphExec, exec, handle);
+    StreamUse stream;
+    return stream.get(stream_handle);  // what a graph needs is on the device as it is
+  });
+}
+
+CUresult cuGraphUpload_ptsz(CUgraphExec exec, CUstream stream) {
+  return cuGraphUpload(exec, per_thread(stream));
+}
+
+CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
+                                           const CUDA_KERNEL_NODE_PARAMS* params) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(params);
+    return update_kernel(exec, node, *params);
+  });
+}
+
+CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                        const CUDA_KERNEL_NODE_PARAMS_v1* params) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(params);
+    CUDA_KERNEL_NODE_PARAMS newer{};
+    static_assert(offsetof(CUDA_KERNEL_NODE_PARAMS, kern) == sizeof *params);
+    std::memcpy(&newer, params, sizeof *params);  // the newer one only has more at its end
+    return update_kernel(exec, node, newer);
+  });
+}
+
+CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                        const CUDA_MEMCPY3D* params, CUcontext) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(params);
+    NodeUse use;
+    CU_TRY(use.get(node));
+    SharedWork work;
+    CU_TRY(memcpy_work_of(use.graph->context(), *params, &work));
+    return update_node(exec, node, std::move(work));
+  });
+}
+
+CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                        const CUDA_MEMSET_NODE_PARAMS* params, CUcontext) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(params);
+    NodeUse use;
+    CU_TRY(use.get(node));
+    SharedWork work;
+    CU_TRY(memset_work_of(use.graph->context(), *params, &work));
+    return update_node(exec, node, std::move(work));
+  });
+}
+
+CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                      const CUDA_HOST_NODE_PARAMS* params) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(params);
+    SharedWork work;
+    CU_TRY(host_work_of(*params, &work));
+    return update_node(exec, node, std::move(work));
+  });
+}
+
+CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraph child) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_GET(Graph, graph, child);
+    return update_node(exec, node, child_work(graph->core().clone()));
+  });
+}
+
+CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo* info) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(info);
+    info->errorFromNode = nullptr;
+    return update_all(exec, graph, &info->errorNode, &info->result);
+  });
+}
+
+CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode* error_node,
+                           CUgraphExecUpdateResult* result) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(error_node);
+    CU_REQUIRE(result);
+    return update_all(exec, graph, error_node, result);
+  });
+}
+
+}  // extern "C"
+
+}  // namespace km::cu
