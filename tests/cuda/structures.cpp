@@ -1,0 +1,66 @@
+// Sizes, offsets and values of src/cuda/driver.h are those of NVIDIA's cuda.h.
+#include "cuda/driver.h"
+
+#include <cuda.h>
+
+#define SIZE(type) static_assert(sizeof(km::cu::type) == sizeof(::type), #type)
+#define MEMBER(type, member)                                                  \
+  static_assert(offsetof(km::cu::type, member) == offsetof(::type, member) && \
+                    sizeof(km::cu::type::member) == sizeof(::type::member),   \
+                #type "." #member)
+
+SIZE(CUuuid);
+SIZE(CUipcEventHandle);
+SIZE(CUipcMemHandle);
+SIZE(CUdevprop);
+MEMBER(CUdevprop, textureAlign);
+SIZE(CUmemLocation);
+MEMBER(CUmemLocation, id);
+SIZE(CUDA_MEMCPY2D);
+MEMBER(CUDA_MEMCPY2D, srcMemoryType);
+MEMBER(CUDA_MEMCPY2D, srcDevice);
+MEMBER(CUDA_MEMCPY2D, dstMemoryType);
+MEMBER(CUDA_MEMCPY2D, dstPitch);
+MEMBER(CUDA_MEMCPY2D, Height);
+SIZE(CUDA_MEMCPY3D);
+MEMBER(CUDA_MEMCPY3D, srcMemoryType);
+MEMBER(CUDA_MEMCPY3D, srcHeight);
+MEMBER(CUDA_MEMCPY3D, dstMemoryType);
+MEMBER(CUDA_MEMCPY3D, dstHeight);
+MEMBER(CUDA_MEMCPY3D, Depth);
+SIZE(CUDA_MEMCPY3D_PEER);
+MEMBER(CUDA_MEMCPY3D_PEER, srcContext);
+MEMBER(CUDA_MEMCPY3D_PEER, dstContext);
+SIZE(CUDA_KERNEL_NODE_PARAMS_v1);
+SIZE(CUDA_KERNEL_NODE_PARAMS);
+MEMBER(CUDA_KERNEL_NODE_PARAMS, kernelParams);
+MEMBER(CUDA_KERNEL_NODE_PARAMS, kern);
+SIZE(CUDA_MEMSET_NODE_PARAMS);
+MEMBER(CUDA_MEMSET_NODE_PARAMS, elementSize);
+MEMBER(CUDA_MEMSET_NODE_PARAMS, height);
+SIZE(CUDA_HOST_NODE_PARAMS);
+SIZE(CUlaunchAttributeValue);
+SIZE(CUlaunchAttribute);
+MEMBER(CUlaunchAttribute, value);
+SIZE(CUlaunchConfig);
+MEMBER(CUlaunchConfig, hStream);
+MEMBER(CUlaunchConfig, numAttrs);
+SIZE(CUDA_LAUNCH_PARAMS);
+SIZE(CUmemPoolProps);
+MEMBER(CUmemPoolProps, maxSize);
+SIZE(CUmemAllocationProp);
+MEMBER(CUmemAllocationProp, location);
+SIZE(CUmemAccessDesc);
+SIZE(CUgraphEdgeData);
+SIZE(CUgraphExecUpdateResultInfo);
+SIZE(CUDA_GRAPH_INSTANTIATE_PARAMS);
+MEMBER(CUDA_GRAPH_INSTANTIATE_PARAMS, result_out);
+SIZE(CUctxCreateParams);
+SIZE(CUstreamBatchMemOpParams);
+
+#define VALUE(name) static_assert(static_cast<long>(km::cu::name) == static_cast<long>(::name))
+VALUE(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+VALUE(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED);
+VALUE(CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE);
+VALUE(CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH);
+VALUE(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);

@@ -1,0 +1,34 @@
+/* What the tests of the CUDA driver library share. Include it first; it brings CMocka. */
+#ifndef KM_TESTS_CUDA_SUPPORT_H
+#define KM_TESTS_CUDA_SUPPORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <cuda.h>
+
+#define EXPECT(expected, call) expect_result((expected), (call), #call, __FILE__, __LINE__)
+#define OK(call) EXPECT(CUDA_SUCCESS, call)
+void expect_result(CUresult expected, CUresult given, const char* call, const char* file, int line);
+
+typedef struct fixture {
+  CUdevice device;
+  CUcontext context; /* the primary one, current */
+  CUmodule module;   /* of kernels_ptx */
+  CUstream stream;   /* non-blocking */
+} fixture;
+int set_up(void** state);
+int tear_down(void** state);
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+/* noop(); fill_index(u64 out, u32 base, u32 n); add_one(u64 data, u32 n); slow(u64 flag, u64 out)
+ * which waits until *flag is not 0 and then sets *out to 1; crash(), by a trap,
+ * because CMocka handles signals itself; big(16 bytes by value, u64);
+ * `counter`, one u32. */
+extern const char kernels_ptx[];
+CUfunction kernel(const fixture* f, const char* name);
+
+#endif

@@ -1,0 +1,151 @@
+/* Contexts: primary and created ones, the stack of each thread, handles that are none. */
+#include "support.h"
+
+#include <pthread.h>
+
+static void two_retains_give_one_context(void** state) {
+  const fixture* f = *state;
+  CUcontext again = NULL;
+  unsigned flags = 0;
+  int active = 0;
+  OK(cuDevicePrimaryCtxRetain(&again, f->device));
+  assert_ptr_equal(again, f->context);
+  OK(cuDevicePrimaryCtxRelease(f->device));
+  OK(cuDevicePrimaryCtxGetState(f->device, &flags, &active));
+  assert_int_equal(active, 1);
+  EXPECT(CUDA_ERROR_INVALID_CONTEXT, cuDevicePrimaryCtxRelease(1));
+}
+
+static void contexts_form_a_stack(void** state) {
+  const fixture* f = *state;
+  CUcontext made = NULL, current = NULL;
+  CUdevice device = -1;
+  OK(cuCtxCreate(&made, NULL, CU_CTX_SCHED_SPIN, 1));
+  OK(cuCtxGetCurrent(&current));
+  assert_ptr_equal(current, made);
+  OK(cuCtxGetDevice(&device));
+  assert_int_equal(device, 1);
+  OK(cuCtxPushCurrent(f->context));
+  OK(cuCtxPopCurrent(&current));
+  assert_ptr_equal(current, f->context);
+  OK(cuCtxDestroy(made));
+  OK(cuCtxGetCurrent(&current));
+  assert_ptr_equal(current, f->context); /* it was popped, too */
+  EXPECT(CUDA_ERROR_INVALID_CONTEXT, cuCtxSetCurrent(made));
+  EXPECT(CUDA_ERROR_INVALID_CONTEXT, cuCtxDestroy(f->context)); /* is released instead */
+}
+
+static void* look_at_thread(void* unused) {
+  CUcontext current = (CUcontext)1;
+  int count = 0;
+  (void)unused;
+  if (cuCtxGetCurrent(&current) != CUDA_SUCCESS || current != NULL) return (void*)1;
+  if (cuCtxSynchronize() != CUDA_ERROR_INVALID_CONTEXT) return (void*)2;
+  if (cuDeviceGetCount(&count) != CUDA_SUCCESS) return (void*)3;
+  return NULL;
+}
+
+static void threads_begin_without_a_context(void** state) {
+  pthread_t thread;
+  void* wrong = NULL;
+  (void)state;
+  assert_int_equal(pthread_create(&thread, NULL, look_at_thread, NULL), 0);
+  pthread_join(thread, &wrong);
+  assert_null(wrong);
+}
+
+static void what_belongs_to_a_context_goes_with_it(void** state) {
+  CUcontext made = NULL;
+  CUstream stream = NULL;
+  CUevent event = NULL;
+  CUmodule module = NULL;
+  CUfunction function = NULL;
+  CUdeviceptr memory = 0;
+  (void)state;
+  OK(cuCtxCreate(&made, NULL, 0, 1));
+  OK(cuStreamCreate(&stream, CU_STREAM_DEFAULT));
+  OK(cuEventCreate(&event, CU_EVENT_DEFAULT));
+  OK(cuModuleLoadData(&module, kernels_ptx));
+  OK(cuModuleGetFunction(&function, module, "noop"));
+  OK(cuMemAlloc(&memory, 1 << 20));
+  OK(cuCtxDestroy(made));
+  EXPECT(CUDA_ERROR_INVALID_HANDLE, cuStreamSynchronize(stream));
+  EXPECT(CUDA_ERROR_INVALID_HANDLE, cuEventQuery(event));
+  EXPECT(CUDA_ERROR_INVALID_HANDLE, cuModuleUnload(module));
+  EXPECT(CUDA_ERROR_INVALID_HANDLE,
+         cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemFree(memory));
+}
+
+static void a_fault_stays_until_the_reset(void** state) {
+  const fixture* f = *state;
+  CUdeviceptr memory = 0;
+  OK(cuLaunchKernel(kernel(f, "crash"), 1, 1, 1, 1, 1, 1, 0, f->stream, NULL, NULL));
+  EXPECT(CUDA_ERROR_LAUNCH_FAILED, cuStreamSynchronize(f->stream));
+  EXPECT(CUDA_ERROR_LAUNCH_FAILED, cuCtxSynchronize());
+  EXPECT(CUDA_ERROR_LAUNCH_FAILED, cuMemAlloc(&memory, 16));
+  OK(cuDevicePrimaryCtxReset(f->device));
+  CUcontext fresh = NULL;
+  OK(cuDevicePrimaryCtxRetain(&fresh, f->device));
+  OK(cuCtxSetCurrent(fresh));
+  OK(cuMemAlloc(&memory, 16));
+  OK(cuMemFree(memory));
+  OK(cuDevicePrimaryCtxRelease(f->device));
+}
+
+/* Handles are ids: whatever comes is looked up, never followed. */
+static void garbage_is_refused(void** state) {
+  const fixture* f = *state;
+  uint64_t values[] = {3,
+                       0x1000,
+                       0x7FFFFFFFFFFF,
+                       UINT64_MAX,
+                       (uint64_t)(uintptr_t)f->stream ^ 1,
+                       (uint64_t)(uintptr_t)f->context,
+                       (uint64_t)(uintptr_t)&values};
+  int value = 0;
+  for (size_t i = 0; i < sizeof values / sizeof *values; ++i) {
+    void* garbage = (void*)values[i];
+    EXPECT(CUDA_ERROR_INVALID_HANDLE, cuStreamSynchronize((CUstream)garbage));
+    EXPECT(CUDA_ERROR_INVALID_HANDLE, cuEventSynchronize((CUevent)garbage));
+    EXPECT(CUDA_ERROR_INVALID_HANDLE, cuModuleUnload((CUmodule)garbage));
+    EXPECT(CUDA_ERROR_INVALID_HANDLE,
+           cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, (CUfunction)garbage));
+    EXPECT(CUDA_ERROR_INVALID_HANDLE, cuLibraryUnload((CUlibrary)garbage));
+    EXPECT(CUDA_ERROR_INVALID_HANDLE, cuMemPoolDestroy((CUmemoryPool)garbage));
+    EXPECT(CUDA_ERROR_INVALID_VALUE, cuGraphDestroy((CUgraph)garbage));
+    EXPECT(CUDA_ERROR_INVALID_VALUE, cuGraphDestroyNode((CUgraphNode)garbage));
+    EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemFree((CUdeviceptr)values[i]));
+    EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemFreeHost(garbage));
+  }
+  uint64_t random = 0x9E3779B97F4A7C15;
+  for (int i = 0; i < 200000; ++i) {
+    random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+    assert_int_not_equal(cuStreamQuery((CUstream)random), CUDA_SUCCESS);
+    assert_int_not_equal(cuEventQuery((CUevent)random), CUDA_SUCCESS);
+    assert_int_not_equal(cuMemFree(random), CUDA_SUCCESS);
+  }
+}
+
+static void limits_and_flags_are_kept(void** state) {
+  size_t value = 0;
+  unsigned flags = 0;
+  (void)state;
+  OK(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 4096));
+  OK(cuCtxGetLimit(&value, CU_LIMIT_STACK_SIZE));
+  assert_int_equal(value, 4096);
+  EXPECT(CUDA_ERROR_UNSUPPORTED_LIMIT, cuCtxGetLimit(&value, (CUlimit)99));
+  OK(cuCtxSetFlags(CU_CTX_SCHED_BLOCKING_SYNC));
+  OK(cuCtxGetFlags(&flags));
+  assert_int_equal(flags, CU_CTX_SCHED_BLOCKING_SYNC);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(two_retains_give_one_context),    TEST(contexts_form_a_stack),
+      TEST(threads_begin_without_a_context), TEST(what_belongs_to_a_context_goes_with_it),
+      TEST(a_fault_stays_until_the_reset),   TEST(garbage_is_refused),
+      TEST(limits_and_flags_are_kept),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

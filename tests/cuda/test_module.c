@@ -1,0 +1,207 @@
+/* Modules, libraries, functions, launches, occupancy. */
+#include "support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void logs_say_what_is_wrong(void** state) {
+  char errors[512] = "";
+  CUmodule module = NULL;
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+                            CU_JIT_MAX_REGISTERS};
+  void* values[] = {errors, (void*)sizeof errors, (void*)32};
+  (void)state;
+  EXPECT(CUDA_ERROR_INVALID_PTX,
+         cuModuleLoadDataEx(&module, ".version 7.0\n.target sm_50\n.address_size 64\nnonsense\n", 3,
+                            options, values));
+  assert_non_null(strstr(errors, "nonsense"));
+  assert_int_equal((uintptr_t)values[1], strlen(errors) + 1);
+  EXPECT(CUDA_ERROR_NO_BINARY_FOR_GPU, cuModuleLoadData(&module,
+                                                        "\x7F"
+                                                        "ELF\2\1\1"));
+  EXPECT(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&module, ""));
+  EXPECT(CUDA_ERROR_FILE_NOT_FOUND, cuModuleLoad(&module, "/nowhere/at-all.ptx"));
+}
+
+/* A fat binary by hand: a container with one entry of PTX text. */
+static void fat_binaries_hold_ptx(void** state) {
+  const size_t length = strlen(kernels_ptx) + 1;
+  unsigned char* image = calloc(1, 16 + 72 + length);
+  const uint32_t magic = 0xBA55ED50;
+  const uint64_t content = 72 + length, payload = length;
+  const uint16_t header = 16, kind = 1, version = 1;
+  const uint32_t entry_header = 72, capability = 50;
+  CUmodule module = NULL;
+  CUfunction function = NULL;
+  (void)state;
+  memcpy(image, &magic, 4);
+  memcpy(image + 4, &version, 2);
+  memcpy(image + 6, &header, 2);
+  memcpy(image + 8, &content, 8);
+  memcpy(image + 16, &kind, 2);
+  memcpy(image + 20, &entry_header, 4);
+  memcpy(image + 24, &payload, 8);
+  memcpy(image + 44, &capability, 4);
+  memcpy(image + 88, kernels_ptx, length);
+  OK(cuModuleLoadFatBinary(&module, image));
+  OK(cuModuleGetFunction(&function, module, "noop"));
+  OK(cuModuleUnload(module));
+  const uint16_t cubin = 2;
+  memcpy(image + 16, &cubin, 2);
+  EXPECT(CUDA_ERROR_NO_BINARY_FOR_GPU, cuModuleLoadData(&module, image));
+  const uint64_t wrong = UINT64_MAX;
+  memcpy(image + 24, &wrong, 8);
+  EXPECT(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&module, image));
+  free(image);
+}
+
+static void functions_are_described(void** state) {
+  const fixture* f = *state;
+  CUfunction function = kernel(f, "fill_index"), all[8] = {0};
+  CUmodule module = NULL;
+  const char* name = NULL;
+  unsigned count = 0;
+  size_t offset = 0, bytes = 0;
+  int value = 0;
+  assert_ptr_equal(function, kernel(f, "fill_index"));
+  EXPECT(CUDA_ERROR_NOT_FOUND, cuModuleGetFunction(&all[0], f->module, "none"));
+  OK(cuFuncGetModule(&module, function));
+  assert_ptr_equal(module, f->module);
+  OK(cuFuncGetName(&name, function));
+  assert_string_equal(name, "fill_index");
+  OK(cuFuncGetParamInfo(function, 1, &offset, &bytes));
+  assert_int_equal(offset, 8);
+  assert_int_equal(bytes, 4);
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuFuncGetParamInfo(function, 3, &offset, &bytes));
+  OK(cuModuleGetFunctionCount(&count, f->module));
+  assert_int_equal(count, 6);
+  OK(cuModuleEnumerateFunctions(all, 8, f->module));
+  assert_non_null(all[5]);
+  OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function));
+  assert_true(value >= 256);
+  OK(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 64 << 10));
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_NUM_REGS, 1));
+}
+
+static void globals_have_addresses(void** state) {
+  const fixture* f = *state;
+  CUdeviceptr counter = 0;
+  size_t bytes = 0;
+  uint32_t value = 0;
+  OK(cuModuleGetGlobal(&counter, &bytes, f->module, "counter"));
+  assert_int_equal(bytes, 4);
+  OK(cuMemcpyDtoH(&value, counter, 4));
+  assert_int_equal(value, 7);
+  EXPECT(CUDA_ERROR_NOT_FOUND, cuModuleGetGlobal(&counter, &bytes, f->module, "none"));
+}
+
+static void arguments_come_in_two_forms(void** state) {
+  const fixture* f = *state;
+  const struct {
+    uint64_t first, second;
+  } value = {40, 2};
+  CUdeviceptr out = 0;
+  uint64_t sum = 0;
+  OK(cuMemAlloc(&out, 8));
+  void* arguments[] = {(void*)&value, &out};
+  OK(cuLaunchKernel(kernel(f, "big"), 1, 1, 1, 1, 1, 1, 0, NULL, arguments, NULL));
+  OK(cuMemcpyDtoH(&sum, out, 8));
+  assert_int_equal(sum, 42);
+  struct {
+    uint64_t first, second, out;
+  } buffer = {50, 5, out};
+  size_t bytes = sizeof buffer;
+  void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &buffer, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
+                   CU_LAUNCH_PARAM_END};
+  OK(cuLaunchKernel(kernel(f, "big"), 1, 1, 1, 1, 1, 1, 0, NULL, NULL, extra));
+  OK(cuMemcpyDtoH(&sum, out, 8));
+  assert_int_equal(sum, 55);
+  bytes = 8;
+  EXPECT(CUDA_ERROR_INVALID_VALUE,
+         cuLaunchKernel(kernel(f, "big"), 1, 1, 1, 1, 1, 1, 0, NULL, NULL, extra));
+  EXPECT(CUDA_ERROR_INVALID_VALUE,
+         cuLaunchKernel(kernel(f, "big"), 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+  EXPECT(CUDA_ERROR_INVALID_VALUE,
+         cuLaunchKernel(kernel(f, "noop"), 0, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+  EXPECT(CUDA_ERROR_INVALID_VALUE,
+         cuLaunchKernel(kernel(f, "noop"), 1, 1, 1, 2048, 1, 1, 0, NULL, NULL, NULL));
+  OK(cuMemFree(out));
+}
+
+static void launches_have_attributes(void** state) {
+  const fixture* f = *state;
+  CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE};
+  CUlaunchConfig config = {1, 1, 1, 32, 1, 1, 0, f->stream, &attribute, 1};
+  attribute.value.cooperative = 1;
+  OK(cuLaunchKernelEx(&config, kernel(f, "noop"), NULL, NULL));
+  config.gridDimX = 1 << 20;
+  EXPECT(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
+         cuLaunchKernelEx(&config, kernel(f, "noop"), NULL, NULL));
+  attribute.id = CU_LAUNCH_ATTRIBUTE_PRIORITY;
+  OK(cuLaunchKernelEx(&config, kernel(f, "noop"), NULL, NULL));
+  OK(cuLaunchCooperativeKernel(kernel(f, "noop"), 2, 1, 1, 32, 1, 1, 0, f->stream, NULL));
+  OK(cuStreamSynchronize(f->stream));
+}
+
+static size_t CUDA_CB bytes_for(int block_size) { return (size_t)block_size * 64; }
+
+static void occupancy_is_computed(void** state) {
+  const fixture* f = *state;
+  CUfunction function = kernel(f, "noop");
+  int blocks = -1, grid = -1, size = -1;
+  size_t bytes = 0;
+  OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, 256, 0));
+  assert_int_equal(blocks, 4);
+  OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, 256, 100 << 10));
+  assert_true(blocks >= 1 && blocks <= 2);
+  OK(cuOccupancyMaxPotentialBlockSize(&grid, &size, function, NULL, 0, 0));
+  assert_int_equal(size, 1024);
+  assert_true(grid >= 1);
+  OK(cuOccupancyMaxPotentialBlockSize(&grid, &size, function, bytes_for, 0, 512));
+  assert_true(size > 0 && size <= 512);
+  OK(cuOccupancyAvailableDynamicSMemPerBlock(&bytes, function, 2, 128));
+  assert_true(bytes > 0);
+  EXPECT(CUDA_ERROR_INVALID_VALUE,
+         cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, 0, 0));
+}
+
+static void libraries_belong_to_no_context(void** state) {
+  const fixture* f = *state;
+  CUlibrary library = NULL;
+  CUkernel found = NULL, all[8] = {0};
+  CUfunction function = NULL;
+  CUmodule module = NULL;
+  CUdeviceptr counter = 0;
+  size_t bytes = 0;
+  unsigned count = 0;
+  OK(cuCtxSetCurrent(NULL));
+  OK(cuLibraryLoadData(&library, kernels_ptx, NULL, NULL, 0, NULL, NULL, 0));
+  OK(cuLibraryGetKernel(&found, library, "noop"));
+  EXPECT(CUDA_ERROR_NOT_FOUND, cuLibraryGetKernel(&all[0], library, "none"));
+  OK(cuLibraryGetKernelCount(&count, library));
+  assert_int_equal(count, 6);
+  OK(cuCtxSetCurrent(f->context));
+  OK(cuLibraryEnumerateKernels(all, 8, library));
+  OK(cuKernelGetFunction(&function, found));
+  OK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, f->stream, NULL, NULL));
+  /* A kernel is good where a function is expected. */
+  OK(cuLaunchKernel((CUfunction)found, 1, 1, 1, 1, 1, 1, 0, f->stream, NULL, NULL));
+  OK(cuStreamSynchronize(f->stream));
+  OK(cuLibraryGetModule(&module, library));
+  OK(cuLibraryGetGlobal(&counter, &bytes, library, "counter"));
+  assert_int_equal(bytes, 4);
+  OK(cuLibraryUnload(library));
+  EXPECT(CUDA_ERROR_INVALID_HANDLE, cuKernelGetFunction(&function, found));
+  EXPECT(CUDA_ERROR_INVALID_HANDLE, cuLibraryUnload(library));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(logs_say_what_is_wrong),      TEST(fat_binaries_hold_ptx),
+      TEST(functions_are_described),     TEST(globals_have_addresses),
+      TEST(arguments_come_in_two_forms), TEST(launches_have_attributes),
+      TEST(occupancy_is_computed),       TEST(libraries_belong_to_no_context),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
