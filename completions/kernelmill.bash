@@ -22,7 +22,7 @@ _kernelmill() {
   _init_completion -n := || return
   local command=${words[1]:-}
   if ((cword == 1)); then
-    mapfile -t COMPREPLY < <(compgen -W 'info run compile corpus trace --help --version' -- "$cur")
+    mapfile -t COMPREPLY < <(compgen -W 'info run compile corpus trace exec --help --version' -- "$cur")
     return
   fi
   case $prev in
@@ -53,6 +53,11 @@ _kernelmill() {
     corpus:*) _filedir -d ;;
     trace:-*) mapfile -t COMPREPLY < <(compgen -W '--help --output' -- "$cur") ;;
     trace:*) _filedir ;;
+    exec:-*)
+      mapfile -t COMPREPLY < <(compgen -W '--help --devices --cc --memory --unchecked --log --trace' \
+        -- "$cur")
+      ;;
+    exec:*) _filedir ;;
   esac
 }
 

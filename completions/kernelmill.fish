@@ -1,6 +1,6 @@
 # fish completion for kernelmill(1)
 
-set -l commands info run compile corpus trace
+set -l commands info run compile corpus trace exec
 complete -c kernelmill -f
 complete -c kernelmill -n "not __fish_seen_subcommand_from $commands" -a info \
     -d "Say what this machine can run"
@@ -57,3 +57,13 @@ complete -c kernelmill -n $compile -s o -l output -r -d "Where the result goes"
 complete -c kernelmill -n $compile -l target -x -a "ptx cpu" -d "What to compile for"
 complete -c kernelmill -n $compile -s b -l block -x -d "A block size to make code for"
 complete -c kernelmill -n $compile -l instantiate -x -d "Instantiate a template kernel"
+
+set -l exec "__fish_seen_subcommand_from exec"
+complete -c kernelmill -n "not __fish_seen_subcommand_from $commands" -a exec \
+    -d "Run a program that uses the CUDA driver, without a GPU"
+complete -c kernelmill -n $exec -l devices -x -d "How many devices"
+complete -c kernelmill -n $exec -l cc -x -d "Compute capability"
+complete -c kernelmill -n $exec -l memory -x -d "Memory of the devices"
+complete -c kernelmill -n $exec -l unchecked -d "Full speed"
+complete -c kernelmill -n $exec -l log -d "Show every call"
+complete -c kernelmill -n $exec -l trace -r -d "Where the trace goes"

@@ -137,18 +137,9 @@ def enums_text():
     return "".join([banner(), "// clang-format off\n", *enumerations(read()[1])])
 
 
-def results_text():
-    lines = [banner("KM_CUDA_RESULT(name, value)")]
-    results = re.search(r"typedef enum cudaError_enum \{(.*?)\}", read()[1], re.S).group(1)
-    for name, value in re.findall(r"(CUDA_\w+)\s*=\s*(\d+)", results):
-        lines.append(f"KM_CUDA_RESULT({name}, {value})\n")
-    return "".join(lines)
-
-
 def outputs():
     return {
         f"{FOLDER}/prototypes.h": lambda tool: prototypes_text(),
         f"{FOLDER}/functions.def": lambda tool: functions_text(),
         f"{FOLDER}/enums.h": lambda tool: enums_text(),
-        f"{FOLDER}/results.def": lambda tool: results_text(),
     }

@@ -9,7 +9,7 @@
 
 namespace km::dropin {
 
-using namespace cu;
+using namespace cu;  // NOLINT: its names are the point
 
 /// The CUresult for an error of the core, whose text is logged.
 CUresult result_of(const Error& error) noexcept;

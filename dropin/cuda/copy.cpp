@@ -2,9 +2,6 @@
 
 #include <cstring>
 
-#include "core/copy_3d.h"
-#include "dropin/cuda/place.h"
-
 namespace km::dropin {
 namespace {
 
@@ -60,13 +57,6 @@ CUresult run_copy(CUstream handle, const Copy& copy, bool waits) {
 
 namespace {
 
-/// One side of a CUDA_MEMCPY3D.
-struct Side3d {
-  Side side;
-  uint64_t address;  // of the first byte
-  size_t pitch_bytes, layer_rows;
-};
-
 CUresult read_side(CUmemorytype type, const void* host, CUdeviceptr device, size_t pitch_bytes,
                    size_t layer_rows, const size_t (&at)[3], Side3d* out) {
   uint64_t base = device;
@@ -107,21 +97,18 @@ CUresult copy_rows_on_host(Stream& stream, const Copy3d& shape, const Side3d& to
   return CUDA_SUCCESS;
 }
 
-CUresult queue_copy_3d(Stream& stream, const Copy3d& shape, Side3d to, Side3d from) {
-  Place to_place, from_place;
-  CU_TRY(resolve(stream.context(), to.side, to.address, shape.destination.extent_bytes,
-                 "destination", &to_place));
-  CU_TRY(resolve(stream.context(), from.side, from.address, shape.source.extent_bytes, "source",
-                 &from_place));
-  if (to.side == Side::kHost && from.side == Side::kHost) {
-    return copy_rows_on_host(stream, shape, to, from);
+CUresult queue_copy_3d(Stream& stream, const Sides3d& sides) {
+  const DevicePlace& to = sides.to_place.place();
+  const DevicePlace& from = sides.from_place.place();
+  if (sides.to.side == Side::kHost && sides.from.side == Side::kHost) {
+    return copy_rows_on_host(stream, sides.shape, sides.to, sides.from);
   }
-  if (from.side == Side::kHost) {
-    CU_CHECK(upload_3d(stream.core(), to_place.place(), pointer_to(from.address), shape));
-  } else if (to.side == Side::kHost) {
-    CU_CHECK(download_3d(stream.core(), from_place.place(), pointer_to(to.address), shape));
+  if (sides.from.side == Side::kHost) {
+    CU_CHECK(upload_3d(stream.core(), to, pointer_to(sides.from.address), sides.shape));
+  } else if (sides.to.side == Side::kHost) {
+    CU_CHECK(download_3d(stream.core(), from, pointer_to(sides.to.address), sides.shape));
   } else {
-    CU_CHECK(copy_3d(stream.core(), to_place.place(), from_place.place(), shape));
+    CU_CHECK(copy_3d(stream.core(), to, from, sides.shape));
   }
   return CUDA_SUCCESS;
 }
@@ -150,11 +137,9 @@ CUDA_MEMCPY3D as_3d(const CUDA_MEMCPY2D& copy) {
   return made;
 }
 
-CUresult run_copy_3d(CUstream handle, const CUDA_MEMCPY3D& copy, bool waits) {
-  CU_STREAM_FOR_WORK(stream, handle);
+CUresult Sides3d::read(Context& context, const CUDA_MEMCPY3D& copy) {
   const size_t to_at[] = {copy.dstXInBytes, copy.dstY, copy.dstZ};
   const size_t from_at[] = {copy.srcXInBytes, copy.srcY, copy.srcZ};
-  Side3d to{}, from{};
   CU_TRY(read_side(copy.dstMemoryType, copy.dstHost, copy.dstDevice, copy.dstPitch, copy.dstHeight,
                    to_at, &to));
   CU_TRY(read_side(copy.srcMemoryType, copy.srcHost, copy.srcDevice, copy.srcPitch, copy.srcHeight,
@@ -168,9 +153,20 @@ CUresult run_copy_3d(CUstream handle, const CUDA_MEMCPY3D& copy, bool waits) {
   wanted.destination_layer_rows = copy.Depth == 1 ? 0 : to.layer_rows;
   wanted.source_pitch_bytes = one_row ? 0 : from.pitch_bytes;
   wanted.source_layer_rows = copy.Depth == 1 ? 0 : from.layer_rows;
-  CU_ASSIGN(const Copy3d shape, Copy3d::make(wanted));
+  CU_ASSIGN(shape, Copy3d::make(wanted));
   if (shape.is_empty()) return CUDA_SUCCESS;
-  CU_TRY(queue_copy_3d(*stream, shape, to, from));
+  CU_TRY(resolve(context, to.side, to.address, shape.destination.extent_bytes, "destination",
+                 &to_place));
+  return resolve(context, from.side, from.address, shape.source.extent_bytes, "source",
+                 &from_place);
+}
+
+CUresult run_copy_3d(CUstream handle, const CUDA_MEMCPY3D& copy, bool waits) {
+  CU_STREAM_FOR_WORK(stream, handle);
+  Sides3d sides;
+  CU_TRY(sides.read(stream->context(), copy));
+  if (sides.shape.is_empty()) return CUDA_SUCCESS;
+  CU_TRY(queue_copy_3d(*stream, sides));
   return waits ? stream->synchronize() : CUresult{CUDA_SUCCESS};
 }
 

@@ -1,6 +1,8 @@
 // Copies between sides that are the host's or a device's.
 #pragma once
 
+#include "core/copy_3d.h"
+#include "dropin/cuda/place.h"
 #include "dropin/cuda/stream.h"
 
 namespace km::dropin {
@@ -17,7 +19,20 @@ CUresult queue_copy(Stream& stream, Copy copy);
 /// In the stream of the handle; `waits`: until the bytes are there.
 CUresult run_copy(CUstream handle, const Copy& copy, bool waits);
 
-/// Rows and layers.
+/// One side of a CUDA_MEMCPY3D.
+struct Side3d {
+  Side side = Side::kHost;
+  uint64_t address = 0;  // of the first byte
+  size_t pitch_bytes = 0, layer_rows = 0;
+};
+
+/// A copy of rows and layers with both sides found.
+struct Sides3d {
+  Copy3d shape;
+  Side3d to, from;
+  Place to_place, from_place;  // of the sides that are devices'
+  CUresult read(Context& context, const CUDA_MEMCPY3D& copy);
+};
 CUresult run_copy_3d(CUstream handle, const CUDA_MEMCPY3D& copy, bool waits);
 CUDA_MEMCPY3D as_3d(const CUDA_MEMCPY2D& copy);
 

@@ -1,10 +1,11 @@
 #include "dropin/cuda/error_text.h"
 
-#include <array>
 #include <cctype>
 #include <map>
 #include <string>
 #include <string_view>
+
+#include "base/cuda_results.h"
 
 namespace km::dropin {
 
@@ -60,17 +61,6 @@ constexpr Known kTexts[] = {
     {CUDA_ERROR_UNKNOWN, "unknown error"},
 };
 
-struct Row {
-  CUresult result;
-  const char* name;
-};
-
-constexpr Row kRows[] = {
-#define KM_CUDA_RESULT(name, value) {value, #name},
-#include "cuda/generated/results.def"
-#undef KM_CUDA_RESULT
-};
-
 /// CUDA_ERROR_MAP_FAILED gives "map failed".
 std::string text_from_name(std::string_view name) {
   name.remove_prefix(std::string_view("CUDA_ERROR_").size());
@@ -85,8 +75,9 @@ const std::map<CUresult, std::string>& texts() {
   static const auto& all = *[] {
     auto* made = new std::map<CUresult, std::string>;
     for (const Known& known : kTexts) made->emplace(known.result, known.text);
-    for (const Row& row : kRows) {
-      if (row.result != CUDA_SUCCESS) made->emplace(row.result, text_from_name(row.name));
+    for (CUresult result = CUDA_SUCCESS + 1; result <= CUDA_ERROR_UNKNOWN; ++result) {
+      const char* name = cuda_result_name(result);
+      if (name != nullptr) made->emplace(result, text_from_name(name));
     }
     return made;
   }();
@@ -94,13 +85,6 @@ const std::map<CUresult, std::string>& texts() {
 }
 
 }  // namespace
-
-const char* error_name(CUresult result) {
-  for (const Row& row : kRows) {
-    if (row.result == result) return row.name;
-  }
-  return nullptr;
-}
 
 const char* error_text(CUresult result) {
   const auto found = texts().find(result);

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/graph_work.h"
-#include "dropin/cuda/place.h"
+#include "dropin/cuda/copy.h"
 
 namespace km::dropin {
 namespace {
@@ -24,12 +24,6 @@ CUfunction find_handle(const km::Function& function) {
     }
   });
   return found;
-}
-
-bool is_device_side(CUmemorytype type, Context& context, CUdeviceptr address) {
-  if (type != CU_MEMORYTYPE_UNIFIED) return type == CU_MEMORYTYPE_DEVICE;
-  Place place;
-  return place.try_find(context, address, 0);
 }
 
 }  // namespace
@@ -150,46 +144,44 @@ CUresult kernel_work_of(const CUDA_KERNEL_NODE_PARAMS& params, SharedWork* out) 
 }
 
 CUresult memcpy_work_of(Context& context, const CUDA_MEMCPY3D& copy, SharedWork* out) {
-  const bool is_array =
-      copy.srcMemoryType == CU_MEMORYTYPE_ARRAY || copy.dstMemoryType == CU_MEMORYTYPE_ARRAY;
-  if (is_array || copy.Height * copy.Depth != 1) {
-    return fail(CUDA_ERROR_NOT_SUPPORTED, "copy nodes have one row, and no arrays");
-  }
-  const auto at = [](CUmemorytype type, const void* host, CUdeviceptr device, size_t x, size_t y,
-                     size_t pitch) {
-    const uint64_t base = type == CU_MEMORYTYPE_HOST ? reinterpret_cast<uint64_t>(host) : device;
-    return base + x + y * pitch;
-  };
-  const uint64_t from = at(copy.srcMemoryType, copy.srcHost, copy.srcDevice, copy.srcXInBytes,
-                           copy.srcY, copy.srcPitch);
-  const uint64_t to = at(copy.dstMemoryType, copy.dstHost, copy.dstDevice, copy.dstXInBytes,
-                         copy.dstY, copy.dstPitch);
-  const bool from_device = is_device_side(copy.srcMemoryType, context, from);
-  const bool to_device = is_device_side(copy.dstMemoryType, context, to);
-  const uint64_t bytes = copy.WidthInBytes;
-  Place source, destination;
-  if (from_device) CU_TRY(source.find(context, from, bytes, "source"));
-  if (to_device) CU_TRY(destination.find(context, to, bytes, "destination"));
-  if (from_device && to_device) {
-    CU_ASSIGN(*out, copy_work(destination.place(), source.place(), bytes));
-  } else if (to_device) {
-    CU_ASSIGN(*out, upload_work(context.core(), destination.place(),
-                                reinterpret_cast<const void*>(from), bytes));
-  } else if (from_device) {
-    CU_ASSIGN(*out,
-              download_work(context.core(), source.place(), reinterpret_cast<void*>(to), bytes));
-  } else {
+  Sides3d sides;
+  CU_TRY(sides.read(context, copy));
+  if (sides.to.side == Side::kHost && sides.from.side == Side::kHost) {
     return fail(CUDA_ERROR_NOT_SUPPORTED, "copies from host to host are no nodes");
   }
+  const auto host = [](const Side3d& side) { return reinterpret_cast<void*>(side.address); };
+  const bool is_flat = sides.shape.is_flat();
+  const uint64_t bytes = sides.shape.size_bytes();
+  const DevicePlace& to = sides.to_place.place();
+  const DevicePlace& from = sides.from_place.place();
+  Result<SharedWork> work = SharedWork();
+  if (sides.from.side == Side::kHost) {
+    work = is_flat ? upload_work(context.core(), to, host(sides.from), bytes)
+                   : upload_3d_work(context.core(), to, host(sides.from), sides.shape);
+  } else if (sides.to.side == Side::kHost) {
+    work = is_flat ? download_work(context.core(), from, host(sides.to), bytes)
+                   : download_3d_work(context.core(), from, host(sides.to), sides.shape);
+  } else if (&to.memory->context() != &from.memory->context()) {
+    if (!is_flat) return fail(CUDA_ERROR_NOT_SUPPORTED, "copies of rows have one context");
+    work = copy_peer_work(context.core(), to, from, bytes);
+  } else {
+    work = is_flat ? copy_work(to, from, bytes) : copy_3d_work(to, from, sides.shape);
+  }
+  CU_ASSIGN(*out, std::move(work));
   return CUDA_SUCCESS;
 }
 
 CUresult memset_work_of(Context& context, const CUDA_MEMSET_NODE_PARAMS& params, SharedWork* out) {
-  if (params.height != 1) return fail(CUDA_ERROR_NOT_SUPPORTED, "memset nodes have one row");
-  CU_ASSIGN(const uint64_t bytes, fill_size(params.width, params.elementSize));
+  const uint64_t pitch = params.height <= 1 ? 0 : params.pitch;
+  CU_ASSIGN(const Fill2d shape, Fill2d::make(pitch, params.value, params.elementSize, params.width,
+                                             params.height));
   Place place;
-  CU_TRY(place.find(context, params.dst, bytes, "destination"));
-  CU_ASSIGN(*out, fill_work(place.place(), params.value, params.elementSize, params.width));
+  CU_TRY(place.find(context, params.dst, shape.extent_bytes, "destination"));
+  Result<SharedWork> work =
+      params.height <= 1
+          ? fill_work(place.place(), params.value, params.elementSize, params.width)
+          : fill_2d_work(place.place(), shape);
+  CU_ASSIGN(*out, std::move(work));
   return CUDA_SUCCESS;
 }
 
@@ -218,26 +210,43 @@ CUresult read_kernel(GraphNode& node, const SharedWork& work, CUDA_KERNEL_NODE_P
 }
 
 CUDA_MEMCPY3D read_memcpy(const GraphWork& work) {
+  const bool has_rows = work.rows.width_bytes != 0;
+  const uint64_t from = has_rows ? work.rows.source : work.source;
+  const uint64_t to = has_rows ? work.rows.destination : work.destination;
   CUDA_MEMCPY3D copy{};
   copy.srcMemoryType = CU_MEMORYTYPE_DEVICE;
   copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
-  copy.srcDevice = work.source;
-  copy.dstDevice = work.destination;
-  if (work.kind == KM_GRAPH_NODE_UPLOAD) {
+  if (work.kind == KM_GRAPH_NODE_UPLOAD || work.kind == KM_GRAPH_NODE_UPLOAD_3D) {
     copy.srcMemoryType = CU_MEMORYTYPE_HOST;
-    copy.srcHost = reinterpret_cast<const void*>(work.source);
-    copy.srcDevice = 0;
-  } else if (work.kind == KM_GRAPH_NODE_DOWNLOAD) {
+    copy.srcHost = reinterpret_cast<const void*>(from);
+  } else {
+    copy.srcDevice = from;
+  }
+  if (work.kind == KM_GRAPH_NODE_DOWNLOAD || work.kind == KM_GRAPH_NODE_DOWNLOAD_3D) {
     copy.dstMemoryType = CU_MEMORYTYPE_HOST;
-    copy.dstHost = reinterpret_cast<void*>(work.destination);
-    copy.dstDevice = 0;
+    copy.dstHost = reinterpret_cast<void*>(to);
+  } else {
+    copy.dstDevice = to;
   }
   copy.srcPitch = copy.dstPitch = copy.WidthInBytes = work.size_bytes;
   copy.srcHeight = copy.dstHeight = copy.Height = copy.Depth = 1;
+  if (!has_rows) return copy;
+  copy.srcPitch = work.rows.source_pitch_bytes;
+  copy.srcHeight = work.rows.source_layer_rows;
+  copy.dstPitch = work.rows.destination_pitch_bytes;
+  copy.dstHeight = work.rows.destination_layer_rows;
+  copy.WidthInBytes = work.rows.width_bytes;
+  copy.Height = work.rows.height;
+  copy.Depth = work.rows.depth;
   return copy;
 }
 
 CUDA_MEMSET_NODE_PARAMS read_memset(const GraphWork& work) {
+  if (work.kind == KM_GRAPH_NODE_FILL_2D) {
+    return {work.rows.destination,       work.rows.destination_pitch_bytes,
+            work.value,                  work.value_size_bytes,
+            work.rows.width_bytes / work.value_size_bytes, work.rows.height};
+  }
   const size_t width = work.size_bytes / work.value_size_bytes;
   return {work.destination, work.size_bytes, work.value, work.value_size_bytes, width, 1};
 }
@@ -253,6 +262,7 @@ CUgraphNodeType type_of(km_graph_node_kind kind) {
     case KM_GRAPH_NODE_KERNEL:
       return CU_GRAPH_NODE_TYPE_KERNEL;
     case KM_GRAPH_NODE_FILL:
+    case KM_GRAPH_NODE_FILL_2D:
       return CU_GRAPH_NODE_TYPE_MEMSET;
     case KM_GRAPH_NODE_HOST:
       return CU_GRAPH_NODE_TYPE_HOST;

@@ -370,7 +370,7 @@ CUresult cuGraphMemsetNodeGetParams(CUgraphNode node, CUDA_MEMSET_NODE_PARAMS* p
     CU_REQUIRE(params);
     NodeUse use;
     CU_TRY(use.get(node));
-    if (use.node.work->kind != KM_GRAPH_NODE_FILL) return CUDA_ERROR_INVALID_VALUE;
+    if (type_of(use.node.work->kind) != CU_GRAPH_NODE_TYPE_MEMSET) return CUDA_ERROR_INVALID_VALUE;
     *params = read_memset(*use.node.work);
     return CUDA_SUCCESS;
   });

@@ -1,7 +1,7 @@
 // Initialisation, version, errors' names, the profiler's switches.
 #include <cstring>
 
-#include "base/env.h"
+#include "base/cuda_results.h"
 #include "core/profiler.h"
 #include "dropin/cuda/context.h"
 #include "dropin/cuda/error_text.h"
@@ -29,7 +29,7 @@ CUresult cuDriverGetVersion(int* version) {
 
 CUresult cuGetErrorName(CUresult error, const char** text) {
   if (text == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *text = error_name(error);
+  *text = cuda_result_name(error);
   return *text != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 

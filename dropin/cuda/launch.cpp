@@ -1,9 +1,6 @@
 #include "dropin/cuda/launch.h"
 
-#include <algorithm>
 #include <cstring>
-
-#include "dropin/cuda/device_attributes.h"
 
 namespace km::dropin {
 
@@ -74,27 +71,17 @@ CUresult launch(const LaunchCall& call) {
   return CUDA_SUCCESS;
 }
 
-CUresult active_blocks(const Function& function, int block_size, uint64_t dynamic_bytes, int* out) {
-  DeviceState& device = function.context().device();
-  int threads = 0, shared = 0, blocks = 0, most = 0, own_shared = 0;
-  const auto ask = [&](CUdevice_attribute attribute, int* value) {
-    return device_attribute(device, attribute, value);
-  };
-  CU_TRY(ask(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, &threads));
-  CU_TRY(ask(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, &shared));
-  CU_TRY(ask(CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, &blocks));
-  CU_TRY(function.attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &most));
-  CU_TRY(function.attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, &own_shared));
-  *out = 0;
+CUresult Occupancy::read(const Function& function) {
+  CU_ASSIGN(limits, MultiprocessorLimits::of(*function.context().device().device));
+  CU_ASSIGN(needs, KernelNeeds::of(function.core()));
+  return CUDA_SUCCESS;
+}
+
+CUresult Occupancy::active_blocks(int block_size, uint64_t dynamic_bytes, int* out) const {
   if (block_size <= 0) return fail(CUDA_ERROR_INVALID_VALUE, "blockSize is %d", block_size);
-  if (block_size > most) return CUDA_SUCCESS;
-  const int warps = (block_size + 31) / 32;
-  blocks = std::min(blocks, std::max(1, threads / (warps * 32)));
-  const uint64_t bytes = static_cast<uint64_t>(own_shared) + dynamic_bytes;
-  if (bytes != 0) {
-    blocks = static_cast<int>(std::min<uint64_t>(blocks, static_cast<uint64_t>(shared) / bytes));
-  }
-  *out = blocks;
+  const km_occupancy found =
+      compute_occupancy(limits, needs, static_cast<uint32_t>(block_size), dynamic_bytes);
+  *out = static_cast<int>(found.active_blocks);
   return CUDA_SUCCESS;
 }
 

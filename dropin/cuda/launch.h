@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/launch.h"
+#include "core/occupancy.h"
 #include "dropin/cuda/module.h"
 #include "dropin/cuda/stream.h"
 
@@ -36,7 +37,13 @@ struct LaunchCall {
 };
 CUresult launch(const LaunchCall& call);
 
-/// How many blocks of this size one multiprocessor holds at a time.
-CUresult active_blocks(const Function& function, int block_size, uint64_t dynamic_bytes, int* out);
+/// What occupancy is computed from.
+struct Occupancy {
+  MultiprocessorLimits limits;
+  KernelNeeds needs;
+  CUresult read(const Function& function);
+  /// How many blocks of this size one multiprocessor holds at a time.
+  CUresult active_blocks(int block_size, uint64_t dynamic_bytes, int* out) const;
+};
 
 }  // namespace km::dropin

@@ -1,7 +1,4 @@
 // Launches and occupancy.
-#include <algorithm>
-
-#include "dropin/cuda/device_attributes.h"
 #include "dropin/cuda/launch.h"
 
 namespace km::cu {
@@ -17,13 +14,13 @@ CUresult check_cooperative(const LaunchCall& call) {
   const auto& block = call.shape.block;
   const uint64_t threads = uint64_t{block[0]} * block[1] * block[2];
   if (threads > INT32_MAX) return CUDA_ERROR_INVALID_VALUE;
-  int blocks = 0, processors = 0;
-  CU_TRY(active_blocks(*function, static_cast<int>(threads), call.shape.shared_bytes, &blocks));
-  CU_TRY(device_attribute(function->context().device(), CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
-                          &processors));
+  int blocks = 0;
+  Occupancy occupancy;
+  CU_TRY(occupancy.read(*function));
+  CU_TRY(occupancy.active_blocks(static_cast<int>(threads), call.shape.shared_bytes, &blocks));
   const auto& grid = call.shape.grid;
   const uint64_t asked = uint64_t{grid[0]} * grid[1] * grid[2];
-  const auto most = static_cast<uint64_t>(blocks) * static_cast<uint64_t>(processors);
+  const auto most = static_cast<uint64_t>(blocks) * occupancy.limits.count;
   if (asked <= most) return CUDA_SUCCESS;
   return fail(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
               "a cooperative launch of %llu blocks; the device holds %llu at once",
@@ -70,32 +67,6 @@ CUresult launch_config(const CUlaunchConfig* config, CUfunction function, void**
                         extra};
   if (is_cooperative) CU_TRY(check_cooperative(call));
   return launch(call);
-}
-
-struct BlockSizeChoice {
-  int grid_size, block_size;
-};
-
-CUresult choose_block_size(CUfunction handle, CUoccupancyB2DSize dynamic_of, size_t dynamic_bytes,
-                           int limit, BlockSizeChoice* out) {
-  Ref<dropin::Function> function;
-  CU_TRY(find_function(handle, &function));
-  int most = 0, processors = 0, best_threads = 0;
-  CU_TRY(function->attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &most));
-  CU_TRY(device_attribute(function->context().device(), CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
-                          &processors));
-  if (limit > 0) most = std::min(most, limit);
-  *out = {};
-  for (int size = (most + 31) / 32 * 32; size > 0; size -= 32) {
-    const int block_size = std::min(size, most);
-    const size_t bytes = dynamic_of != nullptr ? dynamic_of(block_size) : dynamic_bytes;
-    int blocks = 0;
-    CU_TRY(active_blocks(*function, block_size, bytes, &blocks));
-    if (blocks * block_size <= best_threads) continue;
-    best_threads = blocks * block_size;
-    *out = {blocks * processors, block_size};
-  }
-  return CUDA_SUCCESS;
 }
 
 }  // namespace
@@ -171,7 +142,9 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, CUfun
     if ((flags & ~1U) != 0) return fail(CUDA_ERROR_INVALID_VALUE, "flags is %u", flags);
     Ref<dropin::Function> function;
     CU_TRY(find_function(handle, &function));
-    return active_blocks(*function, block_size, dynamic_bytes, blocks);
+    Occupancy occupancy;
+    CU_TRY(occupancy.read(*function));
+    return occupancy.active_blocks(block_size, dynamic_bytes, blocks);
   });
 }
 
@@ -190,10 +163,17 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* grid_size, int* block_si
     CU_REQUIRE(grid_size);
     CU_REQUIRE(block_size);
     if ((flags & ~1U) != 0) return fail(CUDA_ERROR_INVALID_VALUE, "flags is %u", flags);
-    BlockSizeChoice choice{};
-    CU_TRY(choose_block_size(function, dynamic_of, dynamic_bytes, limit, &choice));
-    *grid_size = choice.grid_size;
-    *block_size = choice.block_size;
+    Ref<dropin::Function> found;
+    CU_TRY(find_function(function, &found));
+    Occupancy occupancy;
+    CU_TRY(occupancy.read(*found));
+    const auto shared_of = [&](uint32_t threads) -> uint64_t {
+      return dynamic_of != nullptr ? dynamic_of(static_cast<int>(threads)) : dynamic_bytes;
+    };
+    const BestBlock best = find_best_block(occupancy.limits, occupancy.needs, shared_of,
+                                           limit > 0 ? static_cast<uint32_t>(limit) : UINT32_MAX);
+    *grid_size = static_cast<int>(best.grid_blocks);
+    *block_size = static_cast<int>(best.threads);
     return CUDA_SUCCESS;
   });
 }
@@ -211,15 +191,14 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, CUfunction handl
     CU_REQUIRE(bytes);
     Ref<dropin::Function> function;
     CU_TRY(find_function(handle, &function));
-    int possible = 0, shared = 0, own = 0;
-    CU_TRY(active_blocks(*function, block_size, 0, &possible));
-    if (blocks <= 0 || blocks > possible) {
-      return fail(CUDA_ERROR_INVALID_VALUE, "numBlocks is %d; at most %d fit", blocks, possible);
+    if (blocks <= 0 || block_size <= 0) {
+      return fail(CUDA_ERROR_INVALID_VALUE, "numBlocks is %d, blockSize is %d", blocks, block_size);
     }
-    CU_TRY(device_attribute(function->context().device(),
-                            CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, &shared));
-    CU_TRY(function->attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, &own));
-    *bytes = static_cast<size_t>(std::max(0, shared / blocks - own));
+    Occupancy occupancy;
+    CU_TRY(occupancy.read(*function));
+    CU_ASSIGN(*bytes, available_shared_bytes(occupancy.limits, occupancy.needs,
+                                             static_cast<uint32_t>(blocks),
+                                             static_cast<uint32_t>(block_size)));
     return CUDA_SUCCESS;
   });
 }
@@ -245,12 +224,12 @@ CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction handle,
     CU_TRY(read_attributes(*config, &is_cooperative));
     Ref<dropin::Function> function;
     CU_TRY(find_function(handle, &function));
-    int blocks = 0, processors = 0;
+    int blocks = 0;
+    Occupancy occupancy;
+    CU_TRY(occupancy.read(*function));
     const unsigned threads = config->blockDimX * config->blockDimY * config->blockDimZ;
-    CU_TRY(active_blocks(*function, static_cast<int>(threads), config->sharedMemBytes, &blocks));
-    CU_TRY(device_attribute(function->context().device(), CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
-                            &processors));
-    *clusters = blocks * processors;
+    CU_TRY(occupancy.active_blocks(static_cast<int>(threads), config->sharedMemBytes, &blocks));
+    *clusters = blocks * static_cast<int>(occupancy.limits.count);
     return CUDA_SUCCESS;
   });
 }

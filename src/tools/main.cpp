@@ -38,6 +38,7 @@ int run_command(int argc, char** argv) {
   commands.push_back(make_compile(app));
   commands.push_back(make_corpus(app));
   commands.push_back(make_trace(app));
+  commands.push_back(make_exec(app));
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& mistake) {

@@ -1,17 +1,11 @@
 // kernelmill trace: runs a program and has the library write down what it did.
-#include <spawn.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 
 #include "base/env.h"
 #include "tools/commands.h"
 #include "tools/error.h"
+#include "tools/program.h"
 
 namespace km::tools {
 namespace {
@@ -22,8 +16,6 @@ class TraceCommand : public Command {
   int run() override;
 
  private:
-  Result<int> run_program() const;
-
   std::string output_ = "trace.json";
   std::vector<std::string> words_;
 };
@@ -37,23 +29,6 @@ TraceCommand::TraceCommand(CLI::App& app)
       ->required();
 }
 
-/// Its exit code, as shells give it.
-Result<int> TraceCommand::run_program() const {
-  std::vector<std::string> words = words_;
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  pid_t process = 0;
-  const int failure =
-      posix_spawnp(&process, arguments[0], nullptr, nullptr, arguments.data(), environ);
-  if (failure != 0) return file_error(words[0], std::strerror(failure));
-  int status = 0;
-  while (waitpid(process, &status, 0) < 0) {
-    if (errno != EINTR) return file_error(words[0], std::strerror(errno));
-  }
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
 int TraceCommand::run() {
   std::error_code none;
   const std::string path = std::filesystem::absolute(output_, none).string();
@@ -61,7 +36,7 @@ int TraceCommand::run() {
   if (setenv("KM_TRACE", path.c_str(), 1) != 0) {
     return report(error(KM_ERROR_OUT_OF_HOST_MEMORY, "out of memory"));
   }
-  const Result<int> code = run_program();
+  const Result<int> code = run_program(words_);
   if (!code) return report(code.error());
   if (!std::filesystem::exists(path, none)) {
     std::fprintf(stderr,

@@ -148,6 +148,44 @@ static void graphs_are_made_of_nodes(void** state) {
   OK(cuGraphDestroy(clone));
 }
 
+static void copies_of_rows_are_nodes(void** state) {
+  const fixture* f = *state;
+  enum { kWidth = 12, kRows = 5, kPitch = 20 };
+  unsigned char from[kRows][kPitch], to[kRows][kWidth] = {{0}};
+  CUgraph graph = NULL;
+  CUgraphNode up = NULL, down = NULL;
+  CUgraphExec exec = NULL;
+  CUDA_MEMCPY3D copy = {0}, read = {0};
+  CUdeviceptr memory = new_words(64);
+  for (size_t i = 0; i < sizeof from; ++i) ((unsigned char*)from)[i] = (unsigned char)(i * 3);
+  copy.srcMemoryType = CU_MEMORYTYPE_HOST;
+  copy.srcHost = from;
+  copy.srcPitch = kPitch;
+  copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  copy.dstDevice = memory;
+  copy.dstPitch = 16;
+  copy.WidthInBytes = kWidth;
+  copy.Height = kRows;
+  copy.Depth = 1;
+  OK(cuGraphCreate(&graph, 0));
+  OK(cuGraphAddMemcpyNode(&up, graph, NULL, 0, &copy, f->context));
+  OK(cuGraphMemcpyNodeGetParams(up, &read));
+  assert_ptr_equal(read.srcHost, from);
+  assert_int_equal(read.srcPitch, kPitch);
+  assert_int_equal(read.Height, kRows);
+  copy.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+  copy.srcDevice = memory;
+  copy.srcPitch = 16;
+  copy.dstMemoryType = CU_MEMORYTYPE_HOST;
+  copy.dstHost = to;
+  copy.dstPitch = kWidth;
+  OK(cuGraphAddMemcpyNode(&down, graph, &up, 1, &copy, f->context));
+  OK(cuGraphInstantiate(&exec, graph, 0));
+  OK(cuGraphLaunch(exec, f->stream));
+  OK(cuStreamSynchronize(f->stream));
+  for (int row = 0; row < kRows; ++row) assert_memory_equal(to[row], from[row], kWidth);
+}
+
 static void whole_graphs_are_updated(void** state) {
   const fixture* f = *state;
   CUgraph graph = NULL, other = NULL, larger = NULL;
@@ -213,7 +251,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(streams_are_captured),         TEST(captures_can_be_spoilt),
       TEST(captures_tell_what_they_hold), TEST(graphs_are_made_of_nodes),
-      TEST(whole_graphs_are_updated),     TEST(graphs_hold_graphs),
+      TEST(copies_of_rows_are_nodes),     TEST(whole_graphs_are_updated),
+      TEST(graphs_hold_graphs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,6 +55,8 @@ Status load_config() {
   Config config;
   KM_ASSIGN(uint64_t threads,
             env_integer(EnvVar::KM_CPU_THREADS, 1, kMaxThreads, usable_threads()));
+  KM_ASSIGN(const uint64_t memory_mib,
+            env_integer(EnvVar::KM_CPU_MEMORY_MIB, 16, uint64_t{1} << 40, 0));
   KM_ASSIGN(uint64_t devices, env_integer(EnvVar::KM_CPU_DEVICES, 1, kMaxThreads, 1));
   KM_ASSIGN(config.pin, env_flag(EnvVar::KM_CPU_PIN, false));
   KM_ASSIGN(config.deterministic, env_flag(EnvVar::KM_CPU_DETERMINISTIC, false));
@@ -66,6 +68,7 @@ Status load_config() {
   KM_ASSIGN(uint64_t shapes, env_integer(EnvVar::KM_CPU_SHAPES, 0, 1000, config.shapes));
   config.shapes = static_cast<uint32_t>(shapes);
   KM_ASSIGN(config.isa, simt::select_isa());
+  config.memory_bytes = memory_mib << 20;
   config.devices = static_cast<uint32_t>(devices);
   config.threads = static_cast<uint32_t>(threads < devices ? devices : threads);
   stored() = config;

@@ -63,7 +63,8 @@ std::optional<int64_t> attribute_value(const Device& device, km_device_attribute
 /// As it was first found: what describes a device does not change while the process lives.
 uint64_t total_memory_bytes() {
   static const uint64_t total = system_memory().total_bytes;
-  return total;
+  const uint64_t limit = config().memory_bytes;
+  return limit != 0 ? std::min(limit, total) : total;
 }
 
 void fill_info(const Device& device, km_device_info* info) {
@@ -88,23 +89,27 @@ void fill_info(const Device& device, km_device_info* info) {
   copy_text(info->isa, std::string(simt::text_of(config().isa)));
 }
 
+/// Memory is counted where a device has not all of it.
+bool has_share() { return config().devices != 1 || config().memory_bytes != 0; }
+
 }  // namespace
 
 Status Device::take_memory(uint64_t size_bytes) {
   const uint64_t share = total_memory_bytes() / config().devices;
   const uint64_t before = taken_bytes_.fetch_add(size_bytes);
-  if (config().devices == 1 || (before <= share && size_bytes <= share - before)) return {};
+  if (!has_share() || (before <= share && size_bytes <= share - before)) return {};
   taken_bytes_.fetch_sub(size_bytes);
   const uint64_t free = share - std::min(share, before);
   return make_error(KM_ERROR_OUT_OF_DEVICE_MEMORY,
                     "out of device memory: %" PRIu64 " bytes asked for, %" PRIu64
-                    " free of the %" PRIu64 " that are the share of cpu:%u (KM_CPU_DEVICES)",
+                    " free of the %" PRIu64
+                    " that are the share of cpu:%u (KM_CPU_DEVICES, KM_CPU_MEMORY_MIB)",
                     size_bytes, free, share, ordinal_);
 }
 
 void Device::share_memory(uint64_t* free_bytes, uint64_t* total_bytes) const {
-  if (config().devices == 1) return;
-  *total_bytes /= config().devices;
+  if (!has_share()) return;
+  *total_bytes = total_memory_bytes() / config().devices;
   const uint64_t taken = std::min(taken_bytes_.load(), *total_bytes);
   *free_bytes = std::min(*free_bytes, *total_bytes - taken);
 }

@@ -1,0 +1,20 @@
+// Linking of PTX texts into one: what cuLinkComplete does with several inputs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace km::dropin {
+
+struct PtxInput {
+  std::string name;  // for messages
+  std::string text;
+};
+
+/// One text with everything. Declarations of what another input defines are left out; names that
+/// an input keeps to itself are changed where another has them too.
+Result<std::string> link_ptx(const std::vector<PtxInput>& inputs);
+
+}  // namespace km::dropin
