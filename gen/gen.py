@@ -14,6 +14,7 @@ from pathlib import Path
 import acceptance
 import cuda_driver
 import device_attributes
+import dropin_coverage
 import errors
 import go_raw
 import handle_calls
@@ -45,6 +46,7 @@ OUTPUTS = {
     "docs/device-attributes.md": lambda tool: device_attributes.text(),
     "docs/errors.md": lambda tool: errors.text(),
     "tests/c/generated/handle_calls.h": lambda tool: handle_calls.text(),
+    "docs/dropin-coverage.md": lambda tool: dropin_coverage.text(),
     **cuda_driver.outputs(),
     **go_raw.outputs(),
     **rust_raw.outputs(),

@@ -33,6 +33,10 @@ class Context final : public Handled {
 
   /// Work goes to its end, memory goes, and handles of what belongs to it are dead.
   void destroy();
+  /// The same for a primary context, whose own handle stays.
+  void deactivate();
+  /// A primary context that was never active, or was deactivated, begins anew.
+  CUresult activate();
   CUresult synchronize();
 
   /// CU_STREAM_LEGACY and, for the calling thread, CU_STREAM_PER_THREAD.
@@ -63,9 +67,10 @@ class Context final : public Handled {
   Context(DeviceState& device, Ref<km::Context> core, unsigned flags, bool is_primary);
   ~Context() override;
   CUresult join_blocking(Stream& legacy);
+  void drop_contents();
 
   DeviceState& device_;
-  const Ref<km::Context> core_;
+  Ref<km::Context> core_, previous_core_;  // the latter for calls that are still under way
   std::atomic<unsigned> flags_;
   const bool is_primary_;
   std::atomic<bool> destroyed_{false};

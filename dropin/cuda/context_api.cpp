@@ -26,6 +26,7 @@ CUresult find_context(CUcontext handle, Ref<dropin::Context>* out) {
   if (handle == nullptr) return CUDA_SUCCESS;
   const Pin<dropin::Context> pinned(handle);
   if (!pinned) return fail(CUDA_ERROR_INVALID_CONTEXT, "the context is no live handle");
+  if (pinned->is_destroyed()) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
   *out = Ref<dropin::Context>::share(*pinned);
   return CUDA_SUCCESS;
 }
@@ -39,10 +40,10 @@ CUresult given_or_current(CUcontext handle, Ref<dropin::Context>* out) {
   return CUDA_SUCCESS;
 }
 
-void drop_primary(DeviceState& device) {
-  Ref<dropin::Context> gone;
-  std::swap(gone, device.primary);
-  if (gone) gone->destroy();
+/// The device's primary context, active.
+CUresult activate_primary(DeviceState& device) {
+  if (device.primary) return device.primary->activate();
+  return dropin::Context::create(device, device.primary_flags, true, &device.primary);
 }
 
 }  // namespace
@@ -54,9 +55,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* out, CUdevice ordinal) {
     CU_REQUIRE(out);
     CU_DEVICE(device, ordinal);
     const std::lock_guard lock(device->mutex);
-    if (!device->primary) {
-      CU_TRY(dropin::Context::create(*device, device->primary_flags, true, &device->primary));
-    }
+    CU_TRY(activate_primary(*device));
     ++device->retain_count;
     *out = handle_of(*device->primary);
     return CUDA_SUCCESS;
@@ -71,7 +70,7 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice ordinal) {
       return fail(CUDA_ERROR_INVALID_CONTEXT, "nobody has retained the context of device %d",
                   ordinal);
     }
-    if (--device->retain_count == 0) drop_primary(*device);
+    if (--device->retain_count == 0) device->primary->deactivate();
     return CUDA_SUCCESS;
   });
 }
@@ -84,12 +83,9 @@ CUresult cuDevicePrimaryCtxReset_v2(CUdevice ordinal) {
   return guard(__func__, [&]() -> CUresult {
     CU_DEVICE(device, ordinal);
     const std::lock_guard lock(device->mutex);
-    const bool was_active = static_cast<bool>(device->primary);
-    drop_primary(*device);
-    if (was_active && device->retain_count != 0) {
-      CU_TRY(dropin::Context::create(*device, device->primary_flags, true, &device->primary));
-    }
-    return CUDA_SUCCESS;
+    if (!device->primary) return CUDA_SUCCESS;
+    device->primary->deactivate();
+    return device->retain_count != 0 ? device->primary->activate() : CUresult{CUDA_SUCCESS};
   });
 }
 
@@ -119,7 +115,7 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice ordinal, unsigned int* flags, int* 
     CU_DEVICE(device, ordinal);
     const std::lock_guard lock(device->mutex);
     *flags = device->primary_flags;
-    *active = device->primary ? 1 : 0;
+    *active = device->primary && !device->primary->is_destroyed() ? 1 : 0;
     return CUDA_SUCCESS;
   });
 }

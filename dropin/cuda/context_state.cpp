@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "dropin/cuda/context.h"
 #include "dropin/cuda/graph.h"
@@ -57,6 +58,22 @@ void Context::destroy() {
   if (destroyed_.exchange(true)) return;
   const Ref<Context> kept = Ref<Context>::share(*this);
   retire<Context>(handle_of(*this));
+  drop_contents();
+}
+
+void Context::deactivate() {
+  if (!destroyed_.exchange(true)) drop_contents();
+}
+
+CUresult Context::activate() {
+  if (!is_destroyed()) return CUDA_SUCCESS;
+  CU_ASSIGN(Ref<km::Context> fresh, km::Context::create(device_.device));
+  previous_core_ = std::exchange(core_, std::move(fresh));
+  destroyed_.store(false, std::memory_order_release);
+  return CUDA_SUCCESS;
+}
+
+void Context::drop_contents() {
   static_cast<void>(core_->synchronize());
   retire_all<Event>(*this);
   retire_all<Stream>(*this);

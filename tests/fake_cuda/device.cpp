@@ -84,12 +84,14 @@ CUresult cuGetErrorString(CUresult result, const char** text) {
 
 CUresult cuGetErrorName(CUresult result, const char** name) {
   switch (result) {
-#define KM_CUDA_RESULT(name_, value) \
-  case value:                        \
-    *name = #name_;                  \
+#define KM_CUDA_STATUS(status, result)
+#define KM_CUDA_RESULT(value, name_, status) \
+  case value:                                \
+    *name = #name_;                          \
     return CUDA_SUCCESS;
-#include "cuda/generated/results.def"
+#include "base/cuda_results.def"
 #undef KM_CUDA_RESULT
+#undef KM_CUDA_STATUS
     default:
       return CUDA_ERROR_INVALID_VALUE;
   }
