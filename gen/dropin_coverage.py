@@ -34,8 +34,8 @@ def text():
     lines = [
         BANNER,
         "# What the CUDA driver library implements\n\n",
-        f"It exports all {len(rows)} symbols of the driver library; {count} of them are implemented."
-        "\nThe others return `CUDA_ERROR_NOT_SUPPORTED`, and say so once in the log.\n",
+        f"It exports all {len(rows)} symbols of the driver library; {count} are implemented.\n"
+        "The others return `CUDA_ERROR_NOT_SUPPORTED`, and say so once in the log.\n",
         f"\nBy base names, of {len(bases)}: {len(full)} in every version, {len(part)} in some, "
         f"{len(none)} not.\n",
         f"\n## In every version\n\n{listed(full)}",

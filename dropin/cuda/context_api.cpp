@@ -40,6 +40,12 @@ CUresult given_or_current(CUcontext handle, Ref<dropin::Context>* out) {
   return CUDA_SUCCESS;
 }
 
+/// The limits that have an effect on the engine. The core's numbers are CUDA's, from 1.
+bool is_engines(CUlimit limit) {
+  static_assert(KM_CONTEXT_LIMIT_HEAP_BYTES == CU_LIMIT_MALLOC_HEAP_SIZE + 1);
+  return limit == CU_LIMIT_PRINTF_FIFO_SIZE || limit == CU_LIMIT_MALLOC_HEAP_SIZE;
+}
+
 /// The device's primary context, active.
 CUresult activate_primary(DeviceState& device) {
   if (device.primary) return device.primary->activate();
@@ -295,6 +301,10 @@ CUresult cuCtxGetLimit(size_t* value, CUlimit limit) {
     CU_REQUIRE(value);
     CU_CURRENT(context);
     if (limit < 0 || limit >= CU_LIMIT_MAX) return CUDA_ERROR_UNSUPPORTED_LIMIT;
+    if (is_engines(limit)) {
+      CU_ASSIGN(*value, context->core().limit(limit + 1));
+      return CUDA_SUCCESS;
+    }
     *value = context->limits().value[static_cast<size_t>(limit)];
     return CUDA_SUCCESS;
   });
@@ -304,6 +314,17 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
   return guard(__func__, [&]() -> CUresult {
     CU_CURRENT(context);
     if (limit < 0 || limit > CU_LIMIT_PERSISTING_L2_CACHE_SIZE) return CUDA_ERROR_UNSUPPORTED_LIMIT;
+    if (is_engines(limit)) {
+      CU_CHECK(context->core().set_limit(limit + 1, value));
+      return CUDA_SUCCESS;
+    }
+    if (limit == CU_LIMIT_STACK_SIZE) {
+      CU_ASSIGN(const uint64_t most, context->core().limit(KM_CONTEXT_LIMIT_STACK_BYTES));
+      if (value > most) {
+        return fail(CUDA_ERROR_INVALID_VALUE, "stacks of %zu bytes; threads have %llu", value,
+                    static_cast<unsigned long long>(most));
+      }
+    }
     context->limits().value[static_cast<size_t>(limit)] = value;
     return CUDA_SUCCESS;
   });

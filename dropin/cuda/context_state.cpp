@@ -38,8 +38,6 @@ void retire_all(const Context& context) {
 Context::Context(DeviceState& device, Ref<km::Context> core, unsigned flags, bool is_primary)
     : device_(device), core_(std::move(core)), flags_(flags), is_primary_(is_primary) {
   limits_.value[CU_LIMIT_STACK_SIZE] = 1024;
-  limits_.value[CU_LIMIT_PRINTF_FIFO_SIZE] = 1 << 20;
-  limits_.value[CU_LIMIT_MALLOC_HEAP_SIZE] = 8 << 20;
   limits_.value[CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH] = 2;
   limits_.value[CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT] = 2048;
   limits_.value[CU_LIMIT_MAX_L2_FETCH_GRANULARITY] = 64;

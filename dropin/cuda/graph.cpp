@@ -26,6 +26,8 @@ CUfunction find_handle(const km::Function& function) {
   return found;
 }
 
+bool has_rows(const GraphWork* work) { return work != nullptr && work->rows.width_bytes != 0; }
+
 }  // namespace
 
 void** GraphNode::arguments_of(const SharedWork& work) {
@@ -143,14 +145,15 @@ CUresult kernel_work_of(const CUDA_KERNEL_NODE_PARAMS& params, SharedWork* out) 
   return CUDA_SUCCESS;
 }
 
-CUresult memcpy_work_of(Context& context, const CUDA_MEMCPY3D& copy, SharedWork* out) {
+CUresult memcpy_work_of(Context& context, const CUDA_MEMCPY3D& copy, const GraphWork* old,
+                        SharedWork* out) {
   Sides3d sides;
   CU_TRY(sides.read(context, copy));
   if (sides.to.side == Side::kHost && sides.from.side == Side::kHost) {
     return fail(CUDA_ERROR_NOT_SUPPORTED, "copies from host to host are no nodes");
   }
   const auto host = [](const Side3d& side) { return reinterpret_cast<void*>(side.address); };
-  const bool is_flat = sides.shape.is_flat();
+  const bool is_flat = sides.shape.is_flat() && !has_rows(old);
   const uint64_t bytes = sides.shape.size_bytes();
   const DevicePlace& to = sides.to_place.place();
   const DevicePlace& from = sides.from_place.place();
@@ -171,14 +174,15 @@ CUresult memcpy_work_of(Context& context, const CUDA_MEMCPY3D& copy, SharedWork*
   return CUDA_SUCCESS;
 }
 
-CUresult memset_work_of(Context& context, const CUDA_MEMSET_NODE_PARAMS& params, SharedWork* out) {
+CUresult memset_work_of(Context& context, const CUDA_MEMSET_NODE_PARAMS& params,
+                        const GraphWork* old, SharedWork* out) {
   const uint64_t pitch = params.height <= 1 ? 0 : params.pitch;
   CU_ASSIGN(const Fill2d shape, Fill2d::make(pitch, params.value, params.elementSize, params.width,
                                              params.height));
   Place place;
   CU_TRY(place.find(context, params.dst, shape.extent_bytes, "destination"));
   Result<SharedWork> work =
-      params.height <= 1
+      params.height <= 1 && !has_rows(old)
           ? fill_work(place.place(), params.value, params.elementSize, params.width)
           : fill_2d_work(place.place(), shape);
   CU_ASSIGN(*out, std::move(work));

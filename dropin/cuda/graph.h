@@ -76,8 +76,11 @@ struct NodeUse {
 
 // The work of nodes from CUDA's parameters, and the other way round.
 CUresult kernel_work_of(const CUDA_KERNEL_NODE_PARAMS& params, SharedWork* out);
-CUresult memcpy_work_of(Context& context, const CUDA_MEMCPY3D& copy, SharedWork* out);
-CUresult memset_work_of(Context& context, const CUDA_MEMSET_NODE_PARAMS& params, SharedWork* out);
+/// `old`: what the node has had, null: a new node. Its kind stays where it can.
+CUresult memcpy_work_of(Context& context, const CUDA_MEMCPY3D& copy, const GraphWork* old,
+                        SharedWork* out);
+CUresult memset_work_of(Context& context, const CUDA_MEMSET_NODE_PARAMS& params,
+                        const GraphWork* old, SharedWork* out);
 CUresult host_work_of(const CUDA_HOST_NODE_PARAMS& params, SharedWork* out);
 CUresult read_kernel(GraphNode& node, const SharedWork& work, CUDA_KERNEL_NODE_PARAMS* out);
 CUDA_MEMCPY3D read_memcpy(const GraphWork& work);

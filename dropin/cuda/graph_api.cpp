@@ -171,7 +171,7 @@ CUresult cuGraphAddMemcpyNode(CUgraphNode* out, CUgraph handle, const CUgraphNod
     CU_REQUIRE(params);
     CU_GET(Graph, graph, handle);
     SharedWork work;
-    CU_TRY(memcpy_work_of(graph->context(), *params, &work));
+    CU_TRY(memcpy_work_of(graph->context(), *params, nullptr, &work));
     return graph->add(dependencies, count, std::move(work), out);
   });
 }
@@ -182,7 +182,7 @@ CUresult cuGraphAddMemsetNode(CUgraphNode* out, CUgraph handle, const CUgraphNod
     CU_REQUIRE(params);
     CU_GET(Graph, graph, handle);
     SharedWork work;
-    CU_TRY(memset_work_of(graph->context(), *params, &work));
+    CU_TRY(memset_work_of(graph->context(), *params, nullptr, &work));
     return graph->add(dependencies, count, std::move(work), out);
   });
 }
@@ -360,7 +360,7 @@ CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D* param
     NodeUse use;
     CU_TRY(use.get(node));
     SharedWork work;
-    CU_TRY(memcpy_work_of(use.graph->context(), *params, &work));
+    CU_TRY(memcpy_work_of(use.graph->context(), *params, use.node.work.get(), &work));
     return set_work(use, std::move(work));
   });
 }
@@ -382,7 +382,7 @@ CUresult cuGraphMemsetNodeSetParams(CUgraphNode node, const CUDA_MEMSET_NODE_PAR
     NodeUse use;
     CU_TRY(use.get(node));
     SharedWork work;
-    CU_TRY(memset_work_of(use.graph->context(), *params, &work));
+    CU_TRY(memset_work_of(use.graph->context(), *params, use.node.work.get(), &work));
     return set_work(use, std::move(work));
   });
 }

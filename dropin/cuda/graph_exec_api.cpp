@@ -189,7 +189,7 @@ CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node,
     NodeUse use;
     CU_TRY(use.get(node));
     SharedWork work;
-    CU_TRY(memcpy_work_of(use.graph->context(), *params, &work));
+    CU_TRY(memcpy_work_of(use.graph->context(), *params, use.node.work.get(), &work));
     return update_node(exec, node, std::move(work));
   });
 }
@@ -201,7 +201,7 @@ CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node,
     NodeUse use;
     CU_TRY(use.get(node));
     SharedWork work;
-    CU_TRY(memset_work_of(use.graph->context(), *params, &work));
+    CU_TRY(memset_work_of(use.graph->context(), *params, use.node.work.get(), &work));
     return update_node(exec, node, std::move(work));
   });
 }
