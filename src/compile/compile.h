@@ -52,5 +52,7 @@ Result<NvrtcInfo> nvrtc_info();
 /// What to compile for when nobody says: the CPU device's compute capability (KM_CPU_CC, 9.0
 /// unless set), or the nearest that the NVRTC in use can target. For example "compute_90".
 Result<std::string> default_architecture();
+/// The same for a device of this compute capability (90 for 9.0).
+Result<std::string> architecture_for(int compute_capability);
 
 }  // namespace km

@@ -62,8 +62,13 @@ Result<std::string> default_architecture() {
   if (const auto named = env(EnvVar::KM_CPU_CC)) {
     KM_ASSIGN(wanted, parse_compute_capability(*named));
   }
+  return architecture_for(wanted);
+}
+
+Result<std::string> architecture_for(int compute_capability) {
   KM_ASSIGN(const Nvrtc* const loaded, nvrtc());
-  return "compute_" + std::to_string(choose_architecture(wanted, loaded->info.architectures));
+  return "compute_" +
+         std::to_string(choose_architecture(compute_capability, loaded->info.architectures));
 }
 
 }  // namespace km

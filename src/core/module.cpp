@@ -35,8 +35,8 @@ Status check_info(const kmb_function_info& info) {
 Result<std::string> architecture_of(const Device& device) {
   const km_device_info& info = device.info();
   if (info.compute_capability_major == 0) return default_architecture();
-  return "compute_" + std::to_string(info.compute_capability_major) +
-         std::to_string(info.compute_capability_minor);
+  return architecture_for(
+      static_cast<int>(info.compute_capability_major * 10 + info.compute_capability_minor));
 }
 
 Error no_objects(const Context& context) {
