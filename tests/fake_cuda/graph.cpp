@@ -1,7 +1,7 @@
 // Graphs, which run their nodes one after the other.
 #include <cstring>
 
-#include "fake_cuda/state.h"
+#include "fake_cuda/queue.h"
 
 namespace km::cu {
 namespace {
@@ -167,28 +167,22 @@ CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
 }
 
 CUresult cuGraphLaunch(CUgraphExec handle, CUstream stream) {
-  std::shared_ptr<void> kept;
-  Context* context = nullptr;
-  {
-    KM_FAKE_CALL(context);
-    Object* object = find_object("executable graph", handle);
-    if (object == nullptr || find_object("stream", stream) == nullptr) {
-      return CUDA_ERROR_INVALID_HANDLE;
-    }
-    kept = object->data;
-    context = &call.context();
-  }
-  const auto& exec = *static_cast<Exec*>(kept.get());
+  KM_FAKE_CALL(context);
+  KM_FAKE_QUEUE(stream);
+  Object* object = find_object("executable graph", handle);
+  if (object == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  const auto& exec = *static_cast<Exec*>(object->data.get());
+  std::vector<Work> all;
   for (CUgraphNode node : exec.order) {
     const Step& step = exec.steps.at(node);
-    if (context->sticky != CUDA_SUCCESS) break;
-    if (step.function != nullptr) {
-      run_host_function(step.function, step.user_data);
-      continue;
-    }
+    all.push_back({.run = step.run, .function = step.function, .user_data = step.user_data});
+  }
+  Context& context = call.context();
+  call.unlock();
+  for (Work& work : all) {
+    const CUresult result = queue->submit(std::move(work));
     const std::lock_guard lock(state_mutex());
-    const CUresult result = step.run(*context);
-    if (result != CUDA_SUCCESS) set_sticky(*context, CUDA_ERROR_ILLEGAL_ADDRESS);
+    if (result != CUDA_SUCCESS) set_sticky(context, CUDA_ERROR_ILLEGAL_ADDRESS);
   }
   return CUDA_SUCCESS;
 }

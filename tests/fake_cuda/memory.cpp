@@ -2,7 +2,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "fake_cuda/state.h"
+#include "fake_cuda/queue.h"
 
 namespace km::cu {
 namespace {
@@ -41,14 +41,32 @@ CUresult set_rows(CUdeviceptr to, size_t pitch, Value value, size_t width, size_
   return CUDA_SUCCESS;
 }
 
-CUresult check_stream(CUstream stream) {
-  return find_object("stream", stream) != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+/// Queues a move of bytes; a host side that is not page-locked is read or written when it returns.
+CUresult move_bytes(const Call& call, uint64_t to, uint64_t from, size_t size, CUstream stream,
+                    bool is_pinned) {
+  KM_FAKE_QUEUE(stream);
+  const CUresult result = queue->submit({.run = [=](Context&) -> CUresult {
+    std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), size);
+    return CUDA_SUCCESS;
+  }});
+  if (is_pinned) return result;
+  call.unlock();
+  queue->wait();
+  return result;
 }
 
-CUresult move_bytes(uint64_t to, uint64_t from, size_t size, CUstream stream) {
-  if (const CUresult bad = check_stream(stream)) return bad;
-  std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), size);
-  return CUDA_SUCCESS;
+bool is_pinned(const void* pointer, size_t size) {
+  return find_range("page-locked memory", reinterpret_cast<uint64_t>(pointer), size) != nullptr;
+}
+
+template <class Value>
+CUresult queue_rows(CUstream stream, CUdeviceptr to, size_t pitch, Value value, size_t width,
+                    size_t height) {
+  KM_FAKE_QUEUE(stream);
+  const uint64_t extent = (height - 1) * pitch + width * sizeof value;
+  if (const CUresult bad = check_device_range(to, extent)) return bad;
+  return queue->submit(
+      {.run = [=](Context&) { return set_rows(to, pitch, value, width, height); }});
 }
 
 }  // namespace
@@ -99,14 +117,20 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr* out, size_t size, CUmemoryPool poo
                                  CUstream stream) {
   KM_FAKE_CALL(context);
   if (find_object("pool", pool) == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (const CUresult bad = check_stream(stream)) return bad;
+  KM_FAKE_QUEUE(stream);
   return allocate(call.context(), out, size);
 }
 
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
   const Call call(__func__, Call::Needs::context);
-  if (check_stream(stream) != CUDA_SUCCESS) return CUDA_ERROR_INVALID_HANDLE;
-  const CUresult done = release(address);
+  KM_FAKE_QUEUE(stream);
+  const CUresult done = queue->submit({.run = [=](Context&) -> CUresult {
+                                         const std::lock_guard lock(state_mutex());
+                                         return find_quietly("memory", address) != nullptr
+                                                    ? release(address)
+                                                    : CUDA_SUCCESS;
+                                       },
+                                       .is_mark = true});
   return call.result() != CUDA_SUCCESS ? call.result() : done;
 }
 
@@ -171,65 +195,66 @@ CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* out, void* pointer, unsigned 
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, size_t size, CUstream stream) {
   KM_FAKE_CALL(context);
   if (const CUresult bad = check_device_range(to, size)) return bad;
-  return move_bytes(to, reinterpret_cast<uint64_t>(from), size, stream);
+  return move_bytes(call, to, reinterpret_cast<uint64_t>(from), size, stream,
+                    is_pinned(from, size));
 }
 
 CUresult cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, size_t size, CUstream stream) {
   KM_FAKE_CALL(context);
   if (const CUresult bad = check_device_range(from, size)) return bad;
-  return move_bytes(reinterpret_cast<uint64_t>(to), from, size, stream);
+  return move_bytes(call, reinterpret_cast<uint64_t>(to), from, size, stream, is_pinned(to, size));
 }
 
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream) {
   KM_FAKE_CALL(context);
   if (const CUresult bad = check_device_range(to, size)) return bad;
   if (const CUresult bad = check_device_range(from, size)) return bad;
-  return move_bytes(to, from, size, stream);
+  return move_bytes(call, to, from, size, stream, true);
 }
 
 CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, size_t size,
                            CUstream stream) {
   KM_FAKE_CALL(context);
-  return move_bytes(to, from, size, stream);
+  return move_bytes(call, to, from, size, stream, true);
 }
 
 CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D* copy, CUstream stream) {
   KM_FAKE_CALL(context);
-  if (const CUresult bad = check_stream(stream)) return bad;
-  return copy_rows(*copy);
+  KM_FAKE_QUEUE(stream);
+  return queue->submit({.run = [copy = *copy](Context&) { return copy_rows(copy); }});
 }
 
-CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUstream) {
+CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUstream stream) {
   KM_FAKE_CALL(context);
-  return set_rows(to, 0, value, count, 1);
+  return queue_rows(stream, to, 0, value, count, 1);
 }
 
-CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, size_t count, CUstream) {
+CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, size_t count, CUstream stream) {
   KM_FAKE_CALL(context);
-  return set_rows(to, 0, value, count, 1);
+  return queue_rows(stream, to, 0, value, count, 1);
 }
 
-CUresult cuMemsetD32Async(CUdeviceptr to, unsigned int value, size_t count, CUstream) {
+CUresult cuMemsetD32Async(CUdeviceptr to, unsigned int value, size_t count, CUstream stream) {
   KM_FAKE_CALL(context);
-  return set_rows(to, 0, value, count, 1);
+  return queue_rows(stream, to, 0, value, count, 1);
 }
 
 CUresult cuMemsetD2D8Async(CUdeviceptr to, size_t pitch, unsigned char value, size_t width,
-                           size_t height, CUstream) {
+                           size_t height, CUstream stream) {
   KM_FAKE_CALL(context);
-  return set_rows(to, pitch, value, width, height);
+  return queue_rows(stream, to, pitch, value, width, height);
 }
 
 CUresult cuMemsetD2D16Async(CUdeviceptr to, size_t pitch, unsigned short value, size_t width,
-                            size_t height, CUstream) {
+                            size_t height, CUstream stream) {
   KM_FAKE_CALL(context);
-  return set_rows(to, pitch, value, width, height);
+  return queue_rows(stream, to, pitch, value, width, height);
 }
 
 CUresult cuMemsetD2D32Async(CUdeviceptr to, size_t pitch, unsigned int value, size_t width,
-                            size_t height, CUstream) {
+                            size_t height, CUstream stream) {
   KM_FAKE_CALL(context);
-  return set_rows(to, pitch, value, width, height);
+  return queue_rows(stream, to, pitch, value, width, height);
 }
 }
 

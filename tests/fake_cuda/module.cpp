@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "fake_cuda/state.h"
+#include "fake_cuda/queue.h"
 #include "ptx/ptx.h"
 
 namespace km::cu {
@@ -268,13 +268,13 @@ CUresult cuLaunchKernel(CUfunction function, unsigned int, unsigned int, unsigne
                         unsigned int, unsigned int, unsigned int shared_bytes, CUstream stream,
                         void**, void** extra) {
   KM_FAKE_CALL(context);
-  if (find_object("stream", stream) == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  KM_FAKE_QUEUE(stream);
   if (static_cast<int>(shared_bytes) > kernel_of(function)->max_dynamic_shared_bytes) {
     return CUDA_ERROR_INVALID_VALUE;
   }
   Launch launch;
   if (const CUresult bad = read_launch(function, extra, &launch)) return bad;
-  return run_launch(call.context(), launch);
+  return queue->submit({.run = [launch](Context& context) { return run_launch(context, launch); }});
 }
 
 CUresult cuLinkCreate_v2(unsigned int, CUjit_option*, void**, CUlinkState* out) {

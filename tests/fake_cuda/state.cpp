@@ -1,4 +1,4 @@
-#include "fake_cuda/state.h"
+#include "fake_cuda/queue.h"
 
 #include <array>
 #include <cstdlib>
@@ -137,7 +137,17 @@ bool remove_object(const char* kind, const void* handle) {
   return true;
 }
 
+std::vector<std::shared_ptr<void>> data_of(const char* kind, int device) {
+  std::vector<std::shared_ptr<void>> found;
+  for (const auto& [handle, object] : state().objects) {
+    if (object.device == device && !std::strcmp(object.kind, kind)) found.push_back(object.data);
+  }
+  return found;
+}
+
 void drop_objects_of(int device) {
+  for (const auto& queue : data_of("stream", device))
+    std::static_pointer_cast<Queue>(queue)->abandon();
   std::erase_if(state().objects,
                 [device](const auto& each) { return each.second.device == device; });
 }

@@ -45,9 +45,11 @@ class Call {
   Call(const char* name, Needs needs);
   CUresult result() const { return result_; }
   Context& context() const { return *context_; }
+  /// Before waiting.
+  void unlock() const { lock_.unlock(); }
 
  private:
-  std::unique_lock<std::recursive_mutex> lock_;
+  mutable std::unique_lock<std::recursive_mutex> lock_;
   CUresult result_ = CUDA_SUCCESS;
   Context* context_ = nullptr;
 };
@@ -81,6 +83,9 @@ CUresult misuse(CUresult result, const char* text);
 /// A kernel failed: every later call says so.
 void set_sticky(Context& context, CUresult result);
 bool is_fatal(CUresult result);
+
+/// Everything of a kind on a device.
+std::vector<std::shared_ptr<void>> data_of(const char* kind, int device);
 
 /// Runs a host function on a thread of the driver's, where its own functions are not permitted.
 void run_host_function(CUhostFn function, void* user_data);

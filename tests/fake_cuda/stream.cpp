@@ -1,26 +1,32 @@
-// Streams, which work at once, and events.
+// Streams and events.
+#include <atomic>
 #include <chrono>
-#include <cmath>
+#include <thread>
 
-#include "fake_cuda/state.h"
+#include "fake_cuda/queue.h"
 
 namespace km::cu {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct Event {
-  bool is_recorded = false;
+/// One record of an event: it may be recorded anew before the stream has got there.
+struct Mark {
+  std::atomic<bool> is_done{false};
   Clock::time_point time;
+  void wait() const {
+    while (!is_done) std::this_thread::sleep_for(std::chrono::microseconds(20));
+  }
 };
 
-Event* find_event(CUevent handle) {
-  Object* object = find_object("event", handle);
-  return object != nullptr ? static_cast<Event*>(object->data.get()) : nullptr;
-}
+struct Event {
+  std::shared_ptr<Mark> mark;  // null: never recorded
+  bool is_done() const { return !mark || mark->is_done; }
+};
 
-CUresult check_stream(CUstream stream) {
-  return find_object("stream", stream) != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+std::shared_ptr<Event> find_event(CUevent handle) {
+  Object* object = find_object("event", handle);
+  return object != nullptr ? std::static_pointer_cast<Event>(object->data) : nullptr;
 }
 
 }  // namespace
@@ -29,37 +35,51 @@ extern "C" {
 
 CUresult cuStreamCreateWithPriority(CUstream* out, unsigned int, int) {
   KM_FAKE_CALL(context);
-  *out = static_cast<CUstream>(add_object("stream", call.context().device));
+  *out = static_cast<CUstream>(
+      add_object("stream", call.context().device, Queue::create(call.context())));
   return CUDA_SUCCESS;
 }
 
 CUresult cuStreamDestroy_v2(CUstream stream) {
   const Call call(__func__, Call::Needs::context);
-  return remove_object("stream", stream) ? call.result() : CUDA_ERROR_INVALID_HANDLE;
+  KM_FAKE_QUEUE(stream);
+  queue->close();
+  remove_object("stream", stream);
+  return call.result();
 }
 
 CUresult cuStreamQuery(CUstream stream) {
   KM_FAKE_CALL(context);
-  return check_stream(stream);
+  KM_FAKE_QUEUE(stream);
+  return queue->is_idle() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 
 CUresult cuStreamSynchronize(CUstream stream) {
   KM_FAKE_CALL(context);
-  return check_stream(stream);
+  KM_FAKE_QUEUE(stream);
+  call.unlock();
+  queue->wait();
+  const std::lock_guard lock(state_mutex());
+  return call.context().sticky;
 }
 
-CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int) {
+CUresult cuStreamWaitEvent(CUstream stream, CUevent handle, unsigned int) {
   KM_FAKE_CALL(context);
-  return find_event(event) != nullptr ? check_stream(stream) : CUDA_ERROR_INVALID_HANDLE;
+  KM_FAKE_QUEUE(stream);
+  const std::shared_ptr<Event> event = find_event(handle);
+  if (!event) return CUDA_ERROR_INVALID_HANDLE;
+  const auto wait = [mark = event->mark](Context&) -> CUresult {
+    if (mark) mark->wait();
+    return CUDA_SUCCESS;
+  };
+  return queue->submit({.run = wait, .is_mark = true});
 }
 
 CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void* user_data) {
-  {
-    KM_FAKE_CALL(context);
-    if (const CUresult bad = check_stream(stream)) return bad;
-  }
-  run_host_function(function, user_data);
-  return CUDA_SUCCESS;
+  KM_FAKE_CALL(context);
+  KM_FAKE_QUEUE(stream);
+  call.unlock();
+  return queue->submit({.run = nullptr, .function = function, .user_data = user_data});
 }
 
 CUresult cuEventCreate(CUevent* out, unsigned int) {
@@ -76,29 +96,44 @@ CUresult cuEventDestroy_v2(CUevent event) {
 
 CUresult cuEventRecord(CUevent handle, CUstream stream) {
   KM_FAKE_CALL(context);
-  Event* event = find_event(handle);
-  if (event == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-  *event = {true, Clock::now()};
-  return check_stream(stream);
+  KM_FAKE_QUEUE(stream);
+  const std::shared_ptr<Event> event = find_event(handle);
+  if (!event) return CUDA_ERROR_INVALID_HANDLE;
+  const auto mark = [made = event->mark = std::make_shared<Mark>()](Context&) -> CUresult {
+    made->time = Clock::now();
+    made->is_done = true;
+    return CUDA_SUCCESS;
+  };
+  return queue->submit({.run = mark, .is_mark = true});
 }
 
-CUresult cuEventQuery(CUevent event) {
+CUresult cuEventQuery(CUevent handle) {
   KM_FAKE_CALL(context);
-  return find_event(event) != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+  const std::shared_ptr<Event> event = find_event(handle);
+  if (!event) return CUDA_ERROR_INVALID_HANDLE;
+  return event->is_done() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 
-CUresult cuEventSynchronize(CUevent event) {
+CUresult cuEventSynchronize(CUevent handle) {
   KM_FAKE_CALL(context);
-  return find_event(event) != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+  const std::shared_ptr<Event> event = find_event(handle);
+  if (!event) return CUDA_ERROR_INVALID_HANDLE;
+  const std::shared_ptr<Mark> mark = event->mark;
+  call.unlock();
+  if (mark) mark->wait();
+  const std::lock_guard lock(state_mutex());
+  return call.context().sticky;
 }
 
 CUresult cuEventElapsedTime(float* milliseconds, CUevent start, CUevent end) {
   KM_FAKE_CALL(context);
-  const Event* first = find_event(start);
-  const Event* second = find_event(end);
-  if (first == nullptr || second == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-  if (!first->is_recorded || !second->is_recorded) return CUDA_ERROR_INVALID_HANDLE;
-  *milliseconds = std::chrono::duration<float, std::milli>(second->time - first->time).count();
+  const std::shared_ptr<Event> first = find_event(start);
+  const std::shared_ptr<Event> second = find_event(end);
+  if (!first || !second) return CUDA_ERROR_INVALID_HANDLE;
+  if (!first->mark || !second->mark) return CUDA_ERROR_INVALID_HANDLE;
+  if (!first->is_done() || !second->is_done()) return CUDA_ERROR_NOT_READY;
+  *milliseconds =
+      std::chrono::duration<float, std::milli>(second->mark->time - first->mark->time).count();
   return CUDA_SUCCESS;
 }
 }

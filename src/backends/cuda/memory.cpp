@@ -21,10 +21,12 @@ Error out_of_memory(Epoch& epoch, uint64_t size_bytes, Error error) {
       !driver().cuMemGetInfo_v2(&free_bytes, &total_bytes).ok()) {
     return error;
   }
+  const auto mib = [](uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); };
   Error told = make_error(KM_ERROR_OUT_OF_DEVICE_MEMORY,
-                          "%" PRIu64 " bytes asked for; %s has %zu bytes free of %zu (%s)",
-                          size_bytes, device_uri(epoch.gpu().ordinal()).c_str(), free_bytes,
-                          total_bytes, error.message.c_str());
+                          "out of device memory: %" PRIu64
+                          " bytes (%.1f MiB) asked for, %.1f MiB of %.1f MiB of %s free (%s)",
+                          size_bytes, mib(size_bytes), mib(free_bytes), mib(total_bytes),
+                          device_uri(epoch.gpu().ordinal()).c_str(), error.message.c_str());
   told.native_code = error.native_code;
   return told;
 }

@@ -50,6 +50,11 @@ bool Stream::is_over(uint64_t ticket) {
   const Current current(*epoch_);
   // At most twice: the marker that is there may be older than the ticket.
   while (true) {
+    const uint64_t last = last_ticket();
+    if (marker_ticket_ == 0 && driver().cuStreamQuery(handle_).ok()) {
+      over_ticket_ = last;
+      return true;
+    }
     if (marker_ticket_ == 0 && !set_marker()) break;
     const Called called = driver().cuEventQuery(marker_);
     if (called.result == cu::CUDA_ERROR_NOT_READY) return false;
@@ -57,12 +62,17 @@ bool Stream::is_over(uint64_t ticket) {
       static_cast<void>(epoch_->check(called));
       break;
     }
-    over_ticket_ = std::exchange(marker_ticket_, 0);
+    over_ticket_ = std::max(over_ticket_, std::exchange(marker_ticket_, 0));
     if (ticket <= over_ticket_) return true;
   }
   if (epoch_->has_failed()) return true;
   marker_ticket_ = 0;
   return driver().cuStreamQuery(handle_).ok();
+}
+
+void Stream::note_over(uint64_t ticket) {
+  const std::lock_guard lock(marker_mutex_);
+  over_ticket_ = std::max(over_ticket_, ticket);
 }
 
 void when_over(std::span<const kmb_use> uses, std::function<void()> action) {
@@ -113,8 +123,10 @@ km_status stream_synchronize(kmb_stream* stream, uint64_t timeout_ns, kmb_error*
   Stream& target = *from(stream);
   const auto ask = [&] { return driver().cuStreamQuery(target.handle()); };
   const auto wait = [&] { return driver().cuStreamSynchronize(target.handle()); };
+  const uint64_t last = target.last_ticket();
   const km_status status = wait_for(*target.epoch(), timeout_ns, ask, wait, error);
   if (status == KM_SUCCESS) {
+    target.note_over(last);
     if (target.profile().is_on()) target.profile().collect();
     if (timeout_ns != 0) wake_reaper();
   }

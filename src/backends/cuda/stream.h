@@ -27,6 +27,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   uint64_t last_ticket() const { return tickets_.load(std::memory_order_relaxed); }
   /// Whether everything up to a ticket is over; in a context that failed, it is.
   bool is_over(uint64_t ticket);
+  /// Everything up to a ticket is over.
+  void note_over(uint64_t ticket);
 
   /// Keeps the object until the backend lets it go.
   std::shared_ptr<Stream> self;
