@@ -215,7 +215,7 @@ static void a27_copies_between_contexts_in_graphs(void** state) {
   km_graph graph, captured;
   uint64_t node = 0;
   km_graph_node_info info = {.struct_size = sizeof info};
-  OK(km_device_open(has_device("cpu:1") ? "cpu:1" : f->uri, &device));
+  OK(km_device_open(has_device(other_uri(f)) ? other_uri(f) : f->uri, &device));
   OK(km_context_create(device, &other));
   km_slice here = new_slice(f->context), there = new_slice(other);
   memset(zero, 0, sizeof zero);
