@@ -9,7 +9,7 @@ MINUTES ?= 10
 BUILD := build/release
 
 .PHONY: help build demo test fuzz fuzz-parser bench gen tidy lint format install \
-        test-asan test-ubsan test-tsan test-gpu setup clean
+        test-asan test-ubsan test-tsan test-gpu test-clients setup clean
 
 help: ## lists the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,6 +29,9 @@ test-ubsan: ## the same under UndefinedBehaviorSanitizer
 	@scripts/test.sh ubsan
 test-tsan: ## the same under ThreadSanitizer
 	@scripts/test.sh tsan
+
+test-clients: ## tests of others' programs on our CUDA driver (BASELINE=1: and on one that does nothing)
+	@scripts/test_clients.sh $(PRESET)
 
 test-gpu: ## the tests of the C ABI on this machine's NVIDIA GPU, where it has one
 	@scripts/test_gpu.sh $(PRESET)

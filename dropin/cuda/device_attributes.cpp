@@ -4,6 +4,16 @@
 #include <climits>
 
 namespace km::dropin {
+namespace {
+
+/// What the CPU backend has no calls for, and this library has.
+bool is_of_this_library(CUdevice_attribute attribute) {
+  return attribute == CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY ||
+         attribute == CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS ||
+         attribute == CU_DEVICE_ATTRIBUTE_DIRECT_MANAGED_MEM_ACCESS_FROM_HOST;
+}
+
+}  // namespace
 
 CUresult device_attribute(DeviceState& device, CUdevice_attribute attribute, int* out) {
   if (attribute < 1 || attribute >= CU_DEVICE_ATTRIBUTE_MAX) {
@@ -11,6 +21,10 @@ CUresult device_attribute(DeviceState& device, CUdevice_attribute attribute, int
   }
   if (attribute == CU_DEVICE_ATTRIBUTE_PCI_BUS_ID) {
     *out = device.ordinal;
+    return CUDA_SUCCESS;
+  }
+  if (is_of_this_library(attribute)) {
+    *out = 1;
     return CUDA_SUCCESS;
   }
   CU_ASSIGN(const int64_t value, device.device->attribute(KM_DEVICE_ATTRIBUTE_CUDA + attribute));

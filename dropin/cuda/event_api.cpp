@@ -13,6 +13,9 @@ constexpr unsigned kEventFlags =
 CUresult record_event(CUevent event_handle, CUstream handle) {
   CU_GET(Event, event, event_handle);
   CU_STREAM_FOR_WORK(stream, handle);
+  if (&event->context() != &stream->context()) {
+    return fail(CUDA_ERROR_INVALID_HANDLE, "the event and the stream are of different contexts");
+  }
   CU_CHECK(event->core().record(stream.core()));
   return CUDA_SUCCESS;
 }
@@ -21,6 +24,9 @@ CUresult elapsed_time(float* milliseconds, CUevent start_handle, CUevent end_han
   CU_REQUIRE(milliseconds);
   CU_GET(Event, start, start_handle);
   CU_GET(Event, end, end_handle);
+  if (&start->context() != &end->context()) {
+    return fail(CUDA_ERROR_INVALID_HANDLE, "the events are of different contexts");
+  }
   if (((start->flags() | end->flags()) & CU_EVENT_DISABLE_TIMING) != 0) {
     return fail(CUDA_ERROR_INVALID_HANDLE, "the event takes no times");
   }

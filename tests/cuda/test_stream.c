@@ -123,6 +123,21 @@ static void events_take_times(void** state) {
   EXPECT(CUDA_ERROR_INVALID_VALUE, cuEventCreate(&start, 0x100));
 }
 
+static void events_belong_to_a_context(void** state) {
+  const fixture* f = *state;
+  CUcontext other = NULL;
+  CUevent here = NULL, there = NULL;
+  float milliseconds = 0;
+  OK(cuEventCreate(&here, CU_EVENT_DEFAULT));
+  OK(cuEventRecord(here, f->stream));
+  OK(cuCtxCreate(&other, NULL, 0, 0));
+  OK(cuEventCreate(&there, CU_EVENT_DEFAULT));
+  EXPECT(CUDA_ERROR_INVALID_HANDLE, cuEventRecord(there, f->stream));
+  OK(cuEventRecord(there, CU_STREAM_PER_THREAD));
+  EXPECT(CUDA_ERROR_INVALID_HANDLE, cuEventElapsedTime(&milliseconds, here, there));
+  OK(cuCtxDestroy(other));
+}
+
 static void count_call(void* calls) { ++*(atomic_int*)calls; }
 static void CUDA_CB count_status(CUstream stream, CUresult status, void* calls) {
   (void)stream;
@@ -169,6 +184,7 @@ int main(void) {
       TEST(blocking_streams_wait_for_the_legacy_one),
       TEST(events_order_streams),
       TEST(events_take_times),
+      TEST(events_belong_to_a_context),
       TEST(host_functions_run_in_order),
       TEST(streams_have_properties),
   };
