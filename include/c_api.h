@@ -73,6 +73,7 @@ KM_HANDLE(km_program);
 KM_HANDLE(km_pool);
 KM_HANDLE(km_graph);
 KM_HANDLE(km_graph_exec);
+KM_HANDLE(km_blas);
 #undef KM_HANDLE
 
 /* Status. Values below 100 are no errors. */
@@ -104,6 +105,7 @@ enum {
   KM_ERROR_NO_DEVICE = 201,
   KM_ERROR_BUILD_MISMATCH = 202, /* library and plugin come from different builds */
   KM_ERROR_NVRTC_UNAVAILABLE = 203,
+  KM_ERROR_BLAS_UNAVAILABLE = 204,
   KM_ERROR_INVALID_PTX = 300,
   KM_ERROR_UNSUPPORTED_PTX = 301,    /* valid PTX that this device cannot run */
   KM_ERROR_COMPILATION_FAILED = 302, /* CUDA C++ with errors; the log says which */
@@ -308,7 +310,8 @@ enum {
   KM_GRAPH_NODE_UPLOAD_3D = 10,
   KM_GRAPH_NODE_DOWNLOAD_3D = 11,
   KM_GRAPH_NODE_FILL_2D = 12,
-  KM_GRAPH_NODE_COPY_PEER = 13 /* between contexts */
+  KM_GRAPH_NODE_COPY_PEER = 13, /* between contexts */
+  KM_GRAPH_NODE_BLAS = 14
 };
 typedef int32_t km_graph_difference;
 enum {
@@ -503,6 +506,49 @@ typedef struct km_copy_3d {
   uint64_t source_offset_bytes, source_pitch_bytes, source_layer_rows;
 } km_copy_3d;
 
+/* Types of elements. */
+typedef int32_t km_data_type;
+enum {
+  KM_DATA_TYPE_INVALID = 0,
+  KM_DATA_TYPE_F32 = 1,
+  KM_DATA_TYPE_F64 = 2,
+  KM_DATA_TYPE_C32 = 3, /* complex: two f32, the real part first */
+  KM_DATA_TYPE_C64 = 4, /* complex: two f64 */
+  KM_DATA_TYPE_F16 = 5,
+  KM_DATA_TYPE_BF16 = 6
+};
+typedef int32_t km_blas_layout;
+enum { KM_BLAS_LAYOUT_INVALID = 0, KM_BLAS_LAYOUT_ROWS = 1, KM_BLAS_LAYOUT_COLUMNS = 2 };
+typedef int32_t km_blas_operation;
+enum {
+  KM_BLAS_OPERATION_INVALID = 0,
+  KM_BLAS_OPERATION_NONE = 1,
+  KM_BLAS_OPERATION_TRANSPOSE = 2,
+  KM_BLAS_OPERATION_CONJUGATE_TRANSPOSE = 3
+};
+typedef int32_t km_blas_triangle;
+enum { KM_BLAS_TRIANGLE_INVALID = 0, KM_BLAS_TRIANGLE_LOWER = 1, KM_BLAS_TRIANGLE_UPPER = 2 };
+typedef int32_t km_blas_diagonal;
+enum {
+  KM_BLAS_DIAGONAL_INVALID = 0,
+  KM_BLAS_DIAGONAL_STORED = 1,
+  KM_BLAS_DIAGONAL_UNIT = 2 /* all ones, and not read */
+};
+typedef int32_t km_blas_side;
+enum { KM_BLAS_SIDE_INVALID = 0, KM_BLAS_SIDE_LEFT = 1, KM_BLAS_SIDE_RIGHT = 2 };
+/* Inputs of km_blas_...: where a vector or matrix lies. Frozen for ever. */
+typedef struct km_blas_vector {
+  uint64_t slice;    /* the handle's value, or 0: `address` counts */
+  uint64_t address;  /* a device address; 0 with a slice */
+  uint64_t offset;   /* elements from there to the first one in memory */
+  int64_t increment; /* elements from one to the next; of a single result it does not count */
+} km_blas_vector;
+typedef struct km_blas_matrix {
+  uint64_t slice, address, offset;
+  uint64_t leading_dimension; /* elements from line to line: columns or rows; of packed ones, 0 */
+  uint64_t stride;            /* elements from one matrix of a batch to the next, else 0 */
+} km_blas_matrix;
+
 #if defined(__cplusplus)
 #define KM_CHECK_SIZE(type, size) static_assert(sizeof(type) == (size), "layout of " #type)
 #elif !defined(SWIG)
@@ -530,6 +576,8 @@ KM_CHECK_SIZE(km_launch_slice, 24);
 KM_CHECK_SIZE(km_graph_node_info, 112);
 KM_CHECK_SIZE(km_copy_3d, 72);
 KM_CHECK_SIZE(km_profile_row, 208);
+KM_CHECK_SIZE(km_blas_vector, 32);
+KM_CHECK_SIZE(km_blas_matrix, 40);
 #undef KM_CHECK_SIZE
 #endif
 
@@ -3232,6 +3280,557 @@ KM_API km_status km_profiler_summary(km_context context, char* buffer, uint64_t 
  *   written, with the reason.
  */
 KM_API km_status km_profiler_write(km_context context, const char* path) KM_NOEXCEPT;
+
+/* BLAS. Every call joins the stream of its object and returns at once; what it uses is kept until
+ * it is done. `type` is the type of the elements; f16 and bf16 are for km_blas_gemm and its
+ * batches. Scalars (`alpha` and the like) are read from the host's memory before the call returns,
+ * and are of `type`, where nothing else is said; results of reductions go to device memory, like
+ * everything else. Vectors with a negative increment begin at their end, as in BLAS. Sizes of 0 do
+ * what BLAS says: nothing, for most. A `beta` of 0 overwrites, and does not read what was there.
+ * Arrays that are written may lie in the same slice as others, with elements in between, but share
+ * none with them. Captured, a call becomes a node of the graph. docs/blas.md says which library
+ * runs. Beside
+ * the statuses listed, a call that takes arrays can return KM_ERROR_INVALID_HANDLE when `blas` is
+ * not a live BLAS object, or the `slice` of an array neither 0 nor a live slice;
+ * KM_ERROR_CONTEXT_LOST when the context of `blas` or of a slice was reset after its creation;
+ * KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
+ * KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer access;
+ * KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
+ * KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; and the sticky
+ * error of the context when a kernel failed. */
+
+/** An object for BLAS calls in a stream, which stays alive with it. `layout` holds for all matrices
+ * of all its calls. The handle is the caller's, to be given to km_blas_destroy. CUDA: cublasCreate,
+ * cublasSetStream.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream;
+ *   KM_ERROR_CONTEXT_LOST when the context of `stream` was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when `layout` is no layout or `out_blas` is null;
+ *   KM_ERROR_NOT_SUPPORTED when the backend has no BLAS; the sticky error of the context when a
+ *   kernel failed.
+ */
+KM_API km_status km_blas_create(km_stream stream, km_blas_layout layout,
+                                km_blas* out_blas) KM_NOEXCEPT;
+
+/** Drops the caller's handle. Calls that are queued go on. Null is fine.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is neither null nor a live BLAS object.
+ */
+KM_API km_status km_blas_destroy(km_blas blas) KM_NOEXCEPT;
+
+/** y = alpha x + y. CUDA: cublas<t>axpy.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its kind that the
+ *   routine takes, `alpha`, `x` or `y` is null, `n` is beyond 2^31 - 1, an increment is 0 or beyond
+ *   2^31 - 1, an address is no multiple of a number's size, or an array that is written overlaps
+ *   another; those that every BLAS call has.
+ */
+KM_API km_status km_blas_axpy(km_blas blas, km_data_type type, uint64_t n, const void* alpha,
+                              const km_blas_vector* x, const km_blas_vector* y) KM_NOEXCEPT;
+
+/** x = alpha x. CUDA: cublas<t>scal.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its kind that the
+ *   routine takes, `alpha` or `x` is null, `n` is beyond 2^31 - 1, an increment is 0 or beyond 2^31
+ *   - 1, or an address is no multiple of a number's size; those that every BLAS call has.
+ */
+KM_API km_status km_blas_scal(km_blas blas, km_data_type type, uint64_t n, const void* alpha,
+                              const km_blas_vector* x) KM_NOEXCEPT;
+
+/** y = x. CUDA: cublas<t>copy.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its kind that the
+ *   routine takes, `x` or `y` is null, `n` is beyond 2^31 - 1, an increment is 0 or beyond 2^31 -
+ *   1, an address is no multiple of a number's size, or an array that is written overlaps another;
+ *   those that every BLAS call has.
+ */
+KM_API km_status km_blas_copy(km_blas blas, km_data_type type, uint64_t n, const km_blas_vector* x,
+                              const km_blas_vector* y) KM_NOEXCEPT;
+
+/** Exchanges x and y. CUDA: cublas<t>swap.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its kind that the
+ *   routine takes, `x` or `y` is null, `n` is beyond 2^31 - 1, an increment is 0 or beyond 2^31 -
+ *   1, an address is no multiple of a number's size, or an array that is written overlaps another;
+ *   those that every BLAS call has.
+ */
+KM_API km_status km_blas_swap(km_blas blas, km_data_type type, uint64_t n, const km_blas_vector* x,
+                              const km_blas_vector* y) KM_NOEXCEPT;
+
+/** result = the sum of x_i y_i: one element of `type`. CUDA: cublas<t>dot, cublas<t>dotu.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its kind that the
+ *   routine takes, `x`, `y` or `result` is null, `n` is beyond 2^31 - 1, an increment is 0 or
+ *   beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is written
+ *   overlaps another; those that every BLAS call has.
+ */
+KM_API km_status km_blas_dot(km_blas blas, km_data_type type, uint64_t n, const km_blas_vector* x,
+                             const km_blas_vector* y, const km_blas_vector* result) KM_NOEXCEPT;
+
+/** The same with the complex conjugates of x. CUDA: cublas<t>dotc.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its kind that the
+ *   routine takes, `x`, `y` or `result` is null, `n` is beyond 2^31 - 1, an increment is 0 or
+ *   beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is written
+ *   overlaps another; those that every BLAS call has.
+ */
+KM_API km_status km_blas_dotc(km_blas blas, km_data_type type, uint64_t n, const km_blas_vector* x,
+                              const km_blas_vector* y, const km_blas_vector* result) KM_NOEXCEPT;
+
+/** result = the Euclidean norm of x: one real element, for c32 an f32, for c64 an f64. CUDA:
+ * cublas<t>nrm2.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its kind that the
+ *   routine takes, `x` or `result` is null, `n` is beyond 2^31 - 1, an increment is 0 or beyond
+ *   2^31 - 1, an address is no multiple of a number's size, or an array that is written overlaps
+ *   another; those that every BLAS call has.
+ */
+KM_API km_status km_blas_nrm2(km_blas blas, km_data_type type, uint64_t n, const km_blas_vector* x,
+                              const km_blas_vector* result) KM_NOEXCEPT;
+
+/** result = the sum of the magnitudes in x, for complex types those of both parts: one real
+ * element. CUDA: cublas<t>asum.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its kind that the
+ *   routine takes, `x` or `result` is null, `n` is beyond 2^31 - 1, an increment is 0 or beyond
+ *   2^31 - 1, an address is no multiple of a number's size, or an array that is written overlaps
+ *   another; those that every BLAS call has.
+ */
+KM_API km_status km_blas_asum(km_blas blas, km_data_type type, uint64_t n, const km_blas_vector* x,
+                              const km_blas_vector* result) KM_NOEXCEPT;
+
+/** result = the index, from 0, of the first element of x with the largest magnitude, for complex
+ * types the sum of those of both parts: one uint64_t; UINT64_MAX when n is 0. CUDA: cublas<t>iamax,
+ * which counts from 1.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its kind that the
+ *   routine takes, `x` or `result` is null, `n` is beyond 2^31 - 1, an increment is 0 or beyond
+ *   2^31 - 1, an address is no multiple of a number's size, or an array that is written overlaps
+ *   another; those that every BLAS call has.
+ */
+KM_API km_status km_blas_iamax(km_blas blas, km_data_type type, uint64_t n, const km_blas_vector* x,
+                               const km_blas_vector* result) KM_NOEXCEPT;
+
+/** A plane rotation: x_i = c x_i + s y_i, y_i = c y_i - s x_i. `c` and `s` are real: for c32 f32,
+ * for c64 f64. CUDA: cublas<t>rot.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its kind that the
+ *   routine takes, `x`, `y`, `c` or `s` is null, `n` is beyond 2^31 - 1, an increment is 0 or
+ *   beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is written
+ *   overlaps another; those that every BLAS call has.
+ */
+KM_API km_status km_blas_rot(km_blas blas, km_data_type type, uint64_t n, const km_blas_vector* x,
+                             const km_blas_vector* y, const void* c, const void* s) KM_NOEXCEPT;
+
+/** A modified plane rotation by the five `parameters` of rotmg: a flag (-2, -1, 0 or 1), h11, h21,
+ * h12, h22. Real types only. CUDA: cublas<t>rotm.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its kind that the
+ *   routine takes, `x`, `y` or `parameters` is null, `n` is beyond 2^31 - 1, an increment is 0 or
+ *   beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is written
+ *   overlaps another; those that every BLAS call has.
+ */
+KM_API km_status km_blas_rotm(km_blas blas, km_data_type type, uint64_t n, const km_blas_vector* x,
+                              const km_blas_vector* y, const void* parameters) KM_NOEXCEPT;
+
+/** y = alpha op(A) x + beta y. A is m x n. CUDA: cublas<t>gemv.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` or `operation` is no value of its kind
+ *   that the routine takes, `alpha`, `a`, `x`, `beta` or `y` is null, `m` or `n` is beyond 2^31 -
+ *   1, an increment is 0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31
+ *   - 1, an address is no multiple of a number's size, or an array that is written overlaps
+ *   another; those that every BLAS call has.
+ */
+KM_API km_status km_blas_gemv(km_blas blas, km_data_type type, km_blas_operation operation,
+                              uint64_t m, uint64_t n, const void* alpha, const km_blas_matrix* a,
+                              const km_blas_vector* x, const void* beta,
+                              const km_blas_vector* y) KM_NOEXCEPT;
+
+/** The same for a band matrix: m x n with `lower` diagonals below the main one and `upper` above.
+ * In memory, line j (a column, or a row when stored by rows) has lower + upper + 1 elements, the
+ * main diagonal's at `upper` (by rows: at `lower`). CUDA: cublas<t>gbmv.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` or `operation` is no value of its kind
+ *   that the routine takes, `alpha`, `a`, `x`, `beta` or `y` is null, `m`, `n`, `lower` or `upper`
+ *   is beyond 2^31 - 1, an increment is 0 or beyond 2^31 - 1, a leading dimension is less than a
+ *   line or beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is
+ *   written overlaps another; those that every BLAS call has.
+ */
+KM_API km_status km_blas_gbmv(km_blas blas, km_data_type type, km_blas_operation operation,
+                              uint64_t m, uint64_t n, uint64_t lower, uint64_t upper,
+                              const void* alpha, const km_blas_matrix* a, const km_blas_vector* x,
+                              const void* beta, const km_blas_vector* y) KM_NOEXCEPT;
+
+/** y = alpha A x + beta y for an n x n matrix that is symmetric or, for complex types, Hermitian,
+ * and of which one triangle is read. CUDA: cublas<t>symv, cublas<t>hemv.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` or `triangle` is no value of its kind
+ *   that the routine takes, `alpha`, `a`, `x`, `beta` or `y` is null, `n` is beyond 2^31 - 1, an
+ *   increment is 0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31 - 1,
+ *   an address is no multiple of a number's size, or an array that is written overlaps another;
+ *   those that every BLAS call has.
+ */
+KM_API km_status km_blas_symv(km_blas blas, km_data_type type, km_blas_triangle triangle,
+                              uint64_t n, const void* alpha, const km_blas_matrix* a,
+                              const km_blas_vector* x, const void* beta,
+                              const km_blas_vector* y) KM_NOEXCEPT;
+
+/** The same for a band matrix with k diagonals beside the main one, in k + 1 elements a line. CUDA:
+ * cublas<t>sbmv, cublas<t>hbmv.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` or `triangle` is no value of its kind
+ *   that the routine takes, `alpha`, `a`, `x`, `beta` or `y` is null, `n` or `k` is beyond 2^31 -
+ *   1, an increment is 0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31
+ *   - 1, an address is no multiple of a number's size, or an array that is written overlaps
+ *   another; those that every BLAS call has.
+ */
+KM_API km_status km_blas_sbmv(km_blas blas, km_data_type type, km_blas_triangle triangle,
+                              uint64_t n, uint64_t k, const void* alpha, const km_blas_matrix* a,
+                              const km_blas_vector* x, const void* beta,
+                              const km_blas_vector* y) KM_NOEXCEPT;
+
+/** The same for a packed triangle, whose n (n + 1) / 2 elements lie one after the other. CUDA:
+ * cublas<t>spmv, cublas<t>hpmv.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` or `triangle` is no value of its kind
+ *   that the routine takes, `alpha`, `a`, `x`, `beta` or `y` is null, `n` is beyond 2^31 - 1, an
+ *   increment is 0 or beyond 2^31 - 1, an address is no multiple of a number's size, or an array
+ *   that is written overlaps another; those that every BLAS call has.
+ */
+KM_API km_status km_blas_spmv(km_blas blas, km_data_type type, km_blas_triangle triangle,
+                              uint64_t n, const void* alpha, const km_blas_matrix* a,
+                              const km_blas_vector* x, const void* beta,
+                              const km_blas_vector* y) KM_NOEXCEPT;
+
+/** x = op(A) x for an n x n triangular matrix. CUDA: cublas<t>trmv.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle`, `operation` or `diagonal`
+ *   is no value of its kind that the routine takes, `a` or `x` is null, `n` is beyond 2^31 - 1, an
+ *   increment is 0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31 - 1,
+ *   an address is no multiple of a number's size, or an array that is written overlaps another;
+ *   those that every BLAS call has.
+ */
+KM_API km_status km_blas_trmv(km_blas blas, km_data_type type, km_blas_triangle triangle,
+                              km_blas_operation operation, km_blas_diagonal diagonal, uint64_t n,
+                              const km_blas_matrix* a, const km_blas_vector* x) KM_NOEXCEPT;
+
+/** The same for a triangular band matrix with k diagonals beside the main one. CUDA: cublas<t>tbmv.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle`, `operation` or `diagonal`
+ *   is no value of its kind that the routine takes, `a` or `x` is null, `n` or `k` is beyond 2^31 -
+ *   1, an increment is 0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31
+ *   - 1, an address is no multiple of a number's size, or an array that is written overlaps
+ *   another; those that every BLAS call has.
+ */
+KM_API km_status km_blas_tbmv(km_blas blas, km_data_type type, km_blas_triangle triangle,
+                              km_blas_operation operation, km_blas_diagonal diagonal, uint64_t n,
+                              uint64_t k, const km_blas_matrix* a,
+                              const km_blas_vector* x) KM_NOEXCEPT;
+
+/** The same for a packed triangle. CUDA: cublas<t>tpmv.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle`, `operation` or `diagonal`
+ *   is no value of its kind that the routine takes, `a` or `x` is null, `n` is beyond 2^31 - 1, an
+ *   increment is 0 or beyond 2^31 - 1, an address is no multiple of a number's size, or an array
+ *   that is written overlaps another; those that every BLAS call has.
+ */
+KM_API km_status km_blas_tpmv(km_blas blas, km_data_type type, km_blas_triangle triangle,
+                              km_blas_operation operation, km_blas_diagonal diagonal, uint64_t n,
+                              const km_blas_matrix* a, const km_blas_vector* x) KM_NOEXCEPT;
+
+/** Solves op(A) z = x and puts z into x, for an n x n triangular matrix. There is no test for a
+ * singular one. CUDA: cublas<t>trsv.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle`, `operation` or `diagonal`
+ *   is no value of its kind that the routine takes, `a` or `x` is null, `n` is beyond 2^31 - 1, an
+ *   increment is 0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31 - 1,
+ *   an address is no multiple of a number's size, or an array that is written overlaps another;
+ *   those that every BLAS call has.
+ */
+KM_API km_status km_blas_trsv(km_blas blas, km_data_type type, km_blas_triangle triangle,
+                              km_blas_operation operation, km_blas_diagonal diagonal, uint64_t n,
+                              const km_blas_matrix* a, const km_blas_vector* x) KM_NOEXCEPT;
+
+/** The same for a triangular band matrix with k diagonals beside the main one. CUDA: cublas<t>tbsv.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle`, `operation` or `diagonal`
+ *   is no value of its kind that the routine takes, `a` or `x` is null, `n` or `k` is beyond 2^31 -
+ *   1, an increment is 0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31
+ *   - 1, an address is no multiple of a number's size, or an array that is written overlaps
+ *   another; those that every BLAS call has.
+ */
+KM_API km_status km_blas_tbsv(km_blas blas, km_data_type type, km_blas_triangle triangle,
+                              km_blas_operation operation, km_blas_diagonal diagonal, uint64_t n,
+                              uint64_t k, const km_blas_matrix* a,
+                              const km_blas_vector* x) KM_NOEXCEPT;
+
+/** The same for a packed triangle. CUDA: cublas<t>tpsv.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle`, `operation` or `diagonal`
+ *   is no value of its kind that the routine takes, `a` or `x` is null, `n` is beyond 2^31 - 1, an
+ *   increment is 0 or beyond 2^31 - 1, an address is no multiple of a number's size, or an array
+ *   that is written overlaps another; those that every BLAS call has.
+ */
+KM_API km_status km_blas_tpsv(km_blas blas, km_data_type type, km_blas_triangle triangle,
+                              km_blas_operation operation, km_blas_diagonal diagonal, uint64_t n,
+                              const km_blas_matrix* a, const km_blas_vector* x) KM_NOEXCEPT;
+
+/** A = alpha x y^T + A. A is m x n. CUDA: cublas<t>ger, cublas<t>geru.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its kind that the
+ *   routine takes, `alpha`, `x`, `y` or `a` is null, `m` or `n` is beyond 2^31 - 1, an increment is
+ *   0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31 - 1, an address is
+ *   no multiple of a number's size, or an array that is written overlaps another; those that every
+ *   BLAS call has.
+ */
+KM_API km_status km_blas_ger(km_blas blas, km_data_type type, uint64_t m, uint64_t n,
+                             const void* alpha, const km_blas_vector* x, const km_blas_vector* y,
+                             const km_blas_matrix* a) KM_NOEXCEPT;
+
+/** A = alpha x y^H + A: the same with the complex conjugates of y. CUDA: cublas<t>gerc.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its kind that the
+ *   routine takes, `alpha`, `x`, `y` or `a` is null, `m` or `n` is beyond 2^31 - 1, an increment is
+ *   0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31 - 1, an address is
+ *   no multiple of a number's size, or an array that is written overlaps another; those that every
+ *   BLAS call has.
+ */
+KM_API km_status km_blas_gerc(km_blas blas, km_data_type type, uint64_t m, uint64_t n,
+                              const void* alpha, const km_blas_vector* x, const km_blas_vector* y,
+                              const km_blas_matrix* a) KM_NOEXCEPT;
+
+/** A = alpha x x^T + A, of which one triangle is read and written; for complex types A = alpha x
+ * x^H + A with a real `alpha` (f32 or f64). CUDA: cublas<t>syr, cublas<t>her.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` or `triangle` is no value of its kind
+ *   that the routine takes, `alpha`, `x` or `a` is null, `n` is beyond 2^31 - 1, an increment is 0
+ *   or beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31 - 1, an address is
+ *   no multiple of a number's size, or an array that is written overlaps another; those that every
+ *   BLAS call has.
+ */
+KM_API km_status km_blas_syr(km_blas blas, km_data_type type, km_blas_triangle triangle, uint64_t n,
+                             const void* alpha, const km_blas_vector* x,
+                             const km_blas_matrix* a) KM_NOEXCEPT;
+
+/** A = alpha x y^T + alpha y x^T + A in one triangle; for complex types A = alpha x y^H +
+ * conj(alpha) y x^H + A. CUDA: cublas<t>syr2, cublas<t>her2.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` or `triangle` is no value of its kind
+ *   that the routine takes, `alpha`, `x`, `y` or `a` is null, `n` is beyond 2^31 - 1, an increment
+ *   is 0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31 - 1, an address
+ *   is no multiple of a number's size, or an array that is written overlaps another; those that
+ *   every BLAS call has.
+ */
+KM_API km_status km_blas_syr2(km_blas blas, km_data_type type, km_blas_triangle triangle,
+                              uint64_t n, const void* alpha, const km_blas_vector* x,
+                              const km_blas_vector* y, const km_blas_matrix* a) KM_NOEXCEPT;
+
+/** km_blas_syr for a packed triangle. CUDA: cublas<t>spr, cublas<t>hpr.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` or `triangle` is no value of its kind
+ *   that the routine takes, `alpha`, `x` or `a` is null, `n` is beyond 2^31 - 1, an increment is 0
+ *   or beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is written
+ *   overlaps another; those that every BLAS call has.
+ */
+KM_API km_status km_blas_spr(km_blas blas, km_data_type type, km_blas_triangle triangle, uint64_t n,
+                             const void* alpha, const km_blas_vector* x,
+                             const km_blas_matrix* a) KM_NOEXCEPT;
+
+/** km_blas_syr2 for a packed triangle. CUDA: cublas<t>spr2, cublas<t>hpr2.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` or `triangle` is no value of its kind
+ *   that the routine takes, `alpha`, `x`, `y` or `a` is null, `n` is beyond 2^31 - 1, an increment
+ *   is 0 or beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is
+ *   written overlaps another; those that every BLAS call has.
+ */
+KM_API km_status km_blas_spr2(km_blas blas, km_data_type type, km_blas_triangle triangle,
+                              uint64_t n, const void* alpha, const km_blas_vector* x,
+                              const km_blas_vector* y, const km_blas_matrix* a) KM_NOEXCEPT;
+
+/** C = alpha op(A) op(B) + beta C. C is m x n, op(A) m x k, op(B) k x n. f16 and bf16 are
+ * multiplied and added in f32, `alpha` and `beta` are f32, and each element is rounded once. CUDA:
+ * cublas<t>gemm, cublasGemmEx.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type`, `operation_a` or `operation_b` is no
+ *   value of its kind that the routine takes, `alpha`, `a`, `b`, `beta` or `c` is null, `m`, `n` or
+ *   `k` is beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31 - 1, an address
+ *   is no multiple of a number's size, or an array that is written overlaps another; those that
+ *   every BLAS call has.
+ */
+KM_API km_status km_blas_gemm(km_blas blas, km_data_type type, km_blas_operation operation_a,
+                              km_blas_operation operation_b, uint64_t m, uint64_t n, uint64_t k,
+                              const void* alpha, const km_blas_matrix* a, const km_blas_matrix* b,
+                              const void* beta, const km_blas_matrix* c) KM_NOEXCEPT;
+
+/** The same for `batch_count` matrices each, from one to the next `stride` elements further. A
+ * stride of 0 uses the same A or B for all. CUDA: cublas<t>gemmStridedBatched,
+ * cublasGemmStridedBatchedEx.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type`, `operation_a` or `operation_b` is no
+ *   value of its kind that the routine takes, `alpha`, `a`, `b`, `beta` or `c` is null, `m`, `n`,
+ *   `k` or `batch_count` is beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31
+ *   - 1, an address is no multiple of a number's size, or an array that is written overlaps
+ *   another; those that every BLAS call has.
+ */
+KM_API km_status km_blas_gemm_strided_batched(km_blas blas, km_data_type type,
+                                              km_blas_operation operation_a,
+                                              km_blas_operation operation_b, uint64_t m, uint64_t n,
+                                              uint64_t k, const void* alpha,
+                                              const km_blas_matrix* a, const km_blas_matrix* b,
+                                              const void* beta, const km_blas_matrix* c,
+                                              uint64_t batch_count) KM_NOEXCEPT;
+
+/** C = alpha A B + beta C, or with the side right alpha B A + beta C, for a symmetric A of which
+ * one triangle is read. B and C are m x n. CUDA: cublas<t>symm.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type`, `side` or `triangle` is no value of
+ *   its kind that the routine takes, `alpha`, `a`, `b`, `beta` or `c` is null, `m` or `n` is beyond
+ *   2^31 - 1, a leading dimension is less than a line or beyond 2^31 - 1, an address is no multiple
+ *   of a number's size, or an array that is written overlaps another; those that every BLAS call
+ *   has.
+ */
+KM_API km_status km_blas_symm(km_blas blas, km_data_type type, km_blas_side side,
+                              km_blas_triangle triangle, uint64_t m, uint64_t n, const void* alpha,
+                              const km_blas_matrix* a, const km_blas_matrix* b, const void* beta,
+                              const km_blas_matrix* c) KM_NOEXCEPT;
+
+/** The same for a Hermitian A; for real types it is km_blas_symm. CUDA: cublas<t>hemm.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type`, `side` or `triangle` is no value of
+ *   its kind that the routine takes, `alpha`, `a`, `b`, `beta` or `c` is null, `m` or `n` is beyond
+ *   2^31 - 1, a leading dimension is less than a line or beyond 2^31 - 1, an address is no multiple
+ *   of a number's size, or an array that is written overlaps another; those that every BLAS call
+ *   has.
+ */
+KM_API km_status km_blas_hemm(km_blas blas, km_data_type type, km_blas_side side,
+                              km_blas_triangle triangle, uint64_t m, uint64_t n, const void* alpha,
+                              const km_blas_matrix* a, const km_blas_matrix* b, const void* beta,
+                              const km_blas_matrix* c) KM_NOEXCEPT;
+
+/** C = alpha A A^T + beta C, or with a transposition alpha A^T A + beta C, in one triangle of C. C
+ * is n x n, A n x k or k x n. CUDA: cublas<t>syrk.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle` or `operation` is no value
+ *   of its kind that the routine takes, `alpha`, `a`, `beta` or `c` is null, `n` or `k` is beyond
+ *   2^31 - 1, a leading dimension is less than a line or beyond 2^31 - 1, an address is no multiple
+ *   of a number's size, or an array that is written overlaps another; those that every BLAS call
+ *   has.
+ */
+KM_API km_status km_blas_syrk(km_blas blas, km_data_type type, km_blas_triangle triangle,
+                              km_blas_operation operation, uint64_t n, uint64_t k,
+                              const void* alpha, const km_blas_matrix* a, const void* beta,
+                              const km_blas_matrix* c) KM_NOEXCEPT;
+
+/** C = alpha A A^H + beta C, or with a conjugate transposition alpha A^H A + beta C, in one
+ * triangle; `alpha` and `beta` are real. For real types it is km_blas_syrk. CUDA: cublas<t>herk.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle` or `operation` is no value
+ *   of its kind that the routine takes, `alpha`, `a`, `beta` or `c` is null, `n` or `k` is beyond
+ *   2^31 - 1, a leading dimension is less than a line or beyond 2^31 - 1, an address is no multiple
+ *   of a number's size, or an array that is written overlaps another; those that every BLAS call
+ *   has.
+ */
+KM_API km_status km_blas_herk(km_blas blas, km_data_type type, km_blas_triangle triangle,
+                              km_blas_operation operation, uint64_t n, uint64_t k,
+                              const void* alpha, const km_blas_matrix* a, const void* beta,
+                              const km_blas_matrix* c) KM_NOEXCEPT;
+
+/** C = alpha A B^T + alpha B A^T + beta C, or with a transposition alpha A^T B + alpha B^T A + beta
+ * C, in one triangle. CUDA: cublas<t>syr2k.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle` or `operation` is no value
+ *   of its kind that the routine takes, `alpha`, `a`, `b`, `beta` or `c` is null, `n` or `k` is
+ *   beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31 - 1, an address is no
+ *   multiple of a number's size, or an array that is written overlaps another; those that every
+ *   BLAS call has.
+ */
+KM_API km_status km_blas_syr2k(km_blas blas, km_data_type type, km_blas_triangle triangle,
+                               km_blas_operation operation, uint64_t n, uint64_t k,
+                               const void* alpha, const km_blas_matrix* a, const km_blas_matrix* b,
+                               const void* beta, const km_blas_matrix* c) KM_NOEXCEPT;
+
+/** C = alpha A B^H + conj(alpha) B A^H + beta C, or with a conjugate transposition alpha A^H B +
+ * conj(alpha) B^H A + beta C, in one triangle; `beta` is real. For real types it is km_blas_syr2k.
+ * CUDA: cublas<t>her2k.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle` or `operation` is no value
+ *   of its kind that the routine takes, `alpha`, `a`, `b`, `beta` or `c` is null, `n` or `k` is
+ *   beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31 - 1, an address is no
+ *   multiple of a number's size, or an array that is written overlaps another; those that every
+ *   BLAS call has.
+ */
+KM_API km_status km_blas_her2k(km_blas blas, km_data_type type, km_blas_triangle triangle,
+                               km_blas_operation operation, uint64_t n, uint64_t k,
+                               const void* alpha, const km_blas_matrix* a, const km_blas_matrix* b,
+                               const void* beta, const km_blas_matrix* c) KM_NOEXCEPT;
+
+/** B = alpha op(A) B, or with the side right alpha B op(A), for a triangular A. B is m x n. CUDA:
+ * cublas<t>trmm, in place.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type`, `side`, `triangle`, `operation` or
+ *   `diagonal` is no value of its kind that the routine takes, `alpha`, `a` or `b` is null, `m` or
+ *   `n` is beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31 - 1, an address
+ *   is no multiple of a number's size, or an array that is written overlaps another; those that
+ *   every BLAS call has.
+ */
+KM_API km_status km_blas_trmm(km_blas blas, km_data_type type, km_blas_side side,
+                              km_blas_triangle triangle, km_blas_operation operation,
+                              km_blas_diagonal diagonal, uint64_t m, uint64_t n, const void* alpha,
+                              const km_blas_matrix* a, const km_blas_matrix* b) KM_NOEXCEPT;
+
+/** Solves op(A) X = alpha B, or with the side right X op(A) = alpha B, and puts X into B, for a
+ * triangular A. There is no test for a singular one. CUDA: cublas<t>trsm.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type`, `side`, `triangle`, `operation` or
+ *   `diagonal` is no value of its kind that the routine takes, `alpha`, `a` or `b` is null, `m` or
+ *   `n` is beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31 - 1, an address
+ *   is no multiple of a number's size, or an array that is written overlaps another; those that
+ *   every BLAS call has.
+ */
+KM_API km_status km_blas_trsm(km_blas blas, km_data_type type, km_blas_side side,
+                              km_blas_triangle triangle, km_blas_operation operation,
+                              km_blas_diagonal diagonal, uint64_t m, uint64_t n, const void* alpha,
+                              const km_blas_matrix* a, const km_blas_matrix* b) KM_NOEXCEPT;
 
 #ifdef __cplusplus
 }

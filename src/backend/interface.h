@@ -33,6 +33,7 @@ typedef struct kmb_memory kmb_memory;
 typedef struct kmb_module kmb_module;
 typedef struct kmb_function kmb_function;
 typedef struct kmb_graph kmb_graph;
+typedef struct kmb_blas kmb_blas;
 
 typedef struct kmb_error {
   int64_t native_code;
@@ -100,6 +101,37 @@ typedef struct kmb_copy_3d {
   uint64_t destination_pitch_bytes, destination_layer_rows;
   uint64_t source_pitch_bytes, source_layer_rows;
 } kmb_copy_3d;
+/* Routines of backend/blas.def. */
+typedef enum kmb_blas_routine {
+#define KMB_BLAS(routine, s, d, c, z, cublas_s, cublas_d, cublas_c, cublas_z) KMB_BLAS_##routine,
+#include "backend/blas.def"
+#undef KMB_BLAS
+  KMB_BLAS_ROUTINE_COUNT
+} kmb_blas_routine;
+
+typedef struct kmb_blas_array {
+  uint64_t address; /* of the first element in memory, also where the increment is negative */
+  int64_t step;     /* leading dimension of a matrix (0: packed), increment of a vector */
+  uint64_t stride;  /* elements from one matrix of a batch to the next */
+} kmb_blas_array;
+
+/* One call, checked: what the routine has no use for is 0. Scalars of f16 and bf16 are f32. cuBLAS
+ * knows columns only: by rows, it is asked for the transposed problem. */
+typedef struct kmb_blas_call {
+  kmb_blas_routine routine;
+  km_data_type type;
+  km_blas_layout layout;
+  km_blas_operation operation_a, operation_b;
+  km_blas_triangle triangle;
+  km_blas_diagonal diagonal;
+  km_blas_side side;
+  uint64_t m, n, k;      /* of vectors: n */
+  uint64_t lower, upper; /* diagonals of a band */
+  uint64_t batch_count;
+  double alpha[2], beta[2]; /* real and imaginary part */
+  double rotation[5];       /* c and s, or the parameters of ROTM */
+  kmb_blas_array a, b, c;   /* vectors x and y: b and c; results: c, and of DOT x and y: a and b */
+} kmb_blas_call;
 
 /* One node of a graph, with all operands resolved. Child graphs are part of their parents here. */
 typedef struct kmb_graph_node {
@@ -119,6 +151,8 @@ typedef struct kmb_graph_node {
    * say the same. */
   kmb_copy_3d rows;
   kmb_context *destination_context, *source_context; /* of a copy between contexts */
+  kmb_blas* blas;
+  const kmb_blas_call* blas_call; /* copied */
 } kmb_graph_node;
 
 /* One operation that is over. */
@@ -316,6 +350,15 @@ typedef struct kmb_backend {
                                  kmb_error* error);
   km_status (*context_limit_set)(kmb_context* context, km_context_limit limit, uint64_t value,
                                  kmb_error* error);
+  /* BLAS. Optional, all of them (null: there is none). */
+
+  /* CUDA: cublasCreate, with cublasSetPointerMode. A library that is not there may be an error here
+   * or in the calls that need it (KM_ERROR_BLAS_UNAVAILABLE). */
+  km_status (*blas_create)(kmb_context* context, kmb_blas** out_blas, kmb_error* error);
+  void (*blas_destroy)(kmb_blas* blas);
+  /* CUDA: cublasSetStream, then the function that backend/blas.def names. */
+  km_status (*blas_submit)(kmb_blas* blas, kmb_stream* stream, const kmb_blas_call* call,
+                           uint64_t* out_ticket, kmb_error* error);
 } kmb_backend;
 
 /* The table without its optional entries. */

@@ -1,10 +1,18 @@
 #include "base/dylib.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <link.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <memory>
+
+#include "base/file.h"
 
 namespace km {
 namespace {
@@ -14,7 +22,57 @@ std::string real_path(const char* path) {
   return real ? std::string(real.get()) : std::string(path);
 }
 
+// The sanitizers refuse RTLD_DEEPBIND: there, a library that the host has loaded globally counts.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int kOwnSymbolsFirst = 0;
+#else
+constexpr int kOwnSymbolsFirst = RTLD_DEEPBIND;
+#endif
+
+bool copy_file(const char* path, int to) {
+  const File from(::open(path, O_RDONLY | O_CLOEXEC));
+  struct stat about{};
+  if (!from || fstat(from.get(), &about) != 0) return false;
+  off_t at = 0;
+  while (at < about.st_size) {
+    if (sendfile(to, from.get(), &at, static_cast<size_t>(about.st_size - at)) <= 0) return false;
+  }
+  return true;
+}
+
 }  // namespace
+
+Result<Dylib> Dylib::open_private(const std::string& path) {
+  // Another file: the loader tells libraries apart by that.
+  const int copy = memfd_create("kernelmill-private-library", MFD_CLOEXEC);
+  if (copy < 0 || !copy_file(path.c_str(), copy)) {
+    const int error = errno;
+    if (copy >= 0) close(copy);
+    return file_error("copy", path, error);
+  }
+  // The descriptor stays open: the loader takes another file of this name for the same library.
+  const std::string name = "/proc/self/fd/" + std::to_string(copy);
+  void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | kOwnSymbolsFirst);
+  if (handle != nullptr) return Dylib(handle);
+  const char* reason = dlerror();
+  Error error = make_error(KM_ERROR_NOT_FOUND, "%s: %s", path.c_str(),
+                           reason != nullptr ? reason : "unknown reason");
+  close(copy);
+  return error;
+}
+
+std::vector<std::string> loader_folders() {
+  std::vector<std::string> folders;
+  void* const self = dlopen(nullptr, RTLD_NOW);
+  Dl_serinfo size;
+  if (self == nullptr || dlinfo(self, RTLD_DI_SERINFOSIZE, &size) != 0) return folders;
+  std::vector<char> buffer(size.dls_size);
+  auto* const info = reinterpret_cast<Dl_serinfo*>(buffer.data());
+  *info = size;
+  if (dlinfo(self, RTLD_DI_SERINFO, info) != 0) return folders;
+  for (unsigned i = 0; i < info->dls_cnt; ++i) folders.emplace_back(info->dls_serpath[i].dls_name);
+  return folders;
+}
 
 Result<Dylib> Dylib::open(const std::string& path) {
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 
@@ -12,6 +13,11 @@ class Dylib {
   /// Opens `path` (a name without '/' goes through the loader's search path) with local symbols,
   /// all of them resolved. The error text is the loader's.
   static Result<Dylib> open(const std::string& path);
+
+  /// Opens a copy of its own of the library in file `path`, whatever the host program has loaded:
+  /// its state is not shared with anybody, and its symbols come first for itself. The copy takes
+  /// memory of the file's size.
+  static Result<Dylib> open_private(const std::string& path);
 
   /// The symbol's address, null where the library does not export it.
   void* symbol(const char* name) const;
@@ -26,6 +32,9 @@ class Dylib {
   explicit Dylib(void* handle) : handle_(handle) {}
   void* handle_;
 };
+
+/// The folders in which the loader looks for libraries, but for its cache.
+std::vector<std::string> loader_folders();
 
 /// The folder of the shared library or program that holds `address`; empty when unknown.
 std::string folder_of_code(const void* address);

@@ -29,13 +29,21 @@ size_t position_of(const std::vector<GraphNode>& nodes, uint64_t id) {
 }
 
 const char* graph_node_kind_name(km_graph_node_kind kind) {
-  constexpr const char* kNames[] = {"invalid",        "kernel",
-                                    "copy",           "upload",
-                                    "download",       "fill",
-                                    "host",           "empty",
-                                    "child",          "copy of rows",
-                                    "upload of rows", "download of rows",
-                                    "fill of rows",   "copy between contexts"};
+  constexpr const char* kNames[] = {"invalid",
+                                    "kernel",
+                                    "copy",
+                                    "upload",
+                                    "download",
+                                    "fill",
+                                    "host",
+                                    "empty",
+                                    "child",
+                                    "copy of rows",
+                                    "upload of rows",
+                                    "download of rows",
+                                    "fill of rows",
+                                    "copy between contexts",
+                                    "blas"};
   return kNames[kind];
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/blas.h"
 #include "core/launch.h"
 
 namespace km {
@@ -69,6 +70,8 @@ struct GraphWork {
   km_host_callback callback = nullptr;
   void* user_data = nullptr;
   Ref<Graph> child;  // its own copy
+  Ref<BlasEngine> blas;
+  std::unique_ptr<const kmb_blas_call> blas_call;
   std::vector<Ref<Memory>> memories;
 };
 

@@ -40,6 +40,8 @@ std::string label_of(const GraphNode& node) {
     case KM_GRAPH_NODE_FILL_2D:
       return label + " of " + std::to_string(work.size_bytes) + " bytes with " + hex(work.value) +
              "\\n" + hex(work.destination);
+    case KM_GRAPH_NODE_BLAS:
+      return label + " " + blas_routine_name(work.blas_call->routine, work.blas_call->type);
     default:
       return label;
   }

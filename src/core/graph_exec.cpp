@@ -66,6 +66,9 @@ class GraphExec::NativeNodes {
       native.callback = run_host_node;
       native.user_data = host_.back().get();
       native.release = release_host_node;
+    } else if (work.kind == KM_GRAPH_NODE_BLAS) {
+      native.blas = work.blas->native();
+      native.blas_call = work.blas_call.get();
     } else if (work.size_bytes == 0) {
       native.kind = KM_GRAPH_NODE_EMPTY;  // a copy of nothing
     }

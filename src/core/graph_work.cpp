@@ -223,6 +223,16 @@ SharedWork host_work(km_host_callback callback, void* user_data) {
   return work;
 }
 
+Result<SharedWork> blas_work(BlasEngine& engine, const BlasWork& given) {
+  auto work = new_work(KM_GRAPH_NODE_BLAS);
+  work->blas = Ref<BlasEngine>::share(engine);
+  work->blas_call = std::make_unique<const kmb_blas_call>(given.call);
+  for (uint32_t i = 0; i < given.operand_count; ++i) {
+    KM_TRY(keep(*work, given.operands[i].memory));
+  }
+  return SharedWork(std::move(work));
+}
+
 SharedWork empty_work() { return new_work(KM_GRAPH_NODE_EMPTY); }
 
 SharedWork child_work(Ref<Graph> child) {

@@ -1,6 +1,7 @@
 // The making of work for nodes of graphs, from what the calls that queue work take.
 #pragma once
 
+#include "core/blas.h"
 #include "core/copy_3d.h"
 #include "core/graph.h"
 
@@ -28,6 +29,7 @@ Result<SharedWork> fill_2d_work(const DevicePlace& destination, const Fill2d& sh
 Result<SharedWork> copy_peer_work(Context& context, const DevicePlace& destination,
                                   const DevicePlace& source, uint64_t size_bytes);
 SharedWork host_work(km_host_callback callback, void* user_data);
+Result<SharedWork> blas_work(BlasEngine& engine, const BlasWork& work);
 SharedWork empty_work();
 /// `child` must not change any more.
 SharedWork child_work(Ref<Graph> child);

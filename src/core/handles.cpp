@@ -22,6 +22,7 @@ constinit detail::HandleTables detail::handle_tables = {{
     {ObjectType::kPool, release},
     {ObjectType::kGraph, release},
     {ObjectType::kGraphExec, release},
+    {ObjectType::kBlas, release},
     {ObjectType::kMemory, release},
 }};
 

@@ -6,6 +6,7 @@
 
 namespace km {
 
+class Blas;
 class Context;
 class Device;
 class Event;
@@ -55,6 +56,7 @@ KM_HANDLE_TRAITS(km_program, Program, kProgram);
 KM_HANDLE_TRAITS(km_pool, Pool, kPool);
 KM_HANDLE_TRAITS(km_graph, Graph, kGraph);
 KM_HANDLE_TRAITS(km_graph_exec, GraphExec, kGraphExec);
+KM_HANDLE_TRAITS(km_blas, Blas, kBlas);
 #undef KM_HANDLE_TRAITS
 
 template <class Handle>

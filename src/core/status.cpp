@@ -70,6 +70,8 @@ constexpr StatusText kTexts[] = {
            "Restart the program after an upgrade, and install both from one build."),
     KM_ROW(KM_ERROR_NVRTC_UNAVAILABLE, kEnvironment, "NVRTC, the CUDA C++ compiler, is missing.",
            "Install it as the message says, or load PTX."),
+    KM_ROW(KM_ERROR_BLAS_UNAVAILABLE, kEnvironment, "The BLAS library of the device is missing.",
+           "Install it as the message says."),
     KM_ROW(KM_ERROR_INVALID_PTX, kProgram, "The text is not valid PTX.",
            "Correct the line that the message names."),
     KM_ROW(KM_ERROR_UNSUPPORTED_PTX, kProgram, "Valid PTX that this device cannot run.",

@@ -474,6 +474,30 @@ const NamedScenario kScenarios[] = {
        if (km_stream_end_capture(o.s, &ended) == KM_SUCCESS) OK(km_graph_destroy(ended));
        return false;
      }},
+    {"BLAS calls, queued and captured",
+     [](Scenario& o) {
+       km_blas blas;
+       const float one = 1;
+       if (!o.slice() ||
+           !o.make(km_blas_destroy, &blas, km_blas_create, o.s, KM_BLAS_LAYOUT_ROWS)) {
+         return false;
+       }
+       const km_blas_vector from = {reinterpret_cast<uint64_t>(o.a), 0, 0, 1};
+       const km_blas_vector to = {reinterpret_cast<uint64_t>(o.b), 0, 0, 1};
+       const auto add = [&] { return km_blas_axpy(blas, KM_DATA_TYPE_F32, 8, &one, &from, &to); };
+       if (is_fake(o.f)) return o.fails(KM_ERROR_NOT_SUPPORTED, add());
+       if (!o.check(add()) || !o.check(km_stream_synchronize(o.s)) ||
+           !o.check(km_stream_begin_capture(o.s))) {
+         return false;
+       }
+       if (o.check(add()) && o.make(km_graph_destroy, &o.g, km_stream_end_capture, o.s)) {
+         return instantiate(o, o.g);
+       }
+       end_failures();
+       km_graph ended = nullptr;
+       if (km_stream_end_capture(o.s, &ended) == KM_SUCCESS) OK(km_graph_destroy(ended));
+       return false;
+     }},
     {"a graph is cloned and drawn",
      [](Scenario& o) {
        uint64_t fill = 0, size = 0;

@@ -63,6 +63,7 @@ static void create_all(const fixture* f, uint64_t* handles) {
   OK(km_launch_create(handles[HANDLE_STREAM], handles[HANDLE_FUNCTION], &handles[HANDLE_LAUNCH]));
   OK(km_graph_create(handles[HANDLE_CONTEXT], &handles[HANDLE_GRAPH]));
   OK(km_graph_exec_create(handles[HANDLE_GRAPH], &handles[HANDLE_GRAPH_EXEC]));
+  OK(km_blas_create(handles[HANDLE_STREAM], KM_BLAS_LAYOUT_ROWS, &handles[HANDLE_BLAS]));
 }
 
 static void destroy_all(const uint64_t* handles) {
@@ -79,6 +80,7 @@ static void destroy_all(const uint64_t* handles) {
   OK(km_launch_destroy(handles[HANDLE_LAUNCH]));
   OK(km_graph_destroy(handles[HANDLE_GRAPH]));
   OK(km_graph_exec_destroy(handles[HANDLE_GRAPH_EXEC]));
+  OK(km_blas_destroy(handles[HANDLE_BLAS]));
 }
 
 static void create_objects(const fixture* f, objects* all) {
@@ -334,6 +336,7 @@ static void destroying_null_is_fine(void** state) {
   OK(km_launch_destroy(0));
   OK(km_graph_destroy(0));
   OK(km_graph_exec_destroy(0));
+  OK(km_blas_destroy(0));
 }
 
 /* All orders of destroying are equal; this one is parents first. */
@@ -359,6 +362,7 @@ static void parents_first(void** state) {
   OK(km_pool_destroy(handles[HANDLE_POOL]));
   OK(km_graph_destroy(handles[HANDLE_GRAPH]));
   OK(km_graph_exec_destroy(handles[HANDLE_GRAPH_EXEC]));
+  OK(km_blas_destroy(handles[HANDLE_BLAS]));
 }
 
 int main(void) {

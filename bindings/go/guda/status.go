@@ -53,6 +53,7 @@ const (
 	// library and plugin come from different builds
 	ErrBuildMismatch    Status = raw.ERROR_BUILD_MISMATCH
 	ErrNVRTCUnavailable Status = raw.ERROR_NVRTC_UNAVAILABLE
+	ErrBLASUnavailable  Status = raw.ERROR_BLAS_UNAVAILABLE
 	ErrInvalidPTX       Status = raw.ERROR_INVALID_PTX
 	// valid PTX that this device cannot run
 	ErrUnsupportedPTX Status = raw.ERROR_UNSUPPORTED_PTX

@@ -2,6 +2,8 @@
 
 #include <new>
 
+#include "backends/cpu/task.h"
+
 namespace km::cpu {
 
 namespace {
@@ -40,6 +42,8 @@ void Command::release() {
   staging.reset();
   large_params.reset();
   failure = nullptr;
+  if (task) [[unlikely]]
+    task.reset();
   marker = nullptr;
 }
 

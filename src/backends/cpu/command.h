@@ -13,8 +13,19 @@ namespace km::cpu {
 class Marker;
 struct CopyFailure;
 struct GraphProgram;
+class Task;
 
-enum class CommandKind : uint8_t { none, kernel, transfer, record, wait, callback, graph, close };
+enum class CommandKind : uint8_t {
+  none,
+  kernel,
+  transfer,
+  record,
+  wait,
+  callback,
+  graph,
+  task,
+  close
+};
 
 /// The rows of a transfer that is no single run of bytes.
 struct TransferRows {
@@ -61,6 +72,7 @@ struct Command {
   // Behind the lines of the cache that every launch writes.
   std::shared_ptr<const GraphProgram> program;  // graph
   uint32_t lane = 0, step = 0;                  // where it is
+  std::shared_ptr<const Task> task;             // task
   bool in_turn = false;                         // all its nodes one after the other
   uint64_t begin_ns = 0;                        // for profiles; 0: it was not recorded
   std::atomic<uint32_t> helpers{0};             // threads that took part beside the first

@@ -145,4 +145,8 @@ void graph_destroy(kmb_graph*);
 km_status graph_update(kmb_graph*, const uint32_t*, const kmb_graph_node*, uint64_t, kmb_error*);
 km_status graph_launch(kmb_graph*, kmb_stream*, uint64_t*, kmb_error*);
 
+km_status blas_create(kmb_context*, kmb_blas**, kmb_error*);
+void blas_destroy(kmb_blas*);
+km_status blas_submit(kmb_blas*, kmb_stream*, const kmb_blas_call*, uint64_t*, kmb_error*);
+
 }  // namespace km::cpu

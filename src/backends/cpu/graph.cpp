@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <memory>
 
+#include "backends/cpu/blas.h"
 #include "backends/cpu/callback_thread.h"
 #include "backends/cpu/context.h"
 #include "backends/cpu/entries.h"
 #include "backends/cpu/launch.h"
+#include "backends/cpu/pool.h"
 #include "backends/cpu/stream.h"
 #include "backends/cpu/work.h"
 
@@ -52,6 +54,11 @@ Status make_command(Command* command, const kmb_graph_node& node, Context* conte
       command->transfer.source = node.source;
       command->transfer.size_bytes = node.size_bytes;
       return {};
+    case KM_GRAPH_NODE_BLAS: {
+      KM_ASSIGN(command->task, make_blas_task(*node.blas_call, context->pool()->threads()));
+      command->kind = CommandKind::task;
+      return {};
+    }
     case KM_GRAPH_NODE_HOST:
       if (!start_callback_thread()) return no_callback_thread();
       command->kind = CommandKind::callback;

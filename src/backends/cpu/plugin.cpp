@@ -95,6 +95,9 @@ constexpr kmb_backend kTable = {
     .context_profile = context_profile,
     .context_limit_get = context_limit_get,
     .context_limit_set = context_limit_set,
+    .blas_create = blas_create,
+    .blas_destroy = blas_destroy,
+    .blas_submit = blas_submit,
 };
 
 }  // namespace

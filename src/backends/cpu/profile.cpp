@@ -6,6 +6,7 @@
 #include "backends/cpu/entries.h"
 #include "backends/cpu/graph.h"
 #include "backends/cpu/pool.h"
+#include "backends/cpu/task.h"
 
 namespace km::cpu {
 namespace {
@@ -24,6 +25,7 @@ void note_begin(Command& command) {
   switch (command.kind) {
     case CommandKind::kernel:
     case CommandKind::transfer:
+    case CommandKind::task:
     case CommandKind::callback:
       command.helpers.store(0, std::memory_order_relaxed);
       command.begin_ns = now_ns();
@@ -38,11 +40,12 @@ void record_end(Context& context, const Stream* stream, Command& front) {
   if (command == nullptr || command->begin_ns == 0) return;
   kmb_profile_record record = record_of(stream, command->begin_ns);
   command->begin_ns = 0;
-  if (command->kind == CommandKind::kernel) {
+  const bool is_task = command->kind == CommandKind::task;
+  if (is_task || command->kind == CommandKind::kernel) {
     const auto threads = static_cast<float>(context.pool()->threads());
     const auto helpers = static_cast<float>(command->helpers.load(std::memory_order_relaxed));
     record.kind = KM_PROFILE_KIND_KERNEL;
-    record.name = command->run.unit->name;
+    record.name = is_task ? command->task->name() : command->run.unit->name;
     record.occupancy = std::min(1.0F, (1 + helpers) / threads);
   } else if (command->kind == CommandKind::transfer) {
     record.kind = command->transfer.kind;

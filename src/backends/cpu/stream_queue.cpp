@@ -140,6 +140,7 @@ bool Stream::execute(Command& command, Executor* executor) {
   switch (command.kind) {
     case CommandKind::kernel:
     case CommandKind::transfer:
+    case CommandKind::task:
       return context_->failed() || execute_work(command, executor);
     case CommandKind::record:
       command.marker->complete();

@@ -1,11 +1,14 @@
 #include "backends/cpu/work.h"
 
+#include <xmmintrin.h>
+
 #include <algorithm>
 
 #include "backends/cpu/context.h"
 #include "backends/cpu/diagnose.h"
 #include "backends/cpu/executor.h"
 #include "backends/cpu/guarded_memory.h"
+#include "backends/cpu/task.h"
 
 namespace km::cpu {
 namespace {
@@ -102,16 +105,44 @@ void run_kernel(LaunchRun& run, Executor& executor, Context& context) {
   }
 }
 
+/// The state of floating point that programs start with: the thread's own may be another.
+class DefaultFloats {
+ public:
+  DefaultFloats() : before_(_mm_getcsr()) { _mm_setcsr(0x1F80); }
+  ~DefaultFloats() { _mm_setcsr(before_); }
+  DefaultFloats(const DefaultFloats&) = delete;
+  DefaultFloats& operator=(const DefaultFloats&) = delete;
+
+ private:
+  const unsigned before_;
+};
+
+void run_task(Command& command, Executor& executor, Context& context) {
+  const DefaultFloats floats;
+  uint64_t first = 0, last = 0;
+  uint32_t part = executor.claim_part(command.run.range);
+  while (command.run.range.take(&part, &first, &last)) {
+    for (; first < last && !context.failed(); ++first) {
+      Status done = command.task->run(first);
+      if (!done) context.fail(std::move(done.error()), &executor);
+    }
+  }
+}
+
 }  // namespace
 
 uint64_t pieces_of(const Command& command) {
   if (command.kind == CommandKind::kernel) return command.run.block_count;
+  if (command.kind == CommandKind::task) return command.task->pieces();
   const TransferRows& rows = command.transfer.rows;
   if (rows.count != 0) return (rows.count + rows_per_piece(rows) - 1) / rows_per_piece(rows);
   return (command.transfer.size_bytes + kPieceBytes - 1) / kPieceBytes;
 }
 
 bool is_worth_sharing(const Command& command) {
+  if (command.kind == CommandKind::task) {
+    return command.task->pieces() > 1 && command.task->ticks() > kWakeTicks;
+  }
   if (command.kind != CommandKind::kernel) {
     return command.transfer.size_bytes >= kSharedCopyBytes && !overlaps(command.transfer);
   }
@@ -126,6 +157,7 @@ float estimated_ticks(const Command& command) {
   if (command.kind == CommandKind::transfer) {
     return static_cast<float>(command.transfer.size_bytes) / kBytesPerTick;
   }
+  if (command.kind == CommandKind::task) return command.task->ticks();
   if (command.kind != CommandKind::kernel) return 0;
   float ticks = command.run.unit->ticks_per_block.load(std::memory_order_relaxed);
   return ticks == 0 ? kLong : ticks * static_cast<float>(command.run.block_count);
@@ -164,6 +196,8 @@ uint32_t prepare_shared(Command& command, uint64_t first, uint32_t threads,
 void work_on(Command& command, Executor& executor, Context& context) {
   if (command.kind == CommandKind::kernel) {
     run_kernel(command.run, executor, context);
+  } else if (command.kind == CommandKind::task) {
+    run_task(command, executor, context);
   } else {
     move(command, executor, context);
   }

@@ -117,4 +117,9 @@ km_status graph_update(kmb_graph* graph, const uint32_t* indices, const kmb_grap
 km_status graph_launch(kmb_graph* graph, kmb_stream* stream, uint64_t* out_ticket,
                        kmb_error* error);
 
+km_status blas_create(kmb_context* context, kmb_blas** out_blas, kmb_error* error);
+void blas_destroy(kmb_blas* blas);
+km_status blas_submit(kmb_blas* blas, kmb_stream* stream, const kmb_blas_call* call,
+                      uint64_t* out_ticket, kmb_error* error);
+
 }  // namespace km::null

@@ -15,6 +15,7 @@ km_status null::unsupported(const char* what, kmb_error* error) {
 
 km_status null::initialize(const kmb_host*, kmb_error*) { return KM_SUCCESS; }
 
+// tidy: function: one line for each entry
 const kmb_backend& null_backend() {
   static constexpr kmb_backend kTable{
       .abi_major = KMB_ABI_MAJOR,
@@ -80,6 +81,9 @@ const kmb_backend& null_backend() {
       .context_profile = null::context_profile,
       .context_limit_get = null::context_limit_get,
       .context_limit_set = null::context_limit_set,
+      .blas_create = null::blas_create,
+      .blas_destroy = null::blas_destroy,
+      .blas_submit = null::blas_submit,
   };
   return kTable;
 }

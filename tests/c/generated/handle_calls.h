@@ -14,6 +14,7 @@ enum {
   HANDLE_LAUNCH,
   HANDLE_GRAPH,
   HANDLE_GRAPH_EXEC,
+  HANDLE_BLAS,
   HANDLE_TYPE_COUNT
 };
 enum { OUT_ROOM_BYTES = 512 };
@@ -885,6 +886,180 @@ static km_status call_km_profiler_write(const uint64_t* handles, call_values* va
   return km_profiler_write(handles[0], values->text);
 }
 
+static km_status call_km_blas_create(const uint64_t* handles, call_values* values) {
+  return km_blas_create(handles[0], 0, out_at(values, 0));
+}
+
+static km_status call_km_blas_destroy(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_blas_destroy(handles[0]);
+}
+
+static km_status call_km_blas_axpy(const uint64_t* handles, call_values* values) {
+  return km_blas_axpy(handles[0], 0, 0, values->bytes, NULL, NULL);
+}
+
+static km_status call_km_blas_scal(const uint64_t* handles, call_values* values) {
+  return km_blas_scal(handles[0], 0, 0, values->bytes, NULL);
+}
+
+static km_status call_km_blas_copy(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_blas_copy(handles[0], 0, 0, NULL, NULL);
+}
+
+static km_status call_km_blas_swap(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_blas_swap(handles[0], 0, 0, NULL, NULL);
+}
+
+static km_status call_km_blas_dot(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_blas_dot(handles[0], 0, 0, NULL, NULL, NULL);
+}
+
+static km_status call_km_blas_dotc(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_blas_dotc(handles[0], 0, 0, NULL, NULL, NULL);
+}
+
+static km_status call_km_blas_nrm2(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_blas_nrm2(handles[0], 0, 0, NULL, NULL);
+}
+
+static km_status call_km_blas_asum(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_blas_asum(handles[0], 0, 0, NULL, NULL);
+}
+
+static km_status call_km_blas_iamax(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_blas_iamax(handles[0], 0, 0, NULL, NULL);
+}
+
+static km_status call_km_blas_rot(const uint64_t* handles, call_values* values) {
+  return km_blas_rot(handles[0], 0, 0, NULL, NULL, values->bytes, values->bytes);
+}
+
+static km_status call_km_blas_rotm(const uint64_t* handles, call_values* values) {
+  return km_blas_rotm(handles[0], 0, 0, NULL, NULL, values->bytes);
+}
+
+static km_status call_km_blas_gemv(const uint64_t* handles, call_values* values) {
+  return km_blas_gemv(handles[0], 0, 0, 0, 0, values->bytes, NULL, NULL, values->bytes, NULL);
+}
+
+static km_status call_km_blas_gbmv(const uint64_t* handles, call_values* values) {
+  return km_blas_gbmv(handles[0], 0, 0, 0, 0, 0, 0, values->bytes, NULL, NULL, values->bytes, NULL);
+}
+
+static km_status call_km_blas_symv(const uint64_t* handles, call_values* values) {
+  return km_blas_symv(handles[0], 0, 0, 0, values->bytes, NULL, NULL, values->bytes, NULL);
+}
+
+static km_status call_km_blas_sbmv(const uint64_t* handles, call_values* values) {
+  return km_blas_sbmv(handles[0], 0, 0, 0, 0, values->bytes, NULL, NULL, values->bytes, NULL);
+}
+
+static km_status call_km_blas_spmv(const uint64_t* handles, call_values* values) {
+  return km_blas_spmv(handles[0], 0, 0, 0, values->bytes, NULL, NULL, values->bytes, NULL);
+}
+
+static km_status call_km_blas_trmv(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_blas_trmv(handles[0], 0, 0, 0, 0, 0, NULL, NULL);
+}
+
+static km_status call_km_blas_tbmv(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_blas_tbmv(handles[0], 0, 0, 0, 0, 0, 0, NULL, NULL);
+}
+
+static km_status call_km_blas_tpmv(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_blas_tpmv(handles[0], 0, 0, 0, 0, 0, NULL, NULL);
+}
+
+static km_status call_km_blas_trsv(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_blas_trsv(handles[0], 0, 0, 0, 0, 0, NULL, NULL);
+}
+
+static km_status call_km_blas_tbsv(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_blas_tbsv(handles[0], 0, 0, 0, 0, 0, 0, NULL, NULL);
+}
+
+static km_status call_km_blas_tpsv(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_blas_tpsv(handles[0], 0, 0, 0, 0, 0, NULL, NULL);
+}
+
+static km_status call_km_blas_ger(const uint64_t* handles, call_values* values) {
+  return km_blas_ger(handles[0], 0, 0, 0, values->bytes, NULL, NULL, NULL);
+}
+
+static km_status call_km_blas_gerc(const uint64_t* handles, call_values* values) {
+  return km_blas_gerc(handles[0], 0, 0, 0, values->bytes, NULL, NULL, NULL);
+}
+
+static km_status call_km_blas_syr(const uint64_t* handles, call_values* values) {
+  return km_blas_syr(handles[0], 0, 0, 0, values->bytes, NULL, NULL);
+}
+
+static km_status call_km_blas_syr2(const uint64_t* handles, call_values* values) {
+  return km_blas_syr2(handles[0], 0, 0, 0, values->bytes, NULL, NULL, NULL);
+}
+
+static km_status call_km_blas_spr(const uint64_t* handles, call_values* values) {
+  return km_blas_spr(handles[0], 0, 0, 0, values->bytes, NULL, NULL);
+}
+
+static km_status call_km_blas_spr2(const uint64_t* handles, call_values* values) {
+  return km_blas_spr2(handles[0], 0, 0, 0, values->bytes, NULL, NULL, NULL);
+}
+
+static km_status call_km_blas_gemm(const uint64_t* handles, call_values* values) {
+  return km_blas_gemm(handles[0], 0, 0, 0, 0, 0, 0, values->bytes, NULL, NULL, values->bytes, NULL);
+}
+
+static km_status call_km_blas_gemm_strided_batched(const uint64_t* handles, call_values* values) {
+  return km_blas_gemm_strided_batched(handles[0], 0, 0, 0, 0, 0, 0, values->bytes, NULL, NULL, values->bytes, NULL, 0);
+}
+
+static km_status call_km_blas_symm(const uint64_t* handles, call_values* values) {
+  return km_blas_symm(handles[0], 0, 0, 0, 0, 0, values->bytes, NULL, NULL, values->bytes, NULL);
+}
+
+static km_status call_km_blas_hemm(const uint64_t* handles, call_values* values) {
+  return km_blas_hemm(handles[0], 0, 0, 0, 0, 0, values->bytes, NULL, NULL, values->bytes, NULL);
+}
+
+static km_status call_km_blas_syrk(const uint64_t* handles, call_values* values) {
+  return km_blas_syrk(handles[0], 0, 0, 0, 0, 0, values->bytes, NULL, values->bytes, NULL);
+}
+
+static km_status call_km_blas_herk(const uint64_t* handles, call_values* values) {
+  return km_blas_herk(handles[0], 0, 0, 0, 0, 0, values->bytes, NULL, values->bytes, NULL);
+}
+
+static km_status call_km_blas_syr2k(const uint64_t* handles, call_values* values) {
+  return km_blas_syr2k(handles[0], 0, 0, 0, 0, 0, values->bytes, NULL, NULL, values->bytes, NULL);
+}
+
+static km_status call_km_blas_her2k(const uint64_t* handles, call_values* values) {
+  return km_blas_her2k(handles[0], 0, 0, 0, 0, 0, values->bytes, NULL, NULL, values->bytes, NULL);
+}
+
+static km_status call_km_blas_trmm(const uint64_t* handles, call_values* values) {
+  return km_blas_trmm(handles[0], 0, 0, 0, 0, 0, 0, 0, values->bytes, NULL, NULL);
+}
+
+static km_status call_km_blas_trsm(const uint64_t* handles, call_values* values) {
+  return km_blas_trsm(handles[0], 0, 0, 0, 0, 0, 0, 0, values->bytes, NULL, NULL);
+}
+
 /* name, call, handles, their types, whether null is fine for the first */
 static const handle_call handle_calls[] = {
     {"km_device_destroy", call_km_device_destroy, 1, {HANDLE_DEVICE}, 1},
@@ -1084,4 +1259,44 @@ static const handle_call handle_calls[] = {
     {"km_profiler_row_get", call_km_profiler_row_get, 1, {HANDLE_CONTEXT}, 0},
     {"km_profiler_summary", call_km_profiler_summary, 1, {HANDLE_CONTEXT}, 0},
     {"km_profiler_write", call_km_profiler_write, 1, {HANDLE_CONTEXT}, 0},
+    {"km_blas_create", call_km_blas_create, 1, {HANDLE_STREAM}, 0},
+    {"km_blas_destroy", call_km_blas_destroy, 1, {HANDLE_BLAS}, 1},
+    {"km_blas_axpy", call_km_blas_axpy, 1, {HANDLE_BLAS}, 0},
+    {"km_blas_scal", call_km_blas_scal, 1, {HANDLE_BLAS}, 0},
+    {"km_blas_copy", call_km_blas_copy, 1, {HANDLE_BLAS}, 0},
+    {"km_blas_swap", call_km_blas_swap, 1, {HANDLE_BLAS}, 0},
+    {"km_blas_dot", call_km_blas_dot, 1, {HANDLE_BLAS}, 0},
+    {"km_blas_dotc", call_km_blas_dotc, 1, {HANDLE_BLAS}, 0},
+    {"km_blas_nrm2", call_km_blas_nrm2, 1, {HANDLE_BLAS}, 0},
+    {"km_blas_asum", call_km_blas_asum, 1, {HANDLE_BLAS}, 0},
+    {"km_blas_iamax", call_km_blas_iamax, 1, {HANDLE_BLAS}, 0},
+    {"km_blas_rot", call_km_blas_rot, 1, {HANDLE_BLAS}, 0},
+    {"km_blas_rotm", call_km_blas_rotm, 1, {HANDLE_BLAS}, 0},
+    {"km_blas_gemv", call_km_blas_gemv, 1, {HANDLE_BLAS}, 0},
+    {"km_blas_gbmv", call_km_blas_gbmv, 1, {HANDLE_BLAS}, 0},
+    {"km_blas_symv", call_km_blas_symv, 1, {HANDLE_BLAS}, 0},
+    {"km_blas_sbmv", call_km_blas_sbmv, 1, {HANDLE_BLAS}, 0},
+    {"km_blas_spmv", call_km_blas_spmv, 1, {HANDLE_BLAS}, 0},
+    {"km_blas_trmv", call_km_blas_trmv, 1, {HANDLE_BLAS}, 0},
+    {"km_blas_tbmv", call_km_blas_tbmv, 1, {HANDLE_BLAS}, 0},
+    {"km_blas_tpmv", call_km_blas_tpmv, 1, {HANDLE_BLAS}, 0},
+    {"km_blas_trsv", call_km_blas_trsv, 1, {HANDLE_BLAS}, 0},
+    {"km_blas_tbsv", call_km_blas_tbsv, 1, {HANDLE_BLAS}, 0},
+    {"km_blas_tpsv", call_km_blas_tpsv, 1, {HANDLE_BLAS}, 0},
+    {"km_blas_ger", call_km_blas_ger, 1, {HANDLE_BLAS}, 0},
+    {"km_blas_gerc", call_km_blas_gerc, 1, {HANDLE_BLAS}, 0},
+    {"km_blas_syr", call_km_blas_syr, 1, {HANDLE_BLAS}, 0},
+    {"km_blas_syr2", call_km_blas_syr2, 1, {HANDLE_BLAS}, 0},
+    {"km_blas_spr", call_km_blas_spr, 1, {HANDLE_BLAS}, 0},
+    {"km_blas_spr2", call_km_blas_spr2, 1, {HANDLE_BLAS}, 0},
+    {"km_blas_gemm", call_km_blas_gemm, 1, {HANDLE_BLAS}, 0},
+    {"km_blas_gemm_strided_batched", call_km_blas_gemm_strided_batched, 1, {HANDLE_BLAS}, 0},
+    {"km_blas_symm", call_km_blas_symm, 1, {HANDLE_BLAS}, 0},
+    {"km_blas_hemm", call_km_blas_hemm, 1, {HANDLE_BLAS}, 0},
+    {"km_blas_syrk", call_km_blas_syrk, 1, {HANDLE_BLAS}, 0},
+    {"km_blas_herk", call_km_blas_herk, 1, {HANDLE_BLAS}, 0},
+    {"km_blas_syr2k", call_km_blas_syr2k, 1, {HANDLE_BLAS}, 0},
+    {"km_blas_her2k", call_km_blas_her2k, 1, {HANDLE_BLAS}, 0},
+    {"km_blas_trmm", call_km_blas_trmm, 1, {HANDLE_BLAS}, 0},
+    {"km_blas_trsm", call_km_blas_trsm, 1, {HANDLE_BLAS}, 0},
 };

@@ -435,6 +435,7 @@ kmb_backend make_table() {
   table.context_set_peer_access = context_set_peer_access;
   table.launch = launch;
   add_graph_entries(&table);
+  add_blas_entries(&table);
   return table;
 }
 

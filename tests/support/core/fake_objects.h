@@ -104,5 +104,7 @@ bool parse_module(const std::string& ptx, kmb_module& module, std::string* out_r
 const kmb_backend& module_entries();
 /// Adds those of graphs.
 void add_graph_entries(kmb_backend* table);
+/// Adds those of BLAS.
+void add_blas_entries(kmb_backend* table);
 
 }  // namespace km::test

@@ -72,6 +72,7 @@ fn create_all() -> [u64; TYPE_COUNT] {
     all[LAUNCH] = create!(km_launch_create(handle(all[STREAM]), handle(all[FUNCTION])));
     all[GRAPH] = create!(km_graph_create(handle(context)));
     all[GRAPH_EXEC] = create!(km_graph_exec_create(handle(all[GRAPH])));
+    all[BLAS] = create!(km_blas_create(handle(all[STREAM]), km_blas_layout::ROWS));
     all
 }
 
@@ -91,6 +92,7 @@ fn destroy_all(all: &[u64; TYPE_COUNT]) {
             km_launch_destroy(handle(all[LAUNCH])),
             km_graph_destroy(handle(all[GRAPH])),
             km_graph_exec_destroy(handle(all[GRAPH_EXEC])),
+            km_blas_destroy(handle(all[BLAS])),
         ]
     };
     assert_eq!(statuses, [km_status::SUCCESS; TYPE_COUNT]);

@@ -488,6 +488,106 @@ typedef long long swig_type_442;
 typedef long long swig_type_443;
 typedef long long swig_type_444;
 typedef long long swig_type_445;
+typedef long long swig_type_446;
+typedef long long swig_type_447;
+typedef long long swig_type_448;
+typedef long long swig_type_449;
+typedef long long swig_type_450;
+typedef long long swig_type_451;
+typedef long long swig_type_452;
+typedef long long swig_type_453;
+typedef long long swig_type_454;
+typedef long long swig_type_455;
+typedef long long swig_type_456;
+typedef long long swig_type_457;
+typedef long long swig_type_458;
+typedef long long swig_type_459;
+typedef long long swig_type_460;
+typedef long long swig_type_461;
+typedef long long swig_type_462;
+typedef long long swig_type_463;
+typedef long long swig_type_464;
+typedef long long swig_type_465;
+typedef long long swig_type_466;
+typedef long long swig_type_467;
+typedef long long swig_type_468;
+typedef long long swig_type_469;
+typedef long long swig_type_470;
+typedef long long swig_type_471;
+typedef long long swig_type_472;
+typedef long long swig_type_473;
+typedef long long swig_type_474;
+typedef long long swig_type_475;
+typedef long long swig_type_476;
+typedef long long swig_type_477;
+typedef long long swig_type_478;
+typedef long long swig_type_479;
+typedef long long swig_type_480;
+typedef long long swig_type_481;
+typedef long long swig_type_482;
+typedef long long swig_type_483;
+typedef long long swig_type_484;
+typedef long long swig_type_485;
+typedef long long swig_type_486;
+typedef long long swig_type_487;
+typedef long long swig_type_488;
+typedef long long swig_type_489;
+typedef long long swig_type_490;
+typedef long long swig_type_491;
+typedef long long swig_type_492;
+typedef long long swig_type_493;
+typedef long long swig_type_494;
+typedef long long swig_type_495;
+typedef long long swig_type_496;
+typedef long long swig_type_497;
+typedef long long swig_type_498;
+typedef long long swig_type_499;
+typedef long long swig_type_500;
+typedef long long swig_type_501;
+typedef long long swig_type_502;
+typedef long long swig_type_503;
+typedef long long swig_type_504;
+typedef long long swig_type_505;
+typedef long long swig_type_506;
+typedef long long swig_type_507;
+typedef long long swig_type_508;
+typedef long long swig_type_509;
+typedef long long swig_type_510;
+typedef long long swig_type_511;
+typedef long long swig_type_512;
+typedef long long swig_type_513;
+typedef long long swig_type_514;
+typedef long long swig_type_515;
+typedef long long swig_type_516;
+typedef long long swig_type_517;
+typedef long long swig_type_518;
+typedef long long swig_type_519;
+typedef long long swig_type_520;
+typedef long long swig_type_521;
+typedef long long swig_type_522;
+typedef long long swig_type_523;
+typedef long long swig_type_524;
+typedef long long swig_type_525;
+typedef long long swig_type_526;
+typedef long long swig_type_527;
+typedef long long swig_type_528;
+typedef long long swig_type_529;
+typedef long long swig_type_530;
+typedef long long swig_type_531;
+typedef long long swig_type_532;
+typedef long long swig_type_533;
+typedef long long swig_type_534;
+typedef long long swig_type_535;
+typedef long long swig_type_536;
+typedef long long swig_type_537;
+typedef long long swig_type_538;
+typedef long long swig_type_539;
+typedef long long swig_type_540;
+typedef long long swig_type_541;
+typedef long long swig_type_542;
+typedef long long swig_type_543;
+typedef long long swig_type_544;
+typedef long long swig_type_545;
 extern void _wrap_Swig_free_raw_306995db03304e6b(uintptr_t arg1);
 extern uintptr_t _wrap_Swig_malloc_raw_306995db03304e6b(swig_intgo arg1);
 extern void *_wrap_km_version_raw_306995db03304e6b(swig_voidp arg1, swig_voidp arg2, swig_voidp arg3);
@@ -710,6 +810,46 @@ extern void *_wrap_km_profiler_row_count_raw_306995db03304e6b(swig_type_441 arg1
 extern void *_wrap_km_profiler_row_get_raw_306995db03304e6b(swig_type_442 arg1, int arg2, swig_voidp arg3);
 extern void *_wrap_km_profiler_summary_raw_306995db03304e6b(swig_type_443 arg1, swig_voidp arg2, swig_type_444 arg3, swig_voidp arg4);
 extern void *_wrap_km_profiler_write_raw_306995db03304e6b(swig_type_445 arg1, swig_voidp arg2);
+extern void *_wrap_km_blas_create_raw_306995db03304e6b(swig_type_446 arg1, int arg2, swig_voidp arg3);
+extern void *_wrap_km_blas_destroy_raw_306995db03304e6b(swig_type_447 arg1);
+extern void *_wrap_km_blas_axpy_raw_306995db03304e6b(swig_type_448 arg1, int arg2, swig_type_449 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
+extern void *_wrap_km_blas_scal_raw_306995db03304e6b(swig_type_450 arg1, int arg2, swig_type_451 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_blas_copy_raw_306995db03304e6b(swig_type_452 arg1, int arg2, swig_type_453 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_blas_swap_raw_306995db03304e6b(swig_type_454 arg1, int arg2, swig_type_455 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_blas_dot_raw_306995db03304e6b(swig_type_456 arg1, int arg2, swig_type_457 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
+extern void *_wrap_km_blas_dotc_raw_306995db03304e6b(swig_type_458 arg1, int arg2, swig_type_459 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
+extern void *_wrap_km_blas_nrm2_raw_306995db03304e6b(swig_type_460 arg1, int arg2, swig_type_461 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_blas_asum_raw_306995db03304e6b(swig_type_462 arg1, int arg2, swig_type_463 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_blas_iamax_raw_306995db03304e6b(swig_type_464 arg1, int arg2, swig_type_465 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_blas_rot_raw_306995db03304e6b(swig_type_466 arg1, int arg2, swig_type_467 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_blas_rotm_raw_306995db03304e6b(swig_type_468 arg1, int arg2, swig_type_469 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
+extern void *_wrap_km_blas_gemv_raw_306995db03304e6b(swig_type_470 arg1, int arg2, int arg3, swig_type_471 arg4, swig_type_472 arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
+extern void *_wrap_km_blas_gbmv_raw_306995db03304e6b(swig_type_473 arg1, int arg2, int arg3, swig_type_474 arg4, swig_type_475 arg5, swig_type_476 arg6, swig_type_477 arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11, swig_voidp arg12);
+extern void *_wrap_km_blas_symv_raw_306995db03304e6b(swig_type_478 arg1, int arg2, int arg3, swig_type_479 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9);
+extern void *_wrap_km_blas_sbmv_raw_306995db03304e6b(swig_type_480 arg1, int arg2, int arg3, swig_type_481 arg4, swig_type_482 arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
+extern void *_wrap_km_blas_spmv_raw_306995db03304e6b(swig_type_483 arg1, int arg2, int arg3, swig_type_484 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9);
+extern void *_wrap_km_blas_trmv_raw_306995db03304e6b(swig_type_485 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_486 arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_tbmv_raw_306995db03304e6b(swig_type_487 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_488 arg6, swig_type_489 arg7, swig_voidp arg8, swig_voidp arg9);
+extern void *_wrap_km_blas_tpmv_raw_306995db03304e6b(swig_type_490 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_491 arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_trsv_raw_306995db03304e6b(swig_type_492 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_493 arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_tbsv_raw_306995db03304e6b(swig_type_494 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_495 arg6, swig_type_496 arg7, swig_voidp arg8, swig_voidp arg9);
+extern void *_wrap_km_blas_tpsv_raw_306995db03304e6b(swig_type_497 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_498 arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_ger_raw_306995db03304e6b(swig_type_499 arg1, int arg2, swig_type_500 arg3, swig_type_501 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_gerc_raw_306995db03304e6b(swig_type_502 arg1, int arg2, swig_type_503 arg3, swig_type_504 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_syr_raw_306995db03304e6b(swig_type_505 arg1, int arg2, int arg3, swig_type_506 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_blas_syr2_raw_306995db03304e6b(swig_type_507 arg1, int arg2, int arg3, swig_type_508 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_spr_raw_306995db03304e6b(swig_type_509 arg1, int arg2, int arg3, swig_type_510 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_blas_spr2_raw_306995db03304e6b(swig_type_511 arg1, int arg2, int arg3, swig_type_512 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_gemm_raw_306995db03304e6b(swig_type_513 arg1, int arg2, int arg3, int arg4, swig_type_514 arg5, swig_type_515 arg6, swig_type_516 arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11, swig_voidp arg12);
+extern void *_wrap_km_blas_gemm_strided_batched_raw_306995db03304e6b(swig_type_517 arg1, int arg2, int arg3, int arg4, swig_type_518 arg5, swig_type_519 arg6, swig_type_520 arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11, swig_voidp arg12, swig_type_521 arg13);
+extern void *_wrap_km_blas_symm_raw_306995db03304e6b(swig_type_522 arg1, int arg2, int arg3, int arg4, swig_type_523 arg5, swig_type_524 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
+extern void *_wrap_km_blas_hemm_raw_306995db03304e6b(swig_type_525 arg1, int arg2, int arg3, int arg4, swig_type_526 arg5, swig_type_527 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
+extern void *_wrap_km_blas_syrk_raw_306995db03304e6b(swig_type_528 arg1, int arg2, int arg3, int arg4, swig_type_529 arg5, swig_type_530 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
+extern void *_wrap_km_blas_herk_raw_306995db03304e6b(swig_type_531 arg1, int arg2, int arg3, int arg4, swig_type_532 arg5, swig_type_533 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
+extern void *_wrap_km_blas_syr2k_raw_306995db03304e6b(swig_type_534 arg1, int arg2, int arg3, int arg4, swig_type_535 arg5, swig_type_536 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
+extern void *_wrap_km_blas_her2k_raw_306995db03304e6b(swig_type_537 arg1, int arg2, int arg3, int arg4, swig_type_538 arg5, swig_type_539 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
+extern void *_wrap_km_blas_trmm_raw_306995db03304e6b(swig_type_540 arg1, int arg2, int arg3, int arg4, int arg5, int arg6, swig_type_541 arg7, swig_type_542 arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
+extern void *_wrap_km_blas_trsm_raw_306995db03304e6b(swig_type_543 arg1, int arg2, int arg3, int arg4, int arg5, int arg6, swig_type_544 arg7, swig_type_545 arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
 #undef intgo
 */
 import "C"
@@ -3290,6 +3430,648 @@ func Km_profiler_write(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_write_raw_306995db03304e6b(C.swig_type_445(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_blas_create(arg1 uint64, arg2 int32, arg3 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_create_raw_306995db03304e6b(C.swig_type_446(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_blas_destroy(arg1 uint64) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_destroy_raw_306995db03304e6b(C.swig_type_447(_swig_i_0)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_blas_axpy(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg5 unsafe.Pointer, arg6 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	_swig_i_5 := arg6
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_axpy_raw_306995db03304e6b(C.swig_type_448(_swig_i_0), C.int(_swig_i_1), C.swig_type_449(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_blas_scal(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg5 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_scal_raw_306995db03304e6b(C.swig_type_450(_swig_i_0), C.int(_swig_i_1), C.swig_type_451(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_blas_copy(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg5 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_copy_raw_306995db03304e6b(C.swig_type_452(_swig_i_0), C.int(_swig_i_1), C.swig_type_453(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_blas_swap(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg5 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_swap_raw_306995db03304e6b(C.swig_type_454(_swig_i_0), C.int(_swig_i_1), C.swig_type_455(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_blas_dot(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg5 unsafe.Pointer, arg6 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	_swig_i_5 := arg6
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_dot_raw_306995db03304e6b(C.swig_type_456(_swig_i_0), C.int(_swig_i_1), C.swig_type_457(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_blas_dotc(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg5 unsafe.Pointer, arg6 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	_swig_i_5 := arg6
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_dotc_raw_306995db03304e6b(C.swig_type_458(_swig_i_0), C.int(_swig_i_1), C.swig_type_459(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_blas_nrm2(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg5 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_nrm2_raw_306995db03304e6b(C.swig_type_460(_swig_i_0), C.int(_swig_i_1), C.swig_type_461(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_blas_asum(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg5 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_asum_raw_306995db03304e6b(C.swig_type_462(_swig_i_0), C.int(_swig_i_1), C.swig_type_463(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_blas_iamax(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg5 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_iamax_raw_306995db03304e6b(C.swig_type_464(_swig_i_0), C.int(_swig_i_1), C.swig_type_465(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_blas_rot(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg5 unsafe.Pointer, arg6 unsafe.Pointer, arg7 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	_swig_i_5 := arg6
+	_swig_i_6 := arg7
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_rot_raw_306995db03304e6b(C.swig_type_466(_swig_i_0), C.int(_swig_i_1), C.swig_type_467(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_blas_rotm(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg5 unsafe.Pointer, arg6 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	_swig_i_5 := arg6
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_rotm_raw_306995db03304e6b(C.swig_type_468(_swig_i_0), C.int(_swig_i_1), C.swig_type_469(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_blas_gemv(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 uint64, arg6 unsafe.Pointer, arg7 unsafe.Pointer, arg8 unsafe.Pointer, arg9 unsafe.Pointer, arg10 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	_swig_i_5 := arg6
+	_swig_i_6 := arg7
+	_swig_i_7 := arg8
+	_swig_i_8 := arg9
+	_swig_i_9 := arg10
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gemv_raw_306995db03304e6b(C.swig_type_470(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_471(_swig_i_3), C.swig_type_472(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_blas_gbmv(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 uint64, arg6 uint64, arg7 uint64, arg8 unsafe.Pointer, arg9 unsafe.Pointer, arg10 unsafe.Pointer, arg11 unsafe.Pointer, arg12 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	_swig_i_5 := arg6
+	_swig_i_6 := arg7
+	_swig_i_7 := arg8
+	_swig_i_8 := arg9
+	_swig_i_9 := arg10
+	_swig_i_10 := arg11
+	_swig_i_11 := arg12
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gbmv_raw_306995db03304e6b(C.swig_type_473(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_474(_swig_i_3), C.swig_type_475(_swig_i_4), C.swig_type_476(_swig_i_5), C.swig_type_477(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10), C.swig_voidp(_swig_i_11)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_blas_symv(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.Pointer, arg6 unsafe.Pointer, arg7 unsafe.Pointer, arg8 unsafe.Pointer, arg9 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	_swig_i_5 := arg6
+	_swig_i_6 := arg7
+	_swig_i_7 := arg8
+	_swig_i_8 := arg9
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_symv_raw_306995db03304e6b(C.swig_type_478(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_479(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_blas_sbmv(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 uint64, arg6 unsafe.Pointer, arg7 unsafe.Pointer, arg8 unsafe.Pointer, arg9 unsafe.Pointer, arg10 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	_swig_i_5 := arg6
+	_swig_i_6 := arg7
+	_swig_i_7 := arg8
+	_swig_i_8 := arg9
+	_swig_i_9 := arg10
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_sbmv_raw_306995db03304e6b(C.swig_type_480(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_481(_swig_i_3), C.swig_type_482(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_blas_spmv(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.Pointer, arg6 unsafe.Pointer, arg7 unsafe.Pointer, arg8 unsafe.Pointer, arg9 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	_swig_i_5 := arg6
+	_swig_i_6 := arg7
+	_swig_i_7 := arg8
+	_swig_i_8 := arg9
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_spmv_raw_306995db03304e6b(C.swig_type_483(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_484(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_blas_trmv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, arg6 uint64, arg7 unsafe.Pointer, arg8 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	_swig_i_5 := arg6
+	_swig_i_6 := arg7
+	_swig_i_7 := arg8
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trmv_raw_306995db03304e6b(C.swig_type_485(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_486(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_blas_tbmv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, arg6 uint64, arg7 uint64, arg8 unsafe.Pointer, arg9 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	_swig_i_5 := arg6
+	_swig_i_6 := arg7
+	_swig_i_7 := arg8
+	_swig_i_8 := arg9
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tbmv_raw_306995db03304e6b(C.swig_type_487(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_488(_swig_i_5), C.swig_type_489(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_blas_tpmv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, arg6 uint64, arg7 unsafe.Pointer, arg8 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	_swig_i_5 := arg6
+	_swig_i_6 := arg7
+	_swig_i_7 := arg8
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tpmv_raw_306995db03304e6b(C.swig_type_490(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_491(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_blas_trsv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, arg6 uint64, arg7 unsafe.Pointer, arg8 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	_swig_i_5 := arg6
+	_swig_i_6 := arg7
+	_swig_i_7 := arg8
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trsv_raw_306995db03304e6b(C.swig_type_492(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_493(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_blas_tbsv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, arg6 uint64, arg7 uint64, arg8 unsafe.Pointer, arg9 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	_swig_i_5 := arg6
+	_swig_i_6 := arg7
+	_swig_i_7 := arg8
+	_swig_i_8 := arg9
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tbsv_raw_306995db03304e6b(C.swig_type_494(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_495(_swig_i_5), C.swig_type_496(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_blas_tpsv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, arg6 uint64, arg7 unsafe.Pointer, arg8 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	_swig_i_5 := arg6
+	_swig_i_6 := arg7
+	_swig_i_7 := arg8
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tpsv_raw_306995db03304e6b(C.swig_type_497(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_498(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_blas_ger(arg1 uint64, arg2 int32, arg3 uint64, arg4 uint64, arg5 unsafe.Pointer, arg6 unsafe.Pointer, arg7 unsafe.Pointer, arg8 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	_swig_i_5 := arg6
+	_swig_i_6 := arg7
+	_swig_i_7 := arg8
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_ger_raw_306995db03304e6b(C.swig_type_499(_swig_i_0), C.int(_swig_i_1), C.swig_type_500(_swig_i_2), C.swig_type_501(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_blas_gerc(arg1 uint64, arg2 int32, arg3 uint64, arg4 uint64, arg5 unsafe.Pointer, arg6 unsafe.Pointer, arg7 unsafe.Pointer, arg8 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	_swig_i_5 := arg6
+	_swig_i_6 := arg7
+	_swig_i_7 := arg8
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gerc_raw_306995db03304e6b(C.swig_type_502(_swig_i_0), C.int(_swig_i_1), C.swig_type_503(_swig_i_2), C.swig_type_504(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_blas_syr(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.Pointer, arg6 unsafe.Pointer, arg7 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	_swig_i_5 := arg6
+	_swig_i_6 := arg7
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syr_raw_306995db03304e6b(C.swig_type_505(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_506(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_blas_syr2(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.Pointer, arg6 unsafe.Pointer, arg7 unsafe.Pointer, arg8 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	_swig_i_5 := arg6
+	_swig_i_6 := arg7
+	_swig_i_7 := arg8
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syr2_raw_306995db03304e6b(C.swig_type_507(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_508(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_blas_spr(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.Pointer, arg6 unsafe.Pointer, arg7 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	_swig_i_5 := arg6
+	_swig_i_6 := arg7
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_spr_raw_306995db03304e6b(C.swig_type_509(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_510(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_blas_spr2(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.Pointer, arg6 unsafe.Pointer, arg7 unsafe.Pointer, arg8 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	_swig_i_5 := arg6
+	_swig_i_6 := arg7
+	_swig_i_7 := arg8
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_spr2_raw_306995db03304e6b(C.swig_type_511(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_512(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_blas_gemm(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64, arg6 uint64, arg7 uint64, arg8 unsafe.Pointer, arg9 unsafe.Pointer, arg10 unsafe.Pointer, arg11 unsafe.Pointer, arg12 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	_swig_i_5 := arg6
+	_swig_i_6 := arg7
+	_swig_i_7 := arg8
+	_swig_i_8 := arg9
+	_swig_i_9 := arg10
+	_swig_i_10 := arg11
+	_swig_i_11 := arg12
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gemm_raw_306995db03304e6b(C.swig_type_513(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_514(_swig_i_4), C.swig_type_515(_swig_i_5), C.swig_type_516(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10), C.swig_voidp(_swig_i_11)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_blas_gemm_strided_batched(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64, arg6 uint64, arg7 uint64, arg8 unsafe.Pointer, arg9 unsafe.Pointer, arg10 unsafe.Pointer, arg11 unsafe.Pointer, arg12 unsafe.Pointer, arg13 uint64) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	_swig_i_5 := arg6
+	_swig_i_6 := arg7
+	_swig_i_7 := arg8
+	_swig_i_8 := arg9
+	_swig_i_9 := arg10
+	_swig_i_10 := arg11
+	_swig_i_11 := arg12
+	_swig_i_12 := arg13
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gemm_strided_batched_raw_306995db03304e6b(C.swig_type_517(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_518(_swig_i_4), C.swig_type_519(_swig_i_5), C.swig_type_520(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10), C.swig_voidp(_swig_i_11), C.swig_type_521(_swig_i_12)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_blas_symm(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64, arg6 uint64, arg7 unsafe.Pointer, arg8 unsafe.Pointer, arg9 unsafe.Pointer, arg10 unsafe.Pointer, arg11 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	_swig_i_5 := arg6
+	_swig_i_6 := arg7
+	_swig_i_7 := arg8
+	_swig_i_8 := arg9
+	_swig_i_9 := arg10
+	_swig_i_10 := arg11
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_symm_raw_306995db03304e6b(C.swig_type_522(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_523(_swig_i_4), C.swig_type_524(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_blas_hemm(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64, arg6 uint64, arg7 unsafe.Pointer, arg8 unsafe.Pointer, arg9 unsafe.Pointer, arg10 unsafe.Pointer, arg11 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	_swig_i_5 := arg6
+	_swig_i_6 := arg7
+	_swig_i_7 := arg8
+	_swig_i_8 := arg9
+	_swig_i_9 := arg10
+	_swig_i_10 := arg11
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_hemm_raw_306995db03304e6b(C.swig_type_525(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_526(_swig_i_4), C.swig_type_527(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_blas_syrk(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64, arg6 uint64, arg7 unsafe.Pointer, arg8 unsafe.Pointer, arg9 unsafe.Pointer, arg10 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	_swig_i_5 := arg6
+	_swig_i_6 := arg7
+	_swig_i_7 := arg8
+	_swig_i_8 := arg9
+	_swig_i_9 := arg10
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syrk_raw_306995db03304e6b(C.swig_type_528(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_529(_swig_i_4), C.swig_type_530(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_blas_herk(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64, arg6 uint64, arg7 unsafe.Pointer, arg8 unsafe.Pointer, arg9 unsafe.Pointer, arg10 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	_swig_i_5 := arg6
+	_swig_i_6 := arg7
+	_swig_i_7 := arg8
+	_swig_i_8 := arg9
+	_swig_i_9 := arg10
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_herk_raw_306995db03304e6b(C.swig_type_531(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_532(_swig_i_4), C.swig_type_533(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_blas_syr2k(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64, arg6 uint64, arg7 unsafe.Pointer, arg8 unsafe.Pointer, arg9 unsafe.Pointer, arg10 unsafe.Pointer, arg11 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	_swig_i_5 := arg6
+	_swig_i_6 := arg7
+	_swig_i_7 := arg8
+	_swig_i_8 := arg9
+	_swig_i_9 := arg10
+	_swig_i_10 := arg11
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syr2k_raw_306995db03304e6b(C.swig_type_534(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_535(_swig_i_4), C.swig_type_536(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_blas_her2k(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64, arg6 uint64, arg7 unsafe.Pointer, arg8 unsafe.Pointer, arg9 unsafe.Pointer, arg10 unsafe.Pointer, arg11 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	_swig_i_5 := arg6
+	_swig_i_6 := arg7
+	_swig_i_7 := arg8
+	_swig_i_8 := arg9
+	_swig_i_9 := arg10
+	_swig_i_10 := arg11
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_her2k_raw_306995db03304e6b(C.swig_type_537(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_538(_swig_i_4), C.swig_type_539(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_blas_trmm(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, arg6 int32, arg7 uint64, arg8 uint64, arg9 unsafe.Pointer, arg10 unsafe.Pointer, arg11 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	_swig_i_5 := arg6
+	_swig_i_6 := arg7
+	_swig_i_7 := arg8
+	_swig_i_8 := arg9
+	_swig_i_9 := arg10
+	_swig_i_10 := arg11
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trmm_raw_306995db03304e6b(C.swig_type_540(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_541(_swig_i_6), C.swig_type_542(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_blas_trsm(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, arg6 int32, arg7 uint64, arg8 uint64, arg9 unsafe.Pointer, arg10 unsafe.Pointer, arg11 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	_swig_i_5 := arg6
+	_swig_i_6 := arg7
+	_swig_i_7 := arg8
+	_swig_i_8 := arg9
+	_swig_i_9 := arg10
+	_swig_i_10 := arg11
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trsm_raw_306995db03304e6b(C.swig_type_543(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_544(_swig_i_6), C.swig_type_545(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1

@@ -4197,6 +4197,1090 @@ void *_wrap_km_profiler_write_raw_306995db03304e6b(long long _swig_go_0, char *_
 }
 
 
+void *_wrap_km_blas_create_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, km_blas *_swig_go_2) {
+  km_stream arg1 ;
+  km_blas_layout arg2 ;
+  km_blas *arg3 = (km_blas *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_stream)_swig_go_0;
+  arg2 = (km_blas_layout)_swig_go_1;
+  arg3 = (km_blas *)_swig_go_2;
+
+  result = (km_status)km_blas_create(arg1,arg2,arg3);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_blas_destroy_raw_306995db03304e6b(long long _swig_go_0) {
+  km_blas arg1 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_blas)_swig_go_0;
+
+  result = (km_status)km_blas_destroy(arg1);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_blas_axpy_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, long long _swig_go_2, void *_swig_go_3, km_blas_vector *_swig_go_4, km_blas_vector *_swig_go_5) {
+  km_blas arg1 ;
+  km_data_type arg2 ;
+  uint64_t arg3 ;
+  void *arg4 = (void *) 0 ;
+  km_blas_vector *arg5 = (km_blas_vector *) 0 ;
+  km_blas_vector *arg6 = (km_blas_vector *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_blas)_swig_go_0;
+  arg2 = (km_data_type)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (void *)_swig_go_3;
+  arg5 = (km_blas_vector *)_swig_go_4;
+  arg6 = (km_blas_vector *)_swig_go_5;
+
+  result = (km_status)km_blas_axpy(arg1,arg2,arg3,(void const *)arg4,(struct km_blas_vector const *)arg5,(struct km_blas_vector const *)arg6);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_blas_scal_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, long long _swig_go_2, void *_swig_go_3, km_blas_vector *_swig_go_4) {
+  km_blas arg1 ;
+  km_data_type arg2 ;
+  uint64_t arg3 ;
+  void *arg4 = (void *) 0 ;
+  km_blas_vector *arg5 = (km_blas_vector *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_blas)_swig_go_0;
+  arg2 = (km_data_type)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (void *)_swig_go_3;
+  arg5 = (km_blas_vector *)_swig_go_4;
+
+  result = (km_status)km_blas_scal(arg1,arg2,arg3,(void const *)arg4,(struct km_blas_vector const *)arg5);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_blas_copy_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, long long _swig_go_2, km_blas_vector *_swig_go_3, km_blas_vector *_swig_go_4) {
+  km_blas arg1 ;
+  km_data_type arg2 ;
+  uint64_t arg3 ;
+  km_blas_vector *arg4 = (km_blas_vector *) 0 ;
+  km_blas_vector *arg5 = (km_blas_vector *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_blas)_swig_go_0;
+  arg2 = (km_data_type)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (km_blas_vector *)_swig_go_3;
+  arg5 = (km_blas_vector *)_swig_go_4;
+
+  result = (km_status)km_blas_copy(arg1,arg2,arg3,(struct km_blas_vector const *)arg4,(struct km_blas_vector const *)arg5);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_blas_swap_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, long long _swig_go_2, km_blas_vector *_swig_go_3, km_blas_vector *_swig_go_4) {
+  km_blas arg1 ;
+  km_data_type arg2 ;
+  uint64_t arg3 ;
+  km_blas_vector *arg4 = (km_blas_vector *) 0 ;
+  km_blas_vector *arg5 = (km_blas_vector *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_blas)_swig_go_0;
+  arg2 = (km_data_type)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (km_blas_vector *)_swig_go_3;
+  arg5 = (km_blas_vector *)_swig_go_4;
+
+  result = (km_status)km_blas_swap(arg1,arg2,arg3,(struct km_blas_vector const *)arg4,(struct km_blas_vector const *)arg5);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_blas_dot_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, long long _swig_go_2, km_blas_vector *_swig_go_3, km_blas_vector *_swig_go_4, km_blas_vector *_swig_go_5) {
+  km_blas arg1 ;
+  km_data_type arg2 ;
+  uint64_t arg3 ;
+  km_blas_vector *arg4 = (km_blas_vector *) 0 ;
+  km_blas_vector *arg5 = (km_blas_vector *) 0 ;
+  km_blas_vector *arg6 = (km_blas_vector *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_blas)_swig_go_0;
+  arg2 = (km_data_type)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (km_blas_vector *)_swig_go_3;
+  arg5 = (km_blas_vector *)_swig_go_4;
+  arg6 = (km_blas_vector *)_swig_go_5;
+
+  result = (km_status)km_blas_dot(arg1,arg2,arg3,(struct km_blas_vector const *)arg4,(struct km_blas_vector const *)arg5,(struct km_blas_vector const *)arg6);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_blas_dotc_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, long long _swig_go_2, km_blas_vector *_swig_go_3, km_blas_vector *_swig_go_4, km_blas_vector *_swig_go_5) {
+  km_blas arg1 ;
+  km_data_type arg2 ;
+  uint64_t arg3 ;
+  km_blas_vector *arg4 = (km_blas_vector *) 0 ;
+  km_blas_vector *arg5 = (km_blas_vector *) 0 ;
+  km_blas_vector *arg6 = (km_blas_vector *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_blas)_swig_go_0;
+  arg2 = (km_data_type)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (km_blas_vector *)_swig_go_3;
+  arg5 = (km_blas_vector *)_swig_go_4;
+  arg6 = (km_blas_vector *)_swig_go_5;
+
+  result = (km_status)km_blas_dotc(arg1,arg2,arg3,(struct km_blas_vector const *)arg4,(struct km_blas_vector const *)arg5,(struct km_blas_vector const *)arg6);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_blas_nrm2_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, long long _swig_go_2, km_blas_vector *_swig_go_3, km_blas_vector *_swig_go_4) {
+  km_blas arg1 ;
+  km_data_type arg2 ;
+  uint64_t arg3 ;
+  km_blas_vector *arg4 = (km_blas_vector *) 0 ;
+  km_blas_vector *arg5 = (km_blas_vector *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_blas)_swig_go_0;
+  arg2 = (km_data_type)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (km_blas_vector *)_swig_go_3;
+  arg5 = (km_blas_vector *)_swig_go_4;
+
+  result = (km_status)km_blas_nrm2(arg1,arg2,arg3,(struct km_blas_vector const *)arg4,(struct km_blas_vector const *)arg5);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_blas_asum_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, long long _swig_go_2, km_blas_vector *_swig_go_3, km_blas_vector *_swig_go_4) {
+  km_blas arg1 ;
+  km_data_type arg2 ;
+  uint64_t arg3 ;
+  km_blas_vector *arg4 = (km_blas_vector *) 0 ;
+  km_blas_vector *arg5 = (km_blas_vector *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_blas)_swig_go_0;
+  arg2 = (km_data_type)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (km_blas_vector *)_swig_go_3;
+  arg5 = (km_blas_vector *)_swig_go_4;
+
+  result = (km_status)km_blas_asum(arg1,arg2,arg3,(struct km_blas_vector const *)arg4,(struct km_blas_vector const *)arg5);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_blas_iamax_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, long long _swig_go_2, km_blas_vector *_swig_go_3, km_blas_vector *_swig_go_4) {
+  km_blas arg1 ;
+  km_data_type arg2 ;
+  uint64_t arg3 ;
+  km_blas_vector *arg4 = (km_blas_vector *) 0 ;
+  km_blas_vector *arg5 = (km_blas_vector *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_blas)_swig_go_0;
+  arg2 = (km_data_type)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (km_blas_vector *)_swig_go_3;
+  arg5 = (km_blas_vector *)_swig_go_4;
+
+  result = (km_status)km_blas_iamax(arg1,arg2,arg3,(struct km_blas_vector const *)arg4,(struct km_blas_vector const *)arg5);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_blas_rot_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, long long _swig_go_2, km_blas_vector *_swig_go_3, km_blas_vector *_swig_go_4, void *_swig_go_5, void *_swig_go_6) {
+  km_blas arg1 ;
+  km_data_type arg2 ;
+  uint64_t arg3 ;
+  km_blas_vector *arg4 = (km_blas_vector *) 0 ;
+  km_blas_vector *arg5 = (km_blas_vector *) 0 ;
+  void *arg6 = (void *) 0 ;
+  void *arg7 = (void *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_blas)_swig_go_0;
+  arg2 = (km_data_type)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (km_blas_vector *)_swig_go_3;
+  arg5 = (km_blas_vector *)_swig_go_4;
+  arg6 = (void *)_swig_go_5;
+  arg7 = (void *)_swig_go_6;
+
+  result = (km_status)km_blas_rot(arg1,arg2,arg3,(struct km_blas_vector const *)arg4,(struct km_blas_vector const *)arg5,(void const *)arg6,(void const *)arg7);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_blas_rotm_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, long long _swig_go_2, km_blas_vector *_swig_go_3, km_blas_vector *_swig_go_4, void *_swig_go_5) {
+  km_blas arg1 ;
+  km_data_type arg2 ;
+  uint64_t arg3 ;
+  km_blas_vector *arg4 = (km_blas_vector *) 0 ;
+  km_blas_vector *arg5 = (km_blas_vector *) 0 ;
+  void *arg6 = (void *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_blas)_swig_go_0;
+  arg2 = (km_data_type)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (km_blas_vector *)_swig_go_3;
+  arg5 = (km_blas_vector *)_swig_go_4;
+  arg6 = (void *)_swig_go_5;
+
+  result = (km_status)km_blas_rotm(arg1,arg2,arg3,(struct km_blas_vector const *)arg4,(struct km_blas_vector const *)arg5,(void const *)arg6);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_blas_gemv_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, int _swig_go_2, long long _swig_go_3, long long _swig_go_4, void *_swig_go_5, km_blas_matrix *_swig_go_6, km_blas_vector *_swig_go_7, void *_swig_go_8, km_blas_vector *_swig_go_9) {
+  km_blas arg1 ;
+  km_data_type arg2 ;
+  km_blas_operation arg3 ;
+  uint64_t arg4 ;
+  uint64_t arg5 ;
+  void *arg6 = (void *) 0 ;
+  km_blas_matrix *arg7 = (km_blas_matrix *) 0 ;
+  km_blas_vector *arg8 = (km_blas_vector *) 0 ;
+  void *arg9 = (void *) 0 ;
+  km_blas_vector *arg10 = (km_blas_vector *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_blas)_swig_go_0;
+  arg2 = (km_data_type)_swig_go_1;
+  arg3 = (km_blas_operation)_swig_go_2;
+  arg4 = (uint64_t)_swig_go_3;
+  arg5 = (uint64_t)_swig_go_4;
+  arg6 = (void *)_swig_go_5;
+  arg7 = (km_blas_matrix *)_swig_go_6;
+  arg8 = (km_blas_vector *)_swig_go_7;
+  arg9 = (void *)_swig_go_8;
+  arg10 = (km_blas_vector *)_swig_go_9;
+
+  result = (km_status)km_blas_gemv(arg1,arg2,arg3,arg4,arg5,(void const *)arg6,(struct km_blas_matrix const *)arg7,(struct km_blas_vector const *)arg8,(void const *)arg9,(struct km_blas_vector const *)arg10);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_blas_gbmv_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, int _swig_go_2, long long _swig_go_3, long long _swig_go_4, long long _swig_go_5, long long _swig_go_6, void *_swig_go_7, km_blas_matrix *_swig_go_8, km_blas_vector *_swig_go_9, void *_swig_go_10, km_blas_vector *_swig_go_11) {
+  km_blas arg1 ;
+  km_data_type arg2 ;
+  km_blas_operation arg3 ;
+  uint64_t arg4 ;
+  uint64_t arg5 ;
+  uint64_t arg6 ;
+  uint64_t arg7 ;
+  void *arg8 = (void *) 0 ;
+  km_blas_matrix *arg9 = (km_blas_matrix *) 0 ;
+  km_blas_vector *arg10 = (km_blas_vector *) 0 ;
+  void *arg11 = (void *) 0 ;
+  km_blas_vector *arg12 = (km_blas_vector *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_blas)_swig_go_0;
+  arg2 = (km_data_type)_swig_go_1;
+  arg3 = (km_blas_operation)_swig_go_2;
+  arg4 = (uint64_t)_swig_go_3;
+  arg5 = (uint64_t)_swig_go_4;
+  arg6 = (uint64_t)_swig_go_5;
+  arg7 = (uint64_t)_swig_go_6;
+  arg8 = (void *)_swig_go_7;
+  arg9 = (km_blas_matrix *)_swig_go_8;
+  arg10 = (km_blas_vector *)_swig_go_9;
+  arg11 = (void *)_swig_go_10;
+  arg12 = (km_blas_vector *)_swig_go_11;
+
+  result = (km_status)km_blas_gbmv(arg1,arg2,arg3,arg4,arg5,arg6,arg7,(void const *)arg8,(struct km_blas_matrix const *)arg9,(struct km_blas_vector const *)arg10,(void const *)arg11,(struct km_blas_vector const *)arg12);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_blas_symv_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, int _swig_go_2, long long _swig_go_3, void *_swig_go_4, km_blas_matrix *_swig_go_5, km_blas_vector *_swig_go_6, void *_swig_go_7, km_blas_vector *_swig_go_8) {
+  km_blas arg1 ;
+  km_data_type arg2 ;
+  km_blas_triangle arg3 ;
+  uint64_t arg4 ;
+  void *arg5 = (void *) 0 ;
+  km_blas_matrix *arg6 = (km_blas_matrix *) 0 ;
+  km_blas_vector *arg7 = (km_blas_vector *) 0 ;
+  void *arg8 = (void *) 0 ;
+  km_blas_vector *arg9 = (km_blas_vector *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_blas)_swig_go_0;
+  arg2 = (km_data_type)_swig_go_1;
+  arg3 = (km_blas_triangle)_swig_go_2;
+  arg4 = (uint64_t)_swig_go_3;
+  arg5 = (void *)_swig_go_4;
+  arg6 = (km_blas_matrix *)_swig_go_5;
+  arg7 = (km_blas_vector *)_swig_go_6;
+  arg8 = (void *)_swig_go_7;
+  arg9 = (km_blas_vector *)_swig_go_8;
+
+  result = (km_status)km_blas_symv(arg1,arg2,arg3,arg4,(void const *)arg5,(struct km_blas_matrix const *)arg6,(struct km_blas_vector const *)arg7,(void const *)arg8,(struct km_blas_vector const *)arg9);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_blas_sbmv_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, int _swig_go_2, long long _swig_go_3, long long _swig_go_4, void *_swig_go_5, km_blas_matrix *_swig_go_6, km_blas_vector *_swig_go_7, void *_swig_go_8, km_blas_vector *_swig_go_9) {
+  km_blas arg1 ;
+  km_data_type arg2 ;
+  km_blas_triangle arg3 ;
+  uint64_t arg4 ;
+  uint64_t arg5 ;
+  void *arg6 = (void *) 0 ;
+  km_blas_matrix *arg7 = (km_blas_matrix *) 0 ;
+  km_blas_vector *arg8 = (km_blas_vector *) 0 ;
+  void *arg9 = (void *) 0 ;
+  km_blas_vector *arg10 = (km_blas_vector *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_blas)_swig_go_0;
+  arg2 = (km_data_type)_swig_go_1;
+  arg3 = (km_blas_triangle)_swig_go_2;
+  arg4 = (uint64_t)_swig_go_3;
+  arg5 = (uint64_t)_swig_go_4;
+  arg6 = (void *)_swig_go_5;
+  arg7 = (km_blas_matrix *)_swig_go_6;
+  arg8 = (km_blas_vector *)_swig_go_7;
+  arg9 = (void *)_swig_go_8;
+  arg10 = (km_blas_vector *)_swig_go_9;
+
+  result = (km_status)km_blas_sbmv(arg1,arg2,arg3,arg4,arg5,(void const *)arg6,(struct km_blas_matrix const *)arg7,(struct km_blas_vector const *)arg8,(void const *)arg9,(struct km_blas_vector const *)arg10);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_blas_spmv_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, int _swig_go_2, long long _swig_go_3, void *_swig_go_4, km_blas_matrix *_swig_go_5, km_blas_vector *_swig_go_6, void *_swig_go_7, km_blas_vector *_swig_go_8) {
+  km_blas arg1 ;
+  km_data_type arg2 ;
+  km_blas_triangle arg3 ;
+  uint64_t arg4 ;
+  void *arg5 = (void *) 0 ;
+  km_blas_matrix *arg6 = (km_blas_matrix *) 0 ;
+  km_blas_vector *arg7 = (km_blas_vector *) 0 ;
+  void *arg8 = (void *) 0 ;
+  km_blas_vector *arg9 = (km_blas_vector *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_blas)_swig_go_0;
+  arg2 = (km_data_type)_swig_go_1;
+  arg3 = (km_blas_triangle)_swig_go_2;
+  arg4 = (uint64_t)_swig_go_3;
+  arg5 = (void *)_swig_go_4;
+  arg6 = (km_blas_matrix *)_swig_go_5;
+  arg7 = (km_blas_vector *)_swig_go_6;
+  arg8 = (void *)_swig_go_7;
+  arg9 = (km_blas_vector *)_swig_go_8;
+
+  result = (km_status)km_blas_spmv(arg1,arg2,arg3,arg4,(void const *)arg5,(struct km_blas_matrix const *)arg6,(struct km_blas_vector const *)arg7,(void const *)arg8,(struct km_blas_vector const *)arg9);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_blas_trmv_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, long long _swig_go_5, km_blas_matrix *_swig_go_6, km_blas_vector *_swig_go_7) {
+  km_blas arg1 ;
+  km_data_type arg2 ;
+  km_blas_triangle arg3 ;
+  km_blas_operation arg4 ;
+  km_blas_diagonal arg5 ;
+  uint64_t arg6 ;
+  km_blas_matrix *arg7 = (km_blas_matrix *) 0 ;
+  km_blas_vector *arg8 = (km_blas_vector *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_blas)_swig_go_0;
+  arg2 = (km_data_type)_swig_go_1;
+  arg3 = (km_blas_triangle)_swig_go_2;
+  arg4 = (km_blas_operation)_swig_go_3;
+  arg5 = (km_blas_diagonal)_swig_go_4;
+  arg6 = (uint64_t)_swig_go_5;
+  arg7 = (km_blas_matrix *)_swig_go_6;
+  arg8 = (km_blas_vector *)_swig_go_7;
+
+  result = (km_status)km_blas_trmv(arg1,arg2,arg3,arg4,arg5,arg6,(struct km_blas_matrix const *)arg7,(struct km_blas_vector const *)arg8);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_blas_tbmv_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, long long _swig_go_5, long long _swig_go_6, km_blas_matrix *_swig_go_7, km_blas_vector *_swig_go_8) {
+  km_blas arg1 ;
+  km_data_type arg2 ;
+  km_blas_triangle arg3 ;
+  km_blas_operation arg4 ;
+  km_blas_diagonal arg5 ;
+  uint64_t arg6 ;
+  uint64_t arg7 ;
+  km_blas_matrix *arg8 = (km_blas_matrix *) 0 ;
+  km_blas_vector *arg9 = (km_blas_vector *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_blas)_swig_go_0;
+  arg2 = (km_data_type)_swig_go_1;
+  arg3 = (km_blas_triangle)_swig_go_2;
+  arg4 = (km_blas_operation)_swig_go_3;
+  arg5 = (km_blas_diagonal)_swig_go_4;
+  arg6 = (uint64_t)_swig_go_5;
+  arg7 = (uint64_t)_swig_go_6;
+  arg8 = (km_blas_matrix *)_swig_go_7;
+  arg9 = (km_blas_vector *)_swig_go_8;
+
+  result = (km_status)km_blas_tbmv(arg1,arg2,arg3,arg4,arg5,arg6,arg7,(struct km_blas_matrix const *)arg8,(struct km_blas_vector const *)arg9);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_blas_tpmv_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, long long _swig_go_5, km_blas_matrix *_swig_go_6, km_blas_vector *_swig_go_7) {
+  km_blas arg1 ;
+  km_data_type arg2 ;
+  km_blas_triangle arg3 ;
+  km_blas_operation arg4 ;
+  km_blas_diagonal arg5 ;
+  uint64_t arg6 ;
+  km_blas_matrix *arg7 = (km_blas_matrix *) 0 ;
+  km_blas_vector *arg8 = (km_blas_vector *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_blas)_swig_go_0;
+  arg2 = (km_data_type)_swig_go_1;
+  arg3 = (km_blas_triangle)_swig_go_2;
+  arg4 = (km_blas_operation)_swig_go_3;
+  arg5 = (km_blas_diagonal)_swig_go_4;
+  arg6 = (uint64_t)_swig_go_5;
+  arg7 = (km_blas_matrix *)_swig_go_6;
+  arg8 = (km_blas_vector *)_swig_go_7;
+
+  result = (km_status)km_blas_tpmv(arg1,arg2,arg3,arg4,arg5,arg6,(struct km_blas_matrix const *)arg7,(struct km_blas_vector const *)arg8);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_blas_trsv_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, long long _swig_go_5, km_blas_matrix *_swig_go_6, km_blas_vector *_swig_go_7) {
+  km_blas arg1 ;
+  km_data_type arg2 ;
+  km_blas_triangle arg3 ;
+  km_blas_operation arg4 ;
+  km_blas_diagonal arg5 ;
+  uint64_t arg6 ;
+  km_blas_matrix *arg7 = (km_blas_matrix *) 0 ;
+  km_blas_vector *arg8 = (km_blas_vector *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_blas)_swig_go_0;
+  arg2 = (km_data_type)_swig_go_1;
+  arg3 = (km_blas_triangle)_swig_go_2;
+  arg4 = (km_blas_operation)_swig_go_3;
+  arg5 = (km_blas_diagonal)_swig_go_4;
+  arg6 = (uint64_t)_swig_go_5;
+  arg7 = (km_blas_matrix *)_swig_go_6;
+  arg8 = (km_blas_vector *)_swig_go_7;
+
+  result = (km_status)km_blas_trsv(arg1,arg2,arg3,arg4,arg5,arg6,(struct km_blas_matrix const *)arg7,(struct km_blas_vector const *)arg8);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_blas_tbsv_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, long long _swig_go_5, long long _swig_go_6, km_blas_matrix *_swig_go_7, km_blas_vector *_swig_go_8) {
+  km_blas arg1 ;
+  km_data_type arg2 ;
+  km_blas_triangle arg3 ;
+  km_blas_operation arg4 ;
+  km_blas_diagonal arg5 ;
+  uint64_t arg6 ;
+  uint64_t arg7 ;
+  km_blas_matrix *arg8 = (km_blas_matrix *) 0 ;
+  km_blas_vector *arg9 = (km_blas_vector *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_blas)_swig_go_0;
+  arg2 = (km_data_type)_swig_go_1;
+  arg3 = (km_blas_triangle)_swig_go_2;
+  arg4 = (km_blas_operation)_swig_go_3;
+  arg5 = (km_blas_diagonal)_swig_go_4;
+  arg6 = (uint64_t)_swig_go_5;
+  arg7 = (uint64_t)_swig_go_6;
+  arg8 = (km_blas_matrix *)_swig_go_7;
+  arg9 = (km_blas_vector *)_swig_go_8;
+
+  result = (km_status)km_blas_tbsv(arg1,arg2,arg3,arg4,arg5,arg6,arg7,(struct km_blas_matrix const *)arg8,(struct km_blas_vector const *)arg9);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_blas_tpsv_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, long long _swig_go_5, km_blas_matrix *_swig_go_6, km_blas_vector *_swig_go_7) {
+  km_blas arg1 ;
+  km_data_type arg2 ;
+  km_blas_triangle arg3 ;
+  km_blas_operation arg4 ;
+  km_blas_diagonal arg5 ;
+  uint64_t arg6 ;
+  km_blas_matrix *arg7 = (km_blas_matrix *) 0 ;
+  km_blas_vector *arg8 = (km_blas_vector *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_blas)_swig_go_0;
+  arg2 = (km_data_type)_swig_go_1;
+  arg3 = (km_blas_triangle)_swig_go_2;
+  arg4 = (km_blas_operation)_swig_go_3;
+  arg5 = (km_blas_diagonal)_swig_go_4;
+  arg6 = (uint64_t)_swig_go_5;
+  arg7 = (km_blas_matrix *)_swig_go_6;
+  arg8 = (km_blas_vector *)_swig_go_7;
+
+  result = (km_status)km_blas_tpsv(arg1,arg2,arg3,arg4,arg5,arg6,(struct km_blas_matrix const *)arg7,(struct km_blas_vector const *)arg8);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_blas_ger_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, void *_swig_go_4, km_blas_vector *_swig_go_5, km_blas_vector *_swig_go_6, km_blas_matrix *_swig_go_7) {
+  km_blas arg1 ;
+  km_data_type arg2 ;
+  uint64_t arg3 ;
+  uint64_t arg4 ;
+  void *arg5 = (void *) 0 ;
+  km_blas_vector *arg6 = (km_blas_vector *) 0 ;
+  km_blas_vector *arg7 = (km_blas_vector *) 0 ;
+  km_blas_matrix *arg8 = (km_blas_matrix *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_blas)_swig_go_0;
+  arg2 = (km_data_type)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (uint64_t)_swig_go_3;
+  arg5 = (void *)_swig_go_4;
+  arg6 = (km_blas_vector *)_swig_go_5;
+  arg7 = (km_blas_vector *)_swig_go_6;
+  arg8 = (km_blas_matrix *)_swig_go_7;
+
+  result = (km_status)km_blas_ger(arg1,arg2,arg3,arg4,(void const *)arg5,(struct km_blas_vector const *)arg6,(struct km_blas_vector const *)arg7,(struct km_blas_matrix const *)arg8);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_blas_gerc_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, void *_swig_go_4, km_blas_vector *_swig_go_5, km_blas_vector *_swig_go_6, km_blas_matrix *_swig_go_7) {
+  km_blas arg1 ;
+  km_data_type arg2 ;
+  uint64_t arg3 ;
+  uint64_t arg4 ;
+  void *arg5 = (void *) 0 ;
+  km_blas_vector *arg6 = (km_blas_vector *) 0 ;
+  km_blas_vector *arg7 = (km_blas_vector *) 0 ;
+  km_blas_matrix *arg8 = (km_blas_matrix *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_blas)_swig_go_0;
+  arg2 = (km_data_type)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (uint64_t)_swig_go_3;
+  arg5 = (void *)_swig_go_4;
+  arg6 = (km_blas_vector *)_swig_go_5;
+  arg7 = (km_blas_vector *)_swig_go_6;
+  arg8 = (km_blas_matrix *)_swig_go_7;
+
+  result = (km_status)km_blas_gerc(arg1,arg2,arg3,arg4,(void const *)arg5,(struct km_blas_vector const *)arg6,(struct km_blas_vector const *)arg7,(struct km_blas_matrix const *)arg8);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_blas_syr_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, int _swig_go_2, long long _swig_go_3, void *_swig_go_4, km_blas_vector *_swig_go_5, km_blas_matrix *_swig_go_6) {
+  km_blas arg1 ;
+  km_data_type arg2 ;
+  km_blas_triangle arg3 ;
+  uint64_t arg4 ;
+  void *arg5 = (void *) 0 ;
+  km_blas_vector *arg6 = (km_blas_vector *) 0 ;
+  km_blas_matrix *arg7 = (km_blas_matrix *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_blas)_swig_go_0;
+  arg2 = (km_data_type)_swig_go_1;
+  arg3 = (km_blas_triangle)_swig_go_2;
+  arg4 = (uint64_t)_swig_go_3;
+  arg5 = (void *)_swig_go_4;
+  arg6 = (km_blas_vector *)_swig_go_5;
+  arg7 = (km_blas_matrix *)_swig_go_6;
+
+  result = (km_status)km_blas_syr(arg1,arg2,arg3,arg4,(void const *)arg5,(struct km_blas_vector const *)arg6,(struct km_blas_matrix const *)arg7);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_blas_syr2_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, int _swig_go_2, long long _swig_go_3, void *_swig_go_4, km_blas_vector *_swig_go_5, km_blas_vector *_swig_go_6, km_blas_matrix *_swig_go_7) {
+  km_blas arg1 ;
+  km_data_type arg2 ;
+  km_blas_triangle arg3 ;
+  uint64_t arg4 ;
+  void *arg5 = (void *) 0 ;
+  km_blas_vector *arg6 = (km_blas_vector *) 0 ;
+  km_blas_vector *arg7 = (km_blas_vector *) 0 ;
+  km_blas_matrix *arg8 = (km_blas_matrix *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_blas)_swig_go_0;
+  arg2 = (km_data_type)_swig_go_1;
+  arg3 = (km_blas_triangle)_swig_go_2;
+  arg4 = (uint64_t)_swig_go_3;
+  arg5 = (void *)_swig_go_4;
+  arg6 = (km_blas_vector *)_swig_go_5;
+  arg7 = (km_blas_vector *)_swig_go_6;
+  arg8 = (km_blas_matrix *)_swig_go_7;
+
+  result = (km_status)km_blas_syr2(arg1,arg2,arg3,arg4,(void const *)arg5,(struct km_blas_vector const *)arg6,(struct km_blas_vector const *)arg7,(struct km_blas_matrix const *)arg8);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_blas_spr_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, int _swig_go_2, long long _swig_go_3, void *_swig_go_4, km_blas_vector *_swig_go_5, km_blas_matrix *_swig_go_6) {
+  km_blas arg1 ;
+  km_data_type arg2 ;
+  km_blas_triangle arg3 ;
+  uint64_t arg4 ;
+  void *arg5 = (void *) 0 ;
+  km_blas_vector *arg6 = (km_blas_vector *) 0 ;
+  km_blas_matrix *arg7 = (km_blas_matrix *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_blas)_swig_go_0;
+  arg2 = (km_data_type)_swig_go_1;
+  arg3 = (km_blas_triangle)_swig_go_2;
+  arg4 = (uint64_t)_swig_go_3;
+  arg5 = (void *)_swig_go_4;
+  arg6 = (km_blas_vector *)_swig_go_5;
+  arg7 = (km_blas_matrix *)_swig_go_6;
+
+  result = (km_status)km_blas_spr(arg1,arg2,arg3,arg4,(void const *)arg5,(struct km_blas_vector const *)arg6,(struct km_blas_matrix const *)arg7);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_blas_spr2_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, int _swig_go_2, long long _swig_go_3, void *_swig_go_4, km_blas_vector *_swig_go_5, km_blas_vector *_swig_go_6, km_blas_matrix *_swig_go_7) {
+  km_blas arg1 ;
+  km_data_type arg2 ;
+  km_blas_triangle arg3 ;
+  uint64_t arg4 ;
+  void *arg5 = (void *) 0 ;
+  km_blas_vector *arg6 = (km_blas_vector *) 0 ;
+  km_blas_vector *arg7 = (km_blas_vector *) 0 ;
+  km_blas_matrix *arg8 = (km_blas_matrix *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_blas)_swig_go_0;
+  arg2 = (km_data_type)_swig_go_1;
+  arg3 = (km_blas_triangle)_swig_go_2;
+  arg4 = (uint64_t)_swig_go_3;
+  arg5 = (void *)_swig_go_4;
+  arg6 = (km_blas_vector *)_swig_go_5;
+  arg7 = (km_blas_vector *)_swig_go_6;
+  arg8 = (km_blas_matrix *)_swig_go_7;
+
+  result = (km_status)km_blas_spr2(arg1,arg2,arg3,arg4,(void const *)arg5,(struct km_blas_vector const *)arg6,(struct km_blas_vector const *)arg7,(struct km_blas_matrix const *)arg8);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_blas_gemm_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, long long _swig_go_4, long long _swig_go_5, long long _swig_go_6, void *_swig_go_7, km_blas_matrix *_swig_go_8, km_blas_matrix *_swig_go_9, void *_swig_go_10, km_blas_matrix *_swig_go_11) {
+  km_blas arg1 ;
+  km_data_type arg2 ;
+  km_blas_operation arg3 ;
+  km_blas_operation arg4 ;
+  uint64_t arg5 ;
+  uint64_t arg6 ;
+  uint64_t arg7 ;
+  void *arg8 = (void *) 0 ;
+  km_blas_matrix *arg9 = (km_blas_matrix *) 0 ;
+  km_blas_matrix *arg10 = (km_blas_matrix *) 0 ;
+  void *arg11 = (void *) 0 ;
+  km_blas_matrix *arg12 = (km_blas_matrix *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_blas)_swig_go_0;
+  arg2 = (km_data_type)_swig_go_1;
+  arg3 = (km_blas_operation)_swig_go_2;
+  arg4 = (km_blas_operation)_swig_go_3;
+  arg5 = (uint64_t)_swig_go_4;
+  arg6 = (uint64_t)_swig_go_5;
+  arg7 = (uint64_t)_swig_go_6;
+  arg8 = (void *)_swig_go_7;
+  arg9 = (km_blas_matrix *)_swig_go_8;
+  arg10 = (km_blas_matrix *)_swig_go_9;
+  arg11 = (void *)_swig_go_10;
+  arg12 = (km_blas_matrix *)_swig_go_11;
+
+  result = (km_status)km_blas_gemm(arg1,arg2,arg3,arg4,arg5,arg6,arg7,(void const *)arg8,(struct km_blas_matrix const *)arg9,(struct km_blas_matrix const *)arg10,(void const *)arg11,(struct km_blas_matrix const *)arg12);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_blas_gemm_strided_batched_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, long long _swig_go_4, long long _swig_go_5, long long _swig_go_6, void *_swig_go_7, km_blas_matrix *_swig_go_8, km_blas_matrix *_swig_go_9, void *_swig_go_10, km_blas_matrix *_swig_go_11, long long _swig_go_12) {
+  km_blas arg1 ;
+  km_data_type arg2 ;
+  km_blas_operation arg3 ;
+  km_blas_operation arg4 ;
+  uint64_t arg5 ;
+  uint64_t arg6 ;
+  uint64_t arg7 ;
+  void *arg8 = (void *) 0 ;
+  km_blas_matrix *arg9 = (km_blas_matrix *) 0 ;
+  km_blas_matrix *arg10 = (km_blas_matrix *) 0 ;
+  void *arg11 = (void *) 0 ;
+  km_blas_matrix *arg12 = (km_blas_matrix *) 0 ;
+  uint64_t arg13 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_blas)_swig_go_0;
+  arg2 = (km_data_type)_swig_go_1;
+  arg3 = (km_blas_operation)_swig_go_2;
+  arg4 = (km_blas_operation)_swig_go_3;
+  arg5 = (uint64_t)_swig_go_4;
+  arg6 = (uint64_t)_swig_go_5;
+  arg7 = (uint64_t)_swig_go_6;
+  arg8 = (void *)_swig_go_7;
+  arg9 = (km_blas_matrix *)_swig_go_8;
+  arg10 = (km_blas_matrix *)_swig_go_9;
+  arg11 = (void *)_swig_go_10;
+  arg12 = (km_blas_matrix *)_swig_go_11;
+  arg13 = (uint64_t)_swig_go_12;
+
+  result = (km_status)km_blas_gemm_strided_batched(arg1,arg2,arg3,arg4,arg5,arg6,arg7,(void const *)arg8,(struct km_blas_matrix const *)arg9,(struct km_blas_matrix const *)arg10,(void const *)arg11,(struct km_blas_matrix const *)arg12,arg13);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_blas_symm_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, long long _swig_go_4, long long _swig_go_5, void *_swig_go_6, km_blas_matrix *_swig_go_7, km_blas_matrix *_swig_go_8, void *_swig_go_9, km_blas_matrix *_swig_go_10) {
+  km_blas arg1 ;
+  km_data_type arg2 ;
+  km_blas_side arg3 ;
+  km_blas_triangle arg4 ;
+  uint64_t arg5 ;
+  uint64_t arg6 ;
+  void *arg7 = (void *) 0 ;
+  km_blas_matrix *arg8 = (km_blas_matrix *) 0 ;
+  km_blas_matrix *arg9 = (km_blas_matrix *) 0 ;
+  void *arg10 = (void *) 0 ;
+  km_blas_matrix *arg11 = (km_blas_matrix *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_blas)_swig_go_0;
+  arg2 = (km_data_type)_swig_go_1;
+  arg3 = (km_blas_side)_swig_go_2;
+  arg4 = (km_blas_triangle)_swig_go_3;
+  arg5 = (uint64_t)_swig_go_4;
+  arg6 = (uint64_t)_swig_go_5;
+  arg7 = (void *)_swig_go_6;
+  arg8 = (km_blas_matrix *)_swig_go_7;
+  arg9 = (km_blas_matrix *)_swig_go_8;
+  arg10 = (void *)_swig_go_9;
+  arg11 = (km_blas_matrix *)_swig_go_10;
+
+  result = (km_status)km_blas_symm(arg1,arg2,arg3,arg4,arg5,arg6,(void const *)arg7,(struct km_blas_matrix const *)arg8,(struct km_blas_matrix const *)arg9,(void const *)arg10,(struct km_blas_matrix const *)arg11);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_blas_hemm_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, long long _swig_go_4, long long _swig_go_5, void *_swig_go_6, km_blas_matrix *_swig_go_7, km_blas_matrix *_swig_go_8, void *_swig_go_9, km_blas_matrix *_swig_go_10) {
+  km_blas arg1 ;
+  km_data_type arg2 ;
+  km_blas_side arg3 ;
+  km_blas_triangle arg4 ;
+  uint64_t arg5 ;
+  uint64_t arg6 ;
+  void *arg7 = (void *) 0 ;
+  km_blas_matrix *arg8 = (km_blas_matrix *) 0 ;
+  km_blas_matrix *arg9 = (km_blas_matrix *) 0 ;
+  void *arg10 = (void *) 0 ;
+  km_blas_matrix *arg11 = (km_blas_matrix *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_blas)_swig_go_0;
+  arg2 = (km_data_type)_swig_go_1;
+  arg3 = (km_blas_side)_swig_go_2;
+  arg4 = (km_blas_triangle)_swig_go_3;
+  arg5 = (uint64_t)_swig_go_4;
+  arg6 = (uint64_t)_swig_go_5;
+  arg7 = (void *)_swig_go_6;
+  arg8 = (km_blas_matrix *)_swig_go_7;
+  arg9 = (km_blas_matrix *)_swig_go_8;
+  arg10 = (void *)_swig_go_9;
+  arg11 = (km_blas_matrix *)_swig_go_10;
+
+  result = (km_status)km_blas_hemm(arg1,arg2,arg3,arg4,arg5,arg6,(void const *)arg7,(struct km_blas_matrix const *)arg8,(struct km_blas_matrix const *)arg9,(void const *)arg10,(struct km_blas_matrix const *)arg11);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_blas_syrk_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, long long _swig_go_4, long long _swig_go_5, void *_swig_go_6, km_blas_matrix *_swig_go_7, void *_swig_go_8, km_blas_matrix *_swig_go_9) {
+  km_blas arg1 ;
+  km_data_type arg2 ;
+  km_blas_triangle arg3 ;
+  km_blas_operation arg4 ;
+  uint64_t arg5 ;
+  uint64_t arg6 ;
+  void *arg7 = (void *) 0 ;
+  km_blas_matrix *arg8 = (km_blas_matrix *) 0 ;
+  void *arg9 = (void *) 0 ;
+  km_blas_matrix *arg10 = (km_blas_matrix *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_blas)_swig_go_0;
+  arg2 = (km_data_type)_swig_go_1;
+  arg3 = (km_blas_triangle)_swig_go_2;
+  arg4 = (km_blas_operation)_swig_go_3;
+  arg5 = (uint64_t)_swig_go_4;
+  arg6 = (uint64_t)_swig_go_5;
+  arg7 = (void *)_swig_go_6;
+  arg8 = (km_blas_matrix *)_swig_go_7;
+  arg9 = (void *)_swig_go_8;
+  arg10 = (km_blas_matrix *)_swig_go_9;
+
+  result = (km_status)km_blas_syrk(arg1,arg2,arg3,arg4,arg5,arg6,(void const *)arg7,(struct km_blas_matrix const *)arg8,(void const *)arg9,(struct km_blas_matrix const *)arg10);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_blas_herk_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, long long _swig_go_4, long long _swig_go_5, void *_swig_go_6, km_blas_matrix *_swig_go_7, void *_swig_go_8, km_blas_matrix *_swig_go_9) {
+  km_blas arg1 ;
+  km_data_type arg2 ;
+  km_blas_triangle arg3 ;
+  km_blas_operation arg4 ;
+  uint64_t arg5 ;
+  uint64_t arg6 ;
+  void *arg7 = (void *) 0 ;
+  km_blas_matrix *arg8 = (km_blas_matrix *) 0 ;
+  void *arg9 = (void *) 0 ;
+  km_blas_matrix *arg10 = (km_blas_matrix *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_blas)_swig_go_0;
+  arg2 = (km_data_type)_swig_go_1;
+  arg3 = (km_blas_triangle)_swig_go_2;
+  arg4 = (km_blas_operation)_swig_go_3;
+  arg5 = (uint64_t)_swig_go_4;
+  arg6 = (uint64_t)_swig_go_5;
+  arg7 = (void *)_swig_go_6;
+  arg8 = (km_blas_matrix *)_swig_go_7;
+  arg9 = (void *)_swig_go_8;
+  arg10 = (km_blas_matrix *)_swig_go_9;
+
+  result = (km_status)km_blas_herk(arg1,arg2,arg3,arg4,arg5,arg6,(void const *)arg7,(struct km_blas_matrix const *)arg8,(void const *)arg9,(struct km_blas_matrix const *)arg10);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_blas_syr2k_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, long long _swig_go_4, long long _swig_go_5, void *_swig_go_6, km_blas_matrix *_swig_go_7, km_blas_matrix *_swig_go_8, void *_swig_go_9, km_blas_matrix *_swig_go_10) {
+  km_blas arg1 ;
+  km_data_type arg2 ;
+  km_blas_triangle arg3 ;
+  km_blas_operation arg4 ;
+  uint64_t arg5 ;
+  uint64_t arg6 ;
+  void *arg7 = (void *) 0 ;
+  km_blas_matrix *arg8 = (km_blas_matrix *) 0 ;
+  km_blas_matrix *arg9 = (km_blas_matrix *) 0 ;
+  void *arg10 = (void *) 0 ;
+  km_blas_matrix *arg11 = (km_blas_matrix *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_blas)_swig_go_0;
+  arg2 = (km_data_type)_swig_go_1;
+  arg3 = (km_blas_triangle)_swig_go_2;
+  arg4 = (km_blas_operation)_swig_go_3;
+  arg5 = (uint64_t)_swig_go_4;
+  arg6 = (uint64_t)_swig_go_5;
+  arg7 = (void *)_swig_go_6;
+  arg8 = (km_blas_matrix *)_swig_go_7;
+  arg9 = (km_blas_matrix *)_swig_go_8;
+  arg10 = (void *)_swig_go_9;
+  arg11 = (km_blas_matrix *)_swig_go_10;
+
+  result = (km_status)km_blas_syr2k(arg1,arg2,arg3,arg4,arg5,arg6,(void const *)arg7,(struct km_blas_matrix const *)arg8,(struct km_blas_matrix const *)arg9,(void const *)arg10,(struct km_blas_matrix const *)arg11);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_blas_her2k_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, long long _swig_go_4, long long _swig_go_5, void *_swig_go_6, km_blas_matrix *_swig_go_7, km_blas_matrix *_swig_go_8, void *_swig_go_9, km_blas_matrix *_swig_go_10) {
+  km_blas arg1 ;
+  km_data_type arg2 ;
+  km_blas_triangle arg3 ;
+  km_blas_operation arg4 ;
+  uint64_t arg5 ;
+  uint64_t arg6 ;
+  void *arg7 = (void *) 0 ;
+  km_blas_matrix *arg8 = (km_blas_matrix *) 0 ;
+  km_blas_matrix *arg9 = (km_blas_matrix *) 0 ;
+  void *arg10 = (void *) 0 ;
+  km_blas_matrix *arg11 = (km_blas_matrix *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_blas)_swig_go_0;
+  arg2 = (km_data_type)_swig_go_1;
+  arg3 = (km_blas_triangle)_swig_go_2;
+  arg4 = (km_blas_operation)_swig_go_3;
+  arg5 = (uint64_t)_swig_go_4;
+  arg6 = (uint64_t)_swig_go_5;
+  arg7 = (void *)_swig_go_6;
+  arg8 = (km_blas_matrix *)_swig_go_7;
+  arg9 = (km_blas_matrix *)_swig_go_8;
+  arg10 = (void *)_swig_go_9;
+  arg11 = (km_blas_matrix *)_swig_go_10;
+
+  result = (km_status)km_blas_her2k(arg1,arg2,arg3,arg4,arg5,arg6,(void const *)arg7,(struct km_blas_matrix const *)arg8,(struct km_blas_matrix const *)arg9,(void const *)arg10,(struct km_blas_matrix const *)arg11);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_blas_trmm_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, long long _swig_go_6, long long _swig_go_7, void *_swig_go_8, km_blas_matrix *_swig_go_9, km_blas_matrix *_swig_go_10) {
+  km_blas arg1 ;
+  km_data_type arg2 ;
+  km_blas_side arg3 ;
+  km_blas_triangle arg4 ;
+  km_blas_operation arg5 ;
+  km_blas_diagonal arg6 ;
+  uint64_t arg7 ;
+  uint64_t arg8 ;
+  void *arg9 = (void *) 0 ;
+  km_blas_matrix *arg10 = (km_blas_matrix *) 0 ;
+  km_blas_matrix *arg11 = (km_blas_matrix *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_blas)_swig_go_0;
+  arg2 = (km_data_type)_swig_go_1;
+  arg3 = (km_blas_side)_swig_go_2;
+  arg4 = (km_blas_triangle)_swig_go_3;
+  arg5 = (km_blas_operation)_swig_go_4;
+  arg6 = (km_blas_diagonal)_swig_go_5;
+  arg7 = (uint64_t)_swig_go_6;
+  arg8 = (uint64_t)_swig_go_7;
+  arg9 = (void *)_swig_go_8;
+  arg10 = (km_blas_matrix *)_swig_go_9;
+  arg11 = (km_blas_matrix *)_swig_go_10;
+
+  result = (km_status)km_blas_trmm(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,(void const *)arg9,(struct km_blas_matrix const *)arg10,(struct km_blas_matrix const *)arg11);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_blas_trsm_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, long long _swig_go_6, long long _swig_go_7, void *_swig_go_8, km_blas_matrix *_swig_go_9, km_blas_matrix *_swig_go_10) {
+  km_blas arg1 ;
+  km_data_type arg2 ;
+  km_blas_side arg3 ;
+  km_blas_triangle arg4 ;
+  km_blas_operation arg5 ;
+  km_blas_diagonal arg6 ;
+  uint64_t arg7 ;
+  uint64_t arg8 ;
+  void *arg9 = (void *) 0 ;
+  km_blas_matrix *arg10 = (km_blas_matrix *) 0 ;
+  km_blas_matrix *arg11 = (km_blas_matrix *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_blas)_swig_go_0;
+  arg2 = (km_data_type)_swig_go_1;
+  arg3 = (km_blas_side)_swig_go_2;
+  arg4 = (km_blas_triangle)_swig_go_3;
+  arg5 = (km_blas_operation)_swig_go_4;
+  arg6 = (km_blas_diagonal)_swig_go_5;
+  arg7 = (uint64_t)_swig_go_6;
+  arg8 = (uint64_t)_swig_go_7;
+  arg9 = (void *)_swig_go_8;
+  arg10 = (km_blas_matrix *)_swig_go_9;
+  arg11 = (km_blas_matrix *)_swig_go_10;
+
+  result = (km_status)km_blas_trsm(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,(void const *)arg9,(struct km_blas_matrix const *)arg10,(struct km_blas_matrix const *)arg11);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
 #ifdef __cplusplus
 }
 #endif

@@ -32,6 +32,7 @@ const (
 	ERROR_NO_DEVICE                                 = 201
 	ERROR_BUILD_MISMATCH                            = 202
 	ERROR_NVRTC_UNAVAILABLE                         = 203
+	ERROR_BLAS_UNAVAILABLE                          = 204
 	ERROR_INVALID_PTX                               = 300
 	ERROR_UNSUPPORTED_PTX                           = 301
 	ERROR_COMPILATION_FAILED                        = 302
@@ -113,6 +114,7 @@ const (
 	GRAPH_NODE_DOWNLOAD_3D                          = 11
 	GRAPH_NODE_FILL_2D                              = 12
 	GRAPH_NODE_COPY_PEER                            = 13
+	GRAPH_NODE_BLAS                                 = 14
 	GRAPH_DIFFERENCE_INVALID                        = 0
 	GRAPH_DIFFERENCE_NONE                           = 1
 	GRAPH_DIFFERENCE_NODE_COUNT                     = 2
@@ -173,6 +175,29 @@ const (
 	PARAM_KIND_UNKNOWN                              = 0
 	PARAM_KIND_POINTER                              = 1
 	PARAM_KIND_VALUE                                = 2
+	DATA_TYPE_INVALID                               = 0
+	DATA_TYPE_F32                                   = 1
+	DATA_TYPE_F64                                   = 2
+	DATA_TYPE_C32                                   = 3
+	DATA_TYPE_C64                                   = 4
+	DATA_TYPE_F16                                   = 5
+	DATA_TYPE_BF16                                  = 6
+	BLAS_LAYOUT_INVALID                             = 0
+	BLAS_LAYOUT_ROWS                                = 1
+	BLAS_LAYOUT_COLUMNS                             = 2
+	BLAS_OPERATION_INVALID                          = 0
+	BLAS_OPERATION_NONE                             = 1
+	BLAS_OPERATION_TRANSPOSE                        = 2
+	BLAS_OPERATION_CONJUGATE_TRANSPOSE              = 3
+	BLAS_TRIANGLE_INVALID                           = 0
+	BLAS_TRIANGLE_LOWER                             = 1
+	BLAS_TRIANGLE_UPPER                             = 2
+	BLAS_DIAGONAL_INVALID                           = 0
+	BLAS_DIAGONAL_STORED                            = 1
+	BLAS_DIAGONAL_UNIT                              = 2
+	BLAS_SIDE_INVALID                               = 0
+	BLAS_SIDE_LEFT                                  = 1
+	BLAS_SIDE_RIGHT                                 = 2
 	HOST_ALLOCATION_DEFAULT                         = 0
 	HOST_ALLOCATION_NEEDED                          = 1
 )
@@ -432,3 +457,22 @@ type Copy3d struct {
 }
 
 var _ = [1]byte{unsafe.Sizeof(Copy3d{}) - 72: 0}
+
+type BlasVector struct {
+	Slice     uint64
+	Address   uint64
+	Offset    uint64
+	Increment int64
+}
+
+var _ = [1]byte{unsafe.Sizeof(BlasVector{}) - 32: 0}
+
+type BlasMatrix struct {
+	Slice            uint64
+	Address          uint64
+	Offset           uint64
+	LeadingDimension uint64
+	Stride           uint64
+}
+
+var _ = [1]byte{unsafe.Sizeof(BlasMatrix{}) - 40: 0}

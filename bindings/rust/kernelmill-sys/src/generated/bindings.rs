@@ -80,6 +80,12 @@ pub struct km_graph_exec_handle {
     _unused: [u8; 0],
 }
 pub type km_graph_exec = *mut km_graph_exec_handle;
+#[repr(C)]
+#[derive(Debug)]
+pub struct km_blas_handle {
+    _unused: [u8; 0],
+}
+pub type km_blas = *mut km_blas_handle;
 impl km_status {
     pub const SUCCESS: km_status = km_status(0);
     /// not an error: the work queried is still running
@@ -121,6 +127,7 @@ impl km_status {
     /// library and plugin come from different builds
     pub const ERROR_BUILD_MISMATCH: km_status = km_status(202);
     pub const ERROR_NVRTC_UNAVAILABLE: km_status = km_status(203);
+    pub const ERROR_BLAS_UNAVAILABLE: km_status = km_status(204);
     pub const ERROR_INVALID_PTX: km_status = km_status(300);
     /// valid PTX that this device cannot run
     pub const ERROR_UNSUPPORTED_PTX: km_status = km_status(301);
@@ -755,6 +762,7 @@ impl km_graph_node_kind {
     pub const GRAPH_NODE_FILL_2D: km_graph_node_kind = km_graph_node_kind(12);
     /// between contexts
     pub const GRAPH_NODE_COPY_PEER: km_graph_node_kind = km_graph_node_kind(13);
+    pub const GRAPH_NODE_BLAS: km_graph_node_kind = km_graph_node_kind(14);
 }
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
@@ -1615,6 +1623,124 @@ const _: () = {
     [
         "Offset of field: km_copy_3d::source_layer_rows",
     ][::core::mem::offset_of!(km_copy_3d, source_layer_rows) - 64usize];
+};
+impl km_data_type {
+    pub const INVALID: km_data_type = km_data_type(0);
+    pub const F32: km_data_type = km_data_type(1);
+    pub const F64: km_data_type = km_data_type(2);
+    /// complex: two f32, the real part first
+    pub const C32: km_data_type = km_data_type(3);
+    /// complex: two f64
+    pub const C64: km_data_type = km_data_type(4);
+    pub const F16: km_data_type = km_data_type(5);
+    pub const BF16: km_data_type = km_data_type(6);
+}
+#[repr(transparent)]
+/// Types of elements.
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct km_data_type(pub i32);
+impl km_blas_layout {
+    pub const INVALID: km_blas_layout = km_blas_layout(0);
+    pub const ROWS: km_blas_layout = km_blas_layout(1);
+    pub const COLUMNS: km_blas_layout = km_blas_layout(2);
+}
+#[repr(transparent)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct km_blas_layout(pub i32);
+impl km_blas_operation {
+    pub const INVALID: km_blas_operation = km_blas_operation(0);
+    pub const NONE: km_blas_operation = km_blas_operation(1);
+    pub const TRANSPOSE: km_blas_operation = km_blas_operation(2);
+    pub const CONJUGATE_TRANSPOSE: km_blas_operation = km_blas_operation(3);
+}
+#[repr(transparent)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct km_blas_operation(pub i32);
+impl km_blas_triangle {
+    pub const INVALID: km_blas_triangle = km_blas_triangle(0);
+    pub const LOWER: km_blas_triangle = km_blas_triangle(1);
+    pub const UPPER: km_blas_triangle = km_blas_triangle(2);
+}
+#[repr(transparent)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct km_blas_triangle(pub i32);
+impl km_blas_diagonal {
+    pub const INVALID: km_blas_diagonal = km_blas_diagonal(0);
+    pub const STORED: km_blas_diagonal = km_blas_diagonal(1);
+    /// all ones, and not read
+    pub const UNIT: km_blas_diagonal = km_blas_diagonal(2);
+}
+#[repr(transparent)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct km_blas_diagonal(pub i32);
+impl km_blas_side {
+    pub const INVALID: km_blas_side = km_blas_side(0);
+    pub const LEFT: km_blas_side = km_blas_side(1);
+    pub const RIGHT: km_blas_side = km_blas_side(2);
+}
+#[repr(transparent)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct km_blas_side(pub i32);
+/// Inputs of km_blas_...: where a vector or matrix lies. Frozen for ever.
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct km_blas_vector {
+    /// the handle's value, or 0: `address` counts
+    pub slice: u64,
+    /// a device address; 0 with a slice
+    pub address: u64,
+    /// elements from there to the first one in memory
+    pub offset: u64,
+    /// elements from one to the next; of a single result it does not count
+    pub increment: i64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of km_blas_vector"][::core::mem::size_of::<km_blas_vector>() - 32usize];
+    ["Alignment of km_blas_vector"][::core::mem::align_of::<km_blas_vector>() - 8usize];
+    [
+        "Offset of field: km_blas_vector::slice",
+    ][::core::mem::offset_of!(km_blas_vector, slice) - 0usize];
+    [
+        "Offset of field: km_blas_vector::address",
+    ][::core::mem::offset_of!(km_blas_vector, address) - 8usize];
+    [
+        "Offset of field: km_blas_vector::offset",
+    ][::core::mem::offset_of!(km_blas_vector, offset) - 16usize];
+    [
+        "Offset of field: km_blas_vector::increment",
+    ][::core::mem::offset_of!(km_blas_vector, increment) - 24usize];
+};
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct km_blas_matrix {
+    pub slice: u64,
+    pub address: u64,
+    pub offset: u64,
+    /// elements from line to line: columns or rows; of packed ones, 0
+    pub leading_dimension: u64,
+    /// elements from one matrix of a batch to the next, else 0
+    pub stride: u64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of km_blas_matrix"][::core::mem::size_of::<km_blas_matrix>() - 40usize];
+    ["Alignment of km_blas_matrix"][::core::mem::align_of::<km_blas_matrix>() - 8usize];
+    [
+        "Offset of field: km_blas_matrix::slice",
+    ][::core::mem::offset_of!(km_blas_matrix, slice) - 0usize];
+    [
+        "Offset of field: km_blas_matrix::address",
+    ][::core::mem::offset_of!(km_blas_matrix, address) - 8usize];
+    [
+        "Offset of field: km_blas_matrix::offset",
+    ][::core::mem::offset_of!(km_blas_matrix, offset) - 16usize];
+    [
+        "Offset of field: km_blas_matrix::leading_dimension",
+    ][::core::mem::offset_of!(km_blas_matrix, leading_dimension) - 24usize];
+    [
+        "Offset of field: km_blas_matrix::stride",
+    ][::core::mem::offset_of!(km_blas_matrix, stride) - 32usize];
 };
 /** Callbacks run on threads of the library, or on the thread of the call that makes them due, and
  may not make calls that wait (KM_ERROR_NOT_PERMITTED). No exception may leave them.
@@ -5596,5 +5722,1160 @@ unsafe extern "C" {
     pub fn km_profiler_write(
         context: km_context,
         path: *const ::core::ffi::c_char,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** An object for BLAS calls in a stream, which stays alive with it. `layout` holds for all matrices
+ of all its calls. The handle is the caller's, to be given to km_blas_destroy. CUDA: cublasCreate,
+ cublasSetStream.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream;
+   KM_ERROR_CONTEXT_LOST when the context of `stream` was reset after its creation;
+   KM_ERROR_INVALID_ARGUMENT when `layout` is no layout or `out_blas` is null;
+   KM_ERROR_NOT_SUPPORTED when the backend has no BLAS; the sticky error of the context when a
+   kernel failed.*/
+    pub fn km_blas_create(
+        stream: km_stream,
+        layout: km_blas_layout,
+        out_blas: *mut km_blas,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Drops the caller's handle. Calls that are queued go on. Null is fine.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is neither null nor a live BLAS object.*/
+    pub fn km_blas_destroy(blas: km_blas) -> km_status;
+}
+unsafe extern "C" {
+    /** y = alpha x + y. CUDA: cublas<t>axpy.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its
+   kind that the routine takes, `alpha`, `x` or `y` is null, `n` is beyond 2^31 - 1, an increment
+   is 0 or beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is
+   written overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or
+   allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer
+   access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
+   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
+   error of the context when a kernel failed.*/
+    pub fn km_blas_axpy(
+        blas: km_blas,
+        type_: km_data_type,
+        n: u64,
+        alpha: *const ::core::ffi::c_void,
+        x: *const km_blas_vector,
+        y: *const km_blas_vector,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** x = alpha x. CUDA: cublas<t>scal.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its
+   kind that the routine takes, `alpha` or `x` is null, `n` is beyond 2^31 - 1, an increment is 0
+   or beyond 2^31 - 1, or an address is no multiple of a number's size; KM_ERROR_OUT_OF_BOUNDS
+   when an array reaches beyond its slice or allocation; KM_ERROR_CONTEXT_MISMATCH when a slice
+   belongs to another context without peer access; KM_ERROR_NOT_PERMITTED when an array that is
+   written lies in a file mapped read-only; KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is
+   missing, with what to install; the sticky error of the context when a kernel failed.*/
+    pub fn km_blas_scal(
+        blas: km_blas,
+        type_: km_data_type,
+        n: u64,
+        alpha: *const ::core::ffi::c_void,
+        x: *const km_blas_vector,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** y = x. CUDA: cublas<t>copy.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its
+   kind that the routine takes, `x` or `y` is null, `n` is beyond 2^31 - 1, an increment is 0 or
+   beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is written
+   overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
+   KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer access;
+   KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
+   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
+   error of the context when a kernel failed.*/
+    pub fn km_blas_copy(
+        blas: km_blas,
+        type_: km_data_type,
+        n: u64,
+        x: *const km_blas_vector,
+        y: *const km_blas_vector,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Exchanges x and y. CUDA: cublas<t>swap.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its
+   kind that the routine takes, `x` or `y` is null, `n` is beyond 2^31 - 1, an increment is 0 or
+   beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is written
+   overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
+   KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer access;
+   KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
+   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
+   error of the context when a kernel failed.*/
+    pub fn km_blas_swap(
+        blas: km_blas,
+        type_: km_data_type,
+        n: u64,
+        x: *const km_blas_vector,
+        y: *const km_blas_vector,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** result = the sum of x_i y_i: one element of `type`. CUDA: cublas<t>dot, cublas<t>dotu.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its
+   kind that the routine takes, `x`, `y` or `result` is null, `n` is beyond 2^31 - 1, an increment
+   is 0 or beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is
+   written overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or
+   allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer
+   access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
+   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
+   error of the context when a kernel failed.*/
+    pub fn km_blas_dot(
+        blas: km_blas,
+        type_: km_data_type,
+        n: u64,
+        x: *const km_blas_vector,
+        y: *const km_blas_vector,
+        result: *const km_blas_vector,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** The same with the complex conjugates of x. CUDA: cublas<t>dotc.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its
+   kind that the routine takes, `x`, `y` or `result` is null, `n` is beyond 2^31 - 1, an increment
+   is 0 or beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is
+   written overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or
+   allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer
+   access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
+   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
+   error of the context when a kernel failed.*/
+    pub fn km_blas_dotc(
+        blas: km_blas,
+        type_: km_data_type,
+        n: u64,
+        x: *const km_blas_vector,
+        y: *const km_blas_vector,
+        result: *const km_blas_vector,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** result = the Euclidean norm of x: one real element, for c32 an f32, for c64 an f64. CUDA:
+ cublas<t>nrm2.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its
+   kind that the routine takes, `x` or `result` is null, `n` is beyond 2^31 - 1, an increment is 0
+   or beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is written
+   overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
+   KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer access;
+   KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
+   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
+   error of the context when a kernel failed.*/
+    pub fn km_blas_nrm2(
+        blas: km_blas,
+        type_: km_data_type,
+        n: u64,
+        x: *const km_blas_vector,
+        result: *const km_blas_vector,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** result = the sum of the magnitudes in x, for complex types those of both parts: one real
+ element. CUDA: cublas<t>asum.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its
+   kind that the routine takes, `x` or `result` is null, `n` is beyond 2^31 - 1, an increment is 0
+   or beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is written
+   overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
+   KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer access;
+   KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
+   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
+   error of the context when a kernel failed.*/
+    pub fn km_blas_asum(
+        blas: km_blas,
+        type_: km_data_type,
+        n: u64,
+        x: *const km_blas_vector,
+        result: *const km_blas_vector,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** result = the index, from 0, of the first element of x with the largest magnitude, for complex
+ types the sum of those of both parts: one uint64_t; UINT64_MAX when n is 0. CUDA: cublas<t>iamax,
+ which counts from 1.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its
+   kind that the routine takes, `x` or `result` is null, `n` is beyond 2^31 - 1, an increment is 0
+   or beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is written
+   overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
+   KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer access;
+   KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
+   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
+   error of the context when a kernel failed.*/
+    pub fn km_blas_iamax(
+        blas: km_blas,
+        type_: km_data_type,
+        n: u64,
+        x: *const km_blas_vector,
+        result: *const km_blas_vector,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** A plane rotation: x_i = c x_i + s y_i, y_i = c y_i - s x_i. `c` and `s` are real: for c32 f32,
+ for c64 f64. CUDA: cublas<t>rot.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its
+   kind that the routine takes, `x`, `y`, `c` or `s` is null, `n` is beyond 2^31 - 1, an increment
+   is 0 or beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is
+   written overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or
+   allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer
+   access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
+   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
+   error of the context when a kernel failed.*/
+    pub fn km_blas_rot(
+        blas: km_blas,
+        type_: km_data_type,
+        n: u64,
+        x: *const km_blas_vector,
+        y: *const km_blas_vector,
+        c: *const ::core::ffi::c_void,
+        s: *const ::core::ffi::c_void,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** A modified plane rotation by the five `parameters` of rotmg: a flag (-2, -1, 0 or 1), h11, h21,
+ h12, h22. Real types only. CUDA: cublas<t>rotm.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its
+   kind that the routine takes, `x`, `y` or `parameters` is null, `n` is beyond 2^31 - 1, an
+   increment is 0 or beyond 2^31 - 1, an address is no multiple of a number's size, or an array
+   that is written overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice
+   or allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer
+   access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
+   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
+   error of the context when a kernel failed.*/
+    pub fn km_blas_rotm(
+        blas: km_blas,
+        type_: km_data_type,
+        n: u64,
+        x: *const km_blas_vector,
+        y: *const km_blas_vector,
+        parameters: *const ::core::ffi::c_void,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** y = alpha op(A) x + beta y. A is m x n. CUDA: cublas<t>gemv.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` or `operation` is
+   no value of its kind that the routine takes, `alpha`, `a`, `x`, `beta` or `y` is null, `m` or
+   `n` is beyond 2^31 - 1, an increment is 0 or beyond 2^31 - 1, a leading dimension is less than
+   a line or beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is
+   written overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or
+   allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer
+   access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
+   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
+   error of the context when a kernel failed.*/
+    pub fn km_blas_gemv(
+        blas: km_blas,
+        type_: km_data_type,
+        operation: km_blas_operation,
+        m: u64,
+        n: u64,
+        alpha: *const ::core::ffi::c_void,
+        a: *const km_blas_matrix,
+        x: *const km_blas_vector,
+        beta: *const ::core::ffi::c_void,
+        y: *const km_blas_vector,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** The same for a band matrix: m x n with `lower` diagonals below the main one and `upper` above.
+ In memory, line j (a column, or a row when stored by rows) has lower + upper + 1 elements, the
+ main diagonal's at `upper` (by rows: at `lower`). CUDA: cublas<t>gbmv.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` or `operation` is
+   no value of its kind that the routine takes, `alpha`, `a`, `x`, `beta` or `y` is null, `m`,
+   `n`, `lower` or `upper` is beyond 2^31 - 1, an increment is 0 or beyond 2^31 - 1, a leading
+   dimension is less than a line or beyond 2^31 - 1, an address is no multiple of a number's size,
+   or an array that is written overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches
+   beyond its slice or allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another
+   context without peer access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a
+   file mapped read-only; KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to
+   install; the sticky error of the context when a kernel failed.*/
+    pub fn km_blas_gbmv(
+        blas: km_blas,
+        type_: km_data_type,
+        operation: km_blas_operation,
+        m: u64,
+        n: u64,
+        lower: u64,
+        upper: u64,
+        alpha: *const ::core::ffi::c_void,
+        a: *const km_blas_matrix,
+        x: *const km_blas_vector,
+        beta: *const ::core::ffi::c_void,
+        y: *const km_blas_vector,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** y = alpha A x + beta y for an n x n matrix that is symmetric or, for complex types, Hermitian,
+ and of which one triangle is read. CUDA: cublas<t>symv, cublas<t>hemv.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` or `triangle` is no
+   value of its kind that the routine takes, `alpha`, `a`, `x`, `beta` or `y` is null, `n` is
+   beyond 2^31 - 1, an increment is 0 or beyond 2^31 - 1, a leading dimension is less than a line
+   or beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is written
+   overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
+   KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer access;
+   KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
+   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
+   error of the context when a kernel failed.*/
+    pub fn km_blas_symv(
+        blas: km_blas,
+        type_: km_data_type,
+        triangle: km_blas_triangle,
+        n: u64,
+        alpha: *const ::core::ffi::c_void,
+        a: *const km_blas_matrix,
+        x: *const km_blas_vector,
+        beta: *const ::core::ffi::c_void,
+        y: *const km_blas_vector,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** The same for a band matrix with k diagonals beside the main one, in k + 1 elements a line. CUDA:
+ cublas<t>sbmv, cublas<t>hbmv.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` or `triangle` is no
+   value of its kind that the routine takes, `alpha`, `a`, `x`, `beta` or `y` is null, `n` or `k`
+   is beyond 2^31 - 1, an increment is 0 or beyond 2^31 - 1, a leading dimension is less than a
+   line or beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is
+   written overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or
+   allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer
+   access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
+   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
+   error of the context when a kernel failed.*/
+    pub fn km_blas_sbmv(
+        blas: km_blas,
+        type_: km_data_type,
+        triangle: km_blas_triangle,
+        n: u64,
+        k: u64,
+        alpha: *const ::core::ffi::c_void,
+        a: *const km_blas_matrix,
+        x: *const km_blas_vector,
+        beta: *const ::core::ffi::c_void,
+        y: *const km_blas_vector,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** The same for a packed triangle, whose n (n + 1) / 2 elements lie one after the other. CUDA:
+ cublas<t>spmv, cublas<t>hpmv.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` or `triangle` is no
+   value of its kind that the routine takes, `alpha`, `a`, `x`, `beta` or `y` is null, `n` is
+   beyond 2^31 - 1, an increment is 0 or beyond 2^31 - 1, an address is no multiple of a number's
+   size, or an array that is written overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array
+   reaches beyond its slice or allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to
+   another context without peer access; KM_ERROR_NOT_PERMITTED when an array that is written lies
+   in a file mapped read-only; KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with
+   what to install; the sticky error of the context when a kernel failed.*/
+    pub fn km_blas_spmv(
+        blas: km_blas,
+        type_: km_data_type,
+        triangle: km_blas_triangle,
+        n: u64,
+        alpha: *const ::core::ffi::c_void,
+        a: *const km_blas_matrix,
+        x: *const km_blas_vector,
+        beta: *const ::core::ffi::c_void,
+        y: *const km_blas_vector,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** x = op(A) x for an n x n triangular matrix. CUDA: cublas<t>trmv.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle`,
+   `operation` or `diagonal` is no value of its kind that the routine takes, `a` or `x` is null,
+   `n` is beyond 2^31 - 1, an increment is 0 or beyond 2^31 - 1, a leading dimension is less than
+   a line or beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is
+   written overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or
+   allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer
+   access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
+   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
+   error of the context when a kernel failed.*/
+    pub fn km_blas_trmv(
+        blas: km_blas,
+        type_: km_data_type,
+        triangle: km_blas_triangle,
+        operation: km_blas_operation,
+        diagonal: km_blas_diagonal,
+        n: u64,
+        a: *const km_blas_matrix,
+        x: *const km_blas_vector,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** The same for a triangular band matrix with k diagonals beside the main one. CUDA: cublas<t>tbmv.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle`,
+   `operation` or `diagonal` is no value of its kind that the routine takes, `a` or `x` is null,
+   `n` or `k` is beyond 2^31 - 1, an increment is 0 or beyond 2^31 - 1, a leading dimension is
+   less than a line or beyond 2^31 - 1, an address is no multiple of a number's size, or an array
+   that is written overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice
+   or allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer
+   access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
+   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
+   error of the context when a kernel failed.*/
+    pub fn km_blas_tbmv(
+        blas: km_blas,
+        type_: km_data_type,
+        triangle: km_blas_triangle,
+        operation: km_blas_operation,
+        diagonal: km_blas_diagonal,
+        n: u64,
+        k: u64,
+        a: *const km_blas_matrix,
+        x: *const km_blas_vector,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** The same for a packed triangle. CUDA: cublas<t>tpmv.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle`,
+   `operation` or `diagonal` is no value of its kind that the routine takes, `a` or `x` is null,
+   `n` is beyond 2^31 - 1, an increment is 0 or beyond 2^31 - 1, an address is no multiple of a
+   number's size, or an array that is written overlaps another; KM_ERROR_OUT_OF_BOUNDS when an
+   array reaches beyond its slice or allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to
+   another context without peer access; KM_ERROR_NOT_PERMITTED when an array that is written lies
+   in a file mapped read-only; KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with
+   what to install; the sticky error of the context when a kernel failed.*/
+    pub fn km_blas_tpmv(
+        blas: km_blas,
+        type_: km_data_type,
+        triangle: km_blas_triangle,
+        operation: km_blas_operation,
+        diagonal: km_blas_diagonal,
+        n: u64,
+        a: *const km_blas_matrix,
+        x: *const km_blas_vector,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Solves op(A) z = x and puts z into x, for an n x n triangular matrix. There is no test for a
+ singular one. CUDA: cublas<t>trsv.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle`,
+   `operation` or `diagonal` is no value of its kind that the routine takes, `a` or `x` is null,
+   `n` is beyond 2^31 - 1, an increment is 0 or beyond 2^31 - 1, a leading dimension is less than
+   a line or beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is
+   written overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or
+   allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer
+   access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
+   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
+   error of the context when a kernel failed.*/
+    pub fn km_blas_trsv(
+        blas: km_blas,
+        type_: km_data_type,
+        triangle: km_blas_triangle,
+        operation: km_blas_operation,
+        diagonal: km_blas_diagonal,
+        n: u64,
+        a: *const km_blas_matrix,
+        x: *const km_blas_vector,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** The same for a triangular band matrix with k diagonals beside the main one. CUDA: cublas<t>tbsv.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle`,
+   `operation` or `diagonal` is no value of its kind that the routine takes, `a` or `x` is null,
+   `n` or `k` is beyond 2^31 - 1, an increment is 0 or beyond 2^31 - 1, a leading dimension is
+   less than a line or beyond 2^31 - 1, an address is no multiple of a number's size, or an array
+   that is written overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice
+   or allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer
+   access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
+   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
+   error of the context when a kernel failed.*/
+    pub fn km_blas_tbsv(
+        blas: km_blas,
+        type_: km_data_type,
+        triangle: km_blas_triangle,
+        operation: km_blas_operation,
+        diagonal: km_blas_diagonal,
+        n: u64,
+        k: u64,
+        a: *const km_blas_matrix,
+        x: *const km_blas_vector,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** The same for a packed triangle. CUDA: cublas<t>tpsv.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle`,
+   `operation` or `diagonal` is no value of its kind that the routine takes, `a` or `x` is null,
+   `n` is beyond 2^31 - 1, an increment is 0 or beyond 2^31 - 1, an address is no multiple of a
+   number's size, or an array that is written overlaps another; KM_ERROR_OUT_OF_BOUNDS when an
+   array reaches beyond its slice or allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to
+   another context without peer access; KM_ERROR_NOT_PERMITTED when an array that is written lies
+   in a file mapped read-only; KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with
+   what to install; the sticky error of the context when a kernel failed.*/
+    pub fn km_blas_tpsv(
+        blas: km_blas,
+        type_: km_data_type,
+        triangle: km_blas_triangle,
+        operation: km_blas_operation,
+        diagonal: km_blas_diagonal,
+        n: u64,
+        a: *const km_blas_matrix,
+        x: *const km_blas_vector,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** A = alpha x y^T + A. A is m x n. CUDA: cublas<t>ger, cublas<t>geru.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its
+   kind that the routine takes, `alpha`, `x`, `y` or `a` is null, `m` or `n` is beyond 2^31 - 1,
+   an increment is 0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31 -
+   1, an address is no multiple of a number's size, or an array that is written overlaps another;
+   KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
+   KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer access;
+   KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
+   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
+   error of the context when a kernel failed.*/
+    pub fn km_blas_ger(
+        blas: km_blas,
+        type_: km_data_type,
+        m: u64,
+        n: u64,
+        alpha: *const ::core::ffi::c_void,
+        x: *const km_blas_vector,
+        y: *const km_blas_vector,
+        a: *const km_blas_matrix,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** A = alpha x y^H + A: the same with the complex conjugates of y. CUDA: cublas<t>gerc.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its
+   kind that the routine takes, `alpha`, `x`, `y` or `a` is null, `m` or `n` is beyond 2^31 - 1,
+   an increment is 0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31 -
+   1, an address is no multiple of a number's size, or an array that is written overlaps another;
+   KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
+   KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer access;
+   KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
+   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
+   error of the context when a kernel failed.*/
+    pub fn km_blas_gerc(
+        blas: km_blas,
+        type_: km_data_type,
+        m: u64,
+        n: u64,
+        alpha: *const ::core::ffi::c_void,
+        x: *const km_blas_vector,
+        y: *const km_blas_vector,
+        a: *const km_blas_matrix,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** A = alpha x x^T + A, of which one triangle is read and written; for complex types A = alpha x
+ x^H + A with a real `alpha` (f32 or f64). CUDA: cublas<t>syr, cublas<t>her.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` or `triangle` is no
+   value of its kind that the routine takes, `alpha`, `x` or `a` is null, `n` is beyond 2^31 - 1,
+   an increment is 0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31 -
+   1, an address is no multiple of a number's size, or an array that is written overlaps another;
+   KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
+   KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer access;
+   KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
+   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
+   error of the context when a kernel failed.*/
+    pub fn km_blas_syr(
+        blas: km_blas,
+        type_: km_data_type,
+        triangle: km_blas_triangle,
+        n: u64,
+        alpha: *const ::core::ffi::c_void,
+        x: *const km_blas_vector,
+        a: *const km_blas_matrix,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** A = alpha x y^T + alpha y x^T + A in one triangle; for complex types A = alpha x y^H +
+ conj(alpha) y x^H + A. CUDA: cublas<t>syr2, cublas<t>her2.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` or `triangle` is no
+   value of its kind that the routine takes, `alpha`, `x`, `y` or `a` is null, `n` is beyond 2^31
+   - 1, an increment is 0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond
+   2^31 - 1, an address is no multiple of a number's size, or an array that is written overlaps
+   another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
+   KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer access;
+   KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
+   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
+   error of the context when a kernel failed.*/
+    pub fn km_blas_syr2(
+        blas: km_blas,
+        type_: km_data_type,
+        triangle: km_blas_triangle,
+        n: u64,
+        alpha: *const ::core::ffi::c_void,
+        x: *const km_blas_vector,
+        y: *const km_blas_vector,
+        a: *const km_blas_matrix,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** km_blas_syr for a packed triangle. CUDA: cublas<t>spr, cublas<t>hpr.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` or `triangle` is no
+   value of its kind that the routine takes, `alpha`, `x` or `a` is null, `n` is beyond 2^31 - 1,
+   an increment is 0 or beyond 2^31 - 1, an address is no multiple of a number's size, or an array
+   that is written overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice
+   or allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer
+   access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
+   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
+   error of the context when a kernel failed.*/
+    pub fn km_blas_spr(
+        blas: km_blas,
+        type_: km_data_type,
+        triangle: km_blas_triangle,
+        n: u64,
+        alpha: *const ::core::ffi::c_void,
+        x: *const km_blas_vector,
+        a: *const km_blas_matrix,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** km_blas_syr2 for a packed triangle. CUDA: cublas<t>spr2, cublas<t>hpr2.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` or `triangle` is no
+   value of its kind that the routine takes, `alpha`, `x`, `y` or `a` is null, `n` is beyond 2^31
+   - 1, an increment is 0 or beyond 2^31 - 1, an address is no multiple of a number's size, or an
+   array that is written overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its
+   slice or allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without
+   peer access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped
+   read-only; KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install;
+   the sticky error of the context when a kernel failed.*/
+    pub fn km_blas_spr2(
+        blas: km_blas,
+        type_: km_data_type,
+        triangle: km_blas_triangle,
+        n: u64,
+        alpha: *const ::core::ffi::c_void,
+        x: *const km_blas_vector,
+        y: *const km_blas_vector,
+        a: *const km_blas_matrix,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** C = alpha op(A) op(B) + beta C. C is m x n, op(A) m x k, op(B) k x n. f16 and bf16 are
+ multiplied and added in f32, `alpha` and `beta` are f32, and each element is rounded once. CUDA:
+ cublas<t>gemm, cublasGemmEx.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type`, `operation_a` or
+   `operation_b` is no value of its kind that the routine takes, `alpha`, `a`, `b`, `beta` or `c`
+   is null, `m`, `n` or `k` is beyond 2^31 - 1, a leading dimension is less than a line or beyond
+   2^31 - 1, an address is no multiple of a number's size, or an array that is written overlaps
+   another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
+   KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer access;
+   KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
+   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
+   error of the context when a kernel failed.*/
+    pub fn km_blas_gemm(
+        blas: km_blas,
+        type_: km_data_type,
+        operation_a: km_blas_operation,
+        operation_b: km_blas_operation,
+        m: u64,
+        n: u64,
+        k: u64,
+        alpha: *const ::core::ffi::c_void,
+        a: *const km_blas_matrix,
+        b: *const km_blas_matrix,
+        beta: *const ::core::ffi::c_void,
+        c: *const km_blas_matrix,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** The same for `batch_count` matrices each, from one to the next `stride` elements further. A
+ stride of 0 uses the same A or B for all. CUDA: cublas<t>gemmStridedBatched,
+ cublasGemmStridedBatchedEx.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type`, `operation_a` or
+   `operation_b` is no value of its kind that the routine takes, `alpha`, `a`, `b`, `beta` or `c`
+   is null, `m`, `n`, `k` or `batch_count` is beyond 2^31 - 1, a leading dimension is less than a
+   line or beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is
+   written overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or
+   allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer
+   access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
+   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
+   error of the context when a kernel failed.*/
+    pub fn km_blas_gemm_strided_batched(
+        blas: km_blas,
+        type_: km_data_type,
+        operation_a: km_blas_operation,
+        operation_b: km_blas_operation,
+        m: u64,
+        n: u64,
+        k: u64,
+        alpha: *const ::core::ffi::c_void,
+        a: *const km_blas_matrix,
+        b: *const km_blas_matrix,
+        beta: *const ::core::ffi::c_void,
+        c: *const km_blas_matrix,
+        batch_count: u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** C = alpha A B + beta C, or with the side right alpha B A + beta C, for a symmetric A of which
+ one triangle is read. B and C are m x n. CUDA: cublas<t>symm.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type`, `side` or
+   `triangle` is no value of its kind that the routine takes, `alpha`, `a`, `b`, `beta` or `c` is
+   null, `m` or `n` is beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31 -
+   1, an address is no multiple of a number's size, or an array that is written overlaps another;
+   KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
+   KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer access;
+   KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
+   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
+   error of the context when a kernel failed.*/
+    pub fn km_blas_symm(
+        blas: km_blas,
+        type_: km_data_type,
+        side: km_blas_side,
+        triangle: km_blas_triangle,
+        m: u64,
+        n: u64,
+        alpha: *const ::core::ffi::c_void,
+        a: *const km_blas_matrix,
+        b: *const km_blas_matrix,
+        beta: *const ::core::ffi::c_void,
+        c: *const km_blas_matrix,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** The same for a Hermitian A; for real types it is km_blas_symm. CUDA: cublas<t>hemm.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type`, `side` or
+   `triangle` is no value of its kind that the routine takes, `alpha`, `a`, `b`, `beta` or `c` is
+   null, `m` or `n` is beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31 -
+   1, an address is no multiple of a number's size, or an array that is written overlaps another;
+   KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
+   KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer access;
+   KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
+   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
+   error of the context when a kernel failed.*/
+    pub fn km_blas_hemm(
+        blas: km_blas,
+        type_: km_data_type,
+        side: km_blas_side,
+        triangle: km_blas_triangle,
+        m: u64,
+        n: u64,
+        alpha: *const ::core::ffi::c_void,
+        a: *const km_blas_matrix,
+        b: *const km_blas_matrix,
+        beta: *const ::core::ffi::c_void,
+        c: *const km_blas_matrix,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** C = alpha A A^T + beta C, or with a transposition alpha A^T A + beta C, in one triangle of C. C
+ is n x n, A n x k or k x n. CUDA: cublas<t>syrk.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle` or
+   `operation` is no value of its kind that the routine takes, `alpha`, `a`, `beta` or `c` is
+   null, `n` or `k` is beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31 -
+   1, an address is no multiple of a number's size, or an array that is written overlaps another;
+   KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
+   KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer access;
+   KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
+   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
+   error of the context when a kernel failed.*/
+    pub fn km_blas_syrk(
+        blas: km_blas,
+        type_: km_data_type,
+        triangle: km_blas_triangle,
+        operation: km_blas_operation,
+        n: u64,
+        k: u64,
+        alpha: *const ::core::ffi::c_void,
+        a: *const km_blas_matrix,
+        beta: *const ::core::ffi::c_void,
+        c: *const km_blas_matrix,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** C = alpha A A^H + beta C, or with a conjugate transposition alpha A^H A + beta C, in one
+ triangle; `alpha` and `beta` are real. For real types it is km_blas_syrk. CUDA: cublas<t>herk.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle` or
+   `operation` is no value of its kind that the routine takes, `alpha`, `a`, `beta` or `c` is
+   null, `n` or `k` is beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31 -
+   1, an address is no multiple of a number's size, or an array that is written overlaps another;
+   KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
+   KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer access;
+   KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
+   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
+   error of the context when a kernel failed.*/
+    pub fn km_blas_herk(
+        blas: km_blas,
+        type_: km_data_type,
+        triangle: km_blas_triangle,
+        operation: km_blas_operation,
+        n: u64,
+        k: u64,
+        alpha: *const ::core::ffi::c_void,
+        a: *const km_blas_matrix,
+        beta: *const ::core::ffi::c_void,
+        c: *const km_blas_matrix,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** C = alpha A B^T + alpha B A^T + beta C, or with a transposition alpha A^T B + alpha B^T A + beta
+ C, in one triangle. CUDA: cublas<t>syr2k.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle` or
+   `operation` is no value of its kind that the routine takes, `alpha`, `a`, `b`, `beta` or `c` is
+   null, `n` or `k` is beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31 -
+   1, an address is no multiple of a number's size, or an array that is written overlaps another;
+   KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
+   KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer access;
+   KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
+   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
+   error of the context when a kernel failed.*/
+    pub fn km_blas_syr2k(
+        blas: km_blas,
+        type_: km_data_type,
+        triangle: km_blas_triangle,
+        operation: km_blas_operation,
+        n: u64,
+        k: u64,
+        alpha: *const ::core::ffi::c_void,
+        a: *const km_blas_matrix,
+        b: *const km_blas_matrix,
+        beta: *const ::core::ffi::c_void,
+        c: *const km_blas_matrix,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** C = alpha A B^H + conj(alpha) B A^H + beta C, or with a conjugate transposition alpha A^H B +
+ conj(alpha) B^H A + beta C, in one triangle; `beta` is real. For real types it is km_blas_syr2k.
+ CUDA: cublas<t>her2k.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle` or
+   `operation` is no value of its kind that the routine takes, `alpha`, `a`, `b`, `beta` or `c` is
+   null, `n` or `k` is beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31 -
+   1, an address is no multiple of a number's size, or an array that is written overlaps another;
+   KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
+   KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer access;
+   KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
+   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
+   error of the context when a kernel failed.*/
+    pub fn km_blas_her2k(
+        blas: km_blas,
+        type_: km_data_type,
+        triangle: km_blas_triangle,
+        operation: km_blas_operation,
+        n: u64,
+        k: u64,
+        alpha: *const ::core::ffi::c_void,
+        a: *const km_blas_matrix,
+        b: *const km_blas_matrix,
+        beta: *const ::core::ffi::c_void,
+        c: *const km_blas_matrix,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** B = alpha op(A) B, or with the side right alpha B op(A), for a triangular A. B is m x n. CUDA:
+ cublas<t>trmm, in place.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type`, `side`,
+   `triangle`, `operation` or `diagonal` is no value of its kind that the routine takes, `alpha`,
+   `a` or `b` is null, `m` or `n` is beyond 2^31 - 1, a leading dimension is less than a line or
+   beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is written
+   overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
+   KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer access;
+   KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
+   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
+   error of the context when a kernel failed.*/
+    pub fn km_blas_trmm(
+        blas: km_blas,
+        type_: km_data_type,
+        side: km_blas_side,
+        triangle: km_blas_triangle,
+        operation: km_blas_operation,
+        diagonal: km_blas_diagonal,
+        m: u64,
+        n: u64,
+        alpha: *const ::core::ffi::c_void,
+        a: *const km_blas_matrix,
+        b: *const km_blas_matrix,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Solves op(A) X = alpha B, or with the side right X op(A) = alpha B, and puts X into B, for a
+ triangular A. There is no test for a singular one. CUDA: cublas<t>trsm.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
+   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
+   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type`, `side`,
+   `triangle`, `operation` or `diagonal` is no value of its kind that the routine takes, `alpha`,
+   `a` or `b` is null, `m` or `n` is beyond 2^31 - 1, a leading dimension is less than a line or
+   beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is written
+   overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
+   KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer access;
+   KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
+   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
+   error of the context when a kernel failed.*/
+    pub fn km_blas_trsm(
+        blas: km_blas,
+        type_: km_data_type,
+        side: km_blas_side,
+        triangle: km_blas_triangle,
+        operation: km_blas_operation,
+        diagonal: km_blas_diagonal,
+        m: u64,
+        n: u64,
+        alpha: *const ::core::ffi::c_void,
+        a: *const km_blas_matrix,
+        b: *const km_blas_matrix,
     ) -> km_status;
 }

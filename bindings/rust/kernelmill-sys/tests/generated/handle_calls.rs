@@ -12,7 +12,8 @@ const FUNCTION: usize = 9;
 const LAUNCH: usize = 10;
 const GRAPH: usize = 11;
 const GRAPH_EXEC: usize = 12;
-const TYPE_COUNT: usize = 13;
+const BLAS: usize = 13;
+const TYPE_COUNT: usize = 14;
 
 static HANDLE_CALLS: &[HandleCall] = &[
     HandleCall {
@@ -1589,6 +1590,326 @@ static HANDLE_CALLS: &[HandleCall] = &[
         null_is_fine: false,
         call: |handles, values| unsafe {
             km_profiler_write(handle(handles[0]), values.text.as_ptr())
+        },
+    },
+    HandleCall {
+        name: "km_blas_create",
+        types: &[STREAM],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_blas_create(handle(handles[0]), km_blas_layout(0), values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_blas_destroy",
+        types: &[BLAS],
+        null_is_fine: true,
+        call: |handles, _| unsafe {
+            km_blas_destroy(handle(handles[0]))
+        },
+    },
+    HandleCall {
+        name: "km_blas_axpy",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_blas_axpy(handle(handles[0]), km_data_type(0), 0, values.bytes(), null(), null())
+        },
+    },
+    HandleCall {
+        name: "km_blas_scal",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_blas_scal(handle(handles[0]), km_data_type(0), 0, values.bytes(), null())
+        },
+    },
+    HandleCall {
+        name: "km_blas_copy",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_blas_copy(handle(handles[0]), km_data_type(0), 0, null(), null())
+        },
+    },
+    HandleCall {
+        name: "km_blas_swap",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_blas_swap(handle(handles[0]), km_data_type(0), 0, null(), null())
+        },
+    },
+    HandleCall {
+        name: "km_blas_dot",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_blas_dot(handle(handles[0]), km_data_type(0), 0, null(), null(), null())
+        },
+    },
+    HandleCall {
+        name: "km_blas_dotc",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_blas_dotc(handle(handles[0]), km_data_type(0), 0, null(), null(), null())
+        },
+    },
+    HandleCall {
+        name: "km_blas_nrm2",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_blas_nrm2(handle(handles[0]), km_data_type(0), 0, null(), null())
+        },
+    },
+    HandleCall {
+        name: "km_blas_asum",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_blas_asum(handle(handles[0]), km_data_type(0), 0, null(), null())
+        },
+    },
+    HandleCall {
+        name: "km_blas_iamax",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_blas_iamax(handle(handles[0]), km_data_type(0), 0, null(), null())
+        },
+    },
+    HandleCall {
+        name: "km_blas_rot",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_blas_rot(handle(handles[0]), km_data_type(0), 0, null(), null(), values.bytes(), values.bytes())
+        },
+    },
+    HandleCall {
+        name: "km_blas_rotm",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_blas_rotm(handle(handles[0]), km_data_type(0), 0, null(), null(), values.bytes())
+        },
+    },
+    HandleCall {
+        name: "km_blas_gemv",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_blas_gemv(handle(handles[0]), km_data_type(0), km_blas_operation(0), 0, 0, values.bytes(), null(), null(), values.bytes(), null())
+        },
+    },
+    HandleCall {
+        name: "km_blas_gbmv",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_blas_gbmv(handle(handles[0]), km_data_type(0), km_blas_operation(0), 0, 0, 0, 0, values.bytes(), null(), null(), values.bytes(), null())
+        },
+    },
+    HandleCall {
+        name: "km_blas_symv",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_blas_symv(handle(handles[0]), km_data_type(0), km_blas_triangle(0), 0, values.bytes(), null(), null(), values.bytes(), null())
+        },
+    },
+    HandleCall {
+        name: "km_blas_sbmv",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_blas_sbmv(handle(handles[0]), km_data_type(0), km_blas_triangle(0), 0, 0, values.bytes(), null(), null(), values.bytes(), null())
+        },
+    },
+    HandleCall {
+        name: "km_blas_spmv",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_blas_spmv(handle(handles[0]), km_data_type(0), km_blas_triangle(0), 0, values.bytes(), null(), null(), values.bytes(), null())
+        },
+    },
+    HandleCall {
+        name: "km_blas_trmv",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_blas_trmv(handle(handles[0]), km_data_type(0), km_blas_triangle(0), km_blas_operation(0), km_blas_diagonal(0), 0, null(), null())
+        },
+    },
+    HandleCall {
+        name: "km_blas_tbmv",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_blas_tbmv(handle(handles[0]), km_data_type(0), km_blas_triangle(0), km_blas_operation(0), km_blas_diagonal(0), 0, 0, null(), null())
+        },
+    },
+    HandleCall {
+        name: "km_blas_tpmv",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_blas_tpmv(handle(handles[0]), km_data_type(0), km_blas_triangle(0), km_blas_operation(0), km_blas_diagonal(0), 0, null(), null())
+        },
+    },
+    HandleCall {
+        name: "km_blas_trsv",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_blas_trsv(handle(handles[0]), km_data_type(0), km_blas_triangle(0), km_blas_operation(0), km_blas_diagonal(0), 0, null(), null())
+        },
+    },
+    HandleCall {
+        name: "km_blas_tbsv",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_blas_tbsv(handle(handles[0]), km_data_type(0), km_blas_triangle(0), km_blas_operation(0), km_blas_diagonal(0), 0, 0, null(), null())
+        },
+    },
+    HandleCall {
+        name: "km_blas_tpsv",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_blas_tpsv(handle(handles[0]), km_data_type(0), km_blas_triangle(0), km_blas_operation(0), km_blas_diagonal(0), 0, null(), null())
+        },
+    },
+    HandleCall {
+        name: "km_blas_ger",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_blas_ger(handle(handles[0]), km_data_type(0), 0, 0, values.bytes(), null(), null(), null())
+        },
+    },
+    HandleCall {
+        name: "km_blas_gerc",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_blas_gerc(handle(handles[0]), km_data_type(0), 0, 0, values.bytes(), null(), null(), null())
+        },
+    },
+    HandleCall {
+        name: "km_blas_syr",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_blas_syr(handle(handles[0]), km_data_type(0), km_blas_triangle(0), 0, values.bytes(), null(), null())
+        },
+    },
+    HandleCall {
+        name: "km_blas_syr2",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_blas_syr2(handle(handles[0]), km_data_type(0), km_blas_triangle(0), 0, values.bytes(), null(), null(), null())
+        },
+    },
+    HandleCall {
+        name: "km_blas_spr",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_blas_spr(handle(handles[0]), km_data_type(0), km_blas_triangle(0), 0, values.bytes(), null(), null())
+        },
+    },
+    HandleCall {
+        name: "km_blas_spr2",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_blas_spr2(handle(handles[0]), km_data_type(0), km_blas_triangle(0), 0, values.bytes(), null(), null(), null())
+        },
+    },
+    HandleCall {
+        name: "km_blas_gemm",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_blas_gemm(handle(handles[0]), km_data_type(0), km_blas_operation(0), km_blas_operation(0), 0, 0, 0, values.bytes(), null(), null(), values.bytes(), null())
+        },
+    },
+    HandleCall {
+        name: "km_blas_gemm_strided_batched",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_blas_gemm_strided_batched(handle(handles[0]), km_data_type(0), km_blas_operation(0), km_blas_operation(0), 0, 0, 0, values.bytes(), null(), null(), values.bytes(), null(), 0)
+        },
+    },
+    HandleCall {
+        name: "km_blas_symm",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_blas_symm(handle(handles[0]), km_data_type(0), km_blas_side(0), km_blas_triangle(0), 0, 0, values.bytes(), null(), null(), values.bytes(), null())
+        },
+    },
+    HandleCall {
+        name: "km_blas_hemm",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_blas_hemm(handle(handles[0]), km_data_type(0), km_blas_side(0), km_blas_triangle(0), 0, 0, values.bytes(), null(), null(), values.bytes(), null())
+        },
+    },
+    HandleCall {
+        name: "km_blas_syrk",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_blas_syrk(handle(handles[0]), km_data_type(0), km_blas_triangle(0), km_blas_operation(0), 0, 0, values.bytes(), null(), values.bytes(), null())
+        },
+    },
+    HandleCall {
+        name: "km_blas_herk",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_blas_herk(handle(handles[0]), km_data_type(0), km_blas_triangle(0), km_blas_operation(0), 0, 0, values.bytes(), null(), values.bytes(), null())
+        },
+    },
+    HandleCall {
+        name: "km_blas_syr2k",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_blas_syr2k(handle(handles[0]), km_data_type(0), km_blas_triangle(0), km_blas_operation(0), 0, 0, values.bytes(), null(), null(), values.bytes(), null())
+        },
+    },
+    HandleCall {
+        name: "km_blas_her2k",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_blas_her2k(handle(handles[0]), km_data_type(0), km_blas_triangle(0), km_blas_operation(0), 0, 0, values.bytes(), null(), null(), values.bytes(), null())
+        },
+    },
+    HandleCall {
+        name: "km_blas_trmm",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_blas_trmm(handle(handles[0]), km_data_type(0), km_blas_side(0), km_blas_triangle(0), km_blas_operation(0), km_blas_diagonal(0), 0, 0, values.bytes(), null(), null())
+        },
+    },
+    HandleCall {
+        name: "km_blas_trsm",
+        types: &[BLAS],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_blas_trsm(handle(handles[0]), km_data_type(0), km_blas_side(0), km_blas_triangle(0), km_blas_operation(0), km_blas_diagonal(0), 0, 0, values.bytes(), null(), null())
         },
     },
 ];

@@ -1,0 +1,27 @@
+// Work of the library's own in a stream, in pieces that any threads may do at the same time.
+#pragma once
+
+#include <cstdint>
+
+#include "base/result.h"
+
+namespace km::cpu {
+
+class Task {
+ public:
+  Task() = default;
+  virtual ~Task() = default;
+  Task(const Task&) = delete;
+  Task& operator=(const Task&) = delete;
+
+  /// For profiles; static.
+  virtual const char* name() const = 0;
+  virtual uint64_t pieces() const = 0;
+  /// How long all of it takes, roughly.
+  virtual float ticks() const = 0;
+  /// One piece; again and again where it is part of a graph. With the state of floating point that
+  /// programs start with.
+  virtual Status run(uint64_t piece) const = 0;
+};
+
+}  // namespace km::cpu

@@ -1,0 +1,15 @@
+#include "backends/null/entries.h"
+
+namespace km::null {
+
+km_status blas_create(kmb_context*, kmb_blas**, kmb_error* error) {
+  return unsupported("BLAS", error);
+}
+
+void blas_destroy(kmb_blas*) {}
+
+km_status blas_submit(kmb_blas*, kmb_stream*, const kmb_blas_call*, uint64_t*, kmb_error* error) {
+  return unsupported("BLAS", error);
+}
+
+}  // namespace km::null

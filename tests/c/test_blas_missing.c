@@ -1,0 +1,33 @@
+/* Without OpenBLAS: what needs it says so, and the rest runs. */
+#include <stdlib.h>
+
+#include "support/testing.h"
+
+static void a_missing_library_is_named(void** state) {
+  fixture* f = *state;
+  const float one = 1, zero = 0;
+  uint16_t value = 0x4000; /* 2 */
+  km_blas blas;
+  km_slice slice;
+  if (is_fake(f)) skip();
+  OK(km_blas_create(f->stream, KM_BLAS_LAYOUT_ROWS, &blas));
+  OK(km_slice_create(f->context, 16, 4, KM_SLICE_ZEROED, &slice));
+  const uint64_t id = (uint64_t)(uintptr_t)slice;
+  const km_blas_vector x = {id, 0, 0, 1}, y = {id, 0, 8, 1};
+  const km_blas_matrix a = {id, 0, 0, 1, 0}, b = {id, 0, 1, 1, 0}, c = {id, 0, 2, 1, 0};
+  EXPECT(KM_ERROR_BLAS_UNAVAILABLE, km_blas_axpy(blas, KM_DATA_TYPE_F32, 4, &one, &x, &y));
+  expect_message("KM_OPENBLAS=/nowhere/libopenblas.so");
+  expect_message("apt install libopenblas0-pthread");
+  OK(km_slice_fill_u16(f->stream, slice, 0, value, 2));
+  OK(km_blas_gemm(blas, KM_DATA_TYPE_F16, 1, 1, 1, 1, 1, &one, &a, &b, &zero, &c));
+  OK(km_slice_download(f->stream, slice, 4, &value, 2));
+  assert_int_equal(value, 0x4400);
+  OK(km_slice_destroy(slice));
+  OK(km_blas_destroy(blas));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(a_missing_library_is_named)};
+  setenv("KM_OPENBLAS", "/nowhere/libopenblas.so", 1); /* before the library looks */
+  return RUN_ON_DEVICES("blas_missing", tests);
+}

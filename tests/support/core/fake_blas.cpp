@@ -1,0 +1,28 @@
+// BLAS objects of the fake backend, which computes nothing.
+#include "support/core/fake_objects.h"
+
+namespace km::test {
+namespace {
+
+km_status blas_create(kmb_context* context, kmb_blas** out_blas, kmb_error* error) {
+  if (const km_status status = begin_call(error)) return status;
+  if (const km_status status = check_sticky(context, error)) return status;
+  *out_blas = reinterpret_cast<kmb_blas*>(context);
+  return KM_SUCCESS;
+}
+
+void blas_destroy(kmb_blas*) {}
+
+km_status blas_submit(kmb_blas*, kmb_stream*, const kmb_blas_call*, uint64_t*, kmb_error* error) {
+  return fail(KM_ERROR_NOT_SUPPORTED, "the fake backend has no BLAS routines", error);
+}
+
+}  // namespace
+
+void add_blas_entries(kmb_backend* table) {
+  table->blas_create = blas_create;
+  table->blas_destroy = blas_destroy;
+  table->blas_submit = blas_submit;
+}
+
+}  // namespace km::test
