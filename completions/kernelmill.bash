@@ -22,7 +22,8 @@ _kernelmill() {
   _init_completion -n := || return
   local command=${words[1]:-}
   if ((cword == 1)); then
-    mapfile -t COMPREPLY < <(compgen -W 'info run compile corpus trace exec --help --version' -- "$cur")
+    mapfile -t COMPREPLY < <(compgen -W 'info run compile corpus trace exec tune --help --version' \
+      -- "$cur")
     return
   fi
   case $prev in
@@ -34,7 +35,8 @@ _kernelmill() {
     -I | --include) _filedir -d; return ;;
     -o | --output) _filedir ptx; return ;;
     -k | --kernel | -g | --grid | -b | --block | --shared | --repeat | --arch | -D | --define | \
-      --instantiate | --nvrtc | --jobs | --seconds) return ;;
+      --instantiate | --nvrtc | --jobs | --seconds | --threads | --vary | --tolerance | --budget | \
+      --problem) return ;;
   esac
   local common='--help --arch --define --include --nvrtc'
   case $command:$cur in
@@ -58,6 +60,11 @@ _kernelmill() {
         -- "$cur")
       ;;
     exec:*) _filedir ;;
+    tune:-*)
+      mapfile -t COMPREPLY < <(compgen -W "$common --kernel --threads --block --vary --shared --arg
+        --check --tolerance --budget --problem --again --device --json" -- "$cur")
+      ;;
+    tune:*) _filedir '@(cu|ptx)' ;;
   esac
 }
 

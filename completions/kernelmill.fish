@@ -1,6 +1,6 @@
 # fish completion for kernelmill(1)
 
-set -l commands info run compile corpus trace exec
+set -l commands info run compile corpus trace exec tune
 complete -c kernelmill -f
 complete -c kernelmill -n "not __fish_seen_subcommand_from $commands" -a info \
     -d "Say what this machine can run"
@@ -31,7 +31,25 @@ complete -c kernelmill -n "not __fish_seen_subcommand_from $commands" -a trace \
   -d "Run a program and record what it does"
 complete -c kernelmill -n $trace -s o -l output -r -d "Where the trace goes"
 
-set -l both "__fish_seen_subcommand_from run compile corpus"
+set -l tune "__fish_seen_subcommand_from tune"
+complete -c kernelmill -n "not __fish_seen_subcommand_from $commands" -a tune \
+  -d "Find the fastest launch of a kernel"
+complete -c kernelmill -n $tune -a "(__fish_complete_suffix .cu; __fish_complete_suffix .ptx)"
+complete -c kernelmill -n $tune -s k -l kernel -x -d "The kernel"
+complete -c kernelmill -n $tune -s t -l threads -x -d "Threads in all"
+complete -c kernelmill -n $tune -s b -l block -x -d "A block shape to try"
+complete -c kernelmill -n $tune -l vary -x -d "Values of a macro to try"
+complete -c kernelmill -n $tune -l shared -x -d "Dynamic shared memory per block"
+complete -c kernelmill -n $tune -s a -l arg -x -d "A kernel argument"
+complete -c kernelmill -n $tune -l check -d "Compare results"
+complete -c kernelmill -n $tune -l tolerance -x -d "Allowed difference of f32 results"
+complete -c kernelmill -n $tune -l budget -x -d "Milliseconds for all measurements"
+complete -c kernelmill -n $tune -l problem -x -d "What the choice is remembered under"
+complete -c kernelmill -n $tune -l again -d "Measure, whatever is remembered"
+complete -c kernelmill -n $tune -s d -l device -x -a "auto cpu cuda" -d "Device"
+complete -c kernelmill -n $tune -l json -d "Print the results as JSON"
+
+set -l both "__fish_seen_subcommand_from run compile corpus tune"
 complete -c kernelmill -n $both -l arch -x -d "Virtual architecture to compile for"
 complete -c kernelmill -n $both -s D -l define -x -d "Define a macro"
 complete -c kernelmill -n $both -s I -l include -x -a "(__fish_complete_directories)" \

@@ -74,6 +74,7 @@ KM_HANDLE(km_pool);
 KM_HANDLE(km_graph);
 KM_HANDLE(km_graph_exec);
 KM_HANDLE(km_blas);
+KM_HANDLE(km_tune);
 #undef KM_HANDLE
 
 /* Status. Values below 100 are no errors. */
@@ -101,6 +102,7 @@ enum {
   KM_ERROR_CAPTURE_INVALIDATED = 116, /* by an earlier call: end the capture and begin again */
   KM_ERROR_CAPTURE_UNJOINED = 117,    /* the capture ended with work that nothing waits for */
   KM_ERROR_GRAPH_MISMATCH = 118,      /* an update changes more than parameters */
+  KM_ERROR_RESULT_MISMATCH = 119,     /* of a candidate of a tuning: not what the first one left */
   KM_ERROR_BACKEND_UNAVAILABLE = 200,
   KM_ERROR_NO_DEVICE = 201,
   KM_ERROR_BUILD_MISMATCH = 202, /* library and plugin come from different builds */
@@ -506,6 +508,26 @@ typedef struct km_copy_3d {
   uint64_t source_offset_bytes, source_pitch_bytes, source_layer_rows;
 } km_copy_3d;
 
+typedef int32_t km_tune_check;
+enum {
+  KM_TUNE_CHECK_INVALID = 0,
+  KM_TUNE_CHECK_OFF = 1,
+  KM_TUNE_CHECK_EXACT = 2, /* byte by byte */
+  KM_TUNE_CHECK_F32 = 3,   /* outputs are f32, and may differ by the tolerance */
+  KM_TUNE_CHECK_F64 = 4
+};
+typedef uint32_t km_tune_buffer_flags;
+enum { KM_TUNE_BUFFER_DEFAULT = 0, KM_TUNE_BUFFER_OUTPUT = 1 /* compared by the check */ };
+typedef uint32_t km_tune_run_flags;
+enum { KM_TUNE_RUN_DEFAULT = 0, KM_TUNE_RUN_AGAIN = 1 /* measure, whatever is remembered */ };
+typedef struct km_tune_result {
+  uint32_t struct_size;
+  km_status status;           /* KM_NOT_READY: not measured; else why it was left out */
+  uint64_t median_ns, min_ns; /* of one launch */
+  uint32_t sample_count;
+  uint32_t reserved;
+} km_tune_result;
+
 /* Types of elements. */
 typedef int32_t km_data_type;
 enum {
@@ -576,6 +598,7 @@ KM_CHECK_SIZE(km_launch_slice, 24);
 KM_CHECK_SIZE(km_graph_node_info, 112);
 KM_CHECK_SIZE(km_copy_3d, 72);
 KM_CHECK_SIZE(km_profile_row, 208);
+KM_CHECK_SIZE(km_tune_result, 32);
 KM_CHECK_SIZE(km_blas_vector, 32);
 KM_CHECK_SIZE(km_blas_matrix, 40);
 #undef KM_CHECK_SIZE
@@ -586,6 +609,8 @@ KM_CHECK_SIZE(km_blas_matrix, 40);
  * `text` of an output callback does not end with a zero. */
 typedef void (*km_host_callback)(void* user_data, km_status status);
 typedef void (*km_release_callback)(void* user_data);
+/* After each candidate of a tuning: `done` of `count`. */
+typedef void (*km_tune_callback)(void* user_data, uint32_t done, uint32_t count);
 typedef void (*km_output_callback)(void* user_data, const char* text, uint64_t size_bytes);
 /* Dynamic shared memory of a block of `block_threads`; called on the thread of the call. */
 typedef uint64_t (*km_shared_bytes_callback)(void* user_data, uint32_t block_threads);
@@ -3831,6 +3856,142 @@ KM_API km_status km_blas_trsm(km_blas blas, km_data_type type, km_blas_side side
                               km_blas_triangle triangle, km_blas_operation operation,
                               km_blas_diagonal diagonal, uint64_t m, uint64_t n, const void* alpha,
                               const km_blas_matrix* a, const km_blas_matrix* b) KM_NOEXCEPT;
+
+/* Tuning: which of several ways to launch a kernel is the fastest on a device, by measurement. */
+
+/** A tuning of one kernel of a source, CUDA C++ or PTX, on a device; `kernel` is its name in the
+ * source, or a name expression like "scale<float>". `source_size_bytes` 0: up to its closing zero.
+ * The handle is the caller's, to be given to km_tune_destroy.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `device` is not a live device;
+ *   KM_ERROR_INVALID_ARGUMENT when `source`, `kernel` or `out_tune` is null.
+ */
+KM_API km_status km_tune_create(km_device device, const char* source, uint64_t source_size_bytes,
+                                const char* kernel, km_tune* out_tune) KM_NOEXCEPT;
+
+/** Drops the caller's handle. Null is fine.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `tune` is neither null nor a live tuning.
+ */
+KM_API km_status km_tune_destroy(km_tune tune) KM_NOEXCEPT;
+
+/** One more way to launch the kernel: its grid, block and dynamic shared memory, and options of the
+ * compiler, one a line ("-DTILE=16"; null: none), which PTX does not have. Numbers count
+ * from 0. Nothing is tried before km_tune_run.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `tune` is not a live tuning;
+ *   KM_ERROR_INVALID_ARGUMENT when `config` or `out_candidate` is null; KM_ERROR_NOT_PERMITTED
+ *   while km_tune_run runs.
+ */
+KM_API km_status km_tune_add_candidate(km_tune tune, const km_launch_config* config,
+                                       const char* options, uint32_t* out_candidate) KM_NOEXCEPT;
+
+/** The kernel's next argument: device memory of this size that holds `data` (null: zeros) when a
+ * candidate starts. The data is copied. KM_TUNE_BUFFER_OUTPUT: km_tune_set_check compares it.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `tune` is not a live tuning;
+ *   KM_ERROR_INVALID_ARGUMENT when `flags` has unknown bits; KM_ERROR_NOT_PERMITTED while
+ *   km_tune_run runs.
+ */
+KM_API km_status km_tune_add_buffer(km_tune tune, const void* data, uint64_t size_bytes,
+                                    km_tune_buffer_flags flags) KM_NOEXCEPT;
+
+/** The kernel's next argument, by value.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `tune` is not a live tuning;
+ *   KM_ERROR_INVALID_ARGUMENT when `value` is null; KM_ERROR_NOT_PERMITTED while km_tune_run runs.
+ */
+KM_API km_status km_tune_add_scalar(km_tune tune, const void* value,
+                                    uint64_t size_bytes) KM_NOEXCEPT;
+
+/** Whether what a candidate leaves in the outputs has to be what the first one that ran left there;
+ * off at the start. `tolerance` is for floating point: relative to the larger magnitude, absolute
+ * below 1.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `tune` is not a live tuning;
+ *   KM_ERROR_INVALID_ARGUMENT when `check` is no kind of check or `tolerance` is negative;
+ *   KM_ERROR_NOT_PERMITTED while km_tune_run runs.
+ */
+KM_API km_status km_tune_set_check(km_tune tune, km_tune_check check, double tolerance) KM_NOEXCEPT;
+
+/** How long measuring all candidates may take together, compiling not counted; a second at the
+ * start. Each is launched once to check it, `warmup_count` times more (1 at the start), and then at
+ * least 5 times, unless it is four times as slow as the best.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `tune` is not a live tuning;
+ *   KM_ERROR_NOT_PERMITTED while km_tune_run runs.
+ */
+KM_API km_status km_tune_set_budget(km_tune tune, uint64_t budget_ns,
+                                    uint32_t warmup_count) KM_NOEXCEPT;
+
+/** Has `callback` called after each candidate, on the thread that runs the tuning; null: none.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `tune` is not a live tuning;
+ *   KM_ERROR_NOT_PERMITTED while km_tune_run runs.
+ */
+KM_API km_status km_tune_set_progress(km_tune tune, km_tune_callback callback,
+                                      void* user_data) KM_NOEXCEPT;
+
+/** Measures the candidates by events in a context of the tuning's own, and gives the number of the
+ * one with the best median. Those that do not compile, cannot be launched, fault or fail the check
+ * are left out; km_tune_result_get says why. With a `problem`, any text that stands for the size
+ * and kind of the data, the choice is kept on disk (KM_CACHE_DIR) for this device, kernel, source
+ * and these candidates, and taken from there the next time without measuring. A kernel that never
+ * ends needs KM_KERNEL_TIMEOUT_MS.
+ * Blocking: until all candidates are measured.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `tune` is not a live tuning;
+ *   KM_ERROR_INVALID_ARGUMENT when `out_candidate` is null, `flags` has unknown bits, or there are
+ *   no candidates; KM_ERROR_NOT_PERMITTED when called inside a callback of this library, or while
+ *   it runs already; when no candidate works, the status of the first one, with its text.
+ */
+KM_API km_status km_tune_run(km_tune tune, const char* problem, km_tune_run_flags flags,
+                             uint32_t* out_candidate) KM_NOEXCEPT;
+
+/** What became of a candidate the last time that it was measured. Set `out_result->struct_size`
+ * first.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `tune` is not a live tuning;
+ *   KM_ERROR_INVALID_ARGUMENT when there is no such candidate, `out_result` is null or its
+ *   struct_size is below 4; KM_ERROR_NOT_PERMITTED while km_tune_run runs.
+ */
+KM_API km_status km_tune_result_get(km_tune tune, uint32_t candidate,
+                                    km_tune_result* out_result) KM_NOEXCEPT;
+
+/** Why a candidate was left out; empty (size 1) where it was not.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `tune` is not a live tuning;
+ *   KM_ERROR_BUFFER_TOO_SMALL when the text needs more than `capacity_bytes`;
+ *   KM_ERROR_INVALID_ARGUMENT when there is no such candidate, `buffer` is null and
+ * `capacity_bytes` is not 0, or `buffer` and `out_size_bytes` are both null; KM_ERROR_NOT_PERMITTED
+ * while km_tune_run runs.
+ */
+KM_API km_status km_tune_result_message(km_tune tune, uint32_t candidate, char* buffer,
+                                        uint64_t capacity_bytes,
+                                        uint64_t* out_size_bytes) KM_NOEXCEPT;
+
+/** The kernel as a candidate has it, compiled with its options, in a context of the caller's. The
+ * handle is the caller's, to be given to km_function_destroy.
+ * Blocking: while it is compiled.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `tune` is not a live tuning, or `context` not a
+ *   live context; KM_ERROR_INVALID_ARGUMENT when there is no such candidate, `out_function` is
+ * null, or options are given for PTX; KM_ERROR_NOT_PERMITTED while km_tune_run runs;
+ * KM_ERROR_NOT_FOUND when the source has no such kernel; what km_program_compile and
+ * km_module_load_ptx return when they fail; the sticky error of the context when a kernel failed.
+ */
+KM_API km_status km_tune_function(km_tune tune, uint32_t candidate, km_context context,
+                                  km_function* out_function) KM_NOEXCEPT;
 
 #ifdef __cplusplus
 }

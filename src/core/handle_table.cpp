@@ -24,10 +24,23 @@ uint32_t random_generation(uint32_t slot) {
 }  // namespace
 
 const char* handle_type_name(ObjectType type) {
-  constexpr const char* kNames[kObjectTypeCount] = {
-      "",         "km_device",     "km_context",  "km_stream", "km_event",   "km_host_memory",
-      "km_slice", "km_module",     "km_function", "km_launch", "km_program", "km_pool",
-      "km_graph", "km_graph_exec", "km_blas",     ""};
+  constexpr const char* kNames[kObjectTypeCount] = {"",
+                                                    "km_device",
+                                                    "km_context",
+                                                    "km_stream",
+                                                    "km_event",
+                                                    "km_host_memory",
+                                                    "km_slice",
+                                                    "km_module",
+                                                    "km_function",
+                                                    "km_launch",
+                                                    "km_program",
+                                                    "km_pool",
+                                                    "km_graph",
+                                                    "km_graph_exec",
+                                                    "km_blas",
+                                                    "km_tune",
+                                                    ""};
   return kNames[static_cast<uint8_t>(type) % kObjectTypeCount];
 }
 

@@ -36,9 +36,10 @@ enum class ObjectType : uint8_t {
   kGraph,
   kGraphExec,
   kBlas,
+  kTune,
   kMemory,  // internal: allocations found by address
 };
-inline constexpr uint8_t kObjectTypeCount = 16;
+inline constexpr uint8_t kObjectTypeCount = 17;
 /// "km_stream"; empty for values that are no type.
 const char* handle_type_name(ObjectType type);
 /// The top byte of a type's ids, 0xA1 ...: bits 63 and 62 differ, so no address looks like it.

@@ -23,6 +23,7 @@ constinit detail::HandleTables detail::handle_tables = {{
     {ObjectType::kGraph, release},
     {ObjectType::kGraphExec, release},
     {ObjectType::kBlas, release},
+    {ObjectType::kTune, release},
     {ObjectType::kMemory, release},
 }};
 

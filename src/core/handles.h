@@ -20,6 +20,7 @@ class Pool;
 class Program;
 class Slice;
 class Stream;
+class Tune;
 
 namespace detail {
 /// Never destroyed: other threads may still make calls while the process exits.
@@ -57,6 +58,7 @@ KM_HANDLE_TRAITS(km_pool, Pool, kPool);
 KM_HANDLE_TRAITS(km_graph, Graph, kGraph);
 KM_HANDLE_TRAITS(km_graph_exec, GraphExec, kGraphExec);
 KM_HANDLE_TRAITS(km_blas, Blas, kBlas);
+KM_HANDLE_TRAITS(km_tune, Tune, kTune);
 #undef KM_HANDLE_TRAITS
 
 template <class Handle>

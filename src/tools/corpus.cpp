@@ -17,6 +17,7 @@
 #include "tools/commands.h"
 #include "tools/corpus.h"
 #include "tools/error.h"
+#include "tools/progress.h"
 
 namespace km::tools {
 namespace {
@@ -42,7 +43,6 @@ class CorpusCommand : public Command {
   Result<Job> start(const std::string& path) const;
   bool advance(Job& job, Json& result) const;
   std::vector<std::string> arguments_for(const std::string& path) const;
-  void show_progress(size_t done, size_t all) const;
 
   std::string folder_;
   std::string device_ = "cpu";
@@ -165,14 +165,6 @@ bool CorpusCommand::advance(Job& job, Json& result) const {
   return true;
 }
 
-void CorpusCommand::show_progress(size_t done, size_t all) const {
-  constexpr size_t kWidth = 40;
-  if (isatty(STDERR_FILENO) == 0) return;
-  const std::string bar(kWidth * done / all, '#');
-  std::fprintf(stderr, "\r[%-40s] %zu of %zu files%s", bar.c_str(), done, all,
-               done == all ? "\n" : "");
-}
-
 Status CorpusCommand::examine_all(const std::vector<std::string>& paths,
                                   std::vector<Json>& results) const {
   std::vector<Job> running;
@@ -187,7 +179,7 @@ Status CorpusCommand::examine_all(const std::vector<std::string>& paths,
       if (!advance(running[i], result)) continue;
       results.push_back(std::move(result));
       running.erase(running.begin() + static_cast<ptrdiff_t>(i--));
-      show_progress(results.size(), paths.size());
+      show_progress(results.size(), paths.size(), "files");
     }
   }
   return {};

@@ -39,6 +39,7 @@ using Slice = Owned<km_slice, km_slice_destroy>;
 using Program = Owned<km_program, km_program_destroy>;
 using Module = Owned<km_module, km_module_destroy>;
 using Function = Owned<km_function, km_function_destroy>;
+using Tune = Owned<km_tune, km_tune_destroy>;
 using Launch = Owned<km_launch, km_launch_destroy>;
 
 /// What a copy-out call `call(buffer, capacity, &size)` gives; empty where it fails.

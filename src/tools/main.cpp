@@ -39,6 +39,7 @@ int run_command(int argc, char** argv) {
   commands.push_back(make_corpus(app));
   commands.push_back(make_trace(app));
   commands.push_back(make_exec(app));
+  commands.push_back(make_tune(app));
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& mistake) {

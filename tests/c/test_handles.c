@@ -64,6 +64,7 @@ static void create_all(const fixture* f, uint64_t* handles) {
   OK(km_graph_create(handles[HANDLE_CONTEXT], &handles[HANDLE_GRAPH]));
   OK(km_graph_exec_create(handles[HANDLE_GRAPH], &handles[HANDLE_GRAPH_EXEC]));
   OK(km_blas_create(handles[HANDLE_STREAM], KM_BLAS_LAYOUT_ROWS, &handles[HANDLE_BLAS]));
+  OK(km_tune_create(handles[HANDLE_DEVICE], test_ptx, 0, "noop", &handles[HANDLE_TUNE]));
 }
 
 static void destroy_all(const uint64_t* handles) {
@@ -81,6 +82,7 @@ static void destroy_all(const uint64_t* handles) {
   OK(km_graph_destroy(handles[HANDLE_GRAPH]));
   OK(km_graph_exec_destroy(handles[HANDLE_GRAPH_EXEC]));
   OK(km_blas_destroy(handles[HANDLE_BLAS]));
+  OK(km_tune_destroy(handles[HANDLE_TUNE]));
 }
 
 static void create_objects(const fixture* f, objects* all) {
@@ -337,6 +339,7 @@ static void destroying_null_is_fine(void** state) {
   OK(km_graph_destroy(0));
   OK(km_graph_exec_destroy(0));
   OK(km_blas_destroy(0));
+  OK(km_tune_destroy(0));
 }
 
 /* All orders of destroying are equal; this one is parents first. */
@@ -363,6 +366,7 @@ static void parents_first(void** state) {
   OK(km_graph_destroy(handles[HANDLE_GRAPH]));
   OK(km_graph_exec_destroy(handles[HANDLE_GRAPH_EXEC]));
   OK(km_blas_destroy(handles[HANDLE_BLAS]));
+  OK(km_tune_destroy(handles[HANDLE_TUNE]));
 }
 
 int main(void) {

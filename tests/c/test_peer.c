@@ -163,6 +163,82 @@ static void i21_the_second_device_works_by_itself(void** state) {
   close_peer(&p);
 }
 
+/* Says that it is there, and waits until the other one is. */
+static const char meet_ptx[] =
+    ".version 7.0\n.target sm_70\n.address_size 64\n"
+    ".visible .entry meet(.param .u64 mine, .param .u64 theirs)\n"
+    "{\n"
+    "  .reg .pred %p;\n"
+    "  .reg .b32 %r;\n"
+    "  .reg .b64 %rd<3>;\n"
+    "  ld.param.u64 %rd1, [mine];\n"
+    "  ld.param.u64 %rd2, [theirs];\n"
+    "  st.volatile.global.u32 [%rd1], 1;\n"
+    "again:\n"
+    "  ld.volatile.global.u32 %r, [%rd2];\n"
+    "  setp.eq.u32 %p, %r, 0;\n"
+    "  @%p bra again;\n"
+    "  ret;\n"
+    "}\n";
+
+static km_function load_meet(km_context context) {
+  km_module module;
+  km_function function;
+  OK(km_module_load_ptx(context, meet_ptx, sizeof meet_ptx - 1, "meet.ptx", &module));
+  OK(km_module_function(module, "meet", &function));
+  OK(km_module_destroy(module));
+  return function;
+}
+
+/* Neither kernel ends before the other has begun, and nobody but the devices' own threads runs
+ * them: the limit is only there so that the test ends where they do not work at the same time. */
+static void g25_both_devices_work_at_the_same_time(void** state) {
+  fixture* f = *state;
+  peers p = open_peer(f);
+  if (is_fake(f)) skip();
+  km_slice here = new_slice(f->context, 64), there = new_slice(p.context, 64);
+  km_function ours = load_meet(f->context), theirs = load_meet(p.context);
+  const km_launch_config config = {{1, 1, 1}, {1, 1, 1}, 0};
+  uint64_t addresses[2], turned[2];
+  km_status first = KM_NOT_READY, second = KM_NOT_READY;
+  OK(km_context_enable_peer_access(f->context, p.context));
+  OK(km_context_enable_peer_access(p.context, f->context));
+  OK(km_slice_address(here, &addresses[0]));
+  OK(km_slice_address(there, &addresses[1]));
+  turned[0] = addresses[1];
+  turned[1] = addresses[0];
+  OK(km_launch_kernel(f->stream, ours, &config, addresses, sizeof addresses, NULL, 0));
+  OK(km_launch_kernel(p.stream, theirs, &config, turned, sizeof turned, NULL, 0));
+  for (int i = 0; i < 60000 && (first != KM_SUCCESS || second != KM_SUCCESS); ++i) {
+    usleep(1000);
+    first = km_stream_query(f->stream);
+    second = km_stream_query(p.stream);
+  }
+  assert_int_equal(first, KM_SUCCESS);
+  assert_int_equal(second, KM_SUCCESS);
+  OK(km_function_destroy(ours));
+  OK(km_function_destroy(theirs));
+  OK(km_slice_destroy(here));
+  OK(km_slice_destroy(there));
+  close_peer(&p);
+}
+
+static void cores_are_shared_out(void** state) {
+  fixture* f = *state;
+  peers p = open_peer(f);
+  km_device_info other = {.struct_size = sizeof other};
+  int64_t multiprocessors = 0;
+  if (is_fake(f)) skip();
+  OK(km_device_info_get(p.device, &other));
+  /* KM_CPU_THREADS is 3 here. */
+  assert_int_equal(f->info.threads, 2);
+  assert_int_equal(other.threads, 1);
+  OK(km_device_attribute_get(p.device, KM_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &multiprocessors));
+  assert_int_equal(multiprocessors, 1);
+  assert_int_equal(f->info.multiprocessor_count, 2);
+  close_peer(&p);
+}
+
 static void memory_figures_are_shared_out(void** state) {
   fixture* f = *state;
   peers p = open_peer(f);
@@ -211,9 +287,12 @@ int main(void) {
       cmocka_unit_test(a27_kernels_use_a_peers_memory_when_they_may),
       cmocka_unit_test(g25_events_order_devices),
       cmocka_unit_test(i21_the_second_device_works_by_itself),
+      cmocka_unit_test(g25_both_devices_work_at_the_same_time),
+      cmocka_unit_test(cores_are_shared_out),
       cmocka_unit_test(memory_figures_are_shared_out),
       cmocka_unit_test(a27_the_order_of_destruction_does_not_matter),
   };
   setenv("KM_CPU_DEVICES", "2", 1); /* before the library reads it */
+  setenv("KM_CPU_THREADS", "3", 1);
   return RUN_ON_DEVICES("peer", tests);
 }

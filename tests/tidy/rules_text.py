@@ -7,7 +7,7 @@ from tree import SCRIPTS, TABLES, File, Finding
 MAX_LINES = 1000
 MAX_COLUMNS = 100
 # The one public header is sectioned by object and mostly comment.
-LINES_OF = {"include/c_api.h": 4000}
+LINES_OF = {"include/c_api.h": 4400}
 # Put together here so that this file passes its own rule.
 MARKS = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK"]) + r")\b")
 PLACES = re.compile(r"(?<![\w.])/(?:work|root|home)/\w")

@@ -7,7 +7,7 @@ import unittest
 
 from tool import SOURCE_DIR, Case
 
-COMMANDS = ("info", "run", "compile", "corpus", "trace")
+COMMANDS = ("info", "run", "compile", "corpus", "trace", "tune")
 
 
 def text_of(path):

@@ -48,6 +48,8 @@ const (
 	ErrCaptureUnjoined Status = raw.ERROR_CAPTURE_UNJOINED
 	// an update changes more than parameters
 	ErrGraphMismatch      Status = raw.ERROR_GRAPH_MISMATCH
+	// of a candidate of a tuning: not what the first one left
+	ErrResultMismatch     Status = raw.ERROR_RESULT_MISMATCH
 	ErrBackendUnavailable Status = raw.ERROR_BACKEND_UNAVAILABLE
 	ErrNoDevice           Status = raw.ERROR_NO_DEVICE
 	// library and plugin come from different builds

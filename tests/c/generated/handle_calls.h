@@ -15,6 +15,7 @@ enum {
   HANDLE_GRAPH,
   HANDLE_GRAPH_EXEC,
   HANDLE_BLAS,
+  HANDLE_TUNE,
   HANDLE_TYPE_COUNT
 };
 enum { OUT_ROOM_BYTES = 512 };
@@ -1060,6 +1061,58 @@ static km_status call_km_blas_trsm(const uint64_t* handles, call_values* values)
   return km_blas_trsm(handles[0], 0, 0, 0, 0, 0, 0, 0, values->bytes, NULL, NULL);
 }
 
+static km_status call_km_tune_create(const uint64_t* handles, call_values* values) {
+  return km_tune_create(handles[0], values->text, 0, values->text, out_at(values, 0));
+}
+
+static km_status call_km_tune_destroy(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_tune_destroy(handles[0]);
+}
+
+static km_status call_km_tune_add_candidate(const uint64_t* handles, call_values* values) {
+  return km_tune_add_candidate(handles[0], &values->config, values->text, out_at(values, 0));
+}
+
+static km_status call_km_tune_add_buffer(const uint64_t* handles, call_values* values) {
+  return km_tune_add_buffer(handles[0], values->bytes, 0, 0);
+}
+
+static km_status call_km_tune_add_scalar(const uint64_t* handles, call_values* values) {
+  return km_tune_add_scalar(handles[0], values->bytes, 0);
+}
+
+static km_status call_km_tune_set_check(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_tune_set_check(handles[0], 0, 0);
+}
+
+static km_status call_km_tune_set_budget(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_tune_set_budget(handles[0], 0, 0);
+}
+
+static km_status call_km_tune_set_progress(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_tune_set_progress(handles[0], NULL, NULL);
+}
+
+static km_status call_km_tune_run(const uint64_t* handles, call_values* values) {
+  return km_tune_run(handles[0], values->text, 0, out_at(values, 0));
+}
+
+static km_status call_km_tune_result_get(const uint64_t* handles, call_values* values) {
+  return km_tune_result_get(handles[0], 0, out_at(values, 0));
+}
+
+static km_status call_km_tune_result_message(const uint64_t* handles, call_values* values) {
+  return km_tune_result_message(handles[0], 0, out_at(values, 0), 64, out_at(values, 1));
+}
+
+static km_status call_km_tune_function(const uint64_t* handles, call_values* values) {
+  return km_tune_function(handles[0], 0, handles[1], out_at(values, 0));
+}
+
 /* name, call, handles, their types, whether null is fine for the first */
 static const handle_call handle_calls[] = {
     {"km_device_destroy", call_km_device_destroy, 1, {HANDLE_DEVICE}, 1},
@@ -1299,4 +1352,16 @@ static const handle_call handle_calls[] = {
     {"km_blas_her2k", call_km_blas_her2k, 1, {HANDLE_BLAS}, 0},
     {"km_blas_trmm", call_km_blas_trmm, 1, {HANDLE_BLAS}, 0},
     {"km_blas_trsm", call_km_blas_trsm, 1, {HANDLE_BLAS}, 0},
+    {"km_tune_create", call_km_tune_create, 1, {HANDLE_DEVICE}, 0},
+    {"km_tune_destroy", call_km_tune_destroy, 1, {HANDLE_TUNE}, 1},
+    {"km_tune_add_candidate", call_km_tune_add_candidate, 1, {HANDLE_TUNE}, 0},
+    {"km_tune_add_buffer", call_km_tune_add_buffer, 1, {HANDLE_TUNE}, 0},
+    {"km_tune_add_scalar", call_km_tune_add_scalar, 1, {HANDLE_TUNE}, 0},
+    {"km_tune_set_check", call_km_tune_set_check, 1, {HANDLE_TUNE}, 0},
+    {"km_tune_set_budget", call_km_tune_set_budget, 1, {HANDLE_TUNE}, 0},
+    {"km_tune_set_progress", call_km_tune_set_progress, 1, {HANDLE_TUNE}, 0},
+    {"km_tune_run", call_km_tune_run, 1, {HANDLE_TUNE}, 0},
+    {"km_tune_result_get", call_km_tune_result_get, 1, {HANDLE_TUNE}, 0},
+    {"km_tune_result_message", call_km_tune_result_message, 1, {HANDLE_TUNE}, 0},
+    {"km_tune_function", call_km_tune_function, 2, {HANDLE_TUNE, HANDLE_CONTEXT}, 0},
 };

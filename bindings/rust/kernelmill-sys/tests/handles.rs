@@ -73,6 +73,7 @@ fn create_all() -> [u64; TYPE_COUNT] {
     all[GRAPH] = create!(km_graph_create(handle(context)));
     all[GRAPH_EXEC] = create!(km_graph_exec_create(handle(all[GRAPH])));
     all[BLAS] = create!(km_blas_create(handle(all[STREAM]), km_blas_layout::ROWS));
+    all[TUNE] = create!(km_tune_create(handle(all[DEVICE]), ptx, PTX.len() as u64, c"empty".as_ptr()));
     all
 }
 
@@ -93,6 +94,7 @@ fn destroy_all(all: &[u64; TYPE_COUNT]) {
             km_graph_destroy(handle(all[GRAPH])),
             km_graph_exec_destroy(handle(all[GRAPH_EXEC])),
             km_blas_destroy(handle(all[BLAS])),
+            km_tune_destroy(handle(all[TUNE])),
         ]
     };
     assert_eq!(statuses, [km_status::SUCCESS; TYPE_COUNT]);

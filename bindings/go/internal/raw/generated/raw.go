@@ -588,6 +588,24 @@ typedef long long swig_type_542;
 typedef long long swig_type_543;
 typedef long long swig_type_544;
 typedef long long swig_type_545;
+typedef long long swig_type_546;
+typedef long long swig_type_547;
+typedef long long swig_type_548;
+typedef long long swig_type_549;
+typedef long long swig_type_550;
+typedef long long swig_type_551;
+typedef long long swig_type_552;
+typedef long long swig_type_553;
+typedef long long swig_type_554;
+typedef long long swig_type_555;
+typedef long long swig_type_556;
+typedef long long swig_type_557;
+typedef long long swig_type_558;
+typedef long long swig_type_559;
+typedef long long swig_type_560;
+typedef long long swig_type_561;
+typedef long long swig_type_562;
+typedef long long swig_type_563;
 extern void _wrap_Swig_free_raw_306995db03304e6b(uintptr_t arg1);
 extern uintptr_t _wrap_Swig_malloc_raw_306995db03304e6b(swig_intgo arg1);
 extern void *_wrap_km_version_raw_306995db03304e6b(swig_voidp arg1, swig_voidp arg2, swig_voidp arg3);
@@ -850,6 +868,18 @@ extern void *_wrap_km_blas_syr2k_raw_306995db03304e6b(swig_type_534 arg1, int ar
 extern void *_wrap_km_blas_her2k_raw_306995db03304e6b(swig_type_537 arg1, int arg2, int arg3, int arg4, swig_type_538 arg5, swig_type_539 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
 extern void *_wrap_km_blas_trmm_raw_306995db03304e6b(swig_type_540 arg1, int arg2, int arg3, int arg4, int arg5, int arg6, swig_type_541 arg7, swig_type_542 arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
 extern void *_wrap_km_blas_trsm_raw_306995db03304e6b(swig_type_543 arg1, int arg2, int arg3, int arg4, int arg5, int arg6, swig_type_544 arg7, swig_type_545 arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
+extern void *_wrap_km_tune_create_raw_306995db03304e6b(swig_type_546 arg1, swig_voidp arg2, swig_type_547 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_tune_destroy_raw_306995db03304e6b(swig_type_548 arg1);
+extern void *_wrap_km_tune_add_candidate_raw_306995db03304e6b(swig_type_549 arg1, swig_voidp arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_tune_add_buffer_raw_306995db03304e6b(swig_type_550 arg1, swig_voidp arg2, swig_type_551 arg3, int arg4);
+extern void *_wrap_km_tune_add_scalar_raw_306995db03304e6b(swig_type_552 arg1, swig_voidp arg2, swig_type_553 arg3);
+extern void *_wrap_km_tune_set_check_raw_306995db03304e6b(swig_type_554 arg1, int arg2, double arg3);
+extern void *_wrap_km_tune_set_budget_raw_306995db03304e6b(swig_type_555 arg1, swig_type_556 arg2, int arg3);
+extern void *_wrap_km_tune_set_progress_raw_306995db03304e6b(swig_type_557 arg1, km_tune_callback arg2, swig_voidp arg3);
+extern void *_wrap_km_tune_run_raw_306995db03304e6b(swig_type_558 arg1, swig_voidp arg2, int arg3, swig_voidp arg4);
+extern void *_wrap_km_tune_result_get_raw_306995db03304e6b(swig_type_559 arg1, int arg2, swig_voidp arg3);
+extern void *_wrap_km_tune_result_message_raw_306995db03304e6b(swig_type_560 arg1, int arg2, swig_voidp arg3, swig_type_561 arg4, swig_voidp arg5);
+extern void *_wrap_km_tune_function_raw_306995db03304e6b(swig_type_562 arg1, int arg2, swig_type_563 arg3, swig_voidp arg4);
 #undef intgo
 */
 import "C"
@@ -4072,6 +4102,144 @@ func Km_blas_trsm(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
 	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trsm_raw_306995db03304e6b(C.swig_type_543(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_544(_swig_i_6), C.swig_type_545(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_tune_create(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.Pointer, arg5 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_create_raw_306995db03304e6b(C.swig_type_546(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_547(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_tune_destroy(arg1 uint64) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_destroy_raw_306995db03304e6b(C.swig_type_548(_swig_i_0)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_tune_add_candidate(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer, arg4 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_add_candidate_raw_306995db03304e6b(C.swig_type_549(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_tune_add_buffer(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint32) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_add_buffer_raw_306995db03304e6b(C.swig_type_550(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_551(_swig_i_2), C.int(_swig_i_3)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_tune_add_scalar(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_add_scalar_raw_306995db03304e6b(C.swig_type_552(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_553(_swig_i_2)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_tune_set_check(arg1 uint64, arg2 int32, arg3 float64) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_set_check_raw_306995db03304e6b(C.swig_type_554(_swig_i_0), C.int(_swig_i_1), C.double(_swig_i_2)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_tune_set_budget(arg1 uint64, arg2 uint64, arg3 uint32) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_set_budget_raw_306995db03304e6b(C.swig_type_555(_swig_i_0), C.swig_type_556(_swig_i_1), C.int(_swig_i_2)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_tune_set_progress(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_set_progress_raw_306995db03304e6b(C.swig_type_557(_swig_i_0), C.km_tune_callback(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_tune_run(arg1 uint64, arg2 unsafe.Pointer, arg3 uint32, arg4 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_run_raw_306995db03304e6b(C.swig_type_558(_swig_i_0), C.swig_voidp(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_tune_result_get(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_result_get_raw_306995db03304e6b(C.swig_type_559(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_tune_result_message(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer, arg4 uint64, arg5 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_result_message_raw_306995db03304e6b(C.swig_type_560(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_561(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_tune_function(arg1 uint64, arg2 uint32, arg3 uint64, arg4 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_function_raw_306995db03304e6b(C.swig_type_562(_swig_i_0), C.int(_swig_i_1), C.swig_type_563(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1

@@ -5281,6 +5281,227 @@ void *_wrap_km_blas_trsm_raw_306995db03304e6b(long long _swig_go_0, int _swig_go
 }
 
 
+void *_wrap_km_tune_create_raw_306995db03304e6b(long long _swig_go_0, char *_swig_go_1, long long _swig_go_2, char *_swig_go_3, km_tune *_swig_go_4) {
+  km_device arg1 ;
+  char *arg2 = (char *) 0 ;
+  uint64_t arg3 ;
+  char *arg4 = (char *) 0 ;
+  km_tune *arg5 = (km_tune *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_device)_swig_go_0;
+  arg2 = (char *)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (char *)_swig_go_3;
+  arg5 = (km_tune *)_swig_go_4;
+
+  result = (km_status)km_tune_create(arg1,(char const *)arg2,arg3,(char const *)arg4,arg5);
+  _swig_go_result = kmgo_outcome(result);
+
+
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_tune_destroy_raw_306995db03304e6b(long long _swig_go_0) {
+  km_tune arg1 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_tune)_swig_go_0;
+
+  result = (km_status)km_tune_destroy(arg1);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_tune_add_candidate_raw_306995db03304e6b(long long _swig_go_0, km_launch_config *_swig_go_1, char *_swig_go_2, uint32_t *_swig_go_3) {
+  km_tune arg1 ;
+  km_launch_config *arg2 = (km_launch_config *) 0 ;
+  char *arg3 = (char *) 0 ;
+  uint32_t *arg4 = (uint32_t *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_tune)_swig_go_0;
+  arg2 = (km_launch_config *)_swig_go_1;
+  arg3 = (char *)_swig_go_2;
+  arg4 = (uint32_t *)_swig_go_3;
+
+  result = (km_status)km_tune_add_candidate(arg1,(struct km_launch_config const *)arg2,(char const *)arg3,arg4);
+  _swig_go_result = kmgo_outcome(result);
+
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_tune_add_buffer_raw_306995db03304e6b(long long _swig_go_0, void *_swig_go_1, long long _swig_go_2, int _swig_go_3) {
+  km_tune arg1 ;
+  void *arg2 = (void *) 0 ;
+  uint64_t arg3 ;
+  km_tune_buffer_flags arg4 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_tune)_swig_go_0;
+  arg2 = (void *)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (km_tune_buffer_flags)_swig_go_3;
+
+  result = (km_status)km_tune_add_buffer(arg1,(void const *)arg2,arg3,arg4);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_tune_add_scalar_raw_306995db03304e6b(long long _swig_go_0, void *_swig_go_1, long long _swig_go_2) {
+  km_tune arg1 ;
+  void *arg2 = (void *) 0 ;
+  uint64_t arg3 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_tune)_swig_go_0;
+  arg2 = (void *)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+
+  result = (km_status)km_tune_add_scalar(arg1,(void const *)arg2,arg3);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_tune_set_check_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, double _swig_go_2) {
+  km_tune arg1 ;
+  km_tune_check arg2 ;
+  double arg3 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_tune)_swig_go_0;
+  arg2 = (km_tune_check)_swig_go_1;
+  arg3 = (double)_swig_go_2;
+
+  result = (km_status)km_tune_set_check(arg1,arg2,arg3);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_tune_set_budget_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, int _swig_go_2) {
+  km_tune arg1 ;
+  uint64_t arg2 ;
+  uint32_t arg3 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_tune)_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (uint32_t)_swig_go_2;
+
+  result = (km_status)km_tune_set_budget(arg1,arg2,arg3);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_tune_set_progress_raw_306995db03304e6b(long long _swig_go_0, km_tune_callback _swig_go_1, void *_swig_go_2) {
+  km_tune arg1 ;
+  km_tune_callback arg2 = (km_tune_callback) 0 ;
+  void *arg3 = (void *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_tune)_swig_go_0;
+  arg2 = (km_tune_callback)_swig_go_1;
+  arg3 = (void *)_swig_go_2;
+
+  result = (km_status)km_tune_set_progress(arg1,arg2,arg3);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_tune_run_raw_306995db03304e6b(long long _swig_go_0, char *_swig_go_1, int _swig_go_2, uint32_t *_swig_go_3) {
+  km_tune arg1 ;
+  char *arg2 = (char *) 0 ;
+  km_tune_run_flags arg3 ;
+  uint32_t *arg4 = (uint32_t *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_tune)_swig_go_0;
+  arg2 = (char *)_swig_go_1;
+  arg3 = (km_tune_run_flags)_swig_go_2;
+  arg4 = (uint32_t *)_swig_go_3;
+
+  result = (km_status)km_tune_run(arg1,(char const *)arg2,arg3,arg4);
+  _swig_go_result = kmgo_outcome(result);
+
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_tune_result_get_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, km_tune_result *_swig_go_2) {
+  km_tune arg1 ;
+  uint32_t arg2 ;
+  km_tune_result *arg3 = (km_tune_result *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_tune)_swig_go_0;
+  arg2 = (uint32_t)_swig_go_1;
+  arg3 = (km_tune_result *)_swig_go_2;
+
+  result = (km_status)km_tune_result_get(arg1,arg2,arg3);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_tune_result_message_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, char *_swig_go_2, long long _swig_go_3, uint64_t *_swig_go_4) {
+  km_tune arg1 ;
+  uint32_t arg2 ;
+  char *arg3 = (char *) 0 ;
+  uint64_t arg4 ;
+  uint64_t *arg5 = (uint64_t *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_tune)_swig_go_0;
+  arg2 = (uint32_t)_swig_go_1;
+  arg3 = (char *)_swig_go_2;
+  arg4 = (uint64_t)_swig_go_3;
+  arg5 = (uint64_t *)_swig_go_4;
+
+  result = (km_status)km_tune_result_message(arg1,arg2,arg3,arg4,arg5);
+  _swig_go_result = kmgo_outcome(result);
+
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_tune_function_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, long long _swig_go_2, km_function *_swig_go_3) {
+  km_tune arg1 ;
+  uint32_t arg2 ;
+  km_context arg3 ;
+  km_function *arg4 = (km_function *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_tune)_swig_go_0;
+  arg2 = (uint32_t)_swig_go_1;
+  arg3 = (km_context)_swig_go_2;
+  arg4 = (km_function *)_swig_go_3;
+
+  result = (km_status)km_tune_function(arg1,arg2,arg3,arg4);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
 #ifdef __cplusplus
 }
 #endif

@@ -28,6 +28,7 @@ const (
 	ERROR_CAPTURE_INVALIDATED                       = 116
 	ERROR_CAPTURE_UNJOINED                          = 117
 	ERROR_GRAPH_MISMATCH                            = 118
+	ERROR_RESULT_MISMATCH                           = 119
 	ERROR_BACKEND_UNAVAILABLE                       = 200
 	ERROR_NO_DEVICE                                 = 201
 	ERROR_BUILD_MISMATCH                            = 202
@@ -175,6 +176,15 @@ const (
 	PARAM_KIND_UNKNOWN                              = 0
 	PARAM_KIND_POINTER                              = 1
 	PARAM_KIND_VALUE                                = 2
+	TUNE_CHECK_INVALID                              = 0
+	TUNE_CHECK_OFF                                  = 1
+	TUNE_CHECK_EXACT                                = 2
+	TUNE_CHECK_F32                                  = 3
+	TUNE_CHECK_F64                                  = 4
+	TUNE_BUFFER_DEFAULT                             = 0
+	TUNE_BUFFER_OUTPUT                              = 1
+	TUNE_RUN_DEFAULT                                = 0
+	TUNE_RUN_AGAIN                                  = 1
 	DATA_TYPE_INVALID                               = 0
 	DATA_TYPE_F32                                   = 1
 	DATA_TYPE_F64                                   = 2
@@ -457,6 +467,17 @@ type Copy3d struct {
 }
 
 var _ = [1]byte{unsafe.Sizeof(Copy3d{}) - 72: 0}
+
+type TuneResult struct {
+	StructSize  uint32
+	Status      int32
+	MedianNs    uint64
+	MinNs       uint64
+	SampleCount uint32
+	Reserved    uint32
+}
+
+var _ = [1]byte{unsafe.Sizeof(TuneResult{}) - 32: 0}
 
 type BlasVector struct {
 	Slice     uint64

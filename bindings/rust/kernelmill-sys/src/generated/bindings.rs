@@ -86,6 +86,12 @@ pub struct km_blas_handle {
     _unused: [u8; 0],
 }
 pub type km_blas = *mut km_blas_handle;
+#[repr(C)]
+#[derive(Debug)]
+pub struct km_tune_handle {
+    _unused: [u8; 0],
+}
+pub type km_tune = *mut km_tune_handle;
 impl km_status {
     pub const SUCCESS: km_status = km_status(0);
     /// not an error: the work queried is still running
@@ -122,6 +128,8 @@ impl km_status {
     pub const ERROR_CAPTURE_UNJOINED: km_status = km_status(117);
     /// an update changes more than parameters
     pub const ERROR_GRAPH_MISMATCH: km_status = km_status(118);
+    /// of a candidate of a tuning: not what the first one left
+    pub const ERROR_RESULT_MISMATCH: km_status = km_status(119);
     pub const ERROR_BACKEND_UNAVAILABLE: km_status = km_status(200);
     pub const ERROR_NO_DEVICE: km_status = km_status(201);
     /// library and plugin come from different builds
@@ -1624,6 +1632,133 @@ const _: () = {
         "Offset of field: km_copy_3d::source_layer_rows",
     ][::core::mem::offset_of!(km_copy_3d, source_layer_rows) - 64usize];
 };
+impl km_tune_check {
+    pub const INVALID: km_tune_check = km_tune_check(0);
+    pub const OFF: km_tune_check = km_tune_check(1);
+    /// byte by byte
+    pub const EXACT: km_tune_check = km_tune_check(2);
+    /// outputs are f32, and may differ by the tolerance
+    pub const F32: km_tune_check = km_tune_check(3);
+    pub const F64: km_tune_check = km_tune_check(4);
+}
+#[repr(transparent)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct km_tune_check(pub i32);
+impl km_tune_buffer_flags {
+    /// compared by the check
+    pub const DEFAULT: km_tune_buffer_flags = km_tune_buffer_flags(0);
+    /// compared by the check
+    pub const OUTPUT: km_tune_buffer_flags = km_tune_buffer_flags(1);
+}
+impl ::core::ops::BitOr<km_tune_buffer_flags> for km_tune_buffer_flags {
+    type Output = Self;
+    #[inline]
+    fn bitor(self, other: Self) -> Self {
+        km_tune_buffer_flags(self.0 | other.0)
+    }
+}
+impl ::core::ops::BitOrAssign for km_tune_buffer_flags {
+    #[inline]
+    fn bitor_assign(&mut self, rhs: km_tune_buffer_flags) {
+        self.0 |= rhs.0;
+    }
+}
+impl ::core::ops::BitAnd<km_tune_buffer_flags> for km_tune_buffer_flags {
+    type Output = Self;
+    #[inline]
+    fn bitand(self, other: Self) -> Self {
+        km_tune_buffer_flags(self.0 & other.0)
+    }
+}
+impl ::core::ops::BitAndAssign for km_tune_buffer_flags {
+    #[inline]
+    fn bitand_assign(&mut self, rhs: km_tune_buffer_flags) {
+        self.0 &= rhs.0;
+    }
+}
+#[repr(transparent)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct km_tune_buffer_flags(pub u32);
+impl km_tune_run_flags {
+    /// measure, whatever is remembered
+    pub const DEFAULT: km_tune_run_flags = km_tune_run_flags(0);
+    /// measure, whatever is remembered
+    pub const AGAIN: km_tune_run_flags = km_tune_run_flags(1);
+}
+impl ::core::ops::BitOr<km_tune_run_flags> for km_tune_run_flags {
+    type Output = Self;
+    #[inline]
+    fn bitor(self, other: Self) -> Self {
+        km_tune_run_flags(self.0 | other.0)
+    }
+}
+impl ::core::ops::BitOrAssign for km_tune_run_flags {
+    #[inline]
+    fn bitor_assign(&mut self, rhs: km_tune_run_flags) {
+        self.0 |= rhs.0;
+    }
+}
+impl ::core::ops::BitAnd<km_tune_run_flags> for km_tune_run_flags {
+    type Output = Self;
+    #[inline]
+    fn bitand(self, other: Self) -> Self {
+        km_tune_run_flags(self.0 & other.0)
+    }
+}
+impl ::core::ops::BitAndAssign for km_tune_run_flags {
+    #[inline]
+    fn bitand_assign(&mut self, rhs: km_tune_run_flags) {
+        self.0 &= rhs.0;
+    }
+}
+#[repr(transparent)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct km_tune_run_flags(pub u32);
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct km_tune_result {
+    pub struct_size: u32,
+    /// KM_NOT_READY: not measured; else why it was left out
+    pub status: km_status,
+    /// of one launch
+    pub median_ns: u64,
+    /// of one launch
+    pub min_ns: u64,
+    pub sample_count: u32,
+    pub reserved: u32,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of km_tune_result"][::core::mem::size_of::<km_tune_result>() - 32usize];
+    ["Alignment of km_tune_result"][::core::mem::align_of::<km_tune_result>() - 8usize];
+    [
+        "Offset of field: km_tune_result::struct_size",
+    ][::core::mem::offset_of!(km_tune_result, struct_size) - 0usize];
+    [
+        "Offset of field: km_tune_result::status",
+    ][::core::mem::offset_of!(km_tune_result, status) - 4usize];
+    [
+        "Offset of field: km_tune_result::median_ns",
+    ][::core::mem::offset_of!(km_tune_result, median_ns) - 8usize];
+    [
+        "Offset of field: km_tune_result::min_ns",
+    ][::core::mem::offset_of!(km_tune_result, min_ns) - 16usize];
+    [
+        "Offset of field: km_tune_result::sample_count",
+    ][::core::mem::offset_of!(km_tune_result, sample_count) - 24usize];
+    [
+        "Offset of field: km_tune_result::reserved",
+    ][::core::mem::offset_of!(km_tune_result, reserved) - 28usize];
+};
+impl Default for km_tune_result {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
 impl km_data_type {
     pub const INVALID: km_data_type = km_data_type(0);
     pub const F32: km_data_type = km_data_type(1);
@@ -1750,6 +1885,10 @@ pub type km_host_callback = ::core::option::Option<
 >;
 pub type km_release_callback = ::core::option::Option<
     unsafe extern "C" fn(user_data: *mut ::core::ffi::c_void),
+>;
+/// After each candidate of a tuning: `done` of `count`.
+pub type km_tune_callback = ::core::option::Option<
+    unsafe extern "C" fn(user_data: *mut ::core::ffi::c_void, done: u32, count: u32),
 >;
 pub type km_output_callback = ::core::option::Option<
     unsafe extern "C" fn(
@@ -5761,16 +5900,10 @@ unsafe extern "C" {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
-   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
-   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its
-   kind that the routine takes, `alpha`, `x` or `y` is null, `n` is beyond 2^31 - 1, an increment
-   is 0 or beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is
-   written overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or
-   allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer
-   access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
-   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
-   error of the context when a kernel failed.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its kind that the
+   routine takes, `alpha`, `x` or `y` is null, `n` is beyond 2^31 - 1, an increment is 0 or beyond
+   2^31 - 1, an address is no multiple of a number's size, or an array that is written overlaps
+   another; those that every BLAS call has.*/
     pub fn km_blas_axpy(
         blas: km_blas,
         type_: km_data_type,
@@ -5787,15 +5920,9 @@ unsafe extern "C" {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
-   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
-   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its
-   kind that the routine takes, `alpha` or `x` is null, `n` is beyond 2^31 - 1, an increment is 0
-   or beyond 2^31 - 1, or an address is no multiple of a number's size; KM_ERROR_OUT_OF_BOUNDS
-   when an array reaches beyond its slice or allocation; KM_ERROR_CONTEXT_MISMATCH when a slice
-   belongs to another context without peer access; KM_ERROR_NOT_PERMITTED when an array that is
-   written lies in a file mapped read-only; KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is
-   missing, with what to install; the sticky error of the context when a kernel failed.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its kind that the
+   routine takes, `alpha` or `x` is null, `n` is beyond 2^31 - 1, an increment is 0 or beyond 2^31
+   - 1, or an address is no multiple of a number's size; those that every BLAS call has.*/
     pub fn km_blas_scal(
         blas: km_blas,
         type_: km_data_type,
@@ -5811,16 +5938,10 @@ unsafe extern "C" {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
-   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
-   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its
-   kind that the routine takes, `x` or `y` is null, `n` is beyond 2^31 - 1, an increment is 0 or
-   beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is written
-   overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
-   KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer access;
-   KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
-   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
-   error of the context when a kernel failed.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its kind that the
+   routine takes, `x` or `y` is null, `n` is beyond 2^31 - 1, an increment is 0 or beyond 2^31 -
+   1, an address is no multiple of a number's size, or an array that is written overlaps another;
+   those that every BLAS call has.*/
     pub fn km_blas_copy(
         blas: km_blas,
         type_: km_data_type,
@@ -5836,16 +5957,10 @@ unsafe extern "C" {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
-   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
-   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its
-   kind that the routine takes, `x` or `y` is null, `n` is beyond 2^31 - 1, an increment is 0 or
-   beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is written
-   overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
-   KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer access;
-   KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
-   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
-   error of the context when a kernel failed.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its kind that the
+   routine takes, `x` or `y` is null, `n` is beyond 2^31 - 1, an increment is 0 or beyond 2^31 -
+   1, an address is no multiple of a number's size, or an array that is written overlaps another;
+   those that every BLAS call has.*/
     pub fn km_blas_swap(
         blas: km_blas,
         type_: km_data_type,
@@ -5861,16 +5976,10 @@ unsafe extern "C" {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
-   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
-   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its
-   kind that the routine takes, `x`, `y` or `result` is null, `n` is beyond 2^31 - 1, an increment
-   is 0 or beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is
-   written overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or
-   allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer
-   access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
-   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
-   error of the context when a kernel failed.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its kind that the
+   routine takes, `x`, `y` or `result` is null, `n` is beyond 2^31 - 1, an increment is 0 or
+   beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is written
+   overlaps another; those that every BLAS call has.*/
     pub fn km_blas_dot(
         blas: km_blas,
         type_: km_data_type,
@@ -5887,16 +5996,10 @@ unsafe extern "C" {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
-   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
-   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its
-   kind that the routine takes, `x`, `y` or `result` is null, `n` is beyond 2^31 - 1, an increment
-   is 0 or beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is
-   written overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or
-   allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer
-   access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
-   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
-   error of the context when a kernel failed.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its kind that the
+   routine takes, `x`, `y` or `result` is null, `n` is beyond 2^31 - 1, an increment is 0 or
+   beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is written
+   overlaps another; those that every BLAS call has.*/
     pub fn km_blas_dotc(
         blas: km_blas,
         type_: km_data_type,
@@ -5914,16 +6017,10 @@ unsafe extern "C" {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
-   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
-   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its
-   kind that the routine takes, `x` or `result` is null, `n` is beyond 2^31 - 1, an increment is 0
-   or beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is written
-   overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
-   KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer access;
-   KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
-   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
-   error of the context when a kernel failed.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its kind that the
+   routine takes, `x` or `result` is null, `n` is beyond 2^31 - 1, an increment is 0 or beyond
+   2^31 - 1, an address is no multiple of a number's size, or an array that is written overlaps
+   another; those that every BLAS call has.*/
     pub fn km_blas_nrm2(
         blas: km_blas,
         type_: km_data_type,
@@ -5940,16 +6037,10 @@ unsafe extern "C" {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
-   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
-   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its
-   kind that the routine takes, `x` or `result` is null, `n` is beyond 2^31 - 1, an increment is 0
-   or beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is written
-   overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
-   KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer access;
-   KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
-   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
-   error of the context when a kernel failed.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its kind that the
+   routine takes, `x` or `result` is null, `n` is beyond 2^31 - 1, an increment is 0 or beyond
+   2^31 - 1, an address is no multiple of a number's size, or an array that is written overlaps
+   another; those that every BLAS call has.*/
     pub fn km_blas_asum(
         blas: km_blas,
         type_: km_data_type,
@@ -5967,16 +6058,10 @@ unsafe extern "C" {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
-   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
-   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its
-   kind that the routine takes, `x` or `result` is null, `n` is beyond 2^31 - 1, an increment is 0
-   or beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is written
-   overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
-   KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer access;
-   KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
-   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
-   error of the context when a kernel failed.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its kind that the
+   routine takes, `x` or `result` is null, `n` is beyond 2^31 - 1, an increment is 0 or beyond
+   2^31 - 1, an address is no multiple of a number's size, or an array that is written overlaps
+   another; those that every BLAS call has.*/
     pub fn km_blas_iamax(
         blas: km_blas,
         type_: km_data_type,
@@ -5993,16 +6078,10 @@ unsafe extern "C" {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
-   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
-   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its
-   kind that the routine takes, `x`, `y`, `c` or `s` is null, `n` is beyond 2^31 - 1, an increment
-   is 0 or beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is
-   written overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or
-   allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer
-   access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
-   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
-   error of the context when a kernel failed.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its kind that the
+   routine takes, `x`, `y`, `c` or `s` is null, `n` is beyond 2^31 - 1, an increment is 0 or
+   beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is written
+   overlaps another; those that every BLAS call has.*/
     pub fn km_blas_rot(
         blas: km_blas,
         type_: km_data_type,
@@ -6021,16 +6100,10 @@ unsafe extern "C" {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
-   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
-   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its
-   kind that the routine takes, `x`, `y` or `parameters` is null, `n` is beyond 2^31 - 1, an
-   increment is 0 or beyond 2^31 - 1, an address is no multiple of a number's size, or an array
-   that is written overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice
-   or allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer
-   access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
-   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
-   error of the context when a kernel failed.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its kind that the
+   routine takes, `x`, `y` or `parameters` is null, `n` is beyond 2^31 - 1, an increment is 0 or
+   beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is written
+   overlaps another; those that every BLAS call has.*/
     pub fn km_blas_rotm(
         blas: km_blas,
         type_: km_data_type,
@@ -6047,17 +6120,11 @@ unsafe extern "C" {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
-   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
-   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` or `operation` is
-   no value of its kind that the routine takes, `alpha`, `a`, `x`, `beta` or `y` is null, `m` or
-   `n` is beyond 2^31 - 1, an increment is 0 or beyond 2^31 - 1, a leading dimension is less than
-   a line or beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is
-   written overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or
-   allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer
-   access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
-   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
-   error of the context when a kernel failed.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` or `operation` is no value of its kind
+   that the routine takes, `alpha`, `a`, `x`, `beta` or `y` is null, `m` or `n` is beyond 2^31 -
+   1, an increment is 0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31
+   - 1, an address is no multiple of a number's size, or an array that is written overlaps
+   another; those that every BLAS call has.*/
     pub fn km_blas_gemv(
         blas: km_blas,
         type_: km_data_type,
@@ -6080,17 +6147,11 @@ unsafe extern "C" {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
-   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
-   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` or `operation` is
-   no value of its kind that the routine takes, `alpha`, `a`, `x`, `beta` or `y` is null, `m`,
-   `n`, `lower` or `upper` is beyond 2^31 - 1, an increment is 0 or beyond 2^31 - 1, a leading
-   dimension is less than a line or beyond 2^31 - 1, an address is no multiple of a number's size,
-   or an array that is written overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches
-   beyond its slice or allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another
-   context without peer access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a
-   file mapped read-only; KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to
-   install; the sticky error of the context when a kernel failed.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` or `operation` is no value of its kind
+   that the routine takes, `alpha`, `a`, `x`, `beta` or `y` is null, `m`, `n`, `lower` or `upper`
+   is beyond 2^31 - 1, an increment is 0 or beyond 2^31 - 1, a leading dimension is less than a
+   line or beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is
+   written overlaps another; those that every BLAS call has.*/
     pub fn km_blas_gbmv(
         blas: km_blas,
         type_: km_data_type,
@@ -6114,17 +6175,11 @@ unsafe extern "C" {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
-   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
-   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` or `triangle` is no
-   value of its kind that the routine takes, `alpha`, `a`, `x`, `beta` or `y` is null, `n` is
-   beyond 2^31 - 1, an increment is 0 or beyond 2^31 - 1, a leading dimension is less than a line
-   or beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is written
-   overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
-   KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer access;
-   KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
-   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
-   error of the context when a kernel failed.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` or `triangle` is no value of its kind
+   that the routine takes, `alpha`, `a`, `x`, `beta` or `y` is null, `n` is beyond 2^31 - 1, an
+   increment is 0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31 - 1,
+   an address is no multiple of a number's size, or an array that is written overlaps another;
+   those that every BLAS call has.*/
     pub fn km_blas_symv(
         blas: km_blas,
         type_: km_data_type,
@@ -6145,17 +6200,11 @@ unsafe extern "C" {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
-   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
-   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` or `triangle` is no
-   value of its kind that the routine takes, `alpha`, `a`, `x`, `beta` or `y` is null, `n` or `k`
-   is beyond 2^31 - 1, an increment is 0 or beyond 2^31 - 1, a leading dimension is less than a
-   line or beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is
-   written overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or
-   allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer
-   access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
-   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
-   error of the context when a kernel failed.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` or `triangle` is no value of its kind
+   that the routine takes, `alpha`, `a`, `x`, `beta` or `y` is null, `n` or `k` is beyond 2^31 -
+   1, an increment is 0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31
+   - 1, an address is no multiple of a number's size, or an array that is written overlaps
+   another; those that every BLAS call has.*/
     pub fn km_blas_sbmv(
         blas: km_blas,
         type_: km_data_type,
@@ -6177,16 +6226,10 @@ unsafe extern "C" {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
-   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
-   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` or `triangle` is no
-   value of its kind that the routine takes, `alpha`, `a`, `x`, `beta` or `y` is null, `n` is
-   beyond 2^31 - 1, an increment is 0 or beyond 2^31 - 1, an address is no multiple of a number's
-   size, or an array that is written overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array
-   reaches beyond its slice or allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to
-   another context without peer access; KM_ERROR_NOT_PERMITTED when an array that is written lies
-   in a file mapped read-only; KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with
-   what to install; the sticky error of the context when a kernel failed.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` or `triangle` is no value of its kind
+   that the routine takes, `alpha`, `a`, `x`, `beta` or `y` is null, `n` is beyond 2^31 - 1, an
+   increment is 0 or beyond 2^31 - 1, an address is no multiple of a number's size, or an array
+   that is written overlaps another; those that every BLAS call has.*/
     pub fn km_blas_spmv(
         blas: km_blas,
         type_: km_data_type,
@@ -6206,17 +6249,11 @@ unsafe extern "C" {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
-   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
-   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle`,
-   `operation` or `diagonal` is no value of its kind that the routine takes, `a` or `x` is null,
-   `n` is beyond 2^31 - 1, an increment is 0 or beyond 2^31 - 1, a leading dimension is less than
-   a line or beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is
-   written overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or
-   allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer
-   access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
-   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
-   error of the context when a kernel failed.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle`, `operation` or `diagonal`
+   is no value of its kind that the routine takes, `a` or `x` is null, `n` is beyond 2^31 - 1, an
+   increment is 0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31 - 1,
+   an address is no multiple of a number's size, or an array that is written overlaps another;
+   those that every BLAS call has.*/
     pub fn km_blas_trmv(
         blas: km_blas,
         type_: km_data_type,
@@ -6235,17 +6272,11 @@ unsafe extern "C" {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
-   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
-   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle`,
-   `operation` or `diagonal` is no value of its kind that the routine takes, `a` or `x` is null,
-   `n` or `k` is beyond 2^31 - 1, an increment is 0 or beyond 2^31 - 1, a leading dimension is
-   less than a line or beyond 2^31 - 1, an address is no multiple of a number's size, or an array
-   that is written overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice
-   or allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer
-   access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
-   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
-   error of the context when a kernel failed.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle`, `operation` or `diagonal`
+   is no value of its kind that the routine takes, `a` or `x` is null, `n` or `k` is beyond 2^31 -
+   1, an increment is 0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31
+   - 1, an address is no multiple of a number's size, or an array that is written overlaps
+   another; those that every BLAS call has.*/
     pub fn km_blas_tbmv(
         blas: km_blas,
         type_: km_data_type,
@@ -6265,16 +6296,10 @@ unsafe extern "C" {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
-   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
-   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle`,
-   `operation` or `diagonal` is no value of its kind that the routine takes, `a` or `x` is null,
-   `n` is beyond 2^31 - 1, an increment is 0 or beyond 2^31 - 1, an address is no multiple of a
-   number's size, or an array that is written overlaps another; KM_ERROR_OUT_OF_BOUNDS when an
-   array reaches beyond its slice or allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to
-   another context without peer access; KM_ERROR_NOT_PERMITTED when an array that is written lies
-   in a file mapped read-only; KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with
-   what to install; the sticky error of the context when a kernel failed.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle`, `operation` or `diagonal`
+   is no value of its kind that the routine takes, `a` or `x` is null, `n` is beyond 2^31 - 1, an
+   increment is 0 or beyond 2^31 - 1, an address is no multiple of a number's size, or an array
+   that is written overlaps another; those that every BLAS call has.*/
     pub fn km_blas_tpmv(
         blas: km_blas,
         type_: km_data_type,
@@ -6294,17 +6319,11 @@ unsafe extern "C" {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
-   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
-   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle`,
-   `operation` or `diagonal` is no value of its kind that the routine takes, `a` or `x` is null,
-   `n` is beyond 2^31 - 1, an increment is 0 or beyond 2^31 - 1, a leading dimension is less than
-   a line or beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is
-   written overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or
-   allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer
-   access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
-   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
-   error of the context when a kernel failed.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle`, `operation` or `diagonal`
+   is no value of its kind that the routine takes, `a` or `x` is null, `n` is beyond 2^31 - 1, an
+   increment is 0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31 - 1,
+   an address is no multiple of a number's size, or an array that is written overlaps another;
+   those that every BLAS call has.*/
     pub fn km_blas_trsv(
         blas: km_blas,
         type_: km_data_type,
@@ -6323,17 +6342,11 @@ unsafe extern "C" {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
-   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
-   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle`,
-   `operation` or `diagonal` is no value of its kind that the routine takes, `a` or `x` is null,
-   `n` or `k` is beyond 2^31 - 1, an increment is 0 or beyond 2^31 - 1, a leading dimension is
-   less than a line or beyond 2^31 - 1, an address is no multiple of a number's size, or an array
-   that is written overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice
-   or allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer
-   access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
-   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
-   error of the context when a kernel failed.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle`, `operation` or `diagonal`
+   is no value of its kind that the routine takes, `a` or `x` is null, `n` or `k` is beyond 2^31 -
+   1, an increment is 0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31
+   - 1, an address is no multiple of a number's size, or an array that is written overlaps
+   another; those that every BLAS call has.*/
     pub fn km_blas_tbsv(
         blas: km_blas,
         type_: km_data_type,
@@ -6353,16 +6366,10 @@ unsafe extern "C" {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
-   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
-   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle`,
-   `operation` or `diagonal` is no value of its kind that the routine takes, `a` or `x` is null,
-   `n` is beyond 2^31 - 1, an increment is 0 or beyond 2^31 - 1, an address is no multiple of a
-   number's size, or an array that is written overlaps another; KM_ERROR_OUT_OF_BOUNDS when an
-   array reaches beyond its slice or allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to
-   another context without peer access; KM_ERROR_NOT_PERMITTED when an array that is written lies
-   in a file mapped read-only; KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with
-   what to install; the sticky error of the context when a kernel failed.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle`, `operation` or `diagonal`
+   is no value of its kind that the routine takes, `a` or `x` is null, `n` is beyond 2^31 - 1, an
+   increment is 0 or beyond 2^31 - 1, an address is no multiple of a number's size, or an array
+   that is written overlaps another; those that every BLAS call has.*/
     pub fn km_blas_tpsv(
         blas: km_blas,
         type_: km_data_type,
@@ -6381,17 +6388,11 @@ unsafe extern "C" {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
-   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
-   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its
-   kind that the routine takes, `alpha`, `x`, `y` or `a` is null, `m` or `n` is beyond 2^31 - 1,
-   an increment is 0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31 -
-   1, an address is no multiple of a number's size, or an array that is written overlaps another;
-   KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
-   KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer access;
-   KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
-   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
-   error of the context when a kernel failed.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its kind that the
+   routine takes, `alpha`, `x`, `y` or `a` is null, `m` or `n` is beyond 2^31 - 1, an increment is
+   0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31 - 1, an address is
+   no multiple of a number's size, or an array that is written overlaps another; those that every
+   BLAS call has.*/
     pub fn km_blas_ger(
         blas: km_blas,
         type_: km_data_type,
@@ -6410,17 +6411,11 @@ unsafe extern "C" {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
-   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
-   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its
-   kind that the routine takes, `alpha`, `x`, `y` or `a` is null, `m` or `n` is beyond 2^31 - 1,
-   an increment is 0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31 -
-   1, an address is no multiple of a number's size, or an array that is written overlaps another;
-   KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
-   KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer access;
-   KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
-   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
-   error of the context when a kernel failed.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its kind that the
+   routine takes, `alpha`, `x`, `y` or `a` is null, `m` or `n` is beyond 2^31 - 1, an increment is
+   0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31 - 1, an address is
+   no multiple of a number's size, or an array that is written overlaps another; those that every
+   BLAS call has.*/
     pub fn km_blas_gerc(
         blas: km_blas,
         type_: km_data_type,
@@ -6440,17 +6435,11 @@ unsafe extern "C" {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
-   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
-   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` or `triangle` is no
-   value of its kind that the routine takes, `alpha`, `x` or `a` is null, `n` is beyond 2^31 - 1,
-   an increment is 0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31 -
-   1, an address is no multiple of a number's size, or an array that is written overlaps another;
-   KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
-   KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer access;
-   KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
-   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
-   error of the context when a kernel failed.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` or `triangle` is no value of its kind
+   that the routine takes, `alpha`, `x` or `a` is null, `n` is beyond 2^31 - 1, an increment is 0
+   or beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31 - 1, an address is
+   no multiple of a number's size, or an array that is written overlaps another; those that every
+   BLAS call has.*/
     pub fn km_blas_syr(
         blas: km_blas,
         type_: km_data_type,
@@ -6469,17 +6458,11 @@ unsafe extern "C" {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
-   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
-   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` or `triangle` is no
-   value of its kind that the routine takes, `alpha`, `x`, `y` or `a` is null, `n` is beyond 2^31
-   - 1, an increment is 0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond
-   2^31 - 1, an address is no multiple of a number's size, or an array that is written overlaps
-   another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
-   KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer access;
-   KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
-   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
-   error of the context when a kernel failed.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` or `triangle` is no value of its kind
+   that the routine takes, `alpha`, `x`, `y` or `a` is null, `n` is beyond 2^31 - 1, an increment
+   is 0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31 - 1, an address
+   is no multiple of a number's size, or an array that is written overlaps another; those that
+   every BLAS call has.*/
     pub fn km_blas_syr2(
         blas: km_blas,
         type_: km_data_type,
@@ -6498,16 +6481,10 @@ unsafe extern "C" {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
-   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
-   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` or `triangle` is no
-   value of its kind that the routine takes, `alpha`, `x` or `a` is null, `n` is beyond 2^31 - 1,
-   an increment is 0 or beyond 2^31 - 1, an address is no multiple of a number's size, or an array
-   that is written overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice
-   or allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer
-   access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
-   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
-   error of the context when a kernel failed.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` or `triangle` is no value of its kind
+   that the routine takes, `alpha`, `x` or `a` is null, `n` is beyond 2^31 - 1, an increment is 0
+   or beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is written
+   overlaps another; those that every BLAS call has.*/
     pub fn km_blas_spr(
         blas: km_blas,
         type_: km_data_type,
@@ -6525,16 +6502,10 @@ unsafe extern "C" {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
-   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
-   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type` or `triangle` is no
-   value of its kind that the routine takes, `alpha`, `x`, `y` or `a` is null, `n` is beyond 2^31
-   - 1, an increment is 0 or beyond 2^31 - 1, an address is no multiple of a number's size, or an
-   array that is written overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its
-   slice or allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without
-   peer access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped
-   read-only; KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install;
-   the sticky error of the context when a kernel failed.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` or `triangle` is no value of its kind
+   that the routine takes, `alpha`, `x`, `y` or `a` is null, `n` is beyond 2^31 - 1, an increment
+   is 0 or beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is
+   written overlaps another; those that every BLAS call has.*/
     pub fn km_blas_spr2(
         blas: km_blas,
         type_: km_data_type,
@@ -6555,17 +6526,11 @@ unsafe extern "C" {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
-   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
-   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type`, `operation_a` or
-   `operation_b` is no value of its kind that the routine takes, `alpha`, `a`, `b`, `beta` or `c`
-   is null, `m`, `n` or `k` is beyond 2^31 - 1, a leading dimension is less than a line or beyond
-   2^31 - 1, an address is no multiple of a number's size, or an array that is written overlaps
-   another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
-   KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer access;
-   KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
-   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
-   error of the context when a kernel failed.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type`, `operation_a` or `operation_b` is no
+   value of its kind that the routine takes, `alpha`, `a`, `b`, `beta` or `c` is null, `m`, `n` or
+   `k` is beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31 - 1, an address
+   is no multiple of a number's size, or an array that is written overlaps another; those that
+   every BLAS call has.*/
     pub fn km_blas_gemm(
         blas: km_blas,
         type_: km_data_type,
@@ -6590,17 +6555,11 @@ unsafe extern "C" {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
-   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
-   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type`, `operation_a` or
-   `operation_b` is no value of its kind that the routine takes, `alpha`, `a`, `b`, `beta` or `c`
-   is null, `m`, `n`, `k` or `batch_count` is beyond 2^31 - 1, a leading dimension is less than a
-   line or beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is
-   written overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or
-   allocation; KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer
-   access; KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
-   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
-   error of the context when a kernel failed.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type`, `operation_a` or `operation_b` is no
+   value of its kind that the routine takes, `alpha`, `a`, `b`, `beta` or `c` is null, `m`, `n`,
+   `k` or `batch_count` is beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31
+   - 1, an address is no multiple of a number's size, or an array that is written overlaps
+   another; those that every BLAS call has.*/
     pub fn km_blas_gemm_strided_batched(
         blas: km_blas,
         type_: km_data_type,
@@ -6625,17 +6584,11 @@ unsafe extern "C" {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
-   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
-   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type`, `side` or
-   `triangle` is no value of its kind that the routine takes, `alpha`, `a`, `b`, `beta` or `c` is
-   null, `m` or `n` is beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31 -
-   1, an address is no multiple of a number's size, or an array that is written overlaps another;
-   KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
-   KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer access;
-   KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
-   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
-   error of the context when a kernel failed.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type`, `side` or `triangle` is no value of
+   its kind that the routine takes, `alpha`, `a`, `b`, `beta` or `c` is null, `m` or `n` is beyond
+   2^31 - 1, a leading dimension is less than a line or beyond 2^31 - 1, an address is no multiple
+   of a number's size, or an array that is written overlaps another; those that every BLAS call
+   has.*/
     pub fn km_blas_symm(
         blas: km_blas,
         type_: km_data_type,
@@ -6657,17 +6610,11 @@ unsafe extern "C" {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
-   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
-   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type`, `side` or
-   `triangle` is no value of its kind that the routine takes, `alpha`, `a`, `b`, `beta` or `c` is
-   null, `m` or `n` is beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31 -
-   1, an address is no multiple of a number's size, or an array that is written overlaps another;
-   KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
-   KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer access;
-   KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
-   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
-   error of the context when a kernel failed.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type`, `side` or `triangle` is no value of
+   its kind that the routine takes, `alpha`, `a`, `b`, `beta` or `c` is null, `m` or `n` is beyond
+   2^31 - 1, a leading dimension is less than a line or beyond 2^31 - 1, an address is no multiple
+   of a number's size, or an array that is written overlaps another; those that every BLAS call
+   has.*/
     pub fn km_blas_hemm(
         blas: km_blas,
         type_: km_data_type,
@@ -6690,17 +6637,11 @@ unsafe extern "C" {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
-   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
-   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle` or
-   `operation` is no value of its kind that the routine takes, `alpha`, `a`, `beta` or `c` is
-   null, `n` or `k` is beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31 -
-   1, an address is no multiple of a number's size, or an array that is written overlaps another;
-   KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
-   KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer access;
-   KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
-   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
-   error of the context when a kernel failed.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle` or `operation` is no value
+   of its kind that the routine takes, `alpha`, `a`, `beta` or `c` is null, `n` or `k` is beyond
+   2^31 - 1, a leading dimension is less than a line or beyond 2^31 - 1, an address is no multiple
+   of a number's size, or an array that is written overlaps another; those that every BLAS call
+   has.*/
     pub fn km_blas_syrk(
         blas: km_blas,
         type_: km_data_type,
@@ -6722,17 +6663,11 @@ unsafe extern "C" {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
-   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
-   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle` or
-   `operation` is no value of its kind that the routine takes, `alpha`, `a`, `beta` or `c` is
-   null, `n` or `k` is beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31 -
-   1, an address is no multiple of a number's size, or an array that is written overlaps another;
-   KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
-   KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer access;
-   KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
-   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
-   error of the context when a kernel failed.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle` or `operation` is no value
+   of its kind that the routine takes, `alpha`, `a`, `beta` or `c` is null, `n` or `k` is beyond
+   2^31 - 1, a leading dimension is less than a line or beyond 2^31 - 1, an address is no multiple
+   of a number's size, or an array that is written overlaps another; those that every BLAS call
+   has.*/
     pub fn km_blas_herk(
         blas: km_blas,
         type_: km_data_type,
@@ -6754,17 +6689,11 @@ unsafe extern "C" {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
-   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
-   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle` or
-   `operation` is no value of its kind that the routine takes, `alpha`, `a`, `b`, `beta` or `c` is
-   null, `n` or `k` is beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31 -
-   1, an address is no multiple of a number's size, or an array that is written overlaps another;
-   KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
-   KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer access;
-   KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
-   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
-   error of the context when a kernel failed.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle` or `operation` is no value
+   of its kind that the routine takes, `alpha`, `a`, `b`, `beta` or `c` is null, `n` or `k` is
+   beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31 - 1, an address is no
+   multiple of a number's size, or an array that is written overlaps another; those that every
+   BLAS call has.*/
     pub fn km_blas_syr2k(
         blas: km_blas,
         type_: km_data_type,
@@ -6788,17 +6717,11 @@ unsafe extern "C" {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
-   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
-   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle` or
-   `operation` is no value of its kind that the routine takes, `alpha`, `a`, `b`, `beta` or `c` is
-   null, `n` or `k` is beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31 -
-   1, an address is no multiple of a number's size, or an array that is written overlaps another;
-   KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
-   KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer access;
-   KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
-   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
-   error of the context when a kernel failed.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle` or `operation` is no value
+   of its kind that the routine takes, `alpha`, `a`, `b`, `beta` or `c` is null, `n` or `k` is
+   beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31 - 1, an address is no
+   multiple of a number's size, or an array that is written overlaps another; those that every
+   BLAS call has.*/
     pub fn km_blas_her2k(
         blas: km_blas,
         type_: km_data_type,
@@ -6821,17 +6744,11 @@ unsafe extern "C" {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
-   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
-   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type`, `side`,
-   `triangle`, `operation` or `diagonal` is no value of its kind that the routine takes, `alpha`,
-   `a` or `b` is null, `m` or `n` is beyond 2^31 - 1, a leading dimension is less than a line or
-   beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is written
-   overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
-   KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer access;
-   KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
-   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
-   error of the context when a kernel failed.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type`, `side`, `triangle`, `operation` or
+   `diagonal` is no value of its kind that the routine takes, `alpha`, `a` or `b` is null, `m` or
+   `n` is beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31 - 1, an address
+   is no multiple of a number's size, or an array that is written overlaps another; those that
+   every BLAS call has.*/
     pub fn km_blas_trmm(
         blas: km_blas,
         type_: km_data_type,
@@ -6854,17 +6771,11 @@ unsafe extern "C" {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice`
-   of an array neither 0 nor a live slice; KM_ERROR_CONTEXT_LOST when the context of `blas` or of
-   a slice was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `type`, `side`,
-   `triangle`, `operation` or `diagonal` is no value of its kind that the routine takes, `alpha`,
-   `a` or `b` is null, `m` or `n` is beyond 2^31 - 1, a leading dimension is less than a line or
-   beyond 2^31 - 1, an address is no multiple of a number's size, or an array that is written
-   overlaps another; KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
-   KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer access;
-   KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
-   KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install; the sticky
-   error of the context when a kernel failed.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type`, `side`, `triangle`, `operation` or
+   `diagonal` is no value of its kind that the routine takes, `alpha`, `a` or `b` is null, `m` or
+   `n` is beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31 - 1, an address
+   is no multiple of a number's size, or an array that is written overlaps another; those that
+   every BLAS call has.*/
     pub fn km_blas_trsm(
         blas: km_blas,
         type_: km_data_type,
@@ -6877,5 +6788,216 @@ unsafe extern "C" {
         alpha: *const ::core::ffi::c_void,
         a: *const km_blas_matrix,
         b: *const km_blas_matrix,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** A tuning of one kernel of a source, CUDA C++ or PTX, on a device; `kernel` is its name in the
+ source, or a name expression like "scale<float>". `source_size_bytes` 0: up to its closing zero.
+ The handle is the caller's, to be given to km_tune_destroy.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `device` is not a live device;
+   KM_ERROR_INVALID_ARGUMENT when `source`, `kernel` or `out_tune` is null.*/
+    pub fn km_tune_create(
+        device: km_device,
+        source: *const ::core::ffi::c_char,
+        source_size_bytes: u64,
+        kernel: *const ::core::ffi::c_char,
+        out_tune: *mut km_tune,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Drops the caller's handle. Null is fine.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `tune` is neither null nor a live tuning.*/
+    pub fn km_tune_destroy(tune: km_tune) -> km_status;
+}
+unsafe extern "C" {
+    /** One more way to launch the kernel: its grid, block and dynamic shared memory, and options of the
+ compiler, one a line ("-DTILE=16"; null: none), which PTX does not have. Numbers count
+ from 0. Nothing is tried before km_tune_run.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `tune` is not a live tuning;
+   KM_ERROR_INVALID_ARGUMENT when `config` or `out_candidate` is null; KM_ERROR_NOT_PERMITTED
+   while km_tune_run runs.*/
+    pub fn km_tune_add_candidate(
+        tune: km_tune,
+        config: *const km_launch_config,
+        options: *const ::core::ffi::c_char,
+        out_candidate: *mut u32,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** The kernel's next argument: device memory of this size that holds `data` (null: zeros) when a
+ candidate starts. The data is copied. KM_TUNE_BUFFER_OUTPUT: km_tune_set_check compares it.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `tune` is not a live tuning;
+   KM_ERROR_INVALID_ARGUMENT when `flags` has unknown bits; KM_ERROR_NOT_PERMITTED while
+   km_tune_run runs.*/
+    pub fn km_tune_add_buffer(
+        tune: km_tune,
+        data: *const ::core::ffi::c_void,
+        size_bytes: u64,
+        flags: km_tune_buffer_flags,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** The kernel's next argument, by value.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `tune` is not a live tuning;
+   KM_ERROR_INVALID_ARGUMENT when `value` is null; KM_ERROR_NOT_PERMITTED while km_tune_run runs.*/
+    pub fn km_tune_add_scalar(
+        tune: km_tune,
+        value: *const ::core::ffi::c_void,
+        size_bytes: u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Whether what a candidate leaves in the outputs has to be what the first one that ran left there;
+ off at the start. `tolerance` is for floating point: relative to the larger magnitude, absolute
+ below 1.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `tune` is not a live tuning;
+   KM_ERROR_INVALID_ARGUMENT when `check` is no kind of check or `tolerance` is negative;
+   KM_ERROR_NOT_PERMITTED while km_tune_run runs.*/
+    pub fn km_tune_set_check(
+        tune: km_tune,
+        check: km_tune_check,
+        tolerance: f64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** How long measuring all candidates may take together, compiling not counted; a second at the
+ start. Each is launched once to check it, `warmup_count` times more (1 at the start), and then at
+ least 5 times, unless it is four times as slow as the best.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `tune` is not a live tuning;
+   KM_ERROR_NOT_PERMITTED while km_tune_run runs.*/
+    pub fn km_tune_set_budget(
+        tune: km_tune,
+        budget_ns: u64,
+        warmup_count: u32,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Has `callback` called after each candidate, on the thread that runs the tuning; null: none.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `tune` is not a live tuning;
+   KM_ERROR_NOT_PERMITTED while km_tune_run runs.*/
+    pub fn km_tune_set_progress(
+        tune: km_tune,
+        callback: km_tune_callback,
+        user_data: *mut ::core::ffi::c_void,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Measures the candidates by events in a context of the tuning's own, and gives the number of the
+ one with the best median. Those that do not compile, cannot be launched, fault or fail the check
+ are left out; km_tune_result_get says why. With a `problem`, any text that stands for the size
+ and kind of the data, the choice is kept on disk (KM_CACHE_DIR) for this device, kernel, source
+ and these candidates, and taken from there the next time without measuring. A kernel that never
+ ends needs KM_KERNEL_TIMEOUT_MS.
+
+ Blocking: until all candidates are measured.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `tune` is not a live tuning;
+   KM_ERROR_INVALID_ARGUMENT when `out_candidate` is null, `flags` has unknown bits, or there are
+   no candidates; KM_ERROR_NOT_PERMITTED when called inside a callback of this library, or while
+   it runs already; when no candidate works, the status of the first one, with its text.*/
+    pub fn km_tune_run(
+        tune: km_tune,
+        problem: *const ::core::ffi::c_char,
+        flags: km_tune_run_flags,
+        out_candidate: *mut u32,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** What became of a candidate the last time that it was measured. Set `out_result->struct_size`
+ first.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `tune` is not a live tuning;
+   KM_ERROR_INVALID_ARGUMENT when there is no such candidate, `out_result` is null or its
+   struct_size is below 4; KM_ERROR_NOT_PERMITTED while km_tune_run runs.*/
+    pub fn km_tune_result_get(
+        tune: km_tune,
+        candidate: u32,
+        out_result: *mut km_tune_result,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Why a candidate was left out; empty (size 1) where it was not.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `tune` is not a live tuning;
+   KM_ERROR_BUFFER_TOO_SMALL when the text needs more than `capacity_bytes`;
+   KM_ERROR_INVALID_ARGUMENT when there is no such candidate, `buffer` is null and
+ `capacity_bytes` is not 0, or `buffer` and `out_size_bytes` are both null; KM_ERROR_NOT_PERMITTED
+ while km_tune_run runs.*/
+    pub fn km_tune_result_message(
+        tune: km_tune,
+        candidate: u32,
+        buffer: *mut ::core::ffi::c_char,
+        capacity_bytes: u64,
+        out_size_bytes: *mut u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** The kernel as a candidate has it, compiled with its options, in a context of the caller's. The
+ handle is the caller's, to be given to km_function_destroy.
+
+ Blocking: while it is compiled.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `tune` is not a live tuning, or `context` not a
+   live context; KM_ERROR_INVALID_ARGUMENT when there is no such candidate, `out_function` is
+ null, or options are given for PTX; KM_ERROR_NOT_PERMITTED while km_tune_run runs;
+ KM_ERROR_NOT_FOUND when the source has no such kernel; what km_program_compile and
+ km_module_load_ptx return when they fail; the sticky error of the context when a kernel failed.*/
+    pub fn km_tune_function(
+        tune: km_tune,
+        candidate: u32,
+        context: km_context,
+        out_function: *mut km_function,
     ) -> km_status;
 }

@@ -13,7 +13,8 @@ const LAUNCH: usize = 10;
 const GRAPH: usize = 11;
 const GRAPH_EXEC: usize = 12;
 const BLAS: usize = 13;
-const TYPE_COUNT: usize = 14;
+const TUNE: usize = 14;
+const TYPE_COUNT: usize = 15;
 
 static HANDLE_CALLS: &[HandleCall] = &[
     HandleCall {
@@ -1910,6 +1911,102 @@ static HANDLE_CALLS: &[HandleCall] = &[
         null_is_fine: false,
         call: |handles, values| unsafe {
             km_blas_trsm(handle(handles[0]), km_data_type(0), km_blas_side(0), km_blas_triangle(0), km_blas_operation(0), km_blas_diagonal(0), 0, 0, values.bytes(), null(), null())
+        },
+    },
+    HandleCall {
+        name: "km_tune_create",
+        types: &[DEVICE],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_tune_create(handle(handles[0]), values.text.as_ptr(), 0, values.text.as_ptr(), values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_tune_destroy",
+        types: &[TUNE],
+        null_is_fine: true,
+        call: |handles, _| unsafe {
+            km_tune_destroy(handle(handles[0]))
+        },
+    },
+    HandleCall {
+        name: "km_tune_add_candidate",
+        types: &[TUNE],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_tune_add_candidate(handle(handles[0]), &values.config, values.text.as_ptr(), values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_tune_add_buffer",
+        types: &[TUNE],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_tune_add_buffer(handle(handles[0]), values.bytes(), 0, km_tune_buffer_flags(0))
+        },
+    },
+    HandleCall {
+        name: "km_tune_add_scalar",
+        types: &[TUNE],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_tune_add_scalar(handle(handles[0]), values.bytes(), 0)
+        },
+    },
+    HandleCall {
+        name: "km_tune_set_check",
+        types: &[TUNE],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_tune_set_check(handle(handles[0]), km_tune_check(0), 0)
+        },
+    },
+    HandleCall {
+        name: "km_tune_set_budget",
+        types: &[TUNE],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_tune_set_budget(handle(handles[0]), 0, 0)
+        },
+    },
+    HandleCall {
+        name: "km_tune_set_progress",
+        types: &[TUNE],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_tune_set_progress(handle(handles[0]), None, null_mut())
+        },
+    },
+    HandleCall {
+        name: "km_tune_run",
+        types: &[TUNE],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_tune_run(handle(handles[0]), values.text.as_ptr(), km_tune_run_flags(0), values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_tune_result_get",
+        types: &[TUNE],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_tune_result_get(handle(handles[0]), 0, values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_tune_result_message",
+        types: &[TUNE],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_tune_result_message(handle(handles[0]), 0, values.out(0), 64, values.out(1))
+        },
+    },
+    HandleCall {
+        name: "km_tune_function",
+        types: &[TUNE, CONTEXT],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_tune_function(handle(handles[0]), 0, handle(handles[1]), values.out(0))
         },
     },
 ];
