@@ -478,8 +478,11 @@ const NamedScenario kScenarios[] = {
      [](Scenario& o) {
        km_blas blas;
        const float one = 1;
-       if (!o.slice() ||
-           !o.make(km_blas_destroy, &blas, km_blas_create, o.s, KM_BLAS_LAYOUT_ROWS)) {
+       if (!o.slice()) return false;
+       if (is_cuda(o.f)) {
+         return o.fails(KM_ERROR_NOT_SUPPORTED, km_blas_create(o.s, KM_BLAS_LAYOUT_ROWS, &blas));
+       }
+       if (!o.make(km_blas_destroy, &blas, km_blas_create, o.s, KM_BLAS_LAYOUT_ROWS)) {
          return false;
        }
        const km_blas_vector from = {reinterpret_cast<uint64_t>(o.a), 0, 0, 1};

@@ -86,6 +86,9 @@ const kmb_backend& cuda_backend() {
       .context_profile = cuda::context_profile,
       .context_limit_get = cuda::context_limit_get,
       .context_limit_set = cuda::context_limit_set,
+      .blas_create = nullptr,  // by cuBLAS, later
+      .blas_destroy = nullptr,
+      .blas_submit = nullptr,
   };
   return kTable;
 }
