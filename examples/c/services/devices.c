@@ -1,6 +1,7 @@
 /* A matrix product on two devices: each has half of the rows of A and C, and all of B. On a machine
  * without GPUs the CPU is split into two devices, so both together should take about half the time
  * that one of them takes. */
+#define _POSIX_C_SOURCE 200809L /* setenv, clock_gettime */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

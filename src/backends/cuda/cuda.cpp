@@ -21,6 +21,7 @@ km_status initialize(const kmb_host*, kmb_error* error) {
 
 }  // namespace cuda
 
+// tidy: function: one line for each entry
 const kmb_backend& cuda_backend() {
   static constexpr kmb_backend kTable{
       .abi_major = KMB_ABI_MAJOR,
