@@ -59,6 +59,8 @@ def argument(parameter, handles: tuple, outs: list) -> str:
         return "None"
     if "*" in kind:
         return "null()" if kind.startswith("const ") else "null_mut()"
+    if kind == "double":
+        return "0.0"
     return f"{kind}(0)" if kind.startswith("km_") else "0"
 
 

@@ -3360,8 +3360,8 @@ KM_API km_status km_blas_axpy(km_blas blas, km_data_type type, uint64_t n, const
  * Blocking: no.
  * Threads: any.
  * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its kind that the
- *   routine takes, `alpha` or `x` is null, `n` is beyond 2^31 - 1, an increment is 0 or beyond 2^31
- *   - 1, or an address is no multiple of a number's size; those that every BLAS call has.
+ *   routine takes, `alpha` or `x` is null, `n` is beyond 2^31 - 1, an increment is 0 or beyond
+ *   2^31 - 1, or an address is no multiple of a number's size; those that every BLAS call has.
  */
 KM_API km_status km_blas_scal(km_blas blas, km_data_type type, uint64_t n, const void* alpha,
                               const km_blas_vector* x) KM_NOEXCEPT;
@@ -3476,8 +3476,8 @@ KM_API km_status km_blas_rotm(km_blas blas, km_data_type type, uint64_t n, const
  * Threads: any.
  * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` or `operation` is no value of its kind
  *   that the routine takes, `alpha`, `a`, `x`, `beta` or `y` is null, `m` or `n` is beyond 2^31 -
- *   1, an increment is 0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31
- *   - 1, an address is no multiple of a number's size, or an array that is written overlaps
+ *   1, an increment is 0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond
+ *   2^31 - 1, an address is no multiple of a number's size, or an array that is written overlaps
  *   another; those that every BLAS call has.
  */
 KM_API km_status km_blas_gemv(km_blas blas, km_data_type type, km_blas_operation operation,
@@ -3522,8 +3522,8 @@ KM_API km_status km_blas_symv(km_blas blas, km_data_type type, km_blas_triangle 
  * Threads: any.
  * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` or `triangle` is no value of its kind
  *   that the routine takes, `alpha`, `a`, `x`, `beta` or `y` is null, `n` or `k` is beyond 2^31 -
- *   1, an increment is 0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31
- *   - 1, an address is no multiple of a number's size, or an array that is written overlaps
+ *   1, an increment is 0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond
+ *   2^31 - 1, an address is no multiple of a number's size, or an array that is written overlaps
  *   another; those that every BLAS call has.
  */
 KM_API km_status km_blas_sbmv(km_blas blas, km_data_type type, km_blas_triangle triangle,
@@ -3563,8 +3563,8 @@ KM_API km_status km_blas_trmv(km_blas blas, km_data_type type, km_blas_triangle 
  * Threads: any.
  * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle`, `operation` or `diagonal`
  *   is no value of its kind that the routine takes, `a` or `x` is null, `n` or `k` is beyond 2^31 -
- *   1, an increment is 0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31
- *   - 1, an address is no multiple of a number's size, or an array that is written overlaps
+ *   1, an increment is 0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond
+ *   2^31 - 1, an address is no multiple of a number's size, or an array that is written overlaps
  *   another; those that every BLAS call has.
  */
 KM_API km_status km_blas_tbmv(km_blas blas, km_data_type type, km_blas_triangle triangle,
@@ -3603,8 +3603,8 @@ KM_API km_status km_blas_trsv(km_blas blas, km_data_type type, km_blas_triangle 
  * Threads: any.
  * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle`, `operation` or `diagonal`
  *   is no value of its kind that the routine takes, `a` or `x` is null, `n` or `k` is beyond 2^31 -
- *   1, an increment is 0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31
- *   - 1, an address is no multiple of a number's size, or an array that is written overlaps
+ *   1, an increment is 0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond
+ *   2^31 - 1, an address is no multiple of a number's size, or an array that is written overlaps
  *   another; those that every BLAS call has.
  */
 KM_API km_status km_blas_tbsv(km_blas blas, km_data_type type, km_blas_triangle triangle,
@@ -3725,8 +3725,8 @@ KM_API km_status km_blas_gemm(km_blas blas, km_data_type type, km_blas_operation
  * Threads: any.
  * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type`, `operation_a` or `operation_b` is no
  *   value of its kind that the routine takes, `alpha`, `a`, `b`, `beta` or `c` is null, `m`, `n`,
- *   `k` or `batch_count` is beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31
- *   - 1, an address is no multiple of a number's size, or an array that is written overlaps
+ *   `k` or `batch_count` is beyond 2^31 - 1, a leading dimension is less than a line or beyond
+ *   2^31 - 1, an address is no multiple of a number's size, or an array that is written overlaps
  *   another; those that every BLAS call has.
  */
 KM_API km_status km_blas_gemm_strided_batched(km_blas blas, km_data_type type,

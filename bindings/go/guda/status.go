@@ -47,7 +47,7 @@ const (
 	// the capture ended with work that nothing waits for
 	ErrCaptureUnjoined Status = raw.ERROR_CAPTURE_UNJOINED
 	// an update changes more than parameters
-	ErrGraphMismatch      Status = raw.ERROR_GRAPH_MISMATCH
+	ErrGraphMismatch Status = raw.ERROR_GRAPH_MISMATCH
 	// of a candidate of a tuning: not what the first one left
 	ErrResultMismatch     Status = raw.ERROR_RESULT_MISMATCH
 	ErrBackendUnavailable Status = raw.ERROR_BACKEND_UNAVAILABLE

@@ -73,7 +73,8 @@ fn create_all() -> [u64; TYPE_COUNT] {
     all[GRAPH] = create!(km_graph_create(handle(context)));
     all[GRAPH_EXEC] = create!(km_graph_exec_create(handle(all[GRAPH])));
     all[BLAS] = create!(km_blas_create(handle(all[STREAM]), km_blas_layout::ROWS));
-    all[TUNE] = create!(km_tune_create(handle(all[DEVICE]), ptx, PTX.len() as u64, c"empty".as_ptr()));
+    all[TUNE] =
+        create!(km_tune_create(handle(all[DEVICE]), ptx, PTX.len() as u64, c"empty".as_ptr()));
     all
 }
 

@@ -5921,8 +5921,8 @@ unsafe extern "C" {
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its kind that the
-   routine takes, `alpha` or `x` is null, `n` is beyond 2^31 - 1, an increment is 0 or beyond 2^31
-   - 1, or an address is no multiple of a number's size; those that every BLAS call has.*/
+   routine takes, `alpha` or `x` is null, `n` is beyond 2^31 - 1, an increment is 0 or beyond
+   2^31 - 1, or an address is no multiple of a number's size; those that every BLAS call has.*/
     pub fn km_blas_scal(
         blas: km_blas,
         type_: km_data_type,
@@ -6122,8 +6122,8 @@ unsafe extern "C" {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` or `operation` is no value of its kind
    that the routine takes, `alpha`, `a`, `x`, `beta` or `y` is null, `m` or `n` is beyond 2^31 -
-   1, an increment is 0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31
-   - 1, an address is no multiple of a number's size, or an array that is written overlaps
+   1, an increment is 0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond
+   2^31 - 1, an address is no multiple of a number's size, or an array that is written overlaps
    another; those that every BLAS call has.*/
     pub fn km_blas_gemv(
         blas: km_blas,
@@ -6202,8 +6202,8 @@ unsafe extern "C" {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` or `triangle` is no value of its kind
    that the routine takes, `alpha`, `a`, `x`, `beta` or `y` is null, `n` or `k` is beyond 2^31 -
-   1, an increment is 0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31
-   - 1, an address is no multiple of a number's size, or an array that is written overlaps
+   1, an increment is 0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond
+   2^31 - 1, an address is no multiple of a number's size, or an array that is written overlaps
    another; those that every BLAS call has.*/
     pub fn km_blas_sbmv(
         blas: km_blas,
@@ -6274,8 +6274,8 @@ unsafe extern "C" {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle`, `operation` or `diagonal`
    is no value of its kind that the routine takes, `a` or `x` is null, `n` or `k` is beyond 2^31 -
-   1, an increment is 0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31
-   - 1, an address is no multiple of a number's size, or an array that is written overlaps
+   1, an increment is 0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond
+   2^31 - 1, an address is no multiple of a number's size, or an array that is written overlaps
    another; those that every BLAS call has.*/
     pub fn km_blas_tbmv(
         blas: km_blas,
@@ -6344,8 +6344,8 @@ unsafe extern "C" {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle`, `operation` or `diagonal`
    is no value of its kind that the routine takes, `a` or `x` is null, `n` or `k` is beyond 2^31 -
-   1, an increment is 0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31
-   - 1, an address is no multiple of a number's size, or an array that is written overlaps
+   1, an increment is 0 or beyond 2^31 - 1, a leading dimension is less than a line or beyond
+   2^31 - 1, an address is no multiple of a number's size, or an array that is written overlaps
    another; those that every BLAS call has.*/
     pub fn km_blas_tbsv(
         blas: km_blas,
@@ -6557,8 +6557,8 @@ unsafe extern "C" {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type`, `operation_a` or `operation_b` is no
    value of its kind that the routine takes, `alpha`, `a`, `b`, `beta` or `c` is null, `m`, `n`,
-   `k` or `batch_count` is beyond 2^31 - 1, a leading dimension is less than a line or beyond 2^31
-   - 1, an address is no multiple of a number's size, or an array that is written overlaps
+   `k` or `batch_count` is beyond 2^31 - 1, a leading dimension is less than a line or beyond
+   2^31 - 1, an address is no multiple of a number's size, or an array that is written overlaps
    another; those that every BLAS call has.*/
     pub fn km_blas_gemm_strided_batched(
         blas: km_blas,

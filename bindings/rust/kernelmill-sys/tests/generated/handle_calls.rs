@@ -1958,7 +1958,7 @@ static HANDLE_CALLS: &[HandleCall] = &[
         types: &[TUNE],
         null_is_fine: false,
         call: |handles, _| unsafe {
-            km_tune_set_check(handle(handles[0]), km_tune_check(0), 0)
+            km_tune_set_check(handle(handles[0]), km_tune_check(0), 0.0)
         },
     },
     HandleCall {
