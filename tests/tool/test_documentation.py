@@ -7,7 +7,7 @@ import unittest
 
 from tool import SOURCE_DIR, Case
 
-COMMANDS = ("info", "run", "compile", "corpus", "trace", "tune")
+COMMANDS = ("info", "run", "compile", "corpus", "trace", "exec", "tune")
 
 
 def text_of(path):
