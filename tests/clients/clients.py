@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Tests of programs that others wrote, run on our CUDA driver library.
 
-    clients.py DRIVER_FOLDER NVRTC_FOLDER WORK_FOLDER [--baseline] [NAME ...]
+    clients.py DRIVER_FOLDER NVRTC_FOLDER WORK_FOLDER [--baseline=FOLDER] [NAME ...]
 
-With --baseline they also run on a driver that does nothing, to tell which of the tests that pass
-show something. Prints a table in Markdown; the exit code is 1 when a test fails without a reason
-in the list below.
+With --baseline they also run on the driver there, which does nothing, to tell which of the tests
+that pass show something. Prints a table in Markdown; the exit code is 1 when a test fails without a
+reason in the list below.
 """
 
 import json
@@ -16,7 +16,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
 ARRAYS = "CUDA arrays: not there"
 TIMES = "compares times that a CPU has no part in"
 
@@ -122,22 +121,12 @@ def results(client, folder, environment):
     return found
 
 
-def make_noop(work):
-    folder = work / "noop"
-    folder.mkdir(exist_ok=True)
-    source = ROOT / "tests/clients/noop.c"
-    library = folder / "libcuda.so.1"
-    words = ["cc", "-shared", "-fPIC", f"-I{ROOT}/src", str(source), "-o", str(library)]
-    run([*words, "-Wl,-soname,libcuda.so.1"], ROOT, None)
-    return folder
-
-
 def main():
-    words = [word for word in sys.argv[1:] if word != "--baseline"]
+    words = [word for word in sys.argv[1:] if not word.startswith("--")]
+    noop = [word.split("=", 1)[1] for word in sys.argv if word.startswith("--baseline=")]
     driver, nvrtc, work = (Path(word).resolve() for word in words[:3])
     chosen = words[3:] or list(CLIENTS)
     work.mkdir(parents=True, exist_ok=True)
-    noop = make_noop(work) if "--baseline" in sys.argv else None
     print("| client | tests | passed | failed | that show something |\n|---|---|---|---|---|")
     notes, bad = [], False
     for name in chosen:
@@ -148,7 +137,7 @@ def main():
         failed = sorted(set(found) - passed)
         telling = "-"
         if noop:
-            idle = results(client, folder, environment_for(noop, nvrtc, work))
+            idle = results(client, folder, environment_for(Path(noop[0]).resolve(), nvrtc, work))
             telling = len(passed - {test for test, result in idle.items() if result == "ok"})
         counts = f"{len(found)} | {len(passed)} | {len(failed)} | {telling}"
         print(f"| {name} {client['version']} | {counts} |")
