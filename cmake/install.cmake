@@ -28,6 +28,10 @@ if(TARGET kernelmill-cpu)
   install(TARGETS kernelmill-cpu
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/${KM_PLUGIN_SUBDIR})
 endif()
+if(TARGET km_cuda_dropin)  # with libcuda.so, which some programs look for
+  install(TARGETS km_cuda_dropin
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/${KM_PLUGIN_SUBDIR}/cuda)
+endif()
 if(TARGET kernelmill-command)
   install(TARGETS kernelmill-command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/callback.h"
 #include "dropin/cuda/context.h"
 #include "dropin/cuda/graph.h"
 #include "dropin/cuda/module.h"
@@ -96,6 +97,7 @@ void Context::drop_contents() {
 }
 
 CUresult Context::synchronize() {
+  CU_CHECK(require_may_block());
   CU_CHECK(core_->synchronize());
   trim_pools();
   return CUDA_SUCCESS;

@@ -1,4 +1,5 @@
 // Events.
+#include "core/callback.h"
 #include "dropin/cuda/stream.h"
 
 namespace km::cu {
@@ -100,6 +101,7 @@ CUresult cuEventQuery(CUevent handle) {
 
 CUresult cuEventSynchronize(CUevent handle) {
   return guard(__func__, [&]() -> CUresult {
+    CU_CHECK(require_may_block());
     CU_GET(Event, event, handle);
     CU_CHECK(event->core().synchronize(KMB_WAIT_FOREVER));
     return CUDA_SUCCESS;

@@ -177,8 +177,8 @@ CUresult memcpy_work_of(Context& context, const CUDA_MEMCPY3D& copy, const Graph
 CUresult memset_work_of(Context& context, const CUDA_MEMSET_NODE_PARAMS& params,
                         const GraphWork* old, SharedWork* out) {
   const uint64_t pitch = params.height <= 1 ? 0 : params.pitch;
-  CU_ASSIGN(const Fill2d shape, Fill2d::make(pitch, params.value, params.elementSize, params.width,
-                                             params.height));
+  CU_ASSIGN(const Fill2d shape,
+            Fill2d::make(pitch, params.value, params.elementSize, params.width, params.height));
   Place place;
   CU_TRY(place.find(context, params.dst, shape.extent_bytes, "destination"));
   Result<SharedWork> work =
@@ -247,9 +247,12 @@ CUDA_MEMCPY3D read_memcpy(const GraphWork& work) {
 
 CUDA_MEMSET_NODE_PARAMS read_memset(const GraphWork& work) {
   if (work.kind == KM_GRAPH_NODE_FILL_2D) {
-    return {work.rows.destination,       work.rows.destination_pitch_bytes,
-            work.value,                  work.value_size_bytes,
-            work.rows.width_bytes / work.value_size_bytes, work.rows.height};
+    return {work.rows.destination,
+            work.rows.destination_pitch_bytes,
+            work.value,
+            work.value_size_bytes,
+            work.rows.width_bytes / work.value_size_bytes,
+            work.rows.height};
   }
   const size_t width = work.size_bytes / work.value_size_bytes;
   return {work.destination, work.size_bytes, work.value, work.value_size_bytes, width, 1};

@@ -168,10 +168,9 @@ void make_locals_unique(size_t index, Unit* unit, std::set<std::string>* taken) 
 }
 
 const Item* find(const Unit& unit, const std::string& symbol) {
-  const auto found =
-      std::find_if(unit.items.begin(), unit.items.end(), [&](const Item& item) {
-        return item.symbol == symbol && item.linkage == Linkage::kVisible;
-      });
+  const auto found = std::find_if(unit.items.begin(), unit.items.end(), [&](const Item& item) {
+    return item.symbol == symbol && item.linkage == Linkage::kVisible;
+  });
   return found != unit.items.end() ? &*found : nullptr;
 }
 

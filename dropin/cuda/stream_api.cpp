@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <memory>
 
-#include "core/callback.h"
 #include "dropin/cuda/graph.h"
 #include "dropin/cuda/stream.h"
 

@@ -1,3 +1,4 @@
+#include "core/callback.h"
 #include "dropin/cuda/pool.h"
 #include "dropin/cuda/stream.h"
 
@@ -32,6 +33,7 @@ Stream::~Stream() {
 }
 
 CUresult Stream::synchronize() {
+  CU_CHECK(require_may_block());
   CU_CHECK(core_->synchronize(KMB_WAIT_FOREVER));
   trim_pools();
   return CUDA_SUCCESS;

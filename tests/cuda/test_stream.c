@@ -154,6 +154,24 @@ static void host_functions_run_in_order(void** state) {
   EXPECT(CUDA_ERROR_INVALID_VALUE, cuStreamAddCallback(f->stream, NULL, NULL, 0));
 }
 
+typedef struct waiting {
+  CUstream stream;
+  CUresult result;
+} waiting;
+
+static void wait_inside(void* given) {
+  waiting* w = given;
+  w->result = cuStreamSynchronize(w->stream);
+}
+
+static void host_functions_may_not_wait(void** state) {
+  const fixture* f = *state;
+  waiting w = {f->stream, CUDA_SUCCESS};
+  OK(cuLaunchHostFunc(f->stream, wait_inside, &w));
+  OK(cuStreamSynchronize(f->stream));
+  assert_int_equal(w.result, CUDA_ERROR_NOT_PERMITTED);
+}
+
 static void streams_have_properties(void** state) {
   const fixture* f = *state;
   CUstream stream = NULL;
@@ -186,6 +204,7 @@ int main(void) {
       TEST(events_take_times),
       TEST(events_belong_to_a_context),
       TEST(host_functions_run_in_order),
+      TEST(host_functions_may_not_wait),
       TEST(streams_have_properties),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,6 +36,8 @@ def expected_files(version: str) -> set:
         f"lib/libkernelmill.so.{major}",
         f"lib/libkernelmill.so.{version}",
         f"lib/kernelmill-{version}/libkernelmill-cpu.so",
+        f"lib/kernelmill-{version}/cuda/libcuda.so",
+        f"lib/kernelmill-{version}/cuda/libcuda.so.1",
         "lib/pkgconfig/kernelmill.pc",
         f"{package}config.cmake",
         f"{package}config-version.cmake",
@@ -78,6 +80,9 @@ def check_command(options, prefix: Path):
     said = run(prefix / "bin" / "kernelmill", "--version")
     expect("the version in kernelmill --version", True, options.version in said)
     run(prefix / "bin" / "kernelmill", "info")
+    program = "import ctypes; assert ctypes.CDLL('libcuda.so').cuInit(0) == 0; print('found')"
+    said = run(prefix / "bin" / "kernelmill", "exec", "--", sys.executable, "-c", program)
+    expect("what a program on the CUDA driver library says", "found\n", said)
 
 
 def main() -> int:
