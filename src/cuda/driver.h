@@ -302,7 +302,10 @@ using CUkernelNodeAttrValue = CUlaunchAttributeValue;
 using CUstreamAttrID = CUlaunchAttributeID;
 using CUstreamAttrValue = CUlaunchAttributeValue;
 
-extern "C" {
+#ifndef KM_CUDA_LINKAGE  // "C++" where NVIDIA's cuda.h declares the same functions
+#define KM_CUDA_LINKAGE "C"
+#endif
+extern KM_CUDA_LINKAGE {
 #include "cuda/generated/prototypes.h"
 }
 

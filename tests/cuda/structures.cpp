@@ -1,4 +1,5 @@
 // Sizes, offsets and values of src/cuda/driver.h are those of NVIDIA's cuda.h.
+#define KM_CUDA_LINKAGE "C++"
 #include "cuda/driver.h"
 
 #include <cuda.h>

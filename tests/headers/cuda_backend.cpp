@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <type_traits>
 
+#define KM_CUDA_LINKAGE "C++"
 #include "backends/cuda/driver.h"
 
 // Every version of each function under its own name.
