@@ -129,6 +129,12 @@ void run_kept_host_function(void* kept, km_status status) {
   if (status == KM_SUCCESS) host->function(host->user_data);
 }
 
+CUDA_KERNEL_NODE_PARAMS newer(const CUDA_KERNEL_NODE_PARAMS_v1& old) {
+  return {old.func,         old.gridDimX,  old.gridDimY,  old.gridDimZ,
+          old.blockDimX,    old.blockDimY, old.blockDimZ, old.sharedMemBytes,
+          old.kernelParams, old.extra,     nullptr,       nullptr};
+}
+
 CUresult kernel_work_of(const CUDA_KERNEL_NODE_PARAMS& params, SharedWork* out) {
   const CUfunction handle =
       params.func != nullptr ? params.func : reinterpret_cast<CUfunction>(params.kern);

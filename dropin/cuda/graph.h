@@ -75,6 +75,8 @@ struct NodeUse {
 };
 
 // The work of nodes from CUDA's parameters, and the other way round.
+/// Parameters of the first version of the API, which knows no kernels of libraries.
+CUDA_KERNEL_NODE_PARAMS newer(const CUDA_KERNEL_NODE_PARAMS_v1& old);
 CUresult kernel_work_of(const CUDA_KERNEL_NODE_PARAMS& params, SharedWork* out);
 /// `old`: what the node has had, null: a new node. Its kind stays where it can.
 CUresult memcpy_work_of(Context& context, const CUDA_MEMCPY3D& copy, const GraphWork* old,

@@ -91,12 +91,6 @@ CUresult change_edges(CUgraph handle, const CUgraphNode* from, const CUgraphNode
   return CUDA_SUCCESS;
 }
 
-CUDA_KERNEL_NODE_PARAMS newer(const CUDA_KERNEL_NODE_PARAMS_v1& old) {
-  return {old.func,         old.gridDimX,  old.gridDimY,  old.gridDimZ,
-          old.blockDimX,    old.blockDimY, old.blockDimZ, old.sharedMemBytes,
-          old.kernelParams, old.extra,     nullptr,       nullptr};
-}
-
 CUresult add_kernel(CUgraphNode* out, CUgraph handle, const CUgraphNode* dependencies, size_t count,
                     const CUDA_KERNEL_NODE_PARAMS& params) {
   CU_GET(Graph, graph, handle);

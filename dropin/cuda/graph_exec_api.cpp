@@ -1,7 +1,4 @@
 // Graphs that are ready to run.
-#include <cstddef>
-#include <cstring>
-
 #include "core/graph_work.h"
 #include "dropin/cuda/graph.h"
 
@@ -175,10 +172,7 @@ CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                         const CUDA_KERNEL_NODE_PARAMS_v1* params) {
   return guard(__func__, [&]() -> CUresult {
     CU_REQUIRE(params);
-    CUDA_KERNEL_NODE_PARAMS newer{};
-    static_assert(offsetof(CUDA_KERNEL_NODE_PARAMS, kern) == sizeof *params);
-    std::memcpy(&newer, params, sizeof *params);  // the newer one only has more at its end
-    return update_kernel(exec, node, newer);
+    return update_kernel(exec, node, newer(*params));
   });
 }
 

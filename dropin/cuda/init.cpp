@@ -1,8 +1,5 @@
 // Initialisation, version, errors' names, the profiler's switches.
-#include <cstring>
-
 #include "base/cuda_results.h"
-#include "core/profiler.h"
 #include "dropin/cuda/context.h"
 #include "dropin/cuda/error_text.h"
 
