@@ -87,6 +87,49 @@ static void check_kernels(host* h, km_map_flags flags, uint64_t offset_bytes) {
   host_load(h);
 }
 
+/* A product with the mapped matrix, which has lost its second half. */
+static km_status multiply_truncated(host* h, km_data_type type) {
+  const float one = 1;
+  char path[PATH_BYTES];
+  km_slice mapped = NULL, result = NULL;
+  km_blas blas = NULL;
+  km_blas_matrix a = {0}, c = {0};
+  const uint64_t n = 512, size = n * n * (type == KM_DATA_TYPE_F16 ? 2 : 4);
+  make_file(path);
+  OK(km_slice_map_file(h->context, path, 0, size, 1, KM_MAP_READ_ONLY, &mapped));
+  OK(km_slice_create(h->context, size, 1, 0, &result));
+  OK(km_blas_create(h->stream, KM_BLAS_LAYOUT_ROWS, &blas));
+  CHECK(truncate(path, (off_t)size / 2) == 0);
+  a.slice = (uint64_t)(uintptr_t)mapped;
+  c.slice = (uint64_t)(uintptr_t)result;
+  a.leading_dimension = c.leading_dimension = n;
+  km_status status = km_blas_gemm(blas, type, KM_BLAS_OPERATION_NONE, KM_BLAS_OPERATION_NONE, n, n,
+                                  n, &one, &a, &a, &one, &c);
+  if (status == KM_SUCCESS) {
+    status = km_stream_synchronize(h->stream);
+    CHECK_STATUS(KM_ERROR_ILLEGAL_ADDRESS, status);
+    check_message(h, "may have been truncated");
+    OK(km_context_reset(h->context));
+  }
+  OK(km_blas_destroy(blas));
+  OK(km_slice_destroy(mapped));
+  OK(km_slice_destroy(result));
+  unlink(path);
+  if (status == KM_ERROR_ILLEGAL_ADDRESS) host_load(h);
+  return status;
+}
+
+/* OpenBLAS, which cannot be left tidily, is refused before it would end the process. */
+static void check_blas(host* h) {
+  CHECK(multiply_truncated(h, KM_DATA_TYPE_F16) == KM_ERROR_ILLEGAL_ADDRESS);
+  int faults = 0;
+  while (faults < 100 && multiply_truncated(h, KM_DATA_TYPE_F32) != KM_ERROR_BLAS_UNAVAILABLE) {
+    ++faults;
+  }
+  printf("faults in OpenBLAS: %d\n", faults);
+  CHECK(faults < 100);
+}
+
 int main(void) {
   host h;
   host_open(&h);
@@ -94,6 +137,7 @@ int main(void) {
   check_queued_copy(&h);
   check_kernels(&h, KM_MAP_PRIVATE, FILE_BYTES - 4);
   check_kernels(&h, KM_MAP_READ_ONLY, 0);
+  check_blas(&h);
   check_works(&h);
   host_close(&h);
   return 0;

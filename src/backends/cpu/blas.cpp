@@ -22,6 +22,7 @@ class OpenBlasTask final : public Task {
     run_blas_piece(library_, call_, cut_, piece);
     return {};
   }
+  void abandon() const override { OpenBlas::abandon(); }
 
  private:
   const OpenBlas& library_;

@@ -162,4 +162,11 @@ Error describe_transfer_fault(uint64_t address, const Transfer& transfer,
                     locate(address, allocations).c_str());
 }
 
+Error describe_task_fault(const Fault& fault, const Task& task, const Allocations& allocations) {
+  const char* const cause =
+      fault.signal == SIGBUS ? "; the file mapped there may have been truncated" : "";
+  return make_error(KM_ERROR_ILLEGAL_ADDRESS, "%s: illegal address %s, %s%s", task.name(),
+                    hex(fault.address).c_str(), locate(fault.address, allocations).c_str(), cause);
+}
+
 }  // namespace km::cpu

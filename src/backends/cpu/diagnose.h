@@ -4,6 +4,7 @@
 #include "backends/cpu/allocations.h"
 #include "backends/cpu/command.h"
 #include "backends/cpu/executor.h"
+#include "backends/cpu/task.h"
 #include "base/result.h"
 
 namespace km::cpu {
@@ -14,5 +15,6 @@ Error describe_fault(const KernelFault& fault, const LaunchRun& run,
 Error describe_timeout(const KernelFault& fault, const LaunchRun& run, uint64_t limit_ms);
 Error describe_transfer_fault(uint64_t address, const Transfer& transfer,
                               const Allocations& allocations);
+Error describe_task_fault(const Fault& fault, const Task& task, const Allocations& allocations);
 
 }  // namespace km::cpu

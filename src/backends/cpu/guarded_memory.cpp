@@ -43,11 +43,8 @@ KM_NO_SANITIZE void run_length(void* argument) {
   length->result = km_cpu_guarded_length(length->text, length->limit);
 }
 
-/// Runs `function` on this stack; false when it touched what is not there.
-bool guarded_call(void (*function)(void*), void* argument, Fault* out_fault) {
-  CodeGuard guard;
-  guard.begin = reinterpret_cast<uint64_t>(km_cpu_guarded_begin);
-  guard.end = reinterpret_cast<uint64_t>(km_cpu_guarded_end);
+/// Runs `function` on this stack; false when the guard's instructions touched what is not there.
+bool call_with(CodeGuard& guard, void (*function)(void*), void* argument, Fault* out_fault) {
   CodeGuard* outer = current_guard;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   current_guard = &guard;
@@ -57,6 +54,13 @@ bool guarded_call(void (*function)(void*), void* argument, Fault* out_fault) {
   if (ending == 0) return true;
   if (out_fault != nullptr) *out_fault = guard.fault;
   return false;
+}
+
+bool guarded_call(void (*function)(void*), void* argument, Fault* out_fault) {
+  CodeGuard guard;
+  guard.begin = reinterpret_cast<uint64_t>(km_cpu_guarded_begin);
+  guard.end = reinterpret_cast<uint64_t>(km_cpu_guarded_end);
+  return call_with(guard, function, argument, out_fault);
 }
 
 bool run(const Move& move, Fault* out_fault) {
@@ -102,6 +106,13 @@ bool guarded_fill(void* destination, uint32_t value, uint32_t value_size_bytes, 
   return run({km_cpu_fill_large, static_cast<char*>(destination) + head,
               pattern + head % value_size_bytes, size_bytes - head},
              out_fault);
+}
+
+bool guarded_run(void (*function)(void*), void* argument, Fault* out_fault) {
+  CodeGuard guard;
+  guard.begin = 0;
+  guard.end = UINT64_MAX;
+  return call_with(guard, function, argument, out_fault);
 }
 
 bool guarded_length(const char* text, uint64_t limit, uint64_t* out_length) {

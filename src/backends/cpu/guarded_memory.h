@@ -18,6 +18,10 @@ bool guarded_copy(void* destination, const void* source, uint64_t size_bytes, bo
 bool guarded_fill(void* destination, uint32_t value, uint32_t value_size_bytes, uint64_t count,
                   bool streaming, Fault* out_fault);
 
+/// Calls function(argument) on this stack. On false it was left at an access to what is not there,
+/// whatever code made that access: it must own nothing then. *out_fault says where.
+bool guarded_run(void (*function)(void*), void* argument, Fault* out_fault);
+
 /// strnlen.
 bool guarded_length(const char* text, uint64_t limit, uint64_t* out_length);
 

@@ -1,5 +1,6 @@
 #include "backends/cpu/openblas.h"
 
+#include <atomic>
 #include <filesystem>
 #include <system_error>
 
@@ -19,6 +20,9 @@ constexpr const char* kFolders[] = {"/usr/lib/x86_64-linux-gnu/openblas-pthread"
                                     "/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/local/lib",
                                     "/opt/OpenBLAS/lib"};
 constexpr int kPthreads = 1;  // what openblas_get_parallel gives
+// OpenBLAS has 50 buffers at least, and ends the process when none is left.
+constexpr uint32_t kMostAbandoned = 32;
+std::atomic<uint32_t> abandoned{0};
 
 struct RoutineNames {
   const char* of_type[4];
@@ -104,7 +108,16 @@ Result<OpenBlas> OpenBlas::load(const std::string& path) {
 Result<const OpenBlas*> OpenBlas::instance() {
   static const Result<OpenBlas> loaded = find_and_load();
   if (!loaded) return loaded.error();
+  if (abandoned.load(std::memory_order_relaxed) >= kMostAbandoned) {
+    return make_error(
+        KM_ERROR_BLAS_UNAVAILABLE,
+        "%u calls of OpenBLAS ended at illegal addresses in this process, which costs "
+        "a buffer of the library each; start a new process",
+        kMostAbandoned);
+  }
   return &*loaded;
 }
+
+void OpenBlas::abandon() { abandoned.fetch_add(1, std::memory_order_relaxed); }
 
 }  // namespace km::cpu

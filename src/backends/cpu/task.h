@@ -20,8 +20,11 @@ class Task {
   /// How long all of it takes, roughly.
   virtual float ticks() const = 0;
   /// One piece; again and again where it is part of a graph. With the state of floating point that
-  /// programs start with.
+  /// programs start with. An access to what is not there (a file that was truncated while it is
+  /// mapped) ends it in the middle: what it holds then is lost.
   virtual Status run(uint64_t piece) const = 0;
+  /// Told when run() ended so.
+  virtual void abandon() const {}
 };
 
 }  // namespace km::cpu

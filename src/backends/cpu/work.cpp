@@ -117,13 +117,31 @@ class DefaultFloats {
   const unsigned before_;
 };
 
+struct TaskPiece {
+  const Task* task;
+  uint64_t piece;
+  Status done;
+};
+
+Status run_piece(const Task& task, uint64_t number, const Allocations& allocations) {
+  TaskPiece piece{&task, number, {}};
+  const auto run = [](void* argument) {
+    auto* const part = static_cast<TaskPiece*>(argument);
+    part->done = part->task->run(part->piece);
+  };
+  Fault fault;
+  if (guarded_run(run, &piece, &fault)) return std::move(piece.done);
+  task.abandon();
+  return describe_task_fault(fault, task, allocations);
+}
+
 void run_task(Command& command, Executor& executor, Context& context) {
   const DefaultFloats floats;
   uint64_t first = 0, last = 0;
   uint32_t part = executor.claim_part(command.run.range);
   while (command.run.range.take(&part, &first, &last)) {
     for (; first < last && !context.failed(); ++first) {
-      Status done = command.task->run(first);
+      Status done = run_piece(*command.task, first, context.allocations());
       if (!done) context.fail(std::move(done.error()), &executor);
     }
   }
