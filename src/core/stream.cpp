@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "core/backend_call.h"
 #include "core/callback.h"
@@ -48,8 +49,18 @@ Result<Ref<Stream>> Stream::share_default(Context& context) {
 }
 
 Stream::~Stream() {
-  if (capture_->drop_user()) leave_capture(context(), *capture_);
+  drop_capture();  // it never had a handle, perhaps
   if (native_ != nullptr && owns_native_) backend().stream_destroy(native_);
+}
+
+void Stream::handle_gone() {
+  drop_capture();
+  unref();
+}
+
+void Stream::drop_capture() {
+  if (!std::exchange(uses_capture_, false)) return;
+  if (capture_->drop_user()) leave_capture(context(), *capture_);
 }
 
 Status Stream::drain() {

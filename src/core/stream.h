@@ -30,12 +30,16 @@ class Stream final : public ContextChild {
   Status drain();
   bool is_idle();
 
+  /// Nobody can end its capture any more, although what is captured may keep the stream.
+  void handle_gone() override;
+
  private:
   Stream(Context& context, Ref<CaptureSlot> capture)
       : ContextChild(context), capture_(std::move(capture)) {
     capture_->add_user();
   }
   ~Stream() override;
+  void drop_capture();
   // Each with one result, which needs no move.
   Status wait_for_work(uint64_t timeout_ns);
   Status ask_for_work();
@@ -43,6 +47,7 @@ class Stream final : public ContextChild {
   kmb_stream* native_ = nullptr;
   int32_t priority_ = 0;
   bool owns_native_ = true;
+  bool uses_capture_ = true;
   const Ref<CaptureSlot> capture_;
 };
 

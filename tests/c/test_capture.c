@@ -410,6 +410,23 @@ static void captures_end_with_their_objects(void** state) {
   destroy(o);
 }
 
+/* Captured memory remembers the streams that used it before: that must not keep the stream. */
+static void a_capture_ends_although_its_memory_was_used_before(void** state) {
+  fixture* f = *state;
+  objects o = create(f);
+  km_slice slice;
+  OK(km_slice_create(f->context, 1 << 20, 4, 0, &slice));
+  OK(km_slice_fill_u32(o.other, slice, 0, 1, 1 << 20));
+  OK(km_stream_synchronize(o.other));
+  OK(km_stream_begin_capture(o.other));
+  OK(km_slice_fill_u32(o.other, slice, 0, 2, 1 << 20));
+  OK(km_slice_destroy(slice));
+  OK(km_stream_destroy(o.other));
+  OK(km_context_synchronize(f->context)); /* refused while anything is captured */
+  OK(km_stream_create(f->context, 0, 0, &o.other));
+  destroy(o);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(c21_captured_work_runs_when_launched),
@@ -423,6 +440,7 @@ int main(void) {
       cmocka_unit_test(wrong_arguments_change_nothing),
       cmocka_unit_test(graphs_are_captured_as_children),
       cmocka_unit_test(captures_end_with_their_objects),
+      cmocka_unit_test(a_capture_ends_although_its_memory_was_used_before),
   };
   return RUN_ON_DEVICES("capture", tests);
 }
