@@ -7,6 +7,7 @@
 #include "dropin/cuda/module.h"
 #include "dropin/cuda/pool.h"
 #include "dropin/cuda/stream.h"
+#include "dropin/cuda/virtual_memory.h"
 
 namespace km::dropin {
 namespace {
@@ -50,7 +51,7 @@ CUresult Context::create(DeviceState& device, unsigned flags, bool is_primary, R
   CU_ASSIGN(Ref<km::Context> core, km::Context::create(device.device));
   *out = Ref<Context>::adopt(new Context(device, std::move(core), flags, is_primary));
   publish(Ref<Context>(*out));
-  return CUDA_SUCCESS;
+  return VirtualMemory::instance().enter(**out);
 }
 
 void Context::destroy() {
@@ -69,7 +70,7 @@ CUresult Context::activate() {
   CU_ASSIGN(Ref<km::Context> fresh, km::Context::create(device_.device));
   previous_core_ = std::exchange(core_, std::move(fresh));
   destroyed_.store(false, std::memory_order_release);
-  return CUDA_SUCCESS;
+  return VirtualMemory::instance().enter(*this);
 }
 
 void Context::drop_contents() {
@@ -79,6 +80,7 @@ void Context::drop_contents() {
   retire_all<Module>(*this);
   retire_all<GraphExec>(*this);
   retire_all<Graph>(*this);
+  VirtualMemory::instance().leave(*this);
   table_of<Library>().for_each_live(
       [&](uint64_t, Object& library) { static_cast<Library&>(library).forget(*this); });
   table_of<Pool>().for_each_live(

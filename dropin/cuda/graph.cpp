@@ -283,6 +283,8 @@ CUgraphNodeType type_of(km_graph_node_kind kind) {
       return CU_GRAPH_NODE_TYPE_EMPTY;
     case KM_GRAPH_NODE_CHILD:
       return CU_GRAPH_NODE_TYPE_GRAPH;
+    case KMB_GRAPH_NODE_MEMORY_OPS:
+      return CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
     default:
       return CU_GRAPH_NODE_TYPE_MEMCPY;
   }

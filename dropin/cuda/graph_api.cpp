@@ -209,6 +209,41 @@ CUresult cuGraphAddChildGraphNode(CUgraphNode* out, CUgraph handle, const CUgrap
   });
 }
 
+CUresult cuGraphAddBatchMemOpNode(CUgraphNode* out, CUgraph handle, const CUgraphNode* dependencies,
+                                  size_t count, const CUDA_BATCH_MEM_OP_NODE_PARAMS* params) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(params);
+    CU_GET(Graph, graph, handle);
+    SharedWork work;
+    CU_TRY(memory_ops_work_of(graph->context(), *params, &work));
+    return graph->add(dependencies, count, std::move(work), out);
+  });
+}
+
+CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode node, CUDA_BATCH_MEM_OP_NODE_PARAMS* params) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(params);
+    NodeUse use;
+    CU_TRY(use.get(node));
+    if (use.node.work->kind != KMB_GRAPH_NODE_MEMORY_OPS) return CUDA_ERROR_INVALID_VALUE;
+    *params = read_memory_ops(*use.node.work);
+    params->ctx = handle_of(use.graph->context());
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuGraphBatchMemOpNodeSetParams(CUgraphNode node,
+                                        const CUDA_BATCH_MEM_OP_NODE_PARAMS* params) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(params);
+    NodeUse use;
+    CU_TRY(use.get(node));
+    SharedWork work;
+    CU_TRY(memory_ops_work_of(use.graph->context(), *params, &work));
+    return set_work(use, std::move(work));
+  });
+}
+
 CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode handle, CUgraph* out) {
   return guard(__func__, [&]() -> CUresult {
     CU_REQUIRE(out);

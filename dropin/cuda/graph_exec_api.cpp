@@ -210,6 +210,18 @@ CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
   });
 }
 
+CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                            const CUDA_BATCH_MEM_OP_NODE_PARAMS* params) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(params);
+    NodeUse use;
+    CU_TRY(use.get(node));
+    SharedWork work;
+    CU_TRY(memory_ops_work_of(use.graph->context(), *params, &work));
+    return update_node(exec, node, std::move(work));
+  });
+}
+
 CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraph child) {
   return guard(__func__, [&]() -> CUresult {
     CU_GET(Graph, graph, child);

@@ -5,6 +5,7 @@
 #include "dropin/cuda/place.h"
 #include "dropin/cuda/pool.h"
 #include "dropin/cuda/stream.h"
+#include "dropin/cuda/virtual_memory.h"
 
 namespace km::cu {
 
@@ -219,6 +220,13 @@ CUresult cuMemHostGetFlags(unsigned int* flags, void* pointer) {
 CUresult cuMemGetAddressRange_v2(CUdeviceptr* out_begin, size_t* out_size, CUdeviceptr address) {
   return guard(__func__, [&]() -> CUresult {
     CU_CURRENT(context);
+    MappedPlace mapped;
+    if (VirtualMemory::instance().find(address, context->device().ordinal, &mapped)) {
+      if (mapped.size_bytes == 0) return CUDA_ERROR_NOT_FOUND;
+      if (out_begin != nullptr) *out_begin = mapped.begin;
+      if (out_size != nullptr) *out_size = mapped.size_bytes;
+      return CUDA_SUCCESS;
+    }
     Place place;
     if (!place.try_find(*context, address, 0)) return CUDA_ERROR_NOT_FOUND;
     if (out_begin != nullptr) *out_begin = place.memory().address();

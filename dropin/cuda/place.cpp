@@ -1,8 +1,19 @@
 #include "dropin/cuda/place.h"
 
+#include "dropin/cuda/virtual_memory.h"
+
 namespace km::dropin {
 
 bool Place::try_find(Context& context, CUdeviceptr address, uint64_t size_bytes) {
+  MappedPlace mapped;
+  const int device = context.device().ordinal;
+  if (VirtualMemory::instance().find(address, device, &mapped)) [[unlikely]] {
+    // It stays a place of devices where nothing is mapped, so that nobody takes it for the host's.
+    found_ = find_device_memory(context.core(), address);
+    place_ = {found_ ? &*found_ : nullptr, address};
+    return size_bytes == 0 ||
+           (found_ && VirtualMemory::instance().is_accessible(address, size_bytes, device));
+  }
   found_ = find_device_memory(context.core(), address);
   if (found_) {
     place_ = {&*found_, address};
@@ -18,8 +29,9 @@ bool Place::try_find(Context& context, CUdeviceptr address, uint64_t size_bytes)
 
 CUresult Place::find(Context& context, CUdeviceptr address, uint64_t size_bytes, const char* what) {
   if (try_find(context, address, size_bytes)) return CUDA_SUCCESS;
-  return fail(CUDA_ERROR_INVALID_VALUE, "%s: the %llu bytes at 0x%llx do not lie in one allocation",
-              what, static_cast<unsigned long long>(size_bytes), address);
+  return fail(CUDA_ERROR_INVALID_VALUE,
+              "%s: the %llu bytes at 0x%llx do not lie in one allocation that may be used", what,
+              static_cast<unsigned long long>(size_bytes), address);
 }
 
 }  // namespace km::dropin

@@ -3,6 +3,7 @@
 
 #include "dropin/cuda/place.h"
 #include "dropin/cuda/stream.h"
+#include "dropin/cuda/virtual_memory.h"
 
 namespace km::cu {
 
@@ -66,6 +67,65 @@ CUresult attribute_of(const Allocation& found, uint64_t begin, CUdeviceptr addre
   }
 }
 
+/// The same for reserved addresses, and for what is mapped there.
+CUresult attribute_of_mapped(const MappedPlace& place, CUdeviceptr address,
+                             CUpointer_attribute attribute, void* to) {
+  const bool is_mapped = place.size_bytes != 0;
+  switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_MAPPED:
+      return give(to, int{is_mapped});
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+      return give(to, place.range_begin);
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+      return give(to, place.range_bytes);
+    default:
+      break;
+  }
+  if (!is_mapped) return fail(CUDA_ERROR_INVALID_VALUE, "nothing is mapped at 0x%llx", address);
+  switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
+      return give(to, place.begin);
+    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
+      return give(to, place.size_bytes);
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+      return give(to, address);
+    case CU_POINTER_ATTRIBUTE_CONTEXT:  // it belongs to none
+      return give(to, uint64_t{0});
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+    case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
+      return give(to, place.begin);
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
+      return give(to, uint64_t{static_cast<unsigned>(place.properties.requestedHandleTypes)});
+    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
+      return give(to, place.access);
+    default: {
+      Allocation like;
+      like.kind = AllocationKind::kMapped;
+      like.device = place.properties.location.id;
+      return attribute_of(like, place.begin, address, attribute, to);
+    }
+  }
+}
+
+/// What is known about an address: the one or the other.
+struct Pointer {
+  uint64_t begin = 0;
+  Allocation found;
+  MappedPlace mapped;
+  bool is_known = false, is_in_range = false;
+
+  explicit Pointer(CUdeviceptr address) {
+    const dropin::Context* const context = current_context_or_null();
+    const int device = context != nullptr ? context->device().ordinal : 0;
+    is_in_range = VirtualMemory::instance().find(address, device, &mapped);
+    is_known = is_in_range || Driver::instance().find(address, &begin, &found);
+  }
+  CUresult get(CUdeviceptr address, CUpointer_attribute attribute, void* to) const {
+    return is_in_range ? attribute_of_mapped(mapped, address, attribute, to)
+                       : attribute_of(found, begin, address, attribute, to);
+  }
+};
+
 /// The range must be of managed memory, as far as it is any that was asked for.
 CUresult require_managed(CUdeviceptr address, size_t size_bytes) {
   uint64_t begin = 0;
@@ -121,12 +181,11 @@ extern "C" {
 CUresult cuPointerGetAttribute(void* to, CUpointer_attribute attribute, CUdeviceptr address) {
   return guard(__func__, [&]() -> CUresult {
     CU_REQUIRE(to);
-    uint64_t begin = 0;
-    Allocation found;
-    if (!Driver::instance().find(address, &begin, &found)) {
+    const Pointer pointer(address);
+    if (!pointer.is_known) {
       return fail(CUDA_ERROR_INVALID_VALUE, "0x%llx lies in no allocation", address);
     }
-    return attribute_of(found, begin, address, attribute, to);
+    return pointer.get(address, attribute, to);
   });
 }
 
@@ -135,13 +194,11 @@ CUresult cuPointerGetAttributes(unsigned int count, CUpointer_attribute* attribu
   return guard(__func__, [&]() -> CUresult {
     CU_REQUIRE(attributes);
     CU_REQUIRE(to);
-    uint64_t begin = 0;
-    Allocation found;
-    const bool known = Driver::instance().find(address, &begin, &found);
+    const Pointer pointer(address);
     for (unsigned i = 0; i < count; ++i) {
       CU_REQUIRE(to[i]);
       const bool given =
-          known && attribute_of(found, begin, address, attributes[i], to[i]) == CUDA_SUCCESS;
+          pointer.is_known && pointer.get(address, attributes[i], to[i]) == CUDA_SUCCESS;
       if (given) continue;
       // Without an allocation each attribute has its value for "none".
       const bool wide = attributes[i] == CU_POINTER_ATTRIBUTE_CONTEXT ||

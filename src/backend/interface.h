@@ -133,6 +133,25 @@ typedef struct kmb_blas_call {
   kmb_blas_array a, b, c;   /* vectors x and y: b and c; results: c, and of DOT x and y: a and b */
 } kmb_blas_call;
 
+/* What a stream does with one number in memory, aligned to its 4 or 8 bytes. Comparisons are of
+ * unsigned numbers of that size; GEQ goes round: the difference is not negative as a signed one. */
+typedef enum kmb_memory_op_kind {
+  KMB_MEMORY_WRITE = 1,
+  KMB_MEMORY_WAIT_GEQ = 2,
+  KMB_MEMORY_WAIT_EQ = 3,
+  KMB_MEMORY_WAIT_AND = 4, /* until they have a common bit */
+  KMB_MEMORY_WAIT_NOR = 5  /* until a bit is 0 in both */
+} kmb_memory_op_kind;
+typedef struct kmb_memory_op {
+  uint64_t address;
+  uint64_t value;
+  kmb_memory_op_kind kind;
+  uint32_t value_size_bytes; /* 4 or 8 */
+} kmb_memory_op;
+
+/* Kinds of nodes beside km_graph_node_kind, which the C ABI has no calls for. */
+enum { KMB_GRAPH_NODE_MEMORY_OPS = 64 };
+
 /* One node of a graph, with all operands resolved. Child graphs are part of their parents here. */
 typedef struct kmb_graph_node {
   km_graph_node_kind kind;
@@ -152,7 +171,9 @@ typedef struct kmb_graph_node {
   kmb_copy_3d rows;
   kmb_context *destination_context, *source_context; /* of a copy between contexts */
   kmb_blas* blas;
-  const kmb_blas_call* blas_call; /* copied */
+  const kmb_blas_call* blas_call;  /* copied */
+  const kmb_memory_op* memory_ops; /* copied */
+  uint64_t memory_op_count;
 } kmb_graph_node;
 
 /* One operation that is over. */
@@ -359,6 +380,12 @@ typedef struct kmb_backend {
   /* CUDA: cublasSetStream, then the function that backend/blas.def names. */
   km_status (*blas_submit)(kmb_blas* blas, kmb_stream* stream, const kmb_blas_call* call,
                            uint64_t* out_ticket, kmb_error* error);
+
+  /* Optional (null: streams have no such operations). One after the other; a wait keeps nothing but
+   * this stream from going on, until the host, a kernel or another stream has written the value.
+   * CUDA: cuStreamBatchMemOp. */
+  km_status (*stream_memory_ops)(kmb_stream* stream, const kmb_memory_op* ops, uint64_t count,
+                                 uint64_t* out_ticket, kmb_error* error);
 } kmb_backend;
 
 /* The table without its optional entries. */

@@ -44,6 +44,7 @@ const char* graph_node_kind_name(km_graph_node_kind kind) {
                                     "fill of rows",
                                     "copy between contexts",
                                     "blas"};
+  if (kind == KMB_GRAPH_NODE_MEMORY_OPS) return "operations on memory";
   return kNames[kind];
 }
 

@@ -72,7 +72,9 @@ struct GraphWork {
   Ref<Graph> child;  // its own copy
   Ref<BlasEngine> blas;
   std::unique_ptr<const kmb_blas_call> blas_call;
+  std::vector<kmb_memory_op> memory_ops;
   std::vector<Ref<Memory>> memories;
+  std::shared_ptr<const void> note;  // of whoever made the node
 };
 
 /// "kernel", "copy" ...

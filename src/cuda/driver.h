@@ -239,9 +239,13 @@ struct CUctxCreateParams {
   int numExecAffinityParams;
   struct CUctxCigParam* cigParams;
 };
-/// Waits and writes of 32 and 64 bits; other operations are recognised by `operation`.
+/// Waits and writes of 32 and 64 bits, and what has flags only.
 union CUstreamBatchMemOpParams {
   CUstreamBatchMemOpType operation;
+  struct {
+    CUstreamBatchMemOpType operation;
+    unsigned flags;
+  } barrier;
   struct {
     CUstreamBatchMemOpType operation;
     CUdeviceptr address;
@@ -251,6 +255,12 @@ union CUstreamBatchMemOpParams {
   } memory;
   cuuint64_t pad[6];
 };
+struct CUDA_BATCH_MEM_OP_NODE_PARAMS {
+  CUcontext ctx;
+  unsigned count;
+  CUstreamBatchMemOpParams* paramArray;
+  unsigned flags;
+};
 
 // Only ever pointed to.
 struct CUDA_ARRAY3D_DESCRIPTOR;
@@ -259,7 +269,6 @@ struct CUDA_ARRAY_DESCRIPTOR;
 struct CUDA_ARRAY_DESCRIPTOR_v1;
 struct CUDA_ARRAY_MEMORY_REQUIREMENTS;
 struct CUDA_ARRAY_SPARSE_PROPERTIES;
-struct CUDA_BATCH_MEM_OP_NODE_PARAMS;
 struct CUDA_EXTERNAL_MEMORY_BUFFER_DESC;
 struct CUDA_EXTERNAL_MEMORY_HANDLE_DESC;
 struct CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC;

@@ -58,6 +58,8 @@ SIZE(CUDA_GRAPH_INSTANTIATE_PARAMS);
 MEMBER(CUDA_GRAPH_INSTANTIATE_PARAMS, result_out);
 SIZE(CUctxCreateParams);
 SIZE(CUstreamBatchMemOpParams);
+SIZE(CUDA_BATCH_MEM_OP_NODE_PARAMS);
+MEMBER(CUDA_BATCH_MEM_OP_NODE_PARAMS, flags);
 
 #define VALUE(name) static_assert(static_cast<long>(km::cu::name) == static_cast<long>(::name))
 VALUE(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);

@@ -2,6 +2,7 @@
 
 #include <new>
 
+#include "backends/cpu/memory_ops.h"
 #include "backends/cpu/task.h"
 
 namespace km::cpu {
@@ -44,6 +45,8 @@ void Command::release() {
   failure = nullptr;
   if (task) [[unlikely]]
     task.reset();
+  if (memory_ops) [[unlikely]]
+    memory_ops.reset();
   marker = nullptr;
 }
 

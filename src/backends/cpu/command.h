@@ -13,6 +13,7 @@ namespace km::cpu {
 class Marker;
 struct CopyFailure;
 struct GraphProgram;
+class MemoryOps;
 class Task;
 
 enum class CommandKind : uint8_t {
@@ -24,8 +25,15 @@ enum class CommandKind : uint8_t {
   callback,
   graph,
   task,
+  memory,
   close
 };
+
+/// Whether commands of a kind take no time, on whatever thread.
+constexpr bool is_light(CommandKind kind) {
+  return kind == CommandKind::memory || kind == CommandKind::record || kind == CommandKind::wait ||
+         kind == CommandKind::callback;
+}
 
 /// The rows of a transfer that is no single run of bytes.
 struct TransferRows {
@@ -73,6 +81,7 @@ struct Command {
   std::shared_ptr<const GraphProgram> program;  // graph
   uint32_t lane = 0, step = 0;                  // where it is
   std::shared_ptr<const Task> task;             // task
+  std::shared_ptr<const MemoryOps> memory_ops;  // memory
   bool in_turn = false;                         // all its nodes one after the other
   uint64_t begin_ns = 0;                        // for profiles; 0: it was not recorded
   std::atomic<uint32_t> helpers{0};             // threads that took part beside the first

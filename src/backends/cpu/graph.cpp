@@ -9,6 +9,7 @@
 #include "backends/cpu/context.h"
 #include "backends/cpu/entries.h"
 #include "backends/cpu/launch.h"
+#include "backends/cpu/memory_ops.h"
 #include "backends/cpu/pool.h"
 #include "backends/cpu/stream.h"
 #include "backends/cpu/work.h"
@@ -65,6 +66,11 @@ Status make_command(Command* command, const kmb_graph_node& node, Context* conte
       command->callback = node.callback;
       command->user_data = node.user_data;
       return {};
+    case KMB_GRAPH_NODE_MEMORY_OPS: {
+      KM_ASSIGN(command->memory_ops, MemoryOps::make({node.memory_ops, node.memory_op_count}));
+      command->kind = CommandKind::memory;
+      return {};
+    }
     default:
       return {};  // it only joins and forks
   }
@@ -101,6 +107,7 @@ void GraphProgram::look_for_waits() {
   may_wait = std::any_of(nodes.begin(), nodes.end(), [](const std::shared_ptr<GraphNode>& node) {
     const Command& command = node->command;
     return command.kind == CommandKind::callback ||
+           (command.kind == CommandKind::memory && command.memory_ops->has_waits()) ||
            (command.kind == CommandKind::kernel && command.run.unit->may_wait());
   });
 }

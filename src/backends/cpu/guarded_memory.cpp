@@ -115,6 +115,23 @@ bool guarded_run(void (*function)(void*), void* argument, Fault* out_fault) {
   return call_with(guard, function, argument, out_fault);
 }
 
+namespace {
+
+template <class T>
+KM_NO_SANITIZE void run_move_value(void* argument) {
+  const auto* move = static_cast<const Move*>(argument);
+  const T value = __atomic_load_n(static_cast<const T*>(move->source), __ATOMIC_ACQUIRE);
+  __atomic_store_n(static_cast<T*>(move->destination), value, __ATOMIC_RELEASE);
+}
+
+}  // namespace
+
+bool guarded_move_value(void* destination, const void* source, uint32_t size_bytes) {
+  Move move{nullptr, destination, source, size_bytes};
+  return guarded_run(size_bytes == 8 ? run_move_value<uint64_t> : run_move_value<uint32_t>, &move,
+                     nullptr);
+}
+
 bool guarded_length(const char* text, uint64_t limit, uint64_t* out_length) {
   Length length = {text, limit, 0};
   if (!guarded_call(run_length, &length, nullptr)) return false;

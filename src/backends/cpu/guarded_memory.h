@@ -22,6 +22,10 @@ bool guarded_fill(void* destination, uint32_t value, uint32_t value_size_bytes, 
 /// whatever code made that access: it must own nothing then. *out_fault says where.
 bool guarded_run(void (*function)(void*), void* argument, Fault* out_fault);
 
+/// Reads or writes one aligned number of 4 or 8 bytes, in one piece; the other side is the
+/// caller's own.
+bool guarded_move_value(void* destination, const void* source, uint32_t size_bytes);
+
 /// strnlen.
 bool guarded_length(const char* text, uint64_t limit, uint64_t* out_length);
 

@@ -98,6 +98,7 @@ constexpr kmb_backend kTable = {
     .blas_create = blas_create,
     .blas_destroy = blas_destroy,
     .blas_submit = blas_submit,
+    .stream_memory_ops = stream_memory_ops,
 };
 
 }  // namespace

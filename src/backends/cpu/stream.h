@@ -42,6 +42,9 @@ class Stream {
   void discard(Command* command) { recycle(command); }
   /// Appends; returns the ticket.
   uint64_t submit(Command* command);
+  /// The same for one that takes no time (is_light()): when nothing is queued before it, the caller
+  /// begins with it, so that no worker has to be free.
+  uint64_t submit_light(Command* command);
 
   /// When nothing is queued the caller may do a short command itself, between these two.
   bool begin_inline(uint64_t* out_ticket);
@@ -63,6 +66,8 @@ class Stream {
   void drive(Executor* executor, uint64_t until);
   /// The front command is over: completes it, and lets the pool go on.
   void resume();
+  /// The same for a thread that is no worker: it does what takes no time itself.
+  void resume_light();
   /// The same for the participant that finishes a shared command: it may go on itself.
   void resume_here(Executor* executor, uint64_t until);
   /// Ends a wait for an event (of a stream that is being reset).
@@ -76,6 +81,8 @@ class Stream {
   friend std::default_delete<Stream>;
   explicit Stream(Pool* pool);
   ~Stream() = default;
+  uint64_t append(Command* command, bool* out_first);
+  void drive_light();
   void make_ready();
   void recycle(Command* command);
   bool execute(Command& command, Executor* executor);
@@ -96,6 +103,7 @@ class Stream {
 
   enum State : uint32_t { kOwned, kReady };
   static constexpr uint64_t kNothing = UINT64_MAX;
+  static constexpr uint64_t kLight = UINT64_MAX - 1;  // `until` of a thread that is no worker
   static constexpr uint32_t kMaxFreeCommands = 1024;
 
   // A thread may still be leaving add_ready() of the pool when the stream has been used again: so

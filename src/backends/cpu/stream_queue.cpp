@@ -9,6 +9,7 @@
 #include "backends/cpu/graph.h"
 #include "backends/cpu/launch.h"
 #include "backends/cpu/marker.h"
+#include "backends/cpu/memory_ops.h"
 #include "backends/cpu/pool.h"
 #include "backends/cpu/profile.h"
 #include "backends/cpu/work.h"
@@ -78,21 +79,30 @@ void Stream::recycle(Command* command) {
                                          std::memory_order_relaxed));
 }
 
-uint64_t Stream::submit(Command* command) {
+[[gnu::always_inline]] inline uint64_t Stream::append(Command* command, bool* out_first) {
   command->next.store(nullptr, std::memory_order_relaxed);
-  uint64_t ticket = 0;
+  std::lock_guard lock(lock_);
+  const uint64_t ticket = submitted_.load(std::memory_order_relaxed) + 1;
+  command->ticket = ticket;
+  if (command->kind == CommandKind::record) command->marker->set_ticket(ticket);
+  submitted_.store(ticket, std::memory_order_release);
+  tail_->next.store(command, std::memory_order_release);
+  tail_ = command;
+  *out_first = pending_.fetch_add(1) == 0;
+  return ticket;
+}
+
+uint64_t Stream::submit(Command* command) {
   bool first = false;
-  {
-    std::lock_guard lock(lock_);
-    ticket = submitted_.load(std::memory_order_relaxed) + 1;
-    command->ticket = ticket;
-    if (command->kind == CommandKind::record) command->marker->set_ticket(ticket);
-    submitted_.store(ticket, std::memory_order_release);
-    tail_->next.store(command, std::memory_order_release);
-    tail_ = command;
-    first = pending_.fetch_add(1) == 0;
-  }
+  const uint64_t ticket = append(command, &first);
   if (first) make_ready();
+  return ticket;
+}
+
+uint64_t Stream::submit_light(Command* command) {
+  bool first = false;
+  const uint64_t ticket = append(command, &first);
+  if (first) drive_light();
   return ticket;
 }
 
@@ -127,6 +137,21 @@ void Stream::drive(Executor* executor, uint64_t until) {
   }
 }
 
+/// Runs commands until one needs a worker, or none is left. The caller owns the stream and no
+/// longer does afterwards.
+void Stream::drive_light() {
+  const HostMemoryNeeded needed;
+  for (;;) {
+    Command& command = *head_->next.load(std::memory_order_acquire);
+    if (!is_light(command.kind)) {
+      make_ready();
+      return;
+    }
+    if (!execute(command, nullptr)) return;
+    if (!finish(kLight)) return;
+  }
+}
+
 /// True when the command is over; false when somebody else goes on with the stream.
 bool Stream::execute(Command& command, Executor* executor) {
   if (command.kind == CommandKind::graph) [[unlikely]]
@@ -150,6 +175,8 @@ bool Stream::execute(Command& command, Executor* executor) {
       return wait_for_marker(command);
     case CommandKind::callback:
       return hand_to_callback_thread(command);
+    case CommandKind::memory:
+      return context_->failed() || run_memory_ops(this, command.memory_ops);
     case CommandKind::graph:
     case CommandKind::close:
     case CommandKind::none:
@@ -239,6 +266,11 @@ void Stream::resume() {
   finish(0);
 }
 
+void Stream::resume_light() {
+  const HostMemoryNeeded needed;
+  if (finish(kLight)) drive_light();
+}
+
 void Stream::resume_here(Executor* executor, uint64_t until) {
   job_.store(0, std::memory_order_relaxed);
   if (finish(until)) drive(executor, until);
@@ -293,7 +325,7 @@ bool Stream::complete(uint64_t ticket, uint64_t until) {
   if (wanted_.load() <= ticket) wake_waiters(ticket);
   if (deferred_at_.load() <= ticket) run_deferred(ticket);
   if (!more) return false;
-  if (ticket < until && !pool_->others_wait(this)) return true;
+  if (until == kLight || (ticket < until && !pool_->others_wait(this))) return true;
   make_ready();
   return false;
 }

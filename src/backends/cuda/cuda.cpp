@@ -90,6 +90,7 @@ const kmb_backend& cuda_backend() {
       .blas_create = nullptr,  // by cuBLAS, later
       .blas_destroy = nullptr,
       .blas_submit = nullptr,
+      .stream_memory_ops = nullptr,  // the C ABI has no calls for it
   };
   return kTable;
 }

@@ -84,6 +84,7 @@ const kmb_backend& null_backend() {
       .blas_create = null::blas_create,
       .blas_destroy = null::blas_destroy,
       .blas_submit = null::blas_submit,
+      .stream_memory_ops = null::stream_memory_ops,
   };
   return kTable;
 }

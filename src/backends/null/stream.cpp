@@ -20,6 +20,11 @@ km_status stream_add_callback(kmb_stream*, km_host_callback, void*, kmb_error* e
   return unsupported("streams", error);
 }
 
+km_status stream_memory_ops(kmb_stream*, const kmb_memory_op*, uint64_t, uint64_t*,
+                            kmb_error* error) {
+  return unsupported("streams", error);
+}
+
 km_status stream_ticket(kmb_stream*, uint64_t*, kmb_error* error) {
   return unsupported("streams", error);
 }

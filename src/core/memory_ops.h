@@ -1,0 +1,24 @@
+// What streams do with single numbers in memory: writing them, and waiting for them.
+#pragma once
+
+#include <span>
+
+#include "core/copy.h"
+#include "core/graph.h"
+
+namespace km {
+
+/// One operation, at the place's address.
+struct MemoryOp {
+  DevicePlace place;
+  kmb_memory_op_kind kind;
+  uint32_t value_size_bytes;  // 4 or 8
+  uint64_t value;
+};
+
+/// The waits among them keep only this stream from going on.
+Status queue_memory_ops(Stream& stream, std::span<const MemoryOp> ops);
+/// The same as the work of a graph's node.
+Result<std::shared_ptr<GraphWork>> memory_ops_work(std::span<const MemoryOp> ops);
+
+}  // namespace km
