@@ -142,7 +142,9 @@ CUresult kernel_work_of(const CUDA_KERNEL_NODE_PARAMS& params, SharedWork* out) 
   CU_TRY(find_function(handle, &function));
   const LaunchShape shape{{params.gridDimX, params.gridDimY, params.gridDimZ},
                           {params.blockDimX, params.blockDimY, params.blockDimZ},
-                          params.sharedMemBytes};
+                          params.sharedMemBytes,
+                          {},
+                          false};
   CU_CHECK(check_shape(*function->context().device().device, shape));
   Arguments arguments;
   CU_TRY(arguments.read(*function, params.kernelParams, params.extra));

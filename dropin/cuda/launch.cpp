@@ -54,6 +54,16 @@ CUresult Arguments::read(const Function& function, void** params, void** extra) 
   return CUDA_SUCCESS;
 }
 
+CUresult check_cluster(const km::Function& function, const LaunchShape& shape) {
+  const auto& size = shape.cluster;
+  if ((size[0] | size[1] | size[2]) == 0) return CUDA_SUCCESS;
+  const uint64_t blocks = uint64_t{size[0]} * size[1] * size[2];
+  CU_ASSIGN(const uint64_t most, max_cluster_blocks(function));
+  if (blocks != 0 && blocks <= most) return CUDA_SUCCESS;
+  return fail(CUDA_ERROR_INVALID_CLUSTER_SIZE, "clusters of %u x %u x %u blocks; 1 to %llu here",
+              size[0], size[1], size[2], static_cast<unsigned long long>(most));
+}
+
 CUresult launch(const LaunchCall& call) {
   Ref<Function> function;
   CU_TRY(find_function(call.function, &function));
@@ -64,6 +74,13 @@ CUresult launch(const LaunchCall& call) {
   }
   const km::Device& device = stream.core().context().device();
   if (!fits_device(device.info(), call.shape)) CU_CHECK(check_shape(device, call.shape));
+  if (call.shape.is_cooperative) {
+    const Status fits = check_cooperative(function->core(), call.shape);
+    if (!fits) {
+      return fail(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, "%s", fits.error().message.c_str());
+    }
+  }
+  CU_TRY(check_cluster(function->core(), call.shape));
   Arguments arguments;
   CU_TRY(arguments.read(*function, call.params, call.extra));
   CU_CHECK(submit_launch(

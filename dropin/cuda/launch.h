@@ -36,6 +36,8 @@ struct LaunchCall {
   void** extra;
 };
 CUresult launch(const LaunchCall& call);
+/// That a cluster of this size can be; CUDA_ERROR_INVALID_CLUSTER_SIZE.
+CUresult check_cluster(const km::Function& function, const LaunchShape& shape);
 
 /// What occupancy is computed from.
 struct Occupancy {

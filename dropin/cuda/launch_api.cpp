@@ -7,41 +7,17 @@ using namespace km::dropin;  // NOLINT
 
 namespace {
 
-/// The grid must fit onto the device all at once.
-CUresult check_cooperative(const LaunchCall& call) {
-  Ref<dropin::Function> function;
-  CU_TRY(find_function(call.function, &function));
-  const auto& block = call.shape.block;
-  const uint64_t threads = uint64_t{block[0]} * block[1] * block[2];
-  if (threads > INT32_MAX) return CUDA_ERROR_INVALID_VALUE;
-  int blocks = 0;
-  Occupancy occupancy;
-  CU_TRY(occupancy.read(*function));
-  CU_TRY(occupancy.active_blocks(static_cast<int>(threads), call.shape.shared_bytes, &blocks));
-  const auto& grid = call.shape.grid;
-  const uint64_t asked = uint64_t{grid[0]} * grid[1] * grid[2];
-  const auto most = static_cast<uint64_t>(blocks) * occupancy.limits.count;
-  if (asked <= most) return CUDA_SUCCESS;
-  return fail(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
-              "a cooperative launch of %llu blocks; the device holds %llu at once",
-              static_cast<unsigned long long>(asked), static_cast<unsigned long long>(most));
-}
-
-CUresult read_attributes(const CUlaunchConfig& config, bool* out_cooperative) {
+CUresult read_attributes(const CUlaunchConfig& config, LaunchShape* shape) {
   for (unsigned i = 0; i < config.numAttrs; ++i) {
     CU_REQUIRE(config.attrs);
     const CUlaunchAttribute& attribute = config.attrs[i];
     const auto& cluster = attribute.value.clusterDim;
     switch (attribute.id) {
       case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
-        *out_cooperative = attribute.value.cooperative != 0;
+        shape->is_cooperative = attribute.value.cooperative != 0;
         break;
       case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-        if (cluster.x > 1 || cluster.y > 1 || cluster.z > 1) {
-          return fail(CUDA_ERROR_INVALID_CLUSTER_SIZE,
-                      "clusters of %u x %u x %u blocks are not supported: one block only",
-                      cluster.x, cluster.y, cluster.z);
-        }
+        shape->cluster = {cluster.x, cluster.y, cluster.z};
         break;
       default:
         if (attribute.id < 0 || attribute.id > CU_LAUNCH_ATTRIBUTE_SHARED_MEMORY_MODE) {
@@ -56,17 +32,13 @@ CUresult read_attributes(const CUlaunchConfig& config, bool* out_cooperative) {
 CUresult launch_config(const CUlaunchConfig* config, CUfunction function, void** params,
                        void** extra, CUstream stream) {
   CU_REQUIRE(config);
-  bool is_cooperative = false;
-  CU_TRY(read_attributes(*config, &is_cooperative));
-  const LaunchCall call{function,
-                        {{config->gridDimX, config->gridDimY, config->gridDimZ},
-                         {config->blockDimX, config->blockDimY, config->blockDimZ},
-                         config->sharedMemBytes},
-                        stream,
-                        params,
-                        extra};
-  if (is_cooperative) CU_TRY(check_cooperative(call));
-  return launch(call);
+  LaunchShape shape{{config->gridDimX, config->gridDimY, config->gridDimZ},
+                    {config->blockDimX, config->blockDimY, config->blockDimZ},
+                    config->sharedMemBytes,
+                    {},
+                    false};
+  CU_TRY(read_attributes(*config, &shape));
+  return launch({function, shape, stream, params, extra});
 }
 
 }  // namespace
@@ -79,7 +51,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int g
                         void** params, void** extra) {
   return guard(__func__, [&] {
     return launch({function,
-                   {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes},
+                   {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, {}, false},
                    stream,
                    params,
                    extra});
@@ -98,14 +70,12 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned int grid_x, uns
                                    unsigned int grid_z, unsigned int block_x, unsigned int block_y,
                                    unsigned int block_z, unsigned int shared_bytes, CUstream stream,
                                    void** params) {
-  return guard(__func__, [&]() -> CUresult {
-    const LaunchCall call{function,
-                          {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes},
-                          stream,
-                          params,
-                          nullptr};
-    CU_TRY(check_cooperative(call));
-    return launch(call);
+  return guard(__func__, [&] {
+    return launch({function,
+                   {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, {}, true},
+                   stream,
+                   params,
+                   nullptr});
   });
 }
 
@@ -210,7 +180,8 @@ CUresult cuOccupancyMaxPotentialClusterSize(int* size, CUfunction handle,
     CU_REQUIRE(config);
     Ref<dropin::Function> function;
     CU_TRY(find_function(handle, &function));
-    *size = 1;
+    CU_ASSIGN(const uint64_t most, max_cluster_blocks(function->core()));
+    *size = static_cast<int>(most);
     return CUDA_SUCCESS;
   });
 }
@@ -220,8 +191,8 @@ CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction handle,
   return guard(__func__, [&]() -> CUresult {
     CU_REQUIRE(clusters);
     CU_REQUIRE(config);
-    bool is_cooperative = false;
-    CU_TRY(read_attributes(*config, &is_cooperative));
+    LaunchShape shape;
+    CU_TRY(read_attributes(*config, &shape));
     Ref<dropin::Function> function;
     CU_TRY(find_function(handle, &function));
     int blocks = 0;
@@ -229,7 +200,10 @@ CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction handle,
     CU_TRY(occupancy.read(*function));
     const unsigned threads = config->blockDimX * config->blockDimY * config->blockDimZ;
     CU_TRY(occupancy.active_blocks(static_cast<int>(threads), config->sharedMemBytes, &blocks));
-    *clusters = blocks * static_cast<int>(occupancy.limits.count);
+    CU_TRY(check_cluster(function->core(), shape));
+    uint64_t size = 1;
+    for (const uint32_t one : shape.cluster) size *= std::max(one, 1U);
+    *clusters = static_cast<int>(static_cast<uint64_t>(blocks) * occupancy.limits.count / size);
     return CUDA_SUCCESS;
   });
 }

@@ -44,6 +44,26 @@ km_status km_launch_set_shared_bytes(km_launch launch, uint64_t shared_bytes) no
   });
 }
 
+km_status km_launch_set_cluster(km_launch launch, uint32_t x, uint32_t y, uint32_t z) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, launch);
+    target->set_cluster({x, y, z});
+    return {};
+  });
+}
+
+km_status km_launch_set_cooperative(km_launch launch, uint32_t cooperative) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, launch);
+    if (cooperative > 1) {
+      return make_error(KM_ERROR_INVALID_ARGUMENT, "cooperative is %u; expected 0 or 1",
+                        cooperative);
+    }
+    target->set_cooperative(cooperative == 1);
+    return {};
+  });
+}
+
 km_status km_launch_arg_slice(km_launch launch, km_slice slice, uint64_t offset_bytes) noexcept {
   return guard(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, launch);

@@ -1,5 +1,7 @@
 #include "core/occupancy.h"
 
+#include <cinttypes>
+
 #include "api/guard.h"
 #include "api/output.h"
 #include "core/callback.h"
@@ -95,6 +97,13 @@ km_status km_function_max_active_clusters(km_function function, uint32_t block_t
     if (cluster_blocks > 1 && !question.limits.has_clusters) {
       return make_error(KM_ERROR_NOT_SUPPORTED, "device %s has no clusters of more than one block",
                         target->context().device().info().uri);
+    }
+    KM_ASSIGN(const uint64_t most, max_cluster_blocks(*target));
+    if (cluster_blocks > most) {
+      return make_error(KM_ERROR_INVALID_ARGUMENT,
+                        "cluster_blocks is %u; at most %" PRIu64
+                        " are possible, or 16 with KM_FUNCTION_ATTRIBUTE_NON_PORTABLE_CLUSTER",
+                        cluster_blocks, most);
     }
     const km_occupancy found =
         compute_occupancy(question.limits, question.needs, block_threads, shared_bytes);

@@ -90,6 +90,8 @@ typedef struct kmb_launch {
   uint64_t shared_bytes;
   const void* arguments; /* laid out at kmb_param.offset_bytes; copied before the call returns */
   uint64_t arguments_size_bytes;
+  uint32_t cluster[3];     /* blocks of a cluster, all 0: as the kernel says */
+  uint32_t is_cooperative; /* its blocks may wait for each other: they fit the device */
 } kmb_launch;
 
 /* Where an address of a kmb_copy_3d lies. */

@@ -5,6 +5,7 @@
 
 #include "core/backend_call.h"
 #include "core/graph_work.h"
+#include "core/occupancy.h"
 
 namespace km {
 namespace {
@@ -45,6 +46,21 @@ Status check_shape(const Device& device, const LaunchShape& shape) {
   return check_block_size(info, shape.block);
 }
 
+Status check_cooperative(const Function& function, const LaunchShape& shape) {
+  KM_ASSIGN(const auto limits, MultiprocessorLimits::of(function.context().device()));
+  KM_ASSIGN(const auto needs, KernelNeeds::of(function));
+  const uint32_t threads = shape.block[0] * shape.block[1] * shape.block[2];
+  const km_occupancy found = compute_occupancy(limits, needs, threads, shape.shared_bytes);
+  const uint64_t most = uint64_t{found.active_blocks} * limits.count;
+  const uint64_t asked = uint64_t{shape.grid[0]} * shape.grid[1] * shape.grid[2];
+  if (asked <= most) return {};
+  return make_error(KM_ERROR_INVALID_LAUNCH,
+                    "a cooperative launch of %" PRIu64
+                    " blocks of kernel '%s'; device %s holds "
+                    "%" PRIu64 " of them at once",
+                    asked, function.info().name, function.context().device().info().uri, most);
+}
+
 Status check_slice_argument(const Context& context, const Function& function,
                             const SliceArgument& argument) {
   const kmb_function_info& info = function.info();
@@ -82,7 +98,9 @@ kmb_launch native_launch(const LaunchShape& shape, const void* arguments,
           {shape.block[0], shape.block[1], shape.block[2]},
           shape.shared_bytes,
           arguments,
-          arguments_size_bytes};
+          arguments_size_bytes,
+          {shape.cluster[0], shape.cluster[1], shape.cluster[2]},
+          shape.is_cooperative ? 1U : 0U};
 }
 
 namespace {
@@ -137,6 +155,16 @@ void Launch::set_grid(std::array<uint32_t, 3> grid) {
 void Launch::set_block(std::array<uint32_t, 3> block) {
   const std::lock_guard lock(mutex_);
   shape_.block = block;
+}
+
+void Launch::set_cluster(std::array<uint32_t, 3> cluster) {
+  const std::lock_guard lock(mutex_);
+  shape_.cluster = cluster;
+}
+
+void Launch::set_cooperative(bool is_cooperative) {
+  const std::lock_guard lock(mutex_);
+  shape_.is_cooperative = is_cooperative;
 }
 
 void Launch::set_shared_bytes(uint64_t shared_bytes) {
@@ -205,6 +233,7 @@ Status Launch::submit() {
   const std::lock_guard lock(mutex_);
   KM_TRY(check_complete());
   KM_TRY(check_shape(context().device(), shape_));
+  if (shape_.is_cooperative) KM_TRY(check_cooperative(*function_, shape_));
   for (size_t i = 0; i < memories_.size(); ++i) used_[i] = memories_[i].get();
   KM_TRY(
       submit_launch(*stream_, {*function_, shape_, arguments_.data(), arguments_.size(), used_}));

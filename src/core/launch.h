@@ -22,6 +22,8 @@ struct LaunchShape {
   std::array<uint32_t, 3> grid{};
   std::array<uint32_t, 3> block{};
   uint64_t shared_bytes = 0;
+  std::array<uint32_t, 3> cluster{};  // in blocks; all 0: as the kernel says
+  bool is_cooperative = false;
 };
 
 /// Whether check_shape() would succeed, without the words.
@@ -44,6 +46,8 @@ inline bool fits_parameter(const Context& context, const kmb_function_info& info
          &argument.slice->context() == &context &&
          argument.offset_bytes <= argument.slice->size_bytes();
 }
+/// That all blocks of a cooperative launch fit the device at once.
+Status check_cooperative(const Function& function, const LaunchShape& shape);
 /// A slice for this parameter: its size, bounds and context.
 Status check_slice_argument(const Context& context, const Function& function,
                             const SliceArgument& argument);
@@ -70,6 +74,8 @@ class Launch final : public ContextChild {
   void set_grid(std::array<uint32_t, 3> grid);
   void set_block(std::array<uint32_t, 3> block);
   void set_shared_bytes(uint64_t shared_bytes);
+  void set_cluster(std::array<uint32_t, 3> cluster);
+  void set_cooperative(bool is_cooperative);
   /// Each of these gives the next parameter.
   Status add_slice(Slice& slice, uint64_t offset_bytes);
   Status add_address(uint64_t address);

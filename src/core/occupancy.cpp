@@ -106,6 +106,14 @@ Result<KernelNeeds> KernelNeeds::of(const Function& function) {
   return needs;
 }
 
+Result<uint64_t> max_cluster_blocks(const Function& function) {
+  constexpr uint64_t kPortable = 8, kMost = 16;
+  KM_ASSIGN(const auto limits, MultiprocessorLimits::of(function.context().device()));
+  if (!limits.has_clusters) return uint64_t{1};
+  const Result<int64_t> wide = function.attribute(KM_FUNCTION_ATTRIBUTE_NON_PORTABLE_CLUSTER);
+  return wide && *wide != 0 ? kMost : kPortable;
+}
+
 km_occupancy compute_occupancy(const MultiprocessorLimits& limits, const KernelNeeds& needs,
                                uint32_t block_threads, uint64_t dynamic_shared_bytes) {
   km_occupancy result{};

@@ -43,6 +43,9 @@ BestBlock find_best_block(const MultiprocessorLimits& limits, const KernelNeeds&
                           const std::function<uint64_t(uint32_t)>& shared_of,
                           uint32_t max_block_threads);
 
+/// Blocks that a cluster of this kernel may have.
+Result<uint64_t> max_cluster_blocks(const Function& function);
+
 /// The most dynamic shared memory of each of `blocks` blocks that fit together.
 /// KM_ERROR_INVALID_LAUNCH where so many do not fit even without.
 Result<uint64_t> available_shared_bytes(const MultiprocessorLimits& limits,

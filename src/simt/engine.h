@@ -73,6 +73,9 @@ struct KernelInfo {
   uint32_t registers = 0;                    // 32-bit registers live at once, an estimate
   uint32_t max_threads = 1024;               // .maxntid / .reqntid
   std::array<uint32_t, 3> required_block{};  // .reqntid, 0: any
+  std::array<uint32_t, 3> cluster{};         // .reqnctapercluster, 0: none
+  bool meets_cluster =
+      false;  // blocks of a cluster wait for each other, or use each other's memory
   uint32_t ptx_version = 0, target = 0;
 };
 

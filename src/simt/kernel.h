@@ -101,6 +101,8 @@ bool has_effects(const ptx::Instruction& instruction);
 bool is_barrier(const ptx::Instruction& instruction);
 /// barrier.cluster.wait: a barrier without number and thread count.
 bool is_cluster_wait(const ptx::Instruction& instruction);
+/// Blocks of a cluster use each other, and so must be there at the same time.
+bool meets_cluster(const ptx::Function& function);
 /// Exchanges data or waits within a warp.
 bool is_warp_operation(const ptx::Instruction& instruction);
 /// A warp operation that waits until its members have come to it.

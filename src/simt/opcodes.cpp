@@ -1,4 +1,6 @@
 // What the engine must know of an opcode before it lowers it.
+#include <algorithm>
+
 #include "simt/kernel.h"
 
 namespace km::simt {
@@ -51,6 +53,12 @@ bool is_barrier(const Instruction& instruction) {
   bool barrier = instruction.opcode == Opcode::bar || instruction.opcode == Opcode::barrier;
   if (barrier && instruction.has(Modifier::cluster)) return is_cluster_wait(instruction);
   return barrier && !instruction.has(Modifier::warp);
+}
+
+bool meets_cluster(const ptx::Function& function) {
+  return std::any_of(function.code.begin(), function.code.end(), [](const Instruction& one) {
+    return is_cluster_wait(one) || one.opcode == Opcode::mapa || one.has(Modifier::shared_cluster);
+  });
 }
 
 bool is_warp_operation(const Instruction& instruction) {

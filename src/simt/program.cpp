@@ -203,6 +203,8 @@ Status ProgramImpl::add_kernel(const ptx::Function& function) {
   info.name = function.name;
   info.required_block = function.reqntid;
   info.max_threads = max_threads_of(function);
+  info.cluster = function.reqnctapercluster;
+  info.meets_cluster = meets_cluster(*analysed.function);
   // The shape that keeps most branches uniform: what is impossible here is impossible anywhere.
   ShapeOptions options;
   options.block = {info.max_threads, 1, 1};

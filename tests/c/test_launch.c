@@ -218,6 +218,39 @@ static void code_is_made_beforehand(void** state) {
   OK(km_function_destroy(function));
 }
 
+static void clusters_and_cooperation_are_checked(void** state) {
+  fixture* f = *state;
+  km_function function = load_kernel(f, "fill_index");
+  km_slice slice;
+  km_launch builder;
+  const uint32_t first = 7, count = 256;
+  OK(km_slice_create(f->context, count, 4, 0, &slice));
+  OK(km_launch_create(f->stream, function, &builder));
+  OK(km_launch_set_grid(builder, 4, 1, 1));
+  OK(km_launch_set_block(builder, 64, 1, 1));
+  OK(km_launch_arg_slice(builder, slice, 0));
+  OK(km_launch_arg_scalar(builder, &first, 4));
+  OK(km_launch_arg_scalar(builder, &count, 4));
+  OK(km_launch_set_cluster(builder, 2, 1, 1));
+  OK(km_launch_set_cooperative(builder, is_fake(f) ? 0 : 1)); /* that one has no limits */
+  OK(km_launch_submit(builder));
+  expect_indices(f, slice, 0, first, count);
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_launch_set_cooperative(builder, 2));
+  OK(km_launch_set_cluster(builder, 0, 0, 0));
+  OK(km_launch_set_grid(builder, 1 << 30, 1, 1));
+  if (!is_fake(f)) {
+    EXPECT(KM_ERROR_INVALID_LAUNCH, km_launch_submit(builder));
+    expect_message("cooperative launch of 1073741824 blocks");
+  }
+  OK(km_launch_set_cooperative(builder, 0));
+  OK(km_launch_set_grid(builder, 9, 1, 1));
+  OK(km_launch_set_cluster(builder, 9, 1, 1));
+  if (!is_fake(f)) EXPECT(KM_ERROR_INVALID_LAUNCH, km_launch_submit(builder));
+  OK(km_launch_destroy(builder));
+  OK(km_slice_destroy(slice));
+  OK(km_function_destroy(function));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(launch_kernel_with_raw_address),
@@ -229,6 +262,7 @@ int main(void) {
       cmocka_unit_test(bad_dimensions_are_errors_before_anything_runs),
       cmocka_unit_test(objects_of_other_contexts_are_refused),
       cmocka_unit_test(code_is_made_beforehand),
+      cmocka_unit_test(clusters_and_cooperation_are_checked),
   };
   return RUN_ON_DEVICES("launch", tests);
 }

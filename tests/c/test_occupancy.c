@@ -216,6 +216,8 @@ static void a22_active_clusters(void** state) {
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_function_max_active_clusters(plain, 256, 0, 1, NULL));
   if (cuda_attribute(f, 120) == 0) {
     EXPECT(KM_ERROR_NOT_SUPPORTED, km_function_max_active_clusters(plain, 256, 0, 2, &clusters));
+  } else {
+    EXPECT(KM_ERROR_INVALID_ARGUMENT, km_function_max_active_clusters(plain, 256, 0, 9, &clusters));
   }
   assert_int_equal(clusters, 77);
   OK(km_function_max_active_clusters(plain, 256, 0, 1, &clusters));

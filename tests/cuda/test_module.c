@@ -138,6 +138,21 @@ static void launches_have_attributes(void** state) {
   config.gridDimX = 1 << 20;
   EXPECT(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
          cuLaunchKernelEx(&config, kernel(f, "noop"), NULL, NULL));
+  attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+  attribute.value.clusterDim.x = 4;
+  attribute.value.clusterDim.y = attribute.value.clusterDim.z = 1;
+  OK(cuLaunchKernelEx(&config, kernel(f, "noop"), NULL, NULL));
+  int clusters = 0, more = 0;
+  OK(cuOccupancyMaxActiveClusters(&clusters, kernel(f, "noop"), &config));
+  attribute.value.clusterDim.x = 2;
+  OK(cuOccupancyMaxActiveClusters(&more, kernel(f, "noop"), &config));
+  assert_int_equal(more, 2 * clusters);
+  OK(cuOccupancyMaxPotentialClusterSize(&clusters, kernel(f, "noop"), &config));
+  assert_int_equal(clusters, 8);
+  attribute.value.clusterDim.x = 16;
+  EXPECT(CUDA_ERROR_INVALID_CLUSTER_SIZE, cuLaunchKernelEx(&config, kernel(f, "noop"), NULL, NULL));
+  EXPECT(CUDA_ERROR_INVALID_CLUSTER_SIZE,
+         cuOccupancyMaxActiveClusters(&clusters, kernel(f, "noop"), &config));
   attribute.id = CU_LAUNCH_ATTRIBUTE_PRIORITY;
   OK(cuLaunchKernelEx(&config, kernel(f, "noop"), NULL, NULL));
   OK(cuLaunchCooperativeKernel(kernel(f, "noop"), 2, 1, 1, 32, 1, 1, 0, f->stream, NULL));

@@ -99,6 +99,12 @@ CUresult cuGraphAddKernelNode(CUgraphNode* out, CUgraph graph, const CUgraphNode
   return add_step(graph, std::move(step), out);
 }
 
+CUresult cuGraphKernelNodeSetAttribute(CUgraphNode, CUkernelNodeAttrID,
+                                       const CUkernelNodeAttrValue*) {
+  KM_FAKE_CALL(context);
+  return CUDA_SUCCESS;
+}
+
 CUresult cuGraphAddMemcpyNode(CUgraphNode* out, CUgraph graph, const CUgraphNode*, size_t,
                               const CUDA_MEMCPY3D* params, CUcontext) {
   KM_FAKE_CALL(context);

@@ -277,6 +277,20 @@ CUresult cuLaunchKernel(CUfunction function, unsigned int, unsigned int, unsigne
   return queue->submit({.run = [launch](Context& context) { return run_launch(context, launch); }});
 }
 
+CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void**, void** extra) {
+  KM_FAKE_CALL(context);
+  KM_FAKE_QUEUE(config->hStream);
+  for (unsigned i = 0; i < config->numAttrs; ++i) {
+    const CUlaunchAttribute& attribute = config->attrs[i];
+    const auto& size = attribute.value.clusterDim;
+    const bool is_cluster = attribute.id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    if (is_cluster && size.x * size.y * size.z > 8) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+  }
+  Launch launch;
+  if (const CUresult bad = read_launch(function, extra, &launch)) return bad;
+  return queue->submit({.run = [launch](Context& context) { return run_launch(context, launch); }});
+}
+
 CUresult cuLinkCreate_v2(unsigned int, CUjit_option*, void**, CUlinkState* out) {
   KM_FAKE_CALL(context);
   *out = static_cast<CUlinkState>(

@@ -46,6 +46,17 @@ void set_block(simt::BlockState* state, const simt::LaunchRecord& record, uint64
   state->block[2] = static_cast<uint32_t>(row / record.grid[1]);
 }
 
+/// The block with this rank in a cluster.
+void set_block_of_cluster(simt::BlockState* state, const simt::LaunchRecord& record, uint64_t index,
+                          uint32_t rank) {
+  for (int i = 0; i < 3; ++i) {
+    const uint32_t size = record.cluster[i], count = record.grid[i] / size;
+    state->block[i] = static_cast<uint32_t>(index % count) * size + rank % size;
+    index /= count;
+    rank /= size;
+  }
+}
+
 Error no_memory(const char* what, uint64_t size_bytes) {
   return make_error(KM_ERROR_OUT_OF_HOST_MEMORY,
                     "no memory for the %s of a worker thread (%llu bytes): free some, or raise the "
@@ -102,12 +113,25 @@ std::unique_ptr<ResidentBlock> Executor::make_block(const CodeUnit& unit) {
   return std::make_unique<WarpBlock>(&guard_);
 }
 
-/// Every block has its own memory; one of them has it for certain.
+/// Memory for a block, which holds the shared memory of its cluster where it is the first of it.
+bool Executor::prepare_block(ResidentBlock& block, uint32_t rank, const LaunchRun& launch) {
+  uint64_t shared_bytes = launch.shared_bytes;
+  if (launch.cluster_blocks > 1) {
+    shared_bytes = rank == 0 ? uint64_t{launch.cluster_blocks} << launch.record.cluster_bits : 0;
+  }
+  return block.prepare(*launch.unit, shared_bytes, state_.warp_count);
+}
+
+/// Every block has its own memory; one of them, or one cluster, has it for certain.
 Status Executor::prepare_resident(const LaunchRun& launch) {
   const CodeUnit& unit = *launch.unit;
   auto& blocks = blocks_of(unit);
-  if (blocks.empty()) blocks.push_back(make_block(unit));
-  if (blocks[0]->prepare(unit, launch.shared_bytes, state_.warp_count)) return {};
+  bool ready = true;
+  for (uint32_t rank = 0; rank < launch.cluster_blocks && ready; ++rank) {
+    if (blocks.size() == rank) blocks.push_back(make_block(unit));
+    ready = prepare_block(*blocks[rank], rank, launch);
+  }
+  if (ready) return {};
   const uint64_t stacks = unit.stack_bytes * unit.stacks_of_block(state_.warp_count);
   return no_memory("blocks", launch.shared_bytes + unit.scratch_bytes * state_.warp_count + stacks);
 }
@@ -116,7 +140,7 @@ Status Executor::prepare(const LaunchRun& launch) {
   const CodeUnit& unit = *launch.unit;
   uint32_t threads = launch.record.block[0] * launch.record.block[1] * launch.record.block[2];
   if (prepared_unit_ == unit.id && prepared_shared_bytes_ == launch.shared_bytes &&
-      prepared_threads_ == threads) {
+      prepared_threads_ == threads && prepared_cluster_blocks_ == launch.cluster_blocks) {
     return {};
   }
   prepared_unit_ = 0;
@@ -141,6 +165,7 @@ Status Executor::prepare(const LaunchRun& launch) {
   prepared_unit_ = unit.id;
   prepared_shared_bytes_ = launch.shared_bytes;
   prepared_threads_ = threads;
+  prepared_cluster_blocks_ = launch.cluster_blocks;
   return {};
 }
 
@@ -153,27 +178,69 @@ void Executor::run_grid() {
   }
 }
 
-/// The next block of the launch, as long as this thread has room for it.
-bool Executor::start_block() {
-  if (resident_blocks_.size() >= kMaxResidentBlocks) return false;
+/// Memory for `count` more blocks, the last ones of idle_blocks_: the very last is the first block.
+bool Executor::make_ready(uint32_t count) {
+  auto& blocks = blocks_of(*launch_->unit);
+  while (idle_blocks_.size() < count) {
+    blocks.push_back(make_block(*launch_->unit));
+    idle_blocks_.insert(idle_blocks_.begin(), blocks.back().get());
+  }
+  for (uint32_t rank = 0; rank < count; ++rank) {
+    if (!prepare_block(**(idle_blocks_.rbegin() + rank), rank, *launch_)) return false;
+  }
+  return true;
+}
+
+Cluster* Executor::new_cluster(uint32_t size) {
+  if (idle_clusters_.empty()) {
+    clusters_.push_back(std::make_unique<Cluster>());
+    idle_clusters_.push_back(clusters_.back().get());
+  }
+  Cluster* const cluster = idle_clusters_.back();
+  idle_clusters_.pop_back();
+  cluster->begin(size, idle_blocks_.back()->window(), uint64_t{1} << launch_->record.cluster_bits);
+  return cluster;
+}
+
+/// The next block or cluster of the launch, as long as this thread has room for it.
+bool Executor::start_next() {
+  const uint32_t count = launch_->cluster_blocks;
+  if (resident_blocks_.size() + count > kMaxResidentBlocks) return false;
   if (first_untaken_ == end_untaken_ &&
       !launch_->range.take(&next_part_, &first_untaken_, &end_untaken_)) {
     return false;
   }
-  const CodeUnit& unit = *launch_->unit;
-  if (idle_blocks_.empty()) {
-    auto& blocks = blocks_of(unit);
-    blocks.push_back(make_block(unit));
-    idle_blocks_.push_back(blocks.back().get());
-  }
-  ResidentBlock* block = idle_blocks_.back();  // the last is the one made ready beforehand
-  if (!block->prepare(unit, launch_->shared_bytes, state_.warp_count)) return false;
-  idle_blocks_.pop_back();
-  resident_blocks_.push_back(block);
-  set_block(&state_, launch_->record, first_untaken_++);
+  if (!make_ready(count)) return false;
+  Cluster* const cluster = count > 1 ? new_cluster(count) : nullptr;
   const uint32_t* size = launch_->record.block;
-  block->begin(state_, size[0] * size[1] * size[2]);
+  const uint64_t index = first_untaken_++;
+  for (uint32_t rank = 0; rank < count; ++rank) {
+    ResidentBlock* const block = idle_blocks_.back();
+    idle_blocks_.pop_back();
+    resident_blocks_.push_back(block);
+    if (cluster != nullptr) {
+      cluster->members.push_back(block);
+      set_block_of_cluster(&state_, launch_->record, index, rank);
+    } else {
+      set_block(&state_, launch_->record, index);
+    }
+    block->begin(state_, size[0] * size[1] * size[2], cluster, rank);
+  }
   return true;
+}
+
+/// Others of its cluster may use its shared memory until all of them are over.
+void Executor::finish_block(ResidentBlock* block) {
+  Cluster* const cluster = block->cluster();
+  if (cluster == nullptr) {
+    ++blocks_;
+    idle_blocks_.push_back(block);
+    return;
+  }
+  if (!cluster->leave()) return;
+  ++blocks_;
+  idle_blocks_.insert(idle_blocks_.end(), cluster->members.rbegin(), cluster->members.rend());
+  idle_clusters_.push_back(cluster);
 }
 
 void Executor::begin_resident() {
@@ -181,6 +248,8 @@ void Executor::begin_resident() {
   idle_blocks_.clear();
   for (auto& block : blocks_of(*launch_->unit)) idle_blocks_.push_back(block.get());
   std::reverse(idle_blocks_.begin(), idle_blocks_.end());
+  idle_clusters_.clear();
+  for (auto& cluster : clusters_) idle_clusters_.push_back(cluster.get());
   first_untaken_ = end_untaken_ = 0;
 }
 
@@ -195,8 +264,7 @@ bool Executor::run_turns() {
     progress = progress || turn != ResidentBlock::Turn::waiting;
     ++i;
     if (turn != ResidentBlock::Turn::finished) continue;
-    ++blocks_;
-    idle_blocks_.push_back(resident_);
+    finish_block(resident_);
     resident_blocks_.erase(resident_blocks_.begin() + static_cast<ptrdiff_t>(--i));
   }
   return progress;
@@ -208,7 +276,7 @@ void Executor::run_resident() {
     const bool progress = run_turns();
     check_stop(launch_->unit->begin);
     if (progress && !resident_blocks_.empty()) continue;
-    if (start_block()) continue;
+    if (start_next()) continue;
     if (resident_blocks_.empty()) break;
     if (++idle_turns % 64 == 0) sched_yield();
   }
@@ -274,16 +342,27 @@ void Executor::note_fault(Ending ending) {
   }
 }
 
+/// That the running block may use.
+AddressRange Executor::shared_memory() const {
+  const Cluster* const cluster = running_ == &state_ ? nullptr : resident_->cluster();
+  if (cluster == nullptr) {
+    return {reinterpret_cast<uint64_t>(running_->shared), launch_->shared_bytes};
+  }
+  return {reinterpret_cast<uint64_t>(cluster->shared_of(0)), cluster->shared_bytes()};
+}
+
 AddressRange Executor::find_memory(uint64_t address, uint64_t size_bytes) const {
   const CodeUnit& unit = *launch_->unit;
   const uint64_t scratch_bytes = unit.scratch_bytes * running_->warp_count;
-  const AddressRange shared{reinterpret_cast<uint64_t>(running_->shared), launch_->shared_bytes};
+  const AddressRange shared = shared_memory();
   if (shared.holds(address, size_bytes)) return shared;
   const AddressRange scratch{reinterpret_cast<uint64_t>(running_->scratch), scratch_bytes};
   if (scratch.holds(address, size_bytes)) return scratch;
   const AddressRange params{reinterpret_cast<uint64_t>(launch_->record.params),
                             launch_->param_bytes};
   if (params.holds(address, size_bytes)) return params;
+  const AddressRange workspace{launch_->record.workspace, sizeof launch_->workspace};
+  if (launch_->record.workspace != 0 && workspace.holds(address, size_bytes)) return workspace;
   return launch_->allocations->find(address, size_bytes);
 }
 

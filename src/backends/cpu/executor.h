@@ -101,7 +101,12 @@ class Executor {
   void run_resident();
   void begin_resident();
   bool run_turns();
-  bool start_block();
+  bool start_next();
+  void finish_block(ResidentBlock* block);
+  bool make_ready(uint32_t count);
+  bool prepare_block(ResidentBlock& block, uint32_t rank, const LaunchRun& launch);
+  Cluster* new_cluster(uint32_t size);
+  AddressRange shared_memory() const;
 
   CodeGuard guard_;
   GuardedRange stack_;
@@ -113,6 +118,8 @@ class Executor {
   // Modes b and c.
   std::vector<std::unique_ptr<ResidentBlock>> warp_blocks_, split_blocks_;
   std::vector<ResidentBlock*> idle_blocks_, resident_blocks_;
+  std::vector<std::unique_ptr<Cluster>> clusters_;
+  std::vector<Cluster*> idle_clusters_;
   ResidentBlock* resident_ = nullptr;             // the one that runs now
   uint64_t first_untaken_ = 0, end_untaken_ = 0;  // blocks taken from the range, not yet started
   KernelFault fault_;
@@ -120,6 +127,7 @@ class Executor {
   LaunchRun* launch_ = nullptr;
   uint64_t prepared_unit_ = 0;  // its id
   uint64_t prepared_shared_bytes_ = 0;
+  uint32_t prepared_cluster_blocks_ = 1;
   uint32_t prepared_threads_ = 0;
   uint64_t ticks_ = 0, blocks_ = 0;    // of this run
   uint32_t part_ = 0, next_part_ = 0;  // claimed, and where the next blocks come from

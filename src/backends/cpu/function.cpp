@@ -182,30 +182,43 @@ Status Function::set_attribute(km_function_attribute attribute, int64_t value) {
   return {};
 }
 
-simt::Variant Function::variant_for(const uint32_t block[3], bool assume_no_wrap) const {
+simt::Variant Function::variant_for(const uint32_t block[3], bool assume_no_wrap,
+                                    bool suspends) const {
   simt::Variant variant;
   variant.block = {block[0], block[1], block[2]};
   variant.assume_no_wrap = assume_no_wrap;
   variant.checked = config().checked;
   variant.least_mode = config().least_mode;
+  if (suspends) variant.least_mode = std::max(variant.least_mode, simt::Mode::suspendable_warps);
   variant.isa = module_->isa();
   return variant;
 }
 
-Result<const KernelCode*> Function::code_for(const simt::LaunchRecord& record) const {
+bool KernelCode::suspends() const { return variant_.least_mode != config().least_mode; }
+
+uint32_t Function::max_cluster_blocks() const {
+  constexpr uint32_t kPortable = 8, kMost = 16;
+  const uint32_t most = non_portable_cluster_.load() != 0 ? kMost : kPortable;
+  const uint32_t own = source().maxclusterrank;
+  return own == 0 ? most : std::min(own, most);
+}
+
+Result<const KernelCode*> Function::code_for(const simt::LaunchRecord& record,
+                                             bool suspends) const {
+  suspends = suspends && config().least_mode == simt::Mode::run_to_completion;
   const KernelCode* latest = latest_.load(std::memory_order_acquire);
-  auto fits = [&record](const KernelCode& code) {
+  auto fits = [&](const KernelCode& code) {
     const std::array<uint32_t, 3>& block = code.variant().block;
-    return (block[0] == record.block[0] || block[0] == 0) &&
+    return code.suspends() == suspends && (block[0] == record.block[0] || block[0] == 0) &&
            (block[1] == record.block[1] || block[1] == 0) &&
            (block[2] == record.block[2] || block[2] == 0);
   };
   if (latest == nullptr || !fits(*latest) || !latest->variant().assume_no_wrap) {
-    KM_ASSIGN(latest, find_or_compile(variant_for(record.block, true)));
+    KM_ASSIGN(latest, find_or_compile(variant_for(record.block, true, suspends)));
     latest_.store(latest, std::memory_order_release);
   }
   if (latest->code().precheck(record)) return latest;
-  return find_or_compile(variant_for(record.block, false));
+  return find_or_compile(variant_for(record.block, false, suspends));
 }
 
 Status Function::prepare(const uint32_t block[3]) const {

@@ -1,6 +1,7 @@
 // The entry that launches a kernel.
 #include "backends/cpu/launch.h"
 
+#include <bit>
 #include <cinttypes>
 #include <cstring>
 
@@ -83,6 +84,62 @@ uint64_t shared_bytes_of(const simt::KernelInfo& kernel, uint64_t dynamic_bytes)
   return round_up(kernel.shared_static_bytes, 16) + dynamic_bytes;
 }
 
+// Shared memory of a single block: all of the window is its own.
+constexpr uint32_t kLoneClusterBits = 31;
+
+bool asks_for_clusters(const simt::KernelInfo& kernel, const kmb_launch& launch) {
+  return (launch.cluster[0] | launch.cluster[1] | launch.cluster[2] | kernel.cluster[0]) != 0;
+}
+
+Error invalid_cluster(const Function& function, const std::array<uint32_t, 3>& size,
+                      const std::string& why) {
+  return make_error(KM_ERROR_INVALID_LAUNCH, "kernel '%s': clusters of %u x %u x %u blocks: %s",
+                    function.kernel().name.c_str(), size[0], size[1], size[2], why.c_str());
+}
+
+/// What the launch asks for, or else the kernel.
+Result<std::array<uint32_t, 3>> cluster_size(const Function& function, const kmb_launch& launch) {
+  const simt::KernelInfo& kernel = function.kernel();
+  std::array<uint32_t, 3> size = kernel.cluster, asked{};
+  for (int i = 0; i < 3; ++i) asked[i] = launch.cluster[i];
+  const bool has_own = size[0] != 0, asks = asked != std::array<uint32_t, 3>{};
+  for (uint32_t& one : size) one = std::max(one, 1U);
+  if (asks && has_own && asked != size) {
+    return invalid_cluster(function, asked, "the kernel requires others (.reqnctapercluster)");
+  }
+  if (asks) size = asked;
+  uint64_t blocks = 1;
+  for (int i = 0; i < 3; ++i) {
+    blocks *= size[i];
+    if (blocks == 0 || blocks > function.max_cluster_blocks()) {
+      return invalid_cluster(function, size,
+                             "1 to " + std::to_string(function.max_cluster_blocks()) +
+                                 " blocks are possible (up to 16 with "
+                                 "KM_FUNCTION_ATTRIBUTE_NON_PORTABLE_CLUSTER)");
+    }
+    if (launch.grid[i] % size[i] != 0) {
+      return invalid_cluster(function, size,
+                             std::string("grid.") + kAxes[i] + " is " +
+                                 std::to_string(launch.grid[i]) + ", no multiple of that");
+    }
+  }
+  return size;
+}
+
+Status set_clusters(LaunchRun* run, const Function& function, const kmb_launch& launch) {
+  KM_ASSIGN(const auto size, cluster_size(function, launch));
+  simt::LaunchRecord& record = run->record;
+  uint32_t blocks = 1;
+  for (int i = 0; i < 3; ++i) blocks *= record.cluster[i] = size[i];
+  const uint64_t stride = std::bit_ceil(std::max<uint64_t>(run->shared_bytes, kPageBytes));
+  record.cluster_bits = static_cast<uint32_t>(std::countr_zero(stride));
+  if (blocks == 1) record.cluster_bits = kLoneClusterBits;
+  if (blocks == 1 || !function.kernel().meets_cluster) return {};
+  run->cluster_blocks = blocks;
+  run->block_count /= blocks;
+  return {};
+}
+
 Status fill_in(Command* command, const Function& function, const kmb_launch& launch,
                Context* context) {
   const simt::KernelInfo& kernel = function.kernel();
@@ -104,10 +161,22 @@ Status fill_in(Command* command, const Function& function, const kmb_launch& lau
   record.shared_dynamic_bytes = launch.shared_bytes;
   record.grid_id = new_grid_id();
   record.host = &run;
-  KM_ASSIGN(run.unit, function.code_for(record));
-  run.block_count = uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
   run.param_bytes = launch.arguments_size_bytes;
   run.shared_bytes = shared_bytes_of(kernel, launch.shared_bytes);
+  run.block_count = uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
+  run.cluster_blocks = 1;
+  if (asks_for_clusters(kernel, launch)) [[unlikely]] {
+    KM_TRY(set_clusters(&run, function, launch));
+  } else {
+    record.cluster[0] = record.cluster[1] = record.cluster[2] = 1;
+    record.cluster_bits = kLoneClusterBits;
+  }
+  record.workspace = 0;
+  if (launch.is_cooperative != 0) {
+    std::fill(std::begin(run.workspace), std::end(run.workspace), 0);
+    record.workspace = reinterpret_cast<uint64_t>(&run.workspace[0]);
+  }
+  KM_ASSIGN(run.unit, function.code_for(record, run.cluster_blocks > 1));
   run.stop = context->stop_word();
   run.owner = context;
   run.output = &context->output();

@@ -57,10 +57,13 @@ Status Module::save_kernel(uint32_t kernel, std::span<const std::array<uint32_t,
     if (fits && !other) sizes.push_back(block);
   }
   for (const auto& size : sizes) {
-    for (const bool assume_no_wrap : {true, false}) {
-      const simt::Variant variant = functions_[kernel]->variant_for(size.data(), assume_no_wrap);
-      KM_ASSIGN(simt::Object made, object(kernel, variant));
-      out->emplace(object_key(info, variant, ptx_hash_), std::move(made));
+    for (const bool suspends : {false, info.meets_cluster}) {
+      for (const bool assume_no_wrap : {true, false}) {
+        const simt::Variant variant =
+            functions_[kernel]->variant_for(size.data(), assume_no_wrap, suspends);
+        KM_ASSIGN(simt::Object made, object(kernel, variant));
+        out->emplace(object_key(info, variant, ptx_hash_), std::move(made));
+      }
     }
   }
   return {};

@@ -28,6 +28,8 @@ class KernelCode final : public CodeUnit {
   KernelCode(const Function* function, const simt::Variant& variant,
              std::unique_ptr<simt::Code> code);
   const simt::Variant& variant() const { return variant_; }
+  /// Made to wait for other blocks of a cluster, although it would not have to otherwise.
+  bool suspends() const;
   const simt::Code& code() const { return *code_; }
   std::string kernel_name() const override;
   std::string position_of(uint64_t pc, uint32_t helper_line) const override;
@@ -51,11 +53,16 @@ class Function {
     return max_dynamic_shared_bytes_.load(std::memory_order_relaxed);
   }
 
-  /// Code that may run this launch; compiles it at the first use.
-  Result<const KernelCode*> code_for(const simt::LaunchRecord& record) const;
+  /// Blocks that a cluster may have.
+  uint32_t max_cluster_blocks() const;
+
+  /// Code that may run this launch; compiles it at the first use. `suspends`: code that can wait
+  /// for other blocks at the barrier of a cluster.
+  Result<const KernelCode*> code_for(const simt::LaunchRecord& record, bool suspends) const;
   /// Makes the code for blocks of this size.
   Status prepare(const uint32_t block[3]) const;
-  simt::Variant variant_for(const uint32_t block[3], bool assume_no_wrap) const;
+  simt::Variant variant_for(const uint32_t block[3], bool assume_no_wrap,
+                            bool suspends = false) const;
 
  private:
   int64_t registers() const;

@@ -52,9 +52,29 @@ bool ResidentBlock::prepare(const CodeUnit& unit, uint64_t shared_bytes, uint32_
   return true;
 }
 
-void ResidentBlock::begin(const simt::BlockState& state, uint32_t thread_count) {
+bool ResidentBlock::meet_cluster() {
+  if (cluster_ == nullptr) return true;
+  if (!is_meeting_) meeting_ = cluster_->arrive();
+  is_meeting_ = !cluster_->has_met(meeting_);
+  return !is_meeting_;
+}
+
+bool ResidentBlock::has_met_cluster() {
+  if (!is_meeting_ || !cluster_->has_met(meeting_)) return false;
+  is_meeting_ = false;
+  return true;
+}
+
+void ResidentBlock::begin(const simt::BlockState& state, uint32_t thread_count, Cluster* cluster,
+                          uint32_t rank) {
   state_ = state;
-  if (has_shared_) state_.shared = window_.data();
+  cluster_ = cluster;
+  is_meeting_ = false;
+  if (cluster != nullptr) {
+    state_.shared = cluster->shared_of(rank);
+  } else if (has_shared_) {
+    state_.shared = window_.data();
+  }
   state_.scratch = scratch_.data();
   thread_count_ = thread_count;
   start();

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "backends/cpu/address_space.h"
+#include "backends/cpu/cluster.h"
 #include "backends/cpu/code_unit.h"
 #include "simt/abi.h"
 
@@ -27,21 +28,33 @@ class ResidentBlock {
 
   /// Memory for blocks of this kernel; false: none left.
   virtual bool prepare(const CodeUnit& unit, uint64_t shared_bytes, uint32_t warp_count);
-  /// A block begins; `state` has everything but the memory.
-  void begin(const simt::BlockState& state, uint32_t thread_count);
+  /// A block begins; `state` has everything but the memory. In a cluster (null: in none), shared
+  /// memory is what that gives it.
+  void begin(const simt::BlockState& state, uint32_t thread_count, Cluster* cluster, uint32_t rank);
   /// Every warp that can goes on until it waits.
   virtual Turn run(const simt::LaunchRecord* record, const CodeUnit& unit) = 0;
 
   simt::BlockState* state() { return &state_; }
+  Cluster* cluster() const { return cluster_; }
+  uint8_t* window() const { return window_.data(); }
 
  protected:
   virtual void start() = 0;
+  /// All threads of the block are at the barrier of the cluster. True: those of all blocks are.
+  bool meet_cluster();
+  /// Waiting for other blocks there.
+  bool is_meeting() const { return is_meeting_; }
+  /// Whether it did so, and they have come.
+  bool has_met_cluster();
 
   simt::BlockState state_{};
   uint64_t scratch_bytes_ = 0;  // of a warp
   uint32_t thread_count_ = 0;
 
  private:
+  Cluster* cluster_ = nullptr;
+  uint32_t meeting_ = 0;
+  bool is_meeting_ = false;
   GuardedRange window_, scratch_;
   bool has_shared_ = false;  // else the window is left from another kernel
 };

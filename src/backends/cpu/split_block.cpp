@@ -30,6 +30,7 @@ SplitWarp& SplitBlock::warp(uint32_t index) {
 ResidentBlock::Turn SplitBlock::run(const simt::LaunchRecord* record, const CodeUnit& unit) {
   bool progress = false, waiting = false;
   released_ = false;
+  if (has_met_cluster()) release(barriers_[simt::kClusterBarrier]);
   for (uint32_t left = unfinished_; left != 0; left &= left - 1) {
     const auto w = static_cast<uint32_t>(std::countr_zero(left));
     const uint32_t live = warp(w).live;
@@ -44,7 +45,7 @@ ResidentBlock::Turn SplitBlock::run(const simt::LaunchRecord* record, const Code
   }
   if (unfinished_ == 0) return Turn::finished;
   if (progress || released_) return Turn::progress;
-  if (waiting) return Turn::waiting;
+  if (waiting || is_meeting()) return Turn::waiting;
   return release_complete(true) ? Turn::progress : Turn::deadlock;
 }
 
@@ -64,6 +65,13 @@ void SplitBlock::release(Barrier& barrier) {
   released_ = true;
 }
 
+/// All threads of the block have come. False: others of the cluster have not.
+bool SplitBlock::complete(Barrier& barrier) {
+  if (&barrier == &barriers_[simt::kClusterBarrier] && !meet_cluster()) return false;
+  release(barrier);
+  return true;
+}
+
 /// `count_exited`: nobody can go on, so exited threads count as arrived where a number of threads
 /// is given as well.
 bool SplitBlock::release_complete(bool count_exited) {
@@ -72,8 +80,7 @@ bool SplitBlock::release_complete(bool count_exited) {
     const bool used = std::any_of(barrier.waiting.begin(), barrier.waiting.end(),
                                   [](uint32_t lanes) { return lanes != 0; });
     if (!used || !is_complete(barrier, count_exited ? exited_ : 0)) continue;
-    release(barrier);
-    any = true;
+    any = complete(barrier) || any;
   }
   return any;
 }
@@ -91,7 +98,7 @@ void SplitBlock::arrive(SplitWarp* warp, uint32_t lanes, uint32_t id, uint32_t t
       warp->state[std::countr_zero(left)] = state;
     }
   }
-  if (is_complete(barrier, 0)) release(barrier);
+  if (is_complete(barrier, 0)) complete(barrier);
 }
 
 }  // namespace km::cpu

@@ -30,6 +30,7 @@ class SplitBlock : public ResidentBlock {
   simt::SplitWarp& warp(uint32_t index);
   bool is_complete(const Barrier& barrier, uint32_t exited) const;
   void release(Barrier& barrier);
+  bool complete(Barrier& barrier);
   bool release_complete(bool count_exited);
 
   uint32_t exited_ = 0;

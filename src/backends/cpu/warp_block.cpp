@@ -100,6 +100,9 @@ void WarpBlock::start() {
 ResidentBlock::Turn WarpBlock::run(const simt::LaunchRecord* record, const CodeUnit& unit) {
   record_ = record;
   unit_ = &unit;
+  if (has_met_cluster()) release(barriers_[simt::kClusterBarrier]);
+  if (runnable_ == 0 && is_meeting()) return Turn::waiting;
+  if ((runnable_ & bit(current_)) == 0) pick_next(&current_);
   running_ = true;
   Warp& next = *warps_[current_];
   if (unit.warp_entry != nullptr) state_.first_thread = current_ * simt::kWarpLanes;
@@ -162,6 +165,11 @@ void WarpBlock::release(Barrier& barrier) {
   barrier = {};
 }
 
+/// All threads of the block have come.
+void WarpBlock::complete(Barrier& barrier) {
+  if (&barrier != &barriers_[simt::kClusterBarrier] || meet_cluster()) release(barrier);
+}
+
 /// Nobody can run: exited threads count as arrived at barriers with an explicit count as well.
 bool WarpBlock::release_exited() {
   uint32_t exited = static_cast<uint32_t>(std::popcount(exited_));
@@ -198,20 +206,27 @@ bool WarpBlock::barrier_wait(uint32_t id, uint32_t thread_count, uint32_t predic
   Barrier& barrier = arrive(id, thread_count, predicate_count);
   barrier.waiting |= bit(current_);
   runnable_ &= ~bit(current_);
-  if (is_complete(barrier)) {
-    release(barrier);
-  } else {
-    uint32_t next = 0;
-    if (!pick_next(&next)) return false;
-    switch_to(next);
-  }
+  if (is_complete(barrier)) complete(barrier);
+  if ((runnable_ & bit(current_)) == 0 && !wait_for_others()) return false;
   if (out_predicates != nullptr) *out_predicates = warps_[current_]->predicates;
+  return true;
+}
+
+/// Until the running warp can go on. False: no warp of the block ever can.
+bool WarpBlock::wait_for_others() {
+  uint32_t next = 0;
+  if (pick_next(&next)) {
+    switch_to(next);
+    return true;
+  }
+  if (!is_meeting()) return false;
+  switch_to_base(current_, Turn::progress);
   return true;
 }
 
 void WarpBlock::barrier_arrive(uint32_t id, uint32_t thread_count) {
   Barrier& barrier = arrive(id, thread_count, 0);
-  if (is_complete(barrier)) release(barrier);
+  if (is_complete(barrier)) complete(barrier);
 }
 
 void WarpBlock::yield() {
@@ -233,7 +248,7 @@ void WarpBlock::finish_warp() {
   runnable_ &= ~bit(from);
   for (uint32_t left = used_barriers_; left != 0; left &= left - 1) {
     Barrier& barrier = barriers_[static_cast<uint32_t>(std::countr_zero(left))];
-    if (barrier.waiting != 0 && barrier.expected == 0 && is_complete(barrier)) release(barrier);
+    if (barrier.waiting != 0 && barrier.expected == 0 && is_complete(barrier)) complete(barrier);
   }
   uint32_t next = 0;
   if (pick_next(&next)) {
@@ -241,7 +256,8 @@ void WarpBlock::finish_warp() {
     return;
   }
   const bool all = static_cast<uint32_t>(std::popcount(exited_)) == count_;
-  switch_to_base(from, all ? Turn::finished : Turn::deadlock);
+  const Turn stuck = is_meeting() ? Turn::progress : Turn::deadlock;
+  switch_to_base(from, all ? Turn::finished : stuck);
 }
 
 }  // namespace km::cpu

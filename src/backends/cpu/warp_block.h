@@ -67,6 +67,8 @@ class WarpBlock : public ResidentBlock {
   Barrier& arrive(uint32_t id, uint32_t thread_count, uint32_t predicate_count);
   bool is_complete(const Barrier& barrier) const;
   void release(Barrier& barrier);
+  void complete(Barrier& barrier);
+  bool wait_for_others();
   bool release_exited();
   bool pick_next(uint32_t* out_next);
   void finish_warp();

@@ -28,9 +28,34 @@ std::optional<cu::CUfunction_attribute> native(km_function_attribute attribute) 
       return cu::CU_FUNC_ATTRIBUTE_BINARY_VERSION;
     case KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES:
       return cu::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+    case KM_FUNCTION_ATTRIBUTE_BINARY_VERSION:
+      return cu::CU_FUNC_ATTRIBUTE_BINARY_VERSION;
+    case KM_FUNCTION_ATTRIBUTE_CACHE_GLOBALS:
+      return cu::CU_FUNC_ATTRIBUTE_CACHE_MODE_CA;
+    case KM_FUNCTION_ATTRIBUTE_SHARED_CARVEOUT_PERCENT:
+      return cu::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT;
+    case KM_FUNCTION_ATTRIBUTE_CLUSTER_REQUIRED:
+      return cu::CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET;
+    case KM_FUNCTION_ATTRIBUTE_CLUSTER_X:
+      return cu::CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH;
+    case KM_FUNCTION_ATTRIBUTE_CLUSTER_Y:
+      return cu::CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT;
+    case KM_FUNCTION_ATTRIBUTE_CLUSTER_Z:
+      return cu::CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH;
+    case KM_FUNCTION_ATTRIBUTE_NON_PORTABLE_CLUSTER:
+      return cu::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED;
+    case KM_FUNCTION_ATTRIBUTE_CLUSTER_POLICY:
+      return cu::CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE;
     default:
       return std::nullopt;
   }
+}
+
+bool can_be_set(km_function_attribute attribute) {
+  return attribute == KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES ||
+         attribute == KM_FUNCTION_ATTRIBUTE_SHARED_CARVEOUT_PERCENT ||
+         attribute == KM_FUNCTION_ATTRIBUTE_NON_PORTABLE_CLUSTER ||
+         attribute == KM_FUNCTION_ATTRIBUTE_CLUSTER_POLICY;
 }
 
 /// Dimensions within the device's limits that the kernel cannot have all the same.
@@ -39,7 +64,8 @@ Error explain_launch(Epoch& epoch, const Function& function, const kmb_launch& l
   Status checked = epoch.check(called);
   Error error = std::move(checked.error());
   if (called.result != cu::CUDA_ERROR_INVALID_VALUE &&
-      called.result != cu::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES) {
+      called.result != cu::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES &&
+      called.result != cu::CUDA_ERROR_INVALID_CLUSTER_SIZE) {
     return error;
   }
   Error told = make_error(
@@ -62,8 +88,25 @@ float part_of_device(Epoch& epoch, const kmb_launch& launch) {
   return std::min(1.0F, blocks / static_cast<float>(*processors));
 }
 
+Called launch_extended(Stream& stream, const Function& function, const kmb_launch& launch,
+                       LaunchBuffer& buffer) {
+  LaunchAttributes attributes(launch);
+  const cu::CUlaunchConfig config{launch.grid[0],
+                                  launch.grid[1],
+                                  launch.grid[2],
+                                  launch.block[0],
+                                  launch.block[1],
+                                  launch.block[2],
+                                  static_cast<unsigned>(launch.shared_bytes),
+                                  stream.handle(),
+                                  attributes.data(),
+                                  attributes.count()};
+  return driver().cuLaunchKernelEx(&config, function.handle(), nullptr, buffer.extra());
+}
+
 Called launch_now(Stream& stream, const Function& function, const kmb_launch& launch) {
   LaunchBuffer buffer(launch.arguments, launch.arguments_size_bytes);
+  if (!is_plain(launch)) return launch_extended(stream, function, launch, buffer);
   return driver().cuLaunchKernel(function.handle(), launch.grid[0], launch.grid[1], launch.grid[2],
                                  launch.block[0], launch.block[1], launch.block[2],
                                  static_cast<unsigned>(launch.shared_bytes), stream.handle(),
@@ -108,20 +151,20 @@ km_status function_attribute_set(kmb_function* handle, km_function_attribute att
                                  int64_t value, kmb_error* error) {
   return guarded(error, [&]() -> Status {
     const Function& function = *from(handle);
-    if (attribute != KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES) {
+    if (!can_be_set(attribute)) {
       return make_error(KM_ERROR_INVALID_ARGUMENT, "function attribute %d cannot be set",
                         attribute);
     }
-    if (value < 0 || value > INT32_MAX) {
+    const bool is_size = attribute == KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES;
+    if (value < (is_size ? 0 : INT32_MIN) || value > INT32_MAX) {
       return make_error(KM_ERROR_INVALID_ARGUMENT,
-                        "kernel '%s' cannot have %" PRId64 " bytes of dynamic shared memory",
+                        "function attribute %d of kernel '%s' cannot be %" PRId64, attribute,
                         function.info().name, value);
     }
     const Current current(function.epoch());
     KM_TRY(require_current(function.epoch(), current));
-    return function.epoch().check(driver().cuFuncSetAttribute(
-        function.handle(), cu::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-        static_cast<int>(value)));
+    return function.epoch().check(driver().cuFuncSetAttribute(function.handle(), *native(attribute),
+                                                              static_cast<int>(value)));
   });
 }
 

@@ -77,7 +77,13 @@ Called Graph::add(const Form& form, const std::vector<cu::CUgraphNode>& dependen
     case KM_GRAPH_NODE_KERNEL: {
       LaunchBuffer buffer(form.arguments.data(), form.arguments.size());
       const auto native = kernel_node(form.node, &buffer);
-      return d.cuGraphAddKernelNode(out_node, graph_, after, count, &native);
+      Called called = d.cuGraphAddKernelNode(out_node, graph_, after, count, &native);
+      LaunchAttributes attributes(form.node.launch);
+      for (unsigned i = 0; called.ok() && i < attributes.count(); ++i) {
+        const cu::CUlaunchAttribute& one = attributes.data()[i];
+        called = d.cuGraphKernelNodeSetAttribute(*out_node, one.id, &one.value);
+      }
+      return called;
     }
     case KM_GRAPH_NODE_COPY:
     case KM_GRAPH_NODE_UPLOAD:
@@ -174,6 +180,12 @@ Status Graph::update(const uint32_t* indices, const kmb_graph_node* nodes, uint6
   for (uint64_t i = 0; i < count; ++i) forms.emplace_back(epoch_, nodes[i]);
   Status done;
   uint64_t changed = 0;
+  for (uint64_t i = 0; i < count && done; ++i) {
+    const kmb_graph_node& before = nodes_[indices[i]].form.node;
+    if (have_same_attributes(before.launch, forms[i].node.launch)) continue;
+    done = make_error(KM_ERROR_NOT_SUPPORTED,
+                      "clusters and cooperation of a node cannot change once the graph is made");
+  }
   for (; done && changed < count; ++changed) {
     done = epoch_->check(set(nodes_[indices[changed]].handle, forms[changed]));
   }

@@ -1,10 +1,44 @@
-// Arguments in one buffer, as the driver takes them.
+// Arguments and attributes of launches, as the driver takes them.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+
+#include "backend/interface.h"
+#include "cuda/driver.h"
 
 namespace km::cuda {
+
+/// What cuLaunchKernel has no parameters for.
+class LaunchAttributes {
+ public:
+  explicit LaunchAttributes(const kmb_launch& launch) {
+    if (launch.is_cooperative != 0) add(cu::CU_LAUNCH_ATTRIBUTE_COOPERATIVE).cooperative = 1;
+    const uint32_t* size = launch.cluster;
+    if ((size[0] | size[1] | size[2]) == 0) return;
+    add(cu::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION).clusterDim = {size[0], size[1], size[2]};
+  }
+  cu::CUlaunchAttribute* data() { return list_; }
+  unsigned count() const { return count_; }
+
+ private:
+  cu::CUlaunchAttributeValue& add(cu::CUlaunchAttributeID id) {
+    list_[count_].id = id;
+    return list_[count_++].value;
+  }
+
+  cu::CUlaunchAttribute list_[2]{};
+  unsigned count_ = 0;
+};
+
+inline bool is_plain(const kmb_launch& launch) {
+  return (launch.is_cooperative | launch.cluster[0] | launch.cluster[1] | launch.cluster[2]) == 0;
+}
+inline bool have_same_attributes(const kmb_launch& a, const kmb_launch& b) {
+  return a.is_cooperative == b.is_cooperative &&
+         std::memcmp(a.cluster, b.cluster, sizeof a.cluster) == 0;
+}
 
 /// The `extra` of cuLaunchKernel; refers to itself and to the arguments.
 class LaunchBuffer {

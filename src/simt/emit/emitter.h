@@ -181,9 +181,17 @@ class Emitter {
   void lower_arithmetic(const Inst& inst);
   bool operands_are_uniform(const Inst& inst);
   void lower_mov(const Inst& inst);
-  void lower_mapa(const Inst& inst);
   void lower_cvta(const Inst& inst);
   void finish(const Inst& inst, const std::vector<Value*>& results);
+  // ---- lower/cluster.cpp
+  Value* cluster_size(unsigned dimension);
+  Value* cluster_register(const ptx::Operand& operand);
+  Value* rank_in_cluster();
+  Value* cluster_bits();
+  void lower_mapa(const Inst& inst);
+  void lower_getctarank(const Inst& inst);
+  Value* is_cluster_address(Value* address);
+  Value* is_shared_address(Value* address);
   // ---- lower/special.cpp
   Value* special_register(const ptx::Operand& operand, bool as_vector);
   Value* lane_register(ptx::SpecialRegister special, bool as_vector);
@@ -194,7 +202,7 @@ class Emitter {
   Value* any_thread_index(unsigned dimension, bool as_vector);
   Value* parameter_address(const ptx::Operand& operand);
   Value* symbol_address(const ptx::Operand& operand, bool as_vector);
-  Value* is_shared_address(Value* address);
+  Value* is_in_window(Value* address, Value* base);
   void lower_isspacep(const Inst& inst);
   void lower_fence(const Inst& inst);
   void lower_call(const Inst& inst);
@@ -291,6 +299,7 @@ class Emitter {
     Value *to = nullptr, *from = nullptr, *sizes = nullptr;  // of every lane
     bool to_shared = false;
   };
+  void multicast(const Inst& inst, const BulkCopy& copy);
   BulkCopy bulk_copy_of(const Inst& inst);
   void lower_bulk_copy(const Inst& inst);
   void lower_bulk_reduction(const Inst& inst);

@@ -2,6 +2,7 @@
 // allows: groups are complete when they are committed, and nothing is left to wait for.
 #include "simt/emit/emitter.h"
 #include "simt/lower/loops.h"
+#include "simt/lower/mbarrier.h"
 
 namespace km::simt {
 
@@ -23,6 +24,15 @@ llvm::Value* pointer_at(llvm::IRBuilder<>& b, llvm::Value* address) {
 llvm::Type* chunk_type(llvm::IRBuilder<>& b, uint64_t size_bytes) {
   if (size_bytes == kChunkBytes) return llvm::FixedVectorType::get(b.getInt32Ty(), 4);
   return b.getIntNTy(static_cast<unsigned>(8 * size_bytes));
+}
+
+void copy_chunks(llvm::IRBuilder<>& b, llvm::Value* to, llvm::Value* from, llvm::Value* size) {
+  const llvm::Align align(kChunkBytes);
+  auto* type = chunk_type(b, kChunkBytes);
+  emit_loop(b, size, kChunkBytes, [&](llvm::Value* offset) {
+    llvm::Value* chunk = b.CreateAlignedLoad(type, pointer_at(b, b.CreateAdd(from, offset)), align);
+    b.CreateAlignedStore(chunk, pointer_at(b, b.CreateAdd(to, offset)), align);
+  });
 }
 
 }  // namespace
@@ -123,12 +133,6 @@ Emitter::BulkCopy Emitter::bulk_copy_of(const Inst& inst) {
   copy.from = lanes_of(address_of(inst, ptx.operands[1], spaces.from));
   copy.sizes = b_.CreateZExt(operand(inst, ptx.operands[2], Type::u32, true, false),
                              vector_of(b_.getInt64Ty()));
-  if (ptx.has(Modifier::multicast_cluster)) {  // the only block of the cluster has rank 0
-    Value* ranks = operand(inst, ptx.operands[4], Type::b16, true, false);
-    Value* mine = b_.CreateTrunc(ranks, vector_of(b_.getInt1Ty()));
-    auto* none = llvm::Constant::getNullValue(copy.sizes->getType());
-    copy.sizes = b_.CreateSelect(mine, copy.sizes, none);
-  }
   Value* odd = b_.CreateAnd(copy.sizes, splat(i64(kChunkBytes - 1)));
   odd = b_.CreateICmpNE(odd, llvm::Constant::getNullValue(odd->getType()));
   raise_misaligned(copy.sizes, and_masks(mask(), odd), kChunkBytes);
@@ -139,19 +143,41 @@ Emitter::BulkCopy Emitter::bulk_copy_of(const Inst& inst) {
 
 void Emitter::lower_bulk_copy(const Inst& inst) {
   const BulkCopy copy = bulk_copy_of(inst);
+  if (inst.ptx->has(Modifier::multicast_cluster)) return multicast(inst, copy);
   for_lanes("bulk_copy", b_.getVoidTy(), {copy.to, copy.from, copy.sizes},
             [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
-              const llvm::Align align(kChunkBytes);
-              auto* type = chunk_type(b, kChunkBytes);
-              emit_loop(b, lane[2], kChunkBytes, [&](Value* offset) {
-                Value* source = pointer_at(b, b.CreateAdd(lane[1], offset));
-                Value* chunk = b.CreateAlignedLoad(type, source, align);
-                b.CreateAlignedStore(chunk, pointer_at(b, b.CreateAdd(lane[0], offset)), align);
-              });
+              copy_chunks(b, lane[0], lane[1], lane[2]);
               return nullptr;
             });
   if (inst.ptx->has(Modifier::bulk_group)) return;
   complete_transactions(inst, inst.ptx->operands[3], copy.sizes);
+}
+
+/// To the same place in every block of the cluster whose bit is set, and to their barriers.
+void Emitter::multicast(const Inst& inst, const BulkCopy& copy) {
+  const Operand& barrier = inst.ptx->operands[3];
+  auto* wide = vector_of(b_.getInt64Ty());
+  Value* ranks = operand(inst, inst.ptx->operands[4], Type::b16, true, false);
+  Value* own = b_.CreateZExt(splat(rank_in_cluster()), wide);
+  Value* bits = b_.CreateZExt(splat(cluster_bits()), wide);
+  Value* barriers = lanes_of(address_of(inst, barrier, space_of(inst, barrier)));
+  Value* blocks = b_.CreateMul(b_.CreateMul(cluster_size(0), cluster_size(1)), cluster_size(2));
+  const std::vector<Value*> arguments = {
+      copy.to, copy.from, copy.sizes, b_.CreateZExt(ranks, wide),
+      own,     bits,      barriers,   b_.CreateZExt(splat(blocks), wide)};
+  for_lanes("multicast", b_.getVoidTy(), arguments,
+            [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
+              emit_loop(b, lane[7], 1, [&](Value* rank) {
+                Value* bit = b.CreateAnd(b.CreateLShr(lane[3], rank), b.getInt64(1));
+                Value* distance = b.CreateShl(b.CreateSub(rank, lane[4]), lane[5]);
+                auto do_block = [&] {
+                  copy_chunks(b, b.CreateAdd(lane[0], distance), lane[1], lane[2]);
+                  complete_bytes(b, b.CreateAdd(lane[6], distance), lane[2]);
+                };
+                emit_if(b, b.CreateIsNotNull(bit), do_block, [] {});
+              });
+              return nullptr;
+            });
 }
 
 /// Element by element, in the order of addresses.

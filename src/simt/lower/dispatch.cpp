@@ -73,7 +73,8 @@ void Emitter::lower_other(const Inst& inst) {
       return lower_movmatrix(inst);
     case Opcode::mapa:
       return lower_mapa(inst);
-    case Opcode::getctarank:  // the one block of a cluster has rank 0
+    case Opcode::getctarank:
+      return lower_getctarank(inst);
     case Opcode::createpolicy:
       if (inst.writes.empty()) return;
       return define_result(inst, inst.writes[0].first, i32(0), Type::u32);
@@ -137,15 +138,6 @@ bool Emitter::operands_are_uniform(const Inst& inst) {
     if (inst.ptx->operands[i].kind == Operand::Kind::special) return false;
   }
   return true;
-}
-
-/// An address of the cluster's only block stays what it is.
-void Emitter::lower_mapa(const Inst& inst) {
-  if (inst.writes.empty()) return;
-  const Type type = inst.ptx->type();
-  const bool lanes = !results_are_scalar(inst);
-  Value* address = operand(inst, inst.ptx->operands[1], type, lanes, false);
-  define_result(inst, inst.writes[0].first, address, type);
 }
 
 /// Plain copies, packing {a, b} -> d and unpacking a -> {d, e}.

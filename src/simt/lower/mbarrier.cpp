@@ -74,6 +74,11 @@ V arrive(Builder& b, const ptx::Instruction& ptx, V word, V count) {
 
 }  // namespace
 
+void complete_bytes(Builder& b, V address, V size_bytes) {
+  V word = take_bytes(b, load_barrier(b, address), size_bytes);
+  store_barrier(b, address, next_phase_if_complete(b, word));
+}
+
 void Emitter::lower_mbarrier(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   if (ptx.has(Modifier::pending_count)) {
@@ -113,8 +118,7 @@ void Emitter::complete_transactions(const Inst& inst, const Operand& barrier, Va
   check_lanes(inst, at, kBarrierBytes);
   for_lanes("complete_transactions", b_.getVoidTy(), {lanes_of(at), sizes},
             [&](Builder& b, const std::vector<Value*>& lane) -> Value* {
-              Value* word = take_bytes(b, load_barrier(b, lane[0]), lane[1]);
-              store_barrier(b, lane[0], next_phase_if_complete(b, word));
+              complete_bytes(b, lane[0], lane[1]);
               return nullptr;
             });
 }

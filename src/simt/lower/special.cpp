@@ -117,10 +117,8 @@ llvm::Value* Emitter::special_register(const Operand& operand, bool as_vector) {
     case Special::ntid:
       return c < 3 ? block_size(c) : i32(0);
     case Special::ctaid:
-    case Special::clusterid:
       return c < 3 ? b_.CreateLoad(b_.getInt32Ty(), ctaid_[c]) : i32(0);
     case Special::nctaid:
-    case Special::nclusterid:
       if (c >= 3) return i32(0);
       return load_field(record_, offsetof(LaunchRecord, grid) + 4 * c, b_.getInt32Ty(), true);
     case Special::warpid:
@@ -146,13 +144,22 @@ llvm::Value* Emitter::special_register(const Operand& operand, bool as_vector) {
           kernel_.function->explicitcluster || kernel_.function->reqnctapercluster[0] != 0;
       return i32(is_explicit ? 1 : 0);
     }
+    case Special::clusterid:
+    case Special::nclusterid:
+    case Special::cluster_ctaid:
     case Special::cluster_nctaid:
-      return i32(c < 3);
+    case Special::cluster_ctarank:
     case Special::cluster_nctarank:
+      return cluster_register(operand);
+    case Special::envreg1:  // high half
+    case Special::envreg2: {
+      const uint64_t half = operand.special == Special::envreg1 ? 4 : 0;
+      return load_field(record_, offsetof(LaunchRecord, workspace) + half, b_.getInt32Ty(), true);
+    }
     case Special::nsmid:
       return i32(1);
     default:
-      return i32(0);  // %smid, cluster ranks, performance counters, %envreg
+      return i32(0);  // %smid, performance counters, other %envreg
   }
 }
 
@@ -191,12 +198,13 @@ llvm::Value* Emitter::symbol_address(const Operand& operand, bool as_vector) {
   }
 }
 
-/// Of generic addresses, a scalar or a vector.
-llvm::Value* Emitter::is_shared_address(Value* address) {
+/// Of generic addresses, a scalar or a vector: in the window of shared memory that begins at
+/// `base`.
+llvm::Value* Emitter::is_in_window(Value* address, Value* base) {
   const bool lanes = address->getType()->isVectorTy();
-  Value* base = lanes ? splat(shared_) : shared_;
   Value* size = i64(kSharedWindowBytes);
-  return b_.CreateICmpULT(b_.CreateSub(address, base), lanes ? splat(size) : size);
+  return b_.CreateICmpULT(b_.CreateSub(address, lanes ? splat(base) : base),
+                          lanes ? splat(size) : size);
 }
 
 void Emitter::lower_isspacep(const Inst& inst) {
@@ -207,17 +215,18 @@ void Emitter::lower_isspacep(const Inst& inst) {
   auto within = [&](Value* base, Value* size) {
     return b_.CreateICmpULT(b_.CreateSub(address, wide(base)), wide(size));
   };
-  Value* shared = is_shared_address(address);
+  Value* shared = is_in_window(address, shared_);
   const uint64_t local_bytes = scratch_bytes_ - local_offset_bytes_;
   Value* local = within(b_.CreateAdd(scratch_, i64(local_offset_bytes_)), i64(local_bytes));
   Value* result = nullptr;
-  if (ptx.has(Modifier::shared) || ptx.has(Modifier::shared_cta) ||
-      ptx.has(Modifier::shared_cluster)) {
+  if (ptx.has(Modifier::shared_cluster)) {
+    result = is_cluster_address(address);
+  } else if (ptx.has(Modifier::shared) || ptx.has(Modifier::shared_cta)) {
     result = shared;
   } else if (ptx.has(Modifier::local)) {
     result = local;
   } else if (ptx.has(Modifier::global)) {
-    result = b_.CreateNot(b_.CreateOr(shared, local));
+    result = b_.CreateNot(b_.CreateOr(is_shared_address(address), local));
   } else {
     result = wide(b_.getFalse());
   }

@@ -150,14 +150,6 @@ bool is_supported(const ptx::Module& module, const Instruction& instruction) {
 }  // namespace
 
 Status check_supported(const ptx::Module& module, const ptx::Function& function) {
-  const auto& cluster = function.reqnctapercluster;
-  if (std::any_of(cluster.begin(), cluster.end(), [](uint32_t size) { return size > 1; })) {
-    return make_error(KM_ERROR_UNSUPPORTED_PTX,
-                      "%s:%u: '%s' wants clusters of %ux%ux%u blocks: the cpu backend of this "
-                      "version runs clusters of one block",
-                      module.name.c_str(), function.location.line, function.name.c_str(),
-                      std::max(cluster[0], 1u), std::max(cluster[1], 1u), std::max(cluster[2], 1u));
-  }
   for (const Instruction& instruction : function.code) {
     if (is_supported(module, instruction)) continue;
     return make_error(KM_ERROR_UNSUPPORTED_PTX,

@@ -611,6 +611,16 @@ static km_status call_km_launch_set_shared_bytes(const uint64_t* handles, call_v
   return km_launch_set_shared_bytes(handles[0], 0);
 }
 
+static km_status call_km_launch_set_cluster(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_launch_set_cluster(handles[0], 0, 0, 0);
+}
+
+static km_status call_km_launch_set_cooperative(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_launch_set_cooperative(handles[0], 0);
+}
+
 static km_status call_km_launch_arg_slice(const uint64_t* handles, call_values* unused) {
   (void)unused;
   return km_launch_arg_slice(handles[0], handles[1], 0);
@@ -1249,6 +1259,8 @@ static const handle_call handle_calls[] = {
     {"km_launch_set_grid", call_km_launch_set_grid, 1, {HANDLE_LAUNCH}, 0},
     {"km_launch_set_block", call_km_launch_set_block, 1, {HANDLE_LAUNCH}, 0},
     {"km_launch_set_shared_bytes", call_km_launch_set_shared_bytes, 1, {HANDLE_LAUNCH}, 0},
+    {"km_launch_set_cluster", call_km_launch_set_cluster, 1, {HANDLE_LAUNCH}, 0},
+    {"km_launch_set_cooperative", call_km_launch_set_cooperative, 1, {HANDLE_LAUNCH}, 0},
     {"km_launch_arg_slice", call_km_launch_arg_slice, 2, {HANDLE_LAUNCH, HANDLE_SLICE}, 0},
     {"km_launch_arg_address", call_km_launch_arg_address, 1, {HANDLE_LAUNCH}, 0},
     {"km_launch_arg_scalar", call_km_launch_arg_scalar, 1, {HANDLE_LAUNCH}, 0},

@@ -142,6 +142,10 @@ void Module::set_dynamic_shared_limit(const char* kernel, uint64_t bytes) {
       "km_function_attribute_set");
 }
 
+void Module::set_attribute(const char* kernel, km_function_attribute attribute, int64_t value) {
+  require(km_function_attribute_set(function(kernel), attribute, value), kernel);
+}
+
 int64_t Module::attribute(const char* kernel, km_function_attribute attribute) {
   int64_t value = 0;
   require(km_function_attribute_get(function(kernel), attribute, &value),
@@ -182,6 +186,9 @@ Module::Launch::Launch(Module& module, const char* kernel, const Shape& shape) :
   require(km_launch_set_grid(launch_, shape.grid.x, shape.grid.y, shape.grid.z), kernel);
   require(km_launch_set_block(launch_, shape.block.x, shape.block.y, shape.block.z), kernel);
   require(km_launch_set_shared_bytes(launch_, shape.shared_bytes), kernel);
+  const Dim& cluster = shape.cluster;
+  require(km_launch_set_cluster(launch_, cluster.x, cluster.y, cluster.z), kernel);
+  require(km_launch_set_cooperative(launch_, shape.is_cooperative ? 1 : 0), kernel);
 }
 
 Module::Launch::~Launch() { km_launch_destroy(launch_); }

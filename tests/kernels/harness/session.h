@@ -23,6 +23,8 @@ struct Dim {
 struct Shape {
   Dim grid, block;
   uint64_t shared_bytes = 0;
+  Dim cluster{0, 0, 0};  // as the kernel says
+  bool is_cooperative = false;
 };
 
 /// One thread per element, in blocks of `block` threads.
@@ -104,6 +106,7 @@ class Module {
 
   void set_dynamic_shared_limit(const char* kernel, uint64_t bytes);
   int64_t attribute(const char* kernel, km_function_attribute attribute);
+  void set_attribute(const char* kernel, km_function_attribute attribute, int64_t value);
   void read_global(const char* name, void* destination, uint64_t size_bytes);
   void write_global(const char* name, const void* source, uint64_t size_bytes);
   std::vector<std::string> kernel_names();

@@ -143,6 +143,8 @@ var Calls = []struct {
 	{"km_launch_set_grid", Km_launch_set_grid, []int{0}},
 	{"km_launch_set_block", Km_launch_set_block, []int{0}},
 	{"km_launch_set_shared_bytes", Km_launch_set_shared_bytes, []int{0}},
+	{"km_launch_set_cluster", Km_launch_set_cluster, []int{0}},
+	{"km_launch_set_cooperative", Km_launch_set_cooperative, []int{0}},
 	{"km_launch_arg_slice", Km_launch_arg_slice, []int{0, 1}},
 	{"km_launch_arg_address", Km_launch_arg_address, []int{0}},
 	{"km_launch_arg_scalar", Km_launch_arg_scalar, []int{0}},

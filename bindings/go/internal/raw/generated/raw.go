@@ -606,6 +606,8 @@ typedef long long swig_type_560;
 typedef long long swig_type_561;
 typedef long long swig_type_562;
 typedef long long swig_type_563;
+typedef long long swig_type_564;
+typedef long long swig_type_565;
 extern void _wrap_Swig_free_raw_306995db03304e6b(uintptr_t arg1);
 extern uintptr_t _wrap_Swig_malloc_raw_306995db03304e6b(swig_intgo arg1);
 extern void *_wrap_km_version_raw_306995db03304e6b(swig_voidp arg1, swig_voidp arg2, swig_voidp arg3);
@@ -765,121 +767,123 @@ extern void *_wrap_km_launch_destroy_raw_306995db03304e6b(swig_type_256 arg1);
 extern void *_wrap_km_launch_set_grid_raw_306995db03304e6b(swig_type_257 arg1, int arg2, int arg3, int arg4);
 extern void *_wrap_km_launch_set_block_raw_306995db03304e6b(swig_type_258 arg1, int arg2, int arg3, int arg4);
 extern void *_wrap_km_launch_set_shared_bytes_raw_306995db03304e6b(swig_type_259 arg1, swig_type_260 arg2);
-extern void *_wrap_km_launch_arg_slice_raw_306995db03304e6b(swig_type_261 arg1, swig_type_262 arg2, swig_type_263 arg3);
-extern void *_wrap_km_launch_arg_address_raw_306995db03304e6b(swig_type_264 arg1, swig_type_265 arg2);
-extern void *_wrap_km_launch_arg_scalar_raw_306995db03304e6b(swig_type_266 arg1, swig_voidp arg2, swig_type_267 arg3);
-extern void *_wrap_km_launch_submit_raw_306995db03304e6b(swig_type_268 arg1);
-extern void *_wrap_km_launch_kernel_raw_306995db03304e6b(swig_type_269 arg1, swig_type_270 arg2, swig_voidp arg3, swig_voidp arg4, swig_type_271 arg5, swig_voidp arg6, swig_type_272 arg7);
-extern void *_wrap_km_graph_create_raw_306995db03304e6b(swig_type_273 arg1, swig_voidp arg2);
-extern void *_wrap_km_graph_destroy_raw_306995db03304e6b(swig_type_274 arg1);
-extern void *_wrap_km_graph_clone_raw_306995db03304e6b(swig_type_275 arg1, swig_voidp arg2);
-extern void *_wrap_km_graph_add_kernel_raw_306995db03304e6b(swig_type_276 arg1, swig_voidp arg2, swig_type_277 arg3, swig_type_278 arg4, swig_voidp arg5, swig_voidp arg6, swig_type_279 arg7, swig_voidp arg8, swig_type_280 arg9, swig_voidp arg10);
-extern void *_wrap_km_graph_add_copy_raw_306995db03304e6b(swig_type_281 arg1, swig_voidp arg2, swig_type_282 arg3, swig_type_283 arg4, swig_type_284 arg5, swig_type_285 arg6, swig_type_286 arg7, swig_type_287 arg8, swig_voidp arg9);
-extern void *_wrap_km_graph_add_upload_raw_306995db03304e6b(swig_type_288 arg1, swig_voidp arg2, swig_type_289 arg3, swig_type_290 arg4, swig_type_291 arg5, swig_voidp arg6, swig_type_292 arg7, swig_voidp arg8);
-extern void *_wrap_km_graph_add_download_raw_306995db03304e6b(swig_type_293 arg1, swig_voidp arg2, swig_type_294 arg3, swig_type_295 arg4, swig_type_296 arg5, swig_voidp arg6, swig_type_297 arg7, swig_voidp arg8);
-extern void *_wrap_km_graph_add_fill_raw_306995db03304e6b(swig_type_298 arg1, swig_voidp arg2, swig_type_299 arg3, swig_type_300 arg4, swig_type_301 arg5, int arg6, int arg7, swig_type_302 arg8, swig_voidp arg9);
-extern void *_wrap_km_graph_add_host_raw_306995db03304e6b(swig_type_303 arg1, swig_voidp arg2, swig_type_304 arg3, km_host_callback arg4, swig_voidp arg5, swig_voidp arg6);
-extern void *_wrap_km_graph_add_empty_raw_306995db03304e6b(swig_type_305 arg1, swig_voidp arg2, swig_type_306 arg3, swig_voidp arg4);
-extern void *_wrap_km_graph_add_child_raw_306995db03304e6b(swig_type_307 arg1, swig_voidp arg2, swig_type_308 arg3, swig_type_309 arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_remove_node_raw_306995db03304e6b(swig_type_310 arg1, swig_type_311 arg2);
-extern void *_wrap_km_graph_add_dependency_raw_306995db03304e6b(swig_type_312 arg1, swig_type_313 arg2, swig_type_314 arg3);
-extern void *_wrap_km_graph_remove_dependency_raw_306995db03304e6b(swig_type_315 arg1, swig_type_316 arg2, swig_type_317 arg3);
-extern void *_wrap_km_graph_nodes_raw_306995db03304e6b(swig_type_318 arg1, swig_voidp arg2, swig_type_319 arg3, swig_voidp arg4);
-extern void *_wrap_km_graph_node_dependencies_raw_306995db03304e6b(swig_type_320 arg1, swig_type_321 arg2, swig_voidp arg3, swig_type_322 arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_node_dependents_raw_306995db03304e6b(swig_type_323 arg1, swig_type_324 arg2, swig_voidp arg3, swig_type_325 arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_node_info_get_raw_306995db03304e6b(swig_type_326 arg1, swig_type_327 arg2, swig_voidp arg3);
-extern void *_wrap_km_graph_node_arguments_raw_306995db03304e6b(swig_type_328 arg1, swig_type_329 arg2, swig_voidp arg3, swig_type_330 arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_node_function_raw_306995db03304e6b(swig_type_331 arg1, swig_type_332 arg2, swig_voidp arg3);
-extern void *_wrap_km_graph_node_child_raw_306995db03304e6b(swig_type_333 arg1, swig_type_334 arg2, swig_voidp arg3);
-extern void *_wrap_km_graph_set_kernel_raw_306995db03304e6b(swig_type_335 arg1, swig_type_336 arg2, swig_type_337 arg3, swig_voidp arg4, swig_voidp arg5, swig_type_338 arg6, swig_voidp arg7, swig_type_339 arg8);
-extern void *_wrap_km_graph_set_copy_raw_306995db03304e6b(swig_type_340 arg1, swig_type_341 arg2, swig_type_342 arg3, swig_type_343 arg4, swig_type_344 arg5, swig_type_345 arg6, swig_type_346 arg7);
-extern void *_wrap_km_graph_set_upload_raw_306995db03304e6b(swig_type_347 arg1, swig_type_348 arg2, swig_type_349 arg3, swig_type_350 arg4, swig_voidp arg5, swig_type_351 arg6);
-extern void *_wrap_km_graph_set_download_raw_306995db03304e6b(swig_type_352 arg1, swig_type_353 arg2, swig_type_354 arg3, swig_type_355 arg4, swig_voidp arg5, swig_type_356 arg6);
-extern void *_wrap_km_graph_set_fill_raw_306995db03304e6b(swig_type_357 arg1, swig_type_358 arg2, swig_type_359 arg3, swig_type_360 arg4, int arg5, int arg6, swig_type_361 arg7);
-extern void *_wrap_km_graph_set_host_raw_306995db03304e6b(swig_type_362 arg1, swig_type_363 arg2, km_host_callback arg3, swig_voidp arg4);
-extern void *_wrap_km_graph_set_child_raw_306995db03304e6b(swig_type_364 arg1, swig_type_365 arg2, swig_type_366 arg3);
-extern void *_wrap_km_graph_add_copy_3d_raw_306995db03304e6b(swig_type_367 arg1, swig_voidp arg2, swig_type_368 arg3, swig_type_369 arg4, swig_type_370 arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_graph_set_copy_3d_raw_306995db03304e6b(swig_type_371 arg1, swig_type_372 arg2, swig_type_373 arg3, swig_type_374 arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_add_upload_3d_raw_306995db03304e6b(swig_type_375 arg1, swig_voidp arg2, swig_type_376 arg3, swig_type_377 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_graph_set_upload_3d_raw_306995db03304e6b(swig_type_378 arg1, swig_type_379 arg2, swig_type_380 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_add_download_3d_raw_306995db03304e6b(swig_type_381 arg1, swig_voidp arg2, swig_type_382 arg3, swig_type_383 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_graph_set_download_3d_raw_306995db03304e6b(swig_type_384 arg1, swig_type_385 arg2, swig_type_386 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_add_fill_2d_raw_306995db03304e6b(swig_type_387 arg1, swig_voidp arg2, swig_type_388 arg3, swig_type_389 arg4, swig_type_390 arg5, swig_type_391 arg6, int arg7, int arg8, swig_type_392 arg9, swig_type_393 arg10, swig_voidp arg11);
-extern void *_wrap_km_graph_set_fill_2d_raw_306995db03304e6b(swig_type_394 arg1, swig_type_395 arg2, swig_type_396 arg3, swig_type_397 arg4, swig_type_398 arg5, int arg6, int arg7, swig_type_399 arg8, swig_type_400 arg9);
-extern void *_wrap_km_graph_add_copy_peer_raw_306995db03304e6b(swig_type_401 arg1, swig_voidp arg2, swig_type_402 arg3, swig_type_403 arg4, swig_type_404 arg5, swig_type_405 arg6, swig_type_406 arg7, swig_type_407 arg8, swig_voidp arg9);
-extern void *_wrap_km_graph_set_copy_peer_raw_306995db03304e6b(swig_type_408 arg1, swig_type_409 arg2, swig_type_410 arg3, swig_type_411 arg4, swig_type_412 arg5, swig_type_413 arg6, swig_type_414 arg7);
-extern void *_wrap_km_graph_node_rows_raw_306995db03304e6b(swig_type_415 arg1, swig_type_416 arg2, swig_voidp arg3);
-extern void *_wrap_km_graph_dot_raw_306995db03304e6b(swig_type_417 arg1, swig_voidp arg2, swig_type_418 arg3, swig_voidp arg4);
-extern void *_wrap_km_graph_exec_create_raw_306995db03304e6b(swig_type_419 arg1, swig_voidp arg2);
-extern void *_wrap_km_graph_exec_destroy_raw_306995db03304e6b(swig_type_420 arg1);
-extern void *_wrap_km_graph_exec_launch_raw_306995db03304e6b(swig_type_421 arg1, swig_type_422 arg2);
-extern void *_wrap_km_graph_exec_update_node_raw_306995db03304e6b(swig_type_423 arg1, swig_type_424 arg2, swig_type_425 arg3);
-extern void *_wrap_km_graph_exec_update_raw_306995db03304e6b(swig_type_426 arg1, swig_type_427 arg2);
-extern void *_wrap_km_graph_exec_compare_raw_306995db03304e6b(swig_type_428 arg1, swig_type_429 arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_profiler_start_raw_306995db03304e6b(swig_type_430 arg1);
-extern void *_wrap_km_profiler_stop_raw_306995db03304e6b(swig_type_431 arg1);
-extern void *_wrap_km_profiler_clear_raw_306995db03304e6b(swig_type_432 arg1);
-extern void *_wrap_km_profiler_range_push_raw_306995db03304e6b(swig_type_433 arg1, swig_voidp arg2);
-extern void *_wrap_km_profiler_range_pop_raw_306995db03304e6b(swig_type_434 arg1);
-extern void *_wrap_km_profiler_range_start_raw_306995db03304e6b(swig_type_435 arg1, swig_voidp arg2, swig_voidp arg3);
-extern void *_wrap_km_profiler_range_end_raw_306995db03304e6b(swig_type_436 arg1, swig_type_437 arg2);
-extern void *_wrap_km_profiler_set_work_raw_306995db03304e6b(swig_type_438 arg1, swig_type_439 arg2, swig_type_440 arg3);
-extern void *_wrap_km_profiler_row_count_raw_306995db03304e6b(swig_type_441 arg1, swig_voidp arg2);
-extern void *_wrap_km_profiler_row_get_raw_306995db03304e6b(swig_type_442 arg1, int arg2, swig_voidp arg3);
-extern void *_wrap_km_profiler_summary_raw_306995db03304e6b(swig_type_443 arg1, swig_voidp arg2, swig_type_444 arg3, swig_voidp arg4);
-extern void *_wrap_km_profiler_write_raw_306995db03304e6b(swig_type_445 arg1, swig_voidp arg2);
-extern void *_wrap_km_blas_create_raw_306995db03304e6b(swig_type_446 arg1, int arg2, swig_voidp arg3);
-extern void *_wrap_km_blas_destroy_raw_306995db03304e6b(swig_type_447 arg1);
-extern void *_wrap_km_blas_axpy_raw_306995db03304e6b(swig_type_448 arg1, int arg2, swig_type_449 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
-extern void *_wrap_km_blas_scal_raw_306995db03304e6b(swig_type_450 arg1, int arg2, swig_type_451 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_blas_copy_raw_306995db03304e6b(swig_type_452 arg1, int arg2, swig_type_453 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_blas_swap_raw_306995db03304e6b(swig_type_454 arg1, int arg2, swig_type_455 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_blas_dot_raw_306995db03304e6b(swig_type_456 arg1, int arg2, swig_type_457 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
-extern void *_wrap_km_blas_dotc_raw_306995db03304e6b(swig_type_458 arg1, int arg2, swig_type_459 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
-extern void *_wrap_km_blas_nrm2_raw_306995db03304e6b(swig_type_460 arg1, int arg2, swig_type_461 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_blas_asum_raw_306995db03304e6b(swig_type_462 arg1, int arg2, swig_type_463 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_blas_iamax_raw_306995db03304e6b(swig_type_464 arg1, int arg2, swig_type_465 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_blas_rot_raw_306995db03304e6b(swig_type_466 arg1, int arg2, swig_type_467 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_blas_rotm_raw_306995db03304e6b(swig_type_468 arg1, int arg2, swig_type_469 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
-extern void *_wrap_km_blas_gemv_raw_306995db03304e6b(swig_type_470 arg1, int arg2, int arg3, swig_type_471 arg4, swig_type_472 arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
-extern void *_wrap_km_blas_gbmv_raw_306995db03304e6b(swig_type_473 arg1, int arg2, int arg3, swig_type_474 arg4, swig_type_475 arg5, swig_type_476 arg6, swig_type_477 arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11, swig_voidp arg12);
-extern void *_wrap_km_blas_symv_raw_306995db03304e6b(swig_type_478 arg1, int arg2, int arg3, swig_type_479 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9);
-extern void *_wrap_km_blas_sbmv_raw_306995db03304e6b(swig_type_480 arg1, int arg2, int arg3, swig_type_481 arg4, swig_type_482 arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
-extern void *_wrap_km_blas_spmv_raw_306995db03304e6b(swig_type_483 arg1, int arg2, int arg3, swig_type_484 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9);
-extern void *_wrap_km_blas_trmv_raw_306995db03304e6b(swig_type_485 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_486 arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_tbmv_raw_306995db03304e6b(swig_type_487 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_488 arg6, swig_type_489 arg7, swig_voidp arg8, swig_voidp arg9);
-extern void *_wrap_km_blas_tpmv_raw_306995db03304e6b(swig_type_490 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_491 arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_trsv_raw_306995db03304e6b(swig_type_492 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_493 arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_tbsv_raw_306995db03304e6b(swig_type_494 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_495 arg6, swig_type_496 arg7, swig_voidp arg8, swig_voidp arg9);
-extern void *_wrap_km_blas_tpsv_raw_306995db03304e6b(swig_type_497 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_498 arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_ger_raw_306995db03304e6b(swig_type_499 arg1, int arg2, swig_type_500 arg3, swig_type_501 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_gerc_raw_306995db03304e6b(swig_type_502 arg1, int arg2, swig_type_503 arg3, swig_type_504 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_syr_raw_306995db03304e6b(swig_type_505 arg1, int arg2, int arg3, swig_type_506 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_blas_syr2_raw_306995db03304e6b(swig_type_507 arg1, int arg2, int arg3, swig_type_508 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_spr_raw_306995db03304e6b(swig_type_509 arg1, int arg2, int arg3, swig_type_510 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_blas_spr2_raw_306995db03304e6b(swig_type_511 arg1, int arg2, int arg3, swig_type_512 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_gemm_raw_306995db03304e6b(swig_type_513 arg1, int arg2, int arg3, int arg4, swig_type_514 arg5, swig_type_515 arg6, swig_type_516 arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11, swig_voidp arg12);
-extern void *_wrap_km_blas_gemm_strided_batched_raw_306995db03304e6b(swig_type_517 arg1, int arg2, int arg3, int arg4, swig_type_518 arg5, swig_type_519 arg6, swig_type_520 arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11, swig_voidp arg12, swig_type_521 arg13);
-extern void *_wrap_km_blas_symm_raw_306995db03304e6b(swig_type_522 arg1, int arg2, int arg3, int arg4, swig_type_523 arg5, swig_type_524 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
-extern void *_wrap_km_blas_hemm_raw_306995db03304e6b(swig_type_525 arg1, int arg2, int arg3, int arg4, swig_type_526 arg5, swig_type_527 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
-extern void *_wrap_km_blas_syrk_raw_306995db03304e6b(swig_type_528 arg1, int arg2, int arg3, int arg4, swig_type_529 arg5, swig_type_530 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
-extern void *_wrap_km_blas_herk_raw_306995db03304e6b(swig_type_531 arg1, int arg2, int arg3, int arg4, swig_type_532 arg5, swig_type_533 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
-extern void *_wrap_km_blas_syr2k_raw_306995db03304e6b(swig_type_534 arg1, int arg2, int arg3, int arg4, swig_type_535 arg5, swig_type_536 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
-extern void *_wrap_km_blas_her2k_raw_306995db03304e6b(swig_type_537 arg1, int arg2, int arg3, int arg4, swig_type_538 arg5, swig_type_539 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
-extern void *_wrap_km_blas_trmm_raw_306995db03304e6b(swig_type_540 arg1, int arg2, int arg3, int arg4, int arg5, int arg6, swig_type_541 arg7, swig_type_542 arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
-extern void *_wrap_km_blas_trsm_raw_306995db03304e6b(swig_type_543 arg1, int arg2, int arg3, int arg4, int arg5, int arg6, swig_type_544 arg7, swig_type_545 arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
-extern void *_wrap_km_tune_create_raw_306995db03304e6b(swig_type_546 arg1, swig_voidp arg2, swig_type_547 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_tune_destroy_raw_306995db03304e6b(swig_type_548 arg1);
-extern void *_wrap_km_tune_add_candidate_raw_306995db03304e6b(swig_type_549 arg1, swig_voidp arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_tune_add_buffer_raw_306995db03304e6b(swig_type_550 arg1, swig_voidp arg2, swig_type_551 arg3, int arg4);
-extern void *_wrap_km_tune_add_scalar_raw_306995db03304e6b(swig_type_552 arg1, swig_voidp arg2, swig_type_553 arg3);
-extern void *_wrap_km_tune_set_check_raw_306995db03304e6b(swig_type_554 arg1, int arg2, double arg3);
-extern void *_wrap_km_tune_set_budget_raw_306995db03304e6b(swig_type_555 arg1, swig_type_556 arg2, int arg3);
-extern void *_wrap_km_tune_set_progress_raw_306995db03304e6b(swig_type_557 arg1, km_tune_callback arg2, swig_voidp arg3);
-extern void *_wrap_km_tune_run_raw_306995db03304e6b(swig_type_558 arg1, swig_voidp arg2, int arg3, swig_voidp arg4);
-extern void *_wrap_km_tune_result_get_raw_306995db03304e6b(swig_type_559 arg1, int arg2, swig_voidp arg3);
-extern void *_wrap_km_tune_result_message_raw_306995db03304e6b(swig_type_560 arg1, int arg2, swig_voidp arg3, swig_type_561 arg4, swig_voidp arg5);
-extern void *_wrap_km_tune_function_raw_306995db03304e6b(swig_type_562 arg1, int arg2, swig_type_563 arg3, swig_voidp arg4);
+extern void *_wrap_km_launch_set_cluster_raw_306995db03304e6b(swig_type_261 arg1, int arg2, int arg3, int arg4);
+extern void *_wrap_km_launch_set_cooperative_raw_306995db03304e6b(swig_type_262 arg1, int arg2);
+extern void *_wrap_km_launch_arg_slice_raw_306995db03304e6b(swig_type_263 arg1, swig_type_264 arg2, swig_type_265 arg3);
+extern void *_wrap_km_launch_arg_address_raw_306995db03304e6b(swig_type_266 arg1, swig_type_267 arg2);
+extern void *_wrap_km_launch_arg_scalar_raw_306995db03304e6b(swig_type_268 arg1, swig_voidp arg2, swig_type_269 arg3);
+extern void *_wrap_km_launch_submit_raw_306995db03304e6b(swig_type_270 arg1);
+extern void *_wrap_km_launch_kernel_raw_306995db03304e6b(swig_type_271 arg1, swig_type_272 arg2, swig_voidp arg3, swig_voidp arg4, swig_type_273 arg5, swig_voidp arg6, swig_type_274 arg7);
+extern void *_wrap_km_graph_create_raw_306995db03304e6b(swig_type_275 arg1, swig_voidp arg2);
+extern void *_wrap_km_graph_destroy_raw_306995db03304e6b(swig_type_276 arg1);
+extern void *_wrap_km_graph_clone_raw_306995db03304e6b(swig_type_277 arg1, swig_voidp arg2);
+extern void *_wrap_km_graph_add_kernel_raw_306995db03304e6b(swig_type_278 arg1, swig_voidp arg2, swig_type_279 arg3, swig_type_280 arg4, swig_voidp arg5, swig_voidp arg6, swig_type_281 arg7, swig_voidp arg8, swig_type_282 arg9, swig_voidp arg10);
+extern void *_wrap_km_graph_add_copy_raw_306995db03304e6b(swig_type_283 arg1, swig_voidp arg2, swig_type_284 arg3, swig_type_285 arg4, swig_type_286 arg5, swig_type_287 arg6, swig_type_288 arg7, swig_type_289 arg8, swig_voidp arg9);
+extern void *_wrap_km_graph_add_upload_raw_306995db03304e6b(swig_type_290 arg1, swig_voidp arg2, swig_type_291 arg3, swig_type_292 arg4, swig_type_293 arg5, swig_voidp arg6, swig_type_294 arg7, swig_voidp arg8);
+extern void *_wrap_km_graph_add_download_raw_306995db03304e6b(swig_type_295 arg1, swig_voidp arg2, swig_type_296 arg3, swig_type_297 arg4, swig_type_298 arg5, swig_voidp arg6, swig_type_299 arg7, swig_voidp arg8);
+extern void *_wrap_km_graph_add_fill_raw_306995db03304e6b(swig_type_300 arg1, swig_voidp arg2, swig_type_301 arg3, swig_type_302 arg4, swig_type_303 arg5, int arg6, int arg7, swig_type_304 arg8, swig_voidp arg9);
+extern void *_wrap_km_graph_add_host_raw_306995db03304e6b(swig_type_305 arg1, swig_voidp arg2, swig_type_306 arg3, km_host_callback arg4, swig_voidp arg5, swig_voidp arg6);
+extern void *_wrap_km_graph_add_empty_raw_306995db03304e6b(swig_type_307 arg1, swig_voidp arg2, swig_type_308 arg3, swig_voidp arg4);
+extern void *_wrap_km_graph_add_child_raw_306995db03304e6b(swig_type_309 arg1, swig_voidp arg2, swig_type_310 arg3, swig_type_311 arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_remove_node_raw_306995db03304e6b(swig_type_312 arg1, swig_type_313 arg2);
+extern void *_wrap_km_graph_add_dependency_raw_306995db03304e6b(swig_type_314 arg1, swig_type_315 arg2, swig_type_316 arg3);
+extern void *_wrap_km_graph_remove_dependency_raw_306995db03304e6b(swig_type_317 arg1, swig_type_318 arg2, swig_type_319 arg3);
+extern void *_wrap_km_graph_nodes_raw_306995db03304e6b(swig_type_320 arg1, swig_voidp arg2, swig_type_321 arg3, swig_voidp arg4);
+extern void *_wrap_km_graph_node_dependencies_raw_306995db03304e6b(swig_type_322 arg1, swig_type_323 arg2, swig_voidp arg3, swig_type_324 arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_node_dependents_raw_306995db03304e6b(swig_type_325 arg1, swig_type_326 arg2, swig_voidp arg3, swig_type_327 arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_node_info_get_raw_306995db03304e6b(swig_type_328 arg1, swig_type_329 arg2, swig_voidp arg3);
+extern void *_wrap_km_graph_node_arguments_raw_306995db03304e6b(swig_type_330 arg1, swig_type_331 arg2, swig_voidp arg3, swig_type_332 arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_node_function_raw_306995db03304e6b(swig_type_333 arg1, swig_type_334 arg2, swig_voidp arg3);
+extern void *_wrap_km_graph_node_child_raw_306995db03304e6b(swig_type_335 arg1, swig_type_336 arg2, swig_voidp arg3);
+extern void *_wrap_km_graph_set_kernel_raw_306995db03304e6b(swig_type_337 arg1, swig_type_338 arg2, swig_type_339 arg3, swig_voidp arg4, swig_voidp arg5, swig_type_340 arg6, swig_voidp arg7, swig_type_341 arg8);
+extern void *_wrap_km_graph_set_copy_raw_306995db03304e6b(swig_type_342 arg1, swig_type_343 arg2, swig_type_344 arg3, swig_type_345 arg4, swig_type_346 arg5, swig_type_347 arg6, swig_type_348 arg7);
+extern void *_wrap_km_graph_set_upload_raw_306995db03304e6b(swig_type_349 arg1, swig_type_350 arg2, swig_type_351 arg3, swig_type_352 arg4, swig_voidp arg5, swig_type_353 arg6);
+extern void *_wrap_km_graph_set_download_raw_306995db03304e6b(swig_type_354 arg1, swig_type_355 arg2, swig_type_356 arg3, swig_type_357 arg4, swig_voidp arg5, swig_type_358 arg6);
+extern void *_wrap_km_graph_set_fill_raw_306995db03304e6b(swig_type_359 arg1, swig_type_360 arg2, swig_type_361 arg3, swig_type_362 arg4, int arg5, int arg6, swig_type_363 arg7);
+extern void *_wrap_km_graph_set_host_raw_306995db03304e6b(swig_type_364 arg1, swig_type_365 arg2, km_host_callback arg3, swig_voidp arg4);
+extern void *_wrap_km_graph_set_child_raw_306995db03304e6b(swig_type_366 arg1, swig_type_367 arg2, swig_type_368 arg3);
+extern void *_wrap_km_graph_add_copy_3d_raw_306995db03304e6b(swig_type_369 arg1, swig_voidp arg2, swig_type_370 arg3, swig_type_371 arg4, swig_type_372 arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_graph_set_copy_3d_raw_306995db03304e6b(swig_type_373 arg1, swig_type_374 arg2, swig_type_375 arg3, swig_type_376 arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_add_upload_3d_raw_306995db03304e6b(swig_type_377 arg1, swig_voidp arg2, swig_type_378 arg3, swig_type_379 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_graph_set_upload_3d_raw_306995db03304e6b(swig_type_380 arg1, swig_type_381 arg2, swig_type_382 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_add_download_3d_raw_306995db03304e6b(swig_type_383 arg1, swig_voidp arg2, swig_type_384 arg3, swig_type_385 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_graph_set_download_3d_raw_306995db03304e6b(swig_type_386 arg1, swig_type_387 arg2, swig_type_388 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_add_fill_2d_raw_306995db03304e6b(swig_type_389 arg1, swig_voidp arg2, swig_type_390 arg3, swig_type_391 arg4, swig_type_392 arg5, swig_type_393 arg6, int arg7, int arg8, swig_type_394 arg9, swig_type_395 arg10, swig_voidp arg11);
+extern void *_wrap_km_graph_set_fill_2d_raw_306995db03304e6b(swig_type_396 arg1, swig_type_397 arg2, swig_type_398 arg3, swig_type_399 arg4, swig_type_400 arg5, int arg6, int arg7, swig_type_401 arg8, swig_type_402 arg9);
+extern void *_wrap_km_graph_add_copy_peer_raw_306995db03304e6b(swig_type_403 arg1, swig_voidp arg2, swig_type_404 arg3, swig_type_405 arg4, swig_type_406 arg5, swig_type_407 arg6, swig_type_408 arg7, swig_type_409 arg8, swig_voidp arg9);
+extern void *_wrap_km_graph_set_copy_peer_raw_306995db03304e6b(swig_type_410 arg1, swig_type_411 arg2, swig_type_412 arg3, swig_type_413 arg4, swig_type_414 arg5, swig_type_415 arg6, swig_type_416 arg7);
+extern void *_wrap_km_graph_node_rows_raw_306995db03304e6b(swig_type_417 arg1, swig_type_418 arg2, swig_voidp arg3);
+extern void *_wrap_km_graph_dot_raw_306995db03304e6b(swig_type_419 arg1, swig_voidp arg2, swig_type_420 arg3, swig_voidp arg4);
+extern void *_wrap_km_graph_exec_create_raw_306995db03304e6b(swig_type_421 arg1, swig_voidp arg2);
+extern void *_wrap_km_graph_exec_destroy_raw_306995db03304e6b(swig_type_422 arg1);
+extern void *_wrap_km_graph_exec_launch_raw_306995db03304e6b(swig_type_423 arg1, swig_type_424 arg2);
+extern void *_wrap_km_graph_exec_update_node_raw_306995db03304e6b(swig_type_425 arg1, swig_type_426 arg2, swig_type_427 arg3);
+extern void *_wrap_km_graph_exec_update_raw_306995db03304e6b(swig_type_428 arg1, swig_type_429 arg2);
+extern void *_wrap_km_graph_exec_compare_raw_306995db03304e6b(swig_type_430 arg1, swig_type_431 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_profiler_start_raw_306995db03304e6b(swig_type_432 arg1);
+extern void *_wrap_km_profiler_stop_raw_306995db03304e6b(swig_type_433 arg1);
+extern void *_wrap_km_profiler_clear_raw_306995db03304e6b(swig_type_434 arg1);
+extern void *_wrap_km_profiler_range_push_raw_306995db03304e6b(swig_type_435 arg1, swig_voidp arg2);
+extern void *_wrap_km_profiler_range_pop_raw_306995db03304e6b(swig_type_436 arg1);
+extern void *_wrap_km_profiler_range_start_raw_306995db03304e6b(swig_type_437 arg1, swig_voidp arg2, swig_voidp arg3);
+extern void *_wrap_km_profiler_range_end_raw_306995db03304e6b(swig_type_438 arg1, swig_type_439 arg2);
+extern void *_wrap_km_profiler_set_work_raw_306995db03304e6b(swig_type_440 arg1, swig_type_441 arg2, swig_type_442 arg3);
+extern void *_wrap_km_profiler_row_count_raw_306995db03304e6b(swig_type_443 arg1, swig_voidp arg2);
+extern void *_wrap_km_profiler_row_get_raw_306995db03304e6b(swig_type_444 arg1, int arg2, swig_voidp arg3);
+extern void *_wrap_km_profiler_summary_raw_306995db03304e6b(swig_type_445 arg1, swig_voidp arg2, swig_type_446 arg3, swig_voidp arg4);
+extern void *_wrap_km_profiler_write_raw_306995db03304e6b(swig_type_447 arg1, swig_voidp arg2);
+extern void *_wrap_km_blas_create_raw_306995db03304e6b(swig_type_448 arg1, int arg2, swig_voidp arg3);
+extern void *_wrap_km_blas_destroy_raw_306995db03304e6b(swig_type_449 arg1);
+extern void *_wrap_km_blas_axpy_raw_306995db03304e6b(swig_type_450 arg1, int arg2, swig_type_451 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
+extern void *_wrap_km_blas_scal_raw_306995db03304e6b(swig_type_452 arg1, int arg2, swig_type_453 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_blas_copy_raw_306995db03304e6b(swig_type_454 arg1, int arg2, swig_type_455 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_blas_swap_raw_306995db03304e6b(swig_type_456 arg1, int arg2, swig_type_457 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_blas_dot_raw_306995db03304e6b(swig_type_458 arg1, int arg2, swig_type_459 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
+extern void *_wrap_km_blas_dotc_raw_306995db03304e6b(swig_type_460 arg1, int arg2, swig_type_461 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
+extern void *_wrap_km_blas_nrm2_raw_306995db03304e6b(swig_type_462 arg1, int arg2, swig_type_463 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_blas_asum_raw_306995db03304e6b(swig_type_464 arg1, int arg2, swig_type_465 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_blas_iamax_raw_306995db03304e6b(swig_type_466 arg1, int arg2, swig_type_467 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_blas_rot_raw_306995db03304e6b(swig_type_468 arg1, int arg2, swig_type_469 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_blas_rotm_raw_306995db03304e6b(swig_type_470 arg1, int arg2, swig_type_471 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
+extern void *_wrap_km_blas_gemv_raw_306995db03304e6b(swig_type_472 arg1, int arg2, int arg3, swig_type_473 arg4, swig_type_474 arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
+extern void *_wrap_km_blas_gbmv_raw_306995db03304e6b(swig_type_475 arg1, int arg2, int arg3, swig_type_476 arg4, swig_type_477 arg5, swig_type_478 arg6, swig_type_479 arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11, swig_voidp arg12);
+extern void *_wrap_km_blas_symv_raw_306995db03304e6b(swig_type_480 arg1, int arg2, int arg3, swig_type_481 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9);
+extern void *_wrap_km_blas_sbmv_raw_306995db03304e6b(swig_type_482 arg1, int arg2, int arg3, swig_type_483 arg4, swig_type_484 arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
+extern void *_wrap_km_blas_spmv_raw_306995db03304e6b(swig_type_485 arg1, int arg2, int arg3, swig_type_486 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9);
+extern void *_wrap_km_blas_trmv_raw_306995db03304e6b(swig_type_487 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_488 arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_tbmv_raw_306995db03304e6b(swig_type_489 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_490 arg6, swig_type_491 arg7, swig_voidp arg8, swig_voidp arg9);
+extern void *_wrap_km_blas_tpmv_raw_306995db03304e6b(swig_type_492 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_493 arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_trsv_raw_306995db03304e6b(swig_type_494 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_495 arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_tbsv_raw_306995db03304e6b(swig_type_496 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_497 arg6, swig_type_498 arg7, swig_voidp arg8, swig_voidp arg9);
+extern void *_wrap_km_blas_tpsv_raw_306995db03304e6b(swig_type_499 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_500 arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_ger_raw_306995db03304e6b(swig_type_501 arg1, int arg2, swig_type_502 arg3, swig_type_503 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_gerc_raw_306995db03304e6b(swig_type_504 arg1, int arg2, swig_type_505 arg3, swig_type_506 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_syr_raw_306995db03304e6b(swig_type_507 arg1, int arg2, int arg3, swig_type_508 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_blas_syr2_raw_306995db03304e6b(swig_type_509 arg1, int arg2, int arg3, swig_type_510 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_spr_raw_306995db03304e6b(swig_type_511 arg1, int arg2, int arg3, swig_type_512 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_blas_spr2_raw_306995db03304e6b(swig_type_513 arg1, int arg2, int arg3, swig_type_514 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_gemm_raw_306995db03304e6b(swig_type_515 arg1, int arg2, int arg3, int arg4, swig_type_516 arg5, swig_type_517 arg6, swig_type_518 arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11, swig_voidp arg12);
+extern void *_wrap_km_blas_gemm_strided_batched_raw_306995db03304e6b(swig_type_519 arg1, int arg2, int arg3, int arg4, swig_type_520 arg5, swig_type_521 arg6, swig_type_522 arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11, swig_voidp arg12, swig_type_523 arg13);
+extern void *_wrap_km_blas_symm_raw_306995db03304e6b(swig_type_524 arg1, int arg2, int arg3, int arg4, swig_type_525 arg5, swig_type_526 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
+extern void *_wrap_km_blas_hemm_raw_306995db03304e6b(swig_type_527 arg1, int arg2, int arg3, int arg4, swig_type_528 arg5, swig_type_529 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
+extern void *_wrap_km_blas_syrk_raw_306995db03304e6b(swig_type_530 arg1, int arg2, int arg3, int arg4, swig_type_531 arg5, swig_type_532 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
+extern void *_wrap_km_blas_herk_raw_306995db03304e6b(swig_type_533 arg1, int arg2, int arg3, int arg4, swig_type_534 arg5, swig_type_535 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
+extern void *_wrap_km_blas_syr2k_raw_306995db03304e6b(swig_type_536 arg1, int arg2, int arg3, int arg4, swig_type_537 arg5, swig_type_538 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
+extern void *_wrap_km_blas_her2k_raw_306995db03304e6b(swig_type_539 arg1, int arg2, int arg3, int arg4, swig_type_540 arg5, swig_type_541 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
+extern void *_wrap_km_blas_trmm_raw_306995db03304e6b(swig_type_542 arg1, int arg2, int arg3, int arg4, int arg5, int arg6, swig_type_543 arg7, swig_type_544 arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
+extern void *_wrap_km_blas_trsm_raw_306995db03304e6b(swig_type_545 arg1, int arg2, int arg3, int arg4, int arg5, int arg6, swig_type_546 arg7, swig_type_547 arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
+extern void *_wrap_km_tune_create_raw_306995db03304e6b(swig_type_548 arg1, swig_voidp arg2, swig_type_549 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_tune_destroy_raw_306995db03304e6b(swig_type_550 arg1);
+extern void *_wrap_km_tune_add_candidate_raw_306995db03304e6b(swig_type_551 arg1, swig_voidp arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_tune_add_buffer_raw_306995db03304e6b(swig_type_552 arg1, swig_voidp arg2, swig_type_553 arg3, int arg4);
+extern void *_wrap_km_tune_add_scalar_raw_306995db03304e6b(swig_type_554 arg1, swig_voidp arg2, swig_type_555 arg3);
+extern void *_wrap_km_tune_set_check_raw_306995db03304e6b(swig_type_556 arg1, int arg2, double arg3);
+extern void *_wrap_km_tune_set_budget_raw_306995db03304e6b(swig_type_557 arg1, swig_type_558 arg2, int arg3);
+extern void *_wrap_km_tune_set_progress_raw_306995db03304e6b(swig_type_559 arg1, km_tune_callback arg2, swig_voidp arg3);
+extern void *_wrap_km_tune_run_raw_306995db03304e6b(swig_type_560 arg1, swig_voidp arg2, int arg3, swig_voidp arg4);
+extern void *_wrap_km_tune_result_get_raw_306995db03304e6b(swig_type_561 arg1, int arg2, swig_voidp arg3);
+extern void *_wrap_km_tune_result_message_raw_306995db03304e6b(swig_type_562 arg1, int arg2, swig_voidp arg3, swig_type_563 arg4, swig_voidp arg5);
+extern void *_wrap_km_tune_function_raw_306995db03304e6b(swig_type_564 arg1, int arg2, swig_type_565 arg3, swig_voidp arg4);
 #undef intgo
 */
 import "C"
@@ -2686,12 +2690,34 @@ func Km_launch_set_shared_bytes(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	return swig_r_1
 }
 
+func Km_launch_set_cluster(arg1 uint64, arg2 uint32, arg3 uint32, arg4 uint32) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_cluster_raw_306995db03304e6b(C.swig_type_261(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_launch_set_cooperative(arg1 uint64, arg2 uint32) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_cooperative_raw_306995db03304e6b(C.swig_type_262(_swig_i_0), C.int(_swig_i_1)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
 func Km_launch_arg_slice(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_slice_raw_306995db03304e6b(C.swig_type_261(_swig_i_0), C.swig_type_262(_swig_i_1), C.swig_type_263(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_slice_raw_306995db03304e6b(C.swig_type_263(_swig_i_0), C.swig_type_264(_swig_i_1), C.swig_type_265(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2701,7 +2727,7 @@ func Km_launch_arg_address(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_address_raw_306995db03304e6b(C.swig_type_264(_swig_i_0), C.swig_type_265(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_address_raw_306995db03304e6b(C.swig_type_266(_swig_i_0), C.swig_type_267(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2712,7 +2738,7 @@ func Km_launch_arg_scalar(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64) (_swig_
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_scalar_raw_306995db03304e6b(C.swig_type_266(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_267(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_scalar_raw_306995db03304e6b(C.swig_type_268(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_269(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2721,7 +2747,7 @@ func Km_launch_arg_scalar(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64) (_swig_
 func Km_launch_submit(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_submit_raw_306995db03304e6b(C.swig_type_268(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_submit_raw_306995db03304e6b(C.swig_type_270(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2736,7 +2762,7 @@ func Km_launch_kernel(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 unsafe
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_kernel_raw_306995db03304e6b(C.swig_type_269(_swig_i_0), C.swig_type_270(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_271(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_272(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_kernel_raw_306995db03304e6b(C.swig_type_271(_swig_i_0), C.swig_type_272(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_273(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_274(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2746,7 +2772,7 @@ func Km_graph_create(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_create_raw_306995db03304e6b(C.swig_type_273(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_create_raw_306995db03304e6b(C.swig_type_275(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2755,7 +2781,7 @@ func Km_graph_create(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 func Km_graph_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_destroy_raw_306995db03304e6b(C.swig_type_274(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_destroy_raw_306995db03304e6b(C.swig_type_276(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2765,7 +2791,7 @@ func Km_graph_clone(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_clone_raw_306995db03304e6b(C.swig_type_275(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_clone_raw_306995db03304e6b(C.swig_type_277(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2783,7 +2809,7 @@ func Km_graph_add_kernel(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uin
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_kernel_raw_306995db03304e6b(C.swig_type_276(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_277(_swig_i_2), C.swig_type_278(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_279(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_type_280(_swig_i_8), C.swig_voidp(_swig_i_9)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_kernel_raw_306995db03304e6b(C.swig_type_278(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_279(_swig_i_2), C.swig_type_280(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_281(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_type_282(_swig_i_8), C.swig_voidp(_swig_i_9)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2800,7 +2826,7 @@ func Km_graph_add_copy(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_copy_raw_306995db03304e6b(C.swig_type_281(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_282(_swig_i_2), C.swig_type_283(_swig_i_3), C.swig_type_284(_swig_i_4), C.swig_type_285(_swig_i_5), C.swig_type_286(_swig_i_6), C.swig_type_287(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_copy_raw_306995db03304e6b(C.swig_type_283(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_284(_swig_i_2), C.swig_type_285(_swig_i_3), C.swig_type_286(_swig_i_4), C.swig_type_287(_swig_i_5), C.swig_type_288(_swig_i_6), C.swig_type_289(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2816,7 +2842,7 @@ func Km_graph_add_upload(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uin
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_upload_raw_306995db03304e6b(C.swig_type_288(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_289(_swig_i_2), C.swig_type_290(_swig_i_3), C.swig_type_291(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_292(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_upload_raw_306995db03304e6b(C.swig_type_290(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_291(_swig_i_2), C.swig_type_292(_swig_i_3), C.swig_type_293(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_294(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2832,7 +2858,7 @@ func Km_graph_add_download(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 u
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_download_raw_306995db03304e6b(C.swig_type_293(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_294(_swig_i_2), C.swig_type_295(_swig_i_3), C.swig_type_296(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_297(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_download_raw_306995db03304e6b(C.swig_type_295(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_296(_swig_i_2), C.swig_type_297(_swig_i_3), C.swig_type_298(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_299(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2849,7 +2875,7 @@ func Km_graph_add_fill(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_fill_raw_306995db03304e6b(C.swig_type_298(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_299(_swig_i_2), C.swig_type_300(_swig_i_3), C.swig_type_301(_swig_i_4), C.int(_swig_i_5), C.int(_swig_i_6), C.swig_type_302(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_fill_raw_306995db03304e6b(C.swig_type_300(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_301(_swig_i_2), C.swig_type_302(_swig_i_3), C.swig_type_303(_swig_i_4), C.int(_swig_i_5), C.int(_swig_i_6), C.swig_type_304(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2863,7 +2889,7 @@ func Km_graph_add_host(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsaf
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_host_raw_306995db03304e6b(C.swig_type_303(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_304(_swig_i_2), C.km_host_callback(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_host_raw_306995db03304e6b(C.swig_type_305(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_306(_swig_i_2), C.km_host_callback(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2875,7 +2901,7 @@ func Km_graph_add_empty(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsa
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_empty_raw_306995db03304e6b(C.swig_type_305(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_306(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_empty_raw_306995db03304e6b(C.swig_type_307(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_308(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2888,7 +2914,7 @@ func Km_graph_add_child(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_child_raw_306995db03304e6b(C.swig_type_307(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_308(_swig_i_2), C.swig_type_309(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_child_raw_306995db03304e6b(C.swig_type_309(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_310(_swig_i_2), C.swig_type_311(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2898,7 +2924,7 @@ func Km_graph_remove_node(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_remove_node_raw_306995db03304e6b(C.swig_type_310(_swig_i_0), C.swig_type_311(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_remove_node_raw_306995db03304e6b(C.swig_type_312(_swig_i_0), C.swig_type_313(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2909,7 +2935,7 @@ func Km_graph_add_dependency(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_ret *
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_dependency_raw_306995db03304e6b(C.swig_type_312(_swig_i_0), C.swig_type_313(_swig_i_1), C.swig_type_314(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_dependency_raw_306995db03304e6b(C.swig_type_314(_swig_i_0), C.swig_type_315(_swig_i_1), C.swig_type_316(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2920,7 +2946,7 @@ func Km_graph_remove_dependency(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_re
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_remove_dependency_raw_306995db03304e6b(C.swig_type_315(_swig_i_0), C.swig_type_316(_swig_i_1), C.swig_type_317(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_remove_dependency_raw_306995db03304e6b(C.swig_type_317(_swig_i_0), C.swig_type_318(_swig_i_1), C.swig_type_319(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2932,7 +2958,7 @@ func Km_graph_nodes(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.P
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_nodes_raw_306995db03304e6b(C.swig_type_318(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_319(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_nodes_raw_306995db03304e6b(C.swig_type_320(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_321(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2945,7 +2971,7 @@ func Km_graph_node_dependencies(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, a
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_dependencies_raw_306995db03304e6b(C.swig_type_320(_swig_i_0), C.swig_type_321(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_322(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_dependencies_raw_306995db03304e6b(C.swig_type_322(_swig_i_0), C.swig_type_323(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_324(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2958,7 +2984,7 @@ func Km_graph_node_dependents(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_dependents_raw_306995db03304e6b(C.swig_type_323(_swig_i_0), C.swig_type_324(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_325(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_dependents_raw_306995db03304e6b(C.swig_type_325(_swig_i_0), C.swig_type_326(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_327(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2969,7 +2995,7 @@ func Km_graph_node_info_get(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swi
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_info_get_raw_306995db03304e6b(C.swig_type_326(_swig_i_0), C.swig_type_327(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_info_get_raw_306995db03304e6b(C.swig_type_328(_swig_i_0), C.swig_type_329(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2982,7 +3008,7 @@ func Km_graph_node_arguments(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_arguments_raw_306995db03304e6b(C.swig_type_328(_swig_i_0), C.swig_type_329(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_330(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_arguments_raw_306995db03304e6b(C.swig_type_330(_swig_i_0), C.swig_type_331(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_332(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2993,7 +3019,7 @@ func Km_graph_node_function(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swi
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_function_raw_306995db03304e6b(C.swig_type_331(_swig_i_0), C.swig_type_332(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_function_raw_306995db03304e6b(C.swig_type_333(_swig_i_0), C.swig_type_334(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3004,7 +3030,7 @@ func Km_graph_node_child(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_r
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_child_raw_306995db03304e6b(C.swig_type_333(_swig_i_0), C.swig_type_334(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_child_raw_306995db03304e6b(C.swig_type_335(_swig_i_0), C.swig_type_336(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3020,7 +3046,7 @@ func Km_graph_set_kernel(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Poin
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_kernel_raw_306995db03304e6b(C.swig_type_335(_swig_i_0), C.swig_type_336(_swig_i_1), C.swig_type_337(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_338(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_type_339(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_kernel_raw_306995db03304e6b(C.swig_type_337(_swig_i_0), C.swig_type_338(_swig_i_1), C.swig_type_339(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_340(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_type_341(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3035,7 +3061,7 @@ func Km_graph_set_copy(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg5 
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_copy_raw_306995db03304e6b(C.swig_type_340(_swig_i_0), C.swig_type_341(_swig_i_1), C.swig_type_342(_swig_i_2), C.swig_type_343(_swig_i_3), C.swig_type_344(_swig_i_4), C.swig_type_345(_swig_i_5), C.swig_type_346(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_copy_raw_306995db03304e6b(C.swig_type_342(_swig_i_0), C.swig_type_343(_swig_i_1), C.swig_type_344(_swig_i_2), C.swig_type_345(_swig_i_3), C.swig_type_346(_swig_i_4), C.swig_type_347(_swig_i_5), C.swig_type_348(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3049,7 +3075,7 @@ func Km_graph_set_upload(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_upload_raw_306995db03304e6b(C.swig_type_347(_swig_i_0), C.swig_type_348(_swig_i_1), C.swig_type_349(_swig_i_2), C.swig_type_350(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_351(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_upload_raw_306995db03304e6b(C.swig_type_349(_swig_i_0), C.swig_type_350(_swig_i_1), C.swig_type_351(_swig_i_2), C.swig_type_352(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_353(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3063,7 +3089,7 @@ func Km_graph_set_download(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, a
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_download_raw_306995db03304e6b(C.swig_type_352(_swig_i_0), C.swig_type_353(_swig_i_1), C.swig_type_354(_swig_i_2), C.swig_type_355(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_356(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_download_raw_306995db03304e6b(C.swig_type_354(_swig_i_0), C.swig_type_355(_swig_i_1), C.swig_type_356(_swig_i_2), C.swig_type_357(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_358(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3078,7 +3104,7 @@ func Km_graph_set_fill(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg5 
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_fill_raw_306995db03304e6b(C.swig_type_357(_swig_i_0), C.swig_type_358(_swig_i_1), C.swig_type_359(_swig_i_2), C.swig_type_360(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_361(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_fill_raw_306995db03304e6b(C.swig_type_359(_swig_i_0), C.swig_type_360(_swig_i_1), C.swig_type_361(_swig_i_2), C.swig_type_362(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_363(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3090,7 +3116,7 @@ func Km_graph_set_host(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 unsaf
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_host_raw_306995db03304e6b(C.swig_type_362(_swig_i_0), C.swig_type_363(_swig_i_1), C.km_host_callback(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_host_raw_306995db03304e6b(C.swig_type_364(_swig_i_0), C.swig_type_365(_swig_i_1), C.km_host_callback(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3101,7 +3127,7 @@ func Km_graph_set_child(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_ret *Failu
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_child_raw_306995db03304e6b(C.swig_type_364(_swig_i_0), C.swig_type_365(_swig_i_1), C.swig_type_366(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_child_raw_306995db03304e6b(C.swig_type_366(_swig_i_0), C.swig_type_367(_swig_i_1), C.swig_type_368(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3116,7 +3142,7 @@ func Km_graph_add_copy_3d(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 ui
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_copy_3d_raw_306995db03304e6b(C.swig_type_367(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_368(_swig_i_2), C.swig_type_369(_swig_i_3), C.swig_type_370(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_copy_3d_raw_306995db03304e6b(C.swig_type_369(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_370(_swig_i_2), C.swig_type_371(_swig_i_3), C.swig_type_372(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3129,7 +3155,7 @@ func Km_graph_set_copy_3d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, ar
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_copy_3d_raw_306995db03304e6b(C.swig_type_371(_swig_i_0), C.swig_type_372(_swig_i_1), C.swig_type_373(_swig_i_2), C.swig_type_374(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_copy_3d_raw_306995db03304e6b(C.swig_type_373(_swig_i_0), C.swig_type_374(_swig_i_1), C.swig_type_375(_swig_i_2), C.swig_type_376(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3144,7 +3170,7 @@ func Km_graph_add_upload_3d(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_upload_3d_raw_306995db03304e6b(C.swig_type_375(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_376(_swig_i_2), C.swig_type_377(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_upload_3d_raw_306995db03304e6b(C.swig_type_377(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_378(_swig_i_2), C.swig_type_379(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3157,7 +3183,7 @@ func Km_graph_set_upload_3d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.P
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_upload_3d_raw_306995db03304e6b(C.swig_type_378(_swig_i_0), C.swig_type_379(_swig_i_1), C.swig_type_380(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_upload_3d_raw_306995db03304e6b(C.swig_type_380(_swig_i_0), C.swig_type_381(_swig_i_1), C.swig_type_382(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3172,7 +3198,7 @@ func Km_graph_add_download_3d(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_download_3d_raw_306995db03304e6b(C.swig_type_381(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_382(_swig_i_2), C.swig_type_383(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_download_3d_raw_306995db03304e6b(C.swig_type_383(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_384(_swig_i_2), C.swig_type_385(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3185,7 +3211,7 @@ func Km_graph_set_download_3d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_download_3d_raw_306995db03304e6b(C.swig_type_384(_swig_i_0), C.swig_type_385(_swig_i_1), C.swig_type_386(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_download_3d_raw_306995db03304e6b(C.swig_type_386(_swig_i_0), C.swig_type_387(_swig_i_1), C.swig_type_388(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3204,7 +3230,7 @@ func Km_graph_add_fill_2d(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 ui
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_fill_2d_raw_306995db03304e6b(C.swig_type_387(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_388(_swig_i_2), C.swig_type_389(_swig_i_3), C.swig_type_390(_swig_i_4), C.swig_type_391(_swig_i_5), C.int(_swig_i_6), C.int(_swig_i_7), C.swig_type_392(_swig_i_8), C.swig_type_393(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_fill_2d_raw_306995db03304e6b(C.swig_type_389(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_390(_swig_i_2), C.swig_type_391(_swig_i_3), C.swig_type_392(_swig_i_4), C.swig_type_393(_swig_i_5), C.int(_swig_i_6), C.int(_swig_i_7), C.swig_type_394(_swig_i_8), C.swig_type_395(_swig_i_9), C.swig_voidp(_swig_i_10)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3221,7 +3247,7 @@ func Km_graph_set_fill_2d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, ar
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_fill_2d_raw_306995db03304e6b(C.swig_type_394(_swig_i_0), C.swig_type_395(_swig_i_1), C.swig_type_396(_swig_i_2), C.swig_type_397(_swig_i_3), C.swig_type_398(_swig_i_4), C.int(_swig_i_5), C.int(_swig_i_6), C.swig_type_399(_swig_i_7), C.swig_type_400(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_fill_2d_raw_306995db03304e6b(C.swig_type_396(_swig_i_0), C.swig_type_397(_swig_i_1), C.swig_type_398(_swig_i_2), C.swig_type_399(_swig_i_3), C.swig_type_400(_swig_i_4), C.int(_swig_i_5), C.int(_swig_i_6), C.swig_type_401(_swig_i_7), C.swig_type_402(_swig_i_8)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3238,7 +3264,7 @@ func Km_graph_add_copy_peer(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_copy_peer_raw_306995db03304e6b(C.swig_type_401(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_402(_swig_i_2), C.swig_type_403(_swig_i_3), C.swig_type_404(_swig_i_4), C.swig_type_405(_swig_i_5), C.swig_type_406(_swig_i_6), C.swig_type_407(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_copy_peer_raw_306995db03304e6b(C.swig_type_403(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_404(_swig_i_2), C.swig_type_405(_swig_i_3), C.swig_type_406(_swig_i_4), C.swig_type_407(_swig_i_5), C.swig_type_408(_swig_i_6), C.swig_type_409(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3253,7 +3279,7 @@ func Km_graph_set_copy_peer(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, 
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_copy_peer_raw_306995db03304e6b(C.swig_type_408(_swig_i_0), C.swig_type_409(_swig_i_1), C.swig_type_410(_swig_i_2), C.swig_type_411(_swig_i_3), C.swig_type_412(_swig_i_4), C.swig_type_413(_swig_i_5), C.swig_type_414(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_copy_peer_raw_306995db03304e6b(C.swig_type_410(_swig_i_0), C.swig_type_411(_swig_i_1), C.swig_type_412(_swig_i_2), C.swig_type_413(_swig_i_3), C.swig_type_414(_swig_i_4), C.swig_type_415(_swig_i_5), C.swig_type_416(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3264,7 +3290,7 @@ func Km_graph_node_rows(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_re
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_rows_raw_306995db03304e6b(C.swig_type_415(_swig_i_0), C.swig_type_416(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_rows_raw_306995db03304e6b(C.swig_type_417(_swig_i_0), C.swig_type_418(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3276,7 +3302,7 @@ func Km_graph_dot(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.Poi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_dot_raw_306995db03304e6b(C.swig_type_417(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_418(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_dot_raw_306995db03304e6b(C.swig_type_419(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_420(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3286,7 +3312,7 @@ func Km_graph_exec_create(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure)
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_create_raw_306995db03304e6b(C.swig_type_419(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_create_raw_306995db03304e6b(C.swig_type_421(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3295,7 +3321,7 @@ func Km_graph_exec_create(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure)
 func Km_graph_exec_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_destroy_raw_306995db03304e6b(C.swig_type_420(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_destroy_raw_306995db03304e6b(C.swig_type_422(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3305,7 +3331,7 @@ func Km_graph_exec_launch(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_launch_raw_306995db03304e6b(C.swig_type_421(_swig_i_0), C.swig_type_422(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_launch_raw_306995db03304e6b(C.swig_type_423(_swig_i_0), C.swig_type_424(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3316,7 +3342,7 @@ func Km_graph_exec_update_node(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_ret
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_update_node_raw_306995db03304e6b(C.swig_type_423(_swig_i_0), C.swig_type_424(_swig_i_1), C.swig_type_425(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_update_node_raw_306995db03304e6b(C.swig_type_425(_swig_i_0), C.swig_type_426(_swig_i_1), C.swig_type_427(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3326,7 +3352,7 @@ func Km_graph_exec_update(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_update_raw_306995db03304e6b(C.swig_type_426(_swig_i_0), C.swig_type_427(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_update_raw_306995db03304e6b(C.swig_type_428(_swig_i_0), C.swig_type_429(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3338,7 +3364,7 @@ func Km_graph_exec_compare(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 u
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_compare_raw_306995db03304e6b(C.swig_type_428(_swig_i_0), C.swig_type_429(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_compare_raw_306995db03304e6b(C.swig_type_430(_swig_i_0), C.swig_type_431(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3347,7 +3373,7 @@ func Km_graph_exec_compare(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 u
 func Km_profiler_start(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_start_raw_306995db03304e6b(C.swig_type_430(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_start_raw_306995db03304e6b(C.swig_type_432(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3356,7 +3382,7 @@ func Km_profiler_start(arg1 uint64) (_swig_ret *Failure) {
 func Km_profiler_stop(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_stop_raw_306995db03304e6b(C.swig_type_431(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_stop_raw_306995db03304e6b(C.swig_type_433(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3365,7 +3391,7 @@ func Km_profiler_stop(arg1 uint64) (_swig_ret *Failure) {
 func Km_profiler_clear(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_clear_raw_306995db03304e6b(C.swig_type_432(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_clear_raw_306995db03304e6b(C.swig_type_434(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3375,7 +3401,7 @@ func Km_profiler_range_push(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failur
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_push_raw_306995db03304e6b(C.swig_type_433(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_push_raw_306995db03304e6b(C.swig_type_435(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3384,7 +3410,7 @@ func Km_profiler_range_push(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failur
 func Km_profiler_range_pop(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_pop_raw_306995db03304e6b(C.swig_type_434(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_pop_raw_306995db03304e6b(C.swig_type_436(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3395,7 +3421,7 @@ func Km_profiler_range_start(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Point
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_start_raw_306995db03304e6b(C.swig_type_435(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_start_raw_306995db03304e6b(C.swig_type_437(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3405,7 +3431,7 @@ func Km_profiler_range_end(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_end_raw_306995db03304e6b(C.swig_type_436(_swig_i_0), C.swig_type_437(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_end_raw_306995db03304e6b(C.swig_type_438(_swig_i_0), C.swig_type_439(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3416,7 +3442,7 @@ func Km_profiler_set_work(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_ret *Fai
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_set_work_raw_306995db03304e6b(C.swig_type_438(_swig_i_0), C.swig_type_439(_swig_i_1), C.swig_type_440(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_set_work_raw_306995db03304e6b(C.swig_type_440(_swig_i_0), C.swig_type_441(_swig_i_1), C.swig_type_442(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3426,7 +3452,7 @@ func Km_profiler_row_count(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_row_count_raw_306995db03304e6b(C.swig_type_441(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_row_count_raw_306995db03304e6b(C.swig_type_443(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3437,7 +3463,7 @@ func Km_profiler_row_get(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer) (_swig_r
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_row_get_raw_306995db03304e6b(C.swig_type_442(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_row_get_raw_306995db03304e6b(C.swig_type_444(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3449,7 +3475,7 @@ func Km_profiler_summary(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uns
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_summary_raw_306995db03304e6b(C.swig_type_443(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_444(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_summary_raw_306995db03304e6b(C.swig_type_445(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_446(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3459,7 +3485,7 @@ func Km_profiler_write(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_write_raw_306995db03304e6b(C.swig_type_445(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_write_raw_306995db03304e6b(C.swig_type_447(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3470,7 +3496,7 @@ func Km_blas_create(arg1 uint64, arg2 int32, arg3 unsafe.Pointer) (_swig_ret *Fa
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_create_raw_306995db03304e6b(C.swig_type_446(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_create_raw_306995db03304e6b(C.swig_type_448(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3479,7 +3505,7 @@ func Km_blas_create(arg1 uint64, arg2 int32, arg3 unsafe.Pointer) (_swig_ret *Fa
 func Km_blas_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_destroy_raw_306995db03304e6b(C.swig_type_447(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_destroy_raw_306995db03304e6b(C.swig_type_449(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3493,7 +3519,7 @@ func Km_blas_axpy(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_axpy_raw_306995db03304e6b(C.swig_type_448(_swig_i_0), C.int(_swig_i_1), C.swig_type_449(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_axpy_raw_306995db03304e6b(C.swig_type_450(_swig_i_0), C.int(_swig_i_1), C.swig_type_451(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3506,7 +3532,7 @@ func Km_blas_scal(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_scal_raw_306995db03304e6b(C.swig_type_450(_swig_i_0), C.int(_swig_i_1), C.swig_type_451(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_scal_raw_306995db03304e6b(C.swig_type_452(_swig_i_0), C.int(_swig_i_1), C.swig_type_453(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3519,7 +3545,7 @@ func Km_blas_copy(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_copy_raw_306995db03304e6b(C.swig_type_452(_swig_i_0), C.int(_swig_i_1), C.swig_type_453(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_copy_raw_306995db03304e6b(C.swig_type_454(_swig_i_0), C.int(_swig_i_1), C.swig_type_455(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3532,7 +3558,7 @@ func Km_blas_swap(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_swap_raw_306995db03304e6b(C.swig_type_454(_swig_i_0), C.int(_swig_i_1), C.swig_type_455(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_swap_raw_306995db03304e6b(C.swig_type_456(_swig_i_0), C.int(_swig_i_1), C.swig_type_457(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3546,7 +3572,7 @@ func Km_blas_dot(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg5
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_dot_raw_306995db03304e6b(C.swig_type_456(_swig_i_0), C.int(_swig_i_1), C.swig_type_457(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_dot_raw_306995db03304e6b(C.swig_type_458(_swig_i_0), C.int(_swig_i_1), C.swig_type_459(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3560,7 +3586,7 @@ func Km_blas_dotc(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_dotc_raw_306995db03304e6b(C.swig_type_458(_swig_i_0), C.int(_swig_i_1), C.swig_type_459(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_dotc_raw_306995db03304e6b(C.swig_type_460(_swig_i_0), C.int(_swig_i_1), C.swig_type_461(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3573,7 +3599,7 @@ func Km_blas_nrm2(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_nrm2_raw_306995db03304e6b(C.swig_type_460(_swig_i_0), C.int(_swig_i_1), C.swig_type_461(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_nrm2_raw_306995db03304e6b(C.swig_type_462(_swig_i_0), C.int(_swig_i_1), C.swig_type_463(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3586,7 +3612,7 @@ func Km_blas_asum(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_asum_raw_306995db03304e6b(C.swig_type_462(_swig_i_0), C.int(_swig_i_1), C.swig_type_463(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_asum_raw_306995db03304e6b(C.swig_type_464(_swig_i_0), C.int(_swig_i_1), C.swig_type_465(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3599,7 +3625,7 @@ func Km_blas_iamax(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, ar
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_iamax_raw_306995db03304e6b(C.swig_type_464(_swig_i_0), C.int(_swig_i_1), C.swig_type_465(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_iamax_raw_306995db03304e6b(C.swig_type_466(_swig_i_0), C.int(_swig_i_1), C.swig_type_467(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3614,7 +3640,7 @@ func Km_blas_rot(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg5
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_rot_raw_306995db03304e6b(C.swig_type_466(_swig_i_0), C.int(_swig_i_1), C.swig_type_467(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_rot_raw_306995db03304e6b(C.swig_type_468(_swig_i_0), C.int(_swig_i_1), C.swig_type_469(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3628,7 +3654,7 @@ func Km_blas_rotm(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_rotm_raw_306995db03304e6b(C.swig_type_468(_swig_i_0), C.int(_swig_i_1), C.swig_type_469(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_rotm_raw_306995db03304e6b(C.swig_type_470(_swig_i_0), C.int(_swig_i_1), C.swig_type_471(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3646,7 +3672,7 @@ func Km_blas_gemv(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 uint64,
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gemv_raw_306995db03304e6b(C.swig_type_470(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_471(_swig_i_3), C.swig_type_472(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gemv_raw_306995db03304e6b(C.swig_type_472(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_473(_swig_i_3), C.swig_type_474(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3666,7 +3692,7 @@ func Km_blas_gbmv(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 uint64,
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
 	_swig_i_11 := arg12
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gbmv_raw_306995db03304e6b(C.swig_type_473(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_474(_swig_i_3), C.swig_type_475(_swig_i_4), C.swig_type_476(_swig_i_5), C.swig_type_477(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10), C.swig_voidp(_swig_i_11)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gbmv_raw_306995db03304e6b(C.swig_type_475(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_476(_swig_i_3), C.swig_type_477(_swig_i_4), C.swig_type_478(_swig_i_5), C.swig_type_479(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10), C.swig_voidp(_swig_i_11)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3683,7 +3709,7 @@ func Km_blas_symv(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_symv_raw_306995db03304e6b(C.swig_type_478(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_479(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_symv_raw_306995db03304e6b(C.swig_type_480(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_481(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3701,7 +3727,7 @@ func Km_blas_sbmv(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 uint64,
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_sbmv_raw_306995db03304e6b(C.swig_type_480(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_481(_swig_i_3), C.swig_type_482(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_sbmv_raw_306995db03304e6b(C.swig_type_482(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_483(_swig_i_3), C.swig_type_484(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3718,7 +3744,7 @@ func Km_blas_spmv(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_spmv_raw_306995db03304e6b(C.swig_type_483(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_484(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_spmv_raw_306995db03304e6b(C.swig_type_485(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_486(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3734,7 +3760,7 @@ func Km_blas_trmv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trmv_raw_306995db03304e6b(C.swig_type_485(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_486(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trmv_raw_306995db03304e6b(C.swig_type_487(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_488(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3751,7 +3777,7 @@ func Km_blas_tbmv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tbmv_raw_306995db03304e6b(C.swig_type_487(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_488(_swig_i_5), C.swig_type_489(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tbmv_raw_306995db03304e6b(C.swig_type_489(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_490(_swig_i_5), C.swig_type_491(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3767,7 +3793,7 @@ func Km_blas_tpmv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tpmv_raw_306995db03304e6b(C.swig_type_490(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_491(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tpmv_raw_306995db03304e6b(C.swig_type_492(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_493(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3783,7 +3809,7 @@ func Km_blas_trsv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trsv_raw_306995db03304e6b(C.swig_type_492(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_493(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trsv_raw_306995db03304e6b(C.swig_type_494(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_495(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3800,7 +3826,7 @@ func Km_blas_tbsv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tbsv_raw_306995db03304e6b(C.swig_type_494(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_495(_swig_i_5), C.swig_type_496(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tbsv_raw_306995db03304e6b(C.swig_type_496(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_497(_swig_i_5), C.swig_type_498(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3816,7 +3842,7 @@ func Km_blas_tpsv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tpsv_raw_306995db03304e6b(C.swig_type_497(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_498(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tpsv_raw_306995db03304e6b(C.swig_type_499(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_500(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3832,7 +3858,7 @@ func Km_blas_ger(arg1 uint64, arg2 int32, arg3 uint64, arg4 uint64, arg5 unsafe.
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_ger_raw_306995db03304e6b(C.swig_type_499(_swig_i_0), C.int(_swig_i_1), C.swig_type_500(_swig_i_2), C.swig_type_501(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_ger_raw_306995db03304e6b(C.swig_type_501(_swig_i_0), C.int(_swig_i_1), C.swig_type_502(_swig_i_2), C.swig_type_503(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3848,7 +3874,7 @@ func Km_blas_gerc(arg1 uint64, arg2 int32, arg3 uint64, arg4 uint64, arg5 unsafe
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gerc_raw_306995db03304e6b(C.swig_type_502(_swig_i_0), C.int(_swig_i_1), C.swig_type_503(_swig_i_2), C.swig_type_504(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gerc_raw_306995db03304e6b(C.swig_type_504(_swig_i_0), C.int(_swig_i_1), C.swig_type_505(_swig_i_2), C.swig_type_506(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3863,7 +3889,7 @@ func Km_blas_syr(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.P
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syr_raw_306995db03304e6b(C.swig_type_505(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_506(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syr_raw_306995db03304e6b(C.swig_type_507(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_508(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3879,7 +3905,7 @@ func Km_blas_syr2(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syr2_raw_306995db03304e6b(C.swig_type_507(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_508(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syr2_raw_306995db03304e6b(C.swig_type_509(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_510(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3894,7 +3920,7 @@ func Km_blas_spr(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.P
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_spr_raw_306995db03304e6b(C.swig_type_509(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_510(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_spr_raw_306995db03304e6b(C.swig_type_511(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_512(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3910,7 +3936,7 @@ func Km_blas_spr2(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_spr2_raw_306995db03304e6b(C.swig_type_511(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_512(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_spr2_raw_306995db03304e6b(C.swig_type_513(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_514(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3930,7 +3956,7 @@ func Km_blas_gemm(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64, 
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
 	_swig_i_11 := arg12
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gemm_raw_306995db03304e6b(C.swig_type_513(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_514(_swig_i_4), C.swig_type_515(_swig_i_5), C.swig_type_516(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10), C.swig_voidp(_swig_i_11)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gemm_raw_306995db03304e6b(C.swig_type_515(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_516(_swig_i_4), C.swig_type_517(_swig_i_5), C.swig_type_518(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10), C.swig_voidp(_swig_i_11)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3951,7 +3977,7 @@ func Km_blas_gemm_strided_batched(arg1 uint64, arg2 int32, arg3 int32, arg4 int3
 	_swig_i_10 := arg11
 	_swig_i_11 := arg12
 	_swig_i_12 := arg13
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gemm_strided_batched_raw_306995db03304e6b(C.swig_type_517(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_518(_swig_i_4), C.swig_type_519(_swig_i_5), C.swig_type_520(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10), C.swig_voidp(_swig_i_11), C.swig_type_521(_swig_i_12)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gemm_strided_batched_raw_306995db03304e6b(C.swig_type_519(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_520(_swig_i_4), C.swig_type_521(_swig_i_5), C.swig_type_522(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10), C.swig_voidp(_swig_i_11), C.swig_type_523(_swig_i_12)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3970,7 +3996,7 @@ func Km_blas_symm(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64, 
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_symm_raw_306995db03304e6b(C.swig_type_522(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_523(_swig_i_4), C.swig_type_524(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_symm_raw_306995db03304e6b(C.swig_type_524(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_525(_swig_i_4), C.swig_type_526(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3989,7 +4015,7 @@ func Km_blas_hemm(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64, 
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_hemm_raw_306995db03304e6b(C.swig_type_525(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_526(_swig_i_4), C.swig_type_527(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_hemm_raw_306995db03304e6b(C.swig_type_527(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_528(_swig_i_4), C.swig_type_529(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4007,7 +4033,7 @@ func Km_blas_syrk(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64, 
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syrk_raw_306995db03304e6b(C.swig_type_528(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_529(_swig_i_4), C.swig_type_530(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syrk_raw_306995db03304e6b(C.swig_type_530(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_531(_swig_i_4), C.swig_type_532(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4025,7 +4051,7 @@ func Km_blas_herk(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64, 
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_herk_raw_306995db03304e6b(C.swig_type_531(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_532(_swig_i_4), C.swig_type_533(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_herk_raw_306995db03304e6b(C.swig_type_533(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_534(_swig_i_4), C.swig_type_535(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4044,7 +4070,7 @@ func Km_blas_syr2k(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64,
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syr2k_raw_306995db03304e6b(C.swig_type_534(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_535(_swig_i_4), C.swig_type_536(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syr2k_raw_306995db03304e6b(C.swig_type_536(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_537(_swig_i_4), C.swig_type_538(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4063,7 +4089,7 @@ func Km_blas_her2k(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64,
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_her2k_raw_306995db03304e6b(C.swig_type_537(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_538(_swig_i_4), C.swig_type_539(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_her2k_raw_306995db03304e6b(C.swig_type_539(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_540(_swig_i_4), C.swig_type_541(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4082,7 +4108,7 @@ func Km_blas_trmm(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trmm_raw_306995db03304e6b(C.swig_type_540(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_541(_swig_i_6), C.swig_type_542(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trmm_raw_306995db03304e6b(C.swig_type_542(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_543(_swig_i_6), C.swig_type_544(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4101,7 +4127,7 @@ func Km_blas_trsm(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trsm_raw_306995db03304e6b(C.swig_type_543(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_544(_swig_i_6), C.swig_type_545(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trsm_raw_306995db03304e6b(C.swig_type_545(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_546(_swig_i_6), C.swig_type_547(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4114,7 +4140,7 @@ func Km_tune_create(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.P
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_create_raw_306995db03304e6b(C.swig_type_546(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_547(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_create_raw_306995db03304e6b(C.swig_type_548(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_549(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4123,7 +4149,7 @@ func Km_tune_create(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.P
 func Km_tune_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_destroy_raw_306995db03304e6b(C.swig_type_548(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_destroy_raw_306995db03304e6b(C.swig_type_550(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4135,7 +4161,7 @@ func Km_tune_add_candidate(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_add_candidate_raw_306995db03304e6b(C.swig_type_549(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_add_candidate_raw_306995db03304e6b(C.swig_type_551(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4147,7 +4173,7 @@ func Km_tune_add_buffer(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_add_buffer_raw_306995db03304e6b(C.swig_type_550(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_551(_swig_i_2), C.int(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_add_buffer_raw_306995db03304e6b(C.swig_type_552(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_553(_swig_i_2), C.int(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4158,7 +4184,7 @@ func Km_tune_add_scalar(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64) (_swig_re
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_add_scalar_raw_306995db03304e6b(C.swig_type_552(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_553(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_add_scalar_raw_306995db03304e6b(C.swig_type_554(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_555(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4169,7 +4195,7 @@ func Km_tune_set_check(arg1 uint64, arg2 int32, arg3 float64) (_swig_ret *Failur
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_set_check_raw_306995db03304e6b(C.swig_type_554(_swig_i_0), C.int(_swig_i_1), C.double(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_set_check_raw_306995db03304e6b(C.swig_type_556(_swig_i_0), C.int(_swig_i_1), C.double(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4180,7 +4206,7 @@ func Km_tune_set_budget(arg1 uint64, arg2 uint64, arg3 uint32) (_swig_ret *Failu
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_set_budget_raw_306995db03304e6b(C.swig_type_555(_swig_i_0), C.swig_type_556(_swig_i_1), C.int(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_set_budget_raw_306995db03304e6b(C.swig_type_557(_swig_i_0), C.swig_type_558(_swig_i_1), C.int(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4191,7 +4217,7 @@ func Km_tune_set_progress(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_set_progress_raw_306995db03304e6b(C.swig_type_557(_swig_i_0), C.km_tune_callback(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_set_progress_raw_306995db03304e6b(C.swig_type_559(_swig_i_0), C.km_tune_callback(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4203,7 +4229,7 @@ func Km_tune_run(arg1 uint64, arg2 unsafe.Pointer, arg3 uint32, arg4 unsafe.Poin
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_run_raw_306995db03304e6b(C.swig_type_558(_swig_i_0), C.swig_voidp(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_run_raw_306995db03304e6b(C.swig_type_560(_swig_i_0), C.swig_voidp(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4214,7 +4240,7 @@ func Km_tune_result_get(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer) (_swig_re
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_result_get_raw_306995db03304e6b(C.swig_type_559(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_result_get_raw_306995db03304e6b(C.swig_type_561(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4227,7 +4253,7 @@ func Km_tune_result_message(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer, arg4 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_result_message_raw_306995db03304e6b(C.swig_type_560(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_561(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_result_message_raw_306995db03304e6b(C.swig_type_562(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_563(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4239,7 +4265,7 @@ func Km_tune_function(arg1 uint64, arg2 uint32, arg3 uint64, arg4 unsafe.Pointer
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_function_raw_306995db03304e6b(C.swig_type_562(_swig_i_0), C.int(_swig_i_1), C.swig_type_563(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_function_raw_306995db03304e6b(C.swig_type_564(_swig_i_0), C.int(_swig_i_1), C.swig_type_565(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1

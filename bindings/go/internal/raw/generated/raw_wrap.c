@@ -2949,6 +2949,40 @@ void *_wrap_km_launch_set_shared_bytes_raw_306995db03304e6b(long long _swig_go_0
 }
 
 
+void *_wrap_km_launch_set_cluster_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3) {
+  km_launch arg1 ;
+  uint32_t arg2 ;
+  uint32_t arg3 ;
+  uint32_t arg4 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_launch)_swig_go_0;
+  arg2 = (uint32_t)_swig_go_1;
+  arg3 = (uint32_t)_swig_go_2;
+  arg4 = (uint32_t)_swig_go_3;
+
+  result = (km_status)km_launch_set_cluster(arg1,arg2,arg3,arg4);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_launch_set_cooperative_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1) {
+  km_launch arg1 ;
+  uint32_t arg2 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_launch)_swig_go_0;
+  arg2 = (uint32_t)_swig_go_1;
+
+  result = (km_status)km_launch_set_cooperative(arg1,arg2);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
 void *_wrap_km_launch_arg_slice_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2) {
   km_launch arg1 ;
   km_slice arg2 ;

@@ -4547,9 +4547,9 @@ unsafe extern "C" {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `function` is not a live function;
    KM_ERROR_CONTEXT_LOST when the context of `function` was reset after its creation;
-   KM_ERROR_INVALID_ARGUMENT when `block_threads` or `cluster_blocks` is 0, or `out_clusters` is
-   null; KM_ERROR_NOT_SUPPORTED when the device has no clusters of more than one block, or does
-   not tell its limits.*/
+   KM_ERROR_INVALID_ARGUMENT when `block_threads` or `cluster_blocks` is 0, `cluster_blocks` is
+   more than a cluster of the kernel may have, or `out_clusters` is null; KM_ERROR_NOT_SUPPORTED
+   when the device has no clusters of more than one block, or does not tell its limits.*/
     pub fn km_function_max_active_clusters(
         function: km_function,
         block_threads: u32,
@@ -4652,6 +4652,33 @@ unsafe extern "C" {
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `launch` is not a live launch;
    KM_ERROR_CONTEXT_LOST when the context of `launch` was reset after its creation.*/
     pub fn km_launch_set_shared_bytes(launch: km_launch, shared_bytes: u64) -> km_status;
+}
+unsafe extern "C" {
+    /** Blocks of a cluster, which use each other's shared memory and wait for each other. 0, 0, 0 (as
+ at first): what the kernel was compiled for, else none. Checked when the launch is submitted.
+ CUDA: CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION of cuLaunchKernelEx.
+
+ Blocking: no.
+
+ Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `launch` is not a live launch;
+   KM_ERROR_CONTEXT_LOST when the context of `launch` was reset after its creation.*/
+    pub fn km_launch_set_cluster(launch: km_launch, x: u32, y: u32, z: u32) -> km_status;
+}
+unsafe extern "C" {
+    /** Whether all blocks of the grid may wait for each other (grid.sync() of cooperative groups): 1
+ or, as at first, 0. When they do not fit the device at once, the launch cannot be submitted.
+ CUDA: CU_LAUNCH_ATTRIBUTE_COOPERATIVE of cuLaunchKernelEx.
+
+ Blocking: no.
+
+ Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `launch` is not a live launch;
+   KM_ERROR_CONTEXT_LOST when the context of `launch` was reset after its creation;
+   KM_ERROR_INVALID_ARGUMENT when `cooperative` is neither 0 nor 1.*/
+    pub fn km_launch_set_cooperative(launch: km_launch, cooperative: u32) -> km_status;
 }
 unsafe extern "C" {
     /** The next argument is the address `offset_bytes` into a slice. The memory is kept until the

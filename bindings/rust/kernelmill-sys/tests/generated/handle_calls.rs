@@ -1090,6 +1090,22 @@ static HANDLE_CALLS: &[HandleCall] = &[
         },
     },
     HandleCall {
+        name: "km_launch_set_cluster",
+        types: &[LAUNCH],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_launch_set_cluster(handle(handles[0]), 0, 0, 0)
+        },
+    },
+    HandleCall {
+        name: "km_launch_set_cooperative",
+        types: &[LAUNCH],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_launch_set_cooperative(handle(handles[0]), 0)
+        },
+    },
+    HandleCall {
         name: "km_launch_arg_slice",
         types: &[LAUNCH, SLICE],
         null_is_fine: false,

@@ -1,0 +1,55 @@
+// The blocks of one cluster while they run, all on one thread.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace km::cpu {
+
+class ResidentBlock;
+
+class Cluster {
+ public:
+  /// A new cluster of so many blocks, whose shared memories lie `stride_bytes` apart from `shared`.
+  void begin(uint32_t size, uint8_t* shared, uint64_t stride_bytes) {
+    members.clear();
+    size_ = size;
+    arrived_ = finished_ = meetings_ = 0;
+    shared_ = shared;
+    stride_bytes_ = stride_bytes;
+  }
+  uint8_t* shared_of(uint32_t rank) const { return shared_ + rank * stride_bytes_; }
+  /// From the first block's shared memory to the end of the last one's.
+  uint64_t shared_bytes() const { return size_ * stride_bytes_; }
+
+  /// One more block has come to the barrier; gives the number of this meeting.
+  uint32_t arrive() {
+    ++arrived_;
+    const uint32_t meeting = meetings_;
+    open_if_complete();
+    return meeting;
+  }
+  /// A block is over, which counts as arrived from now on. True for the last one.
+  bool leave() {
+    ++finished_;
+    open_if_complete();
+    return finished_ == size_;
+  }
+  bool has_met(uint32_t meeting) const { return meetings_ != meeting; }
+
+  std::vector<ResidentBlock*> members;  // by rank
+
+ private:
+  void open_if_complete() {
+    if (arrived_ == 0 || arrived_ + finished_ < size_) return;
+    arrived_ = 0;
+    ++meetings_;
+  }
+
+  uint32_t size_ = 0, arrived_ = 0, finished_ = 0;
+  uint32_t meetings_ = 0;  // times that all have come
+  uint8_t* shared_ = nullptr;
+  uint64_t stride_bytes_ = 0;
+};
+
+}  // namespace km::cpu
