@@ -11,6 +11,7 @@ ROOT = Path(__file__).resolve().parents[1]
 TESTS = re.compile(r"cmocka_unit_test\(((?:[gcia]\d+_)+\w+)\)")
 
 GO = "of the Go package: "
+PATTERNS = "the example `examples/c/services/patterns.c`, run by `examples.patterns`"
 # What the runtime's part of the C ABI has to serve, and why an item has no test in C.
 ITEMS = {
     "G3": ("aligned allocation", ""),
@@ -46,10 +47,10 @@ ITEMS = {
     "G36": ("transfer benchmark", "`bench` measures it"),
     "G37": ("pinned memory", ""),
     "G38": ("mapped data sets", ""),
-    "G39": ("particles as arrays and structures", GO + "an example"),
+    "G39": ("particles as arrays and structures", PATTERNS),
     "G40": ("leak reports", ""),
     "G41": ("memory profile", ""),
-    "G42": ("memory patterns compared", GO + "an example"),
+    "G42": ("memory patterns compared", PATTERNS),
     "C5": ("pinned buffers stay while they are copied", ""),
     "C16": ("all properties of a device", ""),
     "C17": ("memory figures", ""),
