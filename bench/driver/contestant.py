@@ -19,11 +19,12 @@ class Team:
     settings: tuple = ({},)
 
 
-def teams(deps):
+def teams(deps, build):
     """All of them, in the order of the table. OpenCL's loader is shown one platform at a time."""
     pocl = {"OCL_ICD_VENDORS": "/etc/OpenCL/vendors/pocl.icd"}
     return (
         Team("kernelmill", "Kernelmill", "kernelmill"),
+        Team("dropin", "over libcuda", "kernelmill", dropin_settings(build)),
         Team("pocl", "PoCL", "opencl",
              tuple({**pocl, "POCL_WORK_GROUP_METHOD": method} for method in ("auto", "loopvec"))),
         Team("intel", "Intel OpenCL", "opencl", intel_settings(deps / "bench" / "intel")),
@@ -33,6 +34,12 @@ def teams(deps):
         Team("openblas", "OpenBLAS", "openblas"),
         Team("libc", "C library", "libc"),
     )
+
+
+def dropin_settings(build):
+    """The same program on the cuda backend, which finds our CUDA driver library."""
+    libraries = sorted(build.glob("lib/kernelmill-*/cuda/libcuda.so.1"))
+    return tuple({"KM_BENCH_DEVICE": "cuda", "KM_CUDA_DRIVER": str(path)} for path in libraries[:1])
 
 
 def intel_settings(folder):

@@ -21,7 +21,7 @@ class Bench:
         self.least_seconds = least_seconds
         self.cpus = cpus_for(threads)
         self.environment = environment_for(threads, self.programs)
-        self.teams = teams(deps)
+        self.teams = teams(deps, build)
         self._lists = {}
 
     def has(self, program, benchmark):

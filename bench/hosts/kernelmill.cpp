@@ -1,5 +1,6 @@
 #include "hosts/kernelmill.h"
 
+#include <cstdlib>
 #include <cstring>
 
 #include "common/benchmark.h"
@@ -90,7 +91,8 @@ struct Device::Implementation {
 };
 
 Device::Device() : own_(std::make_unique<Implementation>()) {
-  require(km_device_open("cpu", &own_->device), "km_device_open");
+  const char* device = std::getenv("KM_BENCH_DEVICE");
+  require(km_device_open(device != nullptr ? device : "cpu", &own_->device), "km_device_open");
   require(km_context_create(own_->device, &own_->context), "km_context_create");
   require(km_context_default_stream(own_->context, &own_->stream), "km_context_default_stream");
 }
