@@ -3493,6 +3493,27 @@ KM_API km_status km_blas_rot(km_blas blas, km_data_type type, uint64_t n, const 
 KM_API km_status km_blas_rotm(km_blas blas, km_data_type type, uint64_t n, const km_blas_vector* x,
                               const km_blas_vector* y, const void* parameters) KM_NOEXCEPT;
 
+/** The rotation that turns (a, b) into (r, 0): `c` and `s` for km_blas_rot. r goes to `a`; `b`
+ * becomes, for real types, the one number that both can be found from. All are in the host's
+ * memory, and of `type`, but for `c`, which is real. CUDA: cublas<t>rotg.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` is not f32, f64, c32 or c64, or a
+ *   pointer is null.
+ */
+KM_API km_status km_blas_rotg(km_data_type type, void* a, void* b, void* c, void* s) KM_NOEXCEPT;
+
+/** The five `parameters` of km_blas_rotm that turn (sqrt(d1) x1, sqrt(d2) y1) so that the second
+ * number becomes 0; `d1`, `d2` and `x1` become those of the result. Entries that the flag implies
+ * are left as they are. All are in the host's memory. CUDA: cublas<t>rotmg.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` is neither f32 nor f64, or a pointer is
+ *   null.
+ */
+KM_API km_status km_blas_rotmg(km_data_type type, void* d1, void* d2, void* x1, const void* y1,
+                               void* parameters) KM_NOEXCEPT;
+
 /** y = alpha op(A) x + beta y. A is m x n. CUDA: cublas<t>gemv.
  * Blocking: no.
  * Threads: any.

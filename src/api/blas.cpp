@@ -2,6 +2,7 @@
 #include "api/blas_request.h"
 #include "api/guard.h"
 #include "api/output.h"
+#include "core/blas_rotation.h"
 
 using namespace km;
 
@@ -120,5 +121,27 @@ km_status km_blas_rotm(km_blas blas, km_data_type type, uint64_t n, const km_bla
         .y_written(y, n)
         .rotation("parameters", parameters, 0, 5)
         .submit();
+  });
+}
+
+km_status km_blas_rotg(km_data_type type, void* a, void* b, void* c, void* s) noexcept {
+  return guard(__func__, [&](Call&) -> Status {
+    KM_REQUIRE(a);
+    KM_REQUIRE(b);
+    KM_REQUIRE(c);
+    KM_REQUIRE(s);
+    return make_rotation(type, a, b, c, s);
+  });
+}
+
+km_status km_blas_rotmg(km_data_type type, void* d1, void* d2, void* x1, const void* y1,
+                        void* parameters) noexcept {
+  return guard(__func__, [&](Call&) -> Status {
+    KM_REQUIRE(d1);
+    KM_REQUIRE(d2);
+    KM_REQUIRE(x1);
+    KM_REQUIRE(y1);
+    KM_REQUIRE(parameters);
+    return make_modified_rotation(type, d1, d2, x1, y1, parameters);
   });
 }

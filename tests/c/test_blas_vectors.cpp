@@ -179,6 +179,94 @@ void g18_g19_level1_is_right(void** state) {
   level1_of_type<C64>(f);
 }
 
+/// The numbers that rotations are made of: zeros, and such as have no squares.
+template <class R>
+std::vector<R> rotated_numbers() {
+  const R most = std::numeric_limits<R>::max(), least = std::numeric_limits<R>::min();
+  return {0, 1, -3, R(0.1), most / 4, -most / 8, least * 4, -least / 4};
+}
+
+template <class T>
+void check_rotg(T first, T second) {
+  using R = typename Traits<T>::Real;
+  T a = first, b = second, s = 7;
+  R c = 7;
+  OK(km_blas_rotg(Traits<T>::kType, &a, &b, &c, &s));
+  const Wide x = wide_scalar(first), y = wide_scalar(second), wide_s = wide_scalar(s);
+  const long double epsilon = 16 * std::numeric_limits<R>::epsilon();
+  const long double size = std::abs(x) + std::abs(y) + 4 * std::numeric_limits<R>::min();
+  assert_true(std::fabs(c * static_cast<long double>(c) + std::norm(wide_s) - 1) <= epsilon);
+  assert_true(std::abs(Wide(c) * x + wide_s * y - wide_scalar(a)) <= epsilon * size);
+  assert_true(std::abs(Wide(c) * y - std::conj(wide_s) * x) <= epsilon * size);
+}
+
+template <class R>
+void rotations_of(km_data_type type) {
+  for (const R first : rotated_numbers<R>()) {
+    for (const R second : rotated_numbers<R>()) {
+      check_rotg<R>(first, second);
+      check_rotg<std::complex<R>>({first, second}, {second / 2, first / 3});
+      check_rotg<std::complex<R>>({first, 0}, {0, second});
+      check_rotg<std::complex<R>>(0, {first, second});
+    }
+  }
+  // From the one number that is left, as the reference says it.
+  R a = 3, b = 4, c = 0, s = 0;
+  OK(km_blas_rotg(type, &a, &b, &c, &s));
+  assert_true(a == 5 && c == R(0.6) && s == R(0.8) && b == 1 / R(0.6));
+}
+
+/// H turns (x1, y1) into (x, 0), and d1 x1^2 + d2 y1^2 stays what it is.
+template <class R>
+void check_rotmg(R d1, R d2, R x1, R y1) {
+  R parameters[5] = {7, 7, 7, 7, 7}, new_d1 = d1, new_d2 = d2, new_x1 = x1;
+  OK(km_blas_rotmg(Traits<R>::kType, &new_d1, &new_d2, &new_x1, &y1, parameters));
+  const int flag = static_cast<int>(parameters[0]);
+  assert_true(flag >= -2 && flag <= 1);
+  using Long = long double;
+  const Long h11 = flag == 0 || flag == -2 ? 1 : Long(parameters[1]);
+  const Long h21 = flag == 1 ? -1 : flag == -2 ? 0 : Long(parameters[2]);
+  const Long h12 = flag == 1 ? 1 : flag == -2 ? 0 : Long(parameters[3]);
+  const Long h22 = flag == 0 || flag == -2 ? 1 : Long(parameters[4]);
+  const Long epsilon = 64 * std::numeric_limits<R>::epsilon();
+  if (flag == -2) {
+    assert_true(d2 * y1 == 0 && new_d1 == d1 && new_d2 == d2 && new_x1 == x1);
+    return;
+  }
+  if (new_d1 == 0 && new_x1 == 0) {  // cannot be turned
+    assert_true(flag == -1 && h11 == 0 && h22 == 0 && (d1 < 0 || d2 < 0));
+    return;
+  }
+  assert_true(std::fabs(h11 * x1 + h12 * y1 - new_x1) <= epsilon * std::fabs(Long(new_x1)));
+  assert_true(std::fabs(h21 * x1 + h22 * y1) <=
+              epsilon * (std::fabs(h21 * x1) + std::fabs(h22 * y1)));
+  const Long before = Long(d1) * x1 * x1 + Long(d2) * y1 * y1;
+  const Long sizes = Long(d1) * x1 * x1 + std::fabs(Long(d2)) * y1 * y1;
+  assert_true(std::fabs(Long(new_d1) * new_x1 * new_x1 - before) <= epsilon * sizes);
+}
+
+void g18_rotations_are_made(void**) {
+  rotations_of<float>(KM_DATA_TYPE_F32);
+  rotations_of<double>(KM_DATA_TYPE_F64);
+  for (const double d1 : {0.0, 0.5, 3.0, 1e9, 1e-9, -1.0}) {
+    for (const double d2 : {0.0, 0.25, 2.0, 1e10, 1e-10, -0.125}) {
+      for (const double x1 : {0.0, 1.0, -5.0, 0.01}) {
+        for (const double y1 : {0.0, 2.0, -0.5}) {
+          check_rotmg<double>(d1, d2, x1, y1);
+          check_rotmg<float>(static_cast<float>(d1), static_cast<float>(d2), static_cast<float>(x1),
+                             static_cast<float>(y1));
+        }
+      }
+    }
+  }
+  double d = std::numeric_limits<double>::infinity(), other = 1, x = 1, y = 1, parameters[5];
+  OK(km_blas_rotmg(KM_DATA_TYPE_F64, &d, &other, &x, &y, parameters)); /* comes to an end */
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_blas_rotg(KM_DATA_TYPE_F16, &d, &d, &d, &d));
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_blas_rotg(KM_DATA_TYPE_F64, &d, nullptr, &d, &d));
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_blas_rotmg(KM_DATA_TYPE_C64, &d, &d, &d, &d, &d));
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_blas_rotmg(KM_DATA_TYPE_F64, &d, &d, &d, nullptr, &d));
+}
+
 /// y = alpha A x + beta y of any kind; `whole` is what A means.
 template <class T>
 void check_product(const Bench& bench, const Pair<T>& v, const Dense& whole, ScalarOf<T> alpha,
@@ -409,6 +497,7 @@ void level2_is_right(void** state) {
 int main() {
   using namespace blas_test;
   const CMUnitTest tests[] = {cmocka_unit_test(g18_g19_level1_is_right),
+                              cmocka_unit_test(g18_rotations_are_made),
                               cmocka_unit_test(level2_is_right)};
   setenv("KM_CPU_THREADS", "3", 0); /* calls are cut up on any machine */
   return RUN_ON_DEVICES("blas_vectors", tests);

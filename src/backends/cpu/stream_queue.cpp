@@ -6,6 +6,7 @@
 #include "backends/cpu/callback_thread.h"
 #include "backends/cpu/context.h"
 #include "backends/cpu/executor.h"
+#include "backends/cpu/fault.h"
 #include "backends/cpu/graph.h"
 #include "backends/cpu/launch.h"
 #include "backends/cpu/marker.h"
@@ -102,7 +103,12 @@ uint64_t Stream::submit(Command* command) {
 uint64_t Stream::submit_light(Command* command) {
   bool first = false;
   const uint64_t ticket = append(command, &first);
-  if (first) drive_light();
+  if (!first) return ticket;
+  if (thread_can_fault()) {  // where the memory may not be there any more
+    drive_light();
+  } else {
+    make_ready();
+  }
   return ticket;
 }
 

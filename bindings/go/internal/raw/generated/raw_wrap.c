@@ -4504,6 +4504,50 @@ void *_wrap_km_blas_rotm_raw_306995db03304e6b(long long _swig_go_0, int _swig_go
 }
 
 
+void *_wrap_km_blas_rotg_raw_306995db03304e6b(int _swig_go_0, void *_swig_go_1, void *_swig_go_2, void *_swig_go_3, void *_swig_go_4) {
+  km_data_type arg1 ;
+  void *arg2 = (void *) 0 ;
+  void *arg3 = (void *) 0 ;
+  void *arg4 = (void *) 0 ;
+  void *arg5 = (void *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_data_type)_swig_go_0;
+  arg2 = (void *)_swig_go_1;
+  arg3 = (void *)_swig_go_2;
+  arg4 = (void *)_swig_go_3;
+  arg5 = (void *)_swig_go_4;
+
+  result = (km_status)km_blas_rotg(arg1,arg2,arg3,arg4,arg5);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_blas_rotmg_raw_306995db03304e6b(int _swig_go_0, void *_swig_go_1, void *_swig_go_2, void *_swig_go_3, void *_swig_go_4, void *_swig_go_5) {
+  km_data_type arg1 ;
+  void *arg2 = (void *) 0 ;
+  void *arg3 = (void *) 0 ;
+  void *arg4 = (void *) 0 ;
+  void *arg5 = (void *) 0 ;
+  void *arg6 = (void *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_data_type)_swig_go_0;
+  arg2 = (void *)_swig_go_1;
+  arg3 = (void *)_swig_go_2;
+  arg4 = (void *)_swig_go_3;
+  arg5 = (void *)_swig_go_4;
+  arg6 = (void *)_swig_go_5;
+
+  result = (km_status)km_blas_rotmg(arg1,arg2,arg3,arg4,(void const *)arg5,arg6);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
 void *_wrap_km_blas_gemv_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, int _swig_go_2, long long _swig_go_3, long long _swig_go_4, void *_swig_go_5, km_blas_matrix *_swig_go_6, km_blas_vector *_swig_go_7, void *_swig_go_8, km_blas_vector *_swig_go_9) {
   km_blas arg1 ;
   km_data_type arg2 ;

@@ -6141,6 +6141,45 @@ unsafe extern "C" {
     ) -> km_status;
 }
 unsafe extern "C" {
+    /** The rotation that turns (a, b) into (r, 0): `c` and `s` for km_blas_rot. r goes to `a`; `b`
+ becomes, for real types, the one number that both can be found from. All are in the host's
+ memory, and of `type`, but for `c`, which is real. CUDA: cublas<t>rotg.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` is not f32, f64, c32 or c64, or a
+   pointer is null.*/
+    pub fn km_blas_rotg(
+        type_: km_data_type,
+        a: *mut ::core::ffi::c_void,
+        b: *mut ::core::ffi::c_void,
+        c: *mut ::core::ffi::c_void,
+        s: *mut ::core::ffi::c_void,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** The five `parameters` of km_blas_rotm that turn (sqrt(d1) x1, sqrt(d2) y1) so that the second
+ number becomes 0; `d1`, `d2` and `x1` become those of the result. Entries that the flag implies
+ are left as they are. All are in the host's memory. CUDA: cublas<t>rotmg.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` is neither f32 nor f64, or a pointer is
+   null.*/
+    pub fn km_blas_rotmg(
+        type_: km_data_type,
+        d1: *mut ::core::ffi::c_void,
+        d2: *mut ::core::ffi::c_void,
+        x1: *mut ::core::ffi::c_void,
+        y1: *const ::core::ffi::c_void,
+        parameters: *mut ::core::ffi::c_void,
+    ) -> km_status;
+}
+unsafe extern "C" {
     /** y = alpha op(A) x + beta y. A is m x n. CUDA: cublas<t>gemv.
 
  Blocking: no.
