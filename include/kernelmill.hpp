@@ -577,6 +577,16 @@ class launch : public detail::object<km_launch, km_launch_destroy> {
     detail::check(km_launch_set_shared_bytes(get(), size_bytes));
     return *this;
   }
+  /// Blocks of a cluster; 0, 0, 0: as the kernel says.
+  launch& cluster(std::uint32_t x, std::uint32_t y = 1, std::uint32_t z = 1) {
+    detail::check(km_launch_set_cluster(get(), x, y, z));
+    return *this;
+  }
+  /// Whether all blocks of the grid may wait for each other.
+  launch& cooperative(bool yes = true) {
+    detail::check(km_launch_set_cooperative(get(), yes ? 1 : 0));
+    return *this;
+  }
   /// The next argument: a slice or view, whose memory is kept until the kernel is done.
   template <class T>
   launch& arg(const detail::memory<T>& memory) {

@@ -49,6 +49,17 @@ TEST_F(Launch, WrongArgumentsAreRefusedBeforeAnythingRuns) {
   EXPECT_EQ(out.to_vector(stream), (Words{0, 0, 0, 0}));
 }
 
+TEST_F(Launch, ClustersAndCooperation) {
+  km::launch launch = stream.launch(fill);
+  launch.grid(4).block(1).cluster(2).cooperative().args(out, 3u, 4u).submit();
+  EXPECT_EQ(out.to_vector(stream), (Words{3, 4, 5, 6}));
+  EXPECT_EQ(status_of([&] { launch.cluster(3).submit(); }), KM_ERROR_INVALID_LAUNCH);
+  EXPECT_EQ(status_of([&] { launch.cluster(0, 0, 0).grid(1u << 30).submit(); }),
+            KM_ERROR_INVALID_LAUNCH);
+  launch.cooperative(false).grid(1).submit();
+  stream.synchronize();
+}
+
 TEST_F(Launch, ObjectsOfOtherContextsAreRefused) {
   const km::context other("cpu");
   const km::stream foreign(other);
