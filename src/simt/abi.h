@@ -107,8 +107,10 @@ struct LaunchRecord {
   uint64_t grid_id;
   uint32_t cluster[3];    // blocks of a cluster, 1 each without clusters
   uint32_t cluster_bits;  // 2^n bytes of shared memory lie between those of neighbours
-  uint64_t workspace;     // %envreg1 and 2: where the blocks of a cooperative grid meet, or 0
-  void* host;             // the runtime's own; generated code never reads it
+  uint32_t is_clustered;  // the launch or the kernel asked for clusters
+  uint32_t reserved;
+  uint64_t workspace;  // %envreg1 and 2: where the blocks of a cooperative grid meet, or 0
+  void* host;          // the runtime's own; generated code never reads it
 };
 
 /// One block being executed by a worker. The runtime fills the first part before the call;

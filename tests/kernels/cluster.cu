@@ -32,7 +32,7 @@ extern "C" __global__ void exchange(u32* out, u32 rounds) {
 
 // Where a thread is, by all registers about clusters.
 extern "C" __global__ void registers(u32* out) {
-  u32 r[14];
+  u32 r[15];
   asm("mov.u32 %0, %%clusterid.x;" : "=r"(r[0]));
   asm("mov.u32 %0, %%clusterid.y;" : "=r"(r[1]));
   asm("mov.u32 %0, %%clusterid.z;" : "=r"(r[2]));
@@ -47,8 +47,9 @@ extern "C" __global__ void registers(u32* out) {
   asm("mov.u32 %0, %%cluster_nctaid.z;" : "=r"(r[11]));
   asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(r[12]));
   asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(r[13]));
+  asm("{ .reg .pred p; mov.pred p, %%is_explicit_cluster; selp.u32 %0, 1, 0, p; }" : "=r"(r[14]));
   const u32 block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
-  for (u32 k = 0; k < 14; ++k) out[(block * blockDim.x + threadIdx.x) * 14 + k] = r[k];
+  for (u32 k = 0; k < 15; ++k) out[(block * blockDim.x + threadIdx.x) * 15 + k] = r[k];
 }
 
 // Addresses in other blocks' shared memory, 32 bits wide and generic, by lane.

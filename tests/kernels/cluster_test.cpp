@@ -79,15 +79,21 @@ TEST(Cluster, Registers) {
   Shape shape{{6, 4, 2}, {3}};
   shape.cluster = {3, 2, 1};
   const uint32_t blocks = 48, threads = 3;
-  Buffer<uint32_t> out(session(), blocks * threads * 14);
+  Buffer<uint32_t> out(session(), blocks * threads * 15);
   kernels().run("registers", shape, out);
   vector<uint32_t> want;
   for (uint32_t i = 0; i < blocks * threads; ++i) {
     const uint32_t b = i / threads, x = b % 6, y = b / 6 % 4, z = b / 24;
     want.insert(want.end(),
-                {x / 3, y / 2, z, 2, 2, 2, x % 3, y % 2, 0, 3, 2, 1, x % 3 + 3 * (y % 2), 6});
+                {x / 3, y / 2, z, 2, 2, 2, x % 3, y % 2, 0, 3, 2, 1, x % 3 + 3 * (y % 2), 6, 1});
   }
   expect_bits("registers", out.read(), want);
+  shape = {{1}, {1}};
+  kernels().run("registers", shape, out);
+  want.assign({0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1, 0, 1, 0});
+  vector<uint32_t> got = out.read();
+  got.resize(want.size());
+  expect_bits("registers of no cluster", got, want);
 }
 
 TEST(Cluster, Addresses) {

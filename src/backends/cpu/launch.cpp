@@ -165,7 +165,8 @@ Status fill_in(Command* command, const Function& function, const kmb_launch& lau
   run.shared_bytes = shared_bytes_of(kernel, launch.shared_bytes);
   run.block_count = uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
   run.cluster_blocks = 1;
-  if (asks_for_clusters(kernel, launch)) [[unlikely]] {
+  record.is_clustered = asks_for_clusters(kernel, launch) ? 1 : 0;
+  if (record.is_clustered != 0) [[unlikely]] {
     KM_TRY(set_clusters(&run, function, launch));
   } else {
     record.cluster[0] = record.cluster[1] = record.cluster[2] = 1;

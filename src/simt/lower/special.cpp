@@ -139,11 +139,8 @@ llvm::Value* Emitter::special_register(const Operand& operand, bool as_vector) {
                             b_.getInt32Ty());
     case Special::gridid:
       return load_field(record_, offsetof(LaunchRecord, grid_id), b_.getInt64Ty(), true);
-    case Special::is_explicit_cluster: {
-      const bool is_explicit =
-          kernel_.function->explicitcluster || kernel_.function->reqnctapercluster[0] != 0;
-      return i32(is_explicit ? 1 : 0);
-    }
+    case Special::is_explicit_cluster:
+      return load_field(record_, offsetof(LaunchRecord, is_clustered), b_.getInt32Ty(), true);
     case Special::clusterid:
     case Special::nclusterid:
     case Special::cluster_ctaid:
