@@ -53,6 +53,7 @@ void Profiler::clear() {
   events_.clear();
   memory_.clear();
   rows_.clear();
+  latest_.row = nullptr;
   dropped_ = 0;
   begin_ns_ = is_on() ? profile_time_ns() : 0;
 }
@@ -60,6 +61,7 @@ void Profiler::clear() {
 void Profiler::set_work(std::string_view kernel, uint64_t operations, uint64_t size_bytes) {
   const std::lock_guard lock(mutex_);
   work_[std::string(kernel)] = {operations, size_bytes};
+  latest_.row = nullptr;
 }
 
 uint32_t Profiler::intern(std::string_view name) {
@@ -76,18 +78,25 @@ uint32_t Profiler::track_of(uint64_t key) {
   return tracks_.try_emplace(key, static_cast<uint32_t>(tracks_.size())).first->second;
 }
 
+/// Most events are like the one before.
+void Profiler::find_row(km_profile_kind kind, std::string_view name) {
+  const bool found = latest_.row != nullptr && latest_.kind == kind && names_[latest_.name] == name;
+  if (found) return;
+  const uint32_t index = intern(name);
+  const auto work = kind == KM_PROFILE_KIND_KERNEL ? work_.find(name) : work_.end();
+  latest_ = {kind, index, &rows_[{kind, index}], work != work_.end() ? &work->second : nullptr};
+}
+
 /// With the lock.
 void Profiler::add(Event event, std::string_view name) {
-  event.name = intern(name);
+  find_row(event.kind, name);
+  event.name = latest_.name;
   const uint64_t duration = event.end_ns - event.begin_ns;
-  Row& row = rows_[{event.kind, event.name}];
+  Row& row = *latest_.row;
   uint64_t operations = 0;
-  if (event.kind == KM_PROFILE_KIND_KERNEL) {
-    const auto work = work_.find(name);
-    if (work != work_.end()) {
-      operations = work->second.operations;
-      event.size_bytes = work->second.size_bytes;
-    }
+  if (latest_.work != nullptr) {
+    operations = latest_.work->operations;
+    event.size_bytes = latest_.work->size_bytes;
   }
   ++row.count;
   row.total_ns += duration;

@@ -85,6 +85,7 @@ class Profiler {
     std::string name;
     uint64_t begin_ns = 0;  // 0: it began while nothing was recorded
   };
+  void find_row(km_profile_kind kind, std::string_view name);
   void add(Event event, std::string_view name);
   uint32_t intern(std::string_view name);
   uint32_t track_of(uint64_t key);
@@ -101,6 +102,13 @@ class Profiler {
   std::deque<MemorySample> memory_;
   std::map<std::pair<km_profile_kind, uint32_t>, Row> rows_;
   std::map<std::string, Work, std::less<>> work_;
+  // The row that the last event went to, and what was said about its kernel; null: look for it.
+  struct {
+    km_profile_kind kind = KM_PROFILE_KIND_INVALID;
+    uint32_t name = 0;
+    Row* row = nullptr;
+    const Work* work = nullptr;
+  } latest_;
   std::unordered_map<uint64_t, OpenRange> ranges_;
   uint64_t last_range_ = 0;
   uint64_t dropped_ = 0;
