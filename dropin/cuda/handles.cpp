@@ -20,20 +20,22 @@ union Table {
     static Table instance(static_cast<ObjectType>(type)); \
     return instance.table;                                \
   }
-// Numbers beyond the core's own types, so that its handles are none of these.
-KM_DROPIN_TABLE(Context, 16)
-KM_DROPIN_TABLE(Event, 17)
-KM_DROPIN_TABLE(Function, 18)
-KM_DROPIN_TABLE(Graph, 19)
-KM_DROPIN_TABLE(GraphExec, 20)
-KM_DROPIN_TABLE(GraphNode, 21)
-KM_DROPIN_TABLE(Kernel, 22)
-KM_DROPIN_TABLE(Library, 23)
-KM_DROPIN_TABLE(LinkState, 24)
-KM_DROPIN_TABLE(MemoryHandle, 25)
-KM_DROPIN_TABLE(Module, 26)
-KM_DROPIN_TABLE(Pool, 27)
-KM_DROPIN_TABLE(Stream, 28)
-KM_DROPIN_TABLE(UserObject, 29)
+// Numbers beyond the core's own types, so that its handles are none of these. Their tags, from 0x50
+// on, leave the top bit clear: programs hold handles in signed integers (Python with Cython), and
+// take one below zero for an error.
+KM_DROPIN_TABLE(Context, 0xB0)
+KM_DROPIN_TABLE(Event, 0xB1)
+KM_DROPIN_TABLE(Function, 0xB2)
+KM_DROPIN_TABLE(Graph, 0xB3)
+KM_DROPIN_TABLE(GraphExec, 0xB4)
+KM_DROPIN_TABLE(GraphNode, 0xB5)
+KM_DROPIN_TABLE(Kernel, 0xB6)
+KM_DROPIN_TABLE(Library, 0xB7)
+KM_DROPIN_TABLE(LinkState, 0xB8)
+KM_DROPIN_TABLE(MemoryHandle, 0xB9)
+KM_DROPIN_TABLE(Module, 0xBA)
+KM_DROPIN_TABLE(Pool, 0xBB)
+KM_DROPIN_TABLE(Stream, 0xBC)
+KM_DROPIN_TABLE(UserObject, 0xBD)
 
 }  // namespace km::dropin

@@ -19,7 +19,18 @@ struct Item {
   std::string symbol;  // empty: it declares none
   Linkage linkage = Linkage::kLocal;
   bool is_function = false;
+  bool has_body = false;
+
+  bool is_shared() const { return linkage != Linkage::kLocal && !symbol.empty(); }
+  bool is_definition() const { return is_function ? has_body : linkage != Linkage::kExtern; }
 };
+
+/// Of each symbol that inputs share: the item that stays, and the number of its input.
+struct Definition {
+  size_t unit;
+  const Item* item;
+};
+using Definitions = std::map<std::string, Definition>;
 
 struct Unit {
   double version = 0;
@@ -91,16 +102,18 @@ void read_head(Item* item) {
     if (piece == "(") ++depth;
     if (piece == ")") --depth;
     if (depth > 0) continue;
+    item->has_body = item->is_function && piece == "{";
     const bool ends_head = piece == "[" || piece == "=" || piece == ";" || piece == "{";
     if (ends_head) return;
     if (!is_name(piece[0]) || std::isdigit(static_cast<unsigned char>(piece[0])) != 0) continue;
+    if (item->is_function && !item->symbol.empty()) continue;  // numbers of directives
     item->symbol = piece;
-    if (item->is_function) return;
   }
 }
 
 void add_item(std::string text, Unit* unit) {
-  Item item{std::move(text), "", Linkage::kLocal, false};
+  Item item;
+  item.text = std::move(text);
   read_head(&item);
   unit->items.push_back(std::move(item));
 }
@@ -167,25 +180,43 @@ void make_locals_unique(size_t index, Unit* unit, std::set<std::string>* taken) 
   }
 }
 
-const Item* find(const Unit& unit, const std::string& symbol) {
-  const auto found = std::find_if(unit.items.begin(), unit.items.end(), [&](const Item& item) {
-    return item.symbol == symbol && item.linkage == Linkage::kVisible;
-  });
-  return found != unit.items.end() ? &*found : nullptr;
+Result<Definitions> find_definitions(const std::vector<PtxInput>& inputs,
+                                     const std::vector<Unit>& units) {
+  Definitions defined;
+  for (size_t i = 0; i < units.size(); ++i) {
+    for (const Item& item : units[i].items) {
+      if (!item.is_shared() || !item.is_definition()) continue;
+      const auto [known, is_new] = defined.emplace(item.symbol, Definition{i, &item});
+      if (is_new || item.linkage == Linkage::kWeak) continue;
+      if (known->second.item->linkage != Linkage::kWeak) {
+        return make_error(KM_ERROR_INVALID_PTX, "'%s' is defined in '%s' and in '%s'",
+                          item.symbol.c_str(), inputs[known->second.unit].name.c_str(),
+                          inputs[i].name.c_str());
+      }
+      known->second = {i, &item};
+    }
+  }
+  return defined;
 }
 
-/// What a unit wants from others must stand in front of its uses: functions as declarations,
-/// variables as they are.
-std::string declarations(const Unit& unit, const std::vector<Unit>& units,
-                         const std::map<std::string, size_t>& defined,
+/// What a unit takes from elsewhere, or from further down, must stand in front of its uses:
+/// functions as declarations, variables as they are.
+std::string declarations(const Unit& unit, const Definitions& defined,
                          std::set<std::string>* written) {
   std::string text;
   for (const Item& item : unit.items) {
+    if (!item.is_shared()) continue;
     const auto found = defined.find(item.symbol);
-    if (item.linkage != Linkage::kExtern || found == defined.end()) continue;
+    if (found != defined.end() && found->second.item == &item) continue;
     if (!written->insert(item.symbol).second) continue;
-    const Item* definition = find(units[found->second], item.symbol);
-    text += item.is_function ? rename(item.text, {{".extern", ".visible"}}) : definition->text;
+    if (found == defined.end()) {
+      text += item.text;
+    } else if (!item.is_function) {
+      text += found->second.item->text;
+    } else {
+      const std::string head = item.text.substr(0, item.text.find('{'));
+      text += rename(head, {{".extern", ".visible"}}) + (item.has_body ? ";" : "");
+    }
     text += "\n";
   }
   return text;
@@ -197,19 +228,9 @@ Result<std::string> link_ptx(const std::vector<PtxInput>& inputs) {
   if (inputs.size() == 1) return inputs[0].text;
   std::vector<Unit> units;
   for (const PtxInput& input : inputs) units.push_back(read_unit(input.text));
-  std::map<std::string, size_t> defined;  // by which input
-  for (size_t i = 0; i < units.size(); ++i) {
-    for (const Item& item : units[i].items) {
-      if (item.linkage != Linkage::kVisible || item.symbol.empty()) continue;
-      const auto [other, is_new] = defined.emplace(item.symbol, i);
-      if (is_new || other->second == i) continue;
-      return make_error(KM_ERROR_INVALID_PTX, "'%s' is defined in '%s' and in '%s'",
-                        item.symbol.c_str(), inputs[other->second].name.c_str(),
-                        inputs[i].name.c_str());
-    }
-  }
+  KM_ASSIGN(const Definitions defined, find_definitions(inputs, units));
   std::set<std::string> taken;
-  for (const auto& [symbol, unit] : defined) taken.insert(symbol);
+  for (const auto& [symbol, definition] : defined) taken.insert(symbol);
   double version = 0;
   const Unit* newest = &units[0];
   for (size_t i = 0; i < units.size(); ++i) {
@@ -221,13 +242,14 @@ Result<std::string> link_ptx(const std::vector<PtxInput>& inputs) {
   std::snprintf(head, sizeof head, ".version %.1f\n", version);
   std::string linked = head + newest->target + "\n.address_size 64\n";
   std::set<std::string> written;
-  for (const Unit& unit : units) linked += declarations(unit, units, defined, &written);
+  for (const Unit& unit : units) linked += declarations(unit, defined, &written);
   for (const Unit& unit : units) {
     for (const Item& item : unit.items) {
-      const bool is_shared = item.linkage != Linkage::kLocal && !item.symbol.empty();
-      if (item.linkage == Linkage::kExtern && defined.contains(item.symbol)) continue;
-      const bool has_body = item.is_function && item.linkage == Linkage::kVisible;
-      if (is_shared && !has_body && !written.insert(item.symbol).second) continue;
+      if (item.is_shared()) {
+        const auto found = defined.find(item.symbol);
+        if (found == defined.end() || found->second.item != &item) continue;
+        if (!item.is_function && written.contains(item.symbol)) continue;
+      }
       linked += item.text + "\n";
     }
   }

@@ -43,7 +43,7 @@ inline constexpr uint8_t kObjectTypeCount = 17;
 /// "km_stream"; empty for values that are no type.
 const char* handle_type_name(ObjectType type);
 /// The top byte of a type's ids, 0xA1 ...: bits 63 and 62 differ, so no address looks like it.
-constexpr uint64_t tag_of(ObjectType type) { return 0xA0 + static_cast<uint64_t>(type); }
+constexpr uint64_t tag_of(ObjectType type) { return (0xA0 + static_cast<uint64_t>(type)) & 0xFF; }
 /// The type that an id claims, kNone for values that no table makes.
 ObjectType claimed_type(uint64_t id);
 

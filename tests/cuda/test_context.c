@@ -127,6 +127,20 @@ static void garbage_is_refused(void** state) {
   }
 }
 
+/* Programs keep handles in signed integers and take one below zero for an error. */
+static void handles_are_positive(void** state) {
+  const fixture* f = *state;
+  CUevent event = NULL;
+  CUgraph graph = NULL;
+  CUmemoryPool pool = NULL;
+  OK(cuEventCreate(&event, 0));
+  OK(cuGraphCreate(&graph, 0));
+  OK(cuDeviceGetDefaultMemPool(&pool, f->device));
+  assert_true((intptr_t)f->context > 0 && (intptr_t)f->stream > 0 && (intptr_t)f->module > 0);
+  assert_true((intptr_t)event > 0 && (intptr_t)graph > 0 && (intptr_t)pool > 0);
+  assert_true((intptr_t)kernel(f, "noop") > 0);
+}
+
 static void limits_and_flags_are_kept(void** state) {
   size_t value = 0;
   unsigned flags = 0;
@@ -145,7 +159,7 @@ int main(void) {
       TEST(two_retains_give_one_context),    TEST(contexts_form_a_stack),
       TEST(threads_begin_without_a_context), TEST(what_belongs_to_a_context_goes_with_it),
       TEST(a_fault_stays_until_the_reset),   TEST(garbage_is_refused),
-      TEST(limits_and_flags_are_kept),
+      TEST(limits_and_flags_are_kept),       TEST(handles_are_positive),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -266,13 +266,63 @@ static void inputs_are_linked(void** state) {
   OK(cuLinkDestroy(link));
 }
 
+static uint32_t run_linked(const fixture* f, const char* const* inputs) {
+  CUlinkState link = NULL;
+  CUmodule module = NULL;
+  CUfunction function = NULL;
+  CUdeviceptr out = 0;
+  void* image = NULL;
+  uint32_t value = 0;
+  OK(cuLinkCreate(0, NULL, NULL, &link));
+  for (; *inputs != NULL; ++inputs) {
+    OK(cuLinkAddData(link, CU_JIT_INPUT_PTX, (void*)*inputs, strlen(*inputs) + 1, "input", 0, NULL,
+                     NULL));
+  }
+  OK(cuLinkComplete(link, &image, NULL));
+  OK(cuModuleLoadData(&module, image));
+  OK(cuLinkDestroy(link));
+  OK(cuModuleGetFunction(&function, module, "run"));
+  OK(cuMemAlloc(&out, 4));
+  void* arguments[] = {&out};
+  OK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, f->stream, arguments, NULL));
+  OK(cuStreamSynchronize(f->stream));
+  OK(cuMemcpyDtoH(&value, out, 4));
+  OK(cuMemFree(out));
+  return value;
+}
+
+#define PTX_HEAD ".version 7.0\n.target sm_50\n.address_size 64\n"
+#define PTX_VALUE(linkage, number) \
+  linkage " .func (.param .b32 r) value() { st.param.b32 [r], " number "; ret; }\n"
+#define PTX_RUN                                                       \
+  ".visible .entry run(.param .u64 out) {\n"                          \
+  " .reg .b32 %r<2>; .reg .b64 %d<2>; ld.param.u64 %d1, [out];\n"     \
+  " { .param .b32 b; call (b), value, (); ld.param.b32 %r1, [b]; }\n" \
+  " st.global.u32 [%d1], %r1; ret; }\n"
+
+static void weak_functions_are_linked(void** state) {
+  static const char weak[] =
+      PTX_HEAD ".weak .func (.param .b32 r) value();\n" PTX_RUN PTX_VALUE(".weak", "3");
+  static const char caller[] = PTX_HEAD ".extern .func (.param .b32 r) value();\n" PTX_RUN;
+  static const char second_weak[] = PTX_HEAD PTX_VALUE(".weak", "4");
+  static const char strong[] = PTX_HEAD PTX_VALUE(".visible", "5");
+  const char* const both_weak[] = {weak, second_weak, NULL};
+  const char* const found_weak[] = {caller, second_weak, NULL};
+  const char* const replaced[] = {weak, strong, NULL};
+  const char* const replaced_before[] = {strong, weak, NULL};
+  assert_int_equal(run_linked(*state, both_weak), 3);
+  assert_int_equal(run_linked(*state, found_weak), 4);
+  assert_int_equal(run_linked(*state, replaced), 5);
+  assert_int_equal(run_linked(*state, replaced_before), 5);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(logs_say_what_is_wrong),      TEST(fat_binaries_hold_ptx),
       TEST(functions_are_described),     TEST(globals_have_addresses),
       TEST(arguments_come_in_two_forms), TEST(launches_have_attributes),
       TEST(occupancy_is_computed),       TEST(libraries_belong_to_no_context),
-      TEST(inputs_are_linked),
+      TEST(inputs_are_linked),           TEST(weak_functions_are_linked),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
