@@ -160,6 +160,14 @@ void JitLogs::write_one(CUjit_option buffer, CUjit_option size, const std::strin
   *capacity = reinterpret_cast<void*>(written);
 }
 
+unsigned JitLogs::max_registers() const {
+  for (unsigned i = 0; i < count_; ++i) {
+    if (options_[i] != CU_JIT_MAX_REGISTERS) continue;
+    return static_cast<unsigned>(reinterpret_cast<uintptr_t>(values_[i]));
+  }
+  return 0;
+}
+
 void JitLogs::write(const std::string& info, const std::string& error) const {
   write_one(CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, info);
   write_one(CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, error);

@@ -14,12 +14,14 @@ CUresult read_image(const void* image, size_t size_bytes, int capability, std::s
 /// All of a file; CUDA_ERROR_FILE_NOT_FOUND.
 CUresult read_image_file(const char* path, std::string* out);
 
-/// The options of cuModuleLoadDataEx and its kin: where logs go.
+/// The options of cuModuleLoadDataEx and its kin: where logs go, and what limits the code.
 class JitLogs {
  public:
   JitLogs(unsigned count, const CUjit_option* options, void** values);
   /// Writes the texts, and their lengths back into the values.
   void write(const std::string& info, const std::string& error) const;
+  /// CU_JIT_MAX_REGISTERS; 0 when not given.
+  unsigned max_registers() const;
 
  private:
   void write_one(CUjit_option buffer, CUjit_option size, const std::string& text) const;

@@ -1,5 +1,6 @@
 // Libraries and kernels: code that belongs to no context.
 #include "dropin/cuda/module.h"
+#include "dropin/cuda/ptx_link.h"
 
 namespace km::cu {
 
@@ -11,7 +12,7 @@ CUresult load(CUlibrary* out, const void* image, size_t size_bytes, const JitLog
   CU_REQUIRE(out);
   std::string ptx;
   CU_TRY(read_image(image, size_bytes, capability_of(*Driver::instance().device(0)), &ptx));
-  auto library = make_ref<dropin::Library>(std::move(ptx));
+  auto library = make_ref<dropin::Library>(limit_registers(ptx, logs.max_registers()));
   // What is wrong with the code is told here, not at its first use.
   if (auto* const context = current_context_or_null(); context && !context->is_destroyed()) {
     Ref<dropin::Module> module;

@@ -107,7 +107,7 @@ CUresult cuLinkComplete(CUlinkState handle, void** image, size_t* size_bytes) {
       state->logs.write("", linked.error().message);
       return result_of(linked.error());
     }
-    state->image = std::move(*linked);
+    state->image = limit_registers(*linked, state->logs.max_registers());
     CU_TRY(check(*state));
     *image = state->image.data();
     if (size_bytes != nullptr) *size_bytes = state->image.size() + 1;  // with the zero

@@ -256,4 +256,20 @@ Result<std::string> link_ptx(const std::vector<PtxInput>& inputs) {
   return linked;
 }
 
+std::string limit_registers(const std::string& text, unsigned most) {
+  if (most == 0) return text;
+  const std::string limit = ".maxnreg " + std::to_string(most) + "\n";
+  std::string limited;
+  Scanner scanner(text);
+  bool is_head = false;
+  while (!scanner.at_end()) {
+    const std::string_view piece = scanner.next();
+    if (piece == ".entry") is_head = true;
+    if (is_head && piece == "{") limited += limit;
+    if (piece == "{" || piece == ";" || piece == ".maxnreg") is_head = false;
+    limited += piece;
+  }
+  return limited;
+}
+
 }  // namespace km::dropin

@@ -17,4 +17,7 @@ struct PtxInput {
 /// an input keeps to itself are changed where another has them too.
 Result<std::string> link_ptx(const std::vector<PtxInput>& inputs);
 
+/// Gives every kernel that says nothing about it at most so many registers; 0: as they are.
+std::string limit_registers(const std::string& text, unsigned most);
+
 }  // namespace km::dropin

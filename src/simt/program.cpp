@@ -13,6 +13,10 @@ namespace km::simt {
 
 namespace {
 
+/// What a GPU's compiler needs beyond the kernel's own values: for addresses, and the steps of
+/// divisions and of 64-bit products.
+constexpr uint32_t kCompilersRegisters = 8;
+
 /// Whether a parameter's value is used as an address: 64 bits that reach cvta or a [register].
 class PointerFinder {
  public:
@@ -219,7 +223,8 @@ Status ProgramImpl::add_kernel(const ptx::Function& function) {
   info.shared_static_bytes = analysed.layout.shared_static_bytes;
   info.local_bytes = analysed.layout.local_bytes;
   info.constant_bytes = analysed.layout.constant_bytes;
-  info.registers = max_live_registers(analysed.kernel);
+  info.registers = max_live_registers(analysed.kernel) + kCompilersRegisters;
+  if (function.maxnreg != 0) info.registers = std::min(info.registers, function.maxnreg);
   info.ptx_version = module_->version_major * 10 + module_->version_minor;
   info.target = module_->target_sm;
   infos_.push_back(std::move(info));

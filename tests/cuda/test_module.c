@@ -291,6 +291,22 @@ static uint32_t run_linked(const fixture* f, const char* const* inputs) {
   return value;
 }
 
+static void registers_are_limited(void** state) {
+  const fixture* f = *state;
+  int own = 0, limited = 0;
+  CUmodule module = NULL;
+  CUfunction function = NULL;
+  OK(cuFuncGetAttribute(&own, CU_FUNC_ATTRIBUTE_NUM_REGS, kernel(f, "fill_index")));
+  assert_true(own > 8);
+  CUjit_option option = CU_JIT_MAX_REGISTERS;
+  void* value = (void*)(intptr_t)(own - 1);
+  OK(cuModuleLoadDataEx(&module, kernels_ptx, 1, &option, &value));
+  OK(cuModuleGetFunction(&function, module, "fill_index"));
+  OK(cuFuncGetAttribute(&limited, CU_FUNC_ATTRIBUTE_NUM_REGS, function));
+  assert_int_equal(limited, own - 1);
+  OK(cuModuleUnload(module));
+}
+
 #define PTX_HEAD ".version 7.0\n.target sm_50\n.address_size 64\n"
 #define PTX_VALUE(linkage, number) \
   linkage " .func (.param .b32 r) value() { st.param.b32 [r], " number "; ret; }\n"
@@ -323,6 +339,7 @@ int main(void) {
       TEST(arguments_come_in_two_forms), TEST(launches_have_attributes),
       TEST(occupancy_is_computed),       TEST(libraries_belong_to_no_context),
       TEST(inputs_are_linked),           TEST(weak_functions_are_linked),
+      TEST(registers_are_limited),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
