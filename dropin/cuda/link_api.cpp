@@ -1,4 +1,5 @@
 // Linking: several inputs become one image, which is PTX text.
+#include "dropin/cuda/device_runtime.h"
 #include "dropin/cuda/module.h"
 #include "dropin/cuda/ptx_link.h"
 
@@ -31,6 +32,12 @@ CUresult create(unsigned count, CUjit_option* options, void** values, CUlinkStat
 CUresult add(dropin::LinkState& state, CUjitInputType type, const void* data, size_t size_bytes,
              const char* name) {
   CU_REQUIRE(data);
+  if (type == CU_JIT_INPUT_LIBRARY &&
+      is_device_runtime({static_cast<const char*>(data), size_bytes})) {
+    const std::lock_guard lock(state.mutex);
+    state.inputs.push_back({"the device runtime", std::string(device_runtime_ptx())});
+    return CUDA_SUCCESS;
+  }
   if (type != CU_JIT_INPUT_PTX && type != CU_JIT_INPUT_FATBINARY) {
     constexpr const char* kWhy = "only PTX can be linked: there is no machine code of GPUs here";
     state.logs.write("", kWhy);

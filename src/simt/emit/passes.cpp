@@ -19,6 +19,8 @@
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Scalar/Sink.h>
 
+#include "simt/emit/promote.h"
+
 namespace km::simt {
 namespace {
 
@@ -62,6 +64,7 @@ bool has_always_inline(const llvm::Module& module) {
 
 llvm::FunctionPassManager function_passes(bool unroll) {
   llvm::FunctionPassManager passes;
+  passes.addPass(PromoteVariables());
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/false));
   passes.addPass(llvm::InstCombinePass());

@@ -1,0 +1,93 @@
+#include "simt/emit/promote.h"
+
+#include <llvm/ADT/PostOrderIterator.h>
+#include <llvm/Analysis/CFG.h>
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/Transforms/Utils/SSAUpdater.h>
+
+namespace km::simt {
+namespace {
+
+using Accesses = llvm::SmallVector<llvm::Instruction*, 16>;
+
+/// All loads and stores of a variable; empty when it is used in another way, too.
+Accesses accesses_of(llvm::AllocaInst& variable) {
+  Accesses found;
+  llvm::Type* const type = variable.getAllocatedType();
+  for (llvm::User* user : variable.users()) {
+    auto* load = llvm::dyn_cast<llvm::LoadInst>(user);
+    auto* store = llvm::dyn_cast<llvm::StoreInst>(user);
+    const bool loads = load && load->isSimple() && load->getType() == type;
+    const bool stores = store && store->isSimple() && store->getPointerOperand() == &variable &&
+                        store->getValueOperand()->getType() == type;
+    if (!loads && !stores) return {};
+    found.push_back(llvm::cast<llvm::Instruction>(user));
+  }
+  return found;
+}
+
+/// The store of a constant that comes before all else in the function's first block.
+llvm::StoreInst* first_store(const Accesses& accesses, const llvm::BasicBlock& entry) {
+  llvm::Instruction* first = nullptr;
+  for (llvm::Instruction* access : accesses) {
+    if (access->getParent() != &entry) continue;
+    if (first == nullptr || access->comesBefore(first)) first = access;
+  }
+  auto* store = llvm::dyn_cast_or_null<llvm::StoreInst>(first);
+  return store && llvm::isa<llvm::Constant>(store->getValueOperand()) ? store : nullptr;
+}
+
+/// A block that is passed once, before all accesses other than `initial`; null where one of them
+/// cannot be reached.
+llvm::BasicBlock* place_before(const Accesses& accesses, const llvm::Instruction* initial,
+                               const llvm::DominatorTree& tree, const llvm::LoopInfo& loops) {
+  llvm::BasicBlock* place = nullptr;
+  for (const llvm::Instruction* access : accesses) {
+    if (access == initial) continue;
+    auto* block = const_cast<llvm::BasicBlock*>(access->getParent());
+    if (!tree.isReachableFromEntry(block)) return nullptr;
+    place = place == nullptr ? block : tree.findNearestCommonDominator(place, block);
+  }
+  while (place != nullptr && loops.getLoopFor(place) != nullptr) {
+    const llvm::Loop* outermost = loops.getLoopFor(place)->getOutermostLoop();
+    place = tree.getNode(outermost->getHeader())->getIDom()->getBlock();
+  }
+  return place;
+}
+
+}  // namespace
+
+llvm::PreservedAnalyses PromoteVariables::run(llvm::Function& function,
+                                              llvm::FunctionAnalysisManager& analyses) {
+  const auto& tree = analyses.getResult<llvm::DominatorTreeAnalysis>(function);
+  const auto& loops = analyses.getResult<llvm::LoopAnalysis>(function);
+  const llvm::ReversePostOrderTraversal<const llvm::Function*> order(&function);
+  // A cycle that is no loop could pass the new place again.
+  if (llvm::containsIrreducibleCFG<const llvm::BasicBlock*>(order, loops)) {
+    return llvm::PreservedAnalyses::all();
+  }
+  llvm::BasicBlock& entry = function.getEntryBlock();
+  llvm::SmallVector<llvm::AllocaInst*> variables;
+  for (llvm::Instruction& instruction : entry) {
+    auto* variable = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
+    if (variable != nullptr && variable->isStaticAlloca()) variables.push_back(variable);
+  }
+  for (llvm::AllocaInst* variable : variables) {
+    const Accesses accesses = accesses_of(*variable);
+    llvm::StoreInst* const initial = first_store(accesses, entry);
+    if (initial == nullptr) continue;
+    llvm::BasicBlock* const place = place_before(accesses, initial, tree, loops);
+    if (place == nullptr) continue;
+    if (place != &entry) initial->moveBefore(*place, place->getFirstInsertionPt());
+    llvm::SSAUpdater updater;
+    llvm::LoadAndStorePromoter(accesses, updater, variable->getName()).run(accesses);
+    variable->eraseFromParent();
+  }
+  llvm::PreservedAnalyses kept;
+  kept.preserveSet<llvm::CFGAnalyses>();
+  return kept;
+}
+
+}  // namespace km::simt
