@@ -9,7 +9,7 @@ MINUTES ?= 10
 BUILD := build/release
 
 .PHONY: help build demo test fuzz fuzz-parser bench gen tidy lint format install \
-        test-asan test-ubsan test-tsan test-gpu test-clients setup clean
+        test-asan test-ubsan test-tsan test-gpu test-clients test-clients-long setup clean
 
 help: ## lists the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +32,8 @@ test-tsan: ## the same under ThreadSanitizer
 
 test-clients: ## tests of others' programs on our CUDA driver (BASELINE=1: and on one that does nothing)
 	@scripts/test_clients.sh $(PRESET)
+test-clients-long: ## the same for numba-cuda's tests, which take half an hour
+	@scripts/test_clients.sh $(PRESET) --long
 
 test-gpu: ## the tests of the C ABI on this machine's NVIDIA GPU, where it has one
 	@scripts/test_gpu.sh $(PRESET)

@@ -1,15 +1,19 @@
 #!/usr/bin/env bash
-# test_clients.sh PRESET: the tests of programs that others wrote, on our CUDA driver library. They
-# are fetched by cargo. BASELINE=1: also on a driver that does nothing.
+# test_clients.sh PRESET [--long] [NAME ...]: the tests of programs that others wrote, on our CUDA
+# driver library; --long: of those that take long. Cargo, Go and pip fetch them.
+# BASELINE=1: also on a driver that does nothing.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 preset=$1
+shift
 scripts/build.sh "$preset" kernelmill-cpu km_cuda_dropin km_noop_cuda
-cargo=$(scripts/toolchains.sh | sed -n 's/^cargo=//p')
-[[ -n $cargo ]] || { echo "make test-clients: there is no cargo; run make setup"; exit 1; }
-export PATH=${cargo%/*}:$PATH
+for tool in cargo go; do
+  found=$(scripts/toolchains.sh | sed -n "s/^$tool=//p")
+  [[ -n $found ]] || { echo "make test-clients: there is no $tool; run make setup"; exit 1; }
+  export PATH=${found%/*}:$PATH
+done
 folders=("build/$preset"/lib/kernelmill-*/cuda)
 nvrtc=(.deps/nvidia/cu*/lib)
 tests/clients/clients.py "${folders[0]}" "${nvrtc[0]}" build/clients \
-  ${BASELINE:+--baseline="build/$preset/tests/noop_cuda"}
+  ${BASELINE:+--baseline="build/$preset/tests/noop_cuda"} "$@"

@@ -18,6 +18,7 @@ struct Item {
   std::string text;
   std::string symbol;  // empty: it declares none
   Linkage linkage = Linkage::kLocal;
+  std::string returns;  // of a function: "(.param .b32 r)", or empty
   bool is_function = false;
   bool has_body = false;
 
@@ -100,6 +101,8 @@ void read_head(Item* item) {
     if (piece == ".weak" || piece == ".common") item->linkage = Linkage::kWeak;
     if (piece == ".func" || piece == ".entry") item->is_function = true;
     if (piece == "(") ++depth;
+    const bool is_return = item->is_function && item->symbol.empty() && depth > 0;
+    if (is_return) item->returns += piece;
     if (piece == ")") --depth;
     if (depth > 0) continue;
     item->has_body = item->is_function && piece == "{";
@@ -199,6 +202,23 @@ Result<Definitions> find_definitions(const std::vector<PtxInput>& inputs,
   return defined;
 }
 
+/// Callers may expect a value of a function that gives none, as GPUs' linkers allow: it gives one
+/// of no meaning then.
+void add_missing_returns(std::vector<Unit>* units, const Definitions& defined) {
+  for (const Unit& unit : *units) {
+    for (const Item& item : unit.items) {
+      const auto found = defined.find(item.symbol);
+      if (!item.is_function || item.returns.empty() || found == defined.end()) continue;
+      std::vector<Item>& others = (*units)[found->second.unit].items;
+      Item& definition = others[static_cast<size_t>(found->second.item - others.data())];
+      if (!definition.is_function || !definition.returns.empty()) continue;
+      definition.returns = item.returns;
+      const size_t name = definition.text.find(definition.symbol);
+      definition.text.insert(name, item.returns + " ");
+    }
+  }
+}
+
 /// What a unit takes from elsewhere, or from further down, must stand in front of its uses:
 /// functions as declarations, variables as they are.
 std::string declarations(const Unit& unit, const Definitions& defined,
@@ -238,6 +258,7 @@ Result<std::string> link_ptx(const std::vector<PtxInput>& inputs) {
     version = std::max(version, units[i].version);
     if (units[i].target_number > newest->target_number) newest = &units[i];
   }
+  add_missing_returns(&units, defined);
   char head[64];
   std::snprintf(head, sizeof head, ".version %.1f\n", version);
   std::string linked = head + newest->target + "\n.address_size 64\n";

@@ -10,10 +10,8 @@ REQUIREMENTS = Path(__file__).parent / "numba.txt"
 MODULE_SECONDS = 1200
 
 STARTED = re.compile(r"^\S+ \((numba\.cuda\.tests\.[\w.]+)\)", re.M)
-ENDED = re.compile(
-    r"(?:^|\.\.\. )(ok|FAIL|ERROR|skipped '.*'|skipped \".*\"|expected failure|unexpected success)$",
-    re.M,
-)
+RESULTS = "ok|FAIL|ERROR|skipped '.*'|skipped \".*\"|expected failure|unexpected success"
+ENDED = re.compile(rf"(?:^|\.\.\. )({RESULTS})$", re.M)
 # What pytest calls a skip is an error for unittest.
 SKIPPED_BY_ERROR = re.compile(r"^ERROR: \S+ \(([\w.]+)\).*?^(?:\w+\.)*Skipped: (.*?)$", re.M | re.S)
 

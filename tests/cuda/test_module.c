@@ -332,14 +332,79 @@ static void weak_functions_are_linked(void** state) {
   assert_int_equal(run_linked(*state, replaced_before), 5);
 }
 
+/* GPUs' linkers do not compare what a function gives back with what its callers expect. */
+static void returns_may_be_missing(void** state) {
+  static const char caller[] = PTX_HEAD
+      ".extern .func (.param .b32 r) set(.param .b64 to);\n"
+      ".visible .entry run(.param .u64 out) {\n"
+      " .reg .b64 %d<2>; ld.param.u64 %d1, [out];\n"
+      " { .param .b64 a; .param .b32 b; st.param.b64 [a], %d1; call (b), set, (a); }\n"
+      " ret; }\n";
+  static const char callee[] = PTX_HEAD
+      ".visible .func set(.param .b64 to) {\n"
+      " .reg .b64 %d<2>; ld.param.u64 %d1, [to]; st.global.u32 [%d1], 7; ret; }\n";
+  const char* const inputs[] = {caller, callee, NULL};
+  assert_int_equal(run_linked(*state, inputs), 7);
+}
+
+/* cooperative_groups' grid.sync() in what Numba compiles. */
+static void grids_meet_by_the_device_runtime(void** state) {
+  static const char text[] = PTX_HEAD
+      ".extern .func (.param .b64 r) cudaCGGetIntrinsicHandle(.param .b32 scope);\n"
+      ".extern .func (.param .b32 r) cudaCGSynchronize(.param .b64 handle, .param .b32 flags);\n"
+      ".visible .entry run(.param .u64 out) {\n"
+      " .reg .b32 %r<6>; .reg .b64 %d<4>; .reg .pred %p<2>; ld.param.u64 %d1, [out];\n"
+      " { .param .b32 s; .param .b64 h; st.param.b32 [s], 1;\n"
+      "   call (h), cudaCGGetIntrinsicHandle, (s); ld.param.b64 %d2, [h]; }\n"
+      " red.global.add.u32 [%d1], 1;\n"
+      " { .param .b64 h; .param .b32 f; .param .b32 e; st.param.b64 [h], %d2;\n"
+      "   st.param.b32 [f], 0; call (e), cudaCGSynchronize, (h, f); ld.param.b32 %r1, [e]; }\n"
+      " ld.volatile.global.u32 %r2, [%d1]; setp.eq.u32 %p1, %r2, 256;\n"
+      " @%p1 red.global.add.u32 [%d1+4], 1; ret; }\n";
+  static const char library[] = "!<arch>\n/ 0 cuda_device_runtime";
+  const fixture* f = *state;
+  CUlinkState link = NULL;
+  CUmodule module = NULL;
+  CUfunction function = NULL;
+  CUdeviceptr out = 0;
+  void* image = NULL;
+  uint32_t counts[2] = {0};
+  OK(cuLinkCreate(0, NULL, NULL, &link));
+  OK(cuLinkAddData(link, CU_JIT_INPUT_PTX, (void*)text, sizeof text, "grid", 0, NULL, NULL));
+  EXPECT(CUDA_ERROR_NO_BINARY_FOR_GPU, cuLinkAddData(link, CU_JIT_INPUT_LIBRARY, (void*)text,
+                                                     sizeof text, "other", 0, NULL, NULL));
+  OK(cuLinkAddData(link, CU_JIT_INPUT_LIBRARY, (void*)library, sizeof library, "cudadevrt", 0, NULL,
+                   NULL));
+  OK(cuLinkComplete(link, &image, NULL));
+  OK(cuModuleLoadData(&module, image));
+  OK(cuLinkDestroy(link));
+  OK(cuModuleGetFunction(&function, module, "run"));
+  OK(cuMemAlloc(&out, sizeof counts));
+  OK(cuMemsetD8(out, 0, sizeof counts));
+  void* arguments[] = {&out};
+  OK(cuLaunchCooperativeKernel(function, 2, 2, 1, 32, 2, 1, 0, f->stream, arguments));
+  OK(cuStreamSynchronize(f->stream));
+  OK(cuMemcpyDtoH(counts, out, sizeof counts));
+  assert_int_equal(counts[0], 256);
+  assert_int_equal(counts[1], 256); /* each thread has seen all the others' additions */
+  OK(cuMemFree(out));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(logs_say_what_is_wrong),      TEST(fat_binaries_hold_ptx),
-      TEST(functions_are_described),     TEST(globals_have_addresses),
-      TEST(arguments_come_in_two_forms), TEST(launches_have_attributes),
-      TEST(occupancy_is_computed),       TEST(libraries_belong_to_no_context),
-      TEST(inputs_are_linked),           TEST(weak_functions_are_linked),
+      TEST(logs_say_what_is_wrong),
+      TEST(fat_binaries_hold_ptx),
+      TEST(functions_are_described),
+      TEST(globals_have_addresses),
+      TEST(arguments_come_in_two_forms),
+      TEST(launches_have_attributes),
+      TEST(occupancy_is_computed),
+      TEST(libraries_belong_to_no_context),
+      TEST(inputs_are_linked),
+      TEST(weak_functions_are_linked),
       TEST(registers_are_limited),
+      TEST(returns_may_be_missing),
+      TEST(grids_meet_by_the_device_runtime),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
