@@ -1,6 +1,7 @@
 // Capturing streams into graphs.
 #include "core/capture.h"
-#include "dropin/cuda/graph.h"
+#include "dropin/cuda/capture_rules.h"
+#include "dropin/cuda/graph_params.h"
 
 namespace km::cu {
 
@@ -8,18 +9,55 @@ using namespace km::dropin;  // NOLINT
 
 namespace {
 
-thread_local CUstreamCaptureMode thread_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
-
-CUresult begin(CUstream handle, CUstreamCaptureMode mode) {
+CUresult get_to_capture(CUstream handle, CUstreamCaptureMode mode, StreamUse* out) {
   if (mode < CU_STREAM_CAPTURE_MODE_GLOBAL || mode > CU_STREAM_CAPTURE_MODE_RELAXED) {
     return fail(CUDA_ERROR_INVALID_VALUE, "there is no capture mode %d", mode);
   }
-  StreamUse stream;
-  CU_TRY(stream.get(handle));
-  if (stream->kind() == dropin::Stream::Kind::kLegacy) {
+  CU_TRY(out->get(handle));
+  if ((*out)->kind() == dropin::Stream::Kind::kLegacy) {
     return fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "the legacy stream cannot be captured");
   }
+  return CUDA_SUCCESS;
+}
+
+CUresult begin(CUstream handle, CUstreamCaptureMode mode) {
+  StreamUse stream;
+  CU_TRY(get_to_capture(handle, mode, &stream));
   CU_CHECK(begin_capture(stream.core()));
+  note_capture_begin(*stream, mode);
+  return CUDA_SUCCESS;
+}
+
+CUresult begin_into(CUstream handle, CUgraph graph_handle, const CUgraphNode* dependencies,
+                    const CUgraphEdgeData* edges, size_t count, CUstreamCaptureMode mode) {
+  StreamUse stream;
+  CU_TRY(get_to_capture(handle, mode, &stream));
+  CU_GET(Graph, graph, graph_handle);
+  std::vector<uint64_t> nodes;
+  CU_TRY(check_edges(edges, count));
+  CU_TRY(graph->numbers_of(dependencies, count, &nodes));
+  CU_CHECK(begin_capture_into(stream.core(), Ref<km::Graph>::share(graph->core()), nodes));
+  note_capture_begin(*stream, mode);
+  stream->context().note_captured(*graph);
+  return CUDA_SUCCESS;
+}
+
+CUresult update_dependencies(CUstream handle, const CUgraphNode* dependencies,
+                             const CUgraphEdgeData* edges, size_t count, unsigned flags) {
+  if (flags > CU_STREAM_SET_CAPTURE_DEPENDENCIES) {
+    return fail(CUDA_ERROR_INVALID_VALUE, "flags is %u", flags);
+  }
+  CU_TRY(check_edges(edges, count));
+  StreamUse stream;
+  CU_TRY(stream.get(handle));
+  const CaptureInfo info = capture_info(stream.core());
+  if (info.status != KM_CAPTURE_STATUS_ACTIVE) {
+    return fail(CUDA_ERROR_ILLEGAL_STATE, "the stream is not captured, or its capture is invalid");
+  }
+  const Pin<dropin::Graph> graph(stream->context().publish_captured(info.graph));
+  std::vector<uint64_t> nodes;
+  CU_TRY(graph->numbers_of(dependencies, count, &nodes));
+  CU_CHECK(capture_depend_on(stream.core(), nodes, flags == CU_STREAM_ADD_CAPTURE_DEPENDENCIES));
   return CUDA_SUCCESS;
 }
 
@@ -28,7 +66,10 @@ CUresult end(CUstream handle, CUgraph* out) {
   *out = nullptr;
   StreamUse stream;
   CU_TRY(stream.get(handle));
-  CU_ASSIGN(Ref<km::Graph> graph, end_capture(stream.core()));
+  CU_TRY(require_capturing_thread(*stream));
+  auto ended = end_capture(stream.core());
+  if (!stream.core().is_capturing()) note_capture_end(*stream);
+  CU_ASSIGN(Ref<km::Graph> graph, std::move(ended));
   *out = stream->context().publish_captured(std::move(graph));
   return CUDA_SUCCESS;
 }
@@ -111,6 +152,45 @@ CUresult cuStreamBeginCapture_ptsz(CUstream stream) {
   return cuStreamBeginCapture(per_thread(stream));
 }
 
+CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph,
+                                     const CUgraphNode* dependencies, const CUgraphEdgeData* edges,
+                                     size_t count, CUstreamCaptureMode mode) {
+  return guard(__func__,
+               [&] { return begin_into(stream, graph, dependencies, edges, count, mode); });
+}
+
+CUresult cuStreamBeginCaptureToGraph_ptsz(CUstream stream, CUgraph graph,
+                                          const CUgraphNode* dependencies,
+                                          const CUgraphEdgeData* edges, size_t count,
+                                          CUstreamCaptureMode mode) {
+  return cuStreamBeginCaptureToGraph(per_thread(stream), graph, dependencies, edges, count, mode);
+}
+
+CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode* dependencies, size_t count,
+                                           unsigned int flags) {
+  return guard(__func__,
+               [&] { return update_dependencies(stream, dependencies, nullptr, count, flags); });
+}
+
+CUresult cuStreamUpdateCaptureDependencies_ptsz(CUstream stream, CUgraphNode* dependencies,
+                                                size_t count, unsigned int flags) {
+  return cuStreamUpdateCaptureDependencies(per_thread(stream), dependencies, count, flags);
+}
+
+CUresult cuStreamUpdateCaptureDependencies_v2(CUstream stream, CUgraphNode* dependencies,
+                                              const CUgraphEdgeData* edges, size_t count,
+                                              unsigned int flags) {
+  return guard(__func__,
+               [&] { return update_dependencies(stream, dependencies, edges, count, flags); });
+}
+
+CUresult cuStreamUpdateCaptureDependencies_v2_ptsz(CUstream stream, CUgraphNode* dependencies,
+                                                   const CUgraphEdgeData* edges, size_t count,
+                                                   unsigned int flags) {
+  return cuStreamUpdateCaptureDependencies_v2(per_thread(stream), dependencies, edges, count,
+                                              flags);
+}
+
 CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph) {
   return guard(__func__, [&] { return end(stream, graph); });
 }
@@ -174,7 +254,7 @@ CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
     if (*mode < CU_STREAM_CAPTURE_MODE_GLOBAL || *mode > CU_STREAM_CAPTURE_MODE_RELAXED) {
       return CUDA_ERROR_INVALID_VALUE;
     }
-    std::swap(thread_mode, *mode);
+    std::swap(thread_capture_mode(), *mode);
     return CUDA_SUCCESS;
   });
 }

@@ -56,6 +56,8 @@ class Context final : public Handled {
   /// The handle of a graph that streams of this context are captured into: the same one while the
   /// capture goes on and at its end.
   CUgraph publish_captured(Ref<km::Graph> graph);
+  /// Streams are captured into a graph that has a handle already.
+  void note_captured(const Graph& graph);
   void forget_captured(const km::Graph& graph);
 
   struct Limits {

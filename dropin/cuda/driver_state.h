@@ -31,6 +31,8 @@ struct DeviceState {
 
   /// Memory that programs have asked for; never more than the device says that it has.
   std::atomic<uint64_t> used_bytes{0};
+  /// Of it, what nodes of graphs allocate.
+  std::atomic<uint64_t> graph_bytes{0}, graph_high_bytes{0};
   CUresult reserve(uint64_t size_bytes);
   void unreserve(uint64_t size_bytes) { used_bytes.fetch_sub(size_bytes); }
 };
@@ -41,7 +43,7 @@ inline int capability_of(const DeviceState& device) {
   return static_cast<int>(info.compute_capability_major * 10 + info.compute_capability_minor);
 }
 
-enum class AllocationKind : uint8_t { kDevice, kManaged, kHost, kRegistered, kMapped };
+enum class AllocationKind : uint8_t { kDevice, kManaged, kHost, kRegistered, kMapped, kGraph };
 
 /// Memory that a program has asked for, and has to free.
 struct Allocation {

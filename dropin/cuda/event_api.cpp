@@ -1,6 +1,7 @@
 // Events.
 #include "core/callback.h"
-#include "dropin/cuda/stream.h"
+#include "dropin/cuda/capture_rules.h"
+#include "dropin/cuda/graph_params.h"
 
 namespace km::cu {
 
@@ -11,11 +12,17 @@ namespace {
 constexpr unsigned kEventFlags =
     CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
 
-CUresult record_event(CUevent event_handle, CUstream handle) {
+CUresult record_event(CUevent event_handle, CUstream handle, unsigned flags = 0) {
   CU_GET(Event, event, event_handle);
   CU_STREAM_FOR_WORK(stream, handle);
   if (&event->context() != &stream->context()) {
     return fail(CUDA_ERROR_INVALID_HANDLE, "the event and the stream are of different contexts");
+  }
+  if ((flags & CU_EVENT_RECORD_EXTERNAL) != 0) {
+    if (!stream.core().is_capturing()) {
+      return fail(CUDA_ERROR_INVALID_VALUE, "an external record needs a stream that is captured");
+    }
+    return capture_event(*stream, CU_GRAPH_NODE_TYPE_EVENT_RECORD, event_handle);
   }
   CU_CHECK(event->core().record(stream.core()));
   return CUDA_SUCCESS;
@@ -83,7 +90,7 @@ CUresult cuEventRecord_ptsz(CUevent event, CUstream stream) {
 CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int flags) {
   return guard(__func__, [&]() -> CUresult {
     if ((flags & ~1U) != 0) return fail(CUDA_ERROR_INVALID_VALUE, "flags is %u", flags);
-    return record_event(event, stream);
+    return record_event(event, stream, flags);
   });
 }
 
@@ -94,6 +101,7 @@ CUresult cuEventRecordWithFlags_ptsz(CUevent event, CUstream stream, unsigned in
 CUresult cuEventQuery(CUevent handle) {
   return guard(__func__, [&]() -> CUresult {
     CU_GET(Event, event, handle);
+    if (!event->core().is_captured()) CU_TRY(require_no_capture_of("asking for an event"));
     CU_CHECK(event->core().query());
     return CUDA_SUCCESS;
   });
@@ -103,6 +111,7 @@ CUresult cuEventSynchronize(CUevent handle) {
   return guard(__func__, [&]() -> CUresult {
     CU_CHECK(require_may_block());
     CU_GET(Event, event, handle);
+    if (!event->core().is_captured()) CU_TRY(require_no_capture_of("waiting for an event"));
     CU_CHECK(event->core().synchronize(KMB_WAIT_FOREVER));
     return CUDA_SUCCESS;
   });

@@ -51,6 +51,11 @@ CUgraph Context::publish_captured(Ref<km::Graph> graph) {
   return known;
 }
 
+void Context::note_captured(const Graph& graph) {
+  const std::lock_guard lock(mutex_);
+  captured_[&graph.core()] = handle_of(graph);
+}
+
 void Context::forget_captured(const km::Graph& graph) {
   const std::lock_guard lock(mutex_);
   captured_.erase(&graph);
@@ -80,18 +85,24 @@ void Graph::forget_node(uint64_t node) {
   nodes_.erase(found);
 }
 
-CUresult Graph::add(const CUgraphNode* dependencies, size_t count, SharedWork work,
-                    CUgraphNode* out) {
-  CU_REQUIRE(out);
-  if (count != 0) CU_REQUIRE(dependencies);
-  std::vector<uint64_t> before;
+CUresult Graph::numbers_of(const CUgraphNode* nodes, size_t count,
+                           std::vector<uint64_t>* out) const {
+  if (count != 0) CU_REQUIRE(nodes);
   for (size_t i = 0; i < count; ++i) {
-    const Pin<GraphNode> node(dependencies[i]);
+    const Pin<GraphNode> node(nodes[i]);
     if (!node || node->graph() != handle_of(*this)) {
       return fail(CUDA_ERROR_INVALID_VALUE, "dependency %zu is no node of the graph", i);
     }
-    before.push_back(node->node());
+    out->push_back(node->node());
   }
+  return CUDA_SUCCESS;
+}
+
+CUresult Graph::add(const CUgraphNode* dependencies, size_t count, SharedWork work,
+                    CUgraphNode* out) {
+  CU_REQUIRE(out);
+  std::vector<uint64_t> before;
+  CU_TRY(numbers_of(dependencies, count, &before));
   CU_ASSIGN(const uint64_t added, core_->add(before, std::move(work)));
   *out = handle_of_node(added);
   return CUDA_SUCCESS;
@@ -272,8 +283,9 @@ CUDA_HOST_NODE_PARAMS read_host(const GraphWork& work) {
   return {kept->function, kept->user_data};
 }
 
-CUgraphNodeType type_of(km_graph_node_kind kind) {
-  switch (kind) {
+CUgraphNodeType type_of(const GraphWork& work) {
+  if (const NodeNote* note = note_of(work)) return note->type;
+  switch (work.kind) {
     case KM_GRAPH_NODE_KERNEL:
       return CU_GRAPH_NODE_TYPE_KERNEL;
     case KM_GRAPH_NODE_FILL:
@@ -285,8 +297,6 @@ CUgraphNodeType type_of(km_graph_node_kind kind) {
       return CU_GRAPH_NODE_TYPE_EMPTY;
     case KM_GRAPH_NODE_CHILD:
       return CU_GRAPH_NODE_TYPE_GRAPH;
-    case KMB_GRAPH_NODE_MEMORY_OPS:
-      return CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
     default:
       return CU_GRAPH_NODE_TYPE_MEMCPY;
   }

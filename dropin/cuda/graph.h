@@ -8,8 +8,23 @@
 #include "core/graph.h"
 #include "core/graph_exec.h"
 #include "dropin/cuda/launch.h"
+#include "dropin/cuda/user_object.h"
 
 namespace km::dropin {
+
+/// What this library remembers of a node beside the core's work: GraphWork::note. A base.
+struct NodeNote {
+  CUgraphNodeType type;
+};
+/// Null for nodes that the core says everything of.
+inline const NodeNote* note_of(const GraphWork& work) {
+  return static_cast<const NodeNote*>(work.note.get());
+}
+/// For GraphWork::note.
+template <class Note>
+std::shared_ptr<const void> as_note(std::shared_ptr<const Note> note) {
+  return std::shared_ptr<const NodeNote>(std::move(note));
+}
 
 class GraphNode final : public Handled {
  public:
@@ -39,9 +54,18 @@ class Graph final : public Handled {
   /// The handle of a node, the same one each time.
   CUgraphNode handle_of_node(uint64_t node);
   void forget_node(uint64_t node);
+  /// The numbers of nodes that must be of this graph.
+  CUresult numbers_of(const CUgraphNode* nodes, size_t count, std::vector<uint64_t>* out) const;
   CUresult add(const CUgraphNode* dependencies, size_t count, SharedWork work, CUgraphNode* out);
   /// The child graph of a node as an object of its own, made once.
   CUgraph child_of(uint64_t node, const SharedWork& work);
+
+  /// References to what the program gave the graph to look after; clones share them.
+  void keep(UserReference reference);
+  void keep_all_of(Graph& other);
+  /// False when it has not so many.
+  bool drop(const UserObject& object, unsigned count);
+  std::vector<UserReference> references();
 
  private:
   const Ref<Context> context_;
@@ -49,20 +73,29 @@ class Graph final : public Handled {
   std::mutex mutex_;  // guards what follows
   std::map<uint64_t, Ref<GraphNode>> nodes_;
   std::map<uint64_t, Ref<Graph>> children_;
+  std::vector<UserReference> references_;
 };
 
 class GraphExec final : public Handled {
  public:
-  GraphExec(Context& context, Ref<km::GraphExec> core, uint64_t flags)
-      : context_(Ref<Context>::share(context)), core_(std::move(core)), flags_(flags) {}
+  /// Keeps what the graph refers to.
+  GraphExec(Graph& graph, Ref<km::GraphExec> core, uint64_t flags);
+  ~GraphExec() override;
   Context& context() const { return *context_; }
   km::GraphExec& core() const { return *core_; }
   uint64_t flags() const { return flags_; }
+  /// Those that allocate and free.
+  const std::vector<SharedWork>& memory_nodes() const { return memory_nodes_; }
+  CUresult launch(Stream& stream);
 
  private:
   const Ref<Context> context_;
-  const Ref<km::GraphExec> core_;
+  Ref<km::GraphExec> core_;
   const uint64_t flags_;
+  std::vector<SharedWork> memory_nodes_;
+  std::vector<UserReference> references_;
+  std::mutex mutex_;  // guards what follows
+  Ref<km::Stream> last_stream_;
 };
 
 /// A node with the graph that it is in, both in place.
@@ -92,7 +125,10 @@ CUresult read_kernel(GraphNode& node, const SharedWork& work, CUDA_KERNEL_NODE_P
 CUDA_MEMCPY3D read_memcpy(const GraphWork& work);
 CUDA_MEMSET_NODE_PARAMS read_memset(const GraphWork& work);
 CUDA_HOST_NODE_PARAMS read_host(const GraphWork& work);
-CUgraphNodeType type_of(km_graph_node_kind kind);
+CUgraphNodeType type_of(const GraphWork& work);
+
+/// New work for a node of what was instantiated; the graph stays as it is.
+CUresult update_node(CUgraphExec exec, CUgraphNode node, SharedWork work);
 
 /// A host function in the form that the core calls each time a graph runs; lives for ever, one for
 /// each pair.

@@ -3,7 +3,8 @@
 #include <fstream>
 
 #include "core/graph_work.h"
-#include "dropin/cuda/graph.h"
+#include "dropin/cuda/graph_memory.h"
+#include "dropin/cuda/graph_params.h"
 
 namespace km::cu {
 
@@ -204,8 +205,9 @@ CUresult cuGraphAddChildGraphNode(CUgraphNode* out, CUgraph handle, const CUgrap
                                   size_t count, CUgraph child) {
   return guard(__func__, [&]() -> CUresult {
     CU_GET(Graph, graph, handle);
-    CU_GET(Graph, inner, child);
-    return graph->add(dependencies, count, child_work(inner->core().clone()), out);
+    SharedWork work;
+    CU_TRY(child_graph_work_of(child, graph.get(), &work));
+    return graph->add(dependencies, count, std::move(work), out);
   });
 }
 
@@ -259,6 +261,9 @@ CUresult cuGraphDestroyNode(CUgraphNode handle) {
   return guard(__func__, [&]() -> CUresult {
     NodeUse use;
     CU_TRY(use.get(handle));
+    if (memory_note_of(*use.node.work) != nullptr) {
+      return fail(CUDA_ERROR_NOT_SUPPORTED, "nodes that allocate and free stay in their graph");
+    }
     CU_CHECK(use.graph->core().remove(use.node.id));
     use.graph->forget_node(use.node.id);
     return CUDA_SUCCESS;
@@ -270,7 +275,7 @@ CUresult cuGraphNodeGetType(CUgraphNode handle, CUgraphNodeType* type) {
     CU_REQUIRE(type);
     NodeUse use;
     CU_TRY(use.get(handle));
-    *type = type_of(use.node.work->kind);
+    *type = type_of(*use.node.work);
     return CUDA_SUCCESS;
   });
 }
@@ -377,7 +382,7 @@ CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D* params) {
     CU_REQUIRE(params);
     NodeUse use;
     CU_TRY(use.get(node));
-    if (type_of(use.node.work->kind) != CU_GRAPH_NODE_TYPE_MEMCPY) return CUDA_ERROR_INVALID_VALUE;
+    if (type_of(*use.node.work) != CU_GRAPH_NODE_TYPE_MEMCPY) return CUDA_ERROR_INVALID_VALUE;
     *params = read_memcpy(*use.node.work);
     return CUDA_SUCCESS;
   });
@@ -399,7 +404,7 @@ CUresult cuGraphMemsetNodeGetParams(CUgraphNode node, CUDA_MEMSET_NODE_PARAMS* p
     CU_REQUIRE(params);
     NodeUse use;
     CU_TRY(use.get(node));
-    if (type_of(use.node.work->kind) != CU_GRAPH_NODE_TYPE_MEMSET) return CUDA_ERROR_INVALID_VALUE;
+    if (type_of(*use.node.work) != CU_GRAPH_NODE_TYPE_MEMSET) return CUDA_ERROR_INVALID_VALUE;
     *params = read_memset(*use.node.work);
     return CUDA_SUCCESS;
   });
@@ -442,7 +447,13 @@ CUresult cuGraphClone(CUgraph* out, CUgraph handle) {
   return guard(__func__, [&]() -> CUresult {
     CU_REQUIRE(out);
     CU_GET(Graph, graph, handle);
-    *out = publish(make_ref<dropin::Graph>(graph->context(), graph->core().clone()));
+    for (const km::GraphNode& node : graph->core().nodes()) {
+      if (memory_note_of(*node.work) == nullptr) continue;
+      return fail(CUDA_ERROR_NOT_SUPPORTED, "a graph with nodes that allocate cannot be cloned");
+    }
+    auto clone = make_ref<dropin::Graph>(graph->context(), graph->core().clone());
+    clone->keep_all_of(*graph);
+    *out = publish(std::move(clone));
     return CUDA_SUCCESS;
   });
 }

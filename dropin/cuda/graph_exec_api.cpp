@@ -1,6 +1,62 @@
 // Graphs that are ready to run.
-#include "core/graph_work.h"
-#include "dropin/cuda/graph.h"
+#include <algorithm>
+
+#include "core/callback.h"
+#include "dropin/cuda/graph_memory.h"
+#include "dropin/cuda/graph_params.h"
+
+namespace km::dropin {
+
+using namespace cu;  // NOLINT
+
+GraphExec::GraphExec(Graph& graph, Ref<km::GraphExec> core, uint64_t flags)
+    : context_(Ref<Context>::share(graph.context())),
+      core_(std::move(core)),
+      flags_(flags),
+      references_(graph.references()) {
+  for (const km::GraphNode& node : graph.core().nodes()) {
+    if (memory_note_of(*node.work) != nullptr) memory_nodes_.push_back(node.work);
+  }
+}
+
+/// What the graph looks after goes when the launches are over that are under way.
+GraphExec::~GraphExec() {
+  core_ = nullptr;
+  if (references_.empty() || !last_stream_ || last_stream_->is_idle()) return;
+  auto last = std::make_unique<std::vector<UserReference>>(std::move(references_));
+  const auto drop = +[](void* kept, km_status) {
+    const std::unique_ptr<std::vector<UserReference>> own(
+        static_cast<std::vector<UserReference>*>(kept));
+  };
+  if (last_stream_->is_capturing() || !last_stream_->add_callback(drop, last.get())) {
+    static_cast<void>(last_stream_->drain());
+    return;
+  }
+  static_cast<void>(last.release());  // run once
+}
+
+CUresult GraphExec::launch(Stream& stream) {
+  const std::lock_guard lock(mutex_);
+  if (!memory_nodes_.empty() && !stream.core().is_capturing()) {
+    CU_TRY(begin_memory_of_launch(*this));
+  }
+  CU_CHECK(core_->launch(stream.core()));
+  if (!references_.empty()) last_stream_ = Ref<km::Stream>::share(stream.core());
+  return CUDA_SUCCESS;
+}
+
+/// New work for a node of what was instantiated; the graph stays as it is.
+CUresult update_node(CUgraphExec exec_handle, CUgraphNode node_handle, SharedWork work) {
+  CU_GET(GraphExec, exec, exec_handle);
+  NodeUse use;
+  CU_TRY(use.get(node_handle));
+  const Ref<km::Graph> changed = use.graph->core().clone();
+  CU_CHECK(changed->set(use.node.id, std::move(work)));
+  CU_CHECK(exec->core().update_node(*changed, use.node.id));
+  return CUDA_SUCCESS;
+}
+
+}  // namespace km::dropin
 
 namespace km::cu {
 
@@ -27,18 +83,7 @@ CUresult instantiate(CUgraphExec* out, CUgraph handle, cuuint64_t flags) {
     return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%llx has bits that are none", flags);
   }
   CU_ASSIGN(Ref<km::GraphExec> core, km::GraphExec::create(graph->core()));
-  *out = publish(make_ref<dropin::GraphExec>(graph->context(), std::move(core), flags));
-  return CUDA_SUCCESS;
-}
-
-/// New work for a node of what was instantiated; the graph stays as it is.
-CUresult update_node(CUgraphExec exec_handle, CUgraphNode node_handle, SharedWork work) {
-  CU_GET(GraphExec, exec, exec_handle);
-  NodeUse use;
-  CU_TRY(use.get(node_handle));
-  const Ref<km::Graph> changed = use.graph->core().clone();
-  CU_CHECK(changed->set(use.node.id, std::move(work)));
-  CU_CHECK(exec->core().update_node(*changed, use.node.id));
+  *out = publish(make_ref<dropin::GraphExec>(*graph, std::move(core), flags));
   return CUDA_SUCCESS;
 }
 
@@ -79,8 +124,7 @@ CUresult update_all(CUgraphExec exec_handle, CUgraph graph_handle, CUgraphNode* 
 CUresult launch_graph(CUgraphExec handle, CUstream stream_handle) {
   CU_GET(GraphExec, exec, handle);
   CU_STREAM_FOR_WORK(stream, stream_handle);
-  CU_CHECK(exec->core().launch(stream.core()));
-  return CUDA_SUCCESS;
+  return exec->launch(*stream);
 }
 
 }  // namespace
@@ -224,8 +268,9 @@ CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec exec, CUgraphNode node,
 
 CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraph child) {
   return guard(__func__, [&]() -> CUresult {
-    CU_GET(Graph, graph, child);
-    return update_node(exec, node, child_work(graph->core().clone()));
+    SharedWork work;
+    CU_TRY(child_graph_work_of(child, nullptr, &work));
+    return update_node(exec, node, std::move(work));
   });
 }
 

@@ -2,6 +2,8 @@
 #include <algorithm>
 
 #include "core/slice.h"
+#include "dropin/cuda/capture_rules.h"
+#include "dropin/cuda/graph_memory.h"
 #include "dropin/cuda/place.h"
 #include "dropin/cuda/pool.h"
 #include "dropin/cuda/stream.h"
@@ -32,6 +34,7 @@ void register_memory(const dropin::Context& context, Ref<km::Memory> memory, All
 CUresult allocate(CUdeviceptr* out, size_t size_bytes, AllocationKind kind, unsigned flags) {
   CU_REQUIRE(out);
   CU_CURRENT(context);
+  CU_TRY(require_no_capture_of("allocating memory"));
   if (size_bytes == 0) return fail(CUDA_ERROR_INVALID_VALUE, "bytesize is 0");
   CU_TRY(context->device().reserve(size_bytes));
   auto memory =
@@ -50,7 +53,10 @@ CUresult allocate(CUdeviceptr* out, size_t size_bytes, AllocationKind kind, unsi
 CUresult free_memory(CUdeviceptr address) {
   CU_CURRENT(current);
   static_cast<void>(current);
+  CU_TRY(require_no_capture_of("freeing memory"));
   Allocation taken;
+  CUresult freed = CUDA_SUCCESS;
+  if (free_graph_memory(address, &freed)) return freed;
   if (!Driver::instance().take(address, kDeviceKinds, &taken)) {
     return fail(CUDA_ERROR_INVALID_VALUE, "no allocation begins at 0x%llx", address);
   }
@@ -63,6 +69,7 @@ CUresult free_memory(CUdeviceptr address) {
 CUresult allocate_host(void** out, size_t size_bytes, unsigned flags) {
   CU_REQUIRE(out);
   CU_CURRENT(context);
+  CU_TRY(require_no_capture_of("allocating memory"));
   constexpr unsigned kKnown =
       CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
   if (size_bytes == 0 || (flags & ~kKnown) != 0) {
@@ -79,6 +86,7 @@ CUresult allocate_host(void** out, size_t size_bytes, unsigned flags) {
 CUresult free_host(void* pointer, AllocationKind kind, CUresult none) {
   CU_CURRENT(context);
   static_cast<void>(context);
+  CU_TRY(require_no_capture_of("freeing memory"));
   Allocation taken;
   if (!Driver::instance().take(reinterpret_cast<uint64_t>(pointer), kind_bit(kind), &taken)) {
     return fail(none, "no such memory begins at %p", pointer);
@@ -90,6 +98,7 @@ CUresult free_host(void* pointer, AllocationKind kind, CUresult none) {
 CUresult register_host(void* pointer, size_t size_bytes, unsigned flags) {
   CU_REQUIRE(pointer);
   CU_CURRENT(context);
+  CU_TRY(require_no_capture_of("registering memory"));
   constexpr unsigned kKnown = CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP |
                               CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY;
   if (size_bytes == 0 || (flags & ~kKnown) != 0) {

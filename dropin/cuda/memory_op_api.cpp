@@ -96,14 +96,19 @@ CUresult FoundOps::read(Context& context, const CUstreamBatchMemOpParams* params
   return CUDA_SUCCESS;
 }
 
-using KeptParams = std::vector<CUstreamBatchMemOpParams>;
+struct MemoryOpsNote : NodeNote {
+  std::vector<CUstreamBatchMemOpParams> params;
+};
 
 CUresult work_of(Context& context, const CUstreamBatchMemOpParams* params, unsigned count,
                  SharedWork* out) {
   FoundOps found;
   CU_TRY(found.read(context, params, count));
   CU_ASSIGN(const std::shared_ptr<GraphWork> work, memory_ops_work(found.ops));
-  work->note = std::make_shared<const KeptParams>(params, params + count);
+  auto note = std::make_shared<MemoryOpsNote>();
+  note->type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
+  note->params.assign(params, params + count);
+  work->note = as_note<MemoryOpsNote>(std::move(note));
   *out = work;
   return CUDA_SUCCESS;
 }
@@ -147,7 +152,7 @@ CUresult memory_ops_work_of(Context& context, const CUDA_BATCH_MEM_OP_NODE_PARAM
 }
 
 CUDA_BATCH_MEM_OP_NODE_PARAMS read_memory_ops(const GraphWork& work) {
-  const auto& kept = *static_cast<const KeptParams*>(work.note.get());
+  const auto& kept = static_cast<const MemoryOpsNote*>(note_of(work))->params;
   return {nullptr, static_cast<unsigned>(kept.size()),
           const_cast<CUstreamBatchMemOpParams*>(kept.data()), 0};
 }

@@ -1,5 +1,6 @@
 // Stream-ordered allocation and memory pools.
 #include "core/slice.h"
+#include "dropin/cuda/graph_memory.h"
 #include "dropin/cuda/pool.h"
 #include "dropin/cuda/stream.h"
 
@@ -11,8 +12,15 @@ namespace {
 
 CUresult free_in_order(CUdeviceptr address, CUstream handle) {
   CU_STREAM_FOR_WORK(stream, handle);
-  if (stream.core().is_capturing()) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  if (stream.core().is_capturing()) {
+    SharedWork work;
+    CU_TRY(free_work_of(address, &work));
+    CU_CHECK(capture_work(stream.core(), work));
+    return CUDA_SUCCESS;
+  }
   Allocation taken;
+  CUresult freed = CUDA_SUCCESS;
+  if (free_graph_memory(address, &freed)) return freed;
   if (!Driver::instance().take(address, kind_bit(AllocationKind::kDevice), &taken)) {
     return fail(CUDA_ERROR_INVALID_VALUE, "no allocation begins at 0x%llx", address);
   }
@@ -24,6 +32,21 @@ CUresult free_in_order(CUdeviceptr address, CUstream handle) {
   }
   const auto slice = make_ref<km::Slice>(std::move(taken.memory), 0, taken.size_bytes, 1, false);
   CU_CHECK(slice->mark_last_use(stream.core()));
+  return CUDA_SUCCESS;
+}
+
+/// A stream that is captured allocates when the graph runs.
+CUresult allocate(dropin::Pool& pool, const StreamUse& stream, size_t size_bytes,
+                  CUdeviceptr* out) {
+  if (!stream.core().is_capturing()) return pool.allocate(*stream, size_bytes, out);
+  CUDA_MEM_ALLOC_NODE_PARAMS params{};
+  params.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  params.poolProps.location = {CU_MEM_LOCATION_TYPE_DEVICE, pool.device().ordinal};
+  params.bytesize = size_bytes;
+  SharedWork work;
+  CU_TRY(allocation_work_of(stream->context(), params, &work));
+  CU_CHECK(capture_work(stream.core(), work));
+  *out = params.dptr;
   return CUDA_SUCCESS;
 }
 
@@ -45,7 +68,7 @@ CUresult cuMemAllocAsync(CUdeviceptr* out, size_t size_bytes, CUstream handle) {
   return guard(__func__, [&]() -> CUresult {
     CU_REQUIRE(out);
     CU_STREAM_FOR_WORK(stream, handle);
-    return current_pool(stream->context().device())->allocate(*stream, size_bytes, out);
+    return allocate(*current_pool(stream->context().device()), stream, size_bytes, out);
   });
 }
 
@@ -59,7 +82,7 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr* out, size_t size_bytes, CUmemoryPo
     CU_REQUIRE(out);
     CU_GET(Pool, pool, pool_handle);
     CU_STREAM_FOR_WORK(stream, handle);
-    return pool->allocate(*stream, size_bytes, out);
+    return allocate(*pool, stream, size_bytes, out);
   });
 }
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "dropin/cuda/graph.h"
+#include "dropin/cuda/graph_params.h"
 #include "dropin/cuda/stream.h"
 
 namespace km::cu {
@@ -99,6 +99,12 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned int f
     if ((flags & ~1U) != 0) return fail(CUDA_ERROR_INVALID_VALUE, "flags is %u", flags);
     CU_GET(Event, event, event_handle);
     CU_STREAM_FOR_WORK(stream, handle);
+    if ((flags & CU_EVENT_WAIT_EXTERNAL) != 0) {
+      if (!stream.core().is_capturing()) {
+        return fail(CUDA_ERROR_INVALID_VALUE, "an external wait needs a stream that is captured");
+      }
+      return capture_event(*stream, CU_GRAPH_NODE_TYPE_WAIT_EVENT, event_handle);
+    }
     CU_CHECK(stream.core().wait_event(event->core()));
     return CUDA_SUCCESS;
   });

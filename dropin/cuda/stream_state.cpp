@@ -1,4 +1,5 @@
 #include "core/callback.h"
+#include "dropin/cuda/capture_rules.h"
 #include "dropin/cuda/pool.h"
 #include "dropin/cuda/stream.h"
 
@@ -29,6 +30,7 @@ CUresult Stream::create(Context& context, unsigned flags, int priority, Kind kin
 }
 
 Stream::~Stream() {
+  note_capture_end(*this);
   if (mark_ && kind_ != Kind::kLegacy) context_->remove_blocking(*this);
 }
 

@@ -152,7 +152,11 @@ typedef struct kmb_memory_op {
 } kmb_memory_op;
 
 /* Kinds of nodes beside km_graph_node_kind, which the C ABI has no calls for. */
-enum { KMB_GRAPH_NODE_MEMORY_OPS = 64 };
+enum {
+  KMB_GRAPH_NODE_MEMORY_OPS = 64,
+  KMB_GRAPH_NODE_EVENT_RECORD = 65, /* counts as recorded from the launch on */
+  KMB_GRAPH_NODE_EVENT_WAIT = 66    /* for what was recorded before the launch */
+};
 
 /* One node of a graph, with all operands resolved. Child graphs are part of their parents here. */
 typedef struct kmb_graph_node {
@@ -176,6 +180,7 @@ typedef struct kmb_graph_node {
   const kmb_blas_call* blas_call;  /* copied */
   const kmb_memory_op* memory_ops; /* copied */
   uint64_t memory_op_count;
+  kmb_event* event; /* valid while graphs with it are launched */
 } kmb_graph_node;
 
 /* One operation that is over. */

@@ -50,14 +50,14 @@ class CaptureCalls {
   static bool is_capturing(const CaptureSlot& slot) { return static_cast<bool>(slot.capture_); }
   static Capture& capture_of(const CaptureSlot& slot) { return *slot.capture_; }
 
-  Status begin(Context& context, CaptureSlot& slot) {
+  Status begin(Ref<Graph> graph, CaptureSlot& slot, std::span<const uint64_t> nodes) {
     if (slot.capture_) {
       return capture_error(kIllegalState, KM_ERROR_NOT_PERMITTED, "%s",
                            "the stream is being captured already");
     }
-    Ref<Capture> capture = make_ref<Capture>(make_ref<Graph>(context), &slot);
+    Ref<Capture> capture = make_ref<Capture>(std::move(graph), &slot);
     captures_.all.reserve(captures_.all.size() + 1);  // before anything is changed
-    join(slot, capture, {});
+    join(slot, capture, nodes);
     captures_.all.push_back(std::move(capture));
     captures_.count.fetch_add(1, std::memory_order_relaxed);
     return {};
@@ -98,6 +98,14 @@ class CaptureCalls {
   static CaptureInfo info(const CaptureSlot& slot) {
     if (!slot.capture_) return {};
     return {status(slot), slot.capture_->id, slot.capture_->graph, slot.tail_};
+  }
+
+  static Status depend_on(CaptureSlot& slot, std::span<const uint64_t> nodes, bool adds) {
+    if (slot.capture_->state != CaptureState::kActive) return invalidated();
+    for (const uint64_t node : nodes) KM_TRY(slot.capture_->graph->node(node));
+    if (!adds) slot.tail_.clear();
+    append_missing(&slot.tail_, nodes);
+    return {};
   }
 
   static Status add(CaptureSlot& slot, const SharedWork& work) {
@@ -239,7 +247,23 @@ class CaptureCalls {
 
 Status begin_capture(Stream& stream) {
   KM_TRY(stream.context().sticky());
-  return CaptureCalls(stream.context()).begin(stream.context(), stream.capture_slot());
+  return CaptureCalls(stream.context())
+      .begin(make_ref<Graph>(stream.context()), stream.capture_slot(), {});
+}
+
+Status begin_capture_into(Stream& stream, Ref<Graph> graph, std::span<const uint64_t> nodes) {
+  KM_TRY(stream.context().sticky());
+  KM_TRY(require_same_context(stream.context(), graph->context(), "graph"));
+  for (const uint64_t node : nodes) KM_TRY(graph->node(node));
+  return CaptureCalls(stream.context()).begin(std::move(graph), stream.capture_slot(), nodes);
+}
+
+Status capture_depend_on(Stream& stream, std::span<const uint64_t> nodes, bool adds) {
+  const CaptureCalls calls(stream.context());
+  CaptureSlot& slot = stream.capture_slot();
+  if (CaptureCalls::is_capturing(slot)) return CaptureCalls::depend_on(slot, nodes, adds);
+  return capture_error(kIllegalState, KM_ERROR_NOT_PERMITTED, "%s",
+                       "the stream is not being captured");
 }
 
 Result<Ref<Graph>> end_capture(Stream& stream) {

@@ -69,6 +69,10 @@ struct EventCapture {
 };
 
 Status begin_capture(Stream& stream);
+/// Into a graph of the stream's context, after nodes of it.
+Status begin_capture_into(Stream& stream, Ref<Graph> graph, std::span<const uint64_t> nodes);
+/// What the stream's next node runs after: these nodes, or these too.
+Status capture_depend_on(Stream& stream, std::span<const uint64_t> nodes, bool adds);
 /// The caller's reference.
 Result<Ref<Graph>> end_capture(Stream& stream);
 km_capture_status capture_status(const Stream& stream);

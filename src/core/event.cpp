@@ -26,6 +26,12 @@ Status Event::record(Stream& stream) {
   return {};
 }
 
+void Event::note_recorded() {
+  was_recorded_.store(true, std::memory_order_relaxed);
+  if (is_captured()) [[unlikely]]
+    forget_capture(*this);
+}
+
 Status Event::synchronize(uint64_t timeout_ns) {
   if (is_captured()) [[unlikely]]
     return refuse_captured_event(*this, "waiting for");

@@ -18,6 +18,8 @@ class Event final : public ContextChild {
   bool was_recorded() const { return was_recorded_.load(std::memory_order_relaxed); }
 
   Status record(Stream& stream);
+  /// A graph that records it was launched.
+  void note_recorded();
   /// Both succeed at once for an event that was never recorded.
   Status synchronize(uint64_t timeout_ns);
   Status query();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/blas.h"
+#include "core/event.h"
 #include "core/launch.h"
 
 namespace km {
@@ -73,6 +74,7 @@ struct GraphWork {
   Ref<BlasEngine> blas;
   std::unique_ptr<const kmb_blas_call> blas_call;
   std::vector<kmb_memory_op> memory_ops;
+  Ref<Event> event;
   std::vector<Ref<Memory>> memories;
   std::shared_ptr<const void> note;  // of whoever made the node
 };

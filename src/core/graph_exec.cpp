@@ -72,6 +72,8 @@ class GraphExec::NativeNodes {
     } else if (work.kind == KMB_GRAPH_NODE_MEMORY_OPS) {
       native.memory_ops = work.memory_ops.data();
       native.memory_op_count = work.memory_ops.size();
+    } else if (work.event) {
+      native.event = work.event->native();
     } else if (work.size_bytes == 0) {
       native.kind = KM_GRAPH_NODE_EMPTY;  // a copy of nothing
     }
@@ -135,7 +137,10 @@ Result<Ref<GraphExec>> GraphExec::create(const Graph& graph) {
   Ref<GraphExec> exec = Ref<GraphExec>::adopt(new GraphExec(graph, graph.clone()));
   exec->nodes_ = flatten(*exec->graph_);
   NativeNodes native;
-  for (const FlatNode& node : exec->nodes_) native.add(node);
+  for (const FlatNode& node : exec->nodes_) {
+    native.add(node);
+    exec->has_events_ = exec->has_events_ || node.work->kind == KMB_GRAPH_NODE_EVENT_RECORD;
+  }
   KM_TRY(call_backend(backend.graph_create, graph.context().native(), native.data(), native.size(),
                       &exec->native_));
   native.release();
@@ -177,8 +182,16 @@ Status GraphExec::launch(Stream& stream) {
   }
   uint64_t ticket = 0;
   KM_TRY(call_backend(backend().graph_launch, native_, stream.native(), &ticket));
+  if (has_events_) [[unlikely]]
+    note_records();
   uses_.record(stream, ticket);
   return {};
+}
+
+void GraphExec::note_records() {
+  for (const FlatNode& node : nodes_) {
+    if (node.work->kind == KMB_GRAPH_NODE_EVENT_RECORD) node.work->event->note_recorded();
+  }
 }
 
 GraphDifference GraphExec::compare(const Graph& graph) const {

@@ -37,10 +37,12 @@ class GraphExec final : public ContextChild {
   Status take_over(Ref<Graph> changed);
   Status wait_for_other_stream(Stream& stream);
   void retire(const GraphWork& work);
+  void note_records();
 
   mutable std::mutex mutex_;  // guards what follows
   Ref<Graph> graph_;          // as it runs; never changed
   std::vector<FlatNode> nodes_;
+  bool has_events_ = false;  // that are recorded
   kmb_graph* native_ = nullptr;
   UseList uses_;             // the launches
   Ref<Stream> last_stream_;  // of the last launch

@@ -166,6 +166,36 @@ struct CUDA_HOST_NODE_PARAMS {
   CUhostFn fn;
   void* userData;
 };
+struct CUDA_MEMCPY_NODE_PARAMS {
+  int flags, reserved;
+  CUcontext copyCtx;
+  CUDA_MEMCPY3D copyParams;
+};
+struct CUDA_MEMSET_NODE_PARAMS_v2 {
+  CUdeviceptr dst;
+  size_t pitch;
+  unsigned value;
+  unsigned elementSize;
+  size_t width, height;
+  CUcontext ctx;
+};
+struct CUDA_HOST_NODE_PARAMS_v2 {
+  CUhostFn fn;
+  void* userData;
+  unsigned syncMode;
+  CUcontext ctx;
+};
+struct CUDA_CHILD_GRAPH_NODE_PARAMS {
+  CUgraph graph;
+  CUgraphChildGraphNodeOwnership ownership;
+};
+struct CUDA_EVENT_RECORD_NODE_PARAMS {
+  CUevent event;
+  CUcontext ctx;
+};
+struct CUDA_EVENT_WAIT_NODE_PARAMS {
+  CUevent event;
+};
 union CUlaunchAttributeValue {
   char pad[64];
   int cooperative;
@@ -262,6 +292,40 @@ struct CUDA_BATCH_MEM_OP_NODE_PARAMS {
   unsigned flags;
 };
 
+struct CUDA_MEM_ALLOC_NODE_PARAMS {
+  CUmemPoolProps poolProps;
+  const CUmemAccessDesc* accessDescs;
+  size_t accessDescCount, bytesize;
+  CUdeviceptr dptr;
+};
+struct CUDA_MEM_FREE_NODE_PARAMS {
+  CUdeviceptr dptr;
+};
+/// Of all types but external semaphores, conditions and batches of copies.
+struct CUgraphNodeParams {
+  CUgraphNodeType type;
+  int reserved0[3];
+  union {
+    long long reserved1[29];
+    CUDA_KERNEL_NODE_PARAMS kernel;
+    CUDA_MEMCPY_NODE_PARAMS memcpy;
+    CUDA_MEMSET_NODE_PARAMS_v2 memset;
+    CUDA_HOST_NODE_PARAMS_v2 host;
+    CUDA_CHILD_GRAPH_NODE_PARAMS graph;
+    CUDA_EVENT_WAIT_NODE_PARAMS eventWait;
+    CUDA_EVENT_RECORD_NODE_PARAMS eventRecord;
+    CUDA_MEM_ALLOC_NODE_PARAMS alloc;
+    CUDA_MEM_FREE_NODE_PARAMS free;
+    CUDA_BATCH_MEM_OP_NODE_PARAMS memOp;
+  };
+  long long reserved2;
+};
+struct CUmemcpyAttributes {
+  CUmemcpySrcAccessOrder srcAccessOrder;
+  CUmemLocation srcLocHint, dstLocHint;
+  unsigned flags;
+};
+
 // Only ever pointed to.
 struct CUDA_ARRAY3D_DESCRIPTOR;
 struct CUDA_ARRAY3D_DESCRIPTOR_v1;
@@ -281,7 +345,6 @@ struct CUDA_FABRIC_COPY_BATCH_OP;
 struct CUDA_MEMCPY2D_v1;
 struct CUDA_MEMCPY3D_BATCH_OP;
 struct CUDA_MEMCPY3D_v1;
-struct CUDA_MEM_ALLOC_NODE_PARAMS;
 struct CUDA_RESOURCE_DESC;
 struct CUDA_RESOURCE_VIEW_DESC;
 struct CUDA_TEXTURE_DESC;
@@ -294,11 +357,9 @@ struct CUcheckpointUnlockArgs;
 struct CUcliqueInfo;
 struct CUdevResource;
 struct CUexecAffinityParam;
-struct CUgraphNodeParams;
 struct CUlogicalEndpointProp;
 struct CUmemDecompressParams;
 struct CUmemPoolPtrExportData;
-struct CUmemcpyAttributes;
 struct CUmulticastObjectProp;
 struct CUstreamCigCaptureParams;
 struct CUtensorMap;

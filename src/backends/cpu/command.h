@@ -12,6 +12,7 @@ namespace km::cpu {
 
 class Marker;
 struct CopyFailure;
+struct GraphLaunch;
 struct GraphProgram;
 class MemoryOps;
 class Task;
@@ -60,6 +61,7 @@ Transfer rows_transfer(const kmb_copy_3d& copy);
 /// Nodes are reused: which members count depends on the kind.
 struct Command {
   static constexpr uint64_t kInlineParamBytes = 512;
+  static constexpr uint32_t kNoEvent = UINT32_MAX;
 
   std::atomic<Command*> next{nullptr};
   uint64_t ticket = 0;
@@ -79,7 +81,9 @@ struct Command {
 
   // Behind the lines of the cache that every launch writes.
   std::shared_ptr<const GraphProgram> program;  // graph
+  std::shared_ptr<const GraphLaunch> events;    // graph: of this launch, null: it has none
   uint32_t lane = 0, step = 0;                  // where it is
+  uint32_t event_slot = kNoEvent;               // record, wait in a graph: whose event
   std::shared_ptr<const Task> task;             // task
   std::shared_ptr<const MemoryOps> memory_ops;  // memory
   bool in_turn = false;                         // all its nodes one after the other

@@ -1,5 +1,6 @@
 #include "backends/cpu/event.h"
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -21,11 +22,27 @@ class Held {
   Held(const Held&) = delete;
   Held& operator=(const Held&) = delete;
   Marker* operator->() const { return marker_; }
+  Marker* get() const { return marker_; }
   explicit operator bool() const { return marker_ != nullptr; }
 
  private:
   Marker* marker_;
 };
+
+/// Waits until the mark is done; false: the time has passed.
+bool wait_for(const Marker& marker, uint64_t timeout_ns) {
+  if (!marker.in_graph()) return marker.stream()->wait(marker.ticket(), timeout_ns);
+  // The rest of the graph may go on for long, or depend on what the caller does next.
+  constexpr uint64_t kTurnNs = 200000;
+  const uint64_t begin_ns = now_ns();
+  while (!marker.done()) {
+    const uint64_t passed_ns = now_ns() - begin_ns;
+    if (timeout_ns != kForever && passed_ns >= timeout_ns) return false;
+    const uint64_t left_ns = timeout_ns == kForever ? kTurnNs : timeout_ns - passed_ns;
+    if (marker.stream()->wait(marker.ticket(), std::min(kTurnNs, left_ns))) return true;
+  }
+  return true;
+}
 
 Error no_times(const char* which, const char* why) {
   return make_error(KM_ERROR_INVALID_ARGUMENT, "the %s event %s", which, why);
@@ -100,8 +117,8 @@ km_status event_synchronize(kmb_event* handle, uint64_t timeout_ns, kmb_error* e
     Event* event = from(handle);
     Context* context = event->context();
     Held marker(event->latest());
-    bool done = !marker || marker->done() || context->failed() ||
-                marker->stream()->wait(marker->ticket(), timeout_ns);
+    bool done =
+        !marker || marker->done() || context->failed() || wait_for(*marker.get(), timeout_ns);
     if (context->failed()) return report(context->error(), error);
     if (!done) return timeout_ns == 0 ? KM_NOT_READY : KM_TIMEOUT;
     if (timeout_ns != 0) context->output().flush();

@@ -8,7 +8,9 @@
 #include "backends/cpu/callback_thread.h"
 #include "backends/cpu/context.h"
 #include "backends/cpu/entries.h"
+#include "backends/cpu/event.h"
 #include "backends/cpu/launch.h"
+#include "backends/cpu/marker.h"
 #include "backends/cpu/memory_ops.h"
 #include "backends/cpu/pool.h"
 #include "backends/cpu/stream.h"
@@ -71,6 +73,12 @@ Status make_command(Command* command, const kmb_graph_node& node, Context* conte
       command->kind = CommandKind::memory;
       return {};
     }
+    case KMB_GRAPH_NODE_EVENT_RECORD:
+      command->kind = CommandKind::record;
+      return {};
+    case KMB_GRAPH_NODE_EVENT_WAIT:
+      command->kind = CommandKind::wait;
+      return {};
     default:
       return {};  // it only joins and forks
   }
@@ -79,6 +87,7 @@ Status make_command(Command* command, const kmb_graph_node& node, Context* conte
 Result<std::shared_ptr<GraphNode>> make_node(const kmb_graph_node& node, Context* context) {
   auto made = std::make_shared<GraphNode>();
   KM_TRY(make_command(&made->command, node, context));
+  made->event = from(node.event);
   return made;
 }
 
@@ -106,10 +115,47 @@ bool GraphProgram::advance(Command* front) const {
 void GraphProgram::look_for_waits() {
   may_wait = std::any_of(nodes.begin(), nodes.end(), [](const std::shared_ptr<GraphNode>& node) {
     const Command& command = node->command;
-    return command.kind == CommandKind::callback ||
+    return command.kind == CommandKind::callback || command.kind == CommandKind::wait ||
            (command.kind == CommandKind::memory && command.memory_ops->has_waits()) ||
            (command.kind == CommandKind::kernel && command.run.unit->may_wait());
   });
+}
+
+GraphLaunch::~GraphLaunch() {
+  for (Marker* marker : markers) {
+    if (marker != nullptr) marker->release();
+  }
+}
+
+void GraphProgram::collect_events() {
+  events.clear();
+  slot_records.clear();
+  for (const std::shared_ptr<GraphNode>& node : nodes) {
+    if (node->event == nullptr) continue;
+    node->command.event_slot = static_cast<uint32_t>(events.size());
+    events.push_back(node->event);
+    slot_records.push_back(node->command.kind == CommandKind::record);
+  }
+}
+
+std::shared_ptr<GraphLaunch> GraphProgram::begin_launch(Stream* stream) const {
+  if (events.empty()) return nullptr;
+  auto launch = std::make_shared<GraphLaunch>();
+  launch->markers.reserve(events.size());
+  for (size_t slot = 0; slot < events.size(); ++slot) {
+    launch->markers.push_back(slot_records[slot] ? Marker::make(stream) : events[slot]->latest());
+  }
+  return launch;
+}
+
+void GraphProgram::record_events(const GraphLaunch& launch, uint64_t ticket) const {
+  for (size_t slot = 0; slot < events.size(); ++slot) {
+    if (!slot_records[slot]) continue;
+    Marker* marker = launch.markers[slot];
+    marker->set_in_graph(ticket);
+    marker->retain();
+    events[slot]->set_latest(marker);
+  }
 }
 
 bool GraphProgram::is_worth_forking(uint32_t threads) const {
@@ -138,6 +184,7 @@ Result<std::unique_ptr<Graph>> Graph::make(Context* context,
   program->plan = std::make_shared<GraphPlan>(context, nodes);
   for (size_t i = 0; i < nodes.size(); ++i) take_user_data(program->nodes[i].get(), nodes[i]);
   program->look_for_waits();
+  program->collect_events();
   graph->program_ = std::move(program);
   return graph;
 }
@@ -151,6 +198,7 @@ Status Graph::update(std::span<const uint32_t> indices, std::span<const kmb_grap
     take_user_data(program->nodes[indices[i]].get(), nodes[i]);
   }
   program->look_for_waits();
+  program->collect_events();
   program_ = std::move(program);
   return {};
 }
@@ -183,7 +231,11 @@ km_status graph_launch(kmb_graph* graph, kmb_stream* handle, uint64_t* out_ticke
     command->program = from(graph)->program();
     command->lane = 0;
     command->step = 0;
+    const std::shared_ptr<const GraphProgram> program = command->program;
+    const std::shared_ptr<const GraphLaunch> launch = program->begin_launch(stream);
+    command->events = launch;
     *out_ticket = stream->submit(command);
+    if (launch) program->record_events(*launch, *out_ticket);
     return {};
   });
 }

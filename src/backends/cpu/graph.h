@@ -15,6 +15,7 @@
 namespace km::cpu {
 
 class Context;
+class Event;
 class Marker;
 class Stream;
 
@@ -23,6 +24,7 @@ struct GraphNode {
   Command command;
   km_release_callback release = nullptr;
   void* user_data = nullptr;
+  Event* event = nullptr;
   GraphNode() = default;
   ~GraphNode() {
     if (release != nullptr) release(user_data);
@@ -71,13 +73,31 @@ class GraphPlan {
   std::vector<Command*> starts_;      // for fork()
 };
 
+/// The marks of one launch: of what its nodes record, and of what they wait for (null: never
+/// recorded).
+struct GraphLaunch {
+  std::vector<Marker*> markers;  // by slot, a reference each
+  GraphLaunch() = default;
+  ~GraphLaunch();
+  GraphLaunch(const GraphLaunch&) = delete;
+  GraphLaunch& operator=(const GraphLaunch&) = delete;
+};
+
 /// A plan with the nodes' parameters. Immutable: an update makes another one.
 struct GraphProgram {
   std::shared_ptr<GraphPlan> plan;
   std::vector<std::shared_ptr<GraphNode>> nodes;
-  bool may_wait = false;  // a kernel or callback may wait for what another branch does
+  bool may_wait = false;           // a kernel or callback may wait for what another branch does
+  std::vector<Event*> events;      // by slot
+  std::vector<bool> slot_records;  // by slot; else the node waits
 
   void look_for_waits();
+  /// Gives each node with an event its slot.
+  void collect_events();
+  /// Null where there are no events.
+  std::shared_ptr<GraphLaunch> begin_launch(Stream* stream) const;
+  /// The marks are those of a launch whose command has this ticket.
+  void record_events(const GraphLaunch& launch, uint64_t ticket) const;
   /// The step that a graph command is at, null: it has none.
   Command* step_of(const Command& front) const;
   /// Goes on to the next step; false: there is none.

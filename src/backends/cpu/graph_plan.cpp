@@ -158,6 +158,7 @@ bool GraphPlan::fork(Stream* main, const Command& front) {
     Command* start = starts_[i];
     start->kind = CommandKind::graph;
     start->program = front.program;
+    start->events = front.events;
     start->lane = static_cast<uint32_t>(i + 1);
     start->step = 0;
     start->in_turn = false;

@@ -30,6 +30,12 @@ class Marker {
   Stream* stream() const { return stream_; }
   uint64_t ticket() const { return ticket_; }
   void set_ticket(uint64_t ticket) { ticket_ = ticket; }
+  /// A node of the graph command with this ticket, which ends before that does.
+  void set_in_graph(uint64_t ticket) {
+    ticket_ = ticket;
+    in_graph_ = true;
+  }
+  bool in_graph() const { return in_graph_; }
   /// To be completed once more, by this stream at this ticket. Nobody waits now.
   void rearm(Stream* stream, uint64_t ticket) {
     stream_ = stream;
@@ -54,6 +60,7 @@ class Marker {
   uint64_t time_ns_ = 0;
   Stream* stream_;
   uint64_t ticket_ = 0;
+  bool in_graph_ = false;
   SpinLock lock_;
   std::vector<Stream*> parked_;
 };

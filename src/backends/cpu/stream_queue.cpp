@@ -203,6 +203,10 @@ bool Stream::execute(Command& command, Executor* executor) {
   Command* step = program.step_of(command);
   if (step == nullptr) return true;
   if (step->kind == CommandKind::kernel) step->run.record.grid_id = new_grid_id();
+  if (step->event_slot != Command::kNoEvent) [[unlikely]] {
+    step->marker = command.events->markers[step->event_slot];
+    if (step->marker == nullptr) return true;  // an event that was never recorded
+  }
   if (step->marker != nullptr) step->marker->retain();  // the step lets go of it
   return perform(*step, executor);
 }
@@ -297,6 +301,8 @@ bool Stream::hand_to_callback_thread(Command& command) {
 [[gnu::noinline]] bool Stream::finish_step(Command& command, uint64_t until, bool* out_owned) {
   if (!command.program->advance(&command)) {
     command.program.reset();
+    if (command.events) [[unlikely]]
+      command.events.reset();
     return false;
   }
   *out_owned = command.ticket <= until && !pool_->others_wait(this);

@@ -1,0 +1,23 @@
+// CUgraphNodeParams: parameters of nodes of whatever type.
+#pragma once
+
+#include "dropin/cuda/graph.h"
+
+namespace km::dropin {
+
+/// `old`: what the node has had, null: a new node of `parent`. Some parameters are written.
+CUresult work_of(Context& context, CUgraphNodeParams& params, const GraphWork* old, Graph* parent,
+                 SharedWork* out);
+CUresult read_params(NodeUse& use, CUgraphNodeParams* out);
+
+/// What edges say beside their ends: nothing but the default.
+CUresult check_edges(const CUgraphEdgeData* edges, size_t count);
+/// `parent` (null: none) keeps what the child looks after.
+CUresult child_graph_work_of(CUgraph handle, Graph* parent, SharedWork* out);
+/// Of the two types of nodes that have one.
+CUresult event_work_of(Context& context, CUgraphNodeType type, CUevent event, SharedWork* out);
+CUevent event_of(const GraphWork& work);
+/// The same as a node of what is captured.
+CUresult capture_event(Stream& stream, CUgraphNodeType type, CUevent event);
+
+}  // namespace km::dropin
