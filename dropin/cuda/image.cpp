@@ -1,5 +1,6 @@
 #include "dropin/cuda/image.h"
 
+#include <lz4.h>
 #include <zstd.h>
 
 #include <algorithm>
@@ -49,33 +50,59 @@ std::string text_of(std::string_view bytes) {
   return std::string(bytes.substr(0, std::min(bytes.find('\0'), bytes.size())));
 }
 
+// Null, or why it cannot be done. Damaged sizes must not cost a gigabyte: the most that the bytes
+// can become is known.
+const char* decompress_lz4(std::string_view from, uint64_t size_bytes, std::string* out) {
+  constexpr uint64_t kMostFold = 255;
+  if (size_bytes > from.size() * kMostFold) return "it is damaged";
+  out->resize(size_bytes);
+  const int size = LZ4_decompress_safe(from.data(), out->data(), static_cast<int>(from.size()),
+                                       static_cast<int>(size_bytes));
+  if (size < 0) return "it is damaged";
+  out->resize(static_cast<size_t>(size));
+  return nullptr;
+}
+
+const char* decompress_zstd(std::string_view from, uint64_t size_bytes, std::string* out) {
+  const unsigned long long told = ZSTD_getFrameContentSize(from.data(), from.size());
+  if (told == ZSTD_CONTENTSIZE_ERROR) return "it is damaged";
+  if (told != ZSTD_CONTENTSIZE_UNKNOWN && told > size_bytes) return "it is damaged";
+  out->resize(told != ZSTD_CONTENTSIZE_UNKNOWN ? told : size_bytes);
+  const size_t size = ZSTD_decompress(out->data(), out->size(), from.data(), from.size());
+  if (ZSTD_isError(size)) return ZSTD_getErrorName(size);
+  out->resize(size);
+  return nullptr;
+}
+
 CUresult read_entry(const FatbinEntry& entry, const char* payload, std::string* out) {
   if ((entry.flags & (kFlagLz4 | kFlagZstd)) == 0) {
     *out = text_of({payload, entry.payload_bytes});
     return CUDA_SUCCESS;
   }
-  if ((entry.flags & kFlagLz4) != 0) {
-    return fail(CUDA_ERROR_NOT_SUPPORTED,
-                "the fat binary is compressed with LZ4; build it with --compress-mode=none or a "
-                "CUDA toolkit from 12.8 on");
+  if (entry.text_bytes > kMaxTextBytes || entry.payload_bytes > kMaxTextBytes) {
+    return CUDA_ERROR_INVALID_IMAGE;
   }
-  if (entry.text_bytes > kMaxTextBytes) return CUDA_ERROR_INVALID_IMAGE;
-  std::string text(entry.text_bytes, '\0');
-  const uint64_t stored =
-      entry.compressed_bytes != 0 ? entry.compressed_bytes : entry.payload_bytes;
-  const size_t size = ZSTD_decompress(text.data(), text.size(), payload,
-                                      std::min<uint64_t>(stored, entry.payload_bytes));
-  if (ZSTD_isError(size)) {
-    return fail(CUDA_ERROR_INVALID_IMAGE, "the fat binary cannot be decompressed: %s",
-                ZSTD_getErrorName(size));
+  const uint64_t given = entry.compressed_bytes != 0 ? entry.compressed_bytes : entry.payload_bytes;
+  const uint64_t stored = std::min<uint64_t>(given, entry.payload_bytes);
+  std::string text;
+  const char* const why = (entry.flags & kFlagLz4) != 0
+                              ? decompress_lz4({payload, stored}, entry.text_bytes, &text)
+                              : decompress_zstd({payload, stored}, entry.text_bytes, &text);
+  if (why != nullptr) {
+    return fail(CUDA_ERROR_INVALID_IMAGE, "the fat binary cannot be decompressed: %s", why);
   }
-  *out = text_of({text.data(), size});
+  *out = text_of(text);
   return CUDA_SUCCESS;
 }
 
-CUresult read_fatbin(const char* image, int capability, std::string* out) {
-  const auto header = read_at<FatbinHeader>(image);
-  if (header.header_bytes < sizeof header) return CUDA_ERROR_INVALID_IMAGE;
+/// `known_bytes` UINT64_MAX: as many as the header says.
+CUresult read_fatbin(const char* image, uint64_t known_bytes, int capability, std::string* out) {
+  FatbinHeader header{};
+  if (known_bytes >= sizeof header) header = read_at<FatbinHeader>(image);
+  if (header.header_bytes < sizeof header || header.header_bytes > known_bytes ||
+      header.content_bytes > known_bytes - header.header_bytes) {
+    return fail(CUDA_ERROR_INVALID_IMAGE, "the fat binary is damaged, or not whole");
+  }
   const char* at = image + header.header_bytes;
   const char* const end = at + header.content_bytes;
   FatbinEntry best{};
@@ -112,13 +139,16 @@ CUresult read_image(const void* image, size_t size_bytes, int capability, std::s
   const uint32_t magic = known >= sizeof(uint32_t) ? read_at<uint32_t>(bytes) : 0;
   if (magic == kWrapperMagic) {
     const char* inner = nullptr;
-    std::memcpy(&inner, bytes + 8, sizeof inner);
+    // In a file it would point nowhere.
+    if (size_bytes == 0) std::memcpy(&inner, bytes + 8, sizeof inner);
     if (inner == nullptr || read_at<uint32_t>(inner) != kFatbinMagic) {
-      return CUDA_ERROR_INVALID_IMAGE;
+      return fail(CUDA_ERROR_INVALID_IMAGE, "the wrapper points to no fat binary");
     }
-    return read_fatbin(inner, capability, out);
+    return read_fatbin(inner, UINT64_MAX, capability, out);
   }
-  if (magic == kFatbinMagic) return read_fatbin(bytes, capability, out);
+  if (magic == kFatbinMagic) {
+    return read_fatbin(bytes, size_bytes != 0 ? size_bytes : UINT64_MAX, capability, out);
+  }
   if (magic == kElfMagic) {
     return fail(CUDA_ERROR_NO_BINARY_FOR_GPU,
                 "the image is a cubin: machine code of a GPU; give PTX instead");

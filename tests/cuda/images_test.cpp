@@ -1,0 +1,265 @@
+// Fat binaries and the linking of PTX, from inside: the library's own sources, without the library.
+#include <gtest/gtest.h>
+#include <lz4.h>
+#include <sys/mman.h>
+#include <zstd.h>
+
+#include <cstdarg>
+#include <cstring>
+#include <random>
+
+#include "dropin/cuda/image.h"
+#include "dropin/cuda/ptx_link.h"
+
+namespace km::dropin {
+
+using namespace cu;  // NOLINT
+
+// In place of the library's, which logs.
+CUresult fail(CUresult result, const char*, ...) noexcept { return result; }
+
+namespace {
+
+enum class Packing { kNone, kLz4, kZstd };
+
+void append(std::string* to, uint64_t value, size_t bytes) {
+  to->append(reinterpret_cast<const char*>(&value), bytes);
+}
+
+std::string pack(const std::string& text, Packing packing) {
+  std::string packed(text.size() * 2 + 256, '\0');
+  size_t size = 0;
+  if (packing == Packing::kNone) return text;
+  if (packing == Packing::kLz4) {
+    size = static_cast<size_t>(LZ4_compress_default(text.data(), packed.data(),
+                                                    static_cast<int>(text.size()),
+                                                    static_cast<int>(packed.size())));
+  } else {
+    size = ZSTD_compress(packed.data(), packed.size(), text.data(), text.size(), 3);
+  }
+  packed.resize(size);
+  return packed;
+}
+
+/// One image of a fat binary, with its header of 64 bytes.
+std::string entry(uint16_t kind, uint32_t capability, const std::string& text, Packing packing) {
+  const std::string packed = pack(text, packing);
+  const std::string payload = packed + std::string((8 - packed.size() % 8) % 8, '\0');
+  std::string made;
+  append(&made, kind, 2);
+  append(&made, 0x101, 2);
+  append(&made, 64, 4);
+  append(&made, payload.size(), 8);
+  append(&made, packing == Packing::kNone ? 0 : packed.size(), 4);
+  append(&made, 0, 4);
+  append(&made, 0, 2);
+  append(&made, 8, 2);
+  append(&made, capability, 4);
+  append(&made, 0, 8);
+  const uint64_t flags[] = {0, 0x2000, 0x8000};
+  append(&made, flags[static_cast<int>(packing)], 8);
+  append(&made, 0, 8);
+  append(&made, packing == Packing::kNone ? 0 : text.size(), 8);
+  return made + payload;
+}
+
+std::string fatbin(const std::string& entries) {
+  std::string made;
+  append(&made, 0xBA55ED50, 4);
+  append(&made, 1, 2);
+  append(&made, 16, 2);
+  append(&made, entries.size(), 8);
+  return made + entries;
+}
+
+std::string long_text() {
+  std::string text = ".version 8.0\n.target sm_80\n.address_size 64\n";
+  for (int i = 0; i < 200; ++i) text += ".visible .global .u32 v" + std::to_string(i) + ";\n";
+  return text;
+}
+
+/// Bytes with an end that nothing may read across.
+class Guarded {
+ public:
+  static constexpr size_t kRoom = 1 << 16, kPage = 4096;
+  Guarded() {
+    map_ = static_cast<char*>(
+        mmap(nullptr, kRoom + kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    mprotect(map_ + kRoom, kPage, PROT_NONE);
+  }
+  ~Guarded() { munmap(map_, kRoom + kPage); }
+  const char* put(const std::string& bytes) {
+    char* const at = map_ + kRoom - bytes.size();
+    std::memcpy(at, bytes.data(), bytes.size());
+    return at;
+  }
+
+ private:
+  char* map_;
+};
+
+TEST(Images, TextIsFoundInEveryForm) {
+  const std::string text = long_text();
+  for (const Packing packing : {Packing::kNone, Packing::kLz4, Packing::kZstd}) {
+    const std::string image = fatbin(entry(1, 80, text, packing));
+    std::string found;
+    EXPECT_EQ(read_image(image.data(), image.size(), 90, &found), CUDA_SUCCESS);
+    EXPECT_EQ(found, text);
+    EXPECT_EQ(read_image(image.data(), 0, 90, &found), CUDA_SUCCESS);
+  }
+}
+
+TEST(Images, TheNewestThatSuitsIsTaken) {
+  const std::string image =
+      fatbin(entry(2, 90, "machine code", Packing::kNone) + entry(1, 70, "seven", Packing::kLz4) +
+             entry(1, 80, "eight", Packing::kZstd) + entry(1, 100, "ten", Packing::kNone));
+  std::string found;
+  EXPECT_EQ(read_image(image.data(), image.size(), 90, &found), CUDA_SUCCESS);
+  EXPECT_EQ(found, "eight");
+  EXPECT_EQ(read_image(image.data(), image.size(), 60, &found), CUDA_ERROR_NO_BINARY_FOR_GPU);
+}
+
+TEST(Images, AWrapperPointsToTheImage) {
+  const std::string image = fatbin(entry(1, 80, "text", Packing::kNone));
+  struct {
+    uint32_t magic = 0x466243B1, version = 1;
+    const char* data;
+    void* file = nullptr;
+  } wrapper{.data = image.data()};
+  std::string found;
+  EXPECT_EQ(read_image(&wrapper, 0, 90, &found), CUDA_SUCCESS);
+  EXPECT_EQ(found, "text");
+  EXPECT_EQ(read_image(&wrapper, sizeof wrapper, 90, &found), CUDA_ERROR_INVALID_IMAGE);
+}
+
+TEST(Images, WhatIsCutOffIsRefused) {
+  for (const Packing packing : {Packing::kNone, Packing::kLz4, Packing::kZstd}) {
+    const std::string image = fatbin(entry(1, 80, long_text(), packing));
+    Guarded guarded;
+    std::string found;
+    for (size_t size = 4; size < image.size(); ++size) {
+      const char* const at = guarded.put(image.substr(0, size));
+      EXPECT_EQ(read_image(at, size, 90, &found), CUDA_ERROR_INVALID_IMAGE) << size;
+    }
+  }
+}
+
+TEST(Images, MachineCodeAloneIsRefused) {
+  std::string found;
+  EXPECT_EQ(read_image("\177ELF and more", 13, 90, &found), CUDA_ERROR_NO_BINARY_FOR_GPU);
+  EXPECT_EQ(read_image("", 0, 90, &found), CUDA_ERROR_INVALID_IMAGE);
+}
+
+TEST(Images, DamagedOnesNeverCrash) {
+  std::mt19937 random(7);
+  Guarded guarded;
+  const std::string images[] = {
+      fatbin(entry(1, 70, "short", Packing::kNone) + entry(1, 80, long_text(), Packing::kLz4)),
+      fatbin(entry(2, 80, "code", Packing::kNone) + entry(1, 80, long_text(), Packing::kZstd)),
+      fatbin(entry(1, 50, long_text(), Packing::kNone)),
+  };
+  int read = 0;
+  for (int turn = 0; turn < 100000; ++turn) {
+    std::string image = images[random() % 3];
+    // Headers are what counts: half of the changes go there.
+    for (uint32_t i = 1 + random() % 4; i > 0; --i) {
+      const size_t most = random() % 2 == 0 ? std::min<size_t>(160, image.size()) : image.size();
+      const size_t at = 4 + random() % (most - 4);
+      image[at] = static_cast<char>(random() % 3 == 0 ? 0xFF : image[at] ^ (1 << random() % 8));
+    }
+    if (random() % 4 == 0) image.resize(4 + random() % (image.size() - 4));
+    std::string found;
+    read += read_image(guarded.put(image), image.size(), 90, &found) == CUDA_SUCCESS ? 1 : 0;
+  }
+  EXPECT_GT(read, 1000);  // not all of it is refused at the door
+  EXPECT_LT(read, 99000);
+}
+
+const char kCaller[] =
+    ".version 7.0\n.target sm_50\n.address_size 64\n"
+    ".extern .func (.param .b32 r) twice (.param .b32 v);\n"
+    ".extern .global .u32 shared;\n"
+    ".global .u32 mine = 1;\n"
+    ".visible .entry k() { .reg .b32 %r; ld.global.u32 %r, [mine]; ret; }\n";
+const char kCallee[] =
+    ".version 8.1\n.target sm_70\n.address_size 64\n"
+    ".visible .global .u32 shared = 4;\n"
+    ".global .u32 mine = 2; // \"not a string\n"
+    ".visible .func (.param .b32 r) twice (.param .b32 v) { ret; }\n";
+
+size_t count(const std::string& text, const std::string& what) {
+  size_t found = 0;
+  for (size_t at = text.find(what); at != text.npos; at = text.find(what, at + 1)) ++found;
+  return found;
+}
+
+TEST(PtxLink, OneInputStaysAsItIs) {
+  const auto linked = link_ptx({{"a", "anything at all"}});
+  ASSERT_TRUE(linked);
+  EXPECT_EQ(*linked, "anything at all");
+}
+
+TEST(PtxLink, DefinitionsTakeThePlaceOfDeclarations) {
+  const auto linked = link_ptx({{"a", kCaller}, {"b", kCallee}});
+  ASSERT_TRUE(linked);
+  EXPECT_TRUE(linked->starts_with(".version 8.1\n.target sm_70")) << *linked;
+  EXPECT_EQ(count(*linked, ".extern"), 0u) << *linked;
+  EXPECT_EQ(count(*linked, "shared = 4"), 1u) << *linked;
+  EXPECT_LT(linked->find("shared = 4"), linked->find(".entry k"));
+  EXPECT_EQ(count(*linked, ".func"), 2u) << *linked;  // a declaration in front, and the body
+}
+
+TEST(PtxLink, NamesOfOneInputAreItsOwn) {
+  const auto linked = link_ptx({{"a", kCaller}, {"b", kCallee}});
+  ASSERT_TRUE(linked);
+  EXPECT_EQ(count(*linked, "mine = 1"), 1u) << *linked;
+  EXPECT_EQ(count(*linked, "mine__1 = 2"), 1u) << *linked;
+  EXPECT_NE(linked->find("[mine]"), std::string::npos);
+}
+
+TEST(PtxLink, WhatIsDefinedTwiceIsAnError) {
+  const auto linked = link_ptx({{"first", kCallee}, {"second", kCallee}});
+  ASSERT_FALSE(linked);
+  EXPECT_EQ(linked.error().status, KM_ERROR_INVALID_PTX);
+  EXPECT_NE(linked.error().message.find("'first' and in 'second'"), std::string::npos)
+      << linked.error().message;
+}
+
+TEST(PtxLink, WeakOnesAreTakenOnce) {
+  const std::string unit =
+      ".version 7.0\n.target sm_50\n.address_size 64\n.weak .global .u32 w = 3;\n";
+  const auto linked = link_ptx({{"a", unit}, {"b", unit}});
+  ASSERT_TRUE(linked);
+  EXPECT_EQ(count(*linked, "w = 3"), 1u) << *linked;
+}
+
+TEST(PtxLink, DamagedTextsNeverCrash) {
+  std::mt19937 random(11);
+  const std::string pieces[] = {"{",        "}",      "\"", "/*", ";",
+                                ".extern ", ".func ", "=",  "(",  "\n.loc"};
+  size_t linked_count = 0;
+  for (int turn = 0; turn < 100000; ++turn) {
+    std::string texts[] = {kCaller, kCallee};
+    for (std::string& text : texts) {
+      const size_t at = random() % text.size();
+      switch (random() % 4) {
+        case 0:
+          text.resize(at);
+          break;
+        case 1:
+          text[at] = static_cast<char>(random());
+          break;
+        case 2:
+          text.erase(at, 1 + random() % 20);
+          break;
+        default:
+          text.insert(at, pieces[random() % std::size(pieces)]);
+      }
+    }
+    linked_count += link_ptx({{"a", texts[0]}, {"b", texts[1]}}) ? 1 : 0;
+  }
+  EXPECT_GT(linked_count, 1000u);
+}
+
+}  // namespace
+}  // namespace km::dropin
