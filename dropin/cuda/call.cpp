@@ -6,6 +6,7 @@
 #include "base/cuda_results.h"
 #include "base/log.h"
 #include "core/fork_guard.h"
+#include "dropin/cuda/driver_log.h"
 #include "dropin/cuda/driver_state.h"
 
 namespace km::dropin {
@@ -29,6 +30,7 @@ bool has_native_result(const Error& error) {
 CUresult result_of(const Error& error) noexcept {
   if (error.status != KM_NOT_READY) {
     log(LogLevel::kInfo, "cuda", "%s", error.message.c_str());
+    keep_log(error.message.c_str());
   }
   if (has_native_result(error)) return static_cast<CUresult>(error.native_code);
   return cuda_of_status(error.status).value_or(CUDA_ERROR_UNKNOWN);
@@ -41,6 +43,7 @@ CUresult fail(CUresult result, const char* format, ...) noexcept {
   std::vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
   log(LogLevel::kInfo, "cuda", "%s", text);
+  keep_log(text);
   return result;
 }
 

@@ -50,6 +50,8 @@ class Context final : public Handled {
   CUresult order_before(Stream& stream);
   /// To be called after it was queued.
   void note_work(Stream& stream);
+  /// Those with a handle and the default ones, as far as they were used.
+  void all_streams(std::vector<Ref<Stream>>* out);
   /// The stream of a thread that is gone.
   void take_thread(uint64_t thread, std::vector<Ref<Stream>>* out);
 
@@ -87,6 +89,9 @@ class Context final : public Handled {
   std::vector<Stream*> blocking_;
   std::atomic<uint64_t> legacy_work_{0};  // how often work was queued in the legacy stream
 };
+
+/// Waits for all work of a context, whatever is captured: what is captured is no work.
+Status wait_for_work(km::Context& context);
 
 /// The context that is current on this thread; CUDA_ERROR_INVALID_CONTEXT when none is,
 /// CUDA_ERROR_CONTEXT_IS_DESTROYED when it was destroyed.

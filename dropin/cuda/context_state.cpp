@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/backend_call.h"
 #include "core/callback.h"
 #include "dropin/cuda/context.h"
 #include "dropin/cuda/graph.h"
@@ -120,6 +121,16 @@ CUresult Context::per_thread_stream(Ref<Stream>* out) {
   return CUDA_SUCCESS;
 }
 
+void Context::all_streams(std::vector<Ref<Stream>>* out) {
+  table_of<Stream>().for_each_live([&](uint64_t, Object& object) {
+    auto& stream = static_cast<Stream&>(object);
+    if (&stream.context() == this && stream.try_ref()) out->push_back(Ref<Stream>::adopt(&stream));
+  });
+  const std::lock_guard lock(mutex_);
+  if (legacy_) out->push_back(legacy_);
+  for (const auto& [thread, stream] : per_thread_) out->push_back(stream);
+}
+
 void Context::add_blocking(Stream& stream) {
   const std::lock_guard lock(order_mutex_);
   blocking_.push_back(&stream);
@@ -175,6 +186,10 @@ void Context::note_work(Stream& stream) {
   } else if (stream.is_blocking()) {
     stream.has_unjoined_work_.store(true, std::memory_order_release);
   }
+}
+
+Status wait_for_work(km::Context& context) {
+  return call_backend(context.backend().context_synchronize, context.native());
 }
 
 CUresult current_context(Context** out) {

@@ -45,6 +45,14 @@ inline int capability_of(const DeviceState& device) {
 
 enum class AllocationKind : uint8_t { kDevice, kManaged, kHost, kRegistered, kMapped, kGraph };
 
+/// What a program has said of managed memory: kept to be told, and nothing else.
+struct ManagedAdvice {
+  bool is_read_mostly = false;
+  CUmemLocation preferred{CU_MEM_LOCATION_TYPE_INVALID, 0};
+  CUmemLocation last_prefetch{CU_MEM_LOCATION_TYPE_INVALID, 0};
+  std::vector<int> accessed_by;  // devices
+};
+
 /// Memory that a program has asked for, and has to free.
 struct Allocation {
   Ref<km::Memory> memory;
@@ -55,6 +63,7 @@ struct Allocation {
   int device = 0;
   uint64_t context_id = 0;
   uint64_t pool_id = 0;
+  ManagedAdvice advice;
 };
 
 class Driver {
@@ -77,6 +86,15 @@ class Driver {
   bool take(uint64_t address, uint32_t kinds, Allocation* out);
   /// The allocation around the address.
   bool find(uint64_t address, uint64_t* out_begin, Allocation* out);
+  /// Calls change(advice) of the allocation around the address, where there is one.
+  template <class Change>
+  void advise(uint64_t address, Change&& change) {
+    const std::unique_lock lock(memory_mutex_);
+    auto after = allocations_.upper_bound(address);
+    if (after == allocations_.begin()) return;
+    --after;
+    if (address - after->first < after->second.size_bytes) change(after->second.advice);
+  }
   /// Takes out all of a context.
   std::vector<Allocation> take_all(uint64_t context_id);
 

@@ -7,6 +7,7 @@
 
 #include "core/graph.h"
 #include "core/graph_exec.h"
+#include "dropin/cuda/attribute_set.h"
 #include "dropin/cuda/launch.h"
 #include "dropin/cuda/user_object.h"
 
@@ -32,6 +33,7 @@ class GraphNode final : public Handled {
   CUgraph graph() const { return reinterpret_cast<CUgraph>(graph_id_); }
   uint64_t node() const { return node_; }
 
+  AttributeSet& attributes() { return attributes_; }
   /// Pointers to a kernel's arguments, which live as long as the node.
   void** arguments_of(const SharedWork& work);
 
@@ -41,6 +43,7 @@ class GraphNode final : public Handled {
   std::mutex mutex_;
   SharedWork kept_;
   std::vector<void*> pointers_;
+  AttributeSet attributes_;
 };
 
 class Graph final : public Handled {

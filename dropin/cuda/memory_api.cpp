@@ -61,7 +61,7 @@ CUresult free_memory(CUdeviceptr address) {
     return fail(CUDA_ERROR_INVALID_VALUE, "no allocation begins at 0x%llx", address);
   }
   Driver::instance().device(taken.device)->unreserve(taken.size_bytes);
-  const Status done = taken.memory->context().synchronize();
+  const Status done = wait_for_work(taken.memory->context());
   if (taken.pool_id != 0) dropin::note_pool_free();
   return done ? CUDA_SUCCESS : result_of(done.error());
 }
@@ -91,7 +91,7 @@ CUresult free_host(void* pointer, AllocationKind kind, CUresult none) {
   if (!Driver::instance().take(reinterpret_cast<uint64_t>(pointer), kind_bit(kind), &taken)) {
     return fail(none, "no such memory begins at %p", pointer);
   }
-  CU_CHECK(taken.memory->context().synchronize());
+  CU_CHECK(wait_for_work(taken.memory->context()));
   return CUDA_SUCCESS;
 }
 

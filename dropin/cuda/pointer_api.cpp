@@ -1,4 +1,4 @@
-// What is known about an address; advice on managed memory.
+// What is known about an address.
 #include <cstring>
 
 #include "dropin/cuda/place.h"
@@ -126,54 +126,6 @@ struct Pointer {
   }
 };
 
-/// The range must be of managed memory, as far as it is any that was asked for.
-CUresult require_managed(CUdeviceptr address, size_t size_bytes) {
-  uint64_t begin = 0;
-  Allocation found;
-  if (!Driver::instance().find(address, &begin, &found) || found.kind != AllocationKind::kManaged ||
-      size_bytes > found.size_bytes - (address - begin)) {
-    return fail(CUDA_ERROR_INVALID_VALUE, "the %zu bytes at 0x%llx are no managed memory",
-                size_bytes, address);
-  }
-  return CUDA_SUCCESS;
-}
-
-CUresult require_location(CUmemLocation location) {
-  if (location.type == CU_MEM_LOCATION_TYPE_DEVICE) {
-    CU_DEVICE(device, location.id);
-    return CUDA_SUCCESS;
-  }
-  const bool host = location.type == CU_MEM_LOCATION_TYPE_HOST ||
-                    location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA ||
-                    location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
-  return host ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
-}
-
-/// CU_DEVICE_CPU, -1, is the host.
-CUmemLocation location_of(CUdevice device) {
-  if (device == -1) return {CU_MEM_LOCATION_TYPE_HOST, 0};
-  return {CU_MEM_LOCATION_TYPE_DEVICE, device};
-}
-
-CUresult prefetch(CUdeviceptr address, size_t size_bytes, CUmemLocation location, CUstream handle) {
-  StreamUse stream;
-  CU_TRY(stream.get(handle));
-  CU_TRY(require_location(location));
-  return require_managed(address, size_bytes);  // it is where it is wanted
-}
-
-CUresult advise(CUdeviceptr address, size_t size_bytes, CUmem_advise advice,
-                CUmemLocation location) {
-  if (advice < CU_MEM_ADVISE_SET_READ_MOSTLY || advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY) {
-    return fail(CUDA_ERROR_INVALID_VALUE, "there is no advice %d", advice);
-  }
-  const bool needs_location = advice != CU_MEM_ADVISE_SET_READ_MOSTLY &&
-                              advice != CU_MEM_ADVISE_UNSET_READ_MOSTLY &&
-                              advice != CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION;
-  if (needs_location) CU_TRY(require_location(location));
-  return require_managed(address, size_bytes);  // advice is free to be ignored
-}
-
 }  // namespace
 
 extern "C" {
@@ -226,39 +178,6 @@ CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute attribute,
     if (!Driver::instance().find(address, &begin, &found)) return CUDA_ERROR_INVALID_VALUE;
     return CUDA_SUCCESS;  // copies of pageable memory are synchronous as it is
   });
-}
-
-CUresult cuMemPrefetchAsync_v2(CUdeviceptr address, size_t size_bytes, CUmemLocation location,
-                               unsigned int flags, CUstream stream) {
-  return guard(__func__, [&]() -> CUresult {
-    if (flags != 0) return fail(CUDA_ERROR_INVALID_VALUE, "flags is %u; it must be 0", flags);
-    return prefetch(address, size_bytes, location, stream);
-  });
-}
-
-CUresult cuMemPrefetchAsync_v2_ptsz(CUdeviceptr address, size_t size_bytes, CUmemLocation location,
-                                    unsigned int flags, CUstream stream) {
-  return cuMemPrefetchAsync_v2(address, size_bytes, location, flags, per_thread(stream));
-}
-
-CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t size_bytes, CUdevice device,
-                            CUstream stream) {
-  return guard(__func__,
-               [&] { return prefetch(address, size_bytes, location_of(device), stream); });
-}
-
-CUresult cuMemPrefetchAsync_ptsz(CUdeviceptr address, size_t size_bytes, CUdevice device,
-                                 CUstream stream) {
-  return cuMemPrefetchAsync(address, size_bytes, device, per_thread(stream));
-}
-
-CUresult cuMemAdvise_v2(CUdeviceptr address, size_t size_bytes, CUmem_advise advice,
-                        CUmemLocation location) {
-  return guard(__func__, [&] { return advise(address, size_bytes, advice, location); });
-}
-
-CUresult cuMemAdvise(CUdeviceptr address, size_t size_bytes, CUmem_advise advice, CUdevice device) {
-  return guard(__func__, [&] { return advise(address, size_bytes, advice, location_of(device)); });
 }
 
 }  // extern "C"

@@ -27,7 +27,7 @@ CUresult free_in_order(CUdeviceptr address, CUstream handle) {
   Driver::instance().device(taken.device)->unreserve(taken.size_bytes);
   if (taken.pool_id != 0) note_pool_free();
   if (&taken.memory->context() != &stream.core().context()) {
-    CU_CHECK(taken.memory->context().synchronize());
+    CU_CHECK(wait_for_work(taken.memory->context()));
     return CUDA_SUCCESS;
   }
   const auto slice = make_ref<km::Slice>(std::move(taken.memory), 0, taken.size_bytes, 1, false);
@@ -58,6 +58,14 @@ CUresult device_of(const CUmemLocation& location, DeviceState** out) {
   CU_DEVICE(device, location.id);
   *out = device;
   return CUDA_SUCCESS;
+}
+
+CUresult device_of(const CUmemLocation* location, CUmemAllocationType type, DeviceState** out) {
+  CU_REQUIRE(location);
+  if (type != CU_MEM_ALLOCATION_TYPE_PINNED) {
+    return fail(CUDA_ERROR_NOT_SUPPORTED, "pools are of pinned memory, not of type %d", type);
+  }
+  return device_of(*location, out);
 }
 
 }  // namespace
@@ -196,6 +204,35 @@ CUresult cuDeviceGetMemPool(CUmemoryPool* out, CUdevice ordinal) {
     CU_DEVICE(device, ordinal);
     *out = handle_of(*current_pool(*device));
     return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuMemGetDefaultMemPool(CUmemoryPool* out, CUmemLocation* location,
+                                CUmemAllocationType type) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(out);
+    DeviceState* device = nullptr;
+    CU_TRY(device_of(location, type, &device));
+    *out = handle_of(*default_pool(*device));
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuMemGetMemPool(CUmemoryPool* out, CUmemLocation* location, CUmemAllocationType type) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(out);
+    DeviceState* device = nullptr;
+    CU_TRY(device_of(location, type, &device));
+    *out = handle_of(*current_pool(*device));
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuMemSetMemPool(CUmemLocation* location, CUmemAllocationType type, CUmemoryPool pool) {
+  return guard(__func__, [&]() -> CUresult {
+    DeviceState* device = nullptr;
+    CU_TRY(device_of(location, type, &device));
+    return cuDeviceSetMemPool(device->ordinal, pool);
   });
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/event.h"
 #include "core/stream.h"
+#include "dropin/cuda/attribute_set.h"
 #include "dropin/cuda/context.h"
 
 namespace km::dropin {
@@ -22,6 +23,7 @@ class Stream final : public Handled {
   unsigned flags() const { return flags_; }
   bool is_blocking() const { return (flags_ & CU_STREAM_NON_BLOCKING) == 0; }
   uint64_t number() const { return number_; }
+  AttributeSet& attributes() { return attributes_; }
 
   CUresult synchronize();
   CUresult query();
@@ -40,6 +42,7 @@ class Stream final : public Handled {
   Ref<km::Event> mark_;
   std::atomic<uint64_t> seen_legacy_{0};
   std::atomic<bool> has_unjoined_work_{false};
+  AttributeSet attributes_;
 };
 
 /// A stream that a call names, in place until the call returns.

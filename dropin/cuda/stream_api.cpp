@@ -134,6 +134,21 @@ CUresult cuLaunchHostFunc_ptsz(CUstream handle, CUhostFn function, void* user_da
   return cuLaunchHostFunc(per_thread(handle), function, user_data);
 }
 
+CUresult cuLaunchHostFunc_v2(CUstream stream, CUhostFn function, void* user_data,
+                             unsigned int sync_mode) {
+  return guard(__func__, [&]() -> CUresult {
+    if (sync_mode > CU_HOST_TASK_SPINWAIT) {
+      return fail(CUDA_ERROR_INVALID_VALUE, "there is no mode %u of waiting", sync_mode);
+    }
+    return cuLaunchHostFunc(stream, function, user_data);
+  });
+}
+
+CUresult cuLaunchHostFunc_v2_ptsz(CUstream stream, CUhostFn function, void* user_data,
+                                  unsigned int sync_mode) {
+  return cuLaunchHostFunc_v2(per_thread(stream), function, user_data, sync_mode);
+}
+
 CUresult cuStreamAddCallback(CUstream handle, CUstreamCallback function, void* user_data,
                              unsigned int flags) {
   return guard(__func__, [&]() -> CUresult {

@@ -180,7 +180,7 @@ CUresult VirtualMemory::unmap(CUdeviceptr address, uint64_t size_bytes) {
     }
   }
   // Without the lock: what is waited for may need calls that take it.
-  for (const Ref<km::Context>& user : users) static_cast<void>(user->synchronize());
+  for (const Ref<km::Context>& user : users) static_cast<void>(wait_for_work(*user));
   const std::unique_lock lock(mutex_);
   const auto range = range_at(address);
   if (range == ranges_.end()) return CUDA_ERROR_INVALID_VALUE;  // meanwhile

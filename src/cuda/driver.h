@@ -326,6 +326,11 @@ struct CUmemcpyAttributes {
   unsigned flags;
 };
 
+struct CUexecAffinityParam {
+  CUexecAffinityType type;
+  unsigned smCount;
+};
+
 // Only ever pointed to.
 struct CUDA_ARRAY3D_DESCRIPTOR;
 struct CUDA_ARRAY3D_DESCRIPTOR_v1;
@@ -356,7 +361,6 @@ struct CUcheckpointRestoreArgs;
 struct CUcheckpointUnlockArgs;
 struct CUcliqueInfo;
 struct CUdevResource;
-struct CUexecAffinityParam;
 struct CUlogicalEndpointProp;
 struct CUmemDecompressParams;
 struct CUmemPoolPtrExportData;
@@ -366,7 +370,7 @@ struct CUtensorMap;
 using CUasyncCallback = void (*)();
 using CUcoredumpStatusCallback = void (*)();
 using CUgraphRecaptureCallback = void (*)();
-using CUlogsCallback = void (*)();
+using CUlogsCallback = void (*)(void* data, CUlogLevel level, char* message, size_t length);
 using CUkernelNodeAttrID = CUlaunchAttributeID;
 using CUkernelNodeAttrValue = CUlaunchAttributeValue;
 using CUstreamAttrID = CUlaunchAttributeID;

@@ -75,6 +75,7 @@ SIZE(CUgraphNodeParams);
 MEMBER(CUgraphNodeParams, kernel);
 MEMBER(CUgraphNodeParams, alloc);
 SIZE(CUmemcpyAttributes);
+SIZE(CUexecAffinityParam);
 MEMBER(CUmemcpyAttributes, flags);
 MEMBER(CUDA_BATCH_MEM_OP_NODE_PARAMS, flags);
 

@@ -1,0 +1,256 @@
+/* What a program may set and read back: advice, attributes, core dumps, logs; copies in batches,
+ * events of whole contexts. */
+#include "support.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void managed_memory_is_advised(void** state) {
+  const fixture* f = *state;
+  CUdeviceptr memory = 0, other = 0;
+  int value = 9, devices[3] = {9, 9, 9};
+  CUmemLocation here = {CU_MEM_LOCATION_TYPE_DEVICE, {0}}, host = {CU_MEM_LOCATION_TYPE_HOST, {0}};
+  OK(cuMemAllocManaged(&memory, 4096, CU_MEM_ATTACH_GLOBAL));
+  OK(cuMemRangeGetAttribute(&value, 4, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, memory, 4096));
+  assert_int_equal(value, 0);
+  OK(cuMemRangeGetAttribute(&value, 4, CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, memory, 4096));
+  assert_int_equal(value, -2); /* none */
+  OK(cuMemAdvise(memory, 4096, CU_MEM_ADVISE_SET_READ_MOSTLY, here));
+  OK(cuMemAdvise(memory, 4096, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, host));
+  OK(cuMemAdvise(memory, 4096, CU_MEM_ADVISE_SET_ACCESSED_BY, here));
+  OK(cuMemPrefetchAsync(memory, 4096, here, 0, f->stream));
+  int read_mostly = 9, preferred = 9, type = 9, prefetched = 9;
+  void* values[] = {&read_mostly, &preferred, &type, &prefetched, devices};
+  size_t sizes[] = {4, 4, 4, 4, sizeof devices};
+  CUmem_range_attribute attributes[] = {
+      CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION,
+      CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE, CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION,
+      CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY};
+  OK(cuMemRangeGetAttributes(values, sizes, attributes, 5, memory, 4096));
+  assert_int_equal(read_mostly, 1);
+  assert_int_equal(preferred, -1);
+  assert_int_equal(type, CU_MEM_LOCATION_TYPE_HOST);
+  assert_int_equal(prefetched, 0);
+  assert_int_equal(devices[0], 0);
+  assert_int_equal(devices[1], -2);
+  OK(cuMemAdvise(memory, 4096, CU_MEM_ADVISE_UNSET_ACCESSED_BY, here));
+  OK(cuMemRangeGetAttribute(devices, 4, CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, memory, 4096));
+  assert_int_equal(devices[0], -2);
+  EXPECT(CUDA_ERROR_INVALID_VALUE,
+         cuMemRangeGetAttribute(&value, 3, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, memory, 4096));
+  EXPECT(CUDA_ERROR_INVALID_VALUE,
+         cuMemRangeGetAttribute(&value, 4, (CUmem_range_attribute)77, memory, 4096));
+  OK(cuMemAlloc(&other, 64));
+  EXPECT(CUDA_ERROR_INVALID_VALUE,
+         cuMemRangeGetAttribute(&value, 4, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, other, 64));
+  size_t bytes = 4096, first = 0;
+  OK(cuMemPrefetchBatchAsync(&memory, &bytes, 1, &host, &first, 1, 0, f->stream));
+  OK(cuMemRangeGetAttribute(&value, 4, CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, memory, 1));
+  assert_int_equal(value, -1);
+  OK(cuMemDiscardBatchAsync(&memory, &bytes, 1, 0, f->stream));
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemDiscardBatchAsync(&other, &bytes, 1, 0, f->stream));
+  OK(cuMemFree(other));
+  OK(cuMemFree(memory));
+}
+
+static void copies_come_in_batches(void** state) {
+  const fixture* f = *state;
+  uint32_t from[4] = {1, 2, 3, 4}, to[4] = {0};
+  CUdeviceptr memory = 0;
+  size_t first = 0;
+  CUmemcpyAttributes order;
+  memset(&order, 0, sizeof order);
+  order.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
+  OK(cuMemAlloc(&memory, 16));
+  CUdeviceptr targets[] = {memory, memory + 8, (CUdeviceptr)(uintptr_t)to};
+  CUdeviceptr sources[] = {(CUdeviceptr)(uintptr_t)from, (CUdeviceptr)(uintptr_t)(from + 2),
+                           memory};
+  size_t sizes[] = {8, 8, 16};
+  OK(cuMemcpyBatchAsync(targets, sources, sizes, 3, &order, &first, 1, f->stream));
+  OK(cuStreamSynchronize(f->stream));
+  assert_memory_equal(from, to, sizeof to);
+  EXPECT(CUDA_ERROR_INVALID_VALUE,
+         cuMemcpyBatchAsync(targets, sources, sizes, 0, &order, &first, 1, f->stream));
+  EXPECT(CUDA_ERROR_INVALID_VALUE,
+         cuMemcpyBatchAsync(targets, sources, sizes, 3, &order, &first, 1, NULL));
+  sizes[1] = 9; /* beyond the end */
+  EXPECT(CUDA_ERROR_INVALID_VALUE,
+         cuMemcpyBatchAsync(targets, sources, sizes, 3, &order, &first, 1, f->stream));
+  order.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_INVALID;
+  EXPECT(CUDA_ERROR_INVALID_VALUE,
+         cuMemcpyBatchAsync(targets, sources, sizes, 3, &order, &first, 1, f->stream));
+  OK(cuStreamSynchronize(f->stream));
+  OK(cuMemFree(memory));
+}
+
+static void wait_for_flag(void* flag) {
+  while (!*(atomic_int*)flag) usleep(100);
+}
+
+static void contexts_record_events(void** state) {
+  const fixture* f = *state;
+  atomic_int flag = 0;
+  CUevent event = NULL;
+  CUstream other = NULL;
+  OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+  OK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+  OK(cuLaunchHostFunc(other, wait_for_flag, &flag));
+  OK(cuCtxRecordEvent(f->context, event));
+  EXPECT(CUDA_ERROR_NOT_READY, cuEventQuery(event));
+  OK(cuCtxWaitEvent(f->context, event));
+  EXPECT(CUDA_ERROR_NOT_READY, cuStreamQuery(f->stream));
+  flag = 1;
+  OK(cuEventSynchronize(event));
+  OK(cuStreamSynchronize(f->stream));
+  EXPECT(CUDA_ERROR_INVALID_CONTEXT, cuCtxRecordEvent(NULL, event));
+  EXPECT(CUDA_ERROR_INVALID_HANDLE, cuCtxWaitEvent(f->context, NULL));
+  OK(cuStreamDestroy(other));
+  CUexecAffinityParam affinity;
+  int count = 0;
+  OK(cuCtxGetExecAffinity(&affinity, CU_EXEC_AFFINITY_TYPE_SM_COUNT));
+  OK(cuDeviceGetAttribute(&count, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, f->device));
+  assert_int_equal(affinity.param.smCount.val, count);
+}
+
+static void streams_keep_attributes(void** state) {
+  const fixture* f = *state;
+  CUstream other = NULL;
+  CUstreamAttrValue value, read;
+  memset(&value, 0, sizeof value);
+  OK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+  OK(cuStreamGetAttribute(f->stream, CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, &read));
+  assert_int_equal(read.syncPolicy, CU_SYNC_POLICY_AUTO);
+  value.syncPolicy = CU_SYNC_POLICY_YIELD;
+  OK(cuStreamSetAttribute(f->stream, CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, &value));
+  OK(cuStreamCopyAttributes(other, f->stream));
+  OK(cuStreamGetAttribute(other, CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, &read));
+  assert_int_equal(read.syncPolicy, CU_SYNC_POLICY_YIELD);
+  OK(cuStreamGetAttribute(other, CU_LAUNCH_ATTRIBUTE_PRIORITY, &read));
+  assert_int_equal(read.priority, 0);
+  EXPECT(CUDA_ERROR_INVALID_VALUE,
+         cuStreamGetAttribute(other, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &read));
+  OK(cuStreamDestroy(other));
+}
+
+static void kernel_nodes_keep_attributes(void** state) {
+  const fixture* f = *state;
+  CUgraph graph = NULL, second = NULL;
+  CUgraphNode node, copy, empty;
+  unsigned id = 0, other_id = 0;
+  CUDA_KERNEL_NODE_PARAMS params;
+  CUkernelNodeAttrValue value, read;
+  memset(&params, 0, sizeof params);
+  memset(&value, 0, sizeof value);
+  params.func = kernel(f, "noop");
+  params.gridDimX = params.gridDimY = params.gridDimZ = 1;
+  params.blockDimX = params.blockDimY = params.blockDimZ = 1;
+  OK(cuGraphCreate(&graph, 0));
+  OK(cuGraphCreate(&second, 0));
+  OK(cuGraphAddKernelNode(&node, graph, NULL, 0, &params));
+  OK(cuGraphAddKernelNode(&copy, graph, NULL, 0, &params));
+  OK(cuGraphAddEmptyNode(&empty, graph, NULL, 0));
+  value.priority = -2;
+  OK(cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_PRIORITY, &value));
+  OK(cuGraphKernelNodeCopyAttributes(copy, node));
+  OK(cuGraphKernelNodeGetAttribute(copy, CU_LAUNCH_ATTRIBUTE_PRIORITY, &read));
+  assert_int_equal(read.priority, -2);
+  value.clusterDim.x = 2;
+  value.clusterDim.y = value.clusterDim.z = 1;
+  EXPECT(CUDA_ERROR_INVALID_CLUSTER_SIZE,
+         cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value));
+  EXPECT(CUDA_ERROR_INVALID_VALUE,
+         cuGraphKernelNodeGetAttribute(empty, CU_LAUNCH_ATTRIBUTE_PRIORITY, &read));
+  OK(cuGraphGetId(graph, &id));
+  OK(cuGraphGetId(second, &other_id));
+  assert_int_not_equal(id, other_id);
+  OK(cuGraphDestroy(graph));
+  OK(cuGraphDestroy(second));
+}
+
+static void core_dumps_have_settings(void** state) {
+  const fixture* f = *state;
+  bool on = true, read = false;
+  char name[1024] = "";
+  size_t size = 0;
+  (void)f;
+  OK(cuCoredumpGetAttribute(CU_COREDUMP_ENABLE_ON_EXCEPTION, NULL, &size));
+  assert_int_equal(size, 1);
+  OK(cuCoredumpGetAttributeGlobal(CU_COREDUMP_TRIGGER_HOST, &read, &size));
+  assert_true(read);
+  OK(cuCoredumpSetAttributeGlobal(CU_COREDUMP_LIGHTWEIGHT, &on, &size));
+  OK(cuCoredumpGetAttribute(CU_COREDUMP_LIGHTWEIGHT, &read, &size));
+  assert_true(read);
+  on = false;
+  OK(cuCoredumpSetAttribute(CU_COREDUMP_LIGHTWEIGHT, &on, &size));
+  OK(cuCoredumpGetAttribute(CU_COREDUMP_LIGHTWEIGHT, &read, &size));
+  assert_false(read);
+  char file[] = "dump.%p";
+  size = sizeof file;
+  OK(cuCoredumpSetAttribute(CU_COREDUMP_FILE, file, &size));
+  size = sizeof name;
+  OK(cuCoredumpGetAttribute(CU_COREDUMP_FILE, name, &size));
+  assert_string_equal(name, file);
+  size = 3;
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuCoredumpGetAttribute(CU_COREDUMP_FILE, name, &size));
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuCoredumpGetAttribute((CUcoredumpSettings)99, name, &size));
+  EXPECT(CUDA_ERROR_NOT_PERMITTED, cuCoredumpSetAttribute(CU_COREDUMP_PIPE, name, &size));
+}
+
+static void CUDA_CB keep_message(void* data, CUlogLevel level, char* message, size_t length) {
+  assert_int_equal(level, CU_LOG_LEVEL_ERROR);
+  assert_int_equal(strlen(message), length);
+  snprintf(data, 200, "%s", message);
+}
+
+static void logs_are_kept(void** state) {
+  CUlogsCallbackHandle handle = NULL;
+  CUlogIterator begin = 0, at = 0;
+  char told[200] = "", text[4000] = "", path[] = "/tmp/km-logs-XXXXXX";
+  size_t size = sizeof text;
+  (void)state;
+  OK(cuLogsCurrent(&begin, 0));
+  at = begin;
+  OK(cuLogsDumpToMemory(&at, text, &size, 0));
+  assert_int_equal(size, 0);
+  OK(cuLogsRegisterCallback(keep_message, told, &handle));
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemFree(0x1234));
+  assert_non_null(strstr(told, "0x1234"));
+  OK(cuLogsUnregisterCallback(handle));
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuLogsUnregisterCallback(handle));
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemFree(0x5678));
+  assert_null(strstr(told, "0x5678"));
+  size = sizeof text;
+  OK(cuLogsDumpToMemory(&at, text, &size, 0));
+  assert_non_null(strstr(text, "0x1234"));
+  assert_non_null(strstr(text, "0x5678"));
+  assert_int_equal(strlen(text), size);
+  size = sizeof text;
+  OK(cuLogsDumpToMemory(&at, text, &size, 0)); /* it went on */
+  assert_int_equal(size, 0);
+  const int file = mkstemp(path);
+  assert_true(file >= 0);
+  close(file);
+  OK(cuLogsDumpToFile(&begin, path, 0));
+  FILE* dumped = fopen(path, "r");
+  assert_non_null(fgets(text, sizeof text, dumped));
+  assert_non_null(strstr(text, "0x1234"));
+  fclose(dumped);
+  unlink(path);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(managed_memory_is_advised),
+      TEST(copies_come_in_batches),
+      TEST(contexts_record_events),
+      TEST(streams_keep_attributes),
+      TEST(kernel_nodes_keep_attributes),
+      TEST(core_dumps_have_settings),
+      TEST(logs_are_kept),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
