@@ -1,6 +1,7 @@
 // Attributes of streams and of kernels' nodes; numbers of graphs and nodes.
 #include <initializer_list>
 
+#include "core/graph_work.h"
 #include "dropin/cuda/graph.h"
 #include "dropin/cuda/stream.h"
 
@@ -33,19 +34,38 @@ CUresult check_of_node(CUlaunchAttributeID id) {
            CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT});
 }
 
-CUresult check_cluster(CUlaunchAttributeID id, const CUlaunchAttributeValue& value) {
-  const auto& cluster = value.clusterDim;
-  if (id != CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION ||
-      (cluster.x <= 1 && cluster.y <= 1 && cluster.z <= 1)) {
-    return CUDA_SUCCESS;
-  }
-  return fail(CUDA_ERROR_INVALID_CLUSTER_SIZE, "clusters have one block");
-}
-
 CUresult get_kernel_node(CUgraphNode handle, NodeUse* out) {
   CU_TRY(out->get(handle));
   if (out->node.work->kind == KM_GRAPH_NODE_KERNEL) return CUDA_SUCCESS;
   return fail(CUDA_ERROR_INVALID_VALUE, "the node is no kernel's");
+}
+
+/// Attributes that are part of the launch.
+bool read_shape(const LaunchShape& shape, CUlaunchAttributeID id, CUkernelNodeAttrValue* out) {
+  if (id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
+    out->clusterDim = {shape.cluster[0], shape.cluster[1], shape.cluster[2]};
+  } else if (id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) {
+    out->cooperative = shape.is_cooperative ? 1 : 0;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+CUresult write_shape(const NodeUse& use, CUlaunchAttributeID id,
+                     const CUkernelNodeAttrValue& value) {
+  const GraphWork& old = *use.node.work;
+  LaunchShape shape = old.shape;
+  if (id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
+    shape.cluster = {value.clusterDim.x, value.clusterDim.y, value.clusterDim.z};
+    CU_TRY(check_cluster(*old.function, shape));
+  } else {
+    shape.is_cooperative = value.cooperative != 0;
+  }
+  CU_ASSIGN(SharedWork work,
+            kernel_work({*old.function, shape, old.arguments.data(), old.arguments.size(), {}}));
+  CU_CHECK(use.graph->core().set(use.node.id, std::move(work)));
+  return CUDA_SUCCESS;
 }
 
 CUresult give_number(uint64_t id, unsigned* out) {
@@ -123,7 +143,9 @@ CUresult cuGraphKernelNodeGetAttribute(CUgraphNode handle, CUkernelNodeAttrID id
     NodeUse use;
     CU_TRY(get_kernel_node(handle, &use));
     CUkernelNodeAttrValue read{};
-    static_cast<void>(use.pinned->attributes().get(id, &read));
+    if (!read_shape(use.node.work->shape, id, &read)) {
+      static_cast<void>(use.pinned->attributes().get(id, &read));
+    }
     *value = read;
     return CUDA_SUCCESS;
   });
@@ -134,9 +156,10 @@ CUresult cuGraphKernelNodeSetAttribute(CUgraphNode handle, CUkernelNodeAttrID id
   return guard(__func__, [&]() -> CUresult {
     CU_REQUIRE(value);
     CU_TRY(check_of_node(id));
-    CU_TRY(check_cluster(id, *value));
     NodeUse use;
     CU_TRY(get_kernel_node(handle, &use));
+    CUkernelNodeAttrValue old{};
+    if (read_shape(use.node.work->shape, id, &old)) return write_shape(use, id, *value);
     use.pinned->attributes().set(id, *value);
     return CUDA_SUCCESS;
   });
@@ -148,6 +171,13 @@ CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode to_handle, CUgraphNode from
     CU_TRY(get_kernel_node(to_handle, &to));
     CU_TRY(get_kernel_node(from_handle, &from));
     to.pinned->attributes().copy_from(from.pinned->attributes());
+    for (const CUlaunchAttributeID id :
+         {CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, CU_LAUNCH_ATTRIBUTE_COOPERATIVE}) {
+      CUkernelNodeAttrValue value{};
+      read_shape(from.node.work->shape, id, &value);
+      CU_TRY(to.get(to_handle));
+      CU_TRY(write_shape(to, id, value));
+    }
     return CUDA_SUCCESS;
   });
 }
