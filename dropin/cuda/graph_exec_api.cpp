@@ -266,6 +266,28 @@ CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec exec, CUgraphNode node,
   });
 }
 
+CUresult cuGraphNodeSetEnabled(CUgraphExec exec_handle, CUgraphNode node, unsigned int enabled) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_GET(GraphExec, exec, exec_handle);
+    NodeUse use;
+    CU_TRY(use.get(node));
+    CU_CHECK(exec->core().set_enabled(use.node.id, enabled != 0));
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuGraphNodeGetEnabled(CUgraphExec exec_handle, CUgraphNode node, unsigned int* enabled) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(enabled);
+    CU_GET(GraphExec, exec, exec_handle);
+    NodeUse use;
+    CU_TRY(use.get(node));
+    CU_ASSIGN(const bool is_on, exec->core().is_enabled(use.node.id));
+    *enabled = is_on ? 1 : 0;
+    return CUDA_SUCCESS;
+  });
+}
+
 CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraph child) {
   return guard(__func__, [&]() -> CUresult {
     SharedWork work;

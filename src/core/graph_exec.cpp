@@ -44,9 +44,14 @@ Error mismatch(const GraphDifference& difference) {
 /// Nodes in the form that backends take. Host nodes' data is given away by release().
 class GraphExec::NativeNodes {
  public:
-  void add(const FlatNode& node) {
+  void add(const FlatNode& node, bool enabled = true) {
     const GraphWork& work = *node.work;
     kmb_graph_node native{};
+    if (!enabled) {
+      native.kind = KM_GRAPH_NODE_EMPTY;
+      nodes_.push_back(native);
+      return;
+    }
     native.kind = work.kind;
     native.dependencies = node.dependencies.data();
     native.dependency_count = node.dependencies.size();
@@ -93,8 +98,8 @@ class GraphExec::NativeNodes {
 
 /// Appends the nodes of a graph that starts after `entry`. Children become part of it, with an
 /// empty node at their end.
-void GraphExec::flatten(const Graph& graph, std::vector<uint32_t> entry, std::vector<FlatNode>* out,
-                        std::vector<uint32_t>* out_exits) {
+void GraphExec::flatten(const Graph& graph, std::vector<uint32_t> entry, bool is_child,
+                        std::vector<FlatNode>* out, std::vector<uint32_t>* out_exits) {
   const std::vector<GraphNode> nodes = graph.nodes();
   std::vector<uint32_t> index_of(nodes.size());
   std::vector<bool> has_dependents(nodes.size());
@@ -110,11 +115,11 @@ void GraphExec::flatten(const Graph& graph, std::vector<uint32_t> entry, std::ve
     SharedWork work = node.work;
     if (work->child) {
       std::vector<uint32_t> exits;
-      flatten(*work->child, dependencies, out, &exits);
+      flatten(*work->child, dependencies, true, out, &exits);
       if (!exits.empty()) dependencies = std::move(exits);
     }
     index_of[position] = static_cast<uint32_t>(out->size());
-    out->push_back({std::move(work), std::move(dependencies)});
+    out->push_back({std::move(work), std::move(dependencies), is_child ? 0 : node.id});
   }
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (!has_dependents[i]) out_exits->push_back(index_of[i]);
@@ -124,7 +129,7 @@ void GraphExec::flatten(const Graph& graph, std::vector<uint32_t> entry, std::ve
 std::vector<GraphExec::FlatNode> GraphExec::flatten(const Graph& graph) {
   std::vector<FlatNode> nodes;
   std::vector<uint32_t> exits;
-  flatten(graph, {}, &nodes, &exits);
+  flatten(graph, {}, false, &nodes, &exits);
   return nodes;
 }
 
@@ -209,7 +214,7 @@ Status GraphExec::take_over(Ref<Graph> changed) {
   for (uint32_t i = 0; i < nodes.size(); ++i) {
     if (nodes[i].work == nodes_[i].work) continue;
     indices.push_back(i);
-    native.add(nodes[i]);
+    native.add(nodes[i], !disabled_.contains(nodes[i].id));
   }
   KM_TRY(
       call_backend(backend().graph_update, native_, indices.data(), native.data(), native.size()));
@@ -218,6 +223,37 @@ Status GraphExec::take_over(Ref<Graph> changed) {
   nodes_.swap(nodes);
   graph_ = std::move(changed);
   return {};
+}
+
+Result<uint32_t> GraphExec::index_to_switch(uint64_t node) const {
+  for (uint32_t i = 0; i < nodes_.size(); ++i) {
+    if (nodes_[i].id != node || node == 0) continue;
+    const GraphWork& work = *nodes_[i].work;
+    if (work.kind == KM_GRAPH_NODE_KERNEL || work.size_bytes != 0) return i;
+    return make_error(KM_ERROR_INVALID_ARGUMENT, "node %" PRIu64 " of kind %s cannot be switched",
+                      node, graph_node_kind_name(work.kind));
+  }
+  return make_error(KM_ERROR_INVALID_ARGUMENT, "node %" PRIu64 " was not instantiated", node);
+}
+
+Status GraphExec::set_enabled(uint64_t node, bool enabled) {
+  const std::lock_guard lock(mutex_);
+  KM_ASSIGN(const uint32_t index, index_to_switch(node));
+  NativeNodes native;
+  native.add(nodes_[index], enabled);
+  KM_TRY(call_backend(backend().graph_update, native_, &index, native.data(), native.size()));
+  if (enabled) {
+    disabled_.erase(node);
+  } else {
+    disabled_.insert(node);
+  }
+  return {};
+}
+
+Result<bool> GraphExec::is_enabled(uint64_t node) const {
+  const std::lock_guard lock(mutex_);
+  KM_TRY(index_to_switch(node));
+  return !disabled_.contains(node);
 }
 
 Status GraphExec::update(const Graph& graph) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <mutex>
+#include <set>
 #include <vector>
 
 #include "core/graph.h"
@@ -19,30 +20,36 @@ class GraphExec final : public ContextChild {
   /// Takes over all parameters of a graph of the same topology.
   Status update(const Graph& graph);
   GraphDifference compare(const Graph& graph) const;
+  /// A node that is off does nothing, until it is on again. Kernels, copies and fills only.
+  Status set_enabled(uint64_t node, bool enabled);
+  Result<bool> is_enabled(uint64_t node) const;
 
  private:
   /// A node without children around it.
   struct FlatNode {
     SharedWork work;
     std::vector<uint32_t> dependencies;  // indices of nodes before
+    uint64_t id = 0;                     // of what is no child's
   };
   class NativeNodes;
 
   GraphExec(const Graph& graph, Ref<Graph> own)
       : ContextChild(PartOf{graph}), graph_(std::move(own)) {}
   ~GraphExec() override;
-  static void flatten(const Graph& graph, std::vector<uint32_t> entry, std::vector<FlatNode>* out,
-                      std::vector<uint32_t>* out_exits);
+  static void flatten(const Graph& graph, std::vector<uint32_t> entry, bool is_child,
+                      std::vector<FlatNode>* out, std::vector<uint32_t>* out_exits);
   static std::vector<FlatNode> flatten(const Graph& graph);
   Status take_over(Ref<Graph> changed);
   Status wait_for_other_stream(Stream& stream);
   void retire(const GraphWork& work);
   void note_records();
+  Result<uint32_t> index_to_switch(uint64_t node) const;
 
   mutable std::mutex mutex_;  // guards what follows
   Ref<Graph> graph_;          // as it runs; never changed
   std::vector<FlatNode> nodes_;
-  bool has_events_ = false;  // that are recorded
+  std::set<uint64_t> disabled_;  // ids
+  bool has_events_ = false;      // that are recorded
   kmb_graph* native_ = nullptr;
   UseList uses_;             // the launches
   Ref<Stream> last_stream_;  // of the last launch

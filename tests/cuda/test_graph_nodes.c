@@ -138,6 +138,37 @@ static void wrong_nodes_are_refused(void** state) {
   OK(cuGraphDestroy(graph));
 }
 
+static void nodes_are_switched_off(void** state) {
+  const fixture* f = *state;
+  const CUdeviceptr memory = new_words(1);
+  CUgraph graph = NULL;
+  CUgraphNode set, empty;
+  unsigned on = 9;
+  CUDA_MEMSET_NODE_PARAMS params = {memory, 0, 4, 4, 1, 1};
+  OK(cuGraphCreate(&graph, 0));
+  OK(cuGraphAddMemsetNode(&set, graph, NULL, 0, &params, f->context));
+  OK(cuGraphAddEmptyNode(&empty, graph, &set, 1));
+  CUgraphExec exec = instantiate_and_run(f, graph);
+  OK(cuGraphNodeGetEnabled(exec, set, &on));
+  assert_int_equal(on, 1);
+  OK(cuMemsetD32(memory, 0, 1));
+  OK(cuGraphNodeSetEnabled(exec, set, 0));
+  OK(cuGraphNodeGetEnabled(exec, set, &on));
+  assert_int_equal(on, 0);
+  run_graph(f, exec);
+  assert_int_equal(word_at(memory), 0);
+  params.value = 5; /* new parameters do not switch it on */
+  OK(cuGraphExecMemsetNodeSetParams(exec, set, &params, f->context));
+  run_graph(f, exec);
+  assert_int_equal(word_at(memory), 0);
+  OK(cuGraphNodeSetEnabled(exec, set, 1));
+  run_graph(f, exec);
+  assert_int_equal(word_at(memory), 5);
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuGraphNodeSetEnabled(exec, empty, 0));
+  OK(cuGraphExecDestroy(exec));
+  OK(cuGraphDestroy(graph));
+}
+
 /* A host function that waits until it may go on. */
 static void wait_for_flag(void* flag) {
   while (!*(atomic_int*)flag) usleep(100);
@@ -500,6 +531,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(nodes_of_all_types_have_one_form),
       TEST(wrong_nodes_are_refused),
+      TEST(nodes_are_switched_off),
       TEST(graphs_record_events),
       TEST(graphs_wait_for_events),
       TEST(external_events_are_captured_as_nodes),
