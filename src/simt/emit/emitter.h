@@ -185,6 +185,7 @@ class Emitter {
   void finish(const Inst& inst, const std::vector<Value*>& results);
   // ---- lower/cluster.cpp
   Value* cluster_size(unsigned dimension);
+  Value* cluster_blocks();
   Value* cluster_register(const ptx::Operand& operand);
   Value* rank_in_cluster();
   Value* cluster_bits();

@@ -161,10 +161,9 @@ void Emitter::multicast(const Inst& inst, const BulkCopy& copy) {
   Value* own = b_.CreateZExt(splat(rank_in_cluster()), wide);
   Value* bits = b_.CreateZExt(splat(cluster_bits()), wide);
   Value* barriers = lanes_of(address_of(inst, barrier, space_of(inst, barrier)));
-  Value* blocks = b_.CreateMul(b_.CreateMul(cluster_size(0), cluster_size(1)), cluster_size(2));
   const std::vector<Value*> arguments = {
       copy.to, copy.from, copy.sizes, b_.CreateZExt(ranks, wide),
-      own,     bits,      barriers,   b_.CreateZExt(splat(blocks), wide)};
+      own,     bits,      barriers,   b_.CreateZExt(splat(cluster_blocks()), wide)};
   for_lanes("multicast", b_.getVoidTy(), arguments,
             [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
               emit_loop(b, lane[7], 1, [&](Value* rank) {

@@ -13,6 +13,10 @@ llvm::Value* Emitter::cluster_size(unsigned dimension) {
                     b_.getInt32Ty(), true);
 }
 
+llvm::Value* Emitter::cluster_blocks() {
+  return b_.CreateMul(b_.CreateMul(cluster_size(0), cluster_size(1)), cluster_size(2));
+}
+
 llvm::Value* Emitter::cluster_bits() {
   return load_field(record_, offsetof(LaunchRecord, cluster_bits), b_.getInt32Ty(), true);
 }
@@ -31,9 +35,7 @@ llvm::Value* Emitter::rank_in_cluster() {
 llvm::Value* Emitter::cluster_register(const Operand& operand) {
   using Special = ptx::SpecialRegister;
   if (operand.special == Special::cluster_ctarank) return rank_in_cluster();
-  if (operand.special == Special::cluster_nctarank) {
-    return b_.CreateMul(b_.CreateMul(cluster_size(0), cluster_size(1)), cluster_size(2));
-  }
+  if (operand.special == Special::cluster_nctarank) return cluster_blocks();
   const unsigned c = operand.component;
   if (c >= 3) return i32(0);
   Value* size = cluster_size(c);
