@@ -227,12 +227,12 @@ km_status graph_launch(kmb_graph* graph, kmb_stream* handle, uint64_t* out_ticke
   return guarded(error, [&]() -> Status {
     Stream* stream = from(handle);
     KM_TRY(stream->context()->check());
-    Command* command = new_command(stream, CommandKind::graph);
-    command->program = from(graph)->program();
+    const std::shared_ptr<const GraphProgram> program = from(graph)->program();
+    const std::shared_ptr<const GraphLaunch> launch = program->begin_launch(stream);
+    Command* command = new_command(stream, CommandKind::graph);  // last: nothing fails after it
+    command->program = program;
     command->lane = 0;
     command->step = 0;
-    const std::shared_ptr<const GraphProgram> program = command->program;
-    const std::shared_ptr<const GraphLaunch> launch = program->begin_launch(stream);
     command->events = launch;
     *out_ticket = stream->submit(command);
     if (launch) program->record_events(*launch, *out_ticket);
