@@ -8,6 +8,45 @@ namespace {
 
 bool is_plain(km_blas_operation operation) { return operation == KM_BLAS_OPERATION_NONE; }
 
+/// What x is multiplied with, or the solution for x, of a triangular matrix stored in whole, as a
+/// band, or packed.
+Status triangular(BlasRequest&& request, km_blas_triangle triangle, km_blas_operation operation,
+                  km_blas_diagonal diagonal, uint64_t n, const km_blas_matrix* a,
+                  const km_blas_vector* x) {
+  return request.triangle(triangle)
+      .operation("operation", operation, &kmb_blas_call::operation_a)
+      .diagonal(diagonal)
+      .n(n)
+      .a(a, n, n)
+      .x_written(x, n)
+      .submit();
+}
+
+Status triangular_band(BlasRequest&& request, km_blas_triangle triangle,
+                       km_blas_operation operation, km_blas_diagonal diagonal, uint64_t n,
+                       uint64_t k, const km_blas_matrix* a, const km_blas_vector* x) {
+  return request.triangle(triangle)
+      .operation("operation", operation, &kmb_blas_call::operation_a)
+      .diagonal(diagonal)
+      .n(n)
+      .k(k)
+      .band_a(a, n, n, k + 1)
+      .x_written(x, n)
+      .submit();
+}
+
+Status triangular_packed(BlasRequest&& request, km_blas_triangle triangle,
+                         km_blas_operation operation, km_blas_diagonal diagonal, uint64_t n,
+                         const km_blas_matrix* a, const km_blas_vector* x) {
+  return request.triangle(triangle)
+      .operation("operation", operation, &kmb_blas_call::operation_a)
+      .diagonal(diagonal)
+      .n(n)
+      .packed_a(a, n, false)
+      .x_written(x, n)
+      .submit();
+}
+
 }  // namespace
 
 km_status km_blas_gemv(km_blas blas, km_data_type type, km_blas_operation operation, uint64_t m,
@@ -100,92 +139,52 @@ km_status km_blas_spmv(km_blas blas, km_data_type type, km_blas_triangle triangl
 km_status km_blas_trmv(km_blas blas, km_data_type type, km_blas_triangle triangle,
                        km_blas_operation operation, km_blas_diagonal diagonal, uint64_t n,
                        const km_blas_matrix* a, const km_blas_vector* x) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
-    return BlasRequest(call, blas, KMB_BLAS_TRMV, type)
-        .triangle(triangle)
-        .operation("operation", operation, &kmb_blas_call::operation_a)
-        .diagonal(diagonal)
-        .n(n)
-        .a(a, n, n)
-        .x_written(x, n)
-        .submit();
+  return guard(__func__, [&](Call& call) {
+    return triangular({call, blas, KMB_BLAS_TRMV, type}, triangle, operation, diagonal, n, a, x);
   });
 }
 
 km_status km_blas_tbmv(km_blas blas, km_data_type type, km_blas_triangle triangle,
                        km_blas_operation operation, km_blas_diagonal diagonal, uint64_t n,
                        uint64_t k, const km_blas_matrix* a, const km_blas_vector* x) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
-    return BlasRequest(call, blas, KMB_BLAS_TBMV, type)
-        .triangle(triangle)
-        .operation("operation", operation, &kmb_blas_call::operation_a)
-        .diagonal(diagonal)
-        .n(n)
-        .k(k)
-        .band_a(a, n, n, k + 1)
-        .x_written(x, n)
-        .submit();
+  return guard(__func__, [&](Call& call) {
+    return triangular_band({call, blas, KMB_BLAS_TBMV, type}, triangle, operation, diagonal, n, k,
+                           a, x);
   });
 }
 
 km_status km_blas_tpmv(km_blas blas, km_data_type type, km_blas_triangle triangle,
                        km_blas_operation operation, km_blas_diagonal diagonal, uint64_t n,
                        const km_blas_matrix* a, const km_blas_vector* x) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
-    return BlasRequest(call, blas, KMB_BLAS_TPMV, type)
-        .triangle(triangle)
-        .operation("operation", operation, &kmb_blas_call::operation_a)
-        .diagonal(diagonal)
-        .n(n)
-        .packed_a(a, n, false)
-        .x_written(x, n)
-        .submit();
+  return guard(__func__, [&](Call& call) {
+    return triangular_packed({call, blas, KMB_BLAS_TPMV, type}, triangle, operation, diagonal, n, a,
+                             x);
   });
 }
 
 km_status km_blas_trsv(km_blas blas, km_data_type type, km_blas_triangle triangle,
                        km_blas_operation operation, km_blas_diagonal diagonal, uint64_t n,
                        const km_blas_matrix* a, const km_blas_vector* x) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
-    return BlasRequest(call, blas, KMB_BLAS_TRSV, type)
-        .triangle(triangle)
-        .operation("operation", operation, &kmb_blas_call::operation_a)
-        .diagonal(diagonal)
-        .n(n)
-        .a(a, n, n)
-        .x_written(x, n)
-        .submit();
+  return guard(__func__, [&](Call& call) {
+    return triangular({call, blas, KMB_BLAS_TRSV, type}, triangle, operation, diagonal, n, a, x);
   });
 }
 
 km_status km_blas_tbsv(km_blas blas, km_data_type type, km_blas_triangle triangle,
                        km_blas_operation operation, km_blas_diagonal diagonal, uint64_t n,
                        uint64_t k, const km_blas_matrix* a, const km_blas_vector* x) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
-    return BlasRequest(call, blas, KMB_BLAS_TBSV, type)
-        .triangle(triangle)
-        .operation("operation", operation, &kmb_blas_call::operation_a)
-        .diagonal(diagonal)
-        .n(n)
-        .k(k)
-        .band_a(a, n, n, k + 1)
-        .x_written(x, n)
-        .submit();
+  return guard(__func__, [&](Call& call) {
+    return triangular_band({call, blas, KMB_BLAS_TBSV, type}, triangle, operation, diagonal, n, k,
+                           a, x);
   });
 }
 
 km_status km_blas_tpsv(km_blas blas, km_data_type type, km_blas_triangle triangle,
                        km_blas_operation operation, km_blas_diagonal diagonal, uint64_t n,
                        const km_blas_matrix* a, const km_blas_vector* x) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
-    return BlasRequest(call, blas, KMB_BLAS_TPSV, type)
-        .triangle(triangle)
-        .operation("operation", operation, &kmb_blas_call::operation_a)
-        .diagonal(diagonal)
-        .n(n)
-        .packed_a(a, n, false)
-        .x_written(x, n)
-        .submit();
+  return guard(__func__, [&](Call& call) {
+    return triangular_packed({call, blas, KMB_BLAS_TPSV, type}, triangle, operation, diagonal, n, a,
+                             x);
   });
 }
 
