@@ -370,7 +370,7 @@ static void failed_and_reset_contexts(void** state) {
   km_function crash = load_kernel(f, "crash");
   EXPECT(KM_SUCCESS, launch(f, crash, 1, 1, NULL, 0));
   km_stream_synchronize(f->stream);
-  EXPECT(KM_ERROR_TRAP, axpy(&s, 4));
+  EXPECT_TRAP(f, axpy(&s, 4));
   OK(km_context_reset(f->context));
   EXPECT(KM_ERROR_CONTEXT_LOST, axpy(&s, 4));
   OK(km_function_destroy(crash));

@@ -1,4 +1,4 @@
-/* Without OpenBLAS: what needs it says so, and the rest runs. */
+/* Without OpenBLAS or, on GPUs, cuBLAS: what needs it says so, and the rest runs. */
 #include <stdlib.h>
 
 #include "support/testing.h"
@@ -16,6 +16,15 @@ static void a_missing_library_is_named(void** state) {
   const km_blas_vector x = {id, 0, 0, 1}, y = {id, 0, 8, 1};
   const km_blas_matrix a = {id, 0, 0, 1, 0}, b = {id, 0, 1, 1, 0}, c = {id, 0, 2, 1, 0};
   EXPECT(KM_ERROR_BLAS_UNAVAILABLE, km_blas_axpy(blas, KM_DATA_TYPE_F32, 4, &one, &x, &y));
+  if (is_cuda(f)) {
+    expect_message("KM_CUBLAS=/nowhere/libcublas.so.12");
+    expect_message("Install that of the CUDA toolkit");
+    EXPECT(KM_ERROR_BLAS_UNAVAILABLE,
+           km_blas_gemm(blas, KM_DATA_TYPE_F16, 1, 1, 1, 1, 1, &one, &a, &b, &zero, &c));
+    OK(km_slice_destroy(slice));
+    OK(km_blas_destroy(blas));
+    return;
+  }
   expect_message("KM_OPENBLAS=/nowhere/libopenblas.so");
   expect_message("apt install libopenblas0-pthread");
   OK(km_slice_fill_u16(f->stream, slice, 0, value, 2));
@@ -28,6 +37,7 @@ static void a_missing_library_is_named(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(a_missing_library_is_named)};
+  setenv("KM_CUBLAS", "/nowhere/libcublas.so.12", 1);
   setenv("KM_OPENBLAS", "/nowhere/libopenblas.so", 1); /* before the library looks */
   return RUN_ON_DEVICES("blas_missing", tests);
 }

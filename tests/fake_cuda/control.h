@@ -22,6 +22,13 @@ const char* fake_cuda_last_misuse(void);
 /* Contexts on this thread's stack. */
 int64_t fake_cuda_depth(void);
 
+/* For libraries that stand on the driver. Between 1 and -1, this thread's calls are theirs: the
+ * script does not see them. Objects of theirs belong to the thread's context, and go with it. */
+void fake_cuda_enter(int by);
+uint64_t fake_cuda_add_object(const char* kind);
+int fake_cuda_has_object(const char* kind, uint64_t object);
+void fake_cuda_remove_object(const char* kind, uint64_t object);
+
 #ifdef __cplusplus
 }
 #endif

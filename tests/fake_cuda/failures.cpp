@@ -1,7 +1,8 @@
 // Every call of the CUDA driver fails: for each scenario, each call of the driver in it gives each
 // of twelve results in turn. The call of the library that needed it has the status and the native
 // code that belong to the result, nothing is lost, and afterwards all goes on as before, after a
-// reset where the result is the end of the context.
+// reset where the result is the end of the context. The same for each call of cuBLAS and each of
+// its statuses.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "base/cuda_results.h"
+#include "fake_cublas/control.h"
 #include "fake_cuda/control.h"
 
 extern "C" {
@@ -30,6 +32,13 @@ struct FakeDriver {
   decltype(&fake_cuda_last_misuse) last_misuse;
   decltype(&fake_cuda_depth) depth;
 } g_driver;
+
+struct FakeCublas {
+  decltype(&fake_cublas_fail) make_fail;
+  decltype(&fake_cublas_calls) calls;
+  decltype(&fake_cublas_failed_call) failed_call;
+  decltype(&fake_cublas_misuses) misuses;
+} g_cublas;
 
 template <class Function>
 void find(void* library, const char* name, Function* out) {
@@ -49,22 +58,45 @@ void find_driver() {
   find(library, "fake_cuda_depth", &g_driver.depth);
 }
 
+void find_cublas() {
+  void* library = dlopen(std::getenv("KM_CUBLAS"), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) std::abort();
+  find(library, "fake_cublas_fail", &g_cublas.make_fail);
+  find(library, "fake_cublas_calls", &g_cublas.calls);
+  find(library, "fake_cublas_failed_call", &g_cublas.failed_call);
+  find(library, "fake_cublas_misuses", &g_cublas.misuses);
+}
+
 struct Injected {
   int32_t result;
   bool is_fatal;
+  km_status blas_status = KM_SUCCESS;  // of a status of cuBLAS
 };
 constexpr Injected kInjected[] = {{1, false},   {2, false},   {3, false},   {201, false},
                                   {400, false}, {500, false}, {700, true},  {701, false},
                                   {702, true},  {719, true},  {801, false}, {999, false}};
+constexpr Injected kInjectedBlas[] = {
+    {1, false, KM_ERROR_BLAS_UNAVAILABLE}, {3, false, KM_ERROR_OUT_OF_DEVICE_MEMORY},
+    {7, false, KM_ERROR_INVALID_ARGUMENT}, {8, false, KM_ERROR_NOT_SUPPORTED},
+    {11, false, KM_ERROR_INTERNAL},        {13, false, KM_ERROR_INTERNAL},
+    {14, false, KM_ERROR_INTERNAL},        {15, false, KM_ERROR_NOT_SUPPORTED},
+    {16, false, KM_ERROR_BLAS_UNAVAILABLE}};
 const Injected* g_now = nullptr;  // null: nothing fails
 long g_reported = 0;              // failures that a call of the library had
 
-void end_failures() { g_driver.make_fail(-1, 0); }
+void end_failures() {
+  g_driver.make_fail(-1, 0);
+  g_cublas.make_fail(-1, 0);
+}
 
-std::string failed_call() { return g_driver.failed_call(); }
+std::string failed_call() {
+  const bool is_blas = g_now != nullptr && g_now->blas_status != KM_SUCCESS;
+  return is_blas ? g_cublas.failed_call() : g_driver.failed_call();
+}
 
 // A launch says what is wrong with it, a missing variable that it is missing, and so on.
 bool is_right_status(km_status status) {
+  if (g_now->blas_status != KM_SUCCESS) return status == g_now->blas_status;
   const std::string call = failed_call();
   if (status == *km::status_of_cuda(g_now->result)) return true;
   if (call == "cuLaunchKernel") return status == KM_ERROR_INVALID_LAUNCH;
@@ -126,6 +158,57 @@ bool graph_with_host_node(Scenario& o) {
          o.check(km_stream_synchronize(o.s));
 }
 
+struct BlasVectors {
+  explicit BlasVectors(const Scenario& o)
+      : x{reinterpret_cast<uint64_t>(o.a), 0, 0, 1},
+        y{reinterpret_cast<uint64_t>(o.b), 0, 0, 1},
+        result{reinterpret_cast<uint64_t>(o.b), 0, 7, 1},
+        matrix{reinterpret_cast<uint64_t>(o.a), 0, 2, 2, 0} {}
+  const km_blas_vector x, y, result;
+  const km_blas_matrix matrix;
+};
+
+bool blas_results(Scenario& o) {
+  km_blas blas;
+  if (!o.slice() || !o.make(km_blas_destroy, &blas, km_blas_create, o.s, KM_BLAS_LAYOUT_ROWS)) {
+    return false;
+  }
+  const BlasVectors v(o);
+  const float two[2] = {2, 0};
+  return o.check(km_blas_dotc(blas, KM_DATA_TYPE_C32, 2, &v.x, &v.y, &v.result)) &&
+         o.check(km_blas_iamax(blas, KM_DATA_TYPE_F32, 4, &v.x, &v.result)) &&
+         o.check(km_blas_nrm2(blas, KM_DATA_TYPE_F64, 0, &v.x, &v.result)) &&
+         o.check(km_blas_gemv(blas, KM_DATA_TYPE_C32, KM_BLAS_OPERATION_CONJUGATE_TRANSPOSE, 2, 2,
+                              two, &v.matrix, &v.x, two, &v.y)) &&
+         o.check(km_stream_synchronize(o.s));
+}
+
+/// A graph of the same, which is updated.
+bool blas_nodes(Scenario& o) {
+  km_blas blas;
+  if (!o.slice() || !o.make(km_blas_destroy, &blas, km_blas_create, o.s, KM_BLAS_LAYOUT_ROWS)) {
+    return false;
+  }
+  const BlasVectors v(o);
+  km_graph_exec exec = nullptr;
+  const float factor[2] = {2, 1};
+  if (!o.check(km_blas_scal(blas, KM_DATA_TYPE_C32, 2, factor, &v.x))) return false;
+  for (int round = 0; round < 2; ++round) {
+    km_graph graph;
+    if (!o.check(km_stream_begin_capture(o.s))) return false;
+    OK(km_blas_iamax(blas, KM_DATA_TYPE_F32, 4, &v.x, &v.result));
+    OK(km_blas_gemv(blas, KM_DATA_TYPE_C32, KM_BLAS_OPERATION_CONJUGATE_TRANSPOSE, 2, 2, factor,
+                    &v.matrix, &v.x, factor, &v.y));
+    OK(km_stream_end_capture(o.s, &graph));
+    const bool made = exec == nullptr
+                          ? o.make(km_graph_exec_destroy, &exec, km_graph_exec_create, graph)
+                          : o.check(km_graph_exec_update(exec, graph));
+    OK(km_graph_destroy(graph));
+    if (!made || !o.check(km_graph_exec_launch(exec, o.s))) return false;
+  }
+  return o.check(km_stream_synchronize(o.s));
+}
+
 bool peer_copy(Scenario& o) {
   km_device device;
   km_context context;
@@ -166,6 +249,8 @@ const NamedScenario kCudaScenarios[] = {
     {"a profile", profile},
     {"limits", limits},
     {"memory that two streams use", used_by_two_streams},
+    {"results of BLAS, and conjugate matrices", blas_results},
+    {"BLAS in a graph that is updated", blas_nodes},
 };
 
 bool run(const NamedScenario& scenario, const fixture* f) {
@@ -193,8 +278,10 @@ bool is_balanced(const std::string& expected) {
 
 /// What the backend makes at its first need, and keeps with the context.
 void warm_up(const fixture* f) {
-  constexpr NamedScenario kAll{"memory that two streams use", used_by_two_streams};
-  assert_true(run(kAll, f));
+  for (const auto& scenario : {NamedScenario{"two streams", used_by_two_streams},
+                               NamedScenario{"BLAS, and in a graph", blas_nodes}}) {
+    assert_true(run(scenario, f));
+  }
 }
 
 /// A context that is dead says so, and lives again after a reset.
@@ -215,10 +302,15 @@ void run_point(const NamedScenario& scenario, const fixture* f, int64_t index,
                const Injected& injected, const std::string& live) {
   const int64_t misuses = g_driver.misuses();
   g_now = &injected;
-  g_driver.make_fail(index, injected.result);
+  if (injected.blas_status != KM_SUCCESS) {
+    g_cublas.make_fail(index, injected.result);
+  } else {
+    g_driver.make_fail(index, injected.result);
+  }
   run(scenario, f);
   const std::string call = failed_call();
   revive(scenario, f);
+  if (g_cublas.misuses() != 0) complain(scenario, "misuse of cuBLAS", "");
   if (g_driver.misuses() != misuses) complain(scenario, "misuse", g_driver.last_misuse());
   if (g_driver.depth() != 0) complain(scenario, "a context was left on the thread", "");
   g_now = nullptr;
@@ -226,17 +318,29 @@ void run_point(const NamedScenario& scenario, const fixture* f, int64_t index,
   if (!is_balanced(live)) complain(scenario, (live + " became").c_str(), g_driver.live());
 }
 
+/// Calls of what `calls` counts, in one run of the scenario.
+int64_t count_calls(const NamedScenario& scenario, const fixture* f, int64_t (*calls)()) {
+  const int64_t before = calls();
+  assert_true(run(scenario, f));
+  return calls() - before;
+}
+
 long run_points(const NamedScenario& scenario, const fixture* f) {
   g_now = nullptr;
   for (int warm = 0; warm < 3; ++warm) assert_true(run(scenario, f));
   usleep(20000);  // what is due has gone
   const std::string live = g_driver.live();
-  const int64_t before = g_driver.calls();
-  assert_true(run(scenario, f));
-  const int64_t count = g_driver.calls() - before;
+  const int64_t driver_calls = count_calls(scenario, f, g_driver.calls);
+  const int64_t blas_calls = count_calls(scenario, f, g_cublas.calls);
   long points = 0;
-  for (int64_t index = 0; index < count; ++index) {
+  for (int64_t index = 0; index < driver_calls; ++index) {
     for (const Injected& injected : kInjected) {
+      run_point(scenario, f, index, injected, live);
+      ++points;
+    }
+  }
+  for (int64_t index = 0; index < blas_calls; ++index) {
+    for (const Injected& injected : kInjectedBlas) {
       run_point(scenario, f, index, injected, live);
       ++points;
     }
@@ -270,6 +374,7 @@ void every_driver_call_fails(void** state) {
 
 int main() {
   find_driver();
+  find_cublas();
   const struct CMUnitTest tests[] = {cmocka_unit_test(every_driver_call_fails)};
   return RUN_ON_DEVICES("driver failures", tests);
 }

@@ -10,6 +10,7 @@ struct Step {
   std::function<CUresult(Context&)> run;
   CUhostFn function = nullptr;  // of a host node
   void* user_data = nullptr;
+  std::vector<Step> children = {};  // of a graph within the graph
 };
 
 struct Graph {
@@ -52,7 +53,7 @@ CUresult kernel_step(const CUDA_KERNEL_NODE_PARAMS_v1* params, Step* out) {
 }
 
 Step copy_step(const CUDA_MEMCPY3D* params) {
-  return {[copy = *params](Context&) { return copy_rows(copy); }};
+  return {.run = [copy = *params](Context&) { return copy_rows(copy); }};
 }
 
 CUresult fill_rows(const CUDA_MEMSET_NODE_PARAMS& fill) {
@@ -68,11 +69,26 @@ CUresult fill_rows(const CUDA_MEMSET_NODE_PARAMS& fill) {
 }
 
 Step fill_step(const CUDA_MEMSET_NODE_PARAMS* params) {
-  return {[fill = *params](Context&) { return fill_rows(fill); }};
+  return {.run = [fill = *params](Context&) { return fill_rows(fill); }};
+}
+
+CUresult child_step(CUgraph handle, Step* out) {
+  Object* object = find_object("graph", handle);
+  if (object == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  for (const auto& step : static_cast<Graph*>(object->data.get())->steps) {
+    out->children.push_back(*step);
+  }
+  return CUDA_SUCCESS;
+}
+
+void add_work(const Step& step, std::vector<Work>* out) {
+  for (const Step& child : step.children) add_work(child, out);
+  if (!step.run && step.function == nullptr) return;
+  out->push_back({.run = step.run, .function = step.function, .user_data = step.user_data});
 }
 
 Step host_step(const CUDA_HOST_NODE_PARAMS* params) {
-  return {nullptr, params->fn, params->userData};
+  return {nullptr, params->fn, params->userData, {}};
 }
 
 }  // namespace
@@ -125,7 +141,42 @@ CUresult cuGraphAddHostNode(CUgraphNode* out, CUgraph graph, const CUgraphNode*,
 
 CUresult cuGraphAddEmptyNode(CUgraphNode* out, CUgraph graph, const CUgraphNode*, size_t) {
   KM_FAKE_CALL(context);
-  return add_step(graph, {[](Context&) -> CUresult { return CUDA_SUCCESS; }}, out);
+  return add_step(graph, {.run = [](Context&) -> CUresult { return CUDA_SUCCESS; }}, out);
+}
+
+CUresult cuGraphAddChildGraphNode(CUgraphNode* out, CUgraph graph, const CUgraphNode*, size_t,
+                                  CUgraph child) {
+  KM_FAKE_CALL(context);
+  Step step;
+  if (const CUresult bad = child_step(child, &step)) return bad;
+  return add_step(graph, std::move(step), out);
+}
+
+CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode) {
+  KM_FAKE_CALL(context);
+  KM_FAKE_QUEUE(stream);
+  queue->begin_capture();
+  return CUDA_SUCCESS;
+}
+
+CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* out) {
+  KM_FAKE_CALL(context);
+  KM_FAKE_QUEUE(stream);
+  *out = queue->is_capturing() ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuStreamEndCapture(CUstream stream, CUgraph* out) {
+  KM_FAKE_CALL(context);
+  KM_FAKE_QUEUE(stream);
+  if (!queue->is_capturing()) return misuse(CUDA_ERROR_ILLEGAL_STATE, "no capture");
+  auto graph = std::make_shared<Graph>();
+  for (Work& work : queue->end_capture()) {
+    graph->steps.push_back(
+        std::make_shared<Step>(Step{std::move(work.run), work.function, work.user_data, {}}));
+  }
+  *out = static_cast<CUgraph>(add_object("graph", call.context().device, graph));
+  return CUDA_SUCCESS;
 }
 
 CUresult cuGraphInstantiateWithFlags(CUgraphExec* out, CUgraph handle, unsigned long long) {
@@ -172,6 +223,13 @@ CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
   return set_step(exec, node, host_step(params));
 }
 
+CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraph child) {
+  KM_FAKE_CALL(context);
+  Step step;
+  if (const CUresult bad = child_step(child, &step)) return bad;
+  return set_step(exec, node, std::move(step));
+}
+
 CUresult cuGraphLaunch(CUgraphExec handle, CUstream stream) {
   KM_FAKE_CALL(context);
   KM_FAKE_QUEUE(stream);
@@ -180,8 +238,7 @@ CUresult cuGraphLaunch(CUgraphExec handle, CUstream stream) {
   const auto& exec = *static_cast<Exec*>(object->data.get());
   std::vector<Work> all;
   for (CUgraphNode node : exec.order) {
-    const Step& step = exec.steps.at(node);
-    all.push_back({.run = step.run, .function = step.function, .user_data = step.user_data});
+    add_work(exec.steps.at(node), &all);
   }
   Context& context = call.context();
   call.unlock();

@@ -103,6 +103,17 @@ CUresult scale(const Kernel& kernel, const Launch& launch) {
   return CUDA_SUCCESS;
 }
 
+// The kernel of the cuda backend that counts on from an index of cuBLAS's.
+CUresult convert_index(const Kernel& kernel, const Launch& launch) {
+  const auto place = argument<uint64_t>(kernel, launch, 0);
+  if (check_device_range(place, 8) != CUDA_SUCCESS) return CUDA_ERROR_ILLEGAL_ADDRESS;
+  uint32_t from_one = 0;
+  std::memcpy(&from_one, reinterpret_cast<void*>(place), sizeof from_one);
+  const uint64_t from_zero = uint64_t{from_one} - 1;
+  std::memcpy(reinterpret_cast<void*>(place), &from_zero, sizeof from_zero);
+  return CUDA_SUCCESS;
+}
+
 Module* find_module(CUmodule handle) {
   Object* object = find_object("module", handle);
   return object != nullptr ? static_cast<Module*>(object->data.get()) : nullptr;
@@ -157,6 +168,7 @@ CUresult run_launch(Context& context, const Launch& launch) {
   if (kernel.name == "crash") result = CUDA_ERROR_LAUNCH_FAILED;
   if (kernel.name == "fill_index") result = fill_index(kernel, launch);
   if (kernel.name == "scale") result = scale(kernel, launch);
+  if (kernel.name == "km_blas_index") result = convert_index(kernel, launch);
   if (result != CUDA_SUCCESS) set_sticky(context, result);
   return CUDA_SUCCESS;  // a kernel's failure shows in later calls
 }

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <thread>
+#include <utility>
 
 namespace km::cu {
 
@@ -32,7 +33,28 @@ CUresult Queue::run(const Work& work) {
   return CUDA_SUCCESS;
 }
 
+void Queue::begin_capture() {
+  const std::lock_guard lock(mutex_);
+  is_capturing_ = true;
+}
+
+bool Queue::is_capturing() {
+  const std::lock_guard lock(mutex_);
+  return is_capturing_;
+}
+
+std::vector<Work> Queue::end_capture() {
+  const std::lock_guard lock(mutex_);
+  is_capturing_ = false;
+  return std::exchange(captured_, {});
+}
+
 CUresult Queue::submit(Work work) {
+  if (is_capturing()) {
+    const std::lock_guard lock(mutex_);
+    captured_.push_back(std::move(work));
+    return CUDA_SUCCESS;
+  }
   if (!is_async()) return run(work);
   const std::lock_guard lock(mutex_);
   if (!is_closed_) work_.push_back(std::move(work));

@@ -36,6 +36,11 @@ class Queue : public std::enable_shared_from_this<Queue> {
   /// What has not begun is dropped.
   void abandon();
 
+  /// From now on work is noted, not done.
+  void begin_capture();
+  bool is_capturing();
+  std::vector<Work> end_capture();
+
  private:
   explicit Queue(Context& context) : context_(context) {}
   CUresult run(const Work& work);
@@ -45,7 +50,8 @@ class Queue : public std::enable_shared_from_this<Queue> {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Work> work_;
-  bool is_busy_ = false, is_closed_ = false;
+  std::vector<Work> captured_;
+  bool is_busy_ = false, is_closed_ = false, is_capturing_ = false;
 };
 
 /// Null and a misuse where there is no such stream.

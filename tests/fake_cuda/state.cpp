@@ -25,6 +25,7 @@ State& state() {
 
 thread_local std::vector<Context*> t_contexts;
 thread_local bool t_in_host_function = false;
+thread_local int t_inside_libraries = 0;
 
 bool is_one_of(const char* name, std::initializer_list<const char*> names) {
   for (const char* each : names) {
@@ -75,6 +76,7 @@ Call::Call(const char* name, Needs needs) : lock_(state().mutex) {
     result_ = context_->sticky;
     return;
   }
+  if (t_inside_libraries > 0) return;
   // Those fail for contexts that do not exist, and for no other reason.
   if (is_one_of(name, {"cuGetErrorString", "cuCtxPopCurrent_v2", "cuCtxPushCurrent_v2"})) return;
   ++s.calls;
@@ -230,6 +232,28 @@ int64_t fake_cuda_misuses() {
 }
 
 const char* fake_cuda_last_misuse() { return state().last_misuse.c_str(); }
+
+void fake_cuda_enter(int by) { km::cu::t_inside_libraries += by; }
+
+uint64_t fake_cuda_add_object(const char* kind) {
+  const std::lock_guard lock(km::cu::state_mutex());
+  const km::cu::Context* context = km::cu::current_context();
+  if (context == nullptr || !context->is_active) {
+    km::cu::misuse(km::cu::CUDA_ERROR_INVALID_CONTEXT, kind);
+    return 0;
+  }
+  return reinterpret_cast<uint64_t>(km::cu::add_object(kind, context->device));
+}
+
+int fake_cuda_has_object(const char* kind, uint64_t object) {
+  const std::lock_guard lock(km::cu::state_mutex());
+  return km::cu::find_object(kind, reinterpret_cast<void*>(object)) != nullptr;
+}
+
+void fake_cuda_remove_object(const char* kind, uint64_t object) {
+  const std::lock_guard lock(km::cu::state_mutex());
+  km::cu::remove_object(kind, reinterpret_cast<void*>(object));
+}
 
 int64_t fake_cuda_depth() { return static_cast<int64_t>(km::cu::t_contexts.size()); }
 }

@@ -87,9 +87,9 @@ const kmb_backend& cuda_backend() {
       .context_profile = cuda::context_profile,
       .context_limit_get = cuda::context_limit_get,
       .context_limit_set = cuda::context_limit_set,
-      .blas_create = nullptr,  // by cuBLAS, later
-      .blas_destroy = nullptr,
-      .blas_submit = nullptr,
+      .blas_create = cuda::blas_create,
+      .blas_destroy = cuda::blas_destroy,
+      .blas_submit = cuda::blas_submit,
       .stream_memory_ops = nullptr,  // the C ABI has no calls for it
   };
   return kTable;

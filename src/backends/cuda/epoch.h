@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "backends/cuda/cublas.h"
 #include "backends/cuda/status.h"
 
 namespace km::cuda {
@@ -48,6 +49,12 @@ class Epoch : public std::enable_shared_from_this<Epoch> {
   Result<cu::CUmemoryPool> pool();
   /// What the pool has taken from the device and not given out.
   uint64_t unused_pool_bytes();
+  /// What counts on from an index of cuBLAS's; its parameter is the place.
+  Result<cu::CUfunction> index_kernel();
+  /// A handle of cuBLAS that nobody else uses; made where none is left.
+  Result<BlasHandle> take_blas_handle(const Cublas& library);
+  /// It does nothing any more.
+  void give_blas_handle(BlasHandle handle);
   /// Counts contexts of this device that use a peer's memory. Whether this is the first that
   /// begins, or the last that ends.
   bool count_peer(const Epoch& peer, bool is_enabled);
@@ -66,6 +73,8 @@ class Epoch : public std::enable_shared_from_this<Epoch> {
   explicit Epoch(Gpu& gpu);
   Result<cu::CUstream> make_stream(cu::CUstream* stream);
   Result<cu::CUmemoryPool> make_pool();
+  Status load_index_kernel();
+  void destroy_resources();
   bool are_calls_done();
 
   Gpu& gpu_;
@@ -80,7 +89,10 @@ class Epoch : public std::enable_shared_from_this<Epoch> {
   std::mutex resources_mutex_;  // guards what follows; before failure_mutex_
   cu::CUstream allocation_stream_ = nullptr, free_stream_ = nullptr;
   cu::CUmemoryPool pool_ = nullptr;
-  std::map<uint64_t, uint32_t> peers_;  // by their numbers
+  cu::CUmodule index_module_ = nullptr;
+  cu::CUfunction index_kernel_ = nullptr;
+  std::vector<BlasHandle> blas_handles_;  // as many as were in use at a time
+  std::map<uint64_t, uint32_t> peers_;    // by their numbers
 
   std::mutex calls_mutex_;  // guards what follows
   struct Expected {

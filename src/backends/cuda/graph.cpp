@@ -4,6 +4,7 @@
 #include "backends/cuda/launch.h"
 #include "backends/cuda/module.h"
 #include "base/host_allocator.h"
+#include "base/log.h"
 
 namespace km::cuda {
 namespace {
@@ -66,6 +67,7 @@ Graph::Form::Form(const std::shared_ptr<Epoch>& epoch, const kmb_graph_node& giv
   if (node.kind == KM_GRAPH_NODE_HOST) {
     call = std::make_shared<HostCall>(epoch, node.callback, node.user_data, node.release);
   }
+  if (node.kind == KM_GRAPH_NODE_BLAS) blas_call = *node.blas_call;
 }
 
 Called Graph::add(const Form& form, const std::vector<cu::CUgraphNode>& dependencies,
@@ -141,6 +143,41 @@ Called Graph::set(cu::CUgraphNode node, const Form& form) {
   }
 }
 
+/// The last node, as a graph of what cuBLAS queues.
+Status Graph::add_blas(const kmb_graph_node& given,
+                       const std::vector<cu::CUgraphNode>& dependencies) {
+  const uint64_t index = nodes_.size() - 1;
+  KM_TRY(blas_.add_node(index, std::span(given.dependencies, given.dependency_count),
+                        given.kind == KM_GRAPH_NODE_BLAS));
+  if (given.kind != KM_GRAPH_NODE_BLAS) return {};
+  cu::CUgraph child = nullptr;
+  KM_TRY(blas_.capture(index, nodes_[index].form.blas_call, &child));
+  const Called called = driver().cuGraphAddChildGraphNode(
+      &nodes_[index].handle, graph_, dependencies.data(), dependencies.size(), child);
+  Status done = epoch_->check(called);
+  if (!epoch_->has_failed()) check_destroyed(driver().cuGraphDestroy(child));  // it was copied
+  return done;
+}
+
+Status Graph::set_node(uint32_t index, const Form& form) {
+  const cu::CUgraphNode node = nodes_[index].handle;
+  if (form.node.kind != KM_GRAPH_NODE_BLAS) return epoch_->check(set(node, form));
+  cu::CUgraph child = nullptr;
+  KM_TRY(blas_.capture(index, form.blas_call, &child));
+  const Called called = driver().cuGraphExecChildGraphNodeSetParams(exec_, node, child);
+  Status done = epoch_->check(called);
+  if (!done && called.result == cu::CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE) {
+    Error error = make_error(KM_ERROR_GRAPH_MISMATCH,
+                             "cuBLAS does the call of node %u by other kernels than before; "
+                             "instantiate the graph instead",
+                             index);
+    error.native_code = called.result;
+    done = std::move(error);
+  }
+  if (!epoch_->has_failed()) check_destroyed(driver().cuGraphDestroy(child));
+  return done;
+}
+
 Status Graph::build_nodes(const kmb_graph_node* nodes, uint64_t count) {
   KM_TRY(epoch_->check(driver().cuGraphCreate(&graph_, 0)));
   std::vector<cu::CUgraphNode> dependencies;
@@ -150,6 +187,8 @@ Status Graph::build_nodes(const kmb_graph_node* nodes, uint64_t count) {
       dependencies.push_back(nodes_[nodes[i].dependencies[k]].handle);
     }
     nodes_.push_back({nullptr, Form(epoch_, nodes[i])});
+    KM_TRY(add_blas(nodes[i], dependencies));
+    if (nodes_.back().handle != nullptr) continue;
     KM_TRY(epoch_->check(add(nodes_.back().form, dependencies, &nodes_.back().handle)));
   }
   return epoch_->check(driver().cuGraphInstantiateWithFlags(&exec_, graph_, 0));
@@ -187,15 +226,16 @@ Status Graph::update(const uint32_t* indices, const kmb_graph_node* nodes, uint6
                       "clusters and cooperation of a node cannot change once the graph is made");
   }
   for (; done && changed < count; ++changed) {
-    done = epoch_->check(set(nodes_[indices[changed]].handle, forms[changed]));
+    done = set_node(indices[changed], forms[changed]);
   }
   if (done) {
     for (uint64_t i = 0; i < count; ++i) nodes_[indices[i]].form = std::move(forms[i]);
     return done;
   }
   for (uint64_t i = 0; i < changed; ++i) {  // all or nothing
-    const Node& before = nodes_[indices[i]];
-    if (!epoch_->has_failed()) check_destroyed(set(before.handle, before.form));
+    if (epoch_->has_failed()) break;
+    const Status back = set_node(indices[i], nodes_[indices[i]].form);
+    if (!back) log(LogLevel::kWarn, "cuda", "%s", back.error().message.c_str());
   }
   for (Form& form : forms) {
     if (form.call) form.call->give_up();

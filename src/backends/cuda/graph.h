@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/cuda/blas.h"
 #include "backends/cuda/host_call.h"
 #include "backends/cuda/stream.h"
 
@@ -13,7 +14,7 @@ namespace km::cuda {
 
 class Graph {
  public:
-  explicit Graph(std::shared_ptr<Epoch> epoch) : epoch_(std::move(epoch)) {}
+  explicit Graph(std::shared_ptr<Epoch> epoch) : epoch_(std::move(epoch)), blas_(epoch_) {}
   /// No launch is under way any more.
   ~Graph();
 
@@ -34,6 +35,7 @@ class Graph {
     kmb_graph_node node{};
     std::string arguments;
     std::shared_ptr<HostCall> call;  // of a host node
+    kmb_blas_call blas_call{};
   };
   struct Node {
     cu::CUgraphNode handle = nullptr;
@@ -43,6 +45,8 @@ class Graph {
   Called add(const Form& form, const std::vector<cu::CUgraphNode>& dependencies,
              cu::CUgraphNode* out_node);
   Called set(cu::CUgraphNode node, const Form& form);
+  Status add_blas(const kmb_graph_node& given, const std::vector<cu::CUgraphNode>& dependencies);
+  Status set_node(uint32_t index, const Form& form);
   Status expect_calls();
   bool take_calls_back();
 
@@ -52,6 +56,7 @@ class Graph {
 
   std::mutex mutex_;  // guards what follows
   std::vector<Node> nodes_;
+  GraphBlas blas_;
   std::shared_ptr<Stream> last_stream_;
   uint64_t last_ticket_ = 0;
 };

@@ -1,0 +1,75 @@
+// cuBLAS: found and opened at run time, at the first call that needs it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "backend/interface.h"
+#include "base/result.h"
+#include "cuda/cublas.h"
+#include "cuda/driver.h"
+
+namespace km::cuda {
+
+class Epoch;
+
+/// What a function of cuBLAS returned, and which one it was.
+struct BlasCalled {
+  cublas::Status status;
+  const char* name;
+  bool ok() const { return status == cublas::kSuccess; }
+};
+
+class Cublas {
+ public:
+  /// Of this process; KM_ERROR_BLAS_UNAVAILABLE says what to install.
+  static Result<const Cublas*> instance();
+  static Result<Cublas> load(const std::string& path);
+
+  /// One routine of backend/blas.def for f32, f64, c32 or c64.
+  void* routine(kmb_blas_routine routine, km_data_type type) const {
+    return routines_[routine][type - KM_DATA_TYPE_F32];
+  }
+  cublas::GEMM_STRIDED_BATCHED batches(km_data_type type) const {
+    return batches_[type - KM_DATA_TYPE_F32];
+  }
+#define KM_CUBLAS_FUNCTION(name, ...) cublas::name##_type name = nullptr;
+#include "cuda/cublas_functions.def"
+#undef KM_CUBLAS_FUNCTION
+  const std::string& path() const { return path_; }
+  /// "12.4".
+  const std::string& version() const { return version_; }
+
+ private:
+  std::string path_, version_;
+  void* routines_[KMB_BLAS_ROUTINE_COUNT][4] = {};
+  cublas::GEMM_STRIDED_BATCHED batches_[4] = {};
+};
+
+/// The names to try, best first: those that the driver can serve. `named` is KM_CUBLAS, empty when
+/// that is not set; `toolkits` are folders of CUDA toolkits.
+std::vector<std::string> cublas_candidates(const std::string& named,
+                                           const std::vector<std::string>& toolkits,
+                                           int driver_version);
+
+/// "cublasSaxpy_v2".
+const char* cublas_name(kmb_blas_routine routine, km_data_type type);
+
+/// The error of a call that failed: of the context where that has failed, else cuBLAS's own, with
+/// the cublasStatus_t as its native code.
+Status check_blas(Epoch& epoch, BlasCalled called);
+
+/// What cuBLAS keeps for one thread at a time. Never destroyed with a context that failed: it goes
+/// with that.
+struct BlasHandle {
+  cublas::Handle handle = nullptr;
+  cu::CUstream stream = nullptr;  // that it works in; null: none yet
+  cublas::PointerMode mode = cublas::kHost;
+};
+/// With the context current; takes milliseconds, and memory of the device.
+Result<BlasHandle> make_blas_handle(Epoch& epoch, const Cublas& library);
+/// Waits for the device.
+void destroy_blas_handle(BlasHandle handle);
+
+}  // namespace km::cuda

@@ -1,0 +1,110 @@
+// tidy: dead: built where KM_CUBLAS_INCLUDE_DIR names the header
+// Compiles when src/cuda/cublas.h agrees with NVIDIA's header in all that a call can notice: counts
+// and sizes of parameters, what is a pointer, and the values of enums.
+#define CUBLASAPI  // cublas_v2.h would give other names to the functions
+#include <cublas_api.h>
+
+#include <type_traits>
+
+#include "cuda/cublas.h"
+
+namespace {
+
+using namespace km;
+
+template <class Ours, class Theirs>
+constexpr bool are_alike() {
+  if constexpr (std::is_pointer_v<Ours> || std::is_pointer_v<Theirs>) {
+    return std::is_pointer_v<Ours> && std::is_pointer_v<Theirs>;
+  } else {
+    return sizeof(Ours) == sizeof(Theirs) && std::is_integral_v<Ours> == std::is_integral_v<Theirs>;
+  }
+}
+
+template <class Ours, class Theirs>
+constexpr bool g_same = false;
+template <class Ours, class... OurParameters, class Theirs, class... TheirParameters>
+  requires(sizeof...(OurParameters) == sizeof...(TheirParameters))
+constexpr bool g_same<Ours (*)(OurParameters...), Theirs (*)(TheirParameters...)> =
+    are_alike<Ours, Theirs>() && (are_alike<OurParameters, TheirParameters>() && ...);
+
+// Nothing has this form: there is no such routine.
+inline cublasStatus_t cublas0_v2() { return CUBLAS_STATUS_SUCCESS; }
+
+#define KM_SAME(form, name)                                               \
+  static_assert(std::is_same_v<decltype(&name), decltype(&cublas0_v2)> || \
+                    g_same<cublas::form, decltype(&name)>,                \
+                #name);
+#define KMB_BLAS(routine, s, d, c, z, cublas_s, cublas_d, cublas_c, cublas_z) \
+  KM_SAME(routine, cublas##cublas_s##_v2)                                     \
+  KM_SAME(routine, cublas##cublas_d##_v2)                                     \
+  KM_SAME(routine, cublas##cublas_c##_v2)                                     \
+  KM_SAME(routine, cublas##cublas_z##_v2)
+#include "backend/blas.def"
+#undef KMB_BLAS
+
+KM_SAME(GEMM_STRIDED_BATCHED, cublasSgemmStridedBatched)
+KM_SAME(GEMM_STRIDED_BATCHED, cublasDgemmStridedBatched)
+KM_SAME(GEMM_STRIDED_BATCHED, cublasCgemmStridedBatched)
+KM_SAME(GEMM_STRIDED_BATCHED, cublasZgemmStridedBatched)
+
+// The header has some once more for C++, with the type of old computations.
+using TheirGemmEx = cublasStatus_t (*)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int,
+                                       int, int, const void*, const void*, cudaDataType, int,
+                                       const void*, cudaDataType, int, const void*, void*,
+                                       cudaDataType, int, cublasComputeType_t, cublasGemmAlgo_t);
+using TheirBatchedEx = cublasStatus_t (*)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int,
+                                          int, int, const void*, const void*, cudaDataType, int,
+                                          long long, const void*, cudaDataType, int, long long,
+                                          const void*, void*, cudaDataType, int, long long, int,
+                                          cublasComputeType_t, cublasGemmAlgo_t);
+[[maybe_unused]] constexpr TheirGemmEx kGemmEx = &cublasGemmEx;
+[[maybe_unused]] constexpr TheirBatchedEx kBatchedEx = &cublasGemmStridedBatchedEx;
+
+#define KM_CUBLAS_FUNCTION(name, ...) \
+  template <class Theirs>             \
+  constexpr bool g_same_##name = g_same<cublas::name##_type, Theirs>;
+#include "cuda/cublas_functions.def"
+#undef KM_CUBLAS_FUNCTION
+static_assert(g_same_cublasCreate_v2<decltype(&cublasCreate_v2)>);
+static_assert(g_same_cublasDestroy_v2<decltype(&cublasDestroy_v2)>);
+static_assert(g_same_cublasGetProperty<decltype(&cublasGetProperty)>);
+static_assert(g_same_cublasSetMathMode<decltype(&cublasSetMathMode)>);
+static_assert(g_same_cublasSetPointerMode_v2<decltype(&cublasSetPointerMode_v2)>);
+static_assert(g_same_cublasSetStream_v2<decltype(&cublasSetStream_v2)>);
+static_assert(g_same_cublasSetWorkspace_v2<decltype(&cublasSetWorkspace_v2)>);
+static_assert(g_same_cublasGemmEx<TheirGemmEx>);
+static_assert(g_same_cublasGemmStridedBatchedEx<TheirBatchedEx>);
+
+#define KM_VALUE(ours, theirs) static_assert(int{cublas::ours} == int{theirs}, #theirs);
+KM_VALUE(kSuccess, CUBLAS_STATUS_SUCCESS)
+KM_VALUE(kNotInitialized, CUBLAS_STATUS_NOT_INITIALIZED)
+KM_VALUE(kAllocFailed, CUBLAS_STATUS_ALLOC_FAILED)
+KM_VALUE(kInvalidValue, CUBLAS_STATUS_INVALID_VALUE)
+KM_VALUE(kArchMismatch, CUBLAS_STATUS_ARCH_MISMATCH)
+KM_VALUE(kMappingError, CUBLAS_STATUS_MAPPING_ERROR)
+KM_VALUE(kExecutionFailed, CUBLAS_STATUS_EXECUTION_FAILED)
+KM_VALUE(kInternalError, CUBLAS_STATUS_INTERNAL_ERROR)
+KM_VALUE(kNotSupported, CUBLAS_STATUS_NOT_SUPPORTED)
+KM_VALUE(kLicenseError, CUBLAS_STATUS_LICENSE_ERROR)
+KM_VALUE(kPlain, CUBLAS_OP_N)
+KM_VALUE(kTranspose, CUBLAS_OP_T)
+KM_VALUE(kConjugateTranspose, CUBLAS_OP_C)
+KM_VALUE(kLower, CUBLAS_FILL_MODE_LOWER)
+KM_VALUE(kUpper, CUBLAS_FILL_MODE_UPPER)
+KM_VALUE(kNonUnit, CUBLAS_DIAG_NON_UNIT)
+KM_VALUE(kUnit, CUBLAS_DIAG_UNIT)
+KM_VALUE(kLeft, CUBLAS_SIDE_LEFT)
+KM_VALUE(kRight, CUBLAS_SIDE_RIGHT)
+KM_VALUE(kHost, CUBLAS_POINTER_MODE_HOST)
+KM_VALUE(kDevice, CUBLAS_POINTER_MODE_DEVICE)
+KM_VALUE(kDefaultMath, CUBLAS_DEFAULT_MATH)
+KM_VALUE(kNoReducedReduction, CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION)
+KM_VALUE(kF16, CUDA_R_16F)
+KM_VALUE(kBf16, CUDA_R_16BF)
+KM_VALUE(kCompute32f, CUBLAS_COMPUTE_32F)
+KM_VALUE(kDefaultAlgorithm, CUBLAS_GEMM_DEFAULT)
+KM_VALUE(kMajorVersion, MAJOR_VERSION)
+KM_VALUE(kMinorVersion, MINOR_VERSION)
+
+}  // namespace
