@@ -146,7 +146,7 @@ setup_wheels() {
   find "$work/tree" -name '*.a' -delete
   # Whatever an earlier set-up left goes, and only a complete tree takes its place.
   find "$deps" -mindepth 1 -maxdepth 1 ! -path "$work" ! -path "$tools" ! -path "$deps/bench" \
-    -exec rm -rf {} +
+    ! -path "$deps/clients" -exec rm -rf {} +
   mv "$work/tree"/* "$deps"/
   printf '%s\n' "$wanted" >"$stamp"
 }
@@ -210,6 +210,27 @@ setup_crates() {
   printf '%s\n' "$wanted" >"$stamp"
 }
 
+# The crates whose own tests run on our CUDA driver library, and what they need. Where they cannot
+# be had, those tests are skipped; CI has them all.
+setup_clients() {
+  local folder=$deps/clients wanted cargo
+  local stamp=$folder/crates.stamp
+  wanted=$(sha256sum tests/clients/crates/Cargo.* tests/clients/rust.py)
+  if [[ -f $stamp && $(<"$stamp") == "$wanted" ]]; then
+    return
+  fi
+  cargo=$(scripts/toolchains.sh | sed -n 's/^cargo=//p')
+  [[ -n $cargo ]] || return 0
+  say "fetching the crates whose tests run on the CUDA driver library"
+  if PATH=${cargo%/*}:$PATH tests/clients/rust.py "$cargo" "$folder"; then
+    printf '%s\n' "$wanted" >"$stamp"
+  elif [[ -n ${CI:-} ]]; then
+    die "cannot fetch the crates of tests/clients/crates: check the network"
+  else
+    say "cannot fetch them: without a network their tests are skipped"
+  fi
+}
+
 # --- Benchmarks --------------------------------------------------------------------------------
 
 # Intel's CPU runtime for OpenCL into .deps/bench/intel: lib/, and vendors/ for OpenCL's loader.
@@ -253,6 +274,7 @@ main() {
   setup_wheels
   setup_tools
   setup_crates
+  setup_clients
 }
 
 main "$@"

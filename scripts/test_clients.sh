@@ -15,5 +15,5 @@ for tool in cargo go; do
 done
 folders=("build/$preset"/lib/kernelmill-*/cuda)
 nvrtc=(.deps/nvidia/cu*/lib)
-tests/clients/clients.py "${folders[0]}" "${nvrtc[0]}" build/clients \
-  ${BASELINE:+--baseline="build/$preset/tests/noop_cuda"} "$@"
+tests/clients/clients.py --driver "${folders[0]}" --nvrtc "${nvrtc[0]}" --work build/clients \
+  --crates .deps/clients ${BASELINE:+--baseline "build/$preset/tests/noop_cuda"} "$@"

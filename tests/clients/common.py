@@ -3,11 +3,13 @@
 import fnmatch
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
+MISSING = "is missing: run scripts/setup.sh where there is a network"
 EXPECTED = Path(__file__).parent / "expected.txt"
 CUDA_12_HEADERS = "nvidia-cuda-runtime-cu12==12.9.79"
 
@@ -19,6 +21,19 @@ class Setting:
     driver: Path  # the folder of libcuda.so.1
     nvrtc: Path  # the folder of NVRTC
     work: Path  # for sources, and what is built of them
+    crates: Path  # where rust.py has unpacked them
+
+
+class Client:
+    """Has `name` and `version`, and gives the results of its tests: "ok", "FAILED" or
+    "skipped: why"."""
+
+    def missing(self, setting):
+        """What it cannot run for want of; None where it is there, or is fetched when it is run."""
+        return None
+
+    def results(self, setting, known):
+        raise NotImplementedError
 
 
 @dataclass
@@ -26,6 +41,7 @@ class Known:
     """The lines of expected.txt about one client."""
 
     fails: list = field(default_factory=list)  # (pattern, reason)
+    may: list = field(default_factory=list)
     skip: list = field(default_factory=list)
     skips: list = field(default_factory=list)
 
@@ -46,25 +62,28 @@ def read_expected(client):
 
 
 def run(words, folder, environment=None, check=True, seconds=1200):
-    """The output, with errors; where `check` is false, None when it took too long."""
+    """The exit code, and the output with errors; after `seconds` all that it started is stopped."""
+    process = subprocess.Popen(
+        [str(word) for word in words],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
+    late = False
     try:
-        done = subprocess.run(
-            [str(word) for word in words],
-            cwd=folder,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            timeout=seconds,
-        )
-    except subprocess.TimeoutExpired as late:
-        if check:
-            sys.exit(f"clients: {' '.join(map(str, words))}: no end after {seconds} s")
-        return 124, (late.stdout or b"").decode(errors="replace")
-    if check and done.returncode != 0:
-        sys.exit(f"clients: {' '.join(map(str, words))}:\n{done.stdout[-3000:]}")
-    return done.returncode, done.stdout
+        text, _ = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        late = True
+        os.killpg(process.pid, signal.SIGKILL)
+        text, _ = process.communicate()
+    if check and (late or process.returncode != 0):
+        why = f"no end after {seconds} s" if late else f"exit code {process.returncode}"
+        sys.exit(f"clients: {' '.join(map(str, words))}: {why}:\n{text[-3000:]}")
+    return process.returncode, text
 
 
 def headers_of_12(work):

@@ -5,7 +5,7 @@ import re
 import shutil
 from pathlib import Path
 
-from common import environment_of, headers_of_12, run, toolkit_of
+from common import Client, environment_of, headers_of_12, run, toolkit_of
 
 MUMAX = "https://github.com/mumax/3"
 # A goroutine may go on in another thread between two calls, where CUDA knows no current context.
@@ -14,7 +14,7 @@ MOVED = "CUDA_ERROR_INVALID_CONTEXT"
 ATTEMPTS = 8
 
 
-class Package:
+class Package(Client):
     def __init__(self, name, version, fetch):
         self.name, self.version, self.fetch = name, version, fetch
 

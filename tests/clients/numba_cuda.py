@@ -4,7 +4,7 @@ import re
 import sys
 from pathlib import Path
 
-from common import environment_of, run
+from common import Client, environment_of, run
 
 REQUIREMENTS = Path(__file__).parent / "numba.txt"
 MODULE_SECONDS = 1200
@@ -40,7 +40,7 @@ def parse(text):
     return found
 
 
-class NumbaCuda:
+class NumbaCuda(Client):
     name, version = "numba-cuda", "0.30.4"
 
     def results(self, setting, known):

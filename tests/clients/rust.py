@@ -1,90 +1,120 @@
-"""Crates: cudarc, with its examples, rustacuda and cust."""
+#!/usr/bin/env python3
+"""Crates: cudarc, with its examples, rustacuda and cust.
+
+    rust.py CARGO FOLDER
+
+unpacks them into FOLDER, and brings what they need into cargo's own store: later builds need no
+network. crates/ names the versions of all of it.
+"""
 
 import json
 import re
 import shutil
+import sys
 from pathlib import Path
 
-from common import environment_of, run, toolkit_of
+from common import MISSING, Client, environment_of, run, toolkit_of
 
+CRATES = Path(__file__).parent / "crates"
 CUDARC = ["--no-default-features", "--features", "std,driver,nvrtc,dynamic-loading,cuda-13020"]
+NAMES = ["cudarc", "cust", "rustacuda"]
+CARGO_SECONDS = 600
 
 
-def source_of(name, version, work):
-    """The crate's own folder, unpacked by cargo, copied to where it can be built."""
-    folder = work / f"{name}-{version}"
-    if folder.exists():
-        return folder
-    probe = work / "fetch" / name
-    (probe / "src").mkdir(parents=True, exist_ok=True)
-    (probe / "src/lib.rs").write_text("")
-    (probe / "Cargo.toml").write_text(
-        f'[package]\nname = "fetch-{name}"\nversion = "0.1.0"\nedition = "2021"\n\n'
-        f"[workspace]\n\n[dependencies]\n"
-        f'{name} = {{ version = "={version}", default-features = false }}\n'
-    )
-    _, text = run(["cargo", "metadata", "-q", "--format-version", "1"], probe)
-    found = json.loads(text[text.index("{") :])
-    manifest = next(each["manifest_path"] for each in found["packages"] if each["name"] == name)
+def version_of(name):
+    """As cargo has chosen it."""
+    lock = (CRATES / "Cargo.lock").read_text()
+    return re.search(rf'^name = "{name}"\nversion = "(.*)"$', lock, re.M)[1]
+
+
+def unpack(cargo, manifest, folder):
+    """A package of its own, with the versions of crates/, and without what only examples want."""
+    shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(Path(manifest).parent, folder)
-    with open(folder / "Cargo.toml", "a") as file:
-        file.write("\n[workspace]\n")
-    return folder
+    text = (folder / "Cargo.toml").read_text()
+    text = re.sub(r"^\[dev-dependencies\b.*?(?=^\[|\Z)", "", text, flags=re.M | re.S)
+    (folder / "Cargo.toml").write_text(text + "\n[workspace]\n")
+    shutil.copy(CRATES / "Cargo.lock", folder)
+    run([cargo, "metadata", "-q", "--offline", "--format-version=1"], folder)
+
+
+def fetch(cargo, folder):
+    words = [cargo, "metadata", "-q", "--locked", "--format-version=1"]
+    _, text = run(words, CRATES, seconds=600)
+    packages = json.loads(text[text.index("{") :])["packages"]
+    folder.mkdir(parents=True, exist_ok=True)
+    for package in packages:
+        if package["name"] in NAMES:
+            unpack(cargo, package["manifest_path"], folder / package["name"])
 
 
 def environment(setting):
     toolkit = toolkit_of(setting, setting.nvrtc.parent / "include")
     places = {name: str(toolkit) for name in ("CUDA_LIBRARY_PATH", "CUDA_PATH", "CUDA_ROOT")}
-    library = str(toolkit / "lib64")
-    return environment_of(setting, LIBRARY_PATH=library, RUST_BACKTRACE="0", **places)
+    return environment_of(
+        setting,
+        CARGO_TARGET_DIR=str(setting.work / "cargo"),
+        LIBRARY_PATH=str(toolkit / "lib64"),
+        RUST_BACKTRACE="0",
+        **places,
+    )
 
 
-class Crate:
+class Crate(Client):
     """The unit tests of a crate. Those that their authors have ignored run one by one: some break
     the context for all others."""
 
-    def __init__(self, name, version, arguments=()):
-        self.name, self.version, self.arguments = name, version, arguments
+    def __init__(self, crate, arguments=(), name=None):
+        self.crate, self.arguments = crate, arguments
+        self.name, self.version = name or crate, version_of(crate)
+
+    def missing(self, setting):
+        folder = setting.crates / self.crate
+        return None if folder.exists() else f"{folder} {MISSING}"
+
+    def cargo(self, setting, *words, check=True):
+        """The exit code and the output of cargo, which is not to look for anything elsewhere."""
+        verb, *rest = words
+        words = ["cargo", verb, "-q", "--locked", "--offline", *self.arguments, *rest]
+        folder = setting.crates / self.crate
+        return run(words, folder, environment(setting), check, CARGO_SECONDS)
 
     def results(self, setting, known):
-        folder = source_of(self.name, self.version, setting.work)
-        variables = environment(setting)
-
         def tests(*options):
-            words = ["cargo", "test", "--lib", *self.arguments, "--", *options]
-            _, text = run(words, folder, variables, check=False)
+            # One that does not end, or takes the program with it, has no result.
+            words = ["--lib", "--", "--format=pretty", *options]
+            _, text = self.cargo(setting, "test", *words, check=False)
             return dict(re.findall(r"^test (\S+) (?:- should panic )?\.\.\. (\w+)", text, re.M))
 
-        found = tests()
+        _, listed = self.cargo(setting, "test", "--lib", "--", "--list")
+        found = dict.fromkeys(re.findall(r"^(\S+): test$", listed, re.M), "FAILED")
+        found.update(tests())
         for name in [name for name, result in found.items() if result == "ignored"]:
             found.update(tests("--ignored", "--exact", name))
         return found
 
 
-class Examples:
+class Examples(Crate):
     """The examples of a crate: one passes when its program ends well."""
 
-    def __init__(self, name, version, crate, arguments):
-        self.name, self.version, self.crate, self.arguments = name, version, crate, arguments
-
     def results(self, setting, known):
-        folder = source_of(self.crate, self.version, setting.work)
-        variables = environment(setting)
         found = {}
-        for path in sorted((folder / "examples").glob("*.rs")):
+        for path in sorted((setting.crates / self.crate / "examples").glob("*.rs")):
             reason = known.reason(known.skip, path.stem)
             if reason:
                 found[path.stem] = f"skipped: {reason}"
-                continue
-            words = ["cargo", "run", "-q", "--example", path.stem, *self.arguments]
-            code, _ = run(words, folder, variables, check=False)
-            found[path.stem] = "ok" if code == 0 else "FAILED"
+            else:
+                code, _ = self.cargo(setting, "run", "--example", path.stem, check=False)
+                found[path.stem] = "ok" if code == 0 else "FAILED"
         return found
 
 
 CLIENTS = [
-    Crate("cudarc", "0.19.10", CUDARC),
-    Examples("cudarc-examples", "0.19.10", "cudarc", CUDARC),
-    Crate("rustacuda", "0.1.3"),
-    Crate("cust", "0.3.2"),
+    Crate("cudarc", CUDARC),
+    Examples("cudarc", CUDARC, "cudarc-examples"),
+    Crate("rustacuda"),
+    Crate("cust"),
 ]
+
+if __name__ == "__main__":
+    fetch(sys.argv[1], Path(sys.argv[2]))
