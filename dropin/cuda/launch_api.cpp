@@ -7,23 +7,63 @@ using namespace km::dropin;  // NOLINT
 
 namespace {
 
-CUresult read_attributes(const CUlaunchConfig& config, LaunchShape* shape) {
-  for (unsigned i = 0; i < config.numAttrs; ++i) {
-    CU_REQUIRE(config.attrs);
-    const CUlaunchAttribute& attribute = config.attrs[i];
-    const auto& cluster = attribute.value.clusterDim;
-    switch (attribute.id) {
-      case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
-        shape->is_cooperative = attribute.value.cooperative != 0;
-        break;
-      case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-        shape->cluster = {cluster.x, cluster.y, cluster.z};
-        break;
-      default:
-        if (attribute.id < 0 || attribute.id > CU_LAUNCH_ATTRIBUTE_SHARED_MEMORY_MODE) {
-          return fail(CUDA_ERROR_INVALID_VALUE, "there is no launch attribute %d", attribute.id);
-        }
-        break;  // hints about caches, priorities and schedules
+/// What a launch's attributes say.
+struct LaunchAttributes {
+  LaunchShape shape;
+  std::vector<CUevent> events;  // recorded behind the launch: all its blocks have begun then
+
+  CUresult read(const CUlaunchConfig& config);
+  CUresult check_events(CUstream stream) const;
+
+ private:
+  CUresult read_one(const CUlaunchAttribute& attribute);
+};
+
+CUresult LaunchAttributes::read_one(const CUlaunchAttribute& attribute) {
+  const CUlaunchAttributeValue& value = attribute.value;
+  switch (attribute.id) {
+    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+      shape.is_cooperative = value.cooperative != 0;
+      return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+      shape.cluster = {value.clusterDim.x, value.clusterDim.y, value.clusterDim.z};
+      return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
+      events.push_back(value.programmaticEvent.event);
+      return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
+      events.push_back(value.launchCompletionEvent.event);
+      return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
+      if (value.deviceUpdatableKernelNode.deviceUpdatable == 0) return CUDA_SUCCESS;
+      return fail(CUDA_ERROR_NOT_SUPPORTED, "kernels cannot change nodes of graphs");
+    default:
+      if (attribute.id < 0 || attribute.id > CU_LAUNCH_ATTRIBUTE_SHARED_MEMORY_MODE) {
+        return fail(CUDA_ERROR_INVALID_VALUE, "there is no launch attribute %d", attribute.id);
+      }
+      return CUDA_SUCCESS;  // hints about caches, priorities and schedules
+  }
+}
+
+CUresult LaunchAttributes::read(const CUlaunchConfig& config) {
+  shape.grid = {config.gridDimX, config.gridDimY, config.gridDimZ};
+  shape.block = {config.blockDimX, config.blockDimY, config.blockDimZ};
+  shape.shared_bytes = config.sharedMemBytes;
+  if (config.numAttrs != 0) CU_REQUIRE(config.attrs);
+  for (unsigned i = 0; i < config.numAttrs; ++i) CU_TRY(read_one(config.attrs[i]));
+  return CUDA_SUCCESS;
+}
+
+CUresult LaunchAttributes::check_events(CUstream stream_handle) const {
+  for (const CUevent handle : events) {
+    CU_GET(Event, event, handle);
+    if ((event->flags() & CU_EVENT_DISABLE_TIMING) == 0) {
+      return fail(CUDA_ERROR_INVALID_VALUE, "the event of a launch must take no times");
+    }
+    StreamUse stream;
+    CU_TRY(stream.get(stream_handle));
+    if (&event->context() != &stream->context()) {
+      return fail(CUDA_ERROR_INVALID_HANDLE, "the event and the stream are of different contexts");
     }
   }
   return CUDA_SUCCESS;
@@ -32,13 +72,12 @@ CUresult read_attributes(const CUlaunchConfig& config, LaunchShape* shape) {
 CUresult launch_config(const CUlaunchConfig* config, CUfunction function, void** params,
                        void** extra, CUstream stream) {
   CU_REQUIRE(config);
-  LaunchShape shape{{config->gridDimX, config->gridDimY, config->gridDimZ},
-                    {config->blockDimX, config->blockDimY, config->blockDimZ},
-                    config->sharedMemBytes,
-                    {},
-                    false};
-  CU_TRY(read_attributes(*config, &shape));
-  return launch({function, shape, stream, params, extra});
+  LaunchAttributes attributes;
+  CU_TRY(attributes.read(*config));
+  CU_TRY(attributes.check_events(stream));
+  CU_TRY(launch({function, attributes.shape, stream, params, extra}));
+  for (const CUevent event : attributes.events) CU_TRY(cuEventRecord(event, stream));
+  return CUDA_SUCCESS;
 }
 
 }  // namespace
@@ -191,8 +230,9 @@ CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction handle,
   return guard(__func__, [&]() -> CUresult {
     CU_REQUIRE(clusters);
     CU_REQUIRE(config);
-    LaunchShape shape;
-    CU_TRY(read_attributes(*config, &shape));
+    LaunchAttributes attributes;
+    CU_TRY(attributes.read(*config));
+    const LaunchShape& shape = attributes.shape;
     Ref<dropin::Function> function;
     CU_TRY(find_function(handle, &function));
     int blocks = 0;

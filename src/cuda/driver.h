@@ -203,6 +203,18 @@ union CUlaunchAttributeValue {
     unsigned x, y, z;
   } clusterDim;
   int priority;
+  struct {
+    CUevent event;
+    int flags, triggerAtBlockStart;
+  } programmaticEvent;
+  struct {
+    CUevent event;
+    int flags;
+  } launchCompletionEvent;
+  struct {
+    int deviceUpdatable;
+    CUgraphDeviceNode devNode;
+  } deviceUpdatableKernelNode;
 };
 struct CUlaunchAttribute {
   CUlaunchAttributeID id;

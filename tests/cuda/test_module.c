@@ -159,6 +159,44 @@ static void launches_have_attributes(void** state) {
   OK(cuStreamSynchronize(f->stream));
 }
 
+static void launches_record_events(void** state) {
+  const fixture* f = *state;
+  static const CUlaunchAttributeID ids[] = {CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT,
+                                            CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT};
+  CUlaunchAttribute attribute;
+  CUlaunchConfig config = {1, 1, 1, 1, 1, 1, 0, f->stream, &attribute, 1};
+  volatile uint64_t* flag = NULL;
+  uint64_t* out = NULL;
+  OK(cuMemHostAlloc((void**)&flag, 8, 0));
+  OK(cuMemHostAlloc((void**)&out, 8, 0));
+  void* arguments[] = {(void*)&flag, &out};
+  for (size_t i = 0; i < 2; ++i) {
+    CUevent event = NULL, timed = NULL;
+    *flag = 0;
+    memset(&attribute, 0, sizeof attribute);
+    attribute.id = ids[i];
+    OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    OK(cuEventCreate(&timed, 0));
+    attribute.value.launchCompletionEvent.event = timed;
+    EXPECT(CUDA_ERROR_INVALID_VALUE, cuLaunchKernelEx(&config, kernel(f, "slow"), arguments, NULL));
+    attribute.value.launchCompletionEvent.event = event;
+    OK(cuLaunchKernelEx(&config, kernel(f, "slow"), arguments, NULL));
+    EXPECT(CUDA_ERROR_NOT_READY, cuEventQuery(event));
+    *flag = 1;
+    OK(cuEventSynchronize(event));
+    OK(cuEventDestroy(event));
+    OK(cuEventDestroy(timed));
+  }
+  memset(&attribute, 0, sizeof attribute);
+  attribute.id = CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE;
+  OK(cuLaunchKernelEx(&config, kernel(f, "noop"), NULL, NULL));
+  attribute.value.deviceUpdatableKernelNode.deviceUpdatable = 1;
+  EXPECT(CUDA_ERROR_NOT_SUPPORTED, cuLaunchKernelEx(&config, kernel(f, "noop"), NULL, NULL));
+  OK(cuStreamSynchronize(f->stream));
+  OK(cuMemFreeHost((void*)flag));
+  OK(cuMemFreeHost(out));
+}
+
 static size_t CUDA_CB bytes_for(int block_size) { return (size_t)block_size * 64; }
 
 static void occupancy_is_computed(void** state) {
@@ -392,19 +430,13 @@ static void grids_meet_by_the_device_runtime(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(logs_say_what_is_wrong),
-      TEST(fat_binaries_hold_ptx),
-      TEST(functions_are_described),
-      TEST(globals_have_addresses),
-      TEST(arguments_come_in_two_forms),
-      TEST(launches_have_attributes),
-      TEST(occupancy_is_computed),
-      TEST(libraries_belong_to_no_context),
-      TEST(inputs_are_linked),
-      TEST(weak_functions_are_linked),
-      TEST(registers_are_limited),
-      TEST(returns_may_be_missing),
-      TEST(grids_meet_by_the_device_runtime),
+      TEST(logs_say_what_is_wrong),         TEST(fat_binaries_hold_ptx),
+      TEST(functions_are_described),        TEST(globals_have_addresses),
+      TEST(arguments_come_in_two_forms),    TEST(launches_have_attributes),
+      TEST(launches_record_events),         TEST(occupancy_is_computed),
+      TEST(libraries_belong_to_no_context), TEST(inputs_are_linked),
+      TEST(weak_functions_are_linked),      TEST(registers_are_limited),
+      TEST(returns_may_be_missing),         TEST(grids_meet_by_the_device_runtime),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
