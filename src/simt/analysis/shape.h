@@ -123,6 +123,7 @@ class ShapeTransfer {
   Shape add(const Shape& a, const Shape& b, ptx::Type type, bool subtract);
   Shape multiply(const Shape& a, const Shape& b, ptx::Type type);
   Shape shift_left(const Shape& a, const Shape& b, ptx::Type type);
+  bool is_zero_sign(const Inst& inst, const Shape& shape);
   Shape shift_right(const Shape& a, const Shape& b, ptx::Type type);
   Shape bitwise(ptx::Opcode opcode, const Shape& a, const Shape& b, ptx::Type type);
   Shape widen(const Shape& a, ptx::Type from, const Inst& inst, const ptx::Operand& source);

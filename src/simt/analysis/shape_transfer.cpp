@@ -130,6 +130,7 @@ Shape ShapeTransfer::local_address(const ptx::Symbol& symbol, int64_t offset) {
 
 Shape ShapeTransfer::result(const Inst& inst, BlockId block, ptx::RegisterId reg) {
   Shape shape = compute(inst, block);
+  if (const auto constant = shape.constant()) shape.align = trailing_zeros(*constant);
   // A float register holds no base to which offsets are added.
   const ptx::Type type = kernel_.values[inst.written(reg)].type;
   if (shape.is_offset() && ptx::is_float(type)) shape = Shape::varying();
@@ -241,6 +242,7 @@ Shape ShapeTransfer::compute(const Inst& inst, BlockId block) {
     case Opcode::shl:
       return shift_left(source(1, type), source(2, Type::u32), type);
     case Opcode::shr:
+      if (is_zero_sign(inst, source(1, type))) return Shape::of_constant(0);
       return shift_right(source(1, type), source(2, Type::u32), type);
     case Opcode::and_:
     case Opcode::or_:
@@ -424,6 +426,21 @@ bool ShapeTransfer::no_carry(const Shape& shape) const {
   return true;
 }
 
+/// The sign of a thread's index, which division by a power of two asks for, is taken to be zero
+/// where the launch can prove it.
+bool ShapeTransfer::is_zero_sign(const Inst& inst, const Shape& shape) {
+  const auto& ptx = *inst.ptx;
+  const Operand &source = ptx.operands[1], &count = ptx.operands[2];
+  const bool sign = ptx.type() == Type::s32 && count.kind == Operand::Kind::immediate &&
+                    (count.bits & UINT32_MAX) == 31 && source.kind == Operand::Kind::reg;
+  const bool open = shape.is_offset() && !shape.guarded && !fits_unsigned(shape, 31);
+  if (!sign || !open || !shapes_.options.assume_no_wrap) return false;
+  const ValueId value = inst.read(source.reg);
+  if (!hoistable(value, 0)) return false;
+  shapes_.assumptions.push_back({value, true});
+  return true;
+}
+
 Shape ShapeTransfer::shift_right(const Shape& a, const Shape& b, Type type) {
   if (a.kind == Shape::Kind::unknown || b.kind == Shape::Kind::unknown) return {};
   if (a.is_varying() || b.is_varying()) return Shape::varying();
@@ -445,13 +462,19 @@ Shape ShapeTransfer::shift_right(const Shape& a, const Shape& b, Type type) {
     }
     return result;
   }
-  if (!known || !in_range || !no_carry(a) || a.guarded) return Shape::varying();
+  if (!known || !no_carry(a) || a.guarded) return Shape::varying();
+  // Offsets lie in bits where the base has zeros, whatever its sign is.
   Shape result;
   result.align = a.align > *count ? static_cast<uint8_t>(a.align - *count) : 0;
   if (a.align == 64) result.align = 64;
-  result.bounded = true;
-  result.low = a.low >> *count;
-  result.high = a.high >> *count;
+  if (in_range) {
+    set_bounds(result, a.low >> *count, a.high >> *count);
+  } else if (ptx::is_signed(type)) {
+    set_bounds(result, -(__int128{1} << (bits - 1 - *count)),
+               (__int128{1} << (bits - 1 - *count)) - 1);
+  } else {
+    set_bounds(result, 0, (__int128{1} << (bits - *count)) - 1);
+  }
   Offsets offsets = shapes_.offsets[a.offsets];
   for (auto& offset : offsets) offset >>= *count;
   return normalised(result, offsets, type);

@@ -73,6 +73,7 @@ void Emitter::emit_step(uint32_t index) {
   block_ = step.block;
   cache_.clear();
   vector_cache_.clear();
+  loaded_.clear();
   checked_bases_.clear();
   mask_cache_ = mask_bits_cache_ = nullptr;
   const Block& block = kernel_.blocks[block_];

@@ -223,6 +223,7 @@ class Emitter {
     Value* base = nullptr;             // i64 host address of lane 0, or of all lanes
     const Offsets* offsets = nullptr;  // null: uniform
     Value* lanes = nullptr;            // i64 vector, when it has no base form
+    ValueId varying = kNone;           // what `lanes` was made of
     Value* ok = nullptr;               // base form holds, null: always
     std::function<Value*()> exact;     // makes the vector where the base form does not hold
     unsigned align_bits = 0;           // known trailing zeros of every lane's address
@@ -262,6 +263,27 @@ class Emitter {
   void branch_unlikely(Value* condition, const std::function<void()>& then);
   std::vector<Value*> choose(Value* condition, const std::function<std::vector<Value*>()>& fast,
                              const std::function<std::vector<Value*>()>& slow);
+  // ---- lower/lane_runs.cpp
+  struct Run {
+    uint32_t lanes = 1;
+    int64_t step = 0;  // from a lane to the next
+  };
+  Run run_of(ValueId value, unsigned depth);
+  Run run_of(const Inst& inst, const ptx::Operand& operand, unsigned depth);
+  Run run_of(const Inst& inst, unsigned depth);
+  Run run_of(const Offsets& offsets) const;
+  std::optional<int64_t> constant_of(const Inst& inst, const ptx::Operand& operand) const;
+  uint32_t run_lanes(const Address& address, const Access& access);
+  Value* are_runs(Value* lanes, uint32_t run, uint64_t size_bytes);
+  Value* mask_of_run(uint32_t first, uint32_t run);
+  std::vector<Value*> load_lanes(const Address& address, const Access& access);
+  // ---- lower/lane_rows.cpp
+  bool has_rows(const Access& access) const;
+  std::vector<Value*> row_pointers(Value* lanes, Value* elsewhere);
+  std::vector<Value*> load_rows(const Access& access, Value* lanes);
+  void store_rows(const Access& access, const std::vector<Value*>& values, Value* lanes);
+  std::vector<const Inst*> row_of_loads(const Inst& first) const;
+  Value* load_with_neighbours(const Inst& inst, const Address& address, const Access& access);
   // ---- lower/access_checks.cpp
   struct MemoryAccess {
     const ptx::Operand* place = nullptr;
@@ -408,6 +430,8 @@ class Emitter {
   std::map<BlockId, llvm::AllocaInst*> mask_variables_;
   Value *mask_cache_ = nullptr, *mask_bits_cache_ = nullptr;
   std::map<ValueId, Value*> cache_, vector_cache_;
+  std::map<ValueId, Run> runs_;
+  std::map<const Inst*, Value*> loaded_;  // by loads further down in the block
   std::set<std::pair<ValueId, ptx::Space>> checked_bases_;  // in checked code
 
   std::vector<uint8_t> cross_block_;

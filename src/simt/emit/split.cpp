@@ -117,6 +117,7 @@ void Emitter::begin_split_part(uint32_t index, llvm::BasicBlock* at) {
   block_ = plan_.linear[0].steps[index].block;
   cache_.clear();
   vector_cache_.clear();
+  loaded_.clear();
   checked_bases_.clear();
   mask_cache_ = mask_bits_cache_ = nullptr;
   b_.SetInsertPoint(at);

@@ -80,6 +80,7 @@ Emitter::Address Emitter::address_of(const Inst& inst, const Operand& operand, p
   };
   if (shape.is_varying()) {
     address.lanes = finish(vector(value));
+    address.varying = value;
     return address;
   }
   address.base = finish(scalar(value));
@@ -203,7 +204,9 @@ void Emitter::lower_load(const Inst& inst) {
   const Address address = address_of(inst, source, space);
   check_access(inst, address);
   prefetch_next(address, access);
-  std::vector<Value*> results = load_parts(address, access);
+  Value* content = load_with_neighbours(inst, address, access);
+  const std::vector<Value*> results =
+      content ? std::vector<Value*>{content} : load_parts(address, access);
   if (ptx.has(Modifier::acquire)) b_.CreateFence(llvm::AtomicOrdering::Acquire);
   for (unsigned i = 0; i < access.count; ++i) {
     const Operand& part = access.count == 1 && target.kind == Operand::Kind::reg
@@ -301,7 +304,7 @@ void Emitter::store_parts(const Address& address, const Access& access,
 }
 
 std::vector<llvm::Value*> Emitter::load(const Address& address, const Access& access) {
-  if (address.lanes != nullptr) return load_gather(address, access, address.lanes);
+  if (address.lanes != nullptr) return load_lanes(address, access);
   if (address.offsets == nullptr) return load_uniform(address, access);
   auto exact = [&] { return load_gather(address, access, lanes_of(address)); };
   if (access.is_volatile) return exact();
@@ -393,6 +396,7 @@ void Emitter::store_each(const Address& address, const Access& access, Value* co
 }
 
 std::vector<llvm::Value*> Emitter::load_gather(const Address&, const Access& access, Value* lanes) {
+  if (has_rows(access)) return load_rows(access, lanes);
   auto* element = type_of(access.type);
   const uint64_t size = ptx::size_bytes(access.type);
   std::vector<Value*> results;
@@ -529,6 +533,7 @@ void Emitter::store_offsets(const Address& address, const Access& access,
 
 void Emitter::store_scatter(const Address&, const Access& access, const std::vector<Value*>& values,
                             Value* lanes) {
+  if (has_rows(access)) return store_rows(access, values, lanes);
   const uint64_t size = ptx::size_bytes(access.type);
   for (unsigned i = 0; i < access.count; ++i) {
     Value* at = i ? b_.CreateAdd(lanes, splat(i64(i * size))) : lanes;
