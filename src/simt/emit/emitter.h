@@ -239,7 +239,6 @@ class Emitter {
     bool is_volatile = false;
     bool invariant = false;
   };
-  void prefetch_next(const Address& address, const Access& access);
   Value* load_whole(const Address& address);
   void store_whole(const Address& address, Value* content);
   std::vector<Value*> load_parts(const Address& address, const Access& access);
@@ -263,6 +262,14 @@ class Emitter {
   void branch_unlikely(Value* condition, const std::function<void()>& then);
   std::vector<Value*> choose(Value* condition, const std::function<std::vector<Value*>()>& fast,
                              const std::function<std::vector<Value*>()>& slow);
+  // ---- lower/prefetch.cpp
+  void prefetch(const Inst& inst, const Address& address, const Access& access);
+  void prefetch_lines(Value* first, uint64_t size_bytes);
+  void prefetch_next_block(const Address& address, uint64_t size_bytes);
+  void prefetch_next_packet(const Inst& inst, const Address& address, uint64_t size_bytes);
+  enum class Advance : uint8_t { none, unknown_distance, other };
+  Advance advance_of(ValueId value, uint32_t loop, unsigned depth) const;
+  Advance advance_of_phi(ValueId value, uint32_t loop) const;
   // ---- lower/lane_runs.cpp
   struct Run {
     uint32_t lanes = 1;
@@ -367,6 +374,9 @@ class Emitter {
   llvm::Function* gather_helper(llvm::Type* element, bool is_volatile);
   llvm::Function* scatter_helper(llvm::Type* element, bool is_volatile);
   llvm::Function* atomic_helper(const ptx::Instruction& instruction, bool shared, bool gives);
+  static bool is_short_atomic(const ptx::Instruction& instruction);
+  llvm::Function* shared_reduction_helper(const ptx::Instruction& instruction,
+                                          llvm::Type* content_type);
   llvm::Function* permute_helper();
   llvm::Function* match_helper(llvm::Type* element, bool match_all);
   llvm::Function* new_helper(const std::string& name, llvm::Type* result,
@@ -380,6 +390,7 @@ class Emitter {
   Value* atomic_operation(llvm::IRBuilder<>& builder, const ptx::Instruction& instruction,
                           Value* pointer, Value* b, Value* c, bool shared);
   bool has_readers(const Inst& inst);
+  bool lower_shared_reduction(const Inst& inst, const Address& address);
   bool lower_uniform_reduction(const Inst& inst, const Address& address, bool shared);
   // ---- lower/warp.cpp
   void lower_shuffle(const Inst& inst);
@@ -431,7 +442,7 @@ class Emitter {
   Value *mask_cache_ = nullptr, *mask_bits_cache_ = nullptr;
   std::map<ValueId, Value*> cache_, vector_cache_;
   std::map<ValueId, Run> runs_;
-  std::map<const Inst*, Value*> loaded_;  // by loads further down in the block
+  std::map<const Inst*, Value*> loaded_;                    // by loads further down in the block
   std::set<std::pair<ValueId, ptx::Space>> checked_bases_;  // in checked code
 
   std::vector<uint8_t> cross_block_;

@@ -199,6 +199,24 @@ bool Emitter::lower_uniform_reduction(const Inst& inst, const Address& address, 
   return true;
 }
 
+/// red of words in shared memory.
+bool Emitter::lower_shared_reduction(const Inst& inst, const Address& address) {
+  const auto& ptx = *inst.ptx;
+  const Operand& source = ptx.operands[ptx.opcode == Opcode::red ? 1 : 2];
+  const bool words = is_short_atomic(ptx) && ptx::size_bits(ptx.type()) == 32;
+  if (!words || source.kind == Operand::Kind::vector || has_readers(inst)) return false;
+  const bool uniform =
+      source.kind == Operand::Kind::immediate ||
+      (source.kind == Operand::Kind::reg && shape_of(inst.read(source.reg)).is_uniform());
+  Value* content = operand(inst, source, ptx.type(), !uniform, true);
+  Value* offsets =
+      b_.CreateTrunc(b_.CreateSub(lanes_of(address), splat(shared_)), vector_of(b_.getInt32Ty()));
+  note_line();
+  b_.CreateCall(shared_reduction_helper(ptx, content->getType()),
+                {b_.CreateIntToPtr(shared_, b_.getPtrTy()), offsets, content, mask_bits()});
+  return true;
+}
+
 /// In generic space f32 sums go by where each lane's address leads.
 llvm::Value* Emitter::call_atomic(const Inst& inst, const std::vector<Value*>& arguments,
                                   ptx::Space space, bool gives) {
@@ -259,6 +277,7 @@ void Emitter::lower_atomic(const Inst& inst) {
     if (is_async) complete_transactions(inst, ptx.operands[at + 2], i64(ptx::size_bytes(type)));
     return;
   }
+  if (shared && !is_async && lower_shared_reduction(inst, address)) return;
   Value* places = lanes_of(address);
   for (uint32_t i = 0; i < count; ++i) {
     const Operand& part = several ? pool[content.first + i] : content;

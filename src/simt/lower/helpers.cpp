@@ -108,14 +108,10 @@ llvm::Function* Emitter::scatter_helper(llvm::Type* element, bool is_volatile) {
   return function;
 }
 
-namespace {
-
-bool is_short_atomic(const ptx::Instruction& instruction) {
+bool Emitter::is_short_atomic(const ptx::Instruction& instruction) {
   return !ptx::is_float(instruction.type()) && !instruction.has(Modifier::cas) &&
          !instruction.has(Modifier::inc) && !instruction.has(Modifier::dec);
 }
-
-}  // namespace
 
 /// The atomic operation of every active lane in turn, lowest first; `gives`: old values out. Where
 /// the operation is short, all lanes being active is a case of its own, without a loop.
@@ -167,6 +163,54 @@ llvm::Function* Emitter::atomic_helper(const ptx::Instruction& instruction, bool
   }
   lane_loop(builder, bits, operate);
   finish();
+  return function;
+}
+
+/// An atomic operation on words of shared memory whose old values nobody reads. Two offsets into
+/// the window leave a vector at a time.
+llvm::Function* Emitter::shared_reduction_helper(const ptx::Instruction& instruction,
+                                                 llvm::Type* content_type) {
+  const bool uniform = !content_type->isVectorTy();
+  const std::string name = "words_" + form_name(instruction) + (uniform ? "_uniform" : "");
+  if (auto found = helpers_.find(name); found != helpers_.end()) return found->second;
+  auto *word = b_.getInt32Ty(), *pair = b_.getInt64Ty();
+  auto* offsets_type = vector_of(word);
+  auto* function =
+      new_helper(name, b_.getVoidTy(), {b_.getPtrTy(), offsets_type, content_type, word});
+  Value *window = function->getArg(0), *offsets = function->getArg(1);
+  Value *content = function->getArg(2), *bits = function->getArg(3);
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "start", function));
+  auto operate = [&](llvm::IRBuilder<>& b, Value* offset, Value* own) {
+    Value* at = b.CreateGEP(b.getInt8Ty(), window, offset);
+    atomic_operation(b, instruction, at, own, own, true);
+  };
+  auto* slots = builder.CreateAlloca(offsets_type);
+  auto* contents = uniform ? nullptr : builder.CreateAlloca(content_type);
+  auto* all_block = llvm::BasicBlock::Create(context_, "all", function);
+  auto* some = llvm::BasicBlock::Create(context_, "some", function);
+  builder.CreateCondBr(builder.CreateICmpEQ(bits, i32(all_lanes())), all_block, some);
+  builder.SetInsertPoint(all_block);
+  Value* pairs = builder.CreateBitCast(offsets, llvm::FixedVectorType::get(pair, lanes_ / 2));
+  for (uint32_t l = 0; l < lanes_; ++l) {
+    Value* both = builder.CreateExtractElement(pairs, l / 2);
+    Value* offset = l % 2 == 0 ? builder.CreateSExt(builder.CreateTrunc(both, word), pair)
+                               : builder.CreateAShr(both, 32);
+    operate(builder, offset, uniform ? content : builder.CreateExtractElement(content, l));
+  }
+  builder.CreateRetVoid();
+  builder.SetInsertPoint(some);
+  builder.CreateStore(offsets, slots);
+  if (!uniform) builder.CreateStore(content, contents);
+  lane_loop(builder, bits, [&](llvm::IRBuilder<>& b, Value* lane) {
+    Value* offset = b.CreateLoad(word, b.CreateGEP(word, slots, lane));
+    Value* own = content;
+    if (!uniform) {
+      auto* element = content_type->getScalarType();
+      own = b.CreateLoad(element, b.CreateGEP(element, contents, lane));
+    }
+    operate(b, b.CreateSExt(offset, pair), own);
+  });
+  builder.CreateRetVoid();
   return function;
 }
 

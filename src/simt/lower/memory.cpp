@@ -203,7 +203,7 @@ void Emitter::lower_load(const Inst& inst) {
   access.invariant = space == ptx::Space::param;
   const Address address = address_of(inst, source, space);
   check_access(inst, address);
-  prefetch_next(address, access);
+  prefetch(inst, address, access);
   Value* content = load_with_neighbours(inst, address, access);
   const std::vector<Value*> results =
       content ? std::vector<Value*>{content} : load_parts(address, access);
@@ -213,31 +213,6 @@ void Emitter::lower_load(const Inst& inst) {
                               ? target
                               : kernel_.function->operand_pool[target.first + i];
     if (part.kind == Operand::Kind::reg) define_result(inst, part.reg, results[i], access.type);
-  }
-}
-
-/// Between barriers a processor works on what it has loaded, and does not see the loads of the next
-/// block coming: those of the fourth from here are asked for, if the bases move on as they did from
-/// the last block to this. Into the second cache, which has more misses under way than the first.
-void Emitter::prefetch_next(const Address& address, const Access& access) {
-  const bool global = address.space == ptx::Space::global || address.space == ptx::Space::generic;
-  const bool phases = plan_.mode == Mode::run_to_completion && plan_.regions.list.size() > 1;
-  const bool once = plan_.shapes->loops.innermost[block_] == UINT32_MAX;
-  if (!phases || !once || !global || access.is_volatile || address.offsets == nullptr) return;
-  const std::optional<int64_t> elements = wide_span(address, access);
-  if (!elements) return;
-  auto *last = variable(b_.getInt64Ty(), "last"), *ahead = variable(b_.getInt64Ty(), "ahead");
-  Value* first = b_.CreateICmpEQ(b_.CreateLoad(b_.getInt32Ty(), packet_), i32(0));
-  Value* before = b_.CreateLoad(b_.getInt64Ty(), last);
-  Value* distance = b_.CreateSelect(first, b_.CreateSub(address.base, before),
-                                    b_.CreateLoad(b_.getInt64Ty(), ahead));
-  b_.CreateStore(distance, ahead);
-  b_.CreateStore(b_.CreateSelect(first, address.base, before), last);
-  Value* next = b_.CreateAdd(address.base, b_.CreateMul(distance, i64(4)));
-  const uint64_t size = static_cast<uint64_t>(*elements) * ptx::size_bytes(access.type);
-  for (uint64_t line = 0; line < size; line += 64) {
-    Value* at = b_.CreateIntToPtr(b_.CreateAdd(next, i64(line)), b_.getPtrTy());
-    b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {at, i32(0), i32(2), i32(1)});
   }
 }
 
