@@ -1,0 +1,109 @@
+// Addresses that differ by lane: several elements at each, lanes that lie in runs, quotients of
+// thread indices, words of shared memory.
+#define INDEX() static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x)
+typedef unsigned int u32;
+
+// Elements of 8, 16 and 32 bytes at places of each thread's own; those without one stay away.
+template <class T>
+__device__ void move(T* out, const T* in, const int* places, int n) {
+  const int i = INDEX();
+  if (i >= n || places[i] < 0) return;
+  out[places[i]] = in[places[n - 1 - i] < 0 ? i : places[i] / 2];
+}
+extern "C" __global__ void move_float2(float2* out, const float2* in, const int* places, int n) {
+  move(out, in, places, n);
+}
+extern "C" __global__ void move_float4(float4* out, const float4* in, const int* places, int n) {
+  move(out, in, places, n);
+}
+extern "C" __global__ void move_double2(double2* out, const double2* in, const int* places, int n) {
+  move(out, in, places, n);
+}
+extern "C" __global__ void move_short4(short4* out, const short4* in, const int* places, int n) {
+  move(out, in, places, n);
+}
+
+// Neighbours by scalar loads, in every order, and more of them than fit a row.
+extern "C" __global__ void neighbours(u32* out, const u32* in, const int* places, int n) {
+  const int i = INDEX();
+  if (i >= n || places[i] < 0) return;
+  const u32* from = in + places[i];
+  out[i] = from[2] * 3 + from[0] * 5 + from[3] * 7 + from[1] * 11 + from[4] * 13 + from[6] * 17;
+}
+
+// A store between two loads of neighbours may change what the second one reads.
+extern "C" __global__ void chained(u32* data, const int* places, int n) {
+  const int i = INDEX();
+  if (i >= n || places[i] < 0) return;
+  u32* own = data + places[i] * 4;
+  const u32 first = own[0];
+  own[1] += first;
+  const u32 second = own[1];
+  own[2] += second;
+  own[3] += own[2];
+}
+
+// A row for 16 or 8 threads.
+template <int kThreads>
+__device__ void add_rows(u32* out, const int* starts, const u32* values, int rows) {
+  const int row = INDEX() / kThreads, lane = INDEX() % kThreads;
+  if (row >= rows) return;
+  u32 sum = 0;
+  for (int k = starts[row] + lane; k < starts[row + 1]; k += kThreads)
+    sum += values[k] * (lane + 1);
+  out[row * kThreads + lane] = sum;
+}
+extern "C" __global__ void rows16(u32* out, const int* starts, const u32* values, int rows) {
+  add_rows<16>(out, starts, values, rows);
+}
+extern "C" __global__ void rows8(u32* out, const int* starts, const u32* values, int rows) {
+  add_rows<8>(out, starts, values, rows);
+}
+
+// What begins as a run of lanes goes on as anything.
+extern "C" __global__ void chase(u32* out, const int* starts, const int* next, int rounds) {
+  int k = starts[INDEX() / 16] + INDEX() % 16;
+  u32 sum = 0;
+  for (int r = 0; r < rounds; ++r) {
+    sum = sum * 31 + k;
+    k = next[k];
+  }
+  out[INDEX()] = sum;
+}
+
+// Quotients and remainders of indices that may be negative or wrap around.
+extern "C" __global__ void quotients(int* out, int shift, int factor) {
+  const int i = static_cast<int>(static_cast<u32>(INDEX()) * factor + shift);
+  int* own = out + INDEX() * 6;
+  own[0] = i / 16;
+  own[1] = i % 16;
+  own[2] = i / 4;
+  own[3] = i % 4 * 1024 + i / 4;
+  own[4] = i >> 31;
+  own[5] = static_cast<int>(static_cast<u32>(i) >> 4);
+}
+
+// Words of shared memory, by all threads or some, with one operand or one each.
+extern "C" __global__ void shared_words(u32* out, const u32* in, u32 one, int active) {
+  __shared__ u32 words[6][32];
+  const u32 t = threadIdx.x, own = in[t];
+  if (t < 192) words[t / 32][t % 32] = t / 32 == 2 || t / 32 == 4 ? ~0u : 0;
+  __syncthreads();
+  if (static_cast<int>(t) < active) {
+    atomicAdd(&words[0][own % 32], one);
+    atomicAdd(&words[1][own / 32 % 32], own);
+    atomicAnd(&words[2][own % 7], own | 0xff);
+    atomicOr(&words[3][own % 5], own);
+    atomicMin(&words[4][own % 32], own);
+    atomicMax(reinterpret_cast<int*>(&words[5][own % 32]), static_cast<int>(own));
+  }
+  __syncthreads();
+  if (t < 192) out[t] = words[t / 32][t % 32];
+}
+
+// Strides of the grid's size, as far as the last element.
+extern "C" __global__ void strided_sums(u32* sums, const u32* values, int n) {
+  u32 sum = 0;
+  for (int i = INDEX(); i < n; i += static_cast<int>(gridDim.x * blockDim.x)) sum += values[i];
+  sums[INDEX()] = sum;
+}

@@ -1,0 +1,179 @@
+// Addresses that differ by lane.
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "harness/compare.h"
+#include "harness/inputs.h"
+#include "harness/session.h"
+
+namespace km::kernels {
+namespace {
+
+using std::vector;
+
+Module& kernels() { return session().cuda("lanes.cu"); }
+
+/// A permutation of [0, n) times `step`; every seventh has no place.
+vector<int32_t> places(uint32_t n, int32_t step) {
+  vector<int32_t> list(n);
+  for (uint32_t i = 0; i < n; ++i) list[i] = static_cast<int32_t>(i * 37 % n) * step;
+  for (uint32_t i = 3; i < n; i += 7) list[i] = -1 - static_cast<int32_t>(i);
+  return list;
+}
+
+/// Elements of `words` 32-bit words each.
+void expect_moved(const char* kernel, uint32_t words) {
+  const uint32_t n = 200;  // 37 and 200 have no common divisor
+  const vector<int32_t> to = places(n, 1);
+  const vector<uint32_t> in = random_u32(n * words, 51);
+  Buffer<uint32_t> input(session(), in), out(session(), vector<uint32_t>(n * words, 9));
+  Buffer<int32_t> at(session(), to);
+  kernels().run(kernel, cover(n, 96), out, input, at, n);
+  vector<uint32_t> want(n * words, 9);
+  for (uint32_t i = 0; i < n; ++i) {
+    if (to[i] < 0) continue;
+    const uint32_t from = to[n - 1 - i] < 0 ? i : static_cast<uint32_t>(to[i]) / 2;
+    std::copy_n(in.begin() + from * words, words, want.begin() + to[i] * words);
+  }
+  expect_bits(kernel, out.read(), want);
+}
+
+TEST(Lanes, ElementsOfSeveralWords) {
+  expect_moved("move_float2", 2);
+  expect_moved("move_short4", 2);
+  expect_moved("move_float4", 4);
+  expect_moved("move_double2", 4);
+}
+
+TEST(Lanes, NeighboursByScalarLoads) {
+  const uint32_t n = 150;
+  const vector<int32_t> at = places(n, 3);
+  const vector<uint32_t> in = random_u32(3 * n + 8, 52);
+  Buffer<uint32_t> input(session(), in), out(session(), vector<uint32_t>(n, 7));
+  Buffer<int32_t> at_buffer(session(), at);
+  kernels().run("neighbours", cover(n, 64), out, input, at_buffer, n);
+  vector<uint32_t> want(n, 7);
+  for (uint32_t i = 0; i < n; ++i) {
+    if (at[i] < 0) continue;
+    const uint32_t* from = in.data() + at[i];
+    want[i] = from[2] * 3 + from[0] * 5 + from[3] * 7 + from[1] * 11 + from[4] * 13 + from[6] * 17;
+  }
+  expect_bits("neighbours", out.read(), want);
+}
+
+TEST(Lanes, StoresBetweenLoadsOfNeighbours) {
+  const uint32_t n = 120;
+  const vector<int32_t> at = places(n, 1);
+  vector<uint32_t> data = random_u32(4 * n, 53);
+  Buffer<uint32_t> buffer(session(), data);
+  Buffer<int32_t> at_buffer(session(), at);
+  kernels().run("chained", cover(n, 64), buffer, at_buffer, n);
+  for (uint32_t i = 0; i < n; ++i) {
+    if (at[i] >= 0) {
+      uint32_t* own = data.data() + 4 * at[i];
+      std::partial_sum(own, own + 4, own);
+    }
+  }
+  expect_bits("chained", buffer.read(), data);
+}
+
+void expect_rows(const char* kernel, uint32_t threads) {
+  const uint32_t rows = 77;
+  vector<int32_t> starts{0};
+  for (uint32_t row = 0; row < rows; ++row) {
+    starts.push_back(starts.back() + static_cast<int32_t>(row * 13 % 29));
+  }
+  const vector<uint32_t> values = random_u32(static_cast<size_t>(starts.back()), 54);
+  Buffer<int32_t> at(session(), starts);
+  Buffer<uint32_t> in(session(), values), out(session(), rows * threads);
+  kernels().run(kernel, cover(rows * threads, 128), out, at, in, rows);
+  vector<uint32_t> want(rows * threads);
+  for (uint32_t row = 0; row < rows; ++row) {
+    for (int32_t k = starts[row]; k < starts[row + 1]; ++k) {
+      const uint32_t lane = static_cast<uint32_t>(k - starts[row]) % threads;
+      want[row * threads + lane] += values[static_cast<size_t>(k)] * (lane + 1);
+    }
+  }
+  expect_bits(kernel, out.read(), want);
+}
+
+TEST(Lanes, RowsSharedByThreads) {
+  expect_rows("rows16", 16);
+  expect_rows("rows8", 8);
+}
+
+TEST(Lanes, RunsThatEnd) {
+  const uint32_t n = 256, length = 400, rounds = 5;
+  vector<int32_t> starts, next;
+  for (uint32_t i = 0; i < n / 16; ++i) starts.push_back(static_cast<int32_t>(i * 151 % 380));
+  for (uint32_t i = 0; i < length; ++i) next.push_back(static_cast<int32_t>((i * 7 + 5) % length));
+  Buffer<int32_t> at(session(), starts), to(session(), next);
+  Buffer<uint32_t> out(session(), n);
+  kernels().run("chase", Shape{{2}, {n / 2}}, out, at, to, rounds);
+  vector<uint32_t> want(n);
+  for (uint32_t i = 0; i < n; ++i) {
+    int32_t k = starts[i / 16] + static_cast<int32_t>(i % 16);
+    for (uint32_t r = 0; r < rounds; ++r) {
+      want[i] = want[i] * 31 + static_cast<uint32_t>(k);
+      k = next[static_cast<size_t>(k)];
+    }
+  }
+  expect_bits("chase", out.read(), want);
+}
+
+TEST(Lanes, QuotientsOfIndices) {
+  const uint32_t n = 192;
+  for (const auto& [shift, factor] :
+       {std::pair{0, 1}, {-100, 1}, {INT32_MAX - 90, 1}, {5, 77}, {INT32_MIN, 1 << 24}, {0, -1}}) {
+    Buffer<int32_t> out(session(), 6 * n);
+    kernels().run("quotients", Shape{{3}, {n / 3}}, out, shift, factor);
+    vector<int32_t> want;
+    for (uint32_t t = 0; t < n; ++t) {
+      const uint32_t bits = t * static_cast<uint32_t>(factor) + static_cast<uint32_t>(shift);
+      const auto i = static_cast<int32_t>(bits);
+      for (const int32_t each : {i / 16, i % 16, i / 4, i % 4 * 1024 + i / 4, i >> 31,
+                                 static_cast<int32_t>(bits >> 4)}) {
+        want.push_back(each);
+      }
+    }
+    expect_bits("quotients", out.read(), want);
+  }
+}
+
+TEST(Lanes, WordsOfSharedMemory) {
+  const uint32_t n = 224;
+  const vector<uint32_t> in = random_u32(n, 55);
+  for (const uint32_t active : {n, n - 32, 45u, 1u}) {
+    Buffer<uint32_t> input(session(), in), out(session(), 192);
+    kernels().run("shared_words", Shape{{1}, {n}}, out, input, 3u, active);
+    vector<uint32_t> want(192);
+    for (const uint32_t row : {2u, 4u}) std::fill_n(want.begin() + 32 * row, 32, UINT32_MAX);
+    for (uint32_t t = 0; t < active; ++t) {
+      const uint32_t own = in[t];
+      want[own % 32] += 3;
+      want[32 + own / 32 % 32] += own;
+      want[64 + own % 7] &= own | 0xff;
+      want[96 + own % 5] |= own;
+      want[128 + own % 32] = std::min(want[128 + own % 32], own);
+      const auto most = static_cast<int32_t>(want[160 + own % 32]);
+      want[160 + own % 32] = static_cast<uint32_t>(std::max(most, static_cast<int32_t>(own)));
+    }
+    expect_bits("shared_words", out.read(), want);
+  }
+}
+
+TEST(Lanes, StridesOfTheGrid) {
+  const uint32_t n = 10007, threads = 256;
+  const vector<uint32_t> values = random_u32(n, 56);
+  Buffer<uint32_t> in(session(), values), sums(session(), threads);
+  kernels().run("strided_sums", Shape{{2}, {threads / 2}}, sums, in, n);
+  vector<uint32_t> want(threads);
+  for (uint32_t i = 0; i < n; ++i) want[i % threads] += values[i];
+  expect_bits("strided_sums", sums.read(), want);
+}
+
+}  // namespace
+}  // namespace km::kernels
