@@ -22,6 +22,7 @@ constexpr uint64_t kStackBytes = 8 << 20;  // takes pages only when touched
 constexpr uint64_t kStackMarginBytes = 256 << 10;
 constexpr size_t kMaxExecutors = 4096;
 constexpr unsigned kPatience = 3000;  // turns of interrupt_all(), seconds
+constexpr uint32_t kWaitTurns = 32;
 
 /// Append-only, so that it can be read without a lock.
 std::atomic<Executor*> executors[kMaxExecutors];
@@ -270,12 +271,23 @@ bool Executor::run_turns() {
   return progress;
 }
 
+/// What blocks wait for often comes from another thread within a moment. Starting the next block
+/// meanwhile would keep those that wait for this one from it. Where a wait was in vain, the next is
+/// shorter.
 void Executor::run_resident() {
   begin_resident();
-  for (uint32_t idle_turns = 0;;) {
+  uint32_t patience = kWaitTurns;
+  for (uint32_t waited = 0, idle_turns = 0;;) {
     const bool progress = run_turns();
     check_stop(launch_->unit->begin);
-    if (progress && !resident_blocks_.empty()) continue;
+    if (progress && waited > 0) patience = kWaitTurns;
+    waited = progress ? 0 : waited + 1;
+    if (!resident_blocks_.empty() && waited < patience) {
+      if (!progress) pause();
+      continue;
+    }
+    if (!progress) patience = std::max(patience / 2, 1u);
+    waited = 0;
     if (start_next()) continue;
     if (resident_blocks_.empty()) break;
     if (++idle_turns % 64 == 0) sched_yield();

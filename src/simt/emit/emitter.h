@@ -265,7 +265,12 @@ class Emitter {
   // ---- lower/prefetch.cpp
   void prefetch(const Inst& inst, const Address& address, const Access& access);
   void prefetch_lines(Value* first, uint64_t size_bytes);
+  /// Barriers part the kernel, and its blocks run one after the other.
+  bool has_phases() const {
+    return plan_.mode == Mode::run_to_completion && plan_.regions.list.size() > 1;
+  }
   void prefetch_next_block(const Address& address, uint64_t size_bytes);
+  Value* progress_place();
   void prefetch_next_packet(const Inst& inst, const Address& address, uint64_t size_bytes);
   enum class Advance : uint8_t { none, unknown_distance, other };
   Advance advance_of(ValueId value, uint32_t loop, unsigned depth) const;
@@ -473,6 +478,8 @@ class Emitter {
   std::optional<uint64_t> live_offset_bytes_;
   uint64_t context_bytes_ = 0;
   uint64_t local_offset_bytes_ = 0, scratch_bytes_ = 0;
+  static constexpr uint64_t kProgressBytes = 128;  // where loads were in the blocks before
+  uint64_t progress_offset_bytes_ = 0, progress_used_bytes_ = 0;
   std::vector<uint8_t> is_read_;  // by value, once has_readers() is asked
   std::map<std::string, llvm::Function*> helpers_;
   llvm::AllocaInst *mma_operands_ = nullptr, *mma_results_ = nullptr;

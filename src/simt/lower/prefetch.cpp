@@ -24,14 +24,26 @@ void Emitter::prefetch_lines(Value* first, uint64_t size_bytes) {
   }
 }
 
+/// Two words that stay from a block to the next. In kernels whose blocks get a call each that is
+/// in scratch memory, which may hold anything before the first one; null: all have been given away.
+llvm::Value* Emitter::progress_place() {
+  constexpr uint64_t kSize = 2 * sizeof(uint64_t);
+  if (!plan_.waits) return variable(llvm::ArrayType::get(b_.getInt64Ty(), 2), "progress");
+  if (progress_used_bytes_ + kSize > kProgressBytes) return nullptr;
+  const uint64_t offset = progress_offset_bytes_ + progress_used_bytes_;
+  progress_used_bytes_ += kSize;
+  return b_.CreateIntToPtr(b_.CreateAdd(scratch_, i64(offset)), b_.getPtrTy());
+}
+
 /// Between barriers a processor works on what it has loaded, and does not see the loads of the next
 /// block coming: those of the fourth from here are asked for, if the bases move on as they did from
 /// the last block to this.
 void Emitter::prefetch_next_block(const Address& address, uint64_t size_bytes) {
-  const bool phases = plan_.mode == Mode::run_to_completion && plan_.regions.list.size() > 1;
   const bool once = plan_.shapes->loops.innermost[block_] == UINT32_MAX;
-  if (!phases || !once) return;
-  auto *last = variable(b_.getInt64Ty(), "last"), *ahead = variable(b_.getInt64Ty(), "ahead");
+  if (!has_phases() || !once) return;
+  Value* last = progress_place();
+  if (last == nullptr) return;
+  Value* ahead = b_.CreateConstGEP1_64(b_.getInt64Ty(), last, 1);
   Value* first = b_.CreateICmpEQ(b_.CreateLoad(b_.getInt32Ty(), packet_), i32(0));
   Value* before = b_.CreateLoad(b_.getInt64Ty(), last);
   Value* distance = b_.CreateSelect(first, b_.CreateSub(address.base, before),
