@@ -270,8 +270,39 @@ class Linearizer {
         step.mask_block = plan_.steps[above].block;
         continue;
       }
+      if (const uint32_t source = undivided_source(i); source != kEndOfRegion) {
+        step.mask = Step::Mask::same;
+        step.mask_block = plan_.steps[source].block;
+        continue;
+      }
       step.mask_accumulates = accumulates(i);
     }
+  }
+
+  /// The step whose mask this one has.
+  uint32_t mask_source(uint32_t i) const {
+    while (plan_.steps[i].mask == Step::Mask::same) i = plan_.step_of[plan_.steps[i].mask_block];
+    return i;
+  }
+
+  /// Where control comes only straight from steps with one and the same mask, by branches that do
+  /// not part lanes, that mask is the step's own: the step it belongs to. kEndOfRegion: elsewhere.
+  uint32_t undivided_source(uint32_t i) const {
+    uint32_t source = kEndOfRegion;
+    size_t ways = 0;
+    for (uint32_t j = 0; j < plan_.steps.size(); ++j) {
+      const Step& from = plan_.steps[j];
+      for (size_t slot = 0; slot < from.next.size(); ++slot) {
+        if (from.next[slot] != i) continue;
+        const bool straight = j < i && !from.linear && slot < graph_.succs[j].size() &&
+                              graph_.succs[j][slot] == i;
+        if (!straight || (source != kEndOfRegion && mask_source(j) != source)) return kEndOfRegion;
+        source = mask_source(j);
+        ++ways;
+      }
+    }
+    if (ways != graph_.preds[i].size() || source == kEndOfRegion) return kEndOfRegion;
+    return is_left(source, i) ? kEndOfRegion : source;
   }
 
   /// `from` lies in a loop that ends before `i`: its mask is that of the last iteration.
