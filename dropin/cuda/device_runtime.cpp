@@ -5,7 +5,7 @@ namespace {
 
 // The handle of the grid is the address of its workspace, whose second word counts arrivals: each
 // block adds 1, the first one what is missing to half of 2^32, so that the top bit changes when all
-// have come.
+// have come. The handle of a conditional node is the address of its value.
 constexpr std::string_view kPtx = R"(.version 6.0
 .target sm_60
 .address_size 64
@@ -62,6 +62,15 @@ met:
   bar.sync 0;
 done:
   st.param.b32 [error], %r1;
+  ret;
+}
+.visible .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value)
+{
+  .reg .b32 %r<2>;
+  .reg .b64 %rd<2>;
+  ld.param.u64 %rd1, [handle];
+  ld.param.u32 %r1, [value];
+  st.u32 [%rd1], %r1;
   ret;
 }
 )";

@@ -1,11 +1,14 @@
 #include "dropin/cuda/graph.h"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <utility>
 
 #include "core/graph_work.h"
 #include "dropin/cuda/copy.h"
+#include "dropin/cuda/graph_conditional.h"
+#include "dropin/cuda/graph_memory.h"
 
 namespace km::dropin {
 namespace {
@@ -65,6 +68,9 @@ Graph::~Graph() {
   context_->forget_captured(*core_);
   for (const auto& [id, node] : nodes_) retire<GraphNode>(handle_of(*node));
   for (const auto& [id, child] : children_) retire<Graph>(handle_of(*child));
+  for (const auto& [id, bodies] : bodies_) {
+    for (const CUgraph body : bodies.handles) retire<Graph>(body);
+  }
 }
 
 CUgraphNode Graph::handle_of_node(uint64_t node) {
@@ -83,6 +89,14 @@ void Graph::forget_node(uint64_t node) {
   if (found == nodes_.end()) return;
   retire<GraphNode>(handle_of(*found->second));
   nodes_.erase(found);
+  if (const auto child = children_.find(node); child != children_.end()) {
+    retire<Graph>(handle_of(*child->second));
+    children_.erase(child);
+  }
+  if (const auto bodies = bodies_.find(node); bodies != bodies_.end()) {
+    for (const CUgraph body : bodies->second.handles) retire<Graph>(body);
+    bodies_.erase(bodies);
+  }
 }
 
 CUresult Graph::numbers_of(const CUgraphNode* nodes, size_t count,
@@ -101,6 +115,9 @@ CUresult Graph::numbers_of(const CUgraphNode* nodes, size_t count,
 CUresult Graph::add(const CUgraphNode* dependencies, size_t count, SharedWork work,
                     CUgraphNode* out) {
   CU_REQUIRE(out);
+  if (is_part() && memory_note_of(*work) != nullptr) {
+    return fail(CUDA_ERROR_INVALID_VALUE, "the graph is a part of another and allocates no more");
+  }
   std::vector<uint64_t> before;
   CU_TRY(numbers_of(dependencies, count, &before));
   CU_ASSIGN(const uint64_t added, core_->add(before, std::move(work)));
@@ -112,10 +129,58 @@ CUgraph Graph::child_of(uint64_t node, const SharedWork& work) {
   const std::lock_guard lock(mutex_);
   Ref<Graph>& known = children_[node];
   if (!known) {
-    known = make_ref<Graph>(*context_, work->child);
+    known = make_ref<Graph>(*context_, work->child, true);
     publish(Ref<Graph>(known));
   }
   return handle_of(*known);
+}
+
+CUgraph* Graph::bodies_of(uint64_t node, const SharedWork& work) {
+  const std::lock_guard lock(mutex_);
+  Bodies& known = bodies_[node];
+  if (known.graphs.empty()) {
+    for (const Ref<km::Graph>& body : work->conditional->bodies) {
+      known.graphs.push_back(make_ref<Graph>(*context_, body, true));
+      known.handles.push_back(publish(Ref<Graph>(known.graphs.back())));
+    }
+  }
+  return known.handles.data();
+}
+
+void Graph::take_child(uint64_t node, Graph& child) {
+  keep_all_of(child);
+  child.is_part_.store(true);
+  const std::lock_guard lock(mutex_);
+  children_[node] = Ref<Graph>::share(child);
+}
+
+void Graph::keep_value(std::shared_ptr<ConditionalValue> value) {
+  const std::lock_guard lock(mutex_);
+  values_.push_back(std::move(value));
+}
+
+bool Graph::has_unused_value() {
+  const std::lock_guard lock(mutex_);
+  const auto is_unused = [](const auto& value) { return !value->is_used().load(); };
+  const auto has_one = [](const Ref<Graph>& graph) { return graph->has_unused_value(); };
+  return std::any_of(values_.begin(), values_.end(), is_unused) ||
+         std::any_of(bodies_.begin(), bodies_.end(), [&](const auto& entry) {
+           const std::vector<Ref<Graph>>& graphs = entry.second.graphs;
+           return std::any_of(graphs.begin(), graphs.end(), has_one);
+         });
+}
+
+std::shared_ptr<void> Graph::claim() {
+  const std::lock_guard lock(mutex_);
+  if (!claim_.expired()) return nullptr;
+  auto made = std::make_shared<char>();
+  claim_ = made;
+  return made;
+}
+
+bool Graph::is_claimed() {
+  const std::lock_guard lock(mutex_);
+  return !claim_.expired();
 }
 
 CUresult NodeUse::get(CUgraphNode handle) {

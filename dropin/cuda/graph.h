@@ -27,6 +27,8 @@ std::shared_ptr<const void> as_note(std::shared_ptr<const Note> note) {
   return std::shared_ptr<const NodeNote>(std::move(note));
 }
 
+class ConditionalValue;
+
 class GraphNode final : public Handled {
  public:
   GraphNode(uint64_t graph_id, uint64_t node) : graph_id_(graph_id), node_(node) {}
@@ -48,8 +50,9 @@ class GraphNode final : public Handled {
 
 class Graph final : public Handled {
  public:
-  Graph(Context& context, Ref<km::Graph> core)
-      : context_(Ref<Context>::share(context)), core_(std::move(core)) {}
+  /// `is_part`: of a node of another graph.
+  Graph(Context& context, Ref<km::Graph> core, bool is_part = false)
+      : context_(Ref<Context>::share(context)), core_(std::move(core)), is_part_(is_part) {}
   ~Graph() override;
 
   Context& context() const { return *context_; }
@@ -62,6 +65,18 @@ class Graph final : public Handled {
   CUresult add(const CUgraphNode* dependencies, size_t count, SharedWork work, CUgraphNode* out);
   /// The child graph of a node as an object of its own, made once.
   CUgraph child_of(uint64_t node, const SharedWork& work);
+  /// The same for the graphs that a node decides on. The array lives as long as the node.
+  CUgraph* bodies_of(uint64_t node, const SharedWork& work);
+  /// Makes the graph, which has become the child of the node, a part of this one.
+  void take_child(uint64_t node, Graph& child);
+  bool is_part() const { return is_part_.load(); }
+
+  void keep_value(std::shared_ptr<ConditionalValue> value);
+  /// A handle that no node has, here or in graphs within nodes.
+  bool has_unused_value();
+  /// For the one instantiation of a graph of which there may be only one; null: there is one.
+  std::shared_ptr<void> claim();
+  bool is_claimed();
 
   /// References to what the program gave the graph to look after; clones share them.
   void keep(UserReference reference);
@@ -76,13 +91,21 @@ class Graph final : public Handled {
   std::mutex mutex_;  // guards what follows
   std::map<uint64_t, Ref<GraphNode>> nodes_;
   std::map<uint64_t, Ref<Graph>> children_;
+  struct Bodies {
+    std::vector<Ref<Graph>> graphs;
+    std::vector<CUgraph> handles;
+  };
+  std::map<uint64_t, Bodies> bodies_;
+  std::vector<std::shared_ptr<ConditionalValue>> values_;
   std::vector<UserReference> references_;
+  std::weak_ptr<void> claim_;
+  std::atomic<bool> is_part_;
 };
 
 class GraphExec final : public Handled {
  public:
   /// Keeps what the graph refers to.
-  GraphExec(Graph& graph, Ref<km::GraphExec> core, uint64_t flags);
+  GraphExec(Graph& graph, Ref<km::GraphExec> core, uint64_t flags, std::shared_ptr<void> claim);
   ~GraphExec() override;
   Context& context() const { return *context_; }
   km::GraphExec& core() const { return *core_; }
@@ -95,6 +118,7 @@ class GraphExec final : public Handled {
   const Ref<Context> context_;
   Ref<km::GraphExec> core_;
   const uint64_t flags_;
+  const std::shared_ptr<void> claim_;  // of a graph with one instantiation
   std::vector<SharedWork> memory_nodes_;
   std::vector<UserReference> references_;
   std::mutex mutex_;  // guards what follows

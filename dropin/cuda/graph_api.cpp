@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "core/graph_work.h"
+#include "dropin/cuda/graph_conditional.h"
 #include "dropin/cuda/graph_memory.h"
 #include "dropin/cuda/graph_params.h"
 
@@ -72,9 +73,19 @@ CUresult dependents_of(CUgraphNode handle, CUgraphNode* out, CUgraphEdgeData* da
   return give_list(nodes, out, count);
 }
 
+/// Graphs whose nodes allocate keep all their nodes and edges.
+CUresult check_may_shrink(dropin::Graph& graph) {
+  for (const km::GraphNode& node : graph.core().nodes()) {
+    if (memory_note_of(*node.work) == nullptr) continue;
+    return fail(CUDA_ERROR_NOT_SUPPORTED, "a graph that allocates keeps all its nodes and edges");
+  }
+  return CUDA_SUCCESS;
+}
+
 CUresult change_edges(CUgraph handle, const CUgraphNode* from, const CUgraphNode* to, size_t count,
                       bool adds) {
   CU_GET(Graph, graph, handle);
+  if (!adds) CU_TRY(check_may_shrink(*graph));
   if (count != 0) {
     CU_REQUIRE(from);
     CU_REQUIRE(to);
@@ -137,6 +148,10 @@ CUresult cuGraphCreate(CUgraph* out, unsigned int flags) {
 
 CUresult cuGraphDestroy(CUgraph handle) {
   return guard(__func__, [&]() -> CUresult {
+    const Pin<dropin::Graph> graph(handle);
+    if (graph && graph->is_part()) {
+      return fail(CUDA_ERROR_INVALID_VALUE, "the graph is a part of another");
+    }
     if (!retire<dropin::Graph>(handle)) {
       return fail(CUDA_ERROR_INVALID_VALUE, "the graph is no live handle");
     }
@@ -261,9 +276,7 @@ CUresult cuGraphDestroyNode(CUgraphNode handle) {
   return guard(__func__, [&]() -> CUresult {
     NodeUse use;
     CU_TRY(use.get(handle));
-    if (memory_note_of(*use.node.work) != nullptr) {
-      return fail(CUDA_ERROR_NOT_SUPPORTED, "nodes that allocate and free stay in their graph");
-    }
+    CU_TRY(check_may_shrink(*use.graph));
     CU_CHECK(use.graph->core().remove(use.node.id));
     use.graph->forget_node(use.node.id);
     return CUDA_SUCCESS;
@@ -447,9 +460,8 @@ CUresult cuGraphClone(CUgraph* out, CUgraph handle) {
   return guard(__func__, [&]() -> CUresult {
     CU_REQUIRE(out);
     CU_GET(Graph, graph, handle);
-    for (const km::GraphNode& node : graph->core().nodes()) {
-      if (memory_note_of(*node.work) == nullptr) continue;
-      return fail(CUDA_ERROR_NOT_SUPPORTED, "a graph with nodes that allocate cannot be cloned");
+    if (is_unique(graph->core())) {
+      return fail(CUDA_ERROR_NOT_SUPPORTED, "a graph that allocates or decides cannot be cloned");
     }
     auto clone = make_ref<dropin::Graph>(graph->context(), graph->core().clone());
     clone->keep_all_of(*graph);

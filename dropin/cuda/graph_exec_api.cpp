@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/callback.h"
+#include "dropin/cuda/graph_conditional.h"
 #include "dropin/cuda/graph_memory.h"
 #include "dropin/cuda/graph_params.h"
 
@@ -9,14 +10,25 @@ namespace km::dropin {
 
 using namespace cu;  // NOLINT
 
-GraphExec::GraphExec(Graph& graph, Ref<km::GraphExec> core, uint64_t flags)
+namespace {
+
+void collect_memory_nodes(const km::Graph& graph, std::vector<SharedWork>* out) {
+  for (const km::GraphNode& node : graph.nodes()) {
+    if (memory_note_of(*node.work) != nullptr) out->push_back(node.work);
+    if (node.work->child) collect_memory_nodes(*node.work->child, out);
+  }
+}
+
+}  // namespace
+
+GraphExec::GraphExec(Graph& graph, Ref<km::GraphExec> core, uint64_t flags,
+                     std::shared_ptr<void> claim)
     : context_(Ref<Context>::share(graph.context())),
       core_(std::move(core)),
       flags_(flags),
+      claim_(std::move(claim)),
       references_(graph.references()) {
-  for (const km::GraphNode& node : graph.core().nodes()) {
-    if (memory_note_of(*node.work) != nullptr) memory_nodes_.push_back(node.work);
-  }
+  collect_memory_nodes(graph.core(), &memory_nodes_);
 }
 
 /// What the graph looks after goes when the launches are over that are under way.
@@ -68,7 +80,10 @@ constexpr cuuint64_t kKnownFlags = CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUN
                                    CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
                                    CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
 
-CUresult instantiate(CUgraphExec* out, CUgraph handle, cuuint64_t flags) {
+/// `out_why`: for cuGraphInstantiateWithParams.
+CUresult instantiate(CUgraphExec* out, CUgraph handle, cuuint64_t flags,
+                     CUgraphInstantiateResult* out_why) {
+  *out_why = CUDA_GRAPH_INSTANTIATE_ERROR;
   CU_REQUIRE(out);
   CU_GET(Graph, graph, handle);
   constexpr cuuint64_t kExclusive =
@@ -82,8 +97,22 @@ CUresult instantiate(CUgraphExec* out, CUgraph handle, cuuint64_t flags) {
   if ((flags & ~kKnownFlags) != 0) {
     return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%llx has bits that are none", flags);
   }
+  if (graph->is_part()) return fail(CUDA_ERROR_INVALID_VALUE, "the graph is a part of another");
+  const CUgraphInstantiateResult checked = check_conditionals(*graph);
+  if (checked != CUDA_GRAPH_INSTANTIATE_SUCCESS) {
+    *out_why = checked;
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  const bool is_only = is_unique(graph->core());
+  std::shared_ptr<void> claim = is_only ? graph->claim() : nullptr;
+  if (is_only && !claim) {
+    return fail(CUDA_ERROR_INVALID_VALUE,
+                "a graph that allocates or decides is instantiated once at a time");
+  }
   CU_ASSIGN(Ref<km::GraphExec> core, km::GraphExec::create(graph->core()));
-  *out = publish(make_ref<dropin::GraphExec>(*graph, std::move(core), flags));
+  *out = publish(
+      make_ref<dropin::GraphExec>(*graph, std::move(core), flags, std::move(claim)));
+  *out_why = CUDA_GRAPH_INSTANTIATE_SUCCESS;
   return CUDA_SUCCESS;
 }
 
@@ -108,9 +137,14 @@ CUresult update_all(CUgraphExec exec_handle, CUgraph graph_handle, CUgraphNode* 
                     CUgraphExecUpdateResult* out_result) {
   CU_GET(GraphExec, exec, exec_handle);
   CU_GET(Graph, graph, graph_handle);
+  *out_node = nullptr;
+  *out_result = CU_GRAPH_EXEC_UPDATE_ERROR;
+  if (graph->is_part()) return fail(CUDA_ERROR_INVALID_VALUE, "the graph is a part of another");
+  if (check_conditionals(*graph) != CUDA_GRAPH_INSTANTIATE_SUCCESS) {
+    return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+  }
   const GraphDifference difference = exec->core().compare(graph->core());
   *out_result = result_of_difference(difference.kind);
-  *out_node = nullptr;
   if (difference.kind != KM_GRAPH_DIFFERENCE_NONE) {
     if (difference.node != 0) *out_node = graph->handle_of_node(difference.node);
     return fail(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, "the graphs differ in more than parameters");
@@ -132,18 +166,18 @@ CUresult launch_graph(CUgraphExec handle, CUstream stream_handle) {
 extern "C" {
 
 CUresult cuGraphInstantiateWithFlags(CUgraphExec* out, CUgraph graph, unsigned long long flags) {
-  return guard(__func__, [&] { return instantiate(out, graph, flags); });
+  return guard(__func__, [&] {
+    CUgraphInstantiateResult why = 0;
+    return instantiate(out, graph, flags, &why);
+  });
 }
 
 CUresult cuGraphInstantiateWithParams(CUgraphExec* out, CUgraph graph,
                                       CUDA_GRAPH_INSTANTIATE_PARAMS* params) {
   return guard(__func__, [&]() -> CUresult {
     CU_REQUIRE(params);
-    const CUresult made = instantiate(out, graph, params->flags);
     params->hErrNode_out = nullptr;
-    params->result_out =
-        made == CUDA_SUCCESS ? CUDA_GRAPH_INSTANTIATE_SUCCESS : CUDA_GRAPH_INSTANTIATE_ERROR;
-    return made;
+    return instantiate(out, graph, params->flags, &params->result_out);
   });
 }
 
@@ -157,7 +191,8 @@ CUresult cuGraphInstantiate_v2(CUgraphExec* out, CUgraph graph, CUgraphNode* err
   return guard(__func__, [&]() -> CUresult {
     if (error_node != nullptr) *error_node = nullptr;
     if (log != nullptr && size_bytes != 0) *log = '\0';
-    return instantiate(out, graph, 0);
+    CUgraphInstantiateResult why = 0;
+    return instantiate(out, graph, 0, &why);
   });
 }
 

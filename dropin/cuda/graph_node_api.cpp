@@ -14,9 +14,18 @@ CUresult add_node(CUgraphNode* out, CUgraph handle, const CUgraphNode* dependenc
   CU_REQUIRE(out);
   CU_GET(Graph, graph, handle);
   CU_TRY(check_edges(edges, count));
+  if (params->type == CU_GRAPH_NODE_TYPE_GRAPH &&
+      params->graph.ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE) {
+    return move_child(*graph, dependencies, count, params->graph.graph, out);
+  }
   SharedWork work;
   CU_TRY(work_of(graph->context(), *params, nullptr, graph.get(), &work));
-  return graph->add(dependencies, count, std::move(work), out);
+  CU_TRY(graph->add(dependencies, count, work, out));
+  if (work->conditional) {
+    const Pin<dropin::GraphNode> node(*out);
+    params->conditional.phGraph_out = graph->bodies_of(node->node(), work);
+  }
+  return CUDA_SUCCESS;
 }
 
 /// New work from parameters, which must be of the node's type.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/graph_work.h"
+#include "dropin/cuda/graph_conditional.h"
 #include "dropin/cuda/graph_memory.h"
 #include "dropin/cuda/stream.h"
 
@@ -22,8 +23,8 @@ CUDA_MEMSET_NODE_PARAMS older(const CUDA_MEMSET_NODE_PARAMS_v2& params) {
 }
 
 CUresult child_work_of(const CUDA_CHILD_GRAPH_NODE_PARAMS& params, Graph* parent, SharedWork* out) {
-  if (params.ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE) {
-    return fail(CUDA_ERROR_NOT_SUPPORTED, "child graphs are cloned, not moved");
+  if (params.ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE) {  // move_child() is for new nodes
+    return fail(CUDA_ERROR_INVALID_VALUE, "another graph cannot be moved to where one is");
   }
   if (params.ownership != CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE) {
     return fail(CUDA_ERROR_INVALID_VALUE, "there is no ownership %d", params.ownership);
@@ -31,7 +32,8 @@ CUresult child_work_of(const CUDA_CHILD_GRAPH_NODE_PARAMS& params, Graph* parent
   return child_graph_work_of(params.graph, parent, out);
 }
 
-CUresult other_work_of(Context& context, CUgraphNodeParams& params, SharedWork* out) {
+CUresult other_work_of(Context& context, CUgraphNodeParams& params, Graph* parent,
+                       SharedWork* out) {
   switch (params.type) {
     case CU_GRAPH_NODE_TYPE_EMPTY:
       *out = empty_work();
@@ -47,7 +49,8 @@ CUresult other_work_of(Context& context, CUgraphNodeParams& params, SharedWork* 
     case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
       return memory_ops_work_of(context, params.memOp, out);
     case CU_GRAPH_NODE_TYPE_CONDITIONAL:
-      return fail(CUDA_ERROR_NOT_SUPPORTED, "graphs have no conditional nodes");
+      if (parent != nullptr) return conditional_work_of(*parent, params.conditional, out);
+      return fail(CUDA_ERROR_INVALID_VALUE, "conditional nodes stay as they are");
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
       return fail(CUDA_ERROR_NOT_SUPPORTED, "there are no external semaphores");
@@ -76,12 +79,30 @@ CUresult check_edges(const CUgraphEdgeData* edges, size_t count) {
 
 CUresult child_graph_work_of(CUgraph handle, Graph* parent, SharedWork* out) {
   CU_GET(Graph, child, handle);
-  for (const km::GraphNode& node : child->core().nodes()) {
-    if (memory_note_of(*node.work) == nullptr) continue;
-    return fail(CUDA_ERROR_NOT_SUPPORTED, "a graph with nodes that allocate cannot be cloned");
+  if (is_unique(child->core())) {
+    return fail(CUDA_ERROR_NOT_SUPPORTED, "a graph that allocates or decides cannot be cloned");
   }
   if (parent != nullptr) parent->keep_all_of(*child);
   *out = child_work(child->core().clone());
+  return CUDA_SUCCESS;
+}
+
+CUresult move_child(Graph& graph, const CUgraphNode* dependencies, size_t count, CUgraph handle,
+                    CUgraphNode* out) {
+  CU_GET(Graph, child, handle);
+  if (child.get() == &graph || child->is_part() || child->is_claimed()) {
+    return fail(CUDA_ERROR_INVALID_VALUE,
+                "the child is a part of a graph already, or is instantiated");
+  }
+  if (&child->context() != &graph.context()) {
+    return fail(CUDA_ERROR_INVALID_VALUE, "the child and the graph are of different contexts");
+  }
+  if (has_conditionals(child->core())) {
+    return fail(CUDA_ERROR_NOT_SUPPORTED, "a graph that decides cannot be a child");
+  }
+  CU_TRY(graph.add(dependencies, count, child_work(Ref<km::Graph>::share(child->core())), out));
+  const Pin<GraphNode> node(*out);
+  graph.take_child(node->node(), *child);
   return CUDA_SUCCESS;
 }
 
@@ -131,7 +152,7 @@ CUresult work_of(Context& context, CUgraphNodeParams& params, const GraphWork* o
     case CU_GRAPH_NODE_TYPE_GRAPH:
       return child_work_of(params.graph, parent, out);
     default:
-      return other_work_of(context, params, out);
+      return other_work_of(context, params, parent, out);
   }
 }
 
@@ -178,6 +199,9 @@ CUresult read_params(NodeUse& use, CUgraphNodeParams* out) {
     case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
       made.memOp = read_memory_ops(work);
       made.memOp.ctx = context;
+      break;
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+      made.conditional = read_conditional(*use.graph, use.node.id, use.node.work);
       break;
     default:
       break;  // an empty one has none

@@ -14,6 +14,9 @@ CUresult read_params(NodeUse& use, CUgraphNodeParams* out);
 CUresult check_edges(const CUgraphEdgeData* edges, size_t count);
 /// `parent` (null: none) keeps what the child looks after.
 CUresult child_graph_work_of(CUgraph handle, Graph* parent, SharedWork* out);
+/// Adds a child that becomes a part of the graph, instead of a copy of it.
+CUresult move_child(Graph& graph, const CUgraphNode* dependencies, size_t count, CUgraph child,
+                    CUgraphNode* out);
 /// Of the two types of nodes that have one.
 CUresult event_work_of(Context& context, CUgraphNodeType type, CUevent event, SharedWork* out);
 CUevent event_of(const GraphWork& work);

@@ -155,8 +155,18 @@ typedef struct kmb_memory_op {
 enum {
   KMB_GRAPH_NODE_MEMORY_OPS = 64,
   KMB_GRAPH_NODE_EVENT_RECORD = 65, /* counts as recorded from the launch on */
-  KMB_GRAPH_NODE_EVENT_WAIT = 66    /* for what was recorded before the launch */
+  KMB_GRAPH_NODE_EVENT_WAIT = 66,   /* for what was recorded before the launch */
+  KMB_GRAPH_NODE_BRANCH = 67        /* kmb_graph_node::branch */
 };
+
+/* Where a graph goes on behind a node. In graphs with branches each node depends on the one before.
+ * CUDA: cuGraphAddNode with CU_GRAPH_NODE_TYPE_CONDITIONAL, whose parts these are. */
+typedef struct kmb_branch {
+  uint64_t address; /* of 32 bits that decide when the graph is there; 0: the branch is taken */
+  uint32_t value;
+  uint32_t if_equal; /* taken where the bits are `value`, 0: where they are not */
+  uint64_t target;   /* the index of a node, or how many there are: the graph is over */
+} kmb_branch;
 
 /* One node of a graph, with all operands resolved. Child graphs are part of their parents here. */
 typedef struct kmb_graph_node {
@@ -181,6 +191,7 @@ typedef struct kmb_graph_node {
   const kmb_memory_op* memory_ops; /* copied */
   uint64_t memory_op_count;
   kmb_event* event; /* valid while graphs with it are launched */
+  kmb_branch branch;
 } kmb_graph_node;
 
 /* One operation that is over. */

@@ -22,7 +22,44 @@ std::vector<size_t> positions(const std::vector<GraphNode>& nodes, const GraphNo
   return found;
 }
 
+/// Of work that has graphs within it: with copies of them.
+SharedWork copy_of(const GraphWork& work) {
+  auto copy = std::make_shared<GraphWork>();
+  copy->kind = work.kind;
+  if (work.child) copy->child = work.child->clone();
+  if (work.conditional) {
+    Conditional conditional = *work.conditional;
+    for (Ref<Graph>& body : conditional.bodies) body = body->clone();
+    copy->conditional = std::make_shared<const Conditional>(std::move(conditional));
+  }
+  copy->memories = work.memories;
+  copy->note = work.note;
+  return copy;
+}
+
+/// Of the graphs within two nodes of a kind.
+bool bodies_differ(const GraphWork& ours, const GraphWork& theirs) {
+  if (!ours.conditional || ours.conditional == theirs.conditional) return false;
+  const Conditional &own = *ours.conditional, &other = *theirs.conditional;
+  return own.kind != other.kind ||
+         !std::equal(own.bodies.begin(), own.bodies.end(), other.bodies.begin(), other.bodies.end(),
+                     [](const Ref<Graph>& body, const Ref<Graph>& their_body) {
+                       return compare_graphs(*body, *their_body).kind == KM_GRAPH_DIFFERENCE_NONE;
+                     });
+}
+
 }  // namespace
+
+SharedWork conditional_work(Ref<Memory> memory, Conditional conditional,
+                            std::shared_ptr<const void> note) {
+  auto work = std::make_shared<GraphWork>();
+  work->kind = KMB_GRAPH_NODE_BRANCH;
+  conditional.address = memory->address();
+  work->conditional = std::make_shared<const Conditional>(std::move(conditional));
+  work->memories.push_back(std::move(memory));
+  work->note = std::move(note);
+  return work;
+}
 
 size_t position_of(const std::vector<GraphNode>& nodes, uint64_t id) {
   return static_cast<size_t>(by_id(nodes, id) - nodes.begin());
@@ -47,6 +84,7 @@ const char* graph_node_kind_name(km_graph_node_kind kind) {
   if (kind == KMB_GRAPH_NODE_MEMORY_OPS) return "operations on memory";
   if (kind == KMB_GRAPH_NODE_EVENT_RECORD) return "record of an event";
   if (kind == KMB_GRAPH_NODE_EVENT_WAIT) return "wait for an event";
+  if (kind == KMB_GRAPH_NODE_BRANCH) return "conditional";
   return kNames[kind];
 }
 
@@ -66,6 +104,9 @@ Ref<Graph> Graph::clone() const {
   Ref<Graph> copy = Ref<Graph>::adopt(new Graph(PartOf{*this}));
   const std::lock_guard lock(mutex_);
   copy->nodes_ = nodes_;
+  for (GraphNode& node : copy->nodes_) {
+    if (node.work->child || node.work->conditional) node.work = copy_of(*node.work);
+  }
   copy->last_id_ = last_id_;
   return copy;
 }
@@ -214,10 +255,10 @@ GraphDifference compare_graphs(const Graph& our_graph, const Graph& their_graph)
     if (positions(ours, ours[i]) != positions(theirs, theirs[i])) {
       return {KM_GRAPH_DIFFERENCE_DEPENDENCIES, theirs[i].id};
     }
-    if (own.child && own.child.get() != other.child.get() &&
-        compare_graphs(*own.child, *other.child).kind != KM_GRAPH_DIFFERENCE_NONE) {
+    if (own.child && compare_graphs(*own.child, *other.child).kind != KM_GRAPH_DIFFERENCE_NONE) {
       return {KM_GRAPH_DIFFERENCE_CHILD, theirs[i].id};
     }
+    if (bodies_differ(own, other)) return {KM_GRAPH_DIFFERENCE_CHILD, theirs[i].id};
   }
   if (ours.size() == theirs.size()) return {};
   return {KM_GRAPH_DIFFERENCE_NODE_COUNT, theirs.size() > ours.size() ? theirs[ours.size()].id : 0};

@@ -27,6 +27,7 @@ struct GraphNode {
 class Graph final : public ContextChild {
  public:
   explicit Graph(Context& context) : ContextChild(context) {}
+  /// With copies of the graphs within its nodes.
   Ref<Graph> clone() const;
 
   /// The new node's id, which is larger than all before.
@@ -57,6 +58,20 @@ class Graph final : public ContextChild {
   uint64_t last_id_ = 0;
 };
 
+/// What decides on graphs within a node: 32 bits of memory, when they are there.
+struct Conditional {
+  enum class Kind : uint8_t {
+    kIf,      // the first graph where they are not 0, else the second
+    kWhile,   // the only graph as long as they are not 0
+    kSwitch,  // the graph of that number
+  };
+  Kind kind = Kind::kIf;
+  bool has_default = false;  // stored when the outermost graph starts
+  uint32_t default_value = 0;
+  uint64_t address = 0;
+  std::vector<Ref<Graph>> bodies;  // may change until they are instantiated
+};
+
 /// What a node does, with everything that it refers to kept alive.
 struct GraphWork {
   km_graph_node_kind kind = KM_GRAPH_NODE_EMPTY;
@@ -70,14 +85,19 @@ struct GraphWork {
   kmb_context* source_context = nullptr;
   km_host_callback callback = nullptr;
   void* user_data = nullptr;
-  Ref<Graph> child;  // its own copy
+  Ref<Graph> child;  // of no other node
   Ref<BlasEngine> blas;
   std::unique_ptr<const kmb_blas_call> blas_call;
   std::vector<kmb_memory_op> memory_ops;
   Ref<Event> event;
+  std::shared_ptr<const Conditional> conditional;
   std::vector<Ref<Memory>> memories;
   std::shared_ptr<const void> note;  // of whoever made the node
 };
+
+/// Of `memory`, the first 32 bits decide.
+SharedWork conditional_work(Ref<Memory> memory, Conditional conditional,
+                            std::shared_ptr<const void> note);
 
 /// "kernel", "copy" ...
 const char* graph_node_kind_name(km_graph_node_kind kind);

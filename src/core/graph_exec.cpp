@@ -77,6 +77,8 @@ class GraphExec::NativeNodes {
     } else if (work.kind == KMB_GRAPH_NODE_MEMORY_OPS) {
       native.memory_ops = work.memory_ops.data();
       native.memory_op_count = work.memory_ops.size();
+    } else if (work.conditional) {
+      native.branch = node.branch;
     } else if (work.event) {
       native.event = work.event->native();
     } else if (work.size_bytes == 0) {
@@ -96,10 +98,96 @@ class GraphExec::NativeNodes {
   std::vector<std::unique_ptr<SharedWork>> host_;
 };
 
-/// Appends the nodes of a graph that starts after `entry`. Children become part of it, with an
-/// empty node at their end.
-void GraphExec::flatten(const Graph& graph, std::vector<uint32_t> entry, bool is_child,
-                        std::vector<FlatNode>* out, std::vector<uint32_t>* out_exits) {
+/// A graph with all that is within it as one list.
+class GraphExec::Flattening {
+ public:
+  /// Appends the nodes of a graph that starts after `entry`; gives those that it ends with.
+  std::vector<uint32_t> add(const Graph& graph, const std::vector<uint32_t>& entry, bool is_child);
+  /// Stores what decides where nobody has said otherwise.
+  void add_defaults(const Graph& graph);
+  std::vector<FlatNode> take();
+
+ private:
+  void add_conditional(const SharedWork& work);
+  void add_switch(const SharedWork& work);
+  void add_body(const Ref<Graph>& body) { static_cast<void>(add(*body, {}, true)); }
+  /// Its index, for land(). `address` 0: a jump.
+  size_t add_branch(const SharedWork& work, uint64_t address, uint32_t value, bool if_equal);
+  size_t add_jump(const SharedWork& work) { return add_branch(work, 0, 0, true); }
+  /// The branch goes to what is added next.
+  void land(size_t branch) { nodes_[branch].branch.target = nodes_.size(); }
+
+  std::vector<FlatNode> nodes_;
+};
+
+/// Where there are branches, each node runs after the one before.
+std::vector<GraphExec::FlatNode> GraphExec::Flattening::take() {
+  const auto is_branch = [](const FlatNode& node) { return node.work->conditional != nullptr; };
+  if (std::any_of(nodes_.begin(), nodes_.end(), is_branch)) {
+    for (uint32_t i = 0; i < nodes_.size(); ++i) {
+      nodes_[i].dependencies.assign(i == 0 ? 0 : 1, i - 1);
+    }
+  }
+  return std::move(nodes_);
+}
+
+void GraphExec::Flattening::add_defaults(const Graph& graph) {
+  for (const GraphNode& node : graph.nodes()) {
+    if (node.work->child) add_defaults(*node.work->child);
+    if (!node.work->conditional) continue;
+    const Conditional& conditional = *node.work->conditional;
+    for (const Ref<Graph>& body : conditional.bodies) add_defaults(*body);
+    if (!conditional.has_default) continue;
+    auto fill = std::make_shared<GraphWork>();
+    fill->kind = KM_GRAPH_NODE_FILL;
+    fill->destination = conditional.address;
+    fill->value = conditional.default_value;
+    fill->size_bytes = fill->value_size_bytes = sizeof conditional.default_value;
+    fill->memories = node.work->memories;
+    nodes_.push_back({std::move(fill), {}, 0, {}});
+  }
+}
+
+size_t GraphExec::Flattening::add_branch(const SharedWork& work, uint64_t address, uint32_t value,
+                                         bool if_equal) {
+  nodes_.push_back({work, {}, 0, {address, value, if_equal, 0}});
+  return nodes_.size() - 1;
+}
+
+void GraphExec::Flattening::add_conditional(const SharedWork& work) {
+  const Conditional& conditional = *work->conditional;
+  if (conditional.kind == Conditional::Kind::kSwitch) return add_switch(work);
+  const size_t begin = nodes_.size();
+  const size_t otherwise = add_branch(work, conditional.address, 0, true);
+  add_body(conditional.bodies[0]);
+  if (conditional.kind == Conditional::Kind::kWhile) {
+    nodes_[add_jump(work)].branch.target = begin;
+    land(otherwise);
+  } else if (conditional.bodies.size() == 2) {
+    const size_t end = add_jump(work);
+    land(otherwise);
+    add_body(conditional.bodies[1]);
+    land(end);
+  } else {
+    land(otherwise);
+  }
+}
+
+void GraphExec::Flattening::add_switch(const SharedWork& work) {
+  const Conditional& conditional = *work->conditional;
+  std::vector<size_t> ends;
+  for (uint32_t i = 0; i < conditional.bodies.size(); ++i) {
+    const size_t next = add_branch(work, conditional.address, i, false);
+    add_body(conditional.bodies[i]);
+    ends.push_back(add_jump(work));
+    land(next);
+  }
+  for (const size_t end : ends) land(end);
+}
+
+std::vector<uint32_t> GraphExec::Flattening::add(const Graph& graph,
+                                                 const std::vector<uint32_t>& entry,
+                                                 bool is_child) {
   const std::vector<GraphNode> nodes = graph.nodes();
   std::vector<uint32_t> index_of(nodes.size());
   std::vector<bool> has_dependents(nodes.size());
@@ -112,25 +200,27 @@ void GraphExec::flatten(const Graph& graph, std::vector<uint32_t> entry, bool is
       dependencies.push_back(index_of[index]);
       has_dependents[index] = true;
     }
-    SharedWork work = node.work;
-    if (work->child) {
-      std::vector<uint32_t> exits;
-      flatten(*work->child, dependencies, true, out, &exits);
+    if (node.work->child) {  // part of the graph, with an empty node at its end
+      std::vector<uint32_t> exits = add(*node.work->child, dependencies, true);
       if (!exits.empty()) dependencies = std::move(exits);
+    } else if (node.work->conditional) {
+      add_conditional(node.work);
     }
-    index_of[position] = static_cast<uint32_t>(out->size());
-    out->push_back({std::move(work), std::move(dependencies), is_child ? 0 : node.id});
+    index_of[position] = static_cast<uint32_t>(nodes_.size());
+    SharedWork work = node.work->conditional ? empty_work() : node.work;
+    nodes_.push_back({std::move(work), std::move(dependencies), is_child ? 0 : node.id, {}});
   }
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    if (!has_dependents[i]) out_exits->push_back(index_of[i]);
-  }
-}
-
-std::vector<GraphExec::FlatNode> GraphExec::flatten(const Graph& graph) {
-  std::vector<FlatNode> nodes;
   std::vector<uint32_t> exits;
-  flatten(graph, {}, false, &nodes, &exits);
-  return nodes;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (!has_dependents[i]) exits.push_back(index_of[i]);
+  }
+  return exits;
+}
+std::vector<GraphExec::FlatNode> GraphExec::flatten(const Graph& graph) {
+  Flattening list;
+  list.add_defaults(graph);
+  static_cast<void>(list.add(graph, {}, false));
+  return list.take();
 }
 
 Result<Ref<GraphExec>> GraphExec::create(const Graph& graph) {

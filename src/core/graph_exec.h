@@ -30,14 +30,14 @@ class GraphExec final : public ContextChild {
     SharedWork work;
     std::vector<uint32_t> dependencies;  // indices of nodes before
     uint64_t id = 0;                     // of what is no child's
+    kmb_branch branch{};
   };
+  class Flattening;
   class NativeNodes;
 
   GraphExec(const Graph& graph, Ref<Graph> own)
       : ContextChild(PartOf{graph}), graph_(std::move(own)) {}
   ~GraphExec() override;
-  static void flatten(const Graph& graph, std::vector<uint32_t> entry, bool is_child,
-                      std::vector<FlatNode>* out, std::vector<uint32_t>* out_exits);
   static std::vector<FlatNode> flatten(const Graph& graph);
   Status take_over(Ref<Graph> changed);
   Status wait_for_other_stream(Stream& stream);

@@ -31,7 +31,6 @@ Result<SharedWork> copy_peer_work(Context& context, const DevicePlace& destinati
 SharedWork host_work(km_host_callback callback, void* user_data);
 Result<SharedWork> blas_work(BlasEngine& engine, const BlasWork& work);
 SharedWork empty_work();
-/// `child` must not change any more.
 SharedWork child_work(Ref<Graph> child);
 
 /// What a call that queues work does while its stream is captured.

@@ -56,6 +56,7 @@ inline constexpr unsigned CU_MEMHOSTALLOC_PORTABLE = 1, CU_MEMHOSTALLOC_DEVICEMA
                           CU_MEMHOSTALLOC_WRITECOMBINED = 4;
 inline constexpr unsigned CU_MEMHOSTREGISTER_PORTABLE = 1, CU_MEMHOSTREGISTER_DEVICEMAP = 2,
                           CU_MEMHOSTREGISTER_IOMEMORY = 4, CU_MEMHOSTREGISTER_READ_ONLY = 8;
+inline constexpr unsigned CU_GRAPH_COND_ASSIGN_DEFAULT = 1;
 inline constexpr uintptr_t CU_LAUNCH_PARAM_END = 0, CU_LAUNCH_PARAM_BUFFER_POINTER = 1,
                            CU_LAUNCH_PARAM_BUFFER_SIZE = 2;
 
@@ -189,6 +190,13 @@ struct CUDA_CHILD_GRAPH_NODE_PARAMS {
   CUgraph graph;
   CUgraphChildGraphNodeOwnership ownership;
 };
+struct CUDA_CONDITIONAL_NODE_PARAMS {
+  CUgraphConditionalHandle handle;
+  CUgraphConditionalNodeType type;
+  unsigned size;
+  CUgraph* phGraph_out;
+  CUcontext ctx;
+};
 struct CUDA_EVENT_RECORD_NODE_PARAMS {
   CUevent event;
   CUcontext ctx;
@@ -313,7 +321,7 @@ struct CUDA_MEM_ALLOC_NODE_PARAMS {
 struct CUDA_MEM_FREE_NODE_PARAMS {
   CUdeviceptr dptr;
 };
-/// Of all types but external semaphores, conditions and batches of copies.
+/// Of all types but external semaphores and batches of copies.
 struct CUgraphNodeParams {
   CUgraphNodeType type;
   int reserved0[3];
@@ -329,12 +337,40 @@ struct CUgraphNodeParams {
     CUDA_MEM_ALLOC_NODE_PARAMS alloc;
     CUDA_MEM_FREE_NODE_PARAMS free;
     CUDA_BATCH_MEM_OP_NODE_PARAMS memOp;
+    CUDA_CONDITIONAL_NODE_PARAMS conditional;
   };
   long long reserved2;
 };
 struct CUmemcpyAttributes {
   CUmemcpySrcAccessOrder srcAccessOrder;
   CUmemLocation srcLocHint, dstLocHint;
+  unsigned flags;
+};
+
+struct CUoffset3D {
+  size_t x, y, z;
+};
+struct CUextent3D {
+  size_t width, height, depth;
+};
+struct CUmemcpy3DOperand {
+  CUmemcpy3DOperandType type;
+  union {
+    struct {
+      CUdeviceptr ptr;
+      size_t rowLength, layerHeight;
+      CUmemLocation locHint;
+    } ptr;
+    struct {
+      CUarray array;
+      CUoffset3D offset;
+    } array;
+  } op;
+};
+struct CUDA_MEMCPY3D_BATCH_OP {
+  CUmemcpy3DOperand src, dst;
+  CUextent3D extent;
+  CUmemcpySrcAccessOrder srcAccessOrder;
   unsigned flags;
 };
 
@@ -360,7 +396,6 @@ struct CUDA_EXT_SEM_SIGNAL_NODE_PARAMS;
 struct CUDA_EXT_SEM_WAIT_NODE_PARAMS;
 struct CUDA_FABRIC_COPY_BATCH_OP;
 struct CUDA_MEMCPY2D_v1;
-struct CUDA_MEMCPY3D_BATCH_OP;
 struct CUDA_MEMCPY3D_v1;
 struct CUDA_RESOURCE_DESC;
 struct CUDA_RESOURCE_VIEW_DESC;

@@ -127,7 +127,7 @@ static void wrong_nodes_are_refused(void** state) {
   CUgraphNode inner;
   (void)state;
   OK(cuGraphCreate(&graph, 0));
-  CUgraphNodeParams params = params_of(CU_GRAPH_NODE_TYPE_CONDITIONAL);
+  CUgraphNodeParams params = params_of(CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT);
   EXPECT(CUDA_ERROR_NOT_SUPPORTED, cuGraphAddNode(&inner, graph, NULL, NULL, 0, &params));
   params = params_of((CUgraphNodeType)77);
   EXPECT(CUDA_ERROR_INVALID_VALUE, cuGraphAddNode(&inner, graph, NULL, NULL, 0, &params));

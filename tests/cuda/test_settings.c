@@ -87,6 +87,61 @@ static void copies_come_in_batches(void** state) {
   OK(cuMemFree(memory));
 }
 
+/* Of 2 layers of 3 rows of 4 bytes. */
+static CUDA_MEMCPY3D_BATCH_OP block(CUdeviceptr to, CUdeviceptr from) {
+  CUDA_MEMCPY3D_BATCH_OP op;
+  memset(&op, 0, sizeof op);
+  op.src.type = op.dst.type = CU_MEMCPY_OPERAND_TYPE_POINTER;
+  op.src.op.ptr.ptr = from;
+  op.dst.op.ptr.ptr = to;
+  op.extent.width = 4;
+  op.extent.height = 3;
+  op.extent.depth = 2;
+  op.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
+  return op;
+}
+
+static void copies_of_blocks_come_in_batches(void** state) {
+  const fixture* f = *state;
+  unsigned char host[24], read[64];
+  CUdeviceptr memory = 0;
+  for (int i = 0; i < 24; ++i) host[i] = (unsigned char)(i + 1);
+  OK(cuMemAlloc(&memory, 64));
+  OK(cuMemsetD8(memory, 0, 64));
+  CUDA_MEMCPY3D_BATCH_OP ops[2] = {block(memory, (CUdeviceptr)(uintptr_t)host),
+                                   block((CUdeviceptr)(uintptr_t)read, memory)};
+  ops[0].dst.op.ptr.rowLength = 8;
+  ops[0].dst.op.ptr.layerHeight = 4;
+  ops[1].src = ops[0].dst;
+  OK(cuMemcpy3DBatchAsync(2, ops, 0, f->stream));
+  OK(cuStreamSynchronize(f->stream));
+  assert_memory_equal(read, host, 24);
+  OK(cuMemcpyDtoH(read, memory, 64));
+  assert_memory_equal(read + 8, host + 4, 4);   /* the second row */
+  assert_memory_equal(read + 32, host + 12, 4); /* the second layer */
+  assert_int_equal(read[4], 0);
+  OK(cuMemcpy3DWithAttributesAsync(&ops[1], 0, f->stream));
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemcpy3DBatchAsync(0, ops, 0, f->stream));
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemcpy3DBatchAsync(1, ops, 1, f->stream));
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemcpy3DBatchAsync(1, ops, 0, NULL));
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemcpy3DBatchAsync(1, NULL, 0, f->stream));
+  ops[0].dst.op.ptr.rowLength = 3; /* less than the width */
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemcpy3DBatchAsync(1, ops, 0, f->stream));
+  ops[0] = block(memory, memory + 32);
+  ops[0].srcAccessOrder = 0;
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemcpy3DBatchAsync(1, ops, 0, f->stream));
+  ops[0] = block(memory, memory + 32);
+  ops[0].extent.depth = 0;
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemcpy3DBatchAsync(1, ops, 0, f->stream));
+  ops[0] = block(memory, memory + 32);
+  ops[0].dst.type = CU_MEMCPY_OPERAND_TYPE_ARRAY;
+  EXPECT(CUDA_ERROR_NOT_SUPPORTED, cuMemcpy3DBatchAsync(1, ops, 0, f->stream));
+  ops[0].dst.type = 0;
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemcpy3DBatchAsync(1, ops, 0, f->stream));
+  OK(cuStreamSynchronize(f->stream));
+  OK(cuMemFree(memory));
+}
+
 static void wait_for_flag(void* flag) {
   while (!*(atomic_int*)flag) usleep(100);
 }
@@ -250,13 +305,10 @@ static void logs_are_kept(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(managed_memory_is_advised),
-      TEST(copies_come_in_batches),
-      TEST(contexts_record_events),
-      TEST(streams_keep_attributes),
-      TEST(kernel_nodes_keep_attributes),
-      TEST(core_dumps_have_settings),
-      TEST(logs_are_kept),
+      TEST(managed_memory_is_advised),        TEST(copies_come_in_batches),
+      TEST(copies_of_blocks_come_in_batches), TEST(contexts_record_events),
+      TEST(streams_keep_attributes),          TEST(kernel_nodes_keep_attributes),
+      TEST(core_dumps_have_settings),         TEST(logs_are_kept),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

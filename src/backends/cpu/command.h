@@ -27,6 +27,7 @@ enum class CommandKind : uint8_t {
   graph,
   task,
   memory,
+  branch,
   close
 };
 
@@ -87,6 +88,7 @@ struct Command {
   std::shared_ptr<const Task> task;             // task
   std::shared_ptr<const MemoryOps> memory_ops;  // memory
   bool in_turn = false;                         // all its nodes one after the other
+  kmb_branch branch{};                          // branch
   uint64_t begin_ns = 0;                        // for profiles; 0: it was not recorded
   std::atomic<uint32_t> helpers{0};             // threads that took part beside the first
 

@@ -73,6 +73,10 @@ Status make_command(Command* command, const kmb_graph_node& node, Context* conte
       command->kind = CommandKind::memory;
       return {};
     }
+    case KMB_GRAPH_NODE_BRANCH:
+      command->kind = CommandKind::branch;
+      command->branch = node.branch;
+      return {};
     case KMB_GRAPH_NODE_EVENT_RECORD:
       command->kind = CommandKind::record;
       return {};
@@ -110,6 +114,17 @@ Command* GraphProgram::step_of(const Command& front) const {
 bool GraphProgram::advance(Command* front) const {
   const size_t count = front->in_turn ? nodes.size() : plan->lane(front->lane).size();
   return ++front->step < count;
+}
+
+void GraphProgram::take_branch(Command* front, const kmb_branch& branch, bool ends) const {
+  const auto go_to = [&](uint64_t node) { front->step = static_cast<uint32_t>(node) - 1; };
+  if (ends) return go_to(nodes.size());
+  if (branch.address != 0) {
+    // Kernels of steps before wrote it.
+    const auto value = *reinterpret_cast<const volatile uint32_t*>(branch.address);
+    if ((value == branch.value) != (branch.if_equal != 0)) return;
+  }
+  go_to(branch.target);
 }
 
 void GraphProgram::look_for_waits() {

@@ -102,6 +102,8 @@ struct GraphProgram {
   Command* step_of(const Command& front) const;
   /// Goes on to the next step; false: there is none.
   bool advance(Command* front) const;
+  /// Makes advance() go to where the branch that the command is at leads, to the end if it `ends`.
+  void take_branch(Command* front, const kmb_branch& branch, bool ends) const;
   /// Whether other threads are worth their waking.
   bool is_worth_forking(uint32_t threads) const;
 };

@@ -184,6 +184,7 @@ bool Stream::execute(Command& command, Executor* executor) {
     case CommandKind::memory:
       return context_->failed() || run_memory_ops(this, command.memory_ops);
     case CommandKind::graph:
+    case CommandKind::branch:
     case CommandKind::close:
     case CommandKind::none:
       return true;
@@ -202,6 +203,11 @@ bool Stream::execute(Command& command, Executor* executor) {
   }
   Command* step = program.step_of(command);
   if (step == nullptr) return true;
+  if (step->kind == CommandKind::branch) [[unlikely]] {
+    const bool ends = context_->failed() || context_->is_stopping();
+    program.take_branch(&command, step->branch, ends);
+    return true;
+  }
   if (step->kind == CommandKind::kernel) step->run.record.grid_id = new_grid_id();
   if (step->event_slot != Command::kNoEvent) [[unlikely]] {
     step->marker = command.events->markers[step->event_slot];
