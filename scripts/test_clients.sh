@@ -13,7 +13,8 @@ for tool in cargo go; do
   [[ -n $found ]] || { echo "make test-clients: there is no $tool; run make setup"; exit 1; }
   export PATH=${found%/*}:$PATH
 done
-folders=("build/$preset"/lib/kernelmill-*/cuda)
+build=build/${preset/%ci/release}  # where CMakePresets.json has it
+folders=("$build"/lib/kernelmill-*/cuda)
 nvrtc=(.deps/nvidia/cu*/lib)
 tests/clients/clients.py --driver "${folders[0]}" --nvrtc "${nvrtc[0]}" --work build/clients \
-  --crates .deps/clients ${BASELINE:+--baseline "build/$preset/tests/noop_cuda"} "$@"
+  --crates .deps/clients ${BASELINE:+--baseline "$build/tests/noop_cuda"} "$@"

@@ -92,6 +92,9 @@ def chosen(given, setting, notes):
 
 def main():
     given = options()
+    for driver in filter(None, (given.driver, given.baseline)):
+        if not (driver / "libcuda.so.1").exists():
+            sys.exit(f"clients: {driver} has no libcuda.so.1")
     given.work.mkdir(parents=True, exist_ok=True)
     setting = common.Setting(given.driver, given.nvrtc, given.work, given.crates)
     notes = []
