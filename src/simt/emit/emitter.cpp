@@ -4,6 +4,7 @@
 
 #include <llvm/BinaryFormat/Dwarf.h>
 #include <llvm/IR/DebugInfoMetadata.h>
+#include <llvm/IR/MDBuilder.h>
 
 #include <algorithm>
 #include <set>
@@ -237,7 +238,42 @@ void Emitter::emit_region(uint32_t region, llvm::BasicBlock* done) {
   Value* next = b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), packet_), i32(1));
   b_.CreateStore(next, packet_);
   Value* threads = b_.CreateAdd(block_threads(), i32(lanes_ - 1));
-  b_.CreateCondBr(b_.CreateICmpULT(next, b_.CreateUDiv(threads, i32(lanes_))), loop, done);
+  auto* again =
+      b_.CreateCondBr(b_.CreateICmpULT(next, b_.CreateUDiv(threads, i32(lanes_))), loop, done);
+  if (is_tiled(region)) again->setMetadata(llvm::LLVMContext::MD_loop, tile_hint());
+}
+
+/// A short region of loads and arithmetic runs for several packets at a time: what they all load is
+/// loaded once, and what waits in one does not wait in the next.
+bool Emitter::is_tiled(uint32_t region) const {
+  constexpr size_t kMaxInstructions = 96;
+  const auto& block = plan_.variant.block;
+  const uint64_t threads = uint64_t{block[0]} * block[1] * block[2];
+  const auto& steps = plan_.linear[region].steps;
+  const bool even = threads != 0 && threads % (uint64_t{lanes_} * kTilePackets) == 0;
+  if (!even || plan_.variant.checked || entry_masked_[region] || steps.empty()) return false;
+  size_t size = 0;
+  for (const Step& step : steps) {
+    if (step.linear || step_is_masked(region, static_cast<uint32_t>(&step - steps.data()))) {
+      return false;
+    }
+    for (const Inst& inst : kernel_.blocks[step.block].insts) {
+      ++size;
+      const bool loads =
+          inst.ptx->opcode == ptx::Opcode::ld && inst.ptx->has(ptx::Modifier::shared);
+      if (has_effects(*inst.ptx) && !loads && !is_barrier(*inst.ptx)) return false;
+    }
+  }
+  return plan_.linear[region].loops.loops.empty() && size <= kMaxInstructions;
+}
+
+llvm::MDNode* Emitter::tile_hint() {
+  auto* name = llvm::MDString::get(context_, "llvm.loop.unroll.count");
+  auto* count = llvm::ConstantAsMetadata::get(b_.getInt32(kTilePackets));
+  llvm::Metadata* unroll = llvm::MDNode::get(context_, {name, count});
+  auto* hint = llvm::MDNode::getDistinct(context_, {nullptr, unroll});
+  hint->replaceOperandWith(0, hint);
+  return hint;
 }
 
 void Emitter::begin_packet(uint32_t region, Value* index) {
@@ -250,7 +286,7 @@ void Emitter::begin_packet(uint32_t region, Value* index) {
   b_.CreateStore(first, first_thread_);
   if (plan_.mode == Mode::run_to_completion) {
     Value* slot = b_.CreateConstGEP1_64(b_.getInt8Ty(), state_, offsetof(BlockState, first_thread));
-    b_.CreateStore(first, slot);
+    in_context(b_.CreateStore(first, slot));
   }
   const bool keeps = plan_.mode == Mode::run_to_completion;
   const uint64_t own_bytes = keeps ? plan_.layout->local_stride_bytes() * lanes_ : 0;
@@ -396,9 +432,9 @@ void Emitter::load_context(uint32_t region) {
       b_.CreateStore(b_.CreateLoad(slot.type, slot.in), target.pointer);
       continue;
     }
-    Value* content =
+    Value* content = in_context(
         b_.CreateAlignedLoad(slot.type, packet_slot(packet, slot.offset_bytes, slot.size_bytes),
-                             llvm::Align(slot.size_bytes >= 64 ? 64 : 8));
+                             llvm::Align(slot.size_bytes >= 64 ? 64 : 8)));
     bool is_predicate = kernel_.values[value].type == ptx::Type::pred;
     if (is_predicate && target.type == mask_storage_) {
       Value* bits = b_.CreateTrunc(content, b_.getIntNTy(lanes_));
@@ -475,9 +511,31 @@ void Emitter::save_context(uint32_t from_region, uint32_t to_region) {
       content = content->getType()->isVectorTy() ? bits_of(content)
                                                  : b_.CreateZExt(content, b_.getInt8Ty());
     }
-    b_.CreateAlignedStore(content, packet_slot(packet, slot.offset_bytes, slot.size_bytes),
-                          llvm::Align(slot.size_bytes >= 64 ? 64 : 8));
+    in_context(b_.CreateAlignedStore(content,
+                                     packet_slot(packet, slot.offset_bytes, slot.size_bytes),
+                                     llvm::Align(slot.size_bytes >= 64 ? 64 : 8)));
   }
+}
+
+llvm::MDNode* Emitter::context_scope() {
+  if (context_scope_ == nullptr) {
+    llvm::MDBuilder builder(context_);
+    auto* domain = builder.createAnonymousAliasScopeDomain("memory");
+    auto* scope = builder.createAnonymousAliasScope(domain, "context");
+    context_scope_ = llvm::MDNode::get(context_, {scope});
+  }
+  return context_scope_;
+}
+
+/// Memory of the engine's own, which no access of the kernel reaches.
+llvm::Instruction* Emitter::in_context(llvm::Instruction* access) {
+  access->setMetadata(llvm::LLVMContext::MD_alias_scope, context_scope());
+  return access;
+}
+
+llvm::Instruction* Emitter::beside_context(llvm::Instruction* access) {
+  access->setMetadata(llvm::LLVMContext::MD_noalias, context_scope());
+  return access;
 }
 
 /// Block-uniform values change only after all packets have run the region.

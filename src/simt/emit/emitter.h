@@ -67,6 +67,11 @@ class Emitter {
   void emit_warp();
   void emit_region(uint32_t region, llvm::BasicBlock* done);
   void begin_packet(uint32_t region, Value* index);
+  bool is_tiled(uint32_t region) const;
+  llvm::MDNode* tile_hint();
+  llvm::MDNode* context_scope();
+  llvm::Instruction* in_context(llvm::Instruction* access);
+  llvm::Instruction* beside_context(llvm::Instruction* access);
   /// Where the packet has its part of an array in scratch memory.
   Value* packet_slot(Value* packet, uint64_t offset_bytes, uint64_t size_bytes);
   void load_context(uint32_t region);
@@ -476,6 +481,8 @@ class Emitter {
   std::map<ValueId, llvm::AllocaInst*> barrier_sums_;   // results of bar.red
   std::vector<uint8_t> entry_masked_;                   // by region
   std::optional<uint64_t> live_offset_bytes_;
+  llvm::MDNode* context_scope_ = nullptr;
+  static constexpr uint32_t kTilePackets = 4;
   uint64_t context_bytes_ = 0;
   uint64_t local_offset_bytes_ = 0, scratch_bytes_ = 0;
   static constexpr uint64_t kProgressBytes = 128;  // where loads were in the blocks before

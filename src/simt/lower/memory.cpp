@@ -301,7 +301,7 @@ std::vector<llvm::Value*> Emitter::load_uniform(const Address& address, const Ac
     if (access.invariant) {
       load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(context_, {}));
     }
-    results.push_back(load);
+    results.push_back(beside_context(load));
   }
   return results;
 }
@@ -313,7 +313,7 @@ std::vector<llvm::Value*> Emitter::load_offsets(const Address& address, const Ac
   auto* type = vector_of(type_of(access.type));
   const llvm::Align align(ptx::size_bytes(access.type));
   Value* pointer = b_.CreateIntToPtr(address.base, b_.getPtrTy());
-  if (mask() == nullptr) return {b_.CreateAlignedLoad(type, pointer, align)};
+  if (mask() == nullptr) return {beside_context(b_.CreateAlignedLoad(type, pointer, align))};
   const bool native = ptx::size_bits(access.type) >= 32 || has_avx512();
   if (native) {
     return {b_.CreateMaskedLoad(type, pointer, align, mask(), llvm::Constant::getNullValue(type))};
@@ -330,7 +330,8 @@ std::vector<llvm::Value*> Emitter::load_wide(const Address& address, const Acces
   auto* type = llvm::FixedVectorType::get(type_of(access.type), elements);
   const auto size = static_cast<int64_t>(ptx::size_bytes(access.type));
   Value* pointer = b_.CreateIntToPtr(address.base, b_.getPtrTy());
-  Value* whole = b_.CreateAlignedLoad(type, pointer, llvm::Align(static_cast<uint64_t>(size)));
+  Value* whole =
+      beside_context(b_.CreateAlignedLoad(type, pointer, llvm::Align(static_cast<uint64_t>(size))));
   std::vector<Value*> results;
   for (unsigned i = 0; i < access.count; ++i) {
     std::vector<int> pick;

@@ -294,8 +294,8 @@ class Linearizer {
       const Step& from = plan_.steps[j];
       for (size_t slot = 0; slot < from.next.size(); ++slot) {
         if (from.next[slot] != i) continue;
-        const bool straight = j < i && !from.linear && slot < graph_.succs[j].size() &&
-                              graph_.succs[j][slot] == i;
+        const bool straight =
+            j < i && !from.linear && slot < graph_.succs[j].size() && graph_.succs[j][slot] == i;
         if (!straight || (source != kEndOfRegion && mask_source(j) != source)) return kEndOfRegion;
         source = mask_source(j);
         ++ways;

@@ -80,6 +80,29 @@ uint32_t max_live_registers(const Kernel& kernel) {
   return static_cast<uint32_t>(std::min<uint64_t>(most, 255));
 }
 
+namespace {
+
+/// As cheap as keeping the result: moves, and what makes an address of an index.
+bool is_cheap(const ptx::Instruction& instruction) {
+  using ptx::Modifier;
+  using ptx::Opcode;
+  switch (instruction.opcode) {
+    case Opcode::mov:
+    case Opcode::cvta:
+      return true;
+    case Opcode::add:
+    case Opcode::shl: {
+      const bool plain = !instruction.has(Modifier::sat) && !instruction.has(Modifier::cc);
+      return plain && !ptx::is_float(instruction.type()) &&
+             ptx::size_bits(instruction.type()) == 32;
+    }
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
 bool is_rematerialised(const Kernel& kernel, ValueId value, unsigned depth) {
   const Value& v = kernel.values[value];
   if (v.block == kNone) return true;
@@ -94,8 +117,7 @@ bool is_rematerialised(const Kernel& kernel, ValueId value, unsigned depth) {
     return address.symbol != ptx::kNone && address.local_symbol && inst.reads.empty() &&
            std::count(params.begin(), params.end(), address.symbol) != 0;
   }
-  bool cheap = ptx.opcode == Opcode::mov || ptx.opcode == Opcode::cvta;
-  if (!cheap || ptx.operands[1].kind == ptx::Operand::Kind::vector) return false;
+  if (!is_cheap(ptx) || ptx.operands[1].kind == ptx::Operand::Kind::vector) return false;
   if (ptx.operands[1].kind == ptx::Operand::Kind::special) {
     using Special = ptx::SpecialRegister;
     switch (ptx.operands[1].special) {
