@@ -278,7 +278,7 @@ class Emitter {
   Value* progress_place();
   void prefetch_next_packet(const Inst& inst, const Address& address, uint64_t size_bytes);
   enum class Advance : uint8_t { none, unknown_distance, other };
-  Advance advance_of(ValueId value, uint32_t loop, unsigned depth) const;
+  Advance advance_of(ValueId value, uint32_t loop, unsigned depth);
   Advance advance_of_phi(ValueId value, uint32_t loop) const;
   // ---- lower/lane_runs.cpp
   struct Run {
@@ -452,8 +452,9 @@ class Emitter {
   Value *mask_cache_ = nullptr, *mask_bits_cache_ = nullptr;
   std::map<ValueId, Value*> cache_, vector_cache_;
   std::map<ValueId, Run> runs_;
-  std::map<const Inst*, Value*> loaded_;                    // by loads further down in the block
-  std::set<std::pair<ValueId, ptx::Space>> checked_bases_;  // in checked code
+  std::map<std::pair<ValueId, uint32_t>, Advance> advances_;  // by value and loop
+  std::map<const Inst*, Value*> loaded_;                      // by loads further down in the block
+  std::set<std::pair<ValueId, ptx::Space>> checked_bases_;    // in checked code
 
   std::vector<uint8_t> cross_block_;
   std::vector<NanClass> nan_class_;

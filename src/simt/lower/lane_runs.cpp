@@ -18,6 +18,15 @@ namespace {
 constexpr uint32_t kLeastRun = 8;
 constexpr unsigned kDepth = 24;
 
+/// Modulo 2^64, as addresses go.
+int64_t scaled(int64_t step, int64_t factor) {
+  return static_cast<int64_t>(static_cast<uint64_t>(step) * static_cast<uint64_t>(factor));
+}
+
+int64_t added(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+
 }  // namespace
 
 /// How a value differs between neighbours in runs of lanes that start at multiples of the length;
@@ -43,12 +52,13 @@ Emitter::Run Emitter::run_of(ValueId value, unsigned depth) {
 }
 
 Emitter::Run Emitter::run_of(const Offsets& offsets) const {
-  const int64_t step = offsets[1] - offsets[0];
+  const int64_t step = added(offsets[1], scaled(offsets[0], -1));
   uint32_t lanes = 1;
-  while (lanes < lanes_ && offsets[lanes] == offsets[0] + step * lanes) ++lanes;
+  while (lanes < lanes_ && offsets[lanes] == added(offsets[0], scaled(step, lanes))) ++lanes;
   while ((lanes & (lanes - 1)) != 0) lanes &= lanes - 1;
   for (uint32_t l = 0; l < lanes_; ++l) {
-    if (offsets[l] != offsets[l & ~(lanes - 1)] + step * (l & (lanes - 1))) return {};
+    const int64_t first = offsets[l & ~(lanes - 1)];
+    if (offsets[l] != added(first, scaled(step, l & (lanes - 1)))) return {};
   }
   return {lanes, step};
 }
@@ -63,11 +73,12 @@ Emitter::Run Emitter::run_of(const Inst& inst, unsigned depth) {
   const auto& ptx = *inst.ptx;
   const auto source = [&](unsigned i) { return run_of(inst, ptx.operands[i], depth); };
   const auto sum = [](const Run& a, const Run& b, int64_t sign) -> Run {
-    return {std::min(a.lanes, b.lanes), a.step + sign * b.step};
+    return {std::min(a.lanes, b.lanes), added(a.step, scaled(b.step, sign))};
   };
   const auto product = [&](unsigned i, unsigned k) -> Run {
     const Run a = source(i);
-    if (const auto factor = constant_of(inst, ptx.operands[k])) return {a.lanes, a.step * *factor};
+    if (const auto factor = constant_of(inst, ptx.operands[k]))
+      return {a.lanes, scaled(a.step, *factor)};
     const Run b = source(k);
     if (a.step != 0 || b.step != 0) return {};
     return sum(a, b, 1);
@@ -89,7 +100,7 @@ Emitter::Run Emitter::run_of(const Inst& inst, unsigned depth) {
       const Run a = source(1);
       const auto bits = constant_of(inst, ptx.operands[2]);
       if (!bits || *bits < 0 || *bits > 30) return {};
-      return {a.lanes, a.step * (int64_t{1} << *bits)};
+      return {a.lanes, scaled(a.step, int64_t{1} << *bits)};
     }
     case Opcode::ld: {
       const Operand& address = ptx.operands[1];

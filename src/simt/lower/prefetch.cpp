@@ -60,14 +60,17 @@ void Emitter::prefetch_next_packet(const Inst& inst, const Address& address, uin
   const uint32_t loop = plan_.shapes->loops.innermost[block_];
   const Operand& source = inst.ptx->operands[1];
   if (loop == UINT32_MAX || source.reg == ptx::kNone) return;
-  if (advance_of(inst.read(source.reg), loop, 16) != Advance::unknown_distance) return;
+  if (advance_of(inst.read(source.reg), loop, 64) != Advance::unknown_distance) return;
   prefetch_lines(b_.CreateAdd(address.base, i64(size_bytes)), size_bytes);
 }
 
 /// How far an address goes from one round of `loop` to the next.
-Emitter::Advance Emitter::advance_of(ValueId value, uint32_t loop, unsigned depth) const {
+Emitter::Advance Emitter::advance_of(ValueId value, uint32_t loop, unsigned depth) {
   const auto& info = kernel_.values[value];
   if (info.block == kNone || !plan_.shapes->loops.contains(loop, info.block)) return Advance::none;
+  if (const auto known = advances_.find({value, loop}); known != advances_.end()) {
+    return known->second;
+  }
   if (depth == 0) return Advance::other;
   if (info.instruction == kNone) return advance_of_phi(value, loop);
   const Inst& inst = kernel_.blocks[info.block].insts[info.instruction];
@@ -87,6 +90,7 @@ Emitter::Advance Emitter::advance_of(ValueId value, uint32_t loop, unsigned dept
   for (const auto& read : inst.reads) {
     result = std::max(result, advance_of(read.second, loop, depth - 1));
   }
+  advances_[{value, loop}] = result;
   return result;
 }
 
