@@ -87,7 +87,7 @@ bool is_fatal(CUresult result);
 /// Everything of a kind on a device.
 std::vector<std::shared_ptr<void>> data_of(const char* kind, int device);
 
-/// Runs a host function on a thread of the driver's, where its own functions are not permitted.
+/// Runs a host function; the driver's own functions are not permitted meanwhile.
 void run_host_function(CUhostFn function, void* user_data);
 
 /// A loaded module.

@@ -250,6 +250,8 @@ km_status graph_launch(kmb_graph* graph, kmb_stream* handle, uint64_t* out_ticke
     command->step = 0;
     command->events = launch;
     *out_ticket = stream->submit(command);
+    // The launch may be over by now, but it only completes its marks. Whoever reads their tickets
+    // has them from the event, whose lock orders that.
     if (launch) program->record_events(*launch, *out_ticket);
     return {};
   });
