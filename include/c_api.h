@@ -313,7 +313,8 @@ enum {
   KM_GRAPH_NODE_DOWNLOAD_3D = 11,
   KM_GRAPH_NODE_FILL_2D = 12,
   KM_GRAPH_NODE_COPY_PEER = 13, /* between contexts */
-  KM_GRAPH_NODE_BLAS = 14
+  KM_GRAPH_NODE_BLAS = 14,
+  KM_GRAPH_NODE_MEMORY_OPS = 64 /* a number that is written or waited for */
 };
 typedef int32_t km_graph_difference;
 enum {
@@ -373,7 +374,20 @@ enum { KM_EVENT_DEFAULT = 0, KM_EVENT_DISABLE_TIMING = 1 };
 typedef uint32_t km_host_memory_flags;
 enum { KM_HOST_MEMORY_DEFAULT = 0 };
 typedef uint32_t km_slice_flags;
-enum { KM_SLICE_DEFAULT = 0, KM_SLICE_ZEROED = 1 };
+enum {
+  KM_SLICE_DEFAULT = 0,
+  KM_SLICE_ZEROED = 1,
+  KM_SLICE_MANAGED = 2 /* of km_slice_create: host and device share it */
+};
+/* What a stream waits for, of a number in memory. */
+typedef int32_t km_wait_condition;
+enum {
+  KM_WAIT_CONDITION_INVALID = 0,
+  KM_WAIT_CONDITION_GREATER_EQUAL = 1, /* round: the difference, as a signed number, is >= 0 */
+  KM_WAIT_CONDITION_EQUAL = 2,
+  KM_WAIT_CONDITION_AND = 3, /* a bit is 1 in both */
+  KM_WAIT_CONDITION_NOR = 4  /* a bit is 0 in both */
+};
 
 typedef struct km_slice_info {
   uint32_t struct_size;
@@ -1118,6 +1132,41 @@ KM_API km_status km_stream_query(km_stream stream) KM_NOEXCEPT;
  */
 KM_API km_status km_stream_wait_event(km_stream stream, km_event event) KM_NOEXCEPT;
 
+/** Writes a number of 4 or 8 bytes to a slice, once all work queued before is done. What that has
+ * written can be seen by whoever sees the number. Captured, it becomes a node of the graph. CUDA:
+ * cuStreamWriteValue32, cuStreamWriteValue64.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream, or `slice` not a
+ *   live slice; KM_ERROR_CONTEXT_LOST when the context of `stream` or `slice` was reset after its
+ *   creation; KM_ERROR_CONTEXT_MISMATCH when they belong to different contexts;
+ *   KM_ERROR_INVALID_ARGUMENT when `value_size_bytes` is neither 4 nor 8, `value` needs more, or
+ *   the address is no multiple of it; KM_ERROR_OUT_OF_BOUNDS when the number reaches beyond the
+ *   slice; KM_ERROR_NOT_PERMITTED when the slice is a file mapped read-only;
+ *   KM_ERROR_NOT_SUPPORTED when the device cannot do it; the sticky error of the context when a
+ *   kernel failed.
+ */
+KM_API km_status km_stream_write_value(km_stream stream, km_slice slice, uint64_t offset_bytes,
+                                       uint64_t value, uint32_t value_size_bytes) KM_NOEXCEPT;
+
+/** Work queued in the stream from now on waits until a number of 4 or 8 bytes in a slice meets the
+ * condition with `value`: until the host, another stream or a kernel has written it. Other streams
+ * go on. A wait that nobody ends keeps the stream, and km_stream_synchronize, for ever. Captured,
+ * it becomes a node of the graph. CUDA: cuStreamWaitValue32, cuStreamWaitValue64.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream, or `slice` not a
+ *   live slice; KM_ERROR_CONTEXT_LOST when the context of `stream` or `slice` was reset after its
+ *   creation; KM_ERROR_CONTEXT_MISMATCH when they belong to different contexts;
+ *   KM_ERROR_INVALID_ARGUMENT when `condition` is no condition, `value_size_bytes` is neither 4 nor
+ *   8, `value` needs more, or the address is no multiple of it; KM_ERROR_OUT_OF_BOUNDS when the
+ *   number reaches beyond the slice; KM_ERROR_NOT_SUPPORTED when the device cannot do it; the
+ * sticky error of the context when a kernel failed.
+ */
+KM_API km_status km_stream_wait_value(km_stream stream, km_slice slice, uint64_t offset_bytes,
+                                      km_wait_condition condition, uint64_t value,
+                                      uint32_t value_size_bytes) KM_NOEXCEPT;
+
 /** Has `callback` called once all work queued in the stream so far is done, with KM_SUCCESS or the
  * error of the context, on a thread of the library. It is called exactly once when this call
  * succeeds (also after errors and resets), and never otherwise. Work queued later waits for it.
@@ -1318,14 +1367,19 @@ KM_API km_status km_host_memory_size_bytes(km_host_memory memory,
 /* Slices and views. */
 
 /** Device memory for `element_count` elements, usable at once on every stream; with KM_SLICE_ZEROED
- * filled with zeros, else with anything. No elements give an empty slice with address 0. The
- * handle is the caller's, to be given to km_slice_destroy. CUDA: cuMemAlloc.
+ * filled with zeros, else with anything. With KM_SLICE_MANAGED km_slice_host_pointer gives its
+ * address for the host too, on every device that has such memory; on NVIDIA GPUs pages move to
+ * where they are used, the host may touch them while kernels run only where the attribute
+ * KM_DEVICE_ATTRIBUTE_CUDA + 89 (concurrent managed access) is 1, and they go with a reset. No
+ * elements give an empty slice with address 0. The handle is the caller's, to be given to
+ * km_slice_destroy. CUDA: cuMemAlloc, cuMemAllocManaged.
  * Blocking: no.
  * Threads: any.
  * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
  *   KM_ERROR_INVALID_ARGUMENT when `element_size_bytes` is 0, the size does not fit 64 bits,
  *   `flags` has unknown bits, or `out_slice` is null; KM_ERROR_OUT_OF_DEVICE_MEMORY when the
- *   device has not that much memory left; the sticky error of the context when a kernel failed.
+ *   device has not that much memory left; KM_ERROR_NOT_SUPPORTED when the device has no managed
+ *   memory; the sticky error of the context when a kernel failed.
  */
 KM_API km_status km_slice_create(km_context context, uint64_t element_count,
                                  uint64_t element_size_bytes, km_slice_flags flags,

@@ -242,7 +242,7 @@ CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode node, CUDA_BATCH_MEM_OP_NODE
     CU_REQUIRE(params);
     NodeUse use;
     CU_TRY(use.get(node));
-    if (use.node.work->kind != KMB_GRAPH_NODE_MEMORY_OPS) return CUDA_ERROR_INVALID_VALUE;
+    if (use.node.work->kind != KM_GRAPH_NODE_MEMORY_OPS) return CUDA_ERROR_INVALID_VALUE;
     *params = read_memory_ops(*use.node.work);
     params->ctx = handle_of(use.graph->context());
     return CUDA_SUCCESS;

@@ -27,7 +27,7 @@ km_status km_slice_create(km_context context, uint64_t element_count, uint64_t e
   return guard(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, context);
     KM_REQUIRE(out_slice);
-    KM_TRY(check_flags(flags, KM_SLICE_ZEROED));
+    KM_TRY(check_flags(flags, KM_SLICE_ZEROED | KM_SLICE_MANAGED));
     KM_ASSIGN(Ref<Slice> created,
               Slice::create(*target, nullptr, element_count, element_size_bytes, flags));
     return give_handle(std::move(created), out_slice);

@@ -5,8 +5,22 @@
 #include "core/callback.h"
 #include "core/event.h"
 #include "core/graph.h"
+#include "core/memory_ops.h"
+#include "core/slice.h"
 
 using namespace km;
+
+namespace {
+
+Status submit_value(Stream& stream, Slice& slice, uint64_t offset_bytes, kmb_memory_op_kind kind,
+                    uint64_t value, uint32_t value_size_bytes) {
+  KM_TRY(check_value(value, value_size_bytes));
+  KM_ASSIGN(const DevicePlace place,
+            place_in_slice(stream.context(), slice, offset_bytes, value_size_bytes, "slice"));
+  return submit_memory_op(stream, {place, kind, value_size_bytes, value});
+}
+
+}  // namespace
 
 km_status km_stream_create(km_context context, km_stream_flags flags, int32_t priority,
                            km_stream* out_stream) noexcept {
@@ -68,6 +82,31 @@ km_status km_stream_wait_event(km_stream stream, km_event event) noexcept {
     KM_GET(target, call, stream);
     KM_GET(awaited, call, event);
     return target->wait_event(*awaited);
+  });
+}
+
+km_status km_stream_write_value(km_stream stream, km_slice slice, uint64_t offset_bytes,
+                                uint64_t value, uint32_t value_size_bytes) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, stream);
+    KM_GET(place, call, slice);
+    return submit_value(*target, *place, offset_bytes, KMB_MEMORY_WRITE, value, value_size_bytes);
+  });
+}
+
+km_status km_stream_wait_value(km_stream stream, km_slice slice, uint64_t offset_bytes,
+                               km_wait_condition condition, uint64_t value,
+                               uint32_t value_size_bytes) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, stream);
+    KM_GET(place, call, slice);
+    if (condition < KM_WAIT_CONDITION_GREATER_EQUAL || condition > KM_WAIT_CONDITION_NOR) {
+      return make_error(KM_ERROR_INVALID_ARGUMENT, "condition is %d, which is no condition",
+                        condition);
+    }
+    const auto kind = static_cast<kmb_memory_op_kind>(
+        KMB_MEMORY_WAIT_GEQ + condition - KM_WAIT_CONDITION_GREATER_EQUAL);  // in the same order
+    return submit_value(*target, *place, offset_bytes, kind, value, value_size_bytes);
   });
 }
 

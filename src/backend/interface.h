@@ -153,7 +153,6 @@ typedef struct kmb_memory_op {
 
 /* Kinds of nodes beside km_graph_node_kind, which the C ABI has no calls for. */
 enum {
-  KMB_GRAPH_NODE_MEMORY_OPS = 64,
   KMB_GRAPH_NODE_EVENT_RECORD = 65, /* counts as recorded from the launch on */
   KMB_GRAPH_NODE_EVENT_WAIT = 66,   /* for what was recorded before the launch */
   KMB_GRAPH_NODE_BRANCH = 67        /* kmb_graph_node::branch */
@@ -261,10 +260,11 @@ typedef struct kmb_backend {
   km_status (*event_elapsed)(kmb_event* start, kmb_event* end, int64_t* out_elapsed_ns,
                              kmb_error* error);
 
-  /* stream null: usable at once. zeroed: filled with zeros before any later use. */
+  /* stream null: usable at once. Zeroed: filled with zeros before any later use. Managed
+   * (cuMemAllocManaged): without a stream, and the host reaches it at the device's address. */
   km_status (*memory_create)(kmb_context* context, kmb_stream* stream, uint64_t size_bytes,
-                             uint32_t zeroed, kmb_memory** out_memory, kmb_memory_info* out_info,
-                             kmb_error* error);
+                             km_slice_flags flags, kmb_memory** out_memory,
+                             kmb_memory_info* out_info, kmb_error* error);
   km_status (*memory_from_host)(kmb_context* context, void* pointer, uint64_t size_bytes,
                                 km_release_callback release, void* user_data,
                                 kmb_memory** out_memory, kmb_memory_info* out_info,

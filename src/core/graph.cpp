@@ -81,7 +81,7 @@ const char* graph_node_kind_name(km_graph_node_kind kind) {
                                     "fill of rows",
                                     "copy between contexts",
                                     "blas"};
-  if (kind == KMB_GRAPH_NODE_MEMORY_OPS) return "operations on memory";
+  if (kind == KM_GRAPH_NODE_MEMORY_OPS) return "operations on memory";
   if (kind == KMB_GRAPH_NODE_EVENT_RECORD) return "record of an event";
   if (kind == KMB_GRAPH_NODE_EVENT_WAIT) return "wait for an event";
   if (kind == KMB_GRAPH_NODE_BRANCH) return "conditional";

@@ -74,7 +74,7 @@ class GraphExec::NativeNodes {
     } else if (work.kind == KM_GRAPH_NODE_BLAS) {
       native.blas = work.blas->native();
       native.blas_call = work.blas_call.get();
-    } else if (work.kind == KMB_GRAPH_NODE_MEMORY_OPS) {
+    } else if (work.kind == KM_GRAPH_NODE_MEMORY_OPS) {
       native.memory_ops = work.memory_ops.data();
       native.memory_op_count = work.memory_ops.size();
     } else if (work.conditional) {

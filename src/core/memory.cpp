@@ -116,14 +116,14 @@ Memory::~Memory() {
 }
 
 Result<Ref<Memory>> Memory::create(Context& context, Stream* stream, uint64_t size_bytes,
-                                   bool zeroed, uint64_t element_size_bytes,
+                                   km_slice_flags flags, uint64_t element_size_bytes,
                                    km_allocation_kind kind) {
   if (stream != nullptr && stream->is_capturing()) [[unlikely]]
     return refuse_capture(*stream, "allocating memory in the order of");
   Ref<Memory> memory = Ref<Memory>::adopt(new Memory(context, element_size_bytes));
   if (size_bytes == 0) return memory;
   KM_TRY(call_backend(context.backend().memory_create, context.native(),
-                      stream != nullptr ? stream->native() : nullptr, size_bytes, uint32_t{zeroed},
+                      stream != nullptr ? stream->native() : nullptr, size_bytes, uint32_t{flags},
                       &memory->native_, &memory->info_));
   KM_TRY(memory->publish(Space::kDevice, kind));
   memory->note_in_profile();
@@ -143,9 +143,9 @@ Result<Ref<Memory>> Memory::create_aligned(Context& context, uint64_t size_bytes
                       size_bytes, alignment_bytes);
   }
   kmb_memory_info& info = memory->info_;
-  KM_TRY(call_backend(context.backend().memory_create, context.native(),
-                      static_cast<kmb_stream*>(nullptr), wanted, uint32_t{zeroed}, &memory->native_,
-                      &info));
+  KM_TRY(call_backend(
+      context.backend().memory_create, context.native(), static_cast<kmb_stream*>(nullptr), wanted,
+      uint32_t{zeroed ? KM_SLICE_ZEROED : KM_SLICE_DEFAULT}, &memory->native_, &info));
   const uint64_t skipped = (0 - info.address) & (alignment_bytes - 1);
   info.address += skipped;
   if (info.host_pointer != nullptr) {
@@ -160,7 +160,8 @@ Result<Ref<Memory>> Memory::create_aligned(Context& context, uint64_t size_bytes
 Result<Ref<Memory>> Memory::create_block(Pool& pool, Stream* stream, uint64_t block_bytes,
                                          bool zeroed) {
   KM_ASSIGN(Ref<Memory> block,
-            create(pool.context(), stream, block_bytes, zeroed, 1, KM_ALLOCATION_UNKNOWN));
+            create(pool.context(), stream, block_bytes, zeroed ? KM_SLICE_ZEROED : KM_SLICE_DEFAULT,
+                   1, KM_ALLOCATION_UNKNOWN));
   block->end_use();
   return block;
 }

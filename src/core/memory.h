@@ -19,7 +19,7 @@ class Memory final : public ContextChild {
  public:
   /// Device memory, usable at once or, with a stream, in that stream's order.
   static Result<Ref<Memory>> create(Context& context, Stream* stream, uint64_t size_bytes,
-                                    bool zeroed, uint64_t element_size_bytes,
+                                    km_slice_flags flags, uint64_t element_size_bytes,
                                     km_allocation_kind kind = KM_ALLOCATION_DEVICE);
   /// The same at a multiple of a power of two.
   static Result<Ref<Memory>> create_aligned(Context& context, uint64_t size_bytes, bool zeroed,

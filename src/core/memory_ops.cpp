@@ -3,6 +3,7 @@
 #include <cinttypes>
 
 #include "core/backend_call.h"
+#include "core/capture.h"
 
 namespace km {
 namespace {
@@ -37,7 +38,7 @@ Status queue_memory_ops(Stream& stream, std::span<const MemoryOp> ops) {
 
 Result<std::shared_ptr<GraphWork>> memory_ops_work(std::span<const MemoryOp> ops) {
   auto work = std::make_shared<GraphWork>();
-  work->kind = KMB_GRAPH_NODE_MEMORY_OPS;
+  work->kind = KM_GRAPH_NODE_MEMORY_OPS;
   KM_ASSIGN(work->memory_ops, native_ops(ops));
   for (const MemoryOp& op : ops) {
     if (!op.place.memory->try_ref()) {
@@ -47,6 +48,23 @@ Result<std::shared_ptr<GraphWork>> memory_ops_work(std::span<const MemoryOp> ops
     work->memories.push_back(Ref<Memory>::adopt(op.place.memory));
   }
   return work;
+}
+
+Status check_value(uint64_t value, uint32_t value_size_bytes) {
+  if (value_size_bytes != 4 && value_size_bytes != 8) {
+    return make_error(KM_ERROR_INVALID_ARGUMENT, "value_size_bytes is %u; it can be 4 or 8",
+                      value_size_bytes);
+  }
+  if (value_size_bytes == 8 || value <= UINT32_MAX) return {};
+  return make_error(KM_ERROR_INVALID_ARGUMENT, "value is %" PRIu64 ", which needs 8 bytes", value);
+}
+
+Status submit_memory_op(Stream& stream, const MemoryOp& op) {
+  const std::span<const MemoryOp> one(&op, 1);
+  if (!stream.is_capturing()) [[likely]]
+    return queue_memory_ops(stream, one);
+  KM_ASSIGN(const std::shared_ptr<GraphWork> work, memory_ops_work(one));
+  return capture_work(stream, work);
 }
 
 }  // namespace km

@@ -50,8 +50,7 @@ Slice::Slice(Ref<Memory> memory, uint64_t offset_bytes, uint64_t element_count,
 Result<Ref<Slice>> Slice::create(Context& context, Stream* stream, uint64_t element_count,
                                  uint64_t element_size_bytes, km_slice_flags flags) {
   KM_ASSIGN(const uint64_t size, size_of(element_count, element_size_bytes));
-  const bool zeroed = (flags & KM_SLICE_ZEROED) != 0;
-  KM_ASSIGN(Ref<Memory> memory, Memory::create(context, stream, size, zeroed, element_size_bytes));
+  KM_ASSIGN(Ref<Memory> memory, Memory::create(context, stream, size, flags, element_size_bytes));
   return make_ref<Slice>(std::move(memory), 0, element_count, element_size_bytes, false);
 }
 

@@ -210,6 +210,27 @@ bool blas_nodes(Scenario& o) {
   return o.check(km_stream_synchronize(o.s));
 }
 
+bool values(Scenario& o) {
+  km_slice managed;
+  km_graph_exec exec;
+  const auto use = [&] {
+    return o.check(km_stream_write_value(o.s, o.a, 0, 7, 4)) &&
+           o.check(km_stream_wait_value(o.s, o.a, 0, KM_WAIT_CONDITION_EQUAL, 7, 4));
+  };
+  const auto flags = static_cast<km_slice_flags>(KM_SLICE_MANAGED | KM_SLICE_ZEROED);
+  if (!o.slice() || !use() ||
+      !o.make(km_slice_destroy, &managed, km_slice_create, o.c, uint64_t{64}, uint64_t{1}, flags) ||
+      !o.check(km_stream_begin_capture(o.s))) {
+    return false;
+  }
+  if (!use()) return false;
+  OK(km_stream_end_capture(o.s, &o.g));
+  const bool made = o.make(km_graph_exec_destroy, &exec, km_graph_exec_create, o.g) &&
+                    o.check(km_graph_exec_launch(exec, o.s)) && o.check(km_stream_synchronize(o.s));
+  OK(km_graph_destroy(o.g));
+  return made;
+}
+
 bool peer_copy(Scenario& o) {
   km_device device;
   km_context context;
@@ -252,6 +273,7 @@ const NamedScenario kCudaScenarios[] = {
     {"memory that two streams use", used_by_two_streams},
     {"results of BLAS, and conjugate matrices", blas_results},
     {"BLAS in a graph that is updated", blas_nodes},
+    {"values that a stream writes and waits for, managed memory", values},
 };
 
 bool run(const NamedScenario& scenario, const fixture* f) {

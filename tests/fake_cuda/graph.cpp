@@ -10,6 +10,7 @@ struct Step {
   std::function<CUresult(Context&)> run;
   CUhostFn function = nullptr;  // of a host node
   void* user_data = nullptr;
+  bool is_mark = false;
   std::vector<Step> children = {};  // of a graph within the graph
 };
 
@@ -84,11 +85,24 @@ CUresult child_step(CUgraph handle, Step* out) {
 void add_work(const Step& step, std::vector<Work>* out) {
   for (const Step& child : step.children) add_work(child, out);
   if (!step.run && step.function == nullptr) return;
-  out->push_back({.run = step.run, .function = step.function, .user_data = step.user_data});
+  out->push_back({.run = step.run,
+                  .is_mark = step.is_mark,
+                  .function = step.function,
+                  .user_data = step.user_data});
+}
+
+Step ops_step(const CUDA_BATCH_MEM_OP_NODE_PARAMS* params) {
+  const std::vector<CUstreamBatchMemOpParams> ops(params->paramArray,
+                                                  params->paramArray + params->count);
+  return {.run = [ops](Context&) -> CUresult {
+            do_memory_ops(ops);
+            return CUDA_SUCCESS;
+          },
+          .is_mark = true};
 }
 
 Step host_step(const CUDA_HOST_NODE_PARAMS* params) {
-  return {nullptr, params->fn, params->userData, {}};
+  return {.run = nullptr, .function = params->fn, .user_data = params->userData};
 }
 
 }  // namespace
@@ -144,6 +158,18 @@ CUresult cuGraphAddEmptyNode(CUgraphNode* out, CUgraph graph, const CUgraphNode*
   return add_step(graph, {.run = [](Context&) -> CUresult { return CUDA_SUCCESS; }}, out);
 }
 
+CUresult cuGraphAddBatchMemOpNode(CUgraphNode* out, CUgraph graph, const CUgraphNode*, size_t,
+                                  const CUDA_BATCH_MEM_OP_NODE_PARAMS* params) {
+  KM_FAKE_CALL(context);
+  return add_step(graph, ops_step(params), out);
+}
+
+CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                            const CUDA_BATCH_MEM_OP_NODE_PARAMS* params) {
+  KM_FAKE_CALL(context);
+  return set_step(exec, node, ops_step(params));
+}
+
 CUresult cuGraphAddChildGraphNode(CUgraphNode* out, CUgraph graph, const CUgraphNode*, size_t,
                                   CUgraph child) {
   KM_FAKE_CALL(context);
@@ -172,8 +198,8 @@ CUresult cuStreamEndCapture(CUstream stream, CUgraph* out) {
   if (!queue->is_capturing()) return misuse(CUDA_ERROR_ILLEGAL_STATE, "no capture");
   auto graph = std::make_shared<Graph>();
   for (Work& work : queue->end_capture()) {
-    graph->steps.push_back(
-        std::make_shared<Step>(Step{std::move(work.run), work.function, work.user_data, {}}));
+    graph->steps.push_back(std::make_shared<Step>(
+        Step{std::move(work.run), work.function, work.user_data, work.is_mark, {}}));
   }
   *out = static_cast<CUgraph>(add_object("graph", call.context().device, graph));
   return CUDA_SUCCESS;

@@ -107,6 +107,12 @@ CUresult cuMemAlloc_v2(CUdeviceptr* out, size_t size) {
   return allocate(call.context(), out, size);
 }
 
+CUresult cuMemAllocManaged(CUdeviceptr* out, size_t size, unsigned int flags) {
+  KM_FAKE_CALL(context);
+  if (flags != CU_MEM_ATTACH_GLOBAL) return misuse(CUDA_ERROR_INVALID_VALUE, "flags");
+  return allocate(call.context(), out, size);
+}
+
 CUresult cuMemFree_v2(CUdeviceptr address) {
   const Call call(__func__, Call::Needs::context);
   const CUresult done = release(address);

@@ -54,6 +54,8 @@ class Queue : public std::enable_shared_from_this<Queue> {
   bool is_busy_ = false, is_closed_ = false, is_capturing_ = false;
 };
 
+void do_memory_ops(const std::vector<CUstreamBatchMemOpParams>& ops);
+
 /// Null and a misuse where there is no such stream.
 std::shared_ptr<Queue> find_queue(CUstream stream);
 /// The same, or the result to return.

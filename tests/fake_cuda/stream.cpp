@@ -29,9 +29,59 @@ std::shared_ptr<Event> find_event(CUevent handle) {
   return object != nullptr ? std::static_pointer_cast<Event>(object->data) : nullptr;
 }
 
+/// Waits with the others of one list; without locks, because somebody has to end the wait.
+void do_memory_op(const CUstreamBatchMemOpParams& op) {
+  const bool is_wide = op.operation == CU_STREAM_MEM_OP_WAIT_VALUE_64 ||
+                       op.operation == CU_STREAM_MEM_OP_WRITE_VALUE_64;
+  auto* narrow_place = reinterpret_cast<std::atomic<uint32_t>*>(op.memory.address);
+  auto* wide_place = reinterpret_cast<std::atomic<uint64_t>*>(op.memory.address);
+  if (op.operation == CU_STREAM_MEM_OP_WRITE_VALUE_32) {
+    narrow_place->store(static_cast<uint32_t>(op.memory.value));
+    return;
+  }
+  if (op.operation == CU_STREAM_MEM_OP_WRITE_VALUE_64) {
+    wide_place->store(op.memory.value);
+    return;
+  }
+  const int unused_bits = is_wide ? 0 : 32;
+  const auto is_met = [&] {
+    const uint64_t found = is_wide ? wide_place->load() : narrow_place->load();
+    const uint64_t value = op.memory.value;
+    switch (op.memory.flags) {
+      case CU_STREAM_WAIT_VALUE_EQ:
+        return found == value;
+      case CU_STREAM_WAIT_VALUE_AND:
+        return (found & value) != 0;
+      case CU_STREAM_WAIT_VALUE_NOR:
+        return (~(found | value) << unused_bits) != 0;
+      default:
+        return static_cast<int64_t>((found - value) << unused_bits) >= 0;
+    }
+  };
+  while (!is_met()) std::this_thread::sleep_for(std::chrono::microseconds(20));
+}
+
 }  // namespace
 
+void do_memory_ops(const std::vector<CUstreamBatchMemOpParams>& ops) {
+  for (const CUstreamBatchMemOpParams& op : ops) do_memory_op(op);
+}
+
 extern "C" {
+
+CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned int count, CUstreamBatchMemOpParams* ops,
+                               unsigned int flags) {
+  KM_FAKE_CALL(context);
+  KM_FAKE_QUEUE(stream);
+  if (flags != 0 || count > 256) return misuse(CUDA_ERROR_INVALID_VALUE, "memory operations");
+  const std::vector<CUstreamBatchMemOpParams> all(ops, ops + count);
+  call.unlock();
+  return queue->submit({.run = [all](Context&) -> CUresult {
+                          do_memory_ops(all);
+                          return CUDA_SUCCESS;
+                        },
+                        .is_mark = true});
+}
 
 CUresult cuStreamCreateWithPriority(CUstream* out, unsigned int, int) {
   KM_FAKE_CALL(context);

@@ -68,7 +68,7 @@ Status make_command(Command* command, const kmb_graph_node& node, Context* conte
       command->callback = node.callback;
       command->user_data = node.user_data;
       return {};
-    case KMB_GRAPH_NODE_MEMORY_OPS: {
+    case KM_GRAPH_NODE_MEMORY_OPS: {
       KM_ASSIGN(command->memory_ops, MemoryOps::make({node.memory_ops, node.memory_op_count}));
       command->kind = CommandKind::memory;
       return {};

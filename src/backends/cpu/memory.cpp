@@ -73,13 +73,14 @@ Memory::~Memory() {
 }
 
 km_status memory_create(kmb_context* context, kmb_stream* stream, uint64_t size_bytes,
-                        uint32_t zeroed, kmb_memory** out_memory, kmb_memory_info* out_info,
+                        km_slice_flags flags, kmb_memory** out_memory, kmb_memory_info* out_info,
                         kmb_error* error) {
   return guarded(error, [&]() -> Status {
+    // All memory is as managed memory has to be.
+    const bool zeroed = (flags & KM_SLICE_ZEROED) != 0;
     Heap::Block block;
-    KM_ASSIGN(std::unique_ptr<Memory> memory,
-              allocate(from(context), size_bytes, zeroed != 0, &block));
-    if (zeroed != 0 && !block.fresh) {
+    KM_ASSIGN(std::unique_ptr<Memory> memory, allocate(from(context), size_bytes, zeroed, &block));
+    if (zeroed && !block.fresh) {
       if (stream != nullptr) {
         fill_on_stream(from(stream), block, memory.get());
       } else {

@@ -90,7 +90,7 @@ const kmb_backend& cuda_backend() {
       .blas_create = cuda::blas_create,
       .blas_destroy = cuda::blas_destroy,
       .blas_submit = cuda::blas_submit,
-      .stream_memory_ops = nullptr,  // the C ABI has no calls for it
+      .stream_memory_ops = cuda::stream_memory_ops,
   };
   return kTable;
 }

@@ -2,6 +2,7 @@
 
 #include "backends/cuda/copy.h"
 #include "backends/cuda/launch.h"
+#include "backends/cuda/memory_ops.h"
 #include "backends/cuda/module.h"
 #include "base/host_allocator.h"
 #include "base/log.h"
@@ -55,6 +56,11 @@ cu::CUDA_MEMSET_NODE_PARAMS fill_node(const kmb_graph_node& node) {
   return native;
 }
 
+cu::CUDA_BATCH_MEM_OP_NODE_PARAMS ops_node(cu::CUcontext context,
+                                           std::vector<cu::CUstreamBatchMemOpParams>& ops) {
+  return {context, static_cast<unsigned>(ops.size()), ops.data(), 0};
+}
+
 }  // namespace
 
 Graph::Form::Form(const std::shared_ptr<Epoch>& epoch, const kmb_graph_node& given) : node(given) {
@@ -68,6 +74,7 @@ Graph::Form::Form(const std::shared_ptr<Epoch>& epoch, const kmb_graph_node& giv
     call = std::make_shared<HostCall>(epoch, node.callback, node.user_data, node.release);
   }
   if (node.kind == KM_GRAPH_NODE_BLAS) blas_call = *node.blas_call;
+  memory_ops.assign(node.memory_ops, node.memory_ops + node.memory_op_count);
 }
 
 Called Graph::add(const Form& form, const std::vector<cu::CUgraphNode>& dependencies,
@@ -106,6 +113,11 @@ Called Graph::add(const Form& form, const std::vector<cu::CUgraphNode>& dependen
       const cu::CUDA_HOST_NODE_PARAMS native{&HostCall::entry, form.call.get()};
       return d.cuGraphAddHostNode(out_node, graph_, after, count, &native);
     }
+    case KM_GRAPH_NODE_MEMORY_OPS: {
+      auto ops = native_ops(form.memory_ops);
+      const auto native = ops_node(epoch_->handle(), ops);
+      return d.cuGraphAddBatchMemOpNode(out_node, graph_, after, count, &native);
+    }
     default:
       return d.cuGraphAddEmptyNode(out_node, graph_, after, count);
   }
@@ -137,6 +149,11 @@ Called Graph::set(cu::CUgraphNode node, const Form& form) {
     case KM_GRAPH_NODE_HOST: {
       const cu::CUDA_HOST_NODE_PARAMS native{&HostCall::entry, form.call.get()};
       return d.cuGraphExecHostNodeSetParams(exec_, node, &native);
+    }
+    case KM_GRAPH_NODE_MEMORY_OPS: {
+      auto ops = native_ops(form.memory_ops);
+      const auto native = ops_node(epoch_->handle(), ops);
+      return d.cuGraphExecBatchMemOpNodeSetParams(exec_, node, &native);
     }
     default:
       return {cu::CUDA_SUCCESS, nullptr};

@@ -36,6 +36,7 @@ class Graph {
     std::string arguments;
     std::shared_ptr<HostCall> call;  // of a host node
     kmb_blas_call blas_call{};
+    std::vector<kmb_memory_op> memory_ops;
   };
   struct Node {
     cu::CUgraphNode handle = nullptr;

@@ -38,8 +38,9 @@ Status Memory::zero(cu::CUstream stream) {
 }
 
 Status Memory::allocate(Stream* stream, bool is_zeroed) {
-  if (kind_ == Kind::device) {
-    KM_TRY(epoch_->check(driver().cuMemAlloc_v2(&address_, size_bytes_)));
+  if (kind_ == Kind::device || kind_ == Kind::managed) {
+    KM_TRY(kind_ == Kind::managed ? allocate_managed()
+                                  : epoch_->check(driver().cuMemAlloc_v2(&address_, size_bytes_)));
     if (!is_zeroed) return {};
     KM_ASSIGN(const cu::CUstream own, epoch_->allocation_stream());
     KM_TRY(zero(own));
@@ -51,6 +52,13 @@ Status Memory::allocate(Stream* stream, bool is_zeroed) {
       driver().cuMemAllocFromPoolAsync(&address_, size_bytes_, pool, stream->handle())));
   birth_ = stream->shared_from_this();
   return is_zeroed ? zero(stream->handle()) : Status();
+}
+
+Status Memory::allocate_managed() {
+  KM_TRY(
+      epoch_->check(driver().cuMemAllocManaged(&address_, size_bytes_, cu::CU_MEM_ATTACH_GLOBAL)));
+  host_pointer_ = reinterpret_cast<void*>(address_);
+  return {};
 }
 
 Status Memory::allocate_at_once(bool is_zeroed) {
@@ -136,7 +144,7 @@ void Memory::free_device(cu::CUstream stream) {
 Memory::~Memory() {
   if (const Alive alive(*epoch_); alive) {
     const Current current(*epoch_);
-    const bool is_device = kind_ == Kind::pool || kind_ == Kind::device;
+    const bool is_device = kind_ == Kind::pool || kind_ == Kind::device || kind_ == Kind::managed;
     if (is_device && address_ != 0) {
       // What uses it is over, so that any stream will do.
       const Result<cu::CUstream> stream = epoch_->allocation_stream();
@@ -155,7 +163,7 @@ Memory::~Memory() {
 }
 
 km_status memory_create(kmb_context* context, kmb_stream* stream, uint64_t size_bytes,
-                        uint32_t zeroed, kmb_memory** out_memory, kmb_memory_info* out_info,
+                        km_slice_flags flags, kmb_memory** out_memory, kmb_memory_info* out_info,
                         kmb_error* error) {
   return guarded(error, [&]() -> Status {
     KM_ASSIGN(const std::shared_ptr<Epoch> epoch,
@@ -164,9 +172,10 @@ km_status memory_create(kmb_context* context, kmb_stream* stream, uint64_t size_
     KM_TRY(epoch->require_alive());
     const Current current(*epoch);
     KM_TRY(require_current(*epoch, current));
-    const auto kind = epoch->gpu().has_pools() ? Memory::Kind::pool : Memory::Kind::device;
+    auto kind = epoch->gpu().has_pools() ? Memory::Kind::pool : Memory::Kind::device;
+    if ((flags & KM_SLICE_MANAGED) != 0) kind = Memory::Kind::managed;
     auto memory = std::make_unique<Memory>(epoch, kind, size_bytes);
-    const Status made = memory->allocate(from(stream), zeroed != 0);
+    const Status made = memory->allocate(from(stream), (flags & KM_SLICE_ZEROED) != 0);
     if (!made) return out_of_memory(*epoch, size_bytes, made.error());
     *out_info = memory->info();
     *out_memory = to(memory.release());

@@ -9,7 +9,7 @@ namespace km::cuda {
 
 class Memory {
  public:
-  enum class Kind : uint8_t { pool, device, host, foreign };
+  enum class Kind : uint8_t { pool, device, managed, host, foreign };
 
   Memory(std::shared_ptr<Epoch> epoch, Kind kind, uint64_t size_bytes)
       : epoch_(std::move(epoch)), kind_(kind), size_bytes_(size_bytes) {}
@@ -36,6 +36,7 @@ class Memory {
 
  private:
   Status allocate_at_once(bool is_zeroed);
+  Status allocate_managed();
   Status zero(cu::CUstream stream);
   Status lock_pages();
   void free_device(cu::CUstream stream);

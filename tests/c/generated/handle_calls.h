@@ -148,6 +148,16 @@ static km_status call_km_stream_wait_event(const uint64_t* handles, call_values*
   return km_stream_wait_event(handles[0], handles[1]);
 }
 
+static km_status call_km_stream_write_value(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_stream_write_value(handles[0], handles[1], 0, 0, 0);
+}
+
+static km_status call_km_stream_wait_value(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_stream_wait_value(handles[0], handles[1], 0, 0, 0, 0);
+}
+
 static km_status call_km_stream_add_callback(const uint64_t* handles, call_values* unused) {
   (void)unused;
   return km_stream_add_callback(handles[0], NULL, NULL);
@@ -1154,6 +1164,8 @@ static const handle_call handle_calls[] = {
     {"km_stream_synchronize_timeout", call_km_stream_synchronize_timeout, 1, {HANDLE_STREAM}, 0},
     {"km_stream_query", call_km_stream_query, 1, {HANDLE_STREAM}, 0},
     {"km_stream_wait_event", call_km_stream_wait_event, 2, {HANDLE_STREAM, HANDLE_EVENT}, 0},
+    {"km_stream_write_value", call_km_stream_write_value, 2, {HANDLE_STREAM, HANDLE_SLICE}, 0},
+    {"km_stream_wait_value", call_km_stream_wait_value, 2, {HANDLE_STREAM, HANDLE_SLICE}, 0},
     {"km_stream_add_callback", call_km_stream_add_callback, 1, {HANDLE_STREAM}, 0},
     {"km_stream_begin_capture", call_km_stream_begin_capture, 1, {HANDLE_STREAM}, 0},
     {"km_stream_end_capture", call_km_stream_end_capture, 1, {HANDLE_STREAM}, 0},

@@ -38,6 +38,8 @@ var Calls = []struct {
 	{"km_stream_synchronize_timeout", Km_stream_synchronize_timeout, []int{0}},
 	{"km_stream_query", Km_stream_query, []int{0}},
 	{"km_stream_wait_event", Km_stream_wait_event, []int{0, 1}},
+	{"km_stream_write_value", Km_stream_write_value, []int{0, 1}},
+	{"km_stream_wait_value", Km_stream_wait_value, []int{0, 1}},
 	{"km_stream_add_callback", Km_stream_add_callback, []int{0}},
 	{"km_stream_begin_capture", Km_stream_begin_capture, []int{0}},
 	{"km_stream_end_capture", Km_stream_end_capture, []int{0}},

@@ -608,6 +608,14 @@ typedef long long swig_type_562;
 typedef long long swig_type_563;
 typedef long long swig_type_564;
 typedef long long swig_type_565;
+typedef long long swig_type_566;
+typedef long long swig_type_567;
+typedef long long swig_type_568;
+typedef long long swig_type_569;
+typedef long long swig_type_570;
+typedef long long swig_type_571;
+typedef long long swig_type_572;
+typedef long long swig_type_573;
 extern void _wrap_Swig_free_raw_306995db03304e6b(uintptr_t arg1);
 extern uintptr_t _wrap_Swig_malloc_raw_306995db03304e6b(swig_intgo arg1);
 extern void *_wrap_km_version_raw_306995db03304e6b(swig_voidp arg1, swig_voidp arg2, swig_voidp arg3);
@@ -660,232 +668,234 @@ extern void *_wrap_km_stream_synchronize_raw_306995db03304e6b(swig_type_32 arg1)
 extern void *_wrap_km_stream_synchronize_timeout_raw_306995db03304e6b(swig_type_33 arg1, swig_type_34 arg2);
 extern void *_wrap_km_stream_query_raw_306995db03304e6b(swig_type_35 arg1);
 extern void *_wrap_km_stream_wait_event_raw_306995db03304e6b(swig_type_36 arg1, swig_type_37 arg2);
-extern void *_wrap_km_stream_add_callback_raw_306995db03304e6b(swig_type_38 arg1, km_host_callback arg2, swig_voidp arg3);
-extern void *_wrap_km_stream_begin_capture_raw_306995db03304e6b(swig_type_39 arg1);
-extern void *_wrap_km_stream_end_capture_raw_306995db03304e6b(swig_type_40 arg1, swig_voidp arg2);
-extern void *_wrap_km_stream_capture_status_raw_306995db03304e6b(swig_type_41 arg1, swig_voidp arg2);
-extern void *_wrap_km_event_create_raw_306995db03304e6b(swig_type_42 arg1, int arg2, swig_voidp arg3);
-extern void *_wrap_km_event_destroy_raw_306995db03304e6b(swig_type_43 arg1);
-extern void *_wrap_km_event_record_raw_306995db03304e6b(swig_type_44 arg1, swig_type_45 arg2);
-extern void *_wrap_km_event_query_raw_306995db03304e6b(swig_type_46 arg1);
-extern void *_wrap_km_event_synchronize_raw_306995db03304e6b(swig_type_47 arg1);
-extern void *_wrap_km_event_synchronize_timeout_raw_306995db03304e6b(swig_type_48 arg1, swig_type_49 arg2);
-extern void *_wrap_km_event_elapsed_ns_raw_306995db03304e6b(swig_type_50 arg1, swig_type_51 arg2, swig_voidp arg3);
-extern void *_wrap_km_host_memory_create_raw_306995db03304e6b(swig_type_52 arg1, swig_type_53 arg2, int arg3, swig_voidp arg4);
-extern void *_wrap_km_host_memory_register_raw_306995db03304e6b(swig_type_54 arg1, swig_voidp arg2, swig_type_55 arg3, int arg4, swig_voidp arg5);
-extern void *_wrap_km_host_memory_destroy_raw_306995db03304e6b(swig_type_56 arg1);
-extern void *_wrap_km_host_memory_pointer_raw_306995db03304e6b(swig_type_57 arg1, swig_voidp arg2);
-extern void *_wrap_km_host_memory_size_bytes_raw_306995db03304e6b(swig_type_58 arg1, swig_voidp arg2);
-extern void *_wrap_km_slice_create_raw_306995db03304e6b(swig_type_59 arg1, swig_type_60 arg2, swig_type_61 arg3, int arg4, swig_voidp arg5);
-extern void *_wrap_km_slice_create_on_stream_raw_306995db03304e6b(swig_type_62 arg1, swig_type_63 arg2, swig_type_64 arg3, int arg4, swig_voidp arg5);
-extern void *_wrap_km_slice_from_host_raw_306995db03304e6b(swig_type_65 arg1, swig_voidp arg2, swig_type_66 arg3, swig_type_67 arg4, km_release_callback arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_slice_view_raw_306995db03304e6b(swig_type_68 arg1, swig_type_69 arg2, swig_type_70 arg3, swig_voidp arg4);
-extern void *_wrap_km_slice_destroy_raw_306995db03304e6b(swig_type_71 arg1);
-extern void *_wrap_km_slice_destroy_on_stream_raw_306995db03304e6b(swig_type_72 arg1, swig_type_73 arg2);
-extern void *_wrap_km_slice_info_get_raw_306995db03304e6b(swig_type_74 arg1, swig_voidp arg2);
-extern void *_wrap_km_slice_address_raw_306995db03304e6b(swig_type_75 arg1, swig_voidp arg2);
-extern void *_wrap_km_slice_host_pointer_raw_306995db03304e6b(swig_type_76 arg1, swig_voidp arg2);
-extern void *_wrap_km_slice_upload_raw_306995db03304e6b(swig_type_77 arg1, swig_type_78 arg2, swig_type_79 arg3, swig_voidp arg4, swig_type_80 arg5);
-extern void *_wrap_km_slice_download_raw_306995db03304e6b(swig_type_81 arg1, swig_type_82 arg2, swig_type_83 arg3, swig_voidp arg4, swig_type_84 arg5);
-extern void *_wrap_km_slice_copy_raw_306995db03304e6b(swig_type_85 arg1, swig_type_86 arg2, swig_type_87 arg3, swig_type_88 arg4, swig_type_89 arg5, swig_type_90 arg6);
-extern void *_wrap_km_slice_fill_u8_raw_306995db03304e6b(swig_type_91 arg1, swig_type_92 arg2, swig_type_93 arg3, char arg4, swig_type_94 arg5);
-extern void *_wrap_km_slice_fill_u16_raw_306995db03304e6b(swig_type_95 arg1, swig_type_96 arg2, swig_type_97 arg3, short arg4, swig_type_98 arg5);
-extern void *_wrap_km_slice_fill_u32_raw_306995db03304e6b(swig_type_99 arg1, swig_type_100 arg2, swig_type_101 arg3, int arg4, swig_type_102 arg5);
-extern void *_wrap_km_memory_upload_raw_306995db03304e6b(swig_type_103 arg1, swig_type_104 arg2, swig_voidp arg3, swig_type_105 arg4);
-extern void *_wrap_km_memory_download_raw_306995db03304e6b(swig_type_106 arg1, swig_type_107 arg2, swig_voidp arg3, swig_type_108 arg4);
-extern void *_wrap_km_memory_copy_raw_306995db03304e6b(swig_type_109 arg1, swig_type_110 arg2, swig_type_111 arg3, swig_type_112 arg4);
-extern void *_wrap_km_memory_fill_u8_raw_306995db03304e6b(swig_type_113 arg1, swig_type_114 arg2, char arg3, swig_type_115 arg4);
-extern void *_wrap_km_memory_fill_u16_raw_306995db03304e6b(swig_type_116 arg1, swig_type_117 arg2, short arg3, swig_type_118 arg4);
-extern void *_wrap_km_memory_fill_u32_raw_306995db03304e6b(swig_type_119 arg1, swig_type_120 arg2, int arg3, swig_type_121 arg4);
-extern void *_wrap_km_pool_create_raw_306995db03304e6b(swig_type_122 arg1, swig_type_123 arg2, swig_voidp arg3);
-extern void *_wrap_km_pool_destroy_raw_306995db03304e6b(swig_type_124 arg1);
-extern void *_wrap_km_pool_allocate_raw_306995db03304e6b(swig_type_125 arg1, swig_type_126 arg2, swig_type_127 arg3, int arg4, swig_voidp arg5);
-extern void *_wrap_km_pool_allocate_on_stream_raw_306995db03304e6b(swig_type_128 arg1, swig_type_129 arg2, swig_type_130 arg3, swig_type_131 arg4, int arg5, swig_voidp arg6);
-extern void *_wrap_km_pool_set_release_threshold_raw_306995db03304e6b(swig_type_132 arg1, swig_type_133 arg2);
-extern void *_wrap_km_pool_trim_raw_306995db03304e6b(swig_type_134 arg1, swig_type_135 arg2);
-extern void *_wrap_km_pool_info_get_raw_306995db03304e6b(swig_type_136 arg1, swig_voidp arg2);
-extern void *_wrap_km_pool_reset_high_water_raw_306995db03304e6b(swig_type_137 arg1);
-extern void *_wrap_km_slice_create_aligned_raw_306995db03304e6b(swig_type_138 arg1, swig_type_139 arg2, swig_type_140 arg3, swig_type_141 arg4, int arg5, swig_voidp arg6);
-extern void *_wrap_km_slice_create_pitched_raw_306995db03304e6b(swig_type_142 arg1, swig_type_143 arg2, swig_type_144 arg3, int arg4, swig_voidp arg5, swig_voidp arg6);
-extern void *_wrap_km_slice_upload_3d_raw_306995db03304e6b(swig_type_145 arg1, swig_type_146 arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_slice_download_3d_raw_306995db03304e6b(swig_type_147 arg1, swig_type_148 arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_slice_copy_3d_raw_306995db03304e6b(swig_type_149 arg1, swig_type_150 arg2, swig_type_151 arg3, swig_voidp arg4);
-extern void *_wrap_km_slice_fill_2d_raw_306995db03304e6b(swig_type_152 arg1, swig_type_153 arg2, swig_type_154 arg3, swig_type_155 arg4, int arg5, int arg6, swig_type_156 arg7, swig_type_157 arg8);
-extern void *_wrap_km_memory_upload_3d_raw_306995db03304e6b(swig_type_158 arg1, swig_type_159 arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_memory_download_3d_raw_306995db03304e6b(swig_type_160 arg1, swig_type_161 arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_memory_copy_3d_raw_306995db03304e6b(swig_type_162 arg1, swig_type_163 arg2, swig_type_164 arg3, swig_voidp arg4);
-extern void *_wrap_km_memory_fill_2d_raw_306995db03304e6b(swig_type_165 arg1, swig_type_166 arg2, swig_type_167 arg3, int arg4, int arg5, swig_type_168 arg6, swig_type_169 arg7);
-extern void *_wrap_km_device_can_access_peer_raw_306995db03304e6b(swig_type_170 arg1, swig_type_171 arg2, swig_voidp arg3);
-extern void *_wrap_km_context_enable_peer_access_raw_306995db03304e6b(swig_type_172 arg1, swig_type_173 arg2);
-extern void *_wrap_km_context_disable_peer_access_raw_306995db03304e6b(swig_type_174 arg1, swig_type_175 arg2);
-extern void *_wrap_km_slice_copy_peer_raw_306995db03304e6b(swig_type_176 arg1, swig_type_177 arg2, swig_type_178 arg3, swig_type_179 arg4, swig_type_180 arg5, swig_type_181 arg6);
-extern void *_wrap_km_memory_copy_peer_raw_306995db03304e6b(swig_type_182 arg1, swig_type_183 arg2, swig_type_184 arg3, swig_type_185 arg4, swig_type_186 arg5, swig_type_187 arg6);
-extern void *_wrap_km_slice_map_file_raw_306995db03304e6b(swig_type_188 arg1, swig_voidp arg2, swig_type_189 arg3, swig_type_190 arg4, swig_type_191 arg5, int arg6, swig_voidp arg7);
-extern void *_wrap_km_host_memory_map_file_raw_306995db03304e6b(swig_type_192 arg1, swig_voidp arg2, swig_type_193 arg3, swig_type_194 arg4, int arg5, swig_voidp arg6);
-extern void *_wrap_km_context_set_tracking_raw_306995db03304e6b(swig_type_195 arg1, int arg2);
-extern void *_wrap_km_slice_set_tag_raw_306995db03304e6b(swig_type_196 arg1, swig_voidp arg2);
-extern void *_wrap_km_context_allocations_raw_306995db03304e6b(swig_type_197 arg1, swig_type_198 arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_context_allocation_stack_raw_306995db03304e6b(swig_type_199 arg1, swig_type_200 arg2, swig_voidp arg3, swig_type_201 arg4, swig_voidp arg5);
-extern void *_wrap_km_context_start_memory_profile_raw_306995db03304e6b(swig_type_202 arg1, swig_type_203 arg2);
-extern void *_wrap_km_context_stop_memory_profile_raw_306995db03304e6b(swig_type_204 arg1);
-extern void *_wrap_km_context_memory_profile_raw_306995db03304e6b(swig_type_205 arg1, swig_voidp arg2);
-extern void *_wrap_km_context_memory_samples_raw_306995db03304e6b(swig_type_206 arg1, swig_type_207 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_stream_write_value_raw_306995db03304e6b(swig_type_38 arg1, swig_type_39 arg2, swig_type_40 arg3, swig_type_41 arg4, int arg5);
+extern void *_wrap_km_stream_wait_value_raw_306995db03304e6b(swig_type_42 arg1, swig_type_43 arg2, swig_type_44 arg3, int arg4, swig_type_45 arg5, int arg6);
+extern void *_wrap_km_stream_add_callback_raw_306995db03304e6b(swig_type_46 arg1, km_host_callback arg2, swig_voidp arg3);
+extern void *_wrap_km_stream_begin_capture_raw_306995db03304e6b(swig_type_47 arg1);
+extern void *_wrap_km_stream_end_capture_raw_306995db03304e6b(swig_type_48 arg1, swig_voidp arg2);
+extern void *_wrap_km_stream_capture_status_raw_306995db03304e6b(swig_type_49 arg1, swig_voidp arg2);
+extern void *_wrap_km_event_create_raw_306995db03304e6b(swig_type_50 arg1, int arg2, swig_voidp arg3);
+extern void *_wrap_km_event_destroy_raw_306995db03304e6b(swig_type_51 arg1);
+extern void *_wrap_km_event_record_raw_306995db03304e6b(swig_type_52 arg1, swig_type_53 arg2);
+extern void *_wrap_km_event_query_raw_306995db03304e6b(swig_type_54 arg1);
+extern void *_wrap_km_event_synchronize_raw_306995db03304e6b(swig_type_55 arg1);
+extern void *_wrap_km_event_synchronize_timeout_raw_306995db03304e6b(swig_type_56 arg1, swig_type_57 arg2);
+extern void *_wrap_km_event_elapsed_ns_raw_306995db03304e6b(swig_type_58 arg1, swig_type_59 arg2, swig_voidp arg3);
+extern void *_wrap_km_host_memory_create_raw_306995db03304e6b(swig_type_60 arg1, swig_type_61 arg2, int arg3, swig_voidp arg4);
+extern void *_wrap_km_host_memory_register_raw_306995db03304e6b(swig_type_62 arg1, swig_voidp arg2, swig_type_63 arg3, int arg4, swig_voidp arg5);
+extern void *_wrap_km_host_memory_destroy_raw_306995db03304e6b(swig_type_64 arg1);
+extern void *_wrap_km_host_memory_pointer_raw_306995db03304e6b(swig_type_65 arg1, swig_voidp arg2);
+extern void *_wrap_km_host_memory_size_bytes_raw_306995db03304e6b(swig_type_66 arg1, swig_voidp arg2);
+extern void *_wrap_km_slice_create_raw_306995db03304e6b(swig_type_67 arg1, swig_type_68 arg2, swig_type_69 arg3, int arg4, swig_voidp arg5);
+extern void *_wrap_km_slice_create_on_stream_raw_306995db03304e6b(swig_type_70 arg1, swig_type_71 arg2, swig_type_72 arg3, int arg4, swig_voidp arg5);
+extern void *_wrap_km_slice_from_host_raw_306995db03304e6b(swig_type_73 arg1, swig_voidp arg2, swig_type_74 arg3, swig_type_75 arg4, km_release_callback arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_slice_view_raw_306995db03304e6b(swig_type_76 arg1, swig_type_77 arg2, swig_type_78 arg3, swig_voidp arg4);
+extern void *_wrap_km_slice_destroy_raw_306995db03304e6b(swig_type_79 arg1);
+extern void *_wrap_km_slice_destroy_on_stream_raw_306995db03304e6b(swig_type_80 arg1, swig_type_81 arg2);
+extern void *_wrap_km_slice_info_get_raw_306995db03304e6b(swig_type_82 arg1, swig_voidp arg2);
+extern void *_wrap_km_slice_address_raw_306995db03304e6b(swig_type_83 arg1, swig_voidp arg2);
+extern void *_wrap_km_slice_host_pointer_raw_306995db03304e6b(swig_type_84 arg1, swig_voidp arg2);
+extern void *_wrap_km_slice_upload_raw_306995db03304e6b(swig_type_85 arg1, swig_type_86 arg2, swig_type_87 arg3, swig_voidp arg4, swig_type_88 arg5);
+extern void *_wrap_km_slice_download_raw_306995db03304e6b(swig_type_89 arg1, swig_type_90 arg2, swig_type_91 arg3, swig_voidp arg4, swig_type_92 arg5);
+extern void *_wrap_km_slice_copy_raw_306995db03304e6b(swig_type_93 arg1, swig_type_94 arg2, swig_type_95 arg3, swig_type_96 arg4, swig_type_97 arg5, swig_type_98 arg6);
+extern void *_wrap_km_slice_fill_u8_raw_306995db03304e6b(swig_type_99 arg1, swig_type_100 arg2, swig_type_101 arg3, char arg4, swig_type_102 arg5);
+extern void *_wrap_km_slice_fill_u16_raw_306995db03304e6b(swig_type_103 arg1, swig_type_104 arg2, swig_type_105 arg3, short arg4, swig_type_106 arg5);
+extern void *_wrap_km_slice_fill_u32_raw_306995db03304e6b(swig_type_107 arg1, swig_type_108 arg2, swig_type_109 arg3, int arg4, swig_type_110 arg5);
+extern void *_wrap_km_memory_upload_raw_306995db03304e6b(swig_type_111 arg1, swig_type_112 arg2, swig_voidp arg3, swig_type_113 arg4);
+extern void *_wrap_km_memory_download_raw_306995db03304e6b(swig_type_114 arg1, swig_type_115 arg2, swig_voidp arg3, swig_type_116 arg4);
+extern void *_wrap_km_memory_copy_raw_306995db03304e6b(swig_type_117 arg1, swig_type_118 arg2, swig_type_119 arg3, swig_type_120 arg4);
+extern void *_wrap_km_memory_fill_u8_raw_306995db03304e6b(swig_type_121 arg1, swig_type_122 arg2, char arg3, swig_type_123 arg4);
+extern void *_wrap_km_memory_fill_u16_raw_306995db03304e6b(swig_type_124 arg1, swig_type_125 arg2, short arg3, swig_type_126 arg4);
+extern void *_wrap_km_memory_fill_u32_raw_306995db03304e6b(swig_type_127 arg1, swig_type_128 arg2, int arg3, swig_type_129 arg4);
+extern void *_wrap_km_pool_create_raw_306995db03304e6b(swig_type_130 arg1, swig_type_131 arg2, swig_voidp arg3);
+extern void *_wrap_km_pool_destroy_raw_306995db03304e6b(swig_type_132 arg1);
+extern void *_wrap_km_pool_allocate_raw_306995db03304e6b(swig_type_133 arg1, swig_type_134 arg2, swig_type_135 arg3, int arg4, swig_voidp arg5);
+extern void *_wrap_km_pool_allocate_on_stream_raw_306995db03304e6b(swig_type_136 arg1, swig_type_137 arg2, swig_type_138 arg3, swig_type_139 arg4, int arg5, swig_voidp arg6);
+extern void *_wrap_km_pool_set_release_threshold_raw_306995db03304e6b(swig_type_140 arg1, swig_type_141 arg2);
+extern void *_wrap_km_pool_trim_raw_306995db03304e6b(swig_type_142 arg1, swig_type_143 arg2);
+extern void *_wrap_km_pool_info_get_raw_306995db03304e6b(swig_type_144 arg1, swig_voidp arg2);
+extern void *_wrap_km_pool_reset_high_water_raw_306995db03304e6b(swig_type_145 arg1);
+extern void *_wrap_km_slice_create_aligned_raw_306995db03304e6b(swig_type_146 arg1, swig_type_147 arg2, swig_type_148 arg3, swig_type_149 arg4, int arg5, swig_voidp arg6);
+extern void *_wrap_km_slice_create_pitched_raw_306995db03304e6b(swig_type_150 arg1, swig_type_151 arg2, swig_type_152 arg3, int arg4, swig_voidp arg5, swig_voidp arg6);
+extern void *_wrap_km_slice_upload_3d_raw_306995db03304e6b(swig_type_153 arg1, swig_type_154 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_slice_download_3d_raw_306995db03304e6b(swig_type_155 arg1, swig_type_156 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_slice_copy_3d_raw_306995db03304e6b(swig_type_157 arg1, swig_type_158 arg2, swig_type_159 arg3, swig_voidp arg4);
+extern void *_wrap_km_slice_fill_2d_raw_306995db03304e6b(swig_type_160 arg1, swig_type_161 arg2, swig_type_162 arg3, swig_type_163 arg4, int arg5, int arg6, swig_type_164 arg7, swig_type_165 arg8);
+extern void *_wrap_km_memory_upload_3d_raw_306995db03304e6b(swig_type_166 arg1, swig_type_167 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_memory_download_3d_raw_306995db03304e6b(swig_type_168 arg1, swig_type_169 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_memory_copy_3d_raw_306995db03304e6b(swig_type_170 arg1, swig_type_171 arg2, swig_type_172 arg3, swig_voidp arg4);
+extern void *_wrap_km_memory_fill_2d_raw_306995db03304e6b(swig_type_173 arg1, swig_type_174 arg2, swig_type_175 arg3, int arg4, int arg5, swig_type_176 arg6, swig_type_177 arg7);
+extern void *_wrap_km_device_can_access_peer_raw_306995db03304e6b(swig_type_178 arg1, swig_type_179 arg2, swig_voidp arg3);
+extern void *_wrap_km_context_enable_peer_access_raw_306995db03304e6b(swig_type_180 arg1, swig_type_181 arg2);
+extern void *_wrap_km_context_disable_peer_access_raw_306995db03304e6b(swig_type_182 arg1, swig_type_183 arg2);
+extern void *_wrap_km_slice_copy_peer_raw_306995db03304e6b(swig_type_184 arg1, swig_type_185 arg2, swig_type_186 arg3, swig_type_187 arg4, swig_type_188 arg5, swig_type_189 arg6);
+extern void *_wrap_km_memory_copy_peer_raw_306995db03304e6b(swig_type_190 arg1, swig_type_191 arg2, swig_type_192 arg3, swig_type_193 arg4, swig_type_194 arg5, swig_type_195 arg6);
+extern void *_wrap_km_slice_map_file_raw_306995db03304e6b(swig_type_196 arg1, swig_voidp arg2, swig_type_197 arg3, swig_type_198 arg4, swig_type_199 arg5, int arg6, swig_voidp arg7);
+extern void *_wrap_km_host_memory_map_file_raw_306995db03304e6b(swig_type_200 arg1, swig_voidp arg2, swig_type_201 arg3, swig_type_202 arg4, int arg5, swig_voidp arg6);
+extern void *_wrap_km_context_set_tracking_raw_306995db03304e6b(swig_type_203 arg1, int arg2);
+extern void *_wrap_km_slice_set_tag_raw_306995db03304e6b(swig_type_204 arg1, swig_voidp arg2);
+extern void *_wrap_km_context_allocations_raw_306995db03304e6b(swig_type_205 arg1, swig_type_206 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_context_allocation_stack_raw_306995db03304e6b(swig_type_207 arg1, swig_type_208 arg2, swig_voidp arg3, swig_type_209 arg4, swig_voidp arg5);
+extern void *_wrap_km_context_start_memory_profile_raw_306995db03304e6b(swig_type_210 arg1, swig_type_211 arg2);
+extern void *_wrap_km_context_stop_memory_profile_raw_306995db03304e6b(swig_type_212 arg1);
+extern void *_wrap_km_context_memory_profile_raw_306995db03304e6b(swig_type_213 arg1, swig_voidp arg2);
+extern void *_wrap_km_context_memory_samples_raw_306995db03304e6b(swig_type_214 arg1, swig_type_215 arg2, swig_voidp arg3, swig_voidp arg4);
 extern void *_wrap_km_set_allocator_raw_306995db03304e6b(km_allocate_callback arg1, km_free_callback arg2, swig_voidp arg3);
-extern void *_wrap_km_program_create_raw_306995db03304e6b(swig_voidp arg1, swig_type_208 arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_program_destroy_raw_306995db03304e6b(swig_type_209 arg1);
-extern void *_wrap_km_program_add_option_raw_306995db03304e6b(swig_type_210 arg1, swig_voidp arg2);
-extern void *_wrap_km_program_add_header_raw_306995db03304e6b(swig_type_211 arg1, swig_voidp arg2, swig_voidp arg3, swig_type_212 arg4);
-extern void *_wrap_km_program_add_name_expression_raw_306995db03304e6b(swig_type_213 arg1, swig_voidp arg2);
-extern void *_wrap_km_program_compile_raw_306995db03304e6b(swig_type_214 arg1);
-extern void *_wrap_km_program_log_raw_306995db03304e6b(swig_type_215 arg1, swig_voidp arg2, swig_type_216 arg3, swig_voidp arg4);
-extern void *_wrap_km_program_ptx_raw_306995db03304e6b(swig_type_217 arg1, swig_voidp arg2, swig_type_218 arg3, swig_voidp arg4);
-extern void *_wrap_km_program_lowered_name_raw_306995db03304e6b(swig_type_219 arg1, swig_voidp arg2, swig_voidp arg3, swig_type_220 arg4, swig_voidp arg5);
-extern void *_wrap_km_module_load_ptx_raw_306995db03304e6b(swig_type_221 arg1, swig_voidp arg2, swig_type_222 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_module_load_file_raw_306995db03304e6b(swig_type_223 arg1, swig_voidp arg2, swig_voidp arg3);
-extern void *_wrap_km_module_from_object_raw_306995db03304e6b(swig_type_224 arg1, swig_voidp arg2, swig_type_225 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_module_save_object_raw_306995db03304e6b(swig_type_226 arg1, swig_voidp arg2, swig_voidp arg3, swig_type_227 arg4);
-extern void *_wrap_km_module_load_source_raw_306995db03304e6b(swig_type_228 arg1, swig_voidp arg2, swig_type_229 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_module_load_program_raw_306995db03304e6b(swig_type_230 arg1, swig_type_231 arg2, swig_voidp arg3);
-extern void *_wrap_km_module_destroy_raw_306995db03304e6b(swig_type_232 arg1);
-extern void *_wrap_km_module_function_count_raw_306995db03304e6b(swig_type_233 arg1, swig_voidp arg2);
-extern void *_wrap_km_module_function_name_raw_306995db03304e6b(swig_type_234 arg1, int arg2, swig_voidp arg3, swig_type_235 arg4, swig_voidp arg5);
-extern void *_wrap_km_module_function_raw_306995db03304e6b(swig_type_236 arg1, swig_voidp arg2, swig_voidp arg3);
-extern void *_wrap_km_module_global_raw_306995db03304e6b(swig_type_237 arg1, swig_voidp arg2, swig_voidp arg3);
-extern void *_wrap_km_function_destroy_raw_306995db03304e6b(swig_type_238 arg1);
-extern void *_wrap_km_function_name_raw_306995db03304e6b(swig_type_239 arg1, swig_voidp arg2, swig_type_240 arg3, swig_voidp arg4);
-extern void *_wrap_km_function_attribute_get_raw_306995db03304e6b(swig_type_241 arg1, int arg2, swig_voidp arg3);
-extern void *_wrap_km_function_attribute_set_raw_306995db03304e6b(swig_type_242 arg1, int arg2, swig_type_243 arg3);
-extern void *_wrap_km_function_prepare_raw_306995db03304e6b(swig_type_244 arg1, int arg2, int arg3, int arg4);
-extern void *_wrap_km_function_occupancy_raw_306995db03304e6b(swig_type_245 arg1, int arg2, swig_type_246 arg3, swig_voidp arg4);
-extern void *_wrap_km_function_best_block_raw_306995db03304e6b(swig_type_247 arg1, swig_type_248 arg2, km_shared_bytes_callback arg3, swig_voidp arg4, int arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_function_available_shared_bytes_raw_306995db03304e6b(swig_type_249 arg1, int arg2, int arg3, swig_voidp arg4);
-extern void *_wrap_km_function_max_active_clusters_raw_306995db03304e6b(swig_type_250 arg1, int arg2, swig_type_251 arg3, int arg4, swig_voidp arg5);
-extern void *_wrap_km_function_param_count_raw_306995db03304e6b(swig_type_252 arg1, swig_voidp arg2);
-extern void *_wrap_km_function_param_raw_306995db03304e6b(swig_type_253 arg1, int arg2, swig_voidp arg3);
-extern void *_wrap_km_launch_create_raw_306995db03304e6b(swig_type_254 arg1, swig_type_255 arg2, swig_voidp arg3);
-extern void *_wrap_km_launch_destroy_raw_306995db03304e6b(swig_type_256 arg1);
-extern void *_wrap_km_launch_set_grid_raw_306995db03304e6b(swig_type_257 arg1, int arg2, int arg3, int arg4);
-extern void *_wrap_km_launch_set_block_raw_306995db03304e6b(swig_type_258 arg1, int arg2, int arg3, int arg4);
-extern void *_wrap_km_launch_set_shared_bytes_raw_306995db03304e6b(swig_type_259 arg1, swig_type_260 arg2);
-extern void *_wrap_km_launch_set_cluster_raw_306995db03304e6b(swig_type_261 arg1, int arg2, int arg3, int arg4);
-extern void *_wrap_km_launch_set_cooperative_raw_306995db03304e6b(swig_type_262 arg1, int arg2);
-extern void *_wrap_km_launch_arg_slice_raw_306995db03304e6b(swig_type_263 arg1, swig_type_264 arg2, swig_type_265 arg3);
-extern void *_wrap_km_launch_arg_address_raw_306995db03304e6b(swig_type_266 arg1, swig_type_267 arg2);
-extern void *_wrap_km_launch_arg_scalar_raw_306995db03304e6b(swig_type_268 arg1, swig_voidp arg2, swig_type_269 arg3);
-extern void *_wrap_km_launch_submit_raw_306995db03304e6b(swig_type_270 arg1);
-extern void *_wrap_km_launch_kernel_raw_306995db03304e6b(swig_type_271 arg1, swig_type_272 arg2, swig_voidp arg3, swig_voidp arg4, swig_type_273 arg5, swig_voidp arg6, swig_type_274 arg7);
-extern void *_wrap_km_graph_create_raw_306995db03304e6b(swig_type_275 arg1, swig_voidp arg2);
-extern void *_wrap_km_graph_destroy_raw_306995db03304e6b(swig_type_276 arg1);
-extern void *_wrap_km_graph_clone_raw_306995db03304e6b(swig_type_277 arg1, swig_voidp arg2);
-extern void *_wrap_km_graph_add_kernel_raw_306995db03304e6b(swig_type_278 arg1, swig_voidp arg2, swig_type_279 arg3, swig_type_280 arg4, swig_voidp arg5, swig_voidp arg6, swig_type_281 arg7, swig_voidp arg8, swig_type_282 arg9, swig_voidp arg10);
-extern void *_wrap_km_graph_add_copy_raw_306995db03304e6b(swig_type_283 arg1, swig_voidp arg2, swig_type_284 arg3, swig_type_285 arg4, swig_type_286 arg5, swig_type_287 arg6, swig_type_288 arg7, swig_type_289 arg8, swig_voidp arg9);
-extern void *_wrap_km_graph_add_upload_raw_306995db03304e6b(swig_type_290 arg1, swig_voidp arg2, swig_type_291 arg3, swig_type_292 arg4, swig_type_293 arg5, swig_voidp arg6, swig_type_294 arg7, swig_voidp arg8);
-extern void *_wrap_km_graph_add_download_raw_306995db03304e6b(swig_type_295 arg1, swig_voidp arg2, swig_type_296 arg3, swig_type_297 arg4, swig_type_298 arg5, swig_voidp arg6, swig_type_299 arg7, swig_voidp arg8);
-extern void *_wrap_km_graph_add_fill_raw_306995db03304e6b(swig_type_300 arg1, swig_voidp arg2, swig_type_301 arg3, swig_type_302 arg4, swig_type_303 arg5, int arg6, int arg7, swig_type_304 arg8, swig_voidp arg9);
-extern void *_wrap_km_graph_add_host_raw_306995db03304e6b(swig_type_305 arg1, swig_voidp arg2, swig_type_306 arg3, km_host_callback arg4, swig_voidp arg5, swig_voidp arg6);
-extern void *_wrap_km_graph_add_empty_raw_306995db03304e6b(swig_type_307 arg1, swig_voidp arg2, swig_type_308 arg3, swig_voidp arg4);
-extern void *_wrap_km_graph_add_child_raw_306995db03304e6b(swig_type_309 arg1, swig_voidp arg2, swig_type_310 arg3, swig_type_311 arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_remove_node_raw_306995db03304e6b(swig_type_312 arg1, swig_type_313 arg2);
-extern void *_wrap_km_graph_add_dependency_raw_306995db03304e6b(swig_type_314 arg1, swig_type_315 arg2, swig_type_316 arg3);
-extern void *_wrap_km_graph_remove_dependency_raw_306995db03304e6b(swig_type_317 arg1, swig_type_318 arg2, swig_type_319 arg3);
-extern void *_wrap_km_graph_nodes_raw_306995db03304e6b(swig_type_320 arg1, swig_voidp arg2, swig_type_321 arg3, swig_voidp arg4);
-extern void *_wrap_km_graph_node_dependencies_raw_306995db03304e6b(swig_type_322 arg1, swig_type_323 arg2, swig_voidp arg3, swig_type_324 arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_node_dependents_raw_306995db03304e6b(swig_type_325 arg1, swig_type_326 arg2, swig_voidp arg3, swig_type_327 arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_node_info_get_raw_306995db03304e6b(swig_type_328 arg1, swig_type_329 arg2, swig_voidp arg3);
-extern void *_wrap_km_graph_node_arguments_raw_306995db03304e6b(swig_type_330 arg1, swig_type_331 arg2, swig_voidp arg3, swig_type_332 arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_node_function_raw_306995db03304e6b(swig_type_333 arg1, swig_type_334 arg2, swig_voidp arg3);
-extern void *_wrap_km_graph_node_child_raw_306995db03304e6b(swig_type_335 arg1, swig_type_336 arg2, swig_voidp arg3);
-extern void *_wrap_km_graph_set_kernel_raw_306995db03304e6b(swig_type_337 arg1, swig_type_338 arg2, swig_type_339 arg3, swig_voidp arg4, swig_voidp arg5, swig_type_340 arg6, swig_voidp arg7, swig_type_341 arg8);
-extern void *_wrap_km_graph_set_copy_raw_306995db03304e6b(swig_type_342 arg1, swig_type_343 arg2, swig_type_344 arg3, swig_type_345 arg4, swig_type_346 arg5, swig_type_347 arg6, swig_type_348 arg7);
-extern void *_wrap_km_graph_set_upload_raw_306995db03304e6b(swig_type_349 arg1, swig_type_350 arg2, swig_type_351 arg3, swig_type_352 arg4, swig_voidp arg5, swig_type_353 arg6);
-extern void *_wrap_km_graph_set_download_raw_306995db03304e6b(swig_type_354 arg1, swig_type_355 arg2, swig_type_356 arg3, swig_type_357 arg4, swig_voidp arg5, swig_type_358 arg6);
-extern void *_wrap_km_graph_set_fill_raw_306995db03304e6b(swig_type_359 arg1, swig_type_360 arg2, swig_type_361 arg3, swig_type_362 arg4, int arg5, int arg6, swig_type_363 arg7);
-extern void *_wrap_km_graph_set_host_raw_306995db03304e6b(swig_type_364 arg1, swig_type_365 arg2, km_host_callback arg3, swig_voidp arg4);
-extern void *_wrap_km_graph_set_child_raw_306995db03304e6b(swig_type_366 arg1, swig_type_367 arg2, swig_type_368 arg3);
-extern void *_wrap_km_graph_add_copy_3d_raw_306995db03304e6b(swig_type_369 arg1, swig_voidp arg2, swig_type_370 arg3, swig_type_371 arg4, swig_type_372 arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_graph_set_copy_3d_raw_306995db03304e6b(swig_type_373 arg1, swig_type_374 arg2, swig_type_375 arg3, swig_type_376 arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_add_upload_3d_raw_306995db03304e6b(swig_type_377 arg1, swig_voidp arg2, swig_type_378 arg3, swig_type_379 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_graph_set_upload_3d_raw_306995db03304e6b(swig_type_380 arg1, swig_type_381 arg2, swig_type_382 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_add_download_3d_raw_306995db03304e6b(swig_type_383 arg1, swig_voidp arg2, swig_type_384 arg3, swig_type_385 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_graph_set_download_3d_raw_306995db03304e6b(swig_type_386 arg1, swig_type_387 arg2, swig_type_388 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_add_fill_2d_raw_306995db03304e6b(swig_type_389 arg1, swig_voidp arg2, swig_type_390 arg3, swig_type_391 arg4, swig_type_392 arg5, swig_type_393 arg6, int arg7, int arg8, swig_type_394 arg9, swig_type_395 arg10, swig_voidp arg11);
-extern void *_wrap_km_graph_set_fill_2d_raw_306995db03304e6b(swig_type_396 arg1, swig_type_397 arg2, swig_type_398 arg3, swig_type_399 arg4, swig_type_400 arg5, int arg6, int arg7, swig_type_401 arg8, swig_type_402 arg9);
-extern void *_wrap_km_graph_add_copy_peer_raw_306995db03304e6b(swig_type_403 arg1, swig_voidp arg2, swig_type_404 arg3, swig_type_405 arg4, swig_type_406 arg5, swig_type_407 arg6, swig_type_408 arg7, swig_type_409 arg8, swig_voidp arg9);
-extern void *_wrap_km_graph_set_copy_peer_raw_306995db03304e6b(swig_type_410 arg1, swig_type_411 arg2, swig_type_412 arg3, swig_type_413 arg4, swig_type_414 arg5, swig_type_415 arg6, swig_type_416 arg7);
-extern void *_wrap_km_graph_node_rows_raw_306995db03304e6b(swig_type_417 arg1, swig_type_418 arg2, swig_voidp arg3);
-extern void *_wrap_km_graph_dot_raw_306995db03304e6b(swig_type_419 arg1, swig_voidp arg2, swig_type_420 arg3, swig_voidp arg4);
-extern void *_wrap_km_graph_exec_create_raw_306995db03304e6b(swig_type_421 arg1, swig_voidp arg2);
-extern void *_wrap_km_graph_exec_destroy_raw_306995db03304e6b(swig_type_422 arg1);
-extern void *_wrap_km_graph_exec_launch_raw_306995db03304e6b(swig_type_423 arg1, swig_type_424 arg2);
-extern void *_wrap_km_graph_exec_update_node_raw_306995db03304e6b(swig_type_425 arg1, swig_type_426 arg2, swig_type_427 arg3);
-extern void *_wrap_km_graph_exec_update_raw_306995db03304e6b(swig_type_428 arg1, swig_type_429 arg2);
-extern void *_wrap_km_graph_exec_compare_raw_306995db03304e6b(swig_type_430 arg1, swig_type_431 arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_profiler_start_raw_306995db03304e6b(swig_type_432 arg1);
-extern void *_wrap_km_profiler_stop_raw_306995db03304e6b(swig_type_433 arg1);
-extern void *_wrap_km_profiler_clear_raw_306995db03304e6b(swig_type_434 arg1);
-extern void *_wrap_km_profiler_range_push_raw_306995db03304e6b(swig_type_435 arg1, swig_voidp arg2);
-extern void *_wrap_km_profiler_range_pop_raw_306995db03304e6b(swig_type_436 arg1);
-extern void *_wrap_km_profiler_range_start_raw_306995db03304e6b(swig_type_437 arg1, swig_voidp arg2, swig_voidp arg3);
-extern void *_wrap_km_profiler_range_end_raw_306995db03304e6b(swig_type_438 arg1, swig_type_439 arg2);
-extern void *_wrap_km_profiler_set_work_raw_306995db03304e6b(swig_type_440 arg1, swig_type_441 arg2, swig_type_442 arg3);
-extern void *_wrap_km_profiler_row_count_raw_306995db03304e6b(swig_type_443 arg1, swig_voidp arg2);
-extern void *_wrap_km_profiler_row_get_raw_306995db03304e6b(swig_type_444 arg1, int arg2, swig_voidp arg3);
-extern void *_wrap_km_profiler_summary_raw_306995db03304e6b(swig_type_445 arg1, swig_voidp arg2, swig_type_446 arg3, swig_voidp arg4);
-extern void *_wrap_km_profiler_write_raw_306995db03304e6b(swig_type_447 arg1, swig_voidp arg2);
-extern void *_wrap_km_blas_create_raw_306995db03304e6b(swig_type_448 arg1, int arg2, swig_voidp arg3);
-extern void *_wrap_km_blas_destroy_raw_306995db03304e6b(swig_type_449 arg1);
-extern void *_wrap_km_blas_axpy_raw_306995db03304e6b(swig_type_450 arg1, int arg2, swig_type_451 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
-extern void *_wrap_km_blas_scal_raw_306995db03304e6b(swig_type_452 arg1, int arg2, swig_type_453 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_blas_copy_raw_306995db03304e6b(swig_type_454 arg1, int arg2, swig_type_455 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_blas_swap_raw_306995db03304e6b(swig_type_456 arg1, int arg2, swig_type_457 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_blas_dot_raw_306995db03304e6b(swig_type_458 arg1, int arg2, swig_type_459 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
-extern void *_wrap_km_blas_dotc_raw_306995db03304e6b(swig_type_460 arg1, int arg2, swig_type_461 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
-extern void *_wrap_km_blas_nrm2_raw_306995db03304e6b(swig_type_462 arg1, int arg2, swig_type_463 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_blas_asum_raw_306995db03304e6b(swig_type_464 arg1, int arg2, swig_type_465 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_blas_iamax_raw_306995db03304e6b(swig_type_466 arg1, int arg2, swig_type_467 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_blas_rot_raw_306995db03304e6b(swig_type_468 arg1, int arg2, swig_type_469 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_blas_rotm_raw_306995db03304e6b(swig_type_470 arg1, int arg2, swig_type_471 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
+extern void *_wrap_km_program_create_raw_306995db03304e6b(swig_voidp arg1, swig_type_216 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_program_destroy_raw_306995db03304e6b(swig_type_217 arg1);
+extern void *_wrap_km_program_add_option_raw_306995db03304e6b(swig_type_218 arg1, swig_voidp arg2);
+extern void *_wrap_km_program_add_header_raw_306995db03304e6b(swig_type_219 arg1, swig_voidp arg2, swig_voidp arg3, swig_type_220 arg4);
+extern void *_wrap_km_program_add_name_expression_raw_306995db03304e6b(swig_type_221 arg1, swig_voidp arg2);
+extern void *_wrap_km_program_compile_raw_306995db03304e6b(swig_type_222 arg1);
+extern void *_wrap_km_program_log_raw_306995db03304e6b(swig_type_223 arg1, swig_voidp arg2, swig_type_224 arg3, swig_voidp arg4);
+extern void *_wrap_km_program_ptx_raw_306995db03304e6b(swig_type_225 arg1, swig_voidp arg2, swig_type_226 arg3, swig_voidp arg4);
+extern void *_wrap_km_program_lowered_name_raw_306995db03304e6b(swig_type_227 arg1, swig_voidp arg2, swig_voidp arg3, swig_type_228 arg4, swig_voidp arg5);
+extern void *_wrap_km_module_load_ptx_raw_306995db03304e6b(swig_type_229 arg1, swig_voidp arg2, swig_type_230 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_module_load_file_raw_306995db03304e6b(swig_type_231 arg1, swig_voidp arg2, swig_voidp arg3);
+extern void *_wrap_km_module_from_object_raw_306995db03304e6b(swig_type_232 arg1, swig_voidp arg2, swig_type_233 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_module_save_object_raw_306995db03304e6b(swig_type_234 arg1, swig_voidp arg2, swig_voidp arg3, swig_type_235 arg4);
+extern void *_wrap_km_module_load_source_raw_306995db03304e6b(swig_type_236 arg1, swig_voidp arg2, swig_type_237 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_module_load_program_raw_306995db03304e6b(swig_type_238 arg1, swig_type_239 arg2, swig_voidp arg3);
+extern void *_wrap_km_module_destroy_raw_306995db03304e6b(swig_type_240 arg1);
+extern void *_wrap_km_module_function_count_raw_306995db03304e6b(swig_type_241 arg1, swig_voidp arg2);
+extern void *_wrap_km_module_function_name_raw_306995db03304e6b(swig_type_242 arg1, int arg2, swig_voidp arg3, swig_type_243 arg4, swig_voidp arg5);
+extern void *_wrap_km_module_function_raw_306995db03304e6b(swig_type_244 arg1, swig_voidp arg2, swig_voidp arg3);
+extern void *_wrap_km_module_global_raw_306995db03304e6b(swig_type_245 arg1, swig_voidp arg2, swig_voidp arg3);
+extern void *_wrap_km_function_destroy_raw_306995db03304e6b(swig_type_246 arg1);
+extern void *_wrap_km_function_name_raw_306995db03304e6b(swig_type_247 arg1, swig_voidp arg2, swig_type_248 arg3, swig_voidp arg4);
+extern void *_wrap_km_function_attribute_get_raw_306995db03304e6b(swig_type_249 arg1, int arg2, swig_voidp arg3);
+extern void *_wrap_km_function_attribute_set_raw_306995db03304e6b(swig_type_250 arg1, int arg2, swig_type_251 arg3);
+extern void *_wrap_km_function_prepare_raw_306995db03304e6b(swig_type_252 arg1, int arg2, int arg3, int arg4);
+extern void *_wrap_km_function_occupancy_raw_306995db03304e6b(swig_type_253 arg1, int arg2, swig_type_254 arg3, swig_voidp arg4);
+extern void *_wrap_km_function_best_block_raw_306995db03304e6b(swig_type_255 arg1, swig_type_256 arg2, km_shared_bytes_callback arg3, swig_voidp arg4, int arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_function_available_shared_bytes_raw_306995db03304e6b(swig_type_257 arg1, int arg2, int arg3, swig_voidp arg4);
+extern void *_wrap_km_function_max_active_clusters_raw_306995db03304e6b(swig_type_258 arg1, int arg2, swig_type_259 arg3, int arg4, swig_voidp arg5);
+extern void *_wrap_km_function_param_count_raw_306995db03304e6b(swig_type_260 arg1, swig_voidp arg2);
+extern void *_wrap_km_function_param_raw_306995db03304e6b(swig_type_261 arg1, int arg2, swig_voidp arg3);
+extern void *_wrap_km_launch_create_raw_306995db03304e6b(swig_type_262 arg1, swig_type_263 arg2, swig_voidp arg3);
+extern void *_wrap_km_launch_destroy_raw_306995db03304e6b(swig_type_264 arg1);
+extern void *_wrap_km_launch_set_grid_raw_306995db03304e6b(swig_type_265 arg1, int arg2, int arg3, int arg4);
+extern void *_wrap_km_launch_set_block_raw_306995db03304e6b(swig_type_266 arg1, int arg2, int arg3, int arg4);
+extern void *_wrap_km_launch_set_shared_bytes_raw_306995db03304e6b(swig_type_267 arg1, swig_type_268 arg2);
+extern void *_wrap_km_launch_set_cluster_raw_306995db03304e6b(swig_type_269 arg1, int arg2, int arg3, int arg4);
+extern void *_wrap_km_launch_set_cooperative_raw_306995db03304e6b(swig_type_270 arg1, int arg2);
+extern void *_wrap_km_launch_arg_slice_raw_306995db03304e6b(swig_type_271 arg1, swig_type_272 arg2, swig_type_273 arg3);
+extern void *_wrap_km_launch_arg_address_raw_306995db03304e6b(swig_type_274 arg1, swig_type_275 arg2);
+extern void *_wrap_km_launch_arg_scalar_raw_306995db03304e6b(swig_type_276 arg1, swig_voidp arg2, swig_type_277 arg3);
+extern void *_wrap_km_launch_submit_raw_306995db03304e6b(swig_type_278 arg1);
+extern void *_wrap_km_launch_kernel_raw_306995db03304e6b(swig_type_279 arg1, swig_type_280 arg2, swig_voidp arg3, swig_voidp arg4, swig_type_281 arg5, swig_voidp arg6, swig_type_282 arg7);
+extern void *_wrap_km_graph_create_raw_306995db03304e6b(swig_type_283 arg1, swig_voidp arg2);
+extern void *_wrap_km_graph_destroy_raw_306995db03304e6b(swig_type_284 arg1);
+extern void *_wrap_km_graph_clone_raw_306995db03304e6b(swig_type_285 arg1, swig_voidp arg2);
+extern void *_wrap_km_graph_add_kernel_raw_306995db03304e6b(swig_type_286 arg1, swig_voidp arg2, swig_type_287 arg3, swig_type_288 arg4, swig_voidp arg5, swig_voidp arg6, swig_type_289 arg7, swig_voidp arg8, swig_type_290 arg9, swig_voidp arg10);
+extern void *_wrap_km_graph_add_copy_raw_306995db03304e6b(swig_type_291 arg1, swig_voidp arg2, swig_type_292 arg3, swig_type_293 arg4, swig_type_294 arg5, swig_type_295 arg6, swig_type_296 arg7, swig_type_297 arg8, swig_voidp arg9);
+extern void *_wrap_km_graph_add_upload_raw_306995db03304e6b(swig_type_298 arg1, swig_voidp arg2, swig_type_299 arg3, swig_type_300 arg4, swig_type_301 arg5, swig_voidp arg6, swig_type_302 arg7, swig_voidp arg8);
+extern void *_wrap_km_graph_add_download_raw_306995db03304e6b(swig_type_303 arg1, swig_voidp arg2, swig_type_304 arg3, swig_type_305 arg4, swig_type_306 arg5, swig_voidp arg6, swig_type_307 arg7, swig_voidp arg8);
+extern void *_wrap_km_graph_add_fill_raw_306995db03304e6b(swig_type_308 arg1, swig_voidp arg2, swig_type_309 arg3, swig_type_310 arg4, swig_type_311 arg5, int arg6, int arg7, swig_type_312 arg8, swig_voidp arg9);
+extern void *_wrap_km_graph_add_host_raw_306995db03304e6b(swig_type_313 arg1, swig_voidp arg2, swig_type_314 arg3, km_host_callback arg4, swig_voidp arg5, swig_voidp arg6);
+extern void *_wrap_km_graph_add_empty_raw_306995db03304e6b(swig_type_315 arg1, swig_voidp arg2, swig_type_316 arg3, swig_voidp arg4);
+extern void *_wrap_km_graph_add_child_raw_306995db03304e6b(swig_type_317 arg1, swig_voidp arg2, swig_type_318 arg3, swig_type_319 arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_remove_node_raw_306995db03304e6b(swig_type_320 arg1, swig_type_321 arg2);
+extern void *_wrap_km_graph_add_dependency_raw_306995db03304e6b(swig_type_322 arg1, swig_type_323 arg2, swig_type_324 arg3);
+extern void *_wrap_km_graph_remove_dependency_raw_306995db03304e6b(swig_type_325 arg1, swig_type_326 arg2, swig_type_327 arg3);
+extern void *_wrap_km_graph_nodes_raw_306995db03304e6b(swig_type_328 arg1, swig_voidp arg2, swig_type_329 arg3, swig_voidp arg4);
+extern void *_wrap_km_graph_node_dependencies_raw_306995db03304e6b(swig_type_330 arg1, swig_type_331 arg2, swig_voidp arg3, swig_type_332 arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_node_dependents_raw_306995db03304e6b(swig_type_333 arg1, swig_type_334 arg2, swig_voidp arg3, swig_type_335 arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_node_info_get_raw_306995db03304e6b(swig_type_336 arg1, swig_type_337 arg2, swig_voidp arg3);
+extern void *_wrap_km_graph_node_arguments_raw_306995db03304e6b(swig_type_338 arg1, swig_type_339 arg2, swig_voidp arg3, swig_type_340 arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_node_function_raw_306995db03304e6b(swig_type_341 arg1, swig_type_342 arg2, swig_voidp arg3);
+extern void *_wrap_km_graph_node_child_raw_306995db03304e6b(swig_type_343 arg1, swig_type_344 arg2, swig_voidp arg3);
+extern void *_wrap_km_graph_set_kernel_raw_306995db03304e6b(swig_type_345 arg1, swig_type_346 arg2, swig_type_347 arg3, swig_voidp arg4, swig_voidp arg5, swig_type_348 arg6, swig_voidp arg7, swig_type_349 arg8);
+extern void *_wrap_km_graph_set_copy_raw_306995db03304e6b(swig_type_350 arg1, swig_type_351 arg2, swig_type_352 arg3, swig_type_353 arg4, swig_type_354 arg5, swig_type_355 arg6, swig_type_356 arg7);
+extern void *_wrap_km_graph_set_upload_raw_306995db03304e6b(swig_type_357 arg1, swig_type_358 arg2, swig_type_359 arg3, swig_type_360 arg4, swig_voidp arg5, swig_type_361 arg6);
+extern void *_wrap_km_graph_set_download_raw_306995db03304e6b(swig_type_362 arg1, swig_type_363 arg2, swig_type_364 arg3, swig_type_365 arg4, swig_voidp arg5, swig_type_366 arg6);
+extern void *_wrap_km_graph_set_fill_raw_306995db03304e6b(swig_type_367 arg1, swig_type_368 arg2, swig_type_369 arg3, swig_type_370 arg4, int arg5, int arg6, swig_type_371 arg7);
+extern void *_wrap_km_graph_set_host_raw_306995db03304e6b(swig_type_372 arg1, swig_type_373 arg2, km_host_callback arg3, swig_voidp arg4);
+extern void *_wrap_km_graph_set_child_raw_306995db03304e6b(swig_type_374 arg1, swig_type_375 arg2, swig_type_376 arg3);
+extern void *_wrap_km_graph_add_copy_3d_raw_306995db03304e6b(swig_type_377 arg1, swig_voidp arg2, swig_type_378 arg3, swig_type_379 arg4, swig_type_380 arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_graph_set_copy_3d_raw_306995db03304e6b(swig_type_381 arg1, swig_type_382 arg2, swig_type_383 arg3, swig_type_384 arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_add_upload_3d_raw_306995db03304e6b(swig_type_385 arg1, swig_voidp arg2, swig_type_386 arg3, swig_type_387 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_graph_set_upload_3d_raw_306995db03304e6b(swig_type_388 arg1, swig_type_389 arg2, swig_type_390 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_add_download_3d_raw_306995db03304e6b(swig_type_391 arg1, swig_voidp arg2, swig_type_392 arg3, swig_type_393 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_graph_set_download_3d_raw_306995db03304e6b(swig_type_394 arg1, swig_type_395 arg2, swig_type_396 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_add_fill_2d_raw_306995db03304e6b(swig_type_397 arg1, swig_voidp arg2, swig_type_398 arg3, swig_type_399 arg4, swig_type_400 arg5, swig_type_401 arg6, int arg7, int arg8, swig_type_402 arg9, swig_type_403 arg10, swig_voidp arg11);
+extern void *_wrap_km_graph_set_fill_2d_raw_306995db03304e6b(swig_type_404 arg1, swig_type_405 arg2, swig_type_406 arg3, swig_type_407 arg4, swig_type_408 arg5, int arg6, int arg7, swig_type_409 arg8, swig_type_410 arg9);
+extern void *_wrap_km_graph_add_copy_peer_raw_306995db03304e6b(swig_type_411 arg1, swig_voidp arg2, swig_type_412 arg3, swig_type_413 arg4, swig_type_414 arg5, swig_type_415 arg6, swig_type_416 arg7, swig_type_417 arg8, swig_voidp arg9);
+extern void *_wrap_km_graph_set_copy_peer_raw_306995db03304e6b(swig_type_418 arg1, swig_type_419 arg2, swig_type_420 arg3, swig_type_421 arg4, swig_type_422 arg5, swig_type_423 arg6, swig_type_424 arg7);
+extern void *_wrap_km_graph_node_rows_raw_306995db03304e6b(swig_type_425 arg1, swig_type_426 arg2, swig_voidp arg3);
+extern void *_wrap_km_graph_dot_raw_306995db03304e6b(swig_type_427 arg1, swig_voidp arg2, swig_type_428 arg3, swig_voidp arg4);
+extern void *_wrap_km_graph_exec_create_raw_306995db03304e6b(swig_type_429 arg1, swig_voidp arg2);
+extern void *_wrap_km_graph_exec_destroy_raw_306995db03304e6b(swig_type_430 arg1);
+extern void *_wrap_km_graph_exec_launch_raw_306995db03304e6b(swig_type_431 arg1, swig_type_432 arg2);
+extern void *_wrap_km_graph_exec_update_node_raw_306995db03304e6b(swig_type_433 arg1, swig_type_434 arg2, swig_type_435 arg3);
+extern void *_wrap_km_graph_exec_update_raw_306995db03304e6b(swig_type_436 arg1, swig_type_437 arg2);
+extern void *_wrap_km_graph_exec_compare_raw_306995db03304e6b(swig_type_438 arg1, swig_type_439 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_profiler_start_raw_306995db03304e6b(swig_type_440 arg1);
+extern void *_wrap_km_profiler_stop_raw_306995db03304e6b(swig_type_441 arg1);
+extern void *_wrap_km_profiler_clear_raw_306995db03304e6b(swig_type_442 arg1);
+extern void *_wrap_km_profiler_range_push_raw_306995db03304e6b(swig_type_443 arg1, swig_voidp arg2);
+extern void *_wrap_km_profiler_range_pop_raw_306995db03304e6b(swig_type_444 arg1);
+extern void *_wrap_km_profiler_range_start_raw_306995db03304e6b(swig_type_445 arg1, swig_voidp arg2, swig_voidp arg3);
+extern void *_wrap_km_profiler_range_end_raw_306995db03304e6b(swig_type_446 arg1, swig_type_447 arg2);
+extern void *_wrap_km_profiler_set_work_raw_306995db03304e6b(swig_type_448 arg1, swig_type_449 arg2, swig_type_450 arg3);
+extern void *_wrap_km_profiler_row_count_raw_306995db03304e6b(swig_type_451 arg1, swig_voidp arg2);
+extern void *_wrap_km_profiler_row_get_raw_306995db03304e6b(swig_type_452 arg1, int arg2, swig_voidp arg3);
+extern void *_wrap_km_profiler_summary_raw_306995db03304e6b(swig_type_453 arg1, swig_voidp arg2, swig_type_454 arg3, swig_voidp arg4);
+extern void *_wrap_km_profiler_write_raw_306995db03304e6b(swig_type_455 arg1, swig_voidp arg2);
+extern void *_wrap_km_blas_create_raw_306995db03304e6b(swig_type_456 arg1, int arg2, swig_voidp arg3);
+extern void *_wrap_km_blas_destroy_raw_306995db03304e6b(swig_type_457 arg1);
+extern void *_wrap_km_blas_axpy_raw_306995db03304e6b(swig_type_458 arg1, int arg2, swig_type_459 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
+extern void *_wrap_km_blas_scal_raw_306995db03304e6b(swig_type_460 arg1, int arg2, swig_type_461 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_blas_copy_raw_306995db03304e6b(swig_type_462 arg1, int arg2, swig_type_463 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_blas_swap_raw_306995db03304e6b(swig_type_464 arg1, int arg2, swig_type_465 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_blas_dot_raw_306995db03304e6b(swig_type_466 arg1, int arg2, swig_type_467 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
+extern void *_wrap_km_blas_dotc_raw_306995db03304e6b(swig_type_468 arg1, int arg2, swig_type_469 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
+extern void *_wrap_km_blas_nrm2_raw_306995db03304e6b(swig_type_470 arg1, int arg2, swig_type_471 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_blas_asum_raw_306995db03304e6b(swig_type_472 arg1, int arg2, swig_type_473 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_blas_iamax_raw_306995db03304e6b(swig_type_474 arg1, int arg2, swig_type_475 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_blas_rot_raw_306995db03304e6b(swig_type_476 arg1, int arg2, swig_type_477 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_blas_rotm_raw_306995db03304e6b(swig_type_478 arg1, int arg2, swig_type_479 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
 extern void *_wrap_km_blas_rotg_raw_306995db03304e6b(int arg1, swig_voidp arg2, swig_voidp arg3, swig_voidp arg4, swig_voidp arg5);
 extern void *_wrap_km_blas_rotmg_raw_306995db03304e6b(int arg1, swig_voidp arg2, swig_voidp arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
-extern void *_wrap_km_blas_gemv_raw_306995db03304e6b(swig_type_472 arg1, int arg2, int arg3, swig_type_473 arg4, swig_type_474 arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
-extern void *_wrap_km_blas_gbmv_raw_306995db03304e6b(swig_type_475 arg1, int arg2, int arg3, swig_type_476 arg4, swig_type_477 arg5, swig_type_478 arg6, swig_type_479 arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11, swig_voidp arg12);
-extern void *_wrap_km_blas_symv_raw_306995db03304e6b(swig_type_480 arg1, int arg2, int arg3, swig_type_481 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9);
-extern void *_wrap_km_blas_sbmv_raw_306995db03304e6b(swig_type_482 arg1, int arg2, int arg3, swig_type_483 arg4, swig_type_484 arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
-extern void *_wrap_km_blas_spmv_raw_306995db03304e6b(swig_type_485 arg1, int arg2, int arg3, swig_type_486 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9);
-extern void *_wrap_km_blas_trmv_raw_306995db03304e6b(swig_type_487 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_488 arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_tbmv_raw_306995db03304e6b(swig_type_489 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_490 arg6, swig_type_491 arg7, swig_voidp arg8, swig_voidp arg9);
-extern void *_wrap_km_blas_tpmv_raw_306995db03304e6b(swig_type_492 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_493 arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_trsv_raw_306995db03304e6b(swig_type_494 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_495 arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_tbsv_raw_306995db03304e6b(swig_type_496 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_497 arg6, swig_type_498 arg7, swig_voidp arg8, swig_voidp arg9);
-extern void *_wrap_km_blas_tpsv_raw_306995db03304e6b(swig_type_499 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_500 arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_ger_raw_306995db03304e6b(swig_type_501 arg1, int arg2, swig_type_502 arg3, swig_type_503 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_gerc_raw_306995db03304e6b(swig_type_504 arg1, int arg2, swig_type_505 arg3, swig_type_506 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_syr_raw_306995db03304e6b(swig_type_507 arg1, int arg2, int arg3, swig_type_508 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_blas_syr2_raw_306995db03304e6b(swig_type_509 arg1, int arg2, int arg3, swig_type_510 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_spr_raw_306995db03304e6b(swig_type_511 arg1, int arg2, int arg3, swig_type_512 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_blas_spr2_raw_306995db03304e6b(swig_type_513 arg1, int arg2, int arg3, swig_type_514 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_gemm_raw_306995db03304e6b(swig_type_515 arg1, int arg2, int arg3, int arg4, swig_type_516 arg5, swig_type_517 arg6, swig_type_518 arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11, swig_voidp arg12);
-extern void *_wrap_km_blas_gemm_strided_batched_raw_306995db03304e6b(swig_type_519 arg1, int arg2, int arg3, int arg4, swig_type_520 arg5, swig_type_521 arg6, swig_type_522 arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11, swig_voidp arg12, swig_type_523 arg13);
-extern void *_wrap_km_blas_symm_raw_306995db03304e6b(swig_type_524 arg1, int arg2, int arg3, int arg4, swig_type_525 arg5, swig_type_526 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
-extern void *_wrap_km_blas_hemm_raw_306995db03304e6b(swig_type_527 arg1, int arg2, int arg3, int arg4, swig_type_528 arg5, swig_type_529 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
-extern void *_wrap_km_blas_syrk_raw_306995db03304e6b(swig_type_530 arg1, int arg2, int arg3, int arg4, swig_type_531 arg5, swig_type_532 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
-extern void *_wrap_km_blas_herk_raw_306995db03304e6b(swig_type_533 arg1, int arg2, int arg3, int arg4, swig_type_534 arg5, swig_type_535 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
-extern void *_wrap_km_blas_syr2k_raw_306995db03304e6b(swig_type_536 arg1, int arg2, int arg3, int arg4, swig_type_537 arg5, swig_type_538 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
-extern void *_wrap_km_blas_her2k_raw_306995db03304e6b(swig_type_539 arg1, int arg2, int arg3, int arg4, swig_type_540 arg5, swig_type_541 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
-extern void *_wrap_km_blas_trmm_raw_306995db03304e6b(swig_type_542 arg1, int arg2, int arg3, int arg4, int arg5, int arg6, swig_type_543 arg7, swig_type_544 arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
-extern void *_wrap_km_blas_trsm_raw_306995db03304e6b(swig_type_545 arg1, int arg2, int arg3, int arg4, int arg5, int arg6, swig_type_546 arg7, swig_type_547 arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
-extern void *_wrap_km_tune_create_raw_306995db03304e6b(swig_type_548 arg1, swig_voidp arg2, swig_type_549 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_tune_destroy_raw_306995db03304e6b(swig_type_550 arg1);
-extern void *_wrap_km_tune_add_candidate_raw_306995db03304e6b(swig_type_551 arg1, swig_voidp arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_tune_add_buffer_raw_306995db03304e6b(swig_type_552 arg1, swig_voidp arg2, swig_type_553 arg3, int arg4);
-extern void *_wrap_km_tune_add_scalar_raw_306995db03304e6b(swig_type_554 arg1, swig_voidp arg2, swig_type_555 arg3);
-extern void *_wrap_km_tune_set_check_raw_306995db03304e6b(swig_type_556 arg1, int arg2, double arg3);
-extern void *_wrap_km_tune_set_budget_raw_306995db03304e6b(swig_type_557 arg1, swig_type_558 arg2, int arg3);
-extern void *_wrap_km_tune_set_progress_raw_306995db03304e6b(swig_type_559 arg1, km_tune_callback arg2, swig_voidp arg3);
-extern void *_wrap_km_tune_run_raw_306995db03304e6b(swig_type_560 arg1, swig_voidp arg2, int arg3, swig_voidp arg4);
-extern void *_wrap_km_tune_result_get_raw_306995db03304e6b(swig_type_561 arg1, int arg2, swig_voidp arg3);
-extern void *_wrap_km_tune_result_message_raw_306995db03304e6b(swig_type_562 arg1, int arg2, swig_voidp arg3, swig_type_563 arg4, swig_voidp arg5);
-extern void *_wrap_km_tune_function_raw_306995db03304e6b(swig_type_564 arg1, int arg2, swig_type_565 arg3, swig_voidp arg4);
+extern void *_wrap_km_blas_gemv_raw_306995db03304e6b(swig_type_480 arg1, int arg2, int arg3, swig_type_481 arg4, swig_type_482 arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
+extern void *_wrap_km_blas_gbmv_raw_306995db03304e6b(swig_type_483 arg1, int arg2, int arg3, swig_type_484 arg4, swig_type_485 arg5, swig_type_486 arg6, swig_type_487 arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11, swig_voidp arg12);
+extern void *_wrap_km_blas_symv_raw_306995db03304e6b(swig_type_488 arg1, int arg2, int arg3, swig_type_489 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9);
+extern void *_wrap_km_blas_sbmv_raw_306995db03304e6b(swig_type_490 arg1, int arg2, int arg3, swig_type_491 arg4, swig_type_492 arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
+extern void *_wrap_km_blas_spmv_raw_306995db03304e6b(swig_type_493 arg1, int arg2, int arg3, swig_type_494 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9);
+extern void *_wrap_km_blas_trmv_raw_306995db03304e6b(swig_type_495 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_496 arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_tbmv_raw_306995db03304e6b(swig_type_497 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_498 arg6, swig_type_499 arg7, swig_voidp arg8, swig_voidp arg9);
+extern void *_wrap_km_blas_tpmv_raw_306995db03304e6b(swig_type_500 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_501 arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_trsv_raw_306995db03304e6b(swig_type_502 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_503 arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_tbsv_raw_306995db03304e6b(swig_type_504 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_505 arg6, swig_type_506 arg7, swig_voidp arg8, swig_voidp arg9);
+extern void *_wrap_km_blas_tpsv_raw_306995db03304e6b(swig_type_507 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_508 arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_ger_raw_306995db03304e6b(swig_type_509 arg1, int arg2, swig_type_510 arg3, swig_type_511 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_gerc_raw_306995db03304e6b(swig_type_512 arg1, int arg2, swig_type_513 arg3, swig_type_514 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_syr_raw_306995db03304e6b(swig_type_515 arg1, int arg2, int arg3, swig_type_516 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_blas_syr2_raw_306995db03304e6b(swig_type_517 arg1, int arg2, int arg3, swig_type_518 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_spr_raw_306995db03304e6b(swig_type_519 arg1, int arg2, int arg3, swig_type_520 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_blas_spr2_raw_306995db03304e6b(swig_type_521 arg1, int arg2, int arg3, swig_type_522 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_gemm_raw_306995db03304e6b(swig_type_523 arg1, int arg2, int arg3, int arg4, swig_type_524 arg5, swig_type_525 arg6, swig_type_526 arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11, swig_voidp arg12);
+extern void *_wrap_km_blas_gemm_strided_batched_raw_306995db03304e6b(swig_type_527 arg1, int arg2, int arg3, int arg4, swig_type_528 arg5, swig_type_529 arg6, swig_type_530 arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11, swig_voidp arg12, swig_type_531 arg13);
+extern void *_wrap_km_blas_symm_raw_306995db03304e6b(swig_type_532 arg1, int arg2, int arg3, int arg4, swig_type_533 arg5, swig_type_534 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
+extern void *_wrap_km_blas_hemm_raw_306995db03304e6b(swig_type_535 arg1, int arg2, int arg3, int arg4, swig_type_536 arg5, swig_type_537 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
+extern void *_wrap_km_blas_syrk_raw_306995db03304e6b(swig_type_538 arg1, int arg2, int arg3, int arg4, swig_type_539 arg5, swig_type_540 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
+extern void *_wrap_km_blas_herk_raw_306995db03304e6b(swig_type_541 arg1, int arg2, int arg3, int arg4, swig_type_542 arg5, swig_type_543 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
+extern void *_wrap_km_blas_syr2k_raw_306995db03304e6b(swig_type_544 arg1, int arg2, int arg3, int arg4, swig_type_545 arg5, swig_type_546 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
+extern void *_wrap_km_blas_her2k_raw_306995db03304e6b(swig_type_547 arg1, int arg2, int arg3, int arg4, swig_type_548 arg5, swig_type_549 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
+extern void *_wrap_km_blas_trmm_raw_306995db03304e6b(swig_type_550 arg1, int arg2, int arg3, int arg4, int arg5, int arg6, swig_type_551 arg7, swig_type_552 arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
+extern void *_wrap_km_blas_trsm_raw_306995db03304e6b(swig_type_553 arg1, int arg2, int arg3, int arg4, int arg5, int arg6, swig_type_554 arg7, swig_type_555 arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
+extern void *_wrap_km_tune_create_raw_306995db03304e6b(swig_type_556 arg1, swig_voidp arg2, swig_type_557 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_tune_destroy_raw_306995db03304e6b(swig_type_558 arg1);
+extern void *_wrap_km_tune_add_candidate_raw_306995db03304e6b(swig_type_559 arg1, swig_voidp arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_tune_add_buffer_raw_306995db03304e6b(swig_type_560 arg1, swig_voidp arg2, swig_type_561 arg3, int arg4);
+extern void *_wrap_km_tune_add_scalar_raw_306995db03304e6b(swig_type_562 arg1, swig_voidp arg2, swig_type_563 arg3);
+extern void *_wrap_km_tune_set_check_raw_306995db03304e6b(swig_type_564 arg1, int arg2, double arg3);
+extern void *_wrap_km_tune_set_budget_raw_306995db03304e6b(swig_type_565 arg1, swig_type_566 arg2, int arg3);
+extern void *_wrap_km_tune_set_progress_raw_306995db03304e6b(swig_type_567 arg1, km_tune_callback arg2, swig_voidp arg3);
+extern void *_wrap_km_tune_run_raw_306995db03304e6b(swig_type_568 arg1, swig_voidp arg2, int arg3, swig_voidp arg4);
+extern void *_wrap_km_tune_result_get_raw_306995db03304e6b(swig_type_569 arg1, int arg2, swig_voidp arg3);
+extern void *_wrap_km_tune_result_message_raw_306995db03304e6b(swig_type_570 arg1, int arg2, swig_voidp arg3, swig_type_571 arg4, swig_voidp arg5);
+extern void *_wrap_km_tune_function_raw_306995db03304e6b(swig_type_572 arg1, int arg2, swig_type_573 arg3, swig_voidp arg4);
 #undef intgo
 */
 import "C"
@@ -1466,12 +1476,39 @@ func Km_stream_wait_event(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	return swig_r_1
 }
 
+func Km_stream_write_value(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg5 uint32) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	swig_r = (unsafe.Pointer)(C._wrap_km_stream_write_value_raw_306995db03304e6b(C.swig_type_38(_swig_i_0), C.swig_type_39(_swig_i_1), C.swig_type_40(_swig_i_2), C.swig_type_41(_swig_i_3), C.int(_swig_i_4)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_stream_wait_value(arg1 uint64, arg2 uint64, arg3 uint64, arg4 int32, arg5 uint64, arg6 uint32) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	_swig_i_5 := arg6
+	swig_r = (unsafe.Pointer)(C._wrap_km_stream_wait_value_raw_306995db03304e6b(C.swig_type_42(_swig_i_0), C.swig_type_43(_swig_i_1), C.swig_type_44(_swig_i_2), C.int(_swig_i_3), C.swig_type_45(_swig_i_4), C.int(_swig_i_5)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
 func Km_stream_add_callback(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_stream_add_callback_raw_306995db03304e6b(C.swig_type_38(_swig_i_0), C.km_host_callback(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_stream_add_callback_raw_306995db03304e6b(C.swig_type_46(_swig_i_0), C.km_host_callback(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1480,7 +1517,7 @@ func Km_stream_add_callback(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointe
 func Km_stream_begin_capture(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_stream_begin_capture_raw_306995db03304e6b(C.swig_type_39(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_stream_begin_capture_raw_306995db03304e6b(C.swig_type_47(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1490,7 +1527,7 @@ func Km_stream_end_capture(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_stream_end_capture_raw_306995db03304e6b(C.swig_type_40(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_stream_end_capture_raw_306995db03304e6b(C.swig_type_48(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1500,7 +1537,7 @@ func Km_stream_capture_status(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Fail
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_stream_capture_status_raw_306995db03304e6b(C.swig_type_41(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_stream_capture_status_raw_306995db03304e6b(C.swig_type_49(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1511,7 +1548,7 @@ func Km_event_create(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer) (_swig_ret *
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_event_create_raw_306995db03304e6b(C.swig_type_42(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_event_create_raw_306995db03304e6b(C.swig_type_50(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1520,7 +1557,7 @@ func Km_event_create(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer) (_swig_ret *
 func Km_event_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_event_destroy_raw_306995db03304e6b(C.swig_type_43(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_event_destroy_raw_306995db03304e6b(C.swig_type_51(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1530,7 +1567,7 @@ func Km_event_record(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_event_record_raw_306995db03304e6b(C.swig_type_44(_swig_i_0), C.swig_type_45(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_event_record_raw_306995db03304e6b(C.swig_type_52(_swig_i_0), C.swig_type_53(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1539,7 +1576,7 @@ func Km_event_record(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 func Km_event_query(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_event_query_raw_306995db03304e6b(C.swig_type_46(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_event_query_raw_306995db03304e6b(C.swig_type_54(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1548,7 +1585,7 @@ func Km_event_query(arg1 uint64) (_swig_ret *Failure) {
 func Km_event_synchronize(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_event_synchronize_raw_306995db03304e6b(C.swig_type_47(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_event_synchronize_raw_306995db03304e6b(C.swig_type_55(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1558,7 +1595,7 @@ func Km_event_synchronize_timeout(arg1 uint64, arg2 uint64) (_swig_ret *Failure)
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_event_synchronize_timeout_raw_306995db03304e6b(C.swig_type_48(_swig_i_0), C.swig_type_49(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_event_synchronize_timeout_raw_306995db03304e6b(C.swig_type_56(_swig_i_0), C.swig_type_57(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1569,7 +1606,7 @@ func Km_event_elapsed_ns(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_r
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_event_elapsed_ns_raw_306995db03304e6b(C.swig_type_50(_swig_i_0), C.swig_type_51(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_event_elapsed_ns_raw_306995db03304e6b(C.swig_type_58(_swig_i_0), C.swig_type_59(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1581,7 +1618,7 @@ func Km_host_memory_create(arg1 uint64, arg2 uint64, arg3 uint32, arg4 unsafe.Po
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_create_raw_306995db03304e6b(C.swig_type_52(_swig_i_0), C.swig_type_53(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_create_raw_306995db03304e6b(C.swig_type_60(_swig_i_0), C.swig_type_61(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1594,7 +1631,7 @@ func Km_host_memory_register(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_register_raw_306995db03304e6b(C.swig_type_54(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_55(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_register_raw_306995db03304e6b(C.swig_type_62(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_63(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1603,7 +1640,7 @@ func Km_host_memory_register(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4
 func Km_host_memory_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_destroy_raw_306995db03304e6b(C.swig_type_56(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_destroy_raw_306995db03304e6b(C.swig_type_64(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1613,7 +1650,7 @@ func Km_host_memory_pointer(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failur
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_pointer_raw_306995db03304e6b(C.swig_type_57(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_pointer_raw_306995db03304e6b(C.swig_type_65(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1623,7 +1660,7 @@ func Km_host_memory_size_bytes(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Fai
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_size_bytes_raw_306995db03304e6b(C.swig_type_58(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_size_bytes_raw_306995db03304e6b(C.swig_type_66(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1636,7 +1673,7 @@ func Km_slice_create(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint32, arg5 un
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_raw_306995db03304e6b(C.swig_type_59(_swig_i_0), C.swig_type_60(_swig_i_1), C.swig_type_61(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_raw_306995db03304e6b(C.swig_type_67(_swig_i_0), C.swig_type_68(_swig_i_1), C.swig_type_69(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1649,7 +1686,7 @@ func Km_slice_create_on_stream(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint3
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_on_stream_raw_306995db03304e6b(C.swig_type_62(_swig_i_0), C.swig_type_63(_swig_i_1), C.swig_type_64(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_on_stream_raw_306995db03304e6b(C.swig_type_70(_swig_i_0), C.swig_type_71(_swig_i_1), C.swig_type_72(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1664,7 +1701,7 @@ func Km_slice_from_host(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_from_host_raw_306995db03304e6b(C.swig_type_65(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_66(_swig_i_2), C.swig_type_67(_swig_i_3), C.km_release_callback(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_from_host_raw_306995db03304e6b(C.swig_type_73(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_74(_swig_i_2), C.swig_type_75(_swig_i_3), C.km_release_callback(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1676,7 +1713,7 @@ func Km_slice_view(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Pointer) (
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_view_raw_306995db03304e6b(C.swig_type_68(_swig_i_0), C.swig_type_69(_swig_i_1), C.swig_type_70(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_view_raw_306995db03304e6b(C.swig_type_76(_swig_i_0), C.swig_type_77(_swig_i_1), C.swig_type_78(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1685,7 +1722,7 @@ func Km_slice_view(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Pointer) (
 func Km_slice_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_destroy_raw_306995db03304e6b(C.swig_type_71(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_destroy_raw_306995db03304e6b(C.swig_type_79(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1695,7 +1732,7 @@ func Km_slice_destroy_on_stream(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_destroy_on_stream_raw_306995db03304e6b(C.swig_type_72(_swig_i_0), C.swig_type_73(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_destroy_on_stream_raw_306995db03304e6b(C.swig_type_80(_swig_i_0), C.swig_type_81(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1705,7 +1742,7 @@ func Km_slice_info_get(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_info_get_raw_306995db03304e6b(C.swig_type_74(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_info_get_raw_306995db03304e6b(C.swig_type_82(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1715,7 +1752,7 @@ func Km_slice_address(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_address_raw_306995db03304e6b(C.swig_type_75(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_address_raw_306995db03304e6b(C.swig_type_83(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1725,7 +1762,7 @@ func Km_slice_host_pointer(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_host_pointer_raw_306995db03304e6b(C.swig_type_76(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_host_pointer_raw_306995db03304e6b(C.swig_type_84(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1738,7 +1775,7 @@ func Km_slice_upload(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Pointer,
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_upload_raw_306995db03304e6b(C.swig_type_77(_swig_i_0), C.swig_type_78(_swig_i_1), C.swig_type_79(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_80(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_upload_raw_306995db03304e6b(C.swig_type_85(_swig_i_0), C.swig_type_86(_swig_i_1), C.swig_type_87(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_88(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1751,7 +1788,7 @@ func Km_slice_download(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Pointe
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_download_raw_306995db03304e6b(C.swig_type_81(_swig_i_0), C.swig_type_82(_swig_i_1), C.swig_type_83(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_84(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_download_raw_306995db03304e6b(C.swig_type_89(_swig_i_0), C.swig_type_90(_swig_i_1), C.swig_type_91(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_92(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1765,7 +1802,7 @@ func Km_slice_copy(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg5 uint
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_copy_raw_306995db03304e6b(C.swig_type_85(_swig_i_0), C.swig_type_86(_swig_i_1), C.swig_type_87(_swig_i_2), C.swig_type_88(_swig_i_3), C.swig_type_89(_swig_i_4), C.swig_type_90(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_copy_raw_306995db03304e6b(C.swig_type_93(_swig_i_0), C.swig_type_94(_swig_i_1), C.swig_type_95(_swig_i_2), C.swig_type_96(_swig_i_3), C.swig_type_97(_swig_i_4), C.swig_type_98(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1778,7 +1815,7 @@ func Km_slice_fill_u8(arg1 uint64, arg2 uint64, arg3 uint64, arg4 byte, arg5 uin
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_u8_raw_306995db03304e6b(C.swig_type_91(_swig_i_0), C.swig_type_92(_swig_i_1), C.swig_type_93(_swig_i_2), C.char(_swig_i_3), C.swig_type_94(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_u8_raw_306995db03304e6b(C.swig_type_99(_swig_i_0), C.swig_type_100(_swig_i_1), C.swig_type_101(_swig_i_2), C.char(_swig_i_3), C.swig_type_102(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1791,7 +1828,7 @@ func Km_slice_fill_u16(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint16, arg5 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_u16_raw_306995db03304e6b(C.swig_type_95(_swig_i_0), C.swig_type_96(_swig_i_1), C.swig_type_97(_swig_i_2), C.short(_swig_i_3), C.swig_type_98(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_u16_raw_306995db03304e6b(C.swig_type_103(_swig_i_0), C.swig_type_104(_swig_i_1), C.swig_type_105(_swig_i_2), C.short(_swig_i_3), C.swig_type_106(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1804,7 +1841,7 @@ func Km_slice_fill_u32(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint32, arg5 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_u32_raw_306995db03304e6b(C.swig_type_99(_swig_i_0), C.swig_type_100(_swig_i_1), C.swig_type_101(_swig_i_2), C.int(_swig_i_3), C.swig_type_102(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_u32_raw_306995db03304e6b(C.swig_type_107(_swig_i_0), C.swig_type_108(_swig_i_1), C.swig_type_109(_swig_i_2), C.int(_swig_i_3), C.swig_type_110(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1816,7 +1853,7 @@ func Km_memory_upload(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 uint64
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_upload_raw_306995db03304e6b(C.swig_type_103(_swig_i_0), C.swig_type_104(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_105(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_upload_raw_306995db03304e6b(C.swig_type_111(_swig_i_0), C.swig_type_112(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_113(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1828,7 +1865,7 @@ func Km_memory_download(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 uint
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_download_raw_306995db03304e6b(C.swig_type_106(_swig_i_0), C.swig_type_107(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_108(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_download_raw_306995db03304e6b(C.swig_type_114(_swig_i_0), C.swig_type_115(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_116(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1840,7 +1877,7 @@ func Km_memory_copy(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64) (_swig_r
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_copy_raw_306995db03304e6b(C.swig_type_109(_swig_i_0), C.swig_type_110(_swig_i_1), C.swig_type_111(_swig_i_2), C.swig_type_112(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_copy_raw_306995db03304e6b(C.swig_type_117(_swig_i_0), C.swig_type_118(_swig_i_1), C.swig_type_119(_swig_i_2), C.swig_type_120(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1852,7 +1889,7 @@ func Km_memory_fill_u8(arg1 uint64, arg2 uint64, arg3 byte, arg4 uint64) (_swig_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_u8_raw_306995db03304e6b(C.swig_type_113(_swig_i_0), C.swig_type_114(_swig_i_1), C.char(_swig_i_2), C.swig_type_115(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_u8_raw_306995db03304e6b(C.swig_type_121(_swig_i_0), C.swig_type_122(_swig_i_1), C.char(_swig_i_2), C.swig_type_123(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1864,7 +1901,7 @@ func Km_memory_fill_u16(arg1 uint64, arg2 uint64, arg3 uint16, arg4 uint64) (_sw
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_u16_raw_306995db03304e6b(C.swig_type_116(_swig_i_0), C.swig_type_117(_swig_i_1), C.short(_swig_i_2), C.swig_type_118(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_u16_raw_306995db03304e6b(C.swig_type_124(_swig_i_0), C.swig_type_125(_swig_i_1), C.short(_swig_i_2), C.swig_type_126(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1876,7 +1913,7 @@ func Km_memory_fill_u32(arg1 uint64, arg2 uint64, arg3 uint32, arg4 uint64) (_sw
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_u32_raw_306995db03304e6b(C.swig_type_119(_swig_i_0), C.swig_type_120(_swig_i_1), C.int(_swig_i_2), C.swig_type_121(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_u32_raw_306995db03304e6b(C.swig_type_127(_swig_i_0), C.swig_type_128(_swig_i_1), C.int(_swig_i_2), C.swig_type_129(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1887,7 +1924,7 @@ func Km_pool_create(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_ret *F
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_pool_create_raw_306995db03304e6b(C.swig_type_122(_swig_i_0), C.swig_type_123(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_pool_create_raw_306995db03304e6b(C.swig_type_130(_swig_i_0), C.swig_type_131(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1896,7 +1933,7 @@ func Km_pool_create(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_ret *F
 func Km_pool_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_pool_destroy_raw_306995db03304e6b(C.swig_type_124(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_pool_destroy_raw_306995db03304e6b(C.swig_type_132(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1909,7 +1946,7 @@ func Km_pool_allocate(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint32, arg5 u
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_pool_allocate_raw_306995db03304e6b(C.swig_type_125(_swig_i_0), C.swig_type_126(_swig_i_1), C.swig_type_127(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_pool_allocate_raw_306995db03304e6b(C.swig_type_133(_swig_i_0), C.swig_type_134(_swig_i_1), C.swig_type_135(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1923,7 +1960,7 @@ func Km_pool_allocate_on_stream(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_pool_allocate_on_stream_raw_306995db03304e6b(C.swig_type_128(_swig_i_0), C.swig_type_129(_swig_i_1), C.swig_type_130(_swig_i_2), C.swig_type_131(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_pool_allocate_on_stream_raw_306995db03304e6b(C.swig_type_136(_swig_i_0), C.swig_type_137(_swig_i_1), C.swig_type_138(_swig_i_2), C.swig_type_139(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1933,7 +1970,7 @@ func Km_pool_set_release_threshold(arg1 uint64, arg2 uint64) (_swig_ret *Failure
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_pool_set_release_threshold_raw_306995db03304e6b(C.swig_type_132(_swig_i_0), C.swig_type_133(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_pool_set_release_threshold_raw_306995db03304e6b(C.swig_type_140(_swig_i_0), C.swig_type_141(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1943,7 +1980,7 @@ func Km_pool_trim(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_pool_trim_raw_306995db03304e6b(C.swig_type_134(_swig_i_0), C.swig_type_135(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_pool_trim_raw_306995db03304e6b(C.swig_type_142(_swig_i_0), C.swig_type_143(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1953,7 +1990,7 @@ func Km_pool_info_get(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_pool_info_get_raw_306995db03304e6b(C.swig_type_136(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_pool_info_get_raw_306995db03304e6b(C.swig_type_144(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1962,7 +1999,7 @@ func Km_pool_info_get(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 func Km_pool_reset_high_water(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_pool_reset_high_water_raw_306995db03304e6b(C.swig_type_137(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_pool_reset_high_water_raw_306995db03304e6b(C.swig_type_145(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1976,7 +2013,7 @@ func Km_slice_create_aligned(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64,
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_aligned_raw_306995db03304e6b(C.swig_type_138(_swig_i_0), C.swig_type_139(_swig_i_1), C.swig_type_140(_swig_i_2), C.swig_type_141(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_aligned_raw_306995db03304e6b(C.swig_type_146(_swig_i_0), C.swig_type_147(_swig_i_1), C.swig_type_148(_swig_i_2), C.swig_type_149(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1990,7 +2027,7 @@ func Km_slice_create_pitched(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint32,
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_pitched_raw_306995db03304e6b(C.swig_type_142(_swig_i_0), C.swig_type_143(_swig_i_1), C.swig_type_144(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_pitched_raw_306995db03304e6b(C.swig_type_150(_swig_i_0), C.swig_type_151(_swig_i_1), C.swig_type_152(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2002,7 +2039,7 @@ func Km_slice_upload_3d(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 unsa
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_upload_3d_raw_306995db03304e6b(C.swig_type_145(_swig_i_0), C.swig_type_146(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_upload_3d_raw_306995db03304e6b(C.swig_type_153(_swig_i_0), C.swig_type_154(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2014,7 +2051,7 @@ func Km_slice_download_3d(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 un
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_download_3d_raw_306995db03304e6b(C.swig_type_147(_swig_i_0), C.swig_type_148(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_download_3d_raw_306995db03304e6b(C.swig_type_155(_swig_i_0), C.swig_type_156(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2026,7 +2063,7 @@ func Km_slice_copy_3d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Pointer
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_copy_3d_raw_306995db03304e6b(C.swig_type_149(_swig_i_0), C.swig_type_150(_swig_i_1), C.swig_type_151(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_copy_3d_raw_306995db03304e6b(C.swig_type_157(_swig_i_0), C.swig_type_158(_swig_i_1), C.swig_type_159(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2042,7 +2079,7 @@ func Km_slice_fill_2d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg5 u
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_2d_raw_306995db03304e6b(C.swig_type_152(_swig_i_0), C.swig_type_153(_swig_i_1), C.swig_type_154(_swig_i_2), C.swig_type_155(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_156(_swig_i_6), C.swig_type_157(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_2d_raw_306995db03304e6b(C.swig_type_160(_swig_i_0), C.swig_type_161(_swig_i_1), C.swig_type_162(_swig_i_2), C.swig_type_163(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_164(_swig_i_6), C.swig_type_165(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2054,7 +2091,7 @@ func Km_memory_upload_3d(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 uns
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_upload_3d_raw_306995db03304e6b(C.swig_type_158(_swig_i_0), C.swig_type_159(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_upload_3d_raw_306995db03304e6b(C.swig_type_166(_swig_i_0), C.swig_type_167(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2066,7 +2103,7 @@ func Km_memory_download_3d(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 u
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_download_3d_raw_306995db03304e6b(C.swig_type_160(_swig_i_0), C.swig_type_161(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_download_3d_raw_306995db03304e6b(C.swig_type_168(_swig_i_0), C.swig_type_169(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2078,7 +2115,7 @@ func Km_memory_copy_3d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Pointe
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_copy_3d_raw_306995db03304e6b(C.swig_type_162(_swig_i_0), C.swig_type_163(_swig_i_1), C.swig_type_164(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_copy_3d_raw_306995db03304e6b(C.swig_type_170(_swig_i_0), C.swig_type_171(_swig_i_1), C.swig_type_172(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2093,7 +2130,7 @@ func Km_memory_fill_2d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint32, arg5 
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_2d_raw_306995db03304e6b(C.swig_type_165(_swig_i_0), C.swig_type_166(_swig_i_1), C.swig_type_167(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_168(_swig_i_5), C.swig_type_169(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_2d_raw_306995db03304e6b(C.swig_type_173(_swig_i_0), C.swig_type_174(_swig_i_1), C.swig_type_175(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_176(_swig_i_5), C.swig_type_177(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2104,7 +2141,7 @@ func Km_device_can_access_peer(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_device_can_access_peer_raw_306995db03304e6b(C.swig_type_170(_swig_i_0), C.swig_type_171(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_device_can_access_peer_raw_306995db03304e6b(C.swig_type_178(_swig_i_0), C.swig_type_179(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2114,7 +2151,7 @@ func Km_context_enable_peer_access(arg1 uint64, arg2 uint64) (_swig_ret *Failure
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_enable_peer_access_raw_306995db03304e6b(C.swig_type_172(_swig_i_0), C.swig_type_173(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_enable_peer_access_raw_306995db03304e6b(C.swig_type_180(_swig_i_0), C.swig_type_181(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2124,7 +2161,7 @@ func Km_context_disable_peer_access(arg1 uint64, arg2 uint64) (_swig_ret *Failur
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_disable_peer_access_raw_306995db03304e6b(C.swig_type_174(_swig_i_0), C.swig_type_175(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_disable_peer_access_raw_306995db03304e6b(C.swig_type_182(_swig_i_0), C.swig_type_183(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2138,7 +2175,7 @@ func Km_slice_copy_peer(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg5
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_copy_peer_raw_306995db03304e6b(C.swig_type_176(_swig_i_0), C.swig_type_177(_swig_i_1), C.swig_type_178(_swig_i_2), C.swig_type_179(_swig_i_3), C.swig_type_180(_swig_i_4), C.swig_type_181(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_copy_peer_raw_306995db03304e6b(C.swig_type_184(_swig_i_0), C.swig_type_185(_swig_i_1), C.swig_type_186(_swig_i_2), C.swig_type_187(_swig_i_3), C.swig_type_188(_swig_i_4), C.swig_type_189(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2152,7 +2189,7 @@ func Km_memory_copy_peer(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_copy_peer_raw_306995db03304e6b(C.swig_type_182(_swig_i_0), C.swig_type_183(_swig_i_1), C.swig_type_184(_swig_i_2), C.swig_type_185(_swig_i_3), C.swig_type_186(_swig_i_4), C.swig_type_187(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_copy_peer_raw_306995db03304e6b(C.swig_type_190(_swig_i_0), C.swig_type_191(_swig_i_1), C.swig_type_192(_swig_i_2), C.swig_type_193(_swig_i_3), C.swig_type_194(_swig_i_4), C.swig_type_195(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2167,7 +2204,7 @@ func Km_slice_map_file(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint6
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_map_file_raw_306995db03304e6b(C.swig_type_188(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_189(_swig_i_2), C.swig_type_190(_swig_i_3), C.swig_type_191(_swig_i_4), C.int(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_map_file_raw_306995db03304e6b(C.swig_type_196(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_197(_swig_i_2), C.swig_type_198(_swig_i_3), C.swig_type_199(_swig_i_4), C.int(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2181,7 +2218,7 @@ func Km_host_memory_map_file(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_map_file_raw_306995db03304e6b(C.swig_type_192(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_193(_swig_i_2), C.swig_type_194(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_map_file_raw_306995db03304e6b(C.swig_type_200(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_201(_swig_i_2), C.swig_type_202(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2191,7 +2228,7 @@ func Km_context_set_tracking(arg1 uint64, arg2 uint32) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_set_tracking_raw_306995db03304e6b(C.swig_type_195(_swig_i_0), C.int(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_set_tracking_raw_306995db03304e6b(C.swig_type_203(_swig_i_0), C.int(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2201,7 +2238,7 @@ func Km_slice_set_tag(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_set_tag_raw_306995db03304e6b(C.swig_type_196(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_set_tag_raw_306995db03304e6b(C.swig_type_204(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2213,7 +2250,7 @@ func Km_context_allocations(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_allocations_raw_306995db03304e6b(C.swig_type_197(_swig_i_0), C.swig_type_198(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_allocations_raw_306995db03304e6b(C.swig_type_205(_swig_i_0), C.swig_type_206(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2226,7 +2263,7 @@ func Km_context_allocation_stack(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_allocation_stack_raw_306995db03304e6b(C.swig_type_199(_swig_i_0), C.swig_type_200(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_201(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_allocation_stack_raw_306995db03304e6b(C.swig_type_207(_swig_i_0), C.swig_type_208(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_209(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2236,7 +2273,7 @@ func Km_context_start_memory_profile(arg1 uint64, arg2 uint64) (_swig_ret *Failu
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_start_memory_profile_raw_306995db03304e6b(C.swig_type_202(_swig_i_0), C.swig_type_203(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_start_memory_profile_raw_306995db03304e6b(C.swig_type_210(_swig_i_0), C.swig_type_211(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2245,7 +2282,7 @@ func Km_context_start_memory_profile(arg1 uint64, arg2 uint64) (_swig_ret *Failu
 func Km_context_stop_memory_profile(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_stop_memory_profile_raw_306995db03304e6b(C.swig_type_204(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_stop_memory_profile_raw_306995db03304e6b(C.swig_type_212(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2255,7 +2292,7 @@ func Km_context_memory_profile(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Fai
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_memory_profile_raw_306995db03304e6b(C.swig_type_205(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_memory_profile_raw_306995db03304e6b(C.swig_type_213(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2267,7 +2304,7 @@ func Km_context_memory_samples(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, ar
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_memory_samples_raw_306995db03304e6b(C.swig_type_206(_swig_i_0), C.swig_type_207(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_memory_samples_raw_306995db03304e6b(C.swig_type_214(_swig_i_0), C.swig_type_215(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2290,7 +2327,7 @@ func Km_program_create(arg1 unsafe.Pointer, arg2 uint64, arg3 unsafe.Pointer, ar
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_create_raw_306995db03304e6b(C.swig_voidp(_swig_i_0), C.swig_type_208(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_create_raw_306995db03304e6b(C.swig_voidp(_swig_i_0), C.swig_type_216(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2299,7 +2336,7 @@ func Km_program_create(arg1 unsafe.Pointer, arg2 uint64, arg3 unsafe.Pointer, ar
 func Km_program_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_destroy_raw_306995db03304e6b(C.swig_type_209(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_destroy_raw_306995db03304e6b(C.swig_type_217(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2309,7 +2346,7 @@ func Km_program_add_option(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_add_option_raw_306995db03304e6b(C.swig_type_210(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_add_option_raw_306995db03304e6b(C.swig_type_218(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2321,7 +2358,7 @@ func Km_program_add_header(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_add_header_raw_306995db03304e6b(C.swig_type_211(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_212(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_add_header_raw_306995db03304e6b(C.swig_type_219(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_220(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2331,7 +2368,7 @@ func Km_program_add_name_expression(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_add_name_expression_raw_306995db03304e6b(C.swig_type_213(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_add_name_expression_raw_306995db03304e6b(C.swig_type_221(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2340,7 +2377,7 @@ func Km_program_add_name_expression(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret
 func Km_program_compile(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_compile_raw_306995db03304e6b(C.swig_type_214(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_compile_raw_306995db03304e6b(C.swig_type_222(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2352,7 +2389,7 @@ func Km_program_log(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.P
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_log_raw_306995db03304e6b(C.swig_type_215(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_216(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_log_raw_306995db03304e6b(C.swig_type_223(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_224(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2364,7 +2401,7 @@ func Km_program_ptx(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.P
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_ptx_raw_306995db03304e6b(C.swig_type_217(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_218(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_ptx_raw_306995db03304e6b(C.swig_type_225(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_226(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2377,7 +2414,7 @@ func Km_program_lowered_name(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Point
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_lowered_name_raw_306995db03304e6b(C.swig_type_219(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_220(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_lowered_name_raw_306995db03304e6b(C.swig_type_227(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_228(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2390,7 +2427,7 @@ func Km_module_load_ptx(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsa
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_ptx_raw_306995db03304e6b(C.swig_type_221(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_222(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_ptx_raw_306995db03304e6b(C.swig_type_229(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_230(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2401,7 +2438,7 @@ func Km_module_load_file(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_file_raw_306995db03304e6b(C.swig_type_223(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_file_raw_306995db03304e6b(C.swig_type_231(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2414,7 +2451,7 @@ func Km_module_from_object(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 u
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_from_object_raw_306995db03304e6b(C.swig_type_224(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_225(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_from_object_raw_306995db03304e6b(C.swig_type_232(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_233(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2426,7 +2463,7 @@ func Km_module_save_object(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_save_object_raw_306995db03304e6b(C.swig_type_226(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_227(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_save_object_raw_306995db03304e6b(C.swig_type_234(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_235(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2439,7 +2476,7 @@ func Km_module_load_source(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 u
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_source_raw_306995db03304e6b(C.swig_type_228(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_229(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_source_raw_306995db03304e6b(C.swig_type_236(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_237(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2450,7 +2487,7 @@ func Km_module_load_program(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swi
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_program_raw_306995db03304e6b(C.swig_type_230(_swig_i_0), C.swig_type_231(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_program_raw_306995db03304e6b(C.swig_type_238(_swig_i_0), C.swig_type_239(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2459,7 +2496,7 @@ func Km_module_load_program(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swi
 func Km_module_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_destroy_raw_306995db03304e6b(C.swig_type_232(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_destroy_raw_306995db03304e6b(C.swig_type_240(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2469,7 +2506,7 @@ func Km_module_function_count(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Fail
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_function_count_raw_306995db03304e6b(C.swig_type_233(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_function_count_raw_306995db03304e6b(C.swig_type_241(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2482,7 +2519,7 @@ func Km_module_function_name(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer, arg4
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_function_name_raw_306995db03304e6b(C.swig_type_234(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_235(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_function_name_raw_306995db03304e6b(C.swig_type_242(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_243(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2493,7 +2530,7 @@ func Km_module_function(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer) (
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_function_raw_306995db03304e6b(C.swig_type_236(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_function_raw_306995db03304e6b(C.swig_type_244(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2504,7 +2541,7 @@ func Km_module_global(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer) (_s
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_global_raw_306995db03304e6b(C.swig_type_237(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_global_raw_306995db03304e6b(C.swig_type_245(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2513,7 +2550,7 @@ func Km_module_global(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer) (_s
 func Km_function_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_destroy_raw_306995db03304e6b(C.swig_type_238(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_destroy_raw_306995db03304e6b(C.swig_type_246(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2525,7 +2562,7 @@ func Km_function_name(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_name_raw_306995db03304e6b(C.swig_type_239(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_240(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_name_raw_306995db03304e6b(C.swig_type_247(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_248(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2536,7 +2573,7 @@ func Km_function_attribute_get(arg1 uint64, arg2 int32, arg3 unsafe.Pointer) (_s
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_attribute_get_raw_306995db03304e6b(C.swig_type_241(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_attribute_get_raw_306995db03304e6b(C.swig_type_249(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2547,7 +2584,7 @@ func Km_function_attribute_set(arg1 uint64, arg2 int32, arg3 int64) (_swig_ret *
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_attribute_set_raw_306995db03304e6b(C.swig_type_242(_swig_i_0), C.int(_swig_i_1), C.swig_type_243(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_attribute_set_raw_306995db03304e6b(C.swig_type_250(_swig_i_0), C.int(_swig_i_1), C.swig_type_251(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2559,7 +2596,7 @@ func Km_function_prepare(arg1 uint64, arg2 uint32, arg3 uint32, arg4 uint32) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_prepare_raw_306995db03304e6b(C.swig_type_244(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_prepare_raw_306995db03304e6b(C.swig_type_252(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2571,7 +2608,7 @@ func Km_function_occupancy(arg1 uint64, arg2 uint32, arg3 uint64, arg4 unsafe.Po
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_occupancy_raw_306995db03304e6b(C.swig_type_245(_swig_i_0), C.int(_swig_i_1), C.swig_type_246(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_occupancy_raw_306995db03304e6b(C.swig_type_253(_swig_i_0), C.int(_swig_i_1), C.swig_type_254(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2586,7 +2623,7 @@ func Km_function_best_block(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_best_block_raw_306995db03304e6b(C.swig_type_247(_swig_i_0), C.swig_type_248(_swig_i_1), C.km_shared_bytes_callback(_swig_i_2), C.swig_voidp(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_best_block_raw_306995db03304e6b(C.swig_type_255(_swig_i_0), C.swig_type_256(_swig_i_1), C.km_shared_bytes_callback(_swig_i_2), C.swig_voidp(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2598,7 +2635,7 @@ func Km_function_available_shared_bytes(arg1 uint64, arg2 uint32, arg3 uint32, a
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_available_shared_bytes_raw_306995db03304e6b(C.swig_type_249(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_available_shared_bytes_raw_306995db03304e6b(C.swig_type_257(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2611,7 +2648,7 @@ func Km_function_max_active_clusters(arg1 uint64, arg2 uint32, arg3 uint64, arg4
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_max_active_clusters_raw_306995db03304e6b(C.swig_type_250(_swig_i_0), C.int(_swig_i_1), C.swig_type_251(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_max_active_clusters_raw_306995db03304e6b(C.swig_type_258(_swig_i_0), C.int(_swig_i_1), C.swig_type_259(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2621,7 +2658,7 @@ func Km_function_param_count(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failu
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_param_count_raw_306995db03304e6b(C.swig_type_252(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_param_count_raw_306995db03304e6b(C.swig_type_260(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2632,7 +2669,7 @@ func Km_function_param(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer) (_swig_ret
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_param_raw_306995db03304e6b(C.swig_type_253(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_param_raw_306995db03304e6b(C.swig_type_261(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2643,7 +2680,7 @@ func Km_launch_create(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_ret 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_create_raw_306995db03304e6b(C.swig_type_254(_swig_i_0), C.swig_type_255(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_create_raw_306995db03304e6b(C.swig_type_262(_swig_i_0), C.swig_type_263(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2652,7 +2689,7 @@ func Km_launch_create(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_ret 
 func Km_launch_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_destroy_raw_306995db03304e6b(C.swig_type_256(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_destroy_raw_306995db03304e6b(C.swig_type_264(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2664,7 +2701,7 @@ func Km_launch_set_grid(arg1 uint64, arg2 uint32, arg3 uint32, arg4 uint32) (_sw
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_grid_raw_306995db03304e6b(C.swig_type_257(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_grid_raw_306995db03304e6b(C.swig_type_265(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2676,7 +2713,7 @@ func Km_launch_set_block(arg1 uint64, arg2 uint32, arg3 uint32, arg4 uint32) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_block_raw_306995db03304e6b(C.swig_type_258(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_block_raw_306995db03304e6b(C.swig_type_266(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2686,7 +2723,7 @@ func Km_launch_set_shared_bytes(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_shared_bytes_raw_306995db03304e6b(C.swig_type_259(_swig_i_0), C.swig_type_260(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_shared_bytes_raw_306995db03304e6b(C.swig_type_267(_swig_i_0), C.swig_type_268(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2698,7 +2735,7 @@ func Km_launch_set_cluster(arg1 uint64, arg2 uint32, arg3 uint32, arg4 uint32) (
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_cluster_raw_306995db03304e6b(C.swig_type_261(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_cluster_raw_306995db03304e6b(C.swig_type_269(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2708,7 +2745,7 @@ func Km_launch_set_cooperative(arg1 uint64, arg2 uint32) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_cooperative_raw_306995db03304e6b(C.swig_type_262(_swig_i_0), C.int(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_cooperative_raw_306995db03304e6b(C.swig_type_270(_swig_i_0), C.int(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2719,7 +2756,7 @@ func Km_launch_arg_slice(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_ret *Fail
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_slice_raw_306995db03304e6b(C.swig_type_263(_swig_i_0), C.swig_type_264(_swig_i_1), C.swig_type_265(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_slice_raw_306995db03304e6b(C.swig_type_271(_swig_i_0), C.swig_type_272(_swig_i_1), C.swig_type_273(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2729,7 +2766,7 @@ func Km_launch_arg_address(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_address_raw_306995db03304e6b(C.swig_type_266(_swig_i_0), C.swig_type_267(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_address_raw_306995db03304e6b(C.swig_type_274(_swig_i_0), C.swig_type_275(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2740,7 +2777,7 @@ func Km_launch_arg_scalar(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64) (_swig_
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_scalar_raw_306995db03304e6b(C.swig_type_268(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_269(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_scalar_raw_306995db03304e6b(C.swig_type_276(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_277(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2749,7 +2786,7 @@ func Km_launch_arg_scalar(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64) (_swig_
 func Km_launch_submit(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_submit_raw_306995db03304e6b(C.swig_type_270(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_submit_raw_306995db03304e6b(C.swig_type_278(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2764,7 +2801,7 @@ func Km_launch_kernel(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 unsafe
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_kernel_raw_306995db03304e6b(C.swig_type_271(_swig_i_0), C.swig_type_272(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_273(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_274(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_kernel_raw_306995db03304e6b(C.swig_type_279(_swig_i_0), C.swig_type_280(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_281(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_282(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2774,7 +2811,7 @@ func Km_graph_create(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_create_raw_306995db03304e6b(C.swig_type_275(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_create_raw_306995db03304e6b(C.swig_type_283(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2783,7 +2820,7 @@ func Km_graph_create(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 func Km_graph_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_destroy_raw_306995db03304e6b(C.swig_type_276(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_destroy_raw_306995db03304e6b(C.swig_type_284(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2793,7 +2830,7 @@ func Km_graph_clone(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_clone_raw_306995db03304e6b(C.swig_type_277(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_clone_raw_306995db03304e6b(C.swig_type_285(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2811,7 +2848,7 @@ func Km_graph_add_kernel(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uin
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_kernel_raw_306995db03304e6b(C.swig_type_278(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_279(_swig_i_2), C.swig_type_280(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_281(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_type_282(_swig_i_8), C.swig_voidp(_swig_i_9)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_kernel_raw_306995db03304e6b(C.swig_type_286(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_287(_swig_i_2), C.swig_type_288(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_289(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_type_290(_swig_i_8), C.swig_voidp(_swig_i_9)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2828,7 +2865,7 @@ func Km_graph_add_copy(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_copy_raw_306995db03304e6b(C.swig_type_283(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_284(_swig_i_2), C.swig_type_285(_swig_i_3), C.swig_type_286(_swig_i_4), C.swig_type_287(_swig_i_5), C.swig_type_288(_swig_i_6), C.swig_type_289(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_copy_raw_306995db03304e6b(C.swig_type_291(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_292(_swig_i_2), C.swig_type_293(_swig_i_3), C.swig_type_294(_swig_i_4), C.swig_type_295(_swig_i_5), C.swig_type_296(_swig_i_6), C.swig_type_297(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2844,7 +2881,7 @@ func Km_graph_add_upload(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uin
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_upload_raw_306995db03304e6b(C.swig_type_290(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_291(_swig_i_2), C.swig_type_292(_swig_i_3), C.swig_type_293(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_294(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_upload_raw_306995db03304e6b(C.swig_type_298(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_299(_swig_i_2), C.swig_type_300(_swig_i_3), C.swig_type_301(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_302(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2860,7 +2897,7 @@ func Km_graph_add_download(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 u
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_download_raw_306995db03304e6b(C.swig_type_295(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_296(_swig_i_2), C.swig_type_297(_swig_i_3), C.swig_type_298(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_299(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_download_raw_306995db03304e6b(C.swig_type_303(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_304(_swig_i_2), C.swig_type_305(_swig_i_3), C.swig_type_306(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_307(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2877,7 +2914,7 @@ func Km_graph_add_fill(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_fill_raw_306995db03304e6b(C.swig_type_300(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_301(_swig_i_2), C.swig_type_302(_swig_i_3), C.swig_type_303(_swig_i_4), C.int(_swig_i_5), C.int(_swig_i_6), C.swig_type_304(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_fill_raw_306995db03304e6b(C.swig_type_308(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_309(_swig_i_2), C.swig_type_310(_swig_i_3), C.swig_type_311(_swig_i_4), C.int(_swig_i_5), C.int(_swig_i_6), C.swig_type_312(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2891,7 +2928,7 @@ func Km_graph_add_host(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsaf
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_host_raw_306995db03304e6b(C.swig_type_305(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_306(_swig_i_2), C.km_host_callback(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_host_raw_306995db03304e6b(C.swig_type_313(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_314(_swig_i_2), C.km_host_callback(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2903,7 +2940,7 @@ func Km_graph_add_empty(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsa
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_empty_raw_306995db03304e6b(C.swig_type_307(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_308(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_empty_raw_306995db03304e6b(C.swig_type_315(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_316(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2916,7 +2953,7 @@ func Km_graph_add_child(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_child_raw_306995db03304e6b(C.swig_type_309(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_310(_swig_i_2), C.swig_type_311(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_child_raw_306995db03304e6b(C.swig_type_317(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_318(_swig_i_2), C.swig_type_319(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2926,7 +2963,7 @@ func Km_graph_remove_node(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_remove_node_raw_306995db03304e6b(C.swig_type_312(_swig_i_0), C.swig_type_313(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_remove_node_raw_306995db03304e6b(C.swig_type_320(_swig_i_0), C.swig_type_321(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2937,7 +2974,7 @@ func Km_graph_add_dependency(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_ret *
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_dependency_raw_306995db03304e6b(C.swig_type_314(_swig_i_0), C.swig_type_315(_swig_i_1), C.swig_type_316(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_dependency_raw_306995db03304e6b(C.swig_type_322(_swig_i_0), C.swig_type_323(_swig_i_1), C.swig_type_324(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2948,7 +2985,7 @@ func Km_graph_remove_dependency(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_re
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_remove_dependency_raw_306995db03304e6b(C.swig_type_317(_swig_i_0), C.swig_type_318(_swig_i_1), C.swig_type_319(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_remove_dependency_raw_306995db03304e6b(C.swig_type_325(_swig_i_0), C.swig_type_326(_swig_i_1), C.swig_type_327(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2960,7 +2997,7 @@ func Km_graph_nodes(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.P
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_nodes_raw_306995db03304e6b(C.swig_type_320(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_321(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_nodes_raw_306995db03304e6b(C.swig_type_328(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_329(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2973,7 +3010,7 @@ func Km_graph_node_dependencies(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, a
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_dependencies_raw_306995db03304e6b(C.swig_type_322(_swig_i_0), C.swig_type_323(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_324(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_dependencies_raw_306995db03304e6b(C.swig_type_330(_swig_i_0), C.swig_type_331(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_332(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2986,7 +3023,7 @@ func Km_graph_node_dependents(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_dependents_raw_306995db03304e6b(C.swig_type_325(_swig_i_0), C.swig_type_326(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_327(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_dependents_raw_306995db03304e6b(C.swig_type_333(_swig_i_0), C.swig_type_334(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_335(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2997,7 +3034,7 @@ func Km_graph_node_info_get(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swi
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_info_get_raw_306995db03304e6b(C.swig_type_328(_swig_i_0), C.swig_type_329(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_info_get_raw_306995db03304e6b(C.swig_type_336(_swig_i_0), C.swig_type_337(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3010,7 +3047,7 @@ func Km_graph_node_arguments(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_arguments_raw_306995db03304e6b(C.swig_type_330(_swig_i_0), C.swig_type_331(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_332(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_arguments_raw_306995db03304e6b(C.swig_type_338(_swig_i_0), C.swig_type_339(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_340(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3021,7 +3058,7 @@ func Km_graph_node_function(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swi
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_function_raw_306995db03304e6b(C.swig_type_333(_swig_i_0), C.swig_type_334(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_function_raw_306995db03304e6b(C.swig_type_341(_swig_i_0), C.swig_type_342(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3032,7 +3069,7 @@ func Km_graph_node_child(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_r
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_child_raw_306995db03304e6b(C.swig_type_335(_swig_i_0), C.swig_type_336(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_child_raw_306995db03304e6b(C.swig_type_343(_swig_i_0), C.swig_type_344(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3048,7 +3085,7 @@ func Km_graph_set_kernel(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Poin
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_kernel_raw_306995db03304e6b(C.swig_type_337(_swig_i_0), C.swig_type_338(_swig_i_1), C.swig_type_339(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_340(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_type_341(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_kernel_raw_306995db03304e6b(C.swig_type_345(_swig_i_0), C.swig_type_346(_swig_i_1), C.swig_type_347(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_348(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_type_349(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3063,7 +3100,7 @@ func Km_graph_set_copy(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg5 
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_copy_raw_306995db03304e6b(C.swig_type_342(_swig_i_0), C.swig_type_343(_swig_i_1), C.swig_type_344(_swig_i_2), C.swig_type_345(_swig_i_3), C.swig_type_346(_swig_i_4), C.swig_type_347(_swig_i_5), C.swig_type_348(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_copy_raw_306995db03304e6b(C.swig_type_350(_swig_i_0), C.swig_type_351(_swig_i_1), C.swig_type_352(_swig_i_2), C.swig_type_353(_swig_i_3), C.swig_type_354(_swig_i_4), C.swig_type_355(_swig_i_5), C.swig_type_356(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3077,7 +3114,7 @@ func Km_graph_set_upload(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_upload_raw_306995db03304e6b(C.swig_type_349(_swig_i_0), C.swig_type_350(_swig_i_1), C.swig_type_351(_swig_i_2), C.swig_type_352(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_353(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_upload_raw_306995db03304e6b(C.swig_type_357(_swig_i_0), C.swig_type_358(_swig_i_1), C.swig_type_359(_swig_i_2), C.swig_type_360(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_361(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3091,7 +3128,7 @@ func Km_graph_set_download(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, a
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_download_raw_306995db03304e6b(C.swig_type_354(_swig_i_0), C.swig_type_355(_swig_i_1), C.swig_type_356(_swig_i_2), C.swig_type_357(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_358(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_download_raw_306995db03304e6b(C.swig_type_362(_swig_i_0), C.swig_type_363(_swig_i_1), C.swig_type_364(_swig_i_2), C.swig_type_365(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_366(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3106,7 +3143,7 @@ func Km_graph_set_fill(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg5 
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_fill_raw_306995db03304e6b(C.swig_type_359(_swig_i_0), C.swig_type_360(_swig_i_1), C.swig_type_361(_swig_i_2), C.swig_type_362(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_363(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_fill_raw_306995db03304e6b(C.swig_type_367(_swig_i_0), C.swig_type_368(_swig_i_1), C.swig_type_369(_swig_i_2), C.swig_type_370(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_371(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3118,7 +3155,7 @@ func Km_graph_set_host(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 unsaf
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_host_raw_306995db03304e6b(C.swig_type_364(_swig_i_0), C.swig_type_365(_swig_i_1), C.km_host_callback(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_host_raw_306995db03304e6b(C.swig_type_372(_swig_i_0), C.swig_type_373(_swig_i_1), C.km_host_callback(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3129,7 +3166,7 @@ func Km_graph_set_child(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_ret *Failu
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_child_raw_306995db03304e6b(C.swig_type_366(_swig_i_0), C.swig_type_367(_swig_i_1), C.swig_type_368(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_child_raw_306995db03304e6b(C.swig_type_374(_swig_i_0), C.swig_type_375(_swig_i_1), C.swig_type_376(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3144,7 +3181,7 @@ func Km_graph_add_copy_3d(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 ui
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_copy_3d_raw_306995db03304e6b(C.swig_type_369(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_370(_swig_i_2), C.swig_type_371(_swig_i_3), C.swig_type_372(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_copy_3d_raw_306995db03304e6b(C.swig_type_377(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_378(_swig_i_2), C.swig_type_379(_swig_i_3), C.swig_type_380(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3157,7 +3194,7 @@ func Km_graph_set_copy_3d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, ar
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_copy_3d_raw_306995db03304e6b(C.swig_type_373(_swig_i_0), C.swig_type_374(_swig_i_1), C.swig_type_375(_swig_i_2), C.swig_type_376(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_copy_3d_raw_306995db03304e6b(C.swig_type_381(_swig_i_0), C.swig_type_382(_swig_i_1), C.swig_type_383(_swig_i_2), C.swig_type_384(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3172,7 +3209,7 @@ func Km_graph_add_upload_3d(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_upload_3d_raw_306995db03304e6b(C.swig_type_377(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_378(_swig_i_2), C.swig_type_379(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_upload_3d_raw_306995db03304e6b(C.swig_type_385(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_386(_swig_i_2), C.swig_type_387(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3185,7 +3222,7 @@ func Km_graph_set_upload_3d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.P
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_upload_3d_raw_306995db03304e6b(C.swig_type_380(_swig_i_0), C.swig_type_381(_swig_i_1), C.swig_type_382(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_upload_3d_raw_306995db03304e6b(C.swig_type_388(_swig_i_0), C.swig_type_389(_swig_i_1), C.swig_type_390(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3200,7 +3237,7 @@ func Km_graph_add_download_3d(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_download_3d_raw_306995db03304e6b(C.swig_type_383(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_384(_swig_i_2), C.swig_type_385(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_download_3d_raw_306995db03304e6b(C.swig_type_391(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_392(_swig_i_2), C.swig_type_393(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3213,7 +3250,7 @@ func Km_graph_set_download_3d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_download_3d_raw_306995db03304e6b(C.swig_type_386(_swig_i_0), C.swig_type_387(_swig_i_1), C.swig_type_388(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_download_3d_raw_306995db03304e6b(C.swig_type_394(_swig_i_0), C.swig_type_395(_swig_i_1), C.swig_type_396(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3232,7 +3269,7 @@ func Km_graph_add_fill_2d(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 ui
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_fill_2d_raw_306995db03304e6b(C.swig_type_389(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_390(_swig_i_2), C.swig_type_391(_swig_i_3), C.swig_type_392(_swig_i_4), C.swig_type_393(_swig_i_5), C.int(_swig_i_6), C.int(_swig_i_7), C.swig_type_394(_swig_i_8), C.swig_type_395(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_fill_2d_raw_306995db03304e6b(C.swig_type_397(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_398(_swig_i_2), C.swig_type_399(_swig_i_3), C.swig_type_400(_swig_i_4), C.swig_type_401(_swig_i_5), C.int(_swig_i_6), C.int(_swig_i_7), C.swig_type_402(_swig_i_8), C.swig_type_403(_swig_i_9), C.swig_voidp(_swig_i_10)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3249,7 +3286,7 @@ func Km_graph_set_fill_2d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, ar
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_fill_2d_raw_306995db03304e6b(C.swig_type_396(_swig_i_0), C.swig_type_397(_swig_i_1), C.swig_type_398(_swig_i_2), C.swig_type_399(_swig_i_3), C.swig_type_400(_swig_i_4), C.int(_swig_i_5), C.int(_swig_i_6), C.swig_type_401(_swig_i_7), C.swig_type_402(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_fill_2d_raw_306995db03304e6b(C.swig_type_404(_swig_i_0), C.swig_type_405(_swig_i_1), C.swig_type_406(_swig_i_2), C.swig_type_407(_swig_i_3), C.swig_type_408(_swig_i_4), C.int(_swig_i_5), C.int(_swig_i_6), C.swig_type_409(_swig_i_7), C.swig_type_410(_swig_i_8)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3266,7 +3303,7 @@ func Km_graph_add_copy_peer(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_copy_peer_raw_306995db03304e6b(C.swig_type_403(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_404(_swig_i_2), C.swig_type_405(_swig_i_3), C.swig_type_406(_swig_i_4), C.swig_type_407(_swig_i_5), C.swig_type_408(_swig_i_6), C.swig_type_409(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_copy_peer_raw_306995db03304e6b(C.swig_type_411(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_412(_swig_i_2), C.swig_type_413(_swig_i_3), C.swig_type_414(_swig_i_4), C.swig_type_415(_swig_i_5), C.swig_type_416(_swig_i_6), C.swig_type_417(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3281,7 +3318,7 @@ func Km_graph_set_copy_peer(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, 
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_copy_peer_raw_306995db03304e6b(C.swig_type_410(_swig_i_0), C.swig_type_411(_swig_i_1), C.swig_type_412(_swig_i_2), C.swig_type_413(_swig_i_3), C.swig_type_414(_swig_i_4), C.swig_type_415(_swig_i_5), C.swig_type_416(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_copy_peer_raw_306995db03304e6b(C.swig_type_418(_swig_i_0), C.swig_type_419(_swig_i_1), C.swig_type_420(_swig_i_2), C.swig_type_421(_swig_i_3), C.swig_type_422(_swig_i_4), C.swig_type_423(_swig_i_5), C.swig_type_424(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3292,7 +3329,7 @@ func Km_graph_node_rows(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_re
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_rows_raw_306995db03304e6b(C.swig_type_417(_swig_i_0), C.swig_type_418(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_rows_raw_306995db03304e6b(C.swig_type_425(_swig_i_0), C.swig_type_426(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3304,7 +3341,7 @@ func Km_graph_dot(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.Poi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_dot_raw_306995db03304e6b(C.swig_type_419(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_420(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_dot_raw_306995db03304e6b(C.swig_type_427(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_428(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3314,7 +3351,7 @@ func Km_graph_exec_create(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure)
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_create_raw_306995db03304e6b(C.swig_type_421(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_create_raw_306995db03304e6b(C.swig_type_429(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3323,7 +3360,7 @@ func Km_graph_exec_create(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure)
 func Km_graph_exec_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_destroy_raw_306995db03304e6b(C.swig_type_422(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_destroy_raw_306995db03304e6b(C.swig_type_430(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3333,7 +3370,7 @@ func Km_graph_exec_launch(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_launch_raw_306995db03304e6b(C.swig_type_423(_swig_i_0), C.swig_type_424(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_launch_raw_306995db03304e6b(C.swig_type_431(_swig_i_0), C.swig_type_432(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3344,7 +3381,7 @@ func Km_graph_exec_update_node(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_ret
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_update_node_raw_306995db03304e6b(C.swig_type_425(_swig_i_0), C.swig_type_426(_swig_i_1), C.swig_type_427(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_update_node_raw_306995db03304e6b(C.swig_type_433(_swig_i_0), C.swig_type_434(_swig_i_1), C.swig_type_435(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3354,7 +3391,7 @@ func Km_graph_exec_update(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_update_raw_306995db03304e6b(C.swig_type_428(_swig_i_0), C.swig_type_429(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_update_raw_306995db03304e6b(C.swig_type_436(_swig_i_0), C.swig_type_437(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3366,7 +3403,7 @@ func Km_graph_exec_compare(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 u
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_compare_raw_306995db03304e6b(C.swig_type_430(_swig_i_0), C.swig_type_431(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_compare_raw_306995db03304e6b(C.swig_type_438(_swig_i_0), C.swig_type_439(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3375,7 +3412,7 @@ func Km_graph_exec_compare(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 u
 func Km_profiler_start(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_start_raw_306995db03304e6b(C.swig_type_432(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_start_raw_306995db03304e6b(C.swig_type_440(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3384,7 +3421,7 @@ func Km_profiler_start(arg1 uint64) (_swig_ret *Failure) {
 func Km_profiler_stop(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_stop_raw_306995db03304e6b(C.swig_type_433(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_stop_raw_306995db03304e6b(C.swig_type_441(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3393,7 +3430,7 @@ func Km_profiler_stop(arg1 uint64) (_swig_ret *Failure) {
 func Km_profiler_clear(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_clear_raw_306995db03304e6b(C.swig_type_434(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_clear_raw_306995db03304e6b(C.swig_type_442(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3403,7 +3440,7 @@ func Km_profiler_range_push(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failur
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_push_raw_306995db03304e6b(C.swig_type_435(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_push_raw_306995db03304e6b(C.swig_type_443(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3412,7 +3449,7 @@ func Km_profiler_range_push(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failur
 func Km_profiler_range_pop(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_pop_raw_306995db03304e6b(C.swig_type_436(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_pop_raw_306995db03304e6b(C.swig_type_444(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3423,7 +3460,7 @@ func Km_profiler_range_start(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Point
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_start_raw_306995db03304e6b(C.swig_type_437(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_start_raw_306995db03304e6b(C.swig_type_445(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3433,7 +3470,7 @@ func Km_profiler_range_end(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_end_raw_306995db03304e6b(C.swig_type_438(_swig_i_0), C.swig_type_439(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_end_raw_306995db03304e6b(C.swig_type_446(_swig_i_0), C.swig_type_447(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3444,7 +3481,7 @@ func Km_profiler_set_work(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_ret *Fai
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_set_work_raw_306995db03304e6b(C.swig_type_440(_swig_i_0), C.swig_type_441(_swig_i_1), C.swig_type_442(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_set_work_raw_306995db03304e6b(C.swig_type_448(_swig_i_0), C.swig_type_449(_swig_i_1), C.swig_type_450(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3454,7 +3491,7 @@ func Km_profiler_row_count(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_row_count_raw_306995db03304e6b(C.swig_type_443(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_row_count_raw_306995db03304e6b(C.swig_type_451(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3465,7 +3502,7 @@ func Km_profiler_row_get(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer) (_swig_r
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_row_get_raw_306995db03304e6b(C.swig_type_444(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_row_get_raw_306995db03304e6b(C.swig_type_452(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3477,7 +3514,7 @@ func Km_profiler_summary(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uns
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_summary_raw_306995db03304e6b(C.swig_type_445(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_446(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_summary_raw_306995db03304e6b(C.swig_type_453(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_454(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3487,7 +3524,7 @@ func Km_profiler_write(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_write_raw_306995db03304e6b(C.swig_type_447(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_write_raw_306995db03304e6b(C.swig_type_455(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3498,7 +3535,7 @@ func Km_blas_create(arg1 uint64, arg2 int32, arg3 unsafe.Pointer) (_swig_ret *Fa
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_create_raw_306995db03304e6b(C.swig_type_448(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_create_raw_306995db03304e6b(C.swig_type_456(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3507,7 +3544,7 @@ func Km_blas_create(arg1 uint64, arg2 int32, arg3 unsafe.Pointer) (_swig_ret *Fa
 func Km_blas_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_destroy_raw_306995db03304e6b(C.swig_type_449(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_destroy_raw_306995db03304e6b(C.swig_type_457(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3521,7 +3558,7 @@ func Km_blas_axpy(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_axpy_raw_306995db03304e6b(C.swig_type_450(_swig_i_0), C.int(_swig_i_1), C.swig_type_451(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_axpy_raw_306995db03304e6b(C.swig_type_458(_swig_i_0), C.int(_swig_i_1), C.swig_type_459(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3534,7 +3571,7 @@ func Km_blas_scal(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_scal_raw_306995db03304e6b(C.swig_type_452(_swig_i_0), C.int(_swig_i_1), C.swig_type_453(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_scal_raw_306995db03304e6b(C.swig_type_460(_swig_i_0), C.int(_swig_i_1), C.swig_type_461(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3547,7 +3584,7 @@ func Km_blas_copy(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_copy_raw_306995db03304e6b(C.swig_type_454(_swig_i_0), C.int(_swig_i_1), C.swig_type_455(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_copy_raw_306995db03304e6b(C.swig_type_462(_swig_i_0), C.int(_swig_i_1), C.swig_type_463(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3560,7 +3597,7 @@ func Km_blas_swap(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_swap_raw_306995db03304e6b(C.swig_type_456(_swig_i_0), C.int(_swig_i_1), C.swig_type_457(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_swap_raw_306995db03304e6b(C.swig_type_464(_swig_i_0), C.int(_swig_i_1), C.swig_type_465(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3574,7 +3611,7 @@ func Km_blas_dot(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg5
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_dot_raw_306995db03304e6b(C.swig_type_458(_swig_i_0), C.int(_swig_i_1), C.swig_type_459(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_dot_raw_306995db03304e6b(C.swig_type_466(_swig_i_0), C.int(_swig_i_1), C.swig_type_467(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3588,7 +3625,7 @@ func Km_blas_dotc(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_dotc_raw_306995db03304e6b(C.swig_type_460(_swig_i_0), C.int(_swig_i_1), C.swig_type_461(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_dotc_raw_306995db03304e6b(C.swig_type_468(_swig_i_0), C.int(_swig_i_1), C.swig_type_469(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3601,7 +3638,7 @@ func Km_blas_nrm2(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_nrm2_raw_306995db03304e6b(C.swig_type_462(_swig_i_0), C.int(_swig_i_1), C.swig_type_463(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_nrm2_raw_306995db03304e6b(C.swig_type_470(_swig_i_0), C.int(_swig_i_1), C.swig_type_471(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3614,7 +3651,7 @@ func Km_blas_asum(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_asum_raw_306995db03304e6b(C.swig_type_464(_swig_i_0), C.int(_swig_i_1), C.swig_type_465(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_asum_raw_306995db03304e6b(C.swig_type_472(_swig_i_0), C.int(_swig_i_1), C.swig_type_473(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3627,7 +3664,7 @@ func Km_blas_iamax(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, ar
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_iamax_raw_306995db03304e6b(C.swig_type_466(_swig_i_0), C.int(_swig_i_1), C.swig_type_467(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_iamax_raw_306995db03304e6b(C.swig_type_474(_swig_i_0), C.int(_swig_i_1), C.swig_type_475(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3642,7 +3679,7 @@ func Km_blas_rot(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg5
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_rot_raw_306995db03304e6b(C.swig_type_468(_swig_i_0), C.int(_swig_i_1), C.swig_type_469(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_rot_raw_306995db03304e6b(C.swig_type_476(_swig_i_0), C.int(_swig_i_1), C.swig_type_477(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3656,7 +3693,7 @@ func Km_blas_rotm(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_rotm_raw_306995db03304e6b(C.swig_type_470(_swig_i_0), C.int(_swig_i_1), C.swig_type_471(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_rotm_raw_306995db03304e6b(C.swig_type_478(_swig_i_0), C.int(_swig_i_1), C.swig_type_479(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3701,7 +3738,7 @@ func Km_blas_gemv(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 uint64,
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gemv_raw_306995db03304e6b(C.swig_type_472(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_473(_swig_i_3), C.swig_type_474(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gemv_raw_306995db03304e6b(C.swig_type_480(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_481(_swig_i_3), C.swig_type_482(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3721,7 +3758,7 @@ func Km_blas_gbmv(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 uint64,
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
 	_swig_i_11 := arg12
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gbmv_raw_306995db03304e6b(C.swig_type_475(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_476(_swig_i_3), C.swig_type_477(_swig_i_4), C.swig_type_478(_swig_i_5), C.swig_type_479(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10), C.swig_voidp(_swig_i_11)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gbmv_raw_306995db03304e6b(C.swig_type_483(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_484(_swig_i_3), C.swig_type_485(_swig_i_4), C.swig_type_486(_swig_i_5), C.swig_type_487(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10), C.swig_voidp(_swig_i_11)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3738,7 +3775,7 @@ func Km_blas_symv(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_symv_raw_306995db03304e6b(C.swig_type_480(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_481(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_symv_raw_306995db03304e6b(C.swig_type_488(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_489(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3756,7 +3793,7 @@ func Km_blas_sbmv(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 uint64,
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_sbmv_raw_306995db03304e6b(C.swig_type_482(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_483(_swig_i_3), C.swig_type_484(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_sbmv_raw_306995db03304e6b(C.swig_type_490(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_491(_swig_i_3), C.swig_type_492(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3773,7 +3810,7 @@ func Km_blas_spmv(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_spmv_raw_306995db03304e6b(C.swig_type_485(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_486(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_spmv_raw_306995db03304e6b(C.swig_type_493(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_494(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3789,7 +3826,7 @@ func Km_blas_trmv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trmv_raw_306995db03304e6b(C.swig_type_487(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_488(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trmv_raw_306995db03304e6b(C.swig_type_495(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_496(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3806,7 +3843,7 @@ func Km_blas_tbmv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tbmv_raw_306995db03304e6b(C.swig_type_489(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_490(_swig_i_5), C.swig_type_491(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tbmv_raw_306995db03304e6b(C.swig_type_497(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_498(_swig_i_5), C.swig_type_499(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3822,7 +3859,7 @@ func Km_blas_tpmv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tpmv_raw_306995db03304e6b(C.swig_type_492(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_493(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tpmv_raw_306995db03304e6b(C.swig_type_500(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_501(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3838,7 +3875,7 @@ func Km_blas_trsv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trsv_raw_306995db03304e6b(C.swig_type_494(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_495(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trsv_raw_306995db03304e6b(C.swig_type_502(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_503(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3855,7 +3892,7 @@ func Km_blas_tbsv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tbsv_raw_306995db03304e6b(C.swig_type_496(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_497(_swig_i_5), C.swig_type_498(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tbsv_raw_306995db03304e6b(C.swig_type_504(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_505(_swig_i_5), C.swig_type_506(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3871,7 +3908,7 @@ func Km_blas_tpsv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tpsv_raw_306995db03304e6b(C.swig_type_499(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_500(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tpsv_raw_306995db03304e6b(C.swig_type_507(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_508(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3887,7 +3924,7 @@ func Km_blas_ger(arg1 uint64, arg2 int32, arg3 uint64, arg4 uint64, arg5 unsafe.
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_ger_raw_306995db03304e6b(C.swig_type_501(_swig_i_0), C.int(_swig_i_1), C.swig_type_502(_swig_i_2), C.swig_type_503(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_ger_raw_306995db03304e6b(C.swig_type_509(_swig_i_0), C.int(_swig_i_1), C.swig_type_510(_swig_i_2), C.swig_type_511(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3903,7 +3940,7 @@ func Km_blas_gerc(arg1 uint64, arg2 int32, arg3 uint64, arg4 uint64, arg5 unsafe
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gerc_raw_306995db03304e6b(C.swig_type_504(_swig_i_0), C.int(_swig_i_1), C.swig_type_505(_swig_i_2), C.swig_type_506(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gerc_raw_306995db03304e6b(C.swig_type_512(_swig_i_0), C.int(_swig_i_1), C.swig_type_513(_swig_i_2), C.swig_type_514(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3918,7 +3955,7 @@ func Km_blas_syr(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.P
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syr_raw_306995db03304e6b(C.swig_type_507(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_508(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syr_raw_306995db03304e6b(C.swig_type_515(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_516(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3934,7 +3971,7 @@ func Km_blas_syr2(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syr2_raw_306995db03304e6b(C.swig_type_509(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_510(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syr2_raw_306995db03304e6b(C.swig_type_517(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_518(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3949,7 +3986,7 @@ func Km_blas_spr(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.P
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_spr_raw_306995db03304e6b(C.swig_type_511(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_512(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_spr_raw_306995db03304e6b(C.swig_type_519(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_520(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3965,7 +4002,7 @@ func Km_blas_spr2(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_spr2_raw_306995db03304e6b(C.swig_type_513(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_514(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_spr2_raw_306995db03304e6b(C.swig_type_521(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_522(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3985,7 +4022,7 @@ func Km_blas_gemm(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64, 
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
 	_swig_i_11 := arg12
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gemm_raw_306995db03304e6b(C.swig_type_515(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_516(_swig_i_4), C.swig_type_517(_swig_i_5), C.swig_type_518(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10), C.swig_voidp(_swig_i_11)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gemm_raw_306995db03304e6b(C.swig_type_523(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_524(_swig_i_4), C.swig_type_525(_swig_i_5), C.swig_type_526(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10), C.swig_voidp(_swig_i_11)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4006,7 +4043,7 @@ func Km_blas_gemm_strided_batched(arg1 uint64, arg2 int32, arg3 int32, arg4 int3
 	_swig_i_10 := arg11
 	_swig_i_11 := arg12
 	_swig_i_12 := arg13
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gemm_strided_batched_raw_306995db03304e6b(C.swig_type_519(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_520(_swig_i_4), C.swig_type_521(_swig_i_5), C.swig_type_522(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10), C.swig_voidp(_swig_i_11), C.swig_type_523(_swig_i_12)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gemm_strided_batched_raw_306995db03304e6b(C.swig_type_527(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_528(_swig_i_4), C.swig_type_529(_swig_i_5), C.swig_type_530(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10), C.swig_voidp(_swig_i_11), C.swig_type_531(_swig_i_12)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4025,7 +4062,7 @@ func Km_blas_symm(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64, 
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_symm_raw_306995db03304e6b(C.swig_type_524(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_525(_swig_i_4), C.swig_type_526(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_symm_raw_306995db03304e6b(C.swig_type_532(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_533(_swig_i_4), C.swig_type_534(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4044,7 +4081,7 @@ func Km_blas_hemm(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64, 
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_hemm_raw_306995db03304e6b(C.swig_type_527(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_528(_swig_i_4), C.swig_type_529(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_hemm_raw_306995db03304e6b(C.swig_type_535(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_536(_swig_i_4), C.swig_type_537(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4062,7 +4099,7 @@ func Km_blas_syrk(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64, 
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syrk_raw_306995db03304e6b(C.swig_type_530(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_531(_swig_i_4), C.swig_type_532(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syrk_raw_306995db03304e6b(C.swig_type_538(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_539(_swig_i_4), C.swig_type_540(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4080,7 +4117,7 @@ func Km_blas_herk(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64, 
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_herk_raw_306995db03304e6b(C.swig_type_533(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_534(_swig_i_4), C.swig_type_535(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_herk_raw_306995db03304e6b(C.swig_type_541(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_542(_swig_i_4), C.swig_type_543(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4099,7 +4136,7 @@ func Km_blas_syr2k(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64,
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syr2k_raw_306995db03304e6b(C.swig_type_536(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_537(_swig_i_4), C.swig_type_538(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syr2k_raw_306995db03304e6b(C.swig_type_544(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_545(_swig_i_4), C.swig_type_546(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4118,7 +4155,7 @@ func Km_blas_her2k(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64,
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_her2k_raw_306995db03304e6b(C.swig_type_539(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_540(_swig_i_4), C.swig_type_541(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_her2k_raw_306995db03304e6b(C.swig_type_547(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_548(_swig_i_4), C.swig_type_549(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4137,7 +4174,7 @@ func Km_blas_trmm(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trmm_raw_306995db03304e6b(C.swig_type_542(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_543(_swig_i_6), C.swig_type_544(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trmm_raw_306995db03304e6b(C.swig_type_550(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_551(_swig_i_6), C.swig_type_552(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4156,7 +4193,7 @@ func Km_blas_trsm(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trsm_raw_306995db03304e6b(C.swig_type_545(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_546(_swig_i_6), C.swig_type_547(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trsm_raw_306995db03304e6b(C.swig_type_553(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_554(_swig_i_6), C.swig_type_555(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4169,7 +4206,7 @@ func Km_tune_create(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.P
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_create_raw_306995db03304e6b(C.swig_type_548(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_549(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_create_raw_306995db03304e6b(C.swig_type_556(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_557(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4178,7 +4215,7 @@ func Km_tune_create(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.P
 func Km_tune_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_destroy_raw_306995db03304e6b(C.swig_type_550(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_destroy_raw_306995db03304e6b(C.swig_type_558(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4190,7 +4227,7 @@ func Km_tune_add_candidate(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_add_candidate_raw_306995db03304e6b(C.swig_type_551(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_add_candidate_raw_306995db03304e6b(C.swig_type_559(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4202,7 +4239,7 @@ func Km_tune_add_buffer(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_add_buffer_raw_306995db03304e6b(C.swig_type_552(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_553(_swig_i_2), C.int(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_add_buffer_raw_306995db03304e6b(C.swig_type_560(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_561(_swig_i_2), C.int(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4213,7 +4250,7 @@ func Km_tune_add_scalar(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64) (_swig_re
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_add_scalar_raw_306995db03304e6b(C.swig_type_554(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_555(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_add_scalar_raw_306995db03304e6b(C.swig_type_562(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_563(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4224,7 +4261,7 @@ func Km_tune_set_check(arg1 uint64, arg2 int32, arg3 float64) (_swig_ret *Failur
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_set_check_raw_306995db03304e6b(C.swig_type_556(_swig_i_0), C.int(_swig_i_1), C.double(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_set_check_raw_306995db03304e6b(C.swig_type_564(_swig_i_0), C.int(_swig_i_1), C.double(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4235,7 +4272,7 @@ func Km_tune_set_budget(arg1 uint64, arg2 uint64, arg3 uint32) (_swig_ret *Failu
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_set_budget_raw_306995db03304e6b(C.swig_type_557(_swig_i_0), C.swig_type_558(_swig_i_1), C.int(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_set_budget_raw_306995db03304e6b(C.swig_type_565(_swig_i_0), C.swig_type_566(_swig_i_1), C.int(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4246,7 +4283,7 @@ func Km_tune_set_progress(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_set_progress_raw_306995db03304e6b(C.swig_type_559(_swig_i_0), C.km_tune_callback(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_set_progress_raw_306995db03304e6b(C.swig_type_567(_swig_i_0), C.km_tune_callback(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4258,7 +4295,7 @@ func Km_tune_run(arg1 uint64, arg2 unsafe.Pointer, arg3 uint32, arg4 unsafe.Poin
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_run_raw_306995db03304e6b(C.swig_type_560(_swig_i_0), C.swig_voidp(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_run_raw_306995db03304e6b(C.swig_type_568(_swig_i_0), C.swig_voidp(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4269,7 +4306,7 @@ func Km_tune_result_get(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer) (_swig_re
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_result_get_raw_306995db03304e6b(C.swig_type_561(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_result_get_raw_306995db03304e6b(C.swig_type_569(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4282,7 +4319,7 @@ func Km_tune_result_message(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer, arg4 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_result_message_raw_306995db03304e6b(C.swig_type_562(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_563(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_result_message_raw_306995db03304e6b(C.swig_type_570(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_571(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4294,7 +4331,7 @@ func Km_tune_function(arg1 uint64, arg2 uint32, arg3 uint64, arg4 unsafe.Pointer
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_function_raw_306995db03304e6b(C.swig_type_564(_swig_i_0), C.int(_swig_i_1), C.swig_type_565(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_function_raw_306995db03304e6b(C.swig_type_572(_swig_i_0), C.int(_swig_i_1), C.swig_type_573(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1

@@ -1007,6 +1007,50 @@ void *_wrap_km_stream_wait_event_raw_306995db03304e6b(long long _swig_go_0, long
 }
 
 
+void *_wrap_km_stream_write_value_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2, long long _swig_go_3, int _swig_go_4) {
+  km_stream arg1 ;
+  km_slice arg2 ;
+  uint64_t arg3 ;
+  uint64_t arg4 ;
+  uint32_t arg5 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_stream)_swig_go_0;
+  arg2 = (km_slice)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (uint64_t)_swig_go_3;
+  arg5 = (uint32_t)_swig_go_4;
+
+  result = (km_status)km_stream_write_value(arg1,arg2,arg3,arg4,arg5);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_stream_wait_value_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2, int _swig_go_3, long long _swig_go_4, int _swig_go_5) {
+  km_stream arg1 ;
+  km_slice arg2 ;
+  uint64_t arg3 ;
+  km_wait_condition arg4 ;
+  uint64_t arg5 ;
+  uint32_t arg6 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_stream)_swig_go_0;
+  arg2 = (km_slice)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (km_wait_condition)_swig_go_3;
+  arg5 = (uint64_t)_swig_go_4;
+  arg6 = (uint32_t)_swig_go_5;
+
+  result = (km_status)km_stream_wait_value(arg1,arg2,arg3,arg4,arg5,arg6);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
 void *_wrap_km_stream_add_callback_raw_306995db03304e6b(long long _swig_go_0, km_host_callback _swig_go_1, void *_swig_go_2) {
   km_stream arg1 ;
   km_host_callback arg2 = (km_host_callback) 0 ;

@@ -116,6 +116,7 @@ const (
 	GRAPH_NODE_FILL_2D                              = 12
 	GRAPH_NODE_COPY_PEER                            = 13
 	GRAPH_NODE_BLAS                                 = 14
+	GRAPH_NODE_MEMORY_OPS                           = 64
 	GRAPH_DIFFERENCE_INVALID                        = 0
 	GRAPH_DIFFERENCE_NONE                           = 1
 	GRAPH_DIFFERENCE_NODE_COUNT                     = 2
@@ -137,6 +138,12 @@ const (
 	HOST_MEMORY_DEFAULT                             = 0
 	SLICE_DEFAULT                                   = 0
 	SLICE_ZEROED                                    = 1
+	SLICE_MANAGED                                   = 2
+	WAIT_CONDITION_INVALID                          = 0
+	WAIT_CONDITION_GREATER_EQUAL                    = 1
+	WAIT_CONDITION_EQUAL                            = 2
+	WAIT_CONDITION_AND                              = 3
+	WAIT_CONDITION_NOR                              = 4
 	MAP_READ_ONLY                                   = 0
 	MAP_PRIVATE                                     = 1
 	ALLOCATION_UNKNOWN                              = 0

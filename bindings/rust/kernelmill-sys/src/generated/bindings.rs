@@ -771,6 +771,8 @@ impl km_graph_node_kind {
     /// between contexts
     pub const GRAPH_NODE_COPY_PEER: km_graph_node_kind = km_graph_node_kind(13);
     pub const GRAPH_NODE_BLAS: km_graph_node_kind = km_graph_node_kind(14);
+    /// a number that is written or waited for
+    pub const GRAPH_NODE_MEMORY_OPS: km_graph_node_kind = km_graph_node_kind(64);
 }
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
@@ -1069,6 +1071,8 @@ pub struct km_host_memory_flags(pub u32);
 impl km_slice_flags {
     pub const DEFAULT: km_slice_flags = km_slice_flags(0);
     pub const ZEROED: km_slice_flags = km_slice_flags(1);
+    /// of km_slice_create: host and device share it
+    pub const MANAGED: km_slice_flags = km_slice_flags(2);
 }
 impl ::core::ops::BitOr<km_slice_flags> for km_slice_flags {
     type Output = Self;
@@ -1099,6 +1103,20 @@ impl ::core::ops::BitAndAssign for km_slice_flags {
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct km_slice_flags(pub u32);
+impl km_wait_condition {
+    pub const INVALID: km_wait_condition = km_wait_condition(0);
+    /// round: the difference, as a signed number, is >= 0
+    pub const GREATER_EQUAL: km_wait_condition = km_wait_condition(1);
+    pub const EQUAL: km_wait_condition = km_wait_condition(2);
+    /// a bit is 1 in both
+    pub const AND: km_wait_condition = km_wait_condition(3);
+    /// a bit is 0 in both
+    pub const NOR: km_wait_condition = km_wait_condition(4);
+}
+#[repr(transparent)]
+/// What a stream waits for, of a number in memory.
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct km_wait_condition(pub i32);
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct km_slice_info {
@@ -2677,6 +2695,57 @@ unsafe extern "C" {
     pub fn km_stream_wait_event(stream: km_stream, event: km_event) -> km_status;
 }
 unsafe extern "C" {
+    /** Writes a number of 4 or 8 bytes to a slice, once all work queued before is done. What that has
+ written can be seen by whoever sees the number. Captured, it becomes a node of the graph. CUDA:
+ cuStreamWriteValue32, cuStreamWriteValue64.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream, or `slice` not a
+   live slice; KM_ERROR_CONTEXT_LOST when the context of `stream` or `slice` was reset after its
+   creation; KM_ERROR_CONTEXT_MISMATCH when they belong to different contexts;
+   KM_ERROR_INVALID_ARGUMENT when `value_size_bytes` is neither 4 nor 8, `value` needs more, or
+   the address is no multiple of it; KM_ERROR_OUT_OF_BOUNDS when the number reaches beyond the
+   slice; KM_ERROR_NOT_PERMITTED when the slice is a file mapped read-only;
+   KM_ERROR_NOT_SUPPORTED when the device cannot do it; the sticky error of the context when a
+   kernel failed.*/
+    pub fn km_stream_write_value(
+        stream: km_stream,
+        slice: km_slice,
+        offset_bytes: u64,
+        value: u64,
+        value_size_bytes: u32,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Work queued in the stream from now on waits until a number of 4 or 8 bytes in a slice meets the
+ condition with `value`: until the host, another stream or a kernel has written it. Other streams
+ go on. A wait that nobody ends keeps the stream, and km_stream_synchronize, for ever. Captured,
+ it becomes a node of the graph. CUDA: cuStreamWaitValue32, cuStreamWaitValue64.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream, or `slice` not a
+   live slice; KM_ERROR_CONTEXT_LOST when the context of `stream` or `slice` was reset after its
+   creation; KM_ERROR_CONTEXT_MISMATCH when they belong to different contexts;
+   KM_ERROR_INVALID_ARGUMENT when `condition` is no condition, `value_size_bytes` is neither 4 nor
+   8, `value` needs more, or the address is no multiple of it; KM_ERROR_OUT_OF_BOUNDS when the
+   number reaches beyond the slice; KM_ERROR_NOT_SUPPORTED when the device cannot do it; the
+ sticky error of the context when a kernel failed.*/
+    pub fn km_stream_wait_value(
+        stream: km_stream,
+        slice: km_slice,
+        offset_bytes: u64,
+        condition: km_wait_condition,
+        value: u64,
+        value_size_bytes: u32,
+    ) -> km_status;
+}
+unsafe extern "C" {
     /** Has `callback` called once all work queued in the stream so far is done, with KM_SUCCESS or the
  error of the context, on a thread of the library. It is called exactly once when this call
  succeeds (also after errors and resets), and never otherwise. Work queued later waits for it.
@@ -2943,8 +3012,12 @@ unsafe extern "C" {
 }
 unsafe extern "C" {
     /** Device memory for `element_count` elements, usable at once on every stream; with KM_SLICE_ZEROED
- filled with zeros, else with anything. No elements give an empty slice with address 0. The
- handle is the caller's, to be given to km_slice_destroy. CUDA: cuMemAlloc.
+ filled with zeros, else with anything. With KM_SLICE_MANAGED km_slice_host_pointer gives its
+ address for the host too, on every device that has such memory; on NVIDIA GPUs pages move to
+ where they are used, the host may touch them while kernels run only where the attribute
+ KM_DEVICE_ATTRIBUTE_CUDA + 89 (concurrent managed access) is 1, and they go with a reset. No
+ elements give an empty slice with address 0. The handle is the caller's, to be given to
+ km_slice_destroy. CUDA: cuMemAlloc, cuMemAllocManaged.
 
  Blocking: no.
 
@@ -2953,7 +3026,8 @@ unsafe extern "C" {
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
    KM_ERROR_INVALID_ARGUMENT when `element_size_bytes` is 0, the size does not fit 64 bits,
    `flags` has unknown bits, or `out_slice` is null; KM_ERROR_OUT_OF_DEVICE_MEMORY when the
-   device has not that much memory left; the sticky error of the context when a kernel failed.*/
+   device has not that much memory left; KM_ERROR_NOT_SUPPORTED when the device has no managed
+   memory; the sticky error of the context when a kernel failed.*/
     pub fn km_slice_create(
         context: km_context,
         element_count: u64,

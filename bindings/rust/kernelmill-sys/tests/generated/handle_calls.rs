@@ -250,6 +250,22 @@ static HANDLE_CALLS: &[HandleCall] = &[
         },
     },
     HandleCall {
+        name: "km_stream_write_value",
+        types: &[STREAM, SLICE],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_stream_write_value(handle(handles[0]), handle(handles[1]), 0, 0, 0)
+        },
+    },
+    HandleCall {
+        name: "km_stream_wait_value",
+        types: &[STREAM, SLICE],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_stream_wait_value(handle(handles[0]), handle(handles[1]), 0, km_wait_condition(0), 0, 0)
+        },
+    },
+    HandleCall {
         name: "km_stream_add_callback",
         types: &[STREAM],
         null_is_fine: false,
