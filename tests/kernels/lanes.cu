@@ -107,3 +107,13 @@ extern "C" __global__ void strided_sums(u32* sums, const u32* values, int n) {
   for (int i = INDEX(); i < n; i += static_cast<int>(gridDim.x * blockDim.x)) sum += values[i];
   sums[INDEX()] = sum;
 }
+
+// Elements [first, last), around which nothing may be readable.
+extern "C" __global__ void edges(unsigned long long* out, const unsigned long long* longs,
+                                 const u32* words, const unsigned short* shorts, int first,
+                                 int last) {
+  const int i = INDEX();
+  unsigned long long sum = i >= first && i < last ? longs[i] : 0;
+  if (i >= first && i < last) sum = sum * 3 + words[i] * 5 + shorts[i];
+  out[i] = sum;
+}

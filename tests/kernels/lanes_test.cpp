@@ -1,5 +1,9 @@
 // Addresses that differ by lane.
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 #include <utility>
 
@@ -173,6 +177,70 @@ TEST(Lanes, StridesOfTheGrid) {
   vector<uint32_t> want(threads);
   for (uint32_t i = 0; i < n; ++i) want[i % threads] += values[i];
   expect_bits("strided_sums", sums.read(), want);
+}
+
+/// A page that starts with 0, 1, 2 ..., with nothing before and behind it.
+class LonelyPage {
+ public:
+  LonelyPage()
+      : size_bytes_(static_cast<size_t>(sysconf(_SC_PAGESIZE))),
+        all_(static_cast<uint8_t*>(
+            mmap(nullptr, 3 * size_bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))) {
+    mprotect(all_ + size_bytes_, size_bytes_, PROT_READ | PROT_WRITE);
+    for (size_t i = 0; i < size_bytes_; ++i) all_[size_bytes_ + i] = static_cast<uint8_t>(i * 7);
+    require(km_host_memory_register(session().context(), all_ + size_bytes_, size_bytes_, 0,
+                                    &registered_),
+            "km_host_memory_register");
+  }
+  ~LonelyPage() {
+    km_host_memory_destroy(registered_);
+    munmap(all_, 3 * size_bytes_);
+  }
+  LonelyPage(const LonelyPage&) = delete;
+  LonelyPage& operator=(const LonelyPage&) = delete;
+
+  size_t size_bytes() const { return size_bytes_; }
+  /// Of an element from the page's begin; before and behind the page, too.
+  template <typename T>
+  uint64_t address(int64_t element) const {
+    return reinterpret_cast<uint64_t>(all_ + size_bytes_) +
+           static_cast<uint64_t>(element) * sizeof(T);
+  }
+  template <typename T>
+  T read(int64_t element) const {
+    T value;
+    std::memcpy(&value, reinterpret_cast<const T*>(address<T>(element)), sizeof value);
+    return value;
+  }
+
+ private:
+  size_t size_bytes_;
+  uint8_t* all_;
+  km_host_memory registered_{};
+};
+
+TEST(Lanes, EdgesOfPages) {
+  const LonelyPage page;
+  constexpr int kThreads = 160;
+  const auto count_of = [&](size_t size) { return static_cast<int64_t>(page.size_bytes() / size); };
+  for (const auto& [first, last] :
+       {std::pair{0, kThreads}, {3, 97}, {33, 34}, {50, 50}, {31, 65}}) {
+    for (const bool at_end : {false, true}) {
+      // Element 0 of each array, so that [first, last) begin or end with the page.
+      const auto origin = [&](size_t size) { return at_end ? count_of(size) - last : -first; };
+      Buffer<uint64_t> out(session(), kThreads);
+      kernels().run("edges", Shape{{1}, {kThreads}}, out, page.address<uint64_t>(origin(8)),
+                    page.address<uint32_t>(origin(4)), page.address<uint16_t>(origin(2)), first,
+                    last);
+      vector<uint64_t> want(kThreads);
+      for (int i = first; i < last; ++i) {
+        want[static_cast<size_t>(i)] = page.read<uint64_t>(origin(8) + i) * 3 +
+                                       page.read<uint32_t>(origin(4) + i) * 5u +
+                                       page.read<uint16_t>(origin(2) + i);
+      }
+      expect_bits("edges", out.read(), want);
+    }
+  }
 }
 
 }  // namespace

@@ -314,14 +314,22 @@ std::vector<llvm::Value*> Emitter::load_offsets(const Address& address, const Ac
   const llvm::Align align(ptx::size_bytes(access.type));
   Value* pointer = b_.CreateIntToPtr(address.base, b_.getPtrTy());
   if (mask() == nullptr) return {beside_context(b_.CreateAlignedLoad(type, pointer, align))};
-  const bool native = ptx::size_bits(access.type) >= 32 || has_avx512();
-  if (native) {
+  auto masked = [&]() -> std::vector<Value*> {
+    if (ptx::size_bits(access.type) < 32 && !has_avx512()) {
+      return load_gather(address, access, lanes_of(address));
+    }
     return {b_.CreateMaskedLoad(type, pointer, align, mask(), llvm::Constant::getNullValue(type))};
-  }
+  };
+  if (has_avx512()) return masked();
+  // Processors do not read ahead of masked moves. Where one lane may read its part of a page, the
+  // others may read theirs.
+  constexpr uint64_t kPageBytes = 4096;
+  Value* offset = b_.CreateAnd(address.base, i64(kPageBytes - 1));
+  const uint64_t last = kPageBytes - lanes_ * ptx::size_bytes(access.type);
+  Value* plain = b_.CreateAnd(b_.CreateICmpULE(offset, i64(last)), any(mask()));
   return choose(
-      all(mask()),
-      [&]() -> std::vector<Value*> { return {b_.CreateAlignedLoad(type, pointer, align)}; },
-      [&] { return load_gather(address, access, lanes_of(address)); });
+      plain, [&]() -> std::vector<Value*> { return {b_.CreateAlignedLoad(type, pointer, align)}; },
+      masked);
 }
 
 /// One load over all lanes, then each lane picks its elements.
