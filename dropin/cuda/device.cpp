@@ -5,6 +5,7 @@
 
 #include "dropin/cuda/device_attributes.h"
 #include "dropin/cuda/driver_state.h"
+#include "dropin/cuda/visible_devices.h"
 
 namespace km::cu {
 
@@ -106,7 +107,7 @@ CUresult cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice device) {
   return guard(__func__, [&]() -> CUresult {
     CU_REQUIRE(uuid);
     CU_DEVICE(state, device);
-    std::snprintf(uuid->bytes, sizeof uuid->bytes, "kernelmill-%04x", state->ordinal);
+    std::memcpy(uuid->bytes, uuid_of(state->index).data(), sizeof uuid->bytes);
     return CUDA_SUCCESS;
   });
 }
@@ -118,7 +119,7 @@ CUresult cuDeviceGetPCIBusId(char* id, int size, CUdevice device) {
     CU_REQUIRE(id);
     CU_DEVICE(state, device);
     char text[32];
-    const int length = std::snprintf(text, sizeof text, "0000:%02X:00.0", state->ordinal);
+    const int length = std::snprintf(text, sizeof text, "0000:%02X:00.0", state->index);
     if (size <= length) return fail(CUDA_ERROR_INVALID_VALUE, "the buffer has %d bytes", size);
     std::memcpy(id, text, static_cast<size_t>(length) + 1);
     return CUDA_SUCCESS;
@@ -137,7 +138,10 @@ CUresult cuDeviceGetByPCIBusId(CUdevice* device, const char* id) {
       return fail(CUDA_ERROR_INVALID_VALUE, "'%.32s' is no PCI bus id", id);
     }
     if (domain != 0 || slot != 0 || function != 0) return CUDA_ERROR_INVALID_DEVICE;
-    CU_DEVICE(state, static_cast<CUdevice>(bus));
+    const DeviceState* state = Driver::instance().device_at(bus);
+    if (state == nullptr) {
+      return fail(CUDA_ERROR_INVALID_DEVICE, "there is no device at '%.32s'", id);
+    }
     *device = state->ordinal;
     return CUDA_SUCCESS;
   });

@@ -33,7 +33,7 @@ CUresult device_attribute(DeviceState& device, CUdevice_attribute attribute, int
     return fail(CUDA_ERROR_INVALID_VALUE, "there is no device attribute %d", attribute);
   }
   if (attribute == CU_DEVICE_ATTRIBUTE_PCI_BUS_ID) {
-    *out = device.ordinal;
+    *out = static_cast<int>(device.index);
     return CUDA_SUCCESS;
   }
   if (is_of_this_library(attribute)) {

@@ -1,9 +1,11 @@
 #include "dropin/cuda/driver_state.h"
 
+#include "base/env.h"
 #include "core/fork_guard.h"
 #include "core/handles.h"
 #include "dropin/cuda/context.h"
 #include "dropin/cuda/pool.h"
+#include "dropin/cuda/visible_devices.h"
 
 namespace km::dropin {
 
@@ -38,14 +40,23 @@ CUresult Driver::initialize() {
 CUresult Driver::open_devices() {
   CU_ASSIGN(const uint32_t count, km::device_count("cpu"));
   std::vector<std::unique_ptr<DeviceState>> opened;
-  for (uint32_t i = 0; i < count; ++i) {
+  for (const uint32_t index : visible_devices(foreign_env_or_empty("CUDA_VISIBLE_DEVICES"), count)) {
     auto state = std::make_unique<DeviceState>();
-    state->ordinal = static_cast<int>(i);
-    CU_ASSIGN(state->device, km::Device::open("cpu:" + std::to_string(i)));
+    state->ordinal = static_cast<int>(opened.size());
+    state->index = index;
+    CU_ASSIGN(state->device, km::Device::open("cpu:" + std::to_string(index)));
     opened.push_back(std::move(state));
   }
   devices_ = std::move(opened);
-  return devices_.empty() ? CUDA_ERROR_NO_DEVICE : CUDA_SUCCESS;
+  if (!devices_.empty()) return CUDA_SUCCESS;
+  return fail(CUDA_ERROR_NO_DEVICE, "CUDA_VISIBLE_DEVICES leaves none of %u devices", count);
+}
+
+DeviceState* Driver::device_at(uint32_t bus) {
+  for (const auto& device : devices_) {
+    if (device->index == bus) return device.get();
+  }
+  return nullptr;
 }
 
 void Driver::add(uint64_t address, Allocation allocation) {

@@ -21,7 +21,8 @@ namespace km::dropin {
 inline constexpr int kDriverVersion = 13050;
 
 struct DeviceState {
-  int ordinal = 0;
+  int ordinal = 0;     // what the program calls it
+  uint32_t index = 0;  // among all CPU devices; its UUID and place on the bus tell it
   Ref<km::Device> device;
   std::mutex mutex;  // guards what follows
   Ref<Context> primary;
@@ -79,6 +80,8 @@ class Driver {
     const auto index = static_cast<size_t>(static_cast<unsigned>(ordinal));
     return index < devices_.size() ? devices_[index].get() : nullptr;
   }
+  /// The one at this place on the bus; null where the program sees none.
+  DeviceState* device_at(uint32_t bus);
 
   // Memory. All contexts' is in one space of addresses.
   void add(uint64_t address, Allocation allocation);

@@ -49,9 +49,14 @@ void set_default_env(EnvVar variable, const char* value) {
 }
 
 std::optional<std::string> foreign_env(const char* name) {
+  std::optional<std::string> value = foreign_env_or_empty(name);
+  if (value && value->empty()) return std::nullopt;
+  return value;
+}
+
+std::optional<std::string> foreign_env_or_empty(const char* name) {
   const char* value = secure_getenv(name);
-  if (value == nullptr || *value == '\0') return std::nullopt;
-  return std::string(value);
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
 Result<bool> env_flag(EnvVar variable, bool fallback) {
