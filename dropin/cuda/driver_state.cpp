@@ -40,7 +40,8 @@ CUresult Driver::initialize() {
 CUresult Driver::open_devices() {
   CU_ASSIGN(const uint32_t count, km::device_count("cpu"));
   std::vector<std::unique_ptr<DeviceState>> opened;
-  for (const uint32_t index : visible_devices(foreign_env_or_empty("CUDA_VISIBLE_DEVICES"), count)) {
+  const auto visible = visible_devices(foreign_env_or_empty("CUDA_VISIBLE_DEVICES"), count);
+  for (const uint32_t index : visible) {
     auto state = std::make_unique<DeviceState>();
     state->ordinal = static_cast<int>(opened.size());
     state->index = index;
