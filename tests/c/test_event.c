@@ -99,6 +99,58 @@ static void g17_i10_events_can_be_recorded_again(void** state) {
   OK(km_event_destroy(second));
 }
 
+static void do_nothing(void* data, km_status status) {
+  (void)data;
+  (void)status;
+}
+
+typedef struct asked {
+  km_stream stream;
+  km_status callback, query; /* the first of each that is no success */
+} asked;
+
+static void ask_stream(void* data, km_status status) {
+  asked* a = data;
+  if (a->callback == KM_SUCCESS) a->callback = status;
+  if (a->query == KM_SUCCESS) a->query = km_stream_query(a->stream);
+}
+
+/* In CUDA's words: an event is over when all work before it is, so the stream has nothing left. */
+static void g17_i10_streams_are_as_far_as_their_events(void** state) {
+  fixture* f = *state;
+  km_event event;
+  OK(km_event_create(f->context, KM_EVENT_DISABLE_TIMING, &event));
+  for (int i = 0; i < 3000; ++i) {
+    km_status status = KM_NOT_READY;
+    OK(km_stream_add_callback(f->stream, do_nothing, NULL)); /* so that it is recorded elsewhere */
+    OK(km_event_record(event, f->stream));
+    while (status == KM_NOT_READY) status = km_event_query(event);
+    OK(status);
+    OK(km_stream_query(f->stream));
+  }
+  OK(km_event_destroy(event));
+}
+
+static void g17_i10_streams_that_waited_see_what_they_waited_for(void** state) {
+  fixture* f = *state;
+  km_event event;
+  km_stream other;
+  asked a = {f->stream, KM_SUCCESS, KM_SUCCESS};
+  OK(km_event_create(f->context, KM_EVENT_DISABLE_TIMING, &event));
+  OK(km_stream_create(f->context, KM_STREAM_DEFAULT, 0, &other));
+  for (int i = 0; i < 3000; ++i) {
+    OK(km_stream_add_callback(f->stream, do_nothing, NULL));
+    OK(km_event_record(event, f->stream));
+    OK(km_stream_wait_event(other, event));
+    OK(km_stream_add_callback(other, ask_stream, &a));
+    OK(km_stream_synchronize(other));
+    OK(a.callback);
+    if (a.query != KM_ERROR_NOT_PERMITTED) OK(a.query); /* CUDA permits no calls in callbacks */
+  }
+  OK(km_stream_destroy(other));
+  OK(km_event_destroy(event));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(g17_i10_unrecorded_events_hold_nobody_up),
@@ -106,6 +158,8 @@ int main(void) {
       cmocka_unit_test(g17_i10_times_that_were_not_taken_are_errors),
       cmocka_unit_test(events_are_of_one_context),
       cmocka_unit_test(g17_i10_events_can_be_recorded_again),
+      cmocka_unit_test(g17_i10_streams_are_as_far_as_their_events),
+      cmocka_unit_test(g17_i10_streams_that_waited_see_what_they_waited_for),
   };
   return RUN_ON_DEVICES("event", tests);
 }

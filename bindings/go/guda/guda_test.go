@@ -171,7 +171,6 @@ func TestEvents(t *testing.T) {
 	if elapsed := must(start.Elapsed(end))(f); elapsed >= 0 {
 		t.Errorf("%v from end to start", elapsed)
 	}
-	ok(f, f.stream.Synchronize())
 	equal(t, must(f.stream.Query())(f), true)
 	equal(t, must(other.Priority())(f), 0)
 	untimed := keep(f, must(f.context.NewUntimedEvent())(f))

@@ -93,7 +93,7 @@ km_status event_record(kmb_event* event, kmb_stream* handle, kmb_error* error) {
     uint64_t ticket = 0;
     if (stream->begin_inline(&ticket)) {
       marker->set_ticket(ticket);
-      marker->complete();
+      marker->reach();
       stream->end_inline(ticket);
       from(event)->set_latest(marker);
       return {};

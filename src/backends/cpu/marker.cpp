@@ -8,12 +8,19 @@
 
 namespace km::cpu {
 
-void Marker::complete() {
+bool Marker::done() const {
+  return in_graph_ ? reached_.load(std::memory_order_acquire) : stream_->is_complete(ticket_);
+}
+
+void Marker::reach() {
+  time_ns_ = now_ns();
+  reached_.store(true, std::memory_order_release);
+}
+
+void Marker::announce() {
   std::vector<Stream*> parked;
   {
     std::lock_guard lock(lock_);
-    time_ns_ = now_ns();
-    done_.store(true, std::memory_order_release);
     parked = std::exchange(parked_, {});
   }
   for (Stream* stream : parked) stream->resume();
@@ -21,7 +28,7 @@ void Marker::complete() {
 
 bool Marker::park(Stream* stream) {
   std::lock_guard lock(lock_);
-  if (done_.load(std::memory_order_relaxed)) return false;
+  if (done()) return false;
   parked_.push_back(stream);
   return true;
 }

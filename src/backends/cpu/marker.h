@@ -24,7 +24,9 @@ class Marker {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
 
-  bool done() const { return done_.load(std::memory_order_acquire); }
+  /// Whether the mark is reached: once its stream has counted it, too, so that nobody who sees an
+  /// event complete can see the stream at work. A graph counts when all of it is over.
+  bool done() const;
   /// After done().
   uint64_t time_ns() const { return time_ns_; }
   Stream* stream() const { return stream_; }
@@ -36,16 +38,18 @@ class Marker {
     in_graph_ = true;
   }
   bool in_graph() const { return in_graph_; }
-  /// To be completed once more, by this stream at this ticket. Nobody waits now.
+  /// To be reached once more, in a graph that this stream runs at this ticket. Nobody waits now.
   void rearm(Stream* stream, uint64_t ticket) {
     stream_ = stream;
-    ticket_ = ticket;
-    done_.store(false, std::memory_order_relaxed);
+    set_in_graph(ticket);
+    reached_.store(false, std::memory_order_relaxed);
   }
 
+  /// The mark is reached. announce() follows, when the stream has counted that.
+  void reach();
   /// Lets everybody go on who waits.
-  void complete();
-  /// Puts a stream to sleep until complete(); false when that has happened already.
+  void announce();
+  /// Puts a stream to sleep until announce(); false when that has happened already.
   bool park(Stream* stream);
   /// Takes the stream out again; false when it was not (any more) parked here.
   bool unpark(Stream* stream);
@@ -56,7 +60,7 @@ class Marker {
   ~Marker() = default;
 
   std::atomic<uint32_t> references_{1};
-  std::atomic<bool> done_{false};
+  std::atomic<bool> reached_{false};
   uint64_t time_ns_ = 0;
   Stream* stream_;
   uint64_t ticket_ = 0;

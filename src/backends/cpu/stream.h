@@ -92,6 +92,7 @@ class Stream {
   bool execute_work(Command& command, Executor* executor);
   bool execute_shared(Command& command, Executor* executor, uint64_t first_piece);
   bool wait_for_marker(Command& command);
+  static void announce(Marker* marker);
   bool hand_to_callback_thread(Command& command);
   bool finish(uint64_t until);
   bool complete(uint64_t ticket, uint64_t until);

@@ -174,8 +174,7 @@ bool Stream::execute(Command& command, Executor* executor) {
     case CommandKind::task:
       return context_->failed() || execute_work(command, executor);
     case CommandKind::record:
-      command.marker->complete();
-      command.marker->release();
+      command.marker->reach();
       return true;
     case CommandKind::wait:
       return wait_for_marker(command);
@@ -214,7 +213,9 @@ bool Stream::execute(Command& command, Executor* executor) {
     if (step->marker == nullptr) return true;  // an event that was never recorded
   }
   if (step->marker != nullptr) step->marker->retain();  // the step lets go of it
-  return perform(*step, executor);
+  const bool is_over = perform(*step, executor);
+  if (step->kind == CommandKind::record) announce(step->marker);
+  return is_over;
 }
 
 bool Stream::execute_work(Command& command, Executor* executor) {
@@ -260,6 +261,11 @@ bool Stream::wait_for_marker(Command& command) {
   lock.unlock();
   marker->release();
   return true;
+}
+
+void Stream::announce(Marker* marker) {
+  marker->announce();
+  marker->release();
 }
 
 void Stream::cancel_park() {
@@ -327,11 +333,14 @@ bool Stream::finish(uint64_t until) {
     bool is_owned = false;
     if (finish_step(*command, until, &is_owned)) return is_owned;
   }
+  Marker* reached = command->kind == CommandKind::record ? command->marker : nullptr;
   bool close = command->kind == CommandKind::close;
   command->release();
   recycle(head_);
   head_ = command;
   bool more = complete(ticket, until);
+  if (reached != nullptr) [[unlikely]]
+    announce(reached);
   if (close) reuse();
   return more;
 }
