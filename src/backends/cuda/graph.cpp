@@ -1,5 +1,7 @@
 #include "backends/cuda/graph.h"
 
+#include <cinttypes>
+
 #include "backends/cuda/copy.h"
 #include "backends/cuda/launch.h"
 #include "backends/cuda/memory_ops.h"
@@ -54,6 +56,37 @@ cu::CUDA_MEMSET_NODE_PARAMS fill_node(const kmb_graph_node& node) {
   native.width = (is_line ? node.size_bytes : node.rows.width_bytes) / node.value_size_bytes;
   native.height = is_line ? 1 : node.rows.height;
   return native;
+}
+
+/// A node of a kind that is not known must not become one that does nothing.
+Status require_known(const kmb_graph_node& node, uint64_t index) {
+  if (node.kind >= KM_GRAPH_NODE_KERNEL && node.kind <= KM_GRAPH_NODE_BLAS &&
+      node.kind != KM_GRAPH_NODE_CHILD) {
+    return {};
+  }
+  if (node.kind == KM_GRAPH_NODE_MEMORY_OPS) return {};
+  const char* const name = node.kind == KMB_GRAPH_NODE_EVENT_RECORD ? "record of an event"
+                           : node.kind == KMB_GRAPH_NODE_EVENT_WAIT ? "wait for an event"
+                           : node.kind == KMB_GRAPH_NODE_BRANCH     ? "conditional"
+                                                                    : "unknown";
+  return make_error(KM_ERROR_NOT_SUPPORTED,
+                    "the cuda backend has no graph nodes of kind %d (%s), as node %" PRIu64 " is",
+                    static_cast<int>(node.kind), name, index);
+}
+
+/// What a node of an instantiated graph can become.
+Status require_same_kind(const kmb_graph_node& before, const kmb_graph_node& after,
+                         uint32_t index) {
+  if (before.kind != after.kind) {
+    return make_error(KM_ERROR_GRAPH_MISMATCH,
+                      "node %u of kind %d cannot become one of kind %d (%d is one without effect); "
+                      "instantiate the graph instead",
+                      index, static_cast<int>(before.kind), static_cast<int>(after.kind),
+                      static_cast<int>(KM_GRAPH_NODE_EMPTY));
+  }
+  if (have_same_attributes(before.launch, after.launch)) return {};
+  return make_error(KM_ERROR_NOT_SUPPORTED,
+                    "clusters and cooperation of a node cannot change once the graph is made");
 }
 
 cu::CUDA_BATCH_MEM_OP_NODE_PARAMS ops_node(cu::CUcontext context,
@@ -199,6 +232,7 @@ Status Graph::build_nodes(const kmb_graph_node* nodes, uint64_t count) {
   KM_TRY(epoch_->check(driver().cuGraphCreate(&graph_, 0)));
   std::vector<cu::CUgraphNode> dependencies;
   for (uint64_t i = 0; i < count; ++i) {
+    KM_TRY(require_known(nodes[i], i));
     dependencies.clear();
     for (uint64_t k = 0; k < nodes[i].dependency_count; ++k) {
       dependencies.push_back(nodes_[nodes[i].dependencies[k]].handle);
@@ -237,10 +271,7 @@ Status Graph::update(const uint32_t* indices, const kmb_graph_node* nodes, uint6
   Status done;
   uint64_t changed = 0;
   for (uint64_t i = 0; i < count && done; ++i) {
-    const kmb_graph_node& before = nodes_[indices[i]].form.node;
-    if (have_same_attributes(before.launch, forms[i].node.launch)) continue;
-    done = make_error(KM_ERROR_NOT_SUPPORTED,
-                      "clusters and cooperation of a node cannot change once the graph is made");
+    done = require_same_kind(nodes_[indices[i]].form.node, forms[i].node, indices[i]);
   }
   for (; done && changed < count; ++changed) {
     done = set_node(indices[changed], forms[changed]);
