@@ -1,6 +1,7 @@
 /* Page-locked host memory. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "support/testing.h"
 
@@ -85,12 +86,38 @@ static void i8_i22_bad_ranges_are_refused(void** state) {
   assert_null(memory);
 }
 
+static void i8_memory_that_is_not_there_is_refused(void** state) {
+  fixture* f = *state;
+  enum { kPage = 65536, kPages = 64 };
+  const int protection = PROT_READ | PROT_WRITE, flags = MAP_PRIVATE | MAP_ANONYMOUS;
+  km_host_memory memory = NULL;
+  char* range = mmap(NULL, kPages * kPage, protection, flags, -1, 0);
+  assert_true(range != MAP_FAILED);
+  assert_int_equal(munmap(range + 3 * kPage, kPage), 0); /* a hole */
+  EXPECT(KM_ERROR_INVALID_ARGUMENT,
+         km_host_memory_register(f->context, range + 3 * kPage, kPage, 0, &memory));
+  EXPECT(KM_ERROR_INVALID_ARGUMENT,
+         km_host_memory_register(f->context, range, kPages * kPage, 0, &memory));
+  EXPECT(KM_ERROR_INVALID_ARGUMENT,
+         km_host_memory_register(f->context, range + 3 * kPage - 1, 2, 0, &memory));
+  EXPECT(KM_ERROR_INVALID_ARGUMENT,
+         km_host_memory_register(f->context, range + 4 * kPage - 1, 2, 0, &memory));
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_host_memory_register(f->context, (void*)16, 8, 0, &memory));
+  assert_null(memory);
+  OK(km_host_memory_register(f->context, range + 1, 3 * kPage - 1, 0, &memory));
+  OK(km_host_memory_destroy(memory));
+  OK(km_host_memory_register(f->context, range + 4 * kPage, 60 * kPage, 0, &memory));
+  OK(km_host_memory_destroy(memory));
+  munmap(range, kPages * kPage);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(g37_a13_memory_is_usable_and_tells_its_size),
       cmocka_unit_test(g37_c5_copies_from_and_to_it_are_right),
       cmocka_unit_test(g37_own_memory_can_be_registered),
       cmocka_unit_test(i8_i22_bad_ranges_are_refused),
+      cmocka_unit_test(i8_memory_that_is_not_there_is_refused),
   };
   return RUN_ON_DEVICES("host_memory", tests);
 }

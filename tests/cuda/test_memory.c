@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { kCount = 5000 };
 
@@ -139,6 +140,23 @@ static void host_memory_is_the_devices_too(void** state) {
   free(own);
 }
 
+static void only_mapped_memory_can_be_registered(void** state) {
+  (void)state;
+  enum { kSize = 1 << 20 };
+  char* range = mmap(NULL, kSize, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  assert_true(range != MAP_FAILED);
+  assert_int_equal(munmap(range + kSize / 2, kSize / 4), 0);
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemHostRegister(range, kSize, 0));
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemHostRegister(range + kSize / 2, 1, 0));
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemHostRegister(range + kSize / 2 - 1, 2, 0));
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemHostRegister(range, SIZE_MAX, 0));
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemHostRegister((void*)64, 64, 0));
+  EXPECT(CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED, cuMemHostUnregister(range));
+  OK(cuMemHostRegister(range + 1, kSize / 2 - 1, 0));
+  OK(cuMemHostUnregister(range + 1));
+  assert_int_equal(munmap(range, kSize), 0);
+}
+
 static void managed_memory_is_everybodys(void** state) {
   const fixture* f = *state;
   CUdeviceptr memory = 0;
@@ -238,10 +256,16 @@ static void devices_copy_to_each_other(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(allocations_are_counted_exactly), TEST(bytes_go_there_and_back),
-      TEST(rows_and_layers_have_pitches),    TEST(fills_have_every_width),
-      TEST(host_memory_is_the_devices_too),  TEST(managed_memory_is_everybodys),
-      TEST(pools_reuse_and_give_back),       TEST(addresses_are_known),
+      TEST(allocations_are_counted_exactly),
+      TEST(bytes_go_there_and_back),
+      TEST(rows_and_layers_have_pitches),
+      TEST(fills_have_every_width),
+      TEST(host_memory_is_the_devices_too),
+      TEST(managed_memory_is_everybodys),
+      TEST(only_mapped_memory_can_be_registered),
+      TEST(managed_memory_is_everybodys),
+      TEST(pools_reuse_and_give_back),
+      TEST(addresses_are_known),
       TEST(devices_copy_to_each_other),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

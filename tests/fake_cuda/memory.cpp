@@ -1,4 +1,6 @@
 // Memory: the device's is the host's.
+#include <sys/mman.h>
+
 #include <cstdlib>
 #include <cstring>
 
@@ -181,6 +183,10 @@ CUresult cuMemHostRegister_v2(void* pointer, size_t size, unsigned int) {
   const auto address = reinterpret_cast<uint64_t>(pointer);
   if (find_range("page-locked memory", address, 1) != nullptr) {
     return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+  }
+  const uint64_t page = address & ~uint64_t{4095};
+  if (msync(reinterpret_cast<void*>(page), address - page + size, MS_ASYNC) != 0) {
+    return CUDA_ERROR_INVALID_VALUE;  // nothing is mapped there
   }
   add_object_at(address, {"page-locked memory", call.context().device, size, nullptr});
   return CUDA_SUCCESS;

@@ -1,6 +1,10 @@
 #include "backends/cpu/memory.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cinttypes>
 #include <memory>
 #include <vector>
 
@@ -49,6 +53,14 @@ void fill_on_stream(Stream* stream, const Heap::Block& block, Memory* memory) {
                        .value_size_bytes = 1,
                        .rows = {}};
   memory->set_own_use({to(stream), stream->submit(command)});
+}
+
+/// Asks the kernel, which looks at its list of mappings only: it has nothing to write back here.
+bool is_mapped(uint64_t address, uint64_t size_bytes) {
+  const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  const uint64_t begin = address / page * page;
+  if (size_bytes > UINT64_MAX - address - page) return false;
+  return msync(reinterpret_cast<void*>(begin), address + size_bytes - begin, MS_ASYNC) == 0;
 }
 
 }  // namespace
@@ -138,6 +150,12 @@ km_status host_memory_create(kmb_context* context, uint64_t size_bytes, kmb_memo
 km_status host_memory_register(kmb_context* context, void* pointer, uint64_t size_bytes,
                                kmb_memory** out_memory, kmb_memory_info* out_info,
                                kmb_error* error) {
+  if (!is_mapped(reinterpret_cast<uint64_t>(pointer), size_bytes)) {
+    return report(make_error(KM_ERROR_INVALID_ARGUMENT,
+                             "not all of the %" PRIu64 " bytes at %p are mapped in this process",
+                             size_bytes, pointer),
+                  error);
+  }
   return memory_from_host(context, pointer, size_bytes, nullptr, nullptr, out_memory, out_info,
                           error);
 }
