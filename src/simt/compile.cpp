@@ -5,6 +5,7 @@
 #include "simt/emit/emitter.h"
 #include "simt/emit/guarded.h"
 #include "simt/program.h"
+#include "simt/transform/prune.h"
 
 namespace km::simt {
 
@@ -30,6 +31,7 @@ uint64_t most_threads(const Variant& variant) {
 /// What a Plan points to.
 struct Analyses {
   Kernel parted;  // mode c
+  Kernel pruned;
   Shapes shapes;
   Classification classification;
 };
@@ -69,14 +71,15 @@ bool has_waiting_loop(const Classification& classification) {
 /// Decides mode, lanes and regions. False: only split warps run it.
 bool choose_plan(const AnalysedKernel& analysed, Plan& plan, Analyses& own) {
   Shapes& shapes = own.shapes;
-  const Kernel& kernel = analysed.kernel;
-  if (kernel.irreducible != nullptr || plan.variant.least_mode == Mode::split_warps) return false;
+  if (analysed.kernel.irreducible != nullptr || plan.variant.least_mode == Mode::split_warps)
+    return false;
   const uint64_t threads = most_threads(plan.variant);
   ShapeOptions options = options_for(analysed, plan.variant);
-  options.lanes = choose_lanes(kernel, plan.variant.block);
-  shapes = analyse_shapes(kernel, options);
+  options.lanes = choose_lanes(analysed.kernel, plan.variant.block);
+  options.decide_branches = true;
+  shapes = analyse_and_prune(plan.kernel, own.pruned, options);
   Classification& classification = own.classification;
-  classification = classify(kernel, shapes);
+  classification = classify(*plan.kernel, shapes);
   plan.waiting_loop = &classification.waiting_loop;
   if (classification.mode == Mode::suspendable_warps && threads <= kWarpLanes &&
       options.lanes == kWarpLanes) {
@@ -84,16 +87,16 @@ bool choose_plan(const AnalysedKernel& analysed, Plan& plan, Analyses& own) {
   }
   classification.mode = std::max(classification.mode, plan.variant.least_mode);
   plan.split = false;
-  if (classification.mode == Mode::run_to_completion && has_barrier(kernel) &&
+  if (classification.mode == Mode::run_to_completion && has_barrier(*plan.kernel) &&
       threads > options.lanes) {
-    plan.split = !copies_too_much(kernel, find_regions(kernel, true));
+    plan.split = !copies_too_much(*plan.kernel, find_regions(*plan.kernel, true));
     if (!plan.split) classification.mode = Mode::suspendable_warps;
   }
   if (classification.mode == Mode::suspendable_warps && options.lanes != kWarpLanes) {
     options.lanes = kWarpLanes;
-    shapes = analyse_shapes(kernel, options);
+    shapes = analyse_and_prune(plan.kernel, own.pruned, options);
     const Mode mode = classification.mode;
-    classification = classify(kernel, shapes);
+    classification = classify(*plan.kernel, shapes);
     classification.mode = std::max(classification.mode, mode);
   }
   if (classification.mode == Mode::split_warps) return false;
@@ -101,6 +104,7 @@ bool choose_plan(const AnalysedKernel& analysed, Plan& plan, Analyses& own) {
   plan.waits = has_waiting_loop(classification);
   plan.lanes = options.lanes;
   plan.packets = static_cast<uint32_t>((threads + plan.lanes - 1) / plan.lanes);
+  const Kernel& kernel = *plan.kernel;
   plan.regions = find_regions(kernel, plan.split);
   for (const Region& region : plan.regions.list) {
     plan.linear.push_back(linearize(kernel, shapes, region, plan.split));

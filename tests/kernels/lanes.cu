@@ -117,3 +117,14 @@ extern "C" __global__ void edges(unsigned long long* out, const unsigned long lo
   if (i >= first && i < last) sum = sum * 3 + words[i] * 5 + shorts[i];
   out[i] = sum;
 }
+
+// Rows that a block's threads share: loops whose rounds the block's size decides, or does not.
+extern "C" __global__ void rows(u32* out, const u32* in, int pitch, int height) {
+  __shared__ u32 tile[32][33];
+  const int x = threadIdx.x, y = threadIdx.y, first = blockIdx.x * 32;
+  for (int k = y; k < 32; k += blockDim.y) tile[k][x] = in[k * pitch + first + x];
+  __syncthreads();
+  for (int k = y; k < height && k < 32; k += 8) {
+    out[(first + k) * 32 + x] = x < 32 ? tile[x][k] : 0;
+  }
+}

@@ -243,5 +243,25 @@ TEST(Lanes, EdgesOfPages) {
   }
 }
 
+TEST(Lanes, RowsOfABlock) {
+  const uint32_t tiles = 3, pitch = 32 * tiles;
+  const vector<uint32_t> in = random_u32(32 * pitch, 57);
+  Buffer<uint32_t> input(session(), in);
+  for (const uint32_t height : {32u, 8u, 7u, 1u, 0u}) {
+    for (const uint32_t block_rows : {8u, 1u, 5u, 16u, 32u}) {
+      Buffer<uint32_t> out(session(), vector<uint32_t>(32 * pitch));
+      kernels().run("rows", Shape{{tiles}, {32, block_rows}}, out, input, pitch, height);
+      vector<uint32_t> want(32 * pitch);
+      for (uint32_t k = 0; k < height; ++k) {
+        if (k % 8 >= block_rows) continue;  // no thread starts there
+        for (uint32_t i = 0; i < pitch; ++i) {
+          want[(i / 32 * 32 + k) * 32 + i % 32] = in[i % 32 * pitch + i / 32 * 32 + k];
+        }
+      }
+      expect_bits("rows", out.read(), want);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace km::kernels

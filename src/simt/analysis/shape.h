@@ -62,6 +62,8 @@ struct ShapeOptions {
   /// Mode c: lanes run the same code at different times, so only what is the same whenever it is
   /// computed is uniform.
   bool parted = false;
+  /// Leave out what lies behind branches that always go to one side.
+  bool decide_branches = false;
   uint64_t local_stride_bytes = 0;  // between the local memories of neighbouring lanes
 };
 
@@ -83,6 +85,10 @@ struct Shapes {
   std::vector<Shape> values;  // by ValueId
   LoopForest loops;
   DominatorTree dominators;
+  enum class Side : uint8_t { both, first, second };
+  /// By block: where its branch goes for every thread. The shapes of what is not reached then are
+  /// unknown, so that a kernel with such branches is to be pruned and analysed again.
+  std::vector<Side> sides;
   std::vector<uint8_t> divergent_branch;  // by block: lanes of a packet may part at its end
   std::vector<uint8_t> warp_branch;       // by block: warps of a block may part (not block-uniform)
   std::vector<uint8_t> divergent_join;    // by block: lanes that parted meet here
@@ -129,6 +135,10 @@ class ShapeTransfer {
   Shape widen(const Shape& a, ptx::Type from, const Inst& inst, const ptx::Operand& source);
   Shape convert(const Inst& inst, const Shape& a);
   Shape compare(const Inst& inst, const Shape& a, const Shape& b);
+  static std::optional<bool> decided(const ptx::Instruction& ptx, const Shape& a, const Shape& b);
+  Shape multiply_add(const Inst& inst, BlockId block);
+  Shape extreme(const Inst& inst, BlockId block, const Shape& a, const Shape& b);
+  Shape logic(const Inst& inst, BlockId block);
   Shape memory(const Inst& inst, BlockId block);
   Shape generic(const Inst& inst, BlockId block, bool keeps_block_uniform);
   Shape normalised(Shape shape, Offsets offsets, ptx::Type type);

@@ -141,6 +141,8 @@ Shape ShapeTransfer::result(const Inst& inst, BlockId block, ptx::RegisterId reg
     const auto& second = kernel_.function->operand_pool[destination.first + 1];
     bool setp = inst.ptx->opcode == Opcode::setp;
     if (second.reg == reg && !setp && shape.is_offset()) shape = Shape::varying();
+    const auto constant = shape.constant();
+    if (second.reg == reg && setp && constant) shape = Shape::of_constant(1 - *constant);
   }
   if (inst.guard != kNone) {
     const Shape guard = shapes_.at(kernel_, inst.guard, block);
@@ -228,17 +230,14 @@ Shape ShapeTransfer::compute(const Inst& inst, BlockId block) {
       if (!integer || saturated) break;
       return add(source(1, type), source(2, type), type, ptx.opcode == Opcode::sub);
     case Opcode::mul:
-    case Opcode::mad: {
-      const bool wide = ptx.has(Modifier::wide);
+    case Opcode::mad:
       if (!integer || ptx.has(Modifier::hi) || saturated) break;
-      if (wide && ptx::size_bits(type) != 32) break;
-      const Type to = !wide ? type : ptx::is_signed(type) ? Type::s64 : Type::u64;
-      auto factor = [&](unsigned i) {
-        return wide ? widen(source(i, type), type, inst, ptx.operands[i]) : source(i, type);
-      };
-      const Shape product = multiply(factor(1), factor(2), to);
-      return ptx.opcode == Opcode::mul ? product : add(product, source(3, to), to, false);
-    }
+      if (ptx.has(Modifier::wide) && ptx::size_bits(type) != 32) break;
+      return multiply_add(inst, block);
+    case Opcode::min:
+    case Opcode::max:
+      if (ptx.operand_count != 3 || ptx.has(Modifier::relu)) break;
+      return extreme(inst, block, source(1, type), source(2, type));
     case Opcode::shl:
       return shift_left(source(1, type), source(2, Type::u32), type);
     case Opcode::shr:
@@ -247,7 +246,7 @@ Shape ShapeTransfer::compute(const Inst& inst, BlockId block) {
     case Opcode::and_:
     case Opcode::or_:
     case Opcode::xor_:
-      if (type == Type::pred) break;
+      if (type == Type::pred) return logic(inst, block);
       return bitwise(ptx.opcode, source(1, type), source(2, type), type);
     case Opcode::cvt:
       if (ptx.operand_count != 2) break;  // packs several sources
@@ -416,6 +415,54 @@ Shape ShapeTransfer::shift_left(const Shape& a, const Shape& b, Type type) {
   return multiply(a, Shape::of_constant(int64_t{1} << *count), type);
 }
 
+Shape ShapeTransfer::multiply_add(const Inst& inst, BlockId block) {
+  const auto& ptx = *inst.ptx;
+  const Type type = ptx.type();
+  const bool wide = ptx.has(Modifier::wide);
+  const Type to = !wide ? type : ptx::is_signed(type) ? Type::s64 : Type::u64;
+  auto source = [&](unsigned i, Type t) { return operand(inst, block, ptx.operands[i], t); };
+  auto factor = [&](unsigned i) {
+    return wide ? widen(source(i, type), type, inst, ptx.operands[i]) : source(i, type);
+  };
+  const Shape product = multiply(factor(1), factor(2), to);
+  return ptx.opcode == Opcode::mul ? product : add(product, source(3, to), to, false);
+}
+
+/// The smaller or larger of two numbers.
+Shape ShapeTransfer::extreme(const Inst& inst, BlockId block, const Shape& a, const Shape& b) {
+  const Type type = inst.ptx->type();
+  const uint32_t bits = ptx::size_bits(type);
+  const auto fits = [&](const Shape& s) {
+    return !s.guarded && (ptx::is_signed(type) ? fits_signed(s, bits) : fits_unsigned(s, bits));
+  };
+  const bool plain =
+      type == Type::s32 || type == Type::u32 || type == Type::s64 || type == Type::u64;
+  const bool known = plain && a.is_uniform() && b.is_uniform() && a.bounded && b.bounded;
+  Shape result = generic(inst, block, true);
+  if (!known || !fits(a) || !fits(b) || !result.is_uniform()) return result;
+  const bool smaller = inst.ptx->opcode == Opcode::min;
+  const auto choose = [&](int64_t x, int64_t y) {
+    return smaller ? std::min(x, y) : std::max(x, y);
+  };
+  set_bounds(result, choose(a.low, b.low), choose(a.high, b.high));
+  return result;
+}
+
+/// and, or of predicates: one may decide for both.
+Shape ShapeTransfer::logic(const Inst& inst, BlockId block) {
+  const Opcode opcode = inst.ptx->opcode;
+  const auto known = [&](unsigned i) {
+    return operand(inst, block, inst.ptx->operands[i], Type::pred).constant();
+  };
+  const auto a = known(1), b = known(2);
+  const int64_t decisive = opcode == Opcode::or_ ? 1 : 0;
+  if (opcode != Opcode::xor_ && ((a && *a == decisive) || (b && *b == decisive))) {
+    return Shape::of_constant(decisive);
+  }
+  if (opcode != Opcode::xor_ && a && b) return Shape::of_constant(1 - decisive);
+  return generic(inst, block, true);
+}
+
 /// base and offsets occupy different bits, so bitwise operations act on each alone.
 bool ShapeTransfer::no_carry(const Shape& shape) const {
   if (!shape.is_offset() && !shape.is_uniform()) return false;
@@ -485,6 +532,12 @@ Shape ShapeTransfer::bitwise(Opcode opcode, const Shape& a, const Shape& b, Type
   if (a.is_varying() || b.is_varying()) return Shape::varying();
   if (!a.is_offset() && b.is_offset()) return bitwise(opcode, b, a, type);
   auto mask = b.constant();
+  if (const auto value = a.constant(); value && mask) {
+    const int64_t result = opcode == Opcode::and_  ? *value & *mask
+                           : opcode == Opcode::or_ ? *value | *mask
+                                                   : *value ^ *mask;
+    return Shape::of_constant(sign_extend(static_cast<uint64_t>(result), ptx::size_bits(type)));
+  }
   if (a.is_uniform() && b.is_uniform()) {
     Shape result = Shape::uniform(a.block_uniform && b.block_uniform);
     if (opcode == Opcode::and_ && mask && *mask >= 0) {
@@ -587,12 +640,46 @@ Shape ShapeTransfer::convert(const Inst& inst, const Shape& a) {
   return result;
 }
 
+/// What a comparison gives for every two numbers within the bounds.
+std::optional<bool> ShapeTransfer::decided(const ptx::Instruction& ptx, const Shape& a,
+                                           const Shape& b) {
+  const Type type = ptx.types[0];
+  const auto has = [&](Modifier m) { return ptx.has(m); };
+  if (!ptx::is_integer(type) || a.guarded || b.guarded || !a.bounded || !b.bounded) return {};
+  const uint32_t bits = ptx::size_bits(type);
+  const bool is_unsigned = !ptx::is_signed(type) || has(Modifier::lo) || has(Modifier::ls) ||
+                           has(Modifier::hi) || has(Modifier::hs);
+  const auto fits = [&](const Shape& s) {
+    return is_unsigned ? fits_unsigned(s, bits) : fits_signed(s, bits);
+  };
+  if (!fits(a) || !fits(b)) return {};
+  const bool apart = a.high < b.low || b.high < a.low;
+  const bool same = a.low == a.high && b.low == b.high && a.low == b.low;
+  if (has(Modifier::eq))
+    return apart ? std::optional(false) : same ? std::optional(true) : std::nullopt;
+  if (has(Modifier::ne))
+    return apart ? std::optional(true) : same ? std::optional(false) : std::nullopt;
+  const auto less = [](const Shape& x, const Shape& y) -> std::optional<bool> {
+    if (x.high < y.low) return true;
+    return x.low >= y.high ? std::optional(false) : std::nullopt;
+  };
+  const auto inverse = [](std::optional<bool> value) {
+    return value ? std::optional(!*value) : std::nullopt;
+  };
+  if (has(Modifier::lt) || has(Modifier::lo)) return less(a, b);
+  if (has(Modifier::gt) || has(Modifier::hi)) return less(b, a);
+  if (has(Modifier::ge) || has(Modifier::hs)) return inverse(less(a, b));
+  if (has(Modifier::le) || has(Modifier::ls)) return inverse(less(b, a));
+  return {};
+}
+
 Shape ShapeTransfer::compare(const Inst& inst, const Shape& a, const Shape& b) {
   if (a.kind == Shape::Kind::unknown || b.kind == Shape::Kind::unknown) return {};
+  const Type type = inst.ptx->types[0];
+  if (const auto known = decided(*inst.ptx, a, b)) return Shape::of_constant(*known ? 1 : 0);
   if (a.is_uniform() && b.is_uniform()) {
     return Shape::uniform(a.block_uniform && b.block_uniform);
   }
-  const Type type = inst.ptx->types[0];
   if (!ptx::is_integer(type) || !a.is_offset() || a.guarded || !b.constant())
     return Shape::varying();
   const uint32_t bits = ptx::size_bits(type);

@@ -83,6 +83,10 @@ class Analysis {
       if (kernel.values[v].block == kNone) shapes_.values[v] = Shape::of_constant(0);
     }
     const size_t blocks = kernel.blocks.size();
+    shapes_.sides.assign(blocks, Shapes::Side::both);
+    taken_.assign(blocks, options.decide_branches ? 0 : kAllSides);
+    reached_.assign(blocks, options.decide_branches ? 0 : 1);
+    reached_[0] = 1;
     shapes_.divergent_branch.resize(blocks);
     shapes_.warp_branch.resize(blocks);
     shapes_.divergent_join.resize(blocks);
@@ -101,6 +105,7 @@ class Analysis {
       }
       changed = control_pass();
     }
+    note_sides();
     auto& list = shapes_.assumptions;
     std::sort(list.begin(), list.end());
     list.erase(std::unique(list.begin(), list.end()), list.end());
@@ -129,6 +134,7 @@ class Analysis {
   bool values_pass(ShapeTransfer& transfer) {
     bool changed = false;
     for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
+      if (!reached_[b]) continue;
       for (const Phi& phi : kernel_.blocks[b].phis)
         changed |= update(phi.result, meet(transfer, b, phi));
       for (const Inst& inst : kernel_.blocks[b].insts) {
@@ -136,8 +142,52 @@ class Analysis {
           changed |= update(value, lasting(transfer.result(inst, b, reg), inst));
         }
       }
+      changed |= reach_successors(b);
     }
     return changed;
+  }
+
+  static constexpr uint8_t kFirstSide = 1, kSecondSide = 2, kAllSides = 3;
+
+  /// The ways out of a block that some thread may take, as far as is known.
+  uint8_t ways_out(BlockId b) const {
+    const Block& block = kernel_.blocks[b];
+    if (block.end != End::branch) return kAllSides;
+    const Shape condition = shapes_.at(kernel_, block.condition, b);
+    const auto constant = condition.constant();
+    if (!constant) return kAllSides;
+    return (*constant != 0) != block.condition_negated ? kFirstSide : kSecondSide;
+  }
+
+  bool reach_successors(BlockId b) {
+    const uint8_t ways = taken_[b] | ways_out(b);
+    if (ways == taken_[b]) return false;
+    taken_[b] = ways;
+    const auto& succs = kernel_.blocks[b].succs;
+    for (size_t side = 0; side < succs.size(); ++side) {
+      if (takes(b, side)) reached_[succs[side]] = 1;
+    }
+    return true;
+  }
+
+  bool takes(BlockId b, size_t side) const {
+    return kernel_.blocks[b].end == End::branch ? (taken_[b] >> side & 1) != 0 : taken_[b] != 0;
+  }
+
+  bool reaches(BlockId from, BlockId to) const {
+    const auto& succs = kernel_.blocks[from].succs;
+    for (size_t side = 0; side < succs.size(); ++side) {
+      if (succs[side] == to && takes(from, side)) return true;
+    }
+    return false;
+  }
+
+  void note_sides() {
+    for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
+      if (kernel_.blocks[b].end != End::branch) continue;
+      if (taken_[b] == kFirstSide) shapes_.sides[b] = Shapes::Side::first;
+      if (taken_[b] == kSecondSide) shapes_.sides[b] = Shapes::Side::second;
+    }
   }
 
   /// In mode c a value must be the same whenever its instruction runs.
@@ -157,6 +207,7 @@ class Analysis {
                             [&](ValueId input) { return input == phi.inputs[0]; });
     Shape result;
     for (size_t i = 0; i < preds.size(); ++i) {
+      if (!reaches(preds[i], block)) continue;
       result = transfer.join(result, shapes_.at(kernel_, phi.inputs[i], preds[i]));
     }
     if (result.kind == Shape::Kind::unknown || same) return result;
@@ -243,6 +294,7 @@ class Analysis {
   std::unique_ptr<Meeting> meeting_;
   std::vector<uint8_t> divergent_region_, warp_region_;
   std::vector<uint16_t> phi_updates_;
+  std::vector<uint8_t> reached_, taken_;  // by block; the latter bits of sides
 };
 
 }  // namespace

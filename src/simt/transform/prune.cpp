@@ -1,0 +1,140 @@
+#include "simt/transform/prune.h"
+
+#include <algorithm>
+
+namespace km::simt {
+namespace {
+
+using Side = Shapes::Side;
+
+class Pruner {
+ public:
+  Pruner(const Kernel& kernel, const std::vector<Side>& sides) : kernel_(kernel) {
+    for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
+      Block& block = kernel_.blocks[b];
+      if (sides[b] == Side::both) continue;
+      block.succs = {block.succs[sides[b] == Side::first ? 0 : 1]};
+      block.end = End::jump;
+      block.condition = kNone;
+    }
+  }
+
+  Kernel run() {
+    drop_edges();
+    replace_copies();
+    drop_blocks();
+    return std::move(kernel_);
+  }
+
+ private:
+  /// Predecessors that have gone, or reach a block once where they reached it twice.
+  void drop_edges() {
+    Graph graph(kernel_.blocks.size());
+    for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
+      for (BlockId to : kernel_.blocks[b].succs) graph.add_edge(b, to);
+    }
+    kept_.resize(kernel_.blocks.size());
+    for (BlockId b : reverse_postorder(graph)) kept_[b] = 1;
+    for (BlockId b = 0; b < kernel_.blocks.size(); ++b) drop_edges_to(b);
+  }
+
+  void drop_edges_to(BlockId target) {
+    Block& block = kernel_.blocks[target];
+    std::vector<BlockId> preds;
+    std::vector<size_t> slots;
+    for (size_t slot = 0; slot < block.preds.size(); ++slot) {
+      const BlockId pred = block.preds[slot];
+      const auto& succs = kernel_.blocks[pred].succs;
+      if (!kept_[pred] || std::count(preds.begin(), preds.end(), pred) >=
+                              std::count(succs.begin(), succs.end(), target)) {
+        continue;
+      }
+      preds.push_back(pred);
+      slots.push_back(slot);
+    }
+    block.preds = preds;
+    for (Phi& phi : block.phis) {
+      std::vector<ValueId> inputs;
+      for (const size_t slot : slots) inputs.push_back(phi.inputs[slot]);
+      phi.inputs = inputs;
+    }
+  }
+
+  /// A phi with one input is that input.
+  void replace_copies() {
+    copy_of_.assign(kernel_.values.size(), kNone);
+    for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
+      Block& block = kernel_.blocks[b];
+      if (!kept_[b] || block.preds.size() != 1) continue;
+      for (const Phi& phi : block.phis) {
+        copy_of_[phi.result] = phi.inputs[0];
+        forget(phi.result);
+      }
+      block.phis.clear();
+    }
+    for (Block& block : kernel_.blocks) {
+      replace(block.condition);
+      for (Phi& phi : block.phis) {
+        for (ValueId& input : phi.inputs) replace(input);
+      }
+      for (Inst& inst : block.insts) {
+        for (auto& [reg, value] : inst.reads) replace(value);
+        for (ValueId& value : inst.old_values) replace(value);
+        replace(inst.guard);
+      }
+    }
+  }
+
+  void replace(ValueId& value) const {
+    while (value != kNone && copy_of_[value] != kNone) value = copy_of_[value];
+  }
+
+  /// Nobody reads it any more.
+  void forget(ValueId value) {
+    kernel_.values[value].block = kernel_.values[value].instruction = kNone;
+  }
+
+  /// What remains stays in its order, which is a reverse postorder still.
+  void drop_blocks() {
+    std::vector<BlockId> number(kernel_.blocks.size(), kNone);
+    std::vector<Block> blocks;
+    for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
+      if (!kept_[b]) continue;
+      number[b] = static_cast<BlockId>(blocks.size());
+      blocks.push_back(std::move(kernel_.blocks[b]));
+    }
+    for (Block& block : blocks) {
+      for (BlockId& succ : block.succs) succ = number[succ];
+      for (BlockId& pred : block.preds) pred = number[pred];
+    }
+    for (ValueId v = 0; v < kernel_.values.size(); ++v) {
+      Value& value = kernel_.values[v];
+      if (value.block == kNone) continue;
+      if (kept_[value.block]) {
+        value.block = number[value.block];
+      } else {
+        forget(v);
+      }
+    }
+    kernel_.blocks = std::move(blocks);
+  }
+
+  Kernel kernel_;
+  std::vector<uint8_t> kept_;     // by block
+  std::vector<ValueId> copy_of_;  // by value
+};
+
+}  // namespace
+
+Shapes analyse_and_prune(const Kernel*& kernel, Kernel& storage, const ShapeOptions& options) {
+  for (;;) {
+    Shapes shapes = analyse_shapes(*kernel, options);
+    const bool decided = std::any_of(shapes.sides.begin(), shapes.sides.end(),
+                                     [](Side side) { return side != Side::both; });
+    if (!decided) return shapes;
+    storage = Pruner(*kernel, shapes.sides).run();
+    kernel = &storage;
+  }
+}
+
+}  // namespace km::simt
