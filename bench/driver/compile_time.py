@@ -47,12 +47,18 @@ def rows_of(name, contestant, what, values, bound=None):
              "best": value, "median": value, "bound": bound} for share, value in figures.items()]
 
 
-def run_files(bench, root, name, cache, quick):
+def files_of(root, quick):
     """The kernels of the demo and of the tests, which only Kernelmill can compile."""
+    return (sorted((root / "examples" / "demo").glob("*.cu")),
+            [] if quick else sorted((root / "tests" / "kernels").glob("*.cu")))
+
+
+def run_files(bench, root, name, cache, quick):
     program = bench.programs / "bench_compile"
     environment = {**bench.environment, "KM_CACHE_DIR": cache}
-    demo = sorted((root / "examples" / "demo").glob("*.cu"))
-    tests = [] if quick else sorted((root / "tests" / "kernels").glob("*.cu"))
+    demo, tests = files_of(root, quick)
+    if name == WARM:
+        times_of_files(program, demo + tests, environment, 1)
     rows = []
     for what, files, repeats, bound in (("demo", demo, 1 if quick else 5, 60.0),
                                         ("tests", tests, 1, None)):
@@ -102,10 +108,6 @@ def run(root, bench, quick):
     for name in (COMPILE, WARM):
         print(f"{name}:")
         cache = "off" if name == COMPILE else str(scratch / "files")
-        if name == WARM and not quick:
-            times_of_files(bench.programs / "bench_compile",
-                           sorted((Path(root) / "examples" / "demo").glob("*.cu")),
-                           {**bench.environment, "KM_CACHE_DIR": cache}, 1)
         rows += run_files(bench, Path(root), name, cache, quick)
         for team in bench.teams:
             if team.name in CACHES and team.settings:

@@ -5,6 +5,8 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from driver import machine
+
 
 class Failed(Exception):
     """A contestant could not run, or got a wrong result."""
@@ -22,11 +24,12 @@ class Team:
 def teams(deps, build):
     """All of them, in the order of the table. OpenCL's loader is shown one platform at a time."""
     pocl = {"OCL_ICD_VENDORS": "/etc/OpenCL/vendors/pocl.icd"}
+    methods = () if machine.forced_vectors() else ("auto", "loopvec")  # it takes what there is
     return (
         Team("kernelmill", "Kernelmill", "kernelmill"),
         Team("dropin", "over libcuda", "kernelmill", dropin_settings(build)),
         Team("pocl", "PoCL", "opencl",
-             tuple({**pocl, "POCL_WORK_GROUP_METHOD": method} for method in ("auto", "loopvec"))),
+             tuple({**pocl, "POCL_WORK_GROUP_METHOD": method} for method in methods)),
         Team("intel", "Intel OpenCL", "opencl", intel_settings(deps / "bench" / "intel")),
         Team("openmp", "OpenMP", "openmp"),
         Team("spmd", "SPMD model", "spmd"),
@@ -39,7 +42,8 @@ def teams(deps, build):
 def dropin_settings(build):
     """The same program on the cuda backend, which finds our CUDA driver library."""
     libraries = sorted(build.glob("lib/kernelmill-*/cuda/libcuda.so.1"))
-    return tuple({"KM_BENCH_DEVICE": "cuda", "KM_CUDA_DRIVER": str(path)} for path in libraries[:1])
+    return tuple({"KM_TEST_BENCH_DEVICE": "cuda", "KM_CUDA_DRIVER": str(path)}
+                 for path in libraries[:1])
 
 
 def intel_settings(folder):
@@ -106,7 +110,12 @@ def environment_for(threads, scratch):
     """The same number of pinned threads for everybody, and huge pages for what malloc gives."""
     cache = Path(scratch) / "pocl-cache"
     cache.mkdir(parents=True, exist_ok=True)
+    vectors = {}
+    if machine.forced_vectors():
+        vectors = {"KM_CPU_ISA": "avx2", "CL_CONFIG_CPU_TARGET_ARCH": "core-avx2",
+                   "OPENBLAS_CORETYPE": "Haswell"}
     return {
+        **vectors,
         "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
         "KM_CPU_THREADS": str(threads),
         "KM_CPU_PIN": "1",

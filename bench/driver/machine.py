@@ -12,7 +12,17 @@ def processor():
     return platform.machine()
 
 
+def forced_vectors():
+    """VECTORS=AVX2 where the machine has more; else nothing."""
+    wanted = os.environ.get("VECTORS", "")
+    if wanted not in ("", "AVX2"):
+        raise SystemExit(f"VECTORS={wanted}: only AVX2 can be asked for")
+    return wanted
+
+
 def vectors():
+    if forced_vectors():
+        return f"{forced_vectors()} asked for"
     flags = Path("/proc/cpuinfo").read_text().split()
     return "AVX-512" if "avx512f" in flags else "AVX2" if "avx2" in flags else "SSE"
 

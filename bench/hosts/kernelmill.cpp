@@ -91,7 +91,7 @@ struct Device::Implementation {
 };
 
 Device::Device() : own_(std::make_unique<Implementation>()) {
-  const char* device = std::getenv("KM_BENCH_DEVICE");
+  const char* device = std::getenv("KM_TEST_BENCH_DEVICE");
   require(km_device_open(device != nullptr ? device : "cpu", &own_->device), "km_device_open");
   require(km_context_create(own_->device, &own_->context), "km_context_create");
   require(km_context_default_stream(own_->context, &own_->stream), "km_context_default_stream");
