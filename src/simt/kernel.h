@@ -98,6 +98,8 @@ RegisterUse registers_of(const ptx::Function& function, const ptx::Instruction& 
 bool writes_first_operand(const ptx::Instruction& instruction);
 /// Touches memory, other lanes, the block or time: never guarded by a select.
 bool has_effects(const ptx::Instruction& instruction);
+/// A load or store that others may see happen: done as it stands, when it stands there.
+bool is_strong_access(const ptx::Instruction& instruction);
 bool is_barrier(const ptx::Instruction& instruction);
 /// barrier.cluster.wait: a barrier without number and thread count.
 bool is_cluster_wait(const ptx::Instruction& instruction);

@@ -48,6 +48,12 @@ bool is_cluster_wait(const Instruction& instruction) {
          instruction.has(Modifier::wait);
 }
 
+bool is_strong_access(const Instruction& instruction) {
+  return instruction.has(Modifier::volatile_) || instruction.has(Modifier::relaxed) ||
+         instruction.has(Modifier::acquire) || instruction.has(Modifier::release) ||
+         instruction.has(Modifier::mmio);
+}
+
 /// barrier.cluster.arrive is none: with one block in a cluster, arriving with the wait is as good.
 bool is_barrier(const Instruction& instruction) {
   bool barrier = instruction.opcode == Opcode::bar || instruction.opcode == Opcode::barrier;

@@ -369,7 +369,7 @@ void Emitter::plan_context() {
   }
   const auto some = std::find(entry_masked_.begin() + 1, entry_masked_.end(), 1);
   if (some != entry_masked_.end()) live_offset_bytes_ = reserve(4 * plan_.packets);
-  if (has_phases()) progress_offset_bytes_ = reserve(kProgressBytes);
+  if (has_phases() && plan_.waits) progress_offset_bytes_ = reserve(kProgressBytes);
   local_offset_bytes_ = (context_bytes_ + 63) / 64 * 64;
   const uint64_t stride = plan_.layout->local_stride_bytes();
   const uint64_t packets = plan_.mode == Mode::run_to_completion ? plan_.packets : 1;

@@ -104,8 +104,7 @@ bool is_plain_load(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   return ptx.opcode == Opcode::ld && inst.guard == kNone &&
          ptx.operands[0].kind == Operand::Kind::reg && ptx.operands[1].symbol == ptx::kNone &&
-         ptx.operands[1].reg != ptx::kNone && !ptx.has(Modifier::volatile_) &&
-         !ptx.has(Modifier::relaxed) && !ptx.has(Modifier::acquire) && !ptx.has(Modifier::mmio);
+         ptx.operands[1].reg != ptx::kNone && !is_strong_access(ptx);
 }
 
 }  // namespace

@@ -197,8 +197,7 @@ void Emitter::lower_load(const Inst& inst) {
   access.type = ptx.types[ptx.type_count - 1];
   const Operand& target = ptx.operands[0];
   access.count = target.kind == Operand::Kind::vector ? target.count : 1;
-  access.is_volatile = ptx.has(Modifier::volatile_) || ptx.has(Modifier::relaxed) ||
-                       ptx.has(Modifier::acquire) || ptx.has(Modifier::mmio);
+  access.is_volatile = is_strong_access(ptx);
   const ptx::Space space = space_of(inst, source);
   access.invariant = space == ptx::Space::param;
   const Address address = address_of(inst, source, space);
@@ -409,8 +408,7 @@ void Emitter::lower_store(const Inst& inst) {
   Access access;
   access.type = ptx.types[ptx.type_count - 1];
   access.count = source.kind == Operand::Kind::vector ? source.count : 1;
-  access.is_volatile = ptx.has(Modifier::volatile_) || ptx.has(Modifier::relaxed) ||
-                       ptx.has(Modifier::release) || ptx.has(Modifier::mmio);
+  access.is_volatile = is_strong_access(ptx);
   if (ptx.has(Modifier::release)) b_.CreateFence(llvm::AtomicOrdering::Release);
   const Address address = address_of(inst, target, space_of(inst, target));
   check_access(inst, address);
