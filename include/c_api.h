@@ -1328,9 +1328,9 @@ KM_API km_status km_host_memory_create(km_context context, uint64_t size_bytes,
  * Threads: any.
  * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
  *   KM_ERROR_INVALID_ARGUMENT when `pointer` or `out_memory` is null, `size_bytes` is 0, the range
- *   overlaps one that is registered already or leaves the address space, or `flags` has unknown
- *   bits; KM_ERROR_NOT_SUPPORTED when the backend has no such thing; the sticky error of the
- *   context when a kernel failed.
+ *   is not mapped, overlaps one that is registered or leaves the address space, or `flags` has
+ *   unknown bits; KM_ERROR_NOT_SUPPORTED when the backend has no such thing; the sticky error of
+ *   the context when a kernel failed.
  */
 KM_API km_status km_host_memory_register(km_context context, void* pointer, uint64_t size_bytes,
                                          km_host_memory_flags flags,

@@ -5,7 +5,6 @@
 
 #include "base/cuda_results.h"
 #include "base/log.h"
-#include "core/fork_guard.h"
 #include "dropin/cuda/driver_log.h"
 #include "dropin/cuda/driver_state.h"
 
@@ -47,17 +46,19 @@ CUresult fail(CUresult result, const char* format, ...) noexcept {
   return result;
 }
 
-CUresult require_ready() noexcept {
-  if (is_forked()) [[unlikely]] {
+CUresult not_ready() noexcept {
+  if (is_forked()) {
     return fail(CUDA_ERROR_NOT_INITIALIZED,
                 "this process was forked from one that used CUDA; call exec first");
   }
-  return Driver::is_ready() ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
+  return CUDA_ERROR_NOT_INITIALIZED;
 }
 
 void log_call(const char* function, CUresult result) noexcept {
-  if (!log_enabled(LogLevel::kDebug, "cuda")) [[likely]]
+  if (!log_enabled(LogLevel::kDebug, "cuda")) {
+    calls_are_logged.store(false, std::memory_order_relaxed);  // settings never change
     return;
+  }
   log(LogLevel::kDebug, "cuda", "%s: %s", function, cuda_result_name(result));
 }
 

@@ -2,9 +2,11 @@
 // before, how the core's errors become CUresults, what is logged.
 #pragma once
 
+#include <atomic>
 #include <new>
 
 #include "base/result.h"
+#include "core/fork_guard.h"
 #include "cuda/driver.h"
 
 namespace km::dropin {
@@ -16,10 +18,20 @@ CUresult result_of(const Error& error) noexcept;
 /// The same for errors found here: logs the text.
 [[gnu::format(printf, 2, 3)]] CUresult fail(CUresult result, const char* format, ...) noexcept;
 
-/// CUDA_SUCCESS once cuInit has succeeded, in this process.
-CUresult require_ready() noexcept;
+// What every call looks at.
+inline std::atomic<bool> driver_is_ready{false};  // cuInit has succeeded
 /// For `kernelmill exec --log`: one line for each call.
+inline std::atomic<bool> calls_are_logged{true};  // or it is not known yet
 void log_call(const char* function, CUresult result) noexcept;
+
+/// Why it is not CUDA_SUCCESS that require_ready() gives.
+CUresult not_ready() noexcept;
+/// CUDA_SUCCESS once cuInit has succeeded, in this process.
+inline CUresult require_ready() noexcept {
+  if (driver_is_ready.load(std::memory_order_acquire) && !is_forked()) [[likely]]
+    return CUDA_SUCCESS;
+  return not_ready();
+}
 
 /// Runs the body of an exported function, also before cuInit.
 template <class Body>
@@ -32,7 +44,8 @@ CUresult guard_anywhere(const char* function, Body&& body) noexcept {
   } catch (...) {
     result = fail(CUDA_ERROR_UNKNOWN, "an unexpected exception was thrown inside the library");
   }
-  log_call(function, result);
+  if (calls_are_logged.load(std::memory_order_relaxed)) [[unlikely]]
+    log_call(function, result);
   return result;
 }
 

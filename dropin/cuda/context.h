@@ -87,7 +87,8 @@ class Context final : public Handled {
   std::map<const km::Graph*, CUgraph> captured_;
   std::mutex order_mutex_;  // guards what follows
   std::vector<Stream*> blocking_;
-  std::atomic<uint64_t> legacy_work_{0};  // how often work was queued in the legacy stream
+  std::atomic<size_t> blocking_count_{0};  // the same without the lock
+  std::atomic<uint64_t> legacy_work_{0};   // how often work was queued in the legacy stream
 };
 
 /// Waits for all work of a context, whatever is captured: what is captured is no work.
@@ -100,8 +101,11 @@ CUresult current_context(Context** out);
 Context* current_context_or_null();
 void set_current_context(Ref<Context> context);
 void push_context(Ref<Context> context);
+/// The same for a context that this thread has just popped; false for all others, live or not.
+bool push_known_context(CUcontext handle);
+void forget_popped_context();
 /// False when there is none.
-bool pop_context(Ref<Context>* out);
+bool pop_context(CUcontext* out);
 
 /// A thread is gone: its per-thread streams go with it.
 void forget_thread(uint64_t thread);

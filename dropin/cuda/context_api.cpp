@@ -162,10 +162,8 @@ CUresult cuCtxDestroy_v2(CUcontext handle) {
       return fail(CUDA_ERROR_INVALID_CONTEXT, "a primary context is released, not destroyed");
     }
     context->destroy();
-    if (current_context_or_null() == context.get()) {
-      Ref<dropin::Context> popped;
-      pop_context(&popped);
-    }
+    if (current_context_or_null() == context.get()) set_current_context(nullptr);
+    forget_popped_context();
     return CUDA_SUCCESS;
   });
 }
@@ -174,6 +172,7 @@ CUresult cuCtxDestroy(CUcontext handle) { return cuCtxDestroy_v2(handle); }
 
 CUresult cuCtxPushCurrent_v2(CUcontext handle) {
   return guard(__func__, [&]() -> CUresult {
+    if (push_known_context(handle)) return CUDA_SUCCESS;
     Ref<dropin::Context> context;
     CU_TRY(find_context(handle, &context));
     if (!context) return fail(CUDA_ERROR_INVALID_CONTEXT, "ctx is null");
@@ -186,9 +185,9 @@ CUresult cuCtxPushCurrent(CUcontext handle) { return cuCtxPushCurrent_v2(handle)
 
 CUresult cuCtxPopCurrent_v2(CUcontext* out) {
   return guard(__func__, [&]() -> CUresult {
-    Ref<dropin::Context> popped;
+    CUcontext popped = nullptr;
     if (!pop_context(&popped)) return CUDA_ERROR_INVALID_CONTEXT;
-    if (out != nullptr) *out = handle_of(*popped);
+    if (out != nullptr) *out = popped;
     return CUDA_SUCCESS;
   });
 }
@@ -197,6 +196,11 @@ CUresult cuCtxPopCurrent(CUcontext* out) { return cuCtxPopCurrent_v2(out); }
 
 CUresult cuCtxSetCurrent(CUcontext handle) {
   return guard(__func__, [&]() -> CUresult {
+    const auto* const context_now = current_context_or_null();
+    if (context_now != nullptr && handle_of(*context_now) == handle &&
+        !context_now->is_destroyed()) {
+      return CUDA_SUCCESS;
+    }
     Ref<dropin::Context> context;
     CU_TRY(find_context(handle, &context));
     set_current_context(std::move(context));

@@ -15,16 +15,58 @@ namespace {
 
 std::atomic<uint64_t> last_thread{0};
 
-/// The contexts of a thread, the current one last. A null entry is one that was set to none.
+/// The contexts of a thread, the current one last.
 struct ThreadContexts {
   std::vector<Ref<Context>> stack;
+  Ref<Context> popped;  // the last one: often it comes back at once
   const uint64_t thread = ++last_thread;
-  ~ThreadContexts() {
-    stack.clear();
-    forget_thread(thread);
+
+  /// A reference to the context of a handle, where this thread has one at hand; else null.
+  Ref<Context> take(CUcontext handle) {
+    if (!popped || handle_of(*popped) != handle || popped->is_destroyed()) return {};
+    return std::move(popped);
   }
+  void push(Ref<Context> context) {
+    stack.push_back(std::move(context));
+    note_current();
+  }
+  void pop() {
+    popped = std::move(stack.back());
+    stack.pop_back();
+    note_current();
+  }
+  void set(Ref<Context> context) {
+    stack.back() = std::move(context);
+    note_current();
+  }
+  ~ThreadContexts();
+
+ private:
+  void note_current() const;
 };
-thread_local ThreadContexts mine;
+
+// What nearly all calls ask for: known without asking whether the thread's object was made.
+constinit thread_local Context* my_current = nullptr;
+constinit thread_local ThreadContexts* mine = nullptr;
+
+void ThreadContexts::note_current() const {
+  my_current = stack.empty() ? nullptr : stack.back().get();
+}
+
+ThreadContexts::~ThreadContexts() {
+  my_current = nullptr;
+  popped = nullptr;
+  stack.clear();
+  forget_thread(thread);
+}
+
+[[gnu::noinline]] ThreadContexts& begin_thread() {
+  thread_local ThreadContexts made;
+  mine = &made;
+  return made;
+}
+
+ThreadContexts& of_thread() { return mine != nullptr ? *mine : begin_thread(); }
 
 /// Ends the handles of everything that belongs to a context.
 template <class T>
@@ -115,7 +157,7 @@ CUresult Context::legacy_stream(Ref<Stream>* out) {
 
 CUresult Context::per_thread_stream(Ref<Stream>* out) {
   const std::lock_guard lock(mutex_);
-  Ref<Stream>& stream = per_thread_[mine.thread];
+  Ref<Stream>& stream = per_thread_[of_thread().thread];
   if (!stream) CU_TRY(Stream::create(*this, 0, 0, Stream::Kind::kPerThread, &stream));
   *out = stream;
   return CUDA_SUCCESS;
@@ -134,6 +176,7 @@ void Context::all_streams(std::vector<Ref<Stream>>* out) {
 void Context::add_blocking(Stream& stream) {
   const std::lock_guard lock(order_mutex_);
   blocking_.push_back(&stream);
+  blocking_count_.store(blocking_.size());
 }
 
 void Context::remove_blocking(Stream& stream) {
@@ -144,6 +187,7 @@ void Context::remove_blocking(Stream& stream) {
   }
   const std::lock_guard lock(order_mutex_);
   std::erase(blocking_, &stream);
+  blocking_count_.store(blocking_.size());
   // Its work is still to be waited for.
   if (!legacy || !stream.has_unjoined_work_ || !stream.mark_) return;
   if (stream.mark_->record(*stream.core_)) {
@@ -153,6 +197,7 @@ void Context::remove_blocking(Stream& stream) {
 
 /// The legacy stream's next work comes after what is in the blocking streams.
 CUresult Context::join_blocking(Stream& legacy) {
+  if (blocking_count_.load() == 0) return CUDA_SUCCESS;
   const std::lock_guard lock(order_mutex_);
   for (Stream* stream : blocking_) {
     if (stream->core_->is_capturing()) {
@@ -200,26 +245,35 @@ CUresult current_context(Context** out) {
   return CUDA_SUCCESS;
 }
 
-Context* current_context_or_null() {
-  return mine.stack.empty() ? nullptr : mine.stack.back().get();
-}
+Context* current_context_or_null() { return my_current; }
 
 void set_current_context(Ref<Context> context) {
-  if (mine.stack.empty()) {
-    if (context) mine.stack.push_back(std::move(context));
-  } else if (context) {
-    mine.stack.back() = std::move(context);
+  ThreadContexts& contexts = of_thread();
+  if (!context) {
+    if (!contexts.stack.empty()) contexts.pop();
+  } else if (contexts.stack.empty()) {
+    contexts.push(std::move(context));
   } else {
-    mine.stack.pop_back();
+    contexts.set(std::move(context));
   }
 }
 
-void push_context(Ref<Context> context) { mine.stack.push_back(std::move(context)); }
+bool push_known_context(CUcontext handle) {
+  Ref<Context> known = of_thread().take(handle);
+  if (!known) return false;
+  of_thread().push(std::move(known));
+  return true;
+}
 
-bool pop_context(Ref<Context>* out) {
-  if (mine.stack.empty()) return false;
-  *out = std::move(mine.stack.back());
-  mine.stack.pop_back();
+void forget_popped_context() { of_thread().popped = nullptr; }
+
+void push_context(Ref<Context> context) { of_thread().push(std::move(context)); }
+
+bool pop_context(CUcontext* out) {
+  ThreadContexts& contexts = of_thread();
+  if (contexts.stack.empty()) return false;
+  *out = handle_of(*contexts.stack.back());
+  contexts.pop();
   return true;
 }
 

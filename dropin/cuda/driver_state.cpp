@@ -33,7 +33,7 @@ CUresult Driver::initialize() {
   const std::lock_guard lock(mutex_);
   if (is_ready()) return CUDA_SUCCESS;
   CU_TRY(open_devices());
-  ready_.store(true, std::memory_order_release);
+  driver_is_ready.store(true, std::memory_order_release);
   return CUDA_SUCCESS;
 }
 

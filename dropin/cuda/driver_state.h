@@ -71,7 +71,7 @@ class Driver {
  public:
   static Driver& instance();
   /// cuInit has succeeded.
-  static bool is_ready() { return ready_.load(std::memory_order_acquire); }
+  static bool is_ready() { return driver_is_ready.load(std::memory_order_acquire); }
 
   CUresult initialize();
   int device_count() const { return static_cast<int>(devices_.size()); }
@@ -105,7 +105,6 @@ class Driver {
   Driver() = default;
   CUresult open_devices();
 
-  static inline std::atomic<bool> ready_{false};
   std::mutex mutex_;
   std::vector<std::unique_ptr<DeviceState>> devices_;
   std::shared_mutex memory_mutex_;  // guards what follows

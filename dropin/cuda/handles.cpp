@@ -5,21 +5,9 @@ namespace {
 
 void release(Object* object) { object->handle_gone(); }
 
-/// Never destroyed: other threads may still make calls while the process exits.
-union Table {
-  HandleTable table;
-  explicit Table(ObjectType type) : table(type, release) {}
-  ~Table() {}
-};
-
 }  // namespace
 
-#define KM_DROPIN_TABLE(object, type)                     \
-  template <>                                             \
-  HandleTable& table_of<object>() {                       \
-    static Table instance(static_cast<ObjectType>(type)); \
-    return instance.table;                                \
-  }
+#define KM_DROPIN_TABLE(object, type) constinit Table table_of_##object(type, release);
 // Numbers beyond the core's own types, so that its handles are none of these. Their tags, from 0x50
 // on, leave the top bit clear: programs hold handles in signed integers (Python with Cython), and
 // take one below zero for an error.

@@ -25,19 +25,31 @@ class Pool;
 class Stream;
 class UserObject;
 
+/// Never destroyed: other threads may still make calls while the process exits.
+union Table {
+  constexpr Table(int type, HandleTable::ReleaseObject release)
+      : table(static_cast<ObjectType>(type), release) {}
+  ~Table() {}
+  HandleTable table;
+};
+
 /// Which table a handle's objects are in.
 template <class T>
 HandleTable& table_of();
 
 template <class T>
 struct HandleOf;
-#define KM_DROPIN_HANDLE(object, handle) \
-  template <>                            \
-  struct HandleOf<object> {              \
-    using Type = cu::handle;             \
-  };                                     \
-  template <>                            \
-  HandleTable& table_of<object>()
+#define KM_DROPIN_HANDLE(object, handle)   \
+  template <>                              \
+  struct HandleOf<object> {                \
+    using Type = cu::handle;               \
+  };                                       \
+  extern Table table_of_##object;          \
+  template <>                              \
+  inline HandleTable& table_of<object>() { \
+    return table_of_##object.table;        \
+  }                                        \
+  static_assert(true)
 KM_DROPIN_HANDLE(Context, CUcontext);
 KM_DROPIN_HANDLE(Event, CUevent);
 KM_DROPIN_HANDLE(Function, CUfunction);

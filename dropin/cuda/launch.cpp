@@ -65,8 +65,8 @@ CUresult check_cluster(const km::Function& function, const LaunchShape& shape) {
 }
 
 CUresult launch(const LaunchCall& call) {
-  Ref<Function> function;
-  CU_TRY(find_function(call.function, &function));
+  FunctionUse function;
+  CU_TRY(function.get(call.function));
   CU_STREAM_FOR_WORK(stream, call.stream);
   if (&stream->context() != &function->context()) {
     return fail(CUDA_ERROR_INVALID_HANDLE, "kernel '%s' and the stream are of different contexts",

@@ -178,4 +178,15 @@ CUresult find_function(CUfunction handle, Ref<Function>* out) {
   return kernel->function_in(*context, out);
 }
 
+CUresult FunctionUse::get(CUfunction handle) {
+  pin_ = Pin<Function>(handle);
+  if (pin_) [[likely]] {
+    function_ = pin_.get();
+    return CUDA_SUCCESS;
+  }
+  CU_TRY(find_function(handle, &shared_));
+  function_ = shared_.get();
+  return CUDA_SUCCESS;
+}
+
 }  // namespace km::dropin

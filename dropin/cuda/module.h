@@ -93,4 +93,17 @@ class Kernel final : public Handled {
 /// The function of a handle, which may also be a CUkernel: then in the current context.
 CUresult find_function(CUfunction handle, Ref<Function>* out);
 
+/// The same, in place until the call returns.
+class FunctionUse {
+ public:
+  CUresult get(CUfunction handle);
+  Function* operator->() const { return function_; }
+  Function& operator*() const { return *function_; }
+
+ private:
+  Pin<Function> pin_;
+  Ref<Function> shared_;
+  Function* function_ = nullptr;
+};
+
 }  // namespace km::dropin

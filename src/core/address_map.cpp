@@ -73,6 +73,9 @@ std::optional<AddressRange> AddressMap::insert(const AddressRange& range) {
   node->end.store(range.end, std::memory_order_release);
   node->id.store(range.id, std::memory_order_release);
   node->level_count = random_level_count();
+  if (node->level_count > level_count_.load(std::memory_order_relaxed)) {
+    level_count_.store(node->level_count, std::memory_order_release);
+  }
   for (uint32_t level = 0; level < node->level_count; ++level) {
     Node* next = path[level]->next[level].load(std::memory_order_relaxed);
     node->next[level].store(next, std::memory_order_release);
@@ -113,7 +116,7 @@ AddressRange AddressMap::read_before(uint64_t address) const {
   // A list that changes meanwhile can send the reader in circles; a search never takes this long.
   uint32_t steps_left = 100000;
   const Node* node = &head_;
-  for (uint32_t level = kLevels; level-- > 0;) {
+  for (uint32_t level = level_count_.load(std::memory_order_acquire); level-- > 0;) {
     const Node* next = node->next[level].load(std::memory_order_acquire);
     while (next != nullptr && next->begin.load(std::memory_order_acquire) <= address) {
       if (--steps_left == 0) return {};

@@ -51,7 +51,8 @@ class AddressMap {
   uint32_t random_level_count();
 
   std::mutex mutex_;
-  std::atomic<uint64_t> version_{0};  // odd while a writer works
+  std::atomic<uint64_t> version_{0};      // odd while a writer works
+  std::atomic<uint32_t> level_count_{0};  // that nodes have had: searches begin below
   Node head_;
   std::vector<Node*> free_;
   std::vector<std::unique_ptr<Node>> nodes_;  // all there are

@@ -82,7 +82,7 @@ void UseList::copy_to(UseList& other) {
   for (size_t i = 0; i < uses_.size(); ++i) other.record(*streams_[i], uses_[i].ticket);
 }
 
-void UseList::record(Stream& stream, uint64_t ticket) noexcept {
+void UseList::record_other(Stream& stream, uint64_t ticket) noexcept {
   try {
     const size_t count = note(stream, ticket);
     // At powers of two only: where all streams are busy, asking each time would cost too much.

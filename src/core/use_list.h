@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -19,7 +20,10 @@ class UseList {
 
   /// Notes that the operation with this ticket uses the object. Never fails: where there is no
   /// memory for the note, it waits for the stream instead.
-  void record(Stream& stream, uint64_t ticket) noexcept;
+  void record(Stream& stream, uint64_t ticket) noexcept {
+    if (!note_first(stream, ticket)) [[unlikely]]
+      record_other(stream, ticket);
+  }
 
   /// Whether nothing but work on `stream` (null: nothing at all) uses the object still. Forgets
   /// uses on other streams that are over.
@@ -31,6 +35,14 @@ class UseList {
   void copy_to(UseList& other);
 
  private:
+  /// Most objects are used on one stream.
+  bool note_first(const Stream& stream, uint64_t ticket) noexcept {
+    const std::lock_guard lock(lock_);
+    if (uses_.empty() || uses_.front().stream != stream.native()) return false;
+    if (uses_.front().ticket < ticket) uses_.front().ticket = ticket;
+    return true;
+  }
+  void record_other(Stream& stream, uint64_t ticket) noexcept;
   size_t note(Stream& stream, uint64_t ticket);
   void drop_idle_streams();
 

@@ -35,6 +35,32 @@ static void contexts_form_a_stack(void** state) {
   EXPECT(CUDA_ERROR_INVALID_CONTEXT, cuCtxDestroy(f->context)); /* is released instead */
 }
 
+/* A thread has what it popped at hand for a while. */
+static void contexts_that_were_popped_can_go(void** state) {
+  const fixture* f = *state;
+  CUcontext made = NULL, current = NULL;
+  OK(cuCtxCreate(&made, NULL, 0, f->device));
+  for (int i = 0; i < 3; ++i) {
+    OK(cuCtxPopCurrent(&current));
+    assert_ptr_equal(current, made);
+    OK(cuCtxGetCurrent(&current));
+    assert_ptr_equal(current, f->context);
+    OK(cuCtxPushCurrent(made));
+    OK(cuCtxGetCurrent(&current));
+    assert_ptr_equal(current, made);
+  }
+  OK(cuCtxPopCurrent(NULL));
+  OK(cuCtxDestroy(made));
+  EXPECT(CUDA_ERROR_INVALID_CONTEXT, cuCtxPushCurrent(made));
+  EXPECT(CUDA_ERROR_INVALID_CONTEXT, cuCtxSetCurrent(made));
+  OK(cuCtxGetCurrent(&current));
+  assert_ptr_equal(current, f->context);
+  OK(cuCtxCreate(&made, NULL, 0, f->device));
+  OK(cuCtxDestroy(made)); /* and with it, the thread's current one goes */
+  OK(cuCtxGetCurrent(&current));
+  assert_ptr_equal(current, f->context);
+}
+
 static void* look_at_thread(void* unused) {
   CUcontext current = (CUcontext)1;
   int count = 0;
@@ -156,10 +182,11 @@ static void limits_and_flags_are_kept(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(two_retains_give_one_context),    TEST(contexts_form_a_stack),
-      TEST(threads_begin_without_a_context), TEST(what_belongs_to_a_context_goes_with_it),
-      TEST(a_fault_stays_until_the_reset),   TEST(garbage_is_refused),
-      TEST(limits_and_flags_are_kept),       TEST(handles_are_positive),
+      TEST(two_retains_give_one_context),     TEST(contexts_form_a_stack),
+      TEST(threads_begin_without_a_context),  TEST(what_belongs_to_a_context_goes_with_it),
+      TEST(a_fault_stays_until_the_reset),    TEST(garbage_is_refused),
+      TEST(limits_and_flags_are_kept),        TEST(handles_are_positive),
+      TEST(contexts_that_were_popped_can_go),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,6 +74,27 @@ void Event::set_latest(Marker* marker) {
   if (old != nullptr) old->release();
 }
 
+bool Event::record_again(Stream* stream, uint64_t ticket) {
+  std::lock_guard lock(lock_);
+  if (latest_ == nullptr || !latest_->is_unshared() || latest_->in_graph()) return false;
+  latest_->restart(stream, ticket);
+  latest_->reach(timing_);
+  return true;
+}
+
+namespace {
+
+/// Where nothing is queued before it, a recording is over at once.
+bool record_at_once(Event* event, Stream* stream) {
+  uint64_t ticket = 0;
+  if (!stream->begin_inline(&ticket)) return false;
+  const bool is_recorded = event->record_again(stream, ticket);
+  stream->end_inline(ticket);
+  return is_recorded;
+}
+
+}  // namespace
+
 km_status event_create(kmb_context* context, km_event_flags flags, kmb_event** out_event,
                        kmb_error* error) {
   return guarded(error, [&]() -> Status {
@@ -89,11 +110,12 @@ km_status event_record(kmb_event* event, kmb_stream* handle, kmb_error* error) {
   return guarded(error, [&]() -> Status {
     Stream* stream = from(handle);
     KM_TRY(stream->context()->check());
+    if (record_at_once(from(event), stream)) return {};
     Marker* marker = Marker::make(stream);
     uint64_t ticket = 0;
     if (stream->begin_inline(&ticket)) {
       marker->set_ticket(ticket);
-      marker->reach();
+      marker->reach(from(event)->has_timing());
       stream->end_inline(ticket);
       from(event)->set_latest(marker);
       return {};

@@ -12,8 +12,8 @@ bool Marker::done() const {
   return in_graph_ ? reached_.load(std::memory_order_acquire) : stream_->is_complete(ticket_);
 }
 
-void Marker::reach() {
-  time_ns_ = now_ns();
+void Marker::reach(bool is_timed) {
+  if (is_timed) time_ns_ = now_ns();
   reached_.store(true, std::memory_order_release);
 }
 

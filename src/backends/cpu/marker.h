@@ -45,8 +45,16 @@ class Marker {
     reached_.store(false, std::memory_order_relaxed);
   }
 
+  /// Nobody but the caller holds it.
+  bool is_unshared() const { return references_.load(std::memory_order_acquire) == 1; }
+  /// For another point in a stream. Nobody else holds it.
+  void restart(Stream* stream, uint64_t ticket) {
+    stream_ = stream;
+    ticket_ = ticket;
+  }
+
   /// The mark is reached. announce() follows, when the stream has counted that.
-  void reach();
+  void reach(bool is_timed = true);
   /// Lets everybody go on who waits.
   void announce();
   /// Puts a stream to sleep until announce(); false when that has happened already.

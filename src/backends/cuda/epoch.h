@@ -121,10 +121,10 @@ class Alive {
 /// Makes a context current on this thread where it is not, and takes it off again.
 class Current {
  public:
-  explicit Current(const Epoch& epoch) {
+  /// `asks`: first for the one that is current now, which need not be pushed then.
+  explicit Current(const Epoch& epoch, bool asks = true) {
     cu::CUcontext now = nullptr;
-    if (driver().cuCtxGetCurrent(&now).ok() && now == epoch.handle()) [[likely]]
-      return;
+    if (asks && driver().cuCtxGetCurrent(&now).ok() && now == epoch.handle()) return;
     called_ = driver().cuCtxPushCurrent_v2(epoch.handle());
     is_pushed_ = called_.ok();
   }
@@ -137,6 +137,7 @@ class Current {
   /// Of making it current.
   Called called() const { return called_; }
   bool ok() const { return called_.ok(); }
+  bool is_pushed() const { return is_pushed_; }
 
  private:
   Called called_{cu::CUDA_SUCCESS, nullptr};

@@ -173,8 +173,10 @@ km_status launch(kmb_stream* handle, kmb_function* function, const kmb_launch* l
   Stream& stream = *from(handle);
   Epoch& epoch = *stream.epoch();
   if (!epoch.has_failed()) [[likely]] {
-    const Current current(epoch);
+    const bool asks = stream.asks_for_current();
+    const Current current(epoch, asks);
     if (current.ok()) [[likely]] {
+      if (asks) stream.note_pushed(current.is_pushed());
       const Called called = stream.profile().is_on()
                                 ? launch_profiled(stream, *from(function), *launch)
                                 : launch_now(stream, *from(function), *launch);

@@ -25,6 +25,16 @@ class Stream : public std::enable_shared_from_this<Stream> {
   /// are made when somebody asks.
   uint64_t next_ticket() { return tickets_.fetch_add(1, std::memory_order_relaxed) + 1; }
   uint64_t last_ticket() const { return tickets_.load(std::memory_order_relaxed); }
+  /// Whether a launch should ask which context is current. Where it was another one, it will be the
+  /// next times: asking then costs as much as pushing.
+  bool asks_for_current() const {
+    return !pushes_.load(std::memory_order_relaxed) || last_ticket() % kLaunchesUnasked == 0;
+  }
+  void note_pushed(bool is_pushed) {
+    if (pushes_.load(std::memory_order_relaxed) != is_pushed) {
+      pushes_.store(is_pushed, std::memory_order_relaxed);
+    }
+  }
   /// Whether everything up to a ticket is over; in a context that failed, it is.
   bool is_over(uint64_t ticket);
   /// Everything up to a ticket is over.
@@ -41,7 +51,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   const std::shared_ptr<Epoch> epoch_;
   const std::shared_ptr<Profile> profile_;
   cu::CUstream handle_ = nullptr;
+  static constexpr uint64_t kLaunchesUnasked = 64;
   std::atomic<uint64_t> tickets_{0};
+  std::atomic<bool> pushes_{false};
 
   std::mutex marker_mutex_;  // guards what follows
   cu::CUevent marker_ = nullptr;
