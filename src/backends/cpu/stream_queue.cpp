@@ -213,8 +213,10 @@ bool Stream::execute(Command& command, Executor* executor) {
     if (step->marker == nullptr) return true;  // an event that was never recorded
   }
   if (step->marker != nullptr) step->marker->retain();  // the step lets go of it
+  // Afterwards the step, and the graph with it, may be gone: another thread may have ended it.
+  Marker* const reached = step->kind == CommandKind::record ? step->marker : nullptr;
   const bool is_over = perform(*step, executor);
-  if (step->kind == CommandKind::record) announce(step->marker);
+  if (reached != nullptr) announce(reached);
   return is_over;
 }
 
