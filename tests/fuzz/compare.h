@@ -12,6 +12,7 @@
 namespace km::fuzz {
 
 struct Outcome {
+  // Refused: by the engine, when it loads the module.
   enum class Kind { equal, different, refused, broken } kind = Kind::equal;
   std::string what;  // of the first difference, or why it could not be compared
 };
@@ -27,8 +28,9 @@ struct Memory {
   bool operator==(const Memory&) const = default;
 };
 
-/// Runs the kernels of a module as long as `goes_on` says so; an outcome each. `broken` is a kernel
-/// that the reference cannot run: the generator's fault.
+/// Runs the kernels of a module as long as `goes_on` says so; an outcome each. If the engine does
+/// not load them together, each is loaded by itself. `broken` is a kernel that the reference cannot
+/// run: the generator's fault.
 std::vector<Outcome> compare(
     const std::vector<Kernel>& kernels, const std::function<bool()>& goes_on = [] { return true; });
 

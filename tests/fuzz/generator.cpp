@@ -115,7 +115,10 @@ void Generator::set_uniform(std::vector<std::string>& lines, const std::string& 
 std::vector<Statement> Generator::statements(const Place& place, unsigned most) {
   std::vector<Statement> list;
   const uint64_t count = 1 + below(most);
-  for (uint64_t i = 0; i < count; ++i) list.push_back(statement(place));
+  do {
+    if (room_ > 0) --room_;
+    list.push_back(statement(place));
+  } while (list.size() < count && room_ > 0);
   return list;
 }
 
@@ -213,6 +216,24 @@ constexpr Shape kGrids[] = {{1, 1, 1}, {2, 1, 1}, {3, 1, 1}, {2, 2, 1}, {1, 1, 2
 
 }  // namespace
 
+/// Most kernels are small, because a large one takes as long to compile as fifty of them; but what
+/// goes wrong with many values alive at once, or deep inside, takes a large one to find.
+Generator::Size Generator::choose_size() {
+  const uint64_t pick = below(200);
+  if (pick < 152) return {2, 4, false};
+  if (pick < 190) return {5, 12, false};
+  if (pick < 199) return {12, 40, chance(20)};
+  return {24, 1000, true};
+}
+
+std::vector<std::string> Generator::choose_stored(const Kernel& kernel, const Size& size) {
+  std::vector<std::string> all = all_registers();
+  if (size.stores_all) return all;
+  const std::set<std::string> named = named_registers(kernel.statements);
+  std::erase_if(all, [&](const std::string& name) { return named.count(name) == 0; });
+  return all;
+}
+
 Kernel Generator::kernel(const std::string& name) {
   Kernel kernel;
   kernel.name = name;
@@ -220,11 +241,14 @@ Kernel Generator::kernel(const std::string& name) {
   kernel.grid = kGrids[below(std::size(kGrids))];
   kernel.uniforms = {static_cast<uint32_t>(below(8)), static_cast<uint32_t>(random_.bits())};
   kernel.input_seed = random_.bits();
-  kernel.stored = all_registers();
   exits_ = chance(30);
   masks_ = 0;
   partial_warp_ = kernel.threads() % 32 != 0;
-  kernel.statements = statements({}, 24);
+  const Size size = choose_size();
+  room_ = size.most;
+  kernel.statements = statements({}, size.most_on_top);
+  kernel.stored = choose_stored(kernel, size);
+  kernel.in_rows = chance(85);
   kernel.masks = masks_;
   return kernel;
 }

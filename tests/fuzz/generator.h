@@ -55,6 +55,15 @@ class Generator {
   void set_predicate(std::vector<std::string>& lines, const std::string& target);
   void set_uniform(std::vector<std::string>& lines, const std::string& target, unsigned bound);
 
+  /// How large a kernel is.
+  struct Size {
+    unsigned most_on_top;  // statements
+    unsigned most;         // inner ones included, but for one in each body
+    bool stores_all;       // registers, not only those that its statements name
+  };
+  Size choose_size();
+  std::vector<std::string> choose_stored(const Kernel& kernel, const Size& size);
+
   std::vector<Statement> statements(const Place& place, unsigned most);
   Statement statement(const Place& place);
   Statement simple();
@@ -97,6 +106,7 @@ class Generator {
   bool exits_ = false;         // some threads may exit early
   bool partial_warp_ = false;  // the last warp lacks lanes
   unsigned masks_ = 0;         // registers for masks of lanes so far
+  unsigned room_ = 0;          // for statements
 };
 
 }  // namespace km::fuzz

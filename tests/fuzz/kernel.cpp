@@ -1,6 +1,8 @@
 #include "kernel.h"
 
 #include <algorithm>
+#include <cctype>
+#include <string_view>
 
 namespace km::fuzz {
 namespace {
@@ -86,18 +88,20 @@ LEAF:
 }
 )";
 
-// Every register has a value that depends on the thread, the block or the launch, or on memory.
-constexpr const char* kPrologue = R"(
+constexpr const char* kDeclarations = R"(
   .reg .pred %p<4>, %q<NUMBERS>; .reg .b16 %h<8>; .reg .b32 %r<8>;
   .reg .b32 %c<NUMBERS>, %m<MASKS>, %n<MASKS>;
   .reg .b64 %l<4>, %a<NUMBERS>; .reg .f32 %f<8>; .reg .f64 %d<4>;
   .reg .b32 %self, %threads, %global, %lane, %x<16>;
-  .reg .b64 %in, %out, %counters, %y<8>;
+  .reg .b64 %in, %out, %row2, %row4, %row8, %counters, %y<8>;
   .shared .align 16 .b32 exchange[1024];
   .shared .align 32 .b32 slots[1024];
   .shared .align 8 .b32 totals[8];
-  .local .align 32 .b8 own[64];
-  mov.u32 %x0, %tid.x;
+  .local .align 32 .b8 own[32];
+)";
+
+// Every register has a value that depends on the thread, the block or the launch, or on memory.
+constexpr const char* kPrologue = R"(  mov.u32 %x0, %tid.x;
   mov.u32 %x1, %tid.y;
   mov.u32 %x2, %tid.z;
   mov.u32 %x3, %ntid.x;
@@ -123,21 +127,24 @@ constexpr const char* kPrologue = R"(
   cvta.to.global.u64 %counters, %counters;
   ld.param.u64 %out, [NAME_out];
   cvta.to.global.u64 %out, %out;
-  mad.wide.u32 %out, %global, 512, %out;
+  mad.wide.u32 %row2, %global, 2, %out;
+  mad.wide.u32 %row4, %global, 4, %out;
+  mad.wide.u32 %row8, %global, 8, %out;
+  mad.wide.u32 %out, %global, STRIDE, %out;
+  add.u64 %out, %out, BEHIND;
   ld.param.u32 %r0, [NAME_u0];
   ld.param.u32 %r1, [NAME_u1];
   mov.b32 %r2, %self;
   mov.b32 %r3, %global;
   and.b32 %x10, %global, 1023;
-  mad.wide.u32 %y0, %x10, 4, %in;
+  mad.wide.u32 %y0, %self, 4, %in;
   ld.global.u32 %r4, [%y0];
   xor.b32 %x11, %x10, 0x155;
   mad.wide.u32 %y1, %x11, 4, %in;
   ld.global.nc.u32 %r5, [%y1];
   mov.b32 %r6, %x9;
   not.b32 %r7, %lane;
-  and.b32 %x12, %global, 511;
-  mad.wide.u32 %y2, %x12, 8, %in;
+  mad.wide.u32 %y2, %self, 8, %in;
   ld.global.u64 %l0, [%y2];
   ld.global.v2.f32 {%f0, %f1}, [%y2];
   mul.wide.s32 %l1, %r2, -3;
@@ -160,19 +167,8 @@ constexpr const char* kPrologue = R"(
   setp.gt.f32 %p2, %f0, %f1;
   and.b32 %x13, %self, 1;
   setp.eq.u32 %p3, %x13, 0;
-  st.local.v2.b32 [own], {%r4, %r5};
-  st.local.b64 [own+8], %l0;
-  st.local.b64 [own+16], %l1;
-  st.local.b64 [own+24], %l2;
-  st.local.b64 [own+32], %l3;
-  st.local.f64 [own+40], %d0;
-  st.local.f64 [own+48], %d1;
-  st.local.b32 [own+56], %r2;
-  st.local.b32 [own+60], %r7;
-  st.global.v4.b32 [%out+320], {%r2, %r3, %r4, %r5};
-  st.global.v4.b32 [%out+336], {%r4, %r4, %r0, %r1};
-  st.global.v4.b32 [%out+352], {%r5, %r2, %r7, %r3};
-  st.global.v4.b32 [%out+368], {%r7, %r1, %r2, %r4};
+  st.local.v4.b32 [own], {%r4, %r5, %r2, %r7};
+  st.local.v2.b64 [own+16], {%l0, %l2};
 )";
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
@@ -209,6 +205,8 @@ class Printer {
   unsigned count_ = 0;
 };
 
+}  // namespace
+
 unsigned bytes_of(const std::string& reg) {
   switch (reg[1]) {
     case 'h':
@@ -221,10 +219,12 @@ unsigned bytes_of(const std::string& reg) {
   }
 }
 
-/// Registers to the thread's record, each in 8 bytes of its own.
+namespace {
+
+/// Registers to the thread's record, each in 8 bytes of its own, or to rows of 8 bytes a thread.
 std::string stores_of(const Kernel& kernel) {
   std::string text;
-  unsigned offset = 0;
+  uint64_t offset = 0;
   for (const std::string& reg : kernel.stored) {
     std::string source = reg;
     if (reg[1] == 'p') {
@@ -232,9 +232,51 @@ std::string stores_of(const Kernel& kernel) {
       source = "%x15";
     }
     const bool real = reg[1] == 'f' || reg[1] == 'd';
-    text += "  st.global." + std::string(real ? "f" : "b") + std::to_string(8 * bytes_of(reg)) +
-            " [%out+" + std::to_string(offset) + "], " + source + ";\n";
-    offset += 8;
+    const unsigned bytes = bytes_of(reg);
+    const std::string base = kernel.in_rows ? "%row" + std::to_string(bytes) : "%out";
+    text += "  st.global." + std::string(real ? "f" : "b") + std::to_string(8 * bytes) + " [" +
+            base + "+" + std::to_string(offset) + "], " + source + ";\n";
+    offset += kernel.in_rows ? 8 * kernel.all_threads() : 8;
+  }
+  return text;
+}
+
+/// The words of a text that begin with %.
+std::vector<std::string> registers_in(std::string_view text) {
+  std::vector<std::string> found;
+  for (size_t at = text.find('%'); at != text.npos; at = text.find('%', at + 1)) {
+    size_t end = at + 1;
+    while (end < text.size() && std::isalnum(static_cast<unsigned char>(text[end]))) ++end;
+    found.emplace_back(text.substr(at, end - at));
+  }
+  return found;
+}
+
+/// What a line of the prologue writes: nothing if it is a store.
+std::vector<std::string> written_in(std::string_view line) {
+  if (line.find("  st.") == 0) return {};
+  const size_t vector = line.find('}'), comma = line.find(',');
+  const bool is_vector = line.find('{') < comma;
+  return registers_in(line.substr(0, is_vector ? vector : comma));
+}
+
+/// The lines of the prologue that `rest` depends on: small kernels are to stay small.
+std::string prologue_for(const std::string& rest) {
+  std::set<std::string> needed;
+  for (std::string& name : registers_in(rest)) needed.insert(std::move(name));
+  const bool local = rest.find(" own;") != rest.npos || rest.find("[own") != rest.npos;
+  std::string text;
+  const std::string_view all = kPrologue;
+  for (size_t end = all.size(); end > 0;) {
+    const size_t before = all.rfind('\n', end - 2);
+    const size_t begin = before == all.npos ? 0 : before + 1;
+    const std::string_view line = all.substr(begin, end - begin);
+    end = begin;
+    bool wanted = local && line.find("  st.local") == 0;
+    for (const std::string& name : written_in(line)) wanted = wanted || needed.count(name);
+    if (!wanted) continue;
+    for (std::string& name : registers_in(line)) needed.insert(std::move(name));
+    text.insert(0, line);
   }
   return text;
 }
@@ -246,10 +288,30 @@ std::string kernel_text(const Kernel& kernel) {
   std::string text = "\n.visible .entry " + name + "(.param .u64 " + name + "_in, .param .u64 " +
                      name + "_out,\n  .param .u64 " + name + "_counters, .param .u32 " + name +
                      "_u0, .param .u32 " + name + "_u1)\n{";
-  std::string prologue = replaced(kPrologue, "NAME", name);
-  prologue = replaced(prologue, "MASKS", std::to_string(kernel.masks + 1));
-  text += replaced(prologue, "NUMBERS", std::to_string(printer.count() + 1));
-  return text + replaced(printer.text(), "NAME", name) + stores_of(kernel) + "  ret;\n}\n";
+  const std::string rest = printer.text() + stores_of(kernel);
+  std::string body = kDeclarations + prologue_for(rest) + rest;
+  const uint64_t behind = kernel.in_rows ? kScratchOffset * (kernel.all_threads() - 1) : 0;
+  body = replaced(body, "NAME", name);
+  body = replaced(body, "STRIDE", std::to_string(kernel.in_rows ? kScratchBytes : kRecordBytes));
+  body = replaced(body, "BEHIND", std::to_string(behind));
+  body = replaced(body, "MASKS", std::to_string(kernel.masks + 1));
+  body = replaced(body, "NUMBERS", std::to_string(printer.count() + 1));
+  return text + body + "  ret;\n}\n";
+}
+
+void add_registers(const std::vector<Statement>& statements, std::set<std::string>& names) {
+  const auto add = [&](const std::vector<std::string>& lines) {
+    for (const std::string& line : lines) {
+      for (std::string& name : registers_in(line)) names.insert(std::move(name));
+    }
+  };
+  for (const Statement& statement : statements) {
+    add(statement.before);
+    for (const Statement::Body& body : statement.bodies) {
+      add_registers(body.statements, names);
+      add(body.after);
+    }
+  }
 }
 
 }  // namespace
@@ -258,6 +320,12 @@ std::string module_text(const std::vector<Kernel>& kernels) {
   std::string text = kHeader;
   for (const Kernel& kernel : kernels) text += kernel_text(kernel);
   return text;
+}
+
+std::set<std::string> named_registers(const std::vector<Statement>& statements) {
+  std::set<std::string> names;
+  add_registers(statements, names);
+  return names;
 }
 
 size_t count_statements(const std::vector<Statement>& statements) {

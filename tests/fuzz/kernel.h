@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct Kernel {
   std::array<uint32_t, 2> uniforms{};  // parameters
   std::vector<Statement> statements;
   std::vector<std::string> stored;  // registers written out at the end
+  bool in_rows = false;             // a register of all threads together, else all of a thread
   unsigned masks = 0;               // registers %m and %n that statements use
   uint64_t input_seed = 0;
 
@@ -33,7 +35,8 @@ struct Kernel {
   uint64_t all_threads() const { return uint64_t{threads()} * grid[0] * grid[1] * grid[2]; }
 };
 
-// Sizes of the memory that kernels use.
+// Sizes of the memory that kernels use. A thread's results and 64 bytes for it to play with are a
+// record each; in rows, all results come first.
 inline constexpr uint32_t kInputBytes = 4096, kRecordBytes = 512, kScratchBytes = 64,
                           kScratchOffset = 320;
 /// Two for each of twelve operations, in 8 bytes each: see Generator::reduction.
@@ -43,10 +46,16 @@ inline constexpr uint32_t kCounters = 24;
 inline constexpr unsigned kWords = 8, kLongs = 4, kHalves = 8, kFloats = 8, kDoubles = 4,
                           kPredicates = 4;
 
+/// The size of a register, a predicate stored as a word.
+unsigned bytes_of(const std::string& reg);
+
 /// A module with these kernels and the functions that they call.
 std::string module_text(const std::vector<Kernel>& kernels);
 
 /// How many statements there are, inner ones included.
 size_t count_statements(const std::vector<Statement>& statements);
+
+/// The registers that statements name, as they name them.
+std::set<std::string> named_registers(const std::vector<Statement>& statements);
 
 }  // namespace km::fuzz

@@ -86,24 +86,22 @@ class Fuzzer {
     return options_.minutes != 0 ? has_time() : kernels_ < options_.kernels;
   }
 
-  /// A module of kernels that the engine takes.
   void run_module() {
     std::vector<Kernel> kernels;
     const uint64_t wanted = options_.minutes != 0 ? kKernelsPerModule : options_.kernels - kernels_;
     while (kernels.size() < std::min<uint64_t>(wanted, kKernelsPerModule)) {
       Generator generator(instructions_, (options_.seed << 32) + next_++);
-      Kernel kernel = generator.kernel("k" + std::to_string(kernels.size()));
-      if (const std::string why = refusal(kernel); !why.empty()) {
-        if (refused_++ == 0) std::printf("refused, for example: %s\n", why.c_str());
-        continue;
-      }
-      kernels.push_back(std::move(kernel));
+      kernels.push_back(generator.kernel("k" + std::to_string(kernels.size())));
     }
     const std::vector<Outcome> outcomes = compare(kernels, [this] { return has_time(); });
     for (size_t i = 0; i < outcomes.size(); ++i) note(kernels[i], outcomes[i]);
   }
 
   void note(const Kernel& kernel, const Outcome& outcome) {
+    if (outcome.kind == Outcome::Kind::refused) {
+      if (refused_++ == 0) std::printf("refused, for example: %s\n", outcome.what.c_str());
+      return;
+    }
     ++kernels_;
     statements_ += count_statements(kernel.statements);
     if (outcome.kind == Outcome::Kind::equal) return;

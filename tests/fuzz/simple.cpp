@@ -126,7 +126,7 @@ Statement Generator::scratch_access() {
 Statement Generator::local_access() {
   Statement statement;
   auto& lines = statement.before;
-  lines.push_back("and.b32 %x14, " + reg('r') + ", 7;");
+  lines.push_back("and.b32 %x14, " + reg('r') + ", 3;");
   lines.push_back("mov.u64 %y3, own;");
   lines.push_back("mad.wide.u32 %y3, %x14, 8, %y3;");
   std::string space = "local.";
