@@ -5,7 +5,7 @@
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/Instructions.h>
-#include <llvm/Transforms/Utils/SSAUpdater.h>
+#include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
 namespace km::simt {
 namespace {
@@ -61,7 +61,7 @@ llvm::BasicBlock* place_before(const Accesses& accesses, const llvm::Instruction
 
 llvm::PreservedAnalyses PromoteVariables::run(llvm::Function& function,
                                               llvm::FunctionAnalysisManager& analyses) {
-  const auto& tree = analyses.getResult<llvm::DominatorTreeAnalysis>(function);
+  auto& tree = analyses.getResult<llvm::DominatorTreeAnalysis>(function);
   const auto& loops = analyses.getResult<llvm::LoopAnalysis>(function);
   const llvm::ReversePostOrderTraversal<const llvm::Function*> order(&function);
   // A cycle that is no loop could pass the new place again.
@@ -69,7 +69,7 @@ llvm::PreservedAnalyses PromoteVariables::run(llvm::Function& function,
     return llvm::PreservedAnalyses::all();
   }
   llvm::BasicBlock& entry = function.getEntryBlock();
-  llvm::SmallVector<llvm::AllocaInst*> variables;
+  llvm::SmallVector<llvm::AllocaInst*> variables, promoted;
   for (llvm::Instruction& instruction : entry) {
     auto* variable = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
     if (variable != nullptr && variable->isStaticAlloca()) variables.push_back(variable);
@@ -81,10 +81,9 @@ llvm::PreservedAnalyses PromoteVariables::run(llvm::Function& function,
     llvm::BasicBlock* const place = place_before(accesses, initial, tree, loops);
     if (place == nullptr) continue;
     if (place != &entry) initial->moveBefore(*place, place->getFirstInsertionPt());
-    llvm::SSAUpdater updater;
-    llvm::LoadAndStorePromoter(accesses, updater, variable->getName()).run(accesses);
-    variable->eraseFromParent();
+    promoted.push_back(variable);
   }
+  llvm::PromoteMemToReg(promoted, tree);
   llvm::PreservedAnalyses kept;
   kept.preserveSet<llvm::CFGAnalyses>();
   return kept;

@@ -13,11 +13,10 @@
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Object/ELFObjectFile.h>
+#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/Utils/Cloning.h>
-
-#include <mutex>
 
 #include "simt/emit/dump.h"
 #include "simt/emit/passes.h"
@@ -35,14 +34,29 @@ namespace {
 
 constexpr const char* kTriple = "x86_64-unknown-linux-gnu";
 
-void initialise_llvm() {
-  static std::once_flag once;
-  std::call_once(once, [] {
+/// The scheduler compares the memory accesses of a block with each other, which takes the third
+/// power of their number: beyond so many, the older half is done before the younger one.
+constexpr const char* kAccessesOption = "dag-maps-huge-region";
+constexpr unsigned kAccessesCompared = 100;
+
+bool limit_scheduler() {
+  auto& options = llvm::cl::getRegisteredOptions();
+  const auto found = options.find(kAccessesOption);
+  if (found == options.end()) return false;
+  static_cast<llvm::cl::opt<unsigned>*>(found->second)->setValue(kAccessesCompared);
+  return true;
+}
+
+Status initialise_llvm() {
+  static const bool done = [] {
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
-  });
+    return limit_scheduler();
+  }();
+  if (!done) return make_error(KM_ERROR_COMPILER, "LLVM has no option '%s'", kAccessesOption);
+  return {};
 }
 
 const char* cpu_of(Isa isa) {
@@ -207,7 +221,7 @@ Status check_no_undefined(llvm::StringRef bytes) {
 }  // namespace
 
 Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine(Isa isa) {
-  initialise_llvm();
+  KM_TRY(initialise_llvm());
   const char* const cpu = cpu_of(isa);
   if (!cpu)
     return make_error(KM_ERROR_INVALID_ARGUMENT, "unknown instruction set %u", unsigned(isa));
