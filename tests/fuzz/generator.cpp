@@ -219,18 +219,18 @@ constexpr Shape kGrids[] = {{1, 1, 1}, {2, 1, 1}, {3, 1, 1}, {2, 2, 1}, {1, 1, 2
 /// Most kernels are small, because a large one takes as long to compile as fifty of them; but what
 /// goes wrong with many values alive at once, or deep inside, takes a large one to find.
 Generator::Size Generator::choose_size() {
-  const uint64_t pick = below(200);
-  if (pick < 152) return {2, 4, false};
-  if (pick < 190) return {5, 12, false};
-  if (pick < 199) return {12, 40, chance(20)};
+  const uint64_t pick = below(400);
+  if (pick < 340) return {2, 4, false};
+  if (pick < 388) return {5, 12, false};
+  if (pick < 399) return {12, 40, chance(20)};
   return {24, 1000, true};
 }
 
 std::vector<std::string> Generator::choose_stored(const Kernel& kernel, const Size& size) {
   std::vector<std::string> all = all_registers();
   if (size.stores_all) return all;
-  const std::set<std::string> named = named_registers(kernel.statements);
-  std::erase_if(all, [&](const std::string& name) { return named.count(name) == 0; });
+  const std::set<std::string> written = written_registers(kernel.statements);
+  std::erase_if(all, [&](const std::string& name) { return written.count(name) == 0; });
   return all;
 }
 

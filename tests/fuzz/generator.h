@@ -59,7 +59,7 @@ class Generator {
   struct Size {
     unsigned most_on_top;  // statements
     unsigned most;         // inner ones included, but for one in each body
-    bool stores_all;       // registers, not only those that its statements name
+    bool stores_all;       // registers, not only those that its statements write
   };
   Size choose_size();
   std::vector<std::string> choose_stored(const Kernel& kernel, const Size& size);

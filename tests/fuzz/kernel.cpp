@@ -252,7 +252,8 @@ std::vector<std::string> registers_in(std::string_view text) {
   return found;
 }
 
-/// What a line of the prologue writes: nothing if it is a store.
+/// What a line writes, and perhaps what it reads for that; nothing if it is one of the prologue's
+/// stores.
 std::vector<std::string> written_in(std::string_view line) {
   if (line.find("  st.") == 0) return {};
   const size_t vector = line.find('}'), comma = line.find(',');
@@ -299,16 +300,16 @@ std::string kernel_text(const Kernel& kernel) {
   return text + body + "  ret;\n}\n";
 }
 
-void add_registers(const std::vector<Statement>& statements, std::set<std::string>& names) {
+void add_written(const std::vector<Statement>& statements, std::set<std::string>& names) {
   const auto add = [&](const std::vector<std::string>& lines) {
     for (const std::string& line : lines) {
-      for (std::string& name : registers_in(line)) names.insert(std::move(name));
+      for (std::string& name : written_in(line)) names.insert(std::move(name));
     }
   };
   for (const Statement& statement : statements) {
     add(statement.before);
     for (const Statement::Body& body : statement.bodies) {
-      add_registers(body.statements, names);
+      add_written(body.statements, names);
       add(body.after);
     }
   }
@@ -322,9 +323,9 @@ std::string module_text(const std::vector<Kernel>& kernels) {
   return text;
 }
 
-std::set<std::string> named_registers(const std::vector<Statement>& statements) {
+std::set<std::string> written_registers(const std::vector<Statement>& statements) {
   std::set<std::string> names;
-  add_registers(statements, names);
+  add_written(statements, names);
   return names;
 }
 

@@ -55,7 +55,7 @@ std::string module_text(const std::vector<Kernel>& kernels);
 /// How many statements there are, inner ones included.
 size_t count_statements(const std::vector<Statement>& statements);
 
-/// The registers that statements name, as they name them.
-std::set<std::string> named_registers(const std::vector<Statement>& statements);
+/// The registers that statements write.
+std::set<std::string> written_registers(const std::vector<Statement>& statements);
 
 }  // namespace km::fuzz
