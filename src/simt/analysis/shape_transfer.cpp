@@ -451,6 +451,9 @@ Shape ShapeTransfer::extreme(const Inst& inst, BlockId block, const Shape& a, co
 /// and, or of predicates: one may decide for both.
 Shape ShapeTransfer::logic(const Inst& inst, BlockId block) {
   const Opcode opcode = inst.ptx->opcode;
+  // Code computes in lanes what an operand has in lanes, even where the other one decides.
+  const Shape shape = generic(inst, block, true);
+  if (!shape.is_uniform()) return shape;
   const auto known = [&](unsigned i) {
     return operand(inst, block, inst.ptx->operands[i], Type::pred).constant();
   };
@@ -460,7 +463,7 @@ Shape ShapeTransfer::logic(const Inst& inst, BlockId block) {
     return Shape::of_constant(decisive);
   }
   if (opcode != Opcode::xor_ && a && b) return Shape::of_constant(1 - decisive);
-  return generic(inst, block, true);
+  return shape;
 }
 
 /// base and offsets occupy different bits, so bitwise operations act on each alone.
