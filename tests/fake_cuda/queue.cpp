@@ -72,8 +72,9 @@ void Queue::loop() {
     is_busy_ = true;
     lock.unlock();
     std::this_thread::sleep_for(std::chrono::microseconds(20));
-    run(work);
+    if (!work.is_record) run(work);
     lock.lock();
+    if (work.is_record) run(work);
     is_busy_ = false;
     changed_.notify_all();
   }

@@ -18,6 +18,8 @@ struct Work {
   std::function<CUresult(Context&)> run;
   /// Runs in a context that failed, too; without the driver's lock, because it may wait.
   bool is_mark = false;
+  /// Of an event, which is over together with the stream's work before it.
+  bool is_record = false;
   CUhostFn function = nullptr;  // of the host, instead of `run`
   void* user_data = nullptr;
 };

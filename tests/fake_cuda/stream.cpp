@@ -154,7 +154,7 @@ CUresult cuEventRecord(CUevent handle, CUstream stream) {
     made->is_done = true;
     return CUDA_SUCCESS;
   };
-  return queue->submit({.run = mark, .is_mark = true});
+  return queue->submit({.run = mark, .is_mark = true, .is_record = true});
 }
 
 CUresult cuEventQuery(CUevent handle) {

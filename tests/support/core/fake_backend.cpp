@@ -1,5 +1,8 @@
 #include "support/core/fake_backend.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -265,6 +268,11 @@ km_status host_memory_create(kmb_context* context, uint64_t size_bytes, kmb_memo
 km_status host_memory_register(kmb_context* context, void* pointer, uint64_t size_bytes,
                                kmb_memory** out_memory, kmb_memory_info* out_info,
                                kmb_error* error) {
+  const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  const uint64_t inside = reinterpret_cast<uint64_t>(pointer) % page;
+  if (msync(static_cast<char*>(pointer) - inside, size_bytes + inside, MS_ASYNC) != 0) {
+    return fail(KM_ERROR_INVALID_ARGUMENT, "the memory is not mapped", error);
+  }
   return memory_from_host(context, pointer, size_bytes, nullptr, nullptr, out_memory, out_info,
                           error);
 }
