@@ -37,6 +37,12 @@ bool fits_unsigned(const Shape& shape, uint32_t bits) {
   return bits >= 63 || shape.high < (int64_t{1} << bits);
 }
 
+/// Every value within the bounds is one of the type.
+bool fits(const Shape& shape, Type type) {
+  const uint32_t bits = ptx::size_bits(type);
+  return ptx::is_signed(type) ? fits_signed(shape, bits) : fits_unsigned(shape, bits);
+}
+
 /// Bounds of a sum or product, dropped when they leave 62 bits.
 void set_bounds(Shape& shape, __int128 low, __int128 high) {
   const __int128 limit = __int128{1} << 62;
@@ -431,15 +437,13 @@ Shape ShapeTransfer::multiply_add(const Inst& inst, BlockId block) {
 /// The smaller or larger of two numbers.
 Shape ShapeTransfer::extreme(const Inst& inst, BlockId block, const Shape& a, const Shape& b) {
   const Type type = inst.ptx->type();
-  const uint32_t bits = ptx::size_bits(type);
-  const auto fits = [&](const Shape& s) {
-    return !s.guarded && (ptx::is_signed(type) ? fits_signed(s, bits) : fits_unsigned(s, bits));
-  };
   const bool plain =
       type == Type::s32 || type == Type::u32 || type == Type::s64 || type == Type::u64;
-  const bool known = plain && a.is_uniform() && b.is_uniform() && a.bounded && b.bounded;
+  const auto known = [&](const Shape& s) {
+    return s.is_uniform() && s.bounded && !s.guarded && fits(s, type);
+  };
   Shape result = generic(inst, block, true);
-  if (!known || !fits(a) || !fits(b) || !result.is_uniform()) return result;
+  if (!plain || !known(a) || !known(b) || !result.is_uniform()) return result;
   const bool smaller = inst.ptx->opcode == Opcode::min;
   const auto choose = [&](int64_t x, int64_t y) {
     return smaller ? std::min(x, y) : std::max(x, y);
@@ -453,16 +457,14 @@ Shape ShapeTransfer::logic(const Inst& inst, BlockId block) {
   const Opcode opcode = inst.ptx->opcode;
   // Code computes in lanes what an operand has in lanes, even where the other one decides.
   const Shape shape = generic(inst, block, true);
-  if (!shape.is_uniform()) return shape;
+  if (!shape.is_uniform() || opcode == Opcode::xor_) return shape;
   const auto known = [&](unsigned i) {
     return operand(inst, block, inst.ptx->operands[i], Type::pred).constant();
   };
   const auto a = known(1), b = known(2);
   const int64_t decisive = opcode == Opcode::or_ ? 1 : 0;
-  if (opcode != Opcode::xor_ && ((a && *a == decisive) || (b && *b == decisive))) {
-    return Shape::of_constant(decisive);
-  }
-  if (opcode != Opcode::xor_ && a && b) return Shape::of_constant(1 - decisive);
+  if ((a && *a == decisive) || (b && *b == decisive)) return Shape::of_constant(decisive);
+  if (a && b) return Shape::of_constant(1 - decisive);
   return shape;
 }
 
@@ -592,15 +594,15 @@ bool ShapeTransfer::hoistable(ValueId value, unsigned depth) const {
 Shape ShapeTransfer::widen(const Shape& a, Type from, const Inst& inst, const Operand& source) {
   if (a.kind == Shape::Kind::unknown || a.is_varying()) return a;
   const uint32_t bits = ptx::size_bits(from);
-  bool fits = ptx::is_signed(from) ? fits_signed(a, bits) : fits_unsigned(a, bits);
+  const bool whole = fits(a, from);
   if (a.is_uniform()) {
     Shape result = a;
-    if (!fits && ptx::is_signed(from))
+    if (!whole && ptx::is_signed(from))
       set_bounds(result, -(__int128{1} << (bits - 1)), (__int128{1} << (bits - 1)) - 1);
-    if (!fits && !ptx::is_signed(from)) set_bounds(result, 0, (__int128{1} << bits) - 1);
+    if (!whole && !ptx::is_signed(from)) set_bounds(result, 0, (__int128{1} << bits) - 1);
     return result;
   }
-  if (fits) return a;
+  if (whole) return a;
   Shape result = a;
   if (source.kind == Operand::Kind::reg && shapes_.options.assume_no_wrap && !a.guarded &&
       hoistable(inst.read(source.reg), 0)) {
@@ -621,13 +623,11 @@ Shape ShapeTransfer::convert(const Inst& inst, const Shape& a) {
   }
   const uint32_t to_bits = ptx::size_bits(to), from_bits = ptx::size_bits(from);
   if (to_bits > from_bits && from_bits == 32) return widen(a, from, inst, inst.ptx->operands[1]);
-  bool fits = ptx::is_signed(from) ? fits_signed(a, from_bits) : fits_unsigned(a, from_bits);
-  if (to_bits > from_bits && !fits) {
+  if (to_bits > from_bits && !fits(a, from)) {
     return a.is_uniform() ? Shape::uniform(a.block_uniform) : Shape::varying();
   }
   if (to_bits < from_bits && to_bits < 32) {  // registers are wider than the type: value changes
-    bool small = ptx::is_signed(to) ? fits_signed(a, to_bits) : fits_unsigned(a, to_bits);
-    if (small) return a;
+    if (fits(a, to)) return a;
     return a.is_uniform() ? Shape::uniform(a.block_uniform) : Shape::varying();
   }
   if (a.guarded && to_bits < from_bits) {  // modulo 2^32 the wrap does not matter any more
@@ -652,10 +652,10 @@ std::optional<bool> ShapeTransfer::decided(const ptx::Instruction& ptx, const Sh
   const uint32_t bits = ptx::size_bits(type);
   const bool is_unsigned = !ptx::is_signed(type) || has(Modifier::lo) || has(Modifier::ls) ||
                            has(Modifier::hi) || has(Modifier::hs);
-  const auto fits = [&](const Shape& s) {
+  const auto in_range = [&](const Shape& s) {
     return is_unsigned ? fits_unsigned(s, bits) : fits_signed(s, bits);
   };
-  if (!fits(a) || !fits(b)) return {};
+  if (!in_range(a) || !in_range(b)) return {};
   const bool apart = a.high < b.low || b.high < a.low;
   const bool same = a.low == a.high && b.low == b.high && a.low == b.low;
   if (has(Modifier::eq))

@@ -160,6 +160,7 @@ class Analysis {
   }
 
   bool reach_successors(BlockId b) {
+    if (taken_[b] == kAllSides) return false;
     const uint8_t ways = taken_[b] | ways_out(b);
     if (ways == taken_[b]) return false;
     taken_[b] = ways;

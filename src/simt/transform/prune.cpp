@@ -29,12 +29,8 @@ class Pruner {
  private:
   /// Predecessors that have gone, or reach a block once where they reached it twice.
   void drop_edges() {
-    Graph graph(kernel_.blocks.size());
-    for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
-      for (BlockId to : kernel_.blocks[b].succs) graph.add_edge(b, to);
-    }
     kept_.resize(kernel_.blocks.size());
-    for (BlockId b : reverse_postorder(graph)) kept_[b] = 1;
+    for (BlockId b : reverse_postorder(kernel_.graph())) kept_[b] = 1;  // by successors alone
     for (BlockId b = 0; b < kernel_.blocks.size(); ++b) drop_edges_to(b);
   }
 
