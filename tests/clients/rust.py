@@ -35,7 +35,8 @@ def unpack(cargo, manifest, folder):
     text = re.sub(r"^\[dev-dependencies\b.*?(?=^\[|\Z)", "", text, flags=re.M | re.S)
     (folder / "Cargo.toml").write_text(text + "\n[workspace]\n")
     shutil.copy(CRATES / "Cargo.lock", folder)
-    run([cargo, "metadata", "-q", "--offline", "--format-version=1"], folder)
+    # Cargo wants to know of each optional package too, which crates/ does not name.
+    run([cargo, "metadata", "-q", "--format-version=1"], folder, seconds=600)
 
 
 def fetch(cargo, folder):
