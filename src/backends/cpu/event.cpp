@@ -74,23 +74,29 @@ void Event::set_latest(Marker* marker) {
   if (old != nullptr) old->release();
 }
 
-bool Event::record_again(Stream* stream, uint64_t ticket) {
-  std::lock_guard lock(lock_);
-  if (latest_ == nullptr || !latest_->is_unshared() || latest_->in_graph()) return false;
-  latest_->restart(stream, ticket);
-  latest_->reach(timing_);
-  return true;
+void Event::record_at(Stream* stream, uint64_t ticket) {
+  {
+    std::lock_guard lock(lock_);
+    if (latest_ != nullptr && latest_->is_unshared() && !latest_->in_graph()) {
+      latest_->restart(stream, ticket);
+      latest_->reach(timing_);
+      return;
+    }
+  }
+  Marker* marker = Marker::make(stream);
+  marker->restart(stream, ticket);
+  marker->reach(timing_);
+  set_latest(marker);
 }
 
 namespace {
 
-/// Where nothing is queued before it, a recording is over at once.
-bool record_at_once(Event* event, Stream* stream) {
-  uint64_t ticket = 0;
-  if (!stream->begin_inline(&ticket)) return false;
-  const bool is_recorded = event->record_again(stream, ticket);
-  stream->end_inline(ticket);
-  return is_recorded;
+/// A command is needed where a time is to be taken that has not come yet.
+bool record_without_command(Event* event, Stream* stream) {
+  const uint64_t ticket = stream->submitted();
+  if (event->has_timing() && !stream->is_complete(ticket)) return false;
+  event->record_at(stream, ticket);
+  return true;
 }
 
 }  // namespace
@@ -110,16 +116,8 @@ km_status event_record(kmb_event* event, kmb_stream* handle, kmb_error* error) {
   return guarded(error, [&]() -> Status {
     Stream* stream = from(handle);
     KM_TRY(stream->context()->check());
-    if (record_at_once(from(event), stream)) return {};
+    if (record_without_command(from(event), stream)) return {};
     Marker* marker = Marker::make(stream);
-    uint64_t ticket = 0;
-    if (stream->begin_inline(&ticket)) {
-      marker->set_ticket(ticket);
-      marker->reach(from(event)->has_timing());
-      stream->end_inline(ticket);
-      from(event)->set_latest(marker);
-      return {};
-    }
     Command* command = stream->allocate();
     if (command == nullptr) {
       marker->release();

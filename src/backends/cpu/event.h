@@ -21,9 +21,8 @@ class Event {
   Marker* latest();
   /// Takes over the caller's reference.
   void set_latest(Marker* marker);
-  /// Records it on a stream that has nothing before this ticket, which the caller counts next.
-  /// False where that takes a new marker, since somebody uses the old one.
-  bool record_again(Stream* stream, uint64_t ticket);
+  /// It is over when the stream has completed this ticket; no command says so.
+  void record_at(Stream* stream, uint64_t ticket);
 
  private:
   Context* const context_;

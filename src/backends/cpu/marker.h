@@ -47,11 +47,14 @@ class Marker {
 
   /// Nobody but the caller holds it.
   bool is_unshared() const { return references_.load(std::memory_order_acquire) == 1; }
-  /// For another point in a stream. Nobody else holds it.
+  /// For another point in a stream, which no command announces. Nobody else holds it.
   void restart(Stream* stream, uint64_t ticket) {
     stream_ = stream;
     ticket_ = ticket;
+    has_command_ = false;
   }
+  /// Whether a command will announce it. Of others the stream is asked.
+  bool has_command() const { return has_command_; }
 
   /// The mark is reached. announce() follows, when the stream has counted that.
   void reach(bool is_timed = true);
@@ -73,6 +76,7 @@ class Marker {
   Stream* stream_;
   uint64_t ticket_ = 0;
   bool in_graph_ = false;
+  bool has_command_ = true;
   SpinLock lock_;
   std::vector<Stream*> parked_;
 };

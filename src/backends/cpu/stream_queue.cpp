@@ -252,6 +252,10 @@ bool Stream::execute_shared(Command& command, Executor* executor, uint64_t first
 
 bool Stream::wait_for_marker(Command& command) {
   Marker* marker = command.marker;
+  if (!marker->has_command() && !marker->done()) {
+    marker->retain();
+    marker->stream()->when_complete(marker->ticket(), [marker] { announce(marker); });
+  }
   std::unique_lock lock(park_mutex_);
   blocked_ticket_.store(marker->ticket(), std::memory_order_relaxed);
   blocked_by_.store(marker->stream(), std::memory_order_release);
