@@ -47,13 +47,14 @@ void Emitter::emit_steps(uint32_t region, llvm::BasicBlock* packet_end) {
   }
   b_.CreateBr(heads_[0]);
   for (uint32_t i = 0; i < plan.steps.size(); ++i) emit_step(i);
+  emit_copies_for_all();
 }
 
 llvm::Value* Emitter::load_mask(uint32_t index) {
   if (is_split()) return mask_of(b_.CreateLoad(b_.getInt32Ty(), group_));
   const LinearPlan& plan = plan_.linear[region_];
   const Step& step = plan.steps[index];
-  if (!step_is_masked(region_, index)) return nullptr;
+  if (!step_is_masked(region_, index) || index == step_for_all_) return nullptr;
   if (step.mask == Step::Mask::same) return load_mask(plan.step_of[step.mask_block]);
   auto* slot = step.mask == Step::Mask::entry ? entry_mask_ : mask_variables_.at(step.block);
   Value* content = b_.CreateLoad(mask_storage_, slot);
@@ -77,7 +78,7 @@ void Emitter::emit_step(uint32_t index) {
   checked_bases_.clear();
   mask_cache_ = mask_bits_cache_ = nullptr;
   const Block& block = kernel_.blocks[block_];
-  if (step.guard) {
+  if (heads_[index] != bodies_[index]) {
     b_.SetInsertPoint(heads_[index]);
     set_location(block.insts.empty() ? block.terminator : block.insts[0].ptx);
     b_.CreateCondBr(any(load_mask(index)), bodies_[index], target_of(step.skip));
@@ -201,10 +202,7 @@ void Emitter::emit_linear_end(uint32_t index) {
     contribute(index, *back, edge_masks[*back]);
     repeat_mask = edge_masks[*back];
   }
-  if (step.repeat == kEndOfRegion) {
-    b_.CreateBr(target_of(step.next[0]));
-    return;
-  }
+  if (step.repeat == kEndOfRegion) return go_to_next(index, edge_masks);
   llvm::BasicBlock* again = bodies_[step.repeat];
   llvm::BasicBlock* waits = is_waiting_edge(block_, block.succs[*back]) ? new_block("wait") : again;
   b_.CreateCondBr(any(repeat_mask), waits, target_of(step.next[0]));
@@ -212,6 +210,46 @@ void Emitter::emit_linear_end(uint32_t index) {
   b_.SetInsertPoint(waits);
   yield();
   b_.CreateBr(again);
+}
+
+// ---- Short code behind branches like `if (i < n)` is there twice: for all lanes, without masks.
+
+/// Longer code has more to do than masks, and would take longer to compile.
+bool Emitter::is_copied_for_all(uint32_t step) const {
+  constexpr size_t kMaxInstructions = 16;
+  const Block& block = kernel_.blocks[plan_.linear[region_].steps[step].block];
+  const bool is_straight = block.end == End::jump || block.end == End::exit;
+  return is_straight && block.preds.size() == 1 && block.insts.size() <= kMaxInstructions &&
+         std::any_of(block.insts.begin(), block.insts.end(),
+                     [](const Inst& inst) { return has_effects(*inst.ptx); });
+}
+
+/// From a branch that parts lanes to the next step, or to its copy.
+void Emitter::go_to_next(uint32_t index, const std::vector<Value*>& edge_masks) {
+  const LinearPlan& plan = plan_.linear[region_];
+  const Block& block = kernel_.blocks[block_];
+  const uint32_t next = plan.steps[index].next[0];
+  const auto slot = std::find_if(block.succs.begin(), block.succs.end(),
+                                 [&](BlockId succ) { return plan.step_of[succ] == next; });
+  const bool may = plan_.mode == Mode::run_to_completion && !plan_.variant.checked &&
+                   block.end == End::branch && !step_is_masked(region_, index);
+  if (!may || slot == block.succs.end() || next == kEndOfRegion || !is_copied_for_all(next)) {
+    b_.CreateBr(target_of(next));
+    return;
+  }
+  auto* copy = new_block("for.all");
+  b_.CreateCondBr(all(edge_masks[slot - block.succs.begin()]), copy, target_of(next));
+  copies_for_all_.emplace_back(next, copy);
+}
+
+void Emitter::emit_copies_for_all() {
+  for (const auto& [step, copy] : copies_for_all_) {
+    heads_[step] = bodies_[step] = copy;
+    step_for_all_ = step;
+    emit_step(step);
+  }
+  step_for_all_ = kEndOfRegion;
+  copies_for_all_.clear();
 }
 
 void Emitter::emit_barrier_end(uint32_t index) {

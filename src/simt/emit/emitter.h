@@ -92,6 +92,9 @@ class Emitter {
   void emit_end(uint32_t index);
   void emit_uniform_end(uint32_t index);
   void emit_linear_end(uint32_t index);
+  bool is_copied_for_all(uint32_t step) const;
+  void go_to_next(uint32_t index, const std::vector<Value*>& edge_masks);
+  void emit_copies_for_all();
   void emit_barrier_end(uint32_t index);
   void contribute(uint32_t index, size_t slot, Value* edge_mask);
   void contribute_mask(uint32_t index, BlockId successor, Value* edge_mask);
@@ -448,6 +451,8 @@ class Emitter {
   BlockId block_ = 0;
   std::vector<llvm::BasicBlock*> heads_, bodies_;  // by step
   llvm::BasicBlock* packet_end_ = nullptr;
+  std::vector<std::pair<uint32_t, llvm::BasicBlock*>> copies_for_all_;  // steps, still to be made
+  uint32_t step_for_all_ = kEndOfRegion;                                // being made
   std::map<BlockId, llvm::AllocaInst*> mask_variables_;
   Value *mask_cache_ = nullptr, *mask_bits_cache_ = nullptr;
   std::map<ValueId, Value*> cache_, vector_cache_;
