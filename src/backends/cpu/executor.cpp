@@ -378,6 +378,19 @@ AddressRange Executor::find_memory(uint64_t address, uint64_t size_bytes) const 
   return launch_->allocations->find(address, size_bytes);
 }
 
+/// What the run tells of how long its blocks take.
+void Executor::note_time(const CodeUnit& unit) const {
+  constexpr uint64_t kLeastTicks = 2000;  // of a run in which blocks count for more than entering
+  const float now = static_cast<float>(ticks_) / static_cast<float>(blocks_);
+  const float old = unit.ticks_per_block.load(std::memory_order_relaxed);
+  const bool is_short = ticks_ < kLeastTicks;
+  if (is_short && old != 0 && now > old) return;  // blocks take at most so long
+  // Quick to notice that blocks take long, slow to forget it.
+  const bool counts_alone = is_short || old == 0 || now > 4 * old;
+  unit.ticks_per_block.store(counts_alone ? now : 0.75F * old + 0.25F * now,
+                             std::memory_order_relaxed);
+}
+
 Result<Ending> Executor::run(LaunchRun& launch) {
   KM_TRY(prepare(launch));
   if (start_times.load(std::memory_order_relaxed)) start_ns_.store(now_ns());
@@ -387,14 +400,7 @@ Result<Ending> Executor::run(LaunchRun& launch) {
     uint64_t begin = now_ticks();
     ending = enter(launch);
     ticks_ = now_ticks() - begin;
-    if (blocks_ != 0) {
-      float now = static_cast<float>(ticks_) / static_cast<float>(blocks_);
-      float old = launch.unit->ticks_per_block.load(std::memory_order_relaxed);
-      // Quick to notice that blocks take long, slow to forget it.
-      bool longer = old == 0 || now > 4 * old;
-      launch.unit->ticks_per_block.store(longer ? now : 0.75f * old + 0.25f * now,
-                                         std::memory_order_relaxed);
-    }
+    if (blocks_ != 0) note_time(*launch.unit);
   } else {
     fault_ = KernelFault{};
     fault_.kind = simt::FaultKind::stopped;

@@ -85,6 +85,7 @@ class Executor {
   ~Executor() = default;
   bool make();
   Status prepare(const LaunchRun& launch);
+  void note_time(const CodeUnit& unit) const;
   Status select_window(uint64_t shared_bytes);
   /// Those that have been made for the kernel's mode.
   std::vector<std::unique_ptr<ResidentBlock>>& blocks_of(const CodeUnit& unit) {

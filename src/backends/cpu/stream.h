@@ -106,6 +106,7 @@ class Stream {
   static constexpr uint64_t kNothing = UINT64_MAX;
   static constexpr uint64_t kLight = UINT64_MAX - 1;  // `until` of a thread that is no worker
   static constexpr uint32_t kMaxFreeCommands = 1024;
+  static constexpr uint64_t kPartTried = 16;  // of a kernel, before it is known to be short
 
   // A thread may still be leaving add_ready() of the pool when the stream has been used again: so
   // the pool never changes.

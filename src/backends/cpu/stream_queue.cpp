@@ -1,5 +1,6 @@
 #include "backends/cpu/stream.h"
 
+#include <algorithm>
 #include <memory>
 #include <new>
 
@@ -223,10 +224,10 @@ bool Stream::execute(Command& command, Executor* executor) {
 bool Stream::execute_work(Command& command, Executor* executor) {
   if (pool_->wants_to_share(command)) return execute_shared(command, executor, 0);
   uint64_t pieces = pieces_of(command);
-  // What was a short kernel last time need not be one now: its first block tells. Unless it may
+  // What was a short kernel last time need not be one now: its first blocks tell. Unless they may
   // wait for the others.
   bool tries = command.kind == CommandKind::kernel && !command.run.unit->may_wait();
-  uint64_t first = tries && pieces > 1 ? 1 : pieces;
+  uint64_t first = tries ? std::max<uint64_t>(pieces / kPartTried, 1) : pieces;
   prepare_alone(command, 0, first);
   work_on(command, *executor, *context_);
   if (first == pieces || context_->failed()) return true;
