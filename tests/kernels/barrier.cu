@@ -355,3 +355,48 @@ extern "C" __global__ void radix_split(u32* keys, int bits) {
   __syncthreads();
   keys[blockIdx.x * 256 + t] = tile[t];
 }
+
+// What only the first threads of a block do between two barriers, and what looks like it.
+extern "C" __global__ void low_threads(u32* out, int n) {
+  __shared__ u32 cells[1024];
+  const u32 t = threadIdx.x, own = threadIdx.y * blockDim.x + t;
+  const int index = (int)t;
+  cells[own] = 0;
+  __syncthreads();
+  if (t < 40) cells[own] += 1;
+  __syncthreads();
+  if (index < n) cells[own] += 2;
+  __syncthreads();
+  if (t <= (u32)n) cells[own] += 4;
+  __syncthreads();
+  if (t == 0) cells[own] += 8;
+  __syncthreads();
+  if (index >= n) cells[own] += 16;
+  __syncthreads();
+  if (t != 0) cells[own] += 32;
+  __syncthreads();
+#pragma unroll 1
+  for (int k = 0; k < 3; ++k) {
+    if (index < n * k) cells[own] += 64;
+  }
+  __syncthreads();
+  u32 kept = t;
+  if (index < n) kept = cells[own] & 2;
+  __syncthreads();
+  cells[own] += kept << 8;
+  __syncthreads();
+  if (index < n) {
+    if (t % 3 == 0) cells[own] += 1 << 20;
+  } else {
+    cells[own] += 1 << 21;
+  }
+  __syncthreads();
+  if (index < n) cells[own] += 1 << 22;
+  if (index < 2 * n) cells[own] += 1 << 23;
+  __syncthreads();
+  for (int distance = 64; distance > 0; distance /= 2) {
+    if (index < distance) cells[own] += 1 << 24;
+    __syncthreads();
+  }
+  out[blockIdx.x * blockDim.x * blockDim.y + own] = cells[own];
+}

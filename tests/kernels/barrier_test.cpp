@@ -33,6 +33,43 @@ TEST(Barrier, TreeReduction) {
   expect_bits("tree_reduction", sums.read(), want);
 }
 
+uint32_t of_low_thread(uint32_t t, int32_t n) {
+  const auto index = static_cast<int32_t>(t);
+  uint32_t cell = 0;
+  if (t < 40) cell += 1;
+  if (index < n) cell += 2;
+  if (t <= static_cast<uint32_t>(n)) cell += 4;
+  if (t == 0) cell += 8;
+  if (index >= n) cell += 16;
+  if (t != 0) cell += 32;
+  for (int32_t k = 0; k < 3; ++k) cell += index < n * k ? 64 : 0;
+  cell += (index < n ? cell & 2 : t) << 8;
+  if (index >= n) {
+    cell += 1U << 21;
+  } else if (t % 3 == 0) {
+    cell += 1U << 20;
+  }
+  if (index < n) cell += 1U << 22;
+  if (index < 2 * n) cell += 1U << 23;
+  for (int32_t distance = 64; distance > 0; distance /= 2) cell += index < distance ? 1U << 24 : 0;
+  return cell;
+}
+
+TEST(Barrier, WorkOfTheFirstThreads) {
+  using Block = std::array<uint32_t, 2>;
+  for (const auto& [width, height] : {Block{1, 1}, Block{32, 1}, Block{96, 1}, Block{128, 1},
+                                      Block{500, 1}, Block{1024, 1}, Block{64, 4}, Block{48, 3}}) {
+    const uint32_t blocks = 3, threads = width * height;
+    Buffer<uint32_t> out(session(), blocks * threads);
+    for (const int32_t n : {-5, 0, 1, 31, 32, 33, 64, 100, 255, 1000, 5000}) {
+      kernels().run("low_threads", Shape{{blocks}, {width, height}}, out, n);
+      vector<uint32_t> want;
+      for (uint32_t i = 0; i < blocks * threads; ++i) want.push_back(of_low_thread(i % width, n));
+      expect_bits("low_threads", out.read(), want);
+    }
+  }
+}
+
 TEST(Barrier, StridedReduction) {
   const uint32_t n = 5000;
   const auto values = random_u32(n, 2);

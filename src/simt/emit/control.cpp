@@ -81,7 +81,14 @@ void Emitter::emit_step(uint32_t index) {
   if (heads_[index] != bodies_[index]) {
     b_.SetInsertPoint(heads_[index]);
     set_location(block.insts.empty() ? block.terminator : block.insts[0].ptx);
-    b_.CreateCondBr(any(load_mask(index)), bodies_[index], target_of(step.skip));
+    const bool is_rest_idle_too = is_rest_idle(index);
+    auto* skip = is_rest_idle_too ? new_block("idle") : target_of(step.skip);
+    b_.CreateCondBr(any(load_mask(index)), bodies_[index], skip);
+    if (is_rest_idle_too) {
+      b_.SetInsertPoint(skip);
+      end_packets();
+      b_.CreateBr(target_of(step.skip));
+    }
   }
   b_.SetInsertPoint(bodies_[index]);
   set_location(block.insts.empty() ? block.terminator : block.insts[0].ptx);
@@ -160,6 +167,10 @@ void Emitter::emit_uniform_end(uint32_t index) {
     cache_ = cache;
     vector_cache_ = vectors;
     contribute(index, slot, mask_cache_);
+    const bool is_branch = block.end == End::branch && plan_.shapes->warp_branch[block_] != 0;
+    if (is_branch && is_rest_idle(plan_.linear[region_].step_of[block.succs[1 - slot]])) {
+      end_packets();
+    }
     if (is_waiting_edge(block_, block.succs[slot])) yield();
     b_.CreateBr(target_of(step.next[slot]));
   }

@@ -2,6 +2,7 @@
 // its functions are spread over files by subject:
 //   emitter.cpp  the module, the entry function, the loops over blocks and packets
 //   control.cpp  steps, masks and edges of a region
+//   idle.cpp     packets that have nothing to do between two barriers
 //   split.cpp    the same for mode c, where each lane has a place of its own
 //   values.cpp   where values live and how operands are read
 //   precheck.cpp the launch-time proof that index expressions do not wrap
@@ -108,6 +109,15 @@ class Emitter {
   Value* load_mask(uint32_t step);
   void store_mask(Value* pointer, Value* mask);
   bool step_is_masked(uint32_t region, uint32_t step) const;
+
+  // ---- idle.cpp
+  bool is_thread_number(const Inst& inst, const ptx::Operand& operand) const;
+  bool is_for_low_threads(const Block& block, size_t slot) const;
+  uint32_t end_of_run(uint32_t first) const;
+  bool is_passive(BlockId b, bool may_part) const;
+  bool leaves_values() const;
+  bool is_rest_idle(uint32_t step) const;
+  void end_packets();
 
   // ---- split.cpp: mode c
   bool is_split() const { return plan_.mode == Mode::split_warps; }

@@ -1,0 +1,146 @@
+// Packets without work: between two barriers, what stands behind `if (threadIdx.x < n)` is all that
+// is done, so that once a packet is beyond n, those that follow need not run at all.
+#include <algorithm>
+
+#include "simt/emit/emitter.h"
+
+namespace km::simt {
+
+using ptx::Modifier;
+using ptx::Opcode;
+using ptx::Operand;
+
+namespace {
+
+enum class Order : uint8_t { less, other_than_less, zero, other_than_zero, unknown };
+
+/// What a comparison of a thread's index, from the left, asks for.
+Order order_of(const ptx::Instruction& compare, const Operand& right) {
+  const auto has = [&](Modifier a, Modifier b) { return compare.has(a) || compare.has(b); };
+  const bool with_zero = right.kind == Operand::Kind::immediate && right.bits == 0;
+  if (has(Modifier::lt, Modifier::lo) || has(Modifier::le, Modifier::ls)) return Order::less;
+  if (has(Modifier::ge, Modifier::hs) || has(Modifier::gt, Modifier::hi)) {
+    return Order::other_than_less;
+  }
+  if (with_zero && compare.has(Modifier::eq)) return Order::zero;
+  if (with_zero && compare.has(Modifier::ne)) return Order::other_than_zero;
+  return Order::unknown;
+}
+
+}  // namespace
+
+/// The thread's index in a row that is the whole block.
+bool Emitter::is_thread_number(const Inst& inst, const Operand& operand) const {
+  const auto& block = plan_.variant.block;
+  if (operand.kind != Operand::Kind::reg || operand.negated || block[0] == 0 ||
+      uint64_t{block[1]} * block[2] != 1) {
+    return false;
+  }
+  const auto& value = kernel_.values[inst.read(operand.reg)];
+  if (value.block == kNone || value.instruction == kNone) return false;
+  const Inst& source = kernel_.blocks[value.block].insts[value.instruction];
+  const Operand& from = source.ptx->operands[1];
+  return source.ptx->opcode == Opcode::mov && source.guard == kNone &&
+         from.kind == Operand::Kind::special && from.special == ptx::SpecialRegister::tid &&
+         from.component == 0;
+}
+
+/// Whether the branch at the end of `block` goes to successor `slot` for the threads below a number
+/// that is the same for the whole block.
+bool Emitter::is_for_low_threads(const Block& block, size_t slot) const {
+  if (block.end != End::branch || block.succs[0] == block.succs[1]) return false;
+  const auto& condition = kernel_.values[block.condition];
+  if (condition.block == kNone || condition.instruction == kNone) return false;
+  const Inst& compare = kernel_.blocks[condition.block].insts[condition.instruction];
+  const auto& ptx = *compare.ptx;
+  if (ptx.opcode != Opcode::setp || compare.guard != kNone || ptx.operand_count != 3 ||
+      ptx.operands[0].kind != Operand::Kind::reg || !ptx::is_integer(ptx.types[0]) ||
+      ptx::size_bits(ptx.types[0]) != 32 || !is_thread_number(compare, ptx.operands[1])) {
+    return false;
+  }
+  const Operand& right = ptx.operands[2];
+  bool is_same = right.kind == Operand::Kind::immediate;
+  if (right.kind == Operand::Kind::reg && !right.negated) {
+    const Shape shape = plan_.shapes->at(kernel_, compare.read(right.reg), condition.block);
+    is_same = shape.is_uniform() && shape.block_uniform;
+  }
+  if (!is_same) return false;
+  const bool where_true = (slot == 0) != block.condition_negated;
+  const Order order = order_of(ptx, right);
+  return where_true ? order == Order::less || order == Order::zero
+                    : order == Order::other_than_less || order == Order::other_than_zero;
+}
+
+/// Steps [first, end) are those to which control comes by `first` only.
+uint32_t Emitter::end_of_run(uint32_t first) const {
+  const LinearPlan& plan = plan_.linear[region_];
+  uint32_t end = first + 1;
+  const auto is_inside = [&](BlockId pred) {
+    const uint32_t from = plan.step_of[pred];
+    return from == kEndOfRegion || kernel_.blocks[pred].end == End::barrier || from >= first;
+  };
+  for (; end < plan.steps.size(); ++end) {
+    const auto& preds = kernel_.blocks[plan.steps[end].block].preds;
+    if (!std::all_of(preds.begin(), preds.end(), is_inside)) break;
+  }
+  return end;
+}
+
+/// Nothing happens there but that the packet goes on, as all others do.
+bool Emitter::is_passive(BlockId b, bool may_part) const {
+  const Block& block = kernel_.blocks[b];
+  if (!may_part && (plan_.shapes->divergent_branch[b] || plan_.shapes->warp_branch[b])) {
+    return false;
+  }
+  return std::all_of(block.insts.begin(), block.insts.end(), [&](const Inst& inst) {
+    const bool at_end = block.end == End::barrier && &inst == &block.insts.back();
+    return at_end ? inst.writes.empty() : !has_effects(*inst.ptx);
+  });
+}
+
+/// A packet makes values of its own here that another region reads.
+bool Emitter::leaves_values() const {
+  const Region& region = plan_.regions.list[region_];
+  for (BlockId b : region.blocks) {
+    if (kernel_.blocks[b].end != End::barrier) continue;
+    const uint32_t next = plan_.regions.after_barrier[b];
+    for (ValueId value : plan_.regions.live_in[next]) {
+      const BlockId home = kernel_.values[value].block;
+      if (!std::binary_search(region.blocks.begin(), region.blocks.end(), home)) continue;
+      const BlockId entry = plan_.regions.list[next].entry;
+      const uint32_t loop = plan_.shapes->loop_left(kernel_, value, entry);
+      if (!slots_.at({value, loop}).block_uniform) return true;
+    }
+  }
+  return false;
+}
+
+/// Where no lane of a packet comes to `step`, no later packet has anything to do in the region.
+bool Emitter::is_rest_idle(uint32_t step) const {
+  const bool may = plan_.split && plan_.packets > 1 && step != kEndOfRegion &&
+                   !entry_masked_[region_] && !leads_to_masked(region_);
+  if (!may) return false;
+  const LinearPlan& plan = plan_.linear[region_];
+  const auto& preds = kernel_.blocks[plan.steps[step].block].preds;
+  if (preds.size() != 1) return false;
+  const Block& from = kernel_.blocks[preds[0]];
+  const size_t slot = from.succs[0] == plan.steps[step].block ? 0 : 1;
+  const uint32_t branch = plan.step_of[preds[0]];
+  const bool is_once = branch < step && plan.loops.innermost[branch] == UINT32_MAX;
+  if (!is_once || !is_for_low_threads(from, slot)) return false;
+  const uint32_t end = end_of_run(step);
+  for (uint32_t i = 0; i < plan.steps.size(); ++i) {
+    const BlockId b = plan.steps[i].block;
+    if ((i < step || i >= end) && !is_passive(b, b == preds[0])) return false;
+  }
+  return !leaves_values();
+}
+
+/// The packet that runs is the region's last one.
+void Emitter::end_packets() {
+  Value* threads = b_.CreateAdd(block_threads(), i32(lanes_ - 1));
+  Value* packets = b_.CreateUDiv(threads, i32(lanes_));
+  b_.CreateStore(b_.CreateSub(packets, i32(1)), packet_);
+}
+
+}  // namespace km::simt
