@@ -400,3 +400,25 @@ extern "C" __global__ void low_threads(u32* out, int n) {
   }
   out[blockIdx.x * blockDim.x * blockDim.y + own] = cells[own];
 }
+
+// Whole warps that end before barriers which the others come to.
+extern "C" __global__ void early_warps(const u32* in, u32* out, u32 n) {
+  __shared__ u32 cells[256];
+  const u32 t = threadIdx.x;
+  cells[t] = 7;
+  __syncthreads();
+  if (t >= 128) return;
+  cells[t] = in[t];
+  __syncthreads();
+  u32 sum = cells[127 - t];
+  if (t / 32 == n) return;
+  __syncthreads();
+  for (u32 k = 1; k < 3; ++k) {
+    if (t < 32 && k == n) return;
+    cells[t] = sum + k;
+    __syncthreads();
+    sum += cells[t ^ 1];
+    __syncthreads();
+  }
+  out[t] = sum;
+}

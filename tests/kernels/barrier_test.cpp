@@ -70,6 +70,28 @@ TEST(Barrier, WorkOfTheFirstThreads) {
   }
 }
 
+TEST(Barrier, WarpsThatEndEarly) {
+  const uint32_t block = 256;
+  const auto values = random_u32(block, 5);
+  Buffer<uint32_t> in(session(), values);
+  for (const uint32_t n : {1u, 2u, 3u, 9u}) {
+    Buffer<uint32_t> out(session(), vector<uint32_t>(block, 99));
+    kernels().run("early_warps", Shape{{1}, {block}}, in, out, n);
+    vector<uint32_t> want(block, 99);
+    for (uint32_t t = 0; t < 128; ++t) {
+      if (t / 32 == n || (t < 32 && (n == 1 || n == 2))) continue;
+      uint32_t sum = values[127 - t], other = values[127 - (t ^ 1)];
+      for (uint32_t k = 1; k < 3; ++k) {
+        const uint32_t before = sum;
+        sum += other + k;
+        other += before + k;
+      }
+      want[t] = sum;
+    }
+    expect_bits("early_warps", out.read(), want);
+  }
+}
+
 TEST(Barrier, StridedReduction) {
   const uint32_t n = 5000;
   const auto values = random_u32(n, 2);

@@ -388,6 +388,28 @@ bool Emitter::step_is_masked(uint32_t region, uint32_t step) const {
   }
 }
 
+/// A branch that parts warps leads some of them elsewhere in the region: to their end, since others
+/// wait at this barrier.
+bool Emitter::is_passed_by(uint32_t region, BlockId barrier) const {
+  const auto& blocks = plan_.regions.list[region].blocks;
+  std::set<BlockId> leading{barrier};
+  for (std::vector<BlockId> rest{barrier}; !rest.empty();) {
+    const BlockId next = rest.back();
+    rest.pop_back();
+    for (BlockId pred : kernel_.blocks[next].preds) {
+      const bool here = kernel_.blocks[pred].end != End::barrier &&
+                        std::binary_search(blocks.begin(), blocks.end(), pred);
+      if (here && leading.insert(pred).second) rest.push_back(pred);
+    }
+  }
+  return std::any_of(blocks.begin(), blocks.end(), [&](BlockId b) {
+    const auto& succs = kernel_.blocks[b].succs;
+    return plan_.shapes->warp_branch[b] != 0 && b != barrier && leading.count(b) != 0 &&
+           std::any_of(succs.begin(), succs.end(),
+                       [&](BlockId succ) { return leading.count(succ) == 0; });
+  });
+}
+
 void Emitter::plan_entry_masks() {
   const auto& block = plan_.variant.block;
   const uint64_t threads = uint64_t{block[0]} * block[1] * block[2];
@@ -398,7 +420,8 @@ void Emitter::plan_entry_masks() {
     for (uint32_t r = 0; r < plan_.regions.list.size(); ++r) {
       for (uint32_t s = 0; s < plan_.linear[r].steps.size(); ++s) {
         const BlockId b = plan_.linear[r].steps[s].block;
-        if (kernel_.blocks[b].end != End::barrier || !step_is_masked(r, s)) continue;
+        if (kernel_.blocks[b].end != End::barrier) continue;
+        if (!step_is_masked(r, s) && !is_passed_by(r, b)) continue;
         auto& flag = entry_masked_[plan_.regions.after_barrier[b]];
         changed |= flag == 0;
         flag = 1;

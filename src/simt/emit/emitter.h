@@ -80,6 +80,7 @@ class Emitter {
   void commit_context(uint32_t region);
   void plan_context();
   void plan_entry_masks();
+  bool is_passed_by(uint32_t region, BlockId barrier) const;
   bool leads_to_masked(uint32_t region) const;
   void emit_meta();
   void create_debug_info();
