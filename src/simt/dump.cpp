@@ -22,7 +22,7 @@ void append(std::string& text, const Kernel& kernel, const Inst& inst) {
 }  // namespace
 
 std::string dump(const Kernel& kernel) {
-  static const char* const kEnds[] = {"jump", "branch", "table", "barrier", "exit"};
+  static const char* const kEnds[] = {"jump", "branch", "table", "barrier", "meeting", "exit"};
   std::string text;
   for (BlockId b = 0; b < kernel.blocks.size(); ++b) {
     const Block& block = kernel.blocks[b];
