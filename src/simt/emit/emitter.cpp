@@ -237,10 +237,12 @@ void Emitter::emit_region(uint32_t region, llvm::BasicBlock* done) {
   }
   Value* next = b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), packet_), i32(1));
   b_.CreateStore(next, packet_);
-  Value* threads = b_.CreateAdd(block_threads(), i32(lanes_ - 1));
-  auto* again =
-      b_.CreateCondBr(b_.CreateICmpULT(next, b_.CreateUDiv(threads, i32(lanes_))), loop, done);
+  auto* again = b_.CreateCondBr(b_.CreateICmpULT(next, block_packets()), loop, done);
   if (is_tiled(region)) again->setMetadata(llvm::LLVMContext::MD_loop, tile_hint());
+}
+
+llvm::Value* Emitter::block_packets() {
+  return b_.CreateUDiv(b_.CreateAdd(block_threads(), i32(lanes_ - 1)), i32(lanes_));
 }
 
 /// A short region of loads and arithmetic runs for several packets at a time: what they all load is

@@ -68,6 +68,7 @@ class Emitter {
   void emit_warp();
   void emit_region(uint32_t region, llvm::BasicBlock* done);
   void begin_packet(uint32_t region, Value* index);
+  Value* block_packets();
   bool is_tiled(uint32_t region) const;
   llvm::MDNode* tile_hint();
   llvm::MDNode* context_scope();

@@ -137,10 +137,6 @@ bool Emitter::is_rest_idle(uint32_t step) const {
 }
 
 /// The packet that runs is the region's last one.
-void Emitter::end_packets() {
-  Value* threads = b_.CreateAdd(block_threads(), i32(lanes_ - 1));
-  Value* packets = b_.CreateUDiv(threads, i32(lanes_));
-  b_.CreateStore(b_.CreateSub(packets, i32(1)), packet_);
-}
+void Emitter::end_packets() { b_.CreateStore(b_.CreateSub(block_packets(), i32(1)), packet_); }
 
 }  // namespace km::simt
