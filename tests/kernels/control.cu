@@ -272,3 +272,15 @@ extern "C" __global__ void sparse_work(const u32* in, u32* out, u32 n) {
   }
   out[i] = x;
 }
+
+// How far threads come is told by stores that are the same for all of them.
+extern "C" __global__ void farthest(const u32* in, u32* marks, u32 rounds, u32 odd) {
+  const u32 own = in[threadIdx.x];
+#pragma unroll 1
+  for (u32 k = 0; k < rounds; ++k) {
+    for (u32 bit = odd & k; bit != 0; bit >>= 1) marks[2 * rounds + bit] = bit;
+    if (own <= k) break;
+    for (u32 bit = odd & k; bit != 0; bit >>= 1) marks[rounds + k] = bit;
+    marks[k] = k + 1;
+  }
+}

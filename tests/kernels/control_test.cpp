@@ -297,5 +297,24 @@ TEST(Control, SparseWork) {
   });
 }
 
+/// What follows the way out of a loop is not run once more when all have left.
+TEST(Control, Farthest) {
+  const uint32_t rounds = 20, odd = 2;
+  for (const uint32_t most : {0u, 1u, 7u, 20u}) {
+    vector<uint32_t> ends(64);
+    for (uint32_t i = 0; i < 64; ++i) ends[i] = most - std::min(most, i % 5);
+    Buffer<uint32_t> in(session(), ends), marks(session(), vector<uint32_t>(2 * rounds + 32));
+    kernels().run("farthest", {{1}, {64}}, in, marks, rounds, odd);
+    vector<uint32_t> want(2 * rounds + 32);
+    for (uint32_t k = 0; k < rounds && k <= most; ++k) {
+      if ((k & odd) != 0) want[2 * rounds + 1] = 1, want[2 * rounds + 2] = 2;
+      if (k == most) break;
+      want[k] = k + 1;
+      if ((k & odd) != 0) want[rounds + k] = 1;
+    }
+    expect_bits("farthest", marks.read(), want);
+  }
+}
+
 }  // namespace
 }  // namespace km::kernels

@@ -423,10 +423,10 @@ void Emitter::plan_entry_masks() {
       for (uint32_t s = 0; s < plan_.linear[r].steps.size(); ++s) {
         const BlockId b = plan_.linear[r].steps[s].block;
         if (kernel_.blocks[b].end != End::barrier) continue;
-        if (!step_is_masked(r, s) && !is_passed_by(r, b)) continue;
         auto& flag = entry_masked_[plan_.regions.after_barrier[b]];
-        changed |= flag == 0;
+        if (flag != 0 || (!step_is_masked(r, s) && !is_passed_by(r, b))) continue;
         flag = 1;
+        changed = true;
       }
     }
   }

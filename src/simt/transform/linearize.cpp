@@ -302,6 +302,12 @@ class Linearizer {
       }
     }
     if (ways != graph_.preds[i].size() || source == kEndOfRegion) return kEndOfRegion;
+    // Not where lanes may leave for good in between: control then comes past the step that they
+    // would have come to next, here or to those that have this step's mask.
+    for (uint32_t j = source + 1; j < i; ++j) {
+      const bool passes = !pending_[j].empty() && *pending_[j].begin() >= i;
+      if (passes && mask_source(j) != source) return kEndOfRegion;
+    }
     return is_left(source, i) ? kEndOfRegion : source;
   }
 
@@ -351,40 +357,84 @@ class Linearizer {
     return above == kNoNode ? i : above;
   }
 
-  /// A step whose mask may be empty tests it, unless it may run under an empty mask. Lanes are
-  /// known to be there (filled) when every way leads here by a uniform edge from a filled step, or
-  /// when the mask is that of a filled step.
-  void assign_guards() {
-    std::vector<std::vector<std::pair<uint32_t, bool>>> arrivals(plan_.steps.size());
+  /// Control arrives at a step from the body of another or, where that was not run, from its test.
+  struct Arrival {
+    uint32_t from;
+    bool is_skip;
+    bool is_direct;  // by an edge of the graph that carries all lanes
+  };
+
+  std::vector<std::vector<Arrival>> forward_arrivals() const {
+    std::vector<std::vector<Arrival>> arrivals(plan_.steps.size());
     for (uint32_t j = 0; j < plan_.steps.size(); ++j) {
       const Step& step = plan_.steps[j];
       for (size_t slot = 0; slot < step.next.size(); ++slot) {
         const uint32_t next = step.next[slot];
         if (next == kEndOfRegion || next <= j) continue;
-        bool direct =
+        const bool is_direct =
             !step.linear && slot < graph_.succs[j].size() && graph_.succs[j][slot] == next;
-        arrivals[next].emplace_back(j, direct);
+        arrivals[next].push_back({j, false, is_direct});
       }
     }
+    return arrivals;
+  }
+
+  /// Where control goes on when no lane comes to a step; past all steps that have its mask.
+  uint32_t skip_of(uint32_t i) const {
+    const uint32_t source = mask_source(i);
+    uint32_t skip = i;
+    do {
+      if (plan_.steps[skip].repeat != kEndOfRegion) {  // nobody wants to go on: leave the loop
+        skip = plan_.steps[skip].next[0];
+      } else {
+        skip = pending_[skip].empty() ? kEndOfRegion : *pending_[skip].begin();
+      }
+    } while (skip != kEndOfRegion && mask_source(skip) == source && !is_left(source, skip));
+    return skip;
+  }
+
+  /// The nearest of the tests and bodies of steps that control has come through for certain. They
+  /// have numbers: twice the step's, one more for the body.
+  static uint32_t common_way(const std::vector<uint32_t>& way_to, uint32_t a, uint32_t b) {
+    while (a != b) {
+      uint32_t& later = a > b ? a : b;
+      later = later % 2 != 0 ? later - 1 : way_to[later / 2];
+    }
+    return a;
+  }
+
+  /// A step whose mask may be empty tests it, unless it may run under an empty mask. Lanes are
+  /// known to be there (filled) when every way leads here by a uniform edge from a filled step, or
+  /// when the mask is that of a filled step whose body every way leads through.
+  void assign_guards() {
+    std::vector<std::vector<Arrival>> arrivals = forward_arrivals();
     std::vector<uint8_t> filled(plan_.steps.size());
+    std::vector<uint32_t> way_to(plan_.steps.size());  // each step's test
     filled[0] = 1;
     for (uint32_t i = 1; i < plan_.steps.size(); ++i) {
       Step& step = plan_.steps[i];
       bool all = !arrivals[i].empty();
-      for (const auto& [from, direct] : arrivals[i]) all = all && direct && filled[from];
-      bool same = step.mask == Step::Mask::same && filled[plan_.step_of[step.mask_block]];
-      filled[i] = all || same;
+      uint32_t way = kNone;
+      for (const Arrival& arrival : arrivals[i]) {
+        all = all && arrival.is_direct && filled[arrival.from];
+        const uint32_t from = 2 * arrival.from + (arrival.is_skip ? 0 : 1);
+        way = way == kNone ? from : common_way(way_to, way, from);
+      }
+      way_to[i] = way == kNone ? 0 : way;
+      filled[i] = all || has_mask_of_filled(i, filled, way_to);
       if (filled[i] || is_trivial(i)) continue;
       step.guard = true;
       filled[i] = 1;
-      if (step.repeat != kEndOfRegion) {  // nobody wants to go on: leave the loop
-        step.skip = step.next[0];
-      } else if (!pending_[i].empty()) {
-        step.skip = *pending_[i].begin();
-      }
-      if (step.skip == kEndOfRegion) continue;
-      arrivals[step.skip].emplace_back(i, false);
+      step.skip = skip_of(i);
+      if (step.skip != kEndOfRegion) arrivals[step.skip].push_back({i, true, false});
     }
+  }
+
+  bool has_mask_of_filled(uint32_t i, const std::vector<uint8_t>& filled,
+                          const std::vector<uint32_t>& way_to) const {
+    if (plan_.steps[i].mask != Step::Mask::same) return false;
+    const uint32_t source = plan_.step_of[plan_.steps[i].mask_block], body = 2 * source + 1;
+    return filled[source] && common_way(way_to, way_to[i], body) == body;
   }
 
   void assign_clears() {
