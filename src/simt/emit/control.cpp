@@ -298,7 +298,7 @@ void Emitter::emit_barrier_end(uint32_t index) {
 
 void Emitter::contribute(uint32_t index, size_t slot, Value* edge_mask) {
   const BlockId successor = kernel_.blocks[block_].succs[slot];
-  contribute_loop_values(index, successor, edge_mask);
+  contribute_loop_values(successor, edge_mask);
   contribute_phis(index, slot, edge_mask);
   contribute_mask(index, successor, edge_mask);
 }
@@ -373,24 +373,29 @@ void Emitter::contribute_phis(uint32_t index, size_t slot, Value* edge_mask) {
 }
 
 /// Lanes that leave a divergent loop take the values of this iteration with them.
-void Emitter::contribute_loop_values(uint32_t, BlockId successor, Value* edge_mask) {
+void Emitter::contribute_loop_values(BlockId successor, Value* edge_mask) {
   const auto& loops = plan_.shapes->loops;
   const BlockId home = block_;
   for (uint32_t l = loops.innermost[home]; l != UINT32_MAX; l = loops.loops[l].parent) {
     if (!plan_.shapes->divergent_loop[l] || loops.contains(l, successor)) continue;
     for (ValueId value : loop_values_[l]) {
       if (!plan_.shapes->dominators.dominates(kernel_.values[value].block, home)) continue;
-      const Place target = loop_variable(value, l);
-      Value* content = vector(value);
-      const bool is_mask = kernel_.values[value].type == ptx::Type::pred && !has_avx512();
-      if (is_mask) content = b_.CreateSExt(content, mask_storage_);
-      if (edge_mask != nullptr) {
-        Value* old = b_.CreateLoad(target.type, target.pointer);
-        content = b_.CreateSelect(edge_mask, content, old);
-      }
-      b_.CreateStore(content, target.pointer);
+      store_loop_value(value, l, edge_mask);
     }
   }
+}
+
+/// For those of `mask` (null: all lanes).
+void Emitter::store_loop_value(ValueId value, uint32_t loop, Value* mask) {
+  const Place target = loop_variable(value, loop);
+  Value* content = vector(value);
+  const bool is_mask = kernel_.values[value].type == ptx::Type::pred && !has_avx512();
+  if (is_mask) content = b_.CreateSExt(content, mask_storage_);
+  if (mask != nullptr) {
+    Value* old = b_.CreateLoad(target.type, target.pointer);
+    content = b_.CreateSelect(mask, content, old);
+  }
+  b_.CreateStore(content, target.pointer);
 }
 
 }  // namespace km::simt

@@ -509,11 +509,20 @@ void Emitter::rematerialise(uint32_t region) {
     const auto& info = kernel_.values[value];
     const Inst& inst = kernel_.blocks[info.block].insts[info.instruction];
     for (const auto& read : inst.reads) make(read.second);
-    lower(inst);
+    make_again(inst, value, plan_.regions.list[region].entry);
   };
   for (ValueId value : needed) make(value);
   cache_.clear();
   vector_cache_.clear();
+}
+
+/// As in the value's own block: what a loop made is seen in another way from behind the loop.
+void Emitter::make_again(const Inst& inst, ValueId value, BlockId entry) {
+  block_ = kernel_.values[value].block;
+  lower(inst);
+  const uint32_t loop = plan_.shapes->loop_left(kernel_, value, entry);
+  if (loop != UINT32_MAX) store_loop_value(value, loop, nullptr);
+  block_ = entry;
 }
 
 /// What the region leaves to `to_region`, stored at a barrier.

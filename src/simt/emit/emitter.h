@@ -78,6 +78,7 @@ class Emitter {
   Value* packet_slot(Value* packet, uint64_t offset_bytes, uint64_t size_bytes);
   void load_context(uint32_t region);
   void rematerialise(uint32_t region);
+  void make_again(const Inst& inst, ValueId value, BlockId entry);
   void commit_context(uint32_t region);
   void plan_context();
   void plan_entry_masks();
@@ -102,7 +103,8 @@ class Emitter {
   void contribute(uint32_t index, size_t slot, Value* edge_mask);
   void contribute_mask(uint32_t index, BlockId successor, Value* edge_mask);
   void contribute_phis(uint32_t index, size_t slot, Value* edge_mask);
-  void contribute_loop_values(uint32_t index, BlockId successor, Value* edge_mask);
+  void contribute_loop_values(BlockId successor, Value* edge_mask);
+  void store_loop_value(ValueId value, uint32_t loop, Value* mask);
   bool edge_blends(uint32_t index, BlockId successor) const;
   void save_context(uint32_t from_region, uint32_t to_region);
   llvm::BasicBlock* target_of(uint32_t step);
