@@ -110,7 +110,9 @@ Outcome compare_loaded(kernels::Module& module, const std::shared_ptr<const ptx:
 }  // namespace
 
 Memory::Memory(const Kernel& kernel)
-    : input(kInputBytes), records(kernel.all_threads() * kRecordBytes), counters(kCounters) {
+    : input(kInputBytes),
+      records(kernel.all_threads() * kRecordBytes),
+      counters(kCounters + kMarks) {
   reference::Random random(kernel.input_seed);
   for (size_t i = 0; i < input.size(); i += 8) {
     const uint64_t bytes = any_bytes(random);

@@ -71,8 +71,23 @@ std::string Generator::number() {
   return std::to_string(kNumbers[below(16)]);
 }
 
+/// What bounds of blocks and problems look like: often all lanes of a warp are on one side.
+void Generator::set_by_index(std::vector<std::string>& lines, const std::string& target) {
+  const std::string relation = one_of("eq", "ne", "lt", "le", "gt", "ge", "lt", "ge");
+  lines.push_back("mov.u32 %x14, " + one_of("%tid.x", "%tid.x", "%tid.y", "%warpid", "%self") +
+                  ";");
+  std::string bound = one_of("0", "1", "5", "16", "31", "32", "33", "64", "96");
+  if (chance(25)) {
+    set_uniform(lines, "%x15", 80);
+    bound = "%x15";
+  }
+  lines.push_back("setp." + relation + one_of(".u32 ", ".u32 ", ".s32 ") + target + ", %x14, " +
+                  bound + ";");
+}
+
 /// Any condition of the thread's own data.
 void Generator::set_predicate(std::vector<std::string>& lines, const std::string& target) {
+  if (chance(20)) return set_by_index(lines, target);
   const std::string relation = one_of("eq", "ne", "lt", "le", "gt", "ge");
   switch (below(4)) {
     case 0:
@@ -119,6 +134,7 @@ std::vector<Statement> Generator::statements(const Place& place, unsigned most) 
     if (room_ > 0) --room_;
     list.push_back(statement(place));
   } while (list.size() < count && room_ > 0);
+  if (chance(12)) list.push_back(mark());
   return list;
 }
 
@@ -146,25 +162,26 @@ Statement Generator::simple() {
     case 6:
       return chance(50) ? call() : packing();
     case 7:
-      return chance(60) ? reduction() : load_input();
+      return chance(50) ? reduction() : mark();
     default:
       return computation();
   }
 }
 
 Statement Generator::nested(const Place& place) {
-  switch (below(12)) {
+  switch (below(14)) {
     case 0:
     case 1:
-    case 2:
       return divergent_if(place);
+    case 2:
     case 3:
       return uniform_if(place);
     case 4:
       return uniform_loop(place);
     case 5:
-    case 6:
       return divergent_loop(place);
+    case 6:
+      return leaving_loop(place);
     case 7:
       return chance(80) ? breaking_loop(place) : irreducible_loop(place);
     case 8:
@@ -173,13 +190,17 @@ Statement Generator::nested(const Place& place) {
       return searching_loop(place);
     case 10:
       return loops_in_a_row(place);
+    case 11:
+      return strided_loop(place);
+    case 12:
+      return warp_if(place);
     default:
       return exits_ ? early_exit() : divergent_if(place);
   }
 }
 
 Statement Generator::together(const Place& place) {
-  switch (below(5)) {
+  switch (below(7)) {
     case 0:
     case 1:
       return exchange();
@@ -187,6 +208,10 @@ Statement Generator::together(const Place& place) {
       return barrier_reduction();
     case 3:
       return shared_totals();
+    case 4:
+      return exits_ ? exchange() : transposition();
+    case 5:
+      return exits_ ? exchange() : tree();
     default:
       return split_barrier(place);
   }
@@ -246,7 +271,10 @@ Kernel Generator::kernel(const std::string& name) {
   partial_warp_ = kernel.threads() % 32 != 0;
   const Size size = choose_size();
   room_ = size.most;
-  kernel.statements = statements({}, size.most_on_top);
+  if (exits_ && chance(60)) kernel.statements.push_back(early_exit());
+  for (Statement& statement : statements({}, size.most_on_top)) {
+    kernel.statements.push_back(std::move(statement));
+  }
   kernel.stored = choose_stored(kernel, size);
   kernel.in_rows = chance(85);
   kernel.masks = masks_;

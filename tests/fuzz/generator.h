@@ -52,6 +52,7 @@ class Generator {
   std::string reg(char kind);
   std::string guard();
   std::string number();  // a small constant
+  void set_by_index(std::vector<std::string>& lines, const std::string& target);
   void set_predicate(std::vector<std::string>& lines, const std::string& target);
   void set_uniform(std::vector<std::string>& lines, const std::string& target, unsigned bound);
 
@@ -79,13 +80,18 @@ class Generator {
   Statement packing();
   Statement call();
   Statement reduction();
+  Statement mark();
   Statement memory_access();
 
   // nested.cpp
+  void use_count(std::vector<std::string>& lines);
   Statement divergent_if(const Place& place);
   Statement uniform_if(const Place& place);
   Statement uniform_loop(const Place& place);
   Statement divergent_loop(const Place& place);
+  Statement strided_loop(const Place& place);
+  Statement warp_if(const Place& place);
+  Statement leaving_loop(const Place& place);
   Statement breaking_loop(const Place& place);
   Statement searching_loop(const Place& place);
   Statement loops_in_a_row(const Place& place);
@@ -95,6 +101,8 @@ class Generator {
 
   // together.cpp
   Statement exchange();
+  Statement transposition();
+  Statement tree();
   Statement barrier_reduction();
   Statement shared_totals();
   Statement split_barrier(const Place& place);

@@ -41,6 +41,8 @@ inline constexpr uint32_t kInputBytes = 4096, kRecordBytes = 512, kScratchBytes 
                           kScratchOffset = 320;
 /// Two for each of twelve operations, in 8 bytes each: see Generator::reduction.
 inline constexpr uint32_t kCounters = 24;
+/// Places behind the counters, in 8 bytes each: see Generator::mark.
+inline constexpr uint32_t kMarks = 32;
 
 /// The registers that statements compute with, per class: %r0 ... and so on.
 inline constexpr unsigned kWords = 8, kLongs = 4, kHalves = 8, kFloats = 8, kDoubles = 4,

@@ -12,6 +12,13 @@ void add_if(std::vector<std::string>& lines, bool condition, std::string line) {
 
 }  // namespace
 
+/// A loop's counter is seen: inside all lanes may have the same, and each its own behind the loop.
+void Generator::use_count(std::vector<std::string>& lines) {
+  if (!chance(40)) return;
+  const std::string target = reg('r');
+  lines.push_back(one_of("add.u32 ", "xor.b32 ") + target + ", " + target + ", %c$;");
+}
+
 Statement Generator::divergent_if(const Place& place) {
   Statement statement;
   const std::string id = std::to_string(masks_++), yes = "%m" + id, no = "%n" + id;
@@ -86,6 +93,85 @@ Statement Generator::divergent_loop(const Place& place) {
   add_if(body.after, masks, "vote.sync.ballot.b32 " + mask + ", %q$, " + mask + ";");
   body.after.push_back("@%q$ bra LOOP$;");
   statement.bodies = {std::move(body)};
+  use_count(statement.bodies.back().after);
+  return statement;
+}
+
+/// From the thread's index on in steps of many: warps, and lanes of the last one, end early.
+Statement Generator::strided_loop(const Place& place) {
+  Statement statement;
+  auto& lines = statement.before;
+  const bool test_first = chance(50);
+  lines.push_back("mov.u32 %c$, " + one_of("%self", "%tid.x", "%lane", "%global") + ";");
+  const std::string bound = one_of("20", "64", "70", "100", "129");
+  const std::string test = "setp." + one_of("ge.u32", "ge.s32") + " %q$, %c$, " + bound + ";";
+  const bool masks = !place.mask.empty() && !test_first && chance(50);
+  const std::string mask = "%m" + std::to_string(masks_++);
+  if (!test_first) {
+    lines.push_back(test);
+    add_if(lines, masks, "vote.sync.ballot.b32 " + mask + ", !%q$, " + place.mask + ";");
+    lines.push_back("@%q$ bra END$;");
+  }
+  lines.push_back("LOOP$:");
+  if (test_first) {
+    lines.push_back(test);
+    lines.push_back("@%q$ bra END$;");
+  }
+  if (chance(60)) {
+    lines.push_back("mad.wide.u32 %y3, %c$, " + one_of("4", "8", "12") + ", %in;");
+    lines.push_back("ld.global.b32 " + reg('r') + ", [%y3];");
+  }
+  use_count(lines);
+  const Place inner{false, masks ? mask : "", place.depth + 1};
+  Statement::Body body{statements(inner, 4), {}};
+  body.after.push_back("add.u32 %c$, %c$, " + one_of("32", "40", "64", "48") + ";");
+  if (test_first) {
+    body.after.push_back("bra LOOP$;");
+  } else {
+    body.after.push_back(test);
+    add_if(body.after, masks, "vote.sync.ballot.b32 " + mask + ", !%q$, " + mask + ";");
+    body.after.push_back("@!%q$ bra LOOP$;");
+  }
+  body.after.push_back("END$:");
+  statement.bodies = {std::move(body)};
+  use_count(statement.bodies.back().after);
+  return statement;
+}
+
+/// Warps as a whole go one way or the other.
+Statement Generator::warp_if(const Place& place) {
+  Statement statement;
+  statement.before = {
+      "shr.u32 %c$, %self, 5;",
+      "setp." + one_of("eq", "ne", "lt", "gt") + ".u32 %q$, %c$, " + one_of("0", "1", "2") + ";",
+      "@%q$ bra END$;"};
+  const Place inner{false, place.mask, place.depth + 1};
+  statement.bodies = {{statements(inner, 5), {"END$:"}}};
+  return statement;
+}
+
+/// Each thread goes round as often as its own number says, and leaves at the beginning or inside.
+Statement Generator::leaving_loop(const Place& place) {
+  Statement statement;
+  auto& lines = statement.before;
+  const bool counts = chance(60);
+  lines.push_back("and.b32 %c$, " + one_of("%self", "%lane", "%r4", "%r2", "%r5") + ", " +
+                  one_of("1", "3", "5") + ";");
+  lines.push_back("LOOP$:");
+  use_count(lines);
+  const Place inner{false, "", place.depth + 1};
+  Statement::Body first{chance(50) ? statements(inner, 2) : std::vector<Statement>{}, {}};
+  if (counts) {
+    first.after.push_back("setp.eq.u32 %q$, %c$, 0;");
+  } else {
+    first.after = {"setp.gt.u32 %q$, %c$, 6;", "@%q$ bra END$;"};
+    set_predicate(first.after, "%q$");
+  }
+  first.after.push_back("@%q$ bra END$;");
+  first.after.push_back(counts ? "sub.u32 %c$, %c$, 1;" : "add.u32 %c$, %c$, 1;");
+  Statement::Body second{statements(inner, 5), {"bra LOOP$;", "END$:"}};
+  statement.bodies = {std::move(first), std::move(second)};
+  use_count(statement.bodies.back().after);
   return statement;
 }
 
@@ -94,6 +180,7 @@ Statement Generator::breaking_loop(const Place& place) {
   Statement statement;
   statement.before = {"mov.u32 %c$, 0;", "LOOP$:", "add.u32 %c$, %c$, 1;",
                       "setp.gt.u32 %q$, %c$, " + one_of("2", "3", "5") + ";", "@%q$ bra END$;"};
+  use_count(statement.before);
   const Place inner{false, "", place.depth + 1};
   Statement::Body first{statements(inner, 4), {}};
   set_predicate(first.after, "%q$");
@@ -103,6 +190,7 @@ Statement Generator::breaking_loop(const Place& place) {
   second.after.push_back("@%q$ bra LOOP$;");
   Statement::Body third{statements(inner, 3), {"bra LOOP$;", "END$:"}};
   statement.bodies = {std::move(first), std::move(second), std::move(third)};
+  use_count(statement.bodies.back().after);
   return statement;
 }
 
@@ -110,6 +198,7 @@ Statement Generator::breaking_loop(const Place& place) {
 Statement Generator::searching_loop(const Place& place) {
   Statement statement;
   statement.before = {"mov.u32 %c$, 0;", "LOOP$:", "add.u32 %c$, %c$, 1;"};
+  use_count(statement.before);
   const std::string last = one_of("3", "4", "6");
   const Place inner{false, "", place.depth + 1};
   for (uint64_t parts = 1 + below(3); parts > 0; --parts) {
@@ -119,6 +208,7 @@ Statement Generator::searching_loop(const Place& place) {
     body.after.push_back("@%q$ bra LOOP$;");
     statement.bodies.push_back(std::move(body));
   }
+  use_count(statement.bodies.back().after);
   return statement;
 }
 
@@ -133,6 +223,7 @@ Statement Generator::loops_in_a_row(const Place& place) {
                  "@%q$ bra END$;"};
   second.after = {"sub.u32 %c$, %c$, 4;", "bra NEXT$;", "END$:"};
   statement.bodies = {std::move(first), std::move(second)};
+  use_count(statement.bodies.back().after);
   return statement;
 }
 
@@ -148,6 +239,7 @@ Statement Generator::irreducible_loop(const Place& place) {
   Statement::Body second{statements(inner, 3), {}};
   second.after = {"setp.lt.u32 %q$, %c$, " + one_of("2", "3") + ";", "@%q$ bra LOOP$;"};
   statement.bodies = {std::move(first), std::move(second)};
+  use_count(statement.bodies.back().after);
   return statement;
 }
 
@@ -175,8 +267,19 @@ Statement Generator::select(const Place& place) {
 
 Statement Generator::early_exit() {
   Statement statement;
-  set_predicate(statement.before, "%q$");
-  statement.before.push_back("@%q$ " + one_of("exit", "ret") + ";");
+  if (chance(50)) {
+    set_by_index(statement.before, "%q$");
+  } else {
+    set_predicate(statement.before, "%q$");
+  }
+  // As a guard, or as the branch that compilers make of `if (...) return;`.
+  if (chance(50)) {
+    statement.before.push_back("@%q$ " + one_of("exit", "ret") + ";");
+  } else {
+    statement.before.push_back("@!%q$ bra GOES_ON$;");
+    statement.before.push_back(one_of("exit;", "ret;"));
+    statement.before.push_back("GOES_ON$:");
+  }
   return statement;
 }
 

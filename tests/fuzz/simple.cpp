@@ -225,4 +225,19 @@ Statement Generator::reduction() {
   return statement;
 }
 
+/// Says that some thread was here, by the same store for all; each place has its own content.
+Statement Generator::mark() {
+  const uint64_t place = below(kMarks);
+  Statement statement;
+  std::string content = std::to_string(place + 1);
+  if (place % 2 != 0) {
+    statement.before.push_back("ld.param.u32 %x14, [NAME_u1];");
+    content = "%x14";
+  }
+  statement.before.push_back(guard() + "st." + one_of("global.", "global.", "") +
+                             "b32 [%counters+" + std::to_string(8 * (kCounters + place)) + "], " +
+                             content + ";");
+  return statement;
+}
+
 }  // namespace km::fuzz

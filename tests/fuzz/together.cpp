@@ -30,6 +30,59 @@ Statement Generator::exchange() {
   return statement;
 }
 
+/// The same, where a block's rows become columns.
+Statement Generator::transposition() {
+  Statement statement;
+  const std::string type = one_of("b32", "b32", "f32");
+  const char kind = type == "f32" ? 'f' : 'r';
+  statement.before = {"mov.u32 %x13, exchange;",
+                      "mov.u32 %x12, %ntid.y;",
+                      "mov.u32 %x14, %tid.y;",
+                      "mov.u32 %c$, %tid.x;",
+                      "mad.lo.u32 %x14, %c$, %x12, %x14;",
+                      "mov.u32 %c$, %tid.z;",
+                      "mul.lo.u32 %c$, %c$, %x12;",
+                      "mov.u32 %x12, %ntid.x;",
+                      "mad.lo.u32 %x14, %c$, %x12, %x14;",
+                      "mad.lo.u32 %x14, %x14, 4, %x13;",
+                      "st.shared." + type + " [%x14], " + reg(kind) + ";",
+                      "bar.sync 0;",
+                      "mad.lo.u32 %x12, %self, 4, %x13;",
+                      "ld.shared." + type + " " + reg(kind) + ", [%x12];",
+                      "bar.sync 0;"};
+  return statement;
+}
+
+/// Halves of the block are added to each other until one thread has the total.
+Statement Generator::tree() {
+  Statement statement;
+  const std::string source = reg('r');
+  statement.before = {"mov.u32 %x13, exchange;",
+                      "mad.lo.u32 %x14, %self, 4, %x13;",
+                      "st.shared.b32 [%x14], " + source + ";",
+                      "mov.u32 %c$, " + one_of("64", "32", "16") + ";",
+                      "LOOP$:",
+                      "bar.sync 0;",
+                      "setp.ge.u32 %q$, %self, %c$;",
+                      "@%q$ bra NEXT$;",
+                      "add.u32 %x12, %self, %c$;",
+                      "setp.ge.u32 %q$, %x12, %threads;",
+                      "@%q$ bra NEXT$;",
+                      "mad.lo.u32 %x12, %x12, 4, %x13;",
+                      "ld.shared.b32 %x11, [%x12];",
+                      "ld.shared.b32 %x10, [%x14];",
+                      one_of("add.u32", "xor.b32", "max.s32") + " %x10, %x10, %x11;",
+                      "st.shared.b32 [%x14], %x10;",
+                      "NEXT$:",
+                      "shr.u32 %c$, %c$, 1;",
+                      "setp.ne.u32 %q$, %c$, 0;",
+                      "@%q$ bra LOOP$;",
+                      "bar.sync 0;",
+                      "ld.shared.b32 " + reg('r') + ", [" + one_of("exchange", "%x14") + "];",
+                      "bar.sync 0;"};
+  return statement;
+}
+
 Statement Generator::barrier_reduction() {
   Statement statement;
   const std::string source = (chance(70) ? "" : "!") + reg('p') + ";";
