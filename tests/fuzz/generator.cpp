@@ -151,10 +151,11 @@ Statement Generator::simple() {
     case 0:
       return carry_chain();
     case 1:
-    case 2:
       return load_input();
+    case 2:
+      return chance(40) ? load_input() : element();
     case 3:
-      return scratch_access();
+      return chance(60) ? scratch_access() : own_element();
     case 4:
       return chance(50) ? local_access() : memory_access();
     case 5:

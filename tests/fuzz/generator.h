@@ -75,6 +75,9 @@ class Generator {
   Statement computation();
   Statement carry_chain();
   Statement load_input();
+  void add_place(std::vector<std::string>& lines, unsigned scale);
+  Statement element();
+  Statement own_element();
   Statement scratch_access();
   Statement local_access();
   Statement packing();

@@ -102,6 +102,101 @@ Statement Generator::load_input() {
   return statement;
 }
 
+/// %y3 = %y4 + %x14 * scale, in the ways that compilers have for it. Signed indices may be
+/// negative, unsigned ones beyond half of their range.
+void Generator::add_place(std::vector<std::string>& lines, unsigned scale) {
+  std::string type = one_of("s32", "u32");
+  const uint64_t half = (uint64_t{1} << 31) * scale;
+  if (chance(25)) {
+    type = "s32";
+    lines.push_back("sub.u32 %x14, %x14, 77;");
+    lines.push_back("add.s64 %y4, %y4, " + std::to_string(77 * scale) + ";");
+  } else if (chance(25)) {
+    type = "u32";
+    lines.push_back("add.u32 %x14, %x14, 0x80000000;");
+    lines.push_back("sub.s64 %y4, %y4, " + std::to_string(half) + ";");
+  }
+  const std::string factor = std::to_string(scale);
+  switch (below(3)) {
+    case 0:
+      lines.push_back("mad.wide." + type + " %y3, %x14, " + factor + ", %y4;");
+      return;
+    case 1:
+      lines.push_back("mul.wide." + type + " %y3, %x14, " + factor + ";");
+      break;
+    default: {
+      const unsigned bits = scale == 8 ? 3 : scale / 2;
+      lines.push_back("cvt." + std::string(type == "s32" ? "s64." : "u64.") + type + " %y3, %x14;");
+      lines.push_back("shl.b64 %y3, %y3, " + std::to_string(bits) + ";");
+    }
+  }
+  if (chance(30)) {
+    lines.push_back("add.s64 %y3, %y3, 16;");
+    lines.push_back("sub.s64 %y4, %y4, 16;");
+  }
+  lines.push_back("add.s64 %y3, " + one_of("%y3, %y4;", "%y4, %y3;"));
+}
+
+/// An element of the input.
+Statement Generator::element() {
+  Statement statement;
+  auto& lines = statement.before;
+  const unsigned scale = 1U << below(4);
+  lines.push_back("and.b32 %x14, " + reg('r') + ", " + (scale == 8 ? "127;" : "120;"));
+  lines.push_back("mov.b64 %y4, %in;");
+  add_place(lines, scale);
+  const std::string space = one_of("global", "global.nc", "global", "global.cg");
+  const std::string at = "[%y3" + one_of("", "+8", "+32", "") + "]";
+  const std::string load = "ld." + space;
+  switch (below(7)) {
+    case 0:
+      lines.push_back(load + ".v2.u32 {" + reg('r') + ", " + reg('r') + "}, " + at + ";");
+      break;
+    case 1:
+      lines.push_back(guard() + load + ".f64 " + reg('d') + ", " + at + ";");
+      break;
+    case 2:
+      lines.push_back(guard() + load + ".b64 " + reg('l') + ", " + at + ";");
+      break;
+    case 3:
+      lines.push_back(guard() + load + ".u16 " + reg('h') + ", " + at + ";");
+      break;
+    case 4:
+      lines.push_back(guard() + load + ".f32 " + reg('f') + ", " + at + ";");
+      break;
+    default:
+      lines.push_back(guard() + load + ".u32 " + reg('r') + ", " + at + ";");
+      break;
+  }
+  return statement;
+}
+
+/// The thread's own word of shared memory, by an index that looks like any.
+Statement Generator::own_element() {
+  Statement statement;
+  auto& lines = statement.before;
+  lines = {"shr.u32 %x14, " + reg('r') + ", 31;", "shr.u32 %x14, %x14, 1;",
+           "add.u32 %x14, %x14, %self;"};
+  std::string at = "[%y3]", space;
+  if (chance(50)) {
+    lines.push_back("mov.u32 %x13, exchange;");
+    lines.push_back("mad.lo.u32 %x14, %x14, 4, %x13;");
+    at = "[%x14]";
+    space = "shared.";
+  } else {
+    lines.push_back("mov.u64 %y4, exchange;");
+    lines.push_back("cvta.shared.u64 %y4, %y4;");
+    add_place(lines, 4);
+  }
+  const char kind = chance(60) ? 'r' : 'f';
+  const std::string type = kind == 'r' ? "b32" : "f32";
+  const std::string store = "st." + space + type + " " + at + ", ";
+  lines.push_back(store + reg(kind) + ";");
+  lines.push_back(guard() + store + reg(kind) + ";");
+  lines.push_back("ld." + space + type + " " + reg(kind) + ", " + at + ";");
+  return statement;
+}
+
 /// The thread's own 64 bytes of global memory.
 Statement Generator::scratch_access() {
   Statement statement;

@@ -278,3 +278,35 @@ extern "C" __global__ void templates(const int* a, const double* b, int* out_a, 
   out_a[i] = window_sum<int, 3>(a, i, n);
   out_b[i] = window_sum<double, 2>(b, i, n);
 }
+
+// Elements by an index of each thread's own, which is signed, unsigned, or counts bytes.
+extern "C" __global__ void picked(const u32* in, const int* index, u32* out, u32 n) {
+  const u32 i = INDEX();
+  if (i < n) out[i] = in[index[i]];
+}
+
+extern "C" __global__ void picked_unsigned(const u64* in, const u32* index, u64* out, u32 n) {
+  const u32 i = INDEX();
+  if (i < n) out[i] = in[index[i]] + in[index[i] + 1ULL];
+}
+
+extern "C" __global__ void picked_bytes(const u8* in, const int* index, u32* out, u32 n) {
+  const u32 i = INDEX();
+  if (i < n) out[i] = *(const u32*)(in + index[i]);
+}
+
+extern "C" __global__ void spread(u32* out, const int* index, const u32* in, u32 n) {
+  const u32 i = INDEX();
+  if (i < n) out[index[i]] = in[i];
+}
+
+// A pointer of each thread's own that moves on in a loop.
+extern "C" __global__ void walked(const u32* in, const int* index, u32* out, u32 n) {
+  const u32 i = INDEX();
+  if (i >= n) return;
+  u32 sum = 0;
+  const u32* at = in + index[i];
+#pragma unroll 1
+  for (u32 k = 0; k < 2 + i % 5; ++k, at += 3) sum = sum * 3 + *at;
+  out[i] = sum;
+}

@@ -1,7 +1,10 @@
 #include <algorithm>
 #include <array>
+#include <cinttypes>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -420,6 +423,87 @@ TEST(Memory, Templates) {
   }
   expect_bits("templates int", out_a.read(), want_a);
   expect_bits("templates double", out_b.read(), want_b);
+}
+
+/// Indices in [-n, n), in no order.
+vector<int32_t> shuffled_indices(int32_t n) {
+  vector<int32_t> index(n);
+  for (int32_t i = 0; i < n; ++i) index[i] = static_cast<int32_t>(i * 2654435761u % (2 * n)) - n;
+  return index;
+}
+
+TEST(Memory, ElementsByIndex) {
+  const int32_t n = 300;
+  const auto values = random_u32(4 * n, 51), fresh = random_u32(n, 52);
+  const vector<int32_t> index = shuffled_indices(n);
+  Buffer<int32_t> places(session(), index);
+  Buffer<uint32_t> in(session(), values), from(session(), fresh);
+  Buffer<uint32_t> out(session(), n), spread(session(), values);
+  const uint64_t middle = in.address() + 4 * n;
+  vector<uint32_t> want_picked, want_walked, want_spread = values;
+  for (int32_t i = 0; i < n; ++i) {
+    want_picked.push_back(values[n + index[i]]);
+    uint32_t sum = 0;
+    for (int32_t k = 0; k < 2 + i % 5; ++k) sum = sum * 3 + values[n + index[i] + 3 * k];
+    want_walked.push_back(sum);
+    want_spread[n + index[i]] = fresh[i];  // the last of those that meet wins, here
+  }
+  kernels().run("picked", cover(n), middle, places, out, n);
+  expect_bits("picked", out.read(), want_picked);
+  kernels().run("walked", cover(n), middle, places, out, n);
+  expect_bits("walked", out.read(), want_walked);
+  kernels().run("spread", Shape{{1}, {320}}, spread.address() + 4 * n, places, from, n);
+  expect_bits("spread", spread.read(), want_spread);
+}
+
+/// Unsigned ones beyond half of their range are no negative ones.
+TEST(Memory, ElementsByLargeIndex) {
+  const uint32_t n = 200;
+  vector<uint64_t> values(n + 1), want;
+  for (uint32_t i = 0; i <= n; ++i) values[i] = i * 0x9e3779b97f4a7c15u;
+  vector<uint32_t> index(n);
+  const uint32_t first = 0x80000000u - n / 2;
+  for (uint32_t i = 0; i < n; ++i) {
+    index[i] = first + i * 77 % n;
+    want.push_back(values[i * 77 % n] + values[i * 77 % n + 1]);
+  }
+  Buffer<uint64_t> in(session(), values), out(session(), n);
+  Buffer<uint32_t> places(session(), index);
+  kernels().run("picked_unsigned", cover(n), in.address() - uint64_t{8} * first, places, out, n);
+  expect_bits("picked_unsigned", out.read(), want);
+}
+
+TEST(Memory, MisalignedElements) {
+  const int32_t n = 40;
+  const vector<int32_t> index(n, 5);
+  for (const char* kernel : {"picked", "picked_unsigned", "spread", "walked"}) {
+    Session own;
+    Buffer<int32_t> places(own, index);
+    Buffer<uint64_t> in(own, 400), out(own, n);
+    auto& module = own.cuda("memory.cu");
+    EXPECT_EQ(module.try_run(kernel, Shape{{1}, {64}}, in.address() + 2, places, out, n),
+              KM_ERROR_MISALIGNED_ADDRESS);
+    if (std::string(kernel) == "picked_unsigned") continue;  // two loads: either
+    char address[32];
+    std::snprintf(address, sizeof address, "0x%" PRIx64, in.address() + 2 + 5 * 4);
+    EXPECT_NE(last_error_message().find(address), std::string::npos) << last_error_message();
+  }
+}
+
+/// One lane decides, if it is there.
+TEST(Memory, OneMisalignedElement) {
+  const int32_t n = 40;
+  for (const int32_t bad : {0, 31, 33, 39, 40}) {
+    vector<int32_t> index(64);
+    for (int32_t i = 0; i < 64; ++i) index[i] = 4 * (i * 7 % 64);
+    index[bad] += 3;
+    Session own;
+    Buffer<int32_t> places(own, index);
+    Buffer<uint32_t> in(own, 65), out(own, n);
+    const auto status =
+        own.cuda("memory.cu").try_run("picked_bytes", Shape{{1}, {64}}, in, places, out, n);
+    EXPECT_EQ(status, bad < n ? KM_ERROR_MISALIGNED_ADDRESS : KM_SUCCESS) << bad;
+  }
 }
 
 }  // namespace

@@ -485,6 +485,7 @@ void Emitter::rematerialise(uint32_t region) {
   };
   auto need_reads = [&](const Inst& inst) {
     for (const auto& read : inst.reads) need(read.second);
+    for (ValueId read : reads_of_address(inst)) need(read);
     for (ValueId old : inst.old_values) need(old);
     need(inst.guard);
   };

@@ -6,7 +6,8 @@
 //   split.cpp    the same for mode c, where each lane has a place of its own
 //   values.cpp   where values live and how operands are read
 //   precheck.cpp the launch-time proof that index expressions do not wrap
-//   ../lower/    instructions: memory, atomics, warp operations, special registers, calls
+//   ../lower/    instructions: addresses, memory, atomics, warp operations, special registers,
+//   calls
 #pragma once
 
 #include <llvm/IR/DIBuilder.h>
@@ -22,6 +23,7 @@
 #include <string>
 #include <vector>
 
+#include "simt/analysis/address_form.h"
 #include "simt/analysis/convergence.h"
 #include "simt/emit/target.h"
 #include "simt/layout.h"
@@ -239,7 +241,13 @@ class Emitter {
   Value* lane_of(Value* vector_or_scalar, Value* lane);
   llvm::CallInst* call_runtime(uint64_t entry, llvm::FunctionType* type,
                                std::vector<Value*> arguments);
-  // ---- lower/memory.cpp
+  // ---- lower/address.cpp
+  /// base + index * scale, wrapping, in every lane.
+  struct LaneIndex {
+    Value* base = nullptr;   // i64
+    Value* lanes = nullptr;  // i32, signed; null: no such form
+    uint32_t scale = 1;      // 1, 2, 4 or 8
+  };
   struct Address {
     ptx::Space space = ptx::Space::generic;
     Value* base = nullptr;             // i64 host address of lane 0, or of all lanes
@@ -249,10 +257,30 @@ class Emitter {
     Value* ok = nullptr;               // base form holds, null: always
     std::function<Value*()> exact;     // makes the vector where the base form does not hold
     unsigned align_bits = 0;           // known trailing zeros of every lane's address
+    // Where it varies, as far as is known:
+    Value* start = nullptr;      // `lanes` less the operand's offset, for several accesses
+    uint64_t offset_bytes = 0;   // so much
+    Value* congruent = nullptr;  // i64, the same as `lanes` modulo the access's size
+    Value* low_lanes = nullptr;  // i32, the low bits of `lanes`
+    LaneIndex index;             // `lanes` in another form
   };
+  struct AddressPlan {
+    uint32_t align_bits = 0;
+    std::optional<ValueId> root;  // AddressForms::congruent for so many bits
+    std::optional<IndexedAddress> indexed;
+  };
+  void plan_addresses();
+  std::vector<ValueId> reads_of_address(const Inst& inst) const;
+  bool is_at_hand(ValueId value) const;
   Address address_of(const Inst& inst, const ptx::Operand& operand, ptx::Space space);
+  Address symbol_address_of(const ptx::Operand& operand, ptx::Space space);
+  void add_form(Address& address, const Inst& inst, const ptx::Operand& operand);
+  static uint32_t scale_of(const LaneIndex& index) { return index.lanes ? index.scale : 0; }
+  Value* lane_pointers(const LaneIndex& index, Value* lanes, uint64_t offset_bytes);
+  std::vector<Value*> lane_arguments(const LaneIndex& index, Value* lanes, uint64_t offset_bytes);
   ptx::Space space_of(const Inst& inst, const ptx::Operand& operand) const;
   Value* lanes_of(const Address& address);
+  // ---- lower/memory.cpp
   void lower_load(const Inst& inst);
   void lower_store(const Inst& inst);
   struct Access {
@@ -271,13 +299,13 @@ class Emitter {
   std::vector<Value*> load_wide(const Address& address, const Access& access);
   std::vector<Value*> load_each(const Address& address, const Access& access);
   void store_each(const Address& address, const Access& access, Value* content);
-  std::vector<Value*> load_gather(const Address& address, const Access& access, Value* lanes);
+  std::vector<Value*> load_gather(const LaneIndex& index, const Access& access, Value* lanes);
   void store(const Address& address, const Access& access, const std::vector<Value*>& values);
   void store_uniform(const Address& address, const Access& access,
                      const std::vector<Value*>& values);
   void store_offsets(const Address& address, const Access& access,
                      const std::vector<Value*>& values);
-  void store_scatter(const Address& address, const Access& access,
+  void store_scatter(const LaneIndex& index, const Access& access,
                      const std::vector<Value*>& values, Value* lanes);
   bool is_dense(const Address& address, const Access& access) const;
   std::optional<int64_t> wide_span(const Address& address, const Access& access) const;
@@ -398,8 +426,9 @@ class Emitter {
   llvm::Constant* mma_form_constant(const MmaForm& form);
   void make_mma_memory();
   // ---- lower/helpers.cpp: out-of-line functions of the module
-  llvm::Function* gather_helper(llvm::Type* element, bool is_volatile);
-  llvm::Function* scatter_helper(llvm::Type* element, bool is_volatile);
+  /// `scale`: lanes have an index into an array of such elements; 0: an address each.
+  llvm::Function* gather_helper(llvm::Type* element, bool is_volatile, uint32_t scale);
+  llvm::Function* scatter_helper(llvm::Type* element, bool is_volatile, uint32_t scale);
   llvm::Function* atomic_helper(const ptx::Instruction& instruction, bool shared, bool gives);
   static bool is_short_atomic(const ptx::Instruction& instruction);
   llvm::Function* shared_reduction_helper(const ptx::Instruction& instruction,
@@ -472,8 +501,9 @@ class Emitter {
   std::map<ValueId, Value*> cache_, vector_cache_;
   std::map<ValueId, Run> runs_;
   std::map<std::pair<ValueId, uint32_t>, Advance> advances_;  // by value and loop
-  std::map<const Inst*, Value*> loaded_;                      // by loads further down in the block
-  std::set<std::pair<ValueId, ptx::Space>> checked_bases_;    // in checked code
+  std::map<const Inst*, AddressPlan> address_plans_;
+  std::map<const Inst*, Value*> loaded_;                    // by loads further down in the block
+  std::set<std::pair<ValueId, ptx::Space>> checked_bases_;  // in checked code
 
   std::vector<uint8_t> cross_block_;
   std::vector<NanClass> nan_class_;

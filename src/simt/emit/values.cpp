@@ -42,6 +42,7 @@ void Emitter::plan_values() {
   cross_block_.assign(kernel_.values.size(), 0);
   value_variables_.assign(kernel_.values.size(), {});
   loop_values_.resize(shapes.loops.loops.size());
+  plan_addresses();
   auto use = [&](ValueId value, BlockId at) {
     if (value == kNone || kernel_.values[value].block == kNone) return;
     const BlockId home = kernel_.values[value].block;
@@ -62,6 +63,7 @@ void Emitter::plan_values() {
     }
     for (const Inst& inst : block.insts) {
       for (const auto& read : inst.reads) use(read.second, b);
+      for (ValueId read : reads_of_address(inst)) use(read, b);
       for (ValueId old : inst.old_values) use(old, b);
       use(inst.guard, b);
       bool guarded = std::any_of(inst.writes.begin(), inst.writes.end(), [&](const auto& write) {

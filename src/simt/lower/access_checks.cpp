@@ -72,28 +72,34 @@ void Emitter::check_alignment(const Address& address, uint64_t size_bytes) {
   if (size_bytes <= 1 || address.align_bits >= static_cast<unsigned>(__builtin_ctzll(size_bytes))) {
     return;
   }
-  Value* misaligned = nullptr;
   bool regular = address.lanes == nullptr;
   if (address.offsets != nullptr) {
     for (uint32_t l = 0; l < lanes_; ++l) {
       regular = regular && (*address.offsets)[l] % static_cast<int64_t>(size_bytes) == 0;
     }
   }
-  Value* at = nullptr;
-  if (regular) {
-    at = address.base;
-    misaligned = b_.CreateICmpNE(b_.CreateAnd(at, i64(size_bytes - 1)), i64(0));
+  Value* const one = regular ? address.base : address.congruent;
+  Value* bad = nullptr;  // lane by lane
+  Value* misaligned = nullptr;
+  if (one != nullptr) {
+    misaligned = b_.CreateICmpNE(b_.CreateAnd(one, i64(size_bytes - 1)), i64(0));
   } else {
-    Value* lanes = lanes_of(address);
-    Value* low = b_.CreateAnd(lanes, splat(i64(size_bytes - 1)));
-    Value* bad =
-        and_masks(mask(), b_.CreateICmpNE(low, llvm::Constant::getNullValue(low->getType())));
+    Value* lanes = address.low_lanes ? address.low_lanes : lanes_of(address);
+    auto* rest = llvm::ConstantInt::get(lanes->getType(), size_bytes - 1);
+    bad =
+        b_.CreateICmpNE(b_.CreateAnd(lanes, rest), llvm::Constant::getNullValue(lanes->getType()));
+    bad = and_masks(mask(), bad);
     misaligned = any(bad);
-    Value* bits = bits_of(bad);
-    Value* lane = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, bits, b_.getFalse());
-    at = b_.CreateExtractElement(lanes, b_.CreateAnd(lane, i32(lanes_ - 1)));
   }
-  branch_unlikely(misaligned, [&] { raise(FaultKind::misaligned, at, size_bytes); });
+  branch_unlikely(misaligned, [&] {
+    Value* at = address.base;
+    if (!regular) {
+      Value* bits = bad ? bits_of(bad) : mask_bits();
+      Value* lane = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, bits, b_.getFalse());
+      at = b_.CreateExtractElement(lanes_of(address), b_.CreateAnd(lane, i32(lanes_ - 1)));
+    }
+    raise(FaultKind::misaligned, at, size_bytes);
+  });
 }
 
 /// Each place remembers the allocation it touched last and tests against that one: once for the

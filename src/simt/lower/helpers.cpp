@@ -46,39 +46,94 @@ void Emitter::lane_loop(llvm::IRBuilder<>& builder, Value* bits,
   builder.SetInsertPoint(done);
 }
 
-/// Elements at the active lanes' addresses, zero elsewhere. All lanes active: straight loads into
+namespace {
+
+/// The places of a helper's lanes: a vector of addresses, or a base and a vector of indices.
+class LanePlaces {
+ public:
+  /// `b` is in the function's first block.
+  LanePlaces(llvm::IRBuilder<>& b, llvm::Function* function, uint32_t scale) : scale_(scale) {
+    if (scale_ != 0) base_ = function->getArg(0);
+    lanes_ = function->getArg(count() - 1);
+    slots_ = b.CreateAlloca(lanes_->getType());
+  }
+
+  static std::vector<llvm::Type*> types(llvm::IRBuilder<>& b, uint32_t lanes, uint32_t scale) {
+    if (scale == 0) return {llvm::FixedVectorType::get(b.getInt64Ty(), lanes)};
+    return {b.getInt64Ty(), llvm::FixedVectorType::get(b.getInt32Ty(), lanes)};
+  }
+
+  unsigned count() const { return scale_ == 0 ? 1 : 2; }  // arguments
+
+  /// Of a lane that is known; two indices leave a vector at a time.
+  llvm::Value* at(llvm::IRBuilder<>& b, uint32_t lane) {
+    if (scale_ == 0) return pointer(b, b.CreateExtractElement(lanes_, lane));
+    auto *word = b.getInt32Ty(), *pair = b.getInt64Ty();
+    auto* type = llvm::cast<llvm::FixedVectorType>(lanes_->getType());
+    if (pairs_ == nullptr) {
+      pairs_ =
+          b.CreateBitCast(lanes_, llvm::FixedVectorType::get(pair, type->getNumElements() / 2));
+    }
+    llvm::Value* both = b.CreateExtractElement(pairs_, lane / 2);
+    return pointer(
+        b, lane % 2 == 0 ? b.CreateSExt(b.CreateTrunc(both, word), pair) : b.CreateAShr(both, 32));
+  }
+
+  /// For at() with lanes that are not known.
+  void store(llvm::IRBuilder<>& b) { b.CreateStore(lanes_, slots_); }
+  llvm::Value* at(llvm::IRBuilder<>& b, llvm::Value* lane) {
+    auto* element = lanes_->getType()->getScalarType();
+    llvm::Value* own = b.CreateLoad(element, b.CreateGEP(element, slots_, lane));
+    return pointer(b, scale_ == 0 ? own : b.CreateSExt(own, b.getInt64Ty()));
+  }
+
+ private:
+  llvm::Value* pointer(llvm::IRBuilder<>& b, llvm::Value* own) {
+    if (scale_ == 0) return b.CreateIntToPtr(own, b.getPtrTy());
+    return b.CreateGEP(b.getIntNTy(8 * scale_), b.CreateIntToPtr(base_, b.getPtrTy()), own);
+  }
+
+  const uint32_t scale_;
+  llvm::Value *base_ = nullptr, *lanes_ = nullptr, *pairs_ = nullptr, *slots_ = nullptr;
+};
+
+std::string access_name(const char* what, llvm::Type* element, bool is_volatile, uint32_t scale) {
+  std::string name = what + std::string(is_volatile ? "volatile_" : "") + name_of(element);
+  if (scale != 0) name += "_by_" + std::to_string(scale);
+  return name;
+}
+
+}  // namespace
+
+/// Elements at the active lanes' places, zero elsewhere. All lanes active: straight loads into
 /// registers (never through the stack, which stalls on the store buffer).
-llvm::Function* Emitter::gather_helper(llvm::Type* element, bool is_volatile) {
-  const std::string name =
-      std::string("gather_") + (is_volatile ? "volatile_" : "") + name_of(element);
+llvm::Function* Emitter::gather_helper(llvm::Type* element, bool is_volatile, uint32_t scale) {
+  const std::string name = access_name("gather_", element, is_volatile, scale);
   if (auto found = helpers_.find(name); found != helpers_.end()) return found->second;
-  auto* addresses = vector_of(b_.getInt64Ty());
+  std::vector<llvm::Type*> types = LanePlaces::types(b_, lanes_, scale);
+  types.push_back(b_.getInt32Ty());
   auto* result_type = vector_of(element);
-  auto* function = new_helper(name, result_type, {addresses, b_.getInt32Ty()});
+  auto* function = new_helper(name, result_type, types);
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "start", function));
   auto* all_block = llvm::BasicBlock::Create(context_, "all", function);
   auto* some = llvm::BasicBlock::Create(context_, "some", function);
-  Value *lanes = function->getArg(0), *bits = function->getArg(1);
+  LanePlaces places(builder, function, scale);
+  Value* bits = function->getArg(places.count());
   const llvm::Align align(std::max(1u, element->getScalarSizeInBits() / 8));
-  auto* slots = builder.CreateAlloca(addresses);
   auto* results = builder.CreateAlloca(result_type);
   builder.CreateCondBr(builder.CreateICmpEQ(bits, i32(all_lanes())), all_block, some);
   builder.SetInsertPoint(all_block);
   Value* content = llvm::PoisonValue::get(result_type);
   for (uint32_t l = 0; l < lanes_; ++l) {
-    Value* pointer =
-        builder.CreateIntToPtr(builder.CreateExtractElement(lanes, l), builder.getPtrTy());
-    Value* loaded = builder.CreateAlignedLoad(element, pointer, align, is_volatile);
+    Value* loaded = builder.CreateAlignedLoad(element, places.at(builder, l), align, is_volatile);
     content = builder.CreateInsertElement(content, loaded, l);
   }
   builder.CreateRet(content);
   builder.SetInsertPoint(some);
-  builder.CreateStore(lanes, slots);
+  places.store(builder);
   builder.CreateStore(llvm::Constant::getNullValue(result_type), results);
   lane_loop(builder, bits, [&](llvm::IRBuilder<>& b, Value* lane) {
-    Value* at = b.CreateLoad(b.getInt64Ty(), b.CreateGEP(b.getInt64Ty(), slots, lane));
-    Value* loaded =
-        b.CreateAlignedLoad(element, b.CreateIntToPtr(at, b.getPtrTy()), align, is_volatile);
+    Value* loaded = b.CreateAlignedLoad(element, places.at(b, lane), align, is_volatile);
     b.CreateStore(loaded, b.CreateGEP(element, results, lane));
   });
   builder.CreateRet(builder.CreateLoad(result_type, results));
@@ -86,23 +141,22 @@ llvm::Function* Emitter::gather_helper(llvm::Type* element, bool is_volatile) {
 }
 
 /// Stores the active lanes' elements, lowest lane first.
-llvm::Function* Emitter::scatter_helper(llvm::Type* element, bool is_volatile) {
-  const std::string name =
-      std::string("scatter_") + (is_volatile ? "volatile_" : "") + name_of(element);
+llvm::Function* Emitter::scatter_helper(llvm::Type* element, bool is_volatile, uint32_t scale) {
+  const std::string name = access_name("scatter_", element, is_volatile, scale);
   if (auto found = helpers_.find(name); found != helpers_.end()) return found->second;
-  auto* addresses = vector_of(b_.getInt64Ty());
+  std::vector<llvm::Type*> types = LanePlaces::types(b_, lanes_, scale);
   auto* content_type = vector_of(element);
-  auto* function = new_helper(name, b_.getVoidTy(), {addresses, content_type, b_.getInt32Ty()});
+  types.insert(types.end(), {content_type, b_.getInt32Ty()});
+  auto* function = new_helper(name, b_.getVoidTy(), types);
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "start", function));
+  LanePlaces places(builder, function, scale);
   const llvm::Align align(std::max(1u, element->getScalarSizeInBits() / 8));
-  auto* slots = builder.CreateAlloca(addresses);
+  places.store(builder);
   auto* contents = builder.CreateAlloca(content_type);
-  builder.CreateStore(function->getArg(0), slots);
-  builder.CreateStore(function->getArg(1), contents);
-  lane_loop(builder, function->getArg(2), [&](llvm::IRBuilder<>& b, Value* lane) {
-    Value* at = b.CreateLoad(b.getInt64Ty(), b.CreateGEP(b.getInt64Ty(), slots, lane));
+  builder.CreateStore(function->getArg(places.count()), contents);
+  lane_loop(builder, function->getArg(places.count() + 1), [&](llvm::IRBuilder<>& b, Value* lane) {
     Value* content = b.CreateLoad(element, b.CreateGEP(element, contents, lane));
-    b.CreateAlignedStore(content, b.CreateIntToPtr(at, b.getPtrTy()), align, is_volatile);
+    b.CreateAlignedStore(content, places.at(b, lane), align, is_volatile);
   });
   builder.CreateRetVoid();
   return function;

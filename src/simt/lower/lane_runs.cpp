@@ -152,20 +152,21 @@ llvm::Value* Emitter::mask_of_run(uint32_t first, uint32_t run) {
 
 std::vector<llvm::Value*> Emitter::load_lanes(const Address& address, const Access& access) {
   const uint32_t run = run_lanes(address, access);
-  if (run == 0) return load_gather(address, access, address.lanes);
+  if (run == 0) return load_gather(address.index, access, address.lanes);
   const uint64_t size = ptx::size_bytes(access.type);
   auto whole = [&]() -> std::vector<Value*> {
     auto* type = llvm::FixedVectorType::get(type_of(access.type), run);
     std::vector<Value*> parts;
     for (uint32_t l = 0; l < lanes_; l += run) {
-      Value* at = b_.CreateIntToPtr(b_.CreateExtractElement(address.lanes, l), b_.getPtrTy());
+      Value* first = b_.CreateExtractElement(address.start, l);
+      Value* at = b_.CreateIntToPtr(b_.CreateAdd(first, i64(address.offset_bytes)), b_.getPtrTy());
       parts.push_back(b_.CreateMaskedLoad(type, at, llvm::Align(size), mask_of_run(l, run),
                                           llvm::Constant::getNullValue(type)));
     }
     return {llvm::concatenateVectors(b_, parts)};
   };
-  return choose(are_runs(address.lanes, run, size), whole,
-                [&] { return load_gather(address, access, address.lanes); });
+  return choose(are_runs(address.start, run, size), whole,
+                [&] { return load_gather(address.index, access, address.lanes); });
 }
 
 }  // namespace km::simt

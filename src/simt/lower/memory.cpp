@@ -14,95 +14,6 @@ using ptx::Opcode;
 using ptx::Operand;
 using ptx::Type;
 
-ptx::Space Emitter::space_of(const Inst& inst, const Operand& address) const {
-  const auto& ptx = *inst.ptx;
-  if (ptx.has(Modifier::shared) || ptx.has(Modifier::shared_cta) ||
-      ptx.has(Modifier::shared_cluster)) {
-    return ptx::Space::shared;
-  }
-  if (ptx.has(Modifier::local)) return ptx::Space::local;
-  if (ptx.has(Modifier::param) || ptx.has(Modifier::param_entry)) return ptx::Space::param;
-  if (ptx.has(Modifier::const_)) return ptx::Space::constant;
-  if (ptx.has(Modifier::global)) return ptx::Space::global;
-  if (address.symbol != ptx::kNone) {
-    const auto& symbol = kernel_.symbol_of(address);
-    return symbol.space;
-  }
-  return ptx::Space::generic;
-}
-
-/// A shared address is a signed 32-bit offset into the block's window: base + offset stays right
-/// when the base of a packet lies below the window and only lanes inside it are active.
-Emitter::Address Emitter::address_of(const Inst& inst, const Operand& operand, ptx::Space space) {
-  Address address;
-  address.space = space;
-  const bool shared = space == ptx::Space::shared;
-  if (operand.symbol != ptx::kNone) {
-    const bool in_local = space == ptx::Space::local;
-    if (space == ptx::Space::param) {
-      address.base = parameter_address(operand);
-      address.align_bits = 64;
-      return address;
-    }
-    address.base = symbol_address(operand, false);
-    const auto& symbol = kernel_.symbol_of(operand);
-    const auto bits = static_cast<uint64_t>(symbol.align_bytes | operand.offset | 64);
-    address.align_bits = static_cast<unsigned>(__builtin_ctzll(bits));
-    if (shared) address.base = b_.CreateAdd(shared_, address.base);
-    if (in_local) {
-      address.lanes = symbol_address(operand, true);
-      address.base = nullptr;
-    }
-    return address;
-  }
-  if (operand.reg == ptx::kNone) {
-    address.base = i64(static_cast<uint64_t>(operand.offset));
-    if (shared) address.base = b_.CreateAdd(shared_, address.base);
-    return address;
-  }
-  const ValueId value = inst.read(operand.reg);
-  const Shape shape = shape_of(value);
-  const bool narrow = ptx::size_bits(kernel_.values[value].type) == 32;
-  auto finish = [this, shared, narrow, offset = operand.offset](Value* content) {
-    const bool lanes = content->getType()->isVectorTy();
-    auto wide = [&](Value* scalar) { return lanes ? splat(scalar) : scalar; };
-    if (narrow) {
-      auto* type = lanes ? static_cast<llvm::Type*>(vector_of(b_.getInt64Ty())) : b_.getInt64Ty();
-      content = shared ? b_.CreateSExt(content, type) : b_.CreateZExt(content, type);
-    } else if (shared) {
-      content = b_.CreateSExt(
-          b_.CreateTrunc(content, lanes ? static_cast<llvm::Type*>(vector_of(b_.getInt32Ty()))
-                                        : b_.getInt32Ty()),
-          lanes ? static_cast<llvm::Type*>(vector_of(b_.getInt64Ty())) : b_.getInt64Ty());
-    }
-    if (shared) content = b_.CreateAdd(content, wide(shared_));
-    return offset ? b_.CreateAdd(content, wide(i64(static_cast<uint64_t>(offset)))) : content;
-  };
-  if (shape.is_varying()) {
-    address.lanes = finish(vector(value));
-    address.varying = value;
-    return address;
-  }
-  address.base = finish(scalar(value));
-  address.align_bits = std::min<unsigned>(
-      shape.align,
-      operand.offset == 0
-          ? 64u
-          : static_cast<unsigned>(__builtin_ctzll(static_cast<uint64_t>(operand.offset))));
-  if (shape.is_offset()) {
-    address.offsets = &plan_.shapes->offsets[shape.offsets];
-    address.ok = no_wrap(value);
-    address.exact = [this, value, finish] { return finish(vector(value)); };
-  }
-  return address;
-}
-
-llvm::Value* Emitter::lanes_of(const Address& address) {
-  if (address.lanes != nullptr) return address.lanes;
-  if (address.exact) return address.exact();
-  return splat(address.base);
-}
-
 // ---- Branches around accesses.
 
 namespace {
@@ -280,7 +191,7 @@ void Emitter::store_parts(const Address& address, const Access& access,
 std::vector<llvm::Value*> Emitter::load(const Address& address, const Access& access) {
   if (address.lanes != nullptr) return load_lanes(address, access);
   if (address.offsets == nullptr) return load_uniform(address, access);
-  auto exact = [&] { return load_gather(address, access, lanes_of(address)); };
+  auto exact = [&] { return load_gather({}, access, lanes_of(address)); };
   if (access.is_volatile) return exact();
   Value* usable = address.ok ? address.ok : b_.getTrue();
   const bool dense = is_dense(address, access);
@@ -315,7 +226,7 @@ std::vector<llvm::Value*> Emitter::load_offsets(const Address& address, const Ac
   if (mask() == nullptr) return {beside_context(b_.CreateAlignedLoad(type, pointer, align))};
   auto masked = [&]() -> std::vector<Value*> {
     if (ptx::size_bits(access.type) < 32 && !has_avx512()) {
-      return load_gather(address, access, lanes_of(address));
+      return load_gather({}, access, lanes_of(address));
     }
     return {b_.CreateMaskedLoad(type, pointer, align, mask(), llvm::Constant::getNullValue(type))};
   };
@@ -378,16 +289,16 @@ void Emitter::store_each(const Address& address, const Access& access, Value* co
   }
 }
 
-std::vector<llvm::Value*> Emitter::load_gather(const Address&, const Access& access, Value* lanes) {
+std::vector<llvm::Value*> Emitter::load_gather(const LaneIndex& index, const Access& access,
+                                               Value* lanes) {
   if (has_rows(access)) return load_rows(access, lanes);
   auto* element = type_of(access.type);
   const uint64_t size = ptx::size_bytes(access.type);
   std::vector<Value*> results;
   for (unsigned i = 0; i < access.count; ++i) {
-    Value* at = i ? b_.CreateAdd(lanes, splat(i64(i * size))) : lanes;
     auto* type = vector_of(element);
     if (has_avx512() && size >= 4 && !access.is_volatile) {
-      Value* pointers = b_.CreateIntToPtr(at, vector_of(b_.getPtrTy()));
+      Value* pointers = lane_pointers(index, lanes, i * size);
       Value* active = mask();
       if (active == nullptr) active = llvm::Constant::getAllOnesValue(vector_of(b_.getInt1Ty()));
       results.push_back(b_.CreateMaskedGather(type, pointers, llvm::Align(size), active,
@@ -395,7 +306,10 @@ std::vector<llvm::Value*> Emitter::load_gather(const Address&, const Access& acc
       continue;
     }
     note_line();
-    results.push_back(b_.CreateCall(gather_helper(element, access.is_volatile), {at, mask_bits()}));
+    std::vector<Value*> arguments = lane_arguments(index, lanes, i * size);
+    arguments.push_back(mask_bits());
+    auto* helper = gather_helper(element, access.is_volatile, scale_of(index));
+    results.push_back(b_.CreateCall(helper, arguments));
   }
   return results;
 }
@@ -430,7 +344,7 @@ void Emitter::lower_store(const Inst& inst) {
 
 void Emitter::store(const Address& address, const Access& access,
                     const std::vector<Value*>& values) {
-  if (address.lanes != nullptr) return store_scatter(address, access, values, address.lanes);
+  if (address.lanes != nullptr) return store_scatter(address.index, access, values, address.lanes);
   if (address.offsets == nullptr) return store_uniform(address, access, values);
   Value* usable = address.ok ? address.ok : b_.getTrue();
   const auto elements = wide_span(address, access);
@@ -440,7 +354,7 @@ void Emitter::store(const Address& address, const Access& access,
       std::set<int64_t>(address.offsets->begin(), address.offsets->begin() + lanes_).size() ==
           lanes_;
   auto slow = [&]() -> std::vector<Value*> {
-    store_scatter(address, access, values, lanes_of(address));
+    store_scatter({}, access, values, lanes_of(address));
     return {};
   };
   if (access.is_volatile || (!dense && !interleaved && access.count > 1)) {
@@ -513,21 +427,22 @@ void Emitter::store_offsets(const Address& address, const Access& access,
   b_.CreateAlignedStore(b_.CreateShuffleVector(whole, pick), pointer, align);
 }
 
-void Emitter::store_scatter(const Address&, const Access& access, const std::vector<Value*>& values,
-                            Value* lanes) {
+void Emitter::store_scatter(const LaneIndex& index, const Access& access,
+                            const std::vector<Value*>& values, Value* lanes) {
   if (has_rows(access)) return store_rows(access, values, lanes);
   const uint64_t size = ptx::size_bytes(access.type);
   for (unsigned i = 0; i < access.count; ++i) {
-    Value* at = i ? b_.CreateAdd(lanes, splat(i64(i * size))) : lanes;
     Value* content = splat(values[i]);
     if (has_avx512() && size >= 4 && !access.is_volatile) {
-      Value* pointers = b_.CreateIntToPtr(at, vector_of(b_.getPtrTy()));
+      Value* pointers = lane_pointers(index, lanes, i * size);
       b_.CreateMaskedScatter(content, pointers, llvm::Align(size), mask());
       continue;
     }
     note_line();
-    auto* helper = scatter_helper(content->getType()->getScalarType(), access.is_volatile);
-    b_.CreateCall(helper, {at, content, mask_bits()});
+    std::vector<Value*> arguments = lane_arguments(index, lanes, i * size);
+    arguments.insert(arguments.end(), {content, mask_bits()});
+    auto* element = content->getType()->getScalarType();
+    b_.CreateCall(scatter_helper(element, access.is_volatile, scale_of(index)), arguments);
   }
 }
 

@@ -1,0 +1,210 @@
+// Addresses of loads, stores and atomics: one for all lanes, at known distances from each other, or
+// of every lane's own, with what is known of those.
+#include <algorithm>
+#include <bit>
+
+#include "simt/emit/emitter.h"
+
+namespace km::simt {
+
+using ptx::Modifier;
+using ptx::Operand;
+using ptx::Type;
+
+/// What is known of the addresses that vary. Where lanes part for good, in mode c, nothing is.
+void Emitter::plan_addresses() {
+  if (is_split()) return;
+  AddressForms forms(kernel_, *plan_.shapes);
+  for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
+    for (const Inst& inst : kernel_.blocks[b].insts) {
+      const auto access = memory_access(inst);
+      if (!access || access->place->symbol != ptx::kNone || access->place->reg == ptx::kNone) {
+        continue;
+      }
+      const ValueId value = inst.read(access->place->reg);
+      if (!plan_.shapes->at(kernel_, value, b).is_varying()) continue;
+      AddressPlan plan;
+      plan.align_bits = static_cast<uint32_t>(std::countr_zero(access->size_bytes));
+      plan.root = forms.congruent(value, plan.align_bits, b);
+      const bool is_wide = ptx::size_bits(kernel_.values[value].type) == 64;
+      if (is_wide && access->space != ptx::Space::shared) plan.indexed = forms.indexed(value, b);
+      if (plan.root || plan.indexed) address_plans_[&inst] = plan;
+    }
+  }
+}
+
+/// What an access reads besides its operands.
+std::vector<ValueId> Emitter::reads_of_address(const Inst& inst) const {
+  const auto found = address_plans_.find(&inst);
+  if (found == address_plans_.end()) return {};
+  const AddressPlan& plan = found->second;
+  std::vector<ValueId> result;
+  if (plan.root && *plan.root != kNone) result.push_back(*plan.root);
+  if (plan.indexed) {
+    result.push_back(plan.indexed->base);
+    result.push_back(plan.indexed->widening->read(plan.indexed->index.reg));
+  }
+  return result;
+}
+
+/// Whether a value that is defined on every way from the kernel's entry to the current block is so
+/// on every way from the region's, or kept for it.
+bool Emitter::is_at_hand(ValueId value) const {
+  const BlockId home = kernel_.values[value].block;
+  if (home == kNone || region_ == 0 || is_rematerialised(kernel_, value)) return true;
+  const auto& kept = plan_.regions.live_in[region_];
+  if (std::find(kept.begin(), kept.end(), value) != kept.end()) return true;
+  const Region& region = plan_.regions.list[region_];
+  return std::binary_search(region.blocks.begin(), region.blocks.end(), home) &&
+         !plan_.shapes->dominators.dominates(home, region.entry);
+}
+
+/// Adds what is known of an address that varies.
+void Emitter::add_form(Address& address, const Inst& inst, const Operand& operand) {
+  const auto offset = static_cast<uint64_t>(operand.offset);
+  if (address.space == ptx::Space::shared) {
+    Value* own = coerce(vector(address.varying), kernel_.values[address.varying].type, Type::b32);
+    address.index = {b_.CreateAdd(shared_, i64(offset)), own, 1};
+    address.low_lanes = offset == 0 ? own : b_.CreateAdd(own, splat(i32(offset)));
+  }
+  const auto found = address_plans_.find(&inst);
+  if (found == address_plans_.end() || memory_access(inst)->place != &operand) return;
+  const AddressPlan& plan = found->second;
+  const std::vector<ValueId> reads = reads_of_address(inst);
+  if (!std::all_of(reads.begin(), reads.end(), [&](ValueId v) { return is_at_hand(v); })) return;
+  if (plan.root) {
+    address.congruent = i64(0);
+    if (*plan.root != kNone) {
+      address.congruent = coerce(scalar(*plan.root), kernel_.values[*plan.root].type, Type::b64);
+    }
+    address.congruent = b_.CreateAdd(address.congruent, i64(offset));
+  }
+  if (!plan.indexed) return;
+  const IndexedAddress& form = *plan.indexed;
+  uint64_t distance = offset + static_cast<uint64_t>(form.offset);
+  Value* index = this->operand(*form.widening, form.index, Type::u32, true, true);
+  if (form.is_unsigned) {  // the upper half as the lower one, from a base that lies between them
+    index = b_.CreateXor(index, splat(i32(uint64_t{1} << 31)));
+    distance += uint64_t{form.scale} << 31;
+  }
+  Value* base = coerce(scalar(form.base), kernel_.values[form.base].type, Type::b64);
+  address.index = {b_.CreateAdd(base, i64(distance)), index, form.scale};
+}
+
+/// Pointers at `offset_bytes` from every lane's address.
+llvm::Value* Emitter::lane_pointers(const LaneIndex& index, Value* lanes, uint64_t offset_bytes) {
+  if (index.lanes == nullptr) {
+    Value* at = offset_bytes ? b_.CreateAdd(lanes, splat(i64(offset_bytes))) : lanes;
+    return b_.CreateIntToPtr(at, vector_of(b_.getPtrTy()));
+  }
+  Value* base = b_.CreateIntToPtr(b_.CreateAdd(index.base, i64(offset_bytes)), b_.getPtrTy());
+  return b_.CreateGEP(b_.getIntNTy(8 * index.scale), base, index.lanes);
+}
+
+/// The same as the arguments of a helper for this scale.
+std::vector<llvm::Value*> Emitter::lane_arguments(const LaneIndex& index, Value* lanes,
+                                                  uint64_t offset_bytes) {
+  if (index.lanes != nullptr) {
+    return {b_.CreateAdd(index.base, i64(offset_bytes)), index.lanes};
+  }
+  return {offset_bytes ? b_.CreateAdd(lanes, splat(i64(offset_bytes))) : lanes};
+}
+
+ptx::Space Emitter::space_of(const Inst& inst, const Operand& address) const {
+  const auto& ptx = *inst.ptx;
+  if (ptx.has(Modifier::shared) || ptx.has(Modifier::shared_cta) ||
+      ptx.has(Modifier::shared_cluster)) {
+    return ptx::Space::shared;
+  }
+  if (ptx.has(Modifier::local)) return ptx::Space::local;
+  if (ptx.has(Modifier::param) || ptx.has(Modifier::param_entry)) return ptx::Space::param;
+  if (ptx.has(Modifier::const_)) return ptx::Space::constant;
+  if (ptx.has(Modifier::global)) return ptx::Space::global;
+  if (address.symbol != ptx::kNone) {
+    const auto& symbol = kernel_.symbol_of(address);
+    return symbol.space;
+  }
+  return ptx::Space::generic;
+}
+
+Emitter::Address Emitter::symbol_address_of(const Operand& operand, ptx::Space space) {
+  Address address;
+  address.space = space;
+  if (space == ptx::Space::param) {
+    address.base = parameter_address(operand);
+    address.align_bits = 64;
+    return address;
+  }
+  const auto& symbol = kernel_.symbol_of(operand);
+  const auto bits = static_cast<uint64_t>(symbol.align_bytes | operand.offset | 64);
+  address.align_bits = static_cast<unsigned>(__builtin_ctzll(bits));
+  if (space == ptx::Space::local) {
+    address.lanes = symbol_address(operand, true);
+    return address;
+  }
+  address.base = symbol_address(operand, false);
+  if (space == ptx::Space::shared) address.base = b_.CreateAdd(shared_, address.base);
+  return address;
+}
+
+/// A shared address is a signed 32-bit offset into the block's window: base + offset stays right
+/// when the base of a packet lies below the window and only lanes inside it are active.
+Emitter::Address Emitter::address_of(const Inst& inst, const Operand& operand, ptx::Space space) {
+  if (operand.symbol != ptx::kNone) return symbol_address_of(operand, space);
+  Address address;
+  address.space = space;
+  const bool shared = space == ptx::Space::shared;
+  if (operand.reg == ptx::kNone) {
+    address.base = i64(static_cast<uint64_t>(operand.offset));
+    if (shared) address.base = b_.CreateAdd(shared_, address.base);
+    return address;
+  }
+  const ValueId value = inst.read(operand.reg);
+  const Shape shape = shape_of(value);
+  const bool narrow = ptx::size_bits(kernel_.values[value].type) == 32;
+  auto finish = [this, shared, narrow, offset = operand.offset](Value* content) {
+    const bool lanes = content->getType()->isVectorTy();
+    auto wide = [&](Value* scalar) { return lanes ? splat(scalar) : scalar; };
+    if (narrow) {
+      auto* type = lanes ? static_cast<llvm::Type*>(vector_of(b_.getInt64Ty())) : b_.getInt64Ty();
+      content = shared ? b_.CreateSExt(content, type) : b_.CreateZExt(content, type);
+    } else if (shared) {
+      content = b_.CreateSExt(
+          b_.CreateTrunc(content, lanes ? static_cast<llvm::Type*>(vector_of(b_.getInt32Ty()))
+                                        : b_.getInt32Ty()),
+          lanes ? static_cast<llvm::Type*>(vector_of(b_.getInt64Ty())) : b_.getInt64Ty());
+    }
+    if (shared) content = b_.CreateAdd(content, wide(shared_));
+    return offset ? b_.CreateAdd(content, wide(i64(static_cast<uint64_t>(offset)))) : content;
+  };
+  if (shape.is_varying()) {
+    address.lanes = address.start = finish(vector(value));
+    address.varying = value;
+    if (!shared && !narrow) {
+      address.start = vector(value);
+      address.offset_bytes = static_cast<uint64_t>(operand.offset);
+    }
+    add_form(address, inst, operand);
+    return address;
+  }
+  address.base = finish(scalar(value));
+  address.align_bits = std::min<unsigned>(
+      shape.align,
+      operand.offset == 0
+          ? 64u
+          : static_cast<unsigned>(__builtin_ctzll(static_cast<uint64_t>(operand.offset))));
+  if (shape.is_offset()) {
+    address.offsets = &plan_.shapes->offsets[shape.offsets];
+    address.ok = no_wrap(value);
+    address.exact = [this, value, finish] { return finish(vector(value)); };
+  }
+  return address;
+}
+
+llvm::Value* Emitter::lanes_of(const Address& address) {
+  if (address.lanes != nullptr) return address.lanes;
+  if (address.exact) return address.exact();
+  return splat(address.base);
+}
+
+}  // namespace km::simt
