@@ -95,6 +95,7 @@ constexpr const char* kDeclarations = R"(
   .reg .b32 %self, %threads, %global, %lane, %x<16>;
   .reg .b64 %in, %out, %row2, %row4, %row8, %counters, %y<8>;
   .shared .align 16 .b32 exchange[1024];
+  .shared .align 16 .b32 mine[1024];
   .shared .align 32 .b32 slots[1024];
   .shared .align 8 .b32 totals[8];
   .local .align 32 .b8 own[32];

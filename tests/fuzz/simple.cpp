@@ -179,12 +179,12 @@ Statement Generator::own_element() {
            "add.u32 %x14, %x14, %self;"};
   std::string at = "[%y3]", space;
   if (chance(50)) {
-    lines.push_back("mov.u32 %x13, exchange;");
+    lines.push_back("mov.u32 %x13, mine;");
     lines.push_back("mad.lo.u32 %x14, %x14, 4, %x13;");
     at = "[%x14]";
     space = "shared.";
   } else {
-    lines.push_back("mov.u64 %y4, exchange;");
+    lines.push_back("mov.u64 %y4, mine;");
     lines.push_back("cvta.shared.u64 %y4, %y4;");
     add_place(lines, 4);
   }
