@@ -72,7 +72,8 @@ std::string KernelCode::position_of(uint64_t pc, uint32_t helper_line) const {
 Function::Function(const Module* module, uint32_t index)
     : module_(module),
       index_(index),
-      max_dynamic_shared_bytes_(default_dynamic_bytes(module->program().kernels()[index])) {
+      kernel_(module->program().kernels()[index]),
+      max_dynamic_shared_bytes_(default_dynamic_bytes(kernel_)) {
   for (const simt::Param& param : kernel().params) {
     params_.push_back({param.kind, param.align_bytes, param.size_bytes, param.offset_bytes});
   }
@@ -81,8 +82,6 @@ Function::Function(const Module* module, uint32_t index)
   info_.params = params_.data();
   info_.param_bytes = kernel().param_bytes;
 }
-
-const simt::KernelInfo& Function::kernel() const { return module_->program().kernels()[index_]; }
 
 /// As a GPU's compiler gives them out: so that the largest block of the kernel fits on a
 /// multiprocessor. What does not fit into registers is spilled.

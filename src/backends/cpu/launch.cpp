@@ -16,8 +16,6 @@
 namespace km::cpu {
 namespace {
 
-std::atomic<uint64_t> next_grid_id{1};
-
 constexpr char kAxes[] = "xyz";
 
 Status check_grid(const simt::KernelInfo& kernel, const uint32_t grid[3]) {
@@ -159,7 +157,6 @@ Status fill_in(Command* command, const Function& function, const kmb_launch& lau
     record.block[i] = launch.block[i];
   }
   record.shared_dynamic_bytes = launch.shared_bytes;
-  record.grid_id = new_grid_id();
   record.host = &run;
   run.param_bytes = launch.arguments_size_bytes;
   run.shared_bytes = shared_bytes_of(kernel, launch.shared_bytes);
@@ -187,8 +184,6 @@ Status fill_in(Command* command, const Function& function, const kmb_launch& lau
 }
 
 }  // namespace
-
-uint64_t new_grid_id() { return next_grid_id.fetch_add(1, std::memory_order_relaxed); }
 
 Status prepare_launch(Command* command, const Function& function, const kmb_launch& launch,
                       Context* context) {

@@ -1,8 +1,6 @@
 // What launches of kernels have in common with kernels' nodes of graphs.
 #pragma once
 
-#include <cstdint>
-
 #include "backend/interface.h"
 #include "backends/cpu/command.h"
 #include "base/result.h"
@@ -15,7 +13,5 @@ class Function;
 /// Checks a launch, makes its code and fills in its command.
 Status prepare_launch(Command* command, const Function& function, const kmb_launch& launch,
                       Context* context);
-/// A number that no other launch has.
-uint64_t new_grid_id();
 
 }  // namespace km::cpu

@@ -44,7 +44,7 @@ class Function {
  public:
   Function(const Module* module, uint32_t index);
   const Module& module() const { return *module_; }
-  const simt::KernelInfo& kernel() const;
+  const simt::KernelInfo& kernel() const { return kernel_; }
   const kmb_function_info& info() const { return info_; }
 
   Result<int64_t> attribute(km_function_attribute attribute);
@@ -76,6 +76,7 @@ class Function {
 
   const Module* const module_;
   const uint32_t index_;
+  const simt::KernelInfo& kernel_;
   std::vector<kmb_param> params_;
   kmb_function_info info_{};
   std::atomic<uint64_t> max_dynamic_shared_bytes_;

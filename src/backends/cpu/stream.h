@@ -111,6 +111,7 @@ class Stream {
   // A thread may still be leaving add_ready() of the pool when the stream has been used again: so
   // the pool never changes.
   Pool* const pool_;
+  const uint64_t first_grid_id_;  // less one
   Context* context_ = nullptr;
   std::atomic<int32_t> priority_{0};
 

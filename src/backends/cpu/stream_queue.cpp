@@ -19,7 +19,24 @@
 
 namespace km::cpu {
 
-Stream::Stream(Pool* pool) : pool_(pool), tail_(new Command), head_(tail_) {}
+namespace {
+
+// Of a launch: the stream and its ticket, or for those of a graph a number of their own, which is
+// what the highest bit says.
+constexpr uint64_t kTicketBits = 40, kOfGraph = uint64_t{1} << 63;
+std::atomic<uint64_t> last_stream{0}, last_grid_of_graph{0};
+
+uint64_t next(std::atomic<uint64_t>& last) {
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+}  // namespace
+
+Stream::Stream(Pool* pool)
+    : pool_(pool),
+      first_grid_id_(next(last_stream) << kTicketBits & ~kOfGraph),
+      tail_(new Command),
+      head_(tail_) {}
 
 Stream* Stream::open(Context* context, int32_t priority) {
   Stream* stream = context->pool()->take_closed_stream();
@@ -70,10 +87,13 @@ Command* Stream::allocate() {
 
 void Stream::recycle(Command* command) {
   command->release();
-  if (freed_count_.fetch_add(1, std::memory_order_relaxed) >= kMaxFreeCommands) {
+  // About so many: a count that gets lost between two threads does no harm.
+  const uint32_t count = freed_count_.load(std::memory_order_relaxed);
+  if (count >= kMaxFreeCommands) {
     std::unique_ptr<Command> last(command);
     return;
   }
+  freed_count_.store(count + 1, std::memory_order_relaxed);
   Command* top = freed_.load(std::memory_order_relaxed);
   do {
     command->next.store(top, std::memory_order_relaxed);
@@ -87,6 +107,7 @@ void Stream::recycle(Command* command) {
   const uint64_t ticket = submitted_.load(std::memory_order_relaxed) + 1;
   command->ticket = ticket;
   if (command->kind == CommandKind::record) command->marker->set_ticket(ticket);
+  if (command->kind == CommandKind::kernel) command->run.record.grid_id = first_grid_id_ + ticket;
   submitted_.store(ticket, std::memory_order_release);
   tail_->next.store(command, std::memory_order_release);
   tail_ = command;
@@ -208,7 +229,9 @@ bool Stream::execute(Command& command, Executor* executor) {
     program.take_branch(&command, step->branch, ends);
     return true;
   }
-  if (step->kind == CommandKind::kernel) step->run.record.grid_id = new_grid_id();
+  if (step->kind == CommandKind::kernel) {
+    step->run.record.grid_id = kOfGraph | next(last_grid_of_graph);
+  }
   if (step->event_slot != Command::kNoEvent) [[unlikely]] {
     step->marker = command.events->markers[step->event_slot];
     if (step->marker == nullptr) return true;  // an event that was never recorded
