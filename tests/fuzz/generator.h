@@ -87,6 +87,7 @@ class Generator {
   Statement memory_access();
 
   // nested.cpp
+  std::string own_count();
   void use_count(std::vector<std::string>& lines);
   Statement divergent_if(const Place& place);
   Statement uniform_if(const Place& place);

@@ -12,6 +12,12 @@ void add_if(std::vector<std::string>& lines, bool condition, std::string line) {
 
 }  // namespace
 
+/// How often a thread is to go round: a few times, as its number or its data says.
+std::string Generator::own_count() {
+  return "and.b32 %c$, " + one_of("%self", "%lane", "%r4", "%r2", "%r5") + ", " +
+         one_of("1", "3", "5") + ";";
+}
+
 /// A loop's counter is seen: inside all lanes may have the same, and each its own behind the loop.
 void Generator::use_count(std::vector<std::string>& lines) {
   if (!chance(40)) return;
@@ -80,8 +86,7 @@ Statement Generator::divergent_loop(const Place& place) {
   Statement statement;
   const std::string mask = "%m" + std::to_string(masks_++);
   auto& lines = statement.before;
-  lines.push_back("and.b32 %c$, " + one_of("%self", "%lane", "%r4", "%r2", "%r5") + ", " +
-                  one_of("1", "3", "5") + ";");
+  lines.push_back(own_count());
   const bool masks = !place.mask.empty() && chance(60);
   add_if(lines, masks, "setp.eq.u32 %q$, 0, 0;");
   add_if(lines, masks, "vote.sync.ballot.b32 " + mask + ", %q$, " + place.mask + ";");
@@ -107,16 +112,11 @@ Statement Generator::strided_loop(const Place& place) {
   const std::string test = "setp." + one_of("ge.u32", "ge.s32") + " %q$, %c$, " + bound + ";";
   const bool masks = !place.mask.empty() && !test_first && chance(50);
   const std::string mask = "%m" + std::to_string(masks_++);
-  if (!test_first) {
-    lines.push_back(test);
-    add_if(lines, masks, "vote.sync.ballot.b32 " + mask + ", !%q$, " + place.mask + ";");
-    lines.push_back("@%q$ bra END$;");
-  }
-  lines.push_back("LOOP$:");
-  if (test_first) {
-    lines.push_back(test);
-    lines.push_back("@%q$ bra END$;");
-  }
+  add_if(lines, test_first, "LOOP$:");
+  lines.push_back(test);
+  add_if(lines, masks, "vote.sync.ballot.b32 " + mask + ", !%q$, " + place.mask + ";");
+  lines.push_back("@%q$ bra END$;");
+  add_if(lines, !test_first, "LOOP$:");
   if (chance(60)) {
     lines.push_back("mad.wide.u32 %y3, %c$, " + one_of("4", "8", "12") + ", %in;");
     lines.push_back("ld.global.b32 " + reg('r') + ", [%y3];");
@@ -155,8 +155,7 @@ Statement Generator::leaving_loop(const Place& place) {
   Statement statement;
   auto& lines = statement.before;
   const bool counts = chance(60);
-  lines.push_back("and.b32 %c$, " + one_of("%self", "%lane", "%r4", "%r2", "%r5") + ", " +
-                  one_of("1", "3", "5") + ";");
+  lines.push_back(own_count());
   lines.push_back("LOOP$:");
   use_count(lines);
   const Place inner{false, "", place.depth + 1};

@@ -131,8 +131,9 @@ void Generator::add_place(std::vector<std::string>& lines, unsigned scale) {
     }
   }
   if (chance(30)) {
-    lines.push_back("add.s64 %y3, %y3, 16;");
-    lines.push_back("sub.s64 %y4, %y4, 16;");
+    const std::string more = one_of("", "-") + "16;";
+    lines.push_back("add.s64 %y3, %y3, " + more);
+    lines.push_back("sub.s64 %y4, %y4, " + more);
   }
   lines.push_back("add.s64 %y3, " + one_of("%y3, %y4;", "%y4, %y3;"));
 }

@@ -219,9 +219,9 @@ std::optional<IndexedAddress> AddressForms::find_indexed(ValueId value, BlockId 
   while (inst != nullptr && copies(*inst->ptx)) inst = plain_source(*inst, inst->ptx->operands[1]);
   if (inst == nullptr || !is_plain(*inst->ptx)) return std::nullopt;
   const auto& ptx = *inst->ptx;
-  IndexedAddress result;
   if (ptx.opcode == Opcode::mad && ptx.has(Modifier::wide) &&
       is_uniform(*inst, ptx.operands[3], block)) {
+    IndexedAddress result;
     result.base = inst->read(ptx.operands[3].reg);
     if (add_widened(*inst, result)) return result;
   }
@@ -229,6 +229,7 @@ std::optional<IndexedAddress> AddressForms::find_indexed(ValueId value, BlockId 
   for (const unsigned base : {1U, 2U}) {
     const Operand& other = ptx.operands[3 - base];
     if (!is_uniform(*inst, ptx.operands[base], block) || other.kind != Operand::Kind::reg) continue;
+    IndexedAddress result;
     result.base = inst->read(ptx.operands[base].reg);
     if (add_widened(inst->read(other.reg), result)) return result;
   }

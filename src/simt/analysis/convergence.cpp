@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "simt/analysis/reach.h"
 #include "simt/analysis/thread_values.h"
 
 namespace km::simt {
@@ -12,41 +13,6 @@ using ptx::Instruction;
 using ptx::Modifier;
 using ptx::Opcode;
 using ptx::Operand;
-
-using Marks = std::vector<uint8_t>;
-
-/// The blocks of `from` and all that are reached from them: `next_of(block)` are a block's
-/// neighbours, of which those count that `goes(block, neighbour)` lets through.
-template <typename Next, typename Goes>
-Marks reached(const Marks& from, Next next_of, Goes goes) {
-  Marks result = from;
-  std::vector<BlockId> stack;
-  for (BlockId b = 0; b < from.size(); ++b) {
-    if (from[b]) stack.push_back(b);
-  }
-  while (!stack.empty()) {
-    const BlockId block = stack.back();
-    stack.pop_back();
-    for (BlockId next : next_of(block)) {
-      if (result[next] || !goes(block, next)) continue;
-      result[next] = 1;
-      stack.push_back(next);
-    }
-  }
-  return result;
-}
-
-auto preds_in(const Kernel& kernel) {
-  return [&kernel](BlockId block) -> const std::vector<BlockId>& {
-    return kernel.blocks[block].preds;
-  };
-}
-
-auto succs_in(const Kernel& kernel) {
-  return [&kernel](BlockId block) -> const std::vector<BlockId>& {
-    return kernel.blocks[block].succs;
-  };
-}
 
 /// Blocks from which some block of `targets` can be reached (targets included).
 Marks reaching(const Kernel& kernel, const Marks& targets) {

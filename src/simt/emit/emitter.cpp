@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <set>
 
+#include "simt/analysis/reach.h"
+
 namespace km::simt {
 
 Emitter::Emitter(const Plan& plan, llvm::TargetMachine& machine)
@@ -394,21 +396,17 @@ bool Emitter::step_is_masked(uint32_t region, uint32_t step) const {
 /// wait at this barrier.
 bool Emitter::is_passed_by(uint32_t region, BlockId barrier) const {
   const auto& blocks = plan_.regions.list[region].blocks;
-  std::set<BlockId> leading{barrier};
-  for (std::vector<BlockId> rest{barrier}; !rest.empty();) {
-    const BlockId next = rest.back();
-    rest.pop_back();
-    for (BlockId pred : kernel_.blocks[next].preds) {
-      const bool here = kernel_.blocks[pred].end != End::barrier &&
-                        std::binary_search(blocks.begin(), blocks.end(), pred);
-      if (here && leading.insert(pred).second) rest.push_back(pred);
-    }
-  }
+  Marks target(kernel_.blocks.size());
+  target[barrier] = 1;
+  const Marks leading = reached(target, preds_in(kernel_), [&](BlockId, BlockId pred) {
+    return kernel_.blocks[pred].end != End::barrier &&
+           std::binary_search(blocks.begin(), blocks.end(), pred);
+  });
   return std::any_of(blocks.begin(), blocks.end(), [&](BlockId b) {
     const auto& succs = kernel_.blocks[b].succs;
-    return plan_.shapes->warp_branch[b] != 0 && b != barrier && leading.count(b) != 0 &&
+    return plan_.shapes->warp_branch[b] != 0 && b != barrier && leading[b] != 0 &&
            std::any_of(succs.begin(), succs.end(),
-                       [&](BlockId succ) { return leading.count(succ) == 0; });
+                       [&](BlockId succ) { return leading[succ] == 0; });
   });
 }
 
