@@ -211,7 +211,8 @@ class Analysis {
       if (!reaches(preds[i], block)) continue;
       result = transfer.join(result, shapes_.at(kernel_, phi.inputs[i], preds[i]));
     }
-    if (result.kind == Shape::Kind::unknown || same) return result;
+    if (result.kind == Shape::Kind::unknown) return result;
+    if (same) return shapes_.at(kernel_, phi.inputs[0], block);  // of its own round in each lane
     if (shapes_.options.parted) return Shape::varying();
     if (shapes_.divergent_join[block] || follows_divergent_loop(block)) return Shape::varying();
     if (shapes_.warp_join[block] && result.is_uniform()) result.block_uniform = false;
