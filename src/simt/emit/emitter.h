@@ -146,7 +146,6 @@ class Emitter {
   Value* load_split(uint64_t offset, llvm::Type* type);
   void store_split(uint64_t offset, Value* content, Value* mask);
   Value* mask_of(Value* bits);
-  Value* of_first_lane(Value* lanes);
   /// The lanes that take part in a warp operation, and what they bring.
   Value* meeting_bits();
   Value* meeting_mask();
@@ -265,8 +264,7 @@ class Emitter {
     LaneIndex index;             // `lanes` in another form
   };
   struct AddressPlan {
-    uint32_t align_bits = 0;
-    std::optional<ValueId> root;  // AddressForms::congruent for so many bits
+    std::optional<ValueId> root;  // AddressForms::congruent, modulo the access's size
     std::optional<IndexedAddress> indexed;
   };
   void plan_addresses();
@@ -374,6 +372,7 @@ class Emitter {
   void check_lanes(const Inst& inst, const Address& address, uint64_t size_bytes);
   void check_lane_ranges(const Inst& inst, const LaneAccess& access, Value* lanes);
   void raise_misaligned(Value* addresses, Value* bad, uint64_t size_bytes);
+  Value* of_first_lane(Value* lanes, Value* bits);
   void note_line();
   std::string form_name(const ptx::Instruction& instruction) const;
   // ---- lower/async_copy.cpp

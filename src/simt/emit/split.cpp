@@ -56,11 +56,6 @@ llvm::Value* Emitter::mask_of(Value* bits) {
   return b_.CreateBitCast(bits, vector_of(b_.getInt1Ty()));
 }
 
-llvm::Value* Emitter::of_first_lane(Value* lanes) {
-  Value* lane = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, mask_bits(), b_.getFalse());
-  return b_.CreateExtractElement(lanes, b_.CreateAnd(lane, i32(kWarpLanes - 1)));
-}
-
 // ---- The entry.
 
 void Emitter::emit_split_warp() {
@@ -237,7 +232,7 @@ void Emitter::emit_split_barrier(uint32_t index) {
   const unsigned first = reduces ? 1 : 0;
   const unsigned last = ptx.operand_count - (reduces ? 1 : 0);
   auto uniform = [&](const Operand& source) {
-    return of_first_lane(operand(inst, source, Type::u32, true, false));
+    return of_first_lane(operand(inst, source, Type::u32, true, false), mask_bits());
   };
   Value* id = last > first ? uniform(ptx.operands[first]) : i32(kClusterBarrier);
   Value* expected = last > first + 1 ? uniform(ptx.operands[first + 1]) : i32(0);
@@ -300,7 +295,7 @@ void Emitter::emit_meeting(uint32_t index) {
     store_split(offsetof(SplitWarp, sent), b_.CreateZExt(content, vector_of(b_.getInt64Ty())),
                 mask());
   }
-  Value* wanted = of_first_lane(members);
+  Value* wanted = of_first_lane(members, mask_bits());
   Value* others = b_.CreateAnd(mask(), b_.CreateICmpNE(members, splat(wanted)));
   wanted = b_.CreateAnd(wanted, load_split(offsetof(SplitWarp, live), word));
   Value* complete = b_.CreateAnd(b_.CreateICmpEQ(wanted, mask_bits()), b_.CreateNot(any(others)));
@@ -324,8 +319,8 @@ void Emitter::emit_meeting(uint32_t index) {
 void Emitter::emit_after_meeting(uint32_t index) {
   begin_split_part(index, resumes_[index]);
   const Inst& inst = kernel_.blocks[block_].insts.back();
-  participants_ =
-      of_first_lane(load_split(offsetof(SplitWarp, participants), vector_of(b_.getInt32Ty())));
+  participants_ = of_first_lane(
+      load_split(offsetof(SplitWarp, participants), vector_of(b_.getInt32Ty())), mask_bits());
   lower(inst);
   participants_ = nullptr;
   // The other participants go first: what they have received must not be overwritten.

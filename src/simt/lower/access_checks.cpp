@@ -79,25 +79,17 @@ void Emitter::check_alignment(const Address& address, uint64_t size_bytes) {
     }
   }
   Value* const one = regular ? address.base : address.congruent;
-  Value* bad = nullptr;  // lane by lane
-  Value* misaligned = nullptr;
-  if (one != nullptr) {
-    misaligned = b_.CreateICmpNE(b_.CreateAnd(one, i64(size_bytes - 1)), i64(0));
-  } else {
-    Value* lanes = address.low_lanes ? address.low_lanes : lanes_of(address);
-    auto* rest = llvm::ConstantInt::get(lanes->getType(), size_bytes - 1);
-    bad =
-        b_.CreateICmpNE(b_.CreateAnd(lanes, rest), llvm::Constant::getNullValue(lanes->getType()));
-    bad = and_masks(mask(), bad);
-    misaligned = any(bad);
+  if (one == nullptr) {
+    Value* low = address.low_lanes ? address.low_lanes : lanes_of(address);
+    auto* rest = llvm::ConstantInt::get(low->getType(), size_bytes - 1);
+    auto* none = llvm::Constant::getNullValue(low->getType());
+    Value* bad = and_masks(mask(), b_.CreateICmpNE(b_.CreateAnd(low, rest), none));
+    return raise_misaligned(lanes_of(address), bad, size_bytes);
   }
+  Value* misaligned = b_.CreateICmpNE(b_.CreateAnd(one, i64(size_bytes - 1)), i64(0));
   branch_unlikely(misaligned, [&] {
     Value* at = address.base;
-    if (!regular) {
-      Value* bits = bad ? bits_of(bad) : mask_bits();
-      Value* lane = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, bits, b_.getFalse());
-      at = b_.CreateExtractElement(lanes_of(address), b_.CreateAnd(lane, i32(lanes_ - 1)));
-    }
+    if (!regular) at = of_first_lane(lanes_of(address), mask_bits());
     raise(FaultKind::misaligned, at, size_bytes);
   });
 }

@@ -24,8 +24,8 @@ void Emitter::plan_addresses() {
       const ValueId value = inst.read(access->place->reg);
       if (!plan_.shapes->at(kernel_, value, b).is_varying()) continue;
       AddressPlan plan;
-      plan.align_bits = static_cast<uint32_t>(std::countr_zero(access->size_bytes));
-      plan.root = forms.congruent(value, plan.align_bits, b);
+      const auto align_bits = static_cast<uint32_t>(std::countr_zero(access->size_bytes));
+      plan.root = forms.congruent(value, align_bits, b);
       const bool is_wide = ptx::size_bits(kernel_.values[value].type) == 64;
       if (is_wide && access->space != ptx::Space::shared) plan.indexed = forms.indexed(value, b);
       if (plan.root || plan.indexed) address_plans_[&inst] = plan;

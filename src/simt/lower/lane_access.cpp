@@ -70,11 +70,14 @@ void Emitter::note_line() {
 
 void Emitter::raise_misaligned(Value* addresses, Value* bad, uint64_t size_bytes) {
   Value* bits = bits_of(bad);
-  branch_unlikely(any(bad), [&] {
-    Value* lane = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, bits, b_.getFalse());
-    Value* at = b_.CreateExtractElement(addresses, b_.CreateAnd(lane, i32(lanes_ - 1)));
-    raise(FaultKind::misaligned, at, size_bytes);
-  });
+  branch_unlikely(
+      any(bad), [&] { raise(FaultKind::misaligned, of_first_lane(addresses, bits), size_bytes); });
+}
+
+/// What the lowest lane of `bits` has.
+llvm::Value* Emitter::of_first_lane(Value* lanes, Value* bits) {
+  Value* lane = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, bits, b_.getFalse());
+  return b_.CreateExtractElement(lanes, b_.CreateAnd(lane, i32(lanes_ - 1)));
 }
 
 /// Alignment, and in checked code the memory of `lanes` (null: all), each with its own size.
