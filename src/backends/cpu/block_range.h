@@ -1,6 +1,7 @@
 // The blocks (or bytes) of one command that are still to be done, handed out in order. Where
 // several threads share them, each begins with a part of its own, so that it finds in its caches
-// what it left there the last time, and then takes from the parts of others.
+// what it left there the last time, and then takes from the parts of others. The less is left of a
+// part, the less is taken at once, so that all threads end at about the same time.
 #pragma once
 
 #include <algorithm>
@@ -17,14 +18,18 @@ class BlockRange {
   };
   struct alignas(64) SharedPart : Part {};
 
+  /// Handed out `chunk` at a time.
   void reset(uint64_t begin, uint64_t end, uint64_t chunk) {
     own_.next.store(begin, std::memory_order_relaxed);
     own_.end = end;
     chunk_ = chunk;
+    cut_ = UINT64_MAX;
     count_ = 1;
   }
-  /// In `count` parts, which the caller keeps until nobody takes from the range any more.
-  void reset(uint64_t begin, uint64_t end, uint64_t chunk, SharedPart* parts, uint32_t count) {
+  /// In `count` parts, which the caller keeps until nobody takes from the range any more. Of what
+  /// is left of a part, one of `cut` pieces is handed out, or `chunk` if that is more.
+  void reset(uint64_t begin, uint64_t end, uint64_t chunk, uint64_t cut, SharedPart* parts,
+             uint32_t count) {
     const uint64_t each = (end - begin) / count, more = (end - begin) % count;
     for (uint32_t i = 0; i < count; ++i) {
       parts[i].next.store(begin, std::memory_order_relaxed);
@@ -34,6 +39,7 @@ class BlockRange {
     parts_ = parts;
     count_ = count;
     chunk_ = chunk;
+    cut_ = cut;
     claimed_.store(0, std::memory_order_relaxed);
   }
 
@@ -68,16 +74,19 @@ class BlockRange {
   Part& part_at(uint32_t index) { return count_ == 1 ? own_ : parts_[index]; }
 
   bool take_from(Part& part, uint64_t* first, uint64_t* last) {
-    if (part.next.load(std::memory_order_relaxed) >= part.end) return false;
-    const uint64_t from = part.next.fetch_add(chunk_, std::memory_order_relaxed);
-    if (from >= part.end) return false;
+    uint64_t from = part.next.load(std::memory_order_relaxed), to = 0;
+    do {
+      if (from >= part.end) return false;
+      const uint64_t left = part.end - from;
+      to = from + std::min(left, std::max(chunk_, left / cut_));
+    } while (!part.next.compare_exchange_weak(from, to, std::memory_order_relaxed));
     *first = from;
-    *last = part.end - from < chunk_ ? part.end : from + chunk_;
+    *last = to;
     return true;
   }
 
   Part own_;  // the only one, of a range that is not shared
-  uint64_t chunk_ = 1;
+  uint64_t chunk_ = 1, cut_ = UINT64_MAX;
   uint32_t count_ = 1;
   SharedPart* parts_ = nullptr;
   std::atomic<uint64_t> claimed_{0};  // a bit per part, modulo 64

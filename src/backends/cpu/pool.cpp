@@ -32,7 +32,7 @@ int list_of(int32_t priority) { return priority < 0 ? 0 : priority == 0 ? 1 : 2;
 
 }  // namespace
 
-Pool::Pool(const PoolOptions& options) : options_(options) {
+Pool::Pool(const PoolOptions& options) : options_(options), sleepers_(options.threads) {
   for (Job& job : jobs_) job.parts.reset(new BlockRange::SharedPart[options.threads]);
 }
 
@@ -42,7 +42,8 @@ Result<Pool*> Pool::start(const PoolOptions& options) {
   for (uint32_t i = 0; i < options.threads; ++i) {
     std::string name = "km-cpu-" + std::to_string(options.first_name + i);
     int cpu = options.cpus.empty() ? -1 : options.cpus[i % options.cpus.size()];
-    if (!start_thread(name.c_str(), kWorkerStackBytes, cpu, [pool] { pool->run_worker(); })) break;
+    if (!start_thread(name.c_str(), kWorkerStackBytes, cpu, [pool, i] { pool->run_worker(i); }))
+      break;
     ++started;
   }
   if (started == 0) {
@@ -59,7 +60,7 @@ Result<Pool*> Pool::start(const PoolOptions& options) {
   return pool;
 }
 
-void Pool::run_worker() {
+void Pool::run_worker(uint32_t worker) {
   Executor* executor = thread_can_fault() ? Executor::acquire() : nullptr;
   if (executor == nullptr) {
     log(LogLevel::kError, "cpu", "a worker thread ends: no memory for its stacks");
@@ -68,7 +69,12 @@ void Pool::run_worker() {
   awake_.fetch_add(1);
   for (;;) {
     Item item;
-    if (take(&item, 0) || wait_for_work(&item)) run(item, executor);
+    if (take(&item, false)) {
+      if (spinners_.load() == 0) wake_for_more();
+    } else if (!wait_for_work(worker, &item)) {
+      continue;
+    }
+    run(item, executor);
   }
 }
 
@@ -95,19 +101,19 @@ bool Pool::has_ready_before(int list) const {
   return false;
 }
 
-bool Pool::take(Item* out_item, uint64_t grace_ticks) {
+bool Pool::take(Item* out_item, bool gives_grace) {
   uint64_t job = job_with_room();
   if (job != 0) {
     // A stream goes before jobs of lower priority, jobs before streams of the same.
     int list = jobs_[slot_of(job)].list.load(std::memory_order_relaxed);
-    if (has_ready_before(list)) out_item->stream = take_ready(grace_ticks, list);
+    if (has_ready_before(list)) out_item->stream = take_ready(gives_grace, list);
     if (out_item->stream != nullptr) return true;
     if (enter(job)) {
       out_item->job = job;
       return true;
     }
   }
-  out_item->stream = take_ready(grace_ticks, kPriorities);
+  out_item->stream = take_ready(gives_grace, kPriorities);
   return out_item->stream != nullptr;
 }
 
@@ -129,7 +135,7 @@ bool Pool::retire() {
 }
 
 /// False: the thread no longer counts as awake.
-bool Pool::spin_for_work(Item* out_item) {
+bool Pool::spin_for_work(uint32_t worker, Item* out_item) {
   uint64_t now = now_ticks(), end = now + kSpinTicks;
   bool found = false, retired = false;
   spinners_.fetch_add(1);
@@ -140,13 +146,13 @@ bool Pool::spin_for_work(Item* out_item) {
       if (retired) break;
       continue;
     }
-    found = take(out_item, kGraceTicks);
+    found = take(out_item, true);
     // What is too young is left alone for a while, cache lines and all; unless its owner wants
     // help.
-    const uint64_t next = now + kGraceTicks;
+    const uint64_t next = now + Stream::kLeastGraceTicks;
     while (!found && now_ticks() < next && open_jobs_.load(std::memory_order_relaxed) == 0) pause();
   }
-  if (!found) sleepers_.fetch_add(1);
+  if (!found) sleepers_.lie_down(worker);
   if (!found && !retired) awake_.fetch_sub(1);
   spinners_.fetch_sub(1);
   // What came while this thread counted as a spinner has woken nobody.
@@ -155,11 +161,11 @@ bool Pool::spin_for_work(Item* out_item) {
 }
 
 /// Wakes a worker for a stream that nobody has taken, since what runs may be waiting for it, or for
-/// a job if there is a processor for it.
+/// a job if there is a processor for it. One that is getting up does this in its turn.
 void Pool::wake_for_more() {
-  if (sleepers_.load() == 0) return;
+  if (sleepers_.coming() != 0 || !sleepers_.any()) return;
   const bool room = awake_.load() < options_.threads && job_with_room() != 0;
-  if (room || has_unowned_stream()) wake(1);
+  if (room || has_unowned_stream()) wake_up_to(1);
 }
 
 bool Pool::has_unowned_stream() {
@@ -173,25 +179,22 @@ bool Pool::has_unowned_stream() {
   return false;
 }
 
-bool Pool::wait_for_work(Item* out_item) {
+bool Pool::wait_for_work(uint32_t worker, Item* out_item) {
   if (!options_.may_spin) {
-    sleepers_.fetch_add(1);
+    sleepers_.lie_down(worker);
     awake_.fetch_sub(1);
-  } else if (spin_for_work(out_item)) {
+  } else if (spin_for_work(worker, out_item)) {
     return true;
   }
-  uint32_t word = wake_word_.load();
-  if (!has_work()) futex_wait(wake_word_, word);
+  sleepers_.sleep(worker, has_work());
   awake_.fetch_add(1);
-  sleepers_.fetch_sub(1);
   return false;
 }
 
-void Pool::wake(uint32_t count) {
-  uint32_t sleeping = sleepers_.load();
-  if (sleeping == 0) return;
-  wake_word_.fetch_add(1);
-  futex_wake(wake_word_, static_cast<int>(std::min(count, sleeping)));
+/// Until `count` look for work or are about to.
+void Pool::wake_up_to(uint32_t count) {
+  const uint32_t coming = spinners_.load() + sleepers_.coming();
+  if (coming < count) sleepers_.call(count - coming);
 }
 
 void Pool::add_ready(Stream* stream) {
@@ -204,19 +207,19 @@ void Pool::add_ready(Stream* stream) {
     list.count.fetch_add(1, std::memory_order_relaxed);
     ready_count_.fetch_add(1);
   }
-  if (spinners_.load() == 0) wake(1);
+  wake_up_to(1);
 }
 
 /// A stream of the first `lists` priorities, which the caller now owns. Streams that were taken by
 /// somebody who waits for them are dropped from the list on the way.
-Stream* Pool::take_ready(uint64_t grace_ticks, int lists) {
+Stream* Pool::take_ready(bool gives_grace, int lists) {
   if (ready_count_.load() == 0) return nullptr;
-  uint64_t now = grace_ticks == 0 ? 0 : now_ticks();
+  const uint64_t now = gives_grace ? now_ticks() : 0;
   std::lock_guard lock(ready_lock_);
   for (ReadyList& list : std::span(ready_).first(static_cast<size_t>(lists))) {
     while (list.first != nullptr) {
       Stream* stream = list.first;
-      if (grace_ticks != 0 && now - stream->ready_ticks() < grace_ticks) break;
+      if (gives_grace && now - stream->ready_ticks() < stream->grace_ticks()) break;
       list.first = stream->next_ready_;
       if (list.first == nullptr) list.last = nullptr;
       list.count.fetch_sub(1, std::memory_order_relaxed);
@@ -230,9 +233,7 @@ Stream* Pool::take_ready(uint64_t grace_ticks, int lists) {
 
 bool Pool::others_wait(const Stream* stream) const {
   if (ready_count_.load(std::memory_order_relaxed) == 0) return false;
-  if (spinners_.load(std::memory_order_relaxed) + sleepers_.load(std::memory_order_relaxed) != 0) {
-    return false;
-  }
+  if (spinners_.load(std::memory_order_relaxed) != 0 || sleepers_.any()) return false;
   if (has_ready_before(list_of(stream->priority()))) return true;
   return now_ticks() - stream->ready_ticks() > kSliceTicks;
 }
@@ -269,8 +270,7 @@ uint64_t Pool::publish(Stream* stream, Command* command, uint64_t first_piece) {
   uint64_t state = (job.state.load(std::memory_order_relaxed) & kGenerationMask) | kOpen | 1;
   job.state.store(state, std::memory_order_release);
   open_jobs_.fetch_or(uint64_t{1} << slot);
-  uint32_t spinning = spinners_.load();
-  if (wanted > spinning) wake(wanted - spinning);
+  wake_up_to(wanted);
   return name_of(slot, state);
 }
 

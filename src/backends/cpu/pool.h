@@ -11,6 +11,7 @@
 
 #include "backends/cpu/block_range.h"
 #include "backends/cpu/futex.h"
+#include "backends/cpu/sleepers.h"
 #include "base/result.h"
 
 namespace km::cpu {
@@ -34,6 +35,8 @@ class Pool {
 
   uint32_t threads() const { return options_.threads; }
   uint64_t spin_ticks() const { return options_.may_spin ? kSpinTicks : 0; }
+  /// More threads are awake than there are processors for them.
+  bool is_crowded() const { return awake_.load(std::memory_order_relaxed) > options_.threads; }
 
   /// A thread of the host waits for work, and helps: while it does, one worker less is awake.
   class Helping {
@@ -80,7 +83,6 @@ class Pool {
 
  private:
   static constexpr uint64_t kSpinTicks = 100000;  // 20 to 50 us
-  static constexpr uint64_t kGraceTicks = 5000;   // 1 to 2 us for the host to wait and do it itself
   static constexpr uint64_t kSliceTicks = 3000000;
   static constexpr int kPriorities = 3;
   static constexpr uint32_t kMaxJobs = 64;
@@ -105,19 +107,19 @@ class Pool {
   };
 
   explicit Pool(const PoolOptions& options);
-  void run_worker();
-  bool take(Item* out_item, uint64_t grace_ticks);
+  void run_worker(uint32_t worker);
+  bool take(Item* out_item, bool gives_grace);
   void run(const Item& item, Executor* executor);
-  bool spin_for_work(Item* out_item);
+  bool spin_for_work(uint32_t worker, Item* out_item);
   bool retire();
   void wake_for_more();
   bool has_unowned_stream();
-  bool wait_for_work(Item* out_item);
+  bool wait_for_work(uint32_t worker, Item* out_item);
   uint64_t job_with_room() const;
   bool has_work() const { return ready_count_.load() != 0 || job_with_room() != 0; }
   bool has_ready_before(int list) const;
-  Stream* take_ready(uint64_t grace_ticks, int lists);
-  void wake(uint32_t count);
+  Stream* take_ready(bool gives_grace, int lists);
+  void wake_up_to(uint32_t count);
   bool enter(uint64_t job);
   void take_part(uint64_t job, Executor* executor, uint64_t until);
 
@@ -131,9 +133,8 @@ class Pool {
   SpinLock closed_lock_;
   std::vector<Stream*> closed_;
   alignas(64) std::atomic<uint32_t> spinners_{0};
-  std::atomic<uint32_t> sleepers_{0};
   std::atomic<uint32_t> awake_{0};  // workers that run or spin, and threads of the host that help
-  std::atomic<uint32_t> wake_word_{0};
+  Sleepers sleepers_;
 };
 
 }  // namespace km::cpu

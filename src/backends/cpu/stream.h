@@ -75,6 +75,11 @@ class Stream {
   /// There is work, and nobody owns the stream.
   bool is_ready() const { return state_.load(std::memory_order_relaxed) == kReady; }
   uint64_t ready_ticks() const { return ready_ticks_.load(std::memory_order_relaxed); }
+  /// What a host thread has from then on to wait for the stream and do its work itself: 1 to 2 us;
+  /// more where the work is long, and who shares it decides how many threads get in each other's
+  /// way.
+  static constexpr uint64_t kLeastGraceTicks = 5000;
+  uint64_t grace_ticks() const { return grace_ticks_.load(std::memory_order_relaxed); }
 
  private:
   friend class Pool;
@@ -126,7 +131,7 @@ class Stream {
       0};  // submitted, not yet complete; 0 to 1: nobody owns
   std::atomic<uint32_t> state_{kOwned};
   std::atomic<bool> listed_{false};  // in the pool's list of ready streams
-  std::atomic<uint64_t> ready_ticks_{0};
+  std::atomic<uint64_t> ready_ticks_{0}, grace_ticks_{0};
   std::atomic<Command*> freed_{nullptr};
   std::atomic<uint32_t> freed_count_{0};
   Stream* next_ready_ = nullptr;  // the pool's

@@ -145,6 +145,10 @@ bool Stream::begin_inline(uint64_t* out_ticket) {
 }
 
 void Stream::make_ready() {
+  constexpr float kLeast = kLeastGraceTicks, kMost = 4 * kLeast, kOfWork = 1.0F / 64;
+  const Command& next = *head_->next.load(std::memory_order_acquire);
+  const float grace = std::clamp(estimated_ticks(next) * kOfWork, kLeast, kMost);
+  grace_ticks_.store(static_cast<uint64_t>(grace), std::memory_order_relaxed);
   ready_ticks_.store(now_ticks(), std::memory_order_relaxed);
   state_.store(kReady);
   pool_->add_ready(this);

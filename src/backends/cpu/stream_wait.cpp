@@ -8,6 +8,7 @@ namespace km::cpu {
 namespace {
 
 constexpr int kHelpDepth = 4;  // of streams that wait for each other's events
+constexpr uint64_t kWayTicks = 5000;
 
 }  // namespace
 
@@ -19,14 +20,17 @@ bool Stream::wait(uint64_t ticket, uint64_t timeout_ns) {
   // With a time limit the thread must not start work of unknown length.
   Executor* executor = endless ? executor_of_host_thread() : nullptr;
   Pool::Helping helping(executor != nullptr ? pool_ : nullptr);
-  uint64_t spin_end = now_ticks() + pool_->spin_ticks();
+  uint64_t idle_since = now_ticks();
   while (!is_complete(ticket)) {
     if (executor != nullptr && help(executor, ticket, kHelpDepth)) {
-      spin_end = now_ticks() + pool_->spin_ticks();
+      idle_since = now_ticks();
       continue;
     }
     if (!endless && now_ns() >= limit_ns) return false;
-    if (now_ticks() < spin_end) {
+    const uint64_t idle_ticks = now_ticks() - idle_since;
+    // Of threads that spin, workers go first.
+    const bool is_in_the_way = idle_ticks > kWayTicks && pool_->is_crowded();
+    if (idle_ticks < pool_->spin_ticks() && !is_in_the_way) {
       pause();
     } else {
       helping.stop();

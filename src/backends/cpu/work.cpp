@@ -16,7 +16,7 @@ namespace {
 constexpr uint64_t kPieceBytes = 512 << 10;  // of a copy or fill
 constexpr uint64_t kSharedCopyBytes = 1 << 20;
 constexpr float kWakeTicks = 12000;  // about what waking a thread must be worth
-constexpr uint64_t kChunksPerThread = 16;
+constexpr uint64_t kCut = 16;        // of a thread's part, the first time
 
 bool overlaps(const Transfer& transfer) {
   if (transfer.is_fill() || transfer.rows.count != 0) return false;
@@ -193,19 +193,18 @@ uint32_t prepare_shared(Command& command, uint64_t first, uint32_t threads,
   uint64_t chunk = 1, worth = threads;
   if (command.kind == CommandKind::kernel) {
     float ticks = command.run.unit->ticks_per_block.load(std::memory_order_relaxed);
-    chunk = std::max<uint64_t>(pieces / (threads * kChunksPerThread), 1);
     if (ticks > 0) {
       auto least = static_cast<uint64_t>(kWakeTicks / 2 / ticks);
-      chunk = std::max(chunk, std::min(least, (pieces + threads - 1) / threads));
+      chunk = std::max<uint64_t>(std::min(least, (pieces + threads - 1) / threads), 1);
       worth = static_cast<uint64_t>(
           std::min(ticks * static_cast<float>(pieces) / kWakeTicks, static_cast<float>(threads)));
     }
   }
   const bool in_order = command.kind == CommandKind::kernel && command.run.unit->may_wait();
   if (in_order || threads == 1) {  // a block waits for those before it, most likely
-    command.run.range.reset(first, first + pieces, chunk);
+    command.run.range.reset(first, first + pieces, in_order ? 1 : pieces);
   } else {
-    command.run.range.reset(first, first + pieces, chunk, parts, threads);
+    command.run.range.reset(first, first + pieces, chunk, kCut, parts, threads);
   }
   uint64_t others = std::min<uint64_t>({worth, pieces - 1, threads - 1});
   return static_cast<uint32_t>(others);
