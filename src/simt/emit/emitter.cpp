@@ -1,5 +1,5 @@
-// The module around a kernel: entry function, loop over blocks, loop over packets, context kept
-// between barrier regions.
+// The module around a kernel: entry function, loop over packets, context kept between barrier
+// regions.
 #include "simt/emit/emitter.h"
 
 #include <llvm/BinaryFormat/Dwarf.h>
@@ -132,75 +132,6 @@ void Emitter::load_record() {
   }
 }
 
-/// Blocks [first, end) in linear order, x fastest.
-void Emitter::emit_blocks_loop() {
-  Value *first = entry_->getArg(2), *end = entry_->getArg(3);
-  auto* index = variable(b_.getInt64Ty(), "index");
-  auto *head = new_block("block"), *tail = new_block("block.end"), *leave = new_block("leave");
-  Value* grid[2];
-  for (unsigned d = 0; d < 2; ++d) {
-    grid[d] = load_field(record_, offsetof(LaunchRecord, grid) + 4 * d, b_.getInt32Ty(), true);
-  }
-  Value* x_count = b_.CreateZExt(grid[0], b_.getInt64Ty());
-  Value* y_count = b_.CreateZExt(grid[1], b_.getInt64Ty());
-  Value* row = b_.CreateUDiv(first, x_count);
-  b_.CreateStore(b_.CreateTrunc(b_.CreateURem(first, x_count), b_.getInt32Ty()), ctaid_[0]);
-  b_.CreateStore(b_.CreateTrunc(b_.CreateURem(row, y_count), b_.getInt32Ty()), ctaid_[1]);
-  b_.CreateStore(b_.CreateTrunc(b_.CreateUDiv(row, y_count), b_.getInt32Ty()), ctaid_[2]);
-  b_.CreateStore(first, index);
-  b_.CreateCondBr(b_.CreateICmpULT(first, end), head, leave);
-
-  b_.SetInsertPoint(head);
-  for (unsigned d = 0; d < 3; ++d) {
-    Value* slot =
-        b_.CreateConstGEP1_64(b_.getInt8Ty(), state_, offsetof(BlockState, block) + 4 * d);
-    b_.CreateStore(b_.CreateLoad(b_.getInt32Ty(), ctaid_[d]), slot);
-  }
-  std::vector<llvm::BasicBlock*> starts;
-  for (size_t r = 0; r < plan_.regions.list.size(); ++r) starts.push_back(new_block("region"));
-  b_.CreateBr(starts[0]);
-  for (uint32_t r = 0; r < starts.size(); ++r) {
-    b_.SetInsertPoint(starts[r]);
-    auto* done = new_block("region.end");
-    emit_region(r, done);
-    b_.SetInsertPoint(done);
-    commit_context(r);
-    std::set<uint32_t> targets;
-    for (BlockId b : plan_.regions.list[r].blocks) {
-      if (plan_.split && kernel_.blocks[b].end == End::barrier) {
-        targets.insert(plan_.regions.after_barrier[b]);
-      }
-    }
-    auto* next = b_.CreateSwitch(b_.CreateLoad(b_.getInt32Ty(), next_region_), tail);
-    for (uint32_t target : targets) next->addCase(b_.getInt32(target), starts[target]);
-  }
-
-  b_.SetInsertPoint(tail);
-  auto advance = [&](unsigned d) {
-    Value* value = b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), ctaid_[d]), i32(1));
-    if (d == 2) {
-      b_.CreateStore(value, ctaid_[d]);
-      return static_cast<Value*>(nullptr);
-    }
-    Value* wraps = b_.CreateICmpEQ(value, grid[d]);
-    b_.CreateStore(b_.CreateSelect(wraps, i32(0), value), ctaid_[d]);
-    return wraps;
-  };
-  auto *carry_y = new_block("carry"), *carry_z = new_block("carry"), *loop = new_block("next");
-  b_.CreateCondBr(advance(0), carry_y, loop);
-  b_.SetInsertPoint(carry_y);
-  b_.CreateCondBr(advance(1), carry_z, loop);
-  b_.SetInsertPoint(carry_z);
-  advance(2);
-  b_.CreateBr(loop);
-  b_.SetInsertPoint(loop);
-  Value* following = b_.CreateAdd(b_.CreateLoad(b_.getInt64Ty(), index), i64(1));
-  b_.CreateStore(following, index);
-  b_.CreateCondBr(b_.CreateICmpULT(following, end), head, leave);
-  b_.SetInsertPoint(leave);
-  b_.CreateRetVoid();
-}
-
 /// Modes b and c: one warp, on a stack of its own.
 void Emitter::emit_warp() {
   for (unsigned d = 0; d < 3; ++d) {
@@ -326,7 +257,7 @@ void Emitter::plan_context() {
   std::map<std::pair<ValueId, uint32_t>, std::set<size_t>> regions;  // that begin with the value
   for (size_t r = 1; r < plan_.regions.list.size(); ++r) {
     const BlockId entry = plan_.regions.list[r].entry;
-    for (ValueId value : plan_.regions.live_in[r]) {
+    for (ValueId value : kept_[r]) {
       const uint32_t loop = shapes.loop_left(kernel_, value, entry);
       const Shape shape = shapes.at(kernel_, value, entry);
       auto [slot, fresh] = slots_.try_emplace({value, loop});
@@ -447,7 +378,7 @@ llvm::Value* Emitter::packet_slot(Value* packet, uint64_t offset_bytes, uint64_t
 
 void Emitter::load_context(uint32_t region) {
   Value* packet = b_.CreateLoad(b_.getInt32Ty(), packet_);
-  for (ValueId value : plan_.regions.live_in[region]) {
+  for (ValueId value : kept_[region]) {
     const uint32_t loop = plan_.shapes->loop_left(kernel_, value, block_);
     const Slot& slot = slots_.at({value, loop});
     const Place target = loop == UINT32_MAX ? value_variable(value) : loop_variable(value, loop);
@@ -529,7 +460,7 @@ void Emitter::save_context(uint32_t from_region, uint32_t to_region) {
   const Region& from = plan_.regions.list[from_region];
   const BlockId entry = plan_.regions.list[to_region].entry;
   Value* packet = b_.CreateLoad(b_.getInt32Ty(), packet_);
-  for (ValueId value : plan_.regions.live_in[to_region]) {
+  for (ValueId value : kept_[to_region]) {
     if (barrier_sums_.count(value)) continue;
     const BlockId home = kernel_.values[value].block;
     if (!std::binary_search(from.blocks.begin(), from.blocks.end(), home)) continue;

@@ -1,6 +1,7 @@
 // Turns one analysed kernel variant into an LLVM module. The class holds what all parts share;
 // its functions are spread over files by subject:
-//   emitter.cpp  the module, the entry function, the loops over blocks and packets
+//   emitter.cpp  the module, the entry function, the loop over packets
+//   blocks.cpp   the loop over blocks
 //   control.cpp  steps, masks and edges of a region
 //   idle.cpp     packets that have nothing to do between two barriers
 //   split.cpp    the same for mode c, where each lane has a place of its own
@@ -66,7 +67,6 @@ class Emitter {
   // ---- emitter.cpp
   void create_entry();
   void load_record();
-  void emit_blocks_loop();
   void emit_warp();
   void emit_region(uint32_t region, llvm::BasicBlock* done);
   void begin_packet(uint32_t region, Value* index);
@@ -91,6 +91,16 @@ class Emitter {
   void set_location(const ptx::Instruction* instruction);
   llvm::AllocaInst* variable(llvm::Type* type, const char* name);
   llvm::BasicBlock* new_block(const char* name);
+
+  // ---- blocks.cpp
+  struct MemoryAccess;
+  void emit_blocks_loop();
+  void note_block(unsigned dimension);
+  void emit_block();
+  void advance_block(Value* const (&grid)[2], Value* count);
+  bool runs_side_by_side();
+  bool is_plain_access(const Inst& inst, const MemoryAccess& access) const;
+  Value* emit_side_by_side(Value* row_blocks, Value* left);
 
   // ---- control.cpp
   void emit_steps(uint32_t region, llvm::BasicBlock* packet_end);
@@ -158,6 +168,8 @@ class Emitter {
   bool raise_nan_class(ValueId value, NanClass fresh);
   bool flow_nan_classes(const Inst& inst);
   void plan_values();
+  void plan_constants();
+  llvm::Constant* constant_of_packets(ValueId value);
   void plan_nan_classes();
   bool is_cross_block(ValueId value) const { return cross_block_[value] != 0; }
   llvm::Type* storage_type(ValueId value) const;
@@ -505,6 +517,8 @@ class Emitter {
   std::set<std::pair<ValueId, ptx::Space>> checked_bases_;  // in checked code
 
   std::vector<uint8_t> cross_block_;
+  std::map<ValueId, llvm::Constant*> constants_;  // the same in every packet
+  std::vector<std::vector<ValueId>> kept_;        // by region: other values that it begins with
   std::vector<NanClass> nan_class_;
   std::vector<Place> value_variables_;
   std::map<std::pair<ValueId, uint32_t>, Place> loop_variables_;

@@ -104,7 +104,7 @@ bool Emitter::leaves_values() const {
   for (BlockId b : region.blocks) {
     if (kernel_.blocks[b].end != End::barrier) continue;
     const uint32_t next = plan_.regions.after_barrier[b];
-    for (ValueId value : plan_.regions.live_in[next]) {
+    for (ValueId value : kept_[next]) {
       const BlockId home = kernel_.values[value].block;
       if (!std::binary_search(region.blocks.begin(), region.blocks.end(), home)) continue;
       const BlockId entry = plan_.regions.list[next].entry;

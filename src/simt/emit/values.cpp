@@ -1,6 +1,7 @@
 // Where values live, and how operands are read from them.
 #include <algorithm>
 
+#include "simt/analysis/thread_values.h"
 #include "simt/emit/emitter.h"
 
 namespace km::simt {
@@ -86,6 +87,46 @@ void Emitter::plan_values() {
     list.erase(std::unique(list.begin(), list.end()), list.end());
   }
   plan_nan_classes();
+  plan_constants();
+}
+
+/// What every packet of the block has the same, as lane numbers and what is made of them, is no
+/// value to keep for another region.
+void Emitter::plan_constants() {
+  kept_ = plan_.regions.live_in;
+  if (!plan_.split || plan_.variant.block[0] == 0) return;
+  for (size_t r = 1; r < kept_.size(); ++r) {
+    const BlockId entry = plan_.regions.list[r].entry;
+    std::erase_if(kept_[r], [&](ValueId value) {
+      if (plan_.shapes->loop_left(kernel_, value, entry) != UINT32_MAX) return false;
+      const auto [known, fresh] = constants_.try_emplace(value, nullptr);
+      if (fresh) known->second = constant_of_packets(value);
+      return known->second != nullptr;
+    });
+  }
+  std::erase_if(constants_, [](const auto& known) { return known.second == nullptr; });
+}
+
+/// As it is stored; null: packets differ, or it depends on more than the thread's index.
+llvm::Constant* Emitter::constant_of_packets(ValueId value) {
+  const Shape& shape = plan_.shapes->values[value];
+  auto* element = type_of(kernel_.values[value].type);
+  if (shape.guarded || !element->isIntegerTy()) return nullptr;
+  const ThreadValues values(kernel_, plan_.variant.block);
+  const uint32_t count = values.thread_count();
+  const auto first = values.of(value, 0);
+  if (!first || (count > lanes_ && values.of(value, lanes_) != first)) return nullptr;
+  std::vector<uint64_t> lanes(lanes_);
+  for (uint32_t thread = 0; thread < count; ++thread) {
+    const auto content = values.of(value, thread);
+    if (!content) return nullptr;
+    if (thread < lanes_) lanes[thread] = *content;
+    if (lanes[thread % lanes_] != *content) return nullptr;
+  }
+  if (!shape.is_varying()) return llvm::ConstantInt::get(element, lanes[0]);
+  std::vector<llvm::Constant*> list;
+  for (const uint64_t lane : lanes) list.push_back(llvm::ConstantInt::get(element, lane));
+  return llvm::ConstantVector::get(list);
 }
 
 namespace {
@@ -209,6 +250,7 @@ llvm::Value* Emitter::stored(ValueId value) {
   if (info.block == kNone) return llvm::Constant::getNullValue(type_of(info.type));
   const uint32_t loop = plan_.shapes->loop_left(kernel_, value, block_);
   if (loop == UINT32_MAX) {
+    if (const auto known = constants_.find(value); known != constants_.end()) return known->second;
     auto found = cache_.find(value);
     if (found != cache_.end()) return found->second;
   }

@@ -1,0 +1,152 @@
+#include "simt/analysis/index_steps.h"
+
+#include <algorithm>
+
+namespace km::simt {
+
+namespace {
+
+using ptx::Opcode;
+using ptx::Operand;
+using ptx::SpecialRegister;
+
+constexpr unsigned kDepth = 32;  // of expressions that are looked at
+
+using Step = std::optional<int64_t>;
+
+/// Modulo 2^64, as addresses go.
+int64_t scaled(int64_t step, int64_t factor) {
+  return static_cast<int64_t>(static_cast<uint64_t>(step) * static_cast<uint64_t>(factor));
+}
+
+Step added(const Step& a, const Step& b) {
+  if (!a || !b) return {};
+  return static_cast<int64_t>(static_cast<uint64_t>(*a) + static_cast<uint64_t>(*b));
+}
+
+bool is_thread_or_block(SpecialRegister special) {
+  return special == SpecialRegister::tid || special == SpecialRegister::ctaid ||
+         special == SpecialRegister::ntid || special == SpecialRegister::nctaid;
+}
+
+}  // namespace
+
+std::optional<int64_t> IndexSteps::constant(const Inst& inst, unsigned index) const {
+  const Operand& operand = inst.ptx->operands[index];
+  if (operand.kind == Operand::Kind::immediate) return static_cast<int64_t>(operand.bits);
+  if (operand.kind != Operand::Kind::reg) return {};
+  return shapes_.values[inst.read(operand.reg)].constant();
+}
+
+Step IndexSteps::operand(const Inst& inst, unsigned index, unsigned depth) {
+  const Operand& operand = inst.ptx->operands[index];
+  switch (operand.kind) {
+    case Operand::Kind::immediate:
+    case Operand::Kind::symbol:
+      return 0;
+    case Operand::Kind::special:
+      if (operand.special == special_ && operand.component == dimension_) return 1;
+      return is_thread_or_block(operand.special) ? Step(0) : Step();
+    case Operand::Kind::reg: {
+      const Step step = of(inst.read(operand.reg), depth);
+      return operand.negated && step ? Step(scaled(*step, -1)) : step;
+    }
+    default:
+      return {};
+  }
+}
+
+Step IndexSteps::of(ValueId value, unsigned depth) {
+  const Value& v = kernel_.values[value];
+  if (v.block == kNone) return 0;
+  if (const auto known = known_.find(value); known != known_.end()) return known->second;
+  if (depth > kDepth) return {};
+  known_[value] = {};  // of a value that depends on itself
+  if (v.instruction == kNone) return known_[value] = of_phi(value, depth + 1);
+  return known_[value] = of(kernel_.blocks[v.block].insts[v.instruction], depth + 1);
+}
+
+Step IndexSteps::of_phi(ValueId value, unsigned depth) {
+  const auto& phis = kernel_.blocks[kernel_.values[value].block].phis;
+  const auto phi =
+      std::find_if(phis.begin(), phis.end(), [&](const Phi& p) { return p.result == value; });
+  const Step first = of(phi->inputs[0], depth);
+  const bool same = std::all_of(phi->inputs.begin(), phi->inputs.end(),
+                                [&](ValueId input) { return of(input, depth) == first; });
+  return same ? first : Step();
+}
+
+Step IndexSteps::of(const Inst& inst, unsigned depth) {
+  if (inst.guard != kNone) return {};
+  switch (inst.ptx->opcode) {
+    case Opcode::mov:
+    case Opcode::cvt:
+    case Opcode::cvta:
+      return inst.ptx->operand_count == 2 ? operand(inst, 1, depth) : Step();
+    case Opcode::add:
+      return sum(inst, 1, depth);
+    case Opcode::sub:
+      return sum(inst, -1, depth);
+    case Opcode::mul:
+      return product(inst, depth);
+    case Opcode::mad:
+      return added(product(inst, depth), operand(inst, 3, depth));
+    case Opcode::shl: {
+      const Step step = operand(inst, 1, depth);
+      const auto bits = constant(inst, 2);
+      if (!step || !bits || *bits < 0 || *bits > 62) return nothing_moves(inst, depth);
+      return scaled(*step, int64_t{1} << *bits);
+    }
+    case Opcode::min:
+    case Opcode::max:
+      return extreme(inst, depth);
+    case Opcode::ld:
+    case Opcode::ldu:
+      return loaded(inst, depth);
+    default:
+      return nothing_moves(inst, depth);
+  }
+}
+
+Step IndexSteps::sum(const Inst& inst, int64_t sign, unsigned depth) {
+  const Step right = operand(inst, 2, depth);
+  return added(operand(inst, 1, depth), right ? Step(scaled(*right, sign)) : right);
+}
+
+Step IndexSteps::product(const Inst& inst, unsigned depth) {
+  for (const unsigned factor : {2u, 1u}) {
+    const auto known = constant(inst, factor);
+    const Step step = known ? operand(inst, 3 - factor, depth) : Step();
+    if (step) return scaled(*step, *known);
+  }
+  const bool still = operand(inst, 1, depth) == Step(0) && operand(inst, 2, depth) == Step(0);
+  return still ? Step(0) : Step();
+}
+
+/// A clamp: the side that moves.
+Step IndexSteps::extreme(const Inst& inst, unsigned depth) {
+  if (inst.ptx->operand_count != 3) return nothing_moves(inst, depth);
+  const Step a = operand(inst, 1, depth), b = operand(inst, 2, depth);
+  if (a == b || b == Step(0)) return a;
+  return a == Step(0) ? b : Step();
+}
+
+Step IndexSteps::loaded(const Inst& inst, unsigned depth) {
+  const Operand& place = inst.ptx->operands[1];
+  if (place.reg == ptx::kNone) return 0;
+  return of(inst.read(place.reg), depth) == Step(0) ? Step(0) : Step();
+}
+
+Step IndexSteps::nothing_moves(const Inst& inst, unsigned depth) {
+  const auto& operands = inst.ptx->operands;
+  for (unsigned i = 1; i < inst.ptx->operand_count; ++i) {
+    const bool is_special = operands[i].kind == Operand::Kind::special;
+    if (is_special && operand(inst, i, depth) != Step(0)) return {};
+  }
+  const bool still = std::all_of(inst.reads.begin(), inst.reads.end(), [&](const auto& read) {
+    return of(read.second, depth) == Step(0);
+  });
+  return still ? Step(0) : Step();
+}
+
+}  // namespace km::simt
