@@ -310,3 +310,21 @@ extern "C" __global__ void walked(const u32* in, const int* index, u32* out, u32
   for (u32 k = 0; k < 2 + i % 5; ++k, at += 3) sum = sum * 3 + *at;
   out[i] = sum;
 }
+
+// Elements side by side, of several words each, read and written as they lie.
+template <class T>
+__device__ T turned(T v) {
+  T result = v;
+  result.x = v.y;
+  result.y = v.x;
+  return result;
+}
+extern "C" __global__ void turned_words(const uint4* in4, const uint2* in2, const double2* wide,
+                                        uint4* out4, uint2* out2, double2* out_wide, u32 n) {
+  const u32 i = INDEX();
+  if (i >= n) return;
+  const uint4 v = turned(in4[i]);
+  out4[i] = make_uint4(v.w, v.y, v.z, v.x);
+  out2[i] = turned(in2[i]);
+  out_wide[i] = turned(wide[i]);
+}

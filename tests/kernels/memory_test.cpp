@@ -65,6 +65,29 @@ TEST(Memory, VectorOfWideTypes) {
   expect_bits("vector_wide", out.read(), want);
 }
 
+TEST(Memory, VectorsSideBySide) {
+  for (const uint32_t n : {512u, 333u}) {
+    const auto words = random_u32(4 * n, 7);
+    const auto wide = random_bits_f64(2 * n, 8);
+    Buffer<uint32_t> in4(session(), words), in2(session(), words);
+    Buffer<uint32_t> out4(session(), 4 * n), out2(session(), 2 * n);
+    Buffer<double> in_wide(session(), wide);
+    Buffer<uint64_t> out_wide(session(), 2 * n);
+    kernels().run("turned_words", cover(n), in4, in2, in_wide, out4, out2, out_wide, n);
+    vector<uint32_t> want4, want2;
+    vector<uint64_t> want_wide;
+    for (uint32_t i = 0; i < n; ++i) {
+      const uint32_t* v = &words[4 * i];
+      want4.insert(want4.end(), {v[3], v[0], v[2], v[1]});
+      want2.insert(want2.end(), {words[2 * i + 1], words[2 * i]});
+      want_wide.insert(want_wide.end(), {bits_of(wide[2 * i + 1]), bits_of(wide[2 * i])});
+    }
+    expect_bits("four words", out4.read(), want4);
+    expect_bits("two words", out2.read(), want2);
+    expect_bits("two doubles", out_wide.read(), want_wide);
+  }
+}
+
 struct Particle {
   float x, y, z;
   uint8_t kind;

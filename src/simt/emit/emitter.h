@@ -353,6 +353,12 @@ class Emitter {
   bool has_rows(const Access& access) const;
   std::vector<Value*> row_pointers(Value* lanes, Value* elsewhere);
   std::vector<Value*> load_rows(const Access& access, Value* lanes);
+  uint32_t rows_turned(const Access& access) const;
+  std::vector<Value*> columns_of(const std::vector<Value*>& rows, const Access& access);
+  std::vector<Value*> rows_of(const std::vector<Value*>& columns, const Access& access);
+  bool is_permuted(const Address& address, const Access& access) const;
+  std::vector<Value*> permuted_columns(Value* whole);
+  Value* permuted_rows(const std::vector<Value*>& columns);
   void store_rows(const Access& access, const std::vector<Value*>& values, Value* lanes);
   std::vector<const Inst*> row_of_loads(const Inst& first) const;
   Value* load_with_neighbours(const Inst& inst, const Address& address, const Access& access);

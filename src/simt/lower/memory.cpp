@@ -250,6 +250,7 @@ std::vector<llvm::Value*> Emitter::load_wide(const Address& address, const Acces
   Value* pointer = b_.CreateIntToPtr(address.base, b_.getPtrTy());
   Value* whole =
       beside_context(b_.CreateAlignedLoad(type, pointer, llvm::Align(static_cast<uint64_t>(size))));
+  if (is_permuted(address, access)) return permuted_columns(whole);
   std::vector<Value*> results;
   for (unsigned i = 0; i < access.count; ++i) {
     std::vector<int> pick;
@@ -408,6 +409,10 @@ void Emitter::store_offsets(const Address& address, const Access& access,
     return;
   }
   // Lanes and elements interleave without gaps: one store of all of them in order.
+  if (is_permuted(address, access)) {
+    b_.CreateAlignedStore(permuted_rows(values), pointer, align);
+    return;
+  }
   const auto size = static_cast<int64_t>(ptx::size_bytes(access.type));
   std::vector<int> pick(access.count * lanes_);
   for (uint32_t l = 0; l < lanes_; ++l) {
