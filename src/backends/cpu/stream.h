@@ -93,6 +93,7 @@ class Stream {
   bool execute(Command& command, Executor* executor);
   bool perform(Command& command, Executor* executor);
   bool execute_graph(Command& command, Executor* executor);
+  bool execute_event(Command& step, Marker* marker, bool ends);
   bool finish_step(Command& command, uint64_t until, bool* out_owned);
   bool execute_work(Command& command, Executor* executor);
   bool execute_shared(Command& command, Executor* executor, uint64_t first_piece);

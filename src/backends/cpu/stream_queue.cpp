@@ -217,28 +217,37 @@ bool Stream::execute(Command& command, Executor* executor) {
   return true;
 }
 
-/// One step of a graph.
+namespace {
+
+bool is_work(CommandKind kind) {
+  return kind == CommandKind::kernel || kind == CommandKind::transfer ||
+         kind == CommandKind::task || kind == CommandKind::memory;
+}
+
+}  // namespace
+
+/// One step of a graph. Where the context has failed or is being stopped there is nothing left to
+/// do, and another lane may still be at the same step for the launch before: it is not touched.
 [[gnu::noinline]] bool Stream::execute_graph(Command& command, Executor* executor) {
   const GraphProgram& program = *command.program;
+  const bool ends = context_->failed() || context_->is_stopping();
   if (command.lane == 0 && command.step == 0) {
-    // A context that failed has nothing left to do; one that is reset waits for no new work.
-    command.in_turn = program.plan->lane_count() == 1 || context_->failed() ||
+    command.in_turn = program.plan->lane_count() == 1 || ends ||
                       !program.is_worth_forking(pool_->threads()) ||
                       !program.plan->fork(this, command);
   }
   Command* step = program.step_of(command);
   if (step == nullptr) return true;
   if (step->kind == CommandKind::branch) [[unlikely]] {
-    const bool ends = context_->failed() || context_->is_stopping();
     program.take_branch(&command, step->branch, ends);
     return true;
   }
+  if (ends && is_work(step->kind)) return true;
   if (step->kind == CommandKind::kernel) {
     step->run.record.grid_id = kOfGraph | next(last_grid_of_graph);
   }
   if (step->event_slot != Command::kNoEvent) [[unlikely]] {
-    step->marker = command.events->markers[step->event_slot];
-    if (step->marker == nullptr) return true;  // an event that was never recorded
+    return execute_event(*step, command.events->markers[step->event_slot], ends);
   }
   if (step->marker != nullptr) step->marker->retain();  // the step lets go of it
   // Afterwards the step, and the graph with it, may be gone: another thread may have ended it.
@@ -246,6 +255,20 @@ bool Stream::execute(Command& command, Executor* executor) {
   const bool is_over = perform(*step, executor);
   if (reached != nullptr) announce(reached);
   return is_over;
+}
+
+/// A step that records an event of the host's or waits for one; null: it was never recorded.
+bool Stream::execute_event(Command& step, Marker* marker, bool ends) {
+  const bool records = step.kind == CommandKind::record;
+  if (marker == nullptr || (ends && !records)) return true;
+  marker->retain();
+  if (!records) {
+    step.marker = marker;
+    return perform(step, nullptr);
+  }
+  marker->reach();
+  announce(marker);
+  return true;
 }
 
 bool Stream::execute_work(Command& command, Executor* executor) {
