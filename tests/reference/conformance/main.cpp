@@ -1,8 +1,10 @@
 // Compares the engine with the reference, every variant of every computing instruction:
 //   km_conformance [--every=N] [--inputs=N] [--seed=N] [--filter=TEXT] [--write-refused]
+//   km_conformance --sweep=STEP [--every=N] [--seed=N] [--filter=TEXT]
 //   km_conformance --write-compared
-// --every takes one variant in N, another one for each seed. Exits with 77 where the machine lacks
-// the vector instructions that KM_CPU_ISA asks for.
+// --every takes one variant in N, another one for each seed; --filter those whose text holds it;
+// --sweep every STEP-th input (1: all) of instructions with one operand of at most 32 bits. Exits
+// with 77 where the machine lacks the vector instructions that KM_CPU_ISA asks for.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -12,12 +14,13 @@
 #include "harness/session.h"
 #include "refused.h"
 #include "runner.h"
+#include "sweep.h"
 
 namespace km::reference {
 namespace {
 
 struct Options {
-  uint64_t every = 1, inputs = 1024, seed = 1;
+  uint64_t every = 1, inputs = 1024, seed = 1, sweep = 0;
   std::string filter;
   bool write_refused = false, write_compared = false;
 };
@@ -38,7 +41,8 @@ Options read_options(int count, char** arguments) {
     if (std::strcmp(argument, "--write-compared") == 0) options.write_compared = true;
     const bool known = read_number(argument, "--every=", options.every) ||
                        read_number(argument, "--inputs=", options.inputs) ||
-                       read_number(argument, "--seed=", options.seed);
+                       read_number(argument, "--seed=", options.seed) ||
+                       read_number(argument, "--sweep=", options.sweep);
     if (!known && argument[2] != 'f' && argument[2] != 'w') {
       std::fprintf(stderr, "unknown argument %s\n", argument);
       std::exit(2);
@@ -60,6 +64,15 @@ void append(std::vector<std::string>& lines, const std::vector<std::string>& mor
   lines.insert(lines.end(), more.begin(), more.end());
 }
 
+int finish(const Report& report, const std::vector<std::string>& failures) {
+  for (const std::string& line : failures) std::printf("%s\n", line.c_str());
+  std::printf("%llu variants, %llu results compared, %zu refused, %zu failures\n",
+              static_cast<unsigned long long>(report.variants),
+              static_cast<unsigned long long>(report.results), report.refused.size(),
+              failures.size());
+  return failures.empty() ? 0 : 1;
+}
+
 int run(const Options& options) {
   const std::vector<Variant> all = all_variants();
   const std::set<std::string> compared = compared_forms(all, KM_REFUSED_FORMS);
@@ -68,6 +81,10 @@ int run(const Options& options) {
     return 0;
   }
   const std::vector<Variant> variants = chosen_variants(all, options);
+  if (options.sweep != 0) {
+    const Report report = sweep_variants(variants, options.sweep);
+    return finish(report, report.mismatches);
+  }
   const Report report = run_variants(variants, options.inputs, options.seed);
   std::vector<std::string> failures = report.mismatches;
   const RefusedList refused(variants, report.refused);
@@ -77,12 +94,7 @@ int run(const Options& options) {
     append(failures, refused.differences(KM_REFUSED_FORMS));
     append(failures, compared_differences(compared, KM_COMPARED_FORMS));
   }
-  for (const std::string& line : failures) std::printf("%s\n", line.c_str());
-  std::printf("%llu variants, %llu results compared, %zu refused, %zu failures\n",
-              static_cast<unsigned long long>(report.variants),
-              static_cast<unsigned long long>(report.results), report.refused.size(),
-              failures.size());
-  return failures.empty() ? 0 : 1;
+  return finish(report, failures);
 }
 
 }  // namespace
