@@ -12,8 +12,6 @@ using ptx::Type;
 
 using Result = std::optional<uint64_t>;
 
-constexpr unsigned kDepth = 16;  // of expressions that are looked at
-
 uint64_t truncated(uint64_t value, Type type) {
   const uint32_t bits = ptx::size_bits(type);
   return bits >= 64 ? value : value & ((uint64_t{1} << bits) - 1);
@@ -87,12 +85,12 @@ Result ThreadValues::special(const Operand& operand, uint32_t thread) const {
 }
 
 Result ThreadValues::operand(const Inst& inst, unsigned index, uint32_t thread,
-                             unsigned depth) const {
+                             unsigned* left) const {
   const Operand& operand = inst.ptx->operands[index];
   switch (operand.kind) {
     case Operand::Kind::reg: {
       if (operand.negated && inst.ptx->types[0] != Type::pred) return {};
-      const Result value = of(inst.read(operand.reg), thread, depth);
+      const Result value = of(inst.read(operand.reg), thread, left);
       return value && operand.negated ? Result(*value ^ 1) : value;
     }
     case Operand::Kind::immediate:
@@ -104,14 +102,15 @@ Result ThreadValues::operand(const Inst& inst, unsigned index, uint32_t thread,
   }
 }
 
-Result ThreadValues::of(ValueId value, uint32_t thread, unsigned depth) const {
+Result ThreadValues::of(ValueId value, uint32_t thread, unsigned* left) const {
   const Value& v = kernel_.values[value];
-  if (v.block == kNone || v.instruction == kNone || depth > kDepth) return {};
+  if (v.block == kNone || v.instruction == kNone || *left == 0) return {};
+  --*left;
   const Inst& inst = kernel_.blocks[v.block].insts[v.instruction];
   const ptx::Instruction& ptx = *inst.ptx;
   if (inst.guard != kNone || ptx.type_count == 0 || !is_plain_integer(ptx.types[0])) return {};
   auto input = [&](unsigned index) {
-    const Result content = operand(inst, index, thread, depth + 1);
+    const Result content = operand(inst, index, thread, left);
     return content ? Result(truncated(*content, ptx.types[ptx.type_count - 1])) : content;
   };
   const Result a = input(1);

@@ -17,13 +17,18 @@ class ThreadValues {
       : kernel_(kernel), block_(block) {}
 
   uint32_t thread_count() const { return block_[0] * block_[1] * block_[2]; }
-  /// Of the thread with this linear index; empty where it depends on anything else.
-  std::optional<uint64_t> of(ValueId value, uint32_t thread) const { return of(value, thread, 0); }
+  /// Of the thread with this linear index; empty where it depends on anything else, and where it
+  /// takes many instructions.
+  std::optional<uint64_t> of(ValueId value, uint32_t thread) const {
+    unsigned left = kMostInstructions;
+    return of(value, thread, &left);
+  }
 
  private:
-  std::optional<uint64_t> of(ValueId value, uint32_t thread, unsigned depth) const;
+  static constexpr unsigned kMostInstructions = 48;  // one that several others read counts for each
+  std::optional<uint64_t> of(ValueId value, uint32_t thread, unsigned* left) const;
   std::optional<uint64_t> operand(const Inst& inst, unsigned index, uint32_t thread,
-                                  unsigned depth) const;
+                                  unsigned* left) const;
   std::optional<uint64_t> special(const ptx::Operand& operand, uint32_t thread) const;
 
   const Kernel& kernel_;

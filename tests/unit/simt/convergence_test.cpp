@@ -111,6 +111,26 @@ TEST(Convergence, LoopsThatCountDoNotWait) {
   EXPECT_FALSE(counts.waits);
 }
 
+/// A chain of `count` sums of a value and itself: 2^count ways lead to the index.
+std::optional<uint64_t> doubled(unsigned count, uint32_t thread) {
+  std::string text =
+      ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() {\n"
+      ".reg .b32 %r<99>;\nmov.u32 %r0, %tid.x;\n";
+  for (unsigned i = 0; i < count; ++i) {
+    const std::string from = "%r" + std::to_string(i);
+    text += "add.u32 %r" + std::to_string(i + 1) + ", " + from + ", " + from + ";\n";
+  }
+  auto module = ptx::parse(text + "ret;\n}\n", "test.ptx");
+  auto kernel = build_kernel(**module, (*module)->functions[0]);
+  const auto last = static_cast<ValueId>(kernel->values.size() - 1);
+  return ThreadValues(*kernel, {64, 1, 1}).of(last, thread);
+}
+
+TEST(ThreadValues, LongExpressionsAreLeftAlone) {
+  EXPECT_EQ(doubled(4, 5), 80u);
+  for (const unsigned count : {8u, 12u, 15u, 60u}) EXPECT_EQ(doubled(count, 5), std::nullopt);
+}
+
 /// Conditions on the thread index alone, as compilers write them.
 TEST(ThreadValues, FollowTheIndex) {
   auto module = ptx::parse(
