@@ -128,3 +128,20 @@ extern "C" __global__ void rows(u32* out, const u32* in, int pitch, int height) 
     out[(first + k) * 32 + x] = x < 32 ? tile[x][k] : 0;
   }
 }
+
+// Bits of one value and the others of another, where some lanes keep what they have.
+extern "C" __global__ void some_bits(u32* low, u32* mixed, float* signs, const u32* in, int n) {
+  const int i = INDEX();
+  if (i >= n) return;
+  u32 a = low[i], b = mixed[i];
+  const u32 x = in[i], odd = 0x00ff00f0u + threadIdx.x % 32u;
+  float s = signs[i];
+  if (x & 1) {
+    a = (x & 0x00ffff00u) | (a & ~0x00ffff00u);
+    b = (x & odd) | (b & ~odd);
+    s = copysignf(s, __uint_as_float(x));
+  }
+  low[i] = a;
+  mixed[i] = b;
+  signs[i] = s;
+}

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 #include <utility>
@@ -50,6 +51,27 @@ TEST(Lanes, ElementsOfSeveralWords) {
   expect_moved("move_short4", 2);
   expect_moved("move_float4", 4);
   expect_moved("move_double2", 4);
+}
+
+TEST(Lanes, SomeBitsInSomeLanes) {
+  const uint32_t n = 300;
+  const auto in = random_u32(n, 53), first = random_u32(n, 54), second = random_u32(n, 55);
+  const auto third = random_f32(n, 56, -9.0f, 9.0f);
+  Buffer<uint32_t> input(session(), in), low(session(), first), mixed(session(), second);
+  Buffer<float> signs(session(), third);
+  kernels().run("some_bits", cover(n, 96), low, mixed, signs, input, n);
+  vector<uint32_t> want_low = first, want_mixed = second;
+  vector<float> want_signs = third;
+  for (uint32_t i = 0; i < n; ++i) {
+    if ((in[i] & 1) == 0) continue;
+    const uint32_t odd = 0x00ff00f0u + i % 96 % 32;
+    want_low[i] = (in[i] & 0x00ffff00u) | (first[i] & ~0x00ffff00u);
+    want_mixed[i] = (in[i] & odd) | (second[i] & ~odd);
+    want_signs[i] = std::copysign(third[i], in[i] >> 31 != 0 ? -1.0f : 1.0f);
+  }
+  expect_bits("low", low.read(), want_low);
+  expect_bits("mixed", mixed.read(), want_mixed);
+  expect_bits("signs", signs.read(), want_signs);
 }
 
 TEST(Lanes, NeighboursByScalarLoads) {

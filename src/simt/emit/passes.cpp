@@ -20,6 +20,7 @@
 #include <llvm/Transforms/Scalar/Sink.h>
 
 #include "simt/emit/promote.h"
+#include "simt/emit/ternary_logic.h"
 
 namespace km::simt {
 namespace {
@@ -94,6 +95,7 @@ void run_passes(llvm::Module& module, llvm::TargetMachine& machine) {
   passes.addPass(llvm::GlobalDCEPass());
   passes.addPass(llvm::createModuleToFunctionPassAdaptor(function_passes(has_loop_hints(module))));
   passes.run(module, analyses.module);
+  keep_logic_from_selects(module, machine);
 }
 
 }  // namespace km::simt

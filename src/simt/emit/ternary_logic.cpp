@@ -1,0 +1,89 @@
+#include "simt/emit/ternary_logic.h"
+
+#include <llvm/Analysis/VectorUtils.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InlineAsm.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/IntrinsicsX86.h>
+#include <llvm/MC/MCSubtargetInfo.h>
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+namespace km::simt {
+namespace {
+
+constexpr unsigned kRegisterBits = 512;
+
+bool has_constant(const llvm::Value* value) {
+  const auto* and_ = llvm::dyn_cast<llvm::BinaryOperator>(value);
+  return and_ != nullptr && and_->getOpcode() == llvm::Instruction::And &&
+         (llvm::isa<llvm::Constant>(and_->getOperand(0)) ||
+          llvm::isa<llvm::Constant>(and_->getOperand(1)));
+}
+
+/// Three-operand logic, or what the code generator may see as such: bits of one value and the
+/// other bits of another.
+bool is_ternary(const llvm::Value* value) {
+  if (const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(value)) {
+    const auto id = call->getIntrinsicID();
+    return id == llvm::Intrinsic::x86_avx512_pternlog_d_512 || id == llvm::Intrinsic::copysign;
+  }
+  if (const auto* cast = llvm::dyn_cast<llvm::BitCastInst>(value)) {
+    return is_ternary(cast->getOperand(0));
+  }
+  if (const auto* joined = llvm::dyn_cast<llvm::ShuffleVectorInst>(value)) {
+    return is_ternary(joined->getOperand(0)) || is_ternary(joined->getOperand(1));
+  }
+  const auto* or_ = llvm::dyn_cast<llvm::BinaryOperator>(value);
+  return or_ != nullptr && or_->getOpcode() == llvm::Instruction::Or &&
+         has_constant(or_->getOperand(0)) && has_constant(or_->getOperand(1));
+}
+
+/// The same through assembly, a register at a time.
+llvm::Value* opaque(llvm::IRBuilder<>& b, llvm::Value* value) {
+  auto* type = llvm::cast<llvm::FixedVectorType>(value->getType());
+  const unsigned count = type->getNumElements();
+  const unsigned each = std::min(count, kRegisterBits / type->getScalarSizeInBits());
+  auto* part_type = llvm::FixedVectorType::get(type->getElementType(), each);
+  auto* signature = llvm::FunctionType::get(part_type, {part_type}, false);
+  auto* nothing = llvm::InlineAsm::get(signature, "", "=v,0", /*hasSideEffects=*/false);
+  std::vector<llvm::Value*> parts;
+  for (unsigned first = 0; first < count; first += each) {
+    std::vector<int> picks(each);
+    std::iota(picks.begin(), picks.end(), static_cast<int>(first));
+    parts.push_back(b.CreateCall(signature, nothing, {b.CreateShuffleVector(value, picks)}));
+  }
+  return llvm::concatenateVectors(b, parts);
+}
+
+/// In registers as it stands: not masks.
+bool is_plain(const llvm::Type* type) {
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
+  return vector != nullptr && vector->getScalarSizeInBits() >= 8;
+}
+
+void keep_apart(llvm::SelectInst& select) {
+  if (!select.getCondition()->getType()->isVectorTy() || !is_plain(select.getType())) return;
+  llvm::IRBuilder<> builder(&select);
+  for (const unsigned side : {1u, 2u}) {
+    llvm::Value* value = select.getOperand(side);
+    if (is_ternary(value)) select.setOperand(side, opaque(builder, value));
+  }
+}
+
+}  // namespace
+
+void keep_logic_from_selects(llvm::Module& module, const llvm::TargetMachine& machine) {
+  if (!machine.getMCSubtargetInfo()->checkFeatures("+avx512f")) return;
+  for (llvm::Function& function : module) {
+    for (llvm::BasicBlock& block : function) {
+      for (llvm::Instruction& instruction : block) {
+        if (auto* select = llvm::dyn_cast<llvm::SelectInst>(&instruction)) keep_apart(*select);
+      }
+    }
+  }
+}
+
+}  // namespace km::simt
