@@ -71,6 +71,8 @@ struct Kernel {
   const ptx::Instruction* irreducible = nullptr;
 
   Graph graph() const;
+  /// The phi that makes a value; null: an instruction does, or nothing.
+  const Phi* phi_of(ValueId value) const;
   /// What an operand names: a symbol of the function or of the module.
   const ptx::Symbol& symbol_of(const ptx::Operand& operand) const {
     const auto& symbols = operand.local_symbol ? function->symbols : module->symbols;

@@ -256,6 +256,15 @@ ValueId Inst::written(RegisterId reg) const {
   return kNone;
 }
 
+const Phi* Kernel::phi_of(ValueId value) const {
+  const Value& v = values[value];
+  if (v.block == kNone || v.instruction != kNone) return nullptr;
+  const auto& phis = blocks[v.block].phis;
+  const auto found =
+      std::find_if(phis.begin(), phis.end(), [&](const Phi& phi) { return phi.result == value; });
+  return found == phis.end() ? nullptr : &*found;
+}
+
 Graph Kernel::graph() const {
   Graph graph(blocks.size());
   for (BlockId b = 0; b < blocks.size(); ++b) {

@@ -140,7 +140,7 @@ TEST(Grid, OnePlaceForAll) {
   }
 }
 
-/// The place that is told is that of the thread.
+/// The message names a block; all of them fault.
 TEST(Grid, FaultsAreWhereTheyHappen) {
   const Size size{256, 16, 1};
   Session own;

@@ -62,15 +62,6 @@ const Inst* AddressForms::plain_source(const Inst& inst, const Operand& operand)
   return plain_source(inst.read(operand.reg));
 }
 
-const Phi* AddressForms::phi_of(ValueId value) const {
-  const Value& v = kernel_.values[value];
-  if (v.block == kNone || v.instruction != kNone) return nullptr;
-  const auto& phis = kernel_.blocks[v.block].phis;
-  const auto found =
-      std::find_if(phis.begin(), phis.end(), [&](const Phi& phi) { return phi.result == value; });
-  return found == phis.end() ? nullptr : &*found;
-}
-
 bool AddressForms::is_uniform(const Inst& inst, const Operand& operand, BlockId block) const {
   return operand.kind == Operand::Kind::reg && !operand.negated &&
          shapes_.at(kernel_, inst.read(operand.reg), block).is_uniform();
@@ -89,7 +80,7 @@ bool AddressForms::find_zeros(ValueId value, uint32_t bits, Seen& seen) {
   if (!seen.insert(value).second) return true;
   if (left_ == 0) return false;
   --left_;
-  if (const Phi* phi = phi_of(value)) {
+  if (const Phi* phi = kernel_.phi_of(value)) {
     return std::all_of(phi->inputs.begin(), phi->inputs.end(),
                        [&](ValueId input) { return find_zeros(input, bits, seen); });
   }
@@ -165,7 +156,7 @@ bool AddressForms::find_roots(ValueId value, uint32_t bits, BlockId block, Seen&
   }
   if (!seen.insert(value).second) return true;
   if (left_ == 0 || shapes_.loop_left(kernel_, value, block) != UINT32_MAX) return false;
-  if (const Phi* phi = phi_of(value)) {
+  if (const Phi* phi = kernel_.phi_of(value)) {
     return std::all_of(phi->inputs.begin(), phi->inputs.end(),
                        [&](ValueId input) { return find_roots(input, bits, block, seen, roots); });
   }

@@ -42,7 +42,6 @@ class AddressForms {
   bool add_widened(ValueId value, IndexedAddress& result) const;
   const Inst* plain_source(ValueId value) const;
   const Inst* plain_source(const Inst& inst, const ptx::Operand& operand) const;
-  const Phi* phi_of(ValueId value) const;
   bool is_uniform(const Inst& inst, const ptx::Operand& operand, BlockId block) const;
 
   const Kernel& kernel_;

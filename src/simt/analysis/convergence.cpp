@@ -432,10 +432,8 @@ class Classifier {
       if (seen[value] || v.block == kNone || !shapes_.loops.contains(loop, v.block)) continue;
       seen[value] = 1;
       const Block& block = kernel_.blocks[v.block];
-      if (v.instruction == kNone) {
-        for (const Phi& phi : block.phis) {
-          if (phi.result == value) stack.insert(stack.end(), phi.inputs.begin(), phi.inputs.end());
-        }
+      if (const Phi* const phi = kernel_.phi_of(value)) {
+        stack.insert(stack.end(), phi->inputs.begin(), phi->inputs.end());
         continue;
       }
       const Inst& inst = block.insts[v.instruction];

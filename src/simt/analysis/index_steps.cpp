@@ -14,15 +14,7 @@ constexpr unsigned kDepth = 32;  // of expressions that are looked at
 
 using Step = std::optional<int64_t>;
 
-/// Modulo 2^64, as addresses go.
-int64_t scaled(int64_t step, int64_t factor) {
-  return static_cast<int64_t>(static_cast<uint64_t>(step) * static_cast<uint64_t>(factor));
-}
-
-Step added(const Step& a, const Step& b) {
-  if (!a || !b) return {};
-  return static_cast<int64_t>(static_cast<uint64_t>(*a) + static_cast<uint64_t>(*b));
-}
+Step added(const Step& a, const Step& b) { return a && b ? Step(simt::added(*a, *b)) : Step(); }
 
 bool is_thread_or_block(SpecialRegister special) {
   return special == SpecialRegister::tid || special == SpecialRegister::ctaid ||
@@ -30,13 +22,6 @@ bool is_thread_or_block(SpecialRegister special) {
 }
 
 }  // namespace
-
-std::optional<int64_t> IndexSteps::constant(const Inst& inst, unsigned index) const {
-  const Operand& operand = inst.ptx->operands[index];
-  if (operand.kind == Operand::Kind::immediate) return static_cast<int64_t>(operand.bits);
-  if (operand.kind != Operand::Kind::reg) return {};
-  return shapes_.values[inst.read(operand.reg)].constant();
-}
 
 Step IndexSteps::operand(const Inst& inst, unsigned index, unsigned depth) {
   const Operand& operand = inst.ptx->operands[index];
@@ -67,9 +52,7 @@ Step IndexSteps::of(ValueId value, unsigned depth) {
 }
 
 Step IndexSteps::of_phi(ValueId value, unsigned depth) {
-  const auto& phis = kernel_.blocks[kernel_.values[value].block].phis;
-  const auto phi =
-      std::find_if(phis.begin(), phis.end(), [&](const Phi& p) { return p.result == value; });
+  const Phi* const phi = kernel_.phi_of(value);
   const Step first = of(phi->inputs[0], depth);
   const bool same = std::all_of(phi->inputs.begin(), phi->inputs.end(),
                                 [&](ValueId input) { return of(input, depth) == first; });
@@ -93,7 +76,7 @@ Step IndexSteps::of(const Inst& inst, unsigned depth) {
       return added(product(inst, depth), operand(inst, 3, depth));
     case Opcode::shl: {
       const Step step = operand(inst, 1, depth);
-      const auto bits = constant(inst, 2);
+      const auto bits = shapes_.constant(inst, inst.ptx->operands[2]);
       if (!step || !bits || *bits < 0 || *bits > 62) return nothing_moves(inst, depth);
       return scaled(*step, int64_t{1} << *bits);
     }
@@ -115,7 +98,7 @@ Step IndexSteps::sum(const Inst& inst, int64_t sign, unsigned depth) {
 
 Step IndexSteps::product(const Inst& inst, unsigned depth) {
   for (const unsigned factor : {2u, 1u}) {
-    const auto known = constant(inst, factor);
+    const auto known = shapes_.constant(inst, inst.ptx->operands[factor]);
     const Step step = known ? operand(inst, 3 - factor, depth) : Step();
     if (step) return scaled(*step, *known);
   }

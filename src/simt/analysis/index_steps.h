@@ -31,7 +31,6 @@ class IndexSteps {
   Step extreme(const Inst& inst, unsigned depth);
   Step nothing_moves(const Inst& inst, unsigned depth);
   Step loaded(const Inst& inst, unsigned depth);
-  std::optional<int64_t> constant(const Inst& inst, unsigned index) const;
 
   const Kernel& kernel_;
   const Shapes& shapes_;

@@ -103,6 +103,8 @@ struct Shapes {
   };
   std::vector<Assumption> assumptions;
 
+  /// What an operand is for every thread: an immediate, or a register of which that is known.
+  std::optional<int64_t> constant(const Inst& inst, const ptx::Operand& operand) const;
   /// The value as `block` sees it: varying where a divergent loop lies between.
   Shape at(const Kernel& kernel, ValueId value, BlockId block) const;
   /// The outermost divergent loop that holds the definition but not `block`; UINT32_MAX: none.
@@ -148,6 +150,14 @@ class ShapeTransfer {
   const Kernel& kernel_;
   Shapes& shapes_;
 };
+
+// Steps and distances, modulo 2^64 as addresses go.
+constexpr int64_t scaled(int64_t step, int64_t factor) {
+  return static_cast<int64_t>(static_cast<uint64_t>(step) * static_cast<uint64_t>(factor));
+}
+constexpr int64_t added(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
 
 /// Whether the launch can evaluate bounds of `value` beforehand: made of parameters, constants and
 /// indices by add, sub, mul, mad, shl and moves only.

@@ -315,6 +315,13 @@ uint32_t Shapes::loop_left(const Kernel& kernel, ValueId value, BlockId block) c
   return outermost;
 }
 
+std::optional<int64_t> Shapes::constant(const Inst& inst, const ptx::Operand& operand) const {
+  using Kind = ptx::Operand::Kind;
+  if (operand.kind == Kind::immediate) return static_cast<int64_t>(operand.bits);
+  if (operand.kind != Kind::reg) return std::nullopt;
+  return values[inst.read(operand.reg)].constant();
+}
+
 Shape Shapes::at(const Kernel& kernel, ValueId value, BlockId block) const {
   const Shape& shape = values[value];
   const BlockId home = kernel.values[value].block;

@@ -344,7 +344,6 @@ class Emitter {
   Run run_of(const Inst& inst, const ptx::Operand& operand, unsigned depth);
   Run run_of(const Inst& inst, unsigned depth);
   Run run_of(const Offsets& offsets) const;
-  std::optional<int64_t> constant_of(const Inst& inst, const ptx::Operand& operand) const;
   uint32_t run_lanes(const Address& address, const Access& access);
   Value* are_runs(Value* lanes, uint32_t run, uint64_t size_bytes);
   Value* mask_of_run(uint32_t first, uint32_t run);

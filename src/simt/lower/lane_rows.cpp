@@ -1,5 +1,7 @@
 // Accesses at an address of every lane's own that touch more than one element there: a load or
 // store of the row per lane and shuffles, instead of a gather or scatter per element.
+#include <llvm/Analysis/VectorUtils.h>
+
 #include <algorithm>
 #include <bit>
 #include <functional>
@@ -22,19 +24,6 @@ std::vector<int> every(unsigned first, unsigned step, unsigned count) {
   std::vector<int> picks(count);
   for (unsigned i = 0; i < count; ++i) picks[i] = static_cast<int>(first + i * step);
   return picks;
-}
-
-/// Vectors of one type, a power of two of them, one behind the other.
-llvm::Value* concatenated(llvm::IRBuilder<>& b, std::vector<llvm::Value*> parts) {
-  while (parts.size() > 1) {
-    auto* type = llvm::cast<llvm::FixedVectorType>(parts[0]->getType());
-    const std::vector<int> all = every(0, 1, 2 * type->getNumElements());
-    for (size_t i = 0; i < parts.size() / 2; ++i) {
-      parts[i] = b.CreateShuffleVector(parts[2 * i], parts[2 * i + 1], all);
-    }
-    parts.resize(parts.size() / 2);
-  }
-  return parts[0];
 }
 
 /// From the lower or upper half of every 16 bytes, `width` elements of `a`, as many of `b`, and so
@@ -119,7 +108,7 @@ std::vector<llvm::Value*> Emitter::columns_of(const std::vector<Value*>& rows,
   const uint32_t group = rows_turned(access);
   std::vector<Value*> results;
   if (group == 0) {
-    Value* whole = concatenated(b_, rows);
+    Value* whole = llvm::concatenateVectors(b_, rows);
     for (unsigned i = 0; i < access.count; ++i) {
       results.push_back(b_.CreateShuffleVector(whole, every(i, access.count, lanes_)));
     }
@@ -131,12 +120,12 @@ std::vector<llvm::Value*> Emitter::columns_of(const std::vector<Value*>& rows,
     for (uint32_t i = 0; i < access.count; ++i) {
       std::vector<Value*> part;
       for (uint32_t l = i; l < group; l += access.count) part.push_back(rows[first + l]);
-      parts.push_back(concatenated(b_, part));
+      parts.push_back(llvm::concatenateVectors(b_, part));
     }
     parts = turned(b_, parts);
     for (uint32_t i = 0; i < access.count; ++i) columns[i].push_back(parts[i]);
   }
-  for (const auto& column : columns) results.push_back(concatenated(b_, column));
+  for (const auto& column : columns) results.push_back(llvm::concatenateVectors(b_, column));
   return results;
 }
 
@@ -146,7 +135,7 @@ std::vector<llvm::Value*> Emitter::rows_of(const std::vector<Value*>& columns,
   const uint32_t group = rows_turned(access);
   std::vector<Value*> rows(lanes_);
   if (group == 0) {
-    Value* whole = concatenated(b_, columns);
+    Value* whole = llvm::concatenateVectors(b_, columns);
     for (uint32_t l = 0; l < lanes_; ++l) {
       rows[l] = b_.CreateShuffleVector(whole, every(l, lanes_, access.count));
     }
@@ -214,7 +203,7 @@ std::vector<llvm::Value*> Emitter::permuted_columns(Value* whole) {
     }
   }
   std::vector<Value*> results;
-  for (const auto& column : columns) results.push_back(concatenated(b_, column));
+  for (const auto& column : columns) results.push_back(llvm::concatenateVectors(b_, column));
   return results;
 }
 
@@ -234,7 +223,7 @@ llvm::Value* Emitter::permuted_rows(const std::vector<Value*>& columns) {
           picks_of([&](unsigned i) { return half + i / 4 * 2 + i % 2 + i / 2 % 2 * kPermuted; })));
     }
   }
-  return concatenated(b_, parts);
+  return llvm::concatenateVectors(b_, parts);
 }
 
 /// Lowest lane first: where lanes write one place, the highest wins.

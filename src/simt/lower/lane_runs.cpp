@@ -18,15 +18,6 @@ namespace {
 constexpr uint32_t kLeastRun = 8;
 constexpr unsigned kDepth = 24;
 
-/// Modulo 2^64, as addresses go.
-int64_t scaled(int64_t step, int64_t factor) {
-  return static_cast<int64_t>(static_cast<uint64_t>(step) * static_cast<uint64_t>(factor));
-}
-
-int64_t added(int64_t a, int64_t b) {
-  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-}
-
 }  // namespace
 
 /// How a value differs between neighbours in runs of lanes that start at multiples of the length;
@@ -41,10 +32,8 @@ Emitter::Run Emitter::run_of(ValueId value, unsigned depth) {
   if (info.block == kNone) return {};
   runs_[value] = {};  // of a value that depends on itself
   Run run;
-  if (info.instruction == kNone) {
-    for (const Phi& phi : kernel_.blocks[info.block].phis) {
-      if (phi.result == value) run = run_of(phi.inputs[0], depth - 1);
-    }
+  if (const Phi* const phi = kernel_.phi_of(value)) {
+    run = run_of(phi->inputs[0], depth - 1);
   } else {
     run = run_of(kernel_.blocks[info.block].insts[info.instruction], depth - 1);
   }
@@ -77,7 +66,7 @@ Emitter::Run Emitter::run_of(const Inst& inst, unsigned depth) {
   };
   const auto product = [&](unsigned i, unsigned k) -> Run {
     const Run a = source(i);
-    if (const auto factor = constant_of(inst, ptx.operands[k]))
+    if (const auto factor = plan_.shapes->constant(inst, ptx.operands[k]))
       return {a.lanes, scaled(a.step, *factor)};
     const Run b = source(k);
     if (a.step != 0 || b.step != 0) return {};
@@ -98,7 +87,7 @@ Emitter::Run Emitter::run_of(const Inst& inst, unsigned depth) {
       return sum(product(1, 2), source(3), 1);
     case Opcode::shl: {
       const Run a = source(1);
-      const auto bits = constant_of(inst, ptx.operands[2]);
+      const auto bits = plan_.shapes->constant(inst, ptx.operands[2]);
       if (!bits || *bits < 0 || *bits > 30) return {};
       return {a.lanes, scaled(a.step, int64_t{1} << *bits)};
     }
@@ -111,12 +100,6 @@ Emitter::Run Emitter::run_of(const Inst& inst, unsigned depth) {
     default:
       return {};
   }
-}
-
-std::optional<int64_t> Emitter::constant_of(const Inst& inst, const Operand& operand) const {
-  if (operand.kind == Operand::Kind::immediate) return static_cast<int64_t>(operand.bits);
-  if (operand.kind != Operand::Kind::reg) return std::nullopt;
-  return plan_.shapes->values[inst.read(operand.reg)].constant();
 }
 
 /// The lanes of each run, when the address's form suggests runs for this access; 0: it does not.

@@ -1,4 +1,5 @@
 // Loads and stores by the shape of their address: uniform, offsets known at compile time, or any.
+#include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/MDBuilder.h>
 
 #include <algorithm>
@@ -420,15 +421,7 @@ void Emitter::store_offsets(const Address& address, const Access& access,
       pick[(*address.offsets)[l] / size + i] = static_cast<int>(i * lanes_ + l);
     }
   }
-  Value* whole = values[0];
-  auto concat = [&](Value* a, Value* b) {
-    const unsigned n = llvm::cast<llvm::FixedVectorType>(a->getType())->getNumElements();
-    std::vector<int> all_elements(2 * n);
-    for (unsigned k = 0; k < 2 * n; ++k) all_elements[k] = static_cast<int>(k);
-    return b_.CreateShuffleVector(a, b, all_elements);
-  };
-  if (access.count == 2) whole = concat(values[0], values[1]);
-  if (access.count == 4) whole = concat(concat(values[0], values[1]), concat(values[2], values[3]));
+  Value* whole = llvm::concatenateVectors(b_, values);
   b_.CreateAlignedStore(b_.CreateShuffleVector(whole, pick), pointer, align);
 }
 

@@ -33,7 +33,7 @@ class Group {
       launch(*module, variants, "varying");
       launch(*module, variants, "uniform");
     } catch (const kernels::Failure& failure) {
-      if (variants.size() == 1) return refuse(*variants[0], failure);
+      if (variants.size() == 1) return refuse(*variants[0], failure, report_);
       const size_t half = variants.size() / 2;  // one that does not load must not hide the others
       run(variants.first(half));
       run(variants.subspan(half));
@@ -46,14 +46,6 @@ class Group {
     for (const auto& column : columns_) all.insert(all.end(), column.begin(), column.end());
     if (all.empty()) all.push_back(0);
     return all;
-  }
-
-  void refuse(const Variant& variant, const kernels::Failure& failure) {
-    if (failure.status == KM_ERROR_UNSUPPORTED_PTX) {
-      report_.refused.push_back(&variant);
-    } else {
-      report_.mismatches.push_back(variant.text + ": " + failure.what());
-    }
   }
 
   void launch(kernels::Module& module, std::span<const Variant* const> variants,
@@ -108,6 +100,14 @@ class Group {
 };
 
 }  // namespace
+
+void refuse(const Variant& variant, const kernels::Failure& failure, Report& report) {
+  if (failure.status == KM_ERROR_UNSUPPORTED_PTX) {
+    report.refused.push_back(&variant);
+  } else {
+    report.mismatches.push_back(variant.text + ": " + failure.what());
+  }
+}
 
 Report run_variants(const std::vector<Variant>& variants, uint64_t inputs, uint64_t seed) {
   std::map<std::vector<Type>, std::vector<const Variant*>> groups;

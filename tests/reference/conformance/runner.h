@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/session.h"
 #include "reference/variants.h"
 
 namespace km::reference {
@@ -13,6 +14,9 @@ struct Report {
   std::vector<const Variant*> refused;  // what does not load
   std::vector<std::string> mismatches;  // a line each
 };
+
+/// A variant that does not load: refused, or an error.
+void refuse(const Variant& variant, const kernels::Failure& failure, Report& report);
 
 /// Runs all of them on `inputs` tuples of operands each, as vector and as scalar code.
 Report run_variants(const std::vector<Variant>& variants, uint64_t inputs, uint64_t seed);

@@ -31,10 +31,7 @@ class Sweep {
       module = session().ptx_text(module_text(variants_), "sweep.ptx");
     } catch (const kernels::Failure& failure) {
       if (variants_.size() > 1) return run_each(step);
-      const bool refused = failure.status == KM_ERROR_UNSUPPORTED_PTX;
-      if (refused) report_.refused.push_back(variants_[0]);
-      if (!refused) report_.mismatches.push_back(variants_[0]->text + ": " + failure.what());
-      return;
+      return refuse(*variants_[0], failure, report_);
     }
     const uint64_t end = uint64_t{1} << ptx::size_bits(variants_[0]->sources[0].type);
     if (end <= uint64_t{1} << 16) step = 1;

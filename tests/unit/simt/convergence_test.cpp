@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "ptx/ptx.h"
 #include "simt/analysis/thread_values.h"
+#include "support/simt/kernel_of_text.h"
 
 namespace km::simt {
 namespace {
@@ -21,22 +21,13 @@ struct Classified {
 /// The classification of a kernel with this body in blocks of `threads`.
 Classified classify_body(const std::string& body, uint32_t threads) {
   const std::string text =
-      ".version 8.0\n.target sm_90\n.address_size 64\n"
       ".visible .entry k(.param .u64 flags) {\n"
       ".reg .pred %p<9>; .reg .b32 %r<9>; .reg .b64 %rd<9>;\n"
       ".shared .u32 tile[64];\n"
       "ld.param.u64 %rd1, [flags];\nmov.u32 %r1, %tid.x;\n" +
       body + "ret;\n}\n";
-  auto module = ptx::parse(text, "test.ptx");
-  if (!module) {
-    ADD_FAILURE() << module.error().message;
-    return {};
-  }
-  auto kernel = build_kernel(**module, (*module)->functions[0]);
-  if (!kernel) {
-    ADD_FAILURE() << kernel.error().message;
-    return {};
-  }
+  const auto [module, kernel] = testing::kernel_of_text(text);
+  if (!kernel) return {};
   ShapeOptions options;
   options.block = {threads, 1, 1};
   const Classification result = classify(*kernel, analyse_shapes(*kernel, options));
@@ -114,14 +105,13 @@ TEST(Convergence, LoopsThatCountDoNotWait) {
 /// A chain of `count` sums of a value and itself: 2^count ways lead to the index.
 std::optional<uint64_t> doubled(unsigned count, uint32_t thread) {
   std::string text =
-      ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() {\n"
+      ".visible .entry k() {\n"
       ".reg .b32 %r<99>;\nmov.u32 %r0, %tid.x;\n";
   for (unsigned i = 0; i < count; ++i) {
     const std::string from = "%r" + std::to_string(i);
     text += "add.u32 %r" + std::to_string(i + 1) + ", " + from + ", " + from + ";\n";
   }
-  auto module = ptx::parse(text + "ret;\n}\n", "test.ptx");
-  auto kernel = build_kernel(**module, (*module)->functions[0]);
+  const auto [module, kernel] = testing::kernel_of_text(text + "ret;\n}\n");
   const auto last = static_cast<ValueId>(kernel->values.size() - 1);
   return ThreadValues(*kernel, {64, 1, 1}).of(last, thread);
 }
@@ -133,8 +123,8 @@ TEST(ThreadValues, LongExpressionsAreLeftAlone) {
 
 /// Conditions on the thread index alone, as compilers write them.
 TEST(ThreadValues, FollowTheIndex) {
-  auto module = ptx::parse(
-      ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u32 n) {\n"
+  const auto built = testing::kernel_of_text(
+      ".visible .entry k(.param .u32 n) {\n"
       ".reg .pred %p<9>; .reg .b32 %r<19>; .reg .b64 %rd<9>;\n"
       "mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y; mov.u32 %r3, %ntid.x;\n"
       "mad.lo.u32 %r4, %r2, %r3, %r1;\n"
@@ -144,11 +134,9 @@ TEST(ThreadValues, FollowTheIndex) {
       "sub.s32 %r9, %r7, 4; shr.s32 %r10, %r9, 1; cvt.s64.s32 %rd1, %r10;\n"
       "ld.param.u32 %r11, [n]; add.u32 %r12, %r11, %r1; setp.ne.u32 %p4, %r12, 0;\n"
       "not.pred %p5, %p2; shl.b32 %r13, %r1, 40;\n"
-      "ret;\n}\n",
-      "test.ptx");
-  ASSERT_TRUE(module) << module.error().message;
-  auto kernel = build_kernel(**module, (*module)->functions[0]);
-  ASSERT_TRUE(kernel) << kernel.error().message;
+      "ret;\n}\n");
+  const auto& kernel = built.kernel;
+  ASSERT_TRUE(kernel);
   const ThreadValues values(*kernel, {64, 4, 1});
   ASSERT_EQ(values.thread_count(), 256u);
   auto at = [&](const std::string& name, uint32_t thread) -> std::optional<uint64_t> {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "ptx/ptx.h"
+#include "support/simt/kernel_of_text.h"
 
 namespace km::simt {
 namespace {
@@ -19,7 +19,6 @@ struct Steps {
 
 Steps steps_of(const std::string& body) {
   const std::string text =
-      ".version 8.0\n.target sm_90\n.address_size 64\n"
       ".visible .entry k(.param .u64 data, .param .u32 width) {\n"
       ".reg .pred %p<9>; .reg .b32 %r<19>; .reg .b64 %rd<19>;\n"
       "ld.param.u64 %rd1, [data]; ld.param.u32 %r1, [width];\n"
@@ -28,16 +27,8 @@ Steps steps_of(const std::string& body) {
       "mad.lo.s32 %r6, %r4, %r5, %r2;\n" +  // the thread's column
       body +
       "st.global.u32 [%rd9], %r1;\nret;\n}\n";
-  auto module = ptx::parse(text, "test.ptx");
-  if (!module) {
-    ADD_FAILURE() << module.error().message;
-    return {};
-  }
-  auto kernel = build_kernel(**module, (*module)->functions[0]);
-  if (!kernel) {
-    ADD_FAILURE() << kernel.error().message;
-    return {};
-  }
+  const auto [module, kernel] = testing::kernel_of_text(text);
+  if (!kernel) return {};
   ShapeOptions options;
   options.block = {32, 8, 1};
   const Shapes shapes = analyse_shapes(*kernel, options);

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "ptx/ptx.h"
+#include "support/simt/kernel_of_text.h"
 
 namespace km::simt {
 namespace {
@@ -23,25 +23,16 @@ struct Pruned {
 /// %r1, %r2: thread index along x and y; %r3: any number.
 std::unique_ptr<Pruned> prune_body(const std::string& body, std::array<uint32_t, 3> block) {
   const std::string text =
-      ".version 8.0\n.target sm_90\n.address_size 64\n"
       ".visible .entry k(.param .u64 out, .param .u32 any) {\n"
       ".reg .pred %p<9>; .reg .b32 %r<9>; .reg .b64 %rd<9>;\n"
       "ld.param.u64 %rd1, [out]; ld.param.u32 %r3, [any];\n"
       "mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y;\n" +
       body + "ret;\n}\n";
   auto result = std::make_unique<Pruned>();
-  auto module = ptx::parse(text, "test.ptx");
-  if (!module) {
-    ADD_FAILURE() << module.error().message;
-    return result;
-  }
-  result->module = *module;
-  auto kernel = build_kernel(**module, (*module)->functions[0]);
-  if (!kernel) {
-    ADD_FAILURE() << kernel.error().message;
-    return result;
-  }
-  result->whole = std::move(*kernel);
+  auto built = testing::kernel_of_text(text);
+  if (!built.kernel) return result;
+  result->module = std::move(built.module);
+  result->whole = std::move(*built.kernel);
   result->kernel = &result->whole;
   ShapeOptions options;
   options.block = block;

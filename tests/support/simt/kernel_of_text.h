@@ -1,0 +1,20 @@
+// A kernel built from PTX text, before any transformation.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "simt/kernel.h"
+
+namespace km::simt::testing {
+
+struct KernelOfText {
+  std::shared_ptr<const ptx::Module> module;
+  std::optional<Kernel> kernel;  // empty: the test has failed
+};
+
+/// The first function of the text, which lacks the lines on version, target and address size.
+KernelOfText kernel_of_text(const std::string& text);
+
+}  // namespace km::simt::testing
