@@ -91,9 +91,10 @@ struct RuntimeTable {
   /// the number of true predicates in SplitWarp::participants.
   void (*split_barrier)(const LaunchRecord*, BlockState*, SplitWarp*, uint32_t lanes, uint32_t id,
                         uint32_t thread_count, uint32_t predicates, uint32_t waits, uint32_t state);
-  /// D = A * B + C of a warp (runtime/mma.h).
-  void (*mma)(const LaunchRecord*, BlockState*, const MmaForm* form, const uint32_t* operands,
-              uint32_t* results);
+  /// D = A * B + C of a warp (runtime/mma.h). `places`: where in `fragments` each register of A, B,
+  /// C and the metadata lies, and those of D begin.
+  void (*mma)(const LaunchRecord*, BlockState*, const MmaForm* form, const uint32_t* places,
+              uint8_t* fragments);
 };
 
 /// One launch; shared by all workers, constant while it runs.

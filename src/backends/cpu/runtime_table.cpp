@@ -192,12 +192,12 @@ void split_barrier(const LaunchRecord*, BlockState* state, simt::SplitWarp* warp
 }
 
 KM_NO_SANITIZE void mma(const LaunchRecord*, BlockState* state, const simt::MmaForm* form,
-                        const uint32_t* operands, uint32_t* results) {
+                        const uint32_t* places, uint8_t* fragments) {
   executor_of(state).check_stack(kHelperStackBytes, KM_CALLER_PC);
   const Config& device = config();
   const simt::MmaRule rule =
       simt::mma_rule(device.capability_major, device.capability_minor, form->a);
-  simt::mma(*form, rule, operands, results);
+  simt::mma_in_memory(*form, rule, places, fragments);
 }
 
 constexpr simt::RuntimeTable kTable = {

@@ -72,6 +72,7 @@ void Emitter::emit_step(uint32_t index) {
   const Step& step = plan.steps[index];
   step_ = index;
   block_ = step.block;
+  fragment_places_.clear();
   cache_.clear();
   vector_cache_.clear();
   loaded_.clear();

@@ -34,7 +34,8 @@
 
 namespace km::simt::lower {
 struct WmmaFragment;
-}
+struct WmmaPieces;
+}  // namespace km::simt::lower
 
 namespace km::simt {
 
@@ -177,6 +178,7 @@ class Emitter {
     Value* pointer = nullptr;
     llvm::Type* type = nullptr;
   };
+  llvm::AllocaInst* bytes(uint64_t size_bytes, const char* name);
   Place value_variable(ValueId value);
   Place loop_variable(ValueId value, uint32_t loop);
   Shape shape_of(ValueId value) const { return plan_.shapes->at(kernel_, value, block_); }
@@ -350,8 +352,10 @@ class Emitter {
   std::vector<Value*> load_lanes(const Address& address, const Access& access);
   // ---- lower/lane_rows.cpp
   bool has_rows(const Access& access) const;
-  std::vector<Value*> row_pointers(Value* lanes, Value* elsewhere);
+  Value* active_rows(Value* lanes, Value* elsewhere);
+  std::vector<Value*> row_pointers(Value* lanes);
   std::vector<Value*> load_rows(const Access& access, Value* lanes);
+  std::vector<Value*> load_rows_here(const Access& access, Value* lanes);
   uint32_t rows_turned(const Access& access) const;
   std::vector<Value*> columns_of(const std::vector<Value*>& rows, const Access& access);
   std::vector<Value*> rows_of(const std::vector<Value*>& columns, const Access& access);
@@ -359,6 +363,13 @@ class Emitter {
   std::vector<Value*> permuted_columns(Value* whole);
   Value* permuted_rows(const std::vector<Value*>& columns);
   void store_rows(const Access& access, const std::vector<Value*>& values, Value* lanes);
+  void store_rows_here(const Access& access, const std::vector<Value*>& columns, Value* lanes);
+  bool has_many_rows();
+  std::vector<Value*> column_places(Value* memory, const Access& access);
+  void call_row_mover(const char* what, const Access& access, Value* lanes,
+                      const std::function<void(Value* lanes, Value* memory)>& body);
+  std::vector<Value*> load_rows_apart(const Access& access, Value* lanes);
+  void store_rows_apart(const Access& access, const std::vector<Value*>& columns, Value* lanes);
   std::vector<const Inst*> row_of_loads(const Inst& first) const;
   Value* load_with_neighbours(const Inst& inst, const Address& address, const Access& access);
   // ---- lower/access_checks.cpp
@@ -427,20 +438,36 @@ class Emitter {
   // ---- lower/tensor.cpp
   void lower_mma(const Inst& inst);
   void lower_wmma(const Inst& inst);
-  void lower_wmma_load(const Inst& inst);
-  void lower_wmma_store(const Inst& inst);
-  struct WmmaPlace {
-    const lower::WmmaFragment* fragment = nullptr;
-    Value *base = nullptr, *stride_bytes = nullptr;  // of every lane
-    ptx::Type part_type{};                           // what is loaded or stored at once
-    uint32_t parts = 1;                              // of a register
-  };
-  WmmaPlace wmma_place(const Inst& inst, const lower::WmmaFragment& fragment, unsigned address,
-                       unsigned stride);
-  Value* wmma_addresses(const WmmaPlace& place, uint32_t index, uint32_t element);
   const ptx::Operand& tensor_register(const ptx::Operand& operand, uint32_t index) const;
   llvm::Constant* mma_form_constant(const MmaForm& form);
-  void make_mma_memory();
+  void make_fragment_memory();
+  Value* fragment_pointer(uint32_t place);
+  void forget_fragments(uint32_t place, uint32_t size_bytes);
+  uint32_t new_fragments(uint32_t count, ptx::Type type);
+  Value* load_fragment(uint32_t place, ptx::Type type);
+  std::vector<uint32_t> fragment_places(const Inst& inst,
+                                        const std::vector<const ptx::Operand*>& sources,
+                                        ptx::Type type);
+  uint32_t fragments_in_row(const Inst& inst, const std::vector<const ptx::Operand*>& sources,
+                            ptx::Type type);
+  llvm::Constant* place_table(const std::vector<uint32_t>& places);
+  uint32_t result_place(const MmaForm& form, const std::vector<uint32_t>& places, ptx::Type type);
+  void define_fragments(const Inst& inst, const ptx::Operand& target, uint32_t count,
+                        uint32_t place, ptx::Type type);
+  // ---- lower/wmma.cpp
+  void lower_wmma_load(const Inst& inst);
+  void lower_wmma_store(const Inst& inst);
+  struct WmmaMatrix {
+    Value *base = nullptr, *stride_bytes = nullptr;  // i64
+  };
+  void move_wmma_lanes(llvm::IRBuilder<>& builder, llvm::Function& function,
+                       const lower::WmmaPieces& pieces, bool stores);
+  llvm::Function* wmma_helper(const Inst& inst, const lower::WmmaPieces& pieces, bool stores);
+  Value* of_warp(Value* content);
+  void check_wmma(const Inst& inst, const lower::WmmaFragment& fragment,
+                  const lower::WmmaPieces& pieces, const WmmaMatrix& matrix);
+  void move_wmma(const Inst& inst, const lower::WmmaFragment& fragment, unsigned address,
+                 Value* registers);
   // ---- lower/helpers.cpp: out-of-line functions of the module
   /// `scale`: lanes have an index into an array of such elements; 0: an address each.
   llvm::Function* gather_helper(llvm::Type* element, bool is_volatile, uint32_t scale);
@@ -557,7 +584,14 @@ class Emitter {
   uint64_t progress_offset_bytes_ = 0, progress_used_bytes_ = 0;
   std::vector<uint8_t> is_read_;  // by value, once has_readers() is asked
   std::map<std::string, llvm::Function*> helpers_;
-  llvm::AllocaInst *mma_operands_ = nullptr, *mma_results_ = nullptr;
+  // Registers of mma and wmma in memory: those that instructions of the current block left there.
+  llvm::AllocaInst* fragments_ = nullptr;
+  std::map<const llvm::Value*, uint32_t> fragment_places_;
+  uint32_t next_fragment_ = 0;
+  std::map<llvm::Constant*, llvm::Constant*> place_tables_;  // by content
+  llvm::AllocaInst* row_memory_ = nullptr;                   // columns of rows on their way
+  llvm::AllocaInst* elsewhere_ = nullptr;  // where lanes that are not active store rows
+  std::optional<unsigned> row_accesses_;   // of the kernel
 
   std::unique_ptr<llvm::DIBuilder> debug_;
   llvm::DISubprogram* subprogram_ = nullptr;

@@ -110,6 +110,7 @@ void Emitter::emit_split_dispatch() {
 void Emitter::begin_split_part(uint32_t index, llvm::BasicBlock* at) {
   step_ = index;
   block_ = plan_.linear[0].steps[index].block;
+  fragment_places_.clear();
   cache_.clear();
   vector_cache_.clear();
   loaded_.clear();

@@ -1,5 +1,7 @@
 #include "simt/emit/target.h"
 
+#include <algorithm>
+
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/CodeGen/MachineModuleInfo.h>
@@ -152,6 +154,17 @@ void drop_passes(llvm::TargetPassConfig& config) {
   config.disablePass(&llvm::LiveDebugValuesID);
 }
 
+/// LLVM's register allocator looks at the whole function for every value: a millisecond for each
+/// instruction where thousands live at the same time. Beyond so many instructions, registers are
+/// given out block by block, and what lives longer lies in memory.
+constexpr size_t kInstructionsAllocatedTogether = 16'000;
+
+bool is_huge(const llvm::Module& module) {
+  return std::any_of(module.begin(), module.end(), [](const llvm::Function& function) {
+    return function.getInstructionCount() > kInstructionsAllocatedTogether;
+  });
+}
+
 /// What addPassesToEmitFile() does, with a say in the passes.
 Status run_codegen(llvm::Module& module, llvm::TargetMachine& machine, llvm::CodeGenFileType type,
                    llvm::raw_pwrite_stream& out) {
@@ -160,6 +173,7 @@ Status run_codegen(llvm::Module& module, llvm::TargetMachine& machine, llvm::Cod
   llvm::TargetLibraryInfoImpl library(llvm::Triple(module.getTargetTriple()));
   library.disableAllFunctions();
   passes.add(new llvm::TargetLibraryInfoWrapperPass(library));
+  const llvm::CodeGenOptLevel level = machine.getOptLevel();
   llvm::TargetPassConfig* const config = code_generator.createPassConfig(passes);
   config->setDisableVerify(true);
   drop_passes(*config);
@@ -169,10 +183,12 @@ Status run_codegen(llvm::Module& module, llvm::TargetMachine& machine, llvm::Cod
   passes.add(functions.release());
   bool failed = config->addISelPasses();
   if (!failed) {
+    if (is_huge(module)) machine.setOptLevel(llvm::CodeGenOptLevel::None);
     config->addMachinePasses();
     config->setInitialized();
     failed = code_generator.addAsmPrinter(passes, out, nullptr, type, symbols);
   }
+  machine.setOptLevel(level);
   if (failed) return make_error(KM_ERROR_COMPILER, "LLVM cannot emit objects for this target");
   passes.add(llvm::createFreeMachineFunctionPass());
   passes.run(module);

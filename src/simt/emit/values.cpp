@@ -224,6 +224,15 @@ llvm::AllocaInst* Emitter::variable(llvm::Type* type, const char* name) {
   return result;
 }
 
+/// Memory that is written before it is read.
+llvm::AllocaInst* Emitter::bytes(uint64_t size_bytes, const char* name) {
+  llvm::IRBuilder<> builder(alloca_point_);
+  auto* type = llvm::ArrayType::get(builder.getInt8Ty(), size_bytes);
+  auto* result = builder.CreateAlloca(type, nullptr, name);
+  result->setAlignment(llvm::Align(64));
+  return result;
+}
+
 Emitter::Place Emitter::value_variable(ValueId value) {
   auto* type = storage_type(value);
   if (is_split()) {

@@ -18,6 +18,7 @@ using ptx::Operand;
 namespace {
 
 constexpr uint64_t kRowBytes = 32;  // v8.b32, v4.b64
+constexpr uint64_t kColumnAlign = 64;
 
 /// <0, 1 .. count - 1>, each times `step` and from `first` on.
 std::vector<int> every(unsigned first, unsigned step, unsigned count) {
@@ -62,12 +63,14 @@ bool Emitter::has_rows(const Access& access) const {
          !access.is_volatile;
 }
 
-/// Every lane's address as a pointer: lanes that are not active go to `elsewhere`.
-std::vector<llvm::Value*> Emitter::row_pointers(Value* lanes, Value* elsewhere) {
-  if (mask() != nullptr) {
-    Value* spare = splat(b_.CreatePtrToInt(elsewhere, b_.getInt64Ty()));
-    lanes = b_.CreateSelect(mask(), lanes, spare);
-  }
+/// Every lane's address: lanes that are not active go to `elsewhere`.
+llvm::Value* Emitter::active_rows(Value* lanes, Value* elsewhere) {
+  if (mask() == nullptr) return lanes;
+  Value* spare = splat(b_.CreatePtrToInt(elsewhere, b_.getInt64Ty()));
+  return b_.CreateSelect(mask(), lanes, spare);
+}
+
+std::vector<llvm::Value*> Emitter::row_pointers(Value* lanes) {
   std::vector<Value*> pointers;
   for (uint32_t l = 0; l < lanes_; ++l) {
     pointers.push_back(b_.CreateIntToPtr(b_.CreateExtractElement(lanes, l), b_.getPtrTy()));
@@ -85,10 +88,15 @@ std::vector<llvm::Value*> Emitter::load_rows(const Access& access, Value* lanes)
     zeros->setLinkage(llvm::GlobalValue::PrivateLinkage);
     zeros->setAlignment(llvm::Align(kRowBytes));
   }
+  lanes = active_rows(lanes, zeros);
+  return has_many_rows() ? load_rows_apart(access, lanes) : load_rows_here(access, lanes);
+}
+
+std::vector<llvm::Value*> Emitter::load_rows_here(const Access& access, Value* lanes) {
   auto* row = llvm::FixedVectorType::get(type_of(access.type), access.count);
   const llvm::Align align(ptx::size_bytes(access.type));
   std::vector<Value*> rows;
-  for (Value* pointer : row_pointers(lanes, zeros)) {
+  for (Value* pointer : row_pointers(lanes)) {
     rows.push_back(b_.CreateAlignedLoad(row, pointer, align));
   }
   return columns_of(rows, access);
@@ -228,14 +236,101 @@ llvm::Value* Emitter::permuted_rows(const std::vector<Value*>& columns) {
 
 /// Lowest lane first: where lanes write one place, the highest wins.
 void Emitter::store_rows(const Access& access, const std::vector<Value*>& values, Value* lanes) {
-  std::vector<Value*> parts;
-  for (Value* content : values) parts.push_back(splat(content));
-  const std::vector<Value*> rows = rows_of(parts, access);
-  auto* elsewhere = variable(llvm::ArrayType::get(b_.getInt8Ty(), kRowBytes), "elsewhere");
-  elsewhere->setAlignment(llvm::Align(kRowBytes));
-  const std::vector<Value*> pointers = row_pointers(lanes, elsewhere);
+  std::vector<Value*> columns;
+  for (Value* content : values) columns.push_back(splat(content));
+  if (elsewhere_ == nullptr) elsewhere_ = bytes(kRowBytes, "elsewhere");
+  lanes = active_rows(lanes, elsewhere_);
+  if (has_many_rows()) {
+    store_rows_apart(access, columns, lanes);
+  } else {
+    store_rows_here(access, columns, lanes);
+  }
+}
+
+void Emitter::store_rows_here(const Access& access, const std::vector<Value*>& columns,
+                              Value* lanes) {
+  const std::vector<Value*> rows = rows_of(columns, access);
+  const std::vector<Value*> pointers = row_pointers(lanes);
   const llvm::Align align(ptx::size_bytes(access.type));
   for (uint32_t l = 0; l < lanes_; ++l) b_.CreateAlignedStore(rows[l], pointers[l], align);
+}
+
+/// A kernel with so many takes seconds to compile when each is some 200 instructions.
+bool Emitter::has_many_rows() {
+  constexpr unsigned kMany = 24;
+  if (!row_accesses_) {
+    unsigned count = 0;
+    for (const Block& block : kernel_.blocks) {
+      for (const Inst& inst : block.insts) {
+        const auto access = memory_access(inst);
+        if (access && access->size_bytes > ptx::size_bytes(inst.ptx->type())) ++count;
+      }
+    }
+    row_accesses_ = count;
+  }
+  return *row_accesses_ > kMany;
+}
+
+/// Where columns lie between a function that moves rows and its callers.
+std::vector<llvm::Value*> Emitter::column_places(Value* memory, const Access& access) {
+  std::vector<Value*> places;
+  for (unsigned i = 0; i < access.count; ++i) {
+    const uint64_t bytes = lanes_ * ptx::size_bytes(access.type);
+    places.push_back(b_.CreateConstGEP1_64(b_.getInt8Ty(), memory, i * bytes));
+  }
+  return places;
+}
+
+/// Calls the function of the module that moves rows of this kind; `body` makes it.
+void Emitter::call_row_mover(const char* what, const Access& access, Value* lanes,
+                             const std::function<void(Value* lanes, Value* memory)>& body) {
+  auto* element = type_of(access.type);
+  const std::string name = what + std::to_string(access.count) + "_of_" +
+                           (element->isFloatingPointTy() ? "f" : "i") +
+                           std::to_string(element->getScalarSizeInBits());
+  llvm::Function* function = helpers_[name];
+  if (function == nullptr) {
+    function = new_helper(name, b_.getVoidTy(), {lanes->getType(), b_.getPtrTy()});
+    const llvm::IRBuilder<>::InsertPointGuard guard(b_);
+    b_.SetInsertPoint(llvm::BasicBlock::Create(context_, "start", function));
+    b_.SetCurrentDebugLocation({});
+    body(function->getArg(0), function->getArg(1));
+    b_.CreateRetVoid();
+  }
+  note_line();
+  b_.CreateCall(function, {lanes, row_memory_});
+}
+
+std::vector<llvm::Value*> Emitter::load_rows_apart(const Access& access, Value* lanes) {
+  if (row_memory_ == nullptr) row_memory_ = bytes(kRowBytes * lanes_, "rows");
+  const llvm::Align align(lanes_ * ptx::size_bytes(access.type) % kColumnAlign ? 1 : kColumnAlign);
+  call_row_mover("load_rows_", access, lanes, [&](Value* from, Value* memory) {
+    const std::vector<Value*> columns = load_rows_here(access, from);
+    const std::vector<Value*> places = column_places(memory, access);
+    for (unsigned i = 0; i < access.count; ++i) {
+      b_.CreateAlignedStore(columns[i], places[i], align);
+    }
+  });
+  std::vector<Value*> columns;
+  for (Value* place : column_places(row_memory_, access)) {
+    columns.push_back(b_.CreateAlignedLoad(vector_of(type_of(access.type)), place, align));
+  }
+  return columns;
+}
+
+void Emitter::store_rows_apart(const Access& access, const std::vector<Value*>& columns,
+                               Value* lanes) {
+  if (row_memory_ == nullptr) row_memory_ = bytes(kRowBytes * lanes_, "rows");
+  const llvm::Align align(lanes_ * ptx::size_bytes(access.type) % kColumnAlign ? 1 : kColumnAlign);
+  const std::vector<Value*> places = column_places(row_memory_, access);
+  for (unsigned i = 0; i < access.count; ++i) b_.CreateAlignedStore(columns[i], places[i], align);
+  call_row_mover("store_rows_", access, lanes, [&](Value* to, Value* memory) {
+    std::vector<Value*> loaded;
+    for (Value* place : column_places(memory, access)) {
+      loaded.push_back(b_.CreateAlignedLoad(columns[0]->getType(), place, align));
+    }
+    store_rows_here(access, loaded, to);
+  });
 }
 
 namespace {

@@ -144,6 +144,24 @@ MmaBlock WmmaFragment::place(uint32_t index, uint32_t lane, uint32_t element) co
   return {at.column + along, at.row + g};
 }
 
+WmmaPieces::WmmaPieces(const WmmaFragment& of) : fragment(of), registers(of.registers()) {
+  if (fragment.type == MmaType::f64) size_bytes = 8;
+  if (!fragment.is_contiguous()) {
+    size_bytes = element_bits(fragment.type) / 8;
+    parts = elements_per_register(fragment.type);
+  }
+  // A lane holds two neighbours of a row of sums, in one register or in two.
+  const bool sums = fragment.matrix == WmmaFragment::Matrix::sums;
+  if (sums && elements_per_register(fragment.type) == 1) group = 2;
+}
+
+WmmaPieces::At WmmaPieces::at(uint32_t index, uint32_t lane, uint32_t part) const {
+  const MmaBlock block = fragment.place(index, lane, part);
+  const uint32_t line = fragment.by_columns ? block.column : block.row;
+  const uint32_t along = fragment.by_columns ? block.row : block.column;
+  return {line, along * element_bits(fragment.type) / 8};
+}
+
 std::optional<WmmaFragment> wmma_fragment(const Instruction& instruction) {
   const auto shape = shape_of(instruction);
   WmmaFragment fragment;

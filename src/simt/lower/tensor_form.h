@@ -20,6 +20,11 @@ struct WmmaFragment {
 
   uint32_t rows() const { return matrix == Matrix::b ? k : m; }
   uint32_t columns() const { return matrix == Matrix::a ? k : n; }
+  /// In memory: lines are rows, or columns.
+  uint32_t lines() const { return by_columns ? columns() : rows(); }
+  uint32_t line_elements() const { return by_columns ? rows() : columns(); }
+  uint32_t line_bytes() const { return line_elements() * element_bits(type) / 8; }
+  ptx::Type register_type() const { return type == MmaType::f64 ? ptx::Type::b64 : ptx::Type::b32; }
   /// Registers of a lane that differ; wmma of f16 has each of them several times.
   uint32_t registers() const { return rows() * columns() / (32 * elements_per_register(type)); }
   /// Elements of one lane's register lie side by side in memory.
@@ -27,6 +32,23 @@ struct WmmaFragment {
   /// Where element `element` of register `index` of `lane` lies.
   MmaBlock place(uint32_t index, uint32_t lane, uint32_t element) const;
 };
+
+/// The registers of a fragment as the pieces of memory that they are put together from.
+struct WmmaPieces {
+  explicit WmmaPieces(const WmmaFragment& fragment);
+
+  struct At {
+    uint64_t line = 0, offset_bytes = 0;
+  };
+  At at(uint32_t index, uint32_t lane, uint32_t part) const;
+
+  WmmaFragment fragment;
+  uint32_t registers = 0;
+  uint32_t parts = 1;       // of a lane's register
+  uint32_t size_bytes = 4;  // of a part
+  uint32_t group = 1;       // registers that fill parts of lines without a gap
+};
+
 std::optional<WmmaFragment> wmma_fragment(const ptx::Instruction& instruction);
 
 /// Whether tensor.cpp lowers it.

@@ -1,5 +1,7 @@
 #include "simt/runtime/mma.h"
 
+#include <cstring>
+
 #include "simt/runtime/mma_tile.h"
 
 namespace km::simt {
@@ -28,6 +30,18 @@ void mma(const MmaForm& form, const MmaRule& rule, const uint32_t* operands, uin
     default:
       return tensor::multiply_reals(form, rule, operands, results);
   }
+}
+
+void mma_in_memory(const MmaForm& form, const MmaRule& rule, const uint32_t* places,
+                   uint8_t* fragments) {
+  constexpr uint32_t kMostRegisters = 17, kMostWords = 2 * 32;  // m16n8k16 of f64 has 16
+  alignas(64) uint32_t operands[kMostRegisters * kMostWords];
+  const uint32_t count = form.a_registers + form.b_registers + form.c_registers + form.sparse;
+  const uint32_t words = form.a == MmaType::f64 ? 64 : 32;
+  for (uint32_t i = 0; i < count; ++i) {
+    std::memcpy(operands + i * words, fragments + places[i], words * sizeof(uint32_t));
+  }
+  mma(form, rule, operands, reinterpret_cast<uint32_t*>(fragments + places[count]));
 }
 
 namespace tensor {

@@ -22,5 +22,9 @@ MmaRule mma_rule(uint32_t major, uint32_t minor, MmaType multiplicand);
 /// D = A * B + C of one warp. `operands` are the registers of A, B, C and the metadata in turn,
 /// each 32 lanes (of 64 bits for f64); `results` those of D.
 void mma(const MmaForm& form, const MmaRule& rule, const uint32_t* operands, uint32_t* results);
+/// The same with registers that lie in `fragments`: of A, B, C and the metadata each at its place,
+/// those of D one after the other at the last one. D may lie where operands do.
+void mma_in_memory(const MmaForm& form, const MmaRule& rule, const uint32_t* places,
+                   uint8_t* fragments);
 
 }  // namespace km::simt
