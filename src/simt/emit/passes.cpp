@@ -66,19 +66,20 @@ bool has_always_inline(const llvm::Module& module) {
 llvm::FunctionPassManager function_passes(bool unroll) {
   llvm::FunctionPassManager passes;
   passes.addPass(PromoteVariables());
-  passes.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
+  passes.addPass(UnlessInMemory(llvm::SROAPass(llvm::SROAOptions::PreserveCFG)));
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/false));
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass());
   llvm::LoopPassManager loops;
   loops.addPass(llvm::LICMPass(llvm::LICMOptions()));
-  passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/true));
+  passes.addPass(UnlessInMemory(
+      llvm::createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/true)));
   if (unroll) {
     passes.addPass(
         llvm::LoopUnrollPass(llvm::LoopUnrollOptions(/*OptLevel=*/2, /*OnlyWhenForced=*/true)));
     passes.addPass(llvm::InstCombinePass());
   }
-  passes.addPass(llvm::GVNPass(llvm::GVNOptions().setPRE(false).setLoadPRE(false)));
+  passes.addPass(UnlessInMemory(llvm::GVNPass(llvm::GVNOptions().setPRE(false).setLoadPRE(false))));
   passes.addPass(llvm::ADCEPass());
   passes.addPass(llvm::SinkingPass());
   return passes;

@@ -57,6 +57,26 @@ llvm::BasicBlock* place_before(const Accesses& accesses, const llvm::Instruction
   return place;
 }
 
+/// To make a value of a variable, LLVM walks through all blocks that its first place dominates.
+/// Beyond so many steps, which take some seconds, the other variables stay in memory.
+constexpr uint64_t kMostSteps = 4'000'000;
+
+class Budget {
+ public:
+  explicit Budget(llvm::DominatorTree& tree) : tree_(tree) { tree.updateDFSNumbers(); }
+
+  bool allows(const llvm::BasicBlock& place) {
+    const auto* node = tree_.getNode(&place);
+    steps_ += (node->getDFSNumOut() - node->getDFSNumIn()) / 2 + 1;
+    return !is_spent();
+  }
+  bool is_spent() const { return steps_ > kMostSteps; }
+
+ private:
+  llvm::DominatorTree& tree_;
+  uint64_t steps_ = 0;
+};
+
 }  // namespace
 
 llvm::PreservedAnalyses PromoteVariables::run(llvm::Function& function,
@@ -74,16 +94,19 @@ llvm::PreservedAnalyses PromoteVariables::run(llvm::Function& function,
     auto* variable = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
     if (variable != nullptr && variable->isStaticAlloca()) variables.push_back(variable);
   }
+  Budget budget(tree);
   for (llvm::AllocaInst* variable : variables) {
     const Accesses accesses = accesses_of(*variable);
     llvm::StoreInst* const initial = first_store(accesses, entry);
     if (initial == nullptr) continue;
     llvm::BasicBlock* const place = place_before(accesses, initial, tree, loops);
     if (place == nullptr) continue;
+    if (!budget.allows(*place)) break;
     if (place != &entry) initial->moveBefore(*place, place->getFirstInsertionPt());
     promoted.push_back(variable);
   }
   llvm::PromoteMemToReg(promoted, tree);
+  if (budget.is_spent()) function.addFnAttr(kVariablesInMemory);
   llvm::PreservedAnalyses kept;
   kept.preserveSet<llvm::CFGAnalyses>();
   return kept;

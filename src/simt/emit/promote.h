@@ -2,9 +2,28 @@
 #pragma once
 
 #include <llvm/IR/Analysis.h>
+#include <llvm/IR/Function.h>
 #include <llvm/IR/PassManager.h>
 
 namespace km::simt {
+
+/// A function with so many blocks and variables that PromoteVariables left some in memory. Passes
+/// that would go through all of them again are not for it.
+constexpr const char* kVariablesInMemory = "km-variables-in-memory";
+
+template <typename Pass>
+class UnlessInMemory : public llvm::PassInfoMixin<UnlessInMemory<Pass>> {
+ public:
+  explicit UnlessInMemory(Pass pass) : pass_(std::move(pass)) {}
+
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+    if (function.hasFnAttribute(kVariablesInMemory)) return llvm::PreservedAnalyses::all();
+    return pass_.run(function, analyses);
+  }
+
+ private:
+  Pass pass_;
+};
 
 /// What SROA would do for variables that are only loaded and stored. Its way costs variables times
 /// blocks where each variable is set to zero at the function's beginning, as the emitter's are;

@@ -157,12 +157,16 @@ void drop_passes(llvm::TargetPassConfig& config) {
 /// LLVM's register allocator looks at the whole function for every value: a millisecond for each
 /// instruction where thousands live at the same time. Beyond so many instructions, registers are
 /// given out block by block, and what lives longer lies in memory.
-constexpr size_t kInstructionsAllocatedTogether = 16'000;
+constexpr unsigned kAllocatedTogether = 16'000;
+/// Beyond so many, instructions are not combined either.
+constexpr unsigned kCombined = 60'000;
 
-bool is_huge(const llvm::Module& module) {
-  return std::any_of(module.begin(), module.end(), [](const llvm::Function& function) {
-    return function.getInstructionCount() > kInstructionsAllocatedTogether;
-  });
+unsigned largest_function(const llvm::Module& module) {
+  unsigned largest = 0;
+  for (const llvm::Function& function : module) {
+    largest = std::max(largest, function.getInstructionCount());
+  }
+  return largest;
 }
 
 /// What addPassesToEmitFile() does, with a say in the passes.
@@ -181,9 +185,11 @@ Status run_codegen(llvm::Module& module, llvm::TargetMachine& machine, llvm::Cod
   auto functions = std::make_unique<llvm::MachineModuleInfoWrapperPass>(&code_generator);
   llvm::MCContext& symbols = functions->getMMI().getContext();
   passes.add(functions.release());
+  const unsigned size = largest_function(module);
+  if (size > kCombined) machine.setOptLevel(llvm::CodeGenOptLevel::None);
   bool failed = config->addISelPasses();
   if (!failed) {
-    if (is_huge(module)) machine.setOptLevel(llvm::CodeGenOptLevel::None);
+    if (size > kAllocatedTogether) machine.setOptLevel(llvm::CodeGenOptLevel::None);
     config->addMachinePasses();
     config->setInitialized();
     failed = code_generator.addAsmPrinter(passes, out, nullptr, type, symbols);

@@ -127,8 +127,12 @@ llvm::Constant* Emitter::place_table(const std::vector<uint32_t>& places) {
   auto* content = llvm::ConstantDataArray::get(context_, places);
   llvm::Constant*& table = place_tables_[content];
   if (table != nullptr) return table;
-  auto* made = new llvm::GlobalVariable(module_, content->getType(), true,
-                                        llvm::GlobalValue::PrivateLinkage, content, "km_places");
+  const std::string name = "km_places_" + std::to_string(module_.global_size());
+  auto* made =
+      llvm::cast<llvm::GlobalVariable>(module_.getOrInsertGlobal(name, content->getType()));
+  made->setInitializer(content);
+  made->setConstant(true);
+  made->setLinkage(llvm::GlobalValue::PrivateLinkage);
   return table = made;
 }
 
