@@ -81,7 +81,7 @@ llvm::FunctionPassManager function_passes(bool unroll) {
   }
   passes.addPass(UnlessInMemory(llvm::GVNPass(llvm::GVNOptions().setPRE(false).setLoadPRE(false))));
   passes.addPass(llvm::ADCEPass());
-  passes.addPass(llvm::SinkingPass());
+  passes.addPass(UnlessInMemory(llvm::SinkingPass()));
   return passes;
 }
 
