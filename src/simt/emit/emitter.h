@@ -57,6 +57,9 @@ struct Plan {
   std::vector<LinearPlan> linear;  // by region
 };
 
+/// "f32", "i64": names helpers.
+std::string element_name(llvm::Type* type);
+
 class Emitter {
  public:
   Emitter(const Plan& plan, llvm::TargetMachine& machine);
@@ -178,6 +181,7 @@ class Emitter {
     Value* pointer = nullptr;
     llvm::Type* type = nullptr;
   };
+  llvm::GlobalVariable* private_constant(llvm::Constant* content, const char* name);
   llvm::AllocaInst* bytes(uint64_t size_bytes, const char* name);
   Place value_variable(ValueId value);
   Place loop_variable(ValueId value, uint32_t loop);
@@ -365,7 +369,11 @@ class Emitter {
   void store_rows(const Access& access, const std::vector<Value*>& values, Value* lanes);
   void store_rows_here(const Access& access, const std::vector<Value*>& columns, Value* lanes);
   bool has_many_rows();
-  std::vector<Value*> column_places(Value* memory, const Access& access);
+  Value* column_place(Value* memory, const Access& access, unsigned index);
+  llvm::Align column_align(const Access& access) const;
+  std::vector<Value*> load_columns(Value* memory, const Access& access);
+  void store_columns(Value* memory, const Access& access, const std::vector<Value*>& columns);
+  Value* row_memory();
   void call_row_mover(const char* what, const Access& access, Value* lanes,
                       const std::function<void(Value* lanes, Value* memory)>& body);
   std::vector<Value*> load_rows_apart(const Access& access, Value* lanes);
@@ -450,7 +458,6 @@ class Emitter {
                                         ptx::Type type);
   uint32_t fragments_in_row(const Inst& inst, const std::vector<const ptx::Operand*>& sources,
                             ptx::Type type);
-  llvm::Constant* place_table(const std::vector<uint32_t>& places);
   uint32_t result_place(const MmaForm& form, const std::vector<uint32_t>& places, ptx::Type type);
   void define_fragments(const Inst& inst, const ptx::Operand& target, uint32_t count,
                         uint32_t place, ptx::Type type);
@@ -584,14 +591,14 @@ class Emitter {
   uint64_t progress_offset_bytes_ = 0, progress_used_bytes_ = 0;
   std::vector<uint8_t> is_read_;  // by value, once has_readers() is asked
   std::map<std::string, llvm::Function*> helpers_;
+  std::map<llvm::Constant*, llvm::GlobalVariable*> private_constants_;  // by content
   // Registers of mma and wmma in memory: those that instructions of the current block left there.
   llvm::AllocaInst* fragments_ = nullptr;
   std::map<const llvm::Value*, uint32_t> fragment_places_;
   uint32_t next_fragment_ = 0;
-  std::map<llvm::Constant*, llvm::Constant*> place_tables_;  // by content
-  llvm::AllocaInst* row_memory_ = nullptr;                   // columns of rows on their way
-  llvm::AllocaInst* elsewhere_ = nullptr;  // where lanes that are not active store rows
-  std::optional<unsigned> row_accesses_;   // of the kernel
+  llvm::AllocaInst* row_memory_ = nullptr;  // columns of rows on their way
+  llvm::AllocaInst* elsewhere_ = nullptr;   // where lanes that are not active store rows
+  std::optional<unsigned> row_accesses_;    // of the kernel
 
   std::unique_ptr<llvm::DIBuilder> debug_;
   llvm::DISubprogram* subprogram_ = nullptr;

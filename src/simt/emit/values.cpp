@@ -224,6 +224,19 @@ llvm::AllocaInst* Emitter::variable(llvm::Type* type, const char* name) {
   return result;
 }
 
+/// A constant of the module with this content, the same for all who ask for it.
+llvm::GlobalVariable* Emitter::private_constant(llvm::Constant* content, const char* name) {
+  llvm::GlobalVariable*& constant = private_constants_[content];
+  if (constant != nullptr) return constant;
+  const std::string own_name = name + std::string("_") + std::to_string(module_.global_size());
+  constant =
+      llvm::cast<llvm::GlobalVariable>(module_.getOrInsertGlobal(own_name, content->getType()));
+  constant->setInitializer(content);
+  constant->setConstant(true);
+  constant->setLinkage(llvm::GlobalValue::PrivateLinkage);
+  return constant;
+}
+
 /// Memory that is written before it is read.
 llvm::AllocaInst* Emitter::bytes(uint64_t size_bytes, const char* name) {
   llvm::IRBuilder<> builder(alloca_point_);

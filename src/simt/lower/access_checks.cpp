@@ -148,14 +148,7 @@ llvm::Constant* Emitter::access_table(const std::vector<MemoryAccess>& together)
     words.push_back(static_cast<uint64_t>(each.place->offset - together[0].place->offset));
     words.push_back(each.size_bytes | uint64_t{each.line} << 32);
   }
-  auto* content = llvm::ConstantDataArray::get(context_, words);
-  const std::string name = "km_accesses_" + std::to_string(module_.global_size());
-  auto* table =
-      llvm::cast<llvm::GlobalVariable>(module_.getOrInsertGlobal(name, content->getType()));
-  table->setInitializer(content);
-  table->setConstant(true);
-  table->setLinkage(llvm::GlobalValue::PrivateLinkage);
-  return table;
+  return private_constant(llvm::ConstantDataArray::get(context_, words), "km_accesses");
 }
 
 }  // namespace km::simt

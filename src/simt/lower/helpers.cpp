@@ -6,13 +6,9 @@ namespace km::simt {
 using ptx::Modifier;
 using ptx::Type;
 
-namespace {
-
-std::string name_of(llvm::Type* type) {
+std::string element_name(llvm::Type* type) {
   return (type->isFloatingPointTy() ? "f" : "i") + std::to_string(type->getScalarSizeInBits());
 }
-
-}  // namespace
 
 llvm::Function* Emitter::new_helper(const std::string& name, llvm::Type* result,
                                     const std::vector<llvm::Type*>& parameters) {
@@ -98,7 +94,7 @@ class LanePlaces {
 };
 
 std::string access_name(const char* what, llvm::Type* element, bool is_volatile, uint32_t scale) {
-  std::string name = what + std::string(is_volatile ? "volatile_" : "") + name_of(element);
+  std::string name = what + std::string(is_volatile ? "volatile_" : "") + element_name(element);
   if (scale != 0) name += "_by_" + std::to_string(scale);
   return name;
 }
@@ -291,7 +287,8 @@ llvm::Function* Emitter::permute_helper() {
 
 /// match.any: for every active lane the mask of active lanes with the same value.
 llvm::Function* Emitter::match_helper(llvm::Type* element, bool match_all) {
-  const std::string name = std::string(match_all ? "match_all_" : "match_any_") + name_of(element);
+  const std::string name =
+      std::string(match_all ? "match_all_" : "match_any_") + element_name(element);
   if (auto found = helpers_.find(name); found != helpers_.end()) return found->second;
   auto* words = vector_of(b_.getInt32Ty());
   auto* content_type = vector_of(element);

@@ -80,14 +80,8 @@ std::vector<llvm::Value*> Emitter::row_pointers(Value* lanes) {
 
 std::vector<llvm::Value*> Emitter::load_rows(const Access& access, Value* lanes) {
   auto* zeros_type = llvm::ArrayType::get(b_.getInt8Ty(), kRowBytes);
-  auto* zeros = module_.getNamedGlobal("km_zeros");
-  if (zeros == nullptr) {
-    zeros = llvm::cast<llvm::GlobalVariable>(module_.getOrInsertGlobal("km_zeros", zeros_type));
-    zeros->setInitializer(llvm::Constant::getNullValue(zeros_type));
-    zeros->setConstant(true);
-    zeros->setLinkage(llvm::GlobalValue::PrivateLinkage);
-    zeros->setAlignment(llvm::Align(kRowBytes));
-  }
+  auto* zeros = private_constant(llvm::Constant::getNullValue(zeros_type), "km_zeros");
+  zeros->setAlignment(llvm::Align(kRowBytes));
   lanes = active_rows(lanes, zeros);
   return has_many_rows() ? load_rows_apart(access, lanes) : load_rows_here(access, lanes);
 }
@@ -272,22 +266,42 @@ bool Emitter::has_many_rows() {
 }
 
 /// Where columns lie between a function that moves rows and its callers.
-std::vector<llvm::Value*> Emitter::column_places(Value* memory, const Access& access) {
-  std::vector<Value*> places;
+llvm::Value* Emitter::row_memory() {
+  if (row_memory_ == nullptr) row_memory_ = bytes(kRowBytes * lanes_, "rows");
+  return row_memory_;
+}
+
+llvm::Value* Emitter::column_place(Value* memory, const Access& access, unsigned index) {
+  const uint64_t bytes = lanes_ * ptx::size_bytes(access.type);
+  return b_.CreateConstGEP1_64(b_.getInt8Ty(), memory, index * bytes);
+}
+
+llvm::Align Emitter::column_align(const Access& access) const {
+  return llvm::Align(lanes_ * ptx::size_bytes(access.type) % kColumnAlign ? 1 : kColumnAlign);
+}
+
+std::vector<llvm::Value*> Emitter::load_columns(Value* memory, const Access& access) {
+  auto* column = vector_of(type_of(access.type));
+  std::vector<Value*> columns;
   for (unsigned i = 0; i < access.count; ++i) {
-    const uint64_t bytes = lanes_ * ptx::size_bytes(access.type);
-    places.push_back(b_.CreateConstGEP1_64(b_.getInt8Ty(), memory, i * bytes));
+    Value* place = column_place(memory, access, i);
+    columns.push_back(b_.CreateAlignedLoad(column, place, column_align(access)));
   }
-  return places;
+  return columns;
+}
+
+void Emitter::store_columns(Value* memory, const Access& access,
+                            const std::vector<Value*>& columns) {
+  for (unsigned i = 0; i < access.count; ++i) {
+    b_.CreateAlignedStore(columns[i], column_place(memory, access, i), column_align(access));
+  }
 }
 
 /// Calls the function of the module that moves rows of this kind; `body` makes it.
 void Emitter::call_row_mover(const char* what, const Access& access, Value* lanes,
                              const std::function<void(Value* lanes, Value* memory)>& body) {
-  auto* element = type_of(access.type);
-  const std::string name = what + std::to_string(access.count) + "_of_" +
-                           (element->isFloatingPointTy() ? "f" : "i") +
-                           std::to_string(element->getScalarSizeInBits());
+  const std::string name =
+      what + std::to_string(access.count) + "_of_" + element_name(type_of(access.type));
   llvm::Function* function = helpers_[name];
   if (function == nullptr) {
     function = new_helper(name, b_.getVoidTy(), {lanes->getType(), b_.getPtrTy()});
@@ -298,38 +312,21 @@ void Emitter::call_row_mover(const char* what, const Access& access, Value* lane
     b_.CreateRetVoid();
   }
   note_line();
-  b_.CreateCall(function, {lanes, row_memory_});
+  b_.CreateCall(function, {lanes, row_memory()});
 }
 
 std::vector<llvm::Value*> Emitter::load_rows_apart(const Access& access, Value* lanes) {
-  if (row_memory_ == nullptr) row_memory_ = bytes(kRowBytes * lanes_, "rows");
-  const llvm::Align align(lanes_ * ptx::size_bytes(access.type) % kColumnAlign ? 1 : kColumnAlign);
   call_row_mover("load_rows_", access, lanes, [&](Value* from, Value* memory) {
-    const std::vector<Value*> columns = load_rows_here(access, from);
-    const std::vector<Value*> places = column_places(memory, access);
-    for (unsigned i = 0; i < access.count; ++i) {
-      b_.CreateAlignedStore(columns[i], places[i], align);
-    }
+    store_columns(memory, access, load_rows_here(access, from));
   });
-  std::vector<Value*> columns;
-  for (Value* place : column_places(row_memory_, access)) {
-    columns.push_back(b_.CreateAlignedLoad(vector_of(type_of(access.type)), place, align));
-  }
-  return columns;
+  return load_columns(row_memory(), access);
 }
 
 void Emitter::store_rows_apart(const Access& access, const std::vector<Value*>& columns,
                                Value* lanes) {
-  if (row_memory_ == nullptr) row_memory_ = bytes(kRowBytes * lanes_, "rows");
-  const llvm::Align align(lanes_ * ptx::size_bytes(access.type) % kColumnAlign ? 1 : kColumnAlign);
-  const std::vector<Value*> places = column_places(row_memory_, access);
-  for (unsigned i = 0; i < access.count; ++i) b_.CreateAlignedStore(columns[i], places[i], align);
+  store_columns(row_memory(), access, columns);
   call_row_mover("store_rows_", access, lanes, [&](Value* to, Value* memory) {
-    std::vector<Value*> loaded;
-    for (Value* place : column_places(memory, access)) {
-      loaded.push_back(b_.CreateAlignedLoad(columns[0]->getType(), place, align));
-    }
-    store_rows_here(access, loaded, to);
+    store_rows_here(access, load_columns(memory, access), to);
   });
 }
 

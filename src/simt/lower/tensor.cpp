@@ -37,14 +37,7 @@ llvm::Constant* Emitter::mma_form_constant(const MmaForm& form) {
   static_assert(std::has_unique_object_representations_v<MmaForm>);
   const auto bytes = std::bit_cast<std::array<uint8_t, sizeof(MmaForm)>>(form);
   auto* content = llvm::ConstantDataArray::get(context_, bytes);
-  std::string name = "km_mma";
-  for (const uint8_t byte : bytes) name += "_" + std::to_string(byte);
-  if (auto* known = module_.getNamedGlobal(name)) return known;
-  auto* constant =
-      llvm::cast<llvm::GlobalVariable>(module_.getOrInsertGlobal(name, content->getType()));
-  constant->setInitializer(content);
-  constant->setConstant(true);
-  constant->setLinkage(llvm::GlobalValue::PrivateLinkage);
+  auto* constant = private_constant(content, "km_mma");
   constant->setAlignment(llvm::Align(alignof(MmaForm)));
   return constant;
 }
@@ -122,20 +115,6 @@ uint32_t Emitter::fragments_in_row(const Inst& inst, const std::vector<const Ope
   return kFragmentBytes;
 }
 
-/// The same for all instructions whose registers lie alike.
-llvm::Constant* Emitter::place_table(const std::vector<uint32_t>& places) {
-  auto* content = llvm::ConstantDataArray::get(context_, places);
-  llvm::Constant*& table = place_tables_[content];
-  if (table != nullptr) return table;
-  const std::string name = "km_places_" + std::to_string(module_.global_size());
-  auto* made =
-      llvm::cast<llvm::GlobalVariable>(module_.getOrInsertGlobal(name, content->getType()));
-  made->setInitializer(content);
-  made->setConstant(true);
-  made->setLinkage(llvm::GlobalValue::PrivateLinkage);
-  return table = made;
-}
-
 void Emitter::lower_mma(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   MmaForm form = *lower::mma_form(ptx);
@@ -152,11 +131,12 @@ void Emitter::lower_mma(const Inst& inst) {
   std::vector<uint32_t> places = fragment_places(inst, sources, type);
   const uint32_t results = result_place(form, places, type);
   places.push_back(results);
+  auto* table = private_constant(llvm::ConstantDataArray::get(context_, places), "km_places");
   auto* pointer = b_.getPtrTy();
   auto* call =
       llvm::FunctionType::get(b_.getVoidTy(), {pointer, pointer, pointer, pointer, pointer}, false);
   call_runtime(offsetof(RuntimeTable, mma), call,
-               {record_, state_, mma_form_constant(form), place_table(places), fragments_});
+               {record_, state_, mma_form_constant(form), table, fragments_});
   define_fragments(inst, ptx.operands[0], form.d_registers, results, type);
 }
 

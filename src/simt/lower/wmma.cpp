@@ -138,8 +138,7 @@ void store_lines(llvm::IRBuilder<>& b, const WmmaPieces& pieces, const Matrix& m
 }
 
 /// Line and offset of every piece, lane after lane.
-llvm::Constant* piece_table(llvm::Module& module, const std::string& name,
-                            const WmmaPieces& pieces) {
+std::vector<uint32_t> piece_table(const WmmaPieces& pieces) {
   std::vector<uint32_t> words;
   for (uint32_t lane = 0; lane < kWarpLanes; ++lane) {
     for (uint32_t i = 0; i < pieces.registers * pieces.parts; ++i) {
@@ -148,13 +147,7 @@ llvm::Constant* piece_table(llvm::Module& module, const std::string& name,
       words.push_back(static_cast<uint32_t>(at.offset_bytes));
     }
   }
-  auto* content = llvm::ConstantDataArray::get(module.getContext(), words);
-  auto* table =
-      llvm::cast<llvm::GlobalVariable>(module.getOrInsertGlobal(name, content->getType()));
-  table->setInitializer(content);
-  table->setConstant(true);
-  table->setLinkage(llvm::GlobalValue::PrivateLinkage);
-  return table;
+  return words;
 }
 
 }  // namespace
@@ -163,7 +156,8 @@ llvm::Constant* piece_table(llvm::Module& module, const std::string& name,
 void Emitter::move_wmma_lanes(llvm::IRBuilder<>& builder, llvm::Function& function,
                               const WmmaPieces& pieces, bool stores) {
   const Matrix matrix(function);
-  auto* table = piece_table(module_, (function.getName() + "_pieces").str(), pieces);
+  const std::vector<uint32_t> words = piece_table(pieces);
+  auto* table = private_constant(llvm::ConstantDataArray::get(context_, words), "km_pieces");
   llvm::Type *word = builder.getInt32Ty(), *element = piece_type(builder, pieces);
   const uint32_t count = pieces.registers * pieces.parts;
   lane_loop(builder, matrix.lanes, [&](llvm::IRBuilder<>& b, Value* lane) {
