@@ -55,7 +55,7 @@ llvm::Value* Emitter::load_mask(uint32_t index) {
   const LinearPlan& plan = plan_.linear[region_];
   const Step& step = plan.steps[index];
   if (!step_is_masked(region_, index) || index == step_for_all_) return nullptr;
-  if (step.mask == Step::Mask::same) return load_mask(plan.step_of[step.mask_block]);
+  if (step.mask == Step::Mask::same) return load_mask(step.mask_step);
   auto* slot = step.mask == Step::Mask::entry ? entry_mask_ : mask_variables_.at(step.block);
   Value* content = b_.CreateLoad(mask_storage_, slot);
   if (has_avx512()) return content;

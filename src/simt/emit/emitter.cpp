@@ -312,15 +312,9 @@ void Emitter::plan_context() {
 }
 
 bool Emitter::step_is_masked(uint32_t region, uint32_t step) const {
-  const LinearPlan& plan = plan_.linear[region];
-  switch (plan.steps[step].mask) {
-    case Step::Mask::entry:
-      return entry_masked_[region] != 0;
-    case Step::Mask::same:
-      return step_is_masked(region, plan.step_of[plan.steps[step].mask_block]);
-    default:
-      return true;
-  }
+  const auto& steps = plan_.linear[region].steps;
+  const Step& source = steps[steps[step].mask_step];
+  return source.mask != Step::Mask::entry || entry_masked_[region] != 0;
 }
 
 /// A branch that parts warps leads some of them elsewhere in the region: to their end, since others

@@ -255,6 +255,7 @@ class Linearizer {
     Meeting meeting(graph_, loops_);
     for (uint32_t i = 0; i < plan_.steps.size(); ++i) {
       Step& step = plan_.steps[i];
+      step.mask_step = i;
       if (i == 0) {
         step.mask = Step::Mask::entry;
         step.mask_accumulates = false;
@@ -266,23 +267,21 @@ class Linearizer {
         above = dominators_.parent(loops_.loops[loops_.innermost[above]].header);
       }
       if (!is_divergent_header(i) && above != kNoNode && meeting.always_reaches(above, i)) {
-        step.mask = Step::Mask::same;
-        step.mask_block = plan_.steps[above].block;
+        take_mask(step, above);
         continue;
       }
       if (const uint32_t source = undivided_source(i); source != kEndOfRegion) {
-        step.mask = Step::Mask::same;
-        step.mask_block = plan_.steps[source].block;
+        take_mask(step, source);
         continue;
       }
       step.mask_accumulates = accumulates(i);
     }
   }
 
-  /// The step whose mask this one has.
-  uint32_t mask_source(uint32_t i) const {
-    while (plan_.steps[i].mask == Step::Mask::same) i = plan_.step_of[plan_.steps[i].mask_block];
-    return i;
+  void take_mask(Step& step, uint32_t source) {
+    step.mask = Step::Mask::same;
+    step.mask_block = plan_.steps[source].block;
+    step.mask_step = plan_.steps[source].mask_step;
   }
 
   /// Where control comes only straight from steps with one and the same mask, by branches that do
@@ -296,8 +295,8 @@ class Linearizer {
         if (from.next[slot] != i) continue;
         const bool straight =
             j < i && !from.linear && slot < graph_.succs[j].size() && graph_.succs[j][slot] == i;
-        if (!straight || (source != kEndOfRegion && mask_source(j) != source)) return kEndOfRegion;
-        source = mask_source(j);
+        if (!straight || (source != kEndOfRegion && from.mask_step != source)) return kEndOfRegion;
+        source = from.mask_step;
         ++ways;
       }
     }
@@ -306,7 +305,7 @@ class Linearizer {
     // would have come to next, here or to those that have this step's mask.
     for (uint32_t j = source + 1; j < i; ++j) {
       const bool passes = !pending_[j].empty() && *pending_[j].begin() >= i;
-      if (passes && mask_source(j) != source) return kEndOfRegion;
+      if (passes && plan_.steps[j].mask_step != source) return kEndOfRegion;
     }
     return is_left(source, i) ? kEndOfRegion : source;
   }
@@ -381,7 +380,7 @@ class Linearizer {
 
   /// Where control goes on when no lane comes to a step; past all steps that have its mask.
   uint32_t skip_of(uint32_t i) const {
-    const uint32_t source = mask_source(i);
+    const uint32_t source = plan_.steps[i].mask_step;
     uint32_t skip = i;
     do {
       if (plan_.steps[skip].repeat != kEndOfRegion) {  // nobody wants to go on: leave the loop
@@ -389,7 +388,8 @@ class Linearizer {
       } else {
         skip = pending_[skip].empty() ? kEndOfRegion : *pending_[skip].begin();
       }
-    } while (skip != kEndOfRegion && mask_source(skip) == source && !is_left(source, skip));
+    } while (skip != kEndOfRegion && plan_.steps[skip].mask_step == source &&
+             !is_left(source, skip));
     return skip;
   }
 

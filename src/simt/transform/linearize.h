@@ -28,6 +28,8 @@ struct Step {
   };
   Mask mask = Mask::variable;
   BlockId mask_block = 0;
+  /// The step at which the chain of `same` masks begins: this one when the mask is its own.
+  uint32_t mask_step = 0;
   /// More than one contribution: the variable starts at zero and edges are or-ed into it.
   bool mask_accumulates = false;
   /// Steps whose mask variables start at zero when this step (a loop header) begins an iteration.
