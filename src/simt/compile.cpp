@@ -75,7 +75,7 @@ bool choose_plan(const AnalysedKernel& analysed, Plan& plan, Analyses& own) {
     return false;
   const uint64_t threads = most_threads(plan.variant);
   ShapeOptions options = options_for(analysed, plan.variant);
-  options.lanes = choose_lanes(analysed.kernel, plan.variant.block);
+  options.lanes = choose_lanes(analysed.kernel, plan.variant);
   options.decide_branches = true;
   shapes = analyse_and_prune(plan.kernel, own.pruned, options);
   Classification& classification = own.classification;

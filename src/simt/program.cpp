@@ -126,31 +126,50 @@ bool is_storage(const ptx::Symbol& symbol) {
          (symbol.space == ptx::Space::global || symbol.space == ptx::Space::constant);
 }
 
+/// Each vector register of a long kernel that the machine lacks is stored and loaded again, and
+/// takes LLVM longer than one that it has: measured in docs/performance.md. Short code has the
+/// registers for several vectors side by side, and fewer packets to run.
+uint32_t most_lanes(const Kernel& kernel, Isa isa) {
+  size_t instructions = 0;
+  for (const Block& block : kernel.blocks) instructions += block.insts.size() + 1;
+  if (isa == Isa::avx512) return instructions > 1500 ? 16 : 32;
+  if (instructions <= 64) return 32;
+  return instructions <= 400 && max_live_registers(kernel) < 24 ? 16 : 8;
+}
+
+bool tells_lanes(const ptx::Operand& operand) {
+  using Special = ptx::SpecialRegister;
+  if (operand.kind != ptx::Operand::Kind::special) return false;
+  return operand.special == Special::laneid || operand.special == Special::warpid ||
+         (operand.special >= Special::lanemask_eq && operand.special <= Special::lanemask_gt);
+}
+
+bool needs_warps(const ptx::Instruction& instruction) {
+  if (is_warp_operation(instruction)) return true;
+  // Old code lets the lanes of a warp exchange data through volatile shared memory.
+  if (instruction.has(ptx::Modifier::volatile_) && !instruction.has(ptx::Modifier::global)) {
+    return true;
+  }
+  const auto* operands = &instruction.operands[0];
+  return std::any_of(operands, operands + instruction.operand_count, tells_lanes);
+}
+
 }  // namespace
 
-uint32_t choose_lanes(const Kernel& kernel, const std::array<uint32_t, 3>& block) {
-  for (const Block& b : kernel.blocks) {
-    for (const Inst& inst : b.insts) {
-      const auto& ptx = *inst.ptx;
-      if (is_warp_operation(ptx)) return kWarpLanes;
-      using Special = ptx::SpecialRegister;
-      for (unsigned i = 0; i < ptx.operand_count; ++i) {
-        const auto& operand = ptx.operands[i];
-        if (operand.kind != ptx::Operand::Kind::special) continue;
-        if (operand.special == Special::laneid || operand.special == Special::warpid ||
-            (operand.special >= Special::lanemask_eq && operand.special <= Special::lanemask_gt)) {
-          return kWarpLanes;
-        }
-      }
-      // Old code lets the lanes of a warp exchange data through volatile shared memory.
-      if (ptx.has(ptx::Modifier::volatile_) && !ptx.has(ptx::Modifier::global)) return kWarpLanes;
+uint32_t choose_lanes(const Kernel& kernel, const Variant& variant) {
+  for (const Block& block : kernel.blocks) {
+    for (const Inst& inst : block.insts) {
+      if (needs_warps(*inst.ptx)) return kWarpLanes;
     }
   }
-  if (uint64_t{block[1]} * block[2] <= 1) return kWarpLanes;
-  if (block[0] % 32 == 0) return 32;
-  if (block[0] % 16 == 0) return 16;
-  if (block[0] % 8 == 0) return 8;
-  return kWarpLanes;
+  const auto& block = variant.block;
+  const uint64_t rows = uint64_t{block[1]} * block[2];
+  // A block of one warp is one packet, without barriers to keep values for.
+  if (rows == 1 && block[0] != 0 && block[0] <= kWarpLanes) return kWarpLanes;
+  uint32_t lanes = most_lanes(kernel, variant.isa);
+  if (rows <= 1 || block[0] % 8 != 0) return lanes;
+  while (block[0] % lanes != 0) lanes /= 2;
+  return lanes;
 }
 
 Status ProgramImpl::collect_variables() {

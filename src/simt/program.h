@@ -40,7 +40,8 @@ class ProgramImpl final : public Program {
   std::vector<AnalysedKernel> kernels_;
 };
 
-/// Lanes of a packet: a warp where lanes work together, else what makes indices simplest.
-uint32_t choose_lanes(const Kernel& kernel, const std::array<uint32_t, 3>& block);
+/// Lanes of a packet: a warp where lanes work together; else fewer the more code there is and the
+/// more values it keeps at once, and what makes indices simplest in blocks of several rows.
+uint32_t choose_lanes(const Kernel& kernel, const Variant& variant);
 
 }  // namespace km::simt

@@ -32,7 +32,10 @@ Step step_of(uint32_t i, uint32_t branch_every) {
           (i * 13 + 8) % kRegisters, skips};
 }
 
-string ptx_of(uint32_t steps, uint32_t branch_every) {
+/// What makes a kernel run in warps however long it is.
+constexpr const char* kSeesLane = "  mov.u32 %r63, %laneid;\n";
+
+string ptx_of(uint32_t steps, uint32_t branch_every, const char* more) {
   string text = R"(.version 8.0
 .target sm_90
 .address_size 64
@@ -52,6 +55,7 @@ string ptx_of(uint32_t steps, uint32_t branch_every) {
   add.u64 %rd1, %rd1, %rd2;
   ld.global.u32 %r0, [%rd0];
 )";
+  text += more;
   for (uint32_t r = 1; r < kRegisters; ++r) {
     text += "  add.u32 %r" + to_string(r) + ", %r" + to_string(r - 1) + ", %r60;\n";
   }
@@ -83,8 +87,8 @@ uint32_t expected(uint32_t value, uint32_t thread, uint32_t steps, uint32_t bran
   return result;
 }
 
-void run_huge(uint32_t steps, uint32_t branch_every) {
-  const auto module = session().ptx_text(ptx_of(steps, branch_every), "huge.ptx");
+void run_huge(uint32_t steps, uint32_t branch_every, const char* more = "") {
+  const auto module = session().ptx_text(ptx_of(steps, branch_every, more), "huge.ptx");
   const auto values = random_u32(kThreads, steps);
   Buffer<uint32_t> in(session(), values), out(session(), kThreads);
   module->run("huge", cover(kThreads, 48), in, out);
@@ -96,6 +100,7 @@ void run_huge(uint32_t steps, uint32_t branch_every) {
 }
 
 TEST(Huge, RegistersByBlock) { run_huge(10'000, 0); }
+TEST(Huge, RegistersByBlockInWarps) { run_huge(10'000, 0, kSeesLane); }
 TEST(Huge, NotCombined) { run_huge(31'000, 250); }
 TEST(Huge, VariablesInMemory) { run_huge(4'500, 3); }
 

@@ -1,0 +1,81 @@
+// How many lanes a packet has, by what the kernel does and by the launch.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+
+#include "simt/program.h"
+#include "support/simt/kernel_of_text.h"
+
+namespace km::simt {
+namespace {
+
+constexpr std::array<uint32_t, 3> kAnyLine = {0, 1, 1};
+
+uint32_t lanes_of(const std::string& body, Isa isa, std::array<uint32_t, 3> block = kAnyLine) {
+  const std::string text =
+      ".visible .entry k(.param .u64 out) {\n"
+      ".reg .b32 %r<40>; .reg .b64 %rd<3>;\n"
+      "mov.u32 %r1, %tid.x;\n" +
+      body + "ld.param.u64 %rd1, [out]; st.global.u32 [%rd1], %r1;\nret;\n}\n";
+  const auto built = testing::kernel_of_text(text);
+  if (!built.kernel) return 0;
+  Variant variant;
+  variant.block = block;
+  variant.isa = isa;
+  return choose_lanes(*built.kernel, variant);
+}
+
+std::string adds(unsigned count) {
+  std::string text;
+  for (unsigned i = 0; i < count; ++i) text += "add.u32 %r1, %r1, %r1;\n";
+  return text;
+}
+
+/// 30 values that are all alive before the first is used.
+std::string many_values() {
+  std::string text;
+  for (unsigned r = 2; r < 32; ++r) text += "add.u32 %r" + std::to_string(r) + ", %r1, 1;\n";
+  text += "bra $use;\n$use:\n";
+  for (unsigned r = 2; r < 32; ++r) text += "xor.b32 %r1, %r1, %r" + std::to_string(r) + ";\n";
+  return text;
+}
+
+TEST(Lanes, FewerTheLongerTheKernel) {
+  EXPECT_EQ(lanes_of(adds(20), Isa::avx2), 32u);
+  EXPECT_EQ(lanes_of(adds(100), Isa::avx2), 16u);
+  EXPECT_EQ(lanes_of(adds(1000), Isa::avx2), 8u);
+  EXPECT_EQ(lanes_of(adds(1000), Isa::x86_64_v2), 8u);
+  EXPECT_EQ(lanes_of(adds(1000), Isa::avx512), 32u);
+  EXPECT_EQ(lanes_of(adds(2000), Isa::avx512), 16u);
+}
+
+TEST(Lanes, FewerTheMoreValuesLive) {
+  EXPECT_EQ(lanes_of(many_values() + adds(100), Isa::avx2), 8u);
+  EXPECT_EQ(lanes_of(many_values() + adds(100), Isa::avx512), 32u);
+}
+
+TEST(Lanes, WholeWarpsWhereLanesMeet) {
+  const std::string more = adds(2000);
+  for (const char* first :
+       {"mov.u32 %r2, %laneid;\n", "mov.u32 %r2, %warpid;\n", "mov.u32 %r2, %lanemask_lt;\n",
+        "bar.warp.sync 0xffffffff;\n", "shfl.sync.idx.b32 %r2, %r1, 0, 31, 0xffffffff;\n"}) {
+    EXPECT_EQ(lanes_of(first + more, Isa::avx2), 32u) << first;
+    EXPECT_EQ(lanes_of(first + more, Isa::avx512), 32u) << first;
+  }
+}
+
+TEST(Lanes, FitTheBlock) {
+  const std::string long_code = adds(1000), medium = adds(100), short_code = adds(20);
+  EXPECT_EQ(lanes_of(long_code, Isa::avx2, {32, 1, 1}), 32u);
+  EXPECT_EQ(lanes_of(long_code, Isa::avx2, {64, 1, 1}), 8u);
+  EXPECT_EQ(lanes_of(short_code, Isa::avx2, {8, 4, 1}), 8u);
+  EXPECT_EQ(lanes_of(short_code, Isa::avx2, {8, 16, 1}), 8u);
+  EXPECT_EQ(lanes_of(short_code, Isa::avx2, {16, 16, 1}), 16u);
+  EXPECT_EQ(lanes_of(medium, Isa::avx2, {64, 4, 1}), 16u);
+  EXPECT_EQ(lanes_of(short_code, Isa::avx2, {0, 0, 0}), 32u);
+  EXPECT_EQ(lanes_of(short_code, Isa::avx2, {9, 16, 1}), 32u);
+}
+
+}  // namespace
+}  // namespace km::simt
