@@ -78,6 +78,17 @@ extern "C" __global__ void strides(const u32* in, u32* out, u32 stride, u32 n) {
 }
 
 // Overlapping reads at odd offsets, bytes that share words with neighbours' stores.
+// More accesses with a distance between lanes than are made without calls.
+extern "C" __global__ void many_apart(const u32* in, u32* out, const u16* halves, u16* out_halves,
+                                      u32 n) {
+  const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+#pragma unroll
+  for (u32 k = 0; k < 41; ++k) out[i * 43 + k] = in[i * 43 + (k + 1) % 41] + k;
+#pragma unroll
+  for (u32 k = 0; k < 17; ++k) out_halves[i * 19 + k] = halves[i * 19 + (k + 1) % 17] ^ i;
+}
+
 extern "C" __global__ void byte_neighbours(const u8* in, u8* out, u32 n) {
   const u32 i = INDEX();
   if (i >= n) return;

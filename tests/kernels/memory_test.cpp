@@ -176,6 +176,28 @@ TEST(Memory, Strides) {
   }
 }
 
+TEST(Memory, ManyApart) {
+  constexpr uint32_t kThreads = 75, kWords = 43, kHalves = 19;
+  const auto words = random_u32(kThreads * kWords, 21);
+  std::vector<uint16_t> halves;
+  for (uint32_t i = 0; i < kThreads * kHalves; ++i) halves.push_back(words[i] >> 16);
+  const std::vector<uint32_t> no_words(words.size());
+  const std::vector<uint16_t> no_halves(halves.size());
+  Buffer<uint32_t> in(session(), words), out(session(), no_words);
+  Buffer<uint16_t> in_halves(session(), halves), out_halves(session(), no_halves);
+  kernels().run("many_apart", cover(kThreads, 64), in, out, in_halves, out_halves, kThreads);
+  std::vector<uint32_t> want(no_words);
+  std::vector<uint16_t> want_halves(no_halves);
+  for (uint32_t i = 0; i < kThreads; ++i) {
+    for (uint32_t k = 0; k < 41; ++k) want[i * kWords + k] = words[i * kWords + (k + 1) % 41] + k;
+    for (uint32_t k = 0; k < 17; ++k) {
+      want_halves[i * kHalves + k] = halves[i * kHalves + (k + 1) % 17] ^ i;
+    }
+  }
+  expect_bits("many_apart", out.read(), want);
+  expect_bits("many_apart halves", out_halves.read(), want_halves);
+}
+
 TEST(Memory, ByteNeighbours) {
   const uint32_t n = 1001;
   const auto in_values = cast_all<uint8_t>(random_u32(n, 13));

@@ -296,6 +296,7 @@ class Emitter {
   std::vector<Value*> lane_arguments(const LaneIndex& index, Value* lanes, uint64_t offset_bytes);
   ptx::Space space_of(const Inst& inst, const ptx::Operand& operand) const;
   Value* lanes_of(const Address& address);
+  LaneIndex index_of(const Address& address);
   // ---- lower/memory.cpp
   void lower_load(const Inst& inst);
   void lower_store(const Inst& inst);
@@ -316,6 +317,9 @@ class Emitter {
   std::vector<Value*> load_each(const Address& address, const Access& access);
   void store_each(const Address& address, const Access& access, Value* content);
   std::vector<Value*> load_gather(const LaneIndex& index, const Access& access, Value* lanes);
+  std::vector<Value*> gather_at(const Address& address, const Access& access);
+  void scatter_at(const Address& address, const Access& access, const std::vector<Value*>& values);
+  bool has_many_apart();
   void store(const Address& address, const Access& access, const std::vector<Value*>& values);
   void store_uniform(const Address& address, const Access& access,
                      const std::vector<Value*>& values);
@@ -407,7 +411,8 @@ class Emitter {
   void check_lanes(const Inst& inst, const LaneAccess& access, Value* lanes);
   void check_lanes(const Inst& inst, const Address& address, uint64_t size_bytes);
   void check_lane_ranges(const Inst& inst, const LaneAccess& access, Value* lanes);
-  void raise_misaligned(Value* addresses, Value* bad, uint64_t size_bytes);
+  void raise_misaligned(const LaneIndex& index, Value* addresses, Value* bad, uint64_t size_bytes);
+  Value* first_place(const LaneIndex& index, Value* addresses, Value* bits);
   Value* of_first_lane(Value* lanes, Value* bits);
   void note_line();
   std::string form_name(const ptx::Instruction& instruction) const;
@@ -477,6 +482,7 @@ class Emitter {
                  Value* registers);
   // ---- lower/helpers.cpp: out-of-line functions of the module
   /// `scale`: lanes have an index into an array of such elements; 0: an address each.
+  llvm::Function* place_helper(uint32_t scale);
   llvm::Function* gather_helper(llvm::Type* element, bool is_volatile, uint32_t scale);
   llvm::Function* scatter_helper(llvm::Type* element, bool is_volatile, uint32_t scale);
   llvm::Function* atomic_helper(const ptx::Instruction& instruction, bool shared, bool gives);
@@ -599,6 +605,7 @@ class Emitter {
   llvm::AllocaInst* row_memory_ = nullptr;  // columns of rows on their way
   llvm::AllocaInst* elsewhere_ = nullptr;   // where lanes that are not active store rows
   std::optional<unsigned> row_accesses_;    // of the kernel
+  unsigned accesses_apart_ = 0;             // made so far, of known distances but not side by side
 
   std::unique_ptr<llvm::DIBuilder> debug_;
   llvm::DISubprogram* subprogram_ = nullptr;

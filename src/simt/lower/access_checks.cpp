@@ -84,12 +84,13 @@ void Emitter::check_alignment(const Address& address, uint64_t size_bytes) {
     auto* rest = llvm::ConstantInt::get(low->getType(), size_bytes - 1);
     auto* none = llvm::Constant::getNullValue(low->getType());
     Value* bad = and_masks(mask(), b_.CreateICmpNE(b_.CreateAnd(low, rest), none));
-    return raise_misaligned(lanes_of(address), bad, size_bytes);
+    Value* const addresses = address.index.lanes ? nullptr : lanes_of(address);
+    return raise_misaligned(address.index, addresses, bad, size_bytes);
   }
   Value* misaligned = b_.CreateICmpNE(b_.CreateAnd(one, i64(size_bytes - 1)), i64(0));
   branch_unlikely(misaligned, [&] {
     Value* at = address.base;
-    if (!regular) at = of_first_lane(lanes_of(address), mask_bits());
+    if (!regular) at = first_place({}, lanes_of(address), mask_bits());
     raise(FaultKind::misaligned, at, size_bytes);
   });
 }

@@ -207,4 +207,17 @@ llvm::Value* Emitter::lanes_of(const Address& address) {
   return splat(address.base);
 }
 
+/// Where the lanes' distances are known: two vectors fewer than addresses, and the same constant for
+/// all places that lie so.
+Emitter::LaneIndex Emitter::index_of(const Address& address) {
+  if (address.offsets == nullptr || address.ok != nullptr) return {};
+  std::vector<uint32_t> distances;
+  for (uint32_t l = 0; l < lanes_; ++l) {
+    const int64_t offset = (*address.offsets)[l];
+    if (offset != static_cast<int32_t>(offset)) return {};
+    distances.push_back(static_cast<uint32_t>(offset));
+  }
+  return {address.base, llvm::ConstantDataVector::get(context_, distances), 1};
+}
+
 }  // namespace km::simt

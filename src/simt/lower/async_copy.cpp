@@ -135,7 +135,7 @@ Emitter::BulkCopy Emitter::bulk_copy_of(const Inst& inst) {
                              vector_of(b_.getInt64Ty()));
   Value* odd = b_.CreateAnd(copy.sizes, splat(i64(kChunkBytes - 1)));
   odd = b_.CreateICmpNE(odd, llvm::Constant::getNullValue(odd->getType()));
-  raise_misaligned(copy.sizes, and_masks(mask(), odd), kChunkBytes);
+  raise_misaligned({}, copy.sizes, and_masks(mask(), odd), kChunkBytes);
   check_lanes(inst, {copy.to, copy.sizes, kChunkBytes}, mask());
   check_lanes(inst, {copy.from, copy.sizes, kChunkBytes}, mask());
   return copy;

@@ -136,6 +136,23 @@ llvm::Function* Emitter::gather_helper(llvm::Type* element, bool is_volatile, ui
   return function;
 }
 
+/// The place of the lowest lane of `bits`, which is not empty.
+llvm::Function* Emitter::place_helper(uint32_t scale) {
+  const std::string name = scale == 0 ? "place" : "place_by_" + std::to_string(scale);
+  if (auto found = helpers_.find(name); found != helpers_.end()) return found->second;
+  std::vector<llvm::Type*> types = LanePlaces::types(b_, lanes_, scale);
+  types.push_back(b_.getInt32Ty());
+  auto* function = new_helper(name, b_.getInt64Ty(), types);
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "start", function));
+  LanePlaces places(builder, function, scale);
+  places.store(builder);
+  Value* bits = function->getArg(places.count());
+  Value* lane = builder.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, bits, builder.getFalse());
+  Value* place = places.at(builder, builder.CreateAnd(lane, i32(lanes_ - 1)));
+  builder.CreateRet(builder.CreatePtrToInt(place, builder.getInt64Ty()));
+  return function;
+}
+
 /// Stores the active lanes' elements, lowest lane first.
 llvm::Function* Emitter::scatter_helper(llvm::Type* element, bool is_volatile, uint32_t scale) {
   const std::string name = access_name("scatter_", element, is_volatile, scale);

@@ -68,10 +68,20 @@ void Emitter::note_line() {
   b_.CreateStore(i32(b_.getCurrentDebugLocation().getLine()), line);
 }
 
-void Emitter::raise_misaligned(Value* addresses, Value* bad, uint64_t size_bytes) {
+/// `addresses` is null where there is an index.
+void Emitter::raise_misaligned(const LaneIndex& index, Value* addresses, Value* bad,
+                               uint64_t size_bytes) {
   Value* bits = bits_of(bad);
-  branch_unlikely(
-      any(bad), [&] { raise(FaultKind::misaligned, of_first_lane(addresses, bits), size_bytes); });
+  branch_unlikely(any(bad), [&] {
+    raise(FaultKind::misaligned, first_place(index, addresses, bits), size_bytes);
+  });
+}
+
+/// The address of the lowest lane of `bits`.
+llvm::Value* Emitter::first_place(const LaneIndex& index, Value* addresses, Value* bits) {
+  std::vector<Value*> arguments = lane_arguments(index, addresses, 0);
+  arguments.push_back(bits);
+  return b_.CreateCall(place_helper(scale_of(index)), arguments);
 }
 
 /// What the lowest lane of `bits` has.
@@ -87,7 +97,7 @@ void Emitter::check_lanes(const Inst& inst, const LaneAccess& access, Value* lan
     Value* low = b_.CreateAnd(access.addresses, splat(i64(access.align_bytes - 1)));
     Value* touches = b_.CreateICmpNE(splat(access.sizes), zeros);
     Value* bad = and_masks(lanes, b_.CreateAnd(touches, b_.CreateICmpNE(low, zeros)));
-    raise_misaligned(access.addresses, bad, access.align_bytes);
+    raise_misaligned({}, access.addresses, bad, access.align_bytes);
   }
   check_lane_ranges(inst, access, lanes);
   note_line();

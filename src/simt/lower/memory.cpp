@@ -192,13 +192,21 @@ void Emitter::store_parts(const Address& address, const Access& access,
 std::vector<llvm::Value*> Emitter::load(const Address& address, const Access& access) {
   if (address.lanes != nullptr) return load_lanes(address, access);
   if (address.offsets == nullptr) return load_uniform(address, access);
-  auto exact = [&] { return load_gather({}, access, lanes_of(address)); };
+  auto exact = [&] { return gather_at(address, access); };
   if (access.is_volatile) return exact();
   Value* usable = address.ok ? address.ok : b_.getTrue();
   const bool dense = is_dense(address, access);
-  if (!dense && !wide_span(address, access) && access.count > 1) return exact();
+  if (!dense && !wide_span(address, access) && (access.count > 1 || has_many_apart())) {
+    return exact();
+  }
   if (!dense) usable = b_.CreateAnd(usable, all(mask()));
   return choose(usable, [&] { return load_offsets(address, access); }, exact);
+}
+
+/// Accesses lane by lane are four instructions for each of them. Beyond so many, they are calls.
+bool Emitter::has_many_apart() {
+  constexpr unsigned kMany = 32;
+  return ++accesses_apart_ > kMany;
 }
 
 std::vector<llvm::Value*> Emitter::load_uniform(const Address& address, const Access& access) {
@@ -227,7 +235,7 @@ std::vector<llvm::Value*> Emitter::load_offsets(const Address& address, const Ac
   if (mask() == nullptr) return {beside_context(b_.CreateAlignedLoad(type, pointer, align))};
   auto masked = [&]() -> std::vector<Value*> {
     if (ptx::size_bits(access.type) < 32 && !has_avx512()) {
-      return load_gather({}, access, lanes_of(address));
+      return gather_at(address, access);
     }
     return {b_.CreateMaskedLoad(type, pointer, align, mask(), llvm::Constant::getNullValue(type))};
   };
@@ -316,6 +324,11 @@ std::vector<llvm::Value*> Emitter::load_gather(const LaneIndex& index, const Acc
   return results;
 }
 
+std::vector<llvm::Value*> Emitter::gather_at(const Address& address, const Access& access) {
+  const LaneIndex index = has_rows(access) ? LaneIndex() : index_of(address);
+  return load_gather(index, access, index.lanes ? nullptr : lanes_of(address));
+}
+
 // ---- Stores.
 
 void Emitter::lower_store(const Inst& inst) {
@@ -356,10 +369,11 @@ void Emitter::store(const Address& address, const Access& access,
       std::set<int64_t>(address.offsets->begin(), address.offsets->begin() + lanes_).size() ==
           lanes_;
   auto slow = [&]() -> std::vector<Value*> {
-    store_scatter({}, access, values, lanes_of(address));
+    scatter_at(address, access, values);
     return {};
   };
-  if (access.is_volatile || (!dense && !interleaved && access.count > 1)) {
+  const bool apart = !dense && !interleaved;
+  if (access.is_volatile || (apart && (access.count > 1 || has_many_apart()))) {
     slow();
     return;
   }
@@ -423,6 +437,12 @@ void Emitter::store_offsets(const Address& address, const Access& access,
   }
   Value* whole = llvm::concatenateVectors(b_, values);
   b_.CreateAlignedStore(b_.CreateShuffleVector(whole, pick), pointer, align);
+}
+
+void Emitter::scatter_at(const Address& address, const Access& access,
+                         const std::vector<Value*>& values) {
+  const LaneIndex index = has_rows(access) ? LaneIndex() : index_of(address);
+  store_scatter(index, access, values, index.lanes ? nullptr : lanes_of(address));
 }
 
 void Emitter::store_scatter(const LaneIndex& index, const Access& access,
