@@ -74,6 +74,7 @@ typedef struct kmb_function_info {
   uint32_t reserved;
   const kmb_param* params; /* lives as long as the module */
   uint64_t param_bytes;    /* size of the argument buffer */
+  const char* refusal;     /* why the device cannot run it, null: it can; lives as long */
 } kmb_function_info;
 
 typedef struct kmb_global_info {

@@ -150,7 +150,9 @@ void Module::add_aliases(const std::vector<std::pair<std::string, std::string>>&
 Result<const Kernel*> Module::kernel(const std::string& name) const {
   const auto found = index_by_name_.find(name);
   if (found == index_by_name_.end()) return no_such_kernel(name);
-  return &kernels_[found->second];
+  const Kernel& kernel = kernels_[found->second];
+  if (kernel.info.refusal != nullptr) return Error{KM_ERROR_UNSUPPORTED_PTX, kernel.info.refusal};
+  return &kernel;
 }
 
 Error Module::no_such_kernel(const std::string& name) const {

@@ -143,6 +143,8 @@ Result<Object> compile(const Program& program, uint32_t kernel, const Variant& v
   if (kernel >= impl.kernels().size()) {
     return make_error(KM_ERROR_INVALID_ARGUMENT, "kernel %u of %zu", kernel, impl.kernels().size());
   }
+  const std::string& refusal = impl.kernels()[kernel].refusal;
+  if (!refusal.empty()) return Error{KM_ERROR_UNSUPPORTED_PTX, refusal};
   const auto& block = variant.block;
   const uint64_t threads = uint64_t{block[0]} * block[1] * block[2];
   const bool any = block[0] == 0 && block[1] == block[2] && block[1] <= 1;

@@ -63,6 +63,7 @@ struct Variable {
 
 struct KernelInfo {
   std::string name;
+  std::string refusal;  // why it cannot run here; empty: it can, and only then is the rest filled
   Mode mode = Mode::run_to_completion;
   std::string mode_reason;  // why not mode a: "barrier at line 41 ..."
   std::vector<Param> params;
@@ -95,8 +96,8 @@ struct Variant {
 
 class Program {
  public:
-  /// Analyses every kernel. KM_ERROR_UNSUPPORTED_PTX names the first instruction that cannot run
-  /// here, with its line.
+  /// Analyses every kernel. KM_ERROR_UNSUPPORTED_PTX when none of them can run here: the first
+  /// one's refusal, which names the instruction and its line.
   static Result<std::shared_ptr<const Program>> load(std::shared_ptr<const ptx::Module> module);
 
   virtual ~Program() = default;

@@ -1,6 +1,7 @@
 #include "simt/program.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "simt/analysis/convergence.h"
 #include "simt/emit/dump.h"
@@ -251,11 +252,29 @@ Status ProgramImpl::add_kernel(const ptx::Function& function) {
   return {};
 }
 
+void ProgramImpl::add_refused(const ptx::Function& function, const Error& error) {
+  KernelInfo info;
+  info.name = function.name;
+  info.refusal = error.message;
+  infos_.push_back(std::move(info));
+  kernels_.emplace_back();
+}
+
+/// A kernel that cannot run here is no reason to refuse those beside it.
 Status ProgramImpl::analyse() {
   KM_TRY(collect_variables());
+  std::optional<Error> first;
+  size_t refused = 0;
   for (const auto& function : module_->functions) {
-    if (function.is_entry && !function.is_declaration) KM_TRY(add_kernel(function));
+    if (!function.is_entry || function.is_declaration) continue;
+    const Status status = add_kernel(function);
+    if (status) continue;
+    if (status.error().status != KM_ERROR_UNSUPPORTED_PTX) return status.error();
+    if (!first) first = status.error();
+    add_refused(function, status.error());
+    ++refused;
   }
+  if (first && refused == kernels_.size()) return *first;
   return {};
 }
 

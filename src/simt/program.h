@@ -31,6 +31,7 @@ class ProgramImpl final : public Program {
   Status collect_variables();
   Status collect_addresses();
   Status add_kernel(const ptx::Function& function);
+  void add_refused(const ptx::Function& function, const Error& error);
 
   std::shared_ptr<const ptx::Module> module_;
   const size_t visible_symbols_;

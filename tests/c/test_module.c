@@ -246,6 +246,54 @@ static void objects_are_saved_and_loaded(void** state) {
   OK(km_module_destroy(module));
 }
 
+/* Behind `kernels`: one that needs textures. */
+static km_status load_with_textures(fixture* f, const char* kernels, km_module* out) {
+  char text[8192];
+  const int size = snprintf(text, sizeof text,
+                            "%s\n.visible .entry picture(.param .u64 texture) {\n"
+                            "  .reg .b64 %%rd<2>;\n  .reg .f32 %%f<7>;\n"
+                            "  ld.param.u64 %%rd1, [texture];\n"
+                            "  tex.2d.v4.f32.f32 {%%f1, %%f2, %%f3, %%f4}, [%%rd1, {%%f5, %%f6}];\n"
+                            "  ret;\n}\n",
+                            kernels);
+  assert_true(size > 0 && (size_t)size < sizeof text);
+  return km_module_load_ptx(f->context, text, (uint64_t)size, "beside.ptx", out);
+}
+
+static void expect_only_textures_refused(fixture* f, km_module module) {
+  uint32_t count = 0;
+  char name[64];
+  km_function function = NULL;
+  OK(km_module_function_count(module, &count));
+  assert_int_equal(count, 5);
+  OK(km_module_function_name(module, 4, name, sizeof name, NULL));
+  assert_string_equal(name, "picture");
+  EXPECT(KM_ERROR_UNSUPPORTED_PTX, km_module_function(module, "picture", &function));
+  expect_message("'tex.2d.v4.f32.f32' in 'picture' is not supported by the cpu backend");
+  assert_null(function);
+  fill_index_with(f, module, 64);
+}
+
+static void kernels_run_beside_one_that_cannot(void** state) {
+  fixture* f = *state;
+  if (is_cuda(f) || is_fake(f)) return; /* they take any PTX, or look at none */
+  km_module module = NULL, none = NULL, copy = NULL;
+  const char header[] = ".version 8.0\n.target sm_90\n.address_size 64\n";
+  EXPECT(KM_ERROR_UNSUPPORTED_PTX, load_with_textures(f, header, &none));
+  expect_message("'tex.2d.v4.f32.f32' in 'picture'");
+  assert_null(none);
+  OK(load_with_textures(f, test_ptx, &module));
+  expect_only_textures_refused(f, module);
+  char path[64];
+  snprintf(path, sizeof path, "/tmp/km_test_beside_%d.kmo", (int)getpid());
+  OK(km_module_save_object(module, path, NULL, 0));
+  OK(km_module_load_file(f->context, path, &copy));
+  unlink(path);
+  expect_only_textures_refused(f, copy);
+  OK(km_module_destroy(copy));
+  OK(km_module_destroy(module));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(functions_are_listed_and_found),
@@ -256,6 +304,7 @@ int main(void) {
       cmocka_unit_test(closing_zeros_may_be_counted),
       cmocka_unit_test(files_are_loaded_by_ending_or_content),
       cmocka_unit_test(objects_are_saved_and_loaded),
+      cmocka_unit_test(kernels_run_beside_one_that_cannot),
   };
   return RUN_ON_DEVICES("module", tests);
 }

@@ -81,6 +81,7 @@ Function::Function(const Module* module, uint32_t index)
   info_.param_count = static_cast<uint32_t>(params_.size());
   info_.params = params_.data();
   info_.param_bytes = kernel().param_bytes;
+  if (!kernel().refusal.empty()) info_.refusal = kernel().refusal.c_str();
 }
 
 /// As a GPU's compiler gives them out: so that the largest block of the kernel fits on a

@@ -73,7 +73,9 @@ Result<std::string> Module::save_object(std::span<const std::array<uint32_t, 3>>
   ObjectFile file;
   file.isa = isa_;
   file.ptx = ptx_;
-  for (uint32_t i = 0; i < functions_.size(); ++i) KM_TRY(save_kernel(i, blocks, &file.code));
+  for (uint32_t i = 0; i < functions_.size(); ++i) {
+    if (functions_[i]->info().refusal == nullptr) KM_TRY(save_kernel(i, blocks, &file.code));
+  }
   return write_object_file(file);
 }
 

@@ -207,8 +207,8 @@ llvm::Value* Emitter::lanes_of(const Address& address) {
   return splat(address.base);
 }
 
-/// Where the lanes' distances are known: two vectors fewer than addresses, and the same constant for
-/// all places that lie so.
+/// Where the lanes' distances are known: half as wide as addresses, and the same constant for all
+/// places that lie so.
 Emitter::LaneIndex Emitter::index_of(const Address& address) {
   if (address.offsets == nullptr || address.ok != nullptr) return {};
   std::vector<uint32_t> distances;

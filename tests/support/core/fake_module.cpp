@@ -76,8 +76,12 @@ km_status module_global(kmb_module* module, const char* name, kmb_global_info* o
 }
 
 km_status function_info(kmb_function* function, kmb_function_info* out_info, kmb_error*) {
-  *out_info = {function->name.c_str(), static_cast<uint32_t>(function->params.size()), 0,
-               function->params.data(), function->param_bytes};
+  *out_info = {function->name.c_str(),
+               static_cast<uint32_t>(function->params.size()),
+               0,
+               function->params.data(),
+               function->param_bytes,
+               nullptr};
   return KM_SUCCESS;
 }
 

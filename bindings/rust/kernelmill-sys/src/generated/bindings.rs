@@ -4248,10 +4248,10 @@ unsafe extern "C" {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
    KM_ERROR_INVALID_ARGUMENT when `ptx` or `out_module` is null; KM_ERROR_INVALID_PTX when the
-   text is not PTX, with line and column; KM_ERROR_UNSUPPORTED_PTX when the device cannot run it,
-   with the instruction and its line; KM_ERROR_COMPILER when the code generator failed;
-   KM_ERROR_OUT_OF_DEVICE_MEMORY when the device has not enough memory for its variables; the
-   sticky error of the context when a kernel failed.*/
+   text is not PTX, with line and column; KM_ERROR_UNSUPPORTED_PTX when the device can run none of
+   its kernels, with the instruction and its line; KM_ERROR_COMPILER when the code generator
+   failed; KM_ERROR_OUT_OF_DEVICE_MEMORY when the device has not enough memory for its variables;
+   the sticky error of the context when a kernel failed.*/
     pub fn km_module_load_ptx(
         context: km_context,
         ptx: *const ::core::ffi::c_char,
@@ -4270,15 +4270,15 @@ unsafe extern "C" {
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
-   KM_ERROR_INVALID_ARGUMENT when `path` or `out_module` is null; KM_ERROR_NOT_FOUND when there
-   is no such file; KM_ERROR_IO when it cannot be read; KM_ERROR_NOT_SUPPORTED when it is a
-   compiled image; KM_ERROR_COMPILATION_FAILED when the source has errors, the first of which the
-   message has; KM_ERROR_NVRTC_UNAVAILABLE when NVRTC is not installed, with where it was looked
-   for and how to get it; KM_ERROR_INVALID_PTX when the text is not PTX, with line and column;
-   KM_ERROR_UNSUPPORTED_PTX when the device cannot run it, with the instruction and its line;
-   KM_ERROR_COMPILER when the code generator failed; KM_ERROR_OUT_OF_DEVICE_MEMORY when the
-   device has not enough memory for its variables; the sticky error of the context when a kernel
-   failed.*/
+   KM_ERROR_INVALID_ARGUMENT when `path` or `out_module` is null; KM_ERROR_NOT_FOUND when there is
+   no such file; KM_ERROR_IO when it cannot be read; KM_ERROR_NOT_SUPPORTED when it is a compiled
+   image; KM_ERROR_COMPILATION_FAILED when the source has errors, the first of which the message
+   has; KM_ERROR_NVRTC_UNAVAILABLE when NVRTC is not installed, with where it was looked for and
+   how to get it; KM_ERROR_INVALID_PTX when the text is not PTX, with line and column;
+   KM_ERROR_UNSUPPORTED_PTX when the device can run none of its kernels, with the instruction and
+   its line; KM_ERROR_COMPILER when the code generator failed; KM_ERROR_OUT_OF_DEVICE_MEMORY when
+   the device has not enough memory for its variables; the sticky error of the context when a
+   kernel failed.*/
     pub fn km_module_load_file(
         context: km_context,
         path: *const ::core::ffi::c_char,
@@ -4313,7 +4313,8 @@ unsafe extern "C" {
     /** Compiles all kernels of a module for blocks of these sizes, and for blocks of any size, and
  writes them to a file, for the instruction set and the build of this library. `blocks` has three
  numbers (x, y, z) for each of `block_count` sizes; null when there are none. Sizes that the
- launch bounds of a kernel exclude are left out for it. The file is written whole or not at all.
+ launch bounds of a kernel exclude are left out for it, and so are kernels that the device cannot
+ run. The file is written whole or not at all.
  CUDA: the cubin of cuLinkComplete.
 
  Blocking: while the code is made; tens of milliseconds for each kernel and size.
@@ -4324,7 +4325,8 @@ unsafe extern "C" {
    KM_ERROR_CONTEXT_LOST when the context of `module` was reset after its creation;
    KM_ERROR_INVALID_ARGUMENT when `path` is null, or `blocks` is null though `block_count` is
    not 0; KM_ERROR_INVALID_LAUNCH when the device has no blocks of such a size; KM_ERROR_IO when
-   the file cannot be written; KM_ERROR_UNSUPPORTED_PTX when a kernel uses what the device lacks;
+   the file cannot be written; KM_ERROR_UNSUPPORTED_PTX when a kernel uses what the device lacks
+   for blocks of such a size;
    KM_ERROR_COMPILER when the code generator fails; KM_ERROR_NOT_SUPPORTED when the backend has
    no compiled modules.*/
     pub fn km_module_save_object(
@@ -4344,12 +4346,12 @@ unsafe extern "C" {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
    KM_ERROR_INVALID_ARGUMENT when `source` or `out_module` is null; KM_ERROR_COMPILATION_FAILED
-   when the source has errors, the first of which the message has; KM_ERROR_NVRTC_UNAVAILABLE
-   when NVRTC is not installed, with where it was looked for and how to get it;
-   KM_ERROR_INVALID_PTX when the text is not PTX, with line and column; KM_ERROR_UNSUPPORTED_PTX
-   when the device cannot run it, with the instruction and its line; KM_ERROR_COMPILER when the
-   code generator failed; KM_ERROR_OUT_OF_DEVICE_MEMORY when the device has not enough memory for
-   its variables; the sticky error of the context when a kernel failed.*/
+   when the source has errors, the first of which the message has; KM_ERROR_NVRTC_UNAVAILABLE when
+   NVRTC is not installed, with where it was looked for and how to get it; KM_ERROR_INVALID_PTX
+   when the text is not PTX, with line and column; KM_ERROR_UNSUPPORTED_PTX when the device can
+   run none of its kernels, with the instruction and its line; KM_ERROR_COMPILER when the code
+   generator failed; KM_ERROR_OUT_OF_DEVICE_MEMORY when the device has not enough memory for its
+   variables; the sticky error of the context when a kernel failed.*/
     pub fn km_module_load_source(
         context: km_context,
         source: *const ::core::ffi::c_char,
@@ -4369,8 +4371,8 @@ unsafe extern "C" {
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context, or `program`
    not a live program; KM_ERROR_INVALID_ARGUMENT when `out_module` is null; KM_ERROR_NOT_FOUND
    when the program has not been compiled with success; KM_ERROR_INVALID_PTX when the text is not
-   PTX, with line and column; KM_ERROR_UNSUPPORTED_PTX when the device cannot run it, with the
-   instruction and its line; KM_ERROR_COMPILER when the code generator failed;
+   PTX, with line and column; KM_ERROR_UNSUPPORTED_PTX when the device can run none of its
+   kernels, with the instruction and its line; KM_ERROR_COMPILER when the code generator failed;
    KM_ERROR_OUT_OF_DEVICE_MEMORY when the device has not enough memory for its variables; the
    sticky error of the context when a kernel failed.*/
     pub fn km_module_load_program(
@@ -4434,7 +4436,8 @@ unsafe extern "C" {
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `module` is not a live module;
    KM_ERROR_CONTEXT_LOST when the context of `module` was reset after its creation;
    KM_ERROR_INVALID_ARGUMENT when `name` or `out_function` is null; KM_ERROR_NOT_FOUND when the
-   module has no such kernel, with the nearest name and what there is.*/
+   module has no such kernel, with the nearest name and what there is; KM_ERROR_UNSUPPORTED_PTX
+   when it is one that the device cannot run, with the instruction and its line.*/
     pub fn km_module_function(
         module: km_module,
         name: *const ::core::ffi::c_char,
