@@ -166,7 +166,7 @@ def try_all(settings) -> None:
 
 
 def entries_of(path: str) -> list:
-    """The texts of the kernels of a file that does not load, so that each counts as refused."""
+    """The kernels of a file that does not load, so that each counts as refused."""
     text = Path(path).read_text(errors="replace")
     return re.split(r"^[ \t]*(?:\.(?:visible|weak)[ \t]+)?\.entry\b", text, flags=re.M)[1:]
 
@@ -198,19 +198,17 @@ class Totals:
         for kernel in file["kernels"]:
             self.kernels += 1
             self.made += kernel["made"]
-            self.times.append(kernel["cpu_ms"])
-            self.slow.append((kernel["cpu_ms"], kernel["name"], file["file"]))
             if not kernel["made"]:
                 self.refuse(reason_for_table(kernel["reason"]), 1)
+                continue
+            self.times.append(kernel["cpu_ms"])
+            self.slow.append((kernel["cpu_ms"], kernel["name"], file["file"]))
 
     def add_refused(self, file: dict) -> None:
-        """One instruction that is not supported refuses all kernels of its module."""
-        reason = reason_for_table(file.get("reason", "unknown"))
-        instruction = re.match(r"`(\w+)` is not supported", reason)
-        for kernel in entries_of(file["file"]):
-            self.kernels += 1
-            beside = instruction and not re.search(rf"\b{instruction[1]}\.", kernel)
-            self.refuse(f"in a module with a kernel where {reason}" if beside else reason, 1)
+        """A module is refused when none of its kernels can run, for the reason of the first."""
+        kernels = len(entries_of(file["file"]))
+        self.kernels += kernels
+        self.refuse(reason_for_table(file.get("reason", "unknown")), kernels)
 
     def merge(self, other) -> None:
         self.kernels += other.kernels

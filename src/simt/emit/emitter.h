@@ -319,7 +319,7 @@ class Emitter {
   std::vector<Value*> load_gather(const LaneIndex& index, const Access& access, Value* lanes);
   std::vector<Value*> gather_at(const Address& address, const Access& access);
   void scatter_at(const Address& address, const Access& access, const std::vector<Value*>& values);
-  bool has_many_apart();
+  bool is_apart_by_call();
   void store(const Address& address, const Access& access, const std::vector<Value*>& values);
   void store_uniform(const Address& address, const Access& access,
                      const std::vector<Value*>& values);
