@@ -89,7 +89,7 @@ CUresult cuLibraryGetKernelCount(unsigned int* count, CUlibrary handle) {
     CU_GET(Library, library, handle);
     Ref<dropin::Module> module;
     CU_TRY(library->any_module(&module));
-    *count = static_cast<unsigned>(module->core().kernels().size());
+    *count = static_cast<unsigned>(module->function_names().size());
     return CUDA_SUCCESS;
   });
 }
@@ -100,10 +100,10 @@ CUresult cuLibraryEnumerateKernels(CUkernel* out, unsigned int count, CUlibrary 
     CU_GET(Library, library, handle);
     Ref<dropin::Module> module;
     CU_TRY(library->any_module(&module));
-    const auto& kernels = module->core().kernels();
-    for (unsigned i = 0; i < count && i < kernels.size(); ++i) {
+    const std::vector<std::string> names = module->function_names();
+    for (unsigned i = 0; i < count && i < names.size(); ++i) {
       Ref<dropin::Kernel> kernel;
-      CU_TRY(library->kernel(kernels[i].info.name, &kernel));
+      CU_TRY(library->kernel(names[i], &kernel));
       out[i] = handle_of(*kernel);
     }
     return CUDA_SUCCESS;

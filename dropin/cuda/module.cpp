@@ -83,6 +83,14 @@ CUresult Module::function(const std::string& name, Ref<Function>* out) {
   return CUDA_SUCCESS;
 }
 
+std::vector<std::string> Module::function_names() const {
+  std::vector<std::string> names;
+  for (const km::Kernel& kernel : core_->kernels()) {
+    if (kernel.info.refusal == nullptr) names.emplace_back(kernel.info.name);
+  }
+  return names;
+}
+
 CUresult Module::global(const std::string& name, CUdeviceptr* out_address, size_t* out_bytes) {
   const std::lock_guard lock(mutex_);
   Ref<km::Memory>& known = globals_[name];

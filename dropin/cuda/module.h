@@ -48,6 +48,8 @@ class Module final : public Handled {
   km::Module& core() const { return *core_; }
   /// The same object for each name, with a handle.
   CUresult function(const std::string& name, Ref<Function>* out);
+  /// Of what can run here: a kernel that cannot is not to be had.
+  std::vector<std::string> function_names() const;
   CUresult global(const std::string& name, CUdeviceptr* out_address, size_t* out_bytes);
 
  private:

@@ -79,7 +79,7 @@ CUresult cuModuleGetFunctionCount(unsigned int* count, CUmodule handle) {
   return guard(__func__, [&]() -> CUresult {
     CU_REQUIRE(count);
     CU_GET(Module, module, handle);
-    *count = static_cast<unsigned>(module->core().kernels().size());
+    *count = static_cast<unsigned>(module->function_names().size());
     return CUDA_SUCCESS;
   });
 }
@@ -88,10 +88,10 @@ CUresult cuModuleEnumerateFunctions(CUfunction* out, unsigned int count, CUmodul
   return guard(__func__, [&]() -> CUresult {
     CU_REQUIRE(out);
     CU_GET(Module, module, handle);
-    const auto& kernels = module->core().kernels();
-    for (unsigned i = 0; i < count && i < kernels.size(); ++i) {
+    const std::vector<std::string> names = module->function_names();
+    for (unsigned i = 0; i < count && i < names.size(); ++i) {
       Ref<dropin::Function> function;
-      CU_TRY(module->function(kernels[i].info.name, &function));
+      CU_TRY(module->function(names[i], &function));
       out[i] = handle_of(*function);
     }
     return CUDA_SUCCESS;

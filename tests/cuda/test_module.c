@@ -84,6 +84,39 @@ static void functions_are_described(void** state) {
   EXPECT(CUDA_ERROR_INVALID_VALUE, cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_NUM_REGS, 1));
 }
 
+/* One kernel needs textures, which not every device has: the other can be had everywhere. */
+static void kernels_are_there_beside_one_that_cannot_run(void** state) {
+  const char ptx[] =
+      ".version 8.0\n.target sm_50\n.address_size 64\n"
+      ".visible .entry picture(.param .u64 texture) {\n"
+      "  .reg .b64 %rd<2>;\n  .reg .f32 %f<7>;\n  ld.param.u64 %rd1, [texture];\n"
+      "  tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6}];\n  ret;\n}\n"
+      ".visible .entry plain() { ret; }\n";
+  CUmodule module = NULL;
+  CUlibrary library = NULL;
+  CUfunction all[2] = {0}, picture = NULL, plain = NULL;
+  CUkernel kernels[2] = {0};
+  unsigned count = 0, kernel_count = 0;
+  (void)state;
+  OK(cuModuleLoadData(&module, ptx));
+  OK(cuLibraryLoadData(&library, ptx, NULL, NULL, 0, NULL, NULL, 0));
+  const CUresult result = cuModuleGetFunction(&picture, module, "picture");
+  assert_true(result == CUDA_SUCCESS || result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
+  OK(cuModuleGetFunctionCount(&count, module));
+  OK(cuLibraryGetKernelCount(&kernel_count, library));
+  assert_int_equal(count, result == CUDA_SUCCESS ? 2 : 1);
+  assert_int_equal(kernel_count, count);
+  OK(cuModuleEnumerateFunctions(all, 2, module));
+  OK(cuLibraryEnumerateKernels(kernels, 2, library));
+  assert_non_null(all[count - 1]);
+  assert_non_null(kernels[count - 1]);
+  OK(cuModuleGetFunction(&plain, module, "plain"));
+  OK(cuLaunchKernel(plain, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+  OK(cuCtxSynchronize());
+  OK(cuLibraryUnload(library));
+  OK(cuModuleUnload(module));
+}
+
 static void globals_have_addresses(void** state) {
   const fixture* f = *state;
   CUdeviceptr counter = 0;
@@ -430,13 +463,21 @@ static void grids_meet_by_the_device_runtime(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(logs_say_what_is_wrong),         TEST(fat_binaries_hold_ptx),
-      TEST(functions_are_described),        TEST(globals_have_addresses),
-      TEST(arguments_come_in_two_forms),    TEST(launches_have_attributes),
-      TEST(launches_record_events),         TEST(occupancy_is_computed),
-      TEST(libraries_belong_to_no_context), TEST(inputs_are_linked),
-      TEST(weak_functions_are_linked),      TEST(registers_are_limited),
-      TEST(returns_may_be_missing),         TEST(grids_meet_by_the_device_runtime),
+      TEST(logs_say_what_is_wrong),
+      TEST(fat_binaries_hold_ptx),
+      TEST(functions_are_described),
+      TEST(globals_have_addresses),
+      TEST(arguments_come_in_two_forms),
+      TEST(launches_have_attributes),
+      TEST(launches_record_events),
+      TEST(occupancy_is_computed),
+      TEST(libraries_belong_to_no_context),
+      TEST(inputs_are_linked),
+      TEST(weak_functions_are_linked),
+      TEST(registers_are_limited),
+      TEST(returns_may_be_missing),
+      TEST(grids_meet_by_the_device_runtime),
+      TEST(kernels_are_there_beside_one_that_cannot_run),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
