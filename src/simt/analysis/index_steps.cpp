@@ -60,7 +60,9 @@ Step IndexSteps::of_phi(ValueId value, unsigned depth) {
 }
 
 Step IndexSteps::of(const Inst& inst, unsigned depth) {
-  if (inst.guard != kNone) return {};
+  const ptx::Type type = inst.ptx->type();
+  const bool halves = type == ptx::Type::u16x2 || type == ptx::Type::s16x2;
+  if (inst.guard != kNone || halves) return {};
   switch (inst.ptx->opcode) {
     case Opcode::mov:
     case Opcode::cvt:
