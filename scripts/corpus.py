@@ -165,10 +165,10 @@ def try_all(settings) -> None:
 # --- report ------------------------------------------------------------------------------------
 
 
-def entries_of(path: str) -> list:
-    """The kernels of a file that does not load, so that each counts as refused."""
+def count_kernels(path: str) -> int:
+    """How many kernels a file has that does not load: each counts as refused."""
     text = Path(path).read_text(errors="replace")
-    return re.split(r"^[ \t]*(?:\.(?:visible|weak)[ \t]+)?\.entry\b", text, flags=re.M)[1:]
+    return len(re.findall(r"^[ \t]*(?:\.(?:visible|weak)[ \t]+)?\.entry\b", text, flags=re.M))
 
 
 def reason_for_table(message: str) -> str:
@@ -206,7 +206,7 @@ class Totals:
 
     def add_refused(self, file: dict) -> None:
         """A module is refused when none of its kernels can run, for the reason of the first."""
-        kernels = len(entries_of(file["file"]))
+        kernels = count_kernels(file["file"])
         self.kernels += kernels
         self.refuse(reason_for_table(file.get("reason", "unknown")), kernels)
 
