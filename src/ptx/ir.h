@@ -28,8 +28,9 @@ uint32_t size_bits(Type type);
 inline uint32_t size_bytes(Type type) { return (size_bits(type) + 7) / 8; }
 std::string_view text_of(Type type);  // "f32", without the dot
 bool is_signed(Type type);
-bool is_integer(Type type);  // signed, unsigned or bits
-bool is_float(Type type);    // f16, bf16, f32, f64, packed and narrow forms
+bool is_packed_integer(Type type);  // two numbers: u16x2, s16x2
+bool is_integer(Type type);         // one number: signed, unsigned or bits
+bool is_float(Type type);           // f16, bf16, f32, f64, packed and narrow forms
 
 enum class Space : uint8_t { generic, reg, sreg, constant, global, local, param, shared };
 std::string_view text_of(Space space);

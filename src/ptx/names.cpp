@@ -123,9 +123,12 @@ TypeKind kind_of(Type type) { return kTypes[static_cast<size_t>(type)].kind; }
 uint32_t size_bits(Type type) { return kTypes[static_cast<size_t>(type)].size_bits; }
 std::string_view text_of(Type type) { return kTypes[static_cast<size_t>(type)].text; }
 bool is_signed(Type type) { return kind_of(type) == TypeKind::signed_int; }
+bool is_packed_integer(Type type) { return type == Type::u16x2 || type == Type::s16x2; }
 bool is_integer(Type type) {
   const TypeKind kind = kind_of(type);
-  return kind == TypeKind::bits || kind == TypeKind::unsigned_int || kind == TypeKind::signed_int;
+  const bool of_bits =
+      kind == TypeKind::bits || kind == TypeKind::unsigned_int || kind == TypeKind::signed_int;
+  return of_bits && !is_packed_integer(type);
 }
 bool is_float(Type type) { return kind_of(type) == TypeKind::floating; }
 

@@ -24,8 +24,7 @@ bool is_plain(const ptx::Instruction& ptx) {
     if (ptx.has(modifier)) return false;
   }
   const Type type = ptx.types[0];
-  return ptx.type_count != 0 && !ptx::is_float(type) && type != Type::u16x2 &&
-         type != Type::s16x2 && ptx::size_bits(type) >= 16;
+  return ptx.type_count != 0 && ptx::is_integer(type) && ptx::size_bits(type) >= 16;
 }
 
 bool widens_integer(const ptx::Instruction& ptx) {

@@ -60,9 +60,7 @@ Step IndexSteps::of_phi(ValueId value, unsigned depth) {
 }
 
 Step IndexSteps::of(const Inst& inst, unsigned depth) {
-  const ptx::Type type = inst.ptx->type();
-  const bool halves = type == ptx::Type::u16x2 || type == ptx::Type::s16x2;
-  if (inst.guard != kNone || halves) return {};
+  if (inst.guard != kNone || ptx::is_packed_integer(inst.ptx->type())) return {};
   switch (inst.ptx->opcode) {
     case Opcode::mov:
     case Opcode::cvt:

@@ -216,9 +216,7 @@ Shape ShapeTransfer::compute(const Inst& inst, BlockId block) {
   const auto& ptx = *inst.ptx;
   const Type type = ptx.type_count ? ptx.types[ptx.type_count - 1] : Type::none;
   auto source = [&](unsigned i, Type t) { return operand(inst, block, ptx.operands[i], t); };
-  // Two halves are no number: the lower one carries nothing into the upper one.
-  const bool halves = type == Type::u16x2 || type == Type::s16x2;
-  const bool integer = ptx::is_integer(type) && !halves, saturated = ptx.has(Modifier::sat);
+  const bool integer = ptx::is_integer(type), saturated = ptx.has(Modifier::sat);
   if (differs_by_lane(ptx)) return Shape::varying();
   switch (ptx.opcode) {
     case Opcode::mov:

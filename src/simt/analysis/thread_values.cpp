@@ -35,7 +35,6 @@ Result compared(const ptx::Instruction& ptx, T a, T b) {
 
 Result computed(const ptx::Instruction& ptx, uint64_t a, uint64_t b) {
   const Type type = ptx.types[0];
-  if (type == Type::u16x2 || type == Type::s16x2) return {};  // two numbers
   switch (ptx.opcode) {
     case Opcode::and_:
       return a & b;

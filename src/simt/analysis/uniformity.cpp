@@ -368,9 +368,7 @@ bool bounds_are_hoistable(const Kernel& kernel, ValueId value, unsigned depth) {
     default:
       return false;
   }
-  const ptx::Type type = ptx.type();
-  const bool halves = type == ptx::Type::u16x2 || type == ptx::Type::s16x2;
-  if (ptx::size_bits(type) != 32 || ptx::is_float(type) || halves) return false;
+  if (ptx::size_bits(ptx.type()) != 32 || !ptx::is_integer(ptx.type())) return false;
   for (unsigned i = 1; i < ptx.operand_count; ++i) {
     using Kind = ptx::Operand::Kind;
     using Special = ptx::SpecialRegister;

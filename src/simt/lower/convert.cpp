@@ -19,7 +19,7 @@ namespace I = llvm::Intrinsic;
 bool is_scalar_integer(Type type) {
   TypeKind kind = ptx::kind_of(type);
   return (kind == TypeKind::unsigned_int || kind == TypeKind::signed_int) &&
-         ptx::size_bits(type) >= 8 && type != Type::u16x2 && type != Type::s16x2;
+         ptx::size_bits(type) >= 8 && !ptx::is_packed_integer(type);
 }
 
 bool is_real(Type type) { return type == Type::f32 || type == Type::f64 || is_half(type); }

@@ -12,8 +12,6 @@ using ptx::Opcode;
 using ptx::Type;
 namespace I = llvm::Intrinsic;
 
-bool is_packed(Type type) { return type == Type::u16x2 || type == Type::s16x2; }
-
 bool signed_lanes(const Instruction& in) {
   return ptx::is_signed(in.type()) || in.type() == Type::s16x2;
 }
@@ -21,7 +19,7 @@ bool signed_lanes(const Instruction& in) {
 /// Runs `f` on lanes of the instruction's element type: 16-bit ones for packed types.
 template <class F>
 Values on_elements(Lanes& l, const Instruction& in, std::span<V const> s, F f) {
-  if (!is_packed(in.type())) return {f(l, s)};
+  if (!ptx::is_packed_integer(in.type())) return {f(l, s)};
   Lanes half = l.halves();
   Values parts;
   for (V source : s) parts.push_back(l.split_halves(source));
