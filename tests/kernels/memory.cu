@@ -77,11 +77,10 @@ extern "C" __global__ void strides(const u32* in, u32* out, u32 stride, u32 n) {
   out[i] = in[2 * i] + in[2 * n - 1 - i] * 3 + in[(i * stride) % (2 * n)];
 }
 
-// Overlapping reads at odd offsets, bytes that share words with neighbours' stores.
 // More accesses with a distance between lanes than are made without calls.
 extern "C" __global__ void many_apart(const u32* in, u32* out, const u16* halves, u16* out_halves,
                                       u32 n) {
-  const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+  const u32 i = INDEX();
   if (i >= n) return;
 #pragma unroll
   for (u32 k = 0; k < 41; ++k) out[i * 43 + k] = in[i * 43 + (k + 1) % 41] + k;
@@ -89,6 +88,7 @@ extern "C" __global__ void many_apart(const u32* in, u32* out, const u16* halves
   for (u32 k = 0; k < 17; ++k) out_halves[i * 19 + k] = halves[i * 19 + (k + 1) % 17] ^ i;
 }
 
+// Overlapping reads at odd offsets, bytes that share words with neighbours' stores.
 extern "C" __global__ void byte_neighbours(const u8* in, u8* out, u32 n) {
   const u32 i = INDEX();
   if (i >= n) return;
@@ -304,6 +304,17 @@ extern "C" __global__ void picked_unsigned(const u64* in, const u32* index, u64*
 extern "C" __global__ void picked_bytes(const u8* in, const int* index, u32* out, u32 n) {
   const u32 i = INDEX();
   if (i < n) out[i] = *(const u32*)(in + index[i]);
+}
+
+// More tests of the lanes' alignment than are made without calls: 32-bit and 64-bit distances.
+extern "C" __global__ void many_picked(const u8* in, const int* index, const u64* far, u32* out) {
+  const u32 i = INDEX();
+  u32 sum = 0;
+#pragma unroll
+  for (u32 k = 0; k < 24; ++k) sum = sum * 3 + *(const u32*)(in + index[k * 64 + i]);
+#pragma unroll
+  for (u32 k = 0; k < 24; ++k) sum = sum * 3 + *(const u32*)(in + far[k * 64 + i]);
+  out[i] = sum;
 }
 
 extern "C" __global__ void spread(u32* out, const int* index, const u32* in, u32 n) {

@@ -548,6 +548,47 @@ TEST(Memory, OneMisalignedElement) {
     const auto status =
         own.cuda("memory.cu").try_run("picked_bytes", Shape{{1}, {64}}, in, places, out, n);
     EXPECT_EQ(status, bad < n ? KM_ERROR_MISALIGNED_ADDRESS : KM_SUCCESS) << bad;
+    if (bad >= n) continue;
+    const std::string thread = "thread (" + std::to_string(bad) + ",0,0)";
+    EXPECT_NE(last_error_message().find(thread), std::string::npos) << last_error_message();
+  }
+}
+
+TEST(Memory, ManyPickedElements) {
+  constexpr uint32_t kThreads = 64, kEach = 24;
+  const auto words = random_u32(kThreads, 33);
+  vector<uint64_t> far;
+  for (const uint32_t word : random_u32(kThreads * kEach, 34)) far.push_back(word % kThreads * 4);
+  const vector<int32_t> near(far.rbegin(), far.rend());
+  vector<uint32_t> want(kThreads);
+  for (uint32_t i = 0; i < kThreads; ++i) {
+    for (uint32_t k = 0; k < kEach; ++k) want[i] = want[i] * 3 + words[near[k * kThreads + i] / 4];
+    for (uint32_t k = 0; k < kEach; ++k) want[i] = want[i] * 3 + words[far[k * kThreads + i] / 4];
+  }
+  auto run = [&](Session& own, const vector<int32_t>& index, const vector<uint64_t>& wide) {
+    Buffer<uint32_t> in(own, words), out(own, kThreads);
+    Buffer<int32_t> indices(own, index);
+    Buffer<uint64_t> distances(own, wide);
+    const km_status status =
+        own.cuda("memory.cu")
+            .try_run("many_picked", Shape{{1}, {kThreads}}, in, indices, distances, out);
+    if (status == KM_SUCCESS) expect_bits("many_picked", out.read(), want);
+    return status;
+  };
+  EXPECT_EQ(run(session(), near, far), KM_SUCCESS);
+  for (const uint32_t k : {0u, kEach - 1}) {
+    for (const uint32_t lane : {5u, 63u}) {
+      const std::string thread = "thread (" + std::to_string(lane) + ",0,0)";
+      auto index = near;
+      auto wide = far;
+      index[k * kThreads + lane] += 2;
+      wide[k * kThreads + lane] += 1;
+      Session one, other;
+      EXPECT_EQ(run(one, index, far), KM_ERROR_MISALIGNED_ADDRESS);
+      EXPECT_NE(last_error_message().find(thread), std::string::npos) << last_error_message();
+      EXPECT_EQ(run(other, near, wide), KM_ERROR_MISALIGNED_ADDRESS);
+      EXPECT_NE(last_error_message().find(thread), std::string::npos) << last_error_message();
+    }
   }
 }
 

@@ -253,6 +253,11 @@ class Emitter {
   void lower_free(const Inst& inst);
   void lower_assert(const Inst& inst);
   void lower_barrier_call(const Inst& inst);
+  struct Fault {
+    FaultKind kind;
+    Value *runtime, *state, *address, *size_bytes, *thread, *line;
+  };
+  static void call_raise(llvm::IRBuilder<>& b, const Fault& fault);
   void raise(FaultKind kind, Value* address, uint64_t size_bytes);
   void for_each_lane(Value* bits, const std::function<void(Value* lane)>& body);
   Value* lane_of(Value* vector_or_scalar, Value* lane);
@@ -319,7 +324,6 @@ class Emitter {
   std::vector<Value*> load_gather(const LaneIndex& index, const Access& access, Value* lanes);
   std::vector<Value*> gather_at(const Address& address, const Access& access);
   void scatter_at(const Address& address, const Access& access, const std::vector<Value*>& values);
-  bool is_apart_by_call();
   void store(const Address& address, const Access& access, const std::vector<Value*>& values);
   void store_uniform(const Address& address, const Access& access,
                      const std::vector<Value*>& values);
@@ -411,8 +415,9 @@ class Emitter {
   void check_lanes(const Inst& inst, const LaneAccess& access, Value* lanes);
   void check_lanes(const Inst& inst, const Address& address, uint64_t size_bytes);
   void check_lane_ranges(const Inst& inst, const LaneAccess& access, Value* lanes);
-  void raise_misaligned(const LaneIndex& index, Value* addresses, Value* bad, uint64_t size_bytes);
-  Value* first_place(const LaneIndex& index, Value* addresses, Value* bits);
+  llvm::CallInst* require_aligned(const LaneIndex& index, Value* addresses, Value* bits,
+                                  uint64_t size_bytes);
+  void raise_misaligned(const LaneIndex& index, Value* addresses, Value* bits, uint64_t size_bytes);
   Value* of_first_lane(Value* lanes, Value* bits);
   void note_line();
   std::string form_name(const ptx::Instruction& instruction) const;
@@ -482,7 +487,7 @@ class Emitter {
                  Value* registers);
   // ---- lower/helpers.cpp: out-of-line functions of the module
   /// `scale`: lanes have an index into an array of such elements; 0: an address each.
-  llvm::Function* place_helper(uint32_t scale);
+  llvm::Function* alignment_helper(uint32_t scale);
   llvm::Function* gather_helper(llvm::Type* element, bool is_volatile, uint32_t scale);
   llvm::Function* scatter_helper(llvm::Type* element, bool is_volatile, uint32_t scale);
   llvm::Function* atomic_helper(const ptx::Instruction& instruction, bool shared, bool gives);
@@ -605,7 +610,14 @@ class Emitter {
   llvm::AllocaInst* row_memory_ = nullptr;  // columns of rows on their way
   llvm::AllocaInst* elsewhere_ = nullptr;   // where lanes that are not active store rows
   std::optional<unsigned> row_accesses_;    // of the kernel
-  unsigned accesses_apart_ = 0;             // made so far, of known distances but not side by side
+  /// What goes from lane to lane is some instructions for each of them. Beyond so many times, the
+  /// next ones are calls.
+  struct Budget {
+    unsigned left = 32;
+    bool take() { return left != 0 && left-- != 0; }
+  };
+  Budget inline_apart_;  // accesses of known distances but not side by side
+  Budget inline_tests_;  // of the lanes' alignment
 
   std::unique_ptr<llvm::DIBuilder> debug_;
   llvm::DISubprogram* subprogram_ = nullptr;

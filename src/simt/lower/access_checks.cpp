@@ -80,18 +80,22 @@ void Emitter::check_alignment(const Address& address, uint64_t size_bytes) {
   }
   Value* const one = regular ? address.base : address.congruent;
   if (one == nullptr) {
+    Value* const addresses = address.index.lanes ? nullptr : lanes_of(address);
+    if (!has_avx512() && !inline_tests_.take()) {
+      require_aligned(address.index, addresses, mask_bits(), size_bytes);
+      return;
+    }
     Value* low = address.low_lanes ? address.low_lanes : lanes_of(address);
     auto* rest = llvm::ConstantInt::get(low->getType(), size_bytes - 1);
     auto* none = llvm::Constant::getNullValue(low->getType());
     Value* bad = and_masks(mask(), b_.CreateICmpNE(b_.CreateAnd(low, rest), none));
-    Value* const addresses = address.index.lanes ? nullptr : lanes_of(address);
-    return raise_misaligned(address.index, addresses, bad, size_bytes);
+    return branch_unlikely(
+        any(bad), [&] { raise_misaligned(address.index, addresses, bits_of(bad), size_bytes); });
   }
   Value* misaligned = b_.CreateICmpNE(b_.CreateAnd(one, i64(size_bytes - 1)), i64(0));
   branch_unlikely(misaligned, [&] {
-    Value* at = address.base;
-    if (!regular) at = first_place({}, lanes_of(address), mask_bits());
-    raise(FaultKind::misaligned, at, size_bytes);
+    if (regular) return raise(FaultKind::misaligned, address.base, size_bytes);
+    raise_misaligned({}, lanes_of(address), mask_bits(), size_bytes);
   });
 }
 

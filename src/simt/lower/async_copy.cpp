@@ -133,9 +133,7 @@ Emitter::BulkCopy Emitter::bulk_copy_of(const Inst& inst) {
   copy.from = lanes_of(address_of(inst, ptx.operands[1], spaces.from));
   copy.sizes = b_.CreateZExt(operand(inst, ptx.operands[2], Type::u32, true, false),
                              vector_of(b_.getInt64Ty()));
-  Value* odd = b_.CreateAnd(copy.sizes, splat(i64(kChunkBytes - 1)));
-  odd = b_.CreateICmpNE(odd, llvm::Constant::getNullValue(odd->getType()));
-  raise_misaligned({}, copy.sizes, and_masks(mask(), odd), kChunkBytes);
+  require_aligned({}, copy.sizes, mask_bits(), kChunkBytes);
   check_lanes(inst, {copy.to, copy.sizes, kChunkBytes}, mask());
   check_lanes(inst, {copy.from, copy.sizes, kChunkBytes}, mask());
   return copy;

@@ -1,4 +1,6 @@
 // Out-of-line functions of a module: what would be hundreds of instructions at every use.
+#include <llvm/IR/MDBuilder.h>
+
 #include "simt/emit/emitter.h"
 
 namespace km::simt {
@@ -75,6 +77,16 @@ class LanePlaces {
         b, lane % 2 == 0 ? b.CreateSExt(b.CreateTrunc(both, word), pair) : b.CreateAShr(both, 32));
   }
 
+  /// What alignments can be told from: as wide as the lanes are given.
+  llvm::Value* low(llvm::IRBuilder<>& b) {
+    if (scale_ == 0) return lanes_;
+    auto* type = llvm::cast<llvm::FixedVectorType>(lanes_->getType());
+    llvm::Value* base = b.CreateTrunc(base_, type->getElementType());
+    llvm::Value* scale = llvm::ConstantInt::get(type, scale_);
+    return b.CreateAdd(b.CreateMul(lanes_, scale),
+                       b.CreateVectorSplat(type->getNumElements(), base));
+  }
+
   /// For at() with lanes that are not known.
   void store(llvm::IRBuilder<>& b) { b.CreateStore(lanes_, slots_); }
   llvm::Value* at(llvm::IRBuilder<>& b, llvm::Value* lane) {
@@ -136,20 +148,42 @@ llvm::Function* Emitter::gather_helper(llvm::Type* element, bool is_volatile, ui
   return function;
 }
 
-/// The place of the lowest lane of `bits`, which is not empty.
-llvm::Function* Emitter::place_helper(uint32_t scale) {
-  const std::string name = scale == 0 ? "place" : "place_by_" + std::to_string(scale);
+/// Ends the launch where a lane of `bits` has a place that is no multiple of `size_bytes`. Takes
+/// the places, `bits`, `size_bytes`, the line, the runtime's functions and the block's state.
+llvm::Function* Emitter::alignment_helper(uint32_t scale) {
+  const std::string name = scale == 0 ? "aligned" : "aligned_by_" + std::to_string(scale);
   if (auto found = helpers_.find(name); found != helpers_.end()) return found->second;
   std::vector<llvm::Type*> types = LanePlaces::types(b_, lanes_, scale);
-  types.push_back(b_.getInt32Ty());
-  auto* function = new_helper(name, b_.getInt64Ty(), types);
+  auto* word = b_.getInt32Ty();
+  auto* pointer = b_.getPtrTy();
+  types.insert(types.end(), {word, word, word, pointer, pointer});
+  auto* function = new_helper(name, b_.getVoidTy(), types);
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "start", function));
   LanePlaces places(builder, function, scale);
+  auto argument = [&](unsigned i) { return function->getArg(places.count() + i); };
+  Value *size_bytes = argument(1), *state = argument(4);
+  Value* low = places.low(builder);
+  Value* rest = builder.CreateSub(size_bytes, i32(1));
+  rest =
+      builder.CreateVectorSplat(lanes_, builder.CreateZExt(rest, low->getType()->getScalarType()));
+  Value* odd = builder.CreateIsNotNull(builder.CreateAnd(low, rest));
+  Value* bad = builder.CreateBitCast(odd, builder.getIntNTy(lanes_));
+  bad = builder.CreateAnd(builder.CreateZExt(bad, word), argument(0));
+  auto* misaligned = llvm::BasicBlock::Create(context_, "misaligned", function);
+  auto* good = llvm::BasicBlock::Create(context_, "good", function);
+  builder.CreateCondBr(builder.CreateIsNotNull(bad), misaligned, good,
+                       llvm::MDBuilder(context_).createUnlikelyBranchWeights());
+  builder.SetInsertPoint(misaligned);
   places.store(builder);
-  Value* bits = function->getArg(places.count());
-  Value* lane = builder.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, bits, builder.getFalse());
-  Value* place = places.at(builder, builder.CreateAnd(lane, i32(lanes_ - 1)));
-  builder.CreateRet(builder.CreatePtrToInt(place, builder.getInt64Ty()));
+  Value* lane = builder.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, bad, builder.getTrue());
+  Value* slot =
+      builder.CreateConstGEP1_64(builder.getInt8Ty(), state, offsetof(BlockState, first_thread));
+  Value* thread = builder.CreateAdd(builder.CreateLoad(word, slot), lane);
+  Value* place = builder.CreatePtrToInt(places.at(builder, lane), builder.getInt64Ty());
+  call_raise(builder, {FaultKind::misaligned, argument(3), state, place,
+                       builder.CreateZExt(size_bytes, builder.getInt64Ty()), thread, argument(2)});
+  builder.SetInsertPoint(good);
+  builder.CreateRetVoid();
   return function;
 }
 

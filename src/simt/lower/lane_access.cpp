@@ -68,20 +68,24 @@ void Emitter::note_line() {
   b_.CreateStore(i32(b_.getCurrentDebugLocation().getLine()), line);
 }
 
-/// `addresses` is null where there is an index.
-void Emitter::raise_misaligned(const LaneIndex& index, Value* addresses, Value* bad,
-                               uint64_t size_bytes) {
-  Value* bits = bits_of(bad);
-  branch_unlikely(any(bad), [&] {
-    raise(FaultKind::misaligned, first_place(index, addresses, bits), size_bytes);
-  });
+/// Ends the launch where a lane of `bits` is misaligned. `addresses` is null where there is an
+/// index.
+llvm::CallInst* Emitter::require_aligned(const LaneIndex& index, Value* addresses, Value* bits,
+                                         uint64_t size_bytes) {
+  const uint32_t line = b_.getCurrentDebugLocation() ? b_.getCurrentDebugLocation().getLine() : 0;
+  std::vector<Value*> arguments = lane_arguments(index, addresses, 0);
+  arguments.insert(arguments.end(), {bits, i32(size_bytes), i32(line), runtime_, state_});
+  return b_.CreateCall(alignment_helper(scale_of(index)), arguments);
 }
 
-/// The address of the lowest lane of `bits`.
-llvm::Value* Emitter::first_place(const LaneIndex& index, Value* addresses, Value* bits) {
-  std::vector<Value*> arguments = lane_arguments(index, addresses, 0);
-  arguments.push_back(bits);
-  return b_.CreateCall(place_helper(scale_of(index)), arguments);
+/// Where it is known that one is.
+void Emitter::raise_misaligned(const LaneIndex& index, Value* addresses, Value* bits,
+                               uint64_t size_bytes) {
+  auto* call = require_aligned(index, addresses, bits, size_bytes);
+  call->setDoesNotReturn();
+  call->addFnAttr(llvm::Attribute::Cold);
+  b_.CreateUnreachable();
+  b_.SetInsertPoint(new_block("raised"));
 }
 
 /// What the lowest lane of `bits` has.
@@ -97,7 +101,9 @@ void Emitter::check_lanes(const Inst& inst, const LaneAccess& access, Value* lan
     Value* low = b_.CreateAnd(access.addresses, splat(i64(access.align_bytes - 1)));
     Value* touches = b_.CreateICmpNE(splat(access.sizes), zeros);
     Value* bad = and_masks(lanes, b_.CreateAnd(touches, b_.CreateICmpNE(low, zeros)));
-    raise_misaligned({}, access.addresses, bad, access.align_bytes);
+    branch_unlikely(any(bad), [&] {
+      raise_misaligned({}, access.addresses, bits_of(bad), access.align_bytes);
+    });
   }
   check_lane_ranges(inst, access, lanes);
   note_line();

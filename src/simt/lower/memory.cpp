@@ -196,18 +196,11 @@ std::vector<llvm::Value*> Emitter::load(const Address& address, const Access& ac
   if (access.is_volatile) return exact();
   Value* usable = address.ok ? address.ok : b_.getTrue();
   const bool dense = is_dense(address, access);
-  if (!dense && !wide_span(address, access) && (access.count > 1 || is_apart_by_call())) {
+  if (!dense && !wide_span(address, access) && (access.count > 1 || !inline_apart_.take())) {
     return exact();
   }
   if (!dense) usable = b_.CreateAnd(usable, all(mask()));
   return choose(usable, [&] { return load_offsets(address, access); }, exact);
-}
-
-/// An access that goes from lane to lane is four instructions for each of them. Beyond so many, the
-/// next ones are calls.
-bool Emitter::is_apart_by_call() {
-  constexpr unsigned kMany = 32;
-  return ++accesses_apart_ > kMany;
 }
 
 std::vector<llvm::Value*> Emitter::load_uniform(const Address& address, const Access& access) {
@@ -374,7 +367,7 @@ void Emitter::store(const Address& address, const Access& access,
     return {};
   };
   const bool apart = !dense && !interleaved;
-  if (access.is_volatile || (apart && (access.count > 1 || is_apart_by_call()))) {
+  if (access.is_volatile || (apart && (access.count > 1 || !inline_apart_.take()))) {
     slow();
     return;
   }

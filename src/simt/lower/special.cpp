@@ -245,24 +245,30 @@ llvm::CallInst* Emitter::call_runtime(uint64_t entry, llvm::FunctionType* type,
   return call;
 }
 
-/// Ends the launch; `address` null where there is none. What follows is never reached, so nothing
-/// needs to survive the call, and the code around it keeps its registers.
+/// Ends the launch: RuntimeTable::raise. What follows is never reached, so nothing needs to survive
+/// the call, and the code around it keeps its registers.
+void Emitter::call_raise(llvm::IRBuilder<>& b, const Fault& fault) {
+  auto *word = b.getInt32Ty(), *wide = b.getInt64Ty();
+  auto* type =
+      llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(), word, wide, wide, word, word}, false);
+  Value* slot = b.CreateConstGEP1_64(b.getInt8Ty(), fault.runtime, offsetof(RuntimeTable, raise));
+  auto* call = b.CreateCall(type, b.CreateLoad(b.getPtrTy(), slot),
+                            {fault.state, b.getInt32(static_cast<uint32_t>(fault.kind)),
+                             fault.address, fault.size_bytes, fault.thread, fault.line});
+  call->setDoesNotThrow();
+  call->setDoesNotReturn();
+  call->addFnAttr(llvm::Attribute::Cold);
+  b.CreateUnreachable();
+}
+
+/// Of the lowest active lane; `address` null where there is none.
 void Emitter::raise(FaultKind kind, Value* address, uint64_t size_bytes) {
-  auto* type = llvm::FunctionType::get(b_.getVoidTy(),
-                                       {b_.getPtrTy(), b_.getInt32Ty(), b_.getInt64Ty(),
-                                        b_.getInt64Ty(), b_.getInt32Ty(), b_.getInt32Ty()},
-                                       false);
   Value* lane = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, mask_bits(), b_.getFalse());
   Value* thread = b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), first_thread_), lane);
   if (address == nullptr) address = i64(0);
   // The line is named because calls like this one may be merged.
   const uint32_t line = b_.getCurrentDebugLocation() ? b_.getCurrentDebugLocation().getLine() : 0;
-  auto* call = call_runtime(
-      offsetof(RuntimeTable, raise), type,
-      {state_, i32(static_cast<uint32_t>(kind)), address, i64(size_bytes), thread, i32(line)});
-  call->setDoesNotReturn();
-  call->addFnAttr(llvm::Attribute::Cold);
-  b_.CreateUnreachable();
+  call_raise(b_, {kind, runtime_, state_, address, i64(size_bytes), thread, i32(line)});
   b_.SetInsertPoint(new_block("raised"));
 }
 
