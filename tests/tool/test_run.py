@@ -239,6 +239,12 @@ class Device(Case):
         ptx = self.good("compile", "scale.cu", "-o", "-", env=env).stdout
         self.assertIn(".target sm_86", ptx)
 
+    def test_a_way_to_add_up_that_does_not_exist_is_refused(self):
+        self.write("scale.cu", SCALE)
+        text = self.bad(1, "run", "scale.cu", "--arg", "zeros:f32[4]", "--device", "cpu",
+                        env={"KM_CPU_MMA": "exact"})
+        self.assertIn("KM_CPU_MMA is 'exact': give device or fast", text)
+
 
 if __name__ == "__main__":
     unittest.main()

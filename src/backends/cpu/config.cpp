@@ -31,6 +31,14 @@ Status load_capability(Config* config) {
   return {};
 }
 
+Status load_mma(Config* config) {
+  const std::string text = env(EnvVar::KM_CPU_MMA).value_or("device");
+  config->fast_mma = text == "fast";
+  if (config->fast_mma || text == "device") return {};
+  return make_error(KM_ERROR_INVALID_ARGUMENT, "KM_CPU_MMA is '%s': give device or fast",
+                    text.c_str());
+}
+
 Status load_memory_mode(Config* config) {
   std::string text = env(EnvVar::KM_CPU_MEMORY).value_or("plain");
   config->checked = text == "checked";
@@ -63,6 +71,7 @@ Status load_config() {
   KM_ASSIGN(config.kernel_timeout_ms,
             env_integer(EnvVar::KM_KERNEL_TIMEOUT_MS, 0, uint64_t{1} << 40, 0));
   KM_TRY(load_capability(&config));
+  KM_TRY(load_mma(&config));
   KM_TRY(load_memory_mode(&config));
   KM_TRY(load_mode(&config));
   KM_ASSIGN(uint64_t shapes, env_integer(EnvVar::KM_CPU_SHAPES, 0, 1000, config.shapes));

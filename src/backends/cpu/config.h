@@ -19,6 +19,7 @@ struct Config {
   uint32_t shapes = 6;                                    // KM_CPU_SHAPES
   uint64_t kernel_timeout_ms = 0;                         // 0: no limit
   uint32_t capability_major = 9, capability_minor = 0;
+  bool fast_mma = false;  // KM_CPU_MMA
   simt::Isa isa = simt::Isa::x86_64_v2;
 };
 

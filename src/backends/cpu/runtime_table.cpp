@@ -195,8 +195,8 @@ KM_NO_SANITIZE void mma(const LaunchRecord*, BlockState* state, const simt::MmaF
                         const uint32_t* places, uint8_t* fragments) {
   executor_of(state).check_stack(kHelperStackBytes, KM_CALLER_PC);
   const Config& device = config();
-  const simt::MmaRule rule =
-      simt::mma_rule(device.capability_major, device.capability_minor, form->a);
+  simt::MmaRule rule = simt::mma_rule(device.capability_major, device.capability_minor, form->a);
+  rule.fast = device.fast_mma;
   simt::mma_in_memory(*form, rule, places, fragments);
 }
 

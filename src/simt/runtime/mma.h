@@ -14,6 +14,9 @@ struct MmaRule {
   uint32_t fraction_bits = 25;
   uint32_t step_bytes = 32;   // of a row of A that enter one step
   bool short_result = false;  // f32 results keep 13 bits only
+  /// Instead of all this: a chain of fused multiply-adds in f32, in the order of k. Not for
+  /// mma.m8n8k4.
+  bool fast = false;
 };
 
 /// What a device of this compute capability does.

@@ -222,29 +222,10 @@ KM_MMA_INLINE void sum_up(const MmaForm& form, const MmaRule& rule, RealTile<Rea
   }
 }
 
-template <class Load>
-KM_MMA_INLINE void by_type(MmaType type, Load load) {
-  switch (type) {
-    case MmaType::f16:
-      return load.template operator()<MmaType::f16>();
-    case MmaType::e4m3:
-      return load.template operator()<MmaType::e4m3>();
-    case MmaType::e5m2:
-      return load.template operator()<MmaType::e5m2>();
-    case MmaType::bf16:
-      return load.template operator()<MmaType::bf16>();
-    default:
-      return load.template operator()<MmaType::tf32>();
-  }
-}
-
 template <class Real>
 KM_MMA_INLINE void multiply(const MmaForm& form, const MmaRule& rule, const Registers& registers,
                             RealTile<Real>* tile) {
-  by_type(form.a, [&]<MmaType kType>()
-                      __attribute__((always_inline)) { load_a<kType>(form, registers.a, tile); });
-  by_type(form.b, [&]<MmaType kType>()
-                      __attribute__((always_inline)) { load_b<kType>(form, registers.b, tile); });
+  load_multiplicands(form, registers, tile);
   sum_up(form, rule, tile);
 }
 
@@ -257,23 +238,6 @@ template <class Real>
 void multiply_narrow(const MmaForm& form, const MmaRule& rule, const Registers& registers,
                      RealTile<Real>* tile) {
   multiply(form, rule, registers, tile);
-}
-
-void store_sums(const MmaForm& form, const float* sums, uint32_t* results) {
-  const bool packed = form.d == MmaType::f16;
-  const uint32_t pairs = uint32_t{form.m} * form.n / 64;
-  for (uint32_t pair = 0; pair < pairs; ++pair) {
-    const MmaBlock at = block_of_c(form.m, pair);
-    for (uint32_t lane = 0; lane < kWarpLanes; ++lane) {
-      const float* from = sums + (at.row + lane / 4) * form.n + at.column + 2 * (lane % 4);
-      if (packed) {
-        results[pair * kWarpLanes + lane] = f16_nearest(from[0]) | f16_nearest(from[1]) << 16;
-      } else {
-        results[2 * pair * kWarpLanes + lane] = std::bit_cast<uint32_t>(from[0]);
-        results[(2 * pair + 1) * kWarpLanes + lane] = std::bit_cast<uint32_t>(from[1]);
-      }
-    }
-  }
 }
 
 template <class Real>
@@ -302,6 +266,23 @@ void sum_reals(const MmaForm& form, const MmaRule& rule, RealTile<float>* tile) 
   sum_up(form, rule, tile);
 }
 
+void store_sums(const MmaForm& form, const float* sums, uint32_t* results) {
+  const bool packed = form.d == MmaType::f16;
+  const uint32_t pairs = uint32_t{form.m} * form.n / 64;
+  for (uint32_t pair = 0; pair < pairs; ++pair) {
+    const MmaBlock at = block_of_c(form.m, pair);
+    for (uint32_t lane = 0; lane < kWarpLanes; ++lane) {
+      const float* from = sums + (at.row + lane / 4) * form.n + at.column + 2 * (lane % 4);
+      if (packed) {
+        results[pair * kWarpLanes + lane] = f16_nearest(from[0]) | f16_nearest(from[1]) << 16;
+      } else {
+        results[2 * pair * kWarpLanes + lane] = std::bit_cast<uint32_t>(from[0]);
+        results[(2 * pair + 1) * kWarpLanes + lane] = std::bit_cast<uint32_t>(from[1]);
+      }
+    }
+  }
+}
+
 uint32_t f16_nearest(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value), sign = bits >> 16 & 0x8000;
   const uint32_t magnitude = bits & 0x7fffffff;
@@ -318,6 +299,7 @@ uint32_t f16_nearest(float value) {
 void multiply_reals(const MmaForm& form, const MmaRule& rule, const uint32_t* operands,
                     uint32_t* results) {
   if (form.quads) return multiply_quads(form, rule, operands, results);
+  if (rule.fast) return multiply_fast(form, operands, results);
   if (form.a == MmaType::bf16 || form.a == MmaType::tf32) {
     return multiply_as<double>(form, rule, operands, results);
   }

@@ -21,6 +21,9 @@ constexpr int32_t kSpecial = -2000;  // less one of:
 enum Special : int32_t { kFinite = 0, kPlusInfinity = 1, kMinusInfinity = 2, kNan = 3 };
 constexpr int32_t kLowestTop = -126;  // what a term that is zero counts for
 
+template <MmaType kType>
+struct ExactBlock;
+
 /// Products of Real are exact: float holds those of f16 and fp8, bf16 and tf32 have too large a
 /// range for it.
 template <class Real>
@@ -32,6 +35,19 @@ struct RealTile {
   alignas(64) float sums[kMaxSums];  // m x n
   Columns columns;
   bool special = false;  // A or B holds what is not finite
+
+  template <MmaType kType>
+  using Block = ExactBlock<kType>;
+  template <class Block>
+  KM_MMA_INLINE void put_a(uint32_t place, const Block& block, uint32_t index) {
+    a[place] = block.values[index];
+    a_exponent[place] = block.exponents[index];
+  }
+  template <class Block>
+  KM_MMA_INLINE void put_b(uint32_t place, const Block& block, uint32_t index) {
+    b[place] = block.values[index];
+    b_exponent[place] = block.exponents[index];
+  }
 };
 
 /// What the bits of an f32 stand for.
@@ -123,7 +139,7 @@ KM_MMA_INLINE void take(const Ints& bits, float* values, int32_t* exponents, Int
 
 /// One register over all lanes: eight rows of kWidth elements.
 template <MmaType kType>
-struct Block {
+struct ExactBlock {
   static constexpr uint32_t kWidth = 4 * elements_per_register(kType);
   alignas(32) float values[kBlockRows * kWidth];
   alignas(32) int32_t exponents[kBlockRows * kWidth];
@@ -142,37 +158,33 @@ struct Block {
   }
 };
 
-template <MmaType kType, class Real>
-KM_MMA_INLINE void load_a(const MmaForm& form, const uint32_t* words, RealTile<Real>* tile) {
-  Block<kType> block;
-  constexpr uint32_t kWidth = Block<kType>::kWidth;
+template <MmaType kType, class Tile>
+KM_MMA_INLINE void load_a(const MmaForm& form, const uint32_t* words, Tile* tile) {
+  typename Tile::template Block<kType> block;
+  constexpr uint32_t kWidth = 4 * elements_per_register(kType);
   const uint32_t stored = form.stored_k();
   for (uint32_t r = 0; r < form.m * stored / (kBlockRows * kWidth); ++r) {
     const MmaBlock at = block_of_a(form.m, stored, kWidth / 4, r);
     tile->special |= block.load(words + r * kWarpLanes);
     for (uint32_t g = 0; g < kBlockRows; ++g) {
       const uint32_t place = (at.row + g) * stored + at.column;
-      for (uint32_t e = 0; e < kWidth; ++e) {
-        tile->a[place + e] = block.values[g * kWidth + e];
-        tile->a_exponent[place + e] = block.exponents[g * kWidth + e];
-      }
+#pragma GCC unroll 16
+      for (uint32_t e = 0; e < kWidth; ++e) tile->put_a(place + e, block, g * kWidth + e);
     }
   }
 }
 
-template <MmaType kType, class Real>
-KM_MMA_INLINE void load_b(const MmaForm& form, const uint32_t* words, RealTile<Real>* tile) {
-  Block<kType> block;
-  constexpr uint32_t kWidth = Block<kType>::kWidth;
+template <MmaType kType, class Tile>
+KM_MMA_INLINE void load_b(const MmaForm& form, const uint32_t* words, Tile* tile) {
+  typename Tile::template Block<kType> block;
+  constexpr uint32_t kWidth = 4 * elements_per_register(kType);
   for (uint32_t r = 0; r < uint32_t{form.n} * form.k / (kBlockRows * kWidth); ++r) {
     const MmaBlock at = block_of_b(form.n, form.k, kWidth / 4, r);
     tile->special |= block.load(words + r * kWarpLanes);
     for (uint32_t e = 0; e < kWidth; ++e) {
       const uint32_t place = (at.column + e) * form.n + at.row;
-      for (uint32_t g = 0; g < kBlockRows; ++g) {
-        tile->b[place + g] = block.values[g * kWidth + e];
-        tile->b_exponent[place + g] = block.exponents[g * kWidth + e];
-      }
+#pragma GCC unroll 8
+      for (uint32_t g = 0; g < kBlockRows; ++g) tile->put_b(place + g, block, g * kWidth + e);
     }
   }
 }
@@ -200,6 +212,32 @@ inline void load_c(const MmaForm& form, const uint32_t* words, float* sums) {
   }
 }
 
+template <class Load>
+KM_MMA_INLINE void by_type(MmaType type, Load load) {
+  switch (type) {
+    case MmaType::f16:
+      return load.template operator()<MmaType::f16>();
+    case MmaType::e4m3:
+      return load.template operator()<MmaType::e4m3>();
+    case MmaType::e5m2:
+      return load.template operator()<MmaType::e5m2>();
+    case MmaType::bf16:
+      return load.template operator()<MmaType::bf16>();
+    default:
+      return load.template operator()<MmaType::tf32>();
+  }
+}
+
+/// A and B.
+template <class Tile>
+KM_MMA_INLINE void load_multiplicands(const MmaForm& form, const Registers& registers, Tile* tile) {
+  by_type(form.a, [&]<MmaType kType>()
+                      __attribute__((always_inline)) { load_a<kType>(form, registers.a, tile); });
+  by_type(form.b, [&]<MmaType kType>()
+                      __attribute__((always_inline)) { load_b<kType>(form, registers.b, tile); });
+}
+
+void store_sums(const MmaForm& form, const float* sums, uint32_t* results);
 uint32_t f16_nearest(float value);  // its bits, ties to even
 
 /// Steps over all rows and columns, on top of the sums.

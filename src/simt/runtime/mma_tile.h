@@ -40,6 +40,7 @@ void find_columns(const MmaForm& form, const uint32_t* metadata, Columns* column
 // The families.
 void multiply_reals(const MmaForm& form, const MmaRule& rule, const uint32_t* operands,
                     uint32_t* results);
+void multiply_fast(const MmaForm& form, const uint32_t* operands, uint32_t* results);
 void multiply_quads(const MmaForm& form, const MmaRule& rule, const uint32_t* operands,
                     uint32_t* results);
 void multiply_integers(const MmaForm& form, const uint32_t* operands, uint32_t* results);

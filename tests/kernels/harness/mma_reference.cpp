@@ -120,6 +120,14 @@ uint64_t sum_of(const Rule& rule, Number number, const std::vector<Real>& terms)
   return encode(number, negative, value);
 }
 
+/// To nearest even.
+uint64_t f16_of(const Real& real) {
+  if (real.kind == Kind::nan) return nan_of(Number::f16);
+  if (real.kind == Kind::infinite) return infinity_of(Number::f16, real.negative);
+  const int unit = real.exponent - real.fraction_bits;
+  return encode(Number::f16, real.negative, rounded(real.significand, unit, 10, -14, true));
+}
+
 uint64_t real_element(const MmaCase& test, const Rule& rule, std::vector<Real> products,
                       uint64_t c) {
   // D of another type than C: the sum is an f32 that is rounded at the end.
@@ -139,11 +147,26 @@ uint64_t real_element(const MmaCase& test, const Rule& rule, std::vector<Real> p
     bits = sum_of(rule, sums, terms);
     start = decode(sums, bits);
   }
-  if (sums == test.d) return bits;
-  if (start.kind == Kind::nan) return nan_of(test.d);
-  if (start.kind == Kind::infinite) return infinity_of(test.d, start.negative);
-  const int unit = start.exponent - start.fraction_bits;
-  return encode(test.d, start.negative, rounded(start.significand, unit, 10, -14, true));
+  return sums == test.d ? bits : f16_of(start);
+}
+
+float float_of(const Real& real) {
+  if (real.kind == Kind::nan) return std::numeric_limits<float>::quiet_NaN();
+  const double magnitude =
+      real.kind == Kind::infinite
+          ? std::numeric_limits<double>::infinity()
+          : std::ldexp(static_cast<double>(real.significand), real.exponent - real.fraction_bits);
+  return static_cast<float>(real.negative ? -magnitude : magnitude);
+}
+
+uint64_t fast_element(const MmaCase& test, const Matrix& a, const Matrix& b, uint32_t i, uint32_t j,
+                      uint64_t c) {
+  float sum = float_of(decode(test.c, c));
+  for (uint32_t k = 0; k < a.columns; ++k) {
+    sum = std::fma(float_of(decode(test.a, a.at(i, k))), float_of(decode(test.b, b.at(k, j))), sum);
+  }
+  if (test.d == Number::f16) return f16_of(decode(Number::f32, std::bit_cast<uint32_t>(sum)));
+  return std::isnan(sum) ? nan_of(test.d) : std::bit_cast<uint32_t>(sum);
 }
 
 int64_t integer(Number number, uint64_t bits) {
@@ -241,6 +264,8 @@ Matrix multiply(const MmaCase& test, const Rule& rule, const Matrix& a, const Ma
         d.at(i, j) = double_element(test, a, b, i, j, c.at(i, j));
       } else if (!is_real(test.a)) {
         d.at(i, j) = integer_element(test, a, b, i, j, c.at(i, j));
+      } else if (rule.fast) {
+        d.at(i, j) = fast_element(test, a, b, i, j, c.at(i, j));
       } else {
         std::vector<Real> products;
         for (uint32_t k = 0; k < a.columns; ++k) {

@@ -43,6 +43,7 @@ struct Rule {
   int fraction_bits = 25;
   uint32_t terms = 256;       // at once
   bool short_result = false;  // 13 bits
+  bool fast = false;          // a chain of fused multiply-adds in f32 instead
 };
 
 /// D. Sparse forms give A with its zeros.

@@ -1,0 +1,119 @@
+// mma of f16, bf16, tf32 and fp8 as a CPU does it best: each element of D is a chain of fused
+// multiply-adds in f32 that begins with C and goes on in the order of k. The same on every
+// processor.
+#include <immintrin.h>
+
+#include <cmath>
+
+#include "simt/runtime/mma_real_tile.h"
+
+namespace km::simt::tensor {
+namespace {
+
+/// One register over all lanes as f32.
+template <MmaType kType>
+struct PlainBlock {
+  static constexpr uint32_t kElements = kBlockRows * 4 * elements_per_register(kType);
+  alignas(32) float values[kElements];
+
+  KM_MMA_INLINE bool load(const uint32_t* lanes) {
+    for (uint32_t i = 0; i < kElements; i += 8) {
+      Ints bits;
+      load_raw<kType>(lanes, i, &bits);
+      widen<kType>(&bits);
+      std::memcpy(values + i, &bits, sizeof bits);
+    }
+    return false;  // nothing is special
+  }
+};
+
+struct FastTile {
+  alignas(64) float a[kMaxReals];    // m x stored k
+  alignas(64) float b[kMaxReals];    // k x n
+  alignas(64) float sums[kMaxSums];  // m x n
+  Columns columns;
+  bool special = false;
+
+  template <MmaType kType>
+  using Block = PlainBlock<kType>;
+  template <class Block>
+  KM_MMA_INLINE void put_a(uint32_t place, const Block& block, uint32_t index) {
+    a[place] = block.values[index];
+  }
+  template <class Block>
+  KM_MMA_INLINE void put_b(uint32_t place, const Block& block, uint32_t index) {
+    b[place] = block.values[index];
+  }
+};
+
+/// Eight rows and columns from `row` and `column` on; all rows meet the same rows of B, or each of
+/// them its own.
+template <bool kSparse>
+KM_MMA_WIDE void sum_block(const MmaForm& form, FastTile* tile, uint32_t row, uint32_t column) {
+  const uint32_t stored = form.stored_k(), n = form.n;
+  __m256 sums[kBlockRows];
+#pragma GCC unroll 8
+  for (uint32_t r = 0; r < kBlockRows; ++r) {
+    sums[r] = _mm256_load_ps(tile->sums + (row + r) * n + column);
+  }
+  for (uint32_t t = 0; t < stored; ++t) {
+    __m256 b = _mm256_load_ps(tile->b + tile->columns.row(row)[t] * n + column);
+#pragma GCC unroll 8
+    for (uint32_t r = 0; r < kBlockRows; ++r) {
+      if (kSparse) b = _mm256_load_ps(tile->b + tile->columns.row(row + r)[t] * n + column);
+      const __m256 a = _mm256_broadcast_ss(tile->a + (row + r) * stored + t);
+      sums[r] = _mm256_fmadd_ps(a, b, sums[r]);
+    }
+  }
+#pragma GCC unroll 8
+  for (uint32_t r = 0; r < kBlockRows; ++r) {
+    _mm256_store_ps(tile->sums + (row + r) * n + column, sums[r]);
+  }
+}
+
+KM_MMA_WIDE void multiply_wide(const MmaForm& form, const Registers& registers, FastTile* tile) {
+  load_multiplicands(form, registers, tile);
+  for (uint32_t row = 0; row < form.m; row += kBlockRows) {
+    for (uint32_t column = 0; column < form.n; column += kBlockRows) {
+      if (form.sparse) {
+        sum_block<true>(form, tile, row, column);
+      } else {
+        sum_block<false>(form, tile, row, column);
+      }
+    }
+  }
+}
+
+void multiply_narrow(const MmaForm& form, const Registers& registers, FastTile* tile) {
+  load_multiplicands(form, registers, tile);
+  const uint32_t stored = form.stored_k(), n = form.n;
+  for (uint32_t i = 0; i < form.m; ++i) {
+    for (uint32_t t = 0; t < stored; ++t) {
+      const float a = tile->a[i * stored + t];
+      const float* b = tile->b + tile->columns.row(i)[t] * n;
+      for (uint32_t j = 0; j < n; ++j) {
+        tile->sums[i * n + j] = std::fma(a, b[j], tile->sums[i * n + j]);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void multiply_fast(const MmaForm& form, const uint32_t* operands, uint32_t* results) {
+  const Registers registers = registers_of(form, operands);
+  FastTile tile;
+  find_columns(form, registers.metadata, &tile.columns);
+  load_c(form, registers.c, tile.sums);
+  if (form.wide) {
+    multiply_wide(form, registers, &tile);
+  } else {
+    multiply_narrow(form, registers, &tile);
+  }
+  for (uint32_t i = 0; i < uint32_t{form.m} * form.n; ++i) {
+    if (std::isnan(tile.sums[i])) tile.sums[i] = std::bit_cast<float>(0x7fffffffu);
+  }
+  store_sums(form, tile.sums, results);
+}
+
+}  // namespace km::simt::tensor
