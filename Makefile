@@ -45,7 +45,9 @@ fuzz-parser: ## random text on the parser and verifier, for MINUTES
 
 bench: ## compares with PoCL, Intel's OpenCL, OpenMP (KERNELS=a,b and QUICK=1 narrow it)
 	@scripts/setup.sh bench
-	@scripts/build.sh $(PRESET) kernelmill kernelmill-cpu kernelmill_bench
+	@scripts/build.sh $(PRESET) kernelmill kernelmill-cpu
+	@cmake -B $(BUILD) -DKM_BENCH_ARCH=$(if $(VECTORS),x86-64-v3,native) >/dev/null
+	@cmake --build $(BUILD) --target kernelmill_bench
 	@bench/run.py --build $(BUILD)
 
 gen: ## regenerates what is generated and committed (CI=1: only checks)

@@ -2,6 +2,7 @@
 import datetime
 import os
 import platform
+import re
 from pathlib import Path
 
 
@@ -18,6 +19,16 @@ def forced_vectors():
     if wanted not in ("", "AVX2"):
         raise SystemExit(f"VECTORS={wanted}: only AVX2 can be asked for")
     return wanted
+
+
+def require_same_vectors(build):
+    """The contestants in C++ are told when they are built."""
+    wanted = "x86-64-v3" if forced_vectors() else "native"
+    found = re.search(r"^KM_BENCH_ARCH:\w+=(.*)$", (build / "CMakeCache.txt").read_text(), re.M)
+    if found is None or found[1] != wanted:
+        has = found[1] if found else "nothing"
+        raise SystemExit(f"{build}: KM_BENCH_ARCH is {has}, these figures need {wanted}: "
+                         f"cmake -B {build} -DKM_BENCH_ARCH={wanted}, and build kernelmill_bench")
 
 
 def vectors():
