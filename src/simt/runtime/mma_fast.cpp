@@ -10,40 +10,12 @@
 namespace km::simt::tensor {
 namespace {
 
-/// One register over all lanes as f32.
-template <MmaType kType>
-struct PlainBlock {
-  static constexpr uint32_t kElements = kBlockRows * 4 * elements_per_register(kType);
-  alignas(32) float values[kElements];
-
-  KM_MMA_INLINE bool load(const uint32_t* lanes) {
-    for (uint32_t i = 0; i < kElements; i += 8) {
-      Ints bits;
-      load_raw<kType>(lanes, i, &bits);
-      widen<kType>(&bits);
-      std::memcpy(values + i, &bits, sizeof bits);
-    }
-    return false;  // nothing is special
-  }
-};
-
 struct FastTile {
+  static constexpr bool kExact = false;
   alignas(64) float a[kMaxReals];    // m x stored k
   alignas(64) float b[kMaxReals];    // k x n
   alignas(64) float sums[kMaxSums];  // m x n
   Columns columns;
-  bool special = false;
-
-  template <MmaType kType>
-  using Block = PlainBlock<kType>;
-  template <class Block>
-  KM_MMA_INLINE void put_a(uint32_t place, const Block& block, uint32_t index) {
-    a[place] = block.values[index];
-  }
-  template <class Block>
-  KM_MMA_INLINE void put_b(uint32_t place, const Block& block, uint32_t index) {
-    b[place] = block.values[index];
-  }
 };
 
 /// Eight rows and columns from `row` and `column` on; all rows meet the same rows of B, or each of

@@ -21,33 +21,18 @@ constexpr int32_t kSpecial = -2000;  // less one of:
 enum Special : int32_t { kFinite = 0, kPlusInfinity = 1, kMinusInfinity = 2, kNan = 3 };
 constexpr int32_t kLowestTop = -126;  // what a term that is zero counts for
 
-template <MmaType kType>
-struct ExactBlock;
-
 /// Products of Real are exact: float holds those of f16 and fp8, bf16 and tf32 have too large a
 /// range for it.
 template <class Real>
 struct RealTile {
-  alignas(64) Real a[kMaxReals];  // m x stored k
-  alignas(64) Real b[kMaxReals];  // k x n
+  static constexpr bool kExact = true;  // with exponents
+  alignas(64) Real a[kMaxReals];        // m x stored k
+  alignas(64) Real b[kMaxReals];        // k x n
   alignas(64) int32_t a_exponent[kMaxReals];
   alignas(64) int32_t b_exponent[kMaxReals];
   alignas(64) float sums[kMaxSums];  // m x n
   Columns columns;
   bool special = false;  // A or B holds what is not finite
-
-  template <MmaType kType>
-  using Block = ExactBlock<kType>;
-  template <class Block>
-  KM_MMA_INLINE void put_a(uint32_t place, const Block& block, uint32_t index) {
-    a[place] = block.values[index];
-    a_exponent[place] = block.exponents[index];
-  }
-  template <class Block>
-  KM_MMA_INLINE void put_b(uint32_t place, const Block& block, uint32_t index) {
-    b[place] = block.values[index];
-    b_exponent[place] = block.exponents[index];
-  }
 };
 
 /// What the bits of an f32 stand for.
@@ -137,9 +122,10 @@ KM_MMA_INLINE void take(const Ints& bits, float* values, int32_t* exponents, Int
   std::memcpy(exponents, &exponent, sizeof exponent);
 }
 
-/// One register over all lanes: eight rows of kWidth elements.
-template <MmaType kType>
-struct ExactBlock {
+/// One register over all lanes: eight rows of kWidth elements; kExact: what is not finite is zero,
+/// and its exponent says so, else as it is.
+template <MmaType kType, bool kExact>
+struct Block {
   static constexpr uint32_t kWidth = 4 * elements_per_register(kType);
   alignas(32) float values[kBlockRows * kWidth];
   alignas(32) int32_t exponents[kBlockRows * kWidth];
@@ -150,7 +136,11 @@ struct ExactBlock {
       Ints bits;
       load_raw<kType>(lanes, i, &bits);
       widen<kType>(&bits);
-      take<kType>(bits, values + i, exponents + i, &special);
+      if constexpr (kExact) {
+        take<kType>(bits, values + i, exponents + i, &special);
+      } else {
+        std::memcpy(values + i, &bits, sizeof bits);
+      }
     }
     int32_t any = 0;
     for (uint32_t i = 0; i < 8; ++i) any |= special[i];
@@ -160,31 +150,39 @@ struct ExactBlock {
 
 template <MmaType kType, class Tile>
 KM_MMA_INLINE void load_a(const MmaForm& form, const uint32_t* words, Tile* tile) {
-  typename Tile::template Block<kType> block;
-  constexpr uint32_t kWidth = 4 * elements_per_register(kType);
+  Block<kType, Tile::kExact> block;
+  constexpr uint32_t kWidth = block.kWidth;
   const uint32_t stored = form.stored_k();
   for (uint32_t r = 0; r < form.m * stored / (kBlockRows * kWidth); ++r) {
     const MmaBlock at = block_of_a(form.m, stored, kWidth / 4, r);
-    tile->special |= block.load(words + r * kWarpLanes);
+    const bool special = block.load(words + r * kWarpLanes);
+    if constexpr (Tile::kExact) tile->special |= special;
     for (uint32_t g = 0; g < kBlockRows; ++g) {
       const uint32_t place = (at.row + g) * stored + at.column;
 #pragma GCC unroll 16
-      for (uint32_t e = 0; e < kWidth; ++e) tile->put_a(place + e, block, g * kWidth + e);
+      for (uint32_t e = 0; e < kWidth; ++e) {
+        tile->a[place + e] = block.values[g * kWidth + e];
+        if constexpr (Tile::kExact) tile->a_exponent[place + e] = block.exponents[g * kWidth + e];
+      }
     }
   }
 }
 
 template <MmaType kType, class Tile>
 KM_MMA_INLINE void load_b(const MmaForm& form, const uint32_t* words, Tile* tile) {
-  typename Tile::template Block<kType> block;
-  constexpr uint32_t kWidth = 4 * elements_per_register(kType);
+  Block<kType, Tile::kExact> block;
+  constexpr uint32_t kWidth = block.kWidth;
   for (uint32_t r = 0; r < uint32_t{form.n} * form.k / (kBlockRows * kWidth); ++r) {
     const MmaBlock at = block_of_b(form.n, form.k, kWidth / 4, r);
-    tile->special |= block.load(words + r * kWarpLanes);
+    const bool special = block.load(words + r * kWarpLanes);
+    if constexpr (Tile::kExact) tile->special |= special;
     for (uint32_t e = 0; e < kWidth; ++e) {
       const uint32_t place = (at.column + e) * form.n + at.row;
 #pragma GCC unroll 8
-      for (uint32_t g = 0; g < kBlockRows; ++g) tile->put_b(place + g, block, g * kWidth + e);
+      for (uint32_t g = 0; g < kBlockRows; ++g) {
+        tile->b[place + g] = block.values[g * kWidth + e];
+        if constexpr (Tile::kExact) tile->b_exponent[place + g] = block.exponents[g * kWidth + e];
+      }
     }
   }
 }
