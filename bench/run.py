@@ -69,8 +69,9 @@ def main():
     if quick and arguments.table:
         sys.exit("--table: the figures of a quick run are not for keeping")
     threads = int(os.environ.get("THREADS", len(os.sched_getaffinity(0))))
-    machine.require_same_vectors(Path(arguments.build).resolve())
-    bench = Bench(arguments.deps.resolve(), Path(arguments.build).resolve(), threads,
+    build = Path(arguments.build).resolve()
+    machine.require_same_vectors(build)
+    bench = Bench(arguments.deps.resolve(), build, threads,
                   3 if quick else 15, 0.05 if quick else 0.2)
     for team in bench.teams:
         if not team.settings:

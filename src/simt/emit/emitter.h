@@ -419,6 +419,7 @@ class Emitter {
                                   uint64_t size_bytes);
   void raise_misaligned(const LaneIndex& index, Value* addresses, Value* bits, uint64_t size_bytes);
   Value* of_first_lane(Value* lanes, Value* bits);
+  uint32_t current_line() const;
   void note_line();
   std::string form_name(const ptx::Instruction& instruction) const;
   // ---- lower/async_copy.cpp

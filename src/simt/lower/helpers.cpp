@@ -105,10 +105,13 @@ class LanePlaces {
   llvm::Value *base_ = nullptr, *lanes_ = nullptr, *pairs_ = nullptr, *slots_ = nullptr;
 };
 
+std::string scaled_name(const std::string& name, uint32_t scale) {
+  return scale == 0 ? name : name + "_by_" + std::to_string(scale);
+}
+
 std::string access_name(const char* what, llvm::Type* element, bool is_volatile, uint32_t scale) {
-  std::string name = what + std::string(is_volatile ? "volatile_" : "") + element_name(element);
-  if (scale != 0) name += "_by_" + std::to_string(scale);
-  return name;
+  const std::string name = what + std::string(is_volatile ? "volatile_" : "");
+  return scaled_name(name + element_name(element), scale);
 }
 
 }  // namespace
@@ -151,7 +154,7 @@ llvm::Function* Emitter::gather_helper(llvm::Type* element, bool is_volatile, ui
 /// Ends the launch where a lane of `bits` has a place that is no multiple of `size_bytes`. Takes
 /// the places, `bits`, `size_bytes`, the line, the runtime's functions and the block's state.
 llvm::Function* Emitter::alignment_helper(uint32_t scale) {
-  const std::string name = scale == 0 ? "aligned" : "aligned_by_" + std::to_string(scale);
+  const std::string name = scaled_name("aligned", scale);
   if (auto found = helpers_.find(name); found != helpers_.end()) return found->second;
   std::vector<llvm::Type*> types = LanePlaces::types(b_, lanes_, scale);
   auto* word = b_.getInt32Ty();

@@ -62,19 +62,24 @@ llvm::Value* Emitter::for_lanes(const std::string& name, llvm::Type* result,
   return b_.CreateCall(function, values);
 }
 
+/// In the PTX text, of the instruction that code is made for; 0: of none.
+uint32_t Emitter::current_line() const {
+  const llvm::DebugLoc location = b_.getCurrentDebugLocation();
+  return location ? location.getLine() : 0;
+}
+
 /// For the call of a helper function that follows: a fault in there has no line of its own.
 void Emitter::note_line() {
   Value* line = b_.CreateConstGEP1_64(b_.getInt8Ty(), state_, offsetof(BlockState, line));
-  b_.CreateStore(i32(b_.getCurrentDebugLocation().getLine()), line);
+  b_.CreateStore(i32(current_line()), line);
 }
 
 /// Ends the launch where a lane of `bits` is misaligned. `addresses` is null where there is an
 /// index.
 llvm::CallInst* Emitter::require_aligned(const LaneIndex& index, Value* addresses, Value* bits,
                                          uint64_t size_bytes) {
-  const uint32_t line = b_.getCurrentDebugLocation() ? b_.getCurrentDebugLocation().getLine() : 0;
   std::vector<Value*> arguments = lane_arguments(index, addresses, 0);
-  arguments.insert(arguments.end(), {bits, i32(size_bytes), i32(line), runtime_, state_});
+  arguments.insert(arguments.end(), {bits, i32(size_bytes), i32(current_line()), runtime_, state_});
   return b_.CreateCall(alignment_helper(scale_of(index)), arguments);
 }
 

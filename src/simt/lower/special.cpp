@@ -267,8 +267,7 @@ void Emitter::raise(FaultKind kind, Value* address, uint64_t size_bytes) {
   Value* thread = b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), first_thread_), lane);
   if (address == nullptr) address = i64(0);
   // The line is named because calls like this one may be merged.
-  const uint32_t line = b_.getCurrentDebugLocation() ? b_.getCurrentDebugLocation().getLine() : 0;
-  call_raise(b_, {kind, runtime_, state_, address, i64(size_bytes), thread, i32(line)});
+  call_raise(b_, {kind, runtime_, state_, address, i64(size_bytes), thread, i32(current_line())});
   b_.SetInsertPoint(new_block("raised"));
 }
 
