@@ -36,6 +36,13 @@ struct AccessPart {
   uint32_t line;  // in the PTX text
 };
 
+/// An access in the code. Generated code passes it by value: one register.
+struct AccessSite {
+  uint32_t line;  // in the PTX text
+  uint16_t size_bytes;
+  int16_t step_bytes;  // from a lane's address to the next one's
+};
+
 /// Functions that generated code calls, reached through LaunchRecord::runtime (objects have no
 /// undefined symbols). SysV calling convention. `thread` is the linear thread index in its block.
 struct RuntimeTable {
@@ -95,6 +102,15 @@ struct RuntimeTable {
   /// C and the metadata lies, and those of D begin.
   void (*mma)(const LaunchRecord*, BlockState*, const MmaForm* form, const uint32_t* places,
               uint8_t* fragments);
+  /// Elements of 1, 2, 4 or 8 bytes that lie side by side from lane 0 on, of some lanes: to or from
+  /// where all lanes' elements lie. No register changes. Misaligned ones end the launch.
+  void (*load_lanes)(BlockState*, uint64_t address, uint32_t lanes, AccessSite site,
+                     void* elements);
+  void (*store_lanes)(BlockState*, uint64_t address, uint32_t lanes, AccessSite site,
+                      const void* elements);
+  /// Ends the launch: the address of the lowest of `lanes` is misaligned. `address` is lane 0's.
+  /// Never returns.
+  void (*misaligned)(BlockState*, uint64_t address, uint32_t lanes, AccessSite site);
 };
 
 /// One launch; shared by all workers, constant while it runs.
@@ -115,7 +131,8 @@ struct LaunchRecord {
 };
 
 /// One block being executed by a worker. The runtime fills the first part before the call;
-/// generated code keeps `block` and `first_thread` current, so that a fault can say where it was.
+/// generated code keeps `block[0]` and `first_thread` current, so that a fault can say where it
+/// was.
 struct BlockState {
   uint8_t* shared;        // offset 0 of the shared window; 2 GiB on either side belong to it
   uint8_t* scratch;       // CodeInfo::scratch_bytes, aligned to 64; contents undefined
@@ -126,7 +143,7 @@ struct BlockState {
   void* host;             // the runtime's own; generated code never reads it
 };
 
-/// Mode a: runs the blocks [first, end) of the grid, linear index x fastest.
+/// Mode a: runs the blocks [first, end) of a row of the grid, that of `state->block`.
 using GridEntry = void (*)(const LaunchRecord*, BlockState*, uint64_t first, uint64_t end);
 /// Mode b: runs one warp of the block described by `state->block`, on a stack of its own.
 /// Other warps of the same block share `state`; the runtime sets state->first_thread at each

@@ -350,3 +350,22 @@ extern "C" __global__ void turned_words(const uint4* in4, const uint2* in2, cons
   out2[i] = turned(in2[i]);
   out_wide[i] = turned(wide[i]);
 }
+
+// Lanes side by side, some of which are missing: `lanes` says which of 32.
+template <class T>
+__device__ void copy_some(const T* in, T* out, u32 lanes) {
+  const u32 i = INDEX();
+  if (lanes >> (threadIdx.x % 32) & 1) out[i] = in[i];
+}
+extern "C" __global__ void copy_some_u8(const u8* in, u8* out, u32 lanes) {
+  copy_some(in, out, lanes);
+}
+extern "C" __global__ void copy_some_u16(const unsigned short* in, unsigned short* out, u32 lanes) {
+  copy_some(in, out, lanes);
+}
+extern "C" __global__ void copy_some_u32(const u32* in, u32* out, u32 lanes) {
+  copy_some(in, out, lanes);
+}
+extern "C" __global__ void copy_some_u64(const u64* in, u64* out, u32 lanes) {
+  copy_some(in, out, lanes);
+}

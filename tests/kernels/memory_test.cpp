@@ -592,5 +592,71 @@ TEST(Memory, ManyPickedElements) {
   }
 }
 
+/// From every place of a page's last bytes, where a packet's elements may not all be read at once.
+template <class T>
+void copy_some(const char* kernel) {
+  constexpr uint32_t kThreads = 96, kElements = 8192 / sizeof(T);
+  vector<T> values(kElements + kThreads);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<T>(i * 0x9E3779B97F4A7C15u);
+  Buffer<T> in(session(), values);
+  for (const uint32_t lanes : {0u, 1u, 0x80000000u, 0x00F0F1E3u, 0xFFFFFF00u, 0xFFFFFFFFu}) {
+    for (uint32_t first = 0; first < kElements; first += 5 + kElements / 64) {
+      Buffer<T> out(session(), kThreads);
+      vector<T> want = out.read();
+      for (uint32_t i = 0; i < kThreads; ++i) {
+        if (lanes >> i % 32 & 1) want[i] = values[first + i];
+      }
+      kernels().run(kernel, Shape{{1}, {kThreads}}, in.address() + first * sizeof(T), out, lanes);
+      expect_bits(kernel, out.read(), want);
+    }
+  }
+}
+
+/// "0x7f12..." of lane `lane`'s element, and its thread.
+void expect_place(uint64_t address, uint32_t lane) {
+  char text[32];
+  std::snprintf(text, sizeof text, "0x%" PRIx64, address);
+  EXPECT_NE(last_error_message().find(text), std::string::npos) << last_error_message();
+  const std::string thread = "thread (" + std::to_string(lane) + ",0,0)";
+  EXPECT_NE(last_error_message().find(thread), std::string::npos) << last_error_message();
+}
+
+TEST(Memory, SideBySideInSomeLanes) {
+  copy_some<uint8_t>("copy_some_u8");
+  copy_some<uint16_t>("copy_some_u16");
+  copy_some<uint32_t>("copy_some_u32");
+  copy_some<uint64_t>("copy_some_u64");
+}
+
+TEST(Memory, MisalignedSideBySide) {
+  for (const uint32_t lanes : {0x00000020u, 0xFFFFFFE0u}) {
+    for (const bool loads : {true, false}) {
+      Session own;
+      Buffer<uint32_t> in(own, 40), out(own, 40);
+      const uint64_t from = in.address() + (loads ? 2 : 0), to = out.address() + (loads ? 0 : 2);
+      const auto status =
+          own.cuda("memory.cu").try_run("copy_some_u32", Shape{{1}, {32}}, from, to, lanes);
+      EXPECT_EQ(status, KM_ERROR_MISALIGNED_ADDRESS);
+      expect_place((loads ? from : to) + 5 * 4, 5);
+    }
+  }
+}
+
+/// Where the runtime makes the access: still a fault of this kernel, in this line.
+TEST(Memory, NoMemorySideBySide) {
+  for (const bool loads : {true, false}) {
+    Session own;
+    Buffer<uint64_t> buffer(own, 40);
+    const uint64_t nowhere = 0x1000 - 64, there = buffer.address();
+    const auto status = own.cuda("memory.cu")
+                            .try_run("copy_some_u64", Shape{{1}, {32}}, loads ? nowhere : there,
+                                     loads ? there : nowhere, 0xFFF00000u);
+    EXPECT_EQ(status, KM_ERROR_ILLEGAL_ADDRESS);
+    EXPECT_NE(last_error_message().find("kernel 'copy_some_u64', block (0,0,0)"), std::string::npos)
+        << last_error_message();
+    EXPECT_NE(last_error_message().find("PTX line"), std::string::npos) << last_error_message();
+  }
+}
+
 }  // namespace
 }  // namespace km::kernels

@@ -47,6 +47,14 @@ void set_block(simt::BlockState* state, const simt::LaunchRecord& record, uint64
   state->block[2] = static_cast<uint32_t>(row / record.grid[1]);
 }
 
+/// The first block of the next row of the grid.
+void begin_row(simt::BlockState* state, const simt::LaunchRecord& record) {
+  state->block[0] = 0;
+  if (++state->block[1] < record.grid[1]) return;
+  state->block[1] = 0;
+  ++state->block[2];
+}
+
 /// The block with this rank in a cluster.
 void set_block_of_cluster(simt::BlockState* state, const simt::LaunchRecord& record, uint64_t index,
                           uint32_t rank) {
@@ -173,9 +181,15 @@ Status Executor::prepare(const LaunchRun& launch) {
 void Executor::run_grid() {
   uint64_t first = 0, last = 0;
   simt::GridEntry entry = launch_->unit->grid_entry;
+  const simt::LaunchRecord& record = launch_->record;
   while (launch_->range.take(&next_part_, &first, &last)) {
-    entry(&launch_->record, &state_, first, last);
-    blocks_ += last - first;
+    set_block(&state_, record, first);
+    for (uint64_t left = last - first; left != 0; begin_row(&state_, record)) {
+      const uint64_t x = state_.block[0], count = std::min(left, record.grid[0] - x);
+      entry(&record, &state_, x, x + count);
+      left -= count;
+      blocks_ += count;
+    }
   }
 }
 

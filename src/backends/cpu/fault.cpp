@@ -9,6 +9,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "backends/cpu/lane_memory.h"
 #include "backends/cpu/sanitizers.h"
 #include "backends/cpu/stack_switch.h"
 
@@ -48,7 +49,7 @@ KM_NO_SANITIZE bool handle_own(int signal, siginfo_t* info, ucontext_t* context)
   bool interrupt = is_interrupt(signal, info);
   if (guard == nullptr) return interrupt;
   auto pc = static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RIP]);
-  bool in_code = pc >= guard->begin && pc < guard->end;
+  bool in_code = (pc >= guard->begin && pc < guard->end) || is_lane_code(pc);
   if (interrupt) {
     bool stop =
         in_code && guard->stop != nullptr && guard->stop->load(std::memory_order_relaxed) != 0;

@@ -9,6 +9,7 @@
 #include "backends/cpu/device_printf.h"
 #include "backends/cpu/executor.h"
 #include "backends/cpu/futex.h"
+#include "backends/cpu/lane_memory.h"
 #include "backends/cpu/output.h"
 #include "backends/cpu/sanitizers.h"
 #include "simt/runtime/mma.h"
@@ -218,6 +219,9 @@ constexpr simt::RuntimeTable kTable = {
     .split_meet = simt::split_meet,
     .split_barrier = split_barrier,
     .mma = mma,
+    .load_lanes = load_lanes,
+    .store_lanes = store_lanes,
+    .misaligned = misaligned,
 };
 
 }  // namespace

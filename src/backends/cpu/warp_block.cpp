@@ -82,9 +82,7 @@ void WarpBlock::run_warp(uint32_t index) {
     unit_->warp_entry(record_, &state_, index);
     return;
   }
-  const uint32_t* grid = record_->grid;
-  const uint64_t row = state_.block[1] + uint64_t{state_.block[2]} * grid[1];
-  const uint64_t block = state_.block[0] + row * grid[0];
+  const uint64_t block = state_.block[0];
   unit_->grid_entry(record_, &state_, block, block + 1);
 }
 

@@ -7,47 +7,33 @@
 
 namespace km::simt {
 
-/// Blocks [first, end) in linear order, x fastest.
+/// Blocks [first, end) of a row of the grid.
 void Emitter::emit_blocks_loop() {
-  Value *first = entry_->getArg(2), *end = entry_->getArg(3);
-  auto* index = variable(b_.getInt64Ty(), "index");
+  Value* first = b_.CreateTrunc(entry_->getArg(2), b_.getInt32Ty());
+  Value* end = b_.CreateTrunc(entry_->getArg(3), b_.getInt32Ty());
+  load_block();
+  b_.CreateStore(first, ctaid_[0]);
   auto *head = new_block("block"), *leave = new_block("leave");
-  Value* grid[2];
-  for (unsigned d = 0; d < 2; ++d) {
-    grid[d] = load_field(record_, offsetof(LaunchRecord, grid) + 4 * d, b_.getInt32Ty(), true);
-  }
-  Value* x_count = b_.CreateZExt(grid[0], b_.getInt64Ty());
-  Value* y_count = b_.CreateZExt(grid[1], b_.getInt64Ty());
-  Value* row = b_.CreateUDiv(first, x_count);
-  b_.CreateStore(b_.CreateTrunc(b_.CreateURem(first, x_count), b_.getInt32Ty()), ctaid_[0]);
-  b_.CreateStore(b_.CreateTrunc(b_.CreateURem(row, y_count), b_.getInt32Ty()), ctaid_[1]);
-  b_.CreateStore(b_.CreateTrunc(b_.CreateUDiv(row, y_count), b_.getInt32Ty()), ctaid_[2]);
-  b_.CreateStore(first, index);
   b_.CreateCondBr(b_.CreateICmpULT(first, end), head, leave);
-
   b_.SetInsertPoint(head);
-  for (unsigned d = 0; d < 3; ++d) note_block(d);
+  note_block();
   Value* done = i32(1);
   if (runs_side_by_side()) {
-    Value* left = b_.CreateSub(end, b_.CreateLoad(b_.getInt64Ty(), index));
-    done = emit_side_by_side(grid[0], left);
+    done = emit_side_by_side(end);
   } else {
     emit_block();
   }
-  advance_block(grid, done);
-  Value* following =
-      b_.CreateAdd(b_.CreateLoad(b_.getInt64Ty(), index), b_.CreateZExt(done, b_.getInt64Ty()));
-  b_.CreateStore(following, index);
+  Value* following = b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), ctaid_[0]), done);
+  b_.CreateStore(following, ctaid_[0]);
   b_.CreateCondBr(b_.CreateICmpULT(following, end), head, leave);
   b_.SetInsertPoint(leave);
   b_.CreateRetVoid();
 }
 
 /// For whoever asks where a fault was.
-void Emitter::note_block(unsigned dimension) {
-  const uint64_t offset = offsetof(BlockState, block) + 4 * dimension;
-  Value* slot = b_.CreateConstGEP1_64(b_.getInt8Ty(), state_, offset);
-  b_.CreateStore(b_.CreateLoad(b_.getInt32Ty(), ctaid_[dimension]), slot);
+void Emitter::note_block() {
+  Value* slot = b_.CreateConstGEP1_64(b_.getInt8Ty(), state_, offsetof(BlockState, block));
+  b_.CreateStore(b_.CreateLoad(b_.getInt32Ty(), ctaid_[0]), slot);
 }
 
 /// All regions of one block.
@@ -72,24 +58,6 @@ void Emitter::emit_block() {
     for (uint32_t target : targets) next->addCase(b_.getInt32(target), starts[target]);
   }
   b_.SetInsertPoint(tail);
-}
-
-/// By `count` blocks, which do not go beyond the row's end.
-void Emitter::advance_block(llvm::Value* const (&grid)[2], Value* count) {
-  auto *carry_y = new_block("carry"), *carry_z = new_block("carry"), *loop = new_block("next");
-  auto advance = [&](unsigned d, Value* by, llvm::BasicBlock* carry) {
-    Value* value = b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), ctaid_[d]), by);
-    Value* wraps = b_.CreateICmpEQ(value, grid[d]);
-    b_.CreateStore(b_.CreateSelect(wraps, i32(0), value), ctaid_[d]);
-    b_.CreateCondBr(wraps, carry, loop);
-  };
-  advance(0, count, carry_y);
-  b_.SetInsertPoint(carry_y);
-  advance(1, i32(1), carry_z);
-  b_.SetInsertPoint(carry_z);
-  b_.CreateStore(b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), ctaid_[2]), i32(1)), ctaid_[2]);
-  b_.CreateBr(loop);
-  b_.SetInsertPoint(loop);
 }
 
 // ---- Blocks side by side: a row of threads of each, then the next row. Memory is gone through
@@ -133,30 +101,26 @@ bool Emitter::is_plain_access(const Inst& inst, const MemoryAccess& access) cons
   return moves && !is_own && !is_strong_access(*inst.ptx);
 }
 
-/// From the current block on, at most `left` of its row. Gives how many.
-llvm::Value* Emitter::emit_side_by_side(Value* row_blocks, Value* left) {
+/// From the current block on, not beyond `row_end`. Gives how many.
+llvm::Value* Emitter::emit_side_by_side(Value* row_end) {
   constexpr uint32_t kMaxThreads = 8192;  // of a row: neighbouring rows should stay in the cache
   const uint32_t width = plan_.variant.block[0];
   const uint32_t row_packets = std::max(width / lanes_, 1u);
   Value* first = b_.CreateLoad(b_.getInt32Ty(), ctaid_[0]);
-  Value* count = b_.CreateZExt(b_.CreateSub(row_blocks, first), b_.getInt64Ty());
-  const auto least = [&](Value* a, Value* b) {
-    return b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, a, b);
-  };
-  count = least(least(count, left), i64(std::max(kMaxThreads / width, 1u)));
-  count = b_.CreateTrunc(count, b_.getInt32Ty());
+  Value* count = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(row_end, first),
+                                          i32(std::max(kMaxThreads / width, 1u)));
   Value* last = b_.CreateAdd(first, count);
   auto* row = variable(b_.getInt32Ty(), "row");  // its first packet
   auto *rows = new_block("row"), *blocks = new_block("beside"), *packets = new_block("packet");
   auto *packet_end = new_block("packet.end"), *block_end = new_block("beside.end");
-  auto *row_end = new_block("row.end"), *end = new_block("rows.end");
+  auto *row_done = new_block("row.end"), *end = new_block("rows.end");
   b_.CreateStore(i32(0), row);
   b_.CreateBr(rows);
   b_.SetInsertPoint(rows);
   b_.CreateStore(first, ctaid_[0]);
   b_.CreateBr(blocks);
   b_.SetInsertPoint(blocks);
-  note_block(0);
+  note_block();
   b_.CreateStore(b_.CreateLoad(b_.getInt32Ty(), row), packet_);
   b_.CreateBr(packets);
   b_.SetInsertPoint(packets);
@@ -173,8 +137,8 @@ llvm::Value* Emitter::emit_side_by_side(Value* row_blocks, Value* left) {
   Value* following = b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), row), i32(row_packets));
   b_.CreateCondBr(b_.CreateICmpULT(next(packet_, 1), following), packets, block_end);
   b_.SetInsertPoint(block_end);
-  b_.CreateCondBr(b_.CreateICmpULT(next(ctaid_[0], 1), last), blocks, row_end);
-  b_.SetInsertPoint(row_end);
+  b_.CreateCondBr(b_.CreateICmpULT(next(ctaid_[0], 1), last), blocks, row_done);
+  b_.SetInsertPoint(row_done);
   b_.CreateCondBr(b_.CreateICmpULT(next(row, row_packets), block_packets()), rows, end);
   b_.SetInsertPoint(end);
   b_.CreateStore(first, ctaid_[0]);

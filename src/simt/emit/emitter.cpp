@@ -132,12 +132,17 @@ void Emitter::load_record() {
   }
 }
 
-/// Modes b and c: one warp, on a stack of its own.
-void Emitter::emit_warp() {
+/// Which block it is, as the runtime says.
+void Emitter::load_block() {
   for (unsigned d = 0; d < 3; ++d) {
     b_.CreateStore(load_field(state_, offsetof(BlockState, block) + 4 * d, b_.getInt32Ty(), false),
                    ctaid_[d]);
   }
+}
+
+/// Mode b: one warp, on a stack of its own.
+void Emitter::emit_warp() {
+  load_block();
   Value* warp = entry_->getArg(2);
   Value* own = b_.CreateMul(b_.CreateZExt(warp, b_.getInt64Ty()), i64(scratch_bytes_));
   scratch_ = b_.CreateAdd(scratch_, own);

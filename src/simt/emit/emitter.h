@@ -71,6 +71,7 @@ class Emitter {
   // ---- emitter.cpp
   void create_entry();
   void load_record();
+  void load_block();
   void emit_warp();
   void emit_region(uint32_t region, llvm::BasicBlock* done);
   void begin_packet(uint32_t region, Value* index);
@@ -99,12 +100,11 @@ class Emitter {
   // ---- blocks.cpp
   struct MemoryAccess;
   void emit_blocks_loop();
-  void note_block(unsigned dimension);
+  void note_block();
   void emit_block();
-  void advance_block(Value* const (&grid)[2], Value* count);
   bool runs_side_by_side();
   bool is_plain_access(const Inst& inst, const MemoryAccess& access) const;
-  Value* emit_side_by_side(Value* row_blocks, Value* left);
+  Value* emit_side_by_side(Value* row_end);
 
   // ---- control.cpp
   void emit_steps(uint32_t region, llvm::BasicBlock* packet_end);
@@ -310,6 +310,7 @@ class Emitter {
     unsigned count = 1;  // elements of .v2, .v4
     bool is_volatile = false;
     bool invariant = false;
+    bool is_rare = false;  // made only where lanes are missing: by a function, not in place
   };
   Value* load_whole(const Address& address);
   void store_whole(const Address& address, Value* content);
@@ -349,6 +350,14 @@ class Emitter {
   enum class Advance : uint8_t { none, unknown_distance, other };
   Advance advance_of(ValueId value, uint32_t loop, unsigned depth);
   Advance advance_of_phi(ValueId value, uint32_t loop) const;
+  // ---- lower/dense.cpp
+  bool tests_alignment(const Address& address, const Access& access) const;
+  Value* is_aligned(const Address& address, uint64_t size_bytes);
+  Value* access_site(uint64_t size_bytes, int64_t step_bytes);
+  Value* dense_memory();
+  llvm::CallInst* call_lane_mover(uint64_t entry, const Address& address, const Access& access);
+  std::vector<Value*> load_dense(const Address& address, const Access& access);
+  std::vector<Value*> store_dense(const Address& address, const Access& access, Value* content);
   // ---- lower/lane_runs.cpp
   struct Run {
     uint32_t lanes = 1;
@@ -415,9 +424,10 @@ class Emitter {
   void check_lanes(const Inst& inst, const LaneAccess& access, Value* lanes);
   void check_lanes(const Inst& inst, const Address& address, uint64_t size_bytes);
   void check_lane_ranges(const Inst& inst, const LaneAccess& access, Value* lanes);
-  llvm::CallInst* require_aligned(const LaneIndex& index, Value* addresses, Value* bits,
-                                  uint64_t size_bytes);
+  void require_aligned(const LaneIndex& index, Value* addresses, Value* bits, uint64_t size_bytes);
   void raise_misaligned(const LaneIndex& index, Value* addresses, Value* bits, uint64_t size_bytes);
+  void call_misaligned(Value* address, Value* bits, Value* site);
+  void raise_misaligned(const Address& address, uint64_t size_bytes);
   Value* of_first_lane(Value* lanes, Value* bits);
   uint32_t current_line() const;
   void note_line();
@@ -608,9 +618,10 @@ class Emitter {
   llvm::AllocaInst* fragments_ = nullptr;
   std::map<const llvm::Value*, uint32_t> fragment_places_;
   uint32_t next_fragment_ = 0;
-  llvm::AllocaInst* row_memory_ = nullptr;  // columns of rows on their way
-  llvm::AllocaInst* elsewhere_ = nullptr;   // where lanes that are not active store rows
-  std::optional<unsigned> row_accesses_;    // of the kernel
+  llvm::AllocaInst* row_memory_ = nullptr;    // columns of rows on their way
+  llvm::AllocaInst* dense_memory_ = nullptr;  // elements of some lanes on their way
+  llvm::AllocaInst* elsewhere_ = nullptr;     // where lanes that are not active store rows
+  std::optional<unsigned> row_accesses_;      // of the kernel
   /// What goes from lane to lane is some instructions for each of them. Beyond so many times, the
   /// next ones are calls.
   struct Budget {

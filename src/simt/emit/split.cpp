@@ -59,10 +59,7 @@ llvm::Value* Emitter::mask_of(Value* bits) {
 // ---- The entry.
 
 void Emitter::emit_split_warp() {
-  for (unsigned d = 0; d < 3; ++d) {
-    b_.CreateStore(load_field(state_, offsetof(BlockState, block) + 4 * d, b_.getInt32Ty(), false),
-                   ctaid_[d]);
-  }
+  load_block();
   Value* warp = entry_->getArg(2);
   scratch_ = b_.CreateAdd(scratch_,
                           b_.CreateMul(b_.CreateZExt(warp, b_.getInt64Ty()), i64(scratch_bytes_)));

@@ -93,10 +93,7 @@ void Emitter::check_alignment(const Address& address, uint64_t size_bytes) {
         any(bad), [&] { raise_misaligned(address.index, addresses, bits_of(bad), size_bytes); });
   }
   Value* misaligned = b_.CreateICmpNE(b_.CreateAnd(one, i64(size_bytes - 1)), i64(0));
-  branch_unlikely(misaligned, [&] {
-    if (regular) return raise(FaultKind::misaligned, address.base, size_bytes);
-    raise_misaligned({}, lanes_of(address), mask_bits(), size_bytes);
-  });
+  branch_unlikely(misaligned, [&] { raise_misaligned(address, size_bytes); });
 }
 
 /// Each place remembers the allocation it touched last and tests against that one: once for the

@@ -76,17 +76,46 @@ void Emitter::note_line() {
 
 /// Ends the launch where a lane of `bits` is misaligned. `addresses` is null where there is an
 /// index.
-llvm::CallInst* Emitter::require_aligned(const LaneIndex& index, Value* addresses, Value* bits,
-                                         uint64_t size_bytes) {
+void Emitter::require_aligned(const LaneIndex& index, Value* addresses, Value* bits,
+                              uint64_t size_bytes) {
   std::vector<Value*> arguments = lane_arguments(index, addresses, 0);
   arguments.insert(arguments.end(), {bits, i32(size_bytes), i32(current_line()), runtime_, state_});
-  return b_.CreateCall(alignment_helper(scale_of(index)), arguments);
+  b_.CreateCall(alignment_helper(scale_of(index)), arguments);
 }
 
-/// Where it is known that one is.
+/// Where it is known that all lanes of `bits` are.
 void Emitter::raise_misaligned(const LaneIndex& index, Value* addresses, Value* bits,
                                uint64_t size_bytes) {
-  auto* call = require_aligned(index, addresses, bits, size_bytes);
+  Value* address = of_first_lane(index.lanes ? index.lanes : addresses, bits);
+  if (index.lanes != nullptr) {
+    Value* distance = b_.CreateMul(b_.CreateSExt(address, b_.getInt64Ty()), i64(index.scale));
+    address = b_.CreateAdd(index.base, distance);
+  }
+  call_misaligned(address, bits, access_site(size_bytes, 0));
+}
+
+/// The same for all active lanes of an access.
+void Emitter::raise_misaligned(const Address& address, uint64_t size_bytes) {
+  int64_t step_bytes = 0;
+  bool has_step = address.lanes == nullptr;
+  if (address.offsets != nullptr) {
+    const Run run = run_of(*address.offsets);
+    step_bytes = run.step;
+    has_step = run.lanes == lanes_ && step_bytes == static_cast<int16_t>(step_bytes);
+  }
+  if (has_step) {
+    return call_misaligned(address.base, mask_bits(), access_site(size_bytes, step_bytes));
+  }
+  Value* const lanes = address.index.lanes ? nullptr : lanes_of(address);
+  raise_misaligned(address.index, lanes, mask_bits(), size_bytes);
+}
+
+/// RuntimeTable::misaligned.
+void Emitter::call_misaligned(Value* address, Value* bits, Value* site) {
+  auto* type = llvm::FunctionType::get(
+      b_.getVoidTy(), {b_.getPtrTy(), b_.getInt64Ty(), b_.getInt32Ty(), b_.getInt64Ty()}, false);
+  auto* call =
+      call_runtime(offsetof(RuntimeTable, misaligned), type, {state_, address, bits, site});
   call->setDoesNotReturn();
   call->addFnAttr(llvm::Attribute::Cold);
   b_.CreateUnreachable();

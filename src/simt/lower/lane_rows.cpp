@@ -83,7 +83,8 @@ std::vector<llvm::Value*> Emitter::load_rows(const Access& access, Value* lanes)
   auto* zeros = private_constant(llvm::Constant::getNullValue(zeros_type), "km_zeros");
   zeros->setAlignment(llvm::Align(kRowBytes));
   lanes = active_rows(lanes, zeros);
-  return has_many_rows() ? load_rows_apart(access, lanes) : load_rows_here(access, lanes);
+  const bool is_apart = access.is_rare || has_many_rows();
+  return is_apart ? load_rows_apart(access, lanes) : load_rows_here(access, lanes);
 }
 
 std::vector<llvm::Value*> Emitter::load_rows_here(const Access& access, Value* lanes) {
@@ -234,7 +235,7 @@ void Emitter::store_rows(const Access& access, const std::vector<Value*>& values
   for (Value* content : values) columns.push_back(splat(content));
   if (elsewhere_ == nullptr) elsewhere_ = bytes(kRowBytes, "elsewhere");
   lanes = active_rows(lanes, elsewhere_);
-  if (has_many_rows()) {
+  if (access.is_rare || has_many_rows()) {
     store_rows_apart(access, columns, lanes);
   } else {
     store_rows_here(access, columns, lanes);

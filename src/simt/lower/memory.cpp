@@ -113,7 +113,7 @@ void Emitter::lower_load(const Inst& inst) {
   const ptx::Space space = space_of(inst, source);
   access.invariant = space == ptx::Space::param;
   const Address address = address_of(inst, source, space);
-  check_access(inst, address);
+  if (!tests_alignment(address, access)) check_access(inst, address);
   prefetch(inst, address, access);
   Value* content = load_with_neighbours(inst, address, access);
   const std::vector<Value*> results =
@@ -200,7 +200,11 @@ std::vector<llvm::Value*> Emitter::load(const Address& address, const Access& ac
     return exact();
   }
   if (!dense) usable = b_.CreateAnd(usable, all(mask()));
-  return choose(usable, [&] { return load_offsets(address, access); }, exact);
+  Access rare = access;
+  rare.is_rare = !has_avx512();
+  return choose(
+      usable, [&] { return load_offsets(address, access); },
+      [&] { return gather_at(address, rare); });
 }
 
 std::vector<llvm::Value*> Emitter::load_uniform(const Address& address, const Access& access) {
@@ -223,26 +227,12 @@ std::vector<llvm::Value*> Emitter::load_offsets(const Address& address, const Ac
   if (!is_dense(address, access)) {
     return wide_span(address, access) ? load_wide(address, access) : load_each(address, access);
   }
+  if (!has_avx512()) return load_dense(address, access);
   auto* type = vector_of(type_of(access.type));
   const llvm::Align align(ptx::size_bytes(access.type));
   Value* pointer = b_.CreateIntToPtr(address.base, b_.getPtrTy());
   if (mask() == nullptr) return {beside_context(b_.CreateAlignedLoad(type, pointer, align))};
-  auto masked = [&]() -> std::vector<Value*> {
-    if (ptx::size_bits(access.type) < 32 && !has_avx512()) {
-      return gather_at(address, access);
-    }
-    return {b_.CreateMaskedLoad(type, pointer, align, mask(), llvm::Constant::getNullValue(type))};
-  };
-  if (has_avx512()) return masked();
-  // Processors do not read ahead of masked moves. Where one lane may read its part of a page, the
-  // others may read theirs.
-  constexpr uint64_t kPageBytes = 4096;
-  Value* offset = b_.CreateAnd(address.base, i64(kPageBytes - 1));
-  const uint64_t last = kPageBytes - lanes_ * ptx::size_bytes(access.type);
-  Value* plain = b_.CreateAnd(b_.CreateICmpULE(offset, i64(last)), any(mask()));
-  return choose(
-      plain, [&]() -> std::vector<Value*> { return {b_.CreateAlignedLoad(type, pointer, align)}; },
-      masked);
+  return {b_.CreateMaskedLoad(type, pointer, align, mask(), llvm::Constant::getNullValue(type))};
 }
 
 /// One load over all lanes, then each lane picks its elements.
@@ -334,7 +324,7 @@ void Emitter::lower_store(const Inst& inst) {
   access.is_volatile = is_strong_access(ptx);
   if (ptx.has(Modifier::release)) b_.CreateFence(llvm::AtomicOrdering::Release);
   const Address address = address_of(inst, target, space_of(inst, target));
-  check_access(inst, address);
+  if (!tests_alignment(address, access)) check_access(inst, address);
   const bool uniform = address.lanes == nullptr && address.offsets == nullptr;
   std::vector<Value*> values;
   for (unsigned i = 0; i < access.count; ++i) {
@@ -362,18 +352,25 @@ void Emitter::store(const Address& address, const Access& access,
       elements && *elements == static_cast<int64_t>(access.count) * lanes_ &&
       std::set<int64_t>(address.offsets->begin(), address.offsets->begin() + lanes_).size() ==
           lanes_;
+  const bool apart = !dense && !interleaved;
+  Access rare = access;
+  rare.is_rare = !apart && !has_avx512();
   auto slow = [&]() -> std::vector<Value*> {
-    scatter_at(address, access, values);
+    scatter_at(address, rare, values);
     return {};
   };
-  const bool apart = !dense && !interleaved;
   if (access.is_volatile || (apart && (access.count > 1 || !inline_apart_.take()))) {
     slow();
     return;
   }
+  if (dense && !has_avx512()) {
+    auto beside = [&]() -> std::vector<Value*> { return store_dense(address, access, values[0]); };
+    choose(usable, beside, slow);
+    return;
+  }
   // A masked store costs several plain ones on some processors: only where lanes are missing.
   auto partly = [&]() -> std::vector<Value*> {
-    if (!dense || !has_avx512()) return slow();
+    if (!dense) return slow();
     Value* pointer = b_.CreateIntToPtr(address.base, b_.getPtrTy());
     b_.CreateMaskedStore(values[0], pointer, llvm::Align(ptx::size_bytes(access.type)), mask());
     return {};

@@ -16,9 +16,10 @@ struct Counters {
   std::atomic<uint32_t>* counts;
 };
 
-KM_TEST_CODE void count_blocks(const simt::LaunchRecord* record, simt::BlockState*, uint64_t first,
-                               uint64_t end) {
-  auto* counts = argument<Counters>(record).counts;
+KM_TEST_CODE void count_blocks(const simt::LaunchRecord* record, simt::BlockState* state,
+                               uint64_t first, uint64_t end) {
+  const uint64_t row = state->block[1] + uint64_t{state->block[2]} * record->grid[1];
+  auto* counts = argument<Counters>(record).counts + row * record->grid[0];
   for (uint64_t i = first; i < end; ++i) counts[i].fetch_add(1, std::memory_order_relaxed);
 }
 
