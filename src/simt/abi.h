@@ -103,7 +103,7 @@ struct RuntimeTable {
   void (*mma)(const LaunchRecord*, BlockState*, const MmaForm* form, const uint32_t* places,
               uint8_t* fragments);
   /// Elements of 1, 2, 4 or 8 bytes that lie side by side from lane 0 on, of some lanes: to or from
-  /// where all lanes' elements lie. No register changes. Misaligned ones end the launch.
+  /// where all lanes' elements lie. No register changes.
   void (*load_lanes)(BlockState*, uint64_t address, uint32_t lanes, AccessSite site,
                      void* elements);
   void (*store_lanes)(BlockState*, uint64_t address, uint32_t lanes, AccessSite site,

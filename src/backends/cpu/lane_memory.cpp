@@ -11,7 +11,7 @@
 #define KM_LANE_PART \
   KM_NO_SANITIZE __attribute__((always_inline, target("general-regs-only"))) inline
 
-#if defined(__clang__)  // of the functions called, one does not return and the others are inlined
+#if defined(__clang__)  // what they call is inlined
 #pragma clang diagnostic ignored "-Wexcessive-regsave"
 #endif
 
@@ -61,16 +61,12 @@ KM_NO_SANITIZE void misaligned(BlockState* state, uint64_t address, uint32_t lan
 
 KM_LANE_CODE void load_lanes(BlockState* state, uint64_t address, uint32_t lanes,
                              simt::AccessSite site, void* elements) {
-  if (lanes == 0) return;
-  if ((address & (site.size_bytes - 1u)) != 0) misaligned(state, address, lanes, site);
   state->line = site.line;
   move_elements(elements, reinterpret_cast<const void*>(address), lanes, site.size_bytes);
 }
 
 KM_LANE_CODE void store_lanes(BlockState* state, uint64_t address, uint32_t lanes,
                               simt::AccessSite site, const void* elements) {
-  if (lanes == 0) return;
-  if ((address & (site.size_bytes - 1u)) != 0) misaligned(state, address, lanes, site);
   state->line = site.line;
   move_elements(reinterpret_cast<void*>(address), elements, lanes, site.size_bytes);
 }

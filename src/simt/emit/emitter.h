@@ -351,11 +351,10 @@ class Emitter {
   Advance advance_of(ValueId value, uint32_t loop, unsigned depth);
   Advance advance_of_phi(ValueId value, uint32_t loop) const;
   // ---- lower/dense.cpp
-  bool tests_alignment(const Address& address, const Access& access) const;
-  Value* is_aligned(const Address& address, uint64_t size_bytes);
   Value* access_site(uint64_t size_bytes, int64_t step_bytes);
   Value* dense_memory();
-  llvm::CallInst* call_lane_mover(uint64_t entry, const Address& address, const Access& access);
+  llvm::CallInst* call_lane_mover(uint64_t entry, const Address& address, uint64_t size_bytes);
+  Value* load_some(const Address& address, const Access& access);
   std::vector<Value*> load_dense(const Address& address, const Access& access);
   std::vector<Value*> store_dense(const Address& address, const Access& access, Value* content);
   // ---- lower/lane_runs.cpp

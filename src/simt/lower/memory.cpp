@@ -113,7 +113,7 @@ void Emitter::lower_load(const Inst& inst) {
   const ptx::Space space = space_of(inst, source);
   access.invariant = space == ptx::Space::param;
   const Address address = address_of(inst, source, space);
-  if (!tests_alignment(address, access)) check_access(inst, address);
+  check_access(inst, address);
   prefetch(inst, address, access);
   Value* content = load_with_neighbours(inst, address, access);
   const std::vector<Value*> results =
@@ -324,7 +324,7 @@ void Emitter::lower_store(const Inst& inst) {
   access.is_volatile = is_strong_access(ptx);
   if (ptx.has(Modifier::release)) b_.CreateFence(llvm::AtomicOrdering::Release);
   const Address address = address_of(inst, target, space_of(inst, target));
-  if (!tests_alignment(address, access)) check_access(inst, address);
+  check_access(inst, address);
   const bool uniform = address.lanes == nullptr && address.offsets == nullptr;
   std::vector<Value*> values;
   for (unsigned i = 0; i < access.count; ++i) {
