@@ -192,12 +192,11 @@ void Emitter::store_parts(const Address& address, const Access& access,
 std::vector<llvm::Value*> Emitter::load(const Address& address, const Access& access) {
   if (address.lanes != nullptr) return load_lanes(address, access);
   if (address.offsets == nullptr) return load_uniform(address, access);
-  auto exact = [&] { return gather_at(address, access); };
-  if (access.is_volatile) return exact();
+  if (access.is_volatile) return gather_at(address, access);
   Value* usable = address.ok ? address.ok : b_.getTrue();
   const bool dense = is_dense(address, access);
   if (!dense && !wide_span(address, access) && (access.count > 1 || !inline_apart_.take())) {
-    return exact();
+    return gather_at(address, access);
   }
   if (!dense) usable = b_.CreateAnd(usable, all(mask()));
   Access rare = access;
