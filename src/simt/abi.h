@@ -108,8 +108,8 @@ struct RuntimeTable {
                      void* elements);
   void (*store_lanes)(BlockState*, uint64_t address, uint32_t lanes, AccessSite site,
                       const void* elements);
-  /// Ends the launch: the address of the lowest of `lanes` is misaligned. `address` is lane 0's.
-  /// Never returns.
+  /// Ends the launch: the address of the lowest of `lanes` is misaligned. `address` is lane 0's
+  /// where the site has a step, else that lane's own. Never returns.
   void (*misaligned)(BlockState*, uint64_t address, uint32_t lanes, AccessSite site);
 };
 

@@ -253,12 +253,9 @@ class Emitter {
   void lower_free(const Inst& inst);
   void lower_assert(const Inst& inst);
   void lower_barrier_call(const Inst& inst);
-  struct Fault {
-    FaultKind kind;
-    Value *runtime, *state, *address, *size_bytes, *thread, *line;
-  };
-  static void call_raise(llvm::IRBuilder<>& b, const Fault& fault);
-  void raise(FaultKind kind, Value* address, uint64_t size_bytes);
+  static void end_launch(llvm::IRBuilder<>& b, Value* runtime, uint64_t entry,
+                         const std::vector<Value*>& arguments);
+  void raise(FaultKind kind);
   void for_each_lane(Value* bits, const std::function<void(Value* lane)>& body);
   Value* lane_of(Value* vector_or_scalar, Value* lane);
   llvm::CallInst* call_runtime(uint64_t entry, llvm::FunctionType* type,
@@ -352,9 +349,9 @@ class Emitter {
   Advance advance_of_phi(ValueId value, uint32_t loop) const;
   // ---- lower/dense.cpp
   Value* access_site(uint64_t size_bytes, int64_t step_bytes);
-  Value* dense_memory();
   llvm::CallInst* call_lane_mover(uint64_t entry, const Address& address, uint64_t size_bytes);
   Value* load_some(const Address& address, const Access& access);
+  void store_some(const Address& address, const Access& access, Value* content);
   std::vector<Value*> load_dense(const Address& address, const Access& access);
   std::vector<Value*> store_dense(const Address& address, const Access& access, Value* content);
   // ---- lower/lane_runs.cpp
@@ -617,10 +614,9 @@ class Emitter {
   llvm::AllocaInst* fragments_ = nullptr;
   std::map<const llvm::Value*, uint32_t> fragment_places_;
   uint32_t next_fragment_ = 0;
-  llvm::AllocaInst* row_memory_ = nullptr;    // columns of rows on their way
-  llvm::AllocaInst* dense_memory_ = nullptr;  // elements of some lanes on their way
-  llvm::AllocaInst* elsewhere_ = nullptr;     // where lanes that are not active store rows
-  std::optional<unsigned> row_accesses_;      // of the kernel
+  llvm::AllocaInst* row_memory_ = nullptr;  // columns of rows on their way
+  llvm::AllocaInst* elsewhere_ = nullptr;   // where lanes that are not active store rows
+  std::optional<unsigned> row_accesses_;    // of the kernel
   /// What goes from lane to lane is some instructions for each of them. Beyond so many times, the
   /// next ones are calls.
   struct Budget {

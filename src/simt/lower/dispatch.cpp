@@ -41,7 +41,7 @@ void Emitter::lower(const Inst& inst) {
     case Opcode::call:
       return lower_call(inst);
     case Opcode::trap:
-      return raise(trap_reason(*inst.ptx), nullptr, 0);
+      return raise(trap_reason(*inst.ptx));
     case Opcode::membar:
     case Opcode::fence:
       return lower_fence(inst);

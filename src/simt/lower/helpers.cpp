@@ -152,21 +152,23 @@ llvm::Function* Emitter::gather_helper(llvm::Type* element, bool is_volatile, ui
 }
 
 /// Ends the launch where a lane of `bits` has a place that is no multiple of `size_bytes`. Takes
-/// the places, `bits`, `size_bytes`, the line, the runtime's functions and the block's state.
+/// the places, `bits`, the AccessSite, the runtime's functions and the block's state.
 llvm::Function* Emitter::alignment_helper(uint32_t scale) {
   const std::string name = scaled_name("aligned", scale);
   if (auto found = helpers_.find(name); found != helpers_.end()) return found->second;
   std::vector<llvm::Type*> types = LanePlaces::types(b_, lanes_, scale);
   auto* word = b_.getInt32Ty();
   auto* pointer = b_.getPtrTy();
-  types.insert(types.end(), {word, word, word, pointer, pointer});
+  types.insert(types.end(), {word, b_.getInt64Ty(), pointer, pointer});
   auto* function = new_helper(name, b_.getVoidTy(), types);
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "start", function));
   LanePlaces places(builder, function, scale);
   auto argument = [&](unsigned i) { return function->getArg(places.count() + i); };
-  Value *size_bytes = argument(1), *state = argument(4);
+  Value* site = argument(1);
   Value* low = places.low(builder);
-  Value* rest = builder.CreateSub(size_bytes, i32(1));
+  Value* size_bytes = builder.CreateTrunc(
+      builder.CreateLShr(site, 8 * offsetof(AccessSite, size_bytes)), builder.getInt16Ty());
+  Value* rest = builder.CreateSub(size_bytes, builder.getInt16(1));
   rest =
       builder.CreateVectorSplat(lanes_, builder.CreateZExt(rest, low->getType()->getScalarType()));
   Value* odd = builder.CreateIsNotNull(builder.CreateAnd(low, rest));
@@ -179,12 +181,9 @@ llvm::Function* Emitter::alignment_helper(uint32_t scale) {
   builder.SetInsertPoint(misaligned);
   places.store(builder);
   Value* lane = builder.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, bad, builder.getTrue());
-  Value* slot =
-      builder.CreateConstGEP1_64(builder.getInt8Ty(), state, offsetof(BlockState, first_thread));
-  Value* thread = builder.CreateAdd(builder.CreateLoad(word, slot), lane);
   Value* place = builder.CreatePtrToInt(places.at(builder, lane), builder.getInt64Ty());
-  call_raise(builder, {FaultKind::misaligned, argument(3), state, place,
-                       builder.CreateZExt(size_bytes, builder.getInt64Ty()), thread, argument(2)});
+  end_launch(builder, argument(2), offsetof(RuntimeTable, misaligned),
+             {argument(3), place, bad, site});
   builder.SetInsertPoint(good);
   builder.CreateRetVoid();
   return function;

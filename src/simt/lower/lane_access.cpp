@@ -79,7 +79,7 @@ void Emitter::note_line() {
 void Emitter::require_aligned(const LaneIndex& index, Value* addresses, Value* bits,
                               uint64_t size_bytes) {
   std::vector<Value*> arguments = lane_arguments(index, addresses, 0);
-  arguments.insert(arguments.end(), {bits, i32(size_bytes), i32(current_line()), runtime_, state_});
+  arguments.insert(arguments.end(), {bits, access_site(size_bytes, 0), runtime_, state_});
   b_.CreateCall(alignment_helper(scale_of(index)), arguments);
 }
 
@@ -112,13 +112,7 @@ void Emitter::raise_misaligned(const Address& address, uint64_t size_bytes) {
 
 /// RuntimeTable::misaligned.
 void Emitter::call_misaligned(Value* address, Value* bits, Value* site) {
-  auto* type = llvm::FunctionType::get(
-      b_.getVoidTy(), {b_.getPtrTy(), b_.getInt64Ty(), b_.getInt32Ty(), b_.getInt64Ty()}, false);
-  auto* call =
-      call_runtime(offsetof(RuntimeTable, misaligned), type, {state_, address, bits, site});
-  call->setDoesNotReturn();
-  call->addFnAttr(llvm::Attribute::Cold);
-  b_.CreateUnreachable();
+  end_launch(b_, runtime_, offsetof(RuntimeTable, misaligned), {state_, address, bits, site});
   b_.SetInsertPoint(new_block("raised"));
 }
 

@@ -266,7 +266,7 @@ bool Emitter::has_many_rows() {
   return *row_accesses_ > kMany;
 }
 
-/// Where columns lie between a function that moves rows and its callers.
+/// Where columns lie between a function that moves rows, or elements side by side, and its callers.
 llvm::Value* Emitter::row_memory() {
   if (row_memory_ == nullptr) row_memory_ = bytes(kRowBytes * lanes_, "rows");
   return row_memory_;

@@ -223,15 +223,8 @@ std::vector<llvm::Value*> Emitter::load_uniform(const Address& address, const Ac
 }
 
 std::vector<llvm::Value*> Emitter::load_offsets(const Address& address, const Access& access) {
-  if (!is_dense(address, access)) {
-    return wide_span(address, access) ? load_wide(address, access) : load_each(address, access);
-  }
-  if (!has_avx512()) return load_dense(address, access);
-  auto* type = vector_of(type_of(access.type));
-  const llvm::Align align(ptx::size_bytes(access.type));
-  Value* pointer = b_.CreateIntToPtr(address.base, b_.getPtrTy());
-  if (mask() == nullptr) return {beside_context(b_.CreateAlignedLoad(type, pointer, align))};
-  return {b_.CreateMaskedLoad(type, pointer, align, mask(), llvm::Constant::getNullValue(type))};
+  if (is_dense(address, access)) return load_dense(address, access);
+  return wide_span(address, access) ? load_wide(address, access) : load_each(address, access);
 }
 
 /// One load over all lanes, then each lane picks its elements.
@@ -362,27 +355,19 @@ void Emitter::store(const Address& address, const Access& access,
     slow();
     return;
   }
-  if (dense && !has_avx512()) {
-    auto beside = [&]() -> std::vector<Value*> { return store_dense(address, access, values[0]); };
-    choose(usable, beside, slow);
-    return;
-  }
-  // A masked store costs several plain ones on some processors: only where lanes are missing.
-  auto partly = [&]() -> std::vector<Value*> {
-    if (!dense) return slow();
-    Value* pointer = b_.CreateIntToPtr(address.base, b_.getPtrTy());
-    b_.CreateMaskedStore(values[0], pointer, llvm::Align(ptx::size_bytes(access.type)), mask());
-    return {};
-  };
   auto whole = [&]() -> std::vector<Value*> {
-    if (dense || interleaved) {
+    if (interleaved) {
       store_offsets(address, access, values);
     } else {
       store_each(address, access, splat(values[0]));
     }
     return {};
   };
-  choose(usable, [&] { return choose(all(mask()), whole, partly); }, slow);
+  auto here = [&] {
+    if (dense) return store_dense(address, access, values[0]);
+    return choose(all(mask()), whole, slow);
+  };
+  choose(usable, here, slow);
 }
 
 /// All active lanes write one place: one of them wins, here the highest.
@@ -409,10 +394,6 @@ void Emitter::store_offsets(const Address& address, const Access& access,
                             const std::vector<Value*>& values) {
   const llvm::Align align(ptx::size_bytes(access.type));
   Value* pointer = b_.CreateIntToPtr(address.base, b_.getPtrTy());
-  if (is_dense(address, access)) {
-    b_.CreateAlignedStore(values[0], pointer, align);
-    return;
-  }
   // Lanes and elements interleave without gaps: one store of all of them in order.
   if (is_permuted(address, access)) {
     b_.CreateAlignedStore(permuted_rows(values), pointer, align);

@@ -245,29 +245,29 @@ llvm::CallInst* Emitter::call_runtime(uint64_t entry, llvm::FunctionType* type,
   return call;
 }
 
-/// Ends the launch: RuntimeTable::raise. What follows is never reached, so nothing needs to survive
-/// the call, and the code around it keeps its registers.
-void Emitter::call_raise(llvm::IRBuilder<>& b, const Fault& fault) {
-  auto *word = b.getInt32Ty(), *wide = b.getInt64Ty();
-  auto* type =
-      llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(), word, wide, wide, word, word}, false);
-  Value* slot = b.CreateConstGEP1_64(b.getInt8Ty(), fault.runtime, offsetof(RuntimeTable, raise));
-  auto* call = b.CreateCall(type, b.CreateLoad(b.getPtrTy(), slot),
-                            {fault.state, b.getInt32(static_cast<uint32_t>(fault.kind)),
-                             fault.address, fault.size_bytes, fault.thread, fault.line});
+/// Ends the launch by a function of the runtime that never returns, so that nothing needs to
+/// survive the call, and the code around it keeps its registers.
+void Emitter::end_launch(llvm::IRBuilder<>& b, Value* runtime, uint64_t entry,
+                         const std::vector<Value*>& arguments) {
+  std::vector<llvm::Type*> types;
+  for (Value* argument : arguments) types.push_back(argument->getType());
+  auto* type = llvm::FunctionType::get(b.getVoidTy(), types, false);
+  Value* slot = b.CreateConstGEP1_64(b.getInt8Ty(), runtime, entry);
+  auto* call = b.CreateCall(type, b.CreateLoad(b.getPtrTy(), slot), arguments);
   call->setDoesNotThrow();
   call->setDoesNotReturn();
   call->addFnAttr(llvm::Attribute::Cold);
   b.CreateUnreachable();
 }
 
-/// Of the lowest active lane; `address` null where there is none.
-void Emitter::raise(FaultKind kind, Value* address, uint64_t size_bytes) {
+/// Of the lowest active lane.
+void Emitter::raise(FaultKind kind) {
   Value* lane = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, mask_bits(), b_.getFalse());
   Value* thread = b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), first_thread_), lane);
-  if (address == nullptr) address = i64(0);
   // The line is named because calls like this one may be merged.
-  call_raise(b_, {kind, runtime_, state_, address, i64(size_bytes), thread, i32(current_line())});
+  end_launch(
+      b_, runtime_, offsetof(RuntimeTable, raise),
+      {state_, i32(static_cast<uint32_t>(kind)), i64(0), i64(0), thread, i32(current_line())});
   b_.SetInsertPoint(new_block("raised"));
 }
 

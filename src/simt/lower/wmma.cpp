@@ -214,8 +214,9 @@ void Emitter::check_wmma(const Inst& inst, const WmmaFragment& fragment, const W
   if (pieces.size_bytes > 1) {
     Value* low =
         b_.CreateAnd(b_.CreateOr(matrix.base, matrix.stride_bytes), i64(pieces.size_bytes - 1));
-    branch_unlikely(b_.CreateAnd(active, b_.CreateICmpNE(low, i64(0))),
-                    [&] { raise(FaultKind::misaligned, matrix.base, pieces.size_bytes); });
+    branch_unlikely(b_.CreateAnd(active, b_.CreateICmpNE(low, i64(0))), [&] {
+      call_misaligned(matrix.base, mask_bits(), access_site(pieces.size_bytes, 0));
+    });
   }
   if (plan_.variant.checked) {
     Value* lines = b_.CreateZExt(lane_numbers(), vector_of(b_.getInt64Ty()));
