@@ -110,6 +110,10 @@ uint64_t RawBuffer::address() const {
   return address;
 }
 
+void RawBuffer::upload(const void* content) {
+  require(km_slice_upload(session_.stream(), slice_, 0, content, size_bytes_), "km_slice_upload");
+}
+
 void RawBuffer::download(void* destination) const {
   std::vector<uint8_t> image(size_bytes_ + kCanaryBytes);
   require(km_slice_download(session_.stream(), slice_, 0, image.data(), image.size()),

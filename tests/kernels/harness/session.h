@@ -53,6 +53,7 @@ class RawBuffer {
   RawBuffer(const RawBuffer&) = delete;
   RawBuffer& operator=(const RawBuffer&) = delete;
 
+  void upload(const void* content);
   void download(void* destination) const;
   km_slice slice() const { return slice_; }
   uint64_t address() const;

@@ -1,8 +1,9 @@
 // Compares the engine with the reference, every variant of every computing instruction:
 //   km_conformance [--every=N] [--inputs=N] [--seed=N] [--filter=TEXT] [--write-refused]
-//   km_conformance --sweep=STEP [--every=N] [--seed=N] [--filter=TEXT]
+//   km_conformance --sweep=STEP [--every=N] [--seed=N] [--filter=TEXT] [--ending=TEXT]
 //   km_conformance --write-compared
-// --every takes one variant in N, another one for each seed; --filter those whose text holds it;
+// --every takes one variant in N, another one for each seed; --filter those whose text
+// holds it, --ending those whose mnemonic ends with it (cvt and .f32: conversions of f32);
 // --sweep every STEP-th input (1: all) of instructions with one operand of at most 32 bits. Exits
 // with 77 where the machine lacks the vector instructions that KM_CPU_ISA asks for.
 #include <algorithm>
@@ -21,9 +22,16 @@ namespace {
 
 struct Options {
   uint64_t every = 1, inputs = 1024, seed = 1, sweep = 0;
-  std::string filter;
+  std::string filter, ending;
   bool write_refused = false, write_compared = false;
 };
+
+bool read_text(const char* argument, const char* name, std::string& value) {
+  const size_t length = std::strlen(name);
+  if (std::strncmp(argument, name, length) != 0) return false;
+  value = argument + length;
+  return true;
+}
 
 bool read_number(const char* argument, const char* name, uint64_t& value) {
   const size_t length = std::strlen(name);
@@ -36,14 +44,15 @@ Options read_options(int count, char** arguments) {
   Options options;
   for (int i = 1; i < count; ++i) {
     const char* argument = arguments[i];
-    if (std::strncmp(argument, "--filter=", 9) == 0) options.filter = argument + 9;
     if (std::strcmp(argument, "--write-refused") == 0) options.write_refused = true;
     if (std::strcmp(argument, "--write-compared") == 0) options.write_compared = true;
-    const bool known = read_number(argument, "--every=", options.every) ||
+    const bool known = read_text(argument, "--filter=", options.filter) ||
+                       read_text(argument, "--ending=", options.ending) ||
+                       read_number(argument, "--every=", options.every) ||
                        read_number(argument, "--inputs=", options.inputs) ||
                        read_number(argument, "--seed=", options.seed) ||
                        read_number(argument, "--sweep=", options.sweep);
-    if (!known && argument[2] != 'f' && argument[2] != 'w') {
+    if (!known && std::strncmp(argument, "--write-", 8) != 0) {
       std::fprintf(stderr, "unknown argument %s\n", argument);
       std::exit(2);
     }
@@ -54,7 +63,8 @@ Options read_options(int count, char** arguments) {
 std::vector<Variant> chosen_variants(std::vector<Variant> all, const Options& options) {
   std::vector<Variant> chosen;
   for (size_t i = 0; i < all.size(); ++i) {
-    const bool named = all[i].text.find(options.filter) != std::string::npos;
+    const bool named = all[i].text.find(options.filter) != std::string::npos &&
+                       all[i].mnemonic.ends_with(options.ending);
     if (named && (i + options.seed) % options.every == 0) chosen.push_back(std::move(all[i]));
   }
   return chosen;

@@ -1,0 +1,53 @@
+// Conversions in 64-bit integers against the plain reference: corner cases and random operands.
+#include "reference/conversions.h"
+
+#include <gtest/gtest.h>
+
+#include "reference/inputs.h"
+#include "reference/operands.h"
+#include "reference/variants.h"
+#include "unit/reference/mpfr_format.h"
+
+namespace km::reference {
+namespace {
+
+bool has_one_operand_of_32_bits(const Variant& variant) {
+  return variant.sources.size() == 1 && !variant.sources[0].constant &&
+         ptx::size_bits(variant.sources[0].type) == 32;
+}
+
+void compare(const Variant& variant, const std::vector<uint64_t>& sources,
+             const std::vector<uint64_t>& results) {
+  const Instruction& in = variant.instruction();
+  const Handler handler = find_handler(in);
+  for (size_t i = 0; i < sources.size(); ++i) {
+    const Bits source = sources[i];
+    const Bits want =
+        fill_register(handler({in, {&source, 1}}).d, variant.result, register_bits(variant.result));
+    ASSERT_EQ(results[i], static_cast<uint64_t>(want))
+        << variant.text << " of " << std::hex << sources[i];
+  }
+}
+
+TEST(Conversions, AsThePlainReference) {
+  const uint64_t count = is_long_run() ? 10'000'000 : 20'000;
+  Random random(1);
+  size_t converted = 0;
+  for (const Variant& variant : all_variants()) {
+    if (!has_one_operand_of_32_bits(variant)) continue;
+    std::vector<uint64_t> sources = corners(variant.sources[0].type);
+    while (sources.size() < count) {
+      sources.push_back(any_value(variant.sources[0].type, random));
+      sources.push_back(random.bits() & 0xffffffff);
+    }
+    std::vector<uint64_t> results(sources.size());
+    const unsigned bits = register_bits(variant.result);
+    if (!convert_all(variant.instruction(), bits, sources, results)) continue;
+    ++converted;
+    ASSERT_NO_FATAL_FAILURE(compare(variant, sources, results));
+  }
+  EXPECT_GE(converted, 300u);  // 210 of f32, 128 of s32 and u32
+}
+
+}  // namespace
+}  // namespace km::reference
