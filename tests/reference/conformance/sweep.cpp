@@ -46,6 +46,8 @@ class Sweep {
       for (uint64_t i = 0; i < kBatch; ++i) inputs_[i] = std::min(first + i * step, end - 1);
       in.upload(inputs_.data());
       compare_batch(*module, in, out);
+      const uint64_t left = (end - first + step - 1) / step;
+      report_.results += std::min(kBatch, left) * variants_.size();
     }
     for (const Variant* variant : variants_) std::printf("%s\n", variant->mnemonic.c_str());
     std::fflush(stdout);
@@ -72,7 +74,6 @@ class Sweep {
     for (const auto& lines : wrong) {
       report_.mismatches.insert(report_.mismatches.end(), lines.begin(), lines.end());
     }
-    report_.results += kBatch * variants_.size();
   }
 
   /// The first mismatch of each variant.
