@@ -28,31 +28,14 @@ struct Plan {
   uint64_t one = 0;      // and 1
 };
 
-template <Round kRound>
-bool rounds_up(bool negative, bool odd, bool half, bool rest) {
-  switch (kRound) {
-    case Round::rn:
-      return half && (rest || odd);
-    case Round::rna:
-      return half;
-    case Round::rz:
-      return false;
-    case Round::rm:
-      return negative && (half || rest);
-    case Round::rp:
-      return !negative && (half || rest);
-  }
-  return false;
-}
-
 /// value / 2^shift, for a shift of at least 1.
 template <Round kRound>
 uint64_t rounded(uint64_t value, int shift, bool negative) {
-  if (shift > 64) return rounds_up<kRound>(negative, false, false, value != 0) ? 1 : 0;
+  if (shift > 64) return rounds_up(kRound, negative, false, false, value != 0) ? 1 : 0;
   const uint64_t halves = value >> (shift - 1);
   const bool rest = halves << (shift - 1) != value;
   const uint64_t whole = halves >> 1;
-  return whole + (rounds_up<kRound>(negative, whole & 1, halves & 1, rest) ? 1 : 0);
+  return whole + (rounds_up(kRound, negative, whole & 1, halves & 1, rest) ? 1 : 0);
 }
 
 inline Small decode_f32(uint32_t bits, bool ftz) {
@@ -156,24 +139,27 @@ void run(const Plan& shared, std::span<const uint64_t> sources, std::span<uint64
 using Run = void (*)(const Plan&, std::span<const uint64_t>, std::span<uint64_t>);
 
 template <bool kFromFloat, bool kToFloat>
-Run run_of(const Instruction& in) {
-  if (in.has(Modifier::rz) || in.has(Modifier::rzi)) return run<Round::rz, kFromFloat, kToFloat>;
-  if (in.has(Modifier::rm) || in.has(Modifier::rmi)) return run<Round::rm, kFromFloat, kToFloat>;
-  if (in.has(Modifier::rp) || in.has(Modifier::rpi)) return run<Round::rp, kFromFloat, kToFloat>;
-  if (in.has(Modifier::rna)) return run<Round::rna, kFromFloat, kToFloat>;
-  return run<Round::rn, kFromFloat, kToFloat>;
-}
-
-uint64_t largest_finite(const Format& format) {
-  return (((uint64_t{1} << format.exponent_bits) - 1) << format.fraction_bits) - 1;
+Run run_of(Round round) {
+  switch (round) {
+    case Round::rn:
+      return run<Round::rn, kFromFloat, kToFloat>;
+    case Round::rna:
+      return run<Round::rna, kFromFloat, kToFloat>;
+    case Round::rz:
+      return run<Round::rz, kFromFloat, kToFloat>;
+    case Round::rm:
+      return run<Round::rm, kFromFloat, kToFloat>;
+    case Round::rp:
+      return run<Round::rp, kFromFloat, kToFloat>;
+  }
+  return nullptr;
 }
 
 Plan plan_of(const Instruction& in, Type to, Type from, unsigned register_bits) {
   Plan plan;
   plan.from_float = from == Type::f32;
   plan.from_signed = from == Type::s32;
-  plan.integral = in.has(Modifier::rni) || in.has(Modifier::rzi) || in.has(Modifier::rmi) ||
-                  in.has(Modifier::rpi);
+  plan.integral = rounds_to_integral(in);
   plan.ftz_source = in.has(Modifier::ftz) && plan.from_float;
   plan.ftz_result = in.has(Modifier::ftz) && to == Type::f32;
   plan.sat = in.has(Modifier::sat);
@@ -182,7 +168,7 @@ Plan plan_of(const Instruction& in, Type to, Type from, unsigned register_bits) 
   plan.result_bits = ptx::size_bits(to);
   plan.register_bits = register_bits;
   plan.result_signed = ptx::is_signed(to);
-  plan.integer_of_nan = plan.result_bits == 64 ? uint64_t{1} << 63 : 0;
+  plan.integer_of_nan = static_cast<uint64_t>(integer_of_nan(to, from));
   if (const Format* const format = format_of(to)) {
     plan.format = *format;
     plan.largest = largest_finite(*format);
@@ -201,9 +187,10 @@ bool convert_all(const Instruction& in, unsigned register_bits, std::span<const 
   if (from != Type::f32 && (to_integer || (from != Type::s32 && from != Type::u32))) return false;
   if (is_packed(to) || (!to_integer && !format_of(to)) || in.has(Modifier::pack)) return false;
   const Plan plan = plan_of(in, to, from, register_bits);
-  Run run = run_of<true, true>(in);
-  if (to_integer) run = run_of<true, false>(in);
-  if (!plan.from_float) run = run_of<false, true>(in);
+  const Round round = round_of(in);
+  Run run = run_of<true, true>(round);
+  if (to_integer) run = run_of<true, false>(round);
+  if (!plan.from_float) run = run_of<false, true>(round);
   run(plan, sources, results);
   return true;
 }

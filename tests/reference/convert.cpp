@@ -4,19 +4,19 @@
 #include "reference/values.h"
 
 namespace km::reference {
-namespace {
-
-Round round_of(const Instruction& in) {
-  if (in.has(Modifier::rz) || in.has(Modifier::rzi)) return Round::rz;
-  if (in.has(Modifier::rm) || in.has(Modifier::rmi)) return Round::rm;
-  if (in.has(Modifier::rp) || in.has(Modifier::rpi)) return Round::rp;
-  return in.has(Modifier::rna) ? Round::rna : Round::rn;
-}
 
 bool rounds_to_integral(const Instruction& in) {
   return in.has(Modifier::rni) || in.has(Modifier::rzi) || in.has(Modifier::rmi) ||
          in.has(Modifier::rpi);
 }
+
+Bits integer_of_nan(Type to, Type from) {
+  const unsigned bits = ptx::size_bits(to);
+  const bool zero = from != Type::f64 && bits < 64;
+  return zero ? Bits{0} : Bits{1} << (bits - 1);
+}
+
+namespace {
 
 /// A source in floating point.
 Number source_of(const Instruction& in, Type type, Bits raw) {
@@ -54,12 +54,6 @@ Outcome real_to_real(const Arguments& a) {
   Number number = source_of(a.in, a.in.type(1), a.s[0]);
   if (rounds_to_integral(a.in)) number = round_to_integral(number, round_of(a.in));
   return {deliver(a.in, a.in.type(0), number)};
-}
-
-Bits integer_of_nan(Type to, Type from) {
-  const unsigned bits = ptx::size_bits(to);
-  const bool zero = from != Type::f64 && bits < 64;
-  return zero ? Bits{0} : Bits{1} << (bits - 1);
 }
 
 Outcome real_to_integer(const Arguments& a) {

@@ -10,4 +10,11 @@ Handler find_handler(const Instruction& in) {
   return nullptr;
 }
 
+Round round_of(const Instruction& in) {
+  if (in.has(Modifier::rz) || in.has(Modifier::rzi)) return Round::rz;
+  if (in.has(Modifier::rm) || in.has(Modifier::rmi)) return Round::rm;
+  if (in.has(Modifier::rp) || in.has(Modifier::rpi)) return Round::rp;
+  return in.has(Modifier::rna) ? Round::rna : Round::rn;
+}
+
 }  // namespace km::reference

@@ -42,6 +42,14 @@ Handler find_compare(const Instruction& in);
 Handler find_convert(const Instruction& in);
 Handler find_video(const Instruction& in);
 
+/// The rounding that the instruction names; to nearest even where it names none.
+Round round_of(const Instruction& in);
+
+// What conversions one by one share with those of many operands.
+bool rounds_to_integral(const Instruction& in);
+/// What NaN becomes in an integer.
+Bits integer_of_nan(Type to, Type from);
+
 // What atomics share with add, min and max, on encodings.
 uint64_t add_rounded(const Format& format, uint64_t a, uint64_t b, bool ftz);
 uint64_t min_max(const Format& format, uint64_t a, uint64_t b, bool maximum);

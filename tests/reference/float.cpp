@@ -8,12 +8,6 @@
 namespace km::reference {
 namespace {
 
-Round round_of(const Instruction& in) {
-  if (in.has(Modifier::rz)) return Round::rz;
-  if (in.has(Modifier::rm)) return Round::rm;
-  return in.has(Modifier::rp) ? Round::rp : Round::rn;
-}
-
 /// What .relu, .sat and .ftz do to an exact result on its way to bits.
 uint64_t deliver(const Instruction& in, const Format& format, Number number) {
   const bool below = number.negative || number.is_zero();

@@ -37,24 +37,6 @@ void move_top_to(Number& number, int position) {
   number.exponent -= position - top;
 }
 
-/// Whether the magnitude goes one up, for a remainder below one unit as a fraction: `half` is its
-/// first bit, `rest` whether anything follows.
-bool rounds_up(Round round, bool negative, bool odd, bool half, bool rest) {
-  switch (round) {
-    case Round::rn:
-      return half && (rest || odd);
-    case Round::rna:
-      return half;
-    case Round::rz:
-      return false;
-    case Round::rm:
-      return negative && (half || rest);
-    case Round::rp:
-      return !negative && (half || rest);
-  }
-  return false;
-}
-
 /// Rounds so that the last place weighs 2^exponent; the significand may become zero.
 void round_at(Number& number, int exponent, Round round) {
   if (number.exponent >= exponent) {
@@ -69,13 +51,6 @@ void round_at(Number& number, int exponent, Round round) {
   number.sticky = false;
   const bool odd = (number.significand & 1) != 0;
   if (rounds_up(round, number.negative, odd, half, rest)) ++number.significand;
-}
-
-uint64_t largest_finite(const Format& format) {
-  const uint64_t ones = static_cast<uint64_t>(mask_of(format.exponent_bits + format.fraction_bits));
-  const uint64_t infinity = static_cast<uint64_t>(mask_of(format.exponent_bits))
-                            << format.fraction_bits;
-  return (format.has_infinity ? infinity : ones) - 1;
 }
 
 uint64_t with_sign(const Format& format, uint64_t magnitude, bool negative) {
@@ -131,6 +106,13 @@ Number combine(Number a, Number b, bool subtract) {
 }
 
 }  // namespace
+
+uint64_t largest_finite(const Format& format) {
+  const uint64_t ones = static_cast<uint64_t>(mask_of(format.exponent_bits + format.fraction_bits));
+  const uint64_t infinity = static_cast<uint64_t>(mask_of(format.exponent_bits))
+                            << format.fraction_bits;
+  return (format.has_infinity ? infinity : ones) - 1;
+}
 
 int highest_bit(Bits value) {
   const auto high = static_cast<uint64_t>(value >> 64);

@@ -46,6 +46,24 @@ struct Number {
   bool is_infinite() const { return kind == Kind::infinite; }
 };
 
+/// Whether the magnitude goes one up, for a remainder below one unit as a fraction: `half` is its
+/// first bit, `rest` whether anything follows.
+constexpr bool rounds_up(Round round, bool negative, bool odd, bool half, bool rest) {
+  switch (round) {
+    case Round::rn:
+      return half && (rest || odd);
+    case Round::rna:
+      return half;
+    case Round::rz:
+      return false;
+    case Round::rm:
+      return negative && (half || rest);
+    case Round::rp:
+      return !negative && (half || rest);
+  }
+  return false;
+}
+
 Number decode(const Format& format, uint64_t bits);
 /// The number rounded; with `finite_only` what is too large becomes the largest finite number.
 uint64_t encode(const Format& format, Number number, Round round, bool finite_only = false);
@@ -67,6 +85,8 @@ bool is_nan(const Format& format, uint64_t bits);
 bool is_subnormal(const Format& format, uint64_t bits);
 bool is_infinite(const Format& format, uint64_t bits);
 uint64_t sign_bit(const Format& format);
+/// The largest finite magnitude, without the format's low zeros.
+uint64_t largest_finite(const Format& format);
 /// Subnormals to zeros of their sign.
 uint64_t flush(const Format& format, uint64_t bits);
 

@@ -303,6 +303,24 @@ unsigned register_bits(Type type) {
   return bits < 16 && type != Type::pred ? 32 : bits;
 }
 
+bool is_unary(const Variant& variant) {
+  return variant.sources.size() == 1 && !variant.sources[0].constant &&
+         ptx::size_bits(variant.sources[0].type) <= 32 && !variant.second_result &&
+         !variant.reads_carry && !variant.writes_carry;
+}
+
+void unary_results(const Variant& variant, std::span<const uint64_t> operands,
+                   std::span<uint64_t> results) {
+  const Instruction& in = variant.instruction();
+  const Handler handler = find_handler(in);
+  const unsigned bits = register_bits(variant.result);
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const Bits operand = operands[i];
+    const Bits result = handler({in, {&operand, 1}}).d;
+    results[i] = static_cast<uint64_t>(fill_register(result, variant.result, bits));
+  }
+}
+
 std::vector<Variant> all_variants() {
   std::vector<Variant> all;
   for (const Form& form : ptx::all_forms()) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,12 @@ struct Variant {
 
 /// All variants whose meaning the reference knows, in the order of the table.
 std::vector<Variant> all_variants();
+
+/// One operand of at most 32 bits, one result, and nothing else.
+bool is_unary(const Variant& variant);
+/// What the plain reference gives for each operand of such a variant, as the register holds it.
+void unary_results(const Variant& variant, std::span<const uint64_t> operands,
+                   std::span<uint64_t> results);
 
 /// "%f" of f32, "%r" of 32 bits and the like.
 std::string register_prefix(Type type);

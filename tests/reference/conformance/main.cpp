@@ -34,9 +34,9 @@ bool read_text(const char* argument, const char* name, std::string& value) {
 }
 
 bool read_number(const char* argument, const char* name, uint64_t& value) {
-  const size_t length = std::strlen(name);
-  if (std::strncmp(argument, name, length) != 0) return false;
-  value = std::strtoull(argument + length, nullptr, 0);
+  std::string text;
+  if (!read_text(argument, name, text)) return false;
+  value = std::strtoull(text.c_str(), nullptr, 0);
   return true;
 }
 

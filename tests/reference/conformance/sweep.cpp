@@ -1,7 +1,6 @@
 #include "sweep.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <map>
 #include <span>
@@ -10,7 +9,6 @@
 #include "harness/session.h"
 #include "kernel_text.h"
 #include "reference/conversions.h"
-#include "reference/evaluate.h"
 
 namespace km::reference {
 namespace {
@@ -98,27 +96,15 @@ class Sweep {
 
   static void expect(const Variant& variant, std::span<const uint64_t> inputs,
                      std::span<uint64_t> want) {
-    const Instruction& in = variant.instruction();
     const unsigned bits = register_bits(variant.result);
-    if (convert_all(in, bits, inputs, want)) return;
-    const Handler handler = find_handler(in);
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      const std::array<Bits, 1> source{inputs[i]};
-      want[i] = static_cast<uint64_t>(fill_register(handler({in, source}).d, variant.result, bits));
-    }
+    if (convert_all(variant.instruction(), bits, inputs, want)) return;
+    unary_results(variant, inputs, want);
   }
 
   std::vector<const Variant*> variants_;
   Report& report_;
   std::vector<uint64_t> inputs_, got_;
 };
-
-/// One operand of at most 32 bits, one result, and nothing else.
-bool is_unary(const Variant& variant) {
-  return variant.sources.size() == 1 && !variant.sources[0].constant &&
-         ptx::size_bits(variant.sources[0].type) <= 32 && !variant.second_result &&
-         !variant.reads_carry && !variant.writes_carry;
-}
 
 }  // namespace
 
