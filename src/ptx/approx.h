@@ -10,6 +10,8 @@
 //   flush(F32)                                            subnormals to zeros of their sign
 //   iadd isub iand ior (I32, I32)  shl sar (I32, n)       shifts by constants; sar keeps the sign
 //   I32 bits(F32)  F32 real(I32)  F32 from_int(I32)
+//   I32 to_int(F32)                                       of an integral value; 0x80000000 for NaN
+//                                                         and what does not fit
 //   Bool less(F32, F32) equal(F32, F32)                   false where a NaN is compared
 //   Bool is_zero(I32)
 //   select(Bool, T, T)                                    of F32 and I32
@@ -50,12 +52,13 @@ class Approx {
   F32 sin(F32 x, bool ftz) { return sine(flush(x, ftz), 0); }
   F32 cos(F32 x, bool ftz) { return sine(flush(x, ftz), 1); }
 
-  /// 2^x = 2^k * 2^f with |f| <= 1/2.
+  /// 2^x = 2^k * 2^f with |f| <= 1/2. Without subnormal results the exponents are added, which is
+  /// exact; a subnormal argument gives 1, flushed or not.
   F32 ex2(F32 x, bool ftz) {
-    x = flush(x, ftz);
     // Beyond the limits the result is zero or infinity all the same; NaN stays.
-    x = o.select(o.less(x, o.f(-160.0f)), o.f(-160.0f), x);
-    x = o.select(o.less(o.f(130.0f), x), o.f(130.0f), x);
+    Bool vanishes = o.less(x, o.f(ftz ? -126.0f : -160.0f));
+    if (!ftz) x = o.select(vanishes, o.f(-160.0f), x);
+    x = o.select(o.less(o.f(128.0f), x), o.f(128.0f), x);
     F32 k = o.round(x);
     F32 f = o.sub(x, k);
     F32 p = o.f(0x1.417a7p-13f);
@@ -65,10 +68,14 @@ class Approx {
     p = o.fma(p, f, o.f(0x1.ebfbdcp-3f));
     p = o.fma(p, f, o.f(0x1.62e43p-1f));
     p = o.fma(p, f, o.f(1.0f));
+    I32 whole = o.to_int(k);  // NaN's, shifted, is zero
+    if (ftz) {
+      I32 product = o.iadd(o.bits(p), o.shl(whole, 23));
+      return o.real(o.select(vanishes, o.i(0), product));
+    }
     // In two steps, so that neither factor overflows and only the last one rounds.
-    I32 whole = o.isub(o.bits(o.add(k, o.f(kMagic))), o.i(kMagicBits));
     I32 half = o.sar(whole, 1);
-    return flush(o.mul(o.mul(p, power_of_two(half)), power_of_two(o.isub(whole, half))), ftz);
+    return o.mul(o.mul(p, power_of_two(half)), power_of_two(o.isub(whole, half)));
   }
 
   /// log2(x) = e + log2(1 + t) with 1 + t between sqrt(1/2) and sqrt(2).
@@ -113,7 +120,7 @@ class Approx {
   F32 flush(F32 x, bool ftz) { return ftz ? o.flush(x) : x; }
 
   static constexpr float kMagic = 0x1.8p23f;  // added, it leaves an integer in the low bits
-  static constexpr uint32_t kMagicBits = 0x4b400000, kSqrtHalfBits = 0x3f3504f3;
+  static constexpr uint32_t kSqrtHalfBits = 0x3f3504f3;
   static constexpr float kInfinity = __builtin_inff();
 
   F32 infinity() { return o.f(kInfinity); }

@@ -2,6 +2,7 @@
 #include "ptx/approx.h"
 
 #include <bit>
+#include <cmath>
 
 #include "reference/evaluate.h"
 #include "reference/values.h"
@@ -96,6 +97,11 @@ struct SoftOps {
   I64 bits(F64 a) { return a.word; }
   F32 real(I32 a) { return {a}; }
   F64 real(I64 a) { return {a}; }
+  /// Of an integral value, which the host converts exactly.
+  I32 to_int(F32 a) {
+    const auto value = std::bit_cast<float>(a.word);
+    return std::fabs(value) < 0x1p31f ? static_cast<I32>(static_cast<int32_t>(value)) : 0x80000000;
+  }
   F32 from_int(I32 a) {
     const auto value = static_cast<int64_t>(static_cast<int32_t>(a));
     return rounded<F32>(from_integer(value < 0, static_cast<Bits>(value < 0 ? -value : value)));

@@ -75,6 +75,9 @@ struct NativeOps {
   uint64_t bits(double a) { return std::bit_cast<uint64_t>(a); }
   float real(uint32_t a) { return std::bit_cast<float>(a); }
   double real(uint64_t a) { return std::bit_cast<double>(a); }
+  uint32_t to_int(float a) {
+    return std::fabs(a) < 0x1p31f ? static_cast<uint32_t>(static_cast<int32_t>(a)) : 0x80000000;
+  }
   float from_int(uint32_t a) { return static_cast<float>(static_cast<int32_t>(a)); }
   template <class T>
   bool less(T a, T b) {

@@ -5,6 +5,7 @@
 
 #include "simt/lower/half.h"
 #include "simt/lower/lanes.h"
+#include "simt/lower/to_integer.h"
 
 namespace km::simt::lower {
 namespace {
@@ -48,6 +49,7 @@ struct LaneOps {
   V sar(V a, unsigned n) { return l.b.CreateAShr(a, l.constant_like(a, n)); }
   V bits(V a) { return l.bits(a); }
   V real(V a) { return l.as_real(a); }
+  V to_int(V a) { return f32_to_int(l, a, Round::rz); }
   V from_int(V a) { return l.b.CreateSIToFP(a, l.f32()); }
   V less(V a, V c) { return l.b.CreateFCmpOLT(a, c); }
   V equal(V a, V c) { return l.b.CreateFCmpOEQ(a, c); }

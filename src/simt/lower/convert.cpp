@@ -1,6 +1,8 @@
 // cvt between integers and floating point. The real-to-integer half is in to_integer.cpp.
 #include <llvm/IR/Intrinsics.h>
 
+#include <optional>
+
 #include "simt/lower/half.h"
 #include "simt/lower/lanes.h"
 #include "simt/lower/rounding.h"
@@ -117,11 +119,12 @@ Values integer_to_real(Lanes& l, const Instruction& in, std::span<V const> s) {
 
 // ---- Real to real and to integer.
 
-V integral(Lanes& l, const Instruction& in, V real) {
-  if (in.has(Modifier::rni)) return l.call(I::roundeven, real);
-  if (in.has(Modifier::rmi)) return l.call(I::floor, real);
-  if (in.has(Modifier::rpi)) return l.call(I::ceil, real);
-  return in.has(Modifier::rzi) ? l.call(I::trunc, real) : real;
+std::optional<Round> integral_round(const Instruction& in) {
+  if (in.has(Modifier::rni)) return Round::rn;
+  if (in.has(Modifier::rmi)) return Round::rm;
+  if (in.has(Modifier::rpi)) return Round::rp;
+  if (in.has(Modifier::rzi)) return Round::rz;
+  return std::nullopt;
 }
 
 /// A source as f32 or f64. By the ISA .ftz concerns f32 only.
@@ -131,7 +134,8 @@ V source_of(Lanes& l, const Instruction& in, Type from, V value) {
 }
 
 Values real_to_real(Lanes& l, const Instruction& in, std::span<V const> s) {
-  V real = integral(l, in, source_of(l, in, in.type(1), s[0]));
+  V real = source_of(l, in, in.type(1), s[0]);
+  if (auto round = integral_round(in)) real = to_integral(l, real, *round);
   return {deliver(l, in, in.type(0), real, round_of(in))};
 }
 
@@ -139,10 +143,7 @@ Values real_to_integer(Lanes& l, const Instruction& in, std::span<V const> s) {
   Type to = in.type(0), from = in.type(1);
   V real = source_of(l, in, from, s[0]);
   IntegerTarget target{ptx::size_bits(to), ptx::is_signed(to), from == Type::f64};
-  if (in.has(Modifier::rzi) && Lanes::is_f32(real) && target.bits <= 32) {
-    return {to_integer(l, real, target)};  // truncates by itself
-  }
-  return {to_integer(l, integral(l, in, real), target)};
+  return {to_integer(l, real, target, integral_round(in).value_or(Round::rz))};
 }
 
 // ---- Two f32 to packed halves; the first goes to the upper half.

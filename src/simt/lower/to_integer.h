@@ -3,6 +3,7 @@
 #pragma once
 
 #include "simt/lower/lanes.h"
+#include "simt/lower/rounding.h"
 
 namespace km::simt::lower {
 
@@ -12,8 +13,13 @@ struct IntegerTarget {
   bool from_f64 = false;  // the instruction's source type, which decides what NaN gives
 };
 
-/// `real` is f32 or f64 and integral already; an f32 to at most 32 bits need not be: it is
-/// truncated.
-V to_integer(Lanes& l, V real, const IntegerTarget& target);
+/// To an integral value of the same type.
+V to_integral(Lanes& l, V real, Round round);
+
+/// An f32 to 32 bits with a sign as SSE and AVX convert: 0x80000000 for NaN and what does not fit.
+V f32_to_int(Lanes& l, V real, Round round);
+
+/// `real` is f32 or f64.
+V to_integer(Lanes& l, V real, const IntegerTarget& target, Round round);
 
 }  // namespace km::simt::lower
