@@ -42,6 +42,26 @@ extern "C" __global__ void f32_rounding(const float* a, const float* b, const fl
   FOUR_MODES(12, __fmaf_, a[i], b[i], c[i]);
 }
 
+// Sums that are integers from 2^23 to 2^24, as CUDA's exponentials begin, and some that just are
+// not.
+extern "C" __global__ void f32_integer_sums(const float* a, float* out, u32 n) {
+  const u32 i = INDEX(), count = 29;
+  if (i >= n) return;
+  const float x = __saturatef(a[i]);
+  FOUR_MODES(0, __fmaf_, x, 252.0f, 12582913.0f);
+  FOUR_MODES(4, __fmaf_, 1.0f, x, 8388608.0f);
+  FOUR_MODES(8, __fmaf_, x, 255.0f, 16776960.0f);
+  FOUR_MODES(12, __fmaf_, x, 256.0f, 16776960.0f);
+  FOUR_MODES(16, __fmaf_, x, 0.5f, 8388608.0f);
+  FOUR_MODES(20, __fmaf_, x, 252.0f, 8388607.5f);
+  FOUR_MODES(24, __fmaf_, a[i], 252.0f, 12582913.0f);
+  float flushed;
+  asm("{ .reg .f32 s; cvt.sat.ftz.f32.f32 s, %1; fma.rm.ftz.f32 %0, s, 0f437C0000, 0f4B400001; }"
+      : "=f"(flushed)
+      : "f"(a[i]));
+  out[count * i + 28] = flushed;
+}
+
 extern "C" __global__ void f32_rounding_division(const float* a, const float* b, float* out,
                                                  u32 n) {
   const u32 i = INDEX(), count = 12;

@@ -100,6 +100,51 @@ TEST(Float, Rounding64) {
   check_rounding("f64_rounding", a, b);
 }
 
+/// Inputs whose sums lie on integers, beside them and far off.
+vector<float> integer_sum_inputs() {
+  vector<float> inputs = mixed_f32(3000, 8);
+  for (const float x : random_f32(3000, 9, 0.0f, 1.0f)) inputs.push_back(x);
+  for (int k = 0; k <= 512; ++k) {
+    for (const float scale : {252.0f, 255.0f, 256.0f}) {
+      const float x = static_cast<float>(k) / 2 / scale;
+      for (const float y : {std::nextafter(x, 0.0f), x, std::nextafter(x, 2.0f)}) {
+        inputs.push_back(y);
+      }
+    }
+  }
+  for (int k = 1; k <= 149; ++k) inputs.push_back(std::ldexp(1.0f, -k));
+  return inputs;
+}
+
+TEST(Float, IntegerSums32) {
+  struct Sum {
+    float factor, offset;
+    bool saturated;
+  };
+  constexpr Sum kSums[] = {{252.0f, 12582913.0f, true}, {1.0f, 8388608.0f, true},
+                           {255.0f, 16776960.0f, true}, {256.0f, 16776960.0f, true},
+                           {0.5f, 8388608.0f, true},    {252.0f, 8388607.5f, true},
+                           {252.0f, 12582913.0f, false}};
+  const vector<float> a = integer_sum_inputs();
+  const auto n = static_cast<uint32_t>(a.size());
+  Buffer<float> in(session(), a), out(session(), 29 * n);
+  kernels().run("f32_integer_sums", cover(n), in, out, n);
+  vector<float> want;
+  for (const float value : a) {
+    const float x = value > 0 ? std::min(value, 1.0f) : 0.0f;
+    for (const Sum& sum : kSums) {
+      for (const Round mode : kModes) {
+        want.push_back(soft_fma(sum.saturated ? x : value, sum.factor, sum.offset, mode));
+      }
+    }
+    const float flushed = x < 0x1p-126f ? 0.0f : x;
+    want.push_back(soft_fma(flushed, 252.0f, 12582913.0f, Round::rm));
+  }
+  expect_values("f32_integer_sums", out.read(), want, [&](uint64_t i) {
+    return text_of(a[i / 29]) + " result " + std::to_string(i % 29);
+  });
+}
+
 template <class F>
 std::array<F, 12> division_modes(F x, F y) {
   std::array<F, 12> want;

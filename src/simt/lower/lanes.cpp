@@ -19,6 +19,7 @@ namespace {
 
 constexpr uint32_t kExponent = 0x7f800000;
 constexpr unsigned kFlushDepth = 3;
+constexpr char kNumber[] = "km.number";  // metadata of what is known to be no NaN
 
 /// Whether an f32 is seen to be the result of flush(), or of what makes no subnormals of none.
 bool never_subnormal(V value, unsigned depth) {
@@ -113,7 +114,25 @@ V Lanes::nan_like(V value) const {
   return as_real(is_f64(value) ? constant(64, kNan64) : constant(32, kNan32));
 }
 
-V Lanes::canonical_nan(V value) const { return select(is_nan(value), nan_like(value), value); }
+V Lanes::canonical_nan(V value) const {
+  if (is_number(value)) return value;
+  return select(is_nan(value), nan_like(value), value);
+}
+
+V Lanes::number(V value) {
+  if (auto* made = llvm::dyn_cast<llvm::Instruction>(value)) {
+    made->setMetadata(kNumber, llvm::MDNode::get(made->getContext(), {}));
+  }
+  return value;
+}
+
+bool Lanes::is_number(V value) {
+  auto* made = llvm::dyn_cast<llvm::Instruction>(value);
+  if (made == nullptr) return false;
+  if (made->getMetadata(kNumber) != nullptr) return true;
+  auto* cast = llvm::dyn_cast<llvm::BitCastInst>(made);
+  return cast != nullptr && is_number(cast->getOperand(0));
+}
 
 V Lanes::flush(V value) const {
   if (!is_f32(value) || never_subnormal(value, kFlushDepth)) return value;
@@ -128,6 +147,21 @@ V Lanes::saturate(V value) const {
   V one = real(value, 1.0), none = real(value, 0.0);
   V positive = select(b.CreateFCmpOGT(value, none), value, none);
   return select(b.CreateFCmpOLT(positive, one), positive, one);
+}
+
+bool Lanes::is_saturated(V value) {
+  using namespace llvm::PatternMatch;
+  V inner = nullptr;
+  // flush() takes bits away, which makes a number from 0 to 1 no larger.
+  if (match(value, m_BitCast(m_And(m_BitCast(m_Value(inner)), m_Value())))) value = inner;
+  llvm::FCmpInst::Predicate above, below;
+  auto positive =
+      m_Select(m_FCmp(above, m_Value(inner), m_AnyZeroFP()), m_Deferred(inner), m_AnyZeroFP());
+  V bounded = nullptr;
+  return match(value, m_Select(m_FCmp(below, m_Value(bounded), m_SpecificFP(1.0)),
+                               m_Deferred(bounded), m_SpecificFP(1.0))) &&
+         below == llvm::FCmpInst::FCMP_OLT && match(bounded, positive) &&
+         above == llvm::FCmpInst::FCMP_OGT;
 }
 
 V Lanes::copysign(V magnitude, V sign) const {

@@ -83,12 +83,17 @@ class Lanes {
   V fabs(V value) const { return b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, value); }
   V sqrt(V value) const { return b.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, value); }
   V canonical_nan(V value) const;
+  /// `value`, which is never a NaN: canonical_nan() leaves it alone.
+  static V number(V value);
+  static bool is_number(V value);
   V nan_like(V value) const;
   /// Subnormal f32 become zeros of the same sign; f64 stay. What is flushed already is left alone.
   V flush(V value) const;
   V flush_if(bool ftz, V value) const { return ftz ? flush(value) : value; }
   /// Clamped to [+0, 1]; NaN gives +0.
   V saturate(V value) const;
+  /// Whether `value` is seen to be the result of saturate(), flushed or not.
+  static bool is_saturated(V value);
   /// The magnitude of `magnitude` with the sign of `sign`.
   V copysign(V magnitude, V sign) const;
   /// a * c + d rounded once to nearest, on every instruction set.

@@ -2,6 +2,7 @@
 
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/IntrinsicsX86.h>
+#include <llvm/IR/PatternMatch.h>
 
 #include "simt/lower/soft_fma.h"
 
@@ -135,6 +136,27 @@ V sqrt_f64(Lanes& l, V a, Round round) {
   return step_by_error(l, root, error, round);
 }
 
+/// Whether x * factor + offset, for x from 0 to 1, is between 2^23 and 2^24 whatever x is: there
+/// floats are the integers. CUDA's exponentials begin so.
+bool gives_integers(V x, V factor, V offset) {
+  using namespace llvm::PatternMatch;
+  const llvm::APFloat *scale = nullptr, *base = nullptr;
+  if (!Lanes::is_f32(x) || !Lanes::is_saturated(x)) return false;
+  if (!match(factor, m_APFloat(scale)) || !match(offset, m_APFloat(base))) return false;
+  const double most = scale->convertToFloat(), least = base->convertToFloat();
+  return most >= 1 && least >= 0x1p23 && least + most <= 0x1p24 - 1;
+}
+
+/// Such a sum, rounded in the mode. What it loses is seen exactly: its sum with the offset is.
+V integer_sum(Lanes& l, V x, V factor, V offset, Round round) {
+  auto& b = l.b;
+  V nearest = l.fma(x, factor, offset), word = l.bits(nearest);
+  V error = l.fma(x, factor, b.CreateFSub(offset, nearest)), zero = l.zero(error);
+  V stepped = round == Round::rp ? b.CreateSub(word, l.sext(b.CreateFCmpOGT(error, zero), 32))
+                                 : b.CreateAdd(word, l.sext(b.CreateFCmpOLT(error, zero), 32));
+  return l.as_real(stepped);
+}
+
 }  // namespace
 
 Round round_of(const ptx::Instruction& instruction) {
@@ -200,9 +222,13 @@ V rounded_mul(Lanes& l, V a, V c, Round round) {
 
 V rounded_fma(Lanes& l, V a, V c, V d, Round round) {
   if (round == Round::rn) return l.fma(a, c, d);
+  if (llvm::isa<llvm::Constant>(a)) std::swap(a, c);
+  const bool integers = gives_integers(a, c, d);
   if (l.has_avx512()) {
-    return embedded(l, I::x86_avx512_vfmadd_ps_512, I::x86_avx512_vfmadd_pd_512, {a, c, d}, round);
+    V sum = embedded(l, I::x86_avx512_vfmadd_ps_512, I::x86_avx512_vfmadd_pd_512, {a, c, d}, round);
+    return integers ? Lanes::number(sum) : sum;
   }
+  if (integers && l.has_fma()) return Lanes::number(integer_sum(l, a, c, d, round));
   if (Lanes::is_f64(a)) return soft_fma(l, a, c, d, round);
   auto& b = l.b;
   V product = b.CreateFMul(l.to_f64(a), l.to_f64(c)), addend = l.to_f64(d);

@@ -59,6 +59,29 @@ TEST_F(Flush, FoldsConstants) {
   EXPECT_EQ(Lanes::known(lanes_.flush(lanes_.real32(1.5f))), 0x3fc00000u);
 }
 
+TEST_F(Flush, SaturatedNumbersAreSeen) {
+  V saturated = lanes_.saturate(a_);
+  EXPECT_TRUE(Lanes::is_saturated(saturated));
+  EXPECT_TRUE(Lanes::is_saturated(lanes_.flush(saturated)));
+  EXPECT_FALSE(Lanes::is_saturated(a_));
+  EXPECT_FALSE(Lanes::is_saturated(lanes_.flush(a_)));
+  V one = lanes_.real32(1.0f);
+  V from_above = lanes_.select(builder_.CreateFCmpOLT(a_, one), a_, one);
+  EXPECT_FALSE(Lanes::is_saturated(from_above));
+  EXPECT_FALSE(Lanes::is_saturated(lanes_.fabs(saturated)));
+}
+
+TEST_F(Flush, NumbersNeedNoCanonicalNan) {
+  V sum = builder_.CreateFAdd(a_, b_);
+  EXPECT_NE(lanes_.canonical_nan(sum), sum);
+  Lanes::number(sum);
+  EXPECT_EQ(lanes_.canonical_nan(sum), sum);
+  V back = lanes_.as_real(lanes_.bits(sum));
+  EXPECT_EQ(lanes_.canonical_nan(back), back);
+  V product = builder_.CreateFMul(sum, b_);
+  EXPECT_NE(lanes_.canonical_nan(product), product);
+}
+
 TEST_F(Flush, LeavesF64Alone) {
   V wide = lanes_.to_f64(a_);
   EXPECT_EQ(lanes_.flush(wide), wide);
