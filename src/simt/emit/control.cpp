@@ -177,6 +177,13 @@ void Emitter::emit_uniform_end(uint32_t index) {
   }
 }
 
+/// Which lanes go to the first successor, as far as they are there.
+llvm::Value* Emitter::branch_condition(const Block& block) {
+  Value* condition = shape_of(block.condition).is_varying() ? vector(block.condition)
+                                                            : splat(scalar(block.condition));
+  return block.condition_negated ? b_.CreateNot(condition) : condition;
+}
+
 /// Every way out is taken by some lanes; what follows runs under masks.
 void Emitter::emit_linear_end(uint32_t index) {
   const LinearPlan& plan = plan_.linear[region_];
@@ -185,9 +192,7 @@ void Emitter::emit_linear_end(uint32_t index) {
   std::vector<Value*> edge_masks;
   if (block.end == End::jump) edge_masks.push_back(mask());
   if (block.end == End::branch) {
-    Value* condition = shape_of(block.condition).is_varying() ? vector(block.condition)
-                                                              : splat(scalar(block.condition));
-    if (block.condition_negated) condition = b_.CreateNot(condition);
+    Value* condition = branch_condition(block);
     edge_masks = {and_masks(mask(), condition), and_masks(mask(), b_.CreateNot(condition))};
   }
   if (block.end == End::table) {
@@ -338,6 +343,36 @@ bool Emitter::edge_blends(uint32_t index, BlockId successor) const {
   return false;
 }
 
+/// The block whose branch alone leads to the lanes of a step, or kNone.
+BlockId Emitter::branch_before(uint32_t index) const {
+  const auto& steps = plan_.linear[region_].steps;
+  const Block& first = kernel_.blocks[steps[steps[index].mask_step].block];
+  if (first.preds.size() != 1) return kNone;
+  return kernel_.blocks[first.preds[0]].end == End::branch ? first.preds[0] : kNone;
+}
+
+/// What tells the lanes that come over an edge from those that came before. Where only the two
+/// ways of one branch meet its condition does as well: what other lanes hold is nobody's yet. With
+/// AVX2 that saves turning masks of bytes into vectors, with AVX-512 nothing.
+llvm::Value* Emitter::blend_condition(uint32_t index, BlockId successor, Value* edge_mask) {
+  const LinearPlan& plan = plan_.linear[region_];
+  const auto& innermost = plan_.shapes->loops.innermost;
+  const BlockId parting = is_split() || has_avx512() ? kNone : branch_before(index);
+  if (parting == kNone || kernel_.blocks[block_].end != End::jump) return edge_mask;
+  if (plan.step_of[parting] == kEndOfRegion || plan.step_of[parting] >= index) return edge_mask;
+  for (BlockId block : {parting, successor}) {
+    if (innermost[block] != innermost[block_]) return edge_mask;
+  }
+  for (BlockId pred : kernel_.blocks[successor].preds) {
+    const uint32_t step = plan.step_of[pred];
+    if (step == kEndOfRegion || step >= index || pred == parting) continue;
+    if (kernel_.blocks[pred].end != End::jump || branch_before(step) != parting) return edge_mask;
+  }
+  const BlockId arm = plan.steps[plan.steps[index].mask_step].block;
+  Value* condition = branch_condition(kernel_.blocks[parting]);
+  return kernel_.blocks[parting].succs[0] == arm ? condition : b_.CreateNot(condition);
+}
+
 void Emitter::contribute_phis(uint32_t index, size_t slot, Value* edge_mask) {
   const Block& block = kernel_.blocks[block_];
   const Block& successor = kernel_.blocks[block.succs[slot]];
@@ -348,6 +383,9 @@ void Emitter::contribute_phis(uint32_t index, size_t slot, Value* edge_mask) {
     if (successor.preds[pred] == block_ && nth-- == 0) break;
   }
   const bool blend = edge_mask != nullptr && edge_blends(index, block.succs[slot]);
+  if (blend && !successor.phis.empty()) {
+    edge_mask = blend_condition(index, block.succs[slot], edge_mask);
+  }
   std::vector<Value*> contents;
   for (const Phi& phi : successor.phis) {
     const ValueId input = phi.inputs[pred];

@@ -121,6 +121,9 @@ class Emitter {
   void contribute_phis(uint32_t index, size_t slot, Value* edge_mask);
   void contribute_loop_values(BlockId successor, Value* edge_mask);
   void store_loop_value(ValueId value, uint32_t loop, Value* mask);
+  Value* branch_condition(const Block& block);
+  BlockId branch_before(uint32_t index) const;
+  Value* blend_condition(uint32_t index, BlockId successor, Value* edge_mask);
   bool edge_blends(uint32_t index, BlockId successor) const;
   void save_context(uint32_t from_region, uint32_t to_region);
   llvm::BasicBlock* target_of(uint32_t step);
