@@ -422,12 +422,25 @@ class Linearizer {
       }
       way_to[i] = way == kNone ? 0 : way;
       filled[i] = all || has_mask_of_filled(i, filled, way_to);
-      if (filled[i] || is_trivial(i)) continue;
+      if (filled[i] || (is_trivial(i) && !leads_to_work(i))) continue;
       step.guard = true;
       filled[i] = 1;
       step.skip = skip_of(i);
       if (step.skip != kEndOfRegion) arrivals[step.skip].push_back({i, true, false});
     }
+  }
+
+  /// Whether long code comes after a step for the same lanes: a test here saves those further in.
+  bool leads_to_work(uint32_t i) const {
+    constexpr size_t kMuch = 32;
+    const uint32_t end = std::min<uint32_t>(skip_of(i), plan_.steps.size());
+    size_t instructions = 0;
+    bool has_tests = false;
+    for (uint32_t j = i; j < end; ++j) {
+      instructions += block_of(j).insts.size();
+      has_tests = has_tests || !is_trivial(j);
+    }
+    return has_tests && instructions >= kMuch;
   }
 
   bool has_mask_of_filled(uint32_t i, const std::vector<uint8_t>& filled,
