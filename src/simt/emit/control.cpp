@@ -343,6 +343,10 @@ bool Emitter::edge_blends(uint32_t index, BlockId successor) const {
   return false;
 }
 
+bool Emitter::parts_lanes(const Block& block) const {
+  return block.end == End::branch && plan_.shapes->values[block.condition].is_varying();
+}
+
 /// The block whose branch alone leads to the lanes of a step, or kNone.
 BlockId Emitter::branch_before(uint32_t index) const {
   const auto& steps = plan_.linear[region_].steps;
@@ -359,6 +363,7 @@ llvm::Value* Emitter::blend_condition(uint32_t index, BlockId successor, Value* 
   const auto& innermost = plan_.shapes->loops.innermost;
   const BlockId parting = is_split() || has_avx512() ? kNone : branch_before(index);
   if (parting == kNone || kernel_.blocks[block_].end != End::jump) return edge_mask;
+  if (!parts_lanes(kernel_.blocks[parting])) return edge_mask;
   if (plan.step_of[parting] == kEndOfRegion || plan.step_of[parting] >= index) return edge_mask;
   for (BlockId block : {parting, successor}) {
     if (innermost[block] != innermost[block_]) return edge_mask;

@@ -122,6 +122,7 @@ class Emitter {
   void contribute_loop_values(BlockId successor, Value* edge_mask);
   void store_loop_value(ValueId value, uint32_t loop, Value* mask);
   Value* branch_condition(const Block& block);
+  bool parts_lanes(const Block& block) const;
   BlockId branch_before(uint32_t index) const;
   Value* blend_condition(uint32_t index, BlockId successor, Value* edge_mask);
   bool edge_blends(uint32_t index, BlockId successor) const;

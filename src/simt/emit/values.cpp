@@ -75,9 +75,8 @@ void Emitter::plan_values() {
       }
     }
     use(block.condition, b);
-    const bool parts = block.end == End::branch && shapes.values[block.condition].is_varying();
-    if (parts && !has_avx512())
-      cross_block_[block.condition] = 1;  // blend_condition() reads it behind the branch
+    // blend_condition() reads it behind the branch.
+    if (!has_avx512() && parts_lanes(block)) cross_block_[block.condition] = 1;
   }
   for (size_t r = 0; r < plan_.regions.list.size(); ++r) {
     for (ValueId value : plan_.regions.live_in[r]) {

@@ -439,8 +439,9 @@ class Linearizer {
     for (uint32_t j = i; j < end; ++j) {
       instructions += block_of(j).insts.size();
       has_tests = has_tests || !is_trivial(j);
+      if (has_tests && instructions >= kMuch) return true;
     }
-    return has_tests && instructions >= kMuch;
+    return false;
   }
 
   bool has_mask_of_filled(uint32_t i, const std::vector<uint8_t>& filled,
