@@ -53,9 +53,8 @@ std::vector<llvm::Value*> Emitter::load_dense(const Address& address, const Acce
   };
   auto partly = [&]() -> std::vector<Value*> { return {load_some(address, access)}; };
   if (mask() == nullptr) return whole();
-  if (has_avx512()) return partly();
-  // Processors do not read ahead of masked moves. Where one lane may read its part of a page, the
-  // others may read theirs.
+  // Masked loads are slow on some processors, and not read ahead of. Where one lane may read its
+  // part of a page, the others may read theirs.
   constexpr uint64_t kPageBytes = 4096;
   Value* offset = b_.CreateAnd(address.base, i64(kPageBytes - 1));
   Value* on_page = b_.CreateICmpULE(offset, i64(kPageBytes - lanes_ * size_bytes));
