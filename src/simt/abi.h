@@ -111,6 +111,12 @@ struct RuntimeTable {
   /// Ends the launch: the address of the lowest of `lanes` is misaligned. `address` is lane 0's
   /// where the site has a step, else that lane's own. Never returns.
   void (*misaligned)(BlockState*, uint64_t address, uint32_t lanes, AccessSite site);
+  /// BlockState::sums_outside has come to 0 with an addition of `size_bytes` at `address`: keeps
+  /// those to the allocation around it from now on, where that is small.
+  void (*keep_sums)(BlockState*, uint64_t address, uint32_t size_bytes);
+  /// The kernel is about to access memory whose sums are kept: adds them there, and keeps none for
+  /// the rest of the launch.
+  void (*give_sums)(BlockState*, uint32_t line);
 };
 
 /// One launch; shared by all workers, constant while it runs.
@@ -141,7 +147,16 @@ struct BlockState {
   uint32_t warp_count;    // modes b and c
   uint32_t line;          // in the PTX text, of the latest access that a helper function makes
   void* host;             // the runtime's own; generated code never reads it
+  // Mode a: what the thread adds to integers in [sums_begin, sums_begin + sums_bytes) it may keep
+  // at `sums`, as far from its beginning, until its part of the launch is over.
+  uint64_t sums_begin;  // kNowhere: none are kept
+  uint64_t sums_bytes;  // multiples of 8, both
+  uint8_t* sums;
+  uint64_t sums_outside;  // packets that add elsewhere until RuntimeTable::keep_sums is called
 };
+
+/// So far from all addresses that no access is near it.
+constexpr uint64_t kNowhere = uint64_t{1} << 63;
 
 /// Mode a: runs the blocks [first, end) of a row of the grid, that of `state->block`.
 using GridEntry = void (*)(const LaunchRecord*, BlockState*, uint64_t first, uint64_t end);
@@ -185,6 +200,8 @@ static_assert(offsetof(LaunchRecord, params) == 0 && offsetof(LaunchRecord, vari
               offsetof(LaunchRecord, grid_id) == 56);
 static_assert(offsetof(BlockState, shared) == 0 && offsetof(BlockState, scratch) == 8 &&
               offsetof(BlockState, block) == 16 && offsetof(BlockState, first_thread) == 28 &&
-              offsetof(BlockState, warp_count) == 32 && offsetof(BlockState, line) == 36);
+              offsetof(BlockState, warp_count) == 32 && offsetof(BlockState, line) == 36 &&
+              offsetof(BlockState, sums_begin) == 48 && offsetof(BlockState, sums_bytes) == 56 &&
+              offsetof(BlockState, sums) == 64 && offsetof(BlockState, sums_outside) == 72);
 
 }  // namespace km::simt

@@ -191,6 +191,11 @@ void Executor::run_grid() {
       blocks_ += count;
     }
   }
+  give_sums();
+}
+
+void Executor::keep_sums(uint64_t address, uint32_t size_bytes) {
+  sums_.keep(state_, launch_->allocations->find(address, size_bytes), size_bytes);
 }
 
 /// Memory for `count` more blocks, the last ones of idle_blocks_: the very last is the first block.
@@ -327,6 +332,7 @@ Ending Executor::enter(LaunchRun& launch) {
   guard_.fault = {};
   fault_.kind = simt::FaultKind::none;
   blocks_ = 0;
+  sums_.begin(state_);
   next_part_ = claim_part(launch.range);
   before_switch(&fake_stack_, stack_.data(), stack_.size_bytes());
   std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -340,7 +346,10 @@ Ending Executor::enter(LaunchRun& launch) {
     before_switch(nullptr, host_low_, host_size_);
   }
   after_switch(fake_stack_, nullptr, nullptr);
-  if (ending != Ending::returned) note_fault(ending);
+  if (ending != Ending::returned) {
+    sums_.drop(state_);
+    note_fault(ending);
+  }
   return ending;
 }
 

@@ -12,6 +12,7 @@
 #include "backends/cpu/address_space.h"
 #include "backends/cpu/allocations.h"
 #include "backends/cpu/fault.h"
+#include "backends/cpu/kept_sums.h"
 #include "backends/cpu/launch_run.h"
 #include "backends/cpu/split_block.h"
 #include "backends/cpu/warp_block.h"
@@ -73,6 +74,8 @@ class Executor {
   void check_stack(uint64_t size_bytes, uint64_t pc);
   /// The memory around an access that the launch may make, empty: it may not.
   AddressRange find_memory(uint64_t address, uint64_t size_bytes) const;
+  void keep_sums(uint64_t address, uint32_t size_bytes);
+  void give_sums() { sums_.give(state_); }
   uint32_t first_thread() const { return running_->first_thread; }
   /// The block that runs now, in mode b and c.
   WarpBlock& warp_block() { return static_cast<WarpBlock&>(*resident_); }
@@ -124,6 +127,7 @@ class Executor {
   ResidentBlock* resident_ = nullptr;             // the one that runs now
   uint64_t first_untaken_ = 0, end_untaken_ = 0;  // blocks taken from the range, not yet started
   KernelFault fault_;
+  KeptSums sums_;  // mode a
 
   LaunchRun* launch_ = nullptr;
   uint64_t prepared_unit_ = 0;  // its id

@@ -1,12 +1,10 @@
 #include "backends/cpu/lane_memory.h"
 
 #include "backends/cpu/executor.h"
-#include "backends/cpu/sanitizers.h"
 
-// A section of its own, by which the signal handler knows the code; the linker names its ends.
-#define KM_LANE_CODE                                                                          \
-  KM_NO_SANITIZE __attribute__((section("km_lane_code"), noinline, no_caller_saved_registers, \
-                                target("general-regs-only")))
+// Changes no register.
+#define KM_LANE_CODE \
+  KM_LANE_SECTION __attribute__((no_caller_saved_registers, target("general-regs-only")))
 // Parts of it, which are inlined.
 #define KM_LANE_PART \
   KM_NO_SANITIZE __attribute__((always_inline, target("general-regs-only"))) inline

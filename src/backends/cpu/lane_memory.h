@@ -1,7 +1,11 @@
 // What generated code calls where some lanes of a packet access memory, and others do not.
 #pragma once
 
+#include "backends/cpu/sanitizers.h"
 #include "simt/abi.h"
+
+// A section of its own, by which the signal handler knows the code; the linker names its ends.
+#define KM_LANE_SECTION KM_NO_SANITIZE __attribute__((section("km_lane_code"), noinline))
 
 namespace km::cpu {
 

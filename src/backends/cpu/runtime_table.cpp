@@ -201,6 +201,15 @@ KM_NO_SANITIZE void mma(const LaunchRecord*, BlockState* state, const simt::MmaF
   simt::mma_in_memory(*form, rule, places, fragments);
 }
 
+KM_NO_SANITIZE void keep_sums(BlockState* state, uint64_t address, uint32_t size_bytes) {
+  executor_of(state).keep_sums(address, size_bytes);
+}
+
+KM_NO_SANITIZE void give_sums(BlockState* state, uint32_t line) {
+  state->line = line;
+  executor_of(state).give_sums();
+}
+
 constexpr simt::RuntimeTable kTable = {
     .raise = raise,
     .print = print,
@@ -222,6 +231,8 @@ constexpr simt::RuntimeTable kTable = {
     .load_lanes = load_lanes,
     .store_lanes = store_lanes,
     .misaligned = misaligned,
+    .keep_sums = keep_sums,
+    .give_sums = give_sums,
 };
 
 }  // namespace

@@ -26,6 +26,7 @@ Emitter::Emitter(const Plan& plan, llvm::TargetMachine& machine)
 
 Result<Object> Emitter::run(llvm::TargetMachine& machine) {
   plan_values();
+  plan_kept_sums();
   plan_entry_masks();
   plan_context();
   if (is_split()) plan_split_values();

@@ -503,8 +503,8 @@ class Emitter {
   llvm::Function* scatter_helper(llvm::Type* element, bool is_volatile, uint32_t scale);
   llvm::Function* atomic_helper(const ptx::Instruction& instruction, bool shared, bool gives);
   static bool is_short_atomic(const ptx::Instruction& instruction);
-  llvm::Function* shared_reduction_helper(const ptx::Instruction& instruction,
-                                          llvm::Type* content_type);
+  llvm::Function* private_reduction_helper(const ptx::Instruction& instruction,
+                                           llvm::Type* content_type);
   llvm::Function* permute_helper();
   llvm::Function* match_helper(llvm::Type* element, bool match_all);
   llvm::Function* new_helper(const std::string& name, llvm::Type* result,
@@ -520,6 +520,24 @@ class Emitter {
   bool has_readers(const Inst& inst);
   bool lower_shared_reduction(const Inst& inst, const Address& address);
   bool lower_uniform_reduction(const Inst& inst, const Address& address, bool shared);
+  Value* reduced_content(const Inst& inst);
+  // ---- lower/kept_sums.cpp
+  void plan_kept_sums();
+  bool allows_kept_sums(const Inst& inst, BlockId block) const;
+  bool is_late_sum(const Inst& inst);
+  bool is_kept_sum(const Inst& inst);
+  void check_kept_sums(const MemoryAccess& access, const Inst& inst, const Address& address);
+  void lower_kept_sum(const Inst& inst, const Address& address, ptx::Space space);
+  struct SumPlaces {
+    Value* are_kept = nullptr;  // i1: those of all active lanes
+    Value* offsets = nullptr;   // i32 of every lane, from where sums are kept
+  };
+  SumPlaces sum_places(const Address& address);
+  SumPlaces indexed_sum_places(const LaneIndex& index);
+  Value* sums_field(uint64_t offset);
+  Value* holds_kept_sum(Value* at);
+  Value* kept_sum_at(Value* at);
+  void note_sum_outside(Value* at, llvm::Type* element);
   // ---- lower/warp.cpp
   void lower_shuffle(const Inst& inst);
   void lower_vote(const Inst& inst);
@@ -612,6 +630,7 @@ class Emitter {
   static constexpr uint64_t kProgressBytes = 128;  // where loads were in the blocks before
   uint64_t progress_offset_bytes_ = 0, progress_used_bytes_ = 0;
   std::vector<uint8_t> is_read_;  // by value, once has_readers() is asked
+  bool keeps_sums_ = false;       // is_late_sum() ones may be kept
   std::map<std::string, llvm::Function*> helpers_;
   std::map<llvm::Constant*, llvm::GlobalVariable*> private_constants_;  // by content
   // Registers of mma and wmma in memory: those that instructions of the current block left there.

@@ -12,6 +12,7 @@ using ptx::Operand;
 void Emitter::check_access(const Inst& inst, const Address& address) {
   const MemoryAccess access = *memory_access(inst);
   check_alignment(address, access.size_bytes);
+  if (keeps_sums_) check_kept_sums(access, inst, address);
   if (plan_.variant.checked && !is_within_symbol(access)) check_range(inst, access, address);
 }
 

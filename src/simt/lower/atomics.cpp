@@ -194,9 +194,31 @@ bool Emitter::lower_uniform_reduction(const Inst& inst, const Address& address, 
       total = b_.CreateIntMaxReduce(content, op == Op::Max);
       break;
   }
-  Value* pointer = b_.CreateIntToPtr(address.base, b_.getPtrTy());
-  atomic_operation(b_, ptx, pointer, total, total, shared);
+  auto add_at = [&](Value* at, bool alone) -> std::vector<Value*> {
+    atomic_operation(b_, ptx, b_.CreateIntToPtr(at, b_.getPtrTy()), total, total, alone);
+    return {};
+  };
+  if (shared || !is_kept_sum(inst)) {
+    add_at(address.base, shared);
+    return true;
+  }
+  choose(
+      holds_kept_sum(address.base), [&] { return add_at(kept_sum_at(address.base), true); },
+      [&] {
+        note_sum_outside(address.base, total->getType());
+        return add_at(address.base, false);
+      });
   return true;
+}
+
+/// What each lane adds, or one scalar for all of them.
+llvm::Value* Emitter::reduced_content(const Inst& inst) {
+  const auto& ptx = *inst.ptx;
+  const Operand& source = ptx.operands[ptx.opcode == Opcode::red ? 1 : 2];
+  const bool uniform =
+      source.kind == Operand::Kind::immediate ||
+      (source.kind == Operand::Kind::reg && shape_of(inst.read(source.reg)).is_uniform());
+  return operand(inst, source, ptx.type(), !uniform, true);
 }
 
 /// red of words in shared memory.
@@ -205,14 +227,11 @@ bool Emitter::lower_shared_reduction(const Inst& inst, const Address& address) {
   const Operand& source = ptx.operands[ptx.opcode == Opcode::red ? 1 : 2];
   const bool words = is_short_atomic(ptx) && ptx::size_bits(ptx.type()) == 32;
   if (!words || source.kind == Operand::Kind::vector || has_readers(inst)) return false;
-  const bool uniform =
-      source.kind == Operand::Kind::immediate ||
-      (source.kind == Operand::Kind::reg && shape_of(inst.read(source.reg)).is_uniform());
-  Value* content = operand(inst, source, ptx.type(), !uniform, true);
+  Value* content = reduced_content(inst);
   Value* offsets =
       b_.CreateTrunc(b_.CreateSub(lanes_of(address), splat(shared_)), vector_of(b_.getInt32Ty()));
   note_line();
-  b_.CreateCall(shared_reduction_helper(ptx, content->getType()),
+  b_.CreateCall(private_reduction_helper(ptx, content->getType()),
                 {b_.CreateIntToPtr(shared_, b_.getPtrTy()), offsets, content, mask_bits()});
   return true;
 }
@@ -278,6 +297,7 @@ void Emitter::lower_atomic(const Inst& inst) {
     return;
   }
   if (shared && !is_async && lower_shared_reduction(inst, address)) return;
+  if (!shared && is_kept_sum(inst)) return lower_kept_sum(inst, address, space);
   Value* places = lanes_of(address);
   for (uint32_t i = 0; i < count; ++i) {
     const Operand& part = several ? pool[content.first + i] : content;

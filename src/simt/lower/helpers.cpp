@@ -269,22 +269,22 @@ llvm::Function* Emitter::atomic_helper(const ptx::Instruction& instruction, bool
   return function;
 }
 
-/// An atomic operation on words of shared memory whose old values nobody reads. Two offsets into
-/// the window leave a vector at a time.
-llvm::Function* Emitter::shared_reduction_helper(const ptx::Instruction& instruction,
-                                                 llvm::Type* content_type) {
+/// An atomic operation on memory that no other thread uses, whose old values nobody reads. Two
+/// offsets into the memory leave a vector at a time.
+llvm::Function* Emitter::private_reduction_helper(const ptx::Instruction& instruction,
+                                                  llvm::Type* content_type) {
   const bool uniform = !content_type->isVectorTy();
-  const std::string name = "words_" + form_name(instruction) + (uniform ? "_uniform" : "");
+  const std::string name = "private_" + form_name(instruction) + (uniform ? "_uniform" : "");
   if (auto found = helpers_.find(name); found != helpers_.end()) return found->second;
   auto *word = b_.getInt32Ty(), *pair = b_.getInt64Ty();
   auto* offsets_type = vector_of(word);
   auto* function =
       new_helper(name, b_.getVoidTy(), {b_.getPtrTy(), offsets_type, content_type, word});
-  Value *window = function->getArg(0), *offsets = function->getArg(1);
+  Value *memory = function->getArg(0), *offsets = function->getArg(1);
   Value *content = function->getArg(2), *bits = function->getArg(3);
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "start", function));
   auto operate = [&](llvm::IRBuilder<>& b, Value* offset, Value* own) {
-    Value* at = b.CreateGEP(b.getInt8Ty(), window, offset);
+    Value* at = b.CreateGEP(b.getInt8Ty(), memory, offset);
     atomic_operation(b, instruction, at, own, own, true);
   };
   auto* slots = builder.CreateAlloca(offsets_type);

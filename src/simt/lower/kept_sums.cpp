@@ -1,0 +1,200 @@
+// Additions to integers in global memory whose old values nobody reads. They need not reach memory
+// before something orders them: a thread may keep the sums for itself until its part of the launch
+// is over, and what it keeps wants no lock. That holds in kernels
+//   - that end whatever others do (mode a, without loops that wait),
+//   - without fences and strong accesses, which would order the additions,
+//   - whose other accesses to global memory are few enough to be tested against what is kept:
+//     a thread sees its own additions.
+#include <algorithm>
+
+#include "simt/emit/emitter.h"
+
+namespace km::simt {
+
+using ptx::Modifier;
+using ptx::Opcode;
+using ptx::Operand;
+using ptx::Space;
+
+namespace {
+
+bool is_atomic(const Inst& inst) {
+  return inst.ptx->opcode == Opcode::atom || inst.ptx->opcode == Opcode::red;
+}
+
+bool is_global(Space space) { return space == Space::global || space == Space::generic; }
+
+/// Nobody writes what it reads.
+bool reads_constants(const ptx::Instruction& ptx) {
+  return ptx.opcode == Opcode::ldu || ptx.has(Modifier::nc);
+}
+
+bool orders_nothing(const ptx::Instruction& ptx) {
+  switch (ptx.opcode) {
+    case Opcode::shfl:
+    case Opcode::vote:
+    case Opcode::match:
+    case Opcode::activemask:
+    case Opcode::redux:
+    case Opcode::elect:
+    case Opcode::div:
+    case Opcode::rem:
+    case Opcode::bra:
+    case Opcode::brx:
+    case Opcode::ret:
+    case Opcode::exit:
+    case Opcode::trap:
+    case Opcode::bar:
+      return true;
+    case Opcode::barrier:
+      return !ptx.has(Modifier::cluster);
+    default:
+      return !has_effects(ptx);
+  }
+}
+
+}  // namespace
+
+/// An addition that may come late.
+bool Emitter::is_late_sum(const Inst& inst) {
+  const auto& ptx = *inst.ptx;
+  if (!is_atomic(inst) || !ptx.has(Modifier::add) || ptx.has(Modifier::async)) return false;
+  const bool orders = ptx.has(Modifier::acquire) || ptx.has(Modifier::release) ||
+                      ptx.has(Modifier::acq_rel) || ptx.has(Modifier::sys);
+  const unsigned bits = ptx::size_bits(ptx.type());
+  const Operand& content = ptx.operands[ptx.opcode == Opcode::red ? 1 : 2];
+  return !orders && ptx::is_integer(ptx.type()) && (bits == 32 || bits == 64) &&
+         content.kind != Operand::Kind::vector && !has_readers(inst);
+}
+
+bool Emitter::allows_kept_sums(const Inst& inst, BlockId block) const {
+  const auto& ptx = *inst.ptx;
+  const auto access = memory_access(inst);
+  if (!access) return orders_nothing(ptx);
+  if (!is_global(access->space)) return !is_strong_access(ptx) && !ptx.has(Modifier::async);
+  if (is_atomic(inst) || is_strong_access(ptx) || ptx.has(Modifier::async)) return false;
+  if (reads_constants(ptx) || access->place->reg == ptx::kNone) return true;
+  return !plan_.shapes->at(kernel_, inst.read(access->place->reg), block).is_varying();
+}
+
+void Emitter::plan_kept_sums() {
+  const bool ends_alone = plan_.mode == Mode::run_to_completion && !plan_.waits;
+  if (!ends_alone || plan_.variant.checked) return;
+  unsigned bits = 0;  // of all late sums
+  for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
+    for (const Inst& inst : kernel_.blocks[b].insts) {
+      const auto access = memory_access(inst);
+      if (access && is_global(access->space) && is_late_sum(inst)) {
+        const unsigned own = ptx::size_bits(inst.ptx->type());
+        if (bits != 0 && bits != own) return;
+        bits = own;
+      } else if (!allows_kept_sums(inst, b)) {
+        return;
+      }
+    }
+  }
+  keeps_sums_ = bits != 0;
+}
+
+bool Emitter::is_kept_sum(const Inst& inst) { return keeps_sums_ && is_late_sum(inst); }
+
+llvm::Value* Emitter::sums_field(uint64_t offset) {
+  return load_field(state_, offset, b_.getInt64Ty(), false);
+}
+
+/// Other accesses to where sums are kept find them in memory.
+void Emitter::check_kept_sums(const MemoryAccess& access, const Inst& inst,
+                              const Address& address) {
+  if (!is_global(access.space) || is_atomic(inst) || reads_constants(*inst.ptx)) return;
+  int64_t low = 0, high = 0;
+  if (address.offsets != nullptr) {
+    const auto first = address.offsets->begin();
+    const auto [least, most] = std::minmax_element(first, first + lanes_);
+    low = *least;
+    high = *most;
+  }
+  if (address.base == nullptr) return;  // allows_kept_sums() has seen to it
+  const uint64_t rest = static_cast<uint64_t>(high - low) + access.size_bytes - 1;
+  Value* last = b_.CreateAdd(address.base, i64(static_cast<uint64_t>(low) + rest));
+  Value* distance = b_.CreateSub(last, sums_field(offsetof(BlockState, sums_begin)));
+  Value* reach = b_.CreateAdd(sums_field(offsetof(BlockState, sums_bytes)), i64(rest));
+  Value* meets = b_.CreateICmpULT(distance, reach);
+  if (address.ok != nullptr) meets = b_.CreateOr(meets, b_.CreateNot(address.ok));
+  branch_unlikely(meets, [&] {
+    auto* type = llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), b_.getInt32Ty()}, false);
+    call_runtime(offsetof(RuntimeTable, give_sums), type, {state_, i32(current_line())});
+  });
+}
+
+llvm::Value* Emitter::holds_kept_sum(Value* at) {
+  Value* distance = b_.CreateSub(at, sums_field(offsetof(BlockState, sums_begin)));
+  return b_.CreateICmpULT(distance, sums_field(offsetof(BlockState, sums_bytes)));
+}
+
+llvm::Value* Emitter::kept_sum_at(Value* at) {
+  Value* distance = b_.CreateSub(at, sums_field(offsetof(BlockState, sums_begin)));
+  return b_.CreateAdd(sums_field(offsetof(BlockState, sums)), distance);
+}
+
+/// After so many the runtime is asked to keep what is added there.
+void Emitter::note_sum_outside(Value* at, llvm::Type* element) {
+  Value* place = b_.CreateConstGEP1_64(b_.getInt8Ty(), state_, offsetof(BlockState, sums_outside));
+  Value* left = b_.CreateSub(b_.CreateLoad(b_.getInt64Ty(), place), i64(1));
+  b_.CreateStore(left, place);
+  branch_unlikely(b_.CreateICmpEQ(left, i64(0)), [&] {
+    auto* type = llvm::FunctionType::get(b_.getVoidTy(),
+                                         {b_.getPtrTy(), b_.getInt64Ty(), b_.getInt32Ty()}, false);
+    call_runtime(offsetof(RuntimeTable, keep_sums), type,
+                 {state_, at, i32(element->getScalarSizeInBits() / 8)});
+  });
+}
+
+/// Where lanes have indices, which take half the registers: those of kept sums are `count` from
+/// `first` on, if all of them are indices.
+Emitter::SumPlaces Emitter::indexed_sum_places(const LaneIndex& index) {
+  const unsigned shift = static_cast<unsigned>(__builtin_ctz(index.scale));
+  Value* begin = sums_field(offsetof(BlockState, sums_begin));
+  Value* count = b_.CreateLShr(sums_field(offsetof(BlockState, sums_bytes)), shift);
+  Value* distance = b_.CreateSub(begin, index.base);
+  Value* first = b_.CreateAShr(distance, shift);
+  Value* narrow = b_.CreateTrunc(first, b_.getInt32Ty());
+  Value* fits = b_.CreateICmpEQ(b_.CreateSExt(narrow, b_.getInt64Ty()), first);
+  fits = b_.CreateAnd(fits, b_.CreateICmpEQ(b_.CreateShl(first, shift), distance));
+  fits = b_.CreateAnd(fits, b_.CreateICmpSLE(b_.CreateAdd(first, count), i64(uint64_t{1} << 31)));
+  Value* own = b_.CreateSub(index.lanes, splat(narrow));
+  Value* outside = b_.CreateICmpUGE(own, splat(b_.CreateTrunc(count, b_.getInt32Ty())));
+  Value* none = b_.CreateNot(any(and_masks(mask(), outside)));
+  return {b_.CreateAnd(fits, none), b_.CreateShl(own, shift)};
+}
+
+Emitter::SumPlaces Emitter::sum_places(const Address& address) {
+  const LaneIndex index = address.index.lanes ? address.index : index_of(address);
+  if (index.lanes != nullptr) return indexed_sum_places(index);
+  Value* begin = sums_field(offsetof(BlockState, sums_begin));
+  Value* own = b_.CreateSub(lanes_of(address), splat(begin));
+  Value* outside = b_.CreateICmpUGE(own, splat(sums_field(offsetof(BlockState, sums_bytes))));
+  return {b_.CreateNot(any(and_masks(mask(), outside))),
+          b_.CreateTrunc(own, vector_of(b_.getInt32Ty()))};
+}
+
+void Emitter::lower_kept_sum(const Inst& inst, const Address& address, Space space) {
+  const auto& ptx = *inst.ptx;
+  Value* content = reduced_content(inst);
+  const SumPlaces places = sum_places(address);
+  auto keep = [&]() -> std::vector<Value*> {
+    Value* sums = b_.CreateIntToPtr(sums_field(offsetof(BlockState, sums)), b_.getPtrTy());
+    b_.CreateCall(private_reduction_helper(ptx, content->getType()),
+                  {sums, places.offsets, content, mask_bits()});
+    return {};
+  };
+  auto add = [&]() -> std::vector<Value*> {
+    Value* lanes = lanes_of(address);
+    note_sum_outside(of_first_lane(lanes, mask_bits()), type_of(ptx.type()));
+    Value* each = splat(content);
+    call_atomic(inst, {lanes, each, each}, space, false);
+    return {};
+  };
+  choose(places.are_kept, keep, add);
+}
+
+}  // namespace km::simt
