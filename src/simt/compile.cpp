@@ -1,6 +1,7 @@
 // compile(): plans one variant of a kernel and has it emitted.
 #include <algorithm>
 
+#include "simt/analysis/gathers.h"
 #include "simt/emit/dump.h"
 #include "simt/emit/emitter.h"
 #include "simt/emit/guarded.h"
@@ -68,6 +69,32 @@ bool has_waiting_loop(const Classification& classification) {
   return std::find(loops.begin(), loops.end(), 1) != loops.end();
 }
 
+/// Loads at every lane's own address: with AVX-512 half as many lanes leave a loop sooner together;
+/// with AVX2 a thread on its own is quicker than vectors that are put together lane by lane.
+/// Measured in docs/performance.md.
+uint32_t lanes_for_gathers(const Kernel& kernel, const Shapes& shapes, const Variant& variant) {
+  const uint32_t lanes = shapes.options.lanes;
+  if (variant.isa == Isa::x86_64_v2) return lanes;
+  const uint32_t fewer = variant.isa == Isa::avx512 ? 16 : 1;
+  const auto& block = variant.block;
+  const bool fits = uint64_t{block[1]} * block[2] <= 1 || block[0] % fewer == 0;
+  if (fewer >= lanes || !fits || needs_warps(kernel)) return lanes;
+  return is_bound_by_gathers(kernel, shapes) ? fewer : lanes;
+}
+
+/// The shapes for as many lanes as suit the kernel.
+Shapes analyse_with_lanes(const Kernel*& kernel, Kernel& pruned, ShapeOptions& options,
+                          const Variant& variant) {
+  Shapes shapes = analyse_and_prune(kernel, pruned, options);
+  const uint32_t most = options.lanes;
+  options.lanes = lanes_for_gathers(*kernel, shapes, variant);
+  if (options.lanes == most) return shapes;
+  Shapes fewer = analyse_and_prune(kernel, pruned, options);
+  if (options.lanes > 1 || all_values_are_uniform(fewer)) return fewer;
+  options.lanes = most;
+  return shapes;
+}
+
 /// Decides mode, lanes and regions. False: only split warps run it.
 bool choose_plan(const AnalysedKernel& analysed, Plan& plan, Analyses& own) {
   Shapes& shapes = own.shapes;
@@ -77,7 +104,7 @@ bool choose_plan(const AnalysedKernel& analysed, Plan& plan, Analyses& own) {
   ShapeOptions options = options_for(analysed, plan.variant);
   options.lanes = choose_lanes(analysed.kernel, plan.variant);
   options.decide_branches = true;
-  shapes = analyse_and_prune(plan.kernel, own.pruned, options);
+  shapes = analyse_with_lanes(plan.kernel, own.pruned, options, plan.variant);
   Classification& classification = own.classification;
   classification = classify(*plan.kernel, shapes);
   plan.waiting_loop = &classification.waiting_loop;

@@ -157,12 +157,15 @@ bool needs_warps(const ptx::Instruction& instruction) {
 
 }  // namespace
 
+bool needs_warps(const Kernel& kernel) {
+  return std::any_of(kernel.blocks.begin(), kernel.blocks.end(), [](const Block& block) {
+    return std::any_of(block.insts.begin(), block.insts.end(),
+                       [](const Inst& inst) { return needs_warps(*inst.ptx); });
+  });
+}
+
 uint32_t choose_lanes(const Kernel& kernel, const Variant& variant) {
-  for (const Block& block : kernel.blocks) {
-    for (const Inst& inst : block.insts) {
-      if (needs_warps(*inst.ptx)) return kWarpLanes;
-    }
-  }
+  if (needs_warps(kernel)) return kWarpLanes;
   const auto& block = variant.block;
   const uint64_t rows = uint64_t{block[1]} * block[2];
   // A block of one warp is one packet, without barriers to keep values for.

@@ -45,4 +45,7 @@ class ProgramImpl final : public Program {
 /// more values it keeps at once, and what makes indices simplest in blocks of several rows.
 uint32_t choose_lanes(const Kernel& kernel, const Variant& variant);
 
+/// Lanes of a warp work together, or tell each other apart.
+bool needs_warps(const Kernel& kernel);
+
 }  // namespace km::simt

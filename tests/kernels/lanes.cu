@@ -145,3 +145,30 @@ extern "C" __global__ void some_bits(u32* low, u32* mixed, float* signs, const u
   mixed[i] = b;
   signs[i] = s;
 }
+
+// Lists of different lengths, each thread along its own; -1 ends them.
+template <class T>
+__device__ T sum_of_list(const int* next, const T* weights, int at) {
+  T sum = 0;
+  while (at >= 0) {
+    sum += weights[at];
+    at = next[at];
+  }
+  return sum;
+}
+extern "C" __global__ void walk_u32(const int* next, const u32* weights, const int* heads, u32* out,
+                                    int n) {
+  const int i = INDEX();
+  if (i < n) out[i] = sum_of_list(next, weights, heads[i]);
+}
+extern "C" __global__ void walk_f64(const int* next, const double* weights, const int* heads,
+                                    double* out, int n) {
+  const int i = INDEX();
+  if (i < n) out[i] = sum_of_list(next, weights, heads[i]);
+}
+// In blocks of several rows.
+extern "C" __global__ void walk_rows(const int* next, const u32* weights, const int* heads,
+                                     u32* out, int n) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < n && y < n) out[y * n + x] = sum_of_list(next, weights, heads[y * n + x]);
+}

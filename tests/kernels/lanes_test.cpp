@@ -285,5 +285,73 @@ TEST(Lanes, RowsOfABlock) {
   }
 }
 
+/// Lists that go up by one to 23 elements at a time, so that all of them end.
+vector<int32_t> lists(uint32_t n, uint64_t seed) {
+  const auto steps = random_u32(n, seed);
+  vector<int32_t> next(n);
+  for (uint32_t i = 0; i < n; ++i) {
+    const uint32_t to = i + 1 + steps[i] % 23;
+    next[i] = to < n ? static_cast<int32_t>(to) : -1;
+  }
+  return next;
+}
+
+template <class T>
+T sum_of_list(const vector<int32_t>& next, const vector<T>& weights, int32_t at) {
+  T sum = 0;
+  for (; at >= 0; at = next[at]) sum += weights[at];
+  return sum;
+}
+
+template <class T>
+void expect_walked(const char* kernel, const Shape& shape, const vector<T>& weights,
+                   const vector<int32_t>& heads, uint32_t n) {
+  const vector<int32_t> next = lists(static_cast<uint32_t>(weights.size()), 61);
+  Buffer<int32_t> next_of(session(), next), head_of(session(), heads);
+  Buffer<T> weight_of(session(), weights), out(session(), vector<T>(heads.size(), T{1}));
+  kernels().run(kernel, shape, next_of, weight_of, head_of, out, n);
+  vector<T> want;
+  for (const int32_t head : heads) want.push_back(sum_of_list(next, weights, head));
+  expect_bits(kernel, out.read(), want);
+}
+
+vector<int32_t> heads(uint32_t n, uint32_t elements) {
+  vector<int32_t> list;
+  for (const uint32_t x : random_u32(n, 62)) {
+    list.push_back(x % 5 == 0 ? -1 : static_cast<int32_t>(x % elements));
+  }
+  return list;
+}
+
+TEST(Lanes, ListsOfTheirOwn) {
+  const uint32_t n = 1000, elements = 700;
+  const auto weights = random_u32(elements, 63);
+  vector<double> wide;
+  for (const uint32_t x : weights) wide.push_back(x * 0.37);
+  for (const uint32_t block : {32u, 96u, 100u, 256u}) {
+    expect_walked("walk_u32", cover(n, block), weights, heads(n, elements), n);
+    expect_walked("walk_f64", cover(n, block), wide, heads(n, elements), n);
+  }
+  const uint32_t edge = 29;
+  for (const Dim block : {Dim{16, 4}, Dim{8, 8}, Dim{5, 7}, Dim{32, 8}}) {
+    const Shape shape{{(edge + block.x - 1) / block.x, (edge + block.y - 1) / block.y}, block};
+    expect_walked("walk_rows", shape, weights, heads(edge * edge, elements), edge);
+  }
+}
+
+/// Of the thread that left its list.
+TEST(Lanes, ListsThatLeadNowhere) {
+  const uint32_t n = 256;
+  vector<int32_t> own_heads(n, -1);
+  own_heads[203] = 1 << 30;
+  Session own;
+  Buffer<int32_t> next(own, vector<int32_t>(64, -1)), head_of(own, own_heads);
+  Buffer<uint32_t> weights(own, 64), out(own, n);
+  EXPECT_EQ(own.cuda("lanes.cu").try_run("walk_u32", cover(n), next, weights, head_of, out, n),
+            KM_ERROR_ILLEGAL_ADDRESS);
+  EXPECT_NE(last_error_message().find("kernel 'walk_u32', block (1,0,0)"), std::string::npos)
+      << last_error_message();
+}
+
 }  // namespace
 }  // namespace km::kernels

@@ -57,7 +57,7 @@ struct Shape {
 /// What the analysis takes as given.
 struct ShapeOptions {
   std::array<uint32_t, 3> block{};  // 0: unknown
-  uint32_t lanes = kWarpLanes;      // of a packet: 8, 16 or 32
+  uint32_t lanes = kWarpLanes;      // of a packet: 1, 8, 16 or 32
   bool assume_no_wrap = true;
   /// Mode c: lanes run the same code at different times, so only what is the same whenever it is
   /// computed is uniform.
