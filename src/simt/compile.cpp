@@ -42,6 +42,7 @@ ShapeOptions options_for(const AnalysedKernel& analysed, const Variant& variant)
   options.block = variant.block;
   options.assume_no_wrap = variant.assume_no_wrap;
   options.local_stride_bytes = analysed.layout.local_stride_bytes();
+  options.layout = &analysed.layout;
   return options;
 }
 

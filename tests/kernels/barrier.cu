@@ -422,3 +422,17 @@ extern "C" __global__ void early_warps(const u32* in, u32* out, u32 n) {
   }
   out[t] = sum;
 }
+
+// Rows of a tile, a thread's row by its own index: several packets at a time.
+extern "C" __global__ void sums_of_rows(float* out, int row_words, int rounds) {
+  __shared__ float rows[16][16];
+  const int x = threadIdx.x, y = threadIdx.y;
+  float sum = 0.0f;
+  for (int round = 0; round < rounds; ++round) {
+    rows[y][x] = (float)(round + x + y);
+    __syncthreads();
+    for (int k = 0; k < 16; ++k) sum += (&rows[0][0])[y * row_words + k] * rows[k][x];
+    __syncthreads();
+  }
+  out[y * 16 + x] = sum;
+}

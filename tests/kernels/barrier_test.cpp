@@ -413,5 +413,35 @@ TEST(Barrier, RadixSplit) {
   expect_bits("radix_split", keys.read(), want);
 }
 
+/// What several packets compute side by side.
+TEST(Barrier, SumsOfRows) {
+  const int32_t row_words = 16, rounds = 5;
+  Buffer<float> out(session(), 256);
+  kernels().run("sums_of_rows", Shape{{3}, {16, 16}}, out, row_words, rounds);
+  vector<float> want(256, 0.0f);
+  for (int round = 0; round < rounds; ++round) {
+    const auto at = [&](int y, int x) { return static_cast<float>(round + x + y); };
+    for (int i = 0; i < 256; ++i) {
+      for (int k = 0; k < 16; ++k) want[i] += at(i / 16, k) * at(k, i % 16);
+    }
+  }
+  expect_bits("sums_of_rows", out.read(), want);
+}
+
+/// Of several packets side by side the message still names the one that faulted.
+TEST(Barrier, RowsFarAway) {
+  Session own;
+  const int32_t row_words = 1 << 20, rounds = 1;
+  Buffer<float> out(own, 256);
+  EXPECT_EQ(
+      own.cuda("barrier.cu").try_run("sums_of_rows", Shape{{1}, {16, 16}}, out, row_words, rounds),
+      KM_ERROR_ILLEGAL_ADDRESS);
+  const std::string message = last_error_message();
+  const size_t at = message.find("offset ");
+  ASSERT_NE(at, std::string::npos) << message;
+  const auto row = std::stoull(message.substr(at + 7)) / (4ull * row_words);
+  EXPECT_NE(message.find("," + std::to_string(row) + ",0)"), std::string::npos) << message;
+}
+
 }  // namespace
 }  // namespace km::kernels

@@ -369,3 +369,11 @@ extern "C" __global__ void copy_some_u32(const u32* in, u32* out, u32 lanes) {
 extern "C" __global__ void copy_some_u64(const u64* in, u64* out, u32 lanes) {
   copy_some(in, out, lanes);
 }
+
+// From an aligned variable on, lanes lie half an element apart.
+extern "C" __global__ void read_halfway(unsigned* out) {
+  __shared__ __align__(16) char bytes[256];
+  for (int i = threadIdx.x; i < 256; i += blockDim.x) bytes[i] = (char)i;
+  __syncthreads();
+  out[threadIdx.x] = *(const unsigned*)(bytes + 2 * threadIdx.x);
+}

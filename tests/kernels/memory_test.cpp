@@ -658,5 +658,17 @@ TEST(Memory, NoMemorySideBySide) {
   }
 }
 
+/// An aligned variable tells nothing of lanes that lie half an element apart.
+TEST(Memory, MisalignedLanesOfAnAlignedVariable) {
+  for (const uint32_t threads : {32u, 20u}) {
+    Session own;
+    Buffer<uint32_t> out(own, threads);
+    EXPECT_EQ(own.cuda("memory.cu").try_run("read_halfway", Shape{{1}, {threads}}, out),
+              KM_ERROR_MISALIGNED_ADDRESS);
+    EXPECT_NE(last_error_message().find("thread (1,0,0)"), std::string::npos)
+        << last_error_message();
+  }
+}
+
 }  // namespace
 }  // namespace km::kernels

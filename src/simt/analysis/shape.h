@@ -14,6 +14,7 @@
 
 #include "simt/abi.h"
 #include "simt/kernel.h"
+#include "simt/layout.h"
 
 namespace km::simt {
 
@@ -64,7 +65,8 @@ struct ShapeOptions {
   bool parted = false;
   /// Leave out what lies behind branches that always go to one side.
   bool decide_branches = false;
-  uint64_t local_stride_bytes = 0;  // between the local memories of neighbouring lanes
+  uint64_t local_stride_bytes = 0;       // between the local memories of neighbouring lanes
+  const MemoryLayout* layout = nullptr;  // where variables of shared memory lie; null: anywhere
 };
 
 class OffsetTable {
@@ -125,6 +127,7 @@ class ShapeTransfer {
   Shape operand(const Inst& inst, BlockId block, const ptx::Operand& operand, ptx::Type type);
   Shape compute(const Inst& inst, BlockId block);
   Shape special(const ptx::Operand& operand);
+  Shape shared_address(const ptx::Operand& operand) const;
   Shape local_address(const ptx::Symbol& symbol, int64_t offset);
   Shape thread_index(unsigned dimension);
   Shape lane_offsets(const Offsets& offsets, uint8_t align, int64_t low, int64_t high);

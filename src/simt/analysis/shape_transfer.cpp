@@ -109,18 +109,26 @@ Shape ShapeTransfer::operand(const Inst& inst, BlockId block, const Operand& ope
     case Operand::Kind::special:
       return special(operand);
     case Operand::Kind::symbol: {
-      Shape shape = Shape::uniform(true);
       const auto& symbol = kernel_.symbol_of(operand);
       if (symbol.space == ptx::Space::local) return local_address(symbol, operand.offset);
-      if (symbol.space == ptx::Space::shared) {
-        shape = Shape::bounded_uniform(true, 0, int64_t{1} << 30);
-        shape.align = trailing_zeros(symbol.align_bytes | operand.offset);
-      }
-      return shape;
+      return symbol.space == ptx::Space::shared ? shared_address(operand) : Shape::uniform(true);
     }
     default:
       return Shape::varying();
   }
+}
+
+Shape ShapeTransfer::shared_address(const Operand& operand) const {
+  if (shapes_.options.layout != nullptr) {
+    const auto& offsets = shapes_.options.layout->shared;
+    const auto found = offsets.find({operand.local_symbol, operand.symbol});
+    if (found != offsets.end()) {
+      return Shape::of_constant(static_cast<int64_t>(found->second) + operand.offset);
+    }
+  }
+  Shape shape = Shape::bounded_uniform(true, 0, int64_t{1} << 30);
+  shape.align = trailing_zeros(kernel_.symbol_of(operand).align_bytes | operand.offset);
+  return shape;
 }
 
 /// Local memory of lane l lies l strides behind that of lane 0; a stride is a multiple of 16.

@@ -167,7 +167,9 @@ void Emitter::emit_region(uint32_t region, llvm::BasicBlock* done) {
   b_.CreateBr(loop);
   b_.SetInsertPoint(loop);
   begin_packet(region, b_.CreateLoad(b_.getInt32Ty(), packet_));
+  llvm::BasicBlock* const before = &entry_->back();
   emit_steps(region, end);
+  if (is_woven(region)) mark_woven(before);
   b_.SetInsertPoint(end);
   set_location(nullptr);
   if (plan_.packets == 1) {
@@ -177,44 +179,11 @@ void Emitter::emit_region(uint32_t region, llvm::BasicBlock* done) {
   Value* next = b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), packet_), i32(1));
   b_.CreateStore(next, packet_);
   auto* again = b_.CreateCondBr(b_.CreateICmpULT(next, block_packets()), loop, done);
-  if (is_tiled(region)) again->setMetadata(llvm::LLVMContext::MD_loop, tile_hint());
+  if (is_tiled(region)) again->setMetadata(llvm::LLVMContext::MD_loop, tile_hint(region));
 }
 
 llvm::Value* Emitter::block_packets() {
   return b_.CreateUDiv(b_.CreateAdd(block_threads(), i32(lanes_ - 1)), i32(lanes_));
-}
-
-/// A short region of loads and arithmetic runs for several packets at a time: what they all load is
-/// loaded once, and what waits in one does not wait in the next.
-bool Emitter::is_tiled(uint32_t region) const {
-  constexpr size_t kMaxInstructions = 96;
-  const auto& block = plan_.variant.block;
-  const uint64_t threads = uint64_t{block[0]} * block[1] * block[2];
-  const auto& steps = plan_.linear[region].steps;
-  const bool even = threads != 0 && threads % (uint64_t{lanes_} * kTilePackets) == 0;
-  if (!even || plan_.variant.checked || entry_masked_[region] || steps.empty()) return false;
-  size_t size = 0;
-  for (const Step& step : steps) {
-    if (step.linear || step_is_masked(region, static_cast<uint32_t>(&step - steps.data()))) {
-      return false;
-    }
-    for (const Inst& inst : kernel_.blocks[step.block].insts) {
-      ++size;
-      const bool loads =
-          inst.ptx->opcode == ptx::Opcode::ld && inst.ptx->has(ptx::Modifier::shared);
-      if (has_effects(*inst.ptx) && !loads && !is_barrier(*inst.ptx)) return false;
-    }
-  }
-  return plan_.linear[region].loops.loops.empty() && size <= kMaxInstructions;
-}
-
-llvm::MDNode* Emitter::tile_hint() {
-  auto* name = llvm::MDString::get(context_, "llvm.loop.unroll.count");
-  auto* count = llvm::ConstantAsMetadata::get(b_.getInt32(kTilePackets));
-  llvm::Metadata* unroll = llvm::MDNode::get(context_, {name, count});
-  auto* hint = llvm::MDNode::getDistinct(context_, {nullptr, unroll});
-  hint->replaceOperandWith(0, hint);
-  return hint;
 }
 
 void Emitter::begin_packet(uint32_t region, Value* index) {
@@ -225,7 +194,7 @@ void Emitter::begin_packet(uint32_t region, Value* index) {
   vector_cache_.clear();
   Value* first = b_.CreateMul(index, i32(lanes_));
   b_.CreateStore(first, first_thread_);
-  if (plan_.mode == Mode::run_to_completion) {
+  if (plan_.mode == Mode::run_to_completion && !is_woven(region)) {
     Value* slot = b_.CreateConstGEP1_64(b_.getInt8Ty(), state_, offsetof(BlockState, first_thread));
     in_context(b_.CreateStore(first, slot));
   }

@@ -1,6 +1,7 @@
 // Turns one analysed kernel variant into an LLVM module. The class holds what all parts share;
 // its functions are spread over files by subject:
 //   emitter.cpp  the module, the entry function, the loop over packets
+//   tiles.cpp    packets side by side
 //   blocks.cpp   the loop over blocks
 //   control.cpp  steps, masks and edges of a region
 //   idle.cpp     packets that have nothing to do between two barriers
@@ -76,8 +77,6 @@ class Emitter {
   void emit_region(uint32_t region, llvm::BasicBlock* done);
   void begin_packet(uint32_t region, Value* index);
   Value* block_packets();
-  bool is_tiled(uint32_t region) const;
-  llvm::MDNode* tile_hint();
   llvm::MDNode* context_scope();
   llvm::Instruction* in_context(llvm::Instruction* access);
   llvm::Instruction* beside_context(llvm::Instruction* access);
@@ -96,6 +95,15 @@ class Emitter {
   void set_location(const ptx::Instruction* instruction);
   llvm::AllocaInst* variable(llvm::Type* type, const char* name);
   llvm::BasicBlock* new_block(const char* name);
+
+  // ---- tiles.cpp
+  bool is_tiled(uint32_t region) const;
+  bool is_within_variables(const Inst& inst, BlockId block) const;
+  bool is_surely_aligned(const Inst& inst, BlockId block) const;
+  bool is_woven(uint32_t region) const;
+  uint32_t tile_packets(uint32_t region) const;
+  llvm::MDNode* tile_hint(uint32_t region);
+  void mark_woven(llvm::BasicBlock* before);
 
   // ---- blocks.cpp
   struct MemoryAccess;
@@ -405,6 +413,7 @@ class Emitter {
     uint32_t line = 0;
   };
   void check_access(const Inst& inst, const Address& address);
+  bool are_multiples_apart(const Offsets& offsets, uint64_t size_bytes) const;
   void check_alignment(const Address& address, uint64_t size_bytes);
   void check_range(const Inst& inst, const MemoryAccess& access, const Address& address);
   std::optional<MemoryAccess> memory_access(const Inst& inst) const;

@@ -21,6 +21,7 @@
 
 #include "simt/emit/promote.h"
 #include "simt/emit/ternary_logic.h"
+#include "simt/emit/weave.h"
 
 namespace km::simt {
 namespace {
@@ -80,8 +81,10 @@ llvm::FunctionPassManager function_passes(bool unroll) {
     passes.addPass(llvm::InstCombinePass());
   }
   passes.addPass(UnlessInMemory(llvm::GVNPass(llvm::GVNOptions().setPRE(false).setLoadPRE(false))));
+  passes.addPass(DropKeptStores());
   passes.addPass(llvm::ADCEPass());
   passes.addPass(UnlessInMemory(llvm::SinkingPass()));
+  if (unroll) passes.addPass(WeavePackets());
   return passes;
 }
 

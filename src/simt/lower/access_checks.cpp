@@ -68,17 +68,20 @@ std::vector<Emitter::MemoryAccess> Emitter::accesses_together(const Inst& inst,
   return list;
 }
 
-/// Once for the packet: lanes lie multiples of the size apart, or are checked one by one.
+/// Whether lanes at known distances lie multiples of the size apart.
+bool Emitter::are_multiples_apart(const Offsets& offsets, uint64_t size_bytes) const {
+  return std::all_of(offsets.begin(), offsets.begin() + lanes_, [&](int64_t offset) {
+    return offset % static_cast<int64_t>(size_bytes) == 0;
+  });
+}
+
+/// Once for the packet where lanes lie multiples of the size apart, else one by one.
 void Emitter::check_alignment(const Address& address, uint64_t size_bytes) {
-  if (size_bytes <= 1 || address.align_bits >= static_cast<unsigned>(__builtin_ctzll(size_bytes))) {
-    return;
-  }
-  bool regular = address.lanes == nullptr;
-  if (address.offsets != nullptr) {
-    for (uint32_t l = 0; l < lanes_; ++l) {
-      regular = regular && (*address.offsets)[l] % static_cast<int64_t>(size_bytes) == 0;
-    }
-  }
+  const bool apart =
+      address.offsets == nullptr || are_multiples_apart(*address.offsets, size_bytes);
+  const auto bits = static_cast<unsigned>(__builtin_ctzll(size_bytes));
+  if (apart && address.align_bits >= bits) return;
+  const bool regular = apart && address.lanes == nullptr;
   Value* const one = regular ? address.base : address.congruent;
   if (one == nullptr) {
     Value* const addresses = address.index.lanes ? nullptr : lanes_of(address);

@@ -1,0 +1,143 @@
+#include "simt/emit/weave.h"
+
+#include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/DenseSet.h>
+#include <llvm/Analysis/AliasAnalysis.h>
+#include <llvm/Analysis/MemoryLocation.h>
+#include <llvm/IR/Function.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace km::simt {
+
+namespace {
+
+/// In memory that the engine keeps for packets.
+bool is_in_context(const llvm::Instruction& access) {
+  return access.getMetadata(llvm::LLVMContext::MD_alias_scope) != nullptr;
+}
+
+/// A block's instructions in their new order.
+class Weaver {
+ public:
+  Weaver(llvm::BasicBlock& block, llvm::AAResults& aliases, unsigned kind)
+      : block_(block), aliases_(aliases), kind_(kind) {}
+
+  bool run() {
+    for (llvm::Instruction& each : block_) {
+      if (!llvm::isa<llvm::PHINode>(each) && !each.isTerminator()) list_.push_back(&each);
+    }
+    if (!measure() || !may_move()) return false;
+    for (unsigned depth = 1; depth <= deepest_; ++depth) {
+      for (llvm::Instruction* each : list_) {
+        if (is_woven(*each) && depth_[each] == depth) place(each);
+      }
+    }
+    for (llvm::Instruction* each : list_) place(each);
+    return true;
+  }
+
+ private:
+  bool is_woven(const llvm::Instruction& each) const { return each.getMetadata(kind_) != nullptr; }
+
+  /// How many woven instructions each one waits for. False: they do not wait for each other.
+  bool measure() {
+    constexpr unsigned kLeastDepth = 4;
+    for (llvm::Instruction* each : list_) {
+      unsigned depth = 0;
+      for (llvm::Value* operand : each->operands()) depth = std::max(depth, depth_.lookup(operand));
+      depth_[each] = depth + (is_woven(*each) ? 1 : 0);
+      deepest_ = std::max(deepest_, depth_[each]);
+    }
+    return deepest_ >= kLeastDepth;
+  }
+
+  /// Loads come before all stores then.
+  bool may_move() {
+    std::vector<llvm::MemoryLocation> stored;
+    for (llvm::Instruction* each : list_) {
+      if (auto* load = llvm::dyn_cast<llvm::LoadInst>(each)) {
+        const auto from = llvm::MemoryLocation::get(load);
+        // A packet loads what it has kept before it stores any of that, and no other packet does.
+        const bool is_stored =
+            !is_in_context(*load) && std::any_of(stored.begin(), stored.end(), [&](const auto& to) {
+              return !aliases_.isNoAlias(from, to);
+            });
+        if (!load->isSimple() || is_stored) return false;
+      } else if (auto* store = llvm::dyn_cast<llvm::StoreInst>(each)) {
+        if (!store->isSimple()) return false;
+        stored.push_back(llvm::MemoryLocation::get(store));
+      } else if (each->mayReadOrWriteMemory()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /// At the end of what has been placed, behind what it uses.
+  void place(llvm::Instruction* each) {
+    if (!placed_.insert(each).second) return;
+    for (llvm::Value* operand : each->operands()) {
+      auto* made = llvm::dyn_cast<llvm::Instruction>(operand);
+      if (made != nullptr && depth_.count(made) != 0) place(made);
+    }
+    each->moveBefore(block_.getTerminator());
+  }
+
+  llvm::BasicBlock& block_;
+  llvm::AAResults& aliases_;
+  const unsigned kind_;
+  std::vector<llvm::Instruction*> list_;
+  llvm::DenseMap<const llvm::Value*, unsigned> depth_;
+  llvm::DenseSet<const llvm::Value*> placed_;
+  unsigned deepest_ = 0;
+};
+
+bool stores_what_is_there(const llvm::StoreInst& store) {
+  const auto* load = llvm::dyn_cast<llvm::LoadInst>(store.getValueOperand());
+  return load != nullptr && is_in_context(store) && is_in_context(*load) &&
+         load->getPointerOperand() == store.getPointerOperand();
+}
+
+}  // namespace
+
+bool is_woven_arithmetic(const llvm::Instruction& instruction) {
+  if (const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction)) {
+    return call->getIntrinsicID() == llvm::Intrinsic::fma;
+  }
+  return llvm::isa<llvm::BinaryOperator>(instruction) && instruction.getType()->isFPOrFPVectorTy();
+}
+
+llvm::PreservedAnalyses DropKeptStores::run(llvm::Function& function,
+                                            llvm::FunctionAnalysisManager&) {
+  std::vector<llvm::Instruction*> idle;
+  for (llvm::Instruction& each : llvm::instructions(function)) {
+    auto* store = llvm::dyn_cast<llvm::StoreInst>(&each);
+    if (store != nullptr && stores_what_is_there(*store)) idle.push_back(store);
+  }
+  for (llvm::Instruction* store : idle) store->eraseFromParent();
+  if (idle.empty()) return llvm::PreservedAnalyses::all();
+  llvm::PreservedAnalyses kept;
+  kept.preserveSet<llvm::CFGAnalyses>();
+  return kept;
+}
+
+llvm::PreservedAnalyses WeavePackets::run(llvm::Function& function,
+                                          llvm::FunctionAnalysisManager& analyses) {
+  auto& aliases = analyses.getResult<llvm::AAManager>(function);
+  const unsigned kind = function.getContext().getMDKindID(kWovenMetadata);
+  bool changed = false;
+  for (llvm::BasicBlock& block : function) {
+    const bool is_woven = std::any_of(block.begin(), block.end(), [&](const auto& each) {
+      return each.getMetadata(kind) != nullptr;
+    });
+    if (is_woven) changed |= Weaver(block, aliases, kind).run();
+  }
+  return changed ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
+}
+
+}  // namespace km::simt
