@@ -241,6 +241,80 @@ bool Emitter::is_copied_for_all(uint32_t step) const {
                      [](const Inst& inst) { return has_effects(*inst.ptx); });
 }
 
+namespace {
+
+using Predicate = llvm::CmpInst::Predicate;
+
+/// Of integers; BAD_ICMP_PREDICATE for what tells nothing of values in between.
+Predicate order_of(const ptx::Instruction& setp) {
+  using ptx::Modifier;
+  if (setp.has(Modifier::lo)) return Predicate::ICMP_ULT;
+  if (setp.has(Modifier::ls)) return Predicate::ICMP_ULE;
+  if (setp.has(Modifier::hi)) return Predicate::ICMP_UGT;
+  if (setp.has(Modifier::hs)) return Predicate::ICMP_UGE;
+  const bool is_signed = ptx::is_signed(setp.type());
+  if (setp.has(Modifier::lt)) return is_signed ? Predicate::ICMP_SLT : Predicate::ICMP_ULT;
+  if (setp.has(Modifier::le)) return is_signed ? Predicate::ICMP_SLE : Predicate::ICMP_ULE;
+  if (setp.has(Modifier::gt)) return is_signed ? Predicate::ICMP_SGT : Predicate::ICMP_UGT;
+  if (setp.has(Modifier::ge)) return is_signed ? Predicate::ICMP_SGE : Predicate::ICMP_UGE;
+  return Predicate::BAD_ICMP_PREDICATE;
+}
+
+}  // namespace
+
+/// An index, one for each lane, that a branch compares with what is the same for all.
+std::optional<Emitter::IndexTest> Emitter::index_test(const Block& block, size_t slot) {
+  const auto& info = kernel_.values[block.condition];
+  if (info.block != block_ || info.instruction == kNone) return std::nullopt;
+  const Inst& inst = block.insts[info.instruction];
+  const auto& ptx = *inst.ptx;
+  const bool is_plain = ptx.opcode == ptx::Opcode::setp && ptx.operand_count == 3 &&
+                        inst.writes.size() == 1 && inst.guard == kNone &&
+                        ptx::is_integer(ptx.type()) && ptx::size_bits(ptx.type()) >= 32;
+  IndexTest test{order_of(ptx), nullptr, nullptr, nullptr};
+  if (!is_plain || test.order == Predicate::BAD_ICMP_PREDICATE) return std::nullopt;
+  const ptx::Operand *index = &ptx.operands[1], *bound = &ptx.operands[2];
+  const auto shape = [&](const ptx::Operand& operand) {
+    if (operand.kind == ptx::Operand::Kind::immediate) return Shape::uniform(true);
+    if (operand.kind != ptx::Operand::Kind::reg) return Shape::varying();
+    return shape_of(inst.read(operand.reg));
+  };
+  if (!shape(*index).is_offset()) {
+    std::swap(index, bound);
+    test.order = llvm::CmpInst::getSwappedPredicate(test.order);
+  }
+  if (!shape(*index).is_offset() || shape(*index).guarded || !shape(*bound).is_uniform()) {
+    return std::nullopt;
+  }
+  const bool wanted = (slot == 0) != block.condition_negated;
+  if (!wanted) test.order = llvm::CmpInst::getInversePredicate(test.order);
+  const ValueId value = inst.read(index->reg);
+  test.base = coerce(scalar(value), kernel_.values[value].type, ptx.type());
+  test.bound = operand(inst, *bound, ptx.type(), false, false);
+  test.offsets = &plan_.shapes->offsets[shape(*index).offsets];
+  return test;
+}
+
+/// Whether all lanes take the way, by the lowest and the highest index alone. Null: that does not
+/// tell. False: perhaps not all do.
+llvm::Value* Emitter::surely_all_take(const Block& block, size_t slot) {
+  const auto test = index_test(block, slot);
+  if (!test) return nullptr;
+  const auto [least, most] =
+      std::minmax_element(test->offsets->begin(), test->offsets->begin() + lanes_);
+  auto* type = test->base->getType();
+  const auto at = [&](int64_t offset) {
+    auto* constant = llvm::ConstantInt::get(type, static_cast<uint64_t>(offset), true);
+    return offset == 0 ? test->base : b_.CreateAdd(test->base, constant);
+  };
+  Value *low = at(*least), *high = at(*most);
+  const bool is_signed = llvm::CmpInst::isSigned(test->order);
+  Value* in_order = b_.CreateICmp(is_signed ? Predicate::ICMP_SLE : Predicate::ICMP_ULE, low, high);
+  const bool below = test->order == Predicate::ICMP_SLT || test->order == Predicate::ICMP_SLE ||
+                     test->order == Predicate::ICMP_ULT || test->order == Predicate::ICMP_ULE;
+  return b_.CreateAnd(in_order, b_.CreateICmp(test->order, below ? high : low, test->bound));
+}
+
 /// From a branch that parts lanes to the next step, or to its copy.
 void Emitter::go_to_next(uint32_t index, const std::vector<Value*>& edge_masks) {
   const LinearPlan& plan = plan_.linear[region_];
@@ -255,7 +329,12 @@ void Emitter::go_to_next(uint32_t index, const std::vector<Value*>& edge_masks) 
     return;
   }
   auto* copy = new_block("for.all");
-  b_.CreateCondBr(all(edge_masks[slot - block.succs.begin()]), copy, target_of(next));
+  const auto way = static_cast<size_t>(slot - block.succs.begin());
+  Value* whole = all(edge_masks[way]);
+  if (!llvm::isa<llvm::Constant>(whole)) {
+    if (Value* const surely = surely_all_take(block, way)) whole = surely;
+  }
+  b_.CreateCondBr(whole, copy, target_of(next));
   copies_for_all_.emplace_back(next, copy);
 }
 

@@ -121,6 +121,13 @@ class Emitter {
   void emit_uniform_end(uint32_t index);
   void emit_linear_end(uint32_t index);
   bool is_copied_for_all(uint32_t step) const;
+  struct IndexTest {
+    llvm::CmpInst::Predicate order;
+    Value *base = nullptr, *bound = nullptr;
+    const Offsets* offsets = nullptr;
+  };
+  std::optional<IndexTest> index_test(const Block& block, size_t slot);
+  Value* surely_all_take(const Block& block, size_t slot);
   void go_to_next(uint32_t index, const std::vector<Value*>& edge_masks);
   void emit_copies_for_all();
   void emit_barrier_end(uint32_t index);
@@ -365,6 +372,7 @@ class Emitter {
   Value* load_some(const Address& address, const Access& access);
   void store_some(const Address& address, const Access& access, Value* content);
   std::vector<Value*> load_dense(const Address& address, const Access& access);
+  Value* may_all_read(const Address& address, uint64_t size_bytes);
   std::vector<Value*> store_dense(const Address& address, const Access& access, Value* content);
   // ---- lower/lane_runs.cpp
   struct Run {

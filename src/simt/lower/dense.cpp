@@ -44,6 +44,16 @@ llvm::Value* Emitter::load_some(const Address& address, const Access& access) {
   return load_columns(row_memory(), access)[0];
 }
 
+/// Whether lanes side by side may all be read: where one lane may read its part of a page, the
+/// others may read theirs.
+llvm::Value* Emitter::may_all_read(const Address& address, uint64_t size_bytes) {
+  constexpr uint64_t kPageBytes = 4096;
+  Value* offset = b_.CreateAnd(address.base, i64(kPageBytes - 1));
+  Value* on_page = b_.CreateICmpULE(offset, i64(kPageBytes - lanes_ * size_bytes));
+  return b_.CreateAnd(on_page, any(mask()));
+}
+
+/// Masked loads are slow on some processors, and not read ahead of.
 std::vector<llvm::Value*> Emitter::load_dense(const Address& address, const Access& access) {
   const uint64_t size_bytes = ptx::size_bytes(access.type);
   auto whole = [&]() -> std::vector<Value*> {
@@ -53,12 +63,7 @@ std::vector<llvm::Value*> Emitter::load_dense(const Address& address, const Acce
   };
   auto partly = [&]() -> std::vector<Value*> { return {load_some(address, access)}; };
   if (mask() == nullptr) return whole();
-  // Masked loads are slow on some processors, and not read ahead of. Where one lane may read its
-  // part of a page, the others may read theirs.
-  constexpr uint64_t kPageBytes = 4096;
-  Value* offset = b_.CreateAnd(address.base, i64(kPageBytes - 1));
-  Value* on_page = b_.CreateICmpULE(offset, i64(kPageBytes - lanes_ * size_bytes));
-  return choose(b_.CreateAnd(on_page, any(mask())), whole, partly);
+  return choose(may_all_read(address, size_bytes), whole, partly);
 }
 
 void Emitter::store_some(const Address& address, const Access& access, Value* content) {
@@ -72,19 +77,30 @@ void Emitter::store_some(const Address& address, const Access& access, Value* co
   call_lane_mover(offsetof(RuntimeTable, store_lanes), address, size_bytes);
 }
 
-/// A masked store costs several plain ones on some processors: only where lanes are missing.
+/// A masked store costs several plain ones on some processors: only where lanes are missing. Shared
+/// memory is this thread's alone: without masked stores, missing lanes are stored as they are.
 std::vector<llvm::Value*> Emitter::store_dense(const Address& address, const Access& access,
                                                Value* content) {
+  const llvm::Align align(ptx::size_bytes(access.type));
+  Value* pointer = b_.CreateIntToPtr(address.base, b_.getPtrTy());
   auto whole = [&]() -> std::vector<Value*> {
-    Value* pointer = b_.CreateIntToPtr(address.base, b_.getPtrTy());
-    b_.CreateAlignedStore(content, pointer, llvm::Align(ptx::size_bytes(access.type)));
+    b_.CreateAlignedStore(content, pointer, align);
     return {};
   };
   auto partly = [&]() -> std::vector<Value*> {
     store_some(address, access, content);
     return {};
   };
-  return choose(all(mask()), whole, partly);
+  auto blended = [&]() -> std::vector<Value*> {
+    Value* old = beside_context(b_.CreateAlignedLoad(content->getType(), pointer, align));
+    b_.CreateAlignedStore(b_.CreateSelect(mask(), content, old), pointer, align);
+    return {};
+  };
+  auto some = [&]() -> std::vector<Value*> {
+    if (has_avx512() || address.space != ptx::Space::shared) return partly();
+    return choose(may_all_read(address, align.value()), blended, partly);
+  };
+  return choose(all(mask()), whole, some);
 }
 
 }  // namespace km::simt
