@@ -28,6 +28,9 @@ constexpr uint64_t kParticipants = 0xffffffff;
 uint64_t name_of(uint32_t slot, uint64_t state) { return (state & kGenerationMask) | (slot + 1); }
 uint32_t slot_of(uint64_t job) { return static_cast<uint32_t>(job & 0xffffffff) - 1; }
 
+/// Whose worker this thread is.
+thread_local const Pool* worker_of = nullptr;
+
 int list_of(int32_t priority) { return priority < 0 ? 0 : priority == 0 ? 1 : 2; }
 
 }  // namespace
@@ -66,6 +69,8 @@ void Pool::run_worker(uint32_t worker) {
     log(LogLevel::kError, "cpu", "a worker thread ends: no memory for its stacks");
     return;
   }
+  worker_of = this;
+  between_.fetch_add(1);
   awake_.fetch_add(1);
   for (;;) {
     Item item;
@@ -139,6 +144,7 @@ bool Pool::spin_for_work(uint32_t worker, Item* out_item) {
   uint64_t now = now_ticks(), end = now + kSpinTicks;
   bool found = false, retired = false;
   spinners_.fetch_add(1);
+  between_.fetch_sub(1);
   for (; !found && now < end; now = now_ticks()) {
     pause();
     if (!has_work()) {
@@ -154,6 +160,7 @@ bool Pool::spin_for_work(uint32_t worker, Item* out_item) {
   }
   if (!found) sleepers_.lie_down(worker);
   if (!found && !retired) awake_.fetch_sub(1);
+  if (found) between_.fetch_add(1);
   spinners_.fetch_sub(1);
   // What came while this thread counted as a spinner has woken nobody.
   if (found && spinners_.load() == 0) wake_for_more();
@@ -182,19 +189,33 @@ bool Pool::has_unowned_stream() {
 bool Pool::wait_for_work(uint32_t worker, Item* out_item) {
   if (!options_.may_spin) {
     sleepers_.lie_down(worker);
+    between_.fetch_sub(1);
     awake_.fetch_sub(1);
   } else if (spin_for_work(worker, out_item)) {
     return true;
   }
   sleepers_.sleep(worker, has_work());
+  between_.fetch_add(1);
   awake_.fetch_add(1);
   return false;
 }
 
-/// Until `count` look for work or are about to.
+/// Workers that look for work or are about to.
+uint32_t Pool::looking() const { return spinners_.load() + between_.load() + sleepers_.coming(); }
+
+/// Until `count` look for work.
 void Pool::wake_up_to(uint32_t count) {
-  const uint32_t coming = spinners_.load() + sleepers_.coming();
+  const uint32_t coming = looking();
   if (coming < count) sleepers_.call(count - coming);
+}
+
+/// The same for a job, which can do without: of more threads than processors one would keep another
+/// from working.
+void Pool::wake_helpers(uint32_t count) {
+  const uint32_t coming = looking();
+  const uint32_t up = awake_.load() + sleepers_.coming();
+  if (coming >= count || up >= options_.threads) return;
+  sleepers_.call(std::min(count - coming, options_.threads - up));
 }
 
 void Pool::add_ready(Stream* stream) {
@@ -270,7 +291,7 @@ uint64_t Pool::publish(Stream* stream, Command* command, uint64_t first_piece) {
   uint64_t state = (job.state.load(std::memory_order_relaxed) & kGenerationMask) | kOpen | 1;
   job.state.store(state, std::memory_order_release);
   open_jobs_.fetch_or(uint64_t{1} << slot);
-  wake_up_to(wanted);
+  wake_helpers(wanted);
   return name_of(slot, state);
 }
 
@@ -298,11 +319,23 @@ bool Pool::leave(uint64_t job) {
   return true;
 }
 
+/// A worker that has nothing to do for a moment counts as looking for work. When it goes to work
+/// without having looked, somebody else must.
+void Pool::work(Command& command, Executor& executor, Context& context) {
+  const bool is_worker = worker_of == this;
+  if (is_worker) {
+    between_.fetch_sub(1);
+    if (spinners_.load() == 0 && has_work()) wake_for_more();
+  }
+  work_on(command, executor, context);
+  if (is_worker) between_.fetch_add(1);
+}
+
 void Pool::take_part(uint64_t job, Executor* executor, uint64_t until) {
   Job& entry = jobs_[slot_of(job)];
   Stream* stream = entry.stream;
   entry.command->helpers.fetch_add(1, std::memory_order_relaxed);
-  work_on(*entry.command, *executor, *stream->context());
+  work(*entry.command, *executor, *stream->context());
   if (leave(job)) stream->resume_here(executor, until);
 }
 

@@ -17,6 +17,7 @@
 namespace km::cpu {
 
 struct Command;
+class Context;
 class Executor;
 class Stream;
 
@@ -78,6 +79,8 @@ class Pool {
   uint64_t publish(Stream* stream, Command* command, uint64_t first_piece);
   /// Ends taking part, when no blocks are left. True for the last one, who goes on with the stream.
   bool leave(uint64_t job);
+  /// work_on() of a command that the caller runs, alone or with others.
+  void work(Command& command, Executor& executor, Context& context);
   /// Takes part in this job, to the end; false when it is over or has enough threads.
   bool help(uint64_t job, Executor* executor, uint64_t until);
 
@@ -120,6 +123,8 @@ class Pool {
   bool has_ready_before(int list) const;
   Stream* take_ready(bool gives_grace, int lists);
   void wake_up_to(uint32_t count);
+  void wake_helpers(uint32_t count);
+  uint32_t looking() const;
   bool enter(uint64_t job);
   void take_part(uint64_t job, Executor* executor, uint64_t until);
 
@@ -133,7 +138,8 @@ class Pool {
   SpinLock closed_lock_;
   std::vector<Stream*> closed_;
   alignas(64) std::atomic<uint32_t> spinners_{0};
-  std::atomic<uint32_t> awake_{0};  // workers that run or spin, and threads of the host that help
+  std::atomic<uint32_t> between_{0};  // workers that neither spin nor work, but soon will
+  std::atomic<uint32_t> awake_{0};    // workers that run or spin, and threads of the host that help
   Sleepers sleepers_;
 };
 

@@ -279,11 +279,11 @@ bool Stream::execute_work(Command& command, Executor* executor) {
   bool tries = command.kind == CommandKind::kernel && !command.run.unit->may_wait();
   uint64_t first = tries ? std::max<uint64_t>(pieces / kPartTried, 1) : pieces;
   prepare_alone(command, 0, first);
-  work_on(command, *executor, *context_);
+  pool_->work(command, *executor, *context_);
   if (first == pieces || context_->failed()) return true;
   if (pool_->wants_to_share(command)) return execute_shared(command, executor, first);
   prepare_alone(command, first, pieces);
-  work_on(command, *executor, *context_);
+  pool_->work(command, *executor, *context_);
   return true;
 }
 
@@ -291,11 +291,11 @@ bool Stream::execute_shared(Command& command, Executor* executor, uint64_t first
   uint64_t job = pool_->publish(this, &command, first_piece);
   if (job == 0) {
     prepare_alone(command, first_piece, pieces_of(command));
-    work_on(command, *executor, *context_);
+    pool_->work(command, *executor, *context_);
     return true;
   }
   job_.store(job, std::memory_order_release);
-  work_on(command, *executor, *context_);
+  pool_->work(command, *executor, *context_);
   if (!pool_->leave(job)) return false;  // who leaves last goes on
   job_.store(0, std::memory_order_relaxed);
   return true;

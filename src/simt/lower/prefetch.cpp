@@ -45,11 +45,12 @@ void Emitter::prefetch_next_block(const Address& address, uint64_t size_bytes) {
   if (last == nullptr) return;
   Value* ahead = b_.CreateConstGEP1_64(b_.getInt64Ty(), last, 1);
   Value* first = b_.CreateICmpEQ(b_.CreateLoad(b_.getInt32Ty(), packet_), i32(0));
-  Value* before = b_.CreateLoad(b_.getInt64Ty(), last);
-  Value* distance = b_.CreateSelect(first, b_.CreateSub(address.base, before),
-                                    b_.CreateLoad(b_.getInt64Ty(), ahead));
-  b_.CreateStore(distance, ahead);
-  b_.CreateStore(b_.CreateSelect(first, address.base, before), last);
+  branch_unlikely(first, [&] {
+    Value* before = b_.CreateLoad(b_.getInt64Ty(), last);
+    b_.CreateStore(b_.CreateSub(address.base, before), ahead);
+    b_.CreateStore(address.base, last);
+  });
+  Value* distance = b_.CreateLoad(b_.getInt64Ty(), ahead);
   Value* next = b_.CreateAdd(address.base, b_.CreateMul(distance, i64(4)));
   prefetch_lines(next, size_bytes);
 }
