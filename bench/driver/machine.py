@@ -6,11 +6,27 @@ import re
 from pathlib import Path
 
 
+def generation(family, model):
+    """AMD's servers all have the same name."""
+    if family == 26:
+        return " (Zen 5)"
+    if family == 25:
+        return " (Zen 4)" if model in range(0x10, 0x20) or model >= 0x60 else " (Zen 3)"
+    return ""
+
+
 def processor():
+    """The first processor's name."""
+    found = {}
     for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return platform.machine()
+        key, _, value = line.partition(":")
+        found.setdefault(key.strip(), value.strip())
+    if "model name" not in found:
+        return platform.machine()
+    name = found["model name"]
+    if "AMD" in name and "cpu family" in found:
+        name += generation(int(found["cpu family"]), int(found.get("model", 0)))
+    return name
 
 
 def forced_vectors():
