@@ -99,7 +99,7 @@ void run_passes(llvm::Module& module, llvm::TargetMachine& machine) {
   passes.addPass(llvm::GlobalDCEPass());
   passes.addPass(llvm::createModuleToFunctionPassAdaptor(function_passes(has_loop_hints(module))));
   passes.run(module, analyses.module);
-  keep_logic_from_selects(module, machine);
+  keep_logic_from_choices(module, machine);
 }
 
 }  // namespace km::simt

@@ -64,24 +64,33 @@ bool is_plain(const llvm::Type* type) {
   return vector != nullptr && vector->getScalarSizeInBits() >= 8;
 }
 
-void keep_apart(llvm::SelectInst& select) {
-  if (!select.getCondition()->getType()->isVectorTy() || !is_plain(select.getType())) return;
-  llvm::IRBuilder<> builder(&select);
-  for (const unsigned side : {1u, 2u}) {
-    llvm::Value* value = select.getOperand(side);
-    if (is_ternary(value)) select.setOperand(side, opaque(builder, value));
+/// Where the two values of a choice between lanes are among its operands; empty: it is none. Of
+/// masks that are constants choices are shuffles.
+std::vector<unsigned> choices_of(const llvm::Instruction& instruction) {
+  if (const auto* select = llvm::dyn_cast<llvm::SelectInst>(&instruction)) {
+    if (select->getCondition()->getType()->isVectorTy()) return {1, 2};
+  }
+  const auto* shuffle = llvm::dyn_cast<llvm::ShuffleVectorInst>(&instruction);
+  if (shuffle != nullptr && shuffle->isSelect()) return {0, 1};
+  return {};
+}
+
+void keep_apart(llvm::Instruction& choice) {
+  if (!is_plain(choice.getType())) return;
+  for (const unsigned side : choices_of(choice)) {
+    llvm::IRBuilder<> builder(&choice);
+    llvm::Value* value = choice.getOperand(side);
+    if (is_ternary(value)) choice.setOperand(side, opaque(builder, value));
   }
 }
 
 }  // namespace
 
-void keep_logic_from_selects(llvm::Module& module, const llvm::TargetMachine& machine) {
+void keep_logic_from_choices(llvm::Module& module, const llvm::TargetMachine& machine) {
   if (!machine.getMCSubtargetInfo()->checkFeatures("+avx512f")) return;
   for (llvm::Function& function : module) {
     for (llvm::BasicBlock& block : function) {
-      for (llvm::Instruction& instruction : block) {
-        if (auto* select = llvm::dyn_cast<llvm::SelectInst>(&instruction)) keep_apart(*select);
-      }
+      for (llvm::Instruction& instruction : block) keep_apart(instruction);
     }
   }
 }

@@ -6,10 +6,11 @@
 
 namespace km::simt {
 
-/// With AVX-512, LLVM 19 makes one masked `vpternlog` of a select and three-operand logic, and gets
-/// the table wrong where an operand comes from memory (a constant does) and another is what lanes
-/// keep (llvm/llvm-project#157929, mended there in 2026-07). Such results reach their selects
-/// through an empty piece of assembly, which costs nothing and keeps both apart.
-void keep_logic_from_selects(llvm::Module& module, const llvm::TargetMachine& machine);
+/// With AVX-512, LLVM 19 makes one masked `vpternlog` of three-operand logic and a choice between
+/// lanes (a select, or a shuffle where the mask is constant), and gets the table wrong where an
+/// operand comes from memory (a constant does) and another is what lanes keep
+/// (llvm/llvm-project#157929, mended there in 2026-07). Such results reach their choices through an
+/// empty piece of assembly, which costs nothing and keeps both apart.
+void keep_logic_from_choices(llvm::Module& module, const llvm::TargetMachine& machine);
 
 }  // namespace km::simt
