@@ -229,14 +229,15 @@ void Emitter::emit_linear_end(uint32_t index) {
   b_.CreateBr(again);
 }
 
-// ---- Short code behind branches like `if (i < n)` is there twice: for all lanes, without masks.
+// ---- Code behind branches like `if (i < n)` is there twice: for all lanes, without masks.
 
-/// Longer code has more to do than masks, and would take longer to compile.
+/// Longer code has more to do than masks, and would take longer to compile: AVX-512 is quicker to
+/// compile for, and has the room.
 bool Emitter::is_copied_for_all(uint32_t step) const {
-  constexpr size_t kMaxInstructions = 16;
+  const size_t most = has_avx512() ? 300 : 16;
   const Block& block = kernel_.blocks[plan_.linear[region_].steps[step].block];
   const bool is_straight = block.end == End::jump || block.end == End::exit;
-  return is_straight && block.preds.size() == 1 && block.insts.size() <= kMaxInstructions &&
+  return is_straight && block.preds.size() == 1 && block.insts.size() <= most &&
          std::any_of(block.insts.begin(), block.insts.end(),
                      [](const Inst& inst) { return has_effects(*inst.ptx); });
 }
