@@ -90,10 +90,10 @@ Shapes analyse_with_lanes(const Kernel*& kernel, Kernel& pruned, ShapeOptions& o
   const uint32_t most = options.lanes;
   options.lanes = lanes_for_gathers(*kernel, shapes, variant);
   if (options.lanes == most) return shapes;
-  Shapes fewer = analyse_and_prune(kernel, pruned, options);
-  if (options.lanes > 1 || all_values_are_uniform(fewer)) return fewer;
+  shapes = analyse_and_prune(kernel, pruned, options);
+  if (options.lanes > 1 || all_values_are_uniform(shapes)) return shapes;
   options.lanes = most;
-  return shapes;
+  return analyse_and_prune(kernel, pruned, options);
 }
 
 /// Decides mode, lanes and regions. False: only split warps run it.

@@ -272,8 +272,8 @@ std::optional<Emitter::IndexTest> Emitter::index_test(const Block& block, size_t
   const bool is_plain = ptx.opcode == ptx::Opcode::setp && ptx.operand_count == 3 &&
                         inst.writes.size() == 1 && inst.guard == kNone &&
                         ptx::is_integer(ptx.type()) && ptx::size_bits(ptx.type()) >= 32;
+  if (!is_plain || order_of(ptx) == Predicate::BAD_ICMP_PREDICATE) return std::nullopt;
   IndexTest test{order_of(ptx), nullptr, nullptr, nullptr};
-  if (!is_plain || test.order == Predicate::BAD_ICMP_PREDICATE) return std::nullopt;
   const ptx::Operand *index = &ptx.operands[1], *bound = &ptx.operands[2];
   const auto shape = [&](const ptx::Operand& operand) {
     if (operand.kind == ptx::Operand::Kind::immediate) return Shape::uniform(true);
