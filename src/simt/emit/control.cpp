@@ -301,14 +301,13 @@ std::optional<Emitter::IndexTest> Emitter::index_test(const Block& block, size_t
 llvm::Value* Emitter::surely_all_take(const Block& block, size_t slot) {
   const auto test = index_test(block, slot);
   if (!test) return nullptr;
-  const auto [least, most] =
-      std::minmax_element(test->offsets->begin(), test->offsets->begin() + lanes_);
+  const auto [least, most] = extremes_of(test->offsets);
   auto* type = test->base->getType();
   const auto at = [&](int64_t offset) {
     auto* constant = llvm::ConstantInt::get(type, static_cast<uint64_t>(offset), true);
     return offset == 0 ? test->base : b_.CreateAdd(test->base, constant);
   };
-  Value *low = at(*least), *high = at(*most);
+  Value *low = at(least), *high = at(most);
   const bool is_signed = llvm::CmpInst::isSigned(test->order);
   Value* in_order = b_.CreateICmp(is_signed ? Predicate::ICMP_SLE : Predicate::ICMP_ULE, low, high);
   const bool below = test->order == Predicate::ICMP_SLT || test->order == Predicate::ICMP_SLE ||

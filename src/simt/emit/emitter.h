@@ -23,6 +23,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "simt/analysis/address_form.h"
@@ -421,6 +422,7 @@ class Emitter {
     uint32_t line = 0;
   };
   void check_access(const Inst& inst, const Address& address);
+  std::pair<int64_t, int64_t> extremes_of(const Offsets* offsets) const;
   bool are_multiples_apart(const Offsets& offsets, uint64_t size_bytes) const;
   void check_alignment(const Address& address, uint64_t size_bytes);
   void check_range(const Inst& inst, const MemoryAccess& access, const Address& address);

@@ -68,6 +68,13 @@ std::vector<Emitter::MemoryAccess> Emitter::accesses_together(const Inst& inst,
   return list;
 }
 
+/// The lowest and the highest offset of a lane; null: of all of them 0.
+std::pair<int64_t, int64_t> Emitter::extremes_of(const Offsets* offsets) const {
+  if (offsets == nullptr) return {0, 0};
+  const auto [least, most] = std::minmax_element(offsets->begin(), offsets->begin() + lanes_);
+  return {*least, *most};
+}
+
 /// Whether lanes at known distances lie multiples of the size apart.
 bool Emitter::are_multiples_apart(const Offsets& offsets, uint64_t size_bytes) const {
   return std::all_of(offsets.begin(), offsets.begin() + lanes_, [&](int64_t offset) {
@@ -123,12 +130,9 @@ void Emitter::check_range(const Inst& inst, const MemoryAccess& access, const Ad
     Value* distance = b_.CreateSub(address.lanes, splat(first));
     outside = any(and_masks(mask(), b_.CreateICmpUGT(distance, splat(last))));
   } else {
-    if (address.offsets != nullptr) {
-      const auto first = address.offsets->begin();
-      const auto [least, most] = std::minmax_element(first, first + lanes_);
-      low += *least;
-      high += *most;
-    }
+    const auto [least, most] = extremes_of(address.offsets);
+    low += least;
+    high += most;
     Value* at = b_.CreateAdd(address.base, i64(static_cast<uint64_t>(low)));
     outside = b_.CreateICmpUGT(b_.CreateSub(at, begin), last);
     if (address.ok != nullptr) outside = b_.CreateOr(outside, b_.CreateNot(address.ok));

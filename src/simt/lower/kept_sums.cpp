@@ -5,8 +5,6 @@
 //   - without fences and strong accesses, which would order the additions,
 //   - whose other accesses to global memory are few enough to be tested against what is kept:
 //     a thread sees its own additions.
-#include <algorithm>
-
 #include "simt/emit/emitter.h"
 
 namespace km::simt {
@@ -106,14 +104,8 @@ llvm::Value* Emitter::sums_field(uint64_t offset) {
 void Emitter::check_kept_sums(const MemoryAccess& access, const Inst& inst,
                               const Address& address) {
   if (!is_global(access.space) || is_atomic(inst) || reads_constants(*inst.ptx)) return;
-  int64_t low = 0, high = 0;
-  if (address.offsets != nullptr) {
-    const auto first = address.offsets->begin();
-    const auto [least, most] = std::minmax_element(first, first + lanes_);
-    low = *least;
-    high = *most;
-  }
   if (address.base == nullptr) return;  // allows_kept_sums() has seen to it
+  const auto [low, high] = extremes_of(address.offsets);
   const uint64_t rest = static_cast<uint64_t>(high - low) + access.size_bytes - 1;
   Value* last = b_.CreateAdd(address.base, i64(static_cast<uint64_t>(low) + rest));
   Value* distance = b_.CreateSub(last, sums_field(offsetof(BlockState, sums_begin)));
