@@ -109,6 +109,8 @@ bool is_cluster_wait(const ptx::Instruction& instruction);
 bool meets_cluster(const ptx::Function& function);
 /// Exchanges data or waits within a warp.
 bool is_warp_operation(const ptx::Instruction& instruction);
+/// A conversion between integers of 32 and 64 bits: it extends, cuts off or moves.
+bool is_word_conversion(const ptx::Instruction& instruction);
 /// A warp operation that waits until its members have come to it.
 bool is_meeting(const ptx::Instruction& instruction);
 /// The last operand names the members; else they are all lanes that have not exited.

@@ -67,6 +67,14 @@ bool meets_cluster(const ptx::Function& function) {
   });
 }
 
+bool is_word_conversion(const ptx::Instruction& instruction) {
+  const auto is_word = [](ptx::Type type) {
+    return ptx::is_integer(type) && ptx::size_bits(type) >= 32;
+  };
+  return instruction.opcode == ptx::Opcode::cvt && !instruction.has(ptx::Modifier::sat) &&
+         is_word(instruction.types[0]) && is_word(instruction.types[1]);
+}
+
 bool is_warp_operation(const Instruction& instruction) {
   switch (instruction.opcode) {
     case Opcode::shfl:

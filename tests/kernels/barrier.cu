@@ -1,6 +1,7 @@
 // Shared memory and barriers: in loops, in called functions, after early exits, in many shapes.
 #define INDEX() (blockIdx.x * blockDim.x + threadIdx.x)
 typedef unsigned char u8;
+typedef unsigned short u16;
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
@@ -400,6 +401,45 @@ extern "C" __global__ void low_threads(u32* out, int n) {
   }
   out[blockIdx.x * blockDim.x * blockDim.y + own] = cells[own];
 }
+
+// So many of the first threads as are known when code is made, and what few of them stored, read
+// by others in other pieces.
+template <typename T>
+__device__ void fold(const T* in, T* out) {
+  __shared__ T cells[128];
+  const u32 t = threadIdx.x;
+  const int index = static_cast<int>(t);
+  cells[t] = in[t];
+  __syncthreads();
+  if (t < 64) cells[t] += cells[t + 64];
+  __syncthreads();
+  if (index < 33) cells[t] += 3 * cells[t + 33];
+  __syncthreads();
+  if (index < 7) cells[t] += cells[t + 7];
+  __syncthreads();
+  if (t <= 31) cells[t] += cells[t + 32];
+  __syncthreads();
+  if (!(index >= 16)) cells[t] += cells[t + 16];
+  __syncthreads();
+  if (!(t > 7)) cells[t] += cells[t + 8];
+  __syncthreads();
+  if (t < 4) cells[t] += cells[t + 4];
+  __syncthreads();
+  if (t < 2) cells[t + 20] = cells[t] + cells[t + 2];
+  __syncthreads();
+  if (t < 4) cells[t] += cells[t + 19];
+  __syncthreads();
+  if (t < 2) cells[t] += cells[t + 21];
+  __syncthreads();
+  if (t == 0) cells[3] = cells[0] + cells[1];
+  __syncthreads();
+  out[t] = cells[t];
+}
+
+extern "C" __global__ void fold_u8(const u8* in, u8* out) { fold(in, out); }
+extern "C" __global__ void fold_u16(const u16* in, u16* out) { fold(in, out); }
+extern "C" __global__ void fold_f32(const float* in, float* out) { fold(in, out); }
+extern "C" __global__ void fold_u64(const u64* in, u64* out) { fold(in, out); }
 
 // Whole warps that end before barriers which the others come to.
 extern "C" __global__ void early_warps(const u32* in, u32* out, u32 n) {

@@ -55,6 +55,44 @@ uint32_t of_low_thread(uint32_t t, int32_t n) {
   return cell;
 }
 
+template <typename T>
+vector<T> folded(const vector<T>& in) {
+  vector<T> cells = in;
+  const auto add = [&](uint32_t threads, uint32_t distance, T factor) {
+    for (uint32_t t = 0; t < threads; ++t) {
+      cells[t] = static_cast<T>(cells[t] + static_cast<T>(factor * cells[t + distance]));
+    }
+  };
+  add(64, 64, 1);
+  add(33, 33, 3);
+  add(7, 7, 1);
+  add(32, 32, 1);
+  add(16, 16, 1);
+  add(8, 8, 1);
+  add(4, 4, 1);
+  for (uint32_t t = 0; t < 2; ++t) cells[t + 20] = static_cast<T>(cells[t] + cells[t + 2]);
+  add(4, 19, 1);
+  add(2, 21, 1);
+  cells[3] = static_cast<T>(cells[0] + cells[1]);
+  return cells;
+}
+
+template <typename T>
+void expect_folded(const char* kernel) {
+  vector<T> values;
+  for (uint32_t t = 0; t < 128; ++t) values.push_back(static_cast<T>(t * 7 % 61));
+  Buffer<T> in(session(), values), out(session(), 128);
+  kernels().run(kernel, Shape{{1}, {128}}, in, out);
+  expect_bits(kernel, out.read(), folded(values));
+}
+
+TEST(Barrier, KnownFirstThreads) {
+  expect_folded<uint8_t>("fold_u8");
+  expect_folded<uint16_t>("fold_u16");
+  expect_folded<float>("fold_f32");
+  expect_folded<uint64_t>("fold_u64");
+}
+
 TEST(Barrier, WorkOfTheFirstThreads) {
   using Block = std::array<uint32_t, 2>;
   for (const auto& [width, height] : {Block{1, 1}, Block{32, 1}, Block{96, 1}, Block{128, 1},

@@ -15,6 +15,7 @@ void Emitter::emit_steps(uint32_t region, llvm::BasicBlock* packet_end) {
   heads_.clear();
   bodies_.clear();
   mask_variables_.clear();
+  known_masks_.clear();
   for (const Step& step : plan.steps) {
     bodies_.push_back(new_block("step"));
     heads_.push_back(step.guard ? new_block("guard") : bodies_.back());
@@ -56,6 +57,9 @@ llvm::Value* Emitter::load_mask(uint32_t index) {
   const Step& step = plan.steps[index];
   if (!step_is_masked(region_, index) || index == step_for_all_) return nullptr;
   if (step.mask == Step::Mask::same) return load_mask(step.mask_step);
+  if (const auto known = known_masks_.find(step.block); known != known_masks_.end()) {
+    return known->second;
+  }
   auto* slot = step.mask == Step::Mask::entry ? entry_mask_ : mask_variables_.at(step.block);
   Value* content = b_.CreateLoad(mask_storage_, slot);
   if (has_avx512()) return content;
@@ -149,6 +153,9 @@ void Emitter::emit_uniform_end(uint32_t index) {
     return;
   }
   Value* condition = scalar(block.condition);
+  if (const auto* known = working_lanes(block_); known && known->isAllOnesValue()) {
+    condition = b_.getInt1((workers_->slot == 0) != block.condition_negated);
+  }
   std::vector<llvm::BasicBlock*> edges;
   for (size_t slot = 0; slot < block.succs.size(); ++slot) edges.push_back(new_block("edge"));
   if (block.end == End::branch) {
@@ -179,6 +186,9 @@ void Emitter::emit_uniform_end(uint32_t index) {
 
 /// Which lanes go to the first successor, as far as they are there.
 llvm::Value* Emitter::branch_condition(const Block& block) {
+  if (llvm::Constant* known = working_lanes(static_cast<BlockId>(&block - kernel_.blocks.data()))) {
+    return workers_->slot == 0 ? known : b_.CreateNot(known);
+  }
   Value* condition = shape_of(block.condition).is_varying() ? vector(block.condition)
                                                             : splat(scalar(block.condition));
   return block.condition_negated ? b_.CreateNot(condition) : condition;
@@ -331,6 +341,10 @@ void Emitter::go_to_next(uint32_t index, const std::vector<Value*>& edge_masks) 
   auto* copy = new_block("for.all");
   const auto way = static_cast<size_t>(slot - block.succs.begin());
   Value* whole = all(edge_masks[way]);
+  if (whole == b_.getFalse()) {
+    b_.CreateBr(target_of(next));
+    return;
+  }
   if (!llvm::isa<llvm::Constant>(whole)) {
     if (Value* const surely = surely_all_take(block, way)) whole = surely;
   }
@@ -396,6 +410,8 @@ void Emitter::contribute_mask(uint32_t index, BlockId successor, Value* edge_mas
   Value* content = edge_mask;
   if (content == nullptr) content = llvm::Constant::getAllOnesValue(vector_of(b_.getInt1Ty()));
   const bool back_edge = target <= index;
+  auto* const known = llvm::dyn_cast<llvm::Constant>(content);
+  if (known && kernel_.blocks[successor].preds.size() == 1) known_masks_[successor] = known;
   if (plan.steps[target].mask_accumulates && !back_edge) {
     Value* old = b_.CreateLoad(mask_storage_, slot);
     Value* fresh = has_avx512() ? content : b_.CreateSExt(content, mask_storage_);

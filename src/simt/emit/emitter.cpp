@@ -156,6 +156,9 @@ void Emitter::emit_warp() {
 
 void Emitter::emit_region(uint32_t region, llvm::BasicBlock* done) {
   auto *loop = new_block("packet"), *end = new_block("packet.end");
+  region_ = region;
+  workers_ = workers();
+  const bool is_one = plan_.packets == 1 || (workers_ && workers_->threads <= lanes_);
   b_.CreateStore(i32(UINT32_MAX), next_region_);
   b_.CreateStore(i32(0), packet_);
   for (auto& [key, slot] : slots_) {
@@ -166,19 +169,20 @@ void Emitter::emit_region(uint32_t region, llvm::BasicBlock* done) {
   for (auto& [value, sum] : barrier_sums_) b_.CreateStore(i32(0), sum);
   b_.CreateBr(loop);
   b_.SetInsertPoint(loop);
-  begin_packet(region, b_.CreateLoad(b_.getInt32Ty(), packet_));
+  begin_packet(region, is_one ? i32(0) : b_.CreateLoad(b_.getInt32Ty(), packet_));
   llvm::BasicBlock* const before = &entry_->back();
   emit_steps(region, end);
   if (is_woven(region)) mark_woven(before);
   b_.SetInsertPoint(end);
   set_location(nullptr);
-  if (plan_.packets == 1) {
+  if (is_one) {
     b_.CreateBr(done);
     return;
   }
   Value* next = b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), packet_), i32(1));
   b_.CreateStore(next, packet_);
-  auto* again = b_.CreateCondBr(b_.CreateICmpULT(next, block_packets()), loop, done);
+  Value* packets = workers_ ? i32((workers_->threads + lanes_ - 1) / lanes_) : block_packets();
+  auto* again = b_.CreateCondBr(b_.CreateICmpULT(next, packets), loop, done);
   if (is_tiled(region)) again->setMetadata(llvm::LLVMContext::MD_loop, tile_hint(region));
 }
 

@@ -28,6 +28,7 @@
 
 #include "simt/analysis/address_form.h"
 #include "simt/analysis/convergence.h"
+#include "simt/analysis/index_steps.h"
 #include "simt/emit/target.h"
 #include "simt/layout.h"
 #include "simt/lower/arithmetic.h"
@@ -152,11 +153,21 @@ class Emitter {
 
   // ---- idle.cpp
   bool is_thread_number(const Inst& inst, const ptx::Operand& operand) const;
-  bool is_for_low_threads(const Block& block, size_t slot) const;
+  struct LowThreads {
+    std::optional<uint64_t> count;  // where it is known
+  };
+  std::optional<LowThreads> low_threads(const Block& block, size_t slot) const;
   uint32_t end_of_run(uint32_t first) const;
   bool is_passive(BlockId b, bool may_part) const;
   bool leaves_values() const;
   bool is_rest_idle(uint32_t step) const;
+  struct Workers {
+    BlockId branch = kNone;
+    size_t slot = 0;  // of the branch: where the work is
+    uint32_t threads = 0;
+  };
+  std::optional<Workers> workers() const;
+  llvm::Constant* working_lanes(BlockId block);
   void end_packets();
 
   // ---- split.cpp: mode c
@@ -356,12 +367,16 @@ class Emitter {
                              const std::function<std::vector<Value*>()>& slow);
   // ---- lower/prefetch.cpp
   void prefetch(const Inst& inst, const Address& address, const Access& access);
-  void prefetch_lines(Value* first, uint64_t size_bytes);
+  enum class CacheLevel : uint8_t { first, second };
+  void prefetch_lines(Value* first, uint64_t size_bytes, CacheLevel level);
   /// Barriers part the kernel, and its blocks run one after the other.
   bool has_phases() const {
     return plan_.mode == Mode::run_to_completion && plan_.regions.list.size() > 1;
   }
-  void prefetch_next_block(const Address& address, uint64_t size_bytes);
+  std::optional<int64_t> block_step(const Inst& inst);
+  std::vector<const Inst*> loads_alike(const Inst& load) const;
+  void prefetch_next_block(const Inst& inst, const Address& address, uint64_t size_bytes);
+  void prefetch_moving(const Address& address, uint64_t size_bytes);
   Value* progress_place();
   void prefetch_next_packet(const Inst& inst, const Address& address, uint64_t size_bytes);
   enum class Advance : uint8_t { none, unknown_distance, other };
@@ -374,6 +389,7 @@ class Emitter {
   void store_some(const Address& address, const Access& access, Value* content);
   std::vector<Value*> load_dense(const Address& address, const Access& access);
   Value* may_all_read(const Address& address, uint64_t size_bytes);
+  uint32_t first_lanes();
   std::vector<Value*> store_dense(const Address& address, const Access& access, Value* content);
   // ---- lower/lane_runs.cpp
   struct Run {
@@ -599,6 +615,7 @@ class Emitter {
 
   // The region and step being emitted.
   uint32_t region_ = 0;
+  std::optional<Workers> workers_;
   uint32_t step_ = 0;
   BlockId block_ = 0;
   std::vector<llvm::BasicBlock*> heads_, bodies_;  // by step
@@ -606,10 +623,12 @@ class Emitter {
   std::vector<std::pair<uint32_t, llvm::BasicBlock*>> copies_for_all_;  // steps, still to be made
   uint32_t step_for_all_ = kEndOfRegion;                                // being made
   std::map<BlockId, llvm::AllocaInst*> mask_variables_;
+  std::map<BlockId, llvm::Constant*> known_masks_;  // the same in every packet that runs
   Value *mask_cache_ = nullptr, *mask_bits_cache_ = nullptr;
   std::map<ValueId, Value*> cache_, vector_cache_;
   std::map<ValueId, Run> runs_;
   std::map<std::pair<ValueId, uint32_t>, Advance> advances_;  // by value and loop
+  std::optional<IndexSteps> block_steps_;
   std::map<const Inst*, AddressPlan> address_plans_;
   std::map<const Inst*, Value*> loaded_;                    // by loads further down in the block
   std::set<std::pair<ValueId, ptx::Space>> checked_bases_;  // in checked code

@@ -36,27 +36,36 @@ bool Emitter::is_thread_number(const Inst& inst, const Operand& operand) const {
       uint64_t{block[1]} * block[2] != 1) {
     return false;
   }
-  const auto& value = kernel_.values[inst.read(operand.reg)];
-  if (value.block == kNone || value.instruction == kNone) return false;
-  const Inst& source = kernel_.blocks[value.block].insts[value.instruction];
-  const Operand& from = source.ptx->operands[1];
-  return source.ptx->opcode == Opcode::mov && source.guard == kNone &&
-         from.kind == Operand::Kind::special && from.special == ptx::SpecialRegister::tid &&
-         from.component == 0;
+  constexpr unsigned kMaxConversions = 8;
+  ValueId value = inst.read(operand.reg);
+  for (unsigned i = 0; i < kMaxConversions; ++i) {
+    const auto& home = kernel_.values[value];
+    if (home.block == kNone || home.instruction == kNone) return false;
+    const Inst& source = kernel_.blocks[home.block].insts[home.instruction];
+    const Operand& from = source.ptx->operands[1];
+    if (source.guard != kNone) return false;
+    if (is_word_conversion(*source.ptx) && from.kind == Operand::Kind::reg && !from.negated) {
+      value = source.read(from.reg);
+      continue;
+    }
+    return source.ptx->opcode == Opcode::mov && from.kind == Operand::Kind::special &&
+           from.special == ptx::SpecialRegister::tid && from.component == 0;
+  }
+  return false;
 }
 
-/// Whether the branch at the end of `block` goes to successor `slot` for the threads below a number
-/// that is the same for the whole block.
-bool Emitter::is_for_low_threads(const Block& block, size_t slot) const {
-  if (block.end != End::branch || block.succs[0] == block.succs[1]) return false;
+/// The threads for which the branch at the end of `block` goes to successor `slot`, where these are
+/// the ones below a number that is the same for the whole block.
+std::optional<Emitter::LowThreads> Emitter::low_threads(const Block& block, size_t slot) const {
+  if (block.end != End::branch || block.succs[0] == block.succs[1]) return std::nullopt;
   const auto& condition = kernel_.values[block.condition];
-  if (condition.block == kNone || condition.instruction == kNone) return false;
+  if (condition.block == kNone || condition.instruction == kNone) return std::nullopt;
   const Inst& compare = kernel_.blocks[condition.block].insts[condition.instruction];
   const auto& ptx = *compare.ptx;
   if (ptx.opcode != Opcode::setp || compare.guard != kNone || ptx.operand_count != 3 ||
       ptx.operands[0].kind != Operand::Kind::reg || !ptx::is_integer(ptx.types[0]) ||
       ptx::size_bits(ptx.types[0]) != 32 || !is_thread_number(compare, ptx.operands[1])) {
-    return false;
+    return std::nullopt;
   }
   const Operand& right = ptx.operands[2];
   bool is_same = right.kind == Operand::Kind::immediate;
@@ -64,11 +73,21 @@ bool Emitter::is_for_low_threads(const Block& block, size_t slot) const {
     const Shape shape = plan_.shapes->at(kernel_, compare.read(right.reg), condition.block);
     is_same = shape.is_uniform() && shape.block_uniform;
   }
-  if (!is_same) return false;
+  if (!is_same) return std::nullopt;
   const bool where_true = (slot == 0) != block.condition_negated;
   const Order order = order_of(ptx, right);
-  return where_true ? order == Order::less || order == Order::zero
-                    : order == Order::other_than_less || order == Order::other_than_zero;
+  const bool are_low = where_true
+                           ? order == Order::less || order == Order::zero
+                           : order == Order::other_than_less || order == Order::other_than_zero;
+  if (!are_low) return std::nullopt;
+  if (order == Order::zero || order == Order::other_than_zero) return LowThreads{1};
+  const auto bound = plan_.shapes->constant(compare, right);
+  if (!bound) return LowThreads{};
+  const bool or_equal = ptx.has(Modifier::le) || ptx.has(Modifier::ls) || ptx.has(Modifier::gt) ||
+                        ptx.has(Modifier::hi);
+  const int64_t wide =
+      ptx::is_signed(ptx.types[0]) ? static_cast<int32_t>(*bound) : static_cast<uint32_t>(*bound);
+  return LowThreads{static_cast<uint64_t>(std::max<int64_t>(wide + (or_equal ? 1 : 0), 0))};
 }
 
 /// Steps [first, end) are those to which control comes by `first` only.
@@ -127,13 +146,41 @@ bool Emitter::is_rest_idle(uint32_t step) const {
   const size_t slot = from.succs[0] == plan.steps[step].block ? 0 : 1;
   const uint32_t branch = plan.step_of[preds[0]];
   const bool is_once = branch < step && plan.loops.innermost[branch] == UINT32_MAX;
-  if (!is_once || !is_for_low_threads(from, slot)) return false;
+  if (!is_once || !low_threads(from, slot)) return false;
   const uint32_t end = end_of_run(step);
   for (uint32_t i = 0; i < plan.steps.size(); ++i) {
     const BlockId b = plan.steps[i].block;
     if ((i < step || i >= end) && !is_passive(b, b == preds[0])) return false;
   }
   return !leaves_values();
+}
+
+/// Which threads have something to do in the region that begins, where that is known beforehand.
+std::optional<Emitter::Workers> Emitter::workers() const {
+  const LinearPlan& plan = plan_.linear[region_];
+  for (uint32_t i = 0; i < plan.steps.size(); ++i) {
+    if (!is_rest_idle(i)) continue;
+    const BlockId to = plan.steps[i].block;
+    const BlockId branch = kernel_.blocks[to].preds[0];
+    const size_t slot = kernel_.blocks[branch].succs[0] == to ? 0 : 1;
+    const auto low = low_threads(kernel_.blocks[branch], slot);
+    if (!low->count || *low->count == 0) continue;
+    const uint64_t all = uint64_t{plan_.packets} * lanes_;
+    return Workers{branch, slot, static_cast<uint32_t>(std::min(*low->count, all))};
+  }
+  return std::nullopt;
+}
+
+/// The lanes, of every packet that runs, that `block` sends where the work is; null: not known.
+llvm::Constant* Emitter::working_lanes(BlockId block) {
+  if (!workers_ || workers_->branch != block) return nullptr;
+  const uint32_t rest = workers_->threads % lanes_;
+  if (rest != 0 && workers_->threads > lanes_) return nullptr;
+  std::vector<llvm::Constant*> lanes;
+  for (uint32_t lane = 0; lane < lanes_; ++lane) {
+    lanes.push_back(llvm::ConstantInt::getBool(context_, rest == 0 || lane < rest));
+  }
+  return llvm::ConstantVector::get(lanes);
 }
 
 /// The packet that runs is the region's last one.

@@ -19,6 +19,7 @@
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Scalar/Sink.h>
 
+#include "simt/emit/forward.h"
 #include "simt/emit/promote.h"
 #include "simt/emit/ternary_logic.h"
 #include "simt/emit/weave.h"
@@ -80,6 +81,7 @@ llvm::FunctionPassManager function_passes(bool unroll) {
         llvm::LoopUnrollPass(llvm::LoopUnrollOptions(/*OptLevel=*/2, /*OnlyWhenForced=*/true)));
     passes.addPass(llvm::InstCombinePass());
   }
+  passes.addPass(ForwardStores());
   passes.addPass(UnlessInMemory(llvm::GVNPass(llvm::GVNOptions().setPRE(false).setLoadPRE(false))));
   passes.addPass(DropKeptStores());
   passes.addPass(llvm::ADCEPass());

@@ -1,11 +1,24 @@
 // Lanes side by side: one plain access where all lanes can make it, else a masked one, or a call of
 // the runtime where masked accesses are slow or missing. There are many of these in a kernel, so
 // that what each takes to compile counts.
+#include <algorithm>
 #include <bit>
 
 #include "simt/emit/emitter.h"
 
 namespace km::simt {
+
+namespace {
+
+/// Elements 0, 1 ... `count` - 1, and behind them `wanted` - `count` times the second vector's
+/// first.
+llvm::SmallVector<int> first_of(uint32_t count, uint32_t wanted) {
+  llvm::SmallVector<int> indices;
+  for (uint32_t i = 0; i < wanted; ++i) indices.push_back(static_cast<int>(std::min(i, count)));
+  return indices;
+}
+
+}  // namespace
 
 /// AccessSite as it is passed.
 llvm::Value* Emitter::access_site(uint64_t size_bytes, int64_t step_bytes) {
@@ -53,6 +66,19 @@ llvm::Value* Emitter::may_all_read(const Address& address, uint64_t size_bytes) 
   return b_.CreateAnd(on_page, any(mask()));
 }
 
+/// How many lanes there are, where these are known to be the first ones and to fill a register; 0
+/// else.
+uint32_t Emitter::first_lanes() {
+  const auto* known = llvm::dyn_cast_or_null<llvm::Constant>(mask());
+  if (known == nullptr) return 0;
+  uint32_t count = 0;
+  while (count < lanes_ && known->getAggregateElement(count)->isOneValue()) ++count;
+  for (uint32_t lane = count; lane < lanes_; ++lane) {
+    if (!known->getAggregateElement(lane)->isZeroValue()) return 0;
+  }
+  return std::has_single_bit(count) ? count : 0;
+}
+
 /// Masked loads are slow on some processors, and not read ahead of.
 std::vector<llvm::Value*> Emitter::load_dense(const Address& address, const Access& access) {
   const uint64_t size_bytes = ptx::size_bytes(access.type);
@@ -63,6 +89,13 @@ std::vector<llvm::Value*> Emitter::load_dense(const Address& address, const Acce
   };
   auto partly = [&]() -> std::vector<Value*> { return {load_some(address, access)}; };
   if (mask() == nullptr) return whole();
+  if (const uint32_t count = first_lanes()) {
+    Value* pointer = b_.CreateIntToPtr(address.base, b_.getPtrTy());
+    auto* type = llvm::FixedVectorType::get(type_of(access.type), count);
+    Value* low = beside_context(b_.CreateAlignedLoad(type, pointer, llvm::Align(size_bytes)));
+    return {
+        b_.CreateShuffleVector(low, llvm::Constant::getNullValue(type), first_of(count, lanes_))};
+  }
   return choose(may_all_read(address, size_bytes), whole, partly);
 }
 
@@ -100,6 +133,10 @@ std::vector<llvm::Value*> Emitter::store_dense(const Address& address, const Acc
     if (has_avx512() || address.space != ptx::Space::shared) return partly();
     return choose(may_all_read(address, align.value()), blended, partly);
   };
+  if (const uint32_t count = first_lanes()) {
+    b_.CreateAlignedStore(b_.CreateShuffleVector(content, first_of(count, count)), pointer, align);
+    return {};
+  }
   return choose(all(mask()), whole, some);
 }
 

@@ -1,4 +1,7 @@
 // Asking for memory before it is needed, where processors do not see by themselves what comes next.
+#include <algorithm>
+#include <cstdlib>
+
 #include "simt/emit/emitter.h"
 
 namespace km::simt {
@@ -6,21 +9,27 @@ namespace km::simt {
 using ptx::Opcode;
 using ptx::Operand;
 
+namespace {
+constexpr int64_t kFarBlocks = 4;
+}  // namespace
+
 void Emitter::prefetch(const Inst& inst, const Address& address, const Access& access) {
   const bool global = address.space == ptx::Space::global || address.space == ptx::Space::generic;
   if (!global || access.is_volatile || address.offsets == nullptr) return;
   const std::optional<int64_t> elements = wide_span(address, access);
   if (!elements) return;
   const uint64_t size = static_cast<uint64_t>(*elements) * ptx::size_bytes(access.type);
-  prefetch_next_block(address, size);
+  prefetch_next_block(inst, address, size);
   prefetch_next_packet(inst, address, size);
 }
 
-/// Into the second cache, which has more misses under way than the first.
-void Emitter::prefetch_lines(Value* first, uint64_t size_bytes) {
+/// The second cache has more misses under way than the first.
+void Emitter::prefetch_lines(Value* first, uint64_t size_bytes, CacheLevel level) {
+  const unsigned locality = level == CacheLevel::first ? 3 : 2;
   for (uint64_t line = 0; line < size_bytes; line += 64) {
     Value* at = b_.CreateIntToPtr(b_.CreateAdd(first, i64(line)), b_.getPtrTy());
-    b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {at, i32(0), i32(2), i32(1)});
+    b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()},
+                       {at, i32(0), i32(locality), i32(1)});
   }
 }
 
@@ -35,12 +44,61 @@ llvm::Value* Emitter::progress_place() {
   return b_.CreateIntToPtr(b_.CreateAdd(scratch_, i64(offset)), b_.getPtrTy());
 }
 
+/// How far the addresses of a load go from each block to the next; empty where it is not known.
+std::optional<int64_t> Emitter::block_step(const Inst& inst) {
+  if (!block_steps_) {
+    block_steps_.emplace(kernel_, *plan_.shapes, ptx::SpecialRegister::ctaid, uint8_t{0});
+  }
+  const Operand& source = inst.ptx->operands[1];
+  return source.reg == ptx::kNone ? 0 : block_steps_->of(inst.read(source.reg));
+}
+
+/// The loads of the region by the same address register, in their order.
+std::vector<const Inst*> Emitter::loads_alike(const Inst& load) const {
+  const ValueId address = load.read(load.ptx->operands[1].reg);
+  std::vector<const Inst*> found;
+  for (BlockId b : plan_.regions.list[region_].blocks) {
+    for (const Inst& inst : kernel_.blocks[b].insts) {
+      const bool is_load = inst.ptx->opcode == load.ptx->opcode &&
+                           inst.ptx->operands[1].reg != ptx::kNone && memory_access(inst);
+      if (is_load && inst.read(inst.ptx->operands[1].reg) == address) found.push_back(&inst);
+    }
+  }
+  return found;
+}
+
 /// Between barriers a processor works on what it has loaded, and does not see the loads of the next
-/// block coming: those of the fourth from here are asked for, if the bases move on as they did from
-/// the last block to this.
-void Emitter::prefetch_next_block(const Address& address, uint64_t size_bytes) {
+/// block coming. Where blocks load long parts of memory that lie one behind the other, what lies 16
+/// KiB from here is asked for, in the order in which it lies there: from memory that gives half as
+/// much again as the order in which it is loaded. Else what the fourth block from here loads.
+void Emitter::prefetch_next_block(const Inst& inst, const Address& address, uint64_t size_bytes) {
+  constexpr int64_t kLongBytes = 1024, kAheadBytes = 16384, kAheadBlocks = 8;
   const bool once = plan_.shapes->loops.innermost[block_] == UINT32_MAX;
   if (!has_phases() || !once) return;
+  const std::optional<int64_t> step = block_step(inst);
+  if (!step || *step == 0) return prefetch_moving(address, size_bytes);
+  if (*step < kLongBytes || inst.ptx->operands[1].reg == ptx::kNone) {
+    Value* next = b_.CreateAdd(address.base, i64(static_cast<uint64_t>(scaled(*step, kFarBlocks))));
+    return prefetch_lines(next, size_bytes, CacheLevel::second);
+  }
+  const int64_t blocks = std::clamp<int64_t>(kAheadBytes / *step, 1, kAheadBlocks);
+  Value* next = b_.CreateAdd(address.base, i64(static_cast<uint64_t>(*step * blocks)));
+  const std::vector<const Inst*> alike = loads_alike(inst);
+  const uint64_t together = size_bytes * alike.size();  // of a packet
+  const auto& block = plan_.variant.block;
+  const uint64_t packets = uint64_t{block[0]} * block[1] * block[2] / lanes_;
+  if (together * packets == static_cast<uint64_t>(*step)) {
+    if (alike.front() != &inst) return;
+    Value* packet = b_.CreateZExt(b_.CreateLoad(b_.getInt32Ty(), packet_), b_.getInt64Ty());
+    next = b_.CreateAdd(next, b_.CreateMul(packet, i64(together - size_bytes)));
+    size_bytes = together;
+  }
+  prefetch_lines(next, size_bytes, CacheLevel::first);
+}
+
+/// What the fourth block from here loads, if the bases move on as they did from the last block to
+/// this.
+void Emitter::prefetch_moving(const Address& address, uint64_t size_bytes) {
   Value* last = progress_place();
   if (last == nullptr) return;
   Value* ahead = b_.CreateConstGEP1_64(b_.getInt64Ty(), last, 1);
@@ -51,8 +109,8 @@ void Emitter::prefetch_next_block(const Address& address, uint64_t size_bytes) {
     b_.CreateStore(address.base, last);
   });
   Value* distance = b_.CreateLoad(b_.getInt64Ty(), ahead);
-  Value* next = b_.CreateAdd(address.base, b_.CreateMul(distance, i64(4)));
-  prefetch_lines(next, size_bytes);
+  Value* next = b_.CreateAdd(address.base, b_.CreateMul(distance, i64(kFarBlocks)));
+  prefetch_lines(next, size_bytes, CacheLevel::second);
 }
 
 /// A loop that strides over an array by the grid's size leaves one place in memory for another in
@@ -62,7 +120,7 @@ void Emitter::prefetch_next_packet(const Inst& inst, const Address& address, uin
   const Operand& source = inst.ptx->operands[1];
   if (loop == UINT32_MAX || source.reg == ptx::kNone) return;
   if (advance_of(inst.read(source.reg), loop, 64) != Advance::unknown_distance) return;
-  prefetch_lines(b_.CreateAdd(address.base, i64(size_bytes)), size_bytes);
+  prefetch_lines(b_.CreateAdd(address.base, i64(size_bytes)), size_bytes, CacheLevel::second);
 }
 
 /// How far an address goes from one round of `loop` to the next.

@@ -90,6 +90,8 @@ bool is_cheap(const ptx::Instruction& instruction) {
     case Opcode::mov:
     case Opcode::cvta:
       return true;
+    case Opcode::cvt:
+      return is_word_conversion(instruction);
     case Opcode::add:
     case Opcode::shl: {
       const bool plain = !instruction.has(Modifier::sat) && !instruction.has(Modifier::cc);
