@@ -85,8 +85,9 @@ struct Variant {
   /// 0 in x: any size, read from the launch record; of one dimension (y and z are 1) or of any
   /// (they are 0 too).
   std::array<uint32_t, 3> block{};
-  /// Code made with it takes for granted that 32-bit index expressions do not wrap in this launch,
-  /// which Code::precheck() proves from grid, block and arguments before the launch.
+  /// Code made with it takes for granted that 32-bit index expressions do not wrap in this launch
+  /// and that its pointers are aligned as its accesses want them, which Code::precheck() proves
+  /// from grid, block and arguments before the launch.
   bool assume_no_wrap = true;
   bool checked = false;                       // KM_CPU_MEMORY=checked
   Mode least_mode = Mode::run_to_completion;  // KM_CPU_MODE: a more general one than needed

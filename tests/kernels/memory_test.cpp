@@ -621,6 +621,27 @@ void expect_place(uint64_t address, uint32_t lane) {
   EXPECT_NE(last_error_message().find(thread), std::string::npos) << last_error_message();
 }
 
+TEST(Memory, ParametersThatMakeUpForEachOther) {
+  const uint32_t n = 100;
+  const auto values = random_f32(n, 61, -1.0f, 1.0f);
+  Buffer<float> in(session(), values);
+  for (const int64_t shift : {0, 4, 3, 1, -2}) {
+    const auto skipped = static_cast<uint32_t>(shift == 4);
+    const uint32_t count = n - skipped;
+    Buffer<float> out(session(), count);
+    const uint64_t from = in.address() + 4 * skipped - static_cast<uint64_t>(shift);
+    kernels().run("copy_shifted", cover(count), from, shift, out, static_cast<int32_t>(count));
+    expect_bits("copy_shifted", out.read(), vector<float>(values.begin() + skipped, values.end()));
+  }
+  Session own;
+  Buffer<float> unread(own, n), never(own, n);
+  EXPECT_EQ(own.cuda("memory.cu")
+                .try_run("copy_shifted", cover(n), unread.address() + 1, int64_t{0}, never,
+                         static_cast<int32_t>(n - 1)),
+            KM_ERROR_MISALIGNED_ADDRESS);
+  expect_place(unread.address() + 1, 0);
+}
+
 TEST(Memory, SideBySideInSomeLanes) {
   copy_some<uint8_t>("copy_some_u8");
   copy_some<uint16_t>("copy_some_u16");

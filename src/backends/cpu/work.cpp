@@ -15,8 +15,11 @@ namespace {
 
 constexpr uint64_t kPieceBytes = 512 << 10;  // of a copy or fill
 constexpr uint64_t kSharedCopyBytes = 1 << 20;
-constexpr float kWakeTicks = 12000;  // about what waking a thread must be worth
-constexpr uint64_t kCut = 16;        // of a thread's part, the first time
+constexpr float kWakeTicks = 12000;            // about what waking a thread must be worth
+constexpr float kLeastTicks = kWakeTicks / 3;  // of a chunk
+constexpr float kShortTicks = 1e6F;
+// Of a thread's part, the first time; of short kernels' fewer, because each costs something.
+constexpr uint64_t kCut = 16, kShortCut = 4;
 
 bool overlaps(const Transfer& transfer) {
   if (transfer.is_fill() || transfer.rows.count != 0) return false;
@@ -190,21 +193,22 @@ void prepare_alone(Command& command, uint64_t first, uint64_t last) {
 uint32_t prepare_shared(Command& command, uint64_t first, uint32_t threads,
                         BlockRange::SharedPart* parts) {
   uint64_t pieces = pieces_of(command) - first;
-  uint64_t chunk = 1, worth = threads;
+  uint64_t chunk = 1, cut = kCut, worth = threads;
   if (command.kind == CommandKind::kernel) {
     float ticks = command.run.unit->ticks_per_block.load(std::memory_order_relaxed);
     if (ticks > 0) {
-      auto least = static_cast<uint64_t>(kWakeTicks / 2 / ticks);
+      auto least = static_cast<uint64_t>(kLeastTicks / ticks);
       chunk = std::max<uint64_t>(std::min(least, (pieces + threads - 1) / threads), 1);
-      worth = static_cast<uint64_t>(
-          std::min(ticks * static_cast<float>(pieces) / kWakeTicks, static_cast<float>(threads)));
+      const float all = ticks * static_cast<float>(pieces);
+      if (all < kShortTicks) cut = kShortCut;
+      worth = static_cast<uint64_t>(std::min(all / kWakeTicks, static_cast<float>(threads)));
     }
   }
   const bool in_order = command.kind == CommandKind::kernel && command.run.unit->may_wait();
   if (in_order || threads == 1) {  // a block waits for those before it, most likely
     command.run.range.reset(first, first + pieces, in_order ? 1 : pieces);
   } else {
-    command.run.range.reset(first, first + pieces, chunk, kCut, parts, threads);
+    command.run.range.reset(first, first + pieces, chunk, cut, parts, threads);
   }
   uint64_t others = std::min<uint64_t>({worth, pieces - 1, threads - 1});
   return static_cast<uint32_t>(others);

@@ -97,13 +97,16 @@ struct Shapes {
   std::vector<uint8_t> warp_join;
   std::vector<uint8_t> divergent_loop;  // by loop: lanes leave at different iterations
   std::vector<uint8_t> warp_loop;
-  /// 32-bit values whose widening is taken not to wrap; Code::precheck proves them.
+  /// 32-bit values whose widening is taken not to wrap, and parameters that are taken to be aligned
+  /// pointers; Code::precheck proves them.
   struct Assumption {
     ValueId value = kNone;
     bool is_unsigned = false;  // widened by zeros: no lane's value may be negative either
+    uint8_t align_bits = 0;    // of a parameter, so many low bits of which are zero
     friend auto operator<=>(const Assumption&, const Assumption&) = default;
   };
   std::vector<Assumption> assumptions;
+  std::vector<uint8_t> wanted_alignments;  // wanted_alignments() of the kernel
 
   /// What an operand is for every thread: an immediate, or a register of which that is known.
   std::optional<int64_t> constant(const Inst& inst, const ptx::Operand& operand) const;

@@ -497,7 +497,7 @@ bool ShapeTransfer::is_zero_sign(const Inst& inst, const Shape& shape) {
   if (!sign || !open || !shapes_.options.assume_no_wrap) return false;
   const ValueId value = inst.read(source.reg);
   if (!hoistable(value, 0)) return false;
-  shapes_.assumptions.push_back({value, true});
+  shapes_.assumptions.push_back({value, true, 0});
   return true;
 }
 
@@ -614,7 +614,7 @@ Shape ShapeTransfer::widen(const Shape& a, Type from, const Inst& inst, const Op
   Shape result = a;
   if (source.kind == Operand::Kind::reg && shapes_.options.assume_no_wrap && !a.guarded &&
       hoistable(inst.read(source.reg), 0)) {
-    shapes_.assumptions.push_back({inst.read(source.reg), !ptx::is_signed(from)});
+    shapes_.assumptions.push_back({inst.read(source.reg), !ptx::is_signed(from), 0});
   } else {
     result.guarded = true;
   }
@@ -729,7 +729,13 @@ Shape ShapeTransfer::memory(const Inst& inst, BlockId block) {
   if (is_local || !shape.is_uniform() || !one_access) return Shape::varying();
   bool constant = ptx.has(Modifier::param) || ptx.has(Modifier::param_entry) ||
                   ptx.has(Modifier::const_) || ptx.has(Modifier::nc);
-  return Shape::uniform(constant && shape.block_uniform);
+  Shape result = Shape::uniform(constant && shape.block_uniform);
+  if (inst.writes.size() == 1 && !shapes_.wanted_alignments.empty()) {
+    const ValueId value = inst.writes[0].second;
+    result.align = shapes_.wanted_alignments[value];
+    if (result.align != 0) shapes_.assumptions.push_back({value, false, result.align});
+  }
+  return result;
 }
 
 }  // namespace km::simt

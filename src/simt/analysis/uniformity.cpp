@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "simt/analysis/pointers.h"
 #include "simt/analysis/shape.h"
 
 namespace km::simt {
@@ -79,6 +80,9 @@ class Analysis {
     shapes_.loops = find_loops(graph_, shapes_.dominators);
     meeting_ = std::make_unique<Meeting>(graph_, shapes_.loops);
     shapes_.values.resize(kernel.values.size());
+    if (options.assume_no_wrap && !options.parted) {
+      shapes_.wanted_alignments = wanted_alignments(kernel);
+    }
     for (size_t v = 0; v < kernel.values.size(); ++v) {
       if (kernel.values[v].block == kNone) shapes_.values[v] = Shape::of_constant(0);
     }

@@ -403,6 +403,7 @@ class Emitter {
   uint32_t run_lanes(const Address& address, const Access& access);
   Value* are_runs(Value* lanes, uint32_t run, uint64_t size_bytes);
   Value* mask_of_run(uint32_t first, uint32_t run);
+  std::vector<Value*> load_runs(const Address& address, const Access& access, uint32_t run);
   std::vector<Value*> load_lanes(const Address& address, const Access& access);
   // ---- lower/lane_rows.cpp
   bool has_rows(const Access& access) const;

@@ -1,5 +1,6 @@
 // km_precheck(record): do the 32-bit index expressions that this code takes not to wrap stay in
-// range for this launch? Interval arithmetic on parameters, grid and block.
+// range for this launch? Interval arithmetic on parameters, grid and block. And are the pointers
+// that it takes to be aligned?
 #include <algorithm>
 
 #include "simt/emit/emitter.h"
@@ -38,6 +39,15 @@ class Bounds {
     if (is_unsigned) ok_ = b_.CreateAnd(ok_, b_.CreateICmpSGE(interval.low, constant(0)));
   }
 
+  void require_aligned(ValueId value, unsigned align_bits) {
+    const auto& info = kernel_.values[value];
+    const Inst& load = kernel_.blocks[info.block].insts[info.instruction];
+    auto* at = parameter_place(load);
+    auto* content = b_.CreateAlignedLoad(b_.getInt64Ty(), at, llvm::Align(1));
+    auto* rest = b_.CreateAnd(content, constant((int64_t{1} << align_bits) - 1));
+    ok_ = b_.CreateAnd(ok_, b_.CreateICmpEQ(rest, constant(0)));
+  }
+
   llvm::Value* ok() const { return ok_; }
 
  private:
@@ -55,13 +65,17 @@ class Bounds {
     ok_ = b_.CreateAnd(ok_, b_.CreateAnd(low, high));
   }
 
-  Interval parameter(const Inst& inst) {
+  llvm::Value* parameter_place(const Inst& inst) {
     const Operand& source = inst.ptx->operands[1];
     const auto& list = kernel_.function->params;
     const auto index = std::find(list.begin(), list.end(), source.symbol) - list.begin();
     const uint64_t offset = (*plan_.params)[index].offset_bytes + source.offset;
     auto* params = b_.CreateLoad(b_.getPtrTy(), record_);
-    auto* at = b_.CreateConstGEP1_64(b_.getInt8Ty(), params, offset);
+    return b_.CreateConstGEP1_64(b_.getInt8Ty(), params, offset);
+  }
+
+  Interval parameter(const Inst& inst) {
+    auto* at = parameter_place(inst);
     auto* content =
         b_.CreateSExt(b_.CreateAlignedLoad(b_.getInt32Ty(), at, llvm::Align(4)), b_.getInt64Ty());
     return {content, content};
@@ -148,7 +162,11 @@ void Emitter::emit_precheck() {
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "start", function));
   Bounds bounds(builder, plan_, function->getArg(0));
   for (const auto& assumption : plan_.shapes->assumptions) {
-    bounds.require(assumption.value, assumption.is_unsigned);
+    if (assumption.align_bits != 0) {
+      bounds.require_aligned(assumption.value, assumption.align_bits);
+    } else {
+      bounds.require(assumption.value, assumption.is_unsigned);
+    }
   }
   builder.CreateRet(builder.CreateZExt(bounds.ok(), builder.getInt8Ty()));
 }

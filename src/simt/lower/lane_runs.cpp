@@ -133,22 +133,51 @@ llvm::Value* Emitter::mask_of_run(uint32_t first, uint32_t run) {
   return b_.CreateShuffleVector(mask(), picks);
 }
 
+/// One vector for each run. With AVX-512, as in load_dense(), what may be read is read without a
+/// mask; a run of which no lane is there reads what it likes.
+std::vector<llvm::Value*> Emitter::load_runs(const Address& address, const Access& access,
+                                             uint32_t run) {
+  constexpr uint64_t kPageBytes = 4096;
+  const uint64_t size = ptx::size_bytes(access.type);
+  auto* type = llvm::FixedVectorType::get(type_of(access.type), run);
+  std::vector<Value*> places;
+  for (uint32_t l = 0; l < lanes_; l += run) {
+    Value* first = b_.CreateExtractElement(address.start, l);
+    places.push_back(b_.CreateAdd(first, i64(address.offset_bytes)));
+  }
+  const auto load_all = [&](const std::function<Value*(uint32_t first, Value* from)>& load_one) {
+    std::vector<Value*> parts;
+    for (uint32_t i = 0; i < places.size(); ++i) {
+      parts.push_back(load_one(i * run, b_.CreateIntToPtr(places[i], b_.getPtrTy())));
+    }
+    return std::vector<Value*>{llvm::concatenateVectors(b_, parts)};
+  };
+  const auto masked = [&](uint32_t first, Value* from) -> Value* {
+    return b_.CreateMaskedLoad(type, from, llvm::Align(size), mask_of_run(first, run),
+                               llvm::Constant::getNullValue(type));
+  };
+  const auto plain = [&](uint32_t, Value* from) -> Value* {
+    return beside_context(b_.CreateAlignedLoad(type, from, llvm::Align(size)));
+  };
+  if (mask() == nullptr) return load_all(plain);
+  if (!has_avx512()) return load_all(masked);
+  Value* spare = b_.CreatePtrToInt(row_memory(), b_.getInt64Ty());
+  Value* may_read = b_.getTrue();
+  for (uint32_t i = 0; i < places.size(); ++i) {
+    Value* bits = b_.CreateBitCast(mask_of_run(i * run, run), b_.getIntNTy(run));
+    Value* some = b_.CreateICmpNE(bits, llvm::ConstantInt::get(bits->getType(), 0));
+    places[i] = b_.CreateSelect(some, places[i], spare);
+    Value* offset = b_.CreateAnd(places[i], i64(kPageBytes - 1));
+    may_read = b_.CreateAnd(may_read, b_.CreateICmpULE(offset, i64(kPageBytes - run * size)));
+  }
+  return choose(may_read, [&] { return load_all(plain); }, [&] { return load_all(masked); });
+}
+
 std::vector<llvm::Value*> Emitter::load_lanes(const Address& address, const Access& access) {
   const uint32_t run = run_lanes(address, access);
   if (run == 0) return load_gather(address.index, access, address.lanes);
-  const uint64_t size = ptx::size_bytes(access.type);
-  auto whole = [&]() -> std::vector<Value*> {
-    auto* type = llvm::FixedVectorType::get(type_of(access.type), run);
-    std::vector<Value*> parts;
-    for (uint32_t l = 0; l < lanes_; l += run) {
-      Value* first = b_.CreateExtractElement(address.start, l);
-      Value* at = b_.CreateIntToPtr(b_.CreateAdd(first, i64(address.offset_bytes)), b_.getPtrTy());
-      parts.push_back(b_.CreateMaskedLoad(type, at, llvm::Align(size), mask_of_run(l, run),
-                                          llvm::Constant::getNullValue(type)));
-    }
-    return {llvm::concatenateVectors(b_, parts)};
-  };
-  return choose(are_runs(address.start, run, size), whole,
+  auto whole = [&]() -> std::vector<Value*> { return load_runs(address, access, run); };
+  return choose(are_runs(address.start, run, ptx::size_bytes(access.type)), whole,
                 [&] { return load_gather(address.index, access, address.lanes); });
 }
 
