@@ -245,8 +245,11 @@ void Emitter::emit_linear_end(uint32_t index) {
 /// compile for, and has the room.
 bool Emitter::is_copied_for_all(uint32_t step) const {
   const size_t most = has_avx512() ? 300 : 16;
-  const Block& block = kernel_.blocks[plan_.linear[region_].steps[step].block];
-  const bool is_straight = block.end == End::jump || block.end == End::exit;
+  const Step& copied = plan_.linear[region_].steps[step];
+  const Block& block = kernel_.blocks[copied.block];
+  const bool is_straight = block.end == End::jump || block.end == End::exit ||
+                           (block.end == End::branch && copied.linear &&
+                            copied.repeat == kEndOfRegion && has_avx512());
   return is_straight && block.preds.size() == 1 && block.insts.size() <= most &&
          std::any_of(block.insts.begin(), block.insts.end(),
                      [](const Inst& inst) { return has_effects(*inst.ptx); });
@@ -356,6 +359,11 @@ void Emitter::emit_copies_for_all() {
   for (const auto& [step, copy] : copies_for_all_) {
     heads_[step] = bodies_[step] = copy;
     step_for_all_ = step;
+    if (plan_.linear[region_].steps[step].mask == Step::Mask::variable) {
+      b_.SetInsertPoint(copy);  // for what follows under the same mask
+      auto* slot = mask_variables_.at(plan_.linear[region_].steps[step].block);
+      b_.CreateStore(llvm::Constant::getAllOnesValue(mask_storage_), slot);
+    }
     emit_step(step);
   }
   step_for_all_ = kEndOfRegion;
