@@ -247,9 +247,9 @@ bool Emitter::is_copied_for_all(uint32_t step) const {
   const size_t most = has_avx512() ? 300 : 16;
   const Step& copied = plan_.linear[region_].steps[step];
   const Block& block = kernel_.blocks[copied.block];
-  const bool is_straight = block.end == End::jump || block.end == End::exit ||
-                           (block.end == End::branch && copied.linear &&
-                            copied.repeat == kEndOfRegion && has_avx512());
+  const bool is_straight =
+      block.end == End::jump || block.end == End::exit ||
+      (block.end == End::branch && copied.linear && copied.repeat == kEndOfRegion && has_avx512());
   return is_straight && block.preds.size() == 1 && block.insts.size() <= most &&
          std::any_of(block.insts.begin(), block.insts.end(),
                      [](const Inst& inst) { return has_effects(*inst.ptx); });

@@ -377,6 +377,8 @@ class Emitter {
   std::vector<const Inst*> loads_alike(const Inst& load) const;
   void prefetch_next_block(const Inst& inst, const Address& address, uint64_t size_bytes);
   void prefetch_moving(const Address& address, uint64_t size_bytes);
+  Value* round_step(ValueId value, uint32_t loop);
+  bool prefetch_next_tile(const Inst& inst, const Address& address, uint64_t size_bytes);
   Value* progress_place();
   void prefetch_next_packet(const Inst& inst, const Address& address, uint64_t size_bytes);
   enum class Advance : uint8_t { none, unknown_distance, other };

@@ -20,7 +20,7 @@ void Emitter::prefetch(const Inst& inst, const Address& address, const Access& a
   if (!elements) return;
   const uint64_t size = static_cast<uint64_t>(*elements) * ptx::size_bytes(access.type);
   prefetch_next_block(inst, address, size);
-  prefetch_next_packet(inst, address, size);
+  if (!prefetch_next_tile(inst, address, size)) prefetch_next_packet(inst, address, size);
 }
 
 /// The second cache has more misses under way than the first.
@@ -111,6 +111,46 @@ void Emitter::prefetch_moving(const Address& address, uint64_t size_bytes) {
   Value* distance = b_.CreateLoad(b_.getInt64Ty(), ahead);
   Value* next = b_.CreateAdd(address.base, b_.CreateMul(distance, i64(kFarBlocks)));
   prefetch_lines(next, size_bytes, CacheLevel::second);
+}
+
+/// How far a loop moves `value` on in each round; null: by no distance that is the same for all and
+/// at hand.
+llvm::Value* Emitter::round_step(ValueId value, uint32_t loop) {
+  const Phi* const phi = kernel_.phi_of(value);
+  const BlockId header = kernel_.values[value].block;
+  if (phi == nullptr || header != plan_.shapes->loops.loops[loop].header) return nullptr;
+  const auto& preds = kernel_.blocks[header].preds;
+  for (size_t i = 0; i < preds.size(); ++i) {
+    if (!plan_.shapes->loops.contains(loop, preds[i])) continue;
+    const auto& next = kernel_.values[phi->inputs[i]];
+    if (next.block == kNone || next.instruction == kNone) return nullptr;
+    const Inst& step = kernel_.blocks[next.block].insts[next.instruction];
+    const Operand& by = step.ptx->operands[2];
+    if (step.ptx->opcode != Opcode::add || step.guard != kNone) return nullptr;
+    if (by.kind == Operand::Kind::immediate) return i64(by.bits);
+    if (by.kind != Operand::Kind::reg || by.negated) return nullptr;
+    const ValueId distance = step.read(by.reg);
+    const bool is_same = plan_.shapes->values[distance].is_uniform() && is_at_hand(distance);
+    return is_same ? coerce(scalar(distance), kernel_.values[distance].type, ptx::Type::b64)
+                   : nullptr;
+  }
+  return nullptr;
+}
+
+/// A loop that loads a tile, meets at a barrier and works on it has nothing to load in between:
+/// what the next round loads is asked for with this one's.
+bool Emitter::prefetch_next_tile(const Inst& inst, const Address& address, uint64_t size_bytes) {
+  const auto& loops = plan_.shapes->loops;
+  const uint32_t loop = loops.innermost[block_];
+  const Operand& source = inst.ptx->operands[1];
+  if (!has_phases() || loop == UINT32_MAX || source.reg == ptx::kNone) return false;
+  const auto& nodes = loops.loops[loop].nodes;
+  const bool waits = std::any_of(nodes.begin(), nodes.end(),
+                                 [&](BlockId b) { return kernel_.blocks[b].end == End::barrier; });
+  Value* const step = waits ? round_step(inst.read(source.reg), loop) : nullptr;
+  if (step == nullptr) return false;
+  prefetch_lines(b_.CreateAdd(address.base, step), size_bytes, CacheLevel::first);
+  return true;
 }
 
 /// A loop that strides over an array by the grid's size leaves one place in memory for another in
