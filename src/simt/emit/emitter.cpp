@@ -171,6 +171,7 @@ void Emitter::emit_region(uint32_t region, llvm::BasicBlock* done) {
   b_.SetInsertPoint(loop);
   begin_packet(region, is_one ? i32(0) : b_.CreateLoad(b_.getInt32Ty(), packet_));
   llvm::BasicBlock* const before = &entry_->back();
+  loads_tile_ = false;
   emit_steps(region, end);
   if (is_woven(region)) mark_woven(before);
   b_.SetInsertPoint(end);
@@ -183,7 +184,9 @@ void Emitter::emit_region(uint32_t region, llvm::BasicBlock* done) {
   b_.CreateStore(next, packet_);
   Value* packets = workers_ ? i32((workers_->threads + lanes_ - 1) / lanes_) : block_packets();
   auto* again = b_.CreateCondBr(b_.CreateICmpULT(next, packets), loop, done);
-  if (is_tiled(region)) again->setMetadata(llvm::LLVMContext::MD_loop, tile_hint(region));
+  if (const uint32_t row = packets_in_row(region); row > 1) {
+    again->setMetadata(llvm::LLVMContext::MD_loop, row_hint(row));
+  }
 }
 
 llvm::Value* Emitter::block_packets() {

@@ -104,7 +104,8 @@ class Emitter {
   bool is_surely_aligned(const Inst& inst, BlockId block) const;
   bool is_woven(uint32_t region) const;
   uint32_t tile_packets(uint32_t region) const;
-  llvm::MDNode* tile_hint(uint32_t region);
+  uint32_t packets_in_row(uint32_t region) const;
+  llvm::MDNode* row_hint(uint32_t packets);
   void mark_woven(llvm::BasicBlock* before);
 
   // ---- blocks.cpp
@@ -625,6 +626,7 @@ class Emitter {
   llvm::BasicBlock* packet_end_ = nullptr;
   std::vector<std::pair<uint32_t, llvm::BasicBlock*>> copies_for_all_;  // steps, still to be made
   uint32_t step_for_all_ = kEndOfRegion;                                // being made
+  bool loads_tile_ = false;                                             // the region does
   std::map<BlockId, llvm::AllocaInst*> mask_variables_;
   std::map<BlockId, llvm::Constant*> known_masks_;  // the same in every packet that runs
   Value *mask_cache_ = nullptr, *mask_bits_cache_ = nullptr;

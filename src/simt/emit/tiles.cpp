@@ -78,9 +78,23 @@ uint32_t Emitter::tile_packets(uint32_t region) const {
   return many && packets % (2 * kTilePackets) == 0 ? 2 * kTilePackets : kTilePackets;
 }
 
-llvm::MDNode* Emitter::tile_hint(uint32_t region) {
+/// How many packets in a row the code of a region's loop is for: two where it loads a tile, so that
+/// a processor sees more of its loads at once.
+uint32_t Emitter::packets_in_row(uint32_t region) const {
+  constexpr size_t kMaxInstructions = 40;
+  if (is_tiled(region)) return tile_packets(region);
+  const auto& block = plan_.variant.block;
+  const uint64_t threads = uint64_t{block[0]} * block[1] * block[2];
+  const bool even = threads != 0 && threads % (uint64_t{lanes_} * 2) == 0;
+  if (!loads_tile_ || !even || !has_avx512()) return 1;
+  size_t size = 0;
+  for (BlockId b : plan_.regions.list[region].blocks) size += kernel_.blocks[b].insts.size();
+  return size <= kMaxInstructions ? 2 : 1;
+}
+
+llvm::MDNode* Emitter::row_hint(uint32_t packets) {
   auto* name = llvm::MDString::get(context_, "llvm.loop.unroll.count");
-  auto* count = llvm::ConstantAsMetadata::get(b_.getInt32(tile_packets(region)));
+  auto* count = llvm::ConstantAsMetadata::get(b_.getInt32(packets));
   llvm::Metadata* unroll = llvm::MDNode::get(context_, {name, count});
   auto* hint = llvm::MDNode::getDistinct(context_, {nullptr, unroll});
   hint->replaceOperandWith(0, hint);

@@ -150,6 +150,7 @@ bool Emitter::prefetch_next_tile(const Inst& inst, const Address& address, uint6
   Value* const step = waits ? round_step(inst.read(source.reg), loop) : nullptr;
   if (step == nullptr) return false;
   prefetch_lines(b_.CreateAdd(address.base, step), size_bytes, CacheLevel::first);
+  loads_tile_ = true;
   return true;
 }
 
