@@ -418,8 +418,12 @@ void Emitter::contribute_mask(uint32_t index, BlockId successor, Value* edge_mas
   Value* content = edge_mask;
   if (content == nullptr) content = llvm::Constant::getAllOnesValue(vector_of(b_.getInt1Ty()));
   const bool back_edge = target <= index;
+  // Only one branch parts lanes before those that work: who comes to its successor came by it.
   auto* const known = llvm::dyn_cast<llvm::Constant>(content);
-  if (known && kernel_.blocks[successor].preds.size() == 1) known_masks_[successor] = known;
+  const bool is_only_way = kernel_.blocks[successor].preds.size() == 1;
+  if (known && is_only_way && workers_ && workers_->branch == block_) {
+    known_masks_[successor] = known;
+  }
   if (plan.steps[target].mask_accumulates && !back_edge) {
     Value* old = b_.CreateLoad(mask_storage_, slot);
     Value* fresh = has_avx512() ? content : b_.CreateSExt(content, mask_storage_);
