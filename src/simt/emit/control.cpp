@@ -341,7 +341,6 @@ void Emitter::go_to_next(uint32_t index, const std::vector<Value*>& edge_masks) 
     b_.CreateBr(target_of(next));
     return;
   }
-  auto* copy = new_block("for.all");
   const auto way = static_cast<size_t>(slot - block.succs.begin());
   Value* whole = all(edge_masks[way]);
   if (whole == b_.getFalse()) {
@@ -351,6 +350,7 @@ void Emitter::go_to_next(uint32_t index, const std::vector<Value*>& edge_masks) 
   if (!llvm::isa<llvm::Constant>(whole)) {
     if (Value* const surely = surely_all_take(block, way)) whole = surely;
   }
+  auto* const copy = new_block("for.all");
   b_.CreateCondBr(whole, copy, target_of(next));
   copies_for_all_.emplace_back(next, copy);
 }
