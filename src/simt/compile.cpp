@@ -25,8 +25,7 @@ bool has_barrier(const Kernel& kernel) {
 }
 
 uint64_t most_threads(const Variant& variant) {
-  const auto& block = variant.block;
-  return block[0] == 0 ? kMaxBlockThreads : uint64_t{block[0]} * block[1] * block[2];
+  return variant.block[0] == 0 ? kMaxBlockThreads : variant.threads();
 }
 
 /// What a Plan points to.
@@ -174,7 +173,7 @@ Result<Object> compile(const Program& program, uint32_t kernel, const Variant& v
   const std::string& refusal = impl.kernels()[kernel].refusal;
   if (!refusal.empty()) return Error{KM_ERROR_UNSUPPORTED_PTX, refusal};
   const auto& block = variant.block;
-  const uint64_t threads = uint64_t{block[0]} * block[1] * block[2];
+  const uint64_t threads = variant.threads();
   const bool any = block[0] == 0 && block[1] == block[2] && block[1] <= 1;
   if (!any && (threads == 0 || threads > kMaxBlockThreads)) {
     return make_error(KM_ERROR_INVALID_ARGUMENT,

@@ -85,6 +85,8 @@ struct Variant {
   /// 0 in x: any size, read from the launch record; of one dimension (y and z are 1) or of any
   /// (they are 0 too).
   std::array<uint32_t, 3> block{};
+  /// Of a block; 0: any number.
+  uint64_t threads() const { return uint64_t{block[0]} * block[1] * block[2]; }
   /// Code made with it takes for granted that 32-bit index expressions do not wrap in this launch
   /// and that its pointers are aligned as its accesses want them, which Code::precheck() proves
   /// from grid, block and arguments before the launch.

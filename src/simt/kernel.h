@@ -73,6 +73,14 @@ struct Kernel {
   Graph graph() const;
   /// The phi that makes a value; null: an instruction does, or nothing.
   const Phi* phi_of(ValueId value) const;
+  /// The instruction that makes a value; null: a phi does, or nothing.
+  const Inst* instruction_of(ValueId value) const {
+    const Value& v = values[value];
+    const bool is_made = v.block != kNone && v.instruction != kNone;
+    return is_made ? &blocks[v.block].insts[v.instruction] : nullptr;
+  }
+  /// Whether an operand names a parameter of the function itself, not of one that it calls.
+  bool is_parameter(const ptx::Operand& operand) const;
   /// What an operand names: a symbol of the function or of the module.
   const ptx::Symbol& symbol_of(const ptx::Operand& operand) const {
     const auto& symbols = operand.local_symbol ? function->symbols : module->symbols;
@@ -109,6 +117,12 @@ bool is_cluster_wait(const ptx::Instruction& instruction);
 bool meets_cluster(const ptx::Function& function);
 /// Exchanges data or waits within a warp.
 bool is_warp_operation(const ptx::Instruction& instruction);
+/// Where a load, store or atomic operation goes; no operand: it is none of these.
+struct MemoryPlace {
+  const ptx::Operand* operand = nullptr;
+  uint64_t size_bytes = 0;  // of all elements
+};
+MemoryPlace memory_place(const ptx::Instruction& instruction);
 /// A conversion between integers of 32 and 64 bits: it extends, cuts off or moves.
 bool is_word_conversion(const ptx::Instruction& instruction);
 /// A warp operation that waits until its members have come to it.

@@ -67,6 +67,34 @@ bool meets_cluster(const ptx::Function& function) {
   });
 }
 
+MemoryPlace memory_place(const Instruction& instruction) {
+  unsigned address = 1, content = 0;
+  switch (instruction.opcode) {
+    case Opcode::ld:
+    case Opcode::ldu:
+      break;
+    case Opcode::atom:
+      content = 2;
+      break;
+    case Opcode::st:
+    case Opcode::red:
+      std::swap(address, content);
+      break;
+    default:
+      return {};
+  }
+  const ptx::Operand& value = instruction.operands[content];
+  const uint64_t count = value.kind == ptx::Operand::Kind::vector ? value.count : 1;
+  const ptx::Type type = instruction.types[instruction.type_count - 1];
+  return {&instruction.operands[address], count * ptx::size_bytes(type)};
+}
+
+bool Kernel::is_parameter(const ptx::Operand& operand) const {
+  const auto& params = function->params;
+  return operand.symbol != ptx::kNone && operand.local_symbol &&
+         std::find(params.begin(), params.end(), operand.symbol) != params.end();
+}
+
 bool is_word_conversion(const ptx::Instruction& instruction) {
   const auto is_word = [](ptx::Type type) {
     return ptx::is_integer(type) && ptx::size_bits(type) >= 32;

@@ -7,27 +7,8 @@ namespace km::simt {
 
 namespace {
 
-using ptx::Modifier;
 using ptx::Opcode;
 using ptx::Operand;
-
-struct Place {
-  const Operand* operand = nullptr;
-  uint64_t size_bytes = 0;
-};
-
-Place place_of(const ptx::Instruction& ptx) {
-  unsigned address = 1, content = 0;
-  if (ptx.opcode == Opcode::st || ptx.opcode == Opcode::red) std::swap(address, content);
-  const bool is_access = ptx.opcode == Opcode::ld || ptx.opcode == Opcode::ldu ||
-                         ptx.opcode == Opcode::st || ptx.opcode == Opcode::atom ||
-                         ptx.opcode == Opcode::red;
-  if (!is_access || ptx.type_count == 0) return {};
-  if (ptx.opcode == Opcode::atom) content = 2;
-  const Operand& value = ptx.operands[content];
-  const uint64_t count = value.kind == Operand::Kind::vector ? value.count : 1;
-  return {&ptx.operands[address], count * ptx::size_bytes(ptx.types[ptx.type_count - 1])};
-}
 
 class Pointers {
  public:
@@ -37,7 +18,7 @@ class Pointers {
   std::vector<uint8_t> run() {
     for (const Block& block : kernel_.blocks) {
       for (const Inst& inst : block.insts) {
-        const Place place = place_of(*inst.ptx);
+        const MemoryPlace place = memory_place(*inst.ptx);
         const bool is_register = place.size_bytes > 1 && place.operand->reg != ptx::kNone &&
                                  place.operand->symbol == ptx::kNone;
         if (!is_register || !std::has_single_bit(place.size_bytes)) continue;
@@ -61,23 +42,19 @@ class Pointers {
         open_.insert(open_.end(), phi->inputs.begin(), phi->inputs.end());
         continue;
       }
-      const auto& home = kernel_.values[value];
-      if (home.instruction == kNone) continue;
-      const Inst& inst = kernel_.blocks[home.block].insts[home.instruction];
-      if (is_parameter(inst)) wanted_[value] = std::max(wanted_[value], bits);
-      add_terms(inst);
+      const Inst* const inst = kernel_.instruction_of(value);
+      if (inst == nullptr) continue;
+      if (is_pointer(*inst)) wanted_[value] = std::max(wanted_[value], bits);
+      add_terms(*inst);
     }
   }
 
-  bool is_parameter(const Inst& inst) const {
+  bool is_pointer(const Inst& inst) const {
     const auto& ptx = *inst.ptx;
     const Operand& source = ptx.operands[1];
-    const auto& params = kernel_.function->params;
     return ptx.opcode == Opcode::ld && inst.guard == kNone && inst.writes.size() == 1 &&
            ptx::is_integer(ptx.type()) && ptx::size_bits(ptx.type()) == 64 &&
-           kernel_.function->is_entry && source.local_symbol && source.reg == ptx::kNone &&
-           source.symbol != ptx::kNone &&
-           std::count(params.begin(), params.end(), source.symbol) != 0;
+           kernel_.function->is_entry && source.reg == ptx::kNone && kernel_.is_parameter(source);
   }
 
   void add_terms(const Inst& inst) {

@@ -720,10 +720,8 @@ Shape ShapeTransfer::memory(const Inst& inst, BlockId block) {
     is_local = is_local || symbol.space == ptx::Space::local;
     bool parameter = symbol.space == ptx::Space::param;
     if (parameter && !kernel_.function->is_entry) return Shape::varying();
-    const auto& params = kernel_.function->params;
-    bool is_argument =
-        address.local_symbol && std::count(params.begin(), params.end(), address.symbol) != 0;
-    if (parameter && !is_argument) return Shape::varying();  // a call's parameter block
+    if (parameter && !kernel_.is_parameter(address))
+      return Shape::varying();  // a call's parameter block
   }
   const bool one_access = !ptx.has(Modifier::volatile_) || !shapes_.options.parted;
   if (is_local || !shape.is_uniform() || !one_access) return Shape::varying();

@@ -318,10 +318,9 @@ bool Emitter::is_passed_by(uint32_t region, BlockId barrier) const {
 }
 
 void Emitter::plan_entry_masks() {
-  const auto& block = plan_.variant.block;
-  const uint64_t threads = uint64_t{block[0]} * block[1] * block[2];
+  const uint64_t threads = plan_.variant.threads();
   entry_masked_.assign(plan_.regions.list.size(), 0);
-  entry_masked_[0] = block[0] == 0 || threads % lanes_ != 0;
+  entry_masked_[0] = threads == 0 || threads % lanes_ != 0;
   for (bool changed = plan_.split; changed;) {
     changed = false;
     for (uint32_t r = 0; r < plan_.regions.list.size(); ++r) {

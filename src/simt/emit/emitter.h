@@ -391,6 +391,7 @@ class Emitter {
   Value* load_some(const Address& address, const Access& access);
   void store_some(const Address& address, const Access& access, Value* content);
   std::vector<Value*> load_dense(const Address& address, const Access& access);
+  Value* lies_on_one_page(Value* first, uint64_t size_bytes);
   Value* may_all_read(const Address& address, uint64_t size_bytes);
   uint32_t first_lanes();
   std::vector<Value*> store_dense(const Address& address, const Access& access, Value* content);

@@ -39,16 +39,14 @@ bool Emitter::is_thread_number(const Inst& inst, const Operand& operand) const {
   constexpr unsigned kMaxConversions = 8;
   ValueId value = inst.read(operand.reg);
   for (unsigned i = 0; i < kMaxConversions; ++i) {
-    const auto& home = kernel_.values[value];
-    if (home.block == kNone || home.instruction == kNone) return false;
-    const Inst& source = kernel_.blocks[home.block].insts[home.instruction];
-    const Operand& from = source.ptx->operands[1];
-    if (source.guard != kNone) return false;
-    if (is_word_conversion(*source.ptx) && from.kind == Operand::Kind::reg && !from.negated) {
-      value = source.read(from.reg);
+    const Inst* const source = kernel_.instruction_of(value);
+    if (source == nullptr || source->guard != kNone) return false;
+    const Operand& from = source->ptx->operands[1];
+    if (is_word_conversion(*source->ptx) && from.kind == Operand::Kind::reg && !from.negated) {
+      value = source->read(from.reg);
       continue;
     }
-    return source.ptx->opcode == Opcode::mov && from.kind == Operand::Kind::special &&
+    return source->ptx->opcode == Opcode::mov && from.kind == Operand::Kind::special &&
            from.special == ptx::SpecialRegister::tid && from.component == 0;
   }
   return false;

@@ -11,8 +11,7 @@ namespace km::simt {
 /// loaded once, and what waits in one does not wait in the next.
 bool Emitter::is_tiled(uint32_t region) const {
   constexpr size_t kMaxInstructions = 96;
-  const auto& block = plan_.variant.block;
-  const uint64_t threads = uint64_t{block[0]} * block[1] * block[2];
+  const uint64_t threads = plan_.variant.threads();
   const auto& steps = plan_.linear[region].steps;
   const bool even = threads != 0 && threads % (uint64_t{lanes_} * kTilePackets) == 0;
   if (!even || plan_.variant.checked || entry_masked_[region] || steps.empty()) return false;
@@ -72,8 +71,7 @@ bool Emitter::is_woven(uint32_t region) const {
 /// A processor should see as many chains of 16 elements at once as its units have results under
 /// way.
 uint32_t Emitter::tile_packets(uint32_t region) const {
-  const auto& block = plan_.variant.block;
-  const uint64_t packets = uint64_t{block[0]} * block[1] * block[2] / lanes_;
+  const uint64_t packets = plan_.variant.threads() / lanes_;
   const bool many = has_avx512() && lanes_ <= 16 && is_woven(region);
   return many && packets % (2 * kTilePackets) == 0 ? 2 * kTilePackets : kTilePackets;
 }
@@ -83,8 +81,7 @@ uint32_t Emitter::tile_packets(uint32_t region) const {
 uint32_t Emitter::packets_in_row(uint32_t region) const {
   constexpr size_t kMaxInstructions = 40;
   if (is_tiled(region)) return tile_packets(region);
-  const auto& block = plan_.variant.block;
-  const uint64_t threads = uint64_t{block[0]} * block[1] * block[2];
+  const uint64_t threads = plan_.variant.threads();
   const bool even = threads != 0 && threads % (uint64_t{lanes_} * 2) == 0;
   if (!loads_tile_ || !even || !has_avx512()) return 1;
   size_t size = 0;

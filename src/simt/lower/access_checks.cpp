@@ -17,27 +17,9 @@ void Emitter::check_access(const Inst& inst, const Address& address) {
 }
 
 std::optional<Emitter::MemoryAccess> Emitter::memory_access(const Inst& inst) const {
-  const auto& ptx = *inst.ptx;
-  unsigned address = 1, content = 0;
-  switch (ptx.opcode) {
-    case Opcode::ld:
-    case Opcode::ldu:
-      break;
-    case Opcode::atom:
-      content = 2;
-      break;
-    case Opcode::st:
-    case Opcode::red:
-      std::swap(address, content);
-      break;
-    default:
-      return std::nullopt;
-  }
-  const Operand& value = ptx.operands[content];
-  const uint64_t count = value.kind == Operand::Kind::vector ? value.count : 1;
-  const Operand& place = ptx.operands[address];
-  return MemoryAccess{&place, space_of(inst, place),
-                      count * ptx::size_bytes(ptx.types[ptx.type_count - 1]), ptx.location.line};
+  const auto [place, size_bytes] = memory_place(*inst.ptx);
+  if (place == nullptr) return std::nullopt;
+  return MemoryAccess{place, space_of(inst, *place), size_bytes, inst.ptx->location.line};
 }
 
 /// A variable at an offset inside it needs no test.

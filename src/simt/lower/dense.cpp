@@ -57,12 +57,16 @@ llvm::Value* Emitter::load_some(const Address& address, const Access& access) {
   return load_columns(row_memory(), access)[0];
 }
 
+llvm::Value* Emitter::lies_on_one_page(Value* first, uint64_t size_bytes) {
+  constexpr uint64_t kPageBytes = 4096;
+  Value* offset = b_.CreateAnd(first, i64(kPageBytes - 1));
+  return b_.CreateICmpULE(offset, i64(kPageBytes - size_bytes));
+}
+
 /// Whether lanes side by side may all be read: where one lane may read its part of a page, the
 /// others may read theirs.
 llvm::Value* Emitter::may_all_read(const Address& address, uint64_t size_bytes) {
-  constexpr uint64_t kPageBytes = 4096;
-  Value* offset = b_.CreateAnd(address.base, i64(kPageBytes - 1));
-  Value* on_page = b_.CreateICmpULE(offset, i64(kPageBytes - lanes_ * size_bytes));
+  Value* on_page = lies_on_one_page(address.base, lanes_ * size_bytes);
   return b_.CreateAnd(on_page, any(mask()));
 }
 

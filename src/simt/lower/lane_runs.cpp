@@ -137,7 +137,6 @@ llvm::Value* Emitter::mask_of_run(uint32_t first, uint32_t run) {
 /// mask; a run of which no lane is there reads what it likes.
 std::vector<llvm::Value*> Emitter::load_runs(const Address& address, const Access& access,
                                              uint32_t run) {
-  constexpr uint64_t kPageBytes = 4096;
   const uint64_t size = ptx::size_bytes(access.type);
   auto* type = llvm::FixedVectorType::get(type_of(access.type), run);
   std::vector<Value*> places;
@@ -167,8 +166,7 @@ std::vector<llvm::Value*> Emitter::load_runs(const Address& address, const Acces
     Value* bits = b_.CreateBitCast(mask_of_run(i * run, run), b_.getIntNTy(run));
     Value* some = b_.CreateICmpNE(bits, llvm::ConstantInt::get(bits->getType(), 0));
     places[i] = b_.CreateSelect(some, places[i], spare);
-    Value* offset = b_.CreateAnd(places[i], i64(kPageBytes - 1));
-    may_read = b_.CreateAnd(may_read, b_.CreateICmpULE(offset, i64(kPageBytes - run * size)));
+    may_read = b_.CreateAnd(may_read, lies_on_one_page(places[i], run * size));
   }
   return choose(may_read, [&] { return load_all(plain); }, [&] { return load_all(masked); });
 }

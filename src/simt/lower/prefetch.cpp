@@ -85,8 +85,7 @@ void Emitter::prefetch_next_block(const Inst& inst, const Address& address, uint
   Value* next = b_.CreateAdd(address.base, i64(static_cast<uint64_t>(*step * blocks)));
   const std::vector<const Inst*> alike = loads_alike(inst);
   const uint64_t together = size_bytes * alike.size();  // of a packet
-  const auto& block = plan_.variant.block;
-  const uint64_t packets = uint64_t{block[0]} * block[1] * block[2] / lanes_;
+  const uint64_t packets = plan_.variant.threads() / lanes_;
   if (together * packets == static_cast<uint64_t>(*step)) {
     if (alike.front() != &inst) return;
     Value* packet = b_.CreateZExt(b_.CreateLoad(b_.getInt32Ty(), packet_), b_.getInt64Ty());
@@ -122,14 +121,12 @@ llvm::Value* Emitter::round_step(ValueId value, uint32_t loop) {
   const auto& preds = kernel_.blocks[header].preds;
   for (size_t i = 0; i < preds.size(); ++i) {
     if (!plan_.shapes->loops.contains(loop, preds[i])) continue;
-    const auto& next = kernel_.values[phi->inputs[i]];
-    if (next.block == kNone || next.instruction == kNone) return nullptr;
-    const Inst& step = kernel_.blocks[next.block].insts[next.instruction];
-    const Operand& by = step.ptx->operands[2];
-    if (step.ptx->opcode != Opcode::add || step.guard != kNone) return nullptr;
+    const Inst* const step = kernel_.instruction_of(phi->inputs[i]);
+    if (step == nullptr || step->ptx->opcode != Opcode::add || step->guard != kNone) return nullptr;
+    const Operand& by = step->ptx->operands[2];
     if (by.kind == Operand::Kind::immediate) return i64(by.bits);
     if (by.kind != Operand::Kind::reg || by.negated) return nullptr;
-    const ValueId distance = step.read(by.reg);
+    const ValueId distance = step->read(by.reg);
     const bool is_same = plan_.shapes->values[distance].is_uniform() && is_at_hand(distance);
     return is_same ? coerce(scalar(distance), kernel_.values[distance].type, ptx::Type::b64)
                    : nullptr;
@@ -202,11 +199,11 @@ Emitter::Advance Emitter::advance_of_phi(ValueId value, uint32_t loop) const {
     if (phi.result != value) continue;
     for (size_t i = 0; i < phi.inputs.size(); ++i) {
       if (!plan_.shapes->loops.contains(loop, block.preds[i])) continue;
-      const auto& next = kernel_.values[phi.inputs[i]];
-      if (next.block == kNone || next.instruction == kNone) return Advance::other;
-      const Inst& step = kernel_.blocks[next.block].insts[next.instruction];
-      if (step.ptx->opcode != Opcode::add || step.reads.size() != 2) return Advance::other;
-      const ValueId by = step.reads[step.reads[0].second == value ? 1 : 0].second;
+      const Inst* const step = kernel_.instruction_of(phi.inputs[i]);
+      if (step == nullptr || step->ptx->opcode != Opcode::add || step->reads.size() != 2) {
+        return Advance::other;
+      }
+      const ValueId by = step->reads[step->reads[0].second == value ? 1 : 0].second;
       const Shape& distance = plan_.shapes->values[by];
       if (!distance.is_uniform() || distance.constant()) return Advance::other;
     }

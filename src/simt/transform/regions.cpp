@@ -114,10 +114,7 @@ bool is_rematerialised(const Kernel& kernel, ValueId value, unsigned depth) {
   using ptx::Opcode;
   const auto& ptx = *inst.ptx;
   if (ptx.opcode == Opcode::ld) {
-    const auto& params = kernel.function->params;
-    const auto& address = ptx.operands[1];
-    return address.symbol != ptx::kNone && address.local_symbol && inst.reads.empty() &&
-           std::count(params.begin(), params.end(), address.symbol) != 0;
+    return inst.reads.empty() && kernel.is_parameter(ptx.operands[1]);
   }
   if (!is_cheap(ptx) || ptx.operands[1].kind == ptx::Operand::Kind::vector) return false;
   if (ptx.operands[1].kind == ptx::Operand::Kind::special) {
