@@ -121,7 +121,7 @@ Result<Object> compile(const Program& program, uint32_t kernel, const Variant& v
 struct CodeInfo {
   Mode mode = Mode::run_to_completion;
   uint64_t scratch_bytes = 0;  // mode a: per worker; modes b and c: per warp
-  uint32_t stack_bytes = 0;    // needed below the entry, at least; recursion may need more
+  uint64_t stack_bytes = 0;    // needed below the entry, at least; recursion may need more
   bool waits = false;          // calls RuntimeTable::yield, which may let other blocks go on
 };
 

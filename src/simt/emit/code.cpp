@@ -129,7 +129,9 @@ Status LoadedCode::read_meta(const ElfImage& image) {
       meta.mode > uint32_t(Mode::split_warps)) {
     return make_error(KM_ERROR_COMPILER, "unusable object code: made by another version");
   }
-  info_ = {static_cast<Mode>(meta.mode), meta.scratch_bytes, meta.stack_bytes, meta.waits != 0};
+  KM_ASSIGN(const uint64_t frames, image.stack_bytes());
+  info_ = {static_cast<Mode>(meta.mode), meta.scratch_bytes, meta.stack_bytes + frames,
+           meta.waits != 0};
   return {};
 }
 

@@ -1,5 +1,8 @@
 #include "simt/emit/elf_image.h"
 
+#include <llvm/Support/LEB128.h>
+
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -10,9 +13,28 @@ using namespace llvm::ELF;
 
 constexpr uint8_t kBreakpoint = 0xCC;  // int3 between functions
 constexpr uint64_t kMaxImageBytes = uint64_t{1} << 30;
+constexpr uint64_t kMaxStackBytes = uint64_t{1} << 30;
 
 Error bad(const std::string& what) {
   return make_error(KM_ERROR_COMPILER, "unusable object code: %s", what.c_str());
+}
+
+/// Of a section of pairs: a function's address and, in LEB128, the size of its frame.
+Result<uint64_t> sum_of_frames(llvm::ArrayRef<uint8_t> pairs) {
+  constexpr size_t kAddressBytes = 8;
+  uint64_t sum = 0;
+  while (!pairs.empty()) {
+    if (pairs.size() <= kAddressBytes) return bad("a stack size is cut off");
+    const uint8_t* const size = pairs.begin() + kAddressBytes;
+    unsigned length = 0;
+    const char* error = nullptr;
+    const uint64_t frame = llvm::decodeULEB128(size, &length, pairs.end(), &error);
+    if (error != nullptr) return bad(std::string("a stack size: ") + error);
+    if (frame > kMaxStackBytes - sum) return bad("more than 1 GiB of stack");
+    sum += frame;
+    pairs = pairs.drop_front(kAddressBytes + length);
+  }
+  return sum;
 }
 
 Error bad(llvm::Error error) { return bad(llvm::toString(std::move(error))); }
@@ -126,6 +148,20 @@ Result<ElfImage::Symbol> ElfImage::find(std::string_view name) const {
     if (*have == llvm::StringRef(name)) return resolve(symbol);
   }
   return make_error(KM_ERROR_NOT_FOUND, "object code without '%s'", std::string(name).c_str());
+}
+
+Result<uint64_t> ElfImage::stack_bytes() const {
+  uint64_t sum = 0;
+  for (const Elf::Shdr& header : headers_) {
+    llvm::Expected<llvm::StringRef> name = file_.getSectionName(header);
+    if (!name) return bad(name.takeError());
+    if (*name != ".stack_sizes") continue;
+    llvm::Expected<llvm::ArrayRef<uint8_t>> pairs = file_.getSectionContents(header);
+    if (!pairs) return bad(pairs.takeError());
+    KM_ASSIGN(const uint64_t frames, sum_of_frames(*pairs));
+    sum = std::min(sum + frames, kMaxStackBytes);
+  }
+  return sum;
 }
 
 Status ElfImage::place(uint8_t* memory) const {

@@ -253,6 +253,7 @@ Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine(Isa isa) {
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   options.TrapUnreachable = true;
+  options.EmitStackSizeSection = true;
   // x86-64-v4 means Skylake to LLVM, which avoids 512-bit registers.
   const char* const features = isa == Isa::avx512 ? "-prefer-256-bit" : "";
   std::unique_ptr<llvm::TargetMachine> machine(

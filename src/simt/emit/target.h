@@ -33,8 +33,8 @@ struct ObjectMeta {
   uint32_t magic = kMagic;
   uint32_t mode = 0;  // Mode
   uint64_t scratch_bytes = 0;
-  uint32_t stack_bytes = 0;
-  uint32_t waits = 0;  // CodeInfo::waits
+  uint32_t stack_bytes = 0;  // besides the frames of its functions
+  uint32_t waits = 0;        // CodeInfo::waits
   static constexpr uint32_t kMagic = 0x324d4b00;
 };
 

@@ -92,9 +92,34 @@ TEST(Code, ReadsTheMetaData) {
   ASSERT_TRUE(code) << code.error().message;
   EXPECT_EQ((*code)->info().mode, Mode::run_to_completion);
   EXPECT_EQ((*code)->info().scratch_bytes, 4096u);
-  EXPECT_EQ((*code)->info().stack_bytes, 1234u);
+  EXPECT_GE((*code)->info().stack_bytes, 1234u);
+  EXPECT_LT((*code)->info().stack_bytes, 1234u + 512);
   EXPECT_NE((*code)->grid_entry(), nullptr);
   EXPECT_EQ((*code)->warp_entry(), nullptr);
+}
+
+TEST(Code, NeedsTheStackOfAllItsFunctions) {
+  const std::string text = R"(
+    define internal void @use(ptr %p) noinline {
+      %own = alloca [100000 x i8]
+      %i = ptrtoint ptr %p to i64
+      %at = getelementptr i8, ptr %own, i64 %i
+      store volatile i8 1, ptr %at
+      ret void
+    }
+    define void @km_entry() {
+      %own = alloca [50000 x i8]
+      call void @use(ptr %own)
+      store volatile i8 1, ptr %own
+      ret void
+    })";
+  const Result<Object> object = object_from_text(text + meta_text(Mode::suspendable_warps, 0, 64));
+  ASSERT_TRUE(object) << object.error().message;
+  const Result<std::unique_ptr<Code>> code = Code::load(*object);
+  ASSERT_TRUE(code) << code.error().message;
+  constexpr uint64_t kRedZoneBytes = 128;  // not part of a frame
+  EXPECT_GE((*code)->info().stack_bytes, 150000 + 64 - kRedZoneBytes);
+  EXPECT_LT((*code)->info().stack_bytes, 150000 + 64 + 512);
 }
 
 TEST(Code, HasTheEntryOfItsMode) {
