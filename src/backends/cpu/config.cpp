@@ -68,6 +68,7 @@ Status load_config() {
   KM_ASSIGN(uint64_t devices, env_integer(EnvVar::KM_CPU_DEVICES, 1, kMaxThreads, 1));
   KM_ASSIGN(config.pin, env_flag(EnvVar::KM_CPU_PIN, false));
   KM_ASSIGN(config.deterministic, env_flag(EnvVar::KM_CPU_DETERMINISTIC, false));
+  KM_ASSIGN(config.perf, env_flag(EnvVar::KM_PERF, false));
   KM_ASSIGN(config.kernel_timeout_ms,
             env_integer(EnvVar::KM_KERNEL_TIMEOUT_MS, 0, uint64_t{1} << 40, 0));
   KM_TRY(load_capability(&config));

@@ -13,6 +13,7 @@ struct Config {
   uint32_t devices = 1;
   bool pin = false;
   bool deterministic = false;
+  bool perf = false;                                      // KM_PERF
   uint64_t memory_bytes = 0;                              // KM_CPU_MEMORY_MIB, 0: no limit
   bool checked = false;                                   // KM_CPU_MEMORY
   simt::Mode least_mode = simt::Mode::run_to_completion;  // KM_CPU_MODE

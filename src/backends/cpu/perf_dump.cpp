@@ -1,0 +1,107 @@
+#include "backends/cpu/perf_dump.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <mutex>
+
+#include "backends/cpu/config.h"
+#include "base/log.h"
+
+namespace km::cpu {
+namespace {
+
+struct Header {
+  uint32_t magic = 0x4A695444;
+  uint32_t version = 1;
+  uint32_t size_bytes = sizeof(Header);
+  uint32_t machine = EM_X86_64;
+  uint32_t unused = 0;
+  uint32_t process = 0;
+  uint64_t time_ns = 0;
+  uint64_t flags = 0;
+};
+static_assert(sizeof(Header) == 40);
+
+/// A record that code was loaded; its name, a zero and the code follow.
+struct LoadRecord {
+  uint32_t kind = 0;
+  uint32_t size_bytes = 0;
+  uint64_t time_ns = 0;
+  uint32_t process = 0, thread = 0;
+  uint64_t address = 0, code_address = 0;
+  uint64_t code_bytes = 0;
+  uint64_t index = 0;
+};
+static_assert(sizeof(LoadRecord) == 56);
+
+/// What `perf record -k mono` stamps its samples with.
+uint64_t monotonic_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return uint64_t(now.tv_sec) * 1000000000 + uint64_t(now.tv_nsec);
+}
+
+/// The file of this process. It stays open and mapped: the mapping is how perf learns of it.
+class Dump {
+ public:
+  Dump() : process_(getpid()) {
+    const std::string path = "jit-" + std::to_string(process_) + ".dump";
+    const int file = open(path.c_str(), O_CREAT | O_TRUNC | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0644);
+    file_ = file < 0 ? nullptr : fdopen(file, "wb");
+    Header header;
+    header.process = static_cast<uint32_t>(process_);
+    header.time_ns = monotonic_ns();
+    if (file_ == nullptr || !write(&header, sizeof header) || std::fflush(file_) != 0 ||
+        mmap(nullptr, sizeof header, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0) == MAP_FAILED) {
+      log(LogLevel::kWarn, "cpu", "KM_PERF: cannot write %s in the current folder: %s",
+          path.c_str(), std::strerror(errno));
+      file_ = nullptr;
+    }
+  }
+
+  void add(const simt::Code& code, const std::string& name) {
+    std::lock_guard lock(mutex_);
+    if (file_ == nullptr || getpid() != process_) return;  // a child has another name
+    LoadRecord record;
+    record.code_bytes = code.end() - code.begin();
+    record.size_bytes = static_cast<uint32_t>(sizeof record + name.size() + 1 + record.code_bytes);
+    record.time_ns = monotonic_ns();
+    record.process = static_cast<uint32_t>(process_);
+    record.thread = static_cast<uint32_t>(syscall(SYS_gettid));
+    record.address = record.code_address = code.begin();
+    record.index = count_++;
+    const bool good = write(&record, sizeof record) && write(name.c_str(), name.size() + 1) &&
+                      write(reinterpret_cast<const void*>(code.begin()), record.code_bytes);
+    if (good && std::fflush(file_) == 0) return;
+    log(LogLevel::kWarn, "cpu", "KM_PERF: cannot go on writing: %s", std::strerror(errno));
+    file_ = nullptr;
+  }
+
+ private:
+  bool write(const void* data, size_t size_bytes) {
+    return std::fwrite(data, 1, size_bytes, file_) == size_bytes;
+  }
+
+  std::mutex mutex_;
+  pid_t process_;
+  std::FILE* file_ = nullptr;
+  uint64_t count_ = 0;
+};
+
+}  // namespace
+
+void tell_perf(const simt::Code& code, const std::string& name) {
+  if (!config().perf) return;
+  static Dump* const dump = new Dump;  // as long as the process
+  dump->add(code, name);
+}
+
+}  // namespace km::cpu

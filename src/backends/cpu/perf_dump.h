@@ -1,0 +1,14 @@
+// Generated code, told to perf.
+#pragma once
+
+#include <string>
+
+#include "simt/engine.h"
+
+namespace km::cpu {
+
+/// Appends the code to jit-PID.dump in the current folder, which `perf inject --jit` reads
+/// (tools/perf/Documentation/jitdump-specification.txt of Linux). With KM_PERF=1 only.
+void tell_perf(const simt::Code& code, const std::string& name);
+
+}  // namespace km::cpu
