@@ -63,7 +63,8 @@ def environment(setting):
 
 class Crate(Client):
     """The unit tests of a crate. Those that their authors have ignored run one by one: some break
-    the context for all others."""
+    the context for all others. So do those that fail in company: threads of a process share a
+    context, and one that synchronises it ends a capture of another's."""
 
     def __init__(self, crate, arguments=(), name=None):
         self.crate, self.arguments = crate, arguments
@@ -90,8 +91,10 @@ class Crate(Client):
         _, listed = self.cargo(setting, "test", "--lib", "--", "--list")
         found = dict.fromkeys(re.findall(r"^(\S+): test$", listed, re.M), "FAILED")
         found.update(tests())
-        for name in [name for name, result in found.items() if result == "ignored"]:
-            found.update(tests("--ignored", "--exact", name))
+        alone = {"ignored": ("--ignored", "--exact"), "FAILED": ("--exact",)}
+        for name, result in list(found.items()):
+            if result in alone:
+                found.update(tests(*alone[result], name))
         return found
 
 
