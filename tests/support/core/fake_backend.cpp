@@ -124,10 +124,11 @@ void stream_destroy(kmb_stream* stream) {
 }
 
 km_status stream_synchronize(kmb_stream* stream, uint64_t timeout_ns, kmb_error* error) {
-  if (timeout_ns != 0) drain(stream);
-  {
+  if (timeout_ns != 0) {
+    drain(stream);  // what another thread adds meanwhile is not waited for
+  } else {
     const std::lock_guard lock(stream->mutex);
-    if (stream->completed < stream->enqueued) return timeout_ns != 0 ? KM_TIMEOUT : KM_NOT_READY;
+    if (stream->completed < stream->enqueued) return KM_NOT_READY;
   }
   free_unused(stream->context, nullptr);
   return check_sticky(stream->context, error);
