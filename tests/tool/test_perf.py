@@ -8,7 +8,7 @@ import struct
 import subprocess
 import unittest
 
-from tool import SCALE, TOOL, Case, npy
+from tool import TOOL, Case
 
 HEADER, RECORD = struct.Struct("<6I2Q"), struct.Struct("<2IQ2I4Q")
 PERF = shutil.which("perf")
@@ -17,11 +17,7 @@ PERF = shutil.which("perf")
 class Perf(Case):
     def setUp(self):
         super().setUp()
-        self.write("scale.cu", SCALE)
-        self.write("x.npy", npy("f32", [4096], range(4096)))
-        self.words = ("run", "scale.cu", "--device", "cpu", "--block", "256", "--arg",
-                      "in:x.npy", "--arg", "out:y.npy:@0", "--arg", "f32:2", "--arg",
-                      "i32:@0.count")
+        self.words = self.scale_words()
 
     def dump(self):
         (path,) = glob.glob(self.path("jit-*.dump"))

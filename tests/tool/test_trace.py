@@ -8,7 +8,7 @@ import subprocess
 import unittest
 import zlib
 
-from tool import SCALE, TOOL, Case, npy
+from tool import TOOL, Case
 
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 BROWSER = next((shutil.which(name) for name in BROWSERS if shutil.which(name)), None)
@@ -72,11 +72,7 @@ def pixels(content):
 class Trace(Case):
     def setUp(self):
         super().setUp()
-        self.write("scale.cu", SCALE)
-        self.write("x.npy", npy("f32", [4096], range(4096)))
-        self.program = (TOOL, "run", "scale.cu", "--device", "cpu", "--block", "256", "--arg",
-                        "in:x.npy", "--arg", "out:y.npy:@0", "--arg", "f32:2", "--arg",
-                        "i32:@0.count", "--repeat", str(REPEATS))
+        self.program = (TOOL, *self.scale_words(), "--repeat", str(REPEATS))
 
     def test_a_trace_that_perfetto_opens(self):
         result = self.good("trace", "-o", "t.json", "--", *self.program)

@@ -41,6 +41,13 @@ class Case(unittest.TestCase):
         with open(self.path(name), "rb") as file:
             return file.read()
 
+    def scale_words(self):
+        """Writes SCALE and an array; a run of it in blocks of 256."""
+        self.write("scale.cu", SCALE)
+        self.write("x.npy", npy("f32", [4096], range(4096)))
+        return ("run", "scale.cu", "--device", "cpu", "--block", "256", "--arg", "in:x.npy",
+                "--arg", "out:y.npy:@0", "--arg", "f32:2", "--arg", "i32:@0.count")
+
     def run_tool(self, *arguments, env=None, stdout=subprocess.PIPE):
         """Runs the command in the test's folder; `env` None for a variable takes it away."""
         variables = dict(os.environ)

@@ -37,14 +37,6 @@ simt::Variant for_any_block(simt::Variant variant) {
   return variant;
 }
 
-/// "scale, blocks of 256 x 1 x 1".
-std::string name_for_perf(const std::string& kernel, const simt::Variant& variant) {
-  const auto& [x, y, z] = variant.block;
-  if (x == 0) return kernel + ", blocks of any size";
-  return kernel + ", blocks of " + std::to_string(x) + " x " + std::to_string(y) + " x " +
-         std::to_string(z);
-}
-
 km_execution_mode mode_of(simt::Mode mode) { return static_cast<km_execution_mode>(mode); }
 
 }  // namespace
@@ -260,7 +252,7 @@ Result<const KernelCode*> Function::find_or_compile(const simt::Variant& wanted)
   if (const KernelCode* code = find(variant)) return code;
   KM_ASSIGN(const simt::Object object, module_->object(index_, variant));
   KM_ASSIGN(std::unique_ptr<simt::Code> code, simt::Code::load(object));
-  tell_perf(*code, name_for_perf(kernel().name, variant));
+  tell_perf(*code, kernel().name, variant);
   codes_.push_back(std::make_unique<KernelCode>(this, variant, std::move(code)));
   return codes_.back().get();
 }

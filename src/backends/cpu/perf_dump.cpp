@@ -9,10 +9,10 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 #include <mutex>
 
 #include "backends/cpu/config.h"
+#include "backends/cpu/futex.h"
 #include "base/log.h"
 
 namespace km::cpu {
@@ -42,11 +42,12 @@ struct LoadRecord {
 };
 static_assert(sizeof(LoadRecord) == 56);
 
-/// What `perf record -k mono` stamps its samples with.
-uint64_t monotonic_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return uint64_t(now.tv_sec) * 1000000000 + uint64_t(now.tv_nsec);
+/// "scale, blocks of 256 x 1 x 1".
+std::string name_of(const std::string& kernel, const simt::Variant& variant) {
+  const auto& [x, y, z] = variant.block;
+  if (x == 0) return kernel + ", blocks of any size";
+  return kernel + ", blocks of " + std::to_string(x) + " x " + std::to_string(y) + " x " +
+         std::to_string(z);
 }
 
 /// The file of this process. It stays open and mapped: the mapping is how perf learns of it.
@@ -58,7 +59,7 @@ class Dump {
     file_ = file < 0 ? nullptr : fdopen(file, "wb");
     Header header;
     header.process = static_cast<uint32_t>(process_);
-    header.time_ns = monotonic_ns();
+    header.time_ns = now_ns();  // what `perf record -k mono` stamps its samples with
     if (file_ == nullptr || !write(&header, sizeof header) || std::fflush(file_) != 0 ||
         mmap(nullptr, sizeof header, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0) == MAP_FAILED) {
       log(LogLevel::kWarn, "cpu", "KM_PERF: cannot write %s in the current folder: %s",
@@ -73,7 +74,7 @@ class Dump {
     LoadRecord record;
     record.code_bytes = code.end() - code.begin();
     record.size_bytes = static_cast<uint32_t>(sizeof record + name.size() + 1 + record.code_bytes);
-    record.time_ns = monotonic_ns();
+    record.time_ns = now_ns();
     record.process = static_cast<uint32_t>(process_);
     record.thread = static_cast<uint32_t>(syscall(SYS_gettid));
     record.address = record.code_address = code.begin();
@@ -98,10 +99,10 @@ class Dump {
 
 }  // namespace
 
-void tell_perf(const simt::Code& code, const std::string& name) {
+void tell_perf(const simt::Code& code, const std::string& kernel, const simt::Variant& variant) {
   if (!config().perf) return;
   static Dump* const dump = new Dump;  // as long as the process
-  dump->add(code, name);
+  dump->add(code, name_of(kernel, variant));
 }
 
 }  // namespace km::cpu

@@ -19,6 +19,8 @@ Error bad(const std::string& what) {
   return make_error(KM_ERROR_COMPILER, "unusable object code: %s", what.c_str());
 }
 
+Error bad(llvm::Error error) { return bad(llvm::toString(std::move(error))); }
+
 /// Of a section of pairs: a function's address and, in LEB128, the size of its frame.
 Result<uint64_t> sum_of_frames(llvm::ArrayRef<uint8_t> pairs) {
   constexpr size_t kAddressBytes = 8;
@@ -36,8 +38,6 @@ Result<uint64_t> sum_of_frames(llvm::ArrayRef<uint8_t> pairs) {
   }
   return sum;
 }
-
-Error bad(llvm::Error error) { return bad(llvm::toString(std::move(error))); }
 
 uint64_t round_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
