@@ -69,6 +69,8 @@ struct Kernel {
   std::vector<Block> blocks;  // 0 is the entry and has no predecessor; all are reachable
   /// A loop is entered at more than one place, near this instruction: only mode c runs that.
   const ptx::Instruction* irreducible = nullptr;
+  /// Instructions that are not the function's own.
+  std::vector<std::shared_ptr<const ptx::Instruction>> made;
 
   Graph graph() const;
   /// The phi that makes a value; null: an instruction does, or nothing.

@@ -8,6 +8,7 @@
 #include "simt/lower/support.h"
 #include "simt/transform/flatten.h"
 #include "simt/transform/hoist_variables.h"
+#include "simt/transform/part_steps.h"
 #include "simt/transform/regions.h"
 
 namespace km::simt {
@@ -223,6 +224,8 @@ Status ProgramImpl::add_kernel(const ptx::Function& function) {
   KM_ASSIGN(analysed.function, flatten(*module_, function));
   KM_TRY(check_supported(*module_, *analysed.function));
   KM_ASSIGN(analysed.kernel, build_kernel(*module_, *analysed.function));
+  const uint32_t registers = max_live_registers(analysed.kernel);
+  part_steps(analysed.kernel, *analysed.function);
   analysed.layout = lay_out(*module_, *analysed.function);
   if (dump_enabled("ir")) dump_stage("ir", function.name, dump(analysed.kernel));
 
@@ -246,7 +249,7 @@ Status ProgramImpl::add_kernel(const ptx::Function& function) {
   info.shared_static_bytes = analysed.layout.shared_static_bytes;
   info.local_bytes = analysed.layout.local_bytes;
   info.constant_bytes = analysed.layout.constant_bytes;
-  info.registers = max_live_registers(analysed.kernel) + kCompilersRegisters;
+  info.registers = registers + kCompilersRegisters;
   if (function.maxnreg != 0) info.registers = std::min(info.registers, function.maxnreg);
   info.ptx_version = module_->version_major * 10 + module_->version_minor;
   info.target = module_->target_sm;

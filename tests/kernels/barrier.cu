@@ -476,3 +476,30 @@ extern "C" __global__ void sums_of_rows(float* out, int row_words, int rounds) {
   }
   out[y * 16 + x] = sum;
 }
+
+// Pointers that move on in each round: forwards, backwards, by what the launch says, and on their
+// way between two loops.
+extern "C" __global__ void moving_pointers(const u32* in, u32* out, int step, int rounds) {
+  __shared__ u32 cells[128];
+  const u32 t = threadIdx.y * blockDim.x + threadIdx.x;
+  const u32 *forwards = in + t, *backwards = in + 4095 - t, *by_step = in + 2 * t + 100;
+  u32 *to = out + t, sum = 0;
+#pragma unroll 1
+  for (int half = 0; half < 2; ++half) {
+#pragma unroll 1
+    for (int round = 0; round < rounds; ++round) {
+      cells[t] = *forwards + 3 * *backwards;
+      __syncthreads();
+      sum = sum * 5 + cells[127 - t] + *by_step;
+      by_step += step;
+      sum ^= *by_step;
+      __syncthreads();
+      *to = sum;
+      forwards += 128;
+      backwards -= 64;
+      to += 128;
+    }
+    by_step += 1 + half;
+    __syncthreads();
+  }
+}

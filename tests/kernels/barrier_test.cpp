@@ -466,6 +466,30 @@ TEST(Barrier, SumsOfRows) {
   expect_bits("sums_of_rows", out.read(), want);
 }
 
+TEST(Barrier, MovingPointers) {
+  const auto values = random_u32(4096, 22);
+  Buffer<uint32_t> in(session(), values);
+  for (const int32_t step : {7, -5, 0}) {
+    for (const Dim block : {Dim{128}, Dim{16, 8}, Dim{8, 16}}) {
+      const int32_t rounds = 4;
+      Buffer<uint32_t> out(session(), 128 * 8);
+      kernels().run("moving_pointers", Shape{{1}, block}, in, out, step, rounds);
+      vector<uint32_t> want, sums(128);
+      for (uint32_t round = 0; round < 8; ++round) {
+        for (uint32_t t = 0; t < 128; ++t) {
+          const uint32_t other = 127 - t;
+          const uint32_t cell = values[other + round * 128] + 3 * values[4095 - other - round * 64];
+          const int32_t at =
+              static_cast<int32_t>(2 * t + 100 + round / 4) + static_cast<int32_t>(round) * step;
+          sums[t] = (sums[t] * 5 + cell + values[at]) ^ values[at + step];
+        }
+        want.insert(want.end(), sums.begin(), sums.end());
+      }
+      expect_bits("moving_pointers", out.read(), want);
+    }
+  }
+}
+
 /// Of several packets side by side the message still names the one that faulted.
 TEST(Barrier, RowsFarAway) {
   Session own;

@@ -232,6 +232,14 @@ bool are_disjoint(const std::set<size_t>& a, const std::set<size_t>& b) {
   return std::none_of(a.begin(), a.end(), [&](size_t each) { return b.count(each) != 0; });
 }
 
+/// Where the context begins in scratch memory. That begins with a page, as shared memory does, and
+/// a processor takes a load for one of what a store before it has if the lower 12 bits of the two
+/// addresses are the same.
+uint64_t beside_shared(uint64_t shared_bytes) {
+  constexpr uint64_t kPageBytes = 4096;
+  return (shared_bytes + 63) / 64 * 64 % kPageBytes;
+}
+
 }  // namespace
 
 void Emitter::plan_context() {
@@ -248,6 +256,7 @@ void Emitter::plan_context() {
       slot->second.block_uniform = uniform && (fresh || slot->second.block_uniform);
     }
   }
+  if (plan_.split) context_bytes_ = beside_shared(plan_.layout->shared_static_bytes);
   auto reserve = [&](uint64_t size) {
     const uint64_t align = size >= 64 ? 64 : 8;
     context_bytes_ = (context_bytes_ + align - 1) / align * align;

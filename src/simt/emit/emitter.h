@@ -379,6 +379,7 @@ class Emitter {
   void prefetch_next_block(const Inst& inst, const Address& address, uint64_t size_bytes);
   void prefetch_moving(const Address& address, uint64_t size_bytes);
   Value* round_step(ValueId value, uint32_t loop);
+  Value* round_step_of_sum(const Inst& sum, uint32_t loop);
   bool prefetch_next_tile(const Inst& inst, const Address& address, uint64_t size_bytes);
   Value* progress_place();
   void prefetch_next_packet(const Inst& inst, const Address& address, uint64_t size_bytes);

@@ -16,6 +16,7 @@
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
 #include <llvm/Transforms/Scalar/LoopUnrollPass.h>
 #include <llvm/Transforms/Scalar/SROA.h>
+#include <llvm/Transforms/Scalar/SimpleLoopUnswitch.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Scalar/Sink.h>
 
@@ -77,6 +78,12 @@ llvm::FunctionPassManager function_passes(bool unroll) {
   passes.addPass(UnlessInMemory(
       llvm::createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/true)));
   if (unroll) {
+    // A loop over packets has one way through where a condition is the same for all of them.
+    llvm::LoopPassManager unswitch;
+    unswitch.addPass(llvm::SimpleLoopUnswitchPass(/*NonTrivial=*/true));
+    passes.addPass(UnlessInMemory(
+        llvm::createFunctionToLoopPassAdaptor(std::move(unswitch), /*UseMemorySSA=*/true)));
+    passes.addPass(llvm::SimplifyCFGPass());
     passes.addPass(
         llvm::LoopUnrollPass(llvm::LoopUnrollOptions(/*OptLevel=*/2, /*OnlyWhenForced=*/true)));
     passes.addPass(llvm::InstCombinePass());

@@ -76,17 +76,20 @@ uint32_t Emitter::tile_packets(uint32_t region) const {
   return many && packets % (2 * kTilePackets) == 0 ? 2 * kTilePackets : kTilePackets;
 }
 
-/// How many packets in a row the code of a region's loop is for: two where it loads a tile, so that
-/// a processor sees more of its loads at once.
+/// How many packets in a row the code of a region's loop is for. Where it loads a tile, a processor
+/// should see as many of its loads at once as it can: with AVX-512 those of all packets, if these
+/// are few.
 uint32_t Emitter::packets_in_row(uint32_t region) const {
   constexpr size_t kMaxInstructions = 40;
+  constexpr uint32_t kMaxPackets = 16;
   if (is_tiled(region)) return tile_packets(region);
   const uint64_t threads = plan_.variant.threads();
   const bool even = threads != 0 && threads % (uint64_t{lanes_} * 2) == 0;
-  if (!loads_tile_ || !even || !has_avx512()) return 1;
+  if (!loads_tile_ || !even) return 1;
   size_t size = 0;
   for (BlockId b : plan_.regions.list[region].blocks) size += kernel_.blocks[b].insts.size();
-  return size <= kMaxInstructions ? 2 : 1;
+  if (size > kMaxInstructions) return 1;
+  return has_avx512() && plan_.packets <= kMaxPackets ? plan_.packets : 2;
 }
 
 llvm::MDNode* Emitter::row_hint(uint32_t packets) {

@@ -115,6 +115,7 @@ void Emitter::prefetch_moving(const Address& address, uint64_t size_bytes) {
 /// How far a loop moves `value` on in each round; null: by no distance that is the same for all and
 /// at hand.
 llvm::Value* Emitter::round_step(ValueId value, uint32_t loop) {
+  if (const Inst* const sum = kernel_.instruction_of(value)) return round_step_of_sum(*sum, loop);
   const Phi* const phi = kernel_.phi_of(value);
   const BlockId header = kernel_.values[value].block;
   if (phi == nullptr || header != plan_.shapes->loops.loops[loop].header) return nullptr;
@@ -134,6 +135,19 @@ llvm::Value* Emitter::round_step(ValueId value, uint32_t loop) {
   return nullptr;
 }
 
+/// Where all but one term come from outside the loop.
+llvm::Value* Emitter::round_step_of_sum(const Inst& sum, uint32_t loop) {
+  if (sum.ptx->opcode != Opcode::add || sum.guard != kNone) return nullptr;
+  ValueId moving = kNone;
+  for (const auto& read : sum.reads) {
+    const BlockId home = kernel_.values[read.second].block;
+    if (home == kNone || !plan_.shapes->loops.contains(loop, home)) continue;
+    if (moving != kNone || kernel_.phi_of(read.second) == nullptr) return nullptr;
+    moving = read.second;
+  }
+  return moving == kNone ? nullptr : round_step(moving, loop);
+}
+
 /// A loop that loads a tile, meets at a barrier and works on it has nothing to load in between:
 /// what the next round loads is asked for with this one's.
 bool Emitter::prefetch_next_tile(const Inst& inst, const Address& address, uint64_t size_bytes) {
@@ -146,8 +160,10 @@ bool Emitter::prefetch_next_tile(const Inst& inst, const Address& address, uint6
                                  [&](BlockId b) { return kernel_.blocks[b].end == End::barrier; });
   Value* const step = waits ? round_step(inst.read(source.reg), loop) : nullptr;
   if (step == nullptr) return false;
+  const BlockId entry = plan_.regions.list[region_].entry;
+  loads_tile_ = loads_tile_ || loops.contains(loop, entry);
+  if (packets_in_row(region_) == plan_.packets) return true;
   prefetch_lines(b_.CreateAdd(address.base, step), size_bytes, CacheLevel::first);
-  loads_tile_ = true;
   return true;
 }
 
