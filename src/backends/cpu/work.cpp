@@ -16,7 +16,7 @@ namespace {
 constexpr uint64_t kPieceBytes = 512 << 10;  // of a copy or fill
 constexpr uint64_t kSharedCopyBytes = 1 << 20;
 constexpr float kWakeTicks = 12000;            // about what waking a thread must be worth
-constexpr float kLeastTicks = kWakeTicks / 12;  // of a chunk
+constexpr float kLeastTicks = kWakeTicks / 3;  // of a chunk
 constexpr float kShortTicks = 1e6F;
 // Of a thread's part, the first time; of short kernels' fewer, because each costs something.
 constexpr uint64_t kCut = 16, kShortCut = 4;
