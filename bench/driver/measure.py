@@ -2,9 +2,13 @@
 import statistics
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from driver.contestant import Contestant, Failed, cpus_for, environment_for, teams
+
+# Before each sample: threads of OpenMP's library spin for some milliseconds after their last work.
+PAUSE_SECONDS = 0.03
 
 
 def say(text):
@@ -60,6 +64,7 @@ class Bench:
         for _ in range(self.repeats):
             for contestant in list(running):
                 try:
+                    time.sleep(PAUSE_SECONDS)
                     contestant.sample()
                 except (Failed, BrokenPipeError) as failure:
                     say(f"{label}: {contestant.name} is missing: {failure}")
