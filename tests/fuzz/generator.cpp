@@ -201,7 +201,7 @@ Statement Generator::nested(const Place& place) {
 }
 
 Statement Generator::together(const Place& place) {
-  switch (below(7)) {
+  switch (below(8)) {
     case 0:
     case 1:
       return exchange();
@@ -213,6 +213,8 @@ Statement Generator::together(const Place& place) {
       return exits_ ? exchange() : transposition();
     case 5:
       return exits_ ? exchange() : tree();
+    case 6:
+      return moving_tile();
     default:
       return split_barrier(place);
   }

@@ -107,6 +107,7 @@ class Generator {
   Statement exchange();
   Statement transposition();
   Statement tree();
+  Statement moving_tile();
   Statement barrier_reduction();
   Statement shared_totals();
   Statement split_barrier(const Place& place);

@@ -83,6 +83,43 @@ Statement Generator::tree() {
   return statement;
 }
 
+/// A loop that loads words of the input, which it moves on by a step that all threads have, and
+/// hands them to others.
+Statement Generator::moving_tile() {
+  Statement statement;
+  auto& lines = statement.before;
+  const std::string total = reg('r');
+  lines = {"mov.u32 %x13, exchange;", "mad.lo.u32 %x14, %self, 4, %x13;", "mov.u32 %x12, %ntid.x;",
+           "mul.wide.u32 %y6, %x12, 4;"};
+  lines.push_back("mad.wide.u32 %a$, " + one_of("%self", "%self", "%tid.x", "1") + ", " +
+                  one_of("4", "8") + ", %in;");
+  lines.push_back("add.s64 %a$, %a$, 1024;");
+  lines.push_back("add.u32 %x12, %self, " + one_of("1", "16", "31", "32") + ";");
+  lines.push_back("rem.u32 %x12, %x12, %threads;");
+  lines.push_back("mad.lo.u32 %x12, %x12, 4, %x13;");
+  lines.push_back("mov.u32 %c$, " + one_of("1", "2", "3", "4") + ";");
+  lines.push_back("LOOP$:");
+  lines.push_back("ld.global.b32 %x10, [%a$];");
+  lines.push_back("st.shared.b32 [%x14], %x10;");
+  lines.push_back("bar.sync 0;");
+  lines.push_back("ld.shared.b32 %x11, [" + std::string(exits_ ? "%x14" : "%x12") + "];");
+  lines.push_back("mad.lo.u32 " + total + ", " + total + ", 3, %x11;");
+  lines.push_back("bar.sync 0;");
+  lines.push_back("add.s64 %a$, " + one_of("%a$, 64;", "%a$, -64;", "%a$, %y6;", "%y6, %a$;"));
+  if (chance(30)) {
+    lines.push_back("ld.global.b32 %x10, [%a$];");
+    lines.push_back("xor.b32 " + total + ", " + total + ", %x10;");
+  }
+  lines.push_back("sub.u32 %c$, %c$, 1;");
+  lines.push_back("setp.ne.u32 %q$, %c$, 0;");
+  lines.push_back("@%q$ bra LOOP$;");
+  if (chance(20)) {
+    lines.push_back("ld.global.b32 %x10, [%a$];");
+    lines.push_back("xor.b32 " + total + ", " + total + ", %x10;");
+  }
+  return statement;
+}
+
 Statement Generator::barrier_reduction() {
   Statement statement;
   const std::string source = (chance(70) ? "" : "!") + reg('p') + ";";

@@ -329,6 +329,16 @@ TEST(Ptx, Widths) {
   expect_bits("widths", out.read(), want);
 }
 
+TEST(Ptx, SumsOfWideProducts) {
+  const uint32_t n = 64, more = 30;
+  const auto values = random_u32(2 * n, 14);
+  Buffer<uint32_t> in(session(), values), out(session(), n);
+  memory().run("wide_sums", Shape{{1}, {n}}, in, out, more);
+  vector<uint32_t> want;
+  for (uint32_t i = 0; i < n; ++i) want.push_back(values[i + more + 3] * 3 + values[i + more]);
+  expect_bits("wide_sums", out.read(), want);
+}
+
 TEST(Ptx, Parameters) {
   struct {
     uint32_t unused, a;

@@ -233,7 +233,8 @@ bool AddressForms::add_widened(ValueId value, IndexedAddress& result) const {
     result.offset += static_cast<int64_t>(inst->ptx->operands[2].bits);
     inst = plain_source(*inst, inst->ptx->operands[1]);
   }
-  return inst != nullptr && add_widened(*inst, result);
+  // mad.wide adds what is no part of the form: that has a base already.
+  return inst != nullptr && inst->ptx->opcode != Opcode::mad && add_widened(*inst, result);
 }
 
 /// index * scale: mul.wide, mad.wide, or a shift of what cvt has widened.
