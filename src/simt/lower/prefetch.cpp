@@ -162,8 +162,10 @@ bool Emitter::prefetch_next_tile(const Inst& inst, const Address& address, uint6
   if (step == nullptr) return false;
   const BlockId entry = plan_.regions.list[region_].entry;
   loads_tile_ = loads_tile_ || loops.contains(loop, entry);
-  if (packets_in_row(region_) == plan_.packets) return true;
-  prefetch_lines(b_.CreateAdd(address.base, step), size_bytes, CacheLevel::first);
+  const bool are_many_at_once = packets_in_row(region_) > 2;
+  if (!are_many_at_once) {
+    prefetch_lines(b_.CreateAdd(address.base, step), size_bytes, CacheLevel::first);
+  }
   return true;
 }
 

@@ -39,7 +39,7 @@ class StepParter {
         continue;
       }
       const Block& header = kernel_.blocks[loops_.loops[loop].header];
-      for (size_t phi = header.phis.size(); phi-- > 0;) {  // part() removes it
+      for (size_t phi = 0; phi < header.phis.size(); ++phi) {
         if (const auto moving = find_moving(loop, phi)) part(*moving);
       }
     }
