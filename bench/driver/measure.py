@@ -63,8 +63,8 @@ class Bench:
                 say(f"{label}: {plan[0]} is missing: {failure}")
         for _ in range(self.repeats):
             for contestant in list(running):
+                time.sleep(PAUSE_SECONDS)
                 try:
-                    time.sleep(PAUSE_SECONDS)
                     contestant.sample()
                 except (Failed, BrokenPipeError) as failure:
                     say(f"{label}: {contestant.name} is missing: {failure}")

@@ -19,11 +19,6 @@ bool copies_too_much(const Kernel& kernel, const Regions& regions) {
   return emitted_instructions(kernel, regions) > 4 * once + 2000;
 }
 
-bool has_barrier(const Kernel& kernel) {
-  return std::any_of(kernel.blocks.begin(), kernel.blocks.end(),
-                     [](const Block& block) { return block.end == End::barrier; });
-}
-
 uint64_t most_threads(const Variant& variant) {
   return variant.block[0] == 0 ? kMaxBlockThreads : variant.threads();
 }
@@ -114,7 +109,7 @@ bool choose_plan(const AnalysedKernel& analysed, Plan& plan, Analyses& own) {
   }
   classification.mode = std::max(classification.mode, plan.variant.least_mode);
   plan.split = false;
-  if (classification.mode == Mode::run_to_completion && has_barrier(*plan.kernel) &&
+  if (classification.mode == Mode::run_to_completion && plan.kernel->has_barrier() &&
       threads > options.lanes) {
     plan.split = !copies_too_much(*plan.kernel, find_regions(*plan.kernel, true));
     if (!plan.split) classification.mode = Mode::suspendable_warps;

@@ -2,6 +2,7 @@
 // here they gain the values they read and write.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -62,6 +63,8 @@ struct Block {
   const ptx::Instruction* terminator = nullptr;
 };
 
+inline bool ends_in_barrier(const Block& block) { return block.end == End::barrier; }
+
 struct Kernel {
   const ptx::Module* module = nullptr;
   const ptx::Function* function = nullptr;
@@ -73,6 +76,12 @@ struct Kernel {
   std::vector<std::shared_ptr<const ptx::Instruction>> made;
 
   Graph graph() const;
+  /// A barrier ends a block of the kernel, or one of these.
+  bool has_barrier() const { return std::any_of(blocks.begin(), blocks.end(), ends_in_barrier); }
+  bool has_barrier(const std::vector<BlockId>& list) const {
+    return std::any_of(list.begin(), list.end(),
+                       [&](BlockId b) { return ends_in_barrier(blocks[b]); });
+  }
   /// The phi that makes a value; null: an instruction does, or nothing.
   const Phi* phi_of(ValueId value) const;
   /// The instruction that makes a value; null: a phi does, or nothing.

@@ -224,10 +224,7 @@ Status ProgramImpl::add_kernel(const ptx::Function& function) {
   KM_ASSIGN(analysed.function, flatten(*module_, function));
   KM_TRY(check_supported(*module_, *analysed.function));
   KM_ASSIGN(analysed.kernel, build_kernel(*module_, *analysed.function));
-  const uint32_t registers = max_live_registers(analysed.kernel);
-  part_steps(analysed.kernel, *analysed.function);
   analysed.layout = lay_out(*module_, *analysed.function);
-  if (dump_enabled("ir")) dump_stage("ir", function.name, dump(analysed.kernel));
 
   KernelInfo info;
   info.name = function.name;
@@ -249,11 +246,13 @@ Status ProgramImpl::add_kernel(const ptx::Function& function) {
   info.shared_static_bytes = analysed.layout.shared_static_bytes;
   info.local_bytes = analysed.layout.local_bytes;
   info.constant_bytes = analysed.layout.constant_bytes;
-  info.registers = registers + kCompilersRegisters;
+  info.registers = max_live_registers(analysed.kernel) + kCompilersRegisters;
   if (function.maxnreg != 0) info.registers = std::min(info.registers, function.maxnreg);
   info.ptx_version = module_->version_major * 10 + module_->version_minor;
   info.target = module_->target_sm;
   infos_.push_back(std::move(info));
+  part_steps(analysed.kernel, *analysed.function);
+  if (dump_enabled("ir")) dump_stage("ir", function.name, dump(analysed.kernel));
   kernels_.push_back(std::move(analysed));
   return {};
 }

@@ -89,6 +89,11 @@ Statement Generator::moving_tile() {
   Statement statement;
   auto& lines = statement.before;
   const std::string total = reg('r');
+  const auto add_element = [&](unsigned percent) {
+    if (!chance(percent)) return;
+    lines.push_back("ld.global.b32 %x10, [%a$];");
+    lines.push_back("xor.b32 " + total + ", " + total + ", %x10;");
+  };
   lines = {"mov.u32 %x13, exchange;", "mad.lo.u32 %x14, %self, 4, %x13;", "mov.u32 %x12, %ntid.x;",
            "mul.wide.u32 %y6, %x12, 4;"};
   lines.push_back("mad.wide.u32 %a$, " + one_of("%self", "%self", "%tid.x", "1") + ", " +
@@ -106,17 +111,11 @@ Statement Generator::moving_tile() {
   lines.push_back("mad.lo.u32 " + total + ", " + total + ", 3, %x11;");
   lines.push_back("bar.sync 0;");
   lines.push_back("add.s64 %a$, " + one_of("%a$, 64;", "%a$, -64;", "%a$, %y6;", "%y6, %a$;"));
-  if (chance(30)) {
-    lines.push_back("ld.global.b32 %x10, [%a$];");
-    lines.push_back("xor.b32 " + total + ", " + total + ", %x10;");
-  }
+  add_element(30);
   lines.push_back("sub.u32 %c$, %c$, 1;");
   lines.push_back("setp.ne.u32 %q$, %c$, 0;");
   lines.push_back("@%q$ bra LOOP$;");
-  if (chance(20)) {
-    lines.push_back("ld.global.b32 %x10, [%a$];");
-    lines.push_back("xor.b32 " + total + ", " + total + ", %x10;");
-  }
+  add_element(20);
   return statement;
 }
 

@@ -155,13 +155,11 @@ bool Emitter::prefetch_next_tile(const Inst& inst, const Address& address, uint6
   const uint32_t loop = loops.innermost[block_];
   const Operand& source = inst.ptx->operands[1];
   if (!has_phases() || loop == UINT32_MAX || source.reg == ptx::kNone) return false;
-  const auto& nodes = loops.loops[loop].nodes;
-  const bool waits = std::any_of(nodes.begin(), nodes.end(),
-                                 [&](BlockId b) { return kernel_.blocks[b].end == End::barrier; });
+  const bool waits = kernel_.has_barrier(loops.loops[loop].nodes);
   Value* const step = waits ? round_step(inst.read(source.reg), loop) : nullptr;
   if (step == nullptr) return false;
   const BlockId entry = plan_.regions.list[region_].entry;
-  loads_tile_ = loads_tile_ || loops.contains(loop, entry);
+  loads_tile_ |= loops.contains(loop, entry);
   const bool are_many_at_once = packets_in_row(region_) > 2;
   if (!are_many_at_once) {
     prefetch_lines(b_.CreateAdd(address.base, step), size_bytes, CacheLevel::first);

@@ -34,10 +34,7 @@ class StepParter {
 
   void run() {
     for (uint32_t loop = 0; loop < loops_.loops.size(); ++loop) {
-      const auto& nodes = loops_.loops[loop].nodes;
-      if (std::none_of(nodes.begin(), nodes.end(), [&](BlockId b) { return ends_in_barrier(b); })) {
-        continue;
-      }
+      if (!kernel_.has_barrier(loops_.loops[loop].nodes)) continue;
       const Block& header = kernel_.blocks[loops_.loops[loop].header];
       for (size_t phi = 0; phi < header.phis.size(); ++phi) {
         if (const auto moving = find_moving(loop, phi)) part(*moving);
@@ -50,7 +47,6 @@ class StepParter {
     const BlockId block = kernel_.values[value].block;
     return block != kNone && loops_.contains(loop, block);
   }
-  bool ends_in_barrier(BlockId block) const { return kernel_.blocks[block].end == End::barrier; }
 
   std::optional<Moving> find_moving(uint32_t loop, size_t phi_index) const {
     const BlockId header = loops_.loops[loop].header;
@@ -87,7 +83,7 @@ class StepParter {
            is_same_for_all(step, kDepth);
   }
 
-  /// By what it is made of, without knowing shapes.
+  /// By what it is made of: shapes are those of one block size.
   bool is_same_for_all(ValueId value, unsigned depth) const {
     if (kernel_.values[value].block == kNone) return true;
     const Inst* const inst = kernel_.instruction_of(value);
@@ -251,9 +247,7 @@ class StepParter {
 }  // namespace
 
 void part_steps(Kernel& kernel, ptx::Function& function) {
-  const bool waits = std::any_of(kernel.blocks.begin(), kernel.blocks.end(),
-                                 [](const Block& block) { return block.end == End::barrier; });
-  if (waits && kernel.irreducible == nullptr) StepParter(kernel, function).run();
+  if (kernel.has_barrier() && kernel.irreducible == nullptr) StepParter(kernel, function).run();
 }
 
 }  // namespace km::simt
