@@ -1,6 +1,7 @@
 #include "simt/program.h"
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 
 #include "simt/analysis/convergence.h"
@@ -156,7 +157,28 @@ bool needs_warps(const ptx::Instruction& instruction) {
   return std::any_of(operands, operands + instruction.operand_count, tells_lanes);
 }
 
+/// Threads of a segment, where an exchange of a whole warp stays within known ones; else of a warp.
+uint32_t segment_of(const Shapes& shapes, const Inst& inst) {
+  const auto& ptx = *inst.ptx;
+  if (ptx.opcode != ptx::Opcode::shfl || !is_meeting(ptx)) return kWarpLanes;
+  const auto members = shapes.constant(inst, ptx.operands[4]);
+  const auto segments = shapes.constant(inst, ptx.operands[3]);
+  if (!segments || !members || static_cast<uint32_t>(*members) != UINT32_MAX) return kWarpLanes;
+  const auto fixed_bits = static_cast<uint32_t>(*segments >> 8);  // of a lane's number
+  return uint32_t{1} << std::bit_width(~fixed_bits & 31);
+}
+
 }  // namespace
+
+uint32_t threads_together(const Kernel& kernel, const Shapes& shapes) {
+  uint32_t most = 1;
+  for (const Block& block : kernel.blocks) {
+    for (const Inst& inst : block.insts) {
+      if (needs_warps(*inst.ptx)) most = std::max(most, segment_of(shapes, inst));
+    }
+  }
+  return most;
+}
 
 bool needs_warps(const Kernel& kernel) {
   return std::any_of(kernel.blocks.begin(), kernel.blocks.end(), [](const Block& block) {

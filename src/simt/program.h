@@ -1,6 +1,7 @@
 // What Program::load keeps of a module; compile() reads it.
 #pragma once
 
+#include "simt/analysis/shape.h"
 #include "simt/engine.h"
 #include "simt/kernel.h"
 #include "simt/layout.h"
@@ -47,5 +48,8 @@ uint32_t choose_lanes(const Kernel& kernel, const Variant& variant);
 
 /// Lanes of a warp work together, or tell each other apart.
 bool needs_warps(const Kernel& kernel);
+
+/// Threads side by side that work together: 1, as many as exchange data with each other, a warp.
+uint32_t threads_together(const Kernel& kernel, const Shapes& shapes);
 
 }  // namespace km::simt

@@ -60,6 +60,35 @@ extern "C" __global__ void rows8(u32* out, const int* starts, const u32* values,
   add_rows<8>(out, starts, values, rows);
 }
 
+// A sparse row for several threads, which exchange what they have in every way.
+template <int kThreads>
+__device__ void exchange_rows(u32* out, const int* starts, const int* columns, const u32* x,
+                              int rows, int distance) {
+  const int row = INDEX() / kThreads, lane = INDEX() % kThreads;
+  if (row >= rows) return;
+  u32 sum = lane;
+  for (int k = starts[row] + lane; k < starts[row + 1]; k += kThreads) sum += x[columns[k]] * 3;
+  u32 all = sum, before = sum;
+  for (int d = 1; d < kThreads; d *= 2) {
+    all += __shfl_xor_sync(~0u, all, d, kThreads);
+    const u32 other = __shfl_up_sync(~0u, before, d, kThreads);
+    if (lane >= d) before += other;
+  }
+  const u32 next = __shfl_down_sync(~0u, sum, 1, kThreads);
+  const u32 any = __shfl_sync(~0u, sum, lane * distance + row, kThreads);
+  out[row * kThreads + lane] = all + before * 5 + next * 7 + any * 11;
+}
+#define EXCHANGE(threads)                                                                       \
+  extern "C" __global__ void exchange##threads(u32* out, const int* starts, const int* columns, \
+                                               const u32* x, int rows, int distance) {          \
+    exchange_rows<threads>(out, starts, columns, x, rows, distance);                            \
+  }
+EXCHANGE(2)
+EXCHANGE(4)
+EXCHANGE(8)
+EXCHANGE(16)
+EXCHANGE(32)
+
 // What begins as a run of lanes goes on as anything.
 extern "C" __global__ void chase(u32* out, const int* starts, const int* next, int rounds) {
   int k = starts[INDEX() / 16] + INDEX() % 16;

@@ -131,6 +131,55 @@ TEST(Lanes, RowsSharedByThreads) {
   expect_rows("rows8", 8);
 }
 
+/// Rows of 0 to 2.5 elements a thread.
+vector<int32_t> starts_of_rows(uint32_t rows, uint32_t threads) {
+  vector<int32_t> starts(rows + 1);
+  for (uint32_t row = 0; row < rows; ++row) {
+    starts[row + 1] = starts[row] + static_cast<int32_t>(row * 7 % (threads * 5 / 2 + 1));
+  }
+  return starts;
+}
+
+void expect_exchanged(const char* kernel, uint32_t threads, uint32_t block) {
+  const uint32_t rows = 96, elements = 50, distance = 3;
+  const vector<int32_t> starts = starts_of_rows(rows, threads);
+  vector<int32_t> columns;
+  for (int32_t i = 0; i < starts[rows]; ++i) columns.push_back(i * 17 % 50);
+  const vector<uint32_t> x = random_u32(elements, 57);
+  Buffer<int32_t> in_starts(session(), starts), in_columns(session(), columns);
+  Buffer<uint32_t> in_x(session(), x), out(session(), rows * threads);
+  const uint32_t blocks = (rows * threads + block - 1) / block;
+  kernels().run(kernel, Shape{{blocks}, {block}}, out, in_starts, in_columns, in_x, rows, distance);
+  vector<uint32_t> want;
+  for (uint32_t row = 0; row < rows; ++row) {
+    vector<uint32_t> sums(threads);
+    std::iota(sums.begin(), sums.end(), 0);
+    for (int32_t k = starts[row]; k < starts[row + 1]; ++k) {
+      const auto lane = static_cast<uint32_t>(k - starts[row]) % threads;
+      sums[lane] += x[static_cast<size_t>(columns[static_cast<size_t>(k)])] * 3;
+    }
+    const uint32_t all = std::accumulate(sums.begin(), sums.end(), uint32_t{0});
+    uint32_t before = 0;
+    for (uint32_t lane = 0; lane < threads; ++lane) {
+      before += sums[lane];
+      const uint32_t next = sums[std::min(lane + 1, threads - 1)];
+      const uint32_t any = sums[(lane * distance + row) % threads];
+      want.push_back(all + before * 5 + next * 7 + any * 11);
+    }
+  }
+  expect_bits(kernel, out.read(), want);
+}
+
+TEST(Lanes, ExchangeWithinSegments) {
+  for (const uint32_t block : {64u, 96u, 32u, 256u}) {
+    expect_exchanged("exchange2", 2, block);
+    expect_exchanged("exchange4", 4, block);
+    expect_exchanged("exchange8", 8, block);
+    expect_exchanged("exchange16", 16, block);
+    expect_exchanged("exchange32", 32, block);
+  }
+}
+
 TEST(Lanes, RunsThatEnd) {
   const uint32_t n = 256, length = 400, rounds = 5;
   vector<int32_t> starts, next;

@@ -26,6 +26,7 @@ bool is_plain(const ptx::Instruction& ptx) {
     case Opcode::bra:
     case Opcode::ret:
     case Opcode::exit:
+    case Opcode::shfl:
       return true;
     default:
       return !has_effects(ptx);

@@ -108,7 +108,7 @@ uint32_t Emitter::run_lanes(const Address& address, const Access& access) {
   if (address.varying == kNone || access.count != 1 || access.is_volatile || !native) return 0;
   const Run run = run_of(address.varying, kDepth);
   const bool dense = run.step == static_cast<int64_t>(ptx::size_bytes(access.type));
-  return dense && run.lanes >= kLeastRun && run.lanes < lanes_ ? run.lanes : 0;
+  return dense && run.lanes >= kLeastRun ? run.lanes : 0;
 }
 
 /// Whether in every run the active lanes lie side by side, as its first lane says.
@@ -159,7 +159,7 @@ std::vector<llvm::Value*> Emitter::load_runs(const Address& address, const Acces
     return beside_context(b_.CreateAlignedLoad(type, from, llvm::Align(size)));
   };
   if (mask() == nullptr) return load_all(plain);
-  if (!has_avx512()) return load_all(masked);
+  if (!has_avx512() && run != lanes_) return load_all(masked);
   Value* spare = b_.CreatePtrToInt(row_memory(), b_.getInt64Ty());
   Value* may_read = b_.getTrue();
   for (uint32_t i = 0; i < places.size(); ++i) {

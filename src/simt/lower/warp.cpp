@@ -21,8 +21,11 @@ llvm::Value* Emitter::meeting_groups(const Inst& inst, const Operand& members) {
   return b_.CreateAnd(mask->getType()->isVectorTy() ? splat(here) : here, mask);
 }
 
-/// result[l] = source[index[l]] for 32 lanes of 32 bits; indices are below 32.
+/// result[l] = source[index[l]] for lanes of 32 bits; indices are below their number.
 llvm::Value* Emitter::permute(Value* source, Value* index) {
+  if (has_avx512() && lanes_ == 16) {
+    return b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_permvar_si_512, {}, {source, index});
+  }
   if (!has_avx512() || lanes_ != kWarpLanes) {
     return b_.CreateCall(permute_helper(), {source, index});
   }

@@ -46,6 +46,7 @@ std::string adds(unsigned count) {
 TEST(Gathers, WalksAlongLists) {
   EXPECT_TRUE(is_bound(walk("")));
   EXPECT_FALSE(is_bound(walk(adds(9))));
+  EXPECT_TRUE(is_bound(walk("shfl.sync.bfly.b32 %r4, %r1, 1, 31, 0xffffffff;\n")));
 }
 
 TEST(Gathers, OnlyLoadsStoresAndArithmetic) {

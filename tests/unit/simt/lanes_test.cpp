@@ -65,6 +65,36 @@ TEST(Lanes, WholeWarpsWhereLanesMeet) {
   }
 }
 
+/// Of a kernel with one more instruction, in which %r38 is 4127 and %r39 has all bits set.
+uint32_t together_in(const std::string& body) {
+  const std::string text =
+      ".visible .entry k() {\n.reg .b32 %r<40>; .reg .pred %p<2>;\n"
+      "mov.u32 %r1, %tid.x; mov.b32 %r38, 4127; mov.b32 %r39, -1;\n" +
+      body + "ret;\n}\n";
+  const auto built = testing::kernel_of_text(text);
+  if (!built.kernel) return 0;
+  ShapeOptions options;
+  options.block = {64, 1, 1};
+  return threads_together(*built.kernel, analyse_shapes(*built.kernel, options));
+}
+
+TEST(Lanes, TogetherInSegments) {
+  const auto shuffle = [](const std::string& control, const std::string& members) {
+    return together_in("shfl.sync.down.b32 %r2|%p1, %r1, 1, " + control + ", " + members + ";\n");
+  };
+  EXPECT_EQ(together_in(""), 1u);
+  EXPECT_EQ(shuffle("0x1e1f", "0xffffffff"), 2u);
+  EXPECT_EQ(shuffle("0x181f", "0xffffffff"), 8u);
+  EXPECT_EQ(shuffle("0x100f", "0xffffffff"), 16u);
+  EXPECT_EQ(shuffle("%r38", "%r39"), 16u);
+  EXPECT_EQ(shuffle("0x081f", "0xffffffff"), 32u);
+  EXPECT_EQ(shuffle("0x1f", "0xffffffff"), 32u);
+  EXPECT_EQ(shuffle("0x101f", "0xffff"), 32u);
+  EXPECT_EQ(shuffle("%r1", "0xffffffff"), 32u);
+  EXPECT_EQ(together_in("bar.warp.sync 0xffffffff;\n"), 32u);
+  EXPECT_EQ(together_in("mov.u32 %r2, %laneid;\n"), 32u);
+}
+
 TEST(Lanes, FitTheBlock) {
   const std::string long_code = adds(1000), medium = adds(100), short_code = adds(20);
   EXPECT_EQ(lanes_of(long_code, Isa::avx2, {32, 1, 1}), 32u);
