@@ -132,8 +132,9 @@ struct LaunchRecord {
   uint32_t cluster_bits;  // 2^n bytes of shared memory lie between those of neighbours
   uint32_t is_clustered;  // the launch or the kernel asked for clusters
   uint32_t reserved;
-  uint64_t workspace;  // %envreg1 and 2: where the blocks of a cooperative grid meet, or 0
-  void* host;          // the runtime's own; generated code never reads it
+  uint64_t workspace;     // %envreg1 and 2: where the blocks of a cooperative grid meet, or 0
+  uint64_t cached_bytes;  // a launch that stores more had better leave the caches alone
+  void* host;             // the runtime's own; generated code never reads it
 };
 
 /// One block being executed by a worker. The runtime fills the first part before the call;

@@ -121,6 +121,10 @@ bool writes_first_operand(const ptx::Instruction& instruction);
 bool has_effects(const ptx::Instruction& instruction);
 /// A load or store that others may see happen: done as it stands, when it stands there.
 bool is_strong_access(const ptx::Instruction& instruction);
+/// A load of what nobody writes while the kernel runs.
+bool reads_constants(const ptx::Instruction& instruction);
+/// Neither accesses memory nor orders what other blocks see of accesses.
+bool orders_nothing(const ptx::Instruction& instruction);
 bool is_barrier(const ptx::Instruction& instruction);
 /// barrier.cluster.wait: a barrier without number and thread count.
 bool is_cluster_wait(const ptx::Instruction& instruction);

@@ -163,6 +163,34 @@ bool has_effects(const Instruction& instruction) {
   }
 }
 
+bool reads_constants(const Instruction& instruction) {
+  return instruction.opcode == Opcode::ldu || instruction.has(Modifier::nc);
+}
+
+bool orders_nothing(const Instruction& instruction) {
+  switch (instruction.opcode) {
+    case Opcode::shfl:
+    case Opcode::vote:
+    case Opcode::match:
+    case Opcode::activemask:
+    case Opcode::redux:
+    case Opcode::elect:
+    case Opcode::div:
+    case Opcode::rem:
+    case Opcode::bra:
+    case Opcode::brx:
+    case Opcode::ret:
+    case Opcode::exit:
+    case Opcode::trap:
+    case Opcode::bar:
+      return true;
+    case Opcode::barrier:
+      return !instruction.has(Modifier::cluster);
+    default:
+      return !has_effects(instruction);
+  }
+}
+
 std::string describe(const ptx::Module& module, const Instruction& instruction) {
   std::string text = module.name + ":" + std::to_string(instruction.location.line) + ":" +
                      std::to_string(instruction.location.column) + ": '";

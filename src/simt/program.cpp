@@ -157,6 +157,14 @@ bool needs_warps(const ptx::Instruction& instruction) {
   return std::any_of(operands, operands + instruction.operand_count, tells_lanes);
 }
 
+/// Lanes of a warp work together, or tell each other apart.
+bool needs_warps(const Kernel& kernel) {
+  return std::any_of(kernel.blocks.begin(), kernel.blocks.end(), [](const Block& block) {
+    return std::any_of(block.insts.begin(), block.insts.end(),
+                       [](const Inst& inst) { return needs_warps(*inst.ptx); });
+  });
+}
+
 /// Threads of a segment, where an exchange of a whole warp stays within known ones; else of a warp.
 uint32_t segment_of(const Shapes& shapes, const Inst& inst) {
   const auto& ptx = *inst.ptx;
@@ -178,13 +186,6 @@ uint32_t threads_together(const Kernel& kernel, const Shapes& shapes) {
     }
   }
   return most;
-}
-
-bool needs_warps(const Kernel& kernel) {
-  return std::any_of(kernel.blocks.begin(), kernel.blocks.end(), [](const Block& block) {
-    return std::any_of(block.insts.begin(), block.insts.end(),
-                       [](const Inst& inst) { return needs_warps(*inst.ptx); });
-  });
 }
 
 uint32_t choose_lanes(const Kernel& kernel, const Variant& variant) {

@@ -46,9 +46,6 @@ class ProgramImpl final : public Program {
 /// more values it keeps at once, and what makes indices simplest in blocks of several rows.
 uint32_t choose_lanes(const Kernel& kernel, const Variant& variant);
 
-/// Lanes of a warp work together, or tell each other apart.
-bool needs_warps(const Kernel& kernel);
-
 /// Threads side by side that work together: 1, as many as exchange data with each other, a warp.
 uint32_t threads_together(const Kernel& kernel, const Shapes& shapes);
 

@@ -18,6 +18,7 @@ struct Config {
   bool checked = false;                                   // KM_CPU_MEMORY
   simt::Mode least_mode = simt::Mode::run_to_completion;  // KM_CPU_MODE
   uint32_t shapes = 6;                                    // KM_CPU_SHAPES
+  uint64_t cache_bytes = 0;                               // KM_CPU_CACHE_KIB
   uint64_t kernel_timeout_ms = 0;                         // 0: no limit
   uint32_t capability_major = 9, capability_minor = 0;
   bool fast_mma = false;  // KM_CPU_MMA

@@ -322,6 +322,7 @@ void Executor::run_blocks(void* argument) {
   } else {
     self->run_resident();
   }
+  if (self->launch_->unit->streams) store_fence();
   before_switch(nullptr, self->host_low_, self->host_size_);
 }
 

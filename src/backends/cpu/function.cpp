@@ -49,6 +49,7 @@ KernelCode::KernelCode(const Function* function, const simt::Variant& variant,
   warp_entry = code_->warp_entry();
   split_entry = code_->split_entry();
   waits = code_->info().waits;
+  streams = code_->info().streams;
   begin = code_->begin();
   end = code_->end();
   scratch_bytes = code_->info().scratch_bytes;

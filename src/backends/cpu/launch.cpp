@@ -169,6 +169,7 @@ Status fill_in(Command* command, const Function& function, const kmb_launch& lau
     record.cluster[0] = record.cluster[1] = record.cluster[2] = 1;
     record.cluster_bits = kLoneClusterBits;
   }
+  record.cached_bytes = config().cache_bytes;
   record.workspace = 0;
   if (launch.is_cooperative != 0) {
     std::fill(std::begin(run.workspace), std::end(run.workspace), 0);

@@ -214,9 +214,22 @@ uint64_t read_clock_khz() {
   return 0;
 }
 
+/// As one core has it. The C library adds up all caches of a level that the processor has.
+uint64_t read_last_level_cache_bytes() {
+  for (const char* index : {"3", "2"}) {
+    const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index";
+    if (auto size_kib = number_in(folder + index + "/size")) return *size_kib << 10;
+  }
+  for (int name : {_SC_LEVEL3_CACHE_SIZE, _SC_LEVEL2_CACHE_SIZE}) {
+    long size = sysconf(name);
+    if (size > 0) return static_cast<uint64_t>(size);
+  }
+  return 0;
+}
+
 }  // namespace
 
-// Both are asked once: cpuid traps in virtual machines, and /proc/cpuinfo asks every core.
+// All are asked once: cpuid traps in virtual machines, and /proc/cpuinfo asks every core.
 const std::string& cpu_name() {
   static const auto* const name = new std::string(read_cpu_name());
   return *name;
@@ -228,11 +241,8 @@ uint64_t clock_khz() {
 }
 
 uint64_t last_level_cache_bytes() {
-  for (int name : {_SC_LEVEL3_CACHE_SIZE, _SC_LEVEL2_CACHE_SIZE}) {
-    long size = sysconf(name);
-    if (size > 0) return static_cast<uint64_t>(size);
-  }
-  return 0;
+  static const uint64_t bytes = read_last_level_cache_bytes();
+  return bytes;
 }
 
 SystemMemory system_memory() {

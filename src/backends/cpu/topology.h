@@ -15,7 +15,7 @@ uint32_t usable_threads();
 const std::string& cpu_name();
 /// The nominal clock, 0: unknown.
 uint64_t clock_khz();
-/// The last-level cache, 0: unknown.
+/// The last-level cache as one core has it, 0: unknown.
 uint64_t last_level_cache_bytes();
 
 struct SystemMemory {

@@ -131,7 +131,7 @@ Status LoadedCode::read_meta(const ElfImage& image) {
   }
   KM_ASSIGN(const uint64_t frames, image.stack_bytes());
   info_ = {static_cast<Mode>(meta.mode), meta.scratch_bytes, meta.stack_bytes + frames,
-           meta.waits != 0};
+           meta.waits != 0, meta.streams != 0};
   return {};
 }
 

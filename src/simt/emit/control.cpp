@@ -31,7 +31,7 @@ void Emitter::emit_steps(uint32_t region, llvm::BasicBlock* packet_end) {
   const bool starts_masked = entry_masked_[region] && region != 0;
   if (starts_masked || leads_to_masked(region)) {
     Value* packet = b_.CreateLoad(b_.getInt32Ty(), packet_);
-    Value* slot = packet_slot(packet, *live_offset_bytes_, sizeof(uint32_t));
+    Value* slot = packet_slot(packet, *live_offset_bytes_);
     if (starts_masked) {
       Value* live = b_.CreateLoad(b_.getInt32Ty(), slot);
       auto* start = new_block("live");
@@ -395,7 +395,7 @@ void Emitter::emit_barrier_end(uint32_t index) {
   save_context(region_, next);
   if (entry_masked_[next]) {
     Value* packet = b_.CreateLoad(b_.getInt32Ty(), packet_);
-    b_.CreateStore(mask_bits(), packet_slot(packet, *live_offset_bytes_, sizeof(uint32_t)));
+    b_.CreateStore(mask_bits(), packet_slot(packet, *live_offset_bytes_));
   }
   b_.CreateStore(i32(next), next_region_);
   b_.CreateBr(target_of(step.next.empty() ? kEndOfRegion : step.next[0]));

@@ -27,6 +27,7 @@ Emitter::Emitter(const Plan& plan, llvm::TargetMachine& machine)
 Result<Object> Emitter::run(llvm::TargetMachine& machine) {
   plan_values();
   plan_kept_sums();
+  plan_streams();
   plan_entry_masks();
   plan_context();
   if (is_split()) plan_split_values();
@@ -114,6 +115,7 @@ void Emitter::load_record() {
   runtime_ = load_field(record_, offsetof(LaunchRecord, runtime), pointer, true);
   shared_ = load_field(state_, offsetof(BlockState, shared), b_.getInt64Ty(), true);
   scratch_ = load_field(state_, offsetof(BlockState, scratch), b_.getInt64Ty(), true);
+  load_streams();
   for (auto*& index : ctaid_) index = variable(b_.getInt32Ty(), "ctaid");
   packet_ = variable(b_.getInt32Ty(), "packet");
   first_thread_ = variable(b_.getInt32Ty(), "first");
@@ -215,7 +217,7 @@ void Emitter::begin_packet(uint32_t region, Value* index) {
       Value* threads_here = b_.CreateAdd(splat(first), lane_numbers());
       store_mask(entry_mask_, b_.CreateICmpULT(threads_here, splat(block_threads())));
     } else {
-      Value* slot = packet_slot(index, *live_offset_bytes_, sizeof(uint32_t));
+      Value* slot = packet_slot(index, *live_offset_bytes_);
       Value* bits = b_.CreateLoad(b_.getInt32Ty(), slot);
       Value* narrow = b_.CreateTrunc(bits, b_.getIntNTy(lanes_));
       store_mask(entry_mask_, b_.CreateBitCast(narrow, vector_of(b_.getInt1Ty())));
@@ -242,64 +244,82 @@ uint64_t beside_shared(uint64_t shared_bytes) {
 
 }  // namespace
 
+/// What a packet keeps of a value, and how: as bits where it is a mask, else lane by lane or once.
+void Emitter::choose_slot_type(Slot& slot, ValueId value, bool behind_loop) {
+  const auto type = kernel_.values[value].type;
+  auto* element = type_of(type);
+  const bool lanes = behind_loop || plan_.shapes->values[value].is_varying();
+  slot.type = element;
+  slot.size_bytes = 8;
+  if (slot.block_uniform) return;
+  const bool is_bit = element->isIntegerTy(1);
+  if (lanes) slot.type = vector_of(element);
+  if (lanes && is_bit) slot.type = b_.getInt32Ty();
+  if (!lanes && is_bit) slot.type = b_.getInt8Ty();
+  if (lanes && !is_bit) slot.size_bytes = (ptx::size_bytes(type) * lanes_ + 7) / 8 * 8;
+}
+
 void Emitter::plan_context() {
   const Shapes& shapes = *plan_.shapes;
-  std::map<std::pair<ValueId, uint32_t>, std::set<size_t>> regions;  // that begin with the value
+  std::map<Slot*, std::set<size_t>> regions;  // that begin with the value
   for (size_t r = 1; r < plan_.regions.list.size(); ++r) {
     const BlockId entry = plan_.regions.list[r].entry;
     for (ValueId value : kept_[r]) {
       const uint32_t loop = shapes.loop_left(kernel_, value, entry);
       const Shape shape = shapes.at(kernel_, value, entry);
       auto [slot, fresh] = slots_.try_emplace({value, loop});
-      regions[{value, loop}].insert(r);
+      regions[&slot->second].insert(r);
       bool uniform = shape.is_uniform() && shape.block_uniform;
       slot->second.block_uniform = uniform && (fresh || slot->second.block_uniform);
     }
   }
-  if (plan_.split) context_bytes_ = beside_shared(plan_.layout->shared_static_bytes);
-  auto reserve = [&](uint64_t size) {
-    const uint64_t align = size >= 64 ? 64 : 8;
-    context_bytes_ = (context_bytes_ + align - 1) / align * align;
-    const uint64_t offset = context_bytes_;
-    context_bytes_ += (size + 7) / 8 * 8;
-    return offset;
-  };
-  struct Shared {
-    uint64_t offset_bytes, size_bytes;
-    std::set<size_t> regions;
-  };
-  std::vector<Shared> places;
+  std::vector<Slot*> kept;  // by packets
   for (auto& [key, slot] : slots_) {
-    const auto type = kernel_.values[key.first].type;
-    bool lanes = key.second != UINT32_MAX || shapes.values[key.first].is_varying();
-    auto* element = type_of(type);
-    slot.type = element;
-    if (lanes) slot.type = vector_of(element);
-    if (lanes && element->isIntegerTy(1)) slot.type = b_.getInt32Ty();
-    if (!lanes && element->isIntegerTy(1)) slot.type = b_.getInt8Ty();
-    if (slot.block_uniform) {
-      slot.type = element;
-      continue;
-    }
-    slot.size_bytes = lanes && !element->isIntegerTy(1) ? ptx::size_bytes(type) * lanes_ : 8;
-    // A packet has loaded all that its region begins with before it stores anything, so values of
-    // different regions share a place: the context should stay in the first cache.
-    auto place = std::find_if(places.begin(), places.end(), [&](const Shared& shared) {
-      return shared.size_bytes == slot.size_bytes && are_disjoint(shared.regions, regions[key]);
-    });
-    if (place == places.end()) {
-      place = places.insert(place, {reserve(slot.size_bytes * plan_.packets), slot.size_bytes, {}});
-    }
-    place->regions.merge(std::set<size_t>(regions[key]));
-    slot.offset_bytes = place->offset_bytes;
+    choose_slot_type(slot, key.first, key.second != UINT32_MAX);
+    if (!slot.block_uniform) kept.push_back(&slot);
   }
-  const auto some = std::find(entry_masked_.begin() + 1, entry_masked_.end(), 1);
-  if (some != entry_masked_.end()) live_offset_bytes_ = reserve(4 * plan_.packets);
-  if (has_phases() && plan_.waits) progress_offset_bytes_ = reserve(kProgressBytes);
-  local_offset_bytes_ = (context_bytes_ + 63) / 64 * 64;
+  place_slots(std::move(kept), regions);
+  if (plan_.split) context_offset_bytes_ = beside_shared(plan_.layout->shared_static_bytes);
+  local_offset_bytes_ = context_offset_bytes_ + packet_bytes_ * plan_.packets;
+  if (has_phases() && plan_.waits) {
+    progress_offset_bytes_ = local_offset_bytes_;
+    local_offset_bytes_ += kProgressBytes;
+  }
   const uint64_t stride = plan_.layout->local_stride_bytes();
   const uint64_t packets = plan_.mode == Mode::run_to_completion ? plan_.packets : 1;
   scratch_bytes_ = (local_offset_bytes_ + stride * lanes_ * packets + 63) / 64 * 64;
+}
+
+/// Where each value lies in what a packet keeps, the largest first. A packet has loaded all that
+/// its region begins with before it stores anything, so values of different regions share a place:
+/// the context should stay in the first cache.
+void Emitter::place_slots(std::vector<Slot*> slots,
+                          const std::map<Slot*, std::set<size_t>>& regions) {
+  struct Place {
+    uint64_t offset_bytes, size_bytes;
+    std::set<size_t> regions;
+  };
+  std::vector<Place> places;
+  std::stable_sort(slots.begin(), slots.end(),
+                   [](const Slot* a, const Slot* b) { return a->size_bytes > b->size_bytes; });
+  for (Slot* slot : slots) {
+    const auto& own = regions.at(slot);
+    auto place = std::find_if(places.begin(), places.end(), [&](const Place& each) {
+      return each.size_bytes == slot->size_bytes && are_disjoint(each.regions, own);
+    });
+    if (place == places.end()) {
+      place = places.insert(place, {packet_bytes_, slot->size_bytes, {}});
+      packet_bytes_ += slot->size_bytes;
+    }
+    place->regions.insert(own.begin(), own.end());
+    slot->offset_bytes = place->offset_bytes;
+  }
+  const auto some = std::find(entry_masked_.begin() + 1, entry_masked_.end(), 1);
+  if (some != entry_masked_.end()) {
+    live_offset_bytes_ = packet_bytes_;
+    packet_bytes_ += 8;
+  }
+  packet_bytes_ = (packet_bytes_ + 63) / 64 * 64;
 }
 
 bool Emitter::step_is_masked(uint32_t region, uint32_t step) const {
@@ -354,10 +374,10 @@ bool Emitter::leads_to_masked(uint32_t region) const {
   });
 }
 
-llvm::Value* Emitter::packet_slot(Value* packet, uint64_t offset_bytes, uint64_t size_bytes) {
-  Value* index = b_.CreateMul(b_.CreateZExt(packet, b_.getInt64Ty()), i64(size_bytes));
-  Value* at = b_.CreateAdd(b_.CreateAdd(scratch_, i64(offset_bytes)), index);
-  return b_.CreateIntToPtr(at, b_.getPtrTy());
+llvm::Value* Emitter::packet_slot(Value* packet, uint64_t offset_bytes) {
+  Value* index = b_.CreateMul(b_.CreateZExt(packet, b_.getInt64Ty()), i64(packet_bytes_));
+  Value* own = b_.CreateAdd(b_.CreateAdd(scratch_, i64(context_offset_bytes_)), index);
+  return b_.CreateIntToPtr(b_.CreateAdd(own, i64(offset_bytes)), b_.getPtrTy());
 }
 
 void Emitter::load_context(uint32_t region) {
@@ -370,9 +390,9 @@ void Emitter::load_context(uint32_t region) {
       b_.CreateStore(b_.CreateLoad(slot.type, slot.in), target.pointer);
       continue;
     }
-    Value* content = in_context(
-        b_.CreateAlignedLoad(slot.type, packet_slot(packet, slot.offset_bytes, slot.size_bytes),
-                             llvm::Align(slot.size_bytes >= 64 ? 64 : 8)));
+    Value* content =
+        in_context(b_.CreateAlignedLoad(slot.type, packet_slot(packet, slot.offset_bytes),
+                                        llvm::Align(slot.size_bytes >= 64 ? 64 : 8)));
     bool is_predicate = kernel_.values[value].type == ptx::Type::pred;
     if (is_predicate && target.type == mask_storage_) {
       Value* bits = b_.CreateTrunc(content, b_.getIntNTy(lanes_));
@@ -459,8 +479,7 @@ void Emitter::save_context(uint32_t from_region, uint32_t to_region) {
       content = content->getType()->isVectorTy() ? bits_of(content)
                                                  : b_.CreateZExt(content, b_.getInt8Ty());
     }
-    in_context(b_.CreateAlignedStore(content,
-                                     packet_slot(packet, slot.offset_bytes, slot.size_bytes),
+    in_context(b_.CreateAlignedStore(content, packet_slot(packet, slot.offset_bytes),
                                      llvm::Align(slot.size_bytes >= 64 ? 64 : 8)));
   }
 }
@@ -513,9 +532,10 @@ void Emitter::commit_context(uint32_t region) {
 void Emitter::emit_meta() {
   std::vector<llvm::Constant*> fields{
       b_.getInt32(ObjectMeta::kMagic), b_.getInt32(static_cast<uint32_t>(plan_.mode)),
-      b_.getInt64(scratch_bytes_), b_.getInt32(256 * 1024), b_.getInt32(plan_.waits)};
+      b_.getInt64(scratch_bytes_),     b_.getInt32(256 * 1024),
+      b_.getInt32(plan_.waits),        b_.getInt32(!streamed_.empty())};
   auto* type = llvm::StructType::get(context_, {b_.getInt32Ty(), b_.getInt32Ty(), b_.getInt64Ty(),
-                                                b_.getInt32Ty(), b_.getInt32Ty()});
+                                                b_.getInt32Ty(), b_.getInt32Ty(), b_.getInt32Ty()});
   auto* meta = llvm::cast<llvm::GlobalVariable>(module_.getOrInsertGlobal(kMetaSymbol, type));
   meta->setInitializer(llvm::ConstantStruct::get(type, fields));
   meta->setConstant(true);

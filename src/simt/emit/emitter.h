@@ -82,13 +82,12 @@ class Emitter {
   llvm::MDNode* context_scope();
   llvm::Instruction* in_context(llvm::Instruction* access);
   llvm::Instruction* beside_context(llvm::Instruction* access);
-  /// Where the packet has its part of an array in scratch memory.
-  Value* packet_slot(Value* packet, uint64_t offset_bytes, uint64_t size_bytes);
+  /// Where the packet keeps a value in scratch memory.
+  Value* packet_slot(Value* packet, uint64_t offset_bytes);
   void load_context(uint32_t region);
   void rematerialise(uint32_t region);
   void make_again(const Inst& inst, ValueId value, BlockId entry);
   void commit_context(uint32_t region);
-  void plan_context();
   void plan_entry_masks();
   bool is_passed_by(uint32_t region, BlockId barrier) const;
   bool leads_to_masked(uint32_t region) const;
@@ -339,6 +338,7 @@ class Emitter {
     unsigned count = 1;  // elements of .v2, .v4
     bool is_volatile = false;
     bool invariant = false;
+    bool streams = false;  // a store that may go past the caches
     bool is_rare = false;  // made only where lanes are missing: by a function, not in place
   };
   Value* load_whole(const Address& address);
@@ -564,6 +564,10 @@ class Emitter {
   Value* reduced_content(const Inst& inst);
   // ---- lower/kept_sums.cpp
   void plan_kept_sums();
+  // ---- lower/streams.cpp
+  void plan_streams();
+  void load_streams();
+  void store_row(const Address& address, const Access& access, Value* content);
   bool allows_kept_sums(const Inst& inst, BlockId block) const;
   bool is_late_sum(const Inst& inst);
   bool is_kept_sum(const Inst& inst);
@@ -664,18 +668,24 @@ class Emitter {
     uint64_t offset_bytes = 0, size_bytes = 0;       // else: per packet, in scratch
     llvm::Type* type = nullptr;
   };
+  void plan_context();
+  void choose_slot_type(Slot& slot, ValueId value, bool behind_loop);
+  void place_slots(std::vector<Slot*> slots, const std::map<Slot*, std::set<size_t>>& regions);
   std::map<std::pair<ValueId, uint32_t>, Slot> slots_;  // by value and divergent loop left
   std::map<ValueId, llvm::AllocaInst*> barrier_sums_;   // results of bar.red
   std::vector<uint8_t> entry_masked_;                   // by region
   std::optional<uint64_t> live_offset_bytes_;
   llvm::MDNode* context_scope_ = nullptr;
   static constexpr uint32_t kTilePackets = 4;
-  uint64_t context_bytes_ = 0;
+  uint64_t context_offset_bytes_ = 0, packet_bytes_ = 0;  // where contexts begin; of a packet
   uint64_t local_offset_bytes_ = 0, scratch_bytes_ = 0;
   static constexpr uint64_t kProgressBytes = 128;  // where loads were in the blocks before
   uint64_t progress_offset_bytes_ = 0, progress_used_bytes_ = 0;
-  std::vector<uint8_t> is_read_;  // by value, once has_readers() is asked
-  bool keeps_sums_ = false;       // is_late_sum() ones may be kept
+  std::vector<uint8_t> is_read_;     // by value, once has_readers() is asked
+  std::set<const Inst*> streamed_;   // stores that may go past the caches
+  uint64_t streamed_bytes_ = 0;      // of a thread
+  Value* exceeds_caches_ = nullptr;  // i1
+  bool keeps_sums_ = false;          // is_late_sum() ones may be kept
   std::map<std::string, llvm::Function*> helpers_;
   std::map<llvm::Constant*, llvm::GlobalVariable*> private_constants_;  // by content
   // Registers of mma and wmma in memory: those that instructions of the current block left there.

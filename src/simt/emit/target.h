@@ -35,7 +35,8 @@ struct ObjectMeta {
   uint64_t scratch_bytes = 0;
   uint32_t stack_bytes = 0;  // besides the frames of its functions
   uint32_t waits = 0;        // CodeInfo::waits
-  static constexpr uint32_t kMagic = 0x324d4b00;
+  uint32_t streams = 0;      // CodeInfo::streams
+  static constexpr uint32_t kMagic = 0x334d4b00;
 };
 
 }  // namespace km::simt

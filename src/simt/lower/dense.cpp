@@ -121,7 +121,7 @@ std::vector<llvm::Value*> Emitter::store_dense(const Address& address, const Acc
   const llvm::Align align(ptx::size_bytes(access.type));
   Value* pointer = b_.CreateIntToPtr(address.base, b_.getPtrTy());
   auto whole = [&]() -> std::vector<Value*> {
-    b_.CreateAlignedStore(content, pointer, align);
+    store_row(address, access, content);
     return {};
   };
   auto partly = [&]() -> std::vector<Value*> {

@@ -22,35 +22,6 @@ bool is_atomic(const Inst& inst) {
 
 bool is_global(Space space) { return space == Space::global || space == Space::generic; }
 
-/// Nobody writes what it reads.
-bool reads_constants(const ptx::Instruction& ptx) {
-  return ptx.opcode == Opcode::ldu || ptx.has(Modifier::nc);
-}
-
-bool orders_nothing(const ptx::Instruction& ptx) {
-  switch (ptx.opcode) {
-    case Opcode::shfl:
-    case Opcode::vote:
-    case Opcode::match:
-    case Opcode::activemask:
-    case Opcode::redux:
-    case Opcode::elect:
-    case Opcode::div:
-    case Opcode::rem:
-    case Opcode::bra:
-    case Opcode::brx:
-    case Opcode::ret:
-    case Opcode::exit:
-    case Opcode::trap:
-    case Opcode::bar:
-      return true;
-    case Opcode::barrier:
-      return !ptx.has(Modifier::cluster);
-    default:
-      return !has_effects(ptx);
-  }
-}
-
 }  // namespace
 
 /// An addition that may come late.

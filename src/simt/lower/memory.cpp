@@ -314,6 +314,7 @@ void Emitter::lower_store(const Inst& inst) {
   access.type = ptx.types[ptx.type_count - 1];
   access.count = source.kind == Operand::Kind::vector ? source.count : 1;
   access.is_volatile = is_strong_access(ptx);
+  access.streams = streamed_.count(&inst) != 0;
   if (ptx.has(Modifier::release)) b_.CreateFence(llvm::AtomicOrdering::Release);
   const Address address = address_of(inst, target, space_of(inst, target));
   check_access(inst, address);
@@ -392,13 +393,8 @@ void Emitter::store_uniform(const Address& address, const Access& access,
 
 void Emitter::store_offsets(const Address& address, const Access& access,
                             const std::vector<Value*>& values) {
-  const llvm::Align align(ptx::size_bytes(access.type));
-  Value* pointer = b_.CreateIntToPtr(address.base, b_.getPtrTy());
   // Lanes and elements interleave without gaps: one store of all of them in order.
-  if (is_permuted(address, access)) {
-    b_.CreateAlignedStore(permuted_rows(values), pointer, align);
-    return;
-  }
+  if (is_permuted(address, access)) return store_row(address, access, permuted_rows(values));
   const auto size = static_cast<int64_t>(ptx::size_bytes(access.type));
   std::vector<int> pick(access.count * lanes_);
   for (uint32_t l = 0; l < lanes_; ++l) {
@@ -407,7 +403,7 @@ void Emitter::store_offsets(const Address& address, const Access& access,
     }
   }
   Value* whole = llvm::concatenateVectors(b_, values);
-  b_.CreateAlignedStore(b_.CreateShuffleVector(whole, pick), pointer, align);
+  store_row(address, access, b_.CreateShuffleVector(whole, pick));
 }
 
 void Emitter::scatter_at(const Address& address, const Access& access,

@@ -294,7 +294,7 @@ TEST(Code, RejectsObjectsWithoutEntryOrMeta) {
 
 TEST(Code, RejectsForeignMeta) {
   EXPECT_THAT(load_error(R"(
-    @km_meta = constant [24 x i8] zeroinitializer
+    @km_meta = constant [32 x i8] zeroinitializer
     define void @km_entry() { ret void })"),
               HasSubstr("another version"));
   EXPECT_THAT(load_error(R"(
