@@ -66,15 +66,13 @@ bool has_waiting_loop(const Classification& classification) {
 
 /// Loads at every lane's own address: with AVX-512 half as many lanes leave a loop sooner together;
 /// with AVX2 a thread on its own is quicker than vectors that are put together lane by lane, or as
-/// few as exchange data.
-/// Measured in docs/performance.md.
+/// few as exchange data. Measured in docs/performance.md.
 uint32_t lanes_for_gathers(const Kernel& kernel, const Shapes& shapes, const Variant& variant) {
   const uint32_t lanes = shapes.options.lanes;
   if (variant.isa == Isa::x86_64_v2) return lanes;
   const uint32_t together = threads_together(kernel, shapes);
-  const bool alone = together == 1 && variant.isa != Isa::avx512;
-  const uint32_t fewest = alone ? 1 : variant.isa == Isa::avx512 ? 16 : 8;
-  const uint32_t fewer = std::max(fewest, together);
+  uint32_t fewer = together == 1 ? 1 : std::max(8u, together);
+  if (variant.isa == Isa::avx512) fewer = std::max(16u, fewer);
   const auto& block = variant.block;
   const bool fits = uint64_t{block[1]} * block[2] <= 1 || block[0] % fewer == 0;
   if (fewer >= lanes || !fits) return lanes;

@@ -138,6 +138,10 @@ struct MemoryPlace {
   uint64_t size_bytes = 0;  // of all elements
 };
 MemoryPlace memory_place(const ptx::Instruction& instruction);
+/// Global memory, or what may be.
+inline bool is_global(ptx::Space space) {
+  return space == ptx::Space::global || space == ptx::Space::generic;
+}
 /// A conversion between integers of 32 and 64 bits: it extends, cuts off or moves.
 bool is_word_conversion(const ptx::Instruction& instruction);
 /// A warp operation that waits until its members have come to it.

@@ -103,6 +103,23 @@ bool is_word_conversion(const ptx::Instruction& instruction) {
          is_word(instruction.types[0]) && is_word(instruction.types[1]);
 }
 
+namespace {
+
+bool is_matrix_operation(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::ldmatrix:
+    case Opcode::stmatrix:
+    case Opcode::movmatrix:
+    case Opcode::mma:
+    case Opcode::wmma:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
 bool is_warp_operation(const Instruction& instruction) {
   switch (instruction.opcode) {
     case Opcode::shfl:
@@ -111,17 +128,12 @@ bool is_warp_operation(const Instruction& instruction) {
     case Opcode::activemask:
     case Opcode::redux:
     case Opcode::elect:
-    case Opcode::ldmatrix:
-    case Opcode::stmatrix:
-    case Opcode::movmatrix:
-    case Opcode::mma:
-    case Opcode::wmma:
       return true;
     case Opcode::bar:
     case Opcode::barrier:
       return instruction.has(Modifier::warp);
     default:
-      return false;
+      return is_matrix_operation(instruction.opcode);
   }
 }
 
@@ -133,16 +145,7 @@ bool is_meeting(const Instruction& instruction) {
 }
 
 bool has_member_mask(const Instruction& instruction) {
-  switch (instruction.opcode) {
-    case Opcode::ldmatrix:
-    case Opcode::stmatrix:
-    case Opcode::movmatrix:
-    case Opcode::mma:
-    case Opcode::wmma:
-      return false;
-    default:
-      return is_meeting(instruction);
-  }
+  return is_meeting(instruction) && !is_matrix_operation(instruction.opcode);
 }
 
 bool has_effects(const Instruction& instruction) {
@@ -168,13 +171,8 @@ bool reads_constants(const Instruction& instruction) {
 }
 
 bool orders_nothing(const Instruction& instruction) {
+  if (is_warp_operation(instruction)) return !is_matrix_operation(instruction.opcode);
   switch (instruction.opcode) {
-    case Opcode::shfl:
-    case Opcode::vote:
-    case Opcode::match:
-    case Opcode::activemask:
-    case Opcode::redux:
-    case Opcode::elect:
     case Opcode::div:
     case Opcode::rem:
     case Opcode::bra:

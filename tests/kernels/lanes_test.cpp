@@ -106,12 +106,18 @@ TEST(Lanes, StoresBetweenLoadsOfNeighbours) {
   expect_bits("chained", buffer.read(), data);
 }
 
-void expect_rows(const char* kernel, uint32_t threads) {
-  const uint32_t rows = 77;
+/// Where rows of fewer elements than `most` begin.
+vector<int32_t> starts_of_rows(uint32_t rows, uint32_t most) {
   vector<int32_t> starts{0};
   for (uint32_t row = 0; row < rows; ++row) {
-    starts.push_back(starts.back() + static_cast<int32_t>(row * 13 % 29));
+    starts.push_back(starts.back() + static_cast<int32_t>(row * 13 % most));
   }
+  return starts;
+}
+
+void expect_rows(const char* kernel, uint32_t threads) {
+  const uint32_t rows = 77;
+  const vector<int32_t> starts = starts_of_rows(rows, 29);
   const vector<uint32_t> values = random_u32(static_cast<size_t>(starts.back()), 54);
   Buffer<int32_t> at(session(), starts);
   Buffer<uint32_t> in(session(), values), out(session(), rows * threads);
@@ -131,25 +137,16 @@ TEST(Lanes, RowsSharedByThreads) {
   expect_rows("rows8", 8);
 }
 
-/// Rows of 0 to 2.5 elements a thread.
-vector<int32_t> starts_of_rows(uint32_t rows, uint32_t threads) {
-  vector<int32_t> starts(rows + 1);
-  for (uint32_t row = 0; row < rows; ++row) {
-    starts[row + 1] = starts[row] + static_cast<int32_t>(row * 7 % (threads * 5 / 2 + 1));
-  }
-  return starts;
-}
-
 void expect_exchanged(const char* kernel, uint32_t threads, uint32_t block) {
   const uint32_t rows = 96, elements = 50, distance = 3;
-  const vector<int32_t> starts = starts_of_rows(rows, threads);
+  const vector<int32_t> starts = starts_of_rows(rows, threads * 5 / 2 + 1);
   vector<int32_t> columns;
   for (int32_t i = 0; i < starts[rows]; ++i) columns.push_back(i * 17 % 50);
   const vector<uint32_t> x = random_u32(elements, 57);
   Buffer<int32_t> in_starts(session(), starts), in_columns(session(), columns);
   Buffer<uint32_t> in_x(session(), x), out(session(), rows * threads);
-  const uint32_t blocks = (rows * threads + block - 1) / block;
-  kernels().run(kernel, Shape{{blocks}, {block}}, out, in_starts, in_columns, in_x, rows, distance);
+  kernels().run(kernel, cover(rows * threads, block), out, in_starts, in_columns, in_x, rows,
+                distance);
   vector<uint32_t> want;
   for (uint32_t row = 0; row < rows; ++row) {
     vector<uint32_t> sums(threads);

@@ -14,11 +14,6 @@ using ptx::Modifier;
 using ptx::Opcode;
 using ptx::Operand;
 
-/// Blocks from which some block of `targets` can be reached (targets included).
-Marks reaching(const Kernel& kernel, const Marks& targets) {
-  return reached(targets, preds_in(kernel), [](BlockId, BlockId) { return true; });
-}
-
 /// Marks what lies between a branch and the place where its sides have met again; `block_of` names
 /// the blocks of the graph's nodes, those beyond it are none.
 void mark_parted(const Graph& graph, const DominatorTree& post, NodeId branch,

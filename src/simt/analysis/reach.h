@@ -43,4 +43,9 @@ inline auto succs_in(const Kernel& kernel) {
   };
 }
 
+/// The blocks of `targets`, and all that lead to them.
+inline Marks reaching(const Kernel& kernel, const Marks& targets) {
+  return reached(targets, preds_in(kernel), [](BlockId, BlockId) { return true; });
+}
+
 }  // namespace km::simt

@@ -20,8 +20,6 @@ bool is_atomic(const Inst& inst) {
   return inst.ptx->opcode == Opcode::atom || inst.ptx->opcode == Opcode::red;
 }
 
-bool is_global(Space space) { return space == Space::global || space == Space::generic; }
-
 }  // namespace
 
 /// An addition that may come late.

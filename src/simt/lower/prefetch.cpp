@@ -14,8 +14,7 @@ constexpr int64_t kFarBlocks = 4;
 }  // namespace
 
 void Emitter::prefetch(const Inst& inst, const Address& address, const Access& access) {
-  const bool global = address.space == ptx::Space::global || address.space == ptx::Space::generic;
-  if (!global || access.is_volatile || address.offsets == nullptr) return;
+  if (!is_global(address.space) || access.is_volatile || address.offsets == nullptr) return;
   const std::optional<int64_t> elements = wide_span(address, access);
   if (!elements) return;
   const uint64_t size = static_cast<uint64_t>(*elements) * ptx::size_bytes(access.type);

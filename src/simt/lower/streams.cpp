@@ -15,14 +15,11 @@ namespace km::simt {
 using ptx::Modifier;
 using ptx::Opcode;
 using ptx::Operand;
-using ptx::Space;
 
 namespace {
 
 constexpr uint64_t kLineBytes = 64;
 constexpr unsigned kDepth = 100;
-
-bool is_global(Space space) { return space == Space::global || space == Space::generic; }
 
 bool is_plain_store(const ptx::Instruction& ptx) {
   return ptx.opcode == Opcode::st && !is_strong_access(ptx) && !ptx.has(Modifier::async);
@@ -74,24 +71,19 @@ class Roots {
 
 /// What other blocks see of the accesses before it matters from there on.
 bool orders(const Inst& inst) {
-  const bool moves = inst.ptx->opcode == Opcode::ld || inst.ptx->opcode == Opcode::ldu ||
-                     is_plain_store(*inst.ptx);
-  return moves ? is_strong_access(*inst.ptx) : !orders_nothing(*inst.ptx);
+  if (is_plain_store(*inst.ptx)) return false;
+  const bool loads = inst.ptx->opcode == Opcode::ld || inst.ptx->opcode == Opcode::ldu;
+  return loads ? is_strong_access(*inst.ptx) : !orders_nothing(*inst.ptx);
 }
 
-bool orders_later(const Kernel& kernel, BlockId block, size_t instruction) {
-  const auto& insts = kernel.blocks[block].insts;
-  if (std::any_of(insts.begin() + static_cast<ptrdiff_t>(instruction) + 1, insts.end(), orders)) {
-    return true;
+/// Blocks that lead to something that orders, or have it.
+Marks leading_to_order(const Kernel& kernel) {
+  Marks having(kernel.blocks.size());
+  for (BlockId b = 0; b < having.size(); ++b) {
+    const auto& insts = kernel.blocks[b].insts;
+    having[b] = std::any_of(insts.begin(), insts.end(), orders);
   }
-  Marks starts(kernel.blocks.size());
-  for (BlockId succ : kernel.blocks[block].succs) starts[succ] = 1;
-  const Marks later = reached(starts, succs_in(kernel), [](BlockId, BlockId) { return true; });
-  for (BlockId b = 0; b < later.size(); ++b) {
-    const auto& own = kernel.blocks[b].insts;
-    if (later[b] != 0 && std::any_of(own.begin(), own.end(), orders)) return true;
-  }
-  return false;
+  return reaching(kernel, having);
 }
 
 }  // namespace
@@ -112,16 +104,21 @@ void Emitter::plan_streams() {
       loaded.insert(root);
     }
   }
+  const Marks leading = leading_to_order(kernel_);
   for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
-    if (plan_.shapes->loops.innermost[b] != UINT32_MAX) continue;
-    const auto& insts = kernel_.blocks[b].insts;
-    for (size_t i = 0; i < insts.size(); ++i) {
-      const auto access = memory_access(insts[i]);
-      if (!access || !is_global(access->space) || !is_plain_store(*insts[i].ptx)) continue;
+    const Block& block = kernel_.blocks[b];
+    const bool is_ordered = std::any_of(block.succs.begin(), block.succs.end(),
+                                        [&](BlockId succ) { return leading[succ] != 0; });
+    if (is_ordered || plan_.shapes->loops.innermost[b] != UINT32_MAX) continue;
+    // From its end on, as far as nothing orders.
+    for (size_t i = block.insts.size(); i-- > 0 && !orders(block.insts[i]);) {
+      const Inst& inst = block.insts[i];
+      const auto access = memory_access(inst);
+      if (!access || !is_global(access->space) || !is_plain_store(*inst.ptx)) continue;
       if (access->place->reg == ptx::kNone) continue;
-      const ptx::SymbolId root = roots.of(insts[i].read(access->place->reg));
-      if (root == ptx::kNone || loaded.count(root) != 0 || orders_later(kernel_, b, i)) continue;
-      streamed_.insert(&insts[i]);
+      const ptx::SymbolId root = roots.of(inst.read(access->place->reg));
+      if (root == ptx::kNone || loaded.count(root) != 0) continue;
+      streamed_.insert(&inst);
       streamed_bytes_ += access->size_bytes;
     }
   }
