@@ -144,3 +144,45 @@ extern "C" __global__ void scoped_atomics(u32* cells, u32 n) {
   atomicMax_block(&cells[1], i);
   atomicOr_system(&cells[2], 1u << (i & 31));
 }
+
+// Several sums whose places come from one word; a third of the threads stays out where `parted`.
+extern "C" __global__ void fields_of_words(const u32* in, u32* bins, u32 parted, u32 n) {
+  __shared__ u32 own[1024];
+  for (u32 i = threadIdx.x; i < 1024; i += blockDim.x) own[i] = 0;
+  __syncthreads();
+  const u32 i = INDEX();
+  if (i < n && !(parted && i % 3 == 1)) {
+    const u32 x = in[i];
+    atomicAdd(&own[x & 255], 3u);
+    atomicAdd(&own[x >> 8 & 255], 3u);
+    atomicAdd(&own[256 + (x >> 16 & 255)], 3u);
+    atomicAdd(&own[512 + (x >> 24)], 3u);
+    atomicAdd(&own[1023 - (x & 127)], 3u);
+    atomicAdd(&own[x >> 22], 3u);
+    for (u32 k = 0; k < 32; k += 4) atomicAdd(&own[768 + (x >> k & 15)], 3u);
+  }
+  __syncthreads();
+  for (u32 i = threadIdx.x; i < 1024; i += blockDim.x) atomicAdd(&bins[i], own[i]);
+}
+
+// The same places, by operations that do not commute with each other.
+extern "C" __global__ void fields_in_order(const u32* in, u32* out, u32 n) {
+  __shared__ u32 own[256];
+  own[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  const u32 i = INDEX();
+  const u32 x = i < n ? in[i] : 0u;  // each of 256 numbers once in a block
+  if (i < n) {
+    atomicAdd(&own[x & 255], 5u);
+    atomicMax(&own[x & 255], 100u);
+    atomicAdd(&own[x & 255], 5u);
+    atomicAdd(&own[x & 255], 5u);
+    const u32 seen = *(volatile u32*)&own[x & 255];
+    atomicXor(&own[x & 255], 0x55u);
+    atomicXor(&own[x & 255], 0x0Fu);
+    atomicMin(&own[x & 255], 200u);
+    out[i] = seen;
+  }
+  __syncthreads();
+  if (i < n) out[n + i] = own[threadIdx.x];
+}

@@ -222,5 +222,40 @@ TEST(Atomics, Scoped) {
   expect_bits("scoped_atomics", cells.read(), vector<uint32_t>{n, n - 1, ~0u});
 }
 
+TEST(Atomics, FieldsOfWords) {
+  const uint32_t n = 5000;
+  const auto values = random_u32(n, 7);
+  Buffer<uint32_t> in(session(), values);
+  for (const uint32_t parted : {0u, 1u}) {
+    vector<uint32_t> want(1024, 2);
+    Buffer<uint32_t> bins(session(), want);
+    kernels().run("fields_of_words", cover(n, 224), in, bins, parted, n);
+    for (uint32_t i = 0; i < n; ++i) {
+      if (parted != 0 && i % 3 == 1) continue;
+      const uint32_t x = values[i];
+      for (const uint32_t place : {x & 255, x >> 8 & 255, 256 + (x >> 16 & 255), 512 + (x >> 24),
+                                   1023 - (x & 127), x >> 22}) {
+        want[place] += 3;
+      }
+      for (uint32_t k = 0; k < 32; k += 4) want[768 + (x >> k & 15)] += 3;
+    }
+    expect_bits("fields_of_words", bins.read(), want);
+  }
+}
+
+TEST(Atomics, FieldsInOrder) {
+  const uint32_t n = 256 * 3;
+  vector<uint32_t> values(n), want(2 * n);
+  for (uint32_t i = 0; i < n; ++i) values[i] = i * 37 % 256 + (i << 8);
+  Buffer<uint32_t> in(session(), values), out(session(), want);
+  kernels().run("fields_in_order", cover(n, 256), in, out, n);
+  const auto seen = [](uint32_t cell) { return std::max(cell + 5, 100u) + 10; };
+  for (uint32_t i = 0; i < n; ++i) {
+    want[i] = seen(values[i] % 256);
+    want[n + i] = std::min(seen(i % 256) ^ 0x55 ^ 0x0F, 200u);
+  }
+  expect_bits("fields_in_order", out.read(), want);
+}
+
 }  // namespace
 }  // namespace km::kernels

@@ -550,8 +550,6 @@ class Emitter {
   llvm::Function* match_helper(llvm::Type* element, bool match_all);
   llvm::Function* new_helper(const std::string& name, llvm::Type* result,
                              const std::vector<llvm::Type*>& parameters);
-  void lane_loop(llvm::IRBuilder<>& builder, Value* bits,
-                 const std::function<void(llvm::IRBuilder<>&, Value* lane)>& body);
   // ---- lower/atomics.cpp
   void lower_atomic(const Inst& inst);
   Value* call_atomic(const Inst& inst, const std::vector<Value*>& arguments, ptx::Space space,

@@ -21,6 +21,7 @@
 #include <llvm/Transforms/Scalar/Sink.h>
 
 #include "simt/emit/forward.h"
+#include "simt/emit/joined_reductions.h"
 #include "simt/emit/promote.h"
 #include "simt/emit/ternary_logic.h"
 #include "simt/emit/weave.h"
@@ -108,6 +109,7 @@ void run_passes(llvm::Module& module, llvm::TargetMachine& machine) {
   passes.addPass(llvm::GlobalDCEPass());
   passes.addPass(llvm::createModuleToFunctionPassAdaptor(function_passes(has_loop_hints(module))));
   passes.run(module, analyses.module);
+  join_reductions(module);
   keep_logic_from_choices(module, machine);
 }
 

@@ -3,16 +3,19 @@
 #include <algorithm>
 
 #include "simt/emit/emitter.h"
+#include "simt/emit/joined_reductions.h"
 #include "simt/lower/lanes.h"
+#include "simt/lower/reductions.h"
 #include "simt/transform/make_instruction.h"
 
 namespace km::simt {
 
+using lower::Op;
+using lower::plain_operation;
 using ptx::Modifier;
 using ptx::Opcode;
 using ptx::Operand;
 using ptx::Type;
-using Op = llvm::AtomicRMWInst::BinOp;
 
 namespace {
 
@@ -50,40 +53,6 @@ llvm::AtomicOrdering ordering_of(const ptx::Instruction& ptx) {
   if (ptx.has(Modifier::acquire)) return llvm::AtomicOrdering::Acquire;
   if (ptx.has(Modifier::release)) return llvm::AtomicOrdering::Release;
   return llvm::AtomicOrdering::Monotonic;
-}
-
-llvm::Value* plain_operation(llvm::IRBuilder<>& b, Op op, llvm::Value* old, llvm::Value* value) {
-  switch (op) {
-    case Op::Add:
-      return b.CreateAdd(old, value);
-    case Op::And:
-      return b.CreateAnd(old, value);
-    case Op::Or:
-      return b.CreateOr(old, value);
-    case Op::Xor:
-      return b.CreateXor(old, value);
-    case Op::Min:
-      return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, old, value);
-    case Op::Max:
-      return b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, old, value);
-    case Op::UMin:
-      return b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, old, value);
-    case Op::UMax:
-      return b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, old, value);
-    case Op::UIncWrap: {
-      llvm::Value* next = b.CreateAdd(old, llvm::ConstantInt::get(old->getType(), 1));
-      llvm::Value* zero = llvm::ConstantInt::get(old->getType(), 0);
-      return b.CreateSelect(b.CreateICmpUGE(old, value), zero, next);
-    }
-    case Op::UDecWrap: {
-      llvm::Value* zero = llvm::ConstantInt::get(old->getType(), 0);
-      llvm::Value* next = b.CreateSub(old, llvm::ConstantInt::get(old->getType(), 1));
-      llvm::Value* wraps = b.CreateOr(b.CreateICmpEQ(old, zero), b.CreateICmpUGT(old, value));
-      return b.CreateSelect(wraps, value, next);
-    }
-    default:
-      return value;
-  }
 }
 
 }  // namespace
@@ -231,8 +200,13 @@ bool Emitter::lower_shared_reduction(const Inst& inst, const Address& address) {
   Value* offsets =
       b_.CreateTrunc(b_.CreateSub(lanes_of(address), splat(shared_)), vector_of(b_.getInt32Ty()));
   note_line();
-  b_.CreateCall(private_reduction_helper(ptx, content->getType()),
-                {b_.CreateIntToPtr(shared_, b_.getPtrTy()), offsets, content, mask_bits()});
+  llvm::CallInst* call =
+      b_.CreateCall(private_reduction_helper(ptx, content->getType()),
+                    {b_.CreateIntToPtr(shared_, b_.getPtrTy()), offsets, content, mask_bits()});
+  const Op op = operation_of(ptx);
+  if (!content->getType()->isVectorTy() && op != Op::Xchg) {
+    mark_reduction(*call, op, plan_.layout->shared_static_bytes);
+  }
   return true;
 }
 

@@ -2,6 +2,7 @@
 #include <llvm/IR/MDBuilder.h>
 
 #include "simt/emit/emitter.h"
+#include "simt/lower/loops.h"
 
 namespace km::simt {
 
@@ -23,25 +24,6 @@ llvm::Function* Emitter::new_helper(const std::string& name, llvm::Type* result,
   function->setCallingConv(llvm::CallingConv::C);
   helpers_[name] = function;
   return function;
-}
-
-/// for (left = bits; left; left &= left - 1) body(ctz(left)), in a function of its own.
-void Emitter::lane_loop(llvm::IRBuilder<>& builder, Value* bits,
-                        const std::function<void(llvm::IRBuilder<>&, Value* lane)>& body) {
-  auto* function = builder.GetInsertBlock()->getParent();
-  auto* before = builder.GetInsertBlock();
-  auto* loop = llvm::BasicBlock::Create(context_, "lane", function);
-  auto* done = llvm::BasicBlock::Create(context_, "done", function);
-  builder.CreateCondBr(builder.CreateICmpNE(bits, builder.getInt32(0)), loop, done);
-  builder.SetInsertPoint(loop);
-  auto* left = builder.CreatePHI(builder.getInt32Ty(), 2);
-  left->addIncoming(bits, before);
-  Value* lane = builder.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, left, builder.getTrue());
-  body(builder, lane);
-  Value* next = builder.CreateAnd(left, builder.CreateSub(left, builder.getInt32(1)));
-  left->addIncoming(next, builder.GetInsertBlock());
-  builder.CreateCondBr(builder.CreateICmpNE(next, builder.getInt32(0)), loop, done);
-  builder.SetInsertPoint(done);
 }
 
 namespace {
@@ -143,7 +125,7 @@ llvm::Function* Emitter::gather_helper(llvm::Type* element, bool is_volatile, ui
   builder.SetInsertPoint(some);
   places.store(builder);
   builder.CreateStore(llvm::Constant::getNullValue(result_type), results);
-  lane_loop(builder, bits, [&](llvm::IRBuilder<>& b, Value* lane) {
+  emit_lane_loop(builder, bits, [&](llvm::IRBuilder<>& b, Value* lane) {
     Value* loaded = b.CreateAlignedLoad(element, places.at(b, lane), align, is_volatile);
     b.CreateStore(loaded, b.CreateGEP(element, results, lane));
   });
@@ -203,10 +185,11 @@ llvm::Function* Emitter::scatter_helper(llvm::Type* element, bool is_volatile, u
   places.store(builder);
   auto* contents = builder.CreateAlloca(content_type);
   builder.CreateStore(function->getArg(places.count()), contents);
-  lane_loop(builder, function->getArg(places.count() + 1), [&](llvm::IRBuilder<>& b, Value* lane) {
-    Value* content = b.CreateLoad(element, b.CreateGEP(element, contents, lane));
-    b.CreateAlignedStore(content, places.at(b, lane), align, is_volatile);
-  });
+  emit_lane_loop(builder, function->getArg(places.count() + 1),
+                 [&](llvm::IRBuilder<>& b, Value* lane) {
+                   Value* content = b.CreateLoad(element, b.CreateGEP(element, contents, lane));
+                   b.CreateAlignedStore(content, places.at(b, lane), align, is_volatile);
+                 });
   builder.CreateRetVoid();
   return function;
 }
@@ -264,7 +247,7 @@ llvm::Function* Emitter::atomic_helper(const ptx::Instruction& instruction, bool
     finish();
     builder.SetInsertPoint(some);
   }
-  lane_loop(builder, bits, operate);
+  emit_lane_loop(builder, bits, operate);
   finish();
   return function;
 }
@@ -304,7 +287,7 @@ llvm::Function* Emitter::private_reduction_helper(const ptx::Instruction& instru
   builder.SetInsertPoint(some);
   builder.CreateStore(offsets, slots);
   if (!uniform) builder.CreateStore(content, contents);
-  lane_loop(builder, bits, [&](llvm::IRBuilder<>& b, Value* lane) {
+  emit_lane_loop(builder, bits, [&](llvm::IRBuilder<>& b, Value* lane) {
     Value* offset = b.CreateLoad(word, b.CreateGEP(word, slots, lane));
     Value* own = content;
     if (!uniform) {
@@ -353,7 +336,7 @@ llvm::Function* Emitter::match_helper(llvm::Type* element, bool match_all) {
   builder.CreateStore(function->getArg(0), table);
   builder.CreateStore(function->getArg(1), groups);
   builder.CreateStore(llvm::Constant::getNullValue(words), results);
-  lane_loop(builder, function->getArg(2), [&](llvm::IRBuilder<>& b, Value* lane) {
+  emit_lane_loop(builder, function->getArg(2), [&](llvm::IRBuilder<>& b, Value* lane) {
     Value* bits = b.CreateLoad(b.getInt32Ty(), b.CreateGEP(b.getInt32Ty(), groups, lane));
     Value* own = b.CreateLoad(element, b.CreateGEP(element, table, lane));
     Value* equal = b.CreateICmpEQ(function->getArg(0), b.CreateVectorSplat(lanes_, own));

@@ -1,6 +1,7 @@
 // What every lane does on its own, in turn, with addresses and sizes of its own; and the tests
 // before it.
 #include "simt/emit/emitter.h"
+#include "simt/lower/loops.h"
 
 namespace km::simt {
 
@@ -45,7 +46,7 @@ llvm::Value* Emitter::for_lanes(const std::string& name, llvm::Type* result,
   llvm::AllocaInst* out = gives ? builder.CreateAlloca(results) : nullptr;
   if (gives) builder.CreateStore(llvm::Constant::getNullValue(results), out);
   Value* bits = function->getArg(static_cast<unsigned>(arguments.size()));
-  lane_loop(builder, bits, [&](llvm::IRBuilder<>& b, Value* lane) {
+  emit_lane_loop(builder, bits, [&](llvm::IRBuilder<>& b, Value* lane) {
     std::vector<Value*> own;
     for (size_t i = 0; i < slots.size(); ++i) {
       auto* element = types[i]->getScalarType();

@@ -40,4 +40,22 @@ void emit_if(llvm::IRBuilder<>& builder, llvm::Value* condition, const std::func
   builder.SetInsertPoint(done);
 }
 
+void emit_lane_loop(llvm::IRBuilder<>& builder, llvm::Value* bits, const LaneBody& body) {
+  llvm::LLVMContext& context = builder.getContext();
+  auto* function = builder.GetInsertBlock()->getParent();
+  auto* before = builder.GetInsertBlock();
+  auto* loop = llvm::BasicBlock::Create(context, "lane", function);
+  auto* done = llvm::BasicBlock::Create(context, "done", function);
+  builder.CreateCondBr(builder.CreateICmpNE(bits, builder.getInt32(0)), loop, done);
+  builder.SetInsertPoint(loop);
+  auto* left = builder.CreatePHI(builder.getInt32Ty(), 2);
+  left->addIncoming(bits, before);
+  llvm::Value* lane = builder.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, left, builder.getTrue());
+  body(builder, lane);
+  llvm::Value* next = builder.CreateAnd(left, builder.CreateSub(left, builder.getInt32(1)));
+  left->addIncoming(next, builder.GetInsertBlock());
+  builder.CreateCondBr(builder.CreateICmpNE(next, builder.getInt32(0)), loop, done);
+  builder.SetInsertPoint(done);
+}
+
 }  // namespace km::simt

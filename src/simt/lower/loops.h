@@ -14,4 +14,8 @@ void emit_loop(llvm::IRBuilder<>& builder, llvm::Value* end, uint64_t step,
 void emit_if(llvm::IRBuilder<>& builder, llvm::Value* condition, const std::function<void()>& then,
              const std::function<void()>& otherwise);
 
+/// for (left = bits; left; left &= left - 1) body(ctz(left)).
+using LaneBody = std::function<void(llvm::IRBuilder<>&, llvm::Value* lane)>;
+void emit_lane_loop(llvm::IRBuilder<>& builder, llvm::Value* bits, const LaneBody& body);
+
 }  // namespace km::simt

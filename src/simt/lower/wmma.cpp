@@ -6,6 +6,7 @@
 #include <llvm/Analysis/VectorUtils.h>
 
 #include "simt/emit/emitter.h"
+#include "simt/lower/loops.h"
 #include "simt/lower/tensor_form.h"
 
 namespace km::simt {
@@ -160,7 +161,7 @@ void Emitter::move_wmma_lanes(llvm::IRBuilder<>& builder, llvm::Function& functi
   auto* table = private_constant(llvm::ConstantDataArray::get(context_, words), "km_pieces");
   llvm::Type *word = builder.getInt32Ty(), *element = piece_type(builder, pieces);
   const uint32_t count = pieces.registers * pieces.parts;
-  lane_loop(builder, matrix.lanes, [&](llvm::IRBuilder<>& b, Value* lane) {
+  emit_lane_loop(builder, matrix.lanes, [&](llvm::IRBuilder<>& b, Value* lane) {
     Value* first = b.CreateMul(lane, b.getInt32(2 * count));
     for (uint32_t i = 0; i < count; ++i) {
       auto entry = [&](uint32_t offset) {

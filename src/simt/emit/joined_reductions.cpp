@@ -1,0 +1,268 @@
+#include "simt/emit/joined_reductions.h"
+
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/Analysis/SimplifyQuery.h>
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/Analysis/WithCache.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InlineAsm.h>
+#include <llvm/IR/PatternMatch.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "simt/abi.h"
+#include "simt/lower/loops.h"
+#include "simt/lower/reductions.h"
+
+namespace km::simt {
+namespace {
+
+using Operation = llvm::AtomicRMWInst::BinOp;
+
+constexpr const char* kOperation = "km-reduction";
+constexpr const char* kExtent = "km-extent-bytes";
+constexpr size_t kMostSteps = 3;    // of each offset: more would cost what is saved
+constexpr size_t kMostMembers = 8;  // each one is there for every lane
+
+enum Argument : unsigned { kMemory, kOffsets, kContent, kLanes };
+
+uint64_t number_of(const llvm::CallInst& call, const char* attribute) {
+  uint64_t number = 0;
+  call.getFnAttr(attribute).getValueAsString().getAsInteger(10, number);
+  return number;
+}
+
+bool is_reduction(const llvm::Instruction& instruction) {
+  const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+  return call != nullptr && call->hasFnAttr(kOperation);
+}
+
+/// Null: not the same in all lanes, or not known.
+const llvm::APInt* number_in(const llvm::Value* value) {
+  const llvm::APInt* number = nullptr;
+  return llvm::PatternMatch::match(value, llvm::PatternMatch::m_APInt(number)) ? number : nullptr;
+}
+
+/// Of a step with a number: its other operand; null: it is none.
+llvm::Value* source_of(llvm::Value* value) {
+  auto* step = llvm::dyn_cast<llvm::BinaryOperator>(value);
+  if (step == nullptr) return nullptr;
+  if (number_in(step->getOperand(1)) != nullptr) return step->getOperand(0);
+  return number_in(step->getOperand(0)) != nullptr ? step->getOperand(1) : nullptr;
+}
+
+/// A call, and the values that its offsets come from, itself first.
+struct Member {
+  llvm::CallInst* call = nullptr;
+  std::vector<llvm::Value*> chain;
+
+  explicit Member(llvm::CallInst& of) : call(&of) {
+    llvm::Value* value = of.getArgOperand(kOffsets);
+    while (value != nullptr && chain.size() <= kMostSteps) {
+      chain.push_back(value);
+      value = source_of(value);
+    }
+  }
+
+  bool comes_from(llvm::Value* source) const {
+    return std::find(chain.begin(), chain.end(), source) != chain.end();
+  }
+
+  /// Whether it can do nothing but what it does: its offsets are known to lie in its memory.
+  bool never_faults() const {
+    const auto range = llvm::computeConstantRangeIncludingKnownBits(
+        chain[0], /*ForSigned=*/false, llvm::SimplifyQuery(call->getModule()->getDataLayout()));
+    constexpr uint64_t kWordBytes = sizeof(uint32_t);
+    return range.getUnsignedMax().getZExtValue() + kWordBytes <= number_of(*call, kExtent);
+  }
+};
+
+/// Says which line of PTX faults, if one does.
+bool notes_line(const llvm::Instruction& instruction) {
+  const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+  if (store == nullptr || !llvm::isa<llvm::ConstantInt>(store->getValueOperand())) return false;
+  int64_t offset = 0;
+  const llvm::Value* base = llvm::GetPointerBaseWithConstantOffset(
+      store->getPointerOperand(), offset, instruction.getModule()->getDataLayout());
+  return llvm::isa<llvm::Argument>(base) && offset == offsetof(BlockState, line);
+}
+
+/// Reductions that may become one.
+class Group {
+ public:
+  /// False: `member` does something else, or elsewhere.
+  bool add(Member member) {
+    if (!member.never_faults()) return false;
+    if (members_.empty()) {
+      source_ = member.chain[0];
+    } else {
+      if (members_.size() == kMostMembers || !is_like(*member.call)) return false;
+      const auto& chain = member.chain;
+      const auto common = std::find_if(chain.begin(), chain.end(), [&](llvm::Value* value) {
+        return std::all_of(members_.begin(), members_.end(),
+                           [&](const Member& each) { return each.comes_from(value); });
+      });
+      if (common == chain.end()) return false;
+      source_ = *common;
+    }
+    members_.push_back(std::move(member));
+    notes_.append(between_.begin(), between_.end());
+    between_.clear();
+    return true;
+  }
+
+  /// Behind the last member. False: no other one can follow.
+  bool pass(llvm::Instruction& other) {
+    if (!other.mayHaveSideEffects() && !other.mayReadFromMemory()) return true;
+    if (!notes_line(other)) return false;
+    if (!members_.empty()) between_.push_back(&other);
+    return true;
+  }
+
+  bool is_worth_joining() const { return members_.size() > 1; }
+
+  void join() {
+    llvm::CallInst* const last = members_.back().call;
+    llvm::IRBuilder<> builder(last);
+    builder.CreateCall(function(), {last->getArgOperand(kMemory), source_,
+                                    last->getArgOperand(kContent), last->getArgOperand(kLanes)});
+    for (const Member& each : members_) each.call->eraseFromParent();
+    for (llvm::Instruction* each : notes_) each->eraseFromParent();
+  }
+
+ private:
+  bool is_like(const llvm::CallInst& call) const {
+    const llvm::CallInst& first = *members_[0].call;
+    return call.getCalledOperand() == first.getCalledOperand() &&
+           number_of(call, kOperation) == number_of(first, kOperation) &&
+           call.getArgOperand(kMemory) == first.getArgOperand(kMemory) &&
+           call.getArgOperand(kContent) == first.getArgOperand(kContent) &&
+           call.getArgOperand(kLanes) == first.getArgOperand(kLanes);
+  }
+
+  /// What all members do, for all lanes and in a loop over some.
+  llvm::Function* function() const {
+    llvm::CallInst& like = *members_[0].call;
+    auto* function = llvm::Function::Create(
+        like.getFunctionType(), llvm::GlobalValue::InternalLinkage, "km_joined", *like.getModule());
+    function->setDoesNotThrow();
+    function->addFnAttr(llvm::Attribute::NoInline);
+    auto block = [&](const char* name) {
+      return llvm::BasicBlock::Create(like.getContext(), name, function);
+    };
+    llvm::IRBuilder<> b(block("start"));
+    llvm::Value *source = function->getArg(kOffsets), *lanes = function->getArg(kLanes);
+    auto* type = llvm::cast<llvm::FixedVectorType>(source->getType());
+    auto* slots = b.CreateAlloca(type);
+    llvm::BasicBlock *all = block("all"), *some = block("some");
+    const uint64_t every = (uint64_t{1} << type->getNumElements()) - 1;
+    b.CreateCondBr(b.CreateICmpEQ(lanes, b.getInt32(static_cast<uint32_t>(every))), all, some);
+    b.SetInsertPoint(all);
+    reduce_all(b, *function);
+    b.CreateRetVoid();
+    b.SetInsertPoint(some);
+    b.CreateStore(source, slots);
+    emit_lane_loop(b, lanes, [&](llvm::IRBuilder<>& in, llvm::Value* lane) {
+      auto* word = in.getInt32Ty();
+      reduce(in, *function, in.CreateLoad(word, in.CreateGEP(word, slots, lane)));
+    });
+    b.CreateRetVoid();
+    return function;
+  }
+
+  /// Two elements leave the vector at a time.
+  void reduce_all(llvm::IRBuilder<>& b, llvm::Function& in) const {
+    llvm::Value* source = in.getArg(kOffsets);
+    auto* type = llvm::cast<llvm::FixedVectorType>(source->getType());
+    auto* pairs = llvm::FixedVectorType::get(b.getInt64Ty(), type->getNumElements() / 2);
+    llvm::Value* two_each = b.CreateBitCast(source, pairs);
+    for (unsigned pair = 0; pair < pairs->getNumElements(); ++pair) {
+      llvm::Value* two = b.CreateExtractElement(two_each, pair);
+      reduce(b, in, b.CreateTrunc(two, b.getInt32Ty()));
+      reduce(b, in, in_own_register(b, b.CreateTrunc(b.CreateLShr(two, 32), b.getInt32Ty())));
+    }
+  }
+
+  /// `word`, which LLVM would make anew, by a shift of 64 bits, wherever it is used: the bytes of a
+  /// register of its own have names.
+  static llvm::Value* in_own_register(llvm::IRBuilder<>& b, llvm::Value* word) {
+    auto* signature = llvm::FunctionType::get(word->getType(), {word->getType()}, false);
+    auto* nothing = llvm::InlineAsm::get(signature, "", "=Q,0", /*hasSideEffects=*/false);
+    return b.CreateCall(signature, nothing, {word});
+  }
+
+  /// Of one lane, whose element of the source is `element`.
+  void reduce(llvm::IRBuilder<>& b, llvm::Function& in, llvm::Value* element) const {
+    for (const Member& each : members_) {
+      // Offsets are known not to be negative.
+      llvm::Value* offset = b.CreateZExt(offset_of(b, each, element), b.getInt64Ty());
+      llvm::Value* place = b.CreateGEP(b.getInt8Ty(), in.getArg(kMemory), offset);
+      llvm::Value* content = in.getArg(kContent);
+      const auto operation = static_cast<Operation>(number_of(*each.call, kOperation));
+      llvm::Value* old = b.CreateAlignedLoad(content->getType(), place, llvm::Align(4));
+      b.CreateAlignedStore(lower::plain_operation(b, operation, old, content), place,
+                           llvm::Align(4));
+    }
+  }
+
+  /// The steps from the source to the offset, by scalars.
+  llvm::Value* offset_of(llvm::IRBuilder<>& b, const Member& member, llvm::Value* element) const {
+    const auto& chain = member.chain;
+    auto at = std::find(chain.begin(), chain.end(), source_);
+    llvm::Value* result = element;
+    while (at != chain.begin()) {
+      auto* step = llvm::cast<llvm::BinaryOperator>(*--at);
+      const auto side = [&](unsigned i) -> llvm::Value* {
+        const llvm::APInt* number = number_in(step->getOperand(i));
+        return number != nullptr ? llvm::ConstantInt::get(result->getType(), *number) : result;
+      };
+      result = b.CreateBinOp(step->getOpcode(), side(0), side(1));
+    }
+    return result;
+  }
+
+  llvm::Value* source_ = nullptr;
+  std::vector<Member> members_;
+  llvm::SmallVector<llvm::Instruction*, kMostMembers> notes_, between_;  // of members; behind them
+};
+
+std::vector<Group> groups_of(llvm::BasicBlock& block) {
+  std::vector<Group> groups(1);
+  for (llvm::Instruction& each : block) {
+    if (is_reduction(each)) {
+      Member member(llvm::cast<llvm::CallInst>(each));
+      if (groups.back().add(member)) continue;
+      groups.emplace_back();
+      groups.back().add(std::move(member));
+    } else if (!groups.back().pass(each)) {
+      groups.emplace_back();
+    }
+  }
+  return groups;
+}
+
+}  // namespace
+
+void mark_reduction(llvm::CallInst& call, Operation operation, uint64_t extent_bytes) {
+  auto& context = call.getContext();
+  call.addFnAttr(llvm::Attribute::get(context, kOperation, std::to_string(operation)));
+  call.addFnAttr(llvm::Attribute::get(context, kExtent, std::to_string(extent_bytes)));
+}
+
+void join_reductions(llvm::Module& module) {
+  std::vector<Group> found;
+  for (llvm::Function& function : module) {
+    for (llvm::BasicBlock& block : function) {
+      for (Group& group : groups_of(block)) {
+        if (group.is_worth_joining()) found.push_back(std::move(group));
+      }
+    }
+  }
+  for (Group& group : found) group.join();
+}
+
+}  // namespace km::simt

@@ -1,0 +1,14 @@
+// What an atomic operation makes of the old value.
+#pragma once
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Instructions.h>
+
+namespace km::simt::lower {
+
+using Op = llvm::AtomicRMWInst::BinOp;
+
+/// For integers.
+llvm::Value* plain_operation(llvm::IRBuilder<>& b, Op op, llvm::Value* old, llvm::Value* value);
+
+}  // namespace km::simt::lower
