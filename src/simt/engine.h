@@ -123,7 +123,8 @@ struct CodeInfo {
   uint64_t scratch_bytes = 0;  // mode a: per worker; modes b and c: per warp
   uint64_t stack_bytes = 0;    // needed below the entry, at least; recursion may need more
   bool waits = false;          // calls RuntimeTable::yield, which may let other blocks go on
-  bool streams = false;  // mode a: some stores come late for other threads, until a store fence
+  bool streams = false;     // mode a: some stores come late for other threads, until a store fence
+  bool reads_block = true;  // %ctaid and what comes of it; else no block knows which one it is
 };
 
 /// An object in executable memory.

@@ -125,6 +125,25 @@ extern "C" __global__ void grid_rounds(volatile int* a, volatile int* b, unsigne
   }
 }
 
+// No block knows which it is. Two that have begun one after the other wait for each other.
+extern "C" __global__ void pairs_of_tickets(unsigned* tickets, volatile int* flags, int* out) {
+  __shared__ unsigned shared_ticket;
+  if (threadIdx.x == 0) shared_ticket = atomicAdd(tickets, 1u);
+  __syncthreads();
+  const unsigned ticket = shared_ticket;
+  if (threadIdx.x != 0) return;
+  flags[ticket] = static_cast<int>(ticket) + 1;
+  while (flags[ticket ^ 1] == 0) {
+  }
+  out[ticket] = flags[ticket ^ 1];
+}
+
+// All wait for all.
+extern "C" __global__ void crowd(unsigned* arrived, int* out) {
+  grid_barrier(arrived, gridDim.x);
+  atomicAdd(&out[threadIdx.x], 1);
+}
+
 // The same operation with the same members, met at two places in the code.
 extern "C" __global__ void meet_at_two_places(const int* in, int* out) {
   const int lane = threadIdx.x % 32;

@@ -110,6 +110,27 @@ TEST(Progress, GridRounds) {
   EXPECT_EQ(a.read(), want);
 }
 
+TEST(Progress, PairsOfTickets) {
+  const uint32_t blocks = 5000;
+  Buffer<uint32_t> tickets(session(), zeros<uint32_t>(1));
+  Buffer<int32_t> flags(session(), zeros<int32_t>(blocks)), out(session(), blocks);
+  kernels().run("pairs_of_tickets", Shape{{blocks}, {64}}, tickets, flags, out);
+  vector<int32_t> want;
+  for (uint32_t b = 0; b < blocks; ++b) want.push_back(static_cast<int32_t>((b ^ 1) + 1));
+  EXPECT_EQ(out.read(), want);
+}
+
+/// As many as a thread keeps going: what it has taken it can begin.
+TEST(Progress, Crowd) {
+  const uint32_t blocks = 256, threads = 40;
+  for (int round = 0; round < 5; ++round) {
+    Buffer<uint32_t> arrived(session(), zeros<uint32_t>(1));
+    Buffer<int32_t> out(session(), zeros<int32_t>(threads));
+    kernels().run("crowd", Shape{{blocks}, {threads}}, arrived, out);
+    EXPECT_EQ(out.read(), vector<int32_t>(threads, static_cast<int32_t>(blocks)));
+  }
+}
+
 TEST(Progress, MeetAtTwoPlaces) {
   const auto values = numbers(64, 4, 1000);
   Buffer<int32_t> in(session(), values), out(session(), 64);

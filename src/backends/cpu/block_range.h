@@ -55,10 +55,10 @@ class BlockRange {
   }
 
   /// The next chunk [*first, *last) of this part or, when it is done, of another, which *part then
-  /// names; false when there is none.
-  bool take(uint32_t* part, uint64_t* first, uint64_t* last) {
+  /// names, and no more than `most`; false when there is none.
+  bool take(uint32_t* part, uint64_t* first, uint64_t* last, uint64_t most = UINT64_MAX) {
     for (uint32_t i = 0; i < count_; ++i) {
-      if (take_from(part_at(*part), first, last)) return true;
+      if (take_from(part_at(*part), most, first, last)) return true;
       if (++*part == count_) *part = 0;
     }
     return false;
@@ -73,12 +73,12 @@ class BlockRange {
  private:
   Part& part_at(uint32_t index) { return count_ == 1 ? own_ : parts_[index]; }
 
-  bool take_from(Part& part, uint64_t* first, uint64_t* last) {
+  bool take_from(Part& part, uint64_t most, uint64_t* first, uint64_t* last) {
     uint64_t from = part.next.load(std::memory_order_relaxed), to = 0;
     do {
       if (from >= part.end) return false;
       const uint64_t left = part.end - from;
-      to = from + std::min(left, std::max(chunk_, left / cut_));
+      to = from + std::min({left, most, std::max(chunk_, left / cut_)});
     } while (!part.next.compare_exchange_weak(from, to, std::memory_order_relaxed));
     *first = from;
     *last = to;

@@ -20,6 +20,7 @@ struct CodeUnit {
   simt::SplitEntry split_entry = nullptr;  // mode c
   bool waits = false;                      // modes a and b: calls RuntimeTable::yield
   bool streams = false;                    // mode a: wants a store fence at its end
+  bool reads_block = true;                 // else no block knows which one it is
   uint64_t begin = 0, end = 0;             // addresses of the instructions
   uint64_t scratch_bytes = 0;              // mode a: per worker; otherwise per warp
   uint64_t stack_bytes = 0;                // below the entry
@@ -32,6 +33,9 @@ struct CodeUnit {
   bool runs_through() const { return grid_entry != nullptr && !waits; }
   /// Its blocks may wait for each other.
   bool may_wait() const { return waits || split_entry != nullptr; }
+  /// A block may wait for those before it, most likely. Blocks that do not know which they are
+  /// have no order but that in which they begin.
+  bool begins_in_order() const { return may_wait() && reads_block; }
   /// Stacks that a block needs where it does not run through; 0: it is never in the middle of code.
   uint32_t stacks_of_block(uint32_t warp_count) const {
     if (split_entry != nullptr) return 0;

@@ -222,12 +222,14 @@ Cluster* Executor::new_cluster(uint32_t size) {
   return cluster;
 }
 
-/// The next block or cluster of the launch, as long as this thread has room for it.
+/// The next block or cluster of the launch, as long as this thread has room for it. Of no more than
+/// it has room for are others kept.
 bool Executor::start_next() {
   const uint32_t count = launch_->cluster_blocks;
-  if (resident_blocks_.size() + count > kMaxResidentBlocks) return false;
+  const uint64_t room = (kMaxResidentBlocks - resident_blocks_.size()) / count;
+  if (room == 0) return false;
   if (first_untaken_ == end_untaken_ &&
-      !launch_->range.take(&next_part_, &first_untaken_, &end_untaken_)) {
+      !launch_->range.take(&next_part_, &first_untaken_, &end_untaken_, room)) {
     return false;
   }
   if (!make_ready(count)) return false;

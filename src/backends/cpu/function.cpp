@@ -50,6 +50,7 @@ KernelCode::KernelCode(const Function* function, const simt::Variant& variant,
   split_entry = code_->split_entry();
   waits = code_->info().waits;
   streams = code_->info().streams;
+  reads_block = code_->info().reads_block;
   begin = code_->begin();
   end = code_->end();
   scratch_bytes = code_->info().scratch_bytes;

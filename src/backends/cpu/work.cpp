@@ -204,8 +204,8 @@ uint32_t prepare_shared(Command& command, uint64_t first, uint32_t threads,
       worth = static_cast<uint64_t>(std::min(all / kWakeTicks, static_cast<float>(threads)));
     }
   }
-  const bool in_order = command.kind == CommandKind::kernel && command.run.unit->may_wait();
-  if (in_order || threads == 1) {  // a block waits for those before it, most likely
+  const bool in_order = command.kind == CommandKind::kernel && command.run.unit->begins_in_order();
+  if (in_order || threads == 1) {
     command.run.range.reset(first, first + pieces, in_order ? 1 : pieces);
   } else {
     command.run.range.reset(first, first + pieces, chunk, cut, parts, threads);

@@ -130,8 +130,12 @@ Status LoadedCode::read_meta(const ElfImage& image) {
     return make_error(KM_ERROR_COMPILER, "unusable object code: made by another version");
   }
   KM_ASSIGN(const uint64_t frames, image.stack_bytes());
-  info_ = {static_cast<Mode>(meta.mode), meta.scratch_bytes, meta.stack_bytes + frames,
-           meta.waits != 0, meta.streams != 0};
+  info_ = {static_cast<Mode>(meta.mode),
+           meta.scratch_bytes,
+           meta.stack_bytes + frames,
+           meta.waits != 0,
+           meta.streams != 0,
+           meta.reads_block != 0};
   return {};
 }
 

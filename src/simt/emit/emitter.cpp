@@ -533,9 +533,11 @@ void Emitter::emit_meta() {
   std::vector<llvm::Constant*> fields{
       b_.getInt32(ObjectMeta::kMagic), b_.getInt32(static_cast<uint32_t>(plan_.mode)),
       b_.getInt64(scratch_bytes_),     b_.getInt32(256 * 1024),
-      b_.getInt32(plan_.waits),        b_.getInt32(!streamed_.empty())};
-  auto* type = llvm::StructType::get(context_, {b_.getInt32Ty(), b_.getInt32Ty(), b_.getInt64Ty(),
-                                                b_.getInt32Ty(), b_.getInt32Ty(), b_.getInt32Ty()});
+      b_.getInt32(plan_.waits),        b_.getInt32(!streamed_.empty()),
+      b_.getInt32(reads_block_)};
+  std::vector<llvm::Type*> types;
+  for (const llvm::Constant* each : fields) types.push_back(each->getType());
+  auto* type = llvm::StructType::get(context_, types);
   auto* meta = llvm::cast<llvm::GlobalVariable>(module_.getOrInsertGlobal(kMetaSymbol, type));
   meta->setInitializer(llvm::ConstantStruct::get(type, fields));
   meta->setConstant(true);

@@ -258,6 +258,7 @@ class Emitter {
   // ---- lower/cluster.cpp
   Value* cluster_size(unsigned dimension);
   Value* cluster_blocks();
+  Value* block_index(unsigned dimension);
   Value* cluster_register(const ptx::Operand& operand);
   Value* rank_in_cluster();
   Value* cluster_bits();
@@ -617,6 +618,7 @@ class Emitter {
   Value *params_ = nullptr, *variables_ = nullptr, *runtime_ = nullptr;
   Value *shared_ = nullptr, *scratch_ = nullptr;
   llvm::AllocaInst* ctaid_[3] = {};
+  bool reads_block_ = false;  // the kernel does, by block_index()
   llvm::AllocaInst *packet_ = nullptr, *first_thread_ = nullptr, *next_region_ = nullptr;
   Value* local_base_ = nullptr;  // of the current packet
   llvm::AllocaInst* entry_mask_ = nullptr;

@@ -36,7 +36,8 @@ struct ObjectMeta {
   uint32_t stack_bytes = 0;  // besides the frames of its functions
   uint32_t waits = 0;        // CodeInfo::waits
   uint32_t streams = 0;      // CodeInfo::streams
-  static constexpr uint32_t kMagic = 0x334d4b00;
+  uint32_t reads_block = 0;  // CodeInfo::reads_block
+  static constexpr uint32_t kMagic = 0x344d4b00;
 };
 
 }  // namespace km::simt

@@ -25,7 +25,7 @@ llvm::Value* Emitter::cluster_bits() {
 llvm::Value* Emitter::rank_in_cluster() {
   Value* rank = i32(0);
   for (unsigned d = 3; d-- > 0;) {
-    Value* index = b_.CreateLoad(b_.getInt32Ty(), ctaid_[d]);
+    Value* index = block_index(d);
     Value* size = cluster_size(d);
     rank = b_.CreateAdd(b_.CreateMul(rank, size), b_.CreateURem(index, size));
   }
@@ -41,13 +41,13 @@ llvm::Value* Emitter::cluster_register(const Operand& operand) {
   Value* size = cluster_size(c);
   switch (operand.special) {
     case Special::clusterid:
-      return b_.CreateUDiv(b_.CreateLoad(b_.getInt32Ty(), ctaid_[c]), size);
+      return b_.CreateUDiv(block_index(c), size);
     case Special::nclusterid: {
       const uint64_t grid = offsetof(LaunchRecord, grid) + 4 * uint64_t{c};
       return b_.CreateUDiv(load_field(record_, grid, b_.getInt32Ty(), true), size);
     }
     case Special::cluster_ctaid:
-      return b_.CreateURem(b_.CreateLoad(b_.getInt32Ty(), ctaid_[c]), size);
+      return b_.CreateURem(block_index(c), size);
     default:  // cluster_nctaid
       return size;
   }

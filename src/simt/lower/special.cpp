@@ -101,6 +101,12 @@ llvm::Value* Emitter::time_register(ptx::SpecialRegister special) {
   return b_.CreateTrunc(now, b_.getInt32Ty());
 }
 
+/// %ctaid.
+llvm::Value* Emitter::block_index(unsigned dimension) {
+  reads_block_ = true;
+  return b_.CreateLoad(b_.getInt32Ty(), ctaid_[dimension]);
+}
+
 llvm::Value* Emitter::special_register(const Operand& operand, bool as_vector) {
   using Special = ptx::SpecialRegister;
   const unsigned c = operand.component;
@@ -117,7 +123,7 @@ llvm::Value* Emitter::special_register(const Operand& operand, bool as_vector) {
     case Special::ntid:
       return c < 3 ? block_size(c) : i32(0);
     case Special::ctaid:
-      return c < 3 ? b_.CreateLoad(b_.getInt32Ty(), ctaid_[c]) : i32(0);
+      return c < 3 ? block_index(c) : i32(0);
     case Special::nctaid:
       if (c >= 3) return i32(0);
       return load_field(record_, offsetof(LaunchRecord, grid) + 4 * c, b_.getInt32Ty(), true);

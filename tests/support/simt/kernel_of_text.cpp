@@ -22,4 +22,21 @@ KernelOfText kernel_of_text(const std::string& text) {
   return {*module, std::move(*kernel)};
 }
 
+std::optional<CodeInfo> code_info_of_text(const std::string& text) {
+  const KernelOfText built = kernel_of_text(text);
+  if (!built.kernel) return std::nullopt;
+  const auto program = Program::load(built.module);
+  EXPECT_TRUE(program) << program.error().message;
+  if (!program) return std::nullopt;
+  Variant variant;
+  variant.block = {64, 1, 1};
+  variant.isa = Isa::avx2;
+  const auto object = compile(**program, 0, variant);
+  EXPECT_TRUE(object) << object.error().message;
+  if (!object) return std::nullopt;
+  const auto code = Code::load(*object);
+  EXPECT_TRUE(code) << code.error().message;
+  return code ? std::optional((*code)->info()) : std::nullopt;
+}
+
 }  // namespace km::simt::testing

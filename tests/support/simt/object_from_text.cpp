@@ -20,10 +20,10 @@ Result<Object> object_from_text(const std::string& text, Isa isa) {
 }
 
 std::string meta_text(Mode mode, uint64_t scratch_bytes, uint32_t stack_bytes) {
-  return "\n@km_meta = constant { i32, i32, i64, i32, i32, i32 } { i32 " +
+  return "\n@km_meta = constant { i32, i32, i64, i32, i32, i32, i32 } { i32 " +
          std::to_string(ObjectMeta::kMagic) + ", i32 " + std::to_string(uint32_t(mode)) + ", i64 " +
          std::to_string(scratch_bytes) + ", i32 " + std::to_string(stack_bytes) +
-         ", i32 0, i32 0 }\n";
+         ", i32 0, i32 0, i32 1 }\n";
 }
 
 }  // namespace km::simt::testing

@@ -29,6 +29,20 @@ TEST(BlockRange, OnePartInOrder) {
   EXPECT_EQ(pieces.back().last, 25u);
 }
 
+TEST(BlockRange, NoMoreThanAskedFor) {
+  BlockRange range;
+  BlockRange::SharedPart parts[2];
+  range.reset(0, 100, 10, UINT64_MAX, parts, 2);
+  uint32_t part = 0;
+  Piece piece{};
+  ASSERT_TRUE(range.take(&part, &piece.first, &piece.last, 4));
+  EXPECT_EQ(piece.first, 0u);
+  EXPECT_EQ(piece.last, 4u);
+  ASSERT_TRUE(range.take(&part, &piece.first, &piece.last, 40));
+  EXPECT_EQ(piece.first, 4u);
+  EXPECT_EQ(piece.last, 14u);
+}
+
 TEST(BlockRange, PiecesShrinkToTheLeast) {
   BlockRange range;
   BlockRange::SharedPart parts[2];

@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "simt/engine.h"
 #include "support/simt/kernel_of_text.h"
 
 namespace km::simt {
@@ -25,19 +24,8 @@ std::string tile(const std::string& middle, const std::string& end) {
 }
 
 bool may_stream(const std::string& text) {
-  const auto built = testing::kernel_of_text(text);
-  if (!built.kernel) return false;
-  const auto program = Program::load(built.module);
-  if (!program) return false;
-  Variant variant;
-  variant.block = {64, 1, 1};
-  variant.isa = Isa::avx2;
-  const auto object = compile(**program, 0, variant);
-  EXPECT_TRUE(object) << object.error().message;
-  if (!object) return false;
-  const auto code = Code::load(*object);
-  EXPECT_TRUE(code) << code.error().message;
-  return code && (*code)->info().streams;
+  const auto info = testing::code_info_of_text(text);
+  return info && info->streams;
 }
 
 TEST(Streams, WhatABlockStoresAtItsEnd) {
