@@ -92,6 +92,8 @@ struct Kernel {
   }
   /// Whether an operand names a parameter of the function itself, not of one that it calls.
   bool is_parameter(const ptx::Operand& operand) const;
+  /// Whether all that an instruction does is to load such a parameter, at a place known now.
+  bool loads_parameter(const Inst& inst) const;
   /// What an operand names: a symbol of the function or of the module.
   const ptx::Symbol& symbol_of(const ptx::Operand& operand) const {
     const auto& symbols = operand.local_symbol ? function->symbols : module->symbols;

@@ -95,6 +95,11 @@ bool Kernel::is_parameter(const ptx::Operand& operand) const {
          std::find(params.begin(), params.end(), operand.symbol) != params.end();
 }
 
+bool Kernel::loads_parameter(const Inst& inst) const {
+  return inst.ptx->opcode == Opcode::ld && inst.reads.empty() &&
+         is_parameter(inst.ptx->operands[1]);
+}
+
 bool is_word_conversion(const ptx::Instruction& instruction) {
   const auto is_word = [](ptx::Type type) {
     return ptx::is_integer(type) && ptx::size_bits(type) >= 32;

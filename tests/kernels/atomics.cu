@@ -186,3 +186,24 @@ extern "C" __global__ void fields_in_order(const u32* in, u32* out, u32 n) {
   __syncthreads();
   if (i < n) out[n + i] = own[threadIdx.x];
 }
+
+// One thread of each block.
+extern "C" __global__ void one_thread(u32* tickets, float* f, u64* wide, u32* taken, u32* old) {
+  __shared__ u32 own;
+  if (threadIdx.x == 0) own = 7;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    const u32 ticket = atomicAdd(tickets, 1u);
+    taken[ticket] = ticket + 1;
+    atomicAdd(f, 1.5f);
+    atomicMax(wide, (u64)ticket << 33);
+    old[0] = atomicCAS(&own, 7u, 9u);
+    old[1] = atomicAdd(&own, 5u);
+    old[2] = atomicExch(&own, 3u);
+    old[3] = atomicInc(&own, 3u);
+    old[4] = atomicCAS(&own, 1u, 2u);
+    old[5] = __float_as_uint(atomicAdd((float*)&own, 0.25f));
+  }
+  __syncthreads();
+  if (threadIdx.x < gridDim.x) old[6] = own;
+}

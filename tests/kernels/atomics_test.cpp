@@ -257,5 +257,24 @@ TEST(Atomics, FieldsInOrder) {
   expect_bits("fields_in_order", out.read(), want);
 }
 
+TEST(Atomics, OneThread) {
+  const uint32_t blocks = 300;
+  for (const uint32_t threads : {1u, 32u, 100u, 256u}) {
+    Buffer<uint32_t> tickets(session(), vector<uint32_t>{0}), taken(session(), blocks);
+    Buffer<uint32_t> old(session(), vector<uint32_t>(7));
+    Buffer<float> f(session(), vector<float>{2});
+    Buffer<uint64_t> wide(session(), vector<uint64_t>{5});
+    kernels().run("one_thread", Shape{{blocks}, {threads}}, tickets, f, wide, taken, old);
+    vector<uint32_t> all(blocks);
+    std::iota(all.begin(), all.end(), 1u);
+    expect_bits("one_thread: tickets", tickets.read(), vector<uint32_t>{blocks});
+    expect_bits("one_thread: taken", taken.read(), all);
+    expect_bits("one_thread: f", f.read(), vector<float>{2 + 1.5F * blocks});
+    expect_bits("one_thread: wide", wide.read(), vector<uint64_t>{uint64_t{blocks - 1} << 33});
+    const uint32_t quarter = 0x3E800000;
+    expect_bits("one_thread: old", old.read(), vector<uint32_t>{7, 9, 14, 3, 0, 0, quarter});
+  }
+}
+
 }  // namespace
 }  // namespace km::kernels

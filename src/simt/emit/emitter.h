@@ -555,6 +555,8 @@ class Emitter {
   void lower_atomic(const Inst& inst);
   Value* call_atomic(const Inst& inst, const std::vector<Value*>& arguments, ptx::Space space,
                      bool gives);
+  Value* lane_atomic(const Inst& inst, const std::vector<Value*>& arguments, unsigned lane,
+                     bool shared);
   Value* atomic_operation(llvm::IRBuilder<>& builder, const ptx::Instruction& instruction,
                           Value* pointer, Value* b, Value* c, bool shared);
   bool has_readers(const Inst& inst);

@@ -111,7 +111,8 @@ bool Emitter::is_passive(BlockId b, bool may_part) const {
   }
   return std::all_of(block.insts.begin(), block.insts.end(), [&](const Inst& inst) {
     const bool at_end = block.end == End::barrier && &inst == &block.insts.back();
-    return at_end ? inst.writes.empty() : !has_effects(*inst.ptx);
+    if (at_end) return inst.writes.empty();
+    return !has_effects(*inst.ptx) || kernel_.loads_parameter(inst);
   });
 }
 

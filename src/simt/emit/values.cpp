@@ -1,4 +1,6 @@
 // Where values live, and how operands are read from them.
+#include <llvm/Analysis/ConstantFolding.h>
+
 #include <algorithm>
 
 #include "simt/analysis/thread_values.h"
@@ -520,7 +522,15 @@ llvm::Value* Emitter::and_masks(Value* a, Value* b) {
 
 llvm::Value* Emitter::bits_of(Value* mask) {
   if (mask == nullptr) return i32(all_lanes());
-  Value* bits = b_.CreateBitCast(mask, b_.getIntNTy(lanes_));
+  auto* type = b_.getIntNTy(lanes_);
+  if (auto* known = llvm::dyn_cast<llvm::Constant>(mask)) {
+    constexpr auto kCast = llvm::Instruction::BitCast;
+    known = llvm::ConstantFoldCastOperand(kCast, known, type, module_.getDataLayout());
+    if (auto* number = llvm::dyn_cast_or_null<llvm::ConstantInt>(known)) {
+      return i32(static_cast<uint32_t>(number->getZExtValue()));
+    }
+  }
+  Value* bits = b_.CreateBitCast(mask, type);
   return lanes_ == 32 ? bits : b_.CreateZExt(bits, b_.getInt32Ty());
 }
 

@@ -210,11 +210,26 @@ bool Emitter::lower_shared_reduction(const Inst& inst, const Address& address) {
   return true;
 }
 
+/// Of one lane, which is known.
+llvm::Value* Emitter::lane_atomic(const Inst& inst, const std::vector<Value*>& arguments,
+                                  unsigned lane, bool shared) {
+  const auto of_lane = [&](Value* each) { return b_.CreateExtractElement(each, lane); };
+  Value* place = b_.CreateIntToPtr(of_lane(arguments[0]), b_.getPtrTy());
+  Value* old =
+      atomic_operation(b_, *inst.ptx, place, of_lane(arguments[1]), of_lane(arguments[2]), shared);
+  Value* none = llvm::Constant::getNullValue(arguments[1]->getType());
+  return b_.CreateInsertElement(none, old, lane);
+}
+
 /// In generic space f32 sums go by where each lane's address leads.
 llvm::Value* Emitter::call_atomic(const Inst& inst, const std::vector<Value*>& arguments,
                                   ptx::Space space, bool gives) {
   const auto& ptx = *inst.ptx;
   auto call = [&](bool shared, Value* lanes) -> Value* {
+    const auto* known = llvm::dyn_cast<llvm::ConstantInt>(lanes);
+    if (known != nullptr && known->getValue().isPowerOf2()) {
+      return lane_atomic(inst, arguments, known->getValue().exactLogBase2(), shared);
+    }
     std::vector<Value*> list = arguments;
     list.push_back(lanes);
     note_line();

@@ -89,9 +89,7 @@ class StepParter {
     const Inst* const inst = kernel_.instruction_of(value);
     if (inst == nullptr || inst->guard != kNone || depth == 0) return false;
     const auto& ptx = *inst->ptx;
-    if (ptx.opcode == Opcode::ld) {
-      return inst->reads.empty() && kernel_.is_parameter(ptx.operands[1]);
-    }
+    if (ptx.opcode == Opcode::ld) return kernel_.loads_parameter(*inst);
     if (!is_arithmetic(ptx.opcode)) return false;
     for (unsigned i = 1; i < ptx.operand_count; ++i) {
       if (!is_same_for_all(ptx.operands[i])) return false;

@@ -93,7 +93,9 @@ bool is_cheap(const ptx::Instruction& instruction) {
     case Opcode::cvt:
       return is_word_conversion(instruction);
     case Opcode::add:
-    case Opcode::shl: {
+    case Opcode::and_:
+    case Opcode::shl:
+    case Opcode::shr: {
       const bool plain = !instruction.has(Modifier::sat) && !instruction.has(Modifier::cc);
       return plain && !ptx::is_float(instruction.type()) &&
              ptx::size_bits(instruction.type()) == 32;
@@ -113,9 +115,7 @@ bool is_rematerialised(const Kernel& kernel, ValueId value, unsigned depth) {
   if (inst.guard != kNone || inst.writes.size() != 1) return false;
   using ptx::Opcode;
   const auto& ptx = *inst.ptx;
-  if (ptx.opcode == Opcode::ld) {
-    return inst.reads.empty() && kernel.is_parameter(ptx.operands[1]);
-  }
+  if (ptx.opcode == Opcode::ld) return kernel.loads_parameter(inst);
   if (!is_cheap(ptx) || ptx.operands[1].kind == ptx::Operand::Kind::vector) return false;
   if (ptx.operands[1].kind == ptx::Operand::Kind::special) {
     using Special = ptx::SpecialRegister;
