@@ -195,3 +195,22 @@ extern "C" __global__ void matrix_vector(const float* matrix, const float* x, fl
   for (int offset = 16; offset > 0; offset >>= 1) sum += __shfl_down_sync(FULL, sum, offset);
   if (lane == 0) y[row] = sum;
 }
+
+// NaNs as they were loaded keep their bits on their way; those of arithmetic have PTX's.
+extern "C" __global__ void shuffle_nans(const float* in, u32* out, u32 n) {
+  const u32 i = INDEX();
+  const float loaded = in[i], made = loaded * 2.0f;
+  float either = loaded;
+  if (i % 3 == 0) either = loaded + 1.0f;
+  float sum = made;
+  for (int distance = 16; distance > 0; distance /= 2) {
+    sum += __shfl_down_sync(FULL, sum, distance);
+  }
+  out[i] = __float_as_uint(__shfl_xor_sync(FULL, loaded, 1));
+  out[n + i] = __float_as_uint(__shfl_xor_sync(FULL, made, 1));
+  out[2 * n + i] = __float_as_uint(__shfl_xor_sync(FULL, i % 5 == 0 ? loaded : made, 1));
+  out[3 * n + i] = __float_as_uint(__shfl_xor_sync(FULL, either, 1));
+  out[4 * n + i] = __float_as_uint(__shfl_sync(FULL, __shfl_xor_sync(FULL, made, 1), i * 7));
+  out[5 * n + i] = __shfl_up_sync(FULL, __float_as_uint(made) >> 1, 1);
+  out[6 * n + i] = __float_as_uint(__shfl_sync(FULL, sum, 0));
+}

@@ -330,5 +330,39 @@ TEST(Warp, MatrixVector) {
   expect_bits("matrix_vector", y.read(), want);
 }
 
+TEST(Warp, ShuffleNans) {
+  const uint32_t n = 32 * 6;
+  vector<uint32_t> words = random_u32(n, 23);
+  for (uint32_t i = 0; i < n; ++i) {
+    words[i] = i % 32 < 20 || i < 64 ? (words[i] & 0x807FFFFF) | 0x3F800000 : words[i];
+    if (i >= 64 && i % 4 == 1) words[i] |= 0x7F800001;  // NaNs, some of which are signalling
+  }
+  const auto bits = [](float x) { return std::isnan(x) ? 0x7FFFFFFF : std::bit_cast<uint32_t>(x); };
+  const auto loaded = [&](uint32_t i) { return std::bit_cast<float>(words[i]); };
+  const auto made = [&](uint32_t i) { return bits(loaded(i) * 2.0f); };
+  const auto sum = [&](uint32_t first) {
+    vector<float> sums(32);
+    for (uint32_t l = 0; l < 32; ++l) sums[l] = std::bit_cast<float>(made(first + l));
+    for (uint32_t distance = 16; distance > 0; distance /= 2) {
+      for (uint32_t l = 0; l < distance; ++l) sums[l] += sums[l + distance];
+    }
+    return bits(sums[0]);
+  };
+  vector<uint32_t> want(7 * n);
+  for (uint32_t i = 0; i < n; ++i) {
+    const uint32_t other = i ^ 1, warp = i / 32 * 32, last = i % 32 == 0 ? i : i - 1;
+    want[i] = words[other];
+    want[n + i] = made(other);
+    want[2 * n + i] = other % 5 == 0 ? words[other] : made(other);
+    want[3 * n + i] = other % 3 == 0 ? bits(loaded(other) + 1.0f) : words[other];
+    want[4 * n + i] = made(warp + ((i * 7 % 32) ^ 1));
+    want[5 * n + i] = made(last) >> 1;
+    want[6 * n + i] = sum(warp);
+  }
+  Buffer<uint32_t> words_in(session(), words), out(session(), vector<uint32_t>(7 * n));
+  kernels().run("shuffle_nans", Shape{{3}, {64}}, words_in, out, n);
+  expect_bits("shuffle_nans", out.read(), want);
+}
+
 }  // namespace
 }  // namespace km::kernels

@@ -196,7 +196,7 @@ class Emitter {
   Value* meeting_mask();
   Value* meeting_groups(const Inst& inst, const ptx::Operand& members);
   Value* reduce_groups(const ptx::Instruction& redux, Value* content, Value* groups);
-  Value* brought(const Inst& inst, const ptx::Operand& operand, ptx::Type type);
+  Value* brought(const Inst& inst, const ptx::Operand& operand, ptx::Type type, bool bits_escape);
 
   // ---- values.cpp
   enum class NanClass : uint8_t { none, arithmetic, raw, mixed };
@@ -206,6 +206,7 @@ class Emitter {
   void plan_constants();
   llvm::Constant* constant_of_packets(ValueId value);
   void plan_nan_classes();
+  bool has_mixed_result(const Inst& inst) const;
   bool is_cross_block(ValueId value) const { return cross_block_[value] != 0; }
   llvm::Type* storage_type(ValueId value) const;
   struct Place {

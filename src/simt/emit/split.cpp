@@ -335,8 +335,9 @@ void Emitter::emit_after_meeting(uint32_t index) {
 }
 
 /// The source of a warp operation: in mode c what each participant has sent.
-llvm::Value* Emitter::brought(const Inst& inst, const Operand& source, Type type) {
-  if (participants_ == nullptr) return operand(inst, source, type, true, type != Type::pred);
+llvm::Value* Emitter::brought(const Inst& inst, const Operand& source, Type type,
+                              bool bits_escape) {
+  if (participants_ == nullptr) return operand(inst, source, type, true, bits_escape);
   Value* content = load_split(offsetof(SplitWarp, received), vector_of(b_.getInt64Ty()));
   auto* element = type_of(type);
   auto* narrow = b_.getIntNTy(element->getScalarSizeInBits());

@@ -164,10 +164,19 @@ bool makes_float(const ptx::Instruction& ptx) {
   }
 }
 
-bool passes_bits(const ptx::Instruction& ptx) {
+/// What is sent to other lanes comes from this place in the code, where lanes never part.
+bool passes_bits(const ptx::Instruction& ptx, Mode mode) {
   if (ptx.opcode == Opcode::selp) return true;
+  if (ptx.opcode == Opcode::shfl) return mode != Mode::split_warps;
   return ptx.opcode == Opcode::mov && ptx.operands[0].kind == Operand::Kind::reg &&
          ptx.operands[1].kind == Operand::Kind::reg;
+}
+
+/// Of the operands of an instruction that passes bits on: the others say where to, or whether.
+bool is_passed(const Inst& inst, ptx::RegisterId reg) {
+  const auto& ptx = *inst.ptx;
+  if (ptx.opcode != Opcode::shfl) return true;
+  return ptx.operands[1].kind == Operand::Kind::reg && ptx.operands[1].reg == reg;
 }
 
 }  // namespace
@@ -182,7 +191,7 @@ bool Emitter::raise_nan_class(ValueId value, NanClass fresh) {
 }
 
 bool Emitter::flow_nan_classes(const Inst& inst) {
-  const bool passes = passes_bits(*inst.ptx);
+  const bool passes = passes_bits(*inst.ptx, plan_.mode);
   const bool constant = inst.ptx->opcode == Opcode::mov && inst.reads.empty();
   NanClass fresh = makes_float(*inst.ptx) ? NanClass::arithmetic : NanClass::raw;
   if (constant || passes) fresh = NanClass::none;
@@ -191,7 +200,8 @@ bool Emitter::flow_nan_classes(const Inst& inst) {
     changed |= raise_nan_class(value, fresh);
     for (ValueId old : inst.old_values) changed |= raise_nan_class(value, nan_class_[old]);
     for (const auto& [source, read] : inst.reads) {
-      if (!passes || kernel_.values[read].type == Type::pred) continue;
+      const bool is_content = passes && is_passed(inst, source);
+      if (!is_content || kernel_.values[read].type == Type::pred) continue;
       changed |= raise_nan_class(value, nan_class_[read]);
     }
   }
@@ -431,6 +441,13 @@ llvm::Value* Emitter::immediate(const Operand& operand, Type type) {
       llvm::ConstantInt::get(b_.getIntNTy(bits), llvm::APInt(64, operand.bits).trunc(bits));
   if (wanted->isIntegerTy()) return integer;
   return llvm::ConstantExpr::getBitCast(integer, wanted);
+}
+
+/// Whether what is passed on must have the bits of PTX.
+bool Emitter::has_mixed_result(const Inst& inst) const {
+  return std::any_of(inst.writes.begin(), inst.writes.end(), [&](const auto& write) {
+    return nan_class_[write.second] == NanClass::mixed;
+  });
 }
 
 llvm::Value* Emitter::canonical(ValueId value, Value* content) {

@@ -114,8 +114,7 @@ void Emitter::lower_arithmetic(const Inst& inst) {
     lanes = lanes || shape.is_varying();
   }
   if (lanes && inst.guard != kNone) lanes = !operands_are_uniform(inst);
-  bool mixed = false;
-  for (const auto& write : inst.writes) mixed |= nan_class_[write.second] == NanClass::mixed;
+  const bool mixed = has_mixed_result(inst);
   std::vector<Value*> sources;
   for (unsigned i = 1; i < ptx.operand_count; ++i) {
     const Type type = Arithmetic::operand_type(ptx, i);
@@ -184,8 +183,7 @@ void Emitter::lower_mov(const Inst& inst) {
     return;
   }
   if (to.kind != Operand::Kind::reg) return;
-  const bool mixed = nan_class_[inst.written(to.reg)] == NanClass::mixed;
-  define_result(inst, to.reg, operand(inst, from, type, lanes, mixed), type);
+  define_result(inst, to.reg, operand(inst, from, type, lanes, has_mixed_result(inst)), type);
 }
 
 /// Generic, global, constant and local addresses are host addresses; shared ones are offsets.

@@ -49,7 +49,8 @@ llvm::Value* Emitter::permute(Value* source, Value* index) {
 void Emitter::lower_shuffle(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const auto& pool = kernel_.function->operand_pool;
-  Value* source = brought(inst, ptx.operands[1], Type::b32);
+  const bool escapes = plan_.mode == Mode::split_warps || has_mixed_result(inst);
+  Value* source = brought(inst, ptx.operands[1], Type::b32, escapes);
   Value* b = operand(inst, ptx.operands[2], Type::u32, true, false);
   Value* c = operand(inst, ptx.operands[3], Type::u32, true, false);
   auto constant = [&](uint32_t value) { return splat(i32(value)); };
@@ -92,7 +93,7 @@ void Emitter::lower_shuffle(const Inst& inst) {
 
 void Emitter::lower_vote(const Inst& inst) {
   const auto& ptx = *inst.ptx;
-  Value* predicate = brought(inst, ptx.operands[1], Type::pred);
+  Value* predicate = brought(inst, ptx.operands[1], Type::pred, false);
   Value* here = meeting_bits();
   Value* votes = bits_of(predicate);
   if (ptx.operand_count > 2) here = meeting_groups(inst, ptx.operands[2]);
@@ -115,7 +116,7 @@ void Emitter::lower_match(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const auto& pool = kernel_.function->operand_pool;
   const bool match_all = ptx.has(Modifier::all);
-  Value* content = brought(inst, ptx.operands[1], ptx.type());
+  Value* content = brought(inst, ptx.operands[1], ptx.type(), true);
   Value* groups = meeting_groups(inst, ptx.operands[2]);
   if (!groups->getType()->isVectorTy()) groups = splat(groups);
   Value* result = b_.CreateCall(match_helper(type_of(ptx.type()), match_all),
@@ -169,7 +170,7 @@ llvm::Value* Emitter::reduce_groups(const ptx::Instruction& redux, Value* conten
 
 void Emitter::lower_redux(const Inst& inst) {
   const auto& ptx = *inst.ptx;
-  Value* content = brought(inst, ptx.operands[1], ptx.type());
+  Value* content = brought(inst, ptx.operands[1], ptx.type(), true);
   Value* groups = meeting_groups(inst, ptx.operands[2]);
   if (groups->getType()->isVectorTy()) {
     Value* reduced = reduce_groups(ptx, content, groups);
