@@ -23,6 +23,7 @@
 #include "simt/emit/forward.h"
 #include "simt/emit/joined_reductions.h"
 #include "simt/emit/promote.h"
+#include "simt/emit/raw_nans.h"
 #include "simt/emit/ternary_logic.h"
 #include "simt/emit/weave.h"
 
@@ -91,6 +92,7 @@ llvm::FunctionPassManager function_passes(bool unroll) {
   }
   passes.addPass(ForwardStores());
   passes.addPass(UnlessInMemory(llvm::GVNPass(llvm::GVNOptions().setPRE(false).setLoadPRE(false))));
+  passes.addPass(TakeRawNans());
   passes.addPass(DropKeptStores());
   passes.addPass(llvm::ADCEPass());
   passes.addPass(UnlessInMemory(llvm::SinkingPass()));

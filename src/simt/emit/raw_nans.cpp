@@ -1,0 +1,67 @@
+#include "simt/emit/raw_nans.h"
+
+#include <llvm/IR/Function.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/PatternMatch.h>
+
+#include "simt/emit/weave.h"
+
+namespace km::simt {
+namespace {
+
+namespace patterns = llvm::PatternMatch;
+
+constexpr unsigned kMostSteps = 4;  // from the choice of the NaN to the arithmetic
+
+/// The value that `value` is but for NaNs; null: it is no choice of a NaN.
+llvm::Value* without_choice(llvm::Value* value) {
+  auto* choice = llvm::dyn_cast<llvm::SelectInst>(value);
+  if (choice == nullptr) return nullptr;
+  const auto* test = llvm::dyn_cast<llvm::FCmpInst>(choice->getCondition());
+  llvm::Value* raw = choice->getFalseValue();
+  const bool is_test = test != nullptr && test->getPredicate() == llvm::FCmpInst::FCMP_UNO &&
+                       test->getOperand(0) == raw &&
+                       patterns::match(test->getOperand(1), patterns::m_AnyZeroFP());
+  return is_test && patterns::match(choice->getTrueValue(), patterns::m_NaN()) ? raw : nullptr;
+}
+
+/// The same part of the value before the choice, made in front of `user`; null: there is none.
+llvm::Value* raw_of(llvm::Value* value, llvm::Instruction& user, unsigned steps = kMostSteps) {
+  if (llvm::Value* raw = without_choice(value)) return raw;
+  if (steps == 0) return nullptr;
+  llvm::IRBuilder<> b(&user);
+  if (auto* shuffle = llvm::dyn_cast<llvm::ShuffleVectorInst>(value)) {
+    llvm::Value* raw = raw_of(shuffle->getOperand(0), user, steps - 1);
+    const bool is_alone = llvm::isa<llvm::Constant>(shuffle->getOperand(1));
+    if (raw == nullptr || !is_alone) return nullptr;
+    return b.CreateShuffleVector(raw, shuffle->getOperand(1), shuffle->getShuffleMask());
+  }
+  if (auto* extract = llvm::dyn_cast<llvm::ExtractElementInst>(value)) {
+    llvm::Value* raw = raw_of(extract->getVectorOperand(), user, steps - 1);
+    return raw != nullptr ? b.CreateExtractElement(raw, extract->getIndexOperand()) : nullptr;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+llvm::PreservedAnalyses TakeRawNans::run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
+  bool changed = false;
+  for (llvm::Instruction& each : llvm::instructions(function)) {
+    if (!is_woven_arithmetic(each)) continue;
+    for (llvm::Use& operand : each.operands()) {
+      llvm::Value* raw = raw_of(operand.get(), each);
+      if (raw == nullptr) continue;
+      operand.set(raw);
+      changed = true;
+    }
+  }
+  if (!changed) return llvm::PreservedAnalyses::all();
+  llvm::PreservedAnalyses kept;
+  kept.preserveSet<llvm::CFGAnalyses>();
+  return kept;
+}
+
+}  // namespace km::simt
