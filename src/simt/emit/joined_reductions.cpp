@@ -9,12 +9,9 @@
 #include <llvm/IR/PatternMatch.h>
 
 #include <algorithm>
-#include <cstddef>
-#include <iterator>
 #include <string>
 #include <vector>
 
-#include "simt/abi.h"
 #include "simt/lower/loops.h"
 #include "simt/lower/reductions.h"
 
@@ -81,16 +78,6 @@ struct Member {
   }
 };
 
-/// Says which line of PTX faults, if one does.
-bool notes_line(const llvm::Instruction& instruction) {
-  const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
-  if (store == nullptr || !llvm::isa<llvm::ConstantInt>(store->getValueOperand())) return false;
-  int64_t offset = 0;
-  const llvm::Value* base = llvm::GetPointerBaseWithConstantOffset(
-      store->getPointerOperand(), offset, instruction.getModule()->getDataLayout());
-  return llvm::isa<llvm::Argument>(base) && offset == offsetof(BlockState, line);
-}
-
 /// Reductions that may become one.
 class Group {
  public:
@@ -118,7 +105,7 @@ class Group {
   /// Behind the last member. False: no other one can follow.
   bool pass(llvm::Instruction& other) {
     if (!other.mayHaveSideEffects() && !other.mayReadFromMemory()) return true;
-    if (!notes_line(other)) return false;
+    if (other.getMetadata(kLineMetadata) == nullptr) return false;
     if (!members_.empty()) between_.push_back(&other);
     return true;
   }

@@ -8,6 +8,10 @@
 
 namespace km::simt {
 
+/// Names the metadata of stores that say which line of PTX faults, if one does. What cannot fault
+/// needs none.
+constexpr const char* kLineMetadata = "km.line";
+
 /// `call` adds a scalar (or whatever `operation` does) to words of memory: its arguments are the
 /// memory, 32-bit offsets into it, the scalar and the lanes as bits. Nothing faults below
 /// `extent_bytes`.

@@ -1,6 +1,7 @@
 // What every lane does on its own, in turn, with addresses and sizes of its own; and the tests
 // before it.
 #include "simt/emit/emitter.h"
+#include "simt/emit/joined_reductions.h"
 #include "simt/lower/loops.h"
 
 namespace km::simt {
@@ -72,7 +73,8 @@ uint32_t Emitter::current_line() const {
 /// For the call of a helper function that follows: a fault in there has no line of its own.
 void Emitter::note_line() {
   Value* line = b_.CreateConstGEP1_64(b_.getInt8Ty(), state_, offsetof(BlockState, line));
-  b_.CreateStore(i32(current_line()), line);
+  llvm::StoreInst* note = b_.CreateStore(i32(current_line()), line);
+  note->setMetadata(kLineMetadata, llvm::MDNode::get(context_, {}));
 }
 
 /// Ends the launch where a lane of `bits` is misaligned. `addresses` is null where there is an

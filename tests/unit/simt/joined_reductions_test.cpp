@@ -8,10 +8,6 @@
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
 
-#include <cstddef>
-
-#include "simt/abi.h"
-
 namespace km::simt {
 namespace {
 
@@ -48,8 +44,8 @@ class Joined : public ::testing::Test {
     mark_reduction(*call, operation, kBytes);
   }
   void note_line(uint32_t line) {
-    b_.CreateStore(b_.getInt32(line), b_.CreateConstGEP1_64(b_.getInt8Ty(), function_->getArg(4),
-                                                            offsetof(BlockState, line)));
+    llvm::StoreInst* note = b_.CreateStore(b_.getInt32(line), function_->getArg(4));
+    note->setMetadata(kLineMetadata, llvm::MDNode::get(context_, {}));
   }
   /// How many reductions are left, joined ones included.
   int run() {
@@ -76,6 +72,13 @@ TEST_F(Joined, BytesOfAWord) {
     reduce(byte(i));
   }
   EXPECT_EQ(run(), 1);
+}
+
+TEST_F(Joined, OtherStoresStayInBetween) {
+  reduce(byte(0));
+  b_.CreateStore(b_.getInt32(7), function_->getArg(4));
+  reduce(byte(1));
+  EXPECT_EQ(run(), 2);
 }
 
 TEST_F(Joined, OneAloneStays) {
