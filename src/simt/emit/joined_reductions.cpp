@@ -104,9 +104,10 @@ class Group {
 
   /// Behind the last member. False: no other one can follow.
   bool pass(llvm::Instruction& other) {
+    if (members_.empty()) return true;
     if (!other.mayHaveSideEffects() && !other.mayReadFromMemory()) return true;
     if (other.getMetadata(kLineMetadata) == nullptr) return false;
-    if (!members_.empty()) between_.push_back(&other);
+    between_.push_back(&other);
     return true;
   }
 
