@@ -222,8 +222,8 @@ Cluster* Executor::new_cluster(uint32_t size) {
   return cluster;
 }
 
-/// The next block or cluster of the launch, as long as this thread has room for it. Of no more than
-/// it has room for are others kept.
+/// The next block or cluster of the launch, as long as this thread has room for it. It takes no
+/// more than that at once: other threads could not begin them.
 bool Executor::start_next() {
   const uint32_t count = launch_->cluster_blocks;
   const uint64_t room = (kMaxResidentBlocks - resident_blocks_.size()) / count;

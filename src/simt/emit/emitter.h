@@ -259,7 +259,6 @@ class Emitter {
   // ---- lower/cluster.cpp
   Value* cluster_size(unsigned dimension);
   Value* cluster_blocks();
-  Value* block_index(unsigned dimension);
   Value* cluster_register(const ptx::Operand& operand);
   Value* rank_in_cluster();
   Value* cluster_bits();
@@ -268,6 +267,7 @@ class Emitter {
   Value* is_cluster_address(Value* address);
   Value* is_shared_address(Value* address);
   // ---- lower/special.cpp
+  Value* block_index(unsigned dimension);
   Value* special_register(const ptx::Operand& operand, bool as_vector);
   Value* lane_register(ptx::SpecialRegister special, bool as_vector);
   Value* time_register(ptx::SpecialRegister special);

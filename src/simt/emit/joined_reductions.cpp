@@ -18,7 +18,7 @@
 namespace km::simt {
 namespace {
 
-using Operation = llvm::AtomicRMWInst::BinOp;
+using lower::Op;
 
 constexpr const char* kOperation = "km-reduction";
 constexpr const char* kExtent = "km-extent-bytes";
@@ -84,18 +84,15 @@ class Group {
   /// False: `member` does something else, or elsewhere.
   bool add(Member member) {
     if (!member.never_faults()) return false;
-    if (members_.empty()) {
-      source_ = member.chain[0];
-    } else {
-      if (members_.size() == kMostMembers || !is_like(*member.call)) return false;
-      const auto& chain = member.chain;
-      const auto common = std::find_if(chain.begin(), chain.end(), [&](llvm::Value* value) {
-        return std::all_of(members_.begin(), members_.end(),
-                           [&](const Member& each) { return each.comes_from(value); });
-      });
-      if (common == chain.end()) return false;
-      source_ = *common;
-    }
+    const bool is_full = members_.size() == kMostMembers;
+    if (!members_.empty() && (is_full || !is_like(*member.call))) return false;
+    const auto& chain = member.chain;
+    const auto common = std::find_if(chain.begin(), chain.end(), [&](llvm::Value* value) {
+      return std::all_of(members_.begin(), members_.end(),
+                         [&](const Member& each) { return each.comes_from(value); });
+    });
+    if (common == chain.end()) return false;
+    source_ = *common;
     members_.push_back(std::move(member));
     notes_.append(between_.begin(), between_.end());
     between_.clear();
@@ -139,25 +136,20 @@ class Group {
         like.getFunctionType(), llvm::GlobalValue::InternalLinkage, "km_joined", *like.getModule());
     function->setDoesNotThrow();
     function->addFnAttr(llvm::Attribute::NoInline);
-    auto block = [&](const char* name) {
-      return llvm::BasicBlock::Create(like.getContext(), name, function);
-    };
-    llvm::IRBuilder<> b(block("start"));
+    llvm::IRBuilder<> b(llvm::BasicBlock::Create(like.getContext(), "start", function));
     llvm::Value *source = function->getArg(kOffsets), *lanes = function->getArg(kLanes);
     auto* type = llvm::cast<llvm::FixedVectorType>(source->getType());
     auto* slots = b.CreateAlloca(type);
-    llvm::BasicBlock *all = block("all"), *some = block("some");
-    const uint64_t every = (uint64_t{1} << type->getNumElements()) - 1;
-    b.CreateCondBr(b.CreateICmpEQ(lanes, b.getInt32(static_cast<uint32_t>(every))), all, some);
-    b.SetInsertPoint(all);
-    reduce_all(b, *function);
-    b.CreateRetVoid();
-    b.SetInsertPoint(some);
-    b.CreateStore(source, slots);
-    emit_lane_loop(b, lanes, [&](llvm::IRBuilder<>& in, llvm::Value* lane) {
-      auto* word = in.getInt32Ty();
-      reduce(in, *function, in.CreateLoad(word, in.CreateGEP(word, slots, lane)));
-    });
+    const auto every = static_cast<uint32_t>((uint64_t{1} << type->getNumElements()) - 1);
+    auto some = [&] {
+      b.CreateStore(source, slots);
+      emit_lane_loop(b, lanes, [&](llvm::IRBuilder<>& in, llvm::Value* lane) {
+        auto* word = in.getInt32Ty();
+        reduce(in, *function, in.CreateLoad(word, in.CreateGEP(word, slots, lane)));
+      });
+    };
+    llvm::Value* are_all = b.CreateICmpEQ(lanes, b.getInt32(every));
+    emit_if(b, are_all, [&] { reduce_all(b, *function); }, some);
     b.CreateRetVoid();
     return function;
   }
@@ -185,12 +177,12 @@ class Group {
 
   /// Of one lane, whose element of the source is `element`.
   void reduce(llvm::IRBuilder<>& b, llvm::Function& in, llvm::Value* element) const {
+    const auto operation = static_cast<Op>(number_of(*members_[0].call, kOperation));
+    llvm::Value* content = in.getArg(kContent);
     for (const Member& each : members_) {
       // Offsets are known not to be negative.
       llvm::Value* offset = b.CreateZExt(offset_of(b, each, element), b.getInt64Ty());
       llvm::Value* place = b.CreateGEP(b.getInt8Ty(), in.getArg(kMemory), offset);
-      llvm::Value* content = in.getArg(kContent);
-      const auto operation = static_cast<Operation>(number_of(*each.call, kOperation));
       llvm::Value* old = b.CreateAlignedLoad(content->getType(), place, llvm::Align(4));
       b.CreateAlignedStore(lower::plain_operation(b, operation, old, content), place,
                            llvm::Align(4));
@@ -235,7 +227,7 @@ std::vector<Group> groups_of(llvm::BasicBlock& block) {
 
 }  // namespace
 
-void mark_reduction(llvm::CallInst& call, Operation operation, uint64_t extent_bytes) {
+void mark_reduction(llvm::CallInst& call, Op operation, uint64_t extent_bytes) {
   auto& context = call.getContext();
   call.addFnAttr(llvm::Attribute::get(context, kOperation, std::to_string(operation)));
   call.addFnAttr(llvm::Attribute::get(context, kExtent, std::to_string(extent_bytes)));

@@ -41,11 +41,8 @@ void emit_if(llvm::IRBuilder<>& builder, llvm::Value* condition, const std::func
 }
 
 void emit_lane_loop(llvm::IRBuilder<>& builder, llvm::Value* bits, const LaneBody& body) {
-  llvm::LLVMContext& context = builder.getContext();
-  auto* function = builder.GetInsertBlock()->getParent();
   auto* before = builder.GetInsertBlock();
-  auto* loop = llvm::BasicBlock::Create(context, "lane", function);
-  auto* done = llvm::BasicBlock::Create(context, "done", function);
+  auto *loop = add_block(builder, "lane"), *done = add_block(builder, "done");
   builder.CreateCondBr(builder.CreateICmpNE(bits, builder.getInt32(0)), loop, done);
   builder.SetInsertPoint(loop);
   auto* left = builder.CreatePHI(builder.getInt32Ty(), 2);
