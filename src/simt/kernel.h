@@ -128,6 +128,11 @@ bool reads_constants(const ptx::Instruction& instruction);
 /// Neither accesses memory nor orders what other blocks see of accesses.
 bool orders_nothing(const ptx::Instruction& instruction);
 bool is_barrier(const ptx::Instruction& instruction);
+/// A barrier at which all threads of the block wait, under number 0, reductions included; or that
+/// of a cluster.
+bool is_block_barrier(const ptx::Instruction& instruction);
+/// Stores to memory, or may have other effects that threads beside it see.
+bool changes_memory(const ptx::Instruction& instruction);
 /// barrier.cluster.wait: a barrier without number and thread count.
 bool is_cluster_wait(const ptx::Instruction& instruction);
 /// Blocks of a cluster use each other, and so must be there at the same time.

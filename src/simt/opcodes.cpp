@@ -61,6 +61,17 @@ bool is_barrier(const Instruction& instruction) {
   return barrier && !instruction.has(Modifier::warp);
 }
 
+bool is_block_barrier(const Instruction& instruction) {
+  if (!is_barrier(instruction) || instruction.has(Modifier::arrive)) return false;
+  if (is_cluster_wait(instruction)) return true;
+  const bool reduces = instruction.has(Modifier::red);
+  const unsigned first = reduces ? 1 : 0;
+  const unsigned expected = first + 1 + (reduces ? 1 : 0);
+  const ptx::Operand& id = instruction.operands[first];
+  return id.kind == ptx::Operand::Kind::immediate && id.bits == 0 &&
+         instruction.operand_count == expected;
+}
+
 bool meets_cluster(const ptx::Function& function) {
   return std::any_of(function.code.begin(), function.code.end(), [](const Instruction& one) {
     return is_cluster_wait(one) || one.opcode == Opcode::mapa || one.has(Modifier::shared_cluster);
@@ -168,6 +179,30 @@ bool has_effects(const Instruction& instruction) {
       return !instruction.has(Modifier::pending_count);
     default:
       return is_warp_operation(instruction) || !writes_first_operand(instruction);
+  }
+}
+
+bool changes_memory(const Instruction& instruction) {
+  if (is_warp_operation(instruction)) {
+    return instruction.opcode == Opcode::stmatrix || instruction.opcode == Opcode::wmma;
+  }
+  switch (instruction.opcode) {
+    case Opcode::ld:
+    case Opcode::ldu:
+    case Opcode::div:
+    case Opcode::rem:
+    case Opcode::membar:
+    case Opcode::fence:
+    case Opcode::prefetch:
+    case Opcode::prefetchu:
+    case Opcode::nanosleep:
+    case Opcode::pmevent:
+    case Opcode::bra:
+    case Opcode::ret:
+    case Opcode::exit:
+      return false;
+    default:
+      return has_effects(instruction);
   }
 }
 

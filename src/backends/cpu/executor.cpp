@@ -23,6 +23,7 @@ constexpr uint64_t kStackMarginBytes = 256 << 10;
 constexpr size_t kMaxExecutors = 4096;
 constexpr unsigned kPatience = 3000;  // turns of interrupt_all(), seconds
 constexpr uint32_t kWaitTurns = 32;
+constexpr uint32_t kSpoiledTurns = 512;
 
 /// Append-only, so that it can be read without a lock.
 std::atomic<Executor*> executors[kMaxExecutors];
@@ -275,40 +276,46 @@ void Executor::begin_resident() {
   first_untaken_ = end_untaken_ = 0;
 }
 
-/// Gives every resident block a turn. False: all of them wait.
-bool Executor::run_turns() {
-  bool progress = false;
+/// Gives every resident block a turn.
+Executor::Turns Executor::run_turns() {
+  Turns result;
   for (size_t i = 0; i < resident_blocks_.size();) {
     resident_ = resident_blocks_[i];
     running_ = resident_->state();
     const ResidentBlock::Turn turn = resident_->run(&launch_->record, *launch_->unit);
     if (turn == ResidentBlock::Turn::deadlock) raise_deadlock(0);
-    progress = progress || turn != ResidentBlock::Turn::waiting;
+    const bool waits = turn == ResidentBlock::Turn::waiting;
+    result.any_waits = result.any_waits || waits;
+    result.all_wait = result.all_wait && waits;
     ++i;
     if (turn != ResidentBlock::Turn::finished) continue;
+    result.any_finished = true;
     finish_block(resident_);
     resident_blocks_.erase(resident_blocks_.begin() + static_cast<ptrdiff_t>(--i));
   }
-  return progress;
+  return result;
 }
 
 /// What blocks wait for often comes from another thread within a moment. Starting the next block
 /// meanwhile would keep those that wait for this one from it. Where a wait was in vain, the next is
-/// shorter.
+/// shorter. A block that waits at barriers on the way, which looks like progress, is given up on
+/// after more turns.
 void Executor::run_resident() {
   begin_resident();
   uint32_t patience = kWaitTurns;
-  for (uint32_t waited = 0, idle_turns = 0;;) {
-    const bool progress = run_turns();
+  for (uint32_t waited = 0, spoiled = 0, idle_turns = 0;;) {
+    const Turns turns = run_turns();
     check_stop(launch_->unit->begin);
+    const bool progress = !turns.all_wait;
     if (progress && waited > 0) patience = kWaitTurns;
     waited = progress ? 0 : waited + 1;
-    if (!resident_blocks_.empty() && waited < patience) {
+    spoiled = turns.any_finished ? 0 : spoiled + (turns.any_waits ? 1 : 0);
+    if (!resident_blocks_.empty() && waited < patience && spoiled < kSpoiledTurns) {
       if (!progress) pause();
       continue;
     }
     if (!progress) patience = std::max(patience / 2, 1u);
-    waited = 0;
+    waited = spoiled = 0;
     if (start_next()) continue;
     if (resident_blocks_.empty()) break;
     if (++idle_turns % 64 == 0) sched_yield();

@@ -104,7 +104,10 @@ class Executor {
   void run_grid();
   void run_resident();
   void begin_resident();
-  bool run_turns();
+  struct Turns {
+    bool any_waits = false, all_wait = true, any_finished = false;
+  };
+  Turns run_turns();
   bool start_next();
   void finish_block(ResidentBlock* block);
   bool make_ready(uint32_t count);

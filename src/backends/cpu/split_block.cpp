@@ -28,30 +28,32 @@ SplitWarp& SplitBlock::warp(uint32_t index) {
 }
 
 ResidentBlock::Turn SplitBlock::run(const simt::LaunchRecord* record, const CodeUnit& unit) {
-  bool progress = false, waiting = false;
+  bool progress = false, waiting = false, spun = false;
   released_ = false;
   if (has_met_cluster()) release(barriers_[simt::kClusterBarrier]);
   for (uint32_t left = unfinished_; left != 0; left &= left - 1) {
     const auto w = static_cast<uint32_t>(std::countr_zero(left));
-    const uint32_t live = warp(w).live;
+    const uint32_t live = warp(w).live, clock = warp(w).clock;
     state_.first_thread = w * kWarpLanes;
     const SplitStatus status = unit.split_entry(record, &state_, w);
     const auto gone = static_cast<uint32_t>(std::popcount(live & ~warp(w).live));
     exited_ += gone;
     progress = progress || gone != 0;
     waiting = waiting || status == SplitStatus::waiting;
+    spun = spun || warp(w).clock != clock;
     if (status == SplitStatus::finished) unfinished_ &= ~(uint32_t{1} << w);
     if (gone != 0) release_complete(false);
   }
   if (unfinished_ == 0) return Turn::finished;
-  if (progress || released_) return Turn::progress;
-  if (waiting || is_meeting()) return Turn::waiting;
+  // A barrier is no progress where threads go round a loop that waits, with barriers in it.
+  if (progress || (released_ && !spun)) return Turn::progress;
+  if (waiting || spun || is_meeting()) return Turn::waiting;
   return release_complete(true) ? Turn::progress : Turn::deadlock;
 }
 
 bool SplitBlock::is_complete(const Barrier& barrier, uint32_t exited) const {
   if (barrier.expected == 0) return barrier.arrived + exited_ >= thread_count_;
-  return barrier.arrived + exited >= barrier.expected;
+  return barrier.arrived + barrier.missing + exited >= barrier.expected;
 }
 
 void SplitBlock::release(Barrier& barrier) {
@@ -90,9 +92,11 @@ void SplitBlock::arrive(SplitWarp* warp, uint32_t lanes, uint32_t id, uint32_t t
   Barrier& barrier = barriers_[id % kMaxBarriers];
   barrier.arrived += static_cast<uint32_t>(std::popcount(lanes));
   barrier.expected = thread_count;
+  const uint32_t first = state_.first_thread;
+  if (first + kWarpLanes > thread_count_) barrier.missing = first + kWarpLanes - thread_count_;
   barrier.predicates += static_cast<uint32_t>(std::popcount(predicates));
   if (waits) {
-    barrier.waiting[state_.first_thread / kWarpLanes] |= lanes;
+    barrier.waiting[first / kWarpLanes] |= lanes;
     warp->blocked |= lanes;
     for (uint32_t left = lanes; left != 0; left &= left - 1) {
       warp->state[std::countr_zero(left)] = state;

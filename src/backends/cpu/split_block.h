@@ -22,6 +22,9 @@ class SplitBlock : public ResidentBlock {
   struct Barrier {
     uint32_t arrived = 0;   // threads
     uint32_t expected = 0;  // threads, 0: all of the block
+    /// Lanes that the last warp lacks, once some of it have arrived: a number of threads counts
+    /// warps as whole ones (PTX ISA, barrier).
+    uint32_t missing = 0;
     uint32_t predicates = 0;
     std::array<uint32_t, kMaxWarps> waiting{};  // lanes, by warp
   };

@@ -192,7 +192,6 @@ WarpBlock::Barrier& WarpBlock::arrive(uint32_t id, uint32_t thread_count,
                                       uint32_t predicate_count) {
   Barrier& barrier = barriers_[id % kMaxBarriers];
   used_barriers_ |= bit(id % kMaxBarriers);
-  yields_ = 0;
   barrier.arrived += 1;
   barrier.expected = thread_count;
   barrier.predicates += predicate_count;

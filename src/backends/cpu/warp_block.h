@@ -87,7 +87,7 @@ class WarpBlock : public ResidentBlock {
   uint32_t runnable_ = 0;  // a bit per warp
   uint32_t exited_ = 0;    // warps
   uint32_t used_barriers_ = 0;
-  uint32_t yields_ = 0;  // in a row, without anything else happening
+  uint32_t yields_ = 0;  // since the block last gave its thread away, or a warp ended
   bool begun_ = false;   // some warp may have frames on its stack
   bool running_ = false;
   Turn turn_ = Turn::finished;  // how run() ends

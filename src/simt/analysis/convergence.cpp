@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "simt/analysis/polls.h"
 #include "simt/analysis/reach.h"
 #include "simt/analysis/thread_values.h"
 
@@ -91,7 +92,7 @@ class Classifier {
     for (BlockId b = 0; b < barriers.size(); ++b) {
       const Block& block = kernel_.blocks[b];
       barriers[b] = block.end == End::barrier;
-      if (barriers[b] && !is_plain(*block.terminator)) {
+      if (barriers[b] && !is_block_barrier(*block.terminator)) {
         require(Mode::suspendable_warps, block.terminator, "has a barrier number or thread count");
       }
     }
@@ -104,18 +105,6 @@ class Classifier {
       if (warps[b]) require(Mode::suspendable_warps, at, "is not reached by all warps alike");
       if (lanes[b]) require(Mode::split_warps, at, "is not reached by all lanes of a warp alike");
     }
-  }
-
-  /// bar.sync 0 and barrier.sync 0 over the whole block, reductions included.
-  bool is_plain(const Instruction& instruction) const {
-    if (instruction.has(Modifier::arrive)) return false;
-    if (is_cluster_wait(instruction)) return true;
-    const bool reduces = instruction.has(Modifier::red);
-    const unsigned first = reduces ? 1 : 0;
-    const unsigned expected = first + 1 + (reduces ? 1 : 0);
-    const Operand& id = instruction.operands[first];
-    return id.kind == Operand::Kind::immediate && id.bits == 0 &&
-           instruction.operand_count == expected;
   }
 
   void check_warp_operations() {
@@ -182,27 +171,14 @@ class Classifier {
     }
   }
 
-  static bool waits_on_memory(const Instruction& instruction) {
-    switch (instruction.opcode) {
-      case Opcode::atom:
-      case Opcode::nanosleep:
-        return true;
-      case Opcode::mbarrier:
-        return instruction.has(Modifier::try_wait) || instruction.has(Modifier::test_wait);
-      case Opcode::ld:
-        return instruction.has(Modifier::volatile_) || instruction.has(Modifier::relaxed) ||
-               instruction.has(Modifier::acquire) || instruction.has(Modifier::mmio);
-      default:
-        return false;
-    }
-  }
-
-  /// A loop may wait for another lane, warp or block when its exit depends on memory that they
-  /// change; or, where compilers fold a waiting loop into the one around it, when some way round
-  /// the loop passes no exit that does not. A compare-and-swap that retries with the value it has
-  /// just seen always lets someone through, so it does not wait.
+  /// A loop may wait for another lane, warp or block when its exit depends on a poll; or, where
+  /// compilers fold a waiting loop into the one around it, when some way round the loop passes no
+  /// exit that does not.
   void check_loops() {
+    if (shapes_.loops.loops.empty()) return;
+    const ValueUses uses(kernel_);
     for (uint32_t l = 0; l < shapes_.loops.loops.size(); ++l) {
+      const LoopPolls polls(kernel_, shapes_, uses, l);
       std::map<BlockId, const Inst*> waits;  // branches, and what they wait for
       Marks bounded(kernel_.blocks.size());  // exits that do not wait
       for (BlockId b : shapes_.loops.loops[l].nodes) {
@@ -211,7 +187,7 @@ class Classifier {
         const bool exits = std::any_of(block.succs.begin(), block.succs.end(), [&](BlockId succ) {
           return !shapes_.loops.contains(l, succ);
         });
-        const Inst* awaited = find_wait(l, block.condition);
+        const Inst* awaited = polls.at(b);
         if (awaited != nullptr) waits[b] = awaited;
         if (awaited != nullptr && exits) note_wait(l, *awaited);
         bounded[b] = exits && awaited == nullptr && shapes_.loops.innermost[b] == l;
@@ -224,13 +200,28 @@ class Classifier {
 
   void note_wait(uint32_t loop, const Inst& awaited) {
     result_.waiting_loop[loop] = 1;
+    if (meets_each_round(loop)) return;
     if (!waits_together(loop)) {
       require(Mode::split_warps, awaited.ptx,
               "decides when a loop ends, which may wait for lanes of the same warp");
-    } else if (!waits_for_other_blocks(loop)) {
+    } else if (!waits_for_other_blocks(loop, awaited)) {
       require(Mode::suspendable_warps, awaited.ptx,
               "decides when a loop ends, which may wait for warps of the same block");
     }
+  }
+
+  /// No way round the loop avoids a barrier of the block, at which other warps and lanes go on.
+  bool meets_each_round(uint32_t loop) const {
+    const Loop& l = shapes_.loops.loops[loop];
+    const auto passes = [&](BlockId b) {
+      const Block& block = kernel_.blocks[b];
+      return block.end != End::barrier || !is_block_barrier(*block.terminator);
+    };
+    const Marks round = reached(only(l.header), succs_in(kernel_), [&](BlockId b, BlockId succ) {
+      return passes(b) && shapes_.loops.contains(loop, succ);
+    });
+    return std::none_of(l.latches.begin(), l.latches.end(),
+                        [&](BlockId latch) { return round[latch] && passes(latch); });
   }
 
   /// What the loop waits for comes from other warps: the lanes of its own that are not in it have
@@ -248,13 +239,13 @@ class Classifier {
 
   /// What the loop waits for comes from other blocks: no other packet of the block changes memory
   /// between the barrier before the loop and the barrier behind it.
-  bool waits_for_other_blocks(uint32_t loop) const {
+  bool waits_for_other_blocks(uint32_t loop, const Inst& awaited) const {
     const auto& block = shapes_.options.block;
     if (block[0] == 0) return false;
     if (uint64_t{block[0]} * block[1] * block[2] <= shapes_.options.lanes) return true;
     const BlockId header = shapes_.loops.loops[loop].header;
     const BlockId alone = one_packet_part(header);
-    const bool awaits_global = awaits_global_memory(loop);
+    const bool awaits_global = awaited.ptx->has(Modifier::global) && awaits_global_memory(loop);
     const Marks around = between_barriers(header);
     for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
       if (!around[b] || (alone != kNone && shapes_.dominators.dominates(alone, b))) continue;
@@ -276,7 +267,7 @@ class Classifier {
   bool awaits_global_memory(uint32_t loop) const {
     for (BlockId b : shapes_.loops.loops[loop].nodes) {
       for (const Inst& inst : kernel_.blocks[b].insts) {
-        if (waits_on_memory(*inst.ptx) && !inst.ptx->has(Modifier::global)) return false;
+        if (is_strong_load(*inst.ptx) && !inst.ptx->has(Modifier::global)) return false;
       }
     }
     return true;
@@ -374,30 +365,6 @@ class Classifier {
     return mask.kind == Operand::Kind::immediate && static_cast<uint32_t>(mask.bits) == UINT32_MAX;
   }
 
-  static bool changes_memory(const Instruction& instruction) {
-    if (is_warp_operation(instruction)) {
-      return instruction.opcode == Opcode::stmatrix || instruction.opcode == Opcode::wmma;
-    }
-    switch (instruction.opcode) {
-      case Opcode::ld:
-      case Opcode::ldu:
-      case Opcode::div:
-      case Opcode::rem:
-      case Opcode::membar:
-      case Opcode::fence:
-      case Opcode::prefetch:
-      case Opcode::prefetchu:
-      case Opcode::nanosleep:
-      case Opcode::pmevent:
-      case Opcode::bra:
-      case Opcode::ret:
-      case Opcode::exit:
-        return false;
-      default:
-        return has_effects(instruction);
-    }
-  }
-
   /// From the branch back to it inside the loop, past no block of `avoided`.
   bool goes_round(uint32_t loop, BlockId branch, const Marks& avoided) const {
     Marks seen(kernel_.blocks.size());
@@ -413,46 +380,6 @@ class Classifier {
       }
     }
     return false;
-  }
-
-  /// What a condition depends on, computed in the loop; `found` ends the search.
-  template <class Found>
-  const Inst* search_slice(uint32_t loop, ValueId from, Found found) const {
-    Marks seen(kernel_.values.size());
-    std::vector<ValueId> stack{from};
-    while (!stack.empty()) {
-      const ValueId value = stack.back();
-      stack.pop_back();
-      const Value& v = kernel_.values[value];
-      if (seen[value] || v.block == kNone || !shapes_.loops.contains(loop, v.block)) continue;
-      seen[value] = 1;
-      const Block& block = kernel_.blocks[v.block];
-      if (const Phi* const phi = kernel_.phi_of(value)) {
-        stack.insert(stack.end(), phi->inputs.begin(), phi->inputs.end());
-        continue;
-      }
-      const Inst& inst = block.insts[v.instruction];
-      if (found(inst)) return &inst;
-      for (const auto& read : inst.reads) stack.push_back(read.second);
-      for (ValueId old : inst.old_values) stack.push_back(old);
-      if (inst.guard != kNone) stack.push_back(inst.guard);
-    }
-    return nullptr;
-  }
-
-  const Inst* find_wait(uint32_t loop, ValueId condition) const {
-    return search_slice(loop, condition, [&](const Inst& inst) {
-      return waits_on_memory(*inst.ptx) && !retries(loop, inst);
-    });
-  }
-
-  bool retries(uint32_t loop, const Inst& inst) const {
-    if (inst.ptx->opcode != Opcode::atom || !inst.ptx->has(Modifier::cas)) return false;
-    const Operand& compare = inst.ptx->operands[2];
-    if (compare.kind != Operand::Kind::reg) return false;
-    return search_slice(loop, inst.read(compare.reg), [](const Inst& source) {
-             return source.ptx->opcode == Opcode::atom || source.ptx->opcode == Opcode::ld;
-           }) != nullptr;
   }
 
   const Kernel& kernel_;

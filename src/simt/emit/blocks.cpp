@@ -1,6 +1,6 @@
 // Mode a: the loop over blocks, one after the other or those of a row of the grid side by side.
 #include <algorithm>
-#include <set>
+#include <map>
 
 #include "simt/analysis/index_steps.h"
 #include "simt/emit/emitter.h"
@@ -48,16 +48,31 @@ void Emitter::emit_block() {
     emit_region(r, done);
     b_.SetInsertPoint(done);
     commit_context(r);
-    std::set<uint32_t> targets;
+    std::map<uint32_t, bool> targets;  // whether the block lets others go on first
     for (BlockId b : plan_.regions.list[r].blocks) {
-      if (plan_.split && kernel_.blocks[b].end == End::barrier) {
-        targets.insert(plan_.regions.after_barrier[b]);
-      }
+      if (!plan_.split || kernel_.blocks[b].end != End::barrier) continue;
+      bool& waits = targets[plan_.regions.after_barrier[b]];
+      waits = waits || is_in_waiting_loop(b);
     }
     auto* next = b_.CreateSwitch(b_.CreateLoad(b_.getInt32Ty(), next_region_), tail);
-    for (uint32_t target : targets) next->addCase(b_.getInt32(target), starts[target]);
+    for (const auto& [target, waits] : targets) {
+      auto* start = waits ? new_block("wait") : starts[target];
+      next->addCase(b_.getInt32(target), start);
+      if (!waits) continue;
+      b_.SetInsertPoint(start);
+      yield();
+      b_.CreateBr(starts[target]);
+    }
   }
   b_.SetInsertPoint(tail);
+}
+
+bool Emitter::is_in_waiting_loop(BlockId b) const {
+  const LoopForest& loops = plan_.shapes->loops;
+  for (uint32_t l = loops.innermost[b]; l != UINT32_MAX; l = loops.loops[l].parent) {
+    if ((*plan_.waiting_loop)[l] != 0) return true;
+  }
+  return false;
 }
 
 // ---- Blocks side by side: a row of threads of each, then the next row. Memory is gone through

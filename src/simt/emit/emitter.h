@@ -112,6 +112,7 @@ class Emitter {
   void emit_blocks_loop();
   void note_block();
   void emit_block();
+  bool is_in_waiting_loop(BlockId b) const;
   bool runs_side_by_side();
   bool is_plain_access(const Inst& inst, const MemoryAccess& access) const;
   Value* emit_side_by_side(Value* row_end);
