@@ -11,6 +11,7 @@
 
 #include "backends/cpu/allocations.h"
 #include "backends/cpu/futex.h"
+#include "backends/cpu/pool.h"
 #include "backends/cpu/sanitizers.h"
 #include "backends/cpu/stack_switch.h"
 #include "base/log.h"
@@ -318,9 +319,15 @@ void Executor::run_resident() {
     waited = spoiled = 0;
     if (start_next()) continue;
     if (resident_blocks_.empty()) break;
-    if (++idle_turns % 64 == 0) sched_yield();
+    if (++idle_turns % 64 == 0) idle();
   }
   running_ = &state_;
+}
+
+/// No block of this thread gets on, and no other can be started.
+void Executor::idle() {
+  launch_->pool->relieve();
+  sched_yield();
 }
 
 void Executor::run_blocks(void* argument) {

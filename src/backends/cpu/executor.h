@@ -108,6 +108,7 @@ class Executor {
     bool any_waits = false, all_wait = true, any_finished = false;
   };
   Turns run_turns();
+  void idle();
   bool start_next();
   void finish_block(ResidentBlock* block);
   bool make_ready(uint32_t count);

@@ -181,6 +181,7 @@ Status fill_in(Command* command, const Function& function, const kmb_launch& lau
   run.output = &context->output();
   run.allocations = &context->allocations();
   run.heap = &context->device_heap();
+  run.pool = context->pool();
   return {};
 }
 

@@ -14,6 +14,7 @@ namespace km::cpu {
 class Allocations;
 class DeviceHeap;
 class Output;
+class Pool;
 
 struct LaunchRun {
   simt::LaunchRecord record{};
@@ -28,6 +29,7 @@ struct LaunchRun {
   Output* output = nullptr;                     // of device printf
   const Allocations* allocations = nullptr;     // what checked code may touch
   DeviceHeap* heap = nullptr;                   // of device malloc
+  Pool* pool = nullptr;                         // whose threads run it
   BlockRange range;
 };
 

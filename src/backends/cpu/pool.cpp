@@ -339,6 +339,26 @@ void Pool::take_part(uint64_t job, Executor* executor, uint64_t until) {
   if (leave(job)) stream->resume_here(executor, until);
 }
 
+void Pool::relieve() {
+  if (looking() != 0 || !has_unowned_stream()) return;
+  if (sleepers_.any()) return wake_up_to(1);
+  if (spares_.fetch_add(1) < kMaxSpares &&
+      start_thread("km-cpu-spare", kWorkerStackBytes, -1, [this] { run_spare(); })) {
+    return;
+  }
+  spares_.fetch_sub(1);
+}
+
+void Pool::run_spare() {
+  Executor* const executor = thread_can_fault() ? Executor::acquire() : nullptr;
+  if (executor != nullptr) {
+    while (Stream* const stream = take_ready(false, kPriorities))
+      stream->drive(executor, UINT64_MAX);
+    executor->release();
+  }
+  spares_.fetch_sub(1);
+}
+
 bool Pool::help(uint64_t job, Executor* executor, uint64_t until) {
   if (!enter(job)) return false;
   take_part(job, executor, until);

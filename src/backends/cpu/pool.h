@@ -81,6 +81,9 @@ class Pool {
   bool leave(uint64_t job);
   /// work_on() of a command that the caller runs, alone or with others.
   void work(Command& command, Executor& executor, Context& context);
+  /// For a thread of a launch whose blocks all wait: what they wait for may be in a stream that no
+  /// thread has taken, because all of them are in such launches. Sees to it that one takes it.
+  void relieve();
   /// Takes part in this job, to the end; false when it is over or has enough threads.
   bool help(uint64_t job, Executor* executor, uint64_t until);
 
@@ -89,6 +92,7 @@ class Pool {
   static constexpr uint64_t kSliceTicks = 3000000;
   static constexpr int kPriorities = 3;
   static constexpr uint32_t kMaxJobs = 64;
+  static constexpr uint32_t kMaxSpares = 256;
 
   struct alignas(64) Job {
     std::atomic<uint64_t> state{0};  // open bit, generation, participants
@@ -113,6 +117,7 @@ class Pool {
   void run_worker(uint32_t worker);
   bool take(Item* out_item, bool gives_grace);
   void run(const Item& item, Executor* executor);
+  void run_spare();
   bool spin_for_work(uint32_t worker, Item* out_item);
   bool retire();
   void wake_for_more();
@@ -140,6 +145,7 @@ class Pool {
   alignas(64) std::atomic<uint32_t> spinners_{0};
   std::atomic<uint32_t> between_{0};  // workers that neither spin nor work, but soon will
   std::atomic<uint32_t> awake_{0};    // workers that run or spin, and threads of the host that help
+  std::atomic<uint32_t> spares_{0};   // threads beyond the workers, as long as streams are ready
   Sleepers sleepers_;
 };
 
