@@ -182,7 +182,7 @@ struct SplitWarp {
   uint32_t clock;                     // of stamps
   uint32_t entry_clock;               // when the warp was last entered
   uint32_t checked_live;              // what `live` was when waiting lanes were last looked at
-  uint32_t reserved;
+  uint32_t line;                      // in the PTX text, of the branch that counted last
 };
 
 enum class SplitStatus : uint32_t {

@@ -71,6 +71,8 @@ Status load_config() {
   KM_ASSIGN(config.perf, env_flag(EnvVar::KM_PERF, false));
   KM_ASSIGN(config.kernel_timeout_ms,
             env_integer(EnvVar::KM_KERNEL_TIMEOUT_MS, 0, uint64_t{1} << 40, 0));
+  KM_ASSIGN(config.stall_warning_ms, env_integer(EnvVar::KM_STALL_WARNING_MS, 0, uint64_t{1} << 40,
+                                                 config.stall_warning_ms));
   KM_TRY(load_capability(&config));
   KM_TRY(load_mma(&config));
   KM_TRY(load_memory_mode(&config));

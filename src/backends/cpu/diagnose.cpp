@@ -7,6 +7,7 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "backends/cpu/config.h"
 #include "base/text.h"
 
 namespace km::cpu {
@@ -150,6 +151,24 @@ Error describe_timeout(const KernelFault& fault, const LaunchRun& run, uint64_t 
       "stopped after the time limit of %" PRIu64 " ms (KM_KERNEL_TIMEOUT_MS): ", limit_ms);
   error.message += place(fault, run);
   return error;
+}
+
+std::string describe_stall(std::span<const ResidentBlock* const> blocks, const LaunchRun& run) {
+  constexpr size_t kMostBlocks = 4;
+  std::string text =
+      format("kernel '%s': its blocks have waited for %" PRIu64 " ms and none has got on: ",
+             run.unit->kernel_name().c_str(), config().stall_warning_ms);
+  for (size_t i = 0; i < std::min(blocks.size(), kMostBlocks); ++i) {
+    const ResidentBlock::Place place = blocks[i]->place();
+    const uint32_t* index = blocks[i]->state()->block;
+    const std::string position = run.unit->position_of(place.pc, place.line);
+    text += format("%sblock (%u,%u,%u)", i == 0 ? "" : ", ", index[0], index[1], index[2]);
+    if (!position.empty()) text += " at " + position;
+  }
+  if (blocks.size() > kMostBlocks) {
+    text += format(" and %zu more on the same thread", blocks.size() - kMostBlocks);
+  }
+  return text + " (KM_KERNEL_TIMEOUT_MS=n stops such kernels, KM_STALL_WARNING_MS=0 is silent)";
 }
 
 Error describe_transfer_fault(uint64_t address, const Transfer& transfer,

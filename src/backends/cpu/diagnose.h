@@ -1,6 +1,9 @@
 // The words for what went wrong in a kernel or a copy.
 #pragma once
 
+#include <span>
+#include <string>
+
 #include "backends/cpu/allocations.h"
 #include "backends/cpu/command.h"
 #include "backends/cpu/executor.h"
@@ -12,6 +15,8 @@ namespace km::cpu {
 /// Kernel, block, thread, address and PTX line of a fault, as a sticky error.
 Error describe_fault(const KernelFault& fault, const LaunchRun& run,
                      const Allocations& allocations);
+/// Where some blocks of a launch wait in which nothing happens, as a line of the log.
+std::string describe_stall(std::span<const ResidentBlock* const> blocks, const LaunchRun& run);
 Error describe_timeout(const KernelFault& fault, const LaunchRun& run, uint64_t limit_ms);
 Error describe_transfer_fault(uint64_t address, const Transfer& transfer,
                               const Allocations& allocations);

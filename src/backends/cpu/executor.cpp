@@ -10,6 +10,7 @@
 #include <new>
 
 #include "backends/cpu/allocations.h"
+#include "backends/cpu/diagnose.h"
 #include "backends/cpu/futex.h"
 #include "backends/cpu/pool.h"
 #include "backends/cpu/sanitizers.h"
@@ -309,6 +310,7 @@ void Executor::run_resident() {
     check_stop(launch_->unit->begin);
     const bool progress = !turns.all_wait;
     if (progress && waited > 0) patience = kWaitTurns;
+    if (progress) stall_.note_progress();
     waited = progress ? 0 : waited + 1;
     spoiled = turns.any_finished ? 0 : spoiled + (turns.any_waits ? 1 : 0);
     if (!resident_blocks_.empty() && waited < patience && spoiled < kSpoiledTurns) {
@@ -327,6 +329,9 @@ void Executor::run_resident() {
 /// No block of this thread gets on, and no other can be started.
 void Executor::idle() {
   launch_->pool->relieve();
+  if (stall_.note_wait()) {
+    log(LogLevel::kWarn, "cpu", "%s", describe_stall(resident_blocks_, *launch_).c_str());
+  }
   sched_yield();
 }
 
@@ -351,6 +356,7 @@ Ending Executor::enter(LaunchRun& launch) {
   blocks_ = 0;
   sums_.begin(state_);
   next_part_ = claim_part(launch.range);
+  if (!launch.unit->runs_through()) stall_.begin(launch);
   before_switch(&fake_stack_, stack_.data(), stack_.size_bytes());
   std::atomic_signal_fence(std::memory_order_seq_cst);
   current_guard = &guard_;
@@ -363,6 +369,7 @@ Ending Executor::enter(LaunchRun& launch) {
     before_switch(nullptr, host_low_, host_size_);
   }
   after_switch(fake_stack_, nullptr, nullptr);
+  stall_.end();
   if (ending != Ending::returned) {
     sums_.drop(state_);
     note_fault(ending);

@@ -15,6 +15,7 @@
 #include "backends/cpu/kept_sums.h"
 #include "backends/cpu/launch_run.h"
 #include "backends/cpu/split_block.h"
+#include "backends/cpu/stall.h"
 #include "backends/cpu/warp_block.h"
 #include "base/result.h"
 
@@ -131,7 +132,8 @@ class Executor {
   ResidentBlock* resident_ = nullptr;             // the one that runs now
   uint64_t first_untaken_ = 0, end_untaken_ = 0;  // blocks taken from the range, not yet started
   KernelFault fault_;
-  KeptSums sums_;  // mode a
+  KeptSums sums_;     // mode a
+  StallWatch stall_;  // of launches whose blocks may wait
 
   LaunchRun* launch_ = nullptr;
   uint64_t prepared_unit_ = 0;  // its id

@@ -7,6 +7,7 @@
 
 #include "backends/cpu/block_range.h"
 #include "backends/cpu/code_unit.h"
+#include "backends/cpu/stall.h"
 #include "simt/abi.h"
 
 namespace km::cpu {
@@ -30,6 +31,7 @@ struct LaunchRun {
   const Allocations* allocations = nullptr;     // what checked code may touch
   DeviceHeap* heap = nullptr;                   // of device malloc
   Pool* pool = nullptr;                         // whose threads run it
+  Stall stall;                                  // of launches whose blocks may wait
   BlockRange range;
 };
 

@@ -34,7 +34,16 @@ class ResidentBlock {
   /// Every warp that can goes on until it waits.
   virtual Turn run(const simt::LaunchRecord* record, const CodeUnit& unit) = 0;
 
+  /// Where a thread of a block that waits is: the address of an instruction, or a line in the PTX
+  /// text; 0 for what is not known.
+  struct Place {
+    uint64_t pc = 0;
+    uint32_t line = 0;
+  };
+  virtual Place place() const = 0;
+
   simt::BlockState* state() { return &state_; }
+  const simt::BlockState* state() const { return &state_; }
   Cluster* cluster() const { return cluster_; }
   uint8_t* window() const { return window_.data(); }
 

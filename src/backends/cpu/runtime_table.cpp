@@ -109,7 +109,7 @@ KM_NO_SANITIZE uint32_t wait_at_barrier(BlockState* state, uint32_t id, uint32_t
   Executor& executor = executor_of(state);
   executor.check_stop(pc);
   uint32_t predicates = 0;
-  if (!executor.warp_block().barrier_wait(id, thread_count, predicate_count, &predicates)) {
+  if (!executor.warp_block().barrier_wait(id, thread_count, predicate_count, &predicates, pc)) {
     executor.raise_deadlock(pc);
   }
   return predicates;
@@ -131,9 +131,10 @@ KM_NO_SANITIZE uint32_t barrier_reduce(const LaunchRecord*, BlockState* state, u
 }
 
 KM_NO_SANITIZE void yield(const LaunchRecord*, BlockState* state) {
+  const uint64_t pc = KM_CALLER_PC;
   Executor& executor = executor_of(state);
-  executor.check_stop(KM_CALLER_PC);
-  executor.warp_block().yield();
+  executor.check_stop(pc);
+  executor.warp_block().yield(pc);
 }
 
 KM_NO_SANITIZE void sleep_ns(const LaunchRecord*, BlockState* state, uint32_t duration_ns) {

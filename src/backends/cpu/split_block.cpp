@@ -23,7 +23,7 @@ void SplitBlock::start() {
   }
 }
 
-SplitWarp& SplitBlock::warp(uint32_t index) {
+SplitWarp& SplitBlock::warp(uint32_t index) const {
   return *reinterpret_cast<SplitWarp*>(state_.scratch + index * scratch_bytes_);
 }
 
@@ -49,6 +49,14 @@ ResidentBlock::Turn SplitBlock::run(const simt::LaunchRecord* record, const Code
   if (progress || (released_ && !spun)) return Turn::progress;
   if (waiting || spun || is_meeting()) return Turn::waiting;
   return release_complete(true) ? Turn::progress : Turn::deadlock;
+}
+
+ResidentBlock::Place SplitBlock::place() const {
+  for (uint32_t left = unfinished_; left != 0; left &= left - 1) {
+    const SplitWarp& w = warp(static_cast<uint32_t>(std::countr_zero(left)));
+    if (w.line != 0) return {0, w.line};
+  }
+  return {};
 }
 
 bool SplitBlock::is_complete(const Barrier& barrier, uint32_t exited) const {

@@ -14,6 +14,8 @@ class SplitBlock : public ResidentBlock {
  public:
   Turn run(const simt::LaunchRecord* record, const CodeUnit& unit) override;
 
+  Place place() const override;
+
   /// RuntimeTable::split_barrier.
   void arrive(simt::SplitWarp* warp, uint32_t lanes, uint32_t id, uint32_t thread_count,
               uint32_t predicates, bool waits, uint32_t state);
@@ -30,7 +32,7 @@ class SplitBlock : public ResidentBlock {
   };
 
   void start() override;
-  simt::SplitWarp& warp(uint32_t index);
+  simt::SplitWarp& warp(uint32_t index) const;
   bool is_complete(const Barrier& barrier, uint32_t exited) const;
   void release(Barrier& barrier);
   bool complete(Barrier& barrier);

@@ -199,7 +199,8 @@ WarpBlock::Barrier& WarpBlock::arrive(uint32_t id, uint32_t thread_count,
 }
 
 bool WarpBlock::barrier_wait(uint32_t id, uint32_t thread_count, uint32_t predicate_count,
-                             uint32_t* out_predicates) {
+                             uint32_t* out_predicates, uint64_t pc) {
+  warps_[current_]->pc = pc;
   Barrier& barrier = arrive(id, thread_count, predicate_count);
   barrier.waiting |= bit(current_);
   runnable_ &= ~bit(current_);
@@ -226,7 +227,8 @@ void WarpBlock::barrier_arrive(uint32_t id, uint32_t thread_count) {
   if (is_complete(barrier)) complete(barrier);
 }
 
-void WarpBlock::yield() {
+void WarpBlock::yield(uint64_t pc) {
+  warps_[current_]->pc = pc;
   uint32_t next = current_;
   pick_next(&next);
   if (++yields_ < static_cast<uint32_t>(std::popcount(runnable_))) {

@@ -30,11 +30,12 @@ class WarpBlock : public ResidentBlock {
 
   // Called by the running warp. False: no warp can ever go on.
   bool barrier_wait(uint32_t id, uint32_t thread_count, uint32_t predicate_count,
-                    uint32_t* out_predicates);
+                    uint32_t* out_predicates, uint64_t pc);
   void barrier_arrive(uint32_t id, uint32_t thread_count);
   /// The warp waits for memory to change: others go on, and when all that can run wait as well, the
   /// thread's other blocks.
-  void yield();
+  void yield(uint64_t pc);
+  Place place() const override { return {warps_[current_]->pc, 0}; }
 
   /// Room below the running warp's stack pointer; 0 when no warp runs.
   uint64_t stack_low() const { return running_ ? warps_[current_]->stack.begin() : 0; }
@@ -49,6 +50,7 @@ class WarpBlock : public ResidentBlock {
     uint32_t index = 0;
     uint32_t barrier = 0;
     uint32_t predicates = 0;
+    uint64_t pc = 0;  // where it waited last
   };
   struct Barrier {
     uint32_t arrived = 0;   // warps

@@ -187,6 +187,16 @@ bool Emitter::continues_directly(uint32_t index, BlockId successor) const {
          plan_.linear[0].step_of[successor] > index && !leaves_waiting_loop(block_, successor);
 }
 
+namespace {
+
+/// The last line of a block in the PTX text; 0: not known.
+uint32_t line_of(const Block& block) {
+  if (block.terminator != nullptr) return block.terminator->location.line;
+  return block.insts.empty() ? 0 : block.insts.back().ptx->location.line;
+}
+
+}  // namespace
+
 /// Sends the lanes of an edge to their next block.
 void Emitter::leave_to(BlockId successor, Value* edge_mask) {
   constexpr uint64_t kClock = offsetof(SplitWarp, clock);
@@ -194,6 +204,7 @@ void Emitter::leave_to(BlockId successor, Value* edge_mask) {
   if (is_waiting_edge(block_, successor)) {
     Value* now = b_.CreateAdd(load_split(kClock, b_.getInt32Ty()), i32(1));
     b_.CreateStore(now, split_field(kClock));
+    b_.CreateStore(i32(line_of(kernel_.blocks[block_])), split_field(offsetof(SplitWarp, line)));
     store_split(offsetof(SplitWarp, stamp), now, edge_mask);
   } else if (leaves_waiting_loop(block_, successor)) {
     store_split(offsetof(SplitWarp, stamp), i32(0), edge_mask);
