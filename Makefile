@@ -8,7 +8,7 @@ PREFIX ?= /usr/local
 MINUTES ?= 10
 BUILD := build/release
 
-.PHONY: help build demo test fuzz fuzz-parser bench gen tidy lint format install \
+.PHONY: help build demo test fuzz fuzz-protocols fuzz-parser bench gen tidy lint format install \
         test-asan test-ubsan test-tsan test-gpu test-clients test-clients-long setup clean
 
 help: ## lists the targets
@@ -40,6 +40,8 @@ test-gpu: ## the tests of the C ABI on this machine's NVIDIA GPU, where it has o
 
 fuzz: ## random kernels, engine against interpreter, for MINUTES (SEED picks them)
 	@scripts/fuzz.sh kernels $(MINUTES) $(SEED)
+fuzz-protocols: ## random kernels whose threads wait for each other, for MINUTES (SEED picks them)
+	@scripts/fuzz.sh protocols $(MINUTES) $(SEED)
 fuzz-parser: ## random text on the parser and verifier, for MINUTES
 	@scripts/fuzz.sh parser $(MINUTES) $(SEED)
 

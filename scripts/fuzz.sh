@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# fuzz.sh kernels|parser MINUTES [SEED]: random kernels on the engine and the interpreter, with each
-# vector ISA and execution mode; or random text on the parser. Findings lie in build/fuzz.
+# fuzz.sh kernels|protocols|parser MINUTES [SEED]: random kernels on the engine and the interpreter,
+# with each vector ISA and execution mode; random kernels whose threads wait for each other; or
+# random text on the parser. Findings lie in build/fuzz.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -8,19 +9,28 @@ what=$1 minutes=$2 seed=${3:-$RANDOM}
 kept=build/fuzz
 mkdir -p "$kept/corpus"
 
-fuzz_kernels() {
-  scripts/build.sh "${PRESET:-release}" kernelmill kernelmill-cpu km_fuzz
+# in_all_ways COMMAND...: with each vector ISA and execution mode, and a seed of its own.
+in_all_ways() {
   local status=0 each=$(((minutes + 8) / 9))
-  export KM_CPU_ISA KM_CPU_MODE KM_KERNEL_TIMEOUT_MS=60000
+  export KM_CPU_ISA KM_CPU_MODE KM_CACHE_DIR=off
   for KM_CPU_ISA in avx512 avx2 x86-64-v2; do
     for KM_CPU_MODE in a b c; do
       echo "$KM_CPU_ISA, mode $KM_CPU_MODE, seed $seed, minutes: $each"
-      build/release/tests/km_fuzz --minutes="$each" --seed="$seed" --keep="$kept" ||
-        { [[ $? == 77 ]] || status=1; }
+      "$@" --minutes="$each" --seed="$seed" || { [[ $? == 77 ]] || status=1; }
       seed=$((seed + 1))
     done
   done
   return $status
+}
+
+fuzz_kernels() {
+  scripts/build.sh "${PRESET:-release}" kernelmill kernelmill-cpu km_fuzz
+  KM_KERNEL_TIMEOUT_MS=60000 in_all_ways build/release/tests/km_fuzz --keep="$kept"
+}
+
+fuzz_protocols() {
+  scripts/build.sh "${PRESET:-release}" kernelmill kernelmill-cpu km_protocols
+  in_all_ways build/release/tests/km_protocols
 }
 
 fuzz_parser() {
