@@ -80,7 +80,7 @@ CUresult read_entry(const FatbinEntry& entry, const char* payload, std::string* 
     return CUDA_SUCCESS;
   }
   if (entry.text_bytes > kMaxTextBytes || entry.payload_bytes > kMaxTextBytes) {
-    return CUDA_ERROR_INVALID_IMAGE;
+    return fail(CUDA_ERROR_INVALID_IMAGE, "the fat binary is damaged: its texts are too long");
   }
   const uint64_t given = entry.compressed_bytes != 0 ? entry.compressed_bytes : entry.payload_bytes;
   const uint64_t stored = std::min<uint64_t>(given, entry.payload_bytes);
@@ -108,6 +108,7 @@ CUresult read_fatbin(const char* image, uint64_t known_bytes, int capability, st
   FatbinEntry best{};
   const char* best_payload = nullptr;
   bool has_code = false;
+  uint32_t least = UINT32_MAX;  // that PTX in there is for
   while (end - at >= static_cast<ptrdiff_t>(sizeof(FatbinEntry))) {
     const auto entry = read_at<FatbinEntry>(at);
     const auto left = static_cast<uint64_t>(end - at);
@@ -116,6 +117,7 @@ CUresult read_fatbin(const char* image, uint64_t known_bytes, int capability, st
       return fail(CUDA_ERROR_INVALID_IMAGE, "the fat binary is damaged");
     }
     has_code = has_code || entry.kind != kKindPtx;
+    if (entry.kind == kKindPtx) least = std::min(least, entry.capability);
     if (entry.kind == kKindPtx && entry.capability <= static_cast<uint32_t>(capability) &&
         entry.capability >= best.capability) {
       best = entry;
@@ -124,6 +126,14 @@ CUresult read_fatbin(const char* image, uint64_t known_bytes, int capability, st
     at += entry.header_bytes + entry.payload_bytes;
   }
   if (best_payload != nullptr) return read_entry(best, best_payload, out);
+  if (least != UINT32_MAX) {
+    return fail(CUDA_ERROR_NO_BINARY_FOR_GPU,
+                "the PTX in the fat binary is for compute capability %u.%u; this device has %d.%d. "
+                "KM_CPU_CC=%u.%u (kernelmill exec --cc) raises it; wgmma and tensor maps are not "
+                "there",
+                least / 10, least % 10, capability / 10, capability % 10, least / 10,
+                least % 10);
+  }
   return fail(CUDA_ERROR_NO_BINARY_FOR_GPU,
               "the fat binary holds no PTX that sm_%d can run%s; build it with PTX, for example "
               "-gencode arch=compute_75,code=compute_75",

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/compute_capability.h"
 #include "base/env.h"
 #include "compile/nvrtc.h"
 
 namespace km {
 namespace {
-
-constexpr int kDefaultComputeCapability = 90;
 
 bool names_architecture(const std::string& option) {
   return option.starts_with("--gpu-architecture") || option.starts_with("-arch");
@@ -39,7 +38,7 @@ Result<int> parse_compute_capability(const std::string& text) {
   const auto [stop, code] = std::from_chars(digits.data(), end, number);
   if (code != std::errc() || stop != end || number < 10 || number > 999) {
     return make_error(KM_ERROR_INVALID_ARGUMENT,
-                      "'%s' is no compute capability; expected for example 9.0", text.c_str());
+                      "'%s' is no compute capability; expected for example 8.9", text.c_str());
   }
   return number;
 }
@@ -58,7 +57,7 @@ std::vector<std::string> nvrtc_options(const CompileInput& input, const std::str
 }
 
 Result<std::string> default_architecture() {
-  int wanted = kDefaultComputeCapability;
+  int wanted = int{kDefaultComputeCapability};
   if (const auto named = env(EnvVar::KM_CPU_CC)) {
     KM_ASSIGN(wanted, parse_compute_capability(*named));
   }

@@ -294,6 +294,20 @@ static void kernels_run_beside_one_that_cannot(void** state) {
   OK(km_module_destroy(module));
 }
 
+static void kernels_of_newer_devices_say_what_to_do(void** state) {
+  fixture* f = *state;
+  if (is_cuda(f) || is_fake(f)) return;
+  static const char ptx[] =
+      ".version 8.0\n.target sm_90a\n.address_size 64\n"
+      ".visible .entry k() { wgmma.fence.sync.aligned; ret; }\n";
+  km_module none = NULL;
+  EXPECT(KM_ERROR_UNSUPPORTED_PTX,
+         km_module_load_ptx(f->context, ptx, sizeof ptx - 1, "new.ptx", &none));
+  expect_message("'wgmma.fence.sync.aligned' in 'k' is not supported by the cpu backend");
+  expect_message("report compute capability 8.9");
+  expect_message("compile for compute_89");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(functions_are_listed_and_found),
@@ -305,6 +319,7 @@ int main(void) {
       cmocka_unit_test(files_are_loaded_by_ending_or_content),
       cmocka_unit_test(objects_are_saved_and_loaded),
       cmocka_unit_test(kernels_run_beside_one_that_cannot),
+      cmocka_unit_test(kernels_of_newer_devices_say_what_to_do),
   };
   return RUN_ON_DEVICES("module", tests);
 }

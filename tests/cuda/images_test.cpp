@@ -5,6 +5,7 @@
 #include <zstd.h>
 
 #include <cstdarg>
+#include <cstdio>
 #include <cstring>
 #include <random>
 
@@ -15,8 +16,22 @@ namespace km::dropin {
 
 using namespace cu;  // NOLINT
 
+namespace {
+
+std::string last_reason;
+
+}  // namespace
+
 // In place of the library's, which logs.
-CUresult fail(CUresult result, const char*, ...) noexcept { return result; }
+CUresult fail(CUresult result, const char* format, ...) noexcept {
+  char text[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  last_reason = text;
+  return result;
+}
 
 namespace {
 
@@ -117,6 +132,9 @@ TEST(Images, TheNewestThatSuitsIsTaken) {
   EXPECT_EQ(read_image(image.data(), image.size(), 90, &found), CUDA_SUCCESS);
   EXPECT_EQ(found, "eight");
   EXPECT_EQ(read_image(image.data(), image.size(), 60, &found), CUDA_ERROR_NO_BINARY_FOR_GPU);
+  EXPECT_NE(last_reason.find("is for compute capability 7.0; this device has 6.0. KM_CPU_CC=7.0"),
+            std::string::npos)
+      << last_reason;
 }
 
 TEST(Images, AWrapperPointsToTheImage) {

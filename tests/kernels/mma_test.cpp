@@ -97,7 +97,7 @@ Rule device_rule(Number multiplicand) {
   const char* how = std::getenv("KM_CPU_MMA");
   if (how != nullptr && string(how) == "fast") return {.fast = true};
   const char* capability = std::getenv("KM_CPU_CC");
-  const string text = capability ? capability : "9.0";
+  const string text = capability ? capability : "8.9";
   const uint32_t bits = traits_of(multiplicand).bits;
   if (text[0] >= '9' || text.size() > 3) return {25, 32 * 8 / bits, false};
   if (text[0] == '8' && bits == 8) return {13, 16, true};

@@ -28,7 +28,7 @@ class Exec(Case):
     def test_a_program_finds_the_driver(self):
         done = self.run_program(code=7)
         self.assertEqual(done.returncode, 7, done.stderr)
-        self.assertEqual(done.stdout.split()[:2], ["1", "9"])
+        self.assertEqual(done.stdout.split()[:2], ["1", "8"])
 
     def test_devices_are_as_asked(self):
         done = self.run_program("--devices", "3", "--cc", "8.0", "--memory", "3G")

@@ -1,8 +1,7 @@
 #include "backends/cpu/config.h"
 
-#include <cstdio>
-
 #include "backends/cpu/topology.h"
+#include "base/compute_capability.h"
 #include "base/env.h"
 
 namespace km::cpu {
@@ -16,18 +15,19 @@ Config& stored() {
 }
 
 Status load_capability(Config* config) {
-  std::string text = env(EnvVar::KM_CPU_CC).value_or("9.0");
-  unsigned major = 0, minor = 0;
-  char rest = 0;
-  int parts = sscanf(text.c_str(), "%u.%u%c", &major, &minor, &rest);
-  if (parts != 2 || major < 5 || major > 12 || minor > 9) {
-    return make_error(KM_ERROR_INVALID_ARGUMENT,
-                      "KM_CPU_CC is '%s': give a compute capability from 5.0 to 12.9, for example "
-                      "9.0",
-                      text.c_str());
+  uint32_t capability = kDefaultComputeCapability;
+  if (const std::optional<std::string> text = env(EnvVar::KM_CPU_CC)) {
+    const std::optional<uint32_t> given = parse_device_capability(*text);
+    if (!given) {
+      return make_error(KM_ERROR_INVALID_ARGUMENT,
+                        "KM_CPU_CC is '%s': give a compute capability from 5.0 to 12.9, for "
+                        "example 8.9",
+                        text->c_str());
+    }
+    capability = *given;
   }
-  config->capability_major = major;
-  config->capability_minor = minor;
+  config->capability_major = capability / 10;
+  config->capability_minor = capability % 10;
   return {};
 }
 

@@ -147,14 +147,25 @@ bool is_supported(const ptx::Module& module, const Instruction& instruction) {
   }
 }
 
+/// What programs use on devices of compute capability 9.0, and CPU devices do not have.
+bool is_of_newer_device(const Instruction& instruction) {
+  return instruction.opcode == Opcode::wgmma || instruction.opcode == Opcode::tensormap ||
+         (instruction.opcode == Opcode::cp && instruction.has(Modifier::tensor));
+}
+
+constexpr const char* kNewerDeviceText =
+    "; CPU devices report compute capability 8.9, for which programs have kernels without it, "
+    "unless KM_CPU_CC raises it: compile for compute_89";
+
 }  // namespace
 
 Status check_supported(const ptx::Module& module, const ptx::Function& function) {
   for (const Instruction& instruction : function.code) {
     if (is_supported(module, instruction)) continue;
     return make_error(KM_ERROR_UNSUPPORTED_PTX,
-                      "%s in '%s' is not supported by the cpu backend of this version",
-                      describe(module, instruction).c_str(), function.name.c_str());
+                      "%s in '%s' is not supported by the cpu backend of this version%s",
+                      describe(module, instruction).c_str(), function.name.c_str(),
+                      is_of_newer_device(instruction) ? kNewerDeviceText : "");
   }
   return {};
 }

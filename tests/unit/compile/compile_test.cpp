@@ -48,7 +48,7 @@ TEST_F(Compile, KernelToPtx) {
   const auto status = compile(kSaxpy);
   ASSERT_TRUE(status) << status.error().message;
   EXPECT_THAT(output_.ptx, HasSubstr(".visible .entry saxpy("));
-  EXPECT_THAT(output_.ptx, HasSubstr(".target sm_90"));
+  EXPECT_THAT(output_.ptx, HasSubstr(".target sm_89"));
   EXPECT_EQ(output_.ptx.find('\0'), std::string::npos);
 }
 
