@@ -1037,9 +1037,9 @@ KM_API km_status km_context_clear_error_history(km_context context) KM_NOEXCEPT;
 KM_API km_status km_context_find_slice(km_context context, uint64_t address, km_slice* out_slice,
                                        uint64_t* out_offset_bytes) KM_NOEXCEPT;
 
-/** Has what kernels print given to `callback`, on the thread that synchronises, one call at a time;
- * null means standard output, as at the start. `user_data` must stay valid until another callback
- * is set or the context is gone.
+/** Has what kernels print, and the lines of failed assertions, given to `callback`, on the thread
+ * that synchronises, one call at a time; null means standard output and standard error, as at the
+ * start. `user_data` must stay valid until another callback is set or the context is gone.
  * Blocking: no.
  * Threads: any.
  * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;

@@ -56,7 +56,8 @@ struct RuntimeTable {
   uint64_t (*allocate)(const LaunchRecord*, BlockState*, uint64_t size_bytes);
   /// free of one thread; anything but 0 and what allocate gave ends the launch.
   void (*release)(const LaunchRecord*, BlockState*, uint64_t address, uint32_t thread);
-  /// __assertfail of one thread. Never returns.
+  /// __assertfail of one thread, whose code does nothing more after it: in mode a nothing for the
+  /// rest of its packet, and with BlockState::abandoned nothing for its block after this region.
   void (*assert_fail)(const LaunchRecord*, BlockState*, const char* message, const char* file,
                       uint32_t line, const char* function, uint32_t thread);
   /// Mode b: the calling warp arrives at barrier `id` and is suspended until `thread_count`
@@ -154,6 +155,8 @@ struct BlockState {
   uint64_t sums_bytes;  // multiples of 8, both
   uint8_t* sums;
   uint64_t sums_outside;  // packets that add elsewhere until RuntimeTable::keep_sums is called
+  uint32_t abandoned;     // mode a: 1 after a failed assertion; the end of a region makes it 0
+  uint32_t reserved;
 };
 
 /// So far from all addresses that no access is near it.
@@ -203,6 +206,7 @@ static_assert(offsetof(BlockState, shared) == 0 && offsetof(BlockState, scratch)
               offsetof(BlockState, block) == 16 && offsetof(BlockState, first_thread) == 28 &&
               offsetof(BlockState, warp_count) == 32 && offsetof(BlockState, line) == 36 &&
               offsetof(BlockState, sums_begin) == 48 && offsetof(BlockState, sums_bytes) == 56 &&
-              offsetof(BlockState, sums) == 64 && offsetof(BlockState, sums_outside) == 72);
+              offsetof(BlockState, sums) == 64 && offsetof(BlockState, sums_outside) == 72 &&
+              offsetof(BlockState, abandoned) == 80);
 
 }  // namespace km::simt

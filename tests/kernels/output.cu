@@ -51,3 +51,39 @@ extern "C" __global__ void exit_in_function(const int* in, int* out, u32 n) {
 extern "C" __global__ void write_far(int* out, long long distance) {
   if (INDEX() == 5) out[distance] = 1;
 }
+
+extern "C" __global__ void assert_below(unsigned n) {
+  unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  assert(i < n);
+}
+
+extern "C" __global__ void assert_between_barriers(unsigned* out, unsigned n) {
+  __shared__ unsigned row[128];
+  unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  row[threadIdx.x] = i;
+  __syncthreads();
+  unsigned value = row[threadIdx.x ^ 1];
+  assert(value < n);
+  __syncthreads();
+  row[threadIdx.x] = value + 1;
+  __syncthreads();
+  printf("after\n");
+  out[i] = row[threadIdx.x ^ 2];
+}
+
+extern "C" __global__ void assert_in_loop(const unsigned* limits, unsigned steps) {
+  for (unsigned k = 0; k < steps; ++k) {
+    assert(threadIdx.x < limits[k]);
+    __syncwarp();
+  }
+}
+
+// The thread that the others wait for never comes to the flag.
+extern "C" __global__ void assert_before_flag(volatile unsigned* flag, unsigned n) {
+  if (threadIdx.x == 0) {
+    assert(n == 0);
+    *flag = 1;
+  }
+  while (*flag == 0) {
+  }
+}

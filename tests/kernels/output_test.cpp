@@ -108,6 +108,108 @@ TEST(Output, AssertFails) {
   EXPECT_NE(message.find("assert_positive"), std::string::npos) << message;
 }
 
+/// "block: [1,0,0], thread: [28,0,0]" of each line of a failed assertion, sorted.
+vector<std::string> places_of(const std::string& text, const std::string& condition) {
+  vector<std::string> places;
+  for (const std::string& line : lines_of(text)) {
+    const size_t begin = line.find("block: ");
+    const size_t end = line.find(" Assertion `" + condition + "` failed.");
+    EXPECT_TRUE(begin != line.npos && end != line.npos) << line;
+    if (begin != line.npos && end != line.npos) places.push_back(line.substr(begin, end - begin));
+  }
+  std::sort(places.begin(), places.end());
+  return places;
+}
+
+/// Those of threads [first, last) of the grid, blocks of `threads`.
+vector<std::string> places(uint32_t first, uint32_t last, uint32_t threads) {
+  vector<std::string> expected;
+  for (uint32_t i = first; i < last; ++i) {
+    expected.push_back(formatted("block: [%u,0,0], thread: [%u,0,0]", i / threads, i % threads));
+  }
+  std::sort(expected.begin(), expected.end());
+  return expected;
+}
+
+TEST(Output, EachThreadSaysThatItsAssertionFailed) {
+  for (const uint32_t limit : {0u, 1u, 33u, 60u, 95u}) {
+    Session own;
+    Module& module = own.cuda("output.cu");
+    EXPECT_EQ(module.try_run("assert_below", Shape{{2}, {48}}, limit), KM_ERROR_ASSERT);
+    const std::string text = own.take_output();
+    EXPECT_EQ(places_of(text, "i < n"), places(limit, 96, 48)) << limit;
+    EXPECT_NE(text.find("output.cu:"), std::string::npos) << text;
+    EXPECT_NE(text.find(": void assert_below(unsigned int): block: "), std::string::npos) << text;
+  }
+}
+
+TEST(Output, AssertionsInShapedBlocksSayWhere) {
+  Session own;
+  Module& module = own.cuda("output.cu");
+  EXPECT_EQ(module.try_run("assert_below", Shape{{1, 2}, {2, 3, 2}}, 1u), KM_ERROR_ASSERT);
+  const vector<std::string> got = places_of(own.take_output(), "i < n");
+  vector<std::string> want;
+  for (uint32_t y = 0; y < 2; ++y) {
+    for (uint32_t t = 0; t < 12; ++t) {
+      if (t % 2 == 0) continue;  // i is threadIdx.x
+      want.push_back(formatted("block: [0,%u,0], thread: [%u,%u,%u]", y, t % 2, t / 2 % 3, t / 6));
+    }
+  }
+  std::sort(want.begin(), want.end());
+  EXPECT_EQ(got, want);
+}
+
+TEST(Output, NothingFollowsAFailedAssertionInItsThread) {
+  Session own;
+  Module& module = own.cuda("output.cu");
+  Buffer<uint32_t> out(own, 3 * 128);
+  EXPECT_EQ(module.try_run("assert_between_barriers", Shape{{3}, {128}}, out, 300u),
+            KM_ERROR_ASSERT);
+  std::string text = own.take_output();
+  vector<std::string> failed;
+  size_t after = 0;
+  std::istringstream stream(text);
+  std::string rest;
+  for (std::string line; std::getline(stream, line);) {
+    if (line == "after") {
+      ++after;
+    } else {
+      rest += line + "\n";
+    }
+  }
+  EXPECT_GE(after, 2u * 128);  // the block whose threads fail may go on without them
+  EXPECT_LE(after, 300u);
+  EXPECT_EQ(places_of(rest, "value < n"), places(300, 384, 128));
+}
+
+TEST(Output, AThreadFailsOnceInALoop) {
+  Session own;
+  Module& module = own.cuda("output.cu");
+  Buffer<uint32_t> limits(own, vector<uint32_t>{40, 40, 32, 40});
+  EXPECT_EQ(module.try_run("assert_in_loop", Shape{{1}, {40}}, limits, 4u), KM_ERROR_ASSERT);
+  EXPECT_EQ(places_of(own.take_output(), "threadIdx.x < limits[k]"), places(32, 40, 40));
+}
+
+TEST(Output, LaunchesEndWhoseFailedThreadsAreWaitedFor) {
+  Session own;
+  Module& module = own.cuda("output.cu");
+  Buffer<uint32_t> flag(own, vector<uint32_t>{0});
+  EXPECT_EQ(module.try_run("assert_before_flag", Shape{{2}, {64}}, flag, 1u), KM_ERROR_ASSERT);
+  const vector<std::string> want{"block: [0,0,0], thread: [0,0,0]",
+                                 "block: [1,0,0], thread: [0,0,0]"};
+  EXPECT_EQ(places_of(own.take_output(), "n == 0"), want);
+  EXPECT_NE(context_message(own).find("n == 0"), std::string::npos);
+}
+
+TEST(Output, LinesOfFailedAssertionsAreBounded) {
+  Session own;
+  Module& module = own.cuda("output.cu");
+  EXPECT_EQ(module.try_run("assert_below", Shape{{1000}, {256}}, 0u), KM_ERROR_ASSERT);
+  const size_t lines = lines_of(own.take_output()).size();
+  EXPECT_GE(lines, 256u);
+  EXPECT_LE(lines, 1024u);
+}
+
 TEST(Output, Trap) {
   Session own;
   Module& module = own.cuda("output.cu");

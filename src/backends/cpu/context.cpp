@@ -30,9 +30,9 @@ km_status context_synchronize(kmb_context* handle, kmb_error* error) {
   return caught(error, [&]() -> km_status {
     Context* context = from(handle);
     if (!context->failed()) context->drain();
-    if (context->failed()) return report(context->error(), error);
+    const bool failed = context->failed();
     context->output().flush();
-    return KM_SUCCESS;
+    return failed ? report(context->error(), error) : KM_SUCCESS;
   });
 }
 

@@ -70,6 +70,19 @@ class Context {
   /// Stops the kernels that run longer than the limit.
   void stop_overdue();
   uint64_t timeout_ms() const;
+
+  // Failed assertions (assertion.h).
+  std::atomic<uint32_t>& failed_assertions() { return failed_assertions_; }
+  /// Changes with each reset().
+  uint64_t epoch() const { return epoch_.load(); }
+  /// Whether there was no reset since, nor an error.
+  bool is_asserting(uint64_t epoch) const { return epoch_.load() == epoch && !failed(); }
+  /// Stops kernels, unless is_asserting() says no.
+  void stop_asserting(uint64_t epoch);
+  /// What the context fails with when the command that is under way has ended.
+  void note_assertion(Error error);
+  bool has_assertion() const { return has_assertion_.load(std::memory_order_acquire); }
+  void settle_assertion();
   /// Stops kernels, drops queued work, clears the sticky error.
   void reset();
 
@@ -90,17 +103,19 @@ class Context {
   Pool* const pool_;
   std::atomic<uint32_t> references_{1};
   std::atomic<km_status> status_{KM_SUCCESS};
-  std::atomic<bool> profiling_{false};  // beside what every command looks at
+  std::atomic<bool> profiling_{false}, has_assertion_{false};  // every command looks at them
   std::atomic<uint32_t> stop_{0};
+  std::atomic<uint32_t> failed_assertions_{0};
+  std::atomic<uint64_t> epoch_{0};
   mutable std::mutex error_mutex_;
-  Error error_{KM_SUCCESS, {}, 0};
+  Error error_{KM_SUCCESS, {}, 0}, assertion_{KM_SUCCESS, {}, 0};
   std::mutex reset_mutex_;
   mutable std::mutex streams_mutex_;
   std::vector<Stream*> streams_;
   // Shared with peers, which only look whether it is there still.
   const std::shared_ptr<Allocations> allocations_ = std::make_shared<Allocations>();
   DeviceHeap device_heap_{allocations_.get()};
-  Output output_;
+  mutable Output output_;
   kmb_profile_callback profile_callback_ = nullptr;  // set once, before profiling_
   void* profile_data_ = nullptr;
   km_release_callback profile_release_ = nullptr;

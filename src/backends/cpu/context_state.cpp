@@ -95,6 +95,7 @@ Error Context::error() const {
 
 Status Context::check() const {
   if (!failed()) return {};
+  output_.flush_without_callback();
   return error();
 }
 
@@ -111,6 +112,33 @@ void Context::fail(Error error, const Executor* self) {
   uint32_t none = 0;
   stop_.compare_exchange_strong(none, static_cast<uint32_t>(StopReason::fault));
   Executor::interrupt_all(this, self, kForever);
+}
+
+void Context::note_assertion(Error error) {
+  {
+    std::lock_guard lock(error_mutex_);
+    if (assertion_.status != KM_SUCCESS) return;
+    assertion_ = std::move(error);
+  }
+  has_assertion_.store(true, std::memory_order_release);
+}
+
+void Context::settle_assertion() {
+  Error error;
+  {
+    std::lock_guard lock(error_mutex_);
+    if (!has_assertion_.exchange(false)) return;
+    error = std::exchange(assertion_, {KM_SUCCESS, {}, 0});
+  }
+  fail(std::move(error), nullptr);
+}
+
+void Context::stop_asserting(uint64_t epoch) {
+  std::lock_guard reset_lock(reset_mutex_);
+  if (!is_asserting(epoch)) return;
+  uint32_t none = 0;
+  if (!stop_.compare_exchange_strong(none, static_cast<uint32_t>(StopReason::fault))) return;
+  Executor::interrupt_all(this, nullptr, kForever);
 }
 
 uint64_t Context::timeout_ms() const { return config().kernel_timeout_ms; }
@@ -155,7 +183,11 @@ void Context::reset() {
   }
   output_.flush();
   device_heap_.clear();
+  ++epoch_;
+  failed_assertions_.store(0);
+  has_assertion_.store(false);
   std::lock_guard lock(error_mutex_);
+  assertion_ = Error{KM_SUCCESS, {}, 0};
   error_ = Error{KM_SUCCESS, {}, 0};
   stop_.store(0);
   status_.store(KM_SUCCESS, std::memory_order_release);

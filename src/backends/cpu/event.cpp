@@ -139,10 +139,10 @@ km_status event_synchronize(kmb_event* handle, uint64_t timeout_ns, kmb_error* e
     Held marker(event->latest());
     bool done =
         !marker || marker->done() || context->failed() || wait_for(*marker.get(), timeout_ns);
-    if (context->failed()) return report(context->error(), error);
-    if (!done) return timeout_ns == 0 ? KM_NOT_READY : KM_TIMEOUT;
+    const bool failed = context->failed();
+    if (!done && !failed) return timeout_ns == 0 ? KM_NOT_READY : KM_TIMEOUT;
     if (timeout_ns != 0) context->output().flush();
-    return KM_SUCCESS;
+    return failed ? report(context->error(), error) : KM_SUCCESS;
   });
 }
 

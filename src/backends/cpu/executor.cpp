@@ -353,6 +353,8 @@ Ending Executor::enter(LaunchRun& launch) {
   guard_.stop = launch.stop;
   guard_.fault = {};
   fault_.kind = simt::FaultKind::none;
+  has_assertion_ = false;
+  state_.abandoned = 0;
   blocks_ = 0;
   sums_.begin(state_);
   next_part_ = claim_part(launch.range);
@@ -447,6 +449,11 @@ Result<Ending> Executor::run(LaunchRun& launch) {
     uint64_t begin = now_ticks();
     ending = enter(launch);
     ticks_ = now_ticks() - begin;
+    if (has_assertion_ && ending != Ending::returned) {  // whatever ended it: that came first
+      fault_ = std::move(assertion_);
+      has_assertion_ = false;
+      ending = Ending::faulted;
+    }
     if (blocks_ != 0) note_time(*launch.unit);
   } else {
     fault_ = KernelFault{};
@@ -478,15 +485,20 @@ KM_NO_SANITIZE void Executor::raise(simt::FaultKind kind, uint64_t pc, uint64_t 
   leave(kind == simt::FaultKind::stopped ? Ending::stopped : Ending::faulted);
 }
 
-void Executor::keep_text(std::string* text) {
-  std::unique_ptr<std::string> owned(text);
-  fault_.text = owned ? std::move(*owned) : "assertion failed";
+void Executor::note_assertion(std::string text, uint64_t pc, uint32_t thread) {
+  running_->abandoned = 1;
+  if (has_assertion_) return;
+  assertion_ = KernelFault{};
+  assertion_.kind = simt::FaultKind::assertion;
+  assertion_.fault.pc = pc;
+  std::copy_n(running_->block, 3, assertion_.block);
+  assertion_.thread = thread;
+  assertion_.has_thread = true;
+  assertion_.text = std::move(text);
+  has_assertion_ = true;
 }
 
-KM_NO_SANITIZE void Executor::raise_assertion(std::string* text, uint64_t pc, uint32_t thread) {
-  keep_text(text);
-  raise(simt::FaultKind::assertion, pc, 0, 0, thread);
-}
+KM_NO_SANITIZE void Executor::raise_assertion() { leave(Ending::faulted); }
 
 KM_NO_SANITIZE void Executor::raise_deadlock(uint64_t pc) {
   fault_.kind = simt::FaultKind::trap;

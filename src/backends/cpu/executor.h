@@ -53,6 +53,8 @@ class Executor {
   }
   /// After run() gave `faulted` or `stopped`.
   const KernelFault& fault() const { return fault_; }
+  /// The first assertion that failed in a run() that gave `returned`; null: none did.
+  const KernelFault* assertion() const { return has_assertion_ ? &assertion_ : nullptr; }
 
   /// Makes all other threads that run launches of `owner` (null: of anybody) look at their stop
   /// word, until they have left or `timeout_ns` has passed. False in the latter case.
@@ -66,8 +68,10 @@ class Executor {
   /// `line` in the PTX text counts where it is not 0, else the one that `pc` belongs to.
   [[noreturn]] void raise(simt::FaultKind kind, uint64_t pc, uint64_t address, uint64_t size_bytes,
                           uint32_t thread, uint32_t line = 0);
-  /// Takes the text over; null: not known.
-  [[noreturn]] void raise_assertion(std::string* text, uint64_t pc, uint32_t thread);
+  /// A thread has failed an assertion; the run goes on. `text` is for the error of the launch.
+  void note_assertion(std::string text, uint64_t pc, uint32_t thread);
+  /// Ends the run because of the assertion that was noted.
+  [[noreturn]] void raise_assertion();
   [[noreturn]] void raise_deadlock(uint64_t pc);
   /// Leaves when the launch was told to stop. For functions of the runtime that may take long.
   void check_stop(uint64_t pc);
@@ -99,7 +103,6 @@ class Executor {
   Status prepare_resident(const LaunchRun& launch);
   Ending enter(LaunchRun& launch);
   void note_fault(Ending ending);
-  void keep_text(std::string* text);
   [[noreturn]] void leave(Ending ending);
   static void run_blocks(void* argument);
   void run_grid();
@@ -131,7 +134,8 @@ class Executor {
   std::vector<Cluster*> idle_clusters_;
   ResidentBlock* resident_ = nullptr;             // the one that runs now
   uint64_t first_untaken_ = 0, end_untaken_ = 0;  // blocks taken from the range, not yet started
-  KernelFault fault_;
+  KernelFault fault_, assertion_;
+  bool has_assertion_ = false;
   KeptSums sums_;     // mode a
   StallWatch stall_;  // of launches whose blocks may wait
 

@@ -182,6 +182,7 @@ Status fill_in(Command* command, const Function& function, const kmb_launch& lau
   run.allocations = &context->allocations();
   run.heap = &context->device_heap();
   run.pool = context->pool();
+  run.assertions = &context->failed_assertions();
   return {};
 }
 

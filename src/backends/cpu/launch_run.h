@@ -32,6 +32,7 @@ struct LaunchRun {
   DeviceHeap* heap = nullptr;                   // of device malloc
   Pool* pool = nullptr;                         // whose threads run it
   Stall stall;                                  // of launches whose blocks may wait
+  std::atomic<uint32_t>* assertions = nullptr;  // failed ones since the context was reset
   BlockRange range;
 };
 

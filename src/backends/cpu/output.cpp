@@ -12,27 +12,40 @@ void Output::set_callback(km_output_callback callback, void* user_data) {
   user_data_ = user_data;
 }
 
-void Output::append(std::string_view text) noexcept {
+void Output::append(std::string_view text) noexcept { append_to(&text_, text); }
+
+void Output::append_error(std::string_view line) noexcept { append_to(&error_text_, line); }
+
+void Output::append_to(std::string* text, std::string_view more) noexcept {
   std::lock_guard lock(text_mutex_);
-  if (text_.size() + text.size() > limit_bytes()) {
-    dropped_ += text.size();
+  if (text->size() + more.size() > limit_bytes()) {
+    dropped_ += more.size();
   } else {
     try {
-      text_ += text;
+      *text += more;
     } catch (const std::bad_alloc&) {
-      dropped_ += text.size();
+      dropped_ += more.size();
     }
   }
   has_text_.store(true, std::memory_order_release);
 }
 
+void Output::flush_without_callback() noexcept {
+  {
+    std::lock_guard lock(flush_mutex_);
+    if (callback_ != nullptr) return;
+  }
+  flush();
+}
+
 void Output::flush_text() noexcept {
   std::lock_guard flush_lock(flush_mutex_);
-  std::string text;
+  std::string text, error_text;
   uint64_t dropped = 0;
   {
     std::lock_guard lock(text_mutex_);
     text = std::exchange(text_, {});
+    error_text = std::exchange(error_text_, {});
     dropped = std::exchange(dropped_, 0);
     has_text_.store(false, std::memory_order_release);
   }
@@ -44,13 +57,15 @@ void Output::flush_text() noexcept {
   if (callback_ != nullptr) {
     if (!text.empty()) callback_(user_data_, text.data(), text.size());
     if (note_size > 0) callback_(user_data_, note, static_cast<uint64_t>(note_size));
+    if (!error_text.empty()) callback_(user_data_, error_text.data(), error_text.size());
     return;
   }
-  // The host has not asked for the text: as on a GPU it goes to the standard output.
+  // The host has not asked for the text: it goes where it goes on a GPU.
   FILE* out = stdout;
   fwrite(text.data(), 1, text.size(), out);
   fwrite(note, 1, static_cast<size_t>(note_size), out);
   fflush(out);
+  fwrite(error_text.data(), 1, error_text.size(), stderr);
 }
 
 }  // namespace km::cpu

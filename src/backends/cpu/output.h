@@ -22,19 +22,24 @@ class Output {
   void set_callback(km_output_callback callback, void* user_data);
   /// Never throws; text is dropped when memory is short.
   void append(std::string_view text) noexcept;
+  /// The same for lines of failed assertions, which without a callback go to standard error.
+  void append_error(std::string_view line) noexcept;
   /// Hands everything to the callback, one thread at a time.
   void flush() noexcept {
     if (has_text_.load(std::memory_order_acquire)) flush_text();
   }
+  /// The same without a callback, which is for threads that wait. For calls that return an error.
+  void flush_without_callback() noexcept;
 
  private:
   void flush_text() noexcept;
+  void append_to(std::string* text, std::string_view more) noexcept;
 
   std::atomic<uint64_t> limit_bytes_{kDefaultBytes};
   std::atomic<bool> has_text_{false};
-  std::mutex text_mutex_;   // text_, dropped_
+  std::mutex text_mutex_;   // text_, error_text_, dropped_
   std::mutex flush_mutex_;  // callback_, user_data_; held during the callback
-  std::string text_;
+  std::string text_, error_text_;
   uint64_t dropped_ = 0;
   km_output_callback callback_ = nullptr;
   void* user_data_ = nullptr;

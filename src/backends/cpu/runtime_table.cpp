@@ -1,9 +1,10 @@
 #include "backends/cpu/runtime_table.h"
 
 #include <algorithm>
-#include <memory>
+#include <cstdio>
 #include <new>
 
+#include "backends/cpu/assertion.h"
 #include "backends/cpu/config.h"
 #include "backends/cpu/device_heap.h"
 #include "backends/cpu/device_printf.h"
@@ -78,30 +79,59 @@ KM_NO_SANITIZE void release(const LaunchRecord* record, BlockState* state, uint6
   executor.raise(FaultKind::illegal_address, KM_CALLER_PC, address, 0, thread);
 }
 
-/// "assertion `x > 0' failed at kernel.cu:12 in scale". The caller frees it: no destructor runs on
-/// the way out of generated code.
-std::string* assertion_text(const char* message, const char* file, uint32_t line,
-                            const char* function) {
-  auto text_at = [](const char* text) {
+/// What __assertfail was told.
+struct FailedAssertion {
+  const char *message, *file;
+  uint32_t line;
+  const char* function;
+  uint32_t thread;
+};
+
+/// The line that GPUs print for each thread.
+std::string assertion_line(const LaunchRecord& record, const BlockState& state,
+                           const FailedAssertion& failed, const std::string& message,
+                           const std::string& where, const std::string& function) {
+  const uint32_t x = std::max(record.block[0], 1U), y = std::max(record.block[1], 1U);
+  char place[128];
+  snprintf(place, sizeof place, ": block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `",
+           state.block[0], state.block[1], state.block[2], failed.thread % x, failed.thread / x % y,
+           failed.thread / x / y);
+  return where + ": " + function + place + message + "` failed.\n";
+}
+
+/// Prints the line and keeps the first failure for the launch's error. False: enough were printed.
+bool note_assertion(const LaunchRecord& record, BlockState* state, const FailedAssertion& failed,
+                    uint64_t pc) {
+  constexpr uint32_t kMostLines = 1024;  // as printf has a limit: the first ones tell enough
+  const auto& run = *static_cast<const LaunchRun*>(record.host);
+  const uint32_t before = run.assertions->fetch_add(1, std::memory_order_relaxed);
+  if (before == 0) limit_failed_launch(run);
+  const auto text_at = [](const char* text) {
     return read_text(text, kNameLimit).value_or("(unreadable)");
   };
   try {
-    auto text = std::make_unique<std::string>("assertion `" + text_at(message) + "' failed at " +
-                                              text_at(file) + ":" + std::to_string(line) + " in " +
-                                              text_at(function));
-    return text.release();
+    const std::string message = text_at(failed.message), function = text_at(failed.function);
+    const std::string where = text_at(failed.file) + ":" + std::to_string(failed.line);
+    if (before < kMostLines) {
+      run.output->append_error(assertion_line(record, *state, failed, message, where, function));
+    }
+    executor_of(state).note_assertion(
+        "assertion `" + message + "' failed at " + where + " in " + function, pc, failed.thread);
   } catch (const std::bad_alloc&) {
-    return nullptr;
+    executor_of(state).note_assertion({}, pc, failed.thread);  // the empty string needs no memory
   }
+  return before + 1 < kMostLines;
 }
 
-KM_NO_SANITIZE void assert_fail(const LaunchRecord*, BlockState* state, const char* message,
+KM_NO_SANITIZE void assert_fail(const LaunchRecord* record, BlockState* state, const char* message,
                                 const char* file, uint32_t line, const char* function,
                                 uint32_t thread) {
   uint64_t pc = KM_CALLER_PC;
   Executor& executor = executor_of(state);
+  executor.check_stop(pc);
   executor.check_stack(kHelperStackBytes, pc);
-  executor.raise_assertion(assertion_text(message, file, line, function), pc, thread);
+  if (note_assertion(*record, state, {message, file, line, function, thread}, pc)) return;
+  executor.raise_assertion();
 }
 
 KM_NO_SANITIZE uint32_t wait_at_barrier(BlockState* state, uint32_t id, uint32_t thread_count,

@@ -54,10 +54,10 @@ km_status stream_synchronize(kmb_stream* handle, uint64_t timeout_ns, kmb_error*
     Stream* stream = from(handle);
     Context* context = stream->context();
     bool done = context->failed() || stream->wait(stream->submitted(), timeout_ns);
-    if (context->failed()) return report(context->error(), error);
-    if (!done) return timeout_ns == 0 ? KM_NOT_READY : KM_TIMEOUT;
+    const bool failed = context->failed();
+    if (!done && !failed) return timeout_ns == 0 ? KM_NOT_READY : KM_TIMEOUT;
     if (timeout_ns != 0) context->output().flush();
-    return KM_SUCCESS;
+    return failed ? report(context->error(), error) : KM_SUCCESS;
   });
 }
 

@@ -386,6 +386,8 @@ bool Stream::finish(uint64_t until) {
   uint64_t ticket = command->ticket;
   if (context_->is_profiling()) [[unlikely]]
     record_end(*context_, this, *command);
+  if (context_->has_assertion()) [[unlikely]]
+    context_->settle_assertion();
   if (command->kind == CommandKind::graph) [[unlikely]] {
     bool is_owned = false;
     if (finish_step(*command, until, &is_owned)) return is_owned;

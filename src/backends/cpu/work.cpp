@@ -105,6 +105,8 @@ void run_kernel(LaunchRun& run, Executor& executor, Context& context) {
   } else if (*ending == Ending::stopped && context.stop_reason() == StopReason::timeout &&
              executor.fault().fault.pc != 0) {
     context.fail(describe_timeout(executor.fault(), run, context.timeout_ms()), &executor);
+  } else if (const KernelFault* assertion = executor.assertion()) {
+    context.note_assertion(describe_fault(*assertion, run, context.allocations()));
   }
 }
 

@@ -45,8 +45,10 @@ void Emitter::emit_block() {
   for (uint32_t r = 0; r < starts.size(); ++r) {
     b_.SetInsertPoint(starts[r]);
     auto* done = new_block("region.end");
+    asserts_ = false;
     emit_region(r, done);
     b_.SetInsertPoint(done);
+    if (asserts_) leave_abandoned(tail);
     commit_context(r);
     std::map<uint32_t, bool> targets;  // whether the block lets others go on first
     for (BlockId b : plan_.regions.list[r].blocks) {
@@ -73,6 +75,17 @@ bool Emitter::is_in_waiting_loop(BlockId b) const {
     if ((*plan_.waiting_loop)[l] != 0) return true;
   }
   return false;
+}
+
+/// A failed assertion in one of the region's packets ends the block: the packet has not come to the
+/// barrier, and what comes after may need what it has not done.
+void Emitter::leave_abandoned(llvm::BasicBlock* tail) {
+  Value* slot = b_.CreateConstGEP1_64(b_.getInt8Ty(), state_, offsetof(BlockState, abandoned));
+  Value* abandoned = b_.CreateLoad(b_.getInt32Ty(), slot);
+  b_.CreateStore(i32(0), slot);
+  auto* whole = new_block("region.whole");
+  b_.CreateCondBr(b_.CreateICmpNE(abandoned, i32(0)), tail, whole);
+  b_.SetInsertPoint(whole);
 }
 
 // ---- Blocks side by side: a row of threads of each, then the next row. Memory is gone through

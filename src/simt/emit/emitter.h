@@ -113,6 +113,7 @@ class Emitter {
   void note_block();
   void emit_block();
   bool is_in_waiting_loop(BlockId b) const;
+  void leave_abandoned(llvm::BasicBlock* tail);
   bool runs_side_by_side();
   bool is_plain_access(const Inst& inst, const MemoryAccess& access) const;
   Value* emit_side_by_side(Value* row_end);
@@ -178,6 +179,7 @@ class Emitter {
   void emit_split_dispatch();
   void emit_split_block(uint32_t index);
   void emit_split_end(uint32_t index);
+  void exit_group();
   void emit_split_branch(uint32_t index);
   void emit_split_barrier(uint32_t index);
   void emit_meeting(uint32_t index);
@@ -637,6 +639,7 @@ class Emitter {
   std::vector<std::pair<uint32_t, llvm::BasicBlock*>> copies_for_all_;  // steps, still to be made
   uint32_t step_for_all_ = kEndOfRegion;                                // being made
   bool loads_tile_ = false;                                             // the region does
+  bool asserts_ = false;                                                // the region does
   std::map<BlockId, llvm::AllocaInst*> mask_variables_;
   std::map<BlockId, llvm::Constant*> known_masks_;  // the same in every packet that runs
   Value *mask_cache_ = nullptr, *mask_bits_cache_ = nullptr;

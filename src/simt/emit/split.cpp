@@ -145,14 +145,16 @@ void Emitter::emit_split_end(uint32_t index) {
       return emit_split_barrier(index);
     case End::meeting:
       return emit_meeting(index);
-    case End::exit: {
-      constexpr uint64_t kLive = offsetof(SplitWarp, live);
-      Value* live = load_split(kLive, b_.getInt32Ty());
-      b_.CreateStore(b_.CreateAnd(live, b_.CreateNot(mask_bits())), split_field(kLive));
-      b_.CreateBr(dispatch_);
-      return;
-    }
+    case End::exit:
+      return exit_group();
   }
+}
+
+void Emitter::exit_group() {
+  constexpr uint64_t kLive = offsetof(SplitWarp, live);
+  Value* live = load_split(kLive, b_.getInt32Ty());
+  b_.CreateStore(b_.CreateAnd(live, b_.CreateNot(mask_bits())), split_field(kLive));
+  b_.CreateBr(dispatch_);
 }
 
 void Emitter::emit_split_branch(uint32_t index) {

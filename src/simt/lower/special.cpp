@@ -377,24 +377,34 @@ void Emitter::lower_free(const Inst& inst) {
   });
 }
 
+/// Each lane reports its failure. Then nothing more happens in them, nor in those beside them,
+/// which GPUs stop as well: in mode c lanes of a group, else packets, of which others go on.
 void Emitter::lower_assert(const Inst& inst) {
   const Operand* list = arguments_of(*inst.ptx);
   const auto& pool = kernel_.function->operand_pool;
-  auto argument = [&](uint32_t i, Type type) {
-    Value* lanes = operand(inst, pool[list->first + i], type, true, false);
-    Value* lane = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, mask_bits(), b_.getFalse());
-    return b_.CreateExtractElement(lanes, b_.CreateAnd(lane, i32(lanes_ - 1)));
+  const auto argument = [&](uint32_t i, Type type) {
+    return operand(inst, pool[list->first + i], type, true, false);
   };
+  Value *message = argument(0, Type::u64), *file = argument(1, Type::u64);
+  Value *line = argument(2, Type::u32), *function = argument(3, Type::u64);
   auto* type =
       llvm::FunctionType::get(b_.getVoidTy(),
                               {b_.getPtrTy(), b_.getPtrTy(), b_.getInt64Ty(), b_.getInt64Ty(),
                                b_.getInt32Ty(), b_.getInt64Ty(), b_.getInt32Ty()},
                               false);
-  Value* lane = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, mask_bits(), b_.getFalse());
-  Value* thread = b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), first_thread_), lane);
-  call_runtime(offsetof(RuntimeTable, assert_fail), type,
-               {record_, state_, argument(0, Type::u64), argument(1, Type::u64),
-                argument(2, Type::u32), argument(3, Type::u64), thread});
+  Value* first = b_.CreateLoad(b_.getInt32Ty(), first_thread_);
+  for_each_lane(mask_bits(), [&](Value* lane) {
+    call_runtime(offsetof(RuntimeTable, assert_fail), type,
+                 {record_, state_, lane_of(message, lane), lane_of(file, lane), lane_of(line, lane),
+                  lane_of(function, lane), b_.CreateAdd(first, lane)});
+  });
+  asserts_ = true;
+  if (is_split()) {
+    exit_group();
+  } else {
+    b_.CreateBr(packet_end_);
+  }
+  b_.SetInsertPoint(new_block("after.assert"));  // what the kernel has behind it: never entered
 }
 
 /// A barrier where regions are not split: nothing for a block of one packet, else a call that

@@ -69,6 +69,7 @@ uint64_t launch(Stream* stream, const TestCode& code, Dim grid, Dim block,
   run.stop = stream->context()->stop_word();
   run.owner = stream->context();
   run.output = &stream->context()->output();
+  run.assertions = &stream->context()->failed_assertions();
   return stream->submit(command);
 }
 

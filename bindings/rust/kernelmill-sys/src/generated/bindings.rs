@@ -2562,9 +2562,9 @@ unsafe extern "C" {
     ) -> km_status;
 }
 unsafe extern "C" {
-    /** Has what kernels print given to `callback`, on the thread that synchronises, one call at a time;
- null means standard output, as at the start. `user_data` must stay valid until another callback
- is set or the context is gone.
+    /** Has what kernels print, and the lines of failed assertions, given to `callback`, on the thread
+ that synchronises, one call at a time; null means standard output and standard error, as at the
+ start. `user_data` must stay valid until another callback is set or the context is gone.
 
  Blocking: no.
 
