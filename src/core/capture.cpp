@@ -11,8 +11,9 @@ namespace km {
 namespace {
 
 // What the CUDA driver returns, as the native code of our errors.
-constexpr int64_t kIllegalState = 401, kUnsupported = 900, kInvalidated = 901, kMerge = 902,
-                  kUnmatched = 903, kUnjoined = 904, kIsolation = 905, kCapturedEvent = 907;
+constexpr int64_t kInvalidValue = 1, kIllegalState = 401, kUnsupported = 900, kInvalidated = 901,
+                  kMerge = 902, kUnmatched = 903, kUnjoined = 904, kIsolation = 905,
+                  kCapturedEvent = 907;
 
 std::atomic<uint64_t> last_capture{0};
 
@@ -143,7 +144,12 @@ class CaptureCalls {
   Status wait(CaptureSlot& slot, const EventCapture& mark) {
     Capture& theirs = *mark.capture;
     if (slot.capture_ && slot.capture_->state != CaptureState::kActive) return invalidated();
-    if (theirs.state == CaptureState::kInvalidated) return invalidated();
+    if (theirs.state == CaptureState::kInvalidated) {
+      if (slot.capture_) return invalidated();
+      return capture_error(kInvalidValue, KM_ERROR_CAPTURE_INVALIDATED, "%s",
+                           "the event was recorded in a capture that an earlier call has "
+                           "invalidated; end that capture and record the event again");
+    }
     if (theirs.state == CaptureState::kEnded) {
       if (slot.capture_) slot.capture_->state = CaptureState::kInvalidated;
       return capture_error(kCapturedEvent, KM_ERROR_CAPTURE_UNSUPPORTED, "%s",
