@@ -11,6 +11,13 @@
 namespace km::dropin {
 namespace {
 
+/// Gives the reason of a failure to whoever wants to know.
+void tell_reason(const char* text) {
+  log(LogLevel::kInfo, "cuda", "%s", text);
+  keep_log(text);
+  if (failures_are_shown.load(std::memory_order_relaxed)) note_reason(text);
+}
+
 /// What the core itself says in terms of CUDA: about captures.
 bool has_native_result(const Error& error) {
   switch (error.status) {
@@ -27,10 +34,7 @@ bool has_native_result(const Error& error) {
 }  // namespace
 
 CUresult result_of(const Error& error) noexcept {
-  if (error.status != KM_NOT_READY) {
-    log(LogLevel::kInfo, "cuda", "%s", error.message.c_str());
-    keep_log(error.message.c_str());
-  }
+  if (error.status != KM_NOT_READY) tell_reason(error.message.c_str());
   if (has_native_result(error)) return static_cast<CUresult>(error.native_code);
   return cuda_of_status(error.status).value_or(CUDA_ERROR_UNKNOWN);
 }
@@ -41,8 +45,7 @@ CUresult fail(CUresult result, const char* format, ...) noexcept {
   va_start(arguments, format);
   std::vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  log(LogLevel::kInfo, "cuda", "%s", text);
-  keep_log(text);
+  tell_reason(text);
   return result;
 }
 
@@ -51,7 +54,7 @@ CUresult not_ready() noexcept {
     return fail(CUDA_ERROR_NOT_INITIALIZED,
                 "this process was forked from one that used CUDA; call exec first");
   }
-  return CUDA_ERROR_NOT_INITIALIZED;
+  return fail(CUDA_ERROR_NOT_INITIALIZED, "cuInit was not called, or has failed");
 }
 
 void log_call(const char* function, CUresult result) noexcept {

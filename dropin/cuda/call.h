@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "core/fork_guard.h"
 #include "cuda/driver.h"
+#include "dropin/cuda/failure_report.h"
 
 namespace km::dropin {
 
@@ -46,6 +47,8 @@ CUresult guard_anywhere(const char* function, Body&& body) noexcept {
   }
   if (calls_are_logged.load(std::memory_order_relaxed)) [[unlikely]]
     log_call(function, result);
+  if (result != CUDA_SUCCESS && failures_are_shown.load(std::memory_order_relaxed)) [[unlikely]]
+    show_failure(function, result);
   return result;
 }
 

@@ -91,7 +91,8 @@ CUresult get_for_query(CUstream handle, StreamUse* out) {
   const km::Context& context = out->core().context();
   if ((*out)->kind() == dropin::Stream::Kind::kLegacy &&
       const_cast<km::Context&>(context).captures().count.load() != 0) {
-    return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+    return fail(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
+                "the legacy stream would wait for a stream that is captured");
   }
   return CUDA_SUCCESS;
 }
@@ -252,7 +253,7 @@ CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
   return guard(__func__, [&]() -> CUresult {
     CU_REQUIRE(mode);
     if (*mode < CU_STREAM_CAPTURE_MODE_GLOBAL || *mode > CU_STREAM_CAPTURE_MODE_RELAXED) {
-      return CUDA_ERROR_INVALID_VALUE;
+      return fail(CUDA_ERROR_INVALID_VALUE, "there is no capture mode %d", *mode);
     }
     std::swap(thread_capture_mode(), *mode);
     return CUDA_SUCCESS;

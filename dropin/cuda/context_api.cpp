@@ -26,7 +26,8 @@ CUresult find_context(CUcontext handle, Ref<dropin::Context>* out) {
   if (handle == nullptr) return CUDA_SUCCESS;
   const Pin<dropin::Context> pinned(handle);
   if (!pinned) return fail(CUDA_ERROR_INVALID_CONTEXT, "the context is no live handle");
-  if (pinned->is_destroyed()) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+  if (pinned->is_destroyed())
+    return fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "the context is destroyed");
   *out = Ref<dropin::Context>::share(*pinned);
   return CUDA_SUCCESS;
 }
@@ -38,6 +39,31 @@ CUresult given_or_current(CUcontext handle, Ref<dropin::Context>* out) {
   CU_CURRENT(context);
   *out = Ref<dropin::Context>::share(*context);
   return CUDA_SUCCESS;
+}
+
+CUresult destroy_context(CUcontext handle) {
+  CU_REQUIRE(handle);
+  Ref<dropin::Context> context;
+  CU_TRY(find_context(handle, &context));
+  if (context->is_primary()) {
+    return fail(CUDA_ERROR_INVALID_CONTEXT, "a primary context is released, not destroyed");
+  }
+  context->destroy();
+  if (current_context_or_null() == context.get()) set_current_context(nullptr);
+  forget_popped_context();
+  return CUDA_SUCCESS;
+}
+
+CUresult no_affinity() {
+  return fail(CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY, "contexts have all multiprocessors");
+}
+
+CUresult no_limit(CUlimit limit) {
+  return fail(CUDA_ERROR_UNSUPPORTED_LIMIT, "there is no limit %d, or it cannot be set", limit);
+}
+
+CUresult no_peer() {
+  return fail(CUDA_ERROR_INVALID_CONTEXT, "the peer is null, or the current context itself");
 }
 
 /// The limits that have an effect on the engine. The core's numbers are CUDA's, from 1.
@@ -137,7 +163,7 @@ CUresult cuCtxCreate(CUcontext* out, unsigned int flags, CUdevice device) {
 CUresult cuCtxCreate_v3(CUcontext* out, CUexecAffinityParam*, int count, unsigned int flags,
                         CUdevice device) {
   return guard(__func__, [&]() -> CUresult {
-    if (count != 0) return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
+    if (count != 0) return no_affinity();
     return create_context(out, flags, device);
   });
 }
@@ -146,26 +172,17 @@ CUresult cuCtxCreate_v4(CUcontext* out, CUctxCreateParams* params, unsigned int 
                         CUdevice device) {
   return guard(__func__, [&]() -> CUresult {
     if (params != nullptr && params->numExecAffinityParams != 0) {
-      return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
+      return no_affinity();
     }
-    if (params != nullptr && params->cigParams != nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+    if (params != nullptr && params->cigParams != nullptr) {
+      return fail(CUDA_ERROR_NOT_SUPPORTED, "contexts share nothing with graphics");
+    }
     return create_context(out, flags, device);
   });
 }
 
 CUresult cuCtxDestroy_v2(CUcontext handle) {
-  return guard(__func__, [&]() -> CUresult {
-    CU_REQUIRE(handle);
-    Ref<dropin::Context> context;
-    CU_TRY(find_context(handle, &context));
-    if (context->is_primary()) {
-      return fail(CUDA_ERROR_INVALID_CONTEXT, "a primary context is released, not destroyed");
-    }
-    context->destroy();
-    if (current_context_or_null() == context.get()) set_current_context(nullptr);
-    forget_popped_context();
-    return CUDA_SUCCESS;
-  });
+  return guard(__func__, [&] { return destroy_context(handle); });
 }
 
 CUresult cuCtxDestroy(CUcontext handle) { return cuCtxDestroy_v2(handle); }
@@ -186,7 +203,9 @@ CUresult cuCtxPushCurrent(CUcontext handle) { return cuCtxPushCurrent_v2(handle)
 CUresult cuCtxPopCurrent_v2(CUcontext* out) {
   return guard(__func__, [&]() -> CUresult {
     CUcontext popped = nullptr;
-    if (!pop_context(&popped)) return CUDA_ERROR_INVALID_CONTEXT;
+    if (!pop_context(&popped)) {
+      return fail(CUDA_ERROR_INVALID_CONTEXT, "the thread's stack of contexts is empty");
+    }
     if (out != nullptr) *out = popped;
     return CUDA_SUCCESS;
   });
@@ -259,7 +278,9 @@ CUresult cuCtxGetFlags(unsigned int* flags) {
 CUresult cuCtxSetFlags(unsigned int flags) {
   return guard(__func__, [&]() -> CUresult {
     CU_CURRENT(context);
-    if ((flags & ~CU_CTX_FLAGS_MASK) != 0) return CUDA_ERROR_INVALID_VALUE;
+    if ((flags & ~CU_CTX_FLAGS_MASK) != 0) {
+      return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%x has bits that are none", flags);
+    }
     context->set_flags(flags);
     return CUDA_SUCCESS;
   });
@@ -304,7 +325,7 @@ CUresult cuCtxGetLimit(size_t* value, CUlimit limit) {
   return guard(__func__, [&]() -> CUresult {
     CU_REQUIRE(value);
     CU_CURRENT(context);
-    if (limit < 0 || limit >= CU_LIMIT_MAX) return CUDA_ERROR_UNSUPPORTED_LIMIT;
+    if (limit < 0 || limit >= CU_LIMIT_MAX) return no_limit(limit);
     if (is_engines(limit)) {
       CU_ASSIGN(*value, context->core().limit(limit + 1));
       return CUDA_SUCCESS;
@@ -317,7 +338,7 @@ CUresult cuCtxGetLimit(size_t* value, CUlimit limit) {
 CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
   return guard(__func__, [&]() -> CUresult {
     CU_CURRENT(context);
-    if (limit < 0 || limit > CU_LIMIT_PERSISTING_L2_CACHE_SIZE) return CUDA_ERROR_UNSUPPORTED_LIMIT;
+    if (limit < 0 || limit > CU_LIMIT_PERSISTING_L2_CACHE_SIZE) return no_limit(limit);
     if (is_engines(limit)) {
       CU_CHECK(context->core().set_limit(limit + 1, value));
       return CUDA_SUCCESS;
@@ -346,7 +367,9 @@ CUresult cuCtxGetCacheConfig(CUfunc_cache* config) {
 CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
   return guard(__func__, [&]() -> CUresult {
     CU_CURRENT(context);
-    if (config < 0 || config > CU_FUNC_CACHE_PREFER_EQUAL) return CUDA_ERROR_INVALID_VALUE;
+    if (config < 0 || config > CU_FUNC_CACHE_PREFER_EQUAL) {
+      return fail(CUDA_ERROR_INVALID_VALUE, "there is no preference %d of caches", config);
+    }
     context->cache_config() = config;
     return CUDA_SUCCESS;
   });
@@ -365,7 +388,7 @@ CUresult cuCtxSetSharedMemConfig(CUsharedconfig config) {
   return guard(__func__, [&]() -> CUresult {
     CU_CURRENT(context);
     if (config < 0 || config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE) {
-      return CUDA_ERROR_INVALID_VALUE;
+      return fail(CUDA_ERROR_INVALID_VALUE, "there is no configuration %d of banks", config);
     }
     context->shared_config() = config;
     return CUDA_SUCCESS;
@@ -398,8 +421,10 @@ CUresult cuCtxEnablePeerAccess(CUcontext handle, unsigned int flags) {
     if (flags != 0) return fail(CUDA_ERROR_INVALID_VALUE, "flags is %u; it must be 0", flags);
     Ref<dropin::Context> peer;
     CU_TRY(find_context(handle, &peer));
-    if (!peer || peer.get() == context) return CUDA_ERROR_INVALID_CONTEXT;
-    if (context->core().may_use(peer->core())) return CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
+    if (!peer || peer.get() == context) return no_peer();
+    if (context->core().may_use(peer->core())) {
+      return fail(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, "the context may use the peer already");
+    }
     CU_CHECK(context->core().set_peer_access(peer->core(), true));
     return CUDA_SUCCESS;
   });
@@ -410,8 +435,10 @@ CUresult cuCtxDisablePeerAccess(CUcontext handle) {
     CU_CURRENT(context);
     Ref<dropin::Context> peer;
     CU_TRY(find_context(handle, &peer));
-    if (!peer || peer.get() == context) return CUDA_ERROR_INVALID_CONTEXT;
-    if (!context->core().may_use(peer->core())) return CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
+    if (!peer || peer.get() == context) return no_peer();
+    if (!context->core().may_use(peer->core())) {
+      return fail(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, "the context may not use the peer");
+    }
     CU_CHECK(context->core().set_peer_access(peer->core(), false));
     return CUDA_SUCCESS;
   });

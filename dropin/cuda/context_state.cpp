@@ -239,8 +239,13 @@ Status wait_for_work(km::Context& context) {
 
 CUresult current_context(Context** out) {
   Context* const context = current_context_or_null();
-  if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
-  if (context->is_destroyed()) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+  if (context == nullptr) {
+    return fail(CUDA_ERROR_INVALID_CONTEXT,
+                "no context is current on this thread: make one so by cuCtxSetCurrent");
+  }
+  if (context->is_destroyed()) {
+    return fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "the current context is destroyed");
+  }
   *out = context;
   return CUDA_SUCCESS;
 }

@@ -58,7 +58,9 @@ CUresult cuEventCreate(CUevent* out, unsigned int flags) {
       return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%x has bits that are none", flags);
     }
     if ((flags & CU_EVENT_INTERPROCESS) != 0) {
-      if ((flags & CU_EVENT_DISABLE_TIMING) == 0) return CUDA_ERROR_INVALID_VALUE;
+      if ((flags & CU_EVENT_DISABLE_TIMING) == 0) {
+        return fail(CUDA_ERROR_INVALID_VALUE, "an event for other processes must take no times");
+      }
       return fail(CUDA_ERROR_NOT_SUPPORTED, "events cannot be shared with other processes");
     }
     Ref<dropin::Event> event;

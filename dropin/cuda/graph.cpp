@@ -280,7 +280,7 @@ CUresult host_work_of(const CUDA_HOST_NODE_PARAMS& params, SharedWork* out) {
 }
 
 CUresult read_kernel(GraphNode& node, const SharedWork& work, CUDA_KERNEL_NODE_PARAMS* out) {
-  if (work->kind != KM_GRAPH_NODE_KERNEL) return CUDA_ERROR_INVALID_VALUE;
+  if (work->kind != KM_GRAPH_NODE_KERNEL) return other_type();
   const LaunchShape& shape = work->shape;
   *out = {find_handle(*work->function),
           shape.grid[0],

@@ -125,6 +125,11 @@ class GraphExec final : public Handled {
   Ref<km::Stream> last_stream_;
 };
 
+/// A call for nodes of one type has been given another.
+inline CUresult other_type() {
+  return fail(CUDA_ERROR_INVALID_VALUE, "the node is of another type");
+}
+
 /// A node with the graph that it is in, both in place.
 struct NodeUse {
   Pin<GraphNode> pinned;

@@ -95,7 +95,7 @@ CUresult change_edges(CUgraph handle, const CUgraphNode* from, const CUgraphNode
     CU_TRY(before.get(from[i]));
     CU_TRY(after.get(to[i]));
     if (before.graph.get() != graph.get() || after.graph.get() != graph.get()) {
-      return CUDA_ERROR_INVALID_VALUE;
+      return fail(CUDA_ERROR_INVALID_VALUE, "edge %zu joins nodes of other graphs", i);
     }
     CU_CHECK(adds ? graph->core().add_dependency(before.node.id, after.node.id)
                   : graph->core().remove_dependency(before.node.id, after.node.id));
@@ -242,7 +242,7 @@ CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode node, CUDA_BATCH_MEM_OP_NODE
     CU_REQUIRE(params);
     NodeUse use;
     CU_TRY(use.get(node));
-    if (use.node.work->kind != KM_GRAPH_NODE_MEMORY_OPS) return CUDA_ERROR_INVALID_VALUE;
+    if (use.node.work->kind != KM_GRAPH_NODE_MEMORY_OPS) return other_type();
     *params = read_memory_ops(*use.node.work);
     params->ctx = handle_of(use.graph->context());
     return CUDA_SUCCESS;
@@ -266,7 +266,7 @@ CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode handle, CUgraph* out) {
     CU_REQUIRE(out);
     NodeUse use;
     CU_TRY(use.get(handle));
-    if (!use.node.work->child) return CUDA_ERROR_INVALID_VALUE;
+    if (!use.node.work->child) return other_type();
     *out = use.graph->child_of(use.node.id, use.node.work);
     return CUDA_SUCCESS;
   });
@@ -395,7 +395,7 @@ CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D* params) {
     CU_REQUIRE(params);
     NodeUse use;
     CU_TRY(use.get(node));
-    if (type_of(*use.node.work) != CU_GRAPH_NODE_TYPE_MEMCPY) return CUDA_ERROR_INVALID_VALUE;
+    if (type_of(*use.node.work) != CU_GRAPH_NODE_TYPE_MEMCPY) return other_type();
     *params = read_memcpy(*use.node.work);
     return CUDA_SUCCESS;
   });
@@ -417,7 +417,7 @@ CUresult cuGraphMemsetNodeGetParams(CUgraphNode node, CUDA_MEMSET_NODE_PARAMS* p
     CU_REQUIRE(params);
     NodeUse use;
     CU_TRY(use.get(node));
-    if (type_of(*use.node.work) != CU_GRAPH_NODE_TYPE_MEMSET) return CUDA_ERROR_INVALID_VALUE;
+    if (type_of(*use.node.work) != CU_GRAPH_NODE_TYPE_MEMSET) return other_type();
     *params = read_memset(*use.node.work);
     return CUDA_SUCCESS;
   });
@@ -439,7 +439,7 @@ CUresult cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS* param
     CU_REQUIRE(params);
     NodeUse use;
     CU_TRY(use.get(node));
-    if (use.node.work->kind != KM_GRAPH_NODE_HOST) return CUDA_ERROR_INVALID_VALUE;
+    if (use.node.work->kind != KM_GRAPH_NODE_HOST) return other_type();
     *params = read_host(*use.node.work);
     return CUDA_SUCCESS;
   });
@@ -475,7 +475,7 @@ CUresult cuGraphNodeFindInClone(CUgraphNode* out, CUgraphNode original, CUgraph 
     CU_REQUIRE(out);
     CU_GET(Graph, graph, clone);
     const Pin<dropin::GraphNode> node(original);
-    if (!node) return CUDA_ERROR_INVALID_VALUE;
+    if (!node) return fail(CUDA_ERROR_INVALID_VALUE, "the node is no live handle");
     CU_CHECK(graph->core().node(node->node()));  // numbers are the same in a clone
     *out = graph->handle_of_node(node->node());
     return CUDA_SUCCESS;

@@ -101,7 +101,7 @@ CUresult instantiate(CUgraphExec* out, CUgraph handle, cuuint64_t flags,
   const CUgraphInstantiateResult checked = check_conditionals(*graph);
   if (checked != CUDA_GRAPH_INSTANTIATE_SUCCESS) {
     *out_why = checked;
-    return CUDA_ERROR_INVALID_VALUE;
+    return fail(CUDA_ERROR_INVALID_VALUE, "conditional nodes and handles do not match");
   }
   const bool is_only = is_unique(graph->core());
   std::shared_ptr<void> claim = is_only ? graph->claim() : nullptr;
@@ -110,8 +110,7 @@ CUresult instantiate(CUgraphExec* out, CUgraph handle, cuuint64_t flags,
                 "a graph that allocates or decides is instantiated once at a time");
   }
   CU_ASSIGN(Ref<km::GraphExec> core, km::GraphExec::create(graph->core()));
-  *out = publish(
-      make_ref<dropin::GraphExec>(*graph, std::move(core), flags, std::move(claim)));
+  *out = publish(make_ref<dropin::GraphExec>(*graph, std::move(core), flags, std::move(claim)));
   *out_why = CUDA_GRAPH_INSTANTIATE_SUCCESS;
   return CUDA_SUCCESS;
 }
@@ -141,7 +140,7 @@ CUresult update_all(CUgraphExec exec_handle, CUgraph graph_handle, CUgraphNode* 
   *out_result = CU_GRAPH_EXEC_UPDATE_ERROR;
   if (graph->is_part()) return fail(CUDA_ERROR_INVALID_VALUE, "the graph is a part of another");
   if (check_conditionals(*graph) != CUDA_GRAPH_INSTANTIATE_SUCCESS) {
-    return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+    return fail(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, "the graphs are too different");
   }
   const GraphDifference difference = exec->core().compare(graph->core());
   *out_result = result_of_difference(difference.kind);

@@ -37,7 +37,9 @@ CUresult check_access(const CUDA_MEM_ALLOC_NODE_PARAMS& params) {
   if (params.accessDescCount != 0) CU_REQUIRE(params.accessDescs);
   for (size_t i = 0; i < params.accessDescCount; ++i) {
     const CUmemLocation& location = params.accessDescs[i].location;
-    if (location.type != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_ERROR_INVALID_VALUE;
+    if (location.type != CU_MEM_LOCATION_TYPE_DEVICE) {
+      return fail(CUDA_ERROR_INVALID_VALUE, "access %zu is not for a device", i);
+    }
     CU_DEVICE(device, location.id);
     static_cast<void>(device);
   }

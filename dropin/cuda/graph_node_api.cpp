@@ -62,7 +62,7 @@ CUresult get_event(CUgraphNode handle, CUgraphNodeType type, CUevent* out) {
   CU_REQUIRE(out);
   NodeUse use;
   CU_TRY(use.get(handle));
-  if (type_of(*use.node.work) != type) return CUDA_ERROR_INVALID_VALUE;
+  if (type_of(*use.node.work) != type) return other_type();
   *out = event_of(*use.node.work);
   return CUDA_SUCCESS;
 }
@@ -70,7 +70,7 @@ CUresult get_event(CUgraphNode handle, CUgraphNodeType type, CUevent* out) {
 CUresult new_event(CUgraphNode handle, CUgraphNodeType type, CUevent event, NodeUse* use,
                    SharedWork* out) {
   CU_TRY(use->get(handle));
-  if (type_of(*use->node.work) != type) return CUDA_ERROR_INVALID_VALUE;
+  if (type_of(*use->node.work) != type) return other_type();
   return event_work_of(use->graph->context(), type, event, out);
 }
 
@@ -95,7 +95,7 @@ CUresult get_memory_note(CUgraphNode handle, CUgraphNodeType type, NodeUse* use,
   CU_TRY(use->get(handle));
   *out = memory_note_of(*use->node.work);
   if (*out != nullptr && (*out)->type == type) return CUDA_SUCCESS;
-  return fail(CUDA_ERROR_INVALID_VALUE, "the node is of another type");
+  return other_type();
 }
 
 }  // namespace

@@ -196,7 +196,9 @@ CUresult cuKernelSetCacheConfig(CUkernel handle, CUfunc_cache config, CUdevice d
   return guard(__func__, [&]() -> CUresult {
     Ref<dropin::Function> function;
     CU_TRY(function_on(handle, device, &function));
-    if (config < 0 || config > CU_FUNC_CACHE_PREFER_EQUAL) return CUDA_ERROR_INVALID_VALUE;
+    if (config < 0 || config > CU_FUNC_CACHE_PREFER_EQUAL) {
+      return fail(CUDA_ERROR_INVALID_VALUE, "there is no preference %d of caches", config);
+    }
     return CUDA_SUCCESS;  // a hint
   });
 }

@@ -31,7 +31,8 @@ CUresult require_location(CUmemLocation location) {
   const bool host = location.type == CU_MEM_LOCATION_TYPE_HOST ||
                     location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA ||
                     location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
-  return host ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+  return host ? CUresult{CUDA_SUCCESS}
+              : fail(CUDA_ERROR_INVALID_DEVICE, "there are no locations of type %d", location.type);
 }
 
 /// CU_DEVICE_CPU, -1, is the host.

@@ -107,7 +107,8 @@ CUresult register_host(void* pointer, size_t size_bytes, unsigned flags) {
   uint64_t begin = 0;
   Allocation found;
   if (Driver::instance().find(reinterpret_cast<uint64_t>(pointer), &begin, &found)) {
-    return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+    return fail(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED, "%p lies in memory of CUDA already",
+                pointer);
   }
   CU_ASSIGN(Ref<km::Memory> memory,
             km::Memory::register_host(context->core(), pointer, size_bytes));
@@ -121,6 +122,10 @@ CUresult register_host(void* pointer, size_t size_bytes, unsigned flags) {
 extern "C" {
 
 CUresult cuMemGetInfo_v2(size_t* free_bytes, size_t* total_bytes) {
+CUresult no_allocation(CUdeviceptr address) {
+  return fail(CUDA_ERROR_NOT_FOUND, "0x%llx lies in no allocation", address);
+}
+
   return guard(__func__, [&]() -> CUresult {
     CU_REQUIRE(free_bytes);
     CU_REQUIRE(total_bytes);
@@ -157,7 +162,7 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr* out, size_t* out_pitch, size_t width_by
     const size_t pitch = (width_bytes + kPitchBytes - 1) / kPitchBytes * kPitchBytes;
     size_t size_bytes = 0;
     if (pitch < width_bytes || __builtin_mul_overflow(pitch, height, &size_bytes)) {
-      return CUDA_ERROR_OUT_OF_MEMORY;
+      return fail(CUDA_ERROR_OUT_OF_MEMORY, "%zu rows of %zu bytes", height, width_bytes);
     }
     CU_TRY(allocate(out, size_bytes, AllocationKind::kDevice, 0));
     *out_pitch = pitch;
@@ -231,13 +236,13 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr* out_begin, size_t* out_size, CUdev
     CU_CURRENT(context);
     MappedPlace mapped;
     if (VirtualMemory::instance().find(address, context->device().ordinal, &mapped)) {
-      if (mapped.size_bytes == 0) return CUDA_ERROR_NOT_FOUND;
+      if (mapped.size_bytes == 0) return no_allocation(address);
       if (out_begin != nullptr) *out_begin = mapped.begin;
       if (out_size != nullptr) *out_size = mapped.size_bytes;
       return CUDA_SUCCESS;
     }
     Place place;
-    if (!place.try_find(*context, address, 0)) return CUDA_ERROR_NOT_FOUND;
+    if (!place.try_find(*context, address, 0)) return no_allocation(address);
     if (out_begin != nullptr) *out_begin = place.memory().address();
     if (out_size != nullptr) *out_size = place.memory().size_bytes();
     return CUDA_SUCCESS;

@@ -42,7 +42,9 @@ CUresult Function::set_attribute(CUfunction_attribute attribute, int value) {
       CU_CHECK(core_->set_attribute(KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES, value));
       return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-      if (value < -1 || value > 100) return CUDA_ERROR_INVALID_VALUE;
+      if (value < -1 || value > 100) {
+        return fail(CUDA_ERROR_INVALID_VALUE, "the share of shared memory is %d percent", value);
+      }
       carveout_ = value;
       return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:

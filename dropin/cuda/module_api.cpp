@@ -128,7 +128,9 @@ CUresult cuFuncSetCacheConfig(CUfunction handle, CUfunc_cache config) {
   return guard(__func__, [&]() -> CUresult {
     Ref<dropin::Function> function;
     CU_TRY(find_function(handle, &function));
-    if (config < 0 || config > CU_FUNC_CACHE_PREFER_EQUAL) return CUDA_ERROR_INVALID_VALUE;
+    if (config < 0 || config > CU_FUNC_CACHE_PREFER_EQUAL) {
+      return fail(CUDA_ERROR_INVALID_VALUE, "there is no preference %d of caches", config);
+    }
     return CUDA_SUCCESS;  // a hint
   });
 }
@@ -138,7 +140,7 @@ CUresult cuFuncSetSharedMemConfig(CUfunction handle, CUsharedconfig config) {
     Ref<dropin::Function> function;
     CU_TRY(find_function(handle, &function));
     if (config < 0 || config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE) {
-      return CUDA_ERROR_INVALID_VALUE;
+      return fail(CUDA_ERROR_INVALID_VALUE, "there is no configuration %d of banks", config);
     }
     return CUDA_SUCCESS;  // a hint
   });
@@ -169,7 +171,10 @@ CUresult cuFuncGetParamInfo(CUfunction handle, size_t index, size_t* offset, siz
     CU_REQUIRE(offset);
     Ref<dropin::Function> function;
     CU_TRY(find_function(handle, &function));
-    if (index >= function->info().param_count) return CUDA_ERROR_INVALID_VALUE;
+    if (index >= function->info().param_count) {
+      return fail(CUDA_ERROR_INVALID_VALUE, "kernel '%s' has no parameter %zu",
+                  function->info().name, index);
+    }
     const kmb_param& param = function->info().params[index];
     *offset = param.offset_bytes;
     if (size_bytes != nullptr) *size_bytes = param.size_bytes;

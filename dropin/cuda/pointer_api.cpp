@@ -174,8 +174,12 @@ CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute attribute,
     CU_REQUIRE(value);
     uint64_t begin = 0;
     Allocation found;
-    if (attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS) return CUDA_ERROR_INVALID_VALUE;
-    if (!Driver::instance().find(address, &begin, &found)) return CUDA_ERROR_INVALID_VALUE;
+    if (attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS) {
+      return fail(CUDA_ERROR_INVALID_VALUE, "pointer attribute %d cannot be set", attribute);
+    }
+    if (!Driver::instance().find(address, &begin, &found)) {
+      return fail(CUDA_ERROR_INVALID_VALUE, "0x%llx lies in no allocation", address);
+    }
     return CUDA_SUCCESS;  // copies of pageable memory are synchronous as it is
   });
 }

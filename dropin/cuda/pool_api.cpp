@@ -111,7 +111,10 @@ CUresult cuMemPoolCreate(CUmemoryPool* out, const CUmemPoolProps* properties) {
   return guard(__func__, [&]() -> CUresult {
     CU_REQUIRE(out);
     CU_REQUIRE(properties);
-    if (properties->allocType != CU_MEM_ALLOCATION_TYPE_PINNED) return CUDA_ERROR_INVALID_VALUE;
+    if (properties->allocType != CU_MEM_ALLOCATION_TYPE_PINNED) {
+      return fail(CUDA_ERROR_INVALID_VALUE, "pools are of pinned memory, not of type %d",
+                  properties->allocType);
+    }
     if (properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE) {
       return fail(CUDA_ERROR_NOT_SUPPORTED, "pools cannot be shared with other processes");
     }
@@ -240,7 +243,10 @@ CUresult cuDeviceSetMemPool(CUdevice ordinal, CUmemoryPool handle) {
   return guard(__func__, [&]() -> CUresult {
     CU_DEVICE(device, ordinal);
     CU_GET(Pool, pool, handle);
-    if (&pool->device() != device) return CUDA_ERROR_INVALID_VALUE;
+    if (&pool->device() != device) {
+      return fail(CUDA_ERROR_INVALID_VALUE, "the pool is of device %d, not %d",
+                  pool->device().ordinal, ordinal);
+    }
     const std::lock_guard lock(device->mutex);
     device->current_pool = Ref<dropin::Pool>::share(*pool);
     return CUDA_SUCCESS;

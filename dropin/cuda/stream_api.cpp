@@ -156,7 +156,10 @@ CUresult cuStreamAddCallback(CUstream handle, CUstreamCallback function, void* u
       return fail(CUDA_ERROR_INVALID_VALUE, "callback is null, or flags is not 0 but %u", flags);
     }
     CU_STREAM_FOR_WORK(stream, handle);
-    if (stream.core().is_capturing()) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    if (stream.core().is_capturing()) {
+      return fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+                  "a captured stream takes no callbacks; cuLaunchHostFunc does the same");
+    }
     auto box = std::make_unique<StreamCallback>(StreamCallback{function, handle, user_data});
     CU_CHECK(stream.core().add_callback(&StreamCallback::run, box.get()));
     static_cast<void>(box.release());  // run once

@@ -52,7 +52,9 @@ CUresult StreamUse::get(CUstream handle) {
     pin_ = Pin<Stream>(handle);
     if (!pin_) return fail(CUDA_ERROR_INVALID_HANDLE, "the stream is no live handle");
     stream_ = pin_.get();
-    if (stream_->context().is_destroyed()) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    if (stream_->context().is_destroyed()) {
+      return fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "the stream's context is destroyed");
+    }
     return CUDA_SUCCESS;
   }
   CU_CURRENT(context);

@@ -1,10 +1,14 @@
 // kernelmill exec: runs a program that uses the CUDA driver on our own instead.
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string>
 
+#include "base/compute_capability.h"
 #include "base/dylib.h"
+#include "base/exec_report.h"
 #include "km_version.h"
 #include "tools/commands.h"
 #include "tools/error.h"
@@ -13,17 +17,23 @@
 namespace km::tools {
 namespace {
 
+constexpr int kMostDevices = 64;
+constexpr uint64_t kMiB = uint64_t{1} << 20, kLeastMemoryBytes = 16 * kMiB;
+constexpr uint64_t kMostMemoryBytes = uint64_t{1} << 60;
+
 class ExecCommand : public Command {
  public:
   explicit ExecCommand(CLI::App& app);
   int run() override;
 
  private:
-  Status prepare() const;
+  Status prepare(const ExecReportOwner& shared) const;
+  Status check_options() const;
+  Status set_options() const;
 
-  int devices_ = 0;
+  int devices_ = 0;  // not given
   std::string capability_, trace_;
-  uint64_t memory_bytes_ = 0;
+  std::optional<uint64_t> memory_bytes_;
   bool unchecked_ = false, log_ = false;
   std::vector<std::string> words_;
 };
@@ -31,9 +41,8 @@ class ExecCommand : public Command {
 ExecCommand::ExecCommand(CLI::App& app)
     : Command(
           app.add_subcommand("exec", "Run a program that uses the CUDA driver, without a GPU")) {
-  parser_->add_option("--devices", devices_, "How many devices the program sees (default 1)")
-      ->check(CLI::Range(1, 64));
-  parser_->add_option("--cc", capability_, "Their compute capability (default 9.0)");
+  parser_->add_option("--devices", devices_, "How many devices the program sees (default 1)");
+  parser_->add_option("--cc", capability_, "Their compute capability (default 8.9)");
   parser_->add_option("--memory", memory_bytes_, "Their memory together, such as 8G (default all)")
       ->transform(CLI::AsSizeValue(false));
   parser_->add_flag("--unchecked", unchecked_,
@@ -56,7 +65,34 @@ Status set(const char* name, const std::string& value) {
   return error(KM_ERROR_OUT_OF_HOST_MEMORY, "out of memory");
 }
 
-Status ExecCommand::prepare() const {
+/// What the devices would refuse later, in the words of their variables.
+Status ExecCommand::check_options() const {
+  if (parser_->count("--devices") != 0 && (devices_ < 1 || devices_ > kMostDevices)) {
+    return usage_error("--devices is " + std::to_string(devices_) + "; give 1 to " +
+                       std::to_string(kMostDevices));
+  }
+  if (parser_->count("--cc") != 0 && !parse_device_capability(capability_)) {
+    return usage_error("--cc is '" + capability_ +
+                       "'; give a compute capability from 5.0 to 12.9, for example 8.9");
+  }
+  if (memory_bytes_ && (*memory_bytes_ < kLeastMemoryBytes || *memory_bytes_ > kMostMemoryBytes)) {
+    return usage_error("--memory is " + std::to_string(*memory_bytes_) +
+                       " bytes; give at least 16M, for example 8G");
+  }
+  return {};
+}
+
+Status ExecCommand::set_options() const {
+  KM_TRY(set("KM_CPU_MEMORY", unchecked_ ? "plain" : "checked"));
+  if (devices_ != 0) KM_TRY(set("KM_CPU_DEVICES", std::to_string(devices_)));
+  if (!capability_.empty()) KM_TRY(set("KM_CPU_CC", capability_));
+  if (memory_bytes_) KM_TRY(set("KM_CPU_MEMORY_MIB", std::to_string(*memory_bytes_ / kMiB)));
+  if (log_) KM_TRY(set("KM_LOG", "debug,cuda"));
+  if (!trace_.empty()) KM_TRY(set("KM_TRACE", trace_));
+  return {};
+}
+
+Status ExecCommand::prepare(const ExecReportOwner& shared) const {
   const std::string folder = driver_folder();
   if (access((folder + "/libcuda.so.1").c_str(), F_OK) != 0) {
     return error(KM_ERROR_NOT_FOUND, "the CUDA driver library is not installed: there is no " +
@@ -65,20 +101,26 @@ Status ExecCommand::prepare() const {
   const char* before = std::getenv("LD_LIBRARY_PATH");
   const bool has_more = before != nullptr && *before != '\0';
   KM_TRY(set("LD_LIBRARY_PATH", has_more ? folder + ":" + before : folder));
-  KM_TRY(set("KM_CPU_MEMORY", unchecked_ ? "plain" : "checked"));
-  if (devices_ != 0) KM_TRY(set("KM_CPU_DEVICES", std::to_string(devices_)));
-  if (!capability_.empty()) KM_TRY(set("KM_CPU_CC", capability_));
-  if (memory_bytes_ != 0) KM_TRY(set("KM_CPU_MEMORY_MIB", std::to_string(memory_bytes_ >> 20)));
-  if (log_) KM_TRY(set("KM_LOG", "debug,cuda"));
-  if (!trace_.empty()) KM_TRY(set("KM_TRACE", trace_));
-  return {};
+  KM_TRY(set("KM_EXEC_REPORT", shared.name()));
+  return set_options();
 }
 
 int ExecCommand::run() {
-  const Status ready = prepare();
+  if (const Status checked = check_options(); !checked) return report(checked.error());
+  ExecReport* const outer = find_exec_report();  // of an exec that runs this one
+  const ExecReportOwner shared;
+  const Status ready = prepare(shared);
   if (!ready) return report(ready.error());
   const Result<int> code = run_program(words_);
-  return code ? *code : report(code.error());
+  if (!code) return report(code.error());
+  if (outer != nullptr && !shared.is_unopened()) outer->opened.store(1);
+  if (shared.is_unopened()) {
+    std::fprintf(stderr,
+                 "kernelmill: %s has not loaded this CUDA driver (libcuda.so.1): it uses none, or "
+                 "finds another one first\n",
+                 words_[0].c_str());
+  }
+  return *code;
 }
 
 }  // namespace

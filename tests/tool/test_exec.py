@@ -20,6 +20,19 @@ sys.exit(int(sys.argv[1]))
 """
 
 
+FAILING = """
+import ctypes, subprocess, sys
+cuda = ctypes.CDLL("libcuda.so.1")
+cuda.cuInit(0)
+found, size = ctypes.c_void_p(), ctypes.c_size_t()
+cuda.cuGetProcAddress_v2(b"cuNoSuchName", ctypes.byref(found), 12000, ctypes.c_uint64(0), None)
+assert cuda.cuCtxSynchronize() == 201
+assert cuda.cuDeviceTotalMem_v2(ctypes.byref(size), 99) == 101
+if len(sys.argv) > 1:
+    subprocess.run([sys.executable, "-c", sys.argv[1]], check=True)
+"""
+
+
 class Exec(Case):
     def run_program(self, *options, code=0):
         words = [TOOL, "exec", *options, "--", sys.executable, "-c", PROGRAM, str(code)]
@@ -39,6 +52,39 @@ class Exec(Case):
         self.assertIn("cuDeviceGetCount: CUDA_SUCCESS", done.stderr)
         quiet = self.run_program()
         self.assertEqual(quiet.stderr, "")
+
+    def test_the_first_failed_call_is_explained(self):
+        words = [TOOL, "exec", "--", sys.executable, "-c", FAILING, FAILING]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = done.stderr.splitlines()
+        self.assertEqual(len(lines), 1, done.stderr)
+        self.assertIn("cuCtxSynchronize: CUDA_ERROR_INVALID_CONTEXT: ", lines[0])
+        words.insert(2, "--log")
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+        self.assertIn("there is no device 99", done.stderr)
+        self.assertNotIn("the first failed call", done.stderr)
+
+    def test_a_program_without_the_driver_is_noticed(self):
+        def run(*words, code=0):
+            done = subprocess.run([TOOL, "exec", "--", *words], capture_output=True, text=True)
+            self.assertEqual(done.returncode, code, done.stderr)
+            return done.stderr
+
+        self.assertIn("false has not loaded this CUDA driver", run("false", code=1))
+        script = 'import ctypes; ctypes.CDLL("libcuda.so.1")'
+        self.assertEqual(run(sys.executable, "-c", script), "")
+        # Also by a program of the program, which has closed all that it inherited.
+        child = "import subprocess, sys; subprocess.run([sys.executable, '-c', sys.argv[1]])"
+        self.assertEqual(run(sys.executable, "-c", child, script), "")
+        self.assertEqual(run(TOOL, "exec", "--", sys.executable, "-c", script), "")
+        # What the variable names need not be there.
+        odd = "import os, sys; os.environ['KM_EXEC_REPORT'] = sys.argv[1]; "
+        for value in ("1:0", f"{os.getpid()}:0", "x", "99999999:3", "-1:-1"):
+            notice = run(sys.executable, "-c", odd + "import subprocess;"
+                         "subprocess.run([sys.executable, '-c', sys.argv[2]], check=True)",
+                         value, script)  # fmt: skip
+            self.assertIn("has not loaded", notice)
 
     def test_the_folder_alone_is_enough(self):
         shown = subprocess.run([TOOL, "exec", "--", "env"], capture_output=True, text=True)
@@ -60,8 +106,29 @@ class Exec(Case):
         done = subprocess.run(words, capture_output=True, text=True)
         self.assertEqual(done.returncode, 1)
         self.assertIn("no-such-program", done.stderr)
-        done = subprocess.run([TOOL, "exec", "--devices", "0", "--", "true"], capture_output=True)
-        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.stderr.count("\n"), 1)
+
+    def test_options_are_checked_before_the_program_runs(self):
+        for option, value, words in (
+            ("--devices", "0", "--devices is 0; give 1 to 64"),
+            ("--devices", "65", "--devices is 65; give 1 to 64"),
+            ("--devices", "two", "--devices"),
+            ("--cc", "9", "--cc is '9'; give a compute capability from 5.0 to 12.9"),
+            ("--cc", "sm_90", "--cc is 'sm_90'"),
+            ("--cc", "4.9", "--cc is '4.9'"),
+            ("--cc", "13.0", "--cc is '13.0'"),
+            ("--cc", "", "--cc is ''"),
+            ("--memory", "8", "--memory is 8 bytes; give at least 16M"),
+            ("--memory", "0", "--memory is 0 bytes"),
+            ("--memory", "many", "--memory"),
+            ("--memory", "-1G", "--memory"),
+        ):
+            done = subprocess.run(
+                [TOOL, "exec", option, value, "--", "echo", "ran"], capture_output=True, text=True
+            )
+            self.assertEqual(done.returncode, 2, (option, value, done.stderr))
+            self.assertIn(words, done.stderr)
+            self.assertEqual(done.stdout, "")
 
 
 if __name__ == "__main__":
