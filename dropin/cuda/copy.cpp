@@ -1,6 +1,10 @@
 #include "dropin/cuda/copy.h"
 
-#include <cstring>
+#include <algorithm>
+
+#include "core/backend_call.h"
+#include "core/callback.h"
+#include "core/capture.h"
 
 namespace km::dropin {
 namespace {
@@ -20,10 +24,27 @@ CUresult resolve(Context& context, Side& side, uint64_t address, uint64_t size_b
   return out->find(context, address, size_bytes, what);
 }
 
+/// Neither side is memory of a device: a graph could not keep it, and nothing else bounds its size.
+CUresult check_host_copy(km::Stream& stream, uint64_t extent_bytes) {
+  constexpr uint64_t kMostBytes = uint64_t{1} << 62;
+  if (extent_bytes > kMostBytes) {
+    return fail(CUDA_ERROR_INVALID_VALUE, "a copy of %llu bytes from host to host",
+                static_cast<unsigned long long>(extent_bytes));
+  }
+  if (stream.is_capturing()) {
+    return result_of(refuse_capture(stream, "copying from host to host in"));
+  }
+  CU_CHECK(require_may_block());
+  return CUDA_SUCCESS;
+}
+
+/// Any address may come: the backend's copies find out whether there is memory.
 CUresult copy_on_host(Stream& stream, const Copy& copy) {
-  CU_CHECK(stream.core().synchronize(KMB_WAIT_FOREVER));
-  if (copy.to == 0 || copy.from == 0) return CUDA_ERROR_INVALID_VALUE;
-  std::memmove(pointer_to(copy.to), pointer_to(copy.from), copy.size_bytes);
+  km::Stream& core = stream.core();
+  CU_TRY(check_host_copy(core, copy.size_bytes));
+  uint64_t ticket = 0;
+  CU_CHECK(call_backend(core.backend().copy_to_host, core.native(), pointer_to(copy.to), copy.from,
+                        copy.size_bytes, uint32_t{0}, &ticket));
   return CUDA_SUCCESS;
 }
 
@@ -84,16 +105,13 @@ CUresult read_side(CUmemorytype type, const void* host, CUdeviceptr device, size
 
 CUresult copy_rows_on_host(Stream& stream, const Copy3d& shape, const Side3d& to,
                            const Side3d& from) {
-  CU_CHECK(stream.core().synchronize(KMB_WAIT_FOREVER));
-  for (uint64_t layer = 0; layer < shape.depth; ++layer) {
-    for (uint64_t row = 0; row < shape.height; ++row) {
-      const uint64_t to_row = layer * shape.destination.layer_rows + row;
-      const uint64_t from_row = layer * shape.source.layer_rows + row;
-      std::memmove(pointer_to(to.address + to_row * shape.destination.pitch_bytes),
-                   pointer_to(from.address + from_row * shape.source.pitch_bytes),
-                   shape.width_bytes);
-    }
-  }
+  km::Stream& core = stream.core();
+  CU_TRY(
+      check_host_copy(core, std::max(shape.destination.extent_bytes, shape.source.extent_bytes)));
+  kmb_copy_3d rows = shape.native(to.address, from.address);
+  rows.destination_space = rows.source_space = KMB_SPACE_HOST;
+  uint64_t ticket = 0;
+  CU_CHECK(call_backend(core.backend().copy_3d, core.native(), &rows, &ticket));
   return CUDA_SUCCESS;
 }
 
@@ -144,7 +162,7 @@ CUresult Sides3d::read(Context& context, const CUDA_MEMCPY3D& copy) {
                    to_at, &to));
   CU_TRY(read_side(copy.srcMemoryType, copy.srcHost, copy.srcDevice, copy.srcPitch, copy.srcHeight,
                    from_at, &from));
-  const bool one_row = copy.Height * copy.Depth <= 1;
+  const bool one_row = copy.Height <= 1 && copy.Depth <= 1;
   km_copy_3d wanted{};
   wanted.width_bytes = copy.WidthInBytes;
   wanted.height = copy.Height;

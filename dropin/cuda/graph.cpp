@@ -233,6 +233,10 @@ CUresult memcpy_work_of(Context& context, const CUDA_MEMCPY3D& copy, const Graph
                         SharedWork* out) {
   Sides3d sides;
   CU_TRY(sides.read(context, copy));
+  if (sides.shape.is_empty()) {
+    return fail(CUDA_ERROR_INVALID_VALUE, "a node copies %zu x %zu x %zu bytes, which is nothing",
+                copy.WidthInBytes, copy.Height, copy.Depth);
+  }
   if (sides.to.side == Side::kHost && sides.from.side == Side::kHost) {
     return fail(CUDA_ERROR_NOT_SUPPORTED, "copies from host to host are no nodes");
   }
@@ -263,6 +267,10 @@ CUresult memset_work_of(Context& context, const CUDA_MEMSET_NODE_PARAMS& params,
   const uint64_t pitch = params.height <= 1 ? 0 : params.pitch;
   CU_ASSIGN(const Fill2d shape,
             Fill2d::make(pitch, params.value, params.elementSize, params.width, params.height));
+  if (shape.extent_bytes == 0) {
+    return fail(CUDA_ERROR_INVALID_VALUE, "a node fills %zu x %zu values, which is nothing",
+                params.width, params.height);
+  }
   Place place;
   CU_TRY(place.find(context, params.dst, shape.extent_bytes, "destination"));
   Result<SharedWork> work =
