@@ -78,12 +78,12 @@ class Graph final : public Handled {
   std::shared_ptr<void> claim();
   bool is_claimed();
 
-  /// References to what the program gave the graph to look after; clones share them.
-  void keep(UserReference reference);
+  /// References to what the program gave the graph to look after; clones get their own.
+  void keep(UserObject& object, uint64_t count);
   void keep_all_of(Graph& other);
-  /// False when it has not so many.
-  bool drop(const UserObject& object, unsigned count);
-  std::vector<UserReference> references();
+  /// Hands references over to the caller; false: there are not so many.
+  bool take(UserObject& object, uint64_t count);
+  UserReferences references();
 
  private:
   const Ref<Context> context_;
@@ -97,7 +97,7 @@ class Graph final : public Handled {
   };
   std::map<uint64_t, Bodies> bodies_;
   std::vector<std::shared_ptr<ConditionalValue>> values_;
-  std::vector<UserReference> references_;
+  UserReferences references_;
   std::weak_ptr<void> claim_;
   std::atomic<bool> is_part_;
 };
@@ -120,7 +120,7 @@ class GraphExec final : public Handled {
   const uint64_t flags_;
   const std::shared_ptr<void> claim_;  // of a graph with one instantiation
   std::vector<SharedWork> memory_nodes_;
-  std::vector<UserReference> references_;
+  UserReferences references_;
   std::mutex mutex_;  // guards what follows
   Ref<km::Stream> last_stream_;
 };

@@ -35,10 +35,9 @@ GraphExec::GraphExec(Graph& graph, Ref<km::GraphExec> core, uint64_t flags,
 GraphExec::~GraphExec() {
   core_ = nullptr;
   if (references_.empty() || !last_stream_ || last_stream_->is_idle()) return;
-  auto last = std::make_unique<std::vector<UserReference>>(std::move(references_));
+  auto last = std::make_unique<UserReferences>(std::move(references_));
   const auto drop = +[](void* kept, km_status) {
-    const std::unique_ptr<std::vector<UserReference>> own(
-        static_cast<std::vector<UserReference>*>(kept));
+    const std::unique_ptr<UserReferences> own(static_cast<UserReferences*>(kept));
   };
   if (last_stream_->is_capturing() || !last_stream_->add_callback(drop, last.get())) {
     static_cast<void>(last_stream_->drain());

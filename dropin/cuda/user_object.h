@@ -2,7 +2,7 @@
 #pragma once
 
 #include <atomic>
-#include <memory>
+#include <map>
 
 #include "dropin/cuda/call.h"
 #include "dropin/cuda/handles.h"
@@ -15,8 +15,9 @@ class UserObject final : public Handled {
       : pointer_(pointer), destroy_(destroy), count_(count) {}
 
   void retain(uint64_t count) { count_.fetch_add(count); }
-  /// With the last reference the handle ends, and the program's function is called.
-  void release(uint64_t count);
+  /// With the last reference the handle ends, and the program's function is called. False: there
+  /// are not so many.
+  bool release(uint64_t count);
 
  private:
   void* const pointer_;
@@ -24,11 +25,29 @@ class UserObject final : public Handled {
   std::atomic<uint64_t> count_;
 };
 
-/// One reference, which graphs, their clones and what is instantiated share.
-struct UserReference {
-  std::shared_ptr<UserObject> object;
-  /// Takes one over from the caller.
-  static UserReference adopt(UserObject& object);
+/// The references of a graph, or of what is instantiated of one: of each object as many as the
+/// program says, which may be 2^31.
+class UserReferences {
+ public:
+  UserReferences() = default;
+  ~UserReferences();
+  /// A copy has references of its own.
+  UserReferences(const UserReferences& other) { add_all_of(other); }
+  UserReferences(UserReferences&& other) noexcept : counts_(std::move(other.counts_)) {
+    other.counts_.clear();
+  }
+  UserReferences& operator=(const UserReferences&) = delete;
+  UserReferences& operator=(UserReferences&&) = delete;
+
+  bool empty() const { return counts_.empty(); }
+  /// Takes references over from the caller.
+  void add(UserObject& object, uint64_t count);
+  void add_all_of(const UserReferences& other);
+  /// Hands references over to the caller; false: there are not so many.
+  bool take(UserObject& object, uint64_t count);
+
+ private:
+  std::map<UserObject*, uint64_t> counts_;  // each object has a reference of Ref's kind, too
 };
 
 }  // namespace km::dropin

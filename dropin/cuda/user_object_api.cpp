@@ -1,51 +1,71 @@
 // User objects, and the references of graphs to them.
-#include <algorithm>
 #include <climits>
 
 #include "dropin/cuda/graph.h"
 
 namespace km::dropin {
 
-void UserObject::release(uint64_t count) {
-  if (count_.fetch_sub(count) != count) return;
+bool UserObject::release(uint64_t count) {
+  uint64_t before = count_.load();
+  do {
+    if (before < count) return false;
+  } while (!count_.compare_exchange_weak(before, before - count));
+  if (before != count) return true;
   const Ref<UserObject> kept = Ref<UserObject>::share(*this);
   retire<UserObject>(handle_of(*this));
   destroy_(pointer_);
+  return true;
 }
 
-UserReference UserReference::adopt(UserObject& object) {
-  object.ref();
-  return {std::shared_ptr<UserObject>(&object, [](UserObject* last) {
-    last->release(1);
-    last->unref();
-  })};
+UserReferences::~UserReferences() {
+  for (const auto& [object, count] : counts_) {
+    object->release(count);
+    object->unref();
+  }
 }
 
-void Graph::keep(UserReference reference) {
+void UserReferences::add(UserObject& object, uint64_t count) {
+  const auto [known, is_new] = counts_.try_emplace(&object, 0);
+  if (is_new) object.ref();
+  known->second += count;
+}
+
+void UserReferences::add_all_of(const UserReferences& other) {
+  for (const auto& [object, count] : other.counts_) {
+    add(*object, count);
+    object->retain(count);
+  }
+}
+
+bool UserReferences::take(UserObject& object, uint64_t count) {
+  const auto known = counts_.find(&object);
+  if (known == counts_.end() || known->second < count) return false;
+  known->second -= count;
+  if (known->second != 0) return true;
+  counts_.erase(known);
+  object.unref();  // the caller has another
+  return true;
+}
+
+void Graph::keep(UserObject& object, uint64_t count) {
   const std::lock_guard lock(mutex_);
-  references_.push_back(std::move(reference));
+  references_.add(object, count);
 }
 
-std::vector<UserReference> Graph::references() {
+UserReferences Graph::references() {
   const std::lock_guard lock(mutex_);
   return references_;
 }
 
 void Graph::keep_all_of(Graph& other) {
-  const std::vector<UserReference> all = other.references();
+  const UserReferences all = other.references();
   const std::lock_guard lock(mutex_);
-  references_.insert(references_.end(), all.begin(), all.end());
+  references_.add_all_of(all);
 }
 
-bool Graph::drop(const UserObject& object, unsigned count) {
-  std::vector<UserReference> last;  // gone after the lock
+bool Graph::take(UserObject& object, uint64_t count) {
   const std::lock_guard lock(mutex_);
-  const auto is_other = [&](const UserReference& each) { return each.object.get() != &object; };
-  const auto first = std::stable_partition(references_.begin(), references_.end(), is_other);
-  if (references_.end() - first < static_cast<ptrdiff_t>(count)) return false;
-  last.assign(references_.end() - count, references_.end());
-  references_.resize(references_.size() - count);
-  return true;
+  return references_.take(object, count);
 }
 
 }  // namespace km::dropin
@@ -99,8 +119,8 @@ CUresult cuUserObjectRelease(CUuserObject handle, unsigned int count) {
       CU_TRY(check_count(count));
       kept = Ref<UserObject>::share(*object);
     }
-    kept->release(count);
-    return CUDA_SUCCESS;
+    if (kept->release(count)) return CUDA_SUCCESS;
+    return fail(CUDA_ERROR_INVALID_VALUE, "the object has less than %u references", count);
   });
 }
 
@@ -115,7 +135,7 @@ CUresult cuGraphRetainUserObject(CUgraph graph_handle, CUuserObject handle, unsi
       return fail(CUDA_ERROR_INVALID_VALUE, "flags is %u", flags);
     }
     if ((flags & CU_GRAPH_USER_OBJECT_MOVE) == 0) object->retain(count);
-    for (unsigned i = 0; i < count; ++i) graph->keep(UserReference::adopt(*object));
+    graph->keep(*object, count);
     return CUDA_SUCCESS;
   });
 }
@@ -130,10 +150,11 @@ CUresult cuGraphReleaseUserObject(CUgraph graph_handle, CUuserObject handle, uns
       kept = Ref<UserObject>::share(*object);
     }
     CU_TRY(check_count(count));
-    if (!graph->drop(*kept, count)) {
+    if (!graph->take(*kept, count)) {
       return fail(CUDA_ERROR_INVALID_VALUE, "the graph has less than %u references to the object",
                   count);
     }
+    kept->release(count);
     return CUDA_SUCCESS;
   });
 }

@@ -2,6 +2,7 @@
  * after, and captures: into graphs, with other dependencies, and what they forbid. */
 #include "support.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -381,7 +382,9 @@ static void graphs_look_after_objects(void** state) {
          cuUserObjectCreate(&object, &destroyed, NULL, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
   OK(cuUserObjectCreate(&object, &destroyed, count_call, 2, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
   OK(cuGraphRetainUserObject(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE));
-  OK(cuGraphRetainUserObject(graph, object, 2, 0));
+  OK(cuGraphRetainUserObject(graph, object, INT_MAX, 0)); /* as many take no longer than one */
+  OK(cuGraphReleaseUserObject(graph, object, INT_MAX - 2));
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuGraphReleaseUserObject(graph, object, 4));
   OK(cuGraphReleaseUserObject(graph, object, 2));
   EXPECT(CUDA_ERROR_INVALID_VALUE, cuGraphReleaseUserObject(graph, object, 2));
   OK(cuUserObjectRetain(object, 3));
