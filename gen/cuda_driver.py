@@ -9,6 +9,7 @@ import os
 import pathlib
 import re
 import subprocess
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 FOLDER = "src/cuda/generated"
@@ -22,10 +23,49 @@ def include_folder():
     return found[-1].parent
 
 
-def preprocess(include, *flags):
-    command = ["g++", "-E", "-P", "-x", "c++", f"-I{include}", *flags, "-"]
-    text = "#include <cuda.h>\n#include <cudaTypedefs.h>\n"
-    done = subprocess.run(command, input=text, text=True, check=True, capture_output=True)
+# What the library exports although no header declares it: (name, kind, bytes). Functions of the
+# driver return CUresult, those of the debugger CUDBGResult or nothing.
+UNDECLARED = [
+    *((name, "function", 0) for name in (
+        "cuEGLApiInit", "cuEGLInit", "cuLaunchCooperativeGrid", "cuLaunchCooperativeGrid_ptsz",
+        "cuMemGetAttribute", "cuMemGetAttribute_v2",
+    )),
+    *((name, "debugger", 0) for name in (
+        "cudbgApiAttach", "cudbgApiDetach", "cudbgApiInit", "cudbgGetAPI", "cudbgGetAPIVersion",
+        "cudbgMain", "cudbgReportDriverApiError", "cudbgReportDriverInternalError",
+    )),
+    *((name, "variable", 4) for name in (
+        "cudbgApiClientPid", "cudbgApiClientRevision", "cudbgAttachHandlerAvailable",
+        "cudbgDebuggerCapabilities", "cudbgDebuggerInitialized", "cudbgDetachSuspendedDevicesMask",
+        "cudbgEnableIntegratedMemcheck", "cudbgEnableLaunchBlocking",
+        "cudbgEnablePreemptionDebugging", "cudbgInitiateDebuggerAttachProcedureFd", "cudbgIpcFlag",
+        "cudbgReportDriverApiErrorFlags", "cudbgResumeForAttachDetach", "cudbgRpcEnabled",
+        "cudbgSessionId", "cudbgUseExternalDebugger",
+    )),
+    *((name, "variable", 8) for name in (
+        "cudbgReportedDriverApiErrorCode", "cudbgReportedDriverApiErrorFuncNameAddr",
+        "cudbgReportedDriverApiErrorFuncNameSize", "cudbgReportedDriverInternalErrorCode",
+    )),
+    ("cudbgInjectionPath", "variable", 4096),
+]  # fmt: skip
+
+# Headers of graphics libraries that NVIDIA's headers include: only names are taken from those.
+GRAPHICS_HEADERS = ["GL/gl.h", "EGL/egl.h", "EGL/eglext.h", "vdpau/vdpau.h"]
+GRAPHICS_TEXT = """#include <cudaGLTypedefs.h>
+#include <cudaEGLTypedefs.h>
+#include <cudaVDPAUTypedefs.h>
+"""
+
+
+def preprocess(include, *flags, graphics=GRAPHICS_TEXT):
+    with tempfile.TemporaryDirectory() as folder:
+        for header in GRAPHICS_HEADERS:
+            empty = pathlib.Path(folder) / header
+            empty.parent.mkdir(exist_ok=True)
+            empty.touch()
+        command = ["g++", "-E", "-P", "-x", "c++", f"-I{include}", f"-I{folder}", *flags, "-"]
+        text = "#include <cuda.h>\n#include <cudaTypedefs.h>\n" + graphics
+        done = subprocess.run(command, input=text, text=True, check=True, capture_output=True)
     return done.stdout
 
 
@@ -110,7 +150,7 @@ def read():
     functions["cuProfilerStart"] = functions["cuProfilerStop"] = []
     for name in ("cuProfilerInitialize", "cuProfilerStart", "cuProfilerStop"):
         known[name, ""] = [4000]
-    return version, public, dict(sorted(functions.items())), known
+    return version, dict(sorted(functions.items())), known
 
 
 def banner(note=""):
@@ -120,26 +160,36 @@ def banner(note=""):
 
 def prototypes_text():
     lines = [banner(), "// clang-format off\n"]
-    for name, types in read()[2].items():
+    for name, types in read()[1].items():
         lines.append(f"CUresult {name}({', '.join(types)});\n")
     return "".join(lines)
 
 
 def functions_text():
     lines = [banner("KM_CUDA_FUNCTION(symbol, base name, suffix, CUDA version)")]
-    for name in read()[2]:
-        base, suffix, version = version_of(name, read()[3])
+    for name in read()[1]:
+        base, suffix, version = version_of(name, read()[2])
         lines.append(f'KM_CUDA_FUNCTION({name}, "{base}", "{suffix}", {version})\n')
     return "".join(lines)
 
 
+def undeclared_text():
+    lines = [banner("Names that the driver library exports and no header declares.")]
+    for name, kind, size_bytes in sorted(UNDECLARED):
+        more = f", {size_bytes}" if size_bytes else ""
+        lines.append(f"KM_CUDA_{kind.upper()}({name}{more})\n")
+    return "".join(lines)
+
+
 def enums_text():
-    return "".join([banner(), "// clang-format off\n", *enumerations(read()[1])])
+    text = preprocess(include_folder(), graphics="")
+    return "".join([banner(), "// clang-format off\n", *enumerations(text)])
 
 
 def outputs():
     return {
         f"{FOLDER}/prototypes.h": lambda tool: prototypes_text(),
         f"{FOLDER}/functions.def": lambda tool: functions_text(),
+        f"{FOLDER}/undeclared.def": lambda tool: undeclared_text(),
         f"{FOLDER}/enums.h": lambda tool: enums_text(),
     }

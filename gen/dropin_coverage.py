@@ -23,6 +23,7 @@ def listed(names):
 def text():
     table = (ROOT / "src/cuda/generated/functions.def").read_text()
     rows = re.findall(r'^KM_CUDA_FUNCTION\((\w+), "(\w+)", "\w*", (\d+)\)', table, re.M)
+    undeclared = (ROOT / "src/cuda/generated/undeclared.def").read_text().split("\nKM_CUDA_")[1:]
     have = implemented()
     bases = {}
     for symbol, base, _ in rows:
@@ -34,8 +35,9 @@ def text():
     lines = [
         BANNER,
         "# What the CUDA driver library implements\n\n",
-        f"It exports all {len(rows)} symbols of the driver library; {count} are implemented.\n"
-        "The others return `CUDA_ERROR_NOT_SUPPORTED`, and say so once in the log.\n",
+        f"It exports all {len(rows)} symbols of the driver library that headers declare, of which\n"
+        f"{count} are implemented, and {len(undeclared)} that none does. "
+        "The others return `CUDA_ERROR_NOT_SUPPORTED`,\nand say so once in the log.\n",
         f"\nBy base names, of {len(bases)}: {len(full)} in every version, {len(part)} in some, "
         f"{len(none)} not.\n",
         f"\n## In every version\n\n{listed(full)}",

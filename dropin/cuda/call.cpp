@@ -49,6 +49,17 @@ CUresult fail(CUresult result, const char* format, ...) noexcept {
   return result;
 }
 
+/// For stubs.cpp, which knows no prototypes.
+int not_implemented(const char* function, std::atomic<bool>& told) noexcept {
+  return guard(function, [&]() -> CUresult {
+    if (told.exchange(true)) return CUDA_ERROR_NOT_SUPPORTED;
+    log(LogLevel::kWarn, "cuda", "%s is not implemented: CUDA_ERROR_NOT_SUPPORTED", function);
+    keep_log(function);
+    note_shown_failure();
+    return CUDA_ERROR_NOT_SUPPORTED;
+  });
+}
+
 CUresult not_ready() noexcept {
   if (is_forked()) {
     return fail(CUDA_ERROR_NOT_INITIALIZED,

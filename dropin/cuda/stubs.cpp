@@ -2,27 +2,46 @@
 // start. These definitions are weak: what is implemented elsewhere takes their place. The headers
 // with the prototypes are left out, because none of the parameters is looked at.
 #include <atomic>
+#include <cstdint>
 
-#include "base/log.h"
+namespace km::dropin {
 
-namespace {
+int not_implemented(const char* function, std::atomic<bool>& told) noexcept;  // call.cpp
 
-constexpr int kNotSupported = 801;
-
-int not_implemented(const char* function, std::atomic<bool>& told) noexcept {
-  if (!told.exchange(true)) {
-    km::log(km::LogLevel::kWarn, "cuda", "%s is not implemented: CUDA_ERROR_NOT_SUPPORTED",
-            function);
-  }
-  return kNotSupported;
-}
-
-}  // namespace
+}  // namespace km::dropin
 
 #define KM_CUDA_FUNCTION(symbol, base, suffix, version) \
   extern "C" [[gnu::weak]] int symbol() noexcept {      \
     static std::atomic<bool> told{false};               \
-    return not_implemented(#symbol, told);              \
+    return km::dropin::not_implemented(#symbol, told);  \
   }
 #include "cuda/generated/functions.def"
 #undef KM_CUDA_FUNCTION
+
+// Debuggers look for the following: none can attach, which functions say and zeros tell.
+namespace {
+
+constexpr int kDebuggerUnknown = 1;  // CUDBG_ERROR_UNKNOWN
+
+template <int kBytes>
+struct DebuggerVariable {
+  alignas(kBytes < 8 ? kBytes : 8) unsigned char bytes[kBytes];
+};
+
+}  // namespace
+
+#define KM_CUDA_FUNCTION(symbol)                       \
+  extern "C" [[gnu::weak]] int symbol() noexcept {     \
+    static std::atomic<bool> told{false};              \
+    return km::dropin::not_implemented(#symbol, told); \
+  }
+#define KM_CUDA_DEBUGGER(symbol) \
+  extern "C" int symbol() noexcept { return kDebuggerUnknown; }
+#define KM_CUDA_VARIABLE(symbol, bytes)                    \
+  extern "C" {                                             \
+  [[gnu::used]] volatile DebuggerVariable<bytes> symbol{}; \
+  }
+#include "cuda/generated/undeclared.def"
+#undef KM_CUDA_FUNCTION
+#undef KM_CUDA_DEBUGGER
+#undef KM_CUDA_VARIABLE

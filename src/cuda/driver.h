@@ -49,6 +49,21 @@ using CUcoredumpCallbackHandle = struct CUcoredumpCallbackEntry_st*;
 using CUdevResourceDesc = struct CUdevResourceDesc_st*;
 using CUlogsCallbackHandle = struct CUlogsCallbackEntry_st*;
 
+// Of OpenGL, EGL and VDPAU, whose headers are not needed either.
+using GLuint = unsigned;
+using GLenum = unsigned;
+using CUGLDeviceList = int32_t;
+using EGLint = int32_t;
+using EGLImageKHR = void*;
+using EGLStreamKHR = void*;
+using EGLSyncKHR = void*;
+using CUeglStreamConnection = struct CUeglStreamConnection_st*;
+struct CUeglFrame;
+using VdpDevice = uint32_t;
+using VdpOutputSurface = uint32_t;
+using VdpVideoSurface = uint32_t;
+using VdpGetProcAddress = int32_t(VdpDevice device, uint32_t function, void** out);
+
 #include "cuda/generated/enums.h"
 
 // Macros in cuda.h.

@@ -7,8 +7,10 @@ import sys
 
 
 def main():
-    library, table = sys.argv[1:]
-    wanted = set(re.findall(r"^KM_CUDA_FUNCTION\((\w+)", open(table).read(), re.M))
+    library, *tables = sys.argv[1:]
+    wanted = set()
+    for table in tables:
+        wanted.update(re.findall(r"^KM_CUDA_\w+\((\w+)", open(table).read(), re.M))
     listing = subprocess.run(
         ["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True
     ).stdout
