@@ -41,9 +41,9 @@ def text():
         f"\nBy base names, of {len(bases)}: {len(full)} in every version, {len(part)} in some, "
         f"{len(none)} not.\n",
         f"\n## In every version\n\n{listed(full)}",
-        "\n## In some versions\n\nMissing are mostly versions with 32-bit addresses, of before "
-        "CUDA 4.0.\n\n",
     ]
+    if part:
+        lines.append("\n## In some versions\n\n")
     for base in part:
         missing = [name for name in bases[base] if name not in have]
         lines.append(f"- `{base}`: without {listed(missing)}")

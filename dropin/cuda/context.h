@@ -31,6 +31,10 @@ class Context final : public Handled {
   std::atomic<int>& cache_config() { return cache_config_; }
   std::atomic<int>& shared_config() { return shared_config_; }
 
+  /// One more user of a created context (cuCtxAttach).
+  void attach() { users_.fetch_add(1, std::memory_order_relaxed); }
+  /// One user less; true: that was the last.
+  bool detach() { return users_.fetch_sub(1, std::memory_order_relaxed) <= 1; }
   /// Work goes to its end, memory goes, and handles of what belongs to it are dead.
   void destroy();
   /// The same for a primary context, whose own handle stays.
@@ -77,6 +81,7 @@ class Context final : public Handled {
   Ref<km::Context> core_, previous_core_;  // the latter for calls that are still under way
   std::atomic<unsigned> flags_;
   const bool is_primary_;
+  std::atomic<int> users_{1};
   std::atomic<bool> destroyed_{false};
   std::atomic<int> cache_config_{0}, shared_config_{0};
   Limits limits_;

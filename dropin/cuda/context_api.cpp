@@ -236,16 +236,30 @@ CUresult cuCtxGetCurrent(CUcontext* out) {
   });
 }
 
-CUresult cuCtxAttach(CUcontext* out, unsigned int) {
+CUresult cuCtxAttach(CUcontext* out, unsigned int flags) {
   return guard(__func__, [&]() -> CUresult {
     CU_REQUIRE(out);
+    if (flags != 0) return fail(CUDA_ERROR_INVALID_VALUE, "flags is %u; it must be 0", flags);
     CU_CURRENT(context);
+    context->attach();
     *out = handle_of(*context);
     return CUDA_SUCCESS;
   });
 }
 
-CUresult cuCtxDetach(CUcontext handle) { return cuCtxDestroy_v2(handle); }
+CUresult cuCtxDetach(CUcontext handle) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(handle);
+    Ref<dropin::Context> context;
+    CU_TRY(find_context(handle, &context));
+    if (current_context_or_null() != context.get()) {
+      return fail(CUDA_ERROR_INVALID_CONTEXT, "the context is not current on this thread");
+    }
+    if (!context->detach()) return CUDA_SUCCESS;
+    if (context->is_primary()) context->attach();  // it stays
+    return destroy_context(handle);
+  });
+}
 
 CUresult cuCtxGetDevice(CUdevice* out) {
   return guard(__func__, [&]() -> CUresult {

@@ -4,22 +4,15 @@
 #include "core/slice.h"
 #include "dropin/cuda/capture_rules.h"
 #include "dropin/cuda/graph_memory.h"
+#include "dropin/cuda/memory.h"
 #include "dropin/cuda/place.h"
 #include "dropin/cuda/pool.h"
 #include "dropin/cuda/stream.h"
 #include "dropin/cuda/virtual_memory.h"
 
-namespace km::cu {
+namespace km::dropin {
 
-using namespace km::dropin;  // NOLINT
-
-namespace {
-
-constexpr uint32_t kDeviceKinds =
-    kind_bit(AllocationKind::kDevice) | kind_bit(AllocationKind::kManaged);
-constexpr uint64_t kPitchBytes = 512;
-
-void register_memory(const dropin::Context& context, Ref<km::Memory> memory, AllocationKind kind,
+void keep_allocation(const Context& context, Ref<km::Memory> memory, AllocationKind kind,
                      unsigned flags, uint64_t address) {
   Allocation made;
   made.size_bytes = memory->size_bytes();
@@ -30,6 +23,18 @@ void register_memory(const dropin::Context& context, Ref<km::Memory> memory, All
   made.context_id = context.id();
   Driver::instance().add(address, std::move(made));
 }
+
+}  // namespace km::dropin
+
+namespace km::cu {
+
+using namespace km::dropin;  // NOLINT
+
+namespace {
+
+constexpr uint32_t kDeviceKinds =
+    kind_bit(AllocationKind::kDevice) | kind_bit(AllocationKind::kManaged);
+constexpr uint64_t kPitchBytes = 512;
 
 CUresult allocate(CUdeviceptr* out, size_t size_bytes, AllocationKind kind, unsigned flags) {
   CU_REQUIRE(out);
@@ -44,7 +49,7 @@ CUresult allocate(CUdeviceptr* out, size_t size_bytes, AllocationKind kind, unsi
     return result_of(memory.error());
   }
   const uint64_t address = (*memory)->address();
-  register_memory(*context, std::move(*memory), kind, flags, address);
+  keep_allocation(*context, std::move(*memory), kind, flags, address);
   *out = address;
   return CUDA_SUCCESS;
 }
@@ -77,7 +82,7 @@ CUresult allocate_host(void** out, size_t size_bytes, unsigned flags) {
   }
   CU_ASSIGN(Ref<km::Memory> memory, km::Memory::create_host(context->core(), size_bytes));
   void* const pointer = memory->host_pointer();
-  register_memory(*context, std::move(memory), AllocationKind::kHost, flags,
+  keep_allocation(*context, std::move(memory), AllocationKind::kHost, flags,
                   reinterpret_cast<uint64_t>(pointer));
   *out = pointer;
   return CUDA_SUCCESS;
@@ -112,9 +117,13 @@ CUresult register_host(void* pointer, size_t size_bytes, unsigned flags) {
   }
   CU_ASSIGN(Ref<km::Memory> memory,
             km::Memory::register_host(context->core(), pointer, size_bytes));
-  register_memory(*context, std::move(memory), AllocationKind::kRegistered, flags,
+  keep_allocation(*context, std::move(memory), AllocationKind::kRegistered, flags,
                   reinterpret_cast<uint64_t>(pointer));
   return CUDA_SUCCESS;
+}
+
+CUresult no_allocation(CUdeviceptr address) {
+  return fail(CUDA_ERROR_NOT_FOUND, "0x%llx lies in no allocation", address);
 }
 
 }  // namespace
@@ -122,10 +131,6 @@ CUresult register_host(void* pointer, size_t size_bytes, unsigned flags) {
 extern "C" {
 
 CUresult cuMemGetInfo_v2(size_t* free_bytes, size_t* total_bytes) {
-CUresult no_allocation(CUdeviceptr address) {
-  return fail(CUDA_ERROR_NOT_FOUND, "0x%llx lies in no allocation", address);
-}
-
   return guard(__func__, [&]() -> CUresult {
     CU_REQUIRE(free_bytes);
     CU_REQUIRE(total_bytes);

@@ -1,6 +1,8 @@
 // Modules with their functions; libraries with their kernels, which belong to no context.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <map>
 #include <mutex>
 #include <string>
@@ -12,6 +14,18 @@
 #include "dropin/cuda/image.h"
 
 namespace km::dropin {
+
+/// The most that the arguments of a kernel take (PTX ISA, "Kernel Function Parameters").
+inline constexpr uint64_t kMaxParameterBytes = 32764;
+
+/// What the calls of CUDA 1 to 3 set for the launches of a function (legacy_launch_api.cpp).
+struct LegacyLaunch {
+  std::mutex mutex;                 // guards what follows
+  std::array<uint32_t, 3> block{};  // all 0: never set
+  unsigned shared_bytes = 0;
+  uint64_t size_bytes = 0;  // of the arguments, as cuParamSetSize has said
+  std::vector<std::byte> arguments;
+};
 
 class Function final : public Handled {
  public:
@@ -27,12 +41,14 @@ class Function final : public Handled {
 
   CUresult attribute(CUfunction_attribute attribute, int* out) const;
   CUresult set_attribute(CUfunction_attribute attribute, int value);
+  LegacyLaunch& legacy_launch() { return legacy_launch_; }
 
  private:
   const Ref<Context> context_;
   const Ref<km::Function> core_;
   const uint64_t module_id_;
   std::atomic<int> carveout_{-1};
+  LegacyLaunch legacy_launch_;
 };
 
 class Module final : public Handled {

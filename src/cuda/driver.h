@@ -119,6 +119,22 @@ struct CUDA_MEMCPY2D {
   size_t dstPitch;
   size_t WidthInBytes, Height;
 };
+/// Of before CUDA 3.2, with 32 bits for addresses and sizes.
+struct CUDA_MEMCPY2D_v1 {
+  unsigned srcXInBytes, srcY;
+  CUmemorytype srcMemoryType;
+  const void* srcHost;
+  CUdeviceptr_v1 srcDevice;
+  CUarray srcArray;
+  unsigned srcPitch;
+  unsigned dstXInBytes, dstY;
+  CUmemorytype dstMemoryType;
+  void* dstHost;
+  CUdeviceptr_v1 dstDevice;
+  CUarray dstArray;
+  unsigned dstPitch;
+  unsigned WidthInBytes, Height;
+};
 struct CUDA_MEMCPY3D {
   size_t srcXInBytes, srcY, srcZ, srcLOD;
   CUmemorytype srcMemoryType;
@@ -135,6 +151,23 @@ struct CUDA_MEMCPY3D {
   void* reserved1;
   size_t dstPitch, dstHeight;
   size_t WidthInBytes, Height, Depth;
+};
+struct CUDA_MEMCPY3D_v1 {
+  unsigned srcXInBytes, srcY, srcZ, srcLOD;
+  CUmemorytype srcMemoryType;
+  const void* srcHost;
+  CUdeviceptr_v1 srcDevice;
+  CUarray srcArray;
+  void* reserved0;
+  unsigned srcPitch, srcHeight;
+  unsigned dstXInBytes, dstY, dstZ, dstLOD;
+  CUmemorytype dstMemoryType;
+  void* dstHost;
+  CUdeviceptr_v1 dstDevice;
+  CUarray dstArray;
+  void* reserved1;
+  unsigned dstPitch, dstHeight;
+  unsigned WidthInBytes, Height, Depth;
 };
 struct CUDA_MEMCPY3D_PEER {
   size_t srcXInBytes, srcY, srcZ, srcLOD;
@@ -410,8 +443,6 @@ struct CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS;
 struct CUDA_EXT_SEM_SIGNAL_NODE_PARAMS;
 struct CUDA_EXT_SEM_WAIT_NODE_PARAMS;
 struct CUDA_FABRIC_COPY_BATCH_OP;
-struct CUDA_MEMCPY2D_v1;
-struct CUDA_MEMCPY3D_v1;
 struct CUDA_RESOURCE_DESC;
 struct CUDA_RESOURCE_VIEW_DESC;
 struct CUDA_TEXTURE_DESC;

@@ -34,6 +34,7 @@ FINE = [
     ("cuCtx(SetCurrent|GetApiVersion|GetDevice|GetId|Synchronize)", "CUcontext", "zero"),
     # Kernels are taken for their functions.
     ("cuFunc.*|cuLaunch(Cooperative)?Kernel|cuOccupancy.*", "CUfunction", "a CUkernel"),
+    ("cuLaunch(Grid(Async)?)?|cuParamSet.*", "CUfunction", "a CUkernel"),
     # Unknown addresses are the host's; the host can read all memory of devices.
     ("cuMemcpy(Async)?", "CUdeviceptr", "of the host|stale"),
     # Gives null for what is no address.
