@@ -15,15 +15,52 @@ TEST(Text, EditDistance) {
   EXPECT_EQ(edit_distance("", "abc"), 3u);
   EXPECT_EQ(edit_distance("kitten", "sitting"), 3u);
   EXPECT_EQ(edit_distance("same", "same"), 0u);
+  EXPECT_EQ(edit_distance("gird", "grid"), 1u);
+  EXPECT_EQ(edit_distance("abcd", "badc"), 2u);
 }
 
 TEST(Text, NearestWordIsNearEnoughOrNone) {
   const std::vector<std::string_view> words = {"blur_rows", "blur_columns", "sobel"};
   EXPECT_EQ(nearest_word("blur_row", words), "blur_rows");
-  EXPECT_EQ(nearest_word("soble", words), "");  // two of five letters differ
+  EXPECT_EQ(nearest_word("soble", words), "sobel");
+  EXPECT_EQ(nearest_word("sabre", words), "");  // three of five letters differ
   EXPECT_EQ(nearest_word("sobe", words), "sobel");
   EXPECT_EQ(nearest_word("histogram", words), "");
   EXPECT_EQ(nearest_word(std::string(100000, 'x'), words), "");
+}
+
+TEST(Text, SuggestionsAreSentences) {
+  const std::vector<std::string_view> words = {"blur_rows", "sobel"};
+  EXPECT_EQ(suggestion("sobl", words), " Did you mean 'sobel'?");
+  EXPECT_EQ(suggestion("histogram", words), "");
+}
+
+TEST(Text, Counts) {
+  EXPECT_EQ(counted(0, "argument"), "0 arguments");
+  EXPECT_EQ(counted(1, "argument"), "1 argument");
+  EXPECT_EQ(counted(2, "argument"), "2 arguments");
+}
+
+TEST(Text, NamesOfKernelsAsInTheSource) {
+  EXPECT_EQ(source_name("noop"), "noop");
+  EXPECT_EQ(source_name("i"), "i");  // a mangled type, but no mangled name
+  EXPECT_EQ(source_name("_Z5saxpyifPKfPf"), "saxpy");
+  EXPECT_EQ(source_name("_ZN5image4blurEv"), "image::blur");
+  EXPECT_EQ(source_name("_Z5scaleIfEvPT_j"), "scale<float>");
+  EXPECT_EQ(source_name("_ZN12_GLOBAL__N_14blurEPf"), "(anonymous namespace)::blur");
+  EXPECT_EQ(source_name("_Z5applyIPFffEEvPfT_"), "apply<float (*)(float)>");
+  EXPECT_EQ(source_name("_Zbroken"), "_Zbroken");
+}
+
+TEST(Text, KernelsAreMeantByAnyOfTheirNames) {
+  const std::vector<std::string> names = {"noop", "_ZN5image4blurEv", "_Z5scaleIfEvPT_j"};
+  EXPECT_EQ(nearest_kernel("nop", names), 0u);
+  EXPECT_EQ(nearest_kernel("blur", names), 1u);
+  EXPECT_EQ(nearest_kernel("image::blru", names), 1u);
+  EXPECT_EQ(nearest_kernel("_ZN5image4blurE", names), 1u);
+  EXPECT_EQ(nearest_kernel("scal", names), 2u);
+  EXPECT_EQ(nearest_kernel("histogram", names), std::nullopt);
+  EXPECT_EQ(nearest_kernel("x", {}), std::nullopt);
 }
 
 TEST(Text, Hex) {
