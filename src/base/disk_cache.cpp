@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
@@ -15,6 +14,7 @@
 
 #include "base/env.h"
 #include "base/file.h"
+#include "base/file_writer.h"
 #include "base/hash.h"
 #include "base/log.h"
 
@@ -23,7 +23,6 @@ namespace {
 
 constexpr uint64_t kDefaultMebibytes = 512;
 constexpr time_t kStaleSeconds = 3600;  // for a temporary file
-constexpr char kTemporary[] = "new-";
 
 /// In front of each file: then the key and the content follow.
 struct Header {
@@ -113,12 +112,13 @@ DiskCache::~DiskCache() { close(folder_); }
 
 std::optional<std::vector<uint8_t>> DiskCache::find(std::string_view key) const {
   const std::string name = name_of(key);
-  const File file(openat(folder_, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
-  if (!file) return std::nullopt;
+  const Result<File> opened = open_file_in(folder_, name);
+  if (!opened) return std::nullopt;
+  const File& file = *opened;
   struct stat about{};
   Header header;
   const Header expected;
-  bool fits = fstat(file.get(), &about) == 0 && S_ISREG(about.st_mode) && is_own(about) &&
+  bool fits = fstat(file.get(), &about) == 0 && is_own(about) &&
               file.read_all(&header, sizeof header) &&
               std::memcmp(header.magic, expected.magic, sizeof header.magic) == 0 &&
               header.key_bytes == key.size() &&
@@ -142,35 +142,28 @@ std::optional<std::vector<uint8_t>> DiskCache::find(std::string_view key) const 
   return content;
 }
 
-bool DiskCache::write(const std::string& name, std::string_view key,
-                      std::span<const uint8_t> content) const {
-  static std::atomic<uint64_t> number{0};
-  const std::string temporary =
-      kTemporary + std::to_string(getpid()) + "-" + std::to_string(number.fetch_add(1));
+Status DiskCache::write(const std::string& name, std::string_view key,
+                        std::span<const uint8_t> content) const {
   Header header;
   header.key_bytes = key.size();
   header.content_bytes = content.size();
   header.hash = hash128(content.data(), content.size());
-  const File file(openat(folder_, temporary.c_str(),
-                         O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!file) return false;
-  if (file.write_all(&header, sizeof header) && file.write_all(key.data(), key.size()) &&
-      file.write_all(content.data(), content.size()) &&
-      renameat(folder_, temporary.c_str(), folder_, name.c_str()) == 0) {
-    return true;
-  }
-  unlinkat(folder_, temporary.c_str(), 0);
-  return false;
+  KM_ASSIGN(FileWriter file, FileWriter::open_in(folder_, name));
+  file.write({reinterpret_cast<const char*>(&header), sizeof header});
+  file.write(key);
+  file.write({reinterpret_cast<const char*>(content.data()), content.size()});
+  return file.commit();
 }
 
 void DiskCache::keep(std::string_view key, std::span<const uint8_t> content) {
   if (content.size() > limit_bytes_ / 4) return;
   const std::string name = name_of(key);
-  if (write(name, key, content)) {
-    note_written(content.size());
-  } else {
-    log(LogLevel::kDebug, "cache", "%s cannot be kept: %s", name.c_str(), std::strerror(errno));
+  if (const Status written = write(name, key, content); !written) {
+    log(LogLevel::kDebug, "cache", "%s is not kept: %s", name.c_str(),
+        written.error().message.c_str());
+    return;
   }
+  note_written(content.size());
 }
 
 /// Looks through the folder at the first write, and whenever an eighth of the limit has come.
@@ -203,7 +196,7 @@ void DiskCache::evict() const {
     if (is_name(name)) {
       entries.push_back({std::string(name), static_cast<uint64_t>(about.st_size), about.st_mtime});
       total += entries.back().size_bytes;
-    } else if (name.starts_with(kTemporary)) {
+    } else if (name.starts_with(kTemporaryPrefix)) {
       if (about.st_mtime + kStaleSeconds < now) unlinkat(folder_, each->d_name, 0);
     }
   }

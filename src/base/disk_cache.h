@@ -35,7 +35,8 @@ class DiskCache {
  private:
   explicit DiskCache(int folder, uint64_t limit_bytes)
       : folder_(folder), limit_bytes_(limit_bytes) {}
-  bool write(const std::string& name, std::string_view key, std::span<const uint8_t> content) const;
+  Status write(const std::string& name, std::string_view key,
+               std::span<const uint8_t> content) const;
   void note_written(uint64_t size_bytes);
   void evict() const;
 

@@ -1,9 +1,7 @@
 #include "base/dylib.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <link.h>
-#include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -29,36 +27,44 @@ constexpr int kOwnSymbolsFirst = 0;
 constexpr int kOwnSymbolsFirst = RTLD_DEEPBIND;
 #endif
 
-bool copy_file(const char* path, int to) {
-  const File from(::open(path, O_RDONLY | O_CLOEXEC));
+Status copy_file(const std::string& path, int to) {
+  KM_ASSIGN(const File from, open_file(path));
   struct stat about{};
-  if (!from || fstat(from.get(), &about) != 0) return false;
+  if (fstat(from.get(), &about) != 0) return file_error("copy", path, errno);
+  const WriteSignalGuard guard;
   off_t at = 0;
   while (at < about.st_size) {
-    if (sendfile(to, from.get(), &at, static_cast<size_t>(about.st_size - at)) <= 0) return false;
+    const ssize_t count = sendfile(to, from.get(), &at, static_cast<size_t>(about.st_size - at));
+    if (count <= 0) return file_error("copy", path, count == 0 ? EIO : errno);
   }
-  return true;
+  return {};
+}
+
+/// The loader opens what it is given, and waits for ever for the writer of a pipe.
+Status check_not_special(const std::string& path) {
+  struct stat about{};
+  if (path.find('/') == std::string::npos || stat(path.c_str(), &about) != 0) return {};
+  if (S_ISREG(about.st_mode)) return {};
+  return make_error(KM_ERROR_NOT_FOUND, "%s: it is %s, not a shared library", path.c_str(),
+                    file_kind_name(about.st_mode));
 }
 
 }  // namespace
 
 Result<Dylib> Dylib::open_private(const std::string& path) {
   // Another file: the loader tells libraries apart by that.
-  const int copy = memfd_create("kernelmill-private-library", MFD_CLOEXEC);
-  if (copy < 0 || !copy_file(path.c_str(), copy)) {
-    const int error = errno;
-    if (copy >= 0) close(copy);
-    return file_error("copy", path, error);
-  }
-  // The descriptor stays open: the loader takes another file of this name for the same library.
-  const std::string name = "/proc/self/fd/" + std::to_string(copy);
+  KM_ASSIGN(File copy, create_memory_file("kernelmill-private-library", 0));
+  KM_TRY(copy_file(path, copy.get()));
+  const std::string name = "/proc/self/fd/" + std::to_string(copy.get());
   void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | kOwnSymbolsFirst);
-  if (handle != nullptr) return Dylib(handle);
+  if (handle != nullptr) {
+    // The descriptor stays open: the loader takes another file of this name for the same library.
+    copy.release();
+    return Dylib(handle);
+  }
   const char* reason = dlerror();
-  Error error = make_error(KM_ERROR_NOT_FOUND, "%s: %s", path.c_str(),
-                           reason != nullptr ? reason : "unknown reason");
-  close(copy);
-  return error;
+  return make_error(KM_ERROR_NOT_FOUND, "%s: %s", path.c_str(),
+                    reason != nullptr ? reason : "unknown reason");
 }
 
 std::vector<std::string> loader_folders() {
@@ -75,6 +81,7 @@ std::vector<std::string> loader_folders() {
 }
 
 Result<Dylib> Dylib::open(const std::string& path) {
+  KM_TRY(check_not_special(path));
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle != nullptr) return Dylib(handle);
   const char* reason = dlerror();

@@ -1,6 +1,5 @@
 #include "base/log.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include <string_view>
 
 #include "base/env.h"
+#include "base/file.h"
 
 namespace km {
 namespace {
@@ -22,7 +22,6 @@ std::atomic<LogSink> g_sink{nullptr};
 struct LogSettings {
   int32_t level = static_cast<int32_t>(LogLevel::kWarn);
   std::string areas;  // ",loader,cpu,"; empty: all
-  int descriptor = STDERR_FILENO;
 };
 
 std::optional<int32_t> parse_level(std::string_view word) {
@@ -31,6 +30,25 @@ std::optional<int32_t> parse_level(std::string_view word) {
     if (word == kNames[level]) return level;
   }
   return std::nullopt;
+}
+
+const char* level_name(int32_t level) {
+  constexpr const char* kNames[] = {"error", "warning", "info", "debug"};
+  return level >= 1 && level <= 4 ? kNames[level - 1] : "debug";
+}
+
+void write_line(int descriptor, int32_t level, const char* area, const char* text) {
+  char line[2048];
+  int length =
+      std::snprintf(line, sizeof line, "kernelmill: %s: %s: %s\n", level_name(level), area, text);
+  if (length < 0) return;
+  if (static_cast<size_t>(length) >= sizeof line) {
+    length = sizeof line - 1;
+    line[length - 1] = '\n';
+  }
+  // One write per line, so that lines of several threads do not mix.
+  const WriteSignalGuard guard;
+  if (write(descriptor, line, static_cast<size_t>(length)) < 0) return;
 }
 
 LogSettings read_settings() {
@@ -48,10 +66,6 @@ LogSettings read_settings() {
       }
     }
   }
-  if (const std::optional<std::string> path = env(EnvVar::KM_LOG_FILE)) {
-    const int file = open(path->c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    if (file >= 0) settings.descriptor = file;
-  }
   return settings;
 }
 
@@ -61,22 +75,20 @@ const LogSettings& settings() {
   return instance;
 }
 
-const char* level_name(int32_t level) {
-  constexpr const char* kNames[] = {"error", "warning", "info", "debug"};
-  return level >= 1 && level <= 4 ? kNames[level - 1] : "debug";
+int open_log() {
+  const std::optional<std::string> path = env(EnvVar::KM_LOG_FILE);
+  if (!path) return STDERR_FILENO;
+  Result<File> file = open_to_append(*path);
+  if (file) return file->release();
+  const std::string text = "KM_LOG_FILE: " + file.error().message;
+  write_line(STDERR_FILENO, static_cast<int32_t>(LogLevel::kWarn), "log", text.c_str());
+  return STDERR_FILENO;
 }
 
-void write_line(int32_t level, const char* area, const char* text) {
-  char line[2048];
-  int length =
-      std::snprintf(line, sizeof line, "kernelmill: %s: %s: %s\n", level_name(level), area, text);
-  if (length < 0) return;
-  if (static_cast<size_t>(length) >= sizeof line) {
-    length = sizeof line - 1;
-    line[length - 1] = '\n';
-  }
-  // One write per line, so that lines of several threads do not mix.
-  if (write(settings().descriptor, line, static_cast<size_t>(length)) < 0) return;
+/// Opened with the first line that goes there: a plugin's copy of this layer has a sink.
+int log_descriptor() {
+  static const int descriptor = open_log();
+  return descriptor;
 }
 
 }  // namespace
@@ -95,7 +107,7 @@ void log_text(int32_t level, const char* area, const char* text) {
   if (const LogSink sink = g_sink.load(std::memory_order_acquire)) {
     sink(level, area, text);
   } else {
-    write_line(level, area, text);
+    write_line(log_descriptor(), level, area, text);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "base/log.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,6 +48,43 @@ TEST(Log, LevelsAndAreas) {
   EXPECT_TRUE(has(narrowed, "four"));
   EXPECT_TRUE(has(narrowed, "error: one: 1"));  // errors are shown in any case
   EXPECT_FALSE(has(narrowed, "two"));
+}
+
+/// Standard error of a child that logs to `file`.
+std::string complaint_about(const std::string& file) {
+  int ends[2];
+  if (pipe(ends) != 0) return {};
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], STDERR_FILENO);
+    setenv("KM_LOG", "warn", 1);
+    setenv("KM_LOG_FILE", file.c_str(), 1);
+    log(LogLevel::kWarn, "one", "two");
+    _exit(0);
+  }
+  close(ends[1]);
+  std::string text(4096, '\0');
+  size_t size = 0;
+  while (size < text.size()) {
+    const ssize_t count = read(ends[0], text.data() + size, text.size() - size);
+    if (count <= 0) break;
+    size += static_cast<size_t>(count);
+  }
+  close(ends[0]);
+  waitpid(child, nullptr, 0);
+  text.resize(size);
+  return text;
+}
+
+TEST(Log, AFileThatCannotBeWrittenIsSaidAndNotWaitedFor) {
+  const std::string pipe = ::testing::TempDir() + "km_log_pipe_" + std::to_string(getpid());
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  for (const std::string& file : {pipe, std::string("/nowhere/at/all")}) {
+    const std::string text = complaint_about(file);
+    EXPECT_TRUE(has(text, ("KM_LOG_FILE: cannot write '" + file + "'").c_str())) << text;
+    EXPECT_TRUE(has(text, "warning: one: two")) << text;
+  }
+  unlink(pipe.c_str());
 }
 
 TEST(Log, LongLinesAreCutAtALineEnd) {
