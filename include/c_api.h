@@ -22,6 +22,9 @@
  *    KM_ERROR_CAPTURE_INVALIDATED. The memory of the caller that captured work uses has to stay
  *    valid while the graph and what is instantiated from it live.
  *  - Text calls copy out: buffer null and capacity 0 ask for the size, closing zero included.
+ *  - Calls that read a file take regular files only and never wait for a pipe or device. Calls that
+ *    write one put a new file in the place of a regular file when it is whole, and keep the mode; a
+ *    symbolic link stays and what it names is written; pipes and devices are written through.
  *  - Output structures begin with struct_size, which the caller sets to the sizeof of the structure
  *    as it knows it; the library writes no more than that.
  *  - Signatures and values never change; names are added.
@@ -2222,14 +2225,14 @@ KM_API km_status km_module_load_ptx(km_context context, const char* ptx, uint64_
  * Threads: any.
  * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
  *   KM_ERROR_INVALID_ARGUMENT when `path` or `out_module` is null; KM_ERROR_NOT_FOUND when there is
- *   no such file; KM_ERROR_IO when it cannot be read; KM_ERROR_NOT_SUPPORTED when it is a compiled
- *   image; KM_ERROR_COMPILATION_FAILED when the source has errors, the first of which the message
- *   has; KM_ERROR_NVRTC_UNAVAILABLE when NVRTC is not installed, with where it was looked for and
- *   how to get it; KM_ERROR_INVALID_PTX when the text is not PTX, with line and column;
- *   KM_ERROR_UNSUPPORTED_PTX when the device can run none of its kernels, with the instruction and
- *   its line; KM_ERROR_COMPILER when the code generator failed; KM_ERROR_OUT_OF_DEVICE_MEMORY when
- *   the device has not enough memory for its variables; the sticky error of the context when a
- *   kernel failed.
+ *   no such file; KM_ERROR_IO when it cannot be read or has more than 256 MiB;
+ *   KM_ERROR_NOT_SUPPORTED when it is a compiled image; KM_ERROR_COMPILATION_FAILED when the source
+ *   has errors, the first of which the message has; KM_ERROR_NVRTC_UNAVAILABLE when NVRTC is not
+ *   installed, with where it was looked for and how to get it; KM_ERROR_INVALID_PTX when the text
+ *   is not PTX, with line and column; KM_ERROR_UNSUPPORTED_PTX when the device can run none of its
+ *   kernels, with the instruction and its line; KM_ERROR_COMPILER when the code generator failed;
+ *   KM_ERROR_OUT_OF_DEVICE_MEMORY when the device has not enough memory for its variables; the
+ *   sticky error of the context when a kernel failed.
  */
 KM_API km_status km_module_load_file(km_context context, const char* path,
                                      km_module* out_module) KM_NOEXCEPT;
@@ -2254,7 +2257,7 @@ KM_API km_status km_module_from_object(km_context context, const void* data, uin
  * writes them to a file, for the instruction set and the build of this library. `blocks` has three
  * numbers (x, y, z) for each of `block_count` sizes; null when there are none. Sizes that the
  * launch bounds of a kernel exclude are left out for it, and so are kernels that the device cannot
- * run. The file is written whole or not at all.
+ * run.
  * CUDA: the cubin of cuLinkComplete.
  * Blocking: while the code is made; tens of milliseconds for each kernel and size.
  * Threads: any.

@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/file.h"
+
 namespace km::dropin {
 
 using namespace cu;  // NOLINT
@@ -19,8 +21,10 @@ CUresult no_memory(const char* what) {
 }
 
 CUresult new_file(unsigned flags, int* out) {
-  *out = memfd_create("kernelmill", MFD_CLOEXEC | flags);
-  return *out >= 0 ? CUDA_SUCCESS : no_memory("memory for mappings cannot be made");
+  Result<File> file = create_memory_file("kernelmill", flags);
+  if (!file) return no_memory("memory for mappings cannot be made");
+  *out = file->release();
+  return CUDA_SUCCESS;
 }
 
 }  // namespace
@@ -41,7 +45,7 @@ CUresult Arena::take(uint64_t size_bytes, uint64_t* out_offset) {
     *out_offset = offset;
     return CUDA_SUCCESS;
   }
-  if (ftruncate(file_, static_cast<off_t>(end_ + size_bytes)) != 0) {
+  if (!resize_file(file_, end_ + size_bytes)) {
     return no_memory("memory for mappings cannot be made larger");
   }
   *out_offset = end_;
@@ -85,7 +89,7 @@ CUresult Backing::create(uint64_t size_bytes, bool shareable) {
   }
   // Sealed, so that no process can take the memory away from under the others.
   CU_TRY(new_file(MFD_ALLOW_SEALING, &own_file_));
-  if (ftruncate(own_file_, static_cast<off_t>(size_bytes)) != 0 ||
+  if (!resize_file(own_file_, size_bytes) ||
       fcntl(own_file_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
     return no_memory("memory to share cannot be made");
   }

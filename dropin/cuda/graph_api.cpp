@@ -1,7 +1,7 @@
 // Graphs: nodes, dependencies, clones, pictures.
 #include <algorithm>
-#include <fstream>
 
+#include "base/file_writer.h"
 #include "core/graph_work.h"
 #include "dropin/cuda/graph_conditional.h"
 #include "dropin/cuda/graph_memory.h"
@@ -506,10 +506,7 @@ CUresult cuGraphDebugDotPrint(CUgraph handle, const char* path, unsigned int) {
   return guard(__func__, [&]() -> CUresult {
     CU_REQUIRE(path);
     CU_GET(Graph, graph, handle);
-    std::ofstream file(path);
-    file << graph_to_dot(graph->core());
-    file.close();
-    if (!file) return fail(CUDA_ERROR_OPERATING_SYSTEM, "'%.1000s' cannot be written", path);
+    CU_CHECK(write_file(path, graph_to_dot(graph->core())));
     return CUDA_SUCCESS;
   });
 }

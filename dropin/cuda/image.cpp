@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <string_view>
+
+#include "base/file.h"
 
 namespace km::dropin {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 constexpr uint32_t kFatbinMagic = 0xBA55ED50;   // of the container
 constexpr uint32_t kWrapperMagic = 0x466243B1;  // of what points to it
 constexpr uint32_t kElfMagic = 0x464C457F;
-constexpr uint64_t kMaxTextBytes = uint64_t{1} << 30;
+constexpr uint64_t kMaxImageBytes = uint64_t{1} << 30;
 
 struct FatbinHeader {
   uint32_t magic;
@@ -79,7 +79,7 @@ CUresult read_entry(const FatbinEntry& entry, const char* payload, std::string* 
     *out = text_of({payload, entry.payload_bytes});
     return CUDA_SUCCESS;
   }
-  if (entry.text_bytes > kMaxTextBytes || entry.payload_bytes > kMaxTextBytes) {
+  if (entry.text_bytes > kMaxImageBytes || entry.payload_bytes > kMaxImageBytes) {
     return fail(CUDA_ERROR_INVALID_IMAGE, "the fat binary is damaged: its texts are too long");
   }
   const uint64_t given = entry.compressed_bytes != 0 ? entry.compressed_bytes : entry.payload_bytes;
@@ -169,11 +169,14 @@ CUresult read_image(const void* image, size_t size_bytes, int capability, std::s
 }
 
 CUresult read_image_file(const char* path, std::string* out) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return fail(CUDA_ERROR_FILE_NOT_FOUND, "'%.1000s' cannot be opened", path);
-  out->assign(std::istreambuf_iterator<char>(file), {});
-  if (file.bad()) return fail(CUDA_ERROR_OPERATING_SYSTEM, "'%.1000s' cannot be read", path);
-  return CUDA_SUCCESS;
+  Result<std::string> content = read_file(path, kMaxImageBytes);
+  if (content) {
+    *out = std::move(*content);
+    return CUDA_SUCCESS;
+  }
+  const Error& error = content.error();
+  if (error.status != KM_ERROR_NOT_FOUND) return result_of(error);
+  return fail(CUDA_ERROR_FILE_NOT_FOUND, "%s", error.message.c_str());
 }
 
 JitLogs::JitLogs(unsigned count, const CUjit_option* options, void** values)

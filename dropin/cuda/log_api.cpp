@@ -1,12 +1,12 @@
 // cuLogs*: the texts of errors, as the log has them.
 #include <chrono>
-#include <cstdio>
 #include <cstring>
 #include <deque>
 #include <map>
 #include <mutex>
 #include <string>
 
+#include "base/file_writer.h"
 #include "dropin/cuda/driver_log.h"
 
 namespace km::dropin {
@@ -160,11 +160,10 @@ CUresult cuLogsDumpToFile(CUlogIterator* iterator, const char* path, unsigned in
   return guard_anywhere(__func__, [&]() -> CUresult {
     if (path == nullptr) return CUDA_ERROR_INVALID_VALUE;
     CU_TRY(check_flags(flags));
-    std::FILE* const file = std::fopen(path, "w");
-    if (file == nullptr) return CUDA_ERROR_OPERATING_SYSTEM;
-    const std::string text = take_text(iterator);
-    const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-    return std::fclose(file) == 0 && written ? CUDA_SUCCESS : CUDA_ERROR_OPERATING_SYSTEM;
+    Result<FileWriter> file = FileWriter::open(path);
+    if (!file) return CUDA_ERROR_OPERATING_SYSTEM;
+    file->write(take_text(iterator));
+    return file->commit() ? CUDA_SUCCESS : CUDA_ERROR_OPERATING_SYSTEM;
   });
 }
 

@@ -1,9 +1,7 @@
 #include "compile/includes.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include <algorithm>
+#include <cerrno>
 #include <string_view>
 #include <unordered_set>
 
@@ -41,15 +39,6 @@ std::optional<std::string> take_name(std::string_view text, bool* is_quoted) {
   const size_t end = text.find(*is_quoted ? '"' : '>', 1);
   if (end == std::string_view::npos) return std::nullopt;
   return std::string(text.substr(1, end - 1));
-}
-
-std::optional<std::string> read_file_if_there(const std::string& path) {
-  const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  struct stat status{};
-  if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
-  std::string text(static_cast<size_t>(status.st_size), '\0');
-  if (!file.read_all(text.data(), text.size())) return std::nullopt;
-  return text;
 }
 
 std::string folder_of(const std::string& path) {
@@ -156,7 +145,8 @@ class Scanner {
   bool add_file(const std::string& path) {
     if (!seen_.insert(path).second) return true;
     if (seen_.size() > kMostFiles * (folders_.size() + 2)) return false;
-    std::optional<std::string> text = read_file_if_there(path);
+    Result<std::string> text = read_file(path, kMostBytes);
+    if (!text && text.error().native_code == EFBIG) return false;
     found_ += path;
     if (!text) {
       found_ += " none\n";

@@ -1,7 +1,6 @@
 #include "core/mapped_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -26,13 +25,9 @@ Status check_part(const char* path, uint64_t offset_bytes, uint64_t size_bytes,
 
 Result<std::shared_ptr<const MappedFile>> MappedFile::open(const char* path, uint64_t offset_bytes,
                                                            uint64_t size_bytes, bool writable) {
-  const File file(::open(path, O_RDONLY | O_CLOEXEC));
+  KM_ASSIGN(const File file, open_file(path));
   struct stat about = {};
-  if (!file) return file_error("open", path, errno);
   if (fstat(file.get(), &about) != 0) return file_error("look at", path, errno);
-  if (!S_ISREG(about.st_mode)) {
-    return make_error(KM_ERROR_IO, "'%.1000s' is no regular file and cannot be mapped", path);
-  }
   const auto file_bytes = static_cast<uint64_t>(about.st_size);
   if (size_bytes == UINT64_MAX && offset_bytes <= file_bytes) {
     size_bytes = file_bytes - offset_bytes;

@@ -3,6 +3,7 @@
 #include <cinttypes>
 #include <new>
 
+#include "base/file_writer.h"
 #include "base/text.h"
 #include "compile/compile.h"
 #include "core/backend_call.h"
@@ -101,7 +102,7 @@ Status Module::save_object(const std::string& path,
       backend().module_save_object, native_, numbers, static_cast<uint64_t>(blocks.size()),
       static_cast<void (*)(void*, const void*, uint64_t)>(receive), static_cast<void*>(&received)));
   if (!received.complete) throw std::bad_alloc();
-  return write_whole_file(path, received.content);
+  return write_file(path, received.content);
 }
 
 Result<Ref<Module>> Module::load_file(Context& context, const std::string& path) {

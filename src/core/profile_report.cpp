@@ -4,6 +4,8 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "base/file_writer.h"
+#include "base/text.h"
 #include "core/profiler.h"
 
 namespace km {
@@ -246,8 +248,7 @@ Status write_report(const std::string& path, const std::vector<Profiler::Snapsho
     append_memory(profile, span, &page);
   }
   page += "</body></html>\n";
-  return write_text_file(
-      path, [&page](std::FILE* file) { std::fwrite(page.data(), 1, page.size(), file); });
+  return write_file(path, page);
 }
 
 }  // namespace km

@@ -1,14 +1,11 @@
 // Profiles as traces in Chrome's format.
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cinttypes>
-#include <cstdio>
-#include <cstring>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/file_writer.h"
 #include "core/profiler.h"
 
 namespace km {
@@ -40,10 +37,10 @@ std::string quoted(const std::string& text) {
 // One line per event, so that large files are made without holding them in memory.
 class TraceFile {
  public:
-  TraceFile(std::FILE* file, uint64_t zero_ns) : file_(file), zero_ns_(zero_ns) {
-    std::fputs("{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n", file_);
+  TraceFile(FileWriter& file, uint64_t zero_ns) : file_(file), zero_ns_(zero_ns) {
+    file_.write("{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n");
   }
-  void end() { std::fputs("\n]}\n", file_); }
+  void end() { file_.write("\n]}\n"); }
 
   void add(const Profiler::Snapshot& profile, int process) {
     name(process, 0, "process_name", profile.device);
@@ -53,24 +50,23 @@ class TraceFile {
     }
     for (const Profiler::MemorySample& sample : profile.memory) {
       begin_line();
-      std::fprintf(file_,
-                   R"({"name":"device memory","ph":"C","pid":%d,"ts":%s,"args":{"bytes":%)" PRIu64
-                   "}}",
-                   process, in_us(sample.time_ns, zero_ns_).text, sample.used_bytes);
+      file_.print(R"({"name":"device memory","ph":"C","pid":%d,"ts":%s,"args":{"bytes":%)" PRIu64
+                  "}}",
+                  process, in_us(sample.time_ns, zero_ns_).text, sample.used_bytes);
     }
   }
 
  private:
   void begin_line() {
-    if (!is_first_) std::fputs(",\n", file_);
+    if (!is_first_) file_.write(",\n");
     is_first_ = false;
   }
 
   void name(int process, uint32_t track, const char* what, const std::string& text) {
     const std::string shown = quoted(text);
     begin_line();
-    std::fprintf(file_, R"({"name":"%s","ph":"M","pid":%d,"tid":%u,"args":{"name":%s}})", what,
-                 process, track, shown.c_str());
+    file_.print(R"({"name":"%s","ph":"M","pid":%d,"tid":%u,"args":{"name":%s}})", what, process,
+                track, shown.c_str());
   }
 
   static uint32_t track_of(const Profiler::Event& event) {
@@ -91,51 +87,36 @@ class TraceFile {
   void add(const Profiler::Snapshot& profile, const Profiler::Event& event, int process) {
     const std::string shown = quoted(profile.names[event.name]);
     begin_line();
-    std::fprintf(file_, R"({"name":%s,"cat":"%s","ph":"X","pid":%d,"tid":%u,"ts":%s,"dur":%s)",
-                 shown.c_str(), profile_kind_name(event.kind), process, track_of(event),
-                 in_us(event.begin_ns, zero_ns_).text, in_us(event.end_ns, event.begin_ns).text);
-    std::fputs(",\"args\":{", file_);
-    if (event.size_bytes != 0) std::fprintf(file_, "\"bytes\":%" PRIu64, event.size_bytes);
+    file_.print(R"({"name":%s,"cat":"%s","ph":"X","pid":%d,"tid":%u,"ts":%s,"dur":%s)",
+                shown.c_str(), profile_kind_name(event.kind), process, track_of(event),
+                in_us(event.begin_ns, zero_ns_).text, in_us(event.end_ns, event.begin_ns).text);
+    file_.write(",\"args\":{");
+    if (event.size_bytes != 0) file_.print("\"bytes\":%" PRIu64, event.size_bytes);
     if (event.kind == KM_PROFILE_KIND_KERNEL) {
-      std::fprintf(file_, "%s\"occupancy\":%s", event.size_bytes != 0 ? "," : "",
-                   Number(static_cast<double>(event.occupancy), 4).text);
+      file_.print("%s\"occupancy\":%s", event.size_bytes != 0 ? "," : "",
+                  Number(static_cast<double>(event.occupancy), 4).text);
     }
-    std::fputs("}}", file_);
+    file_.write("}}");
   }
 
-  std::FILE* const file_;
+  FileWriter& file_;
   const uint64_t zero_ns_;
   bool is_first_ = true;
 };
 
-Error no_file(const std::string& path) {
-  return make_error(KM_ERROR_IO, "cannot write %s: %s", path.c_str(), std::strerror(errno));
-}
-
 }  // namespace
-
-Status write_text_file(const std::string& path, const std::function<void(std::FILE*)>& write) {
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-  const std::unique_ptr<std::FILE, Close> file(std::fopen(path.c_str(), "we"));
-  if (!file) return no_file(path);
-  write(file.get());
-  if (std::fflush(file.get()) != 0 || std::ferror(file.get()) != 0) return no_file(path);
-  return {};
-}
 
 Status write_trace(const std::string& path, const std::vector<Profiler::Snapshot>& snapshots) {
   uint64_t zero_ns = UINT64_MAX;
   for (const Profiler::Snapshot& profile : snapshots) {
     if (profile.begin_ns != 0) zero_ns = std::min(zero_ns, profile.begin_ns);
   }
-  return write_text_file(path, [&](std::FILE* file) {
-    TraceFile trace(file, zero_ns == UINT64_MAX ? 0 : zero_ns);
-    int process = 0;
-    for (const Profiler::Snapshot& profile : snapshots) trace.add(profile, ++process);
-    trace.end();
-  });
+  KM_ASSIGN(FileWriter file, FileWriter::open(path));
+  TraceFile trace(file, zero_ns == UINT64_MAX ? 0 : zero_ns);
+  int process = 0;
+  for (const Profiler::Snapshot& profile : snapshots) trace.add(profile, ++process);
+  trace.end();
+  return file.commit();
 }
 
 Status write_profile(const std::string& path, const std::vector<Profiler::Snapshot>& snapshots) {

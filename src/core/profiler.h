@@ -139,8 +139,6 @@ std::string profile_summary(const Profiler& profiler);
 Status write_trace(const std::string& path, const std::vector<Profiler::Snapshot>& snapshots);
 /// One HTML file without scripts and without anything from elsewhere.
 Status write_report(const std::string& path, const std::vector<Profiler::Snapshot>& snapshots);
-/// What `write` writes, in a new file.
-Status write_text_file(const std::string& path, const std::function<void(std::FILE*)>& write);
 /// A report when the path ends with .html, else a trace.
 Status write_profile(const std::string& path, const std::vector<Profiler::Snapshot>& snapshots);
 

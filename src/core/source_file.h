@@ -1,4 +1,4 @@
-// Reading what km_module_load_file takes, and writing object files.
+// Reading what km_module_load_file takes.
 #pragma once
 
 #include <string>
@@ -18,9 +18,6 @@ struct SourceFile {
 
 /// KM_ERROR_NOT_FOUND or KM_ERROR_IO.
 Result<SourceFile> read_source_file(const std::string& path);
-
-/// Puts a file there that has all of the content, or none.
-Status write_whole_file(const std::string& path, std::string_view content);
 
 /// Whether a text is PTX: the first thing after comments and blanks is `.version`.
 bool looks_like_ptx(std::string_view text);

@@ -89,10 +89,10 @@ Status CompileCommand::compile() const {
     return usage_error("--block goes with --target cpu: PTX is for blocks of any size");
   }
   KM_ASSIGN(std::string text, read_file(file_));
-  KM_TRY(check_writable(output));
+  KM_TRY(check_output(output));
   if (target_ == "cpu") return write_object(output, {file_, std::move(text)});
   KM_ASSIGN(const Program program, compile_source({file_, std::move(text)}, options_, instances_));
-  KM_TRY(write_file(output, program_ptx(program.get())));
+  KM_TRY(write_output(output, program_ptx(program.get())));
   for (const std::string& instance : instances_) {
     const std::string name = copy_text([&](char* buffer, uint64_t capacity, uint64_t* size) {
       return km_program_lowered_name(program.get(), instance.c_str(), buffer, capacity, size);

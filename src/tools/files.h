@@ -2,17 +2,19 @@
 
 #include <string>
 
+#include "base/file.h"
 #include "tools/array.h"
 
 namespace km::tools {
 
-/// The whole file.
-Result<std::string> read_file(const std::string& path);
 /// Replaces the file; "-" is standard output.
-Status write_file(const std::string& path, const std::string& content);
+Status write_output(const std::string& path, const std::string& content);
 
 /// Whether `path` could be written, without touching it.
-Status check_writable(const std::string& path);
+Status check_output(const std::string& path);
+
+/// The most that an array's file may have: what fits into memory.
+uint64_t max_array_bytes();
 
 /// By the ending of the name: .npy or .png; "-" writes text on standard output.
 Result<Array> read_array(const std::string& path);

@@ -40,7 +40,9 @@ std::string version_text() {
 
 int report(const Error& failure) {
   std::fprintf(stderr, "kernelmill: %s\n", failure.message.c_str());
-  return failure.native_code == kExitUsage ? kExitUsage : kExitFailure;
+  const bool is_usage =
+      failure.status == KM_ERROR_INVALID_ARGUMENT && failure.native_code == kExitUsage;
+  return is_usage ? kExitUsage : kExitFailure;
 }
 
 }  // namespace km::tools

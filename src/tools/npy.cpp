@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "base/file_writer.h"
 #include "tools/error.h"
 #include "tools/files.h"
 
@@ -81,7 +82,7 @@ std::optional<Layout> find_header(std::string_view file) {
 }  // namespace
 
 Result<Array> read_npy(const std::string& path) {
-  KM_ASSIGN(const std::string file, read_file(path));
+  KM_ASSIGN(const std::string file, read_file(path, max_array_bytes()));
   const std::optional<Layout> layout = find_header(file);
   if (!layout) return file_error(path, "not a .npy file");
   const std::optional<ElementType> type = parse_descriptor(layout->header);
@@ -119,14 +120,14 @@ Status write_npy(const std::string& path, const Array& array) {
   const size_t unpadded = kMagic.size() + 4 + header.size() + 1;
   header.append((kAlignment - unpadded % kAlignment) % kAlignment, ' ');
   header += '\n';
-  std::string file(kMagic);
-  file += '\1';
-  file += '\0';
-  file += static_cast<char>(header.size() & 0xff);
-  file += static_cast<char>(header.size() >> 8);
-  file += header;
-  file.append(reinterpret_cast<const char*>(array.bytes.data()), array.bytes.size());
-  return write_file(path, file);
+  const char sizes[] = {'\1', '\0', static_cast<char>(header.size() & 0xff),
+                        static_cast<char>(header.size() >> 8)};
+  KM_ASSIGN(FileWriter file, FileWriter::open(path));
+  file.write(kMagic);
+  file.write({sizes, sizeof sizes});
+  file.write(header);
+  file.write({reinterpret_cast<const char*>(array.bytes.data()), array.bytes.size()});
+  return file.commit();
 }
 
 }  // namespace km::tools

@@ -4,7 +4,9 @@
 
 #include <cstring>
 
+#include "base/file_writer.h"
 #include "tools/error.h"
+#include "tools/files.h"
 
 namespace km::tools {
 namespace {
@@ -33,8 +35,9 @@ constexpr png_uint_32 kFormats[] = {PNG_FORMAT_GRAY, PNG_FORMAT_GA, PNG_FORMAT_R
 }  // namespace
 
 Result<Array> read_png(const std::string& path) {
+  KM_ASSIGN(const std::string file, read_file(path, max_array_bytes()));
   PngImage png;
-  if (!png_image_begin_read_from_file(png.get(), path.c_str())) {
+  if (!png_image_begin_read_from_memory(png.get(), file.data(), file.size())) {
     return file_error(path, png->message);
   }
   png->format &= PNG_FORMAT_FLAG_COLOR | PNG_FORMAT_FLAG_ALPHA;
@@ -54,10 +57,13 @@ Status write_png(const std::string& path, const Array& image) {
   png->height = static_cast<png_uint_32>(image.shape[0]);
   png->width = static_cast<png_uint_32>(image.shape[1]);
   png->format = kFormats[image.shape.size() < 3 ? 0 : image.shape[2] - 1];
-  if (!png_image_write_to_file(png.get(), path.c_str(), 0, image.bytes.data(), 0, nullptr)) {
+  png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(*png.get());
+  std::string file(size, '\0');
+  if (!png_image_write_to_memory(png.get(), file.data(), &size, 0, image.bytes.data(), 0,
+                                 nullptr)) {
     return file_error(path, png->message);
   }
-  return {};
+  return write_file(path, std::string_view(file).substr(0, size));
 }
 
 }  // namespace km::tools

@@ -73,8 +73,8 @@ class Compile(Case):
 
     def test_files(self):
         self.assertIn("'none.cu': No such file", self.bad(1, "compile", "none.cu"))
-        self.assertIn("'.': is a folder", self.bad(1, "compile", "scale.cu", "-o", "."))
-        self.assertIn("cannot write into 'none'",
+        self.assertIn("'.': it is a folder", self.bad(1, "compile", "scale.cu", "-o", "."))
+        self.assertIn("no new file can be made in 'none'",
                       self.bad(1, "compile", "scale.cu", "-o", "none/out.ptx"))
         self.assertIn("No space left", self.bad(1, "compile", "scale.cu", "-o", "/dev/full"))
 

@@ -52,7 +52,7 @@ class RunUsage(Case):
 
     def test_folder_as_file(self):
         os.mkdir(self.path("folder.cu"))
-        self.assertIn("'folder.cu': is a folder", self.bad(1, "run", "folder.cu"))
+        self.assertIn("'folder.cu': it is a folder", self.bad(1, "run", "folder.cu"))
 
     def test_other_endings(self):
         self.write("k.txt", SCALE)
@@ -119,7 +119,7 @@ class RunUsage(Case):
                                "in:short.npy": "header promises 16",
                                "in:bad.npy": "not a .npy file", "in:bad.png": "bad.png",
                                "in:fortran.npy": "ascontiguousarray", "in:half.npy": "astype",
-                               "out:none/y.npy:f32[4]": "cannot write into 'none'",
+                               "out:none/y.npy:f32[4]": "no new file can be made in 'none'",
                                "inout:none.npy": "No such file"}.items():
             self.assertIn(expected, self.refused("--arg", spec, code=1), spec)
 

@@ -1,18 +1,16 @@
 #include "backends/cpu/perf_dump.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <mutex>
 
 #include "backends/cpu/config.h"
 #include "backends/cpu/futex.h"
+#include "base/file.h"
 #include "base/log.h"
 
 namespace km::cpu {
@@ -55,22 +53,25 @@ class Dump {
  public:
   Dump() : process_(getpid()) {
     const std::string path = "jit-" + std::to_string(process_) + ".dump";
-    const int file = open(path.c_str(), O_CREAT | O_TRUNC | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0644);
-    file_ = file < 0 ? nullptr : fdopen(file, "wb");
+    Result<File> file = create_file(path);
+    if (!file) {
+      give_up(file.error());
+      return;
+    }
+    file_ = std::move(*file);
     Header header;
     header.process = static_cast<uint32_t>(process_);
     header.time_ns = now_ns();  // what `perf record -k mono` stamps its samples with
-    if (file_ == nullptr || !write(&header, sizeof header) || std::fflush(file_) != 0 ||
-        mmap(nullptr, sizeof header, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0) == MAP_FAILED) {
-      log(LogLevel::kWarn, "cpu", "KM_PERF: cannot write %s in the current folder: %s",
-          path.c_str(), std::strerror(errno));
-      file_ = nullptr;
+    if (!file_.write_all(&header, sizeof header) ||
+        mmap(nullptr, sizeof header, PROT_READ | PROT_EXEC, MAP_PRIVATE, file_.get(), 0) ==
+            MAP_FAILED) {
+      give_up(file_error("write", path, errno));
     }
   }
 
   void add(const simt::Code& code, const std::string& name) {
     std::lock_guard lock(mutex_);
-    if (file_ == nullptr || getpid() != process_) return;  // a child has another name
+    if (!file_ || getpid() != process_) return;  // a child has another name
     LoadRecord record;
     record.code_bytes = code.end() - code.begin();
     record.size_bytes = static_cast<uint32_t>(sizeof record + name.size() + 1 + record.code_bytes);
@@ -79,21 +80,22 @@ class Dump {
     record.thread = static_cast<uint32_t>(syscall(SYS_gettid));
     record.address = record.code_address = code.begin();
     record.index = count_++;
-    const bool good = write(&record, sizeof record) && write(name.c_str(), name.size() + 1) &&
-                      write(reinterpret_cast<const void*>(code.begin()), record.code_bytes);
-    if (good && std::fflush(file_) == 0) return;
-    log(LogLevel::kWarn, "cpu", "KM_PERF: cannot go on writing: %s", std::strerror(errno));
-    file_ = nullptr;
+    std::string text(reinterpret_cast<const char*>(&record), sizeof record);
+    text.append(name.c_str(), name.size() + 1);
+    text.append(reinterpret_cast<const char*>(code.begin()), record.code_bytes);
+    if (!file_.write_all(text.data(), text.size())) give_up(file_error("write", "its file", errno));
   }
 
  private:
-  bool write(const void* data, size_t size_bytes) {
-    return std::fwrite(data, 1, size_bytes, file_) == size_bytes;
+  void give_up(const Error& error) {
+    log(LogLevel::kWarn, "cpu", "KM_PERF (a file in the current folder): %s",
+        error.message.c_str());
+    file_ = File(-1);
   }
 
   std::mutex mutex_;
   pid_t process_;
-  std::FILE* file_ = nullptr;
+  File file_{-1};
   uint64_t count_ = 0;
 };
 

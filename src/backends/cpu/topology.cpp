@@ -8,15 +8,23 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <optional>
 #include <sstream>
+
+#include "base/file.h"
 
 namespace km::cpu {
 namespace {
 
+/// A file of /proc or /sys; empty when it is not there.
+std::istringstream system_file(const std::string& path) {
+  constexpr uint64_t kMaxBytes = uint64_t{16} << 20;
+  Result<std::string> text = read_file(path, kMaxBytes);
+  return std::istringstream(text ? std::move(*text) : std::string());
+}
+
 std::optional<std::string> first_line(const std::string& path) {
-  std::ifstream file(path);
+  std::istringstream file = system_file(path);
   std::string line;
   if (!std::getline(file, line)) return std::nullopt;
   return line;
@@ -39,7 +47,7 @@ struct Group {
 
 std::vector<Group> groups(const CgroupFiles& files) {
   std::vector<Group> found;
-  std::ifstream file(files.self);
+  std::istringstream file = system_file(files.self);
   for (std::string line; std::getline(file, line);) {
     size_t first = line.find(':');
     size_t second = first == std::string::npos ? first : line.find(':', first + 1);
@@ -88,7 +96,7 @@ double cpu_limit_v1(const std::string& folder) {
 }
 
 uint64_t meminfo(const char* key) {
-  std::ifstream file("/proc/meminfo");
+  std::istringstream file = system_file("/proc/meminfo");
   size_t length = strlen(key);
   for (std::string line; std::getline(file, line);) {
     if (line.compare(0, length, key) == 0 && line[length] == ':') {
@@ -100,7 +108,7 @@ uint64_t meminfo(const char* key) {
 
 /// File pages that the kernel drops when a group comes near its limit.
 uint64_t reclaimable(const std::string& folder) {
-  std::ifstream file(folder + "/memory.stat");
+  std::istringstream file = system_file(folder + "/memory.stat");
   std::string key;
   uint64_t value = 0, sum = 0;
   while (file >> key >> value) {
@@ -206,7 +214,7 @@ std::string read_cpu_name() {
 uint64_t read_clock_khz() {
   auto most = number_in("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq");
   if (most) return *most;
-  std::ifstream file("/proc/cpuinfo");
+  std::istringstream file = system_file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {
     if (line.compare(0, 7, "cpu MHz") != 0) continue;
     return static_cast<uint64_t>(strtod(line.c_str() + line.find(':') + 1, nullptr) * 1000);
@@ -259,7 +267,7 @@ SystemMemory system_memory() {
 }
 
 uint64_t resident_bytes() {
-  std::ifstream file("/proc/self/status");
+  std::istringstream file = system_file("/proc/self/status");
   for (std::string line; std::getline(file, line);) {
     if (line.compare(0, 8, "RssAnon:") == 0) return strtoull(line.c_str() + 8, nullptr, 10) * 1024;
   }
