@@ -3,8 +3,11 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <mutex>
 #include <new>
+#include <string>
+#include <system_error>
 
 #include "base/env.h"
 #include "base/log.h"
@@ -17,6 +20,7 @@ struct Traced {
   std::mutex mutex;
   std::vector<std::shared_ptr<Profiler>> profilers;
   pid_t owner = 0;
+  std::string path;  // absolute: the program may change its folder
 };
 
 Traced& traced() {
@@ -26,18 +30,17 @@ Traced& traced() {
 
 void write_at_exit() {
   Traced& all = traced();
-  const std::optional<std::string> path = env(EnvVar::KM_TRACE);
-  if (getpid() != all.owner || !path) return;  // a forked child has run nothing
+  if (getpid() != all.owner) return;  // a forked child has run nothing
   try {
     std::vector<Profiler::Snapshot> snapshots;
     {
       const std::lock_guard lock(all.mutex);
       for (const auto& profiler : all.profilers) snapshots.push_back(profiler->snapshot());
     }
-    const Status written = write_profile(*path, snapshots);
+    const Status written = write_profile(all.path, snapshots);
     if (!written) log(LogLevel::kError, "trace", "%s", written.error().message.c_str());
   } catch (const std::bad_alloc&) {
-    log(LogLevel::kError, "trace", "no memory to write %s", path->c_str());
+    log(LogLevel::kError, "trace", "no memory to write %s", all.path.c_str());
   }
 }
 
@@ -53,6 +56,8 @@ void trace_at_exit(std::shared_ptr<Profiler> profiler) {
   const std::lock_guard lock(all.mutex);
   if (all.owner == 0) {
     all.owner = getpid();
+    std::error_code none;
+    all.path = std::filesystem::absolute(env(EnvVar::KM_TRACE).value_or(""), none).string();
     std::atexit(write_at_exit);
   }
   all.profilers.push_back(std::move(profiler));

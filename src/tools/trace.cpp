@@ -1,8 +1,11 @@
 // kernelmill trace: runs a program and has the library write down what it did.
+#include <sys/stat.h>
+
 #include <cstdio>
 #include <filesystem>
 
 #include "base/env.h"
+#include "base/file_writer.h"
 #include "tools/commands.h"
 #include "tools/error.h"
 #include "tools/program.h"
@@ -29,24 +32,49 @@ TraceCommand::TraceCommand(CLI::App& app)
       ->required();
 }
 
+/// The file that is behind a path: a trace is a new file each time.
+struct Identity {
+  explicit Identity(const std::string& path) {
+    struct stat about{};
+    if (stat(path.c_str(), &about) != 0) return;
+    is_there = true;
+    is_regular = S_ISREG(about.st_mode);
+    device = about.st_dev;
+    number = about.st_ino;
+  }
+  bool operator==(const Identity&) const = default;
+
+  bool is_there = false, is_regular = false;
+  dev_t device = 0;
+  ino_t number = 0;
+};
+
+/// Says what became of the trace. Pipes and devices do not show whether they were written.
+void print_outcome(const std::string& shown, const Identity& before, const Identity& after,
+                   int code) {
+  if (after.is_there && !after.is_regular) return;
+  if (after.is_there && after != before) {
+    std::fprintf(stderr, "kernelmill: %s is written%s\n", shown.c_str(),
+                 shown.ends_with(".html") ? "" : "; open it at ui.perfetto.dev");
+    return;
+  }
+  std::fprintf(stderr,
+               "kernelmill: nothing was recorded%s: the program ended with code %d and used no "
+               "context of the library, or was killed\n",
+               before.is_there ? (", and " + shown + " is as it was").c_str() : "", code);
+}
+
 int TraceCommand::run() {
   std::error_code none;
   const std::string path = std::filesystem::absolute(output_, none).string();
-  std::filesystem::remove(path, none);  // what is there afterwards is of this run
+  if (const Status writable = check_writable(path); !writable) return report(writable.error());
   if (setenv("KM_TRACE", path.c_str(), 1) != 0) {
     return report(error(KM_ERROR_OUT_OF_HOST_MEMORY, "out of memory"));
   }
+  const Identity before(path);
   const Result<int> code = run_program(words_);
   if (!code) return report(code.error());
-  if (!std::filesystem::exists(path, none)) {
-    std::fprintf(stderr,
-                 "kernelmill: nothing was recorded: the program ended with code %d and used no "
-                 "context of the library, or was killed\n",
-                 *code);
-    return *code != 0 ? *code : kExitFailure;
-  }
-  std::fprintf(stderr, "kernelmill: %s is written%s\n", output_.c_str(),
-               path.ends_with(".html") ? "" : "; open it at ui.perfetto.dev");
+  print_outcome(output_, before, Identity(path), *code);
   return *code;
 }
 

@@ -99,16 +99,47 @@ class Trace(Case):
 
     def test_exit_codes_are_passed_on(self):
         self.assertEqual(self.run_tool("trace", "--", "sh", "-c", "exit 7").returncode, 7)
-        self.assertIn("nothing was recorded", self.bad(1, "trace", "--", "true"))
+        self.assertEqual(self.run_tool("trace", "--", "sh", "-c", "kill -9 $$").returncode, 137)
+        result = self.good("trace", "--", "true")
+        self.assertIn("nothing was recorded: the program ended with code 0", result.stderr)
         self.assertIn("PROGRAM is required", self.bad(2, "trace", "--"))
         self.assertIn("No such file", self.bad(1, "trace", "--", "./nowhere"))
+
+    def test_an_old_trace_stays_until_there_is_a_new_one(self):
+        self.write("t.json", "old")
+        os.symlink("t.json", self.path("link.json"))
+        result = self.run_tool("trace", "-o", "link.json", "--", "sh", "-c", "exit 3")
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("nothing was recorded, and link.json is as it was", result.stderr)
+        self.assertEqual(self.read("t.json"), b"old")
+        self.assertIn("link.json is written",
+                      self.good("trace", "-o", "link.json", "--", *self.program).stderr)
+        self.assertTrue(json.loads(self.read("t.json"))["traceEvents"])
+        self.assertTrue(os.path.islink(self.path("link.json")))
+        message = self.bad(1, "trace", "-o", "none/t.json", "--", "touch", "ran")
+        self.assertIn("no new file can be made in", message)
+        self.assertFalse(os.path.exists(self.path("ran")))
 
     def test_the_variable_alone(self):
         path = self.path("v.json")
         self.good(*self.program[1:], env={"KM_TRACE": path})
         self.assertTrue(json.loads(self.read("v.json"))["traceEvents"])
         result = self.good(*self.program[1:], env={"KM_TRACE": "/nowhere/at/all.json"})
-        self.assertIn("cannot write /nowhere/at/all.json", result.stderr)
+        self.assertIn("cannot write '/nowhere/at/all.json'", result.stderr)
+
+    def test_the_variable_counts_from_the_folder_of_the_start(self):
+        os.mkdir(self.path("elsewhere"))
+        library = os.path.join(os.path.dirname(os.path.dirname(TOOL)), "lib", "libkernelmill.so")
+        load = f"import ctypes, os\nkm = ctypes.CDLL({library!r})\n"
+        if subprocess.run(["python3", "-c", load], capture_output=True, check=False).returncode:
+            self.skipTest("Python cannot load this build of the library, as with sanitizers")
+        program = (load + "device, context = ctypes.c_uint64(), ctypes.c_uint64()\n"
+                   "assert km.km_device_open(b'cpu', ctypes.byref(device)) == 0\n"
+                   "assert km.km_context_create(device, ctypes.byref(context)) == 0\n"
+                   "os.chdir('elsewhere')\n")
+        subprocess.run(["python3", "-c", program], cwd=self.folder, check=True, timeout=120,
+                       env={**os.environ, "KM_TRACE": "t.json"})
+        self.assertIn("traceEvents", json.loads(self.read("t.json")))
 
     def check_page(self, text):
         page = Page(text)
