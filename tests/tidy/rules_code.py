@@ -99,6 +99,13 @@ BANNED = [
      "'%s': shared libraries are opened in base/dylib only"),
     ("dlclose", r"^src/", None, CALL % "dlclose",
      "'%s': threads may still run in it; nothing is ever closed"),
+    ("file", r"^(src|dropin)/", r"^src/base/",
+     CALL % "f(?:re|d)?open(?:64)?|creat|open(?:64|at|at2)|mk(?:o)?s?temps?|mkdtemp|tmpfile|"
+     "renameat2?|linkat|memfd_create|ftruncate|truncate" +
+     r"|\bstd::(?:basic_)?[io]?fstream\b|(?<![\w>])::(?:open|rename|link)\s*\("
+     r"|(?<![\w.>:])open\s*\([^;{]*\bO_[A-Z]+|(?<![\w.>:])rename\s*\([^;{]*\bc_str\s*\("
+     r"|\b(?:std|fs|filesystem)::(?:rename|copy_file|resize_file)\s*\(",
+     "'%s': files are opened and written by base/file.h and base/file_writer.h only"),
     ("new", r"^src/.*\.(cpp|h|hpp)$", None,
      r"(?<!\()\bnew\b(?!\s*\()(?=\s*[\w:])|(?<!= )(?<!operator )\bdelete\b(?!\s*(?:[(;]|this\b))",
      "'%s': memory belongs, from its birth, to a smart pointer or a container"),
