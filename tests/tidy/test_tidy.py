@@ -3,6 +3,7 @@
 
 import json
 import os
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -119,6 +120,17 @@ class Rules(unittest.TestCase):
             "CMakeLists.txt": "include(scripts/b.cmake)\n",
         })
         self.assertEqual([], tree.rules())
+
+    def test_files_that_git_does_not_know_are_no_concern(self):
+        tree = Tree({"src/base/a.cpp": "int a;\n", "stray.log": "blanks at the end \n"})
+        git = ["git", "-C", str(tree.root), "-c", "init.defaultBranch=main"]
+        subprocess.run([*git, "init", "-q"], check=True)
+        subprocess.run([*git, "add", "src"], check=True)
+        self.assertEqual([], tree.rules())
+        subprocess.run([*git, "add", "stray.log"], check=True)
+        self.assertIn(("blanks", "stray.log"), tree.rules())
+        (tree.root / ".git" / "HEAD").unlink()  # now git fails
+        self.assertIn(("blanks", "stray.log"), tree.rules())
 
     def test_a_source_that_no_target_builds_is_dead(self):
         tree = Tree({"src/base/a.cpp": "int a;\n", "src/base/b.cpp": "int b;\n"})

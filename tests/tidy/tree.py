@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import sys
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -86,10 +87,15 @@ class File:
 
 
 def list_paths(root: Path) -> list:
-    git = ["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    """What git knows: logs and drafts that lie about do not count. Without git, all files."""
     if (root / ".git").exists():
-        out = subprocess.run(git, capture_output=True, text=True, check=True).stdout
-        return sorted(set(out.split("\0")) - {""})
+        git = ["git", "-C", str(root), "ls-files", "-z", "--cached"]
+        try:
+            out = subprocess.run(git, capture_output=True, text=True, check=True).stdout
+            return sorted(set(out.split("\0")) - {""})
+        except (OSError, subprocess.CalledProcessError) as error:
+            print(f"tidy: looks at all files, because git does not list them: {error}",
+                  file=sys.stderr)
     skip = ("build/", ".deps/", ".git/")
     found = (p.relative_to(root).as_posix() for p in root.rglob("*") if p.is_file())
     return sorted(p for p in found if not p.startswith(skip) and "__pycache__" not in p)
