@@ -496,10 +496,18 @@ enum {
   KM_PARAM_KIND_POINTER = 1, /* the kernel uses it as an address */
   KM_PARAM_KIND_VALUE = 2
 };
+typedef int32_t km_param_type;
+enum {
+  KM_PARAM_TYPE_UNKNOWN = 0, /* bits, an array or a structure, or the backend does not know */
+  KM_PARAM_TYPE_INTEGER = 1, /* signed or unsigned: CUDA C++ declares no more */
+  KM_PARAM_TYPE_FLOAT = 2
+};
 typedef struct km_param_info {
   uint32_t struct_size;
   km_param_kind kind;
   uint64_t size_bytes, align_bytes, offset_bytes;
+  km_param_type value_type;
+  uint32_t reserved;
 } km_param_info;
 
 /* Inputs of km_launch_kernel. Frozen for ever. */
@@ -609,7 +617,7 @@ KM_CHECK_SIZE(km_pool_info, 80);
 KM_CHECK_SIZE(km_allocation_info, 240);
 KM_CHECK_SIZE(km_memory_profile, 72);
 KM_CHECK_SIZE(km_memory_sample, 16);
-KM_CHECK_SIZE(km_param_info, 32);
+KM_CHECK_SIZE(km_param_info, 40);
 KM_CHECK_SIZE(km_launch_config, 32);
 KM_CHECK_SIZE(km_launch_slice, 24);
 KM_CHECK_SIZE(km_graph_node_info, 112);
@@ -2487,8 +2495,9 @@ KM_API km_status km_function_max_active_clusters(km_function function, uint32_t 
  */
 KM_API km_status km_function_param_count(km_function function, uint32_t* out_count) KM_NOEXCEPT;
 
-/** Size, alignment and place in the argument buffer of a parameter, and whether it is an address.
- * Set `out_info->struct_size` first. CUDA: cuFuncGetParamInfo.
+/** Size, alignment and place in the argument buffer of a parameter, whether it is an address, and
+ * whether PTX declares it as an integer or as a floating-point number. Set `out_info->struct_size`
+ * first. CUDA: cuFuncGetParamInfo.
  * Blocking: no.
  * Threads: any.
  * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `function` is not a live function;

@@ -90,6 +90,7 @@ km_status km_function_param(km_function function, uint32_t index,
     const kmb_param& param = kernel.params[index];
     km_param_info info{};
     info.kind = param.kind;
+    info.value_type = param.value_type;
     info.size_bytes = param.size_bytes;
     info.align_bytes = param.align_bytes;
     info.offset_bytes = param.offset_bytes;

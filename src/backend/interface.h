@@ -66,6 +66,8 @@ typedef struct kmb_param {
   uint32_t align_bytes;
   uint64_t size_bytes;
   uint64_t offset_bytes;
+  km_param_type value_type;
+  uint32_t reserved;
 } kmb_param;
 
 typedef struct kmb_function_info {

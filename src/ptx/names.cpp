@@ -5,6 +5,8 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "ptx/ptx.h"
+
 namespace km::ptx {
 namespace {
 
@@ -131,6 +133,19 @@ bool is_integer(Type type) {
   return of_bits && !is_packed_integer(type);
 }
 bool is_float(Type type) { return kind_of(type) == TypeKind::floating; }
+
+km_param_type param_type(const Symbol& symbol) {
+  if (symbol.is_array) return KM_PARAM_TYPE_UNKNOWN;
+  switch (kind_of(symbol.type)) {
+    case TypeKind::unsigned_int:
+    case TypeKind::signed_int:
+      return KM_PARAM_TYPE_INTEGER;
+    case TypeKind::floating:
+      return KM_PARAM_TYPE_FLOAT;
+    default:
+      return KM_PARAM_TYPE_UNKNOWN;
+  }
+}
 
 std::string_view text_of(Space space) {
   constexpr std::string_view kSpaces[] = {"generic", "reg",   "sreg",  "const",

@@ -18,6 +18,9 @@ Result<std::shared_ptr<const Module>> parse(std::string_view text, std::string_v
 /// parse() calls it; it stands alone for modules built by hand.
 Status verify(const Module& module);
 
+/// What the declaration of a kernel's parameter says of its numbers.
+km_param_type param_type(const Symbol& symbol);
+
 /// Prints a module so that parse(print(m)) equals m.
 std::string print(const Module& module);
 std::string print(const Module& module, const Function& function, const Instruction& instruction);

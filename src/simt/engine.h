@@ -37,6 +37,7 @@ enum class Mode : uint8_t {
 
 struct Param {
   km_param_kind kind = KM_PARAM_KIND_UNKNOWN;
+  km_param_type type = KM_PARAM_TYPE_UNKNOWN;
   uint32_t align_bytes = 1;
   uint64_t size_bytes = 0;
   uint64_t offset_bytes = 0;

@@ -101,6 +101,7 @@ std::vector<Param> params_of(const Kernel& kernel, uint64_t* out_bytes) {
   for (ptx::SymbolId id : kernel.function->params) {
     const auto& symbol = kernel.function->symbols[id];
     Param param;
+    param.type = ptx::param_type(symbol);
     param.size_bytes = symbol.size_bytes;
     param.align_bytes = std::max(1u, symbol.align_bytes);
     param.offset_bytes = (end + param.align_bytes - 1) / param.align_bytes * param.align_bytes;

@@ -41,7 +41,8 @@ static void parameters_have_size_and_place(void** state) {
   km_function function = load_kernel(f, "scale");
   const uint64_t sizes[] = {8, 4, 4}, offsets[] = {0, 8, 12};
   uint32_t count = 0;
-  km_param_info info = {sizeof info, 77, 77, 77, 77};
+  const km_param_type types[] = {KM_PARAM_TYPE_INTEGER, KM_PARAM_TYPE_FLOAT, KM_PARAM_TYPE_INTEGER};
+  km_param_info info = {sizeof info, 77, 77, 77, 77, 77, 77};
   OK(km_function_param_count(function, &count));
   assert_int_equal(count, 3);
   for (uint32_t i = 0; i < count; ++i) {
@@ -49,6 +50,7 @@ static void parameters_have_size_and_place(void** state) {
     assert_int_equal(info.size_bytes, sizes[i]);
     assert_int_equal(info.align_bytes, sizes[i]);
     assert_int_equal(info.offset_bytes, offsets[i]);
+    if (!is_fake(f) || is_cuda(f)) assert_int_equal(info.value_type, types[i]);
   }
   info.kind = 77;
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_function_param(function, 3, &info));

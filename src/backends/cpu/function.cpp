@@ -78,7 +78,8 @@ Function::Function(const Module* module, uint32_t index)
       kernel_(module->program().kernels()[index]),
       max_dynamic_shared_bytes_(default_dynamic_bytes(kernel_)) {
   for (const simt::Param& param : kernel().params) {
-    params_.push_back({param.kind, param.align_bytes, param.size_bytes, param.offset_bytes});
+    params_.push_back(
+        {param.kind, param.align_bytes, param.size_bytes, param.offset_bytes, param.type, 0});
   }
   info_.name = kernel().name.c_str();
   info_.param_count = static_cast<uint32_t>(params_.size());

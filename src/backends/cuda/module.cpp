@@ -67,7 +67,7 @@ Result<Signature> signature_from_driver(Epoch& epoch, cu::CUfunction function) {
     KM_TRY(epoch.check(called));
     const auto kind = size == sizeof(uint64_t) ? KM_PARAM_KIND_UNKNOWN : KM_PARAM_KIND_VALUE;
     const int steps = std::min({std::countr_zero(size), std::countr_zero(offset), 4});
-    signature.params.push_back({kind, 1u << steps, size, offset});
+    signature.params.push_back({kind, 1u << steps, size, offset, KM_PARAM_TYPE_UNKNOWN, 0});
     signature.param_bytes = offset + size;
   }
 }

@@ -21,8 +21,8 @@ Signature signature_of(const ptx::Function& function) {
     const ptx::Symbol& symbol = function.symbols[id];
     const uint64_t align = std::max<uint64_t>(symbol.align_bytes, 1);
     const uint64_t offset = (signature.param_bytes + align - 1) / align * align;
-    signature.params.push_back(
-        {kind_of(symbol), static_cast<uint32_t>(align), symbol.size_bytes, offset});
+    signature.params.push_back({kind_of(symbol), static_cast<uint32_t>(align), symbol.size_bytes,
+                                offset, ptx::param_type(symbol), 0});
     signature.param_bytes = offset + symbol.size_bytes;
   }
   return signature;

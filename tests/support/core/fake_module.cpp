@@ -19,7 +19,8 @@ kmb_function parse_function(const std::string& name, const std::string& params) 
   for (std::sregex_iterator it(params.begin(), params.end(), kParam), end; it != end; ++it) {
     const uint32_t size = size_of_type((*it)[1]);
     const uint64_t offset = (function.param_bytes + size - 1) / size * size;
-    function.params.push_back({KM_PARAM_KIND_UNKNOWN, size, size, offset});
+    function.params.push_back(
+        {KM_PARAM_KIND_UNKNOWN, size, size, offset, KM_PARAM_TYPE_UNKNOWN, 0});
     function.param_bytes = offset + size;
   }
   return function;

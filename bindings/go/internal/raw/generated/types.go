@@ -183,6 +183,9 @@ const (
 	PARAM_KIND_UNKNOWN                              = 0
 	PARAM_KIND_POINTER                              = 1
 	PARAM_KIND_VALUE                                = 2
+	PARAM_TYPE_UNKNOWN                              = 0
+	PARAM_TYPE_INTEGER                              = 1
+	PARAM_TYPE_FLOAT                                = 2
 	TUNE_CHECK_INVALID                              = 0
 	TUNE_CHECK_OFF                                  = 1
 	TUNE_CHECK_EXACT                                = 2
@@ -440,9 +443,11 @@ type ParamInfo struct {
 	SizeBytes   uint64
 	AlignBytes  uint64
 	OffsetBytes uint64
+	ValueType   int32
+	Reserved    uint32
 }
 
-var _ = [1]byte{unsafe.Sizeof(ParamInfo{}) - 32: 0}
+var _ = [1]byte{unsafe.Sizeof(ParamInfo{}) - 40: 0}
 
 type LaunchConfig struct {
 	Grid        [3]uint32
