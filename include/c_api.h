@@ -13,8 +13,9 @@
  *  - Beside the statuses listed it can return KM_ERROR_OUT_OF_HOST_MEMORY when the host is out of
  *    memory, KM_ERROR_INTERNAL when the library has a defect, and KM_ERROR_FORKED, for all but
  *    versions, status texts and last errors, in the child of a process that used the library.
- *  - Sizes are in bytes, counts in elements, times in nanoseconds. Strings end with a zero unless
- *    a size is given, and are UTF-8.
+ *  - Sizes are in bytes, counts in elements, times in nanoseconds. Strings are UTF-8 and end with a
+ *    zero. A text that comes with a size (source, header, PTX) ends there, and the size may count
+ *    the closing zero; with size 0 it ends with its closing zero.
  *  - A kernel that fails puts its context into a sticky error (KM_ERROR_ILLEGAL_ADDRESS and what
  *    follows): calls that allocate, enqueue or wait return it until km_context_reset.
  *  - While a stream is captured (km_stream_begin_capture), calls that queue work in it become nodes
@@ -2114,9 +2115,9 @@ KM_API km_status km_set_allocator(km_allocate_callback allocate, km_free_callbac
 
 /* Programs: CUDA C++ to PTX. */
 
-/** A CUDA C++ source, to be compiled to PTX. Source and name are copied; `name` is for messages
- * (null: "kernel.cu"). The handle is the caller's, to be given to km_program_destroy. CUDA:
- * nvrtcCreateProgram.
+/** A CUDA C++ source, to be compiled to PTX. `source_size_bytes` 0: up to its closing zero. Source
+ * and name are copied; `name` is for messages (null: "kernel.cu"). The handle is the caller's, to
+ * be given to km_program_destroy. CUDA: nvrtcCreateProgram.
  * Blocking: no.
  * Threads: any.
  * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `source` or `out_program` is null.
@@ -2140,7 +2141,8 @@ KM_API km_status km_program_destroy(km_program program) KM_NOEXCEPT;
  */
 KM_API km_status km_program_add_option(km_program program, const char* option) KM_NOEXCEPT;
 
-/** A header that `#include "name"` finds in the next compilation. Copied.
+/** A header that `#include "name"` finds in the next compilation. `source_size_bytes` 0: up to its
+ * closing zero; a null `source` is an empty header. Copied.
  * Blocking: no.
  * Threads: any.
  * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `program` is not a live program;
@@ -2210,9 +2212,9 @@ KM_API km_status km_program_lowered_name(km_program program, const char* express
 
 /* Modules, functions, global symbols. */
 
-/** Loads PTX text, which need not end with a zero. `name` is for messages (null: "module.ptx").
- * Text and name are copied. The handle is the caller's, to be given to km_module_destroy. CUDA:
- * cuModuleLoadDataEx.
+/** Loads PTX text. `ptx_size_bytes` 0: up to its closing zero. `name` is for messages (null:
+ * "module.ptx"). Text and name are copied. The handle is the caller's, to be given to
+ * km_module_destroy. CUDA: cuModuleLoadDataEx.
  * Blocking: while the text is read and checked; kernels are compiled at their first launch or
  *   here.
  * Threads: any.
@@ -2281,8 +2283,8 @@ KM_API km_status km_module_from_object(km_context context, const void* data, uin
 KM_API km_status km_module_save_object(km_module module, const char* path, const uint32_t* blocks,
                                        uint64_t block_count) KM_NOEXCEPT;
 
-/** Compiles CUDA C++ for the context's device and loads it. `name` is for messages (null:
- * "kernel.cu"). Source and name are copied.
+/** Compiles CUDA C++ for the context's device and loads it. `source_size_bytes` 0: up to its
+ * closing zero. `name` is for messages (null: "kernel.cu"). Source and name are copied.
  * Blocking: while the compiler works.
  * Threads: any.
  * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;

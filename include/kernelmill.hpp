@@ -741,6 +741,9 @@ inline void memory<T>::fill_zero(const stream& stream) const {
   check(km_slice_fill_u8(stream.get(), get(), 0, 0, size_bytes()));
 }
 
+/// The library reads a text of size 0 up to its closing zero, which an empty view may lack.
+inline const char* text_data(std::string_view text) { return text.empty() ? "" : text.data(); }
+
 }  // namespace detail
 
 /// A CUDA C++ source on its way to PTX.
@@ -756,7 +759,7 @@ class program : public detail::object<km_program, km_program_destroy> {
   using object::object;
   /// `name` is for messages.
   explicit program(std::string_view source, const std::string& name = "kernel.cu")
-      : program(detail::make<program>(km_program_create, source.data(),
+      : program(detail::make<program>(km_program_create, detail::text_data(source),
                                       std::uint64_t{source.size()}, name.c_str())) {}
 
   /// As NVRTC spells it, for example "--use_fast_math" or "-DN=4".
@@ -765,7 +768,8 @@ class program : public detail::object<km_program, km_program_destroy> {
   }
   /// Found by `#include "name"`.
   void add_header(const std::string& name, std::string_view source) const {
-    detail::check(km_program_add_header(get(), name.c_str(), source.data(), source.size()));
+    detail::check(
+        km_program_add_header(get(), name.c_str(), detail::text_data(source), source.size()));
   }
   /// A C++ name to keep, such as "scale<float>", by which the module then finds the kernel.
   void add_name_expression(const std::string& expression) const {
@@ -818,13 +822,13 @@ class module : public detail::object<km_module, km_module_destroy> {
   }
   static module load_ptx(const context& context, std::string_view ptx,
                          const std::string& name = "module.ptx") {
-    return detail::make<module>(km_module_load_ptx, context.get(), ptx.data(),
+    return detail::make<module>(km_module_load_ptx, context.get(), detail::text_data(ptx),
                                 std::uint64_t{ptx.size()}, name.c_str());
   }
   /// CUDA C++, compiled for the context's device.
   static module load_source(const context& context, std::string_view source,
                             const std::string& name = "kernel.cu") {
-    return detail::make<module>(km_module_load_source, context.get(), source.data(),
+    return detail::make<module>(km_module_load_source, context.get(), detail::text_data(source),
                                 std::uint64_t{source.size()}, name.c_str());
   }
 

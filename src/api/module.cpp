@@ -13,9 +13,7 @@ km_status km_module_load_ptx(km_context context, const char* ptx, uint64_t ptx_s
     KM_GET(target, call, context);
     KM_REQUIRE(ptx);
     KM_REQUIRE(out_module);
-    KM_ASSIGN(std::string_view text, take_text(ptx, ptx_size_bytes, "ptx"));
-    // Sizes that count the closing zero are common: NVRTC's do.
-    if (!text.empty() && text.back() == '\0') text.remove_suffix(1);
+    KM_ASSIGN(const std::string_view text, take_text(ptx, ptx_size_bytes, "ptx"));
     KM_ASSIGN(Ref<Module> loaded,
               Module::load_ptx(*target, text, name != nullptr ? name : "module.ptx"));
     return give_handle(std::move(loaded), out_module);

@@ -57,7 +57,11 @@ Result<std::string_view> take_text(const char* text, uint64_t size_bytes, const 
                       "the size of %s is %" PRIu64 " bytes, which no text has", parameter,
                       size_bytes);
   }
-  return std::string_view(text, size_bytes);
+  if (size_bytes == 0) return text != nullptr ? std::string_view(text) : std::string_view();
+  std::string_view taken(text, size_bytes);
+  // Sizes that count the closing zero are common: NVRTC's do.
+  if (taken.back() == '\0') taken.remove_suffix(1);
+  return taken;
 }
 
 }  // namespace km

@@ -75,7 +75,8 @@ Status give_text(std::string_view text, char* buffer, uint64_t capacity_bytes,
 /// The bytes of `flags` must all be among `known`.
 Status check_flags(uint32_t flags, uint32_t known);
 
-/// A text argument with a size; null is fine when that is 0.
+/// A text argument with a size, which may count the closing zero; size 0 is up to that zero. Null
+/// with size 0 is an empty text.
 Result<std::string_view> take_text(const char* text, uint64_t size_bytes, const char* parameter);
 
 }  // namespace km

@@ -14,9 +14,7 @@ km_status km_tune_create(km_device device, const char* source, uint64_t source_s
     KM_REQUIRE(source);
     KM_REQUIRE(kernel);
     KM_REQUIRE(out_tune);
-    const std::string_view text = source_size_bytes == 0
-                                      ? std::string_view(source)
-                                      : std::string_view(source, source_size_bytes);
+    KM_ASSIGN(const std::string_view text, take_text(source, source_size_bytes, "source"));
     return give_handle(make_ref<Tune>(Ref<Device>::share(*target), text, kernel), out_tune);
   });
 }

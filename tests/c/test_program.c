@@ -85,6 +85,53 @@ static void a17_a18_a_program_is_compiled_and_loaded(void** state) {
   OK(km_program_destroy(program));
 }
 
+/* Size 0 is up to the closing zero; other sizes may count it: the same in every call. */
+static void texts_end_at_their_size_or_their_zero(void** state) {
+  fixture* f = *state;
+  const uint64_t sizes[] = {0, sizeof source - 1, sizeof source};
+  const uint64_t header_sizes[] = {0, sizeof header - 1, sizeof header};
+  const char plain[] = "extern \"C\" __global__ void noop() {}";
+  const uint64_t plain_sizes[] = {0, sizeof plain - 1, sizeof plain};
+  need_nvrtc();
+  for (int i = 0; i < 3; ++i) {
+    km_program program;
+    km_module module;
+    km_function function;
+    uint64_t ptx_size = 0;
+    OK(km_program_create(source, sizes[i], NULL, &program));
+    OK(km_program_add_header(program, "factor.h", header, header_sizes[i]));
+    OK(km_program_add_header(program, "empty.h", NULL, 0));
+    OK(km_program_add_name_expression(program, "scale_by<float>"));
+    OK(km_program_compile(program));
+    OK(km_program_ptx(program, NULL, 0, &ptx_size));
+    assert_true(ptx_size > 100);
+    OK(km_program_destroy(program));
+    if (is_fake(f)) continue;
+    OK(km_module_load_source(f->context, plain, plain_sizes[i], NULL, &module));
+    OK(km_module_function(module, "noop", &function));
+    OK(km_function_destroy(function));
+    OK(km_module_destroy(module));
+  }
+}
+
+static void ptx_ends_at_its_size_or_its_zero(void** state) {
+  fixture* f = *state;
+  const uint64_t length = strlen(test_ptx);
+  const uint64_t sizes[] = {0, length, length + 1};
+  const km_launch_config config = {{1, 1, 1}, {32, 1, 1}, 0};
+  for (int i = 0; i < 3; ++i) {
+    km_module module;
+    km_tune tune;
+    uint32_t best = 9;
+    OK(km_module_load_ptx(f->context, test_ptx, sizes[i], NULL, &module));
+    OK(km_module_destroy(module));
+    OK(km_tune_create(f->device, test_ptx, sizes[i], "noop", &tune));
+    OK(km_tune_add_candidate(tune, &config, NULL, &best));
+    if (!is_fake(f)) OK(km_tune_run(tune, NULL, 0, &best));
+    OK(km_tune_destroy(tune));
+  }
+}
+
 static void a17_a18_errors_are_in_the_log(void** state) {
   fixture* f = *state;
   km_program program = new_program("__global__ void k() { undeclared = 1; }\n");
@@ -133,6 +180,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(nothing_is_there_before_compiling),
       cmocka_unit_test(a17_a18_a_program_is_compiled_and_loaded),
+      cmocka_unit_test(texts_end_at_their_size_or_their_zero),
+      cmocka_unit_test(ptx_ends_at_its_size_or_its_zero),
       cmocka_unit_test(a17_a18_errors_are_in_the_log),
       cmocka_unit_test(source_is_compiled_for_the_device),
   };

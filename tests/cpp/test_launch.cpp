@@ -192,6 +192,11 @@ TEST_F(Launch, SourceWithErrorsGivesTheWholeLog) {
   program.compile();
   EXPECT_EQ(status_of([&] { km::compile("", {"--no-such-option"}); }), KM_ERROR_INVALID_ARGUMENT);
   EXPECT_EQ(status_of([&] { km::module::load_ptx(context, "no PTX"); }), KM_ERROR_INVALID_PTX);
+  // The library reads texts of size 0 up to a zero: empty views have to bring one.
+  EXPECT_EQ(status_of([&] { km::module::load_ptx(context, std::string_view()); }),
+            KM_ERROR_INVALID_PTX);
+  EXPECT_EQ(status_of([&] { km::module::load_ptx(context, std::string_view("text", 0)); }),
+            KM_ERROR_INVALID_PTX);
 }
 
 }  // namespace

@@ -9,6 +9,11 @@ const Error = errors.Error;
 const Slice = @import("memory.zig").Slice;
 const TextError = Error || std.mem.Allocator.Error;
 
+/// The library reads a text of size 0 up to its closing zero, which an empty slice lacks.
+fn textPtr(text: []const u8) [*]const u8 {
+    return if (text.len == 0) "" else text.ptr;
+}
+
 /// A CUDA C++ source on its way to PTX.
 pub const Program = struct {
     handle: c.km_program,
@@ -21,7 +26,7 @@ pub const Program = struct {
         diagnostics: ?*Diagnostics,
     ) Error!Program {
         var handle: c.km_program = undefined;
-        const got = c.km_program_create(source.ptr, source.len, name.ptr, &handle);
+        const got = c.km_program_create(textPtr(source), source.len, name.ptr, &handle);
         try check(got, diagnostics);
         return .{ .handle = handle, .diagnostics = diagnostics };
     }
@@ -38,7 +43,7 @@ pub const Program = struct {
     /// Found by `#include "name"`.
     pub fn addHeader(program: Program, name: [:0]const u8, source: []const u8) Error!void {
         const add = c.km_program_add_header;
-        const got = add(program.handle, name.ptr, source.ptr, source.len);
+        const got = add(program.handle, name.ptr, textPtr(source), source.len);
         try check(got, program.diagnostics);
     }
 
@@ -92,7 +97,7 @@ pub const Module = struct {
     pub fn loadPtx(context: Context, ptx: []const u8, name: [:0]const u8) Error!Module {
         var handle: c.km_module = undefined;
         const load = c.km_module_load_ptx;
-        const got = load(context.handle, ptx.ptr, ptx.len, name.ptr, &handle);
+        const got = load(context.handle, textPtr(ptx), ptx.len, name.ptr, &handle);
         try check(got, context.diagnostics);
         return .{ .handle = handle, .diagnostics = context.diagnostics };
     }
@@ -101,7 +106,7 @@ pub const Module = struct {
     pub fn loadSource(context: Context, source: []const u8, name: [:0]const u8) Error!Module {
         var handle: c.km_module = undefined;
         const load = c.km_module_load_source;
-        const got = load(context.handle, source.ptr, source.len, name.ptr, &handle);
+        const got = load(context.handle, textPtr(source), source.len, name.ptr, &handle);
         try check(got, context.diagnostics);
         return .{ .handle = handle, .diagnostics = context.diagnostics };
     }

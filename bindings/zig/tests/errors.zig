@@ -27,6 +27,14 @@ test "native codes" {
     try f.expectMessage("no/such/file.ptx");
 }
 
+test "an empty slice of a text is empty" {
+    var f: support.Fixture = undefined;
+    try f.init();
+    defer f.deinit();
+    const load = km.Module.loadPtx;
+    try expectError(error.InvalidPtx, load(f.context, support.ptx[0..0], "empty.ptx"));
+}
+
 test "no diagnostics are fine" {
     try expectError(error.NoDevice, km.Device.open("cpu:999", null));
     try expect(try km.Device.count(null) >= 1);

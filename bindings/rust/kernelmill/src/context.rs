@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::ptr::{null, null_mut};
 
-use crate::error::{c_string, check, read_text};
+use crate::error::{c_string, check, read_text, text_parts};
 use crate::handle::owned_handle;
 use crate::{
     Device, Error, Event, Module, PinnedMemory, Pod, Program, Result, Slice, Status, Stream, sys,
@@ -101,7 +101,7 @@ impl Context {
     /// Loads PTX.
     pub fn load_ptx(&self, ptx: &str) -> Result<Module> {
         let mut raw = null_mut();
-        let (text, size) = (ptx.as_ptr().cast::<c_char>(), ptx.len() as u64);
+        let (text, size) = text_parts(ptx);
         // SAFETY: the text has that size, and all arguments live through the call.
         check(unsafe { sys::km_module_load_ptx(self.raw, text, size, null(), &mut raw) })?;
         // SAFETY: the call gave a handle of its own.
@@ -111,7 +111,7 @@ impl Context {
     /// Compiles CUDA C++ for the context's device and loads it.
     pub fn load_source(&self, source: &str) -> Result<Module> {
         let mut raw = null_mut();
-        let (text, size) = (source.as_ptr().cast::<c_char>(), source.len() as u64);
+        let (text, size) = text_parts(source);
         // SAFETY: the text has that size, and all arguments live through the call.
         check(unsafe { sys::km_module_load_source(self.raw, text, size, null(), &mut raw) })?;
         // SAFETY: the call gave a handle of its own.

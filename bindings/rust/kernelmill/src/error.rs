@@ -163,6 +163,18 @@ pub(crate) fn c_string(text: &str, what: &str) -> Result<CString> {
     })
 }
 
+/// "1 argument", "2 arguments".
+pub(crate) fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Place and size of a text. The library reads one of size 0 up to its closing zero, which an empty
+/// `str` lacks.
+pub(crate) fn text_parts(text: &str) -> (*const c_char, u64) {
+    let place = if text.is_empty() { c"".as_ptr() } else { text.as_ptr().cast() };
+    (place, text.len() as u64)
+}
+
 /// A fixed-size text in a structure that the library filled.
 pub(crate) fn array_text(array: &[c_char]) -> String {
     let bytes: Vec<u8> = array.iter().map(|c| *c as u8).take_while(|byte| *byte != 0).collect();

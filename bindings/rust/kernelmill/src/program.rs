@@ -2,7 +2,7 @@
 
 use std::ptr::{null, null_mut};
 
-use crate::error::{c_string, check, read_text};
+use crate::error::{c_string, check, read_text, text_parts};
 use crate::handle::owned_handle;
 use crate::{Result, sys};
 
@@ -28,7 +28,7 @@ impl Program {
         let mut raw = null_mut();
         // SAFETY: the source has that size, and all arguments live through the call.
         check(unsafe {
-            let (text, size) = (source.as_ptr().cast(), source.len() as u64);
+            let (text, size) = text_parts(source);
             sys::km_program_create(text, size, c_name, &mut raw)
         })?;
         Ok(Self { raw })
@@ -44,7 +44,7 @@ impl Program {
     /// A header that `#include "name"` finds in the next compilation.
     pub fn add_header(&self, name: &str, source: &str) -> Result<()> {
         let name = c_string(name, "name")?;
-        let (text, size) = (source.as_ptr().cast(), source.len() as u64);
+        let (text, size) = text_parts(source);
         // SAFETY: the source has that size, and all arguments live through the call.
         check(unsafe { sys::km_program_add_header(self.raw, name.as_ptr(), text, size) })
     }

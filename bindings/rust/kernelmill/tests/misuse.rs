@@ -128,6 +128,9 @@ fn modules_without_what_is_asked_for() -> Result<()> {
     expect_error(module.global::<[u8; 7]>("counters"), Status::ERROR_INVALID_ARGUMENT, "16 bytes");
     expect_error(context.load_ptx("no PTX"), Status::ERROR_INVALID_PTX, "");
     expect_error(context.load_ptx(""), Status::ERROR_INVALID_PTX, "");
+    let ptx = ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n\0";
+    context.load_ptx(ptx)?.load_function("k")?;
+    expect_error(context.load_ptx(&ptx[..0]), Status::ERROR_INVALID_PTX, "");
     expect_error(context.load_source("int x = ;"), Status::ERROR_COMPILATION_FAILED, "");
     expect_error(context.load_file("no/such.cu"), Status::ERROR_NOT_FOUND, "no/such.cu");
     let program = Program::new("")?;
