@@ -2146,7 +2146,8 @@ KM_API km_status km_program_add_option(km_program program, const char* option) K
  * Blocking: no.
  * Threads: any.
  * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `program` is not a live program;
- *   KM_ERROR_INVALID_ARGUMENT when `name` is null, or `source` is null and its size is not 0.
+ *   KM_ERROR_INVALID_ARGUMENT when `name` is null, empty, longer than 4,095 bytes or the name of
+ *   another header, or when `source` is null and its size is not 0.
  */
 KM_API km_status km_program_add_header(km_program program, const char* name, const char* source,
                                        uint64_t source_size_bytes) KM_NOEXCEPT;
@@ -2273,12 +2274,11 @@ KM_API km_status km_module_from_object(km_context context, const void* data, uin
  * Threads: any.
  * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `module` is not a live module;
  *   KM_ERROR_CONTEXT_LOST when the context of `module` was reset after its creation;
- *   KM_ERROR_INVALID_ARGUMENT when `path` is null, or `blocks` is null though `block_count` is
- *   not 0; KM_ERROR_INVALID_LAUNCH when the device has no blocks of such a size; KM_ERROR_IO when
- *   the file cannot be written; KM_ERROR_UNSUPPORTED_PTX when a kernel uses what the device lacks
- *   for blocks of such a size;
- *   KM_ERROR_COMPILER when the code generator fails; KM_ERROR_NOT_SUPPORTED when the backend has
- *   no compiled modules.
+ *   KM_ERROR_INVALID_ARGUMENT when `path` is null, `blocks` is null though `block_count` is not 0,
+ *   or `block_count` is above 4,096; KM_ERROR_INVALID_LAUNCH when the device has no blocks of such
+ *   a size; KM_ERROR_IO when the file cannot be written; KM_ERROR_UNSUPPORTED_PTX when a kernel
+ *   uses what the device lacks for blocks of such a size; KM_ERROR_COMPILER when the code generator
+ *   fails; KM_ERROR_NOT_SUPPORTED when the backend has no compiled modules.
  */
 KM_API km_status km_module_save_object(km_module module, const char* path, const uint32_t* blocks,
                                        uint64_t block_count) KM_NOEXCEPT;
@@ -4018,7 +4018,8 @@ KM_API km_status km_tune_add_buffer(km_tune tune, const void* data, uint64_t siz
  * Blocking: no.
  * Threads: any.
  * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `tune` is not a live tuning;
- *   KM_ERROR_INVALID_ARGUMENT when `value` is null; KM_ERROR_NOT_PERMITTED while km_tune_run runs.
+ *   KM_ERROR_INVALID_ARGUMENT when `value` is null, or `size_bytes` above the 32,764 that all
+ *   arguments of a kernel have together; KM_ERROR_NOT_PERMITTED while km_tune_run runs.
  */
 KM_API km_status km_tune_add_scalar(km_tune tune, const void* value,
                                     uint64_t size_bytes) KM_NOEXCEPT;

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <new>
+#include <stdexcept>
 
 #include "base/result.h"
 #include "core/fork_guard.h"
@@ -42,6 +43,8 @@ CUresult guard_anywhere(const char* function, Body&& body) noexcept {
     result = body();
   } catch (const std::bad_alloc&) {
     result = fail(CUDA_ERROR_OUT_OF_MEMORY, "the host is out of memory");
+  } catch (const std::length_error&) {
+    result = fail(CUDA_ERROR_OUT_OF_MEMORY, "the call needs more memory than any host has");
   } catch (...) {
     result = fail(CUDA_ERROR_UNKNOWN, "an unexpected exception was thrown inside the library");
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <new>
+#include <stdexcept>
 
 #include "api/call.h"
 #include "core/fork_guard.h"
@@ -20,6 +21,9 @@ km_status guard_anywhere(const char* function, Body&& body) noexcept {
     return call.fail(status.error());
   } catch (const std::bad_alloc&) {
     return call.fail(KM_ERROR_OUT_OF_HOST_MEMORY, "the host is out of memory");
+  } catch (const std::length_error&) {
+    return call.fail(KM_ERROR_OUT_OF_HOST_MEMORY,
+                     "a size or count of this call needs more memory than any host has");
   } catch (...) {
     return call.fail(KM_ERROR_INTERNAL, "an unexpected exception was thrown inside the library");
   }

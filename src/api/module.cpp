@@ -1,11 +1,20 @@
 #include "core/module.h"
 
+#include <cinttypes>
+
 #include "api/guard.h"
 #include "api/output.h"
 #include "core/program.h"
 #include "core/slice.h"
 
 using namespace km;
+
+namespace {
+
+/// Of an object file; each costs tens of milliseconds for each kernel.
+constexpr uint64_t kMaxBlockSizes = 4096;
+
+}  // namespace
 
 km_status km_module_load_ptx(km_context context, const char* ptx, uint64_t ptx_size_bytes,
                              const char* name, km_module* out_module) noexcept {
@@ -50,6 +59,11 @@ km_status km_module_save_object(km_module module, const char* path, const uint32
     KM_GET(target, call, module);
     KM_REQUIRE(path);
     if (block_count != 0) KM_REQUIRE(blocks);
+    if (block_count > kMaxBlockSizes) {
+      return make_error(KM_ERROR_INVALID_ARGUMENT,
+                        "block_count is %" PRIu64 "; at most %" PRIu64 " sizes are possible",
+                        block_count, kMaxBlockSizes);
+    }
     std::vector<std::array<uint32_t, 3>> sizes;
     for (uint64_t i = 0; i < block_count; ++i, blocks += 3) {
       sizes.push_back({blocks[0], blocks[1], blocks[2]});

@@ -34,8 +34,7 @@ km_status km_program_add_header(km_program program, const char* name, const char
     KM_GET(target, call, program);
     KM_REQUIRE(name);
     KM_ASSIGN(const std::string_view text, take_text(source, source_size_bytes, "source"));
-    target->add_header(name, text);
-    return {};
+    return target->add_header(name, text);
   });
 }
 

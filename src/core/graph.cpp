@@ -112,20 +112,20 @@ Ref<Graph> Graph::clone() const {
 }
 
 Result<uint64_t> Graph::add(std::span<const uint64_t> dependencies, SharedWork work) {
-  GraphNode node{0, {dependencies.begin(), dependencies.end()}, std::move(work)};
-  std::vector<uint64_t> sorted = node.dependencies;
+  const std::lock_guard lock(mutex_);
+  // One more than there are nodes names one twice or none: a count that is wrong reads no further.
+  const auto read = dependencies.first(std::min(dependencies.size(), nodes_.size() + 1));
+  for (uint64_t id : read) {
+    if (find(id) == nullptr) return no_such_node(id, "a dependency");
+  }
+  std::vector<uint64_t> sorted(read.begin(), read.end());
   std::sort(sorted.begin(), sorted.end());
   const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
-  const std::lock_guard lock(mutex_);
   if (twice != sorted.end()) {
     return make_error(KM_ERROR_INVALID_ARGUMENT, "dependencies name node %" PRIu64 " twice",
                       *twice);
   }
-  for (uint64_t id : dependencies) {
-    if (find(id) == nullptr) return no_such_node(id, "a dependency");
-  }
-  node.id = last_id_ + 1;
-  nodes_.push_back(std::move(node));
+  nodes_.push_back({last_id_ + 1, {read.begin(), read.end()}, std::move(work)});
   return ++last_id_;
 }
 

@@ -13,13 +13,16 @@
 namespace km {
 namespace {
 
-constexpr uint64_t kMaxParamBytes = 32764;  // PTX ISA 8.1, from sm_70 on
-
 // A backend that contradicts itself must not make the launch write beyond its buffers.
 Status check_info(const kmb_function_info& info) {
-  if (info.name == nullptr || (info.param_count != 0 && info.params == nullptr) ||
-      info.param_bytes > kMaxParamBytes) {
+  if (info.name == nullptr || (info.param_count != 0 && info.params == nullptr)) {
     return make_error(KM_ERROR_INTERNAL, "the backend describes a kernel wrongly");
+  }
+  if (info.param_bytes > kMaxParamBytes) {
+    return make_error(KM_ERROR_INVALID_PTX,
+                      "kernel '%s' has parameters of %" PRIu64 " bytes; at most %" PRIu64
+                      " are possible",
+                      info.name, info.param_bytes, kMaxParamBytes);
   }
   for (uint32_t i = 0; i < info.param_count; ++i) {
     const kmb_param& param = info.params[i];

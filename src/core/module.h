@@ -15,6 +15,9 @@
 
 namespace km {
 
+/// The most that all arguments of a kernel have together: PTX ISA 8.1, from sm_70 on.
+constexpr uint64_t kMaxParamBytes = 32764;
+
 /// A kernel, as its module knows it; lives as long as that.
 struct Kernel {
   kmb_function* native = nullptr;

@@ -12,9 +12,20 @@ void Program::add_option(const std::string& option) {
   input_.options.push_back(option);
 }
 
-void Program::add_header(const std::string& name, std::string_view source) {
+Status Program::add_header(const std::string& name, std::string_view source) {
+  constexpr size_t kMaxNameBytes = 4095;
+  if (name.empty() || name.size() > kMaxNameBytes) {
+    return make_error(KM_ERROR_INVALID_ARGUMENT,
+                      "the name of the header has %zu bytes; it can have 1 to %zu", name.size(),
+                      kMaxNameBytes);
+  }
   const std::lock_guard lock(mutex_);
+  for (const CompileHeader& header : input_.headers) {
+    if (header.name != name) continue;
+    return make_error(KM_ERROR_INVALID_ARGUMENT, "a header '%s' was added before", name.c_str());
+  }
   input_.headers.push_back({name, std::string(source)});
+  return {};
 }
 
 void Program::add_name_expression(const std::string& expression) {

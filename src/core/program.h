@@ -16,7 +16,7 @@ class Program final : public Object {
   Program(std::string_view source, std::string_view name);
 
   void add_option(const std::string& option);
-  void add_header(const std::string& name, std::string_view source);
+  Status add_header(const std::string& name, std::string_view source);
   void add_name_expression(const std::string& expression);
 
   /// Compiles with what was added so far; again after more was added.

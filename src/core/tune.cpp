@@ -73,6 +73,12 @@ Status Tune::add_buffer(const void* data, uint64_t size_bytes, bool is_output) {
 }
 
 Status Tune::add_scalar(const void* value, uint64_t size_bytes) {
+  if (size_bytes > kMaxParamBytes) {
+    return make_error(KM_ERROR_INVALID_ARGUMENT,
+                      "size_bytes is %" PRIu64 "; the arguments of a kernel have %" PRIu64
+                      " bytes at most",
+                      size_bytes, kMaxParamBytes);
+  }
   const std::lock_guard lock(mutex_);
   KM_TRY(require_idle());
   Argument argument;

@@ -133,6 +133,21 @@ static void i18_nodes_and_dependencies_can_be_read(void** state) {
   OK(km_function_destroy(fill_index));
 }
 
+static void counts_beyond_the_graph_are_not_read(void** state) {
+  fixture* f = *state;
+  const uint64_t twice[] = {1, 1}, none = 7;
+  km_graph graph;
+  uint64_t node = 0;
+  OK(km_graph_create(f->context, &graph));
+  OK(km_graph_add_empty(graph, NULL, 0, &node));
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_graph_add_empty(graph, twice, UINT64_MAX, &node));
+  expect_message("dependencies name node 1 twice");
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_graph_add_empty(graph, &none, UINT64_MAX, &node));
+  expect_message("a dependency is 7");
+  assert_int_equal(node, 1);
+  OK(km_graph_destroy(graph));
+}
+
 static void dependencies_can_be_changed(void** state) {
   fixture* f = *state;
   km_graph graph;
@@ -573,6 +588,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(i14_i13_every_kind_of_node_runs),
       cmocka_unit_test(i18_nodes_and_dependencies_can_be_read),
+      cmocka_unit_test(counts_beyond_the_graph_are_not_read),
       cmocka_unit_test(dependencies_can_be_changed),
       cmocka_unit_test(dependencies_decide_the_order),
       cmocka_unit_test(children_are_copies),

@@ -241,6 +241,7 @@ static void objects_are_saved_and_loaded(void** state) {
 
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_module_save_object(module, NULL, blocks, 2));
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_module_save_object(module, path, NULL, 1));
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_module_save_object(module, path, blocks, UINT64_MAX));
   EXPECT(KM_ERROR_INVALID_LAUNCH, km_module_save_object(module, path, too_large, 1));
   EXPECT(KM_ERROR_IO, km_module_save_object(module, "/no/such/folder/k.kmo", NULL, 0));
   expect_message("cannot write '/no/such/folder/k.kmo'");

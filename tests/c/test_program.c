@@ -44,6 +44,16 @@ static void nothing_is_there_before_compiling(void** state) {
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_program_add_option(program, NULL));
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_program_add_header(program, NULL, "", 0));
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_program_add_header(program, "a.h", NULL, 1));
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_program_add_header(program, "", "", 0));
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_program_add_header(program, "a.h", "", UINT64_MAX));
+  char name[5000];
+  memset(name, 'a', sizeof name - 1);
+  name[sizeof name - 1] = '\0';
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_program_add_header(program, name, "", 0));
+  expect_message("the name of the header has 4999 bytes; it can have 1 to 4095");
+  OK(km_program_add_header(program, "a.h", "", 0));
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_program_add_header(program, "a.h", "", 0));
+  expect_message("a header 'a.h' was added before");
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_program_add_name_expression(program, NULL));
   OK(km_program_destroy(program));
   program = NULL;

@@ -196,6 +196,9 @@ static void arguments_are_checked(void** state) {
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_tune_add_candidate(tune, NULL, NULL, &best));
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_tune_add_buffer(tune, NULL, 1, 2));
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_tune_add_scalar(tune, NULL, 1));
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_tune_add_scalar(tune, "", UINT64_MAX));
+  expect_message("size_bytes is 18446744073709551615; the arguments of a kernel have 32764 bytes");
+  EXPECT(KM_ERROR_OUT_OF_HOST_MEMORY, km_tune_add_buffer(tune, NULL, UINT64_MAX, 0));
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_tune_set_check(tune, 0, 0));
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_tune_set_check(tune, KM_TUNE_CHECK_F32, -1));
   OK(km_tune_add_candidate(tune, &config, NULL, &best));
