@@ -2,8 +2,12 @@
 
 #include <chrono>
 #include <exception>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
 
 #include "base/disk_cache.h"
+#include "base/env.h"
 #include "base/log.h"
 #include "compile/compiler_thread.h"
 #include "compile/nvrtc.h"
@@ -200,6 +204,22 @@ Status compile_on_thread(const Nvrtc& nvrtc, const CompileInput& input,
   return status;
 }
 
+/// NVRTC names each file by its whole path. Those below the current folder are named from there, so
+/// that the same source gives the same PTX, and the same cached code, in every folder.
+void name_files_from_here(std::string* ptx) {
+  std::error_code failure;
+  const std::string here = std::filesystem::current_path(failure).string();
+  if (failure || here.size() <= 1) return;
+  const std::string prefix = '"' + here + '/';
+  constexpr std::string_view kFile = "\n\t.file\t";
+  for (size_t at = ptx->find(kFile); at != std::string::npos; at = ptx->find(kFile, at + 1)) {
+    const size_t name = ptx->find('"', at);
+    if (name != std::string::npos && ptx->compare(name, prefix.size(), prefix) == 0) {
+      ptx->erase(name + 1, prefix.size() - 1);
+    }
+  }
+}
+
 }  // namespace
 
 Status compile_cuda(const CompileInput& input, CompileOutput& output) {
@@ -210,7 +230,9 @@ Status compile_cuda(const CompileInput& input, CompileOutput& output) {
   if (architecture.empty()) {
     KM_ASSIGN(architecture, default_architecture());
   }
-  const std::vector<std::string> options = nvrtc_options(input, architecture, loaded->info);
+  std::vector<std::string> options = nvrtc_options(input, architecture, loaded->info);
+  KM_ASSIGN(const bool has_line_info, env_flag(EnvVar::KM_LINE_INFO, true));
+  if (has_line_info) add_line_info(&options);
   const char* const name = input.name.empty() ? kDefaultName : input.name.c_str();
   // Without a cache the key is of no use, and making it costs.
   const std::optional<std::string> key =
@@ -227,6 +249,7 @@ Status compile_cuda(const CompileInput& input, CompileOutput& output) {
       std::chrono::steady_clock::now() - start;
   log(LogLevel::kDebug, "compile", "%s: %zu bytes of CUDA C++ to %zu bytes of PTX in %.1f ms", name,
       input.source.size(), output.ptx.size(), elapsed.count());
+  if (has_line_info) name_files_from_here(&output.ptx);
   if (key) keep_ptx(*key, output);
   return {};
 }

@@ -14,6 +14,11 @@ bool names_architecture(const std::string& option) {
   return option.starts_with("--gpu-architecture") || option.starts_with("-arch");
 }
 
+bool brings_line_info(const std::string& option) {
+  return option == "-lineinfo" || option == "--generate-line-info" || option == "-G" ||
+         option == "--device-debug";
+}
+
 bool names_standard(const std::string& option) {
   return option.starts_with("--std") || option.starts_with("-std");
 }
@@ -54,6 +59,11 @@ std::vector<std::string> nvrtc_options(const CompileInput& input, const std::str
   }
   for (const std::string& dir : info.include_dirs) options.push_back("--include-path=" + dir);
   return options;
+}
+
+void add_line_info(std::vector<std::string>* options) {
+  if (std::any_of(options->begin(), options->end(), brings_line_info)) return;
+  options->emplace_back("--generate-line-info");
 }
 
 Result<std::string> default_architecture() {

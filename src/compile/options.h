@@ -20,4 +20,8 @@ Result<int> parse_compute_capability(const std::string& text);
 std::vector<std::string> nvrtc_options(const CompileInput& input, const std::string& architecture,
                                        const NvrtcInfo& info);
 
+/// Adds the option by which PTX names the lines of the source (.loc), unless an option of the user
+/// brings line information already.
+void add_line_info(std::vector<std::string>* options);
+
 }  // namespace km

@@ -1,6 +1,7 @@
 #include "ptx/parser.h"
 
 #include "ptx/names.h"
+#include "ptx/place.h"
 #include "ptx/ptx.h"
 #include "ptx/verifier.h"
 
@@ -37,8 +38,7 @@ Status Parser::expect(char symbol, std::string_view where) {
 }
 
 Error Parser::error_at(uint32_t line, uint32_t column, const std::string& message) const {
-  return make_error(KM_ERROR_INVALID_PTX, "%s:%u:%u: %s", name_.c_str(), line, column,
-                    message.c_str());
+  return {KM_ERROR_INVALID_PTX, text_place(name_, {line, column}) + ": " + message};
 }
 
 Error Parser::error_at(const Token& token, const std::string& message) const {

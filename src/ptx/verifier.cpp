@@ -3,6 +3,7 @@
 
 #include "ptx/lexer.h"
 #include "ptx/names.h"
+#include "ptx/place.h"
 #include "ptx/ptx.h"
 
 namespace km::ptx {
@@ -26,8 +27,7 @@ class Verifier {
 
  private:
   Error error_at(Location location, const std::string& message) const {
-    return make_error(KM_ERROR_INVALID_PTX, "%s:%u:%u: %s", module_.name.c_str(), location.line,
-                      location.column, message.c_str());
+    return {KM_ERROR_INVALID_PTX, text_place(module_.name, location) + ": " + message};
   }
   Error error(const std::string& message) const {
     return error_at(instruction_->location, message);

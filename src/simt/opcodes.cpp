@@ -1,6 +1,7 @@
 // What the engine must know of an opcode before it lowers it.
 #include <algorithm>
 
+#include "ptx/place.h"
 #include "simt/kernel.h"
 
 namespace km::simt {
@@ -230,8 +231,7 @@ bool orders_nothing(const Instruction& instruction) {
 }
 
 std::string describe(const ptx::Module& module, const Instruction& instruction) {
-  std::string text = module.name + ":" + std::to_string(instruction.location.line) + ":" +
-                     std::to_string(instruction.location.column) + ": '";
+  std::string text = ptx::text_place(module.name, instruction.location) + ": '";
   text += ptx::text_of(instruction.opcode);
   for (Modifier modifier : instruction.modifiers) {
     text += '.';

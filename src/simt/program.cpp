@@ -4,6 +4,7 @@
 #include <bit>
 #include <optional>
 
+#include "ptx/place.h"
 #include "simt/analysis/convergence.h"
 #include "simt/emit/dump.h"
 #include "simt/lower/support.h"
@@ -231,9 +232,9 @@ Status ProgramImpl::collect_addresses() {
       if (named.is_function) continue;  // a number, among the data already
       if (target == kNone) {
         return make_error(KM_ERROR_UNSUPPORTED_PTX,
-                          "%s:%u: the initial value of '%s' holds the address of '%s', which is "
+                          "%s: the initial value of '%s' holds the address of '%s', which is "
                           "not a function or a variable in .global or .const space",
-                          module_->name.c_str(), module_->symbols[id].location.line,
+                          ptx::text_place(module_->name, module_->symbols[id].location).c_str(),
                           variable.name.c_str(), named.name.c_str());
       }
       variable.addresses.push_back(

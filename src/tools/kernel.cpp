@@ -92,9 +92,7 @@ Status load_cuda(km_context context, const Source& source, const CompileOptions&
       return km_program_lowered_name(program.get(), wanted.c_str(), buffer, capacity, size);
     });
   }
-  // The lines that a fault names are those of the PTX, as `kernelmill compile` writes it.
-  const std::string name = source.path.substr(0, source.path.rfind('.')) + ".ptx";
-  return load_ptx(context, program_ptx(program.get()), name, kernel);
+  return load_ptx(context, program_ptx(program.get()), source.path, kernel);
 }
 
 }  // namespace

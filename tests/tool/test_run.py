@@ -192,7 +192,31 @@ class RunFailures(Case):
         self.write("k.cu", 'extern "C" __global__ void k(int* p) { p[1 << 28] = 1; }')
         message = self.bad(1, "run", "k.cu", "--arg", "zeros:i32[4]")
         self.assertIn("illegal address", message)
-        self.assertRegex(message, r"kernel 'k', block \(0,0,0\).* at k\.ptx:\d+")
+        self.assertRegex(message, r"kernel 'k', block \(0,0,0\).* at k\.cu:1 \(PTX line \d+\)")
+        message = self.bad(1, "run", "k.cu", "--arg", "zeros:i32[4]", env={"KM_LINE_INFO": "0"})
+        self.assertRegex(message, r"at PTX line \d+ of k\.cu")
+        self.assertIn("KM_LINE_INFO is 'maybe'; expected 0 or 1",
+                      self.bad(1, "run", "k.cu", "--arg", "zeros:i32[4]",
+                               env={"KM_LINE_INFO": "maybe"}))
+
+    def test_faults_name_kernel_and_line_as_in_the_source(self):
+        self.write("away.h", "__device__ int far(int* p) {\n  return p[1 << 28];\n}\n")
+        self.write("k.cu", '#include "away.h"\nnamespace n {\ntemplate <class T>\n'
+                   "__global__ void k(T* p) {\n  *p =\n    far(p);\n}\n}\n"
+                   "__global__ void own(int* p) {\n  p[0] = 1;\n  p[1 << 28] = 1;\n}\n")
+        env = {"KM_CACHE_DIR": self.path("cache")}
+        for _ in range(2):  # made, and taken from the cache
+            message = self.bad(1, "run", "k.cu", "-k", "n::k<int>", "--arg", "zeros:i32[4]", env=env)
+            self.assertRegex(message, r"kernel 'n::k<int>', .* at \.?/?away\.h:2 \(PTX line")
+            message = self.bad(1, "run", "k.cu", "-k", "own", "--arg", "zeros:i32[4]", env=env)
+            self.assertRegex(message, r"kernel 'own', .* at k\.cu:11 \(PTX line \d+\)")
+        self.good("compile", "k.cu", "--target", "cpu", "-o", "k.kmo")
+        message = self.bad(1, "run", "k.kmo", "-k", "own", "--arg", "zeros:i32[4]",
+                           env={"KM_CPU_MEMORY": "plain"})
+        self.assertRegex(message, r"kernel 'own', .* at k\.cu:11 ")
+        self.good("compile", "k.cu", "-o", "k.ptx")
+        message = self.bad(1, "run", "k.ptx", "-k", "own", "--arg", "zeros:i32[4]")
+        self.assertRegex(message, r"at k\.ptx:\d+ \(k\.cu:11\)")
 
     def test_endless_kernels_stop_at_the_time_limit(self):
         self.write("k.cu", 'extern "C" __global__ void k(int* p, int n) '

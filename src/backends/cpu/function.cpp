@@ -7,6 +7,8 @@
 #include "backends/cpu/entries.h"
 #include "backends/cpu/module.h"
 #include "backends/cpu/perf_dump.h"
+#include "base/text.h"
+#include "ptx/place.h"
 
 namespace km::cpu {
 namespace {
@@ -20,11 +22,7 @@ std::string source_position(const ptx::Module& module, uint32_t ptx_line) {
   for (const ptx::Function& function : module.functions) {
     for (const ptx::Instruction& instruction : function.code) {
       if (instruction.location.line != ptx_line) continue;
-      if (instruction.source_line >= function.source_lines.size()) return {};
-      const ptx::SourceLine& source = function.source_lines[instruction.source_line];
-      auto file = module.files.find(source.file);
-      if (file == module.files.end()) return {};
-      return file->second + ":" + std::to_string(source.line);
+      return ptx::source_place(module, function, instruction);
     }
   }
   return {};
@@ -57,19 +55,19 @@ KernelCode::KernelCode(const Function* function, const simt::Variant& variant,
   stack_bytes = code_->info().stack_bytes;
 }
 
-std::string KernelCode::kernel_name() const { return function_->kernel().name; }
+std::string KernelCode::kernel_name() const { return source_name(function_->kernel().name); }
 
 std::string KernelCode::position_of(uint64_t pc, uint32_t helper_line) const {
   simt::Code::Position position = code_->position_of(pc);
   if (position.line == 0) position.line = helper_line;
   if (position.line == 0) return {};
   const std::string& name = function_->module().name();
-  std::string line = std::to_string(position.line);
+  const std::string line = std::to_string(position.line);
+  const std::string source = source_position(function_->module().program().module(), position.line);
   // A module made of CUDA C++ has the name of its source: the line is not one of that.
-  bool is_ptx = name.ends_with(".ptx");
-  std::string text = is_ptx ? name + ":" + line : "PTX line " + line + " of " + name;
-  std::string source = source_position(function_->module().program().module(), position.line);
-  return source.empty() ? text : text + " (" + source + ")";
+  if (name.ends_with(".ptx"))
+    return name + ":" + line + (source.empty() ? "" : " (" + source + ")");
+  return source.empty() ? "PTX line " + line + " of " + name : source + " (PTX line " + line + ")";
 }
 
 Function::Function(const Module* module, uint32_t index)

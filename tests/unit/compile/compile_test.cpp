@@ -52,6 +52,22 @@ TEST_F(Compile, KernelToPtx) {
   EXPECT_EQ(output_.ptx.find('\0'), std::string::npos);
 }
 
+TEST_F(Compile, PtxNamesTheLinesOfTheSource) {
+  input_.name = "some/kernel.cu";
+  ASSERT_TRUE(compile(kSaxpy));
+  EXPECT_THAT(output_.ptx, HasSubstr("\t.loc\t1 4 "));
+  EXPECT_THAT(output_.ptx, HasSubstr(".file\t1 \"some/kernel.cu\""));  // not of one machine
+  setenv("KM_LINE_INFO", "maybe", 1);
+  const auto refused = compile(kSaxpy);
+  setenv("KM_LINE_INFO", "0", 1);
+  const auto plain = compile(kSaxpy);
+  unsetenv("KM_LINE_INFO");
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("KM_LINE_INFO is 'maybe'"));
+  ASSERT_TRUE(plain);
+  EXPECT_THAT(output_.ptx, Not(HasSubstr(".loc")));
+}
+
 TEST_F(Compile, ArchitectureOfTheInput) {
   input_.architecture = "compute_80";
   ASSERT_TRUE(compile(kSaxpy));

@@ -50,6 +50,17 @@ TEST(NvrtcOptions, UsersOptionsAndFoldersComeFirst) {
                           "--include-path=/cuda/include"));
 }
 
+TEST(NvrtcOptions, LinesAreAskedForOnce) {
+  for (const char* option : {"-lineinfo", "--generate-line-info", "-G", "--device-debug"}) {
+    std::vector<std::string> options = {option};
+    km::add_line_info(&options);
+    EXPECT_THAT(options, ElementsAre(option));
+  }
+  std::vector<std::string> options = {"-DN=4"};
+  km::add_line_info(&options);
+  EXPECT_THAT(options, ElementsAre("-DN=4", "--generate-line-info"));
+}
+
 TEST(NvrtcOptions, UsersArchitectureHolds) {
   for (const char* option : {"-arch=sm_80", "--gpu-architecture=compute_80"}) {
     km::CompileInput input;
