@@ -30,12 +30,10 @@ bool is_known(std::string_view name) {
 }
 
 std::string unknown_name_text(std::string_view name) {
-  std::string text = "unknown environment variable '" + std::string(name) + "' is ignored";
   std::vector<std::string_view> known;
   for (const EnvEntry& entry : kTable) known.emplace_back(entry.name);
-  const std::string_view near = nearest_word(name, known);
-  if (!near.empty()) text += "; did you mean '" + std::string(near) + "'?";
-  return text;
+  return "unknown environment variable '" + std::string(name) + "' is ignored." +
+         suggestion(name, known);
 }
 
 }  // namespace

@@ -161,21 +161,26 @@ Result<const Kernel*> Module::kernel(const std::string& name) const {
 
 Error Module::no_such_kernel(const std::string& name) const {
   constexpr size_t kShown = 8;
-  std::vector<std::string_view> names;
-  for (const Kernel& kernel : kernels_) names.emplace_back(kernel.info.name);
   std::string text = "no kernel '" + name + "' in module '" + name_ + "'";
-  if (names.empty()) return {KM_ERROR_NOT_FOUND, text + ", which has none", 0};
-  if (const std::string_view near = nearest_word(name, names); !near.empty()) {
-    text += "; did you mean '" + std::string(near) + "'?";
+  if (kernels_.empty()) return {KM_ERROR_NOT_FOUND, text + ", which has none"};
+  std::vector<std::string> names;
+  for (const Kernel& kernel : kernels_) names.emplace_back(kernel.info.name);
+  text += ".";
+  if (const std::optional<size_t> near = nearest_kernel(name, names)) {
+    const std::string source = source_name(names[*near]);
+    text += " Did you mean '" + names[*near];
+    text += source == names[*near] ? "'?" : "', which is '" + source + "' in the source?";
   }
   text += " It has ";
-  for (size_t i = 0; i < names.size() && i < kShown; ++i) {
-    if (i != 0) text += ", ";
-    text += "'" + std::string(names[i]) + "'";
+  bool is_mangled = false;
+  for (size_t i = 0; i < names.size(); ++i) {
+    is_mangled |= source_name(names[i]) != names[i];
+    if (i < kShown) text += (i == 0 ? "'" : ", '") + names[i] + "'";
   }
-  if (names.size() > kShown) text += " and " + std::to_string(names.size() - kShown) + " more";
-  text += " (kernels of C++ have mangled names unless they are extern \"C\")";
-  return {KM_ERROR_NOT_FOUND, std::move(text), 0};
+  if (kernels_.size() > kShown)
+    text += " and " + std::to_string(kernels_.size() - kShown) + " more";
+  if (is_mangled) text += " (kernels of C++ have mangled names unless they are extern \"C\")";
+  return {KM_ERROR_NOT_FOUND, text + "."};
 }
 
 Result<Ref<Memory>> Module::global(const std::string& name) {

@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "base/text.h"
 #include "tools/error.h"
 #include "tools/files.h"
 
@@ -164,7 +165,11 @@ Status parse_one(const std::string& spec, const Arguments& before, Argument& out
     KM_ASSIGN(out.array, parse_shape(rest, before));
     return {};
   }
-  return usage_error("unknown kind '" + kind + "'; expected " + kKinds);
+  constexpr std::string_view kWords[] = {"in",  "out", "inout", "zeros", "print",
+                                         "i8",  "u8",  "i16",   "u16",   "i32",
+                                         "u32", "i64", "u64",   "f32",   "f64"};
+  return usage_error("unknown kind '" + kind + "'." + suggestion(kind, kWords) + " Expected " +
+                     kKinds);
 }
 
 }  // namespace

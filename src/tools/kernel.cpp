@@ -1,10 +1,6 @@
 #include "tools/kernel.h"
 
-#include <cxxabi.h>
-
-#include <cstdlib>
-#include <memory>
-
+#include "base/text.h"
 #include "tools/clock.h"
 #include "tools/error.h"
 
@@ -25,28 +21,22 @@ std::vector<std::string> kernel_names(km_module module) {
   return names;
 }
 
-/// "_Z5saxpyifPKfPf" -> "saxpy", "_ZN5image4blurEv" -> "image::blur"; C names stay as they are.
-std::string source_name(const std::string& name) {
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(
-      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
-  if (!text) return name;
-  const std::string full = text.get();
-  return full.substr(0, full.find('('));
-}
-
 std::string list_of(const std::vector<std::string>& names) {
-  if (names.empty()) return "it has no kernels";
-  std::string list;
-  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + source_name(name);
-  return "its kernels are: " + list;
+  if (names.empty()) return "It has no kernels.";
+  constexpr size_t kShown = 20;
+  std::string list = names.size() == 1 ? "Its kernel is " : "Its kernels are ";
+  for (size_t i = 0; i < std::min(names.size(), kShown); ++i) {
+    list += (i == 0 ? "" : ", ") + source_name(names[i]);
+  }
+  if (names.size() > kShown) list += " and " + std::to_string(names.size() - kShown) + " more";
+  return list + ".";
 }
 
 Result<std::string> choose_name(const std::vector<std::string>& names, const std::string& wanted,
                                 const std::string& path) {
   if (wanted.empty()) {
     if (names.size() == 1) return names[0];
-    return usage_error("'" + path + "': name a kernel with --kernel; " + list_of(names));
+    return usage_error("'" + path + "': name a kernel with --kernel. " + list_of(names));
   }
   std::vector<std::string> matching;
   for (const std::string& name : names) {
@@ -55,10 +45,13 @@ Result<std::string> choose_name(const std::vector<std::string>& names, const std
   }
   if (matching.size() == 1) return matching[0];
   if (matching.empty()) {
-    return usage_error("'" + path + "' has no kernel '" + wanted + "'; " + list_of(names));
+    const std::optional<size_t> near = nearest_kernel(wanted, names);
+    return usage_error("'" + path + "' has no kernel '" + wanted + "'." +
+                       (near ? " Did you mean '" + source_name(names[*near]) + "'? " : " ") +
+                       list_of(names));
   }
   std::string list;
-  for (const std::string& name : matching) list += " " + name;
+  for (const std::string& name : matching) list += (list.empty() ? " " : ", ") + name;
   return usage_error("'" + path + "' has several kernels '" + wanted +
                      "'; name one of them as in the PTX:" + list);
 }

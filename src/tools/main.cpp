@@ -3,8 +3,10 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/text.h"
 #include "tools/commands.h"
 #include "tools/error.h"
 #include "tools/library.h"
@@ -18,12 +20,45 @@ constexpr const char* kFooter =
     "Exit codes: 0 done, 1 it failed, 2 the command line is wrong.\n"
     "'kernelmill COMMAND --help' explains a command; see also kernelmill(1).";
 
+/// " Did you mean '--grid'?", or where the option of a program to run belongs.
+std::string option_advice(const CLI::App& command, const std::string& word) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  const std::vector<std::string_view> candidates(names.begin(), names.end());
+  const std::string near = word.size() > 2 ? suggestion(word, candidates) : std::string();
+  const bool runs_program = command.get_option_no_throw("PROGRAM") != nullptr;
+  if (!near.empty() || !runs_program) return near;
+  return " Options of the program stand behind '--'.";
+}
+
+/// What is wrong with a command line that did not parse. An option that is not known explains what
+/// else is missing, so it comes first.
+std::string mistake_text(const CLI::App& app, const CLI::ParseError& mistake) {
+  const std::vector<CLI::App*> chosen = app.get_subcommands();
+  const CLI::App& command = chosen.empty() ? app : *chosen[0];
+  for (const std::string& word : app.remaining(true)) {
+    if (word.size() < 2 || word[0] != '-' || word == "--") continue;
+    const std::string option = word.substr(0, word.find('='));
+    return "unknown option '" + option + "'." + option_advice(command, option);
+  }
+  const std::vector<std::string> words = app.remaining();
+  if (!chosen.empty() || words.empty()) return mistake.what();
+  std::vector<std::string> names;
+  for (const CLI::App* known : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(known->get_name());
+  const std::vector<std::string_view> candidates(names.begin(), names.end());
+  return "unknown command '" + words[0] + "'." + suggestion(words[0], candidates);
+}
+
 /// Help and version go to standard output: they were asked for. Mistakes do not.
 int report_parse(const CLI::App& app, const CLI::ParseError& mistake) {
   if (mistake.get_exit_code() == 0) return app.exit(mistake);
   std::string command = "kernelmill";
   for (const CLI::App* chosen : app.get_subcommands()) command += " " + chosen->get_name();
-  std::fprintf(stderr, "kernelmill: %s\nSee '%s --help'.\n", mistake.what(), command.c_str());
+  std::fprintf(stderr, "kernelmill: %s\nSee '%s --help'.\n", mistake_text(app, mistake).c_str(),
+               command.c_str());
   return kExitUsage;
 }
 

@@ -30,7 +30,7 @@ static void functions_are_listed_and_found(void** state) {
   EXPECT(KM_ERROR_BUFFER_TOO_SMALL, km_module_function_name(module, 0, name, 4, NULL));
   expect_message("capacity_bytes is 4; the text needs 5");
   EXPECT(KM_ERROR_NOT_FOUND, km_module_function(module, "fill_inedx", &function));
-  expect_message("no kernel 'fill_inedx' in module 'test.ptx'; did you mean 'fill_index'?");
+  expect_message("no kernel 'fill_inedx' in module 'test.ptx'. Did you mean 'fill_index'?");
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_module_function(module, NULL, &function));
   assert_null(function);
   OK(km_module_destroy(module));

@@ -146,11 +146,16 @@ class RunFailures(Case):
 
     def test_unknown_kernel(self):
         message = self.bad(2, "run", "scale.cu", "--kernel", "scael")
-        self.assertIn("no kernel 'scael'; its kernels are: scale", message)
+        self.assertIn("no kernel 'scael'. Did you mean 'scale'? Its kernel is scale.", message)
+        self.write("two.cu", "namespace n { __global__ void blur() {} }\n__global__ void b(int) {}")
+        message = self.bad(2, "run", "two.cu", "--kernel", "n::blru")
+        self.assertRegex(message, "Did you mean 'n::blur'. Its kernels are (n::blur, b|b, n::blur)")
+        self.assertIn("no kernel 'histogram'. Its kernels are",
+                      self.bad(2, "run", "two.cu", "--kernel", "histogram"))
 
     def test_kernel_must_be_named_among_several(self):
         self.write("two.cu", "__global__ void a() {}\n__global__ void b(int) {}")
-        self.assertIn("its kernels are: a, b", self.bad(2, "run", "two.cu"))
+        self.assertIn("Its kernels are a, b.", self.bad(2, "run", "two.cu"))
 
     def test_overloads(self):
         self.write("two.cu", "__global__ void a() {}\n__global__ void a(int) {}")
@@ -159,7 +164,7 @@ class RunFailures(Case):
 
     def test_no_kernels(self):
         self.write("none.cu", "__device__ int x;")
-        self.assertIn("it has no kernels", self.bad(2, "run", "none.cu"))
+        self.assertIn("It has no kernels.", self.bad(2, "run", "none.cu"))
 
     def test_wrong_number_of_arguments(self):
         message = self.bad(2, "run", "scale.cu", "--arg", "i32:1")

@@ -26,6 +26,19 @@ class Usage(Case):
         for words in (["fly"], ["--fly"], ["info", "--fly"], ["compile", "a.cu", "b.cu"]):
             self.assertIn("See 'kernelmill", self.bad(2, *words))
 
+    def test_the_nearest_word_is_suggested(self):
+        for words, expected in {
+                ("rnu", "k.cu"): "unknown command 'rnu'. Did you mean 'run'?",
+                ("fly",): "unknown command 'fly'.\n",
+                ("run", "k.cu", "--gird", "4"): "unknown option '--gird'. Did you mean '--grid'?",
+                ("run", "k.cu", "--kernle=a"): "unknown option '--kernle'. Did you mean '--kernel'?",
+                ("tune", "k.cu", "--thraeds", "4"): "Did you mean '--threads'?",
+                ("--versoin",): "Did you mean '--version'?",
+                ("info", "--fly"): "unknown option '--fly'.\n",
+                ("exec", "--devcies", "2", "--", "true"): "Did you mean '--devices'?",
+                ("trace", "ls", "--all"): "Options of the program stand behind '--'."}.items():
+            self.assertIn(expected, self.bad(2, *words), words)
+
     def test_missing_file_argument(self):
         self.assertIn("FILE", self.bad(2, "run"))
         self.assertIn("FILE", self.bad(2, "compile"))
@@ -70,7 +83,8 @@ class RunUsage(Case):
         cases = {
             "i32": "expected in:",
             "i32:": "expected in:",
-            "bogus:1": "unknown kind 'bogus'",
+            "bogus:1": "unknown kind 'bogus'. Expected in:",
+            "pritn:f32[4]": "unknown kind 'pritn'. Did you mean 'print'?",
             "i32:one": "'one' is not a number of type i32",
             "i32:1.5": "'1.5' is not a number of type i32",
             "u8:256": "'256' does not fit into u8",

@@ -9,6 +9,7 @@
 #include "backends/cpu/entries.h"
 #include "backends/cpu/object_file.h"
 #include "backends/cpu/stream.h"
+#include "base/text.h"
 
 namespace km::cpu {
 
@@ -138,8 +139,12 @@ Result<kmb_global_info> Module::global(std::string_view name) const {
                            variable.size_bytes, variable.element_size_bytes,
                            variable.is_constant ? 1u : 0u};
   }
-  return make_error(KM_ERROR_NOT_FOUND, "module '%s' has no visible variable '%.*s'", name_.c_str(),
-                    static_cast<int>(name.size()), name.data());
+  std::vector<std::string_view> visible;
+  for (const simt::Variable& variable : variables) {
+    if (variable.is_visible) visible.emplace_back(variable.name);
+  }
+  return Error{KM_ERROR_NOT_FOUND, "module '" + name_ + "' has no visible variable '" +
+                                       std::string(name) + "'." + suggestion(name, visible)};
 }
 
 km_status module_load(kmb_context* context, const char* ptx, uint64_t ptx_size_bytes,

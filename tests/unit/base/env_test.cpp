@@ -56,7 +56,7 @@ TEST_F(EnvTest, SwitchesTakeUsualWords) {
 TEST_F(EnvTest, UnknownNamesAreNamedWithTheNearest) {
   setenv("KM_CPU_THREAD", "1", 1);
   EXPECT_THAT(unknown_env_names(),
-              Contains("unknown environment variable 'KM_CPU_THREAD' is ignored; did you mean "
+              Contains("unknown environment variable 'KM_CPU_THREAD' is ignored. Did you mean "
                        "'KM_CPU_THREADS'?"));
   unsetenv("KM_CPU_THREAD");
   for (const std::string& line : unknown_env_names()) {

@@ -118,8 +118,23 @@ TEST_F(ContextTest, MissingKernelsComeWithSuggestions) {
   const Result<const Kernel*> missing = module->kernel("scal");
   EXPECT_EQ(missing.error().status, KM_ERROR_NOT_FOUND);
   EXPECT_THAT(missing.error().message,
-              HasSubstr("no kernel 'scal' in module 'filters.ptx'; did you mean 'scale'? It has "
+              HasSubstr("no kernel 'scal' in module 'filters.ptx'. Did you mean 'scale'? It has "
                         "'noop', 'crash', 'scale'"));
+  EXPECT_THAT(missing.error().message, testing::EndsWith("."));
+  EXPECT_THAT(module->kernel("histogram").error().message,
+              HasSubstr("in module 'filters.ptx'. It has 'noop'"));
+}
+
+TEST_F(ContextTest, MissingKernelsAreFoundByTheirNamesInTheSource) {
+  constexpr const char* kText =
+      ".version 8.0\n.target sm_80\n.address_size 64\n"
+      ".visible .entry _Z5saxpyifPKfPf(.param .u32 n)\n{\nret;\n}\n";
+  const Ref<Module> module = std::move(*Module::load_ptx(*context_, kText, "m.ptx"));
+  for (const char* name : {"saxpy", "sxapy"}) {
+    EXPECT_THAT(module->kernel(name).error().message,
+                HasSubstr("Did you mean '_Z5saxpyifPKfPf', which is 'saxpy' in the source? It has "
+                          "'_Z5saxpyifPKfPf' (kernels of C++ have mangled names"));
+  }
 }
 
 TEST_F(ContextTest, GlobalsAreOneSlicePerSymbol) {
