@@ -115,6 +115,7 @@ Result<Array> parse_shape(const std::string& text, const Arguments& before) {
 
 Status parse_scalar(ElementType type, const std::string& values, const Arguments& before,
                     Argument& out) {
+  out.scalar_type = type;
   for (const std::string& value : split(values, ',')) {
     std::string number = value;
     if (value.starts_with("@")) {
@@ -160,8 +161,9 @@ Status parse_one(const std::string& spec, const Arguments& before, Argument& out
     KM_ASSIGN(out.array, read_array(rest));
     return {};
   }
-  if (kind == "print") out.output = "-";
   if (kind == "print" || kind == "zeros") {
+    out.is_shortened = kind == "print";
+    if (out.is_shortened) out.output = "-";
     KM_ASSIGN(out.array, parse_shape(rest, before));
     return {};
   }

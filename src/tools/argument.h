@@ -4,7 +4,7 @@
 //   out:FILE:SHAPE     zeroed memory, written to a file afterwards ("-": printed)
 //   inout:FILE[:FILE]  an array that is read, and written afterwards (back, without a second name)
 //   zeros:SHAPE        zeroed memory
-//   print:SHAPE        zeroed memory, printed afterwards
+//   print:SHAPE        zeroed memory, printed afterwards, up to a limit
 // SHAPE is TYPE[N,...], WxHxC (an image), or @K (type and shape of argument K, counted from 0).
 // Where a number may stand so may @K.count, .bytes, .width, .height, .channels and .dim0 to .dim9.
 #pragma once
@@ -21,9 +21,14 @@ struct Argument {
   std::string spec;  ///< as it was typed, for messages
   bool is_buffer = false;
   std::vector<std::byte> scalar;  ///< the value, where it is no buffer
-  Array array;                    ///< what a buffer holds before each launch
-  std::string output;             ///< where it goes afterwards; empty: nowhere
+  ElementType scalar_type = ElementType::kU8;
+  Array array;                ///< what a buffer holds before each launch
+  std::string output;         ///< where it goes afterwards; empty: nowhere
+  bool is_shortened = false;  ///< printed up to kMaxPrinted numbers
 };
+
+/// The most numbers that "print:" prints.
+constexpr uint64_t kMaxPrinted = 4096;
 
 /// Reads what is to be read, and checks that what is to be written can be.
 Result<std::vector<Argument>> parse_arguments(const std::vector<std::string>& specs);

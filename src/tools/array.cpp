@@ -1,5 +1,6 @@
 #include "tools/array.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstring>
@@ -130,15 +131,16 @@ Status append_number(ElementType type, const std::string& text, std::vector<std:
   });
 }
 
-std::string array_text(const Array& array) {
+std::string array_text(const Array& array, uint64_t max_count) {
   const uint64_t size = element_size(array.type);
+  const uint64_t count = std::min(array.element_count(), max_count);
   const uint64_t row = array.shape.empty() ? 1 : array.shape.back();
   std::string text;
-  for (uint64_t i = 0; i < array.element_count(); ++i) {
+  for (uint64_t i = 0; i < count; ++i) {
     with_type(array.type, [&](auto value) {
       append_text<decltype(value)>(array.bytes.data() + i * size, text);
     });
-    text += (i + 1) % row == 0 ? '\n' : ' ';
+    text += (i + 1) % row == 0 || i + 1 == count ? '\n' : ' ';
   }
   return text;
 }

@@ -38,7 +38,8 @@ Result<Array> make_array(ElementType type, std::vector<uint64_t> shape);
 /// Appends the bytes of `text`, one number, as `type`; hexadecimal integers are fine.
 Status append_number(ElementType type, const std::string& text, std::vector<std::byte>& out);
 
-/// The array as text: one line per row, numbers that read back to the same bits.
-std::string array_text(const Array& array);
+/// The array as text: one line per row, numbers that read back to the same bits. At most
+/// `max_count` numbers, of which the last ends its line.
+std::string array_text(const Array& array, uint64_t max_count = UINT64_MAX);
 
 }  // namespace km::tools

@@ -19,7 +19,7 @@ constexpr const char* kFooter = R"(Argument SPECs, in the order of the kernel's 
   out:FILE:SHAPE     zeroed memory, written to FILE afterwards; FILE - prints it
   inout:FILE[:FILE]  an array that is read, and written afterwards
   zeros:SHAPE        zeroed memory
-  print:SHAPE        zeroed memory, printed afterwards
+  print:SHAPE        zeroed memory, printed afterwards: the first 4096 numbers (out:-: prints all)
 SHAPE is TYPE[N,...], WxHxC for an image, or @K: like argument K, counted from 0.
 A number may be @K.count, @K.bytes, @K.width, @K.height, @K.channels or @K.dim0 to @K.dim9.
 TYPE is one of i8, u8, i16, u16, i32, u32, i64, u64, f32, f64.

@@ -1,7 +1,11 @@
 #include "tools/session.h"
 
-#include "tools/error.h"
+#include <cinttypes>
+#include <cstdio>
+
+#include "base/text.h"
 #include "tools/files.h"
+#include "tools/signature.h"
 
 namespace km::tools {
 namespace {
@@ -27,37 +31,9 @@ Result<Objects> open_device(const std::string& uri) {
   return objects;
 }
 
-const char* kind_text(km_param_kind kind) {
-  if (kind == KM_PARAM_KIND_POINTER) return " (a pointer)";
-  return kind == KM_PARAM_KIND_VALUE ? " (a value)" : "";
-}
-
-/// "0: 8 bytes (a pointer), 1: 4 bytes".
-std::string parameter_list(km_function function, uint32_t count) {
-  std::string list;
-  for (uint32_t i = 0; i < count; ++i) {
-    km_param_info info{};
-    info.struct_size = sizeof info;
-    if (km_function_param(function, i, &info) != KM_SUCCESS) continue;
-    list += (i == 0 ? "" : ", ") + std::to_string(i) + ": " + std::to_string(info.size_bytes) +
-            " bytes" + kind_text(info.kind);
-  }
-  return list;
-}
-
-Status check_argument_count(const Kernel& kernel, size_t given) {
-  uint32_t expected = 0;
-  KM_TRY(check(km_function_param_count(kernel.function.get(), &expected)));
-  if (given == expected) return {};
-  std::string text = "kernel '" + kernel.name + "' takes " + std::to_string(expected) +
-                     " arguments, " + std::to_string(given) + " were given";
-  if (expected > 0) text += "; its parameters: " + parameter_list(kernel.function.get(), expected);
-  return usage_error(text);
-}
-
 Status with_spec(Status status, size_t index, const Argument& argument) {
   if (status) return status;
-  return about("argument " + std::to_string(index) + ", '" + argument.spec + "'", status.error());
+  return about_argument(index, argument, status.error());
 }
 
 Result<std::vector<Slice>> allocate(km_context context, const std::vector<Argument>& arguments) {
@@ -122,6 +98,21 @@ Result<double> launch_once(const Objects& objects, const SessionInput& input, co
   return static_cast<double>(elapsed_ns) / 1e6;
 }
 
+/// Prints the first numbers of an array, and on standard error how many it leaves out.
+Status print_array(size_t index, const Argument& argument) {
+  KM_TRY(write_output("-", array_text(argument.array, kMaxPrinted)));
+  const uint64_t count = argument.array.element_count();
+  if (count <= kMaxPrinted) return {};
+  const std::string shape = argument.spec.substr(argument.spec.find(':') + 1);
+  std::fprintf(stderr,
+               "kernelmill: argument %zu, '%s': the first %" PRIu64
+               " numbers are printed, the other %" PRIu64
+               " left out; out:FILE.npy:%s writes all of them, out:-:%s prints them\n",
+               index, argument.spec.c_str(), kMaxPrinted, count - kMaxPrinted, shape.c_str(),
+               shape.c_str());
+  return {};
+}
+
 Status write_outputs(km_stream stream, std::vector<Argument>& arguments,
                      const std::vector<Slice>& slices) {
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -130,7 +121,8 @@ Status write_outputs(km_stream stream, std::vector<Argument>& arguments,
     std::vector<std::byte>& bytes = argument.array.bytes;
     KM_TRY(check(km_slice_download(stream, slices[i].get(), 0, bytes.data(), bytes.size())));
     KM_TRY(check(km_stream_synchronize(stream)));
-    KM_TRY(write_array(argument.output, argument.array));
+    KM_TRY(argument.is_shortened ? print_array(i, argument)
+                                 : write_array(argument.output, argument.array));
   }
   return {};
 }
@@ -147,7 +139,7 @@ Result<SessionTimes> run_session(SessionInput& input) {
   times.kernel = kernel.name;
   times.compile_ms = kernel.compile_ms;
   times.load_ms = kernel.load_ms;
-  KM_TRY(check_argument_count(kernel, input.arguments.size()));
+  KM_TRY(check_arguments(kernel.function.get(), source_name(kernel.name), input.arguments));
   KM_ASSIGN(const std::vector<Slice> slices, allocate(objects.context.get(), input.arguments));
   KM_ASSIGN(const Launch launch, build_launch(objects, kernel, input, slices));
   for (uint32_t i = 0; i < input.repeat; ++i) {

@@ -8,6 +8,7 @@
 #include "tools/files.h"
 #include "tools/kernel.h"
 #include "tools/progress.h"
+#include "tools/signature.h"
 
 namespace km::tools {
 namespace {
@@ -30,8 +31,11 @@ class TuneCommand : public Command {
   Result<std::vector<std::string>> variations() const;
   std::string common_options() const;
   Result<std::vector<Candidate>> candidates() const;
-  Status add_arguments(km_tune tune) const;
-  Result<uint32_t> choose(km_tune tune, const std::vector<Candidate>& all) const;
+  Status add_arguments(km_tune tune, const std::vector<Argument>& arguments) const;
+  Status check_types(km_device device, km_tune tune, uint32_t candidate,
+                     const std::vector<Argument>& arguments) const;
+  Result<uint32_t> choose(km_tune tune, const std::vector<Candidate>& all,
+                          const std::vector<Argument>& arguments) const;
   Status tune();
   void print(km_tune tune, const std::vector<Candidate>& all, uint32_t best) const;
 
@@ -141,8 +145,7 @@ Result<std::vector<Candidate>> TuneCommand::candidates() const {
   return all;
 }
 
-Status TuneCommand::add_arguments(km_tune tune) const {
-  KM_ASSIGN(const std::vector<Argument> arguments, parse_arguments(specs_));
+Status TuneCommand::add_arguments(km_tune tune, const std::vector<Argument>& arguments) const {
   for (const Argument& argument : arguments) {
     const std::vector<std::byte>& bytes = argument.array.bytes;
     const bool is_output = !argument.output.empty();
@@ -158,9 +161,20 @@ Status TuneCommand::add_arguments(km_tune tune) const {
   return {};
 }
 
-Result<uint32_t> TuneCommand::choose(km_tune tune, const std::vector<Candidate>& all) const {
+/// The kernel's parameters are known when a candidate has been compiled.
+Status TuneCommand::check_types(km_device device, km_tune tune, uint32_t candidate,
+                                const std::vector<Argument>& arguments) const {
+  Context context;
+  Function function;
+  KM_TRY(check(km_context_create(device, context.out())));
+  KM_TRY(check(km_tune_function(tune, candidate, context.get(), function.out())));
+  return check_arguments(function.get(), kernel_, arguments);
+}
+
+Result<uint32_t> TuneCommand::choose(km_tune tune, const std::vector<Candidate>& all,
+                                     const std::vector<Argument>& arguments) const {
   KM_ASSIGN(const auto threads, parse_dimensions(threads_, "--threads"));
-  KM_TRY(add_arguments(tune));
+  KM_TRY(add_arguments(tune, arguments));
   uint32_t number = 0;
   for (const Candidate& candidate : all) {
     km_launch_config config{};
@@ -226,7 +240,9 @@ Status TuneCommand::tune() {
   KM_TRY(check(km_device_open(device_.c_str(), device.out())));
   KM_TRY(check(
       km_tune_create(device.get(), source.data(), source.size(), kernel_.c_str(), tune.out())));
-  KM_ASSIGN(const uint32_t best, choose(tune.get(), all));
+  KM_ASSIGN(const std::vector<Argument> arguments, parse_arguments(specs_));
+  KM_ASSIGN(const uint32_t best, choose(tune.get(), all, arguments));
+  KM_TRY(check_types(device.get(), tune.get(), best, arguments));
   print(tune.get(), all, best);
   return {};
 }

@@ -2,6 +2,7 @@
 
 import json
 import os
+import stat
 import unittest
 
 from tool import SCALE, Case, npy, png, read_npy
@@ -139,6 +140,35 @@ class Run(Case):
         self.assertEqual(self.good("run", "k.cu", "--arg", "i32:42", "-q").stdout, "n is 42\n")
 
 
+    def test_print_has_a_limit(self):
+        self.write("k.cu", 'extern "C" __global__ void k(int* p) { p[threadIdx.x * 8] = 7; }')
+        words = ("run", "k.cu", "-q", "-b", "1024", "--arg")
+        result = self.good(*words, "print:i32[2,5000]")
+        self.assertEqual(len(result.stdout.split()), 4096)
+        self.assertTrue(result.stdout.endswith("\n"))
+        self.assertIn("argument 0, 'print:i32[2,5000]': the first 4096 numbers are printed, the "
+                      "other 5904 left out; out:FILE.npy:i32[2,5000] writes all", result.stderr)
+        result = self.good(*words, "out:-:i32[2,5000]")
+        self.assertEqual([len(line.split()) for line in result.stdout.splitlines()], [5000] * 2)
+        self.assertEqual(result.stderr, "")
+
+    def test_outputs_go_through_links_and_never_replace_pipes(self):
+        self.write("k.cu", 'extern "C" __global__ void k(int* p) { *p = 7; }')
+        self.write("target.npy", b"old")
+        os.chmod(self.path("target.npy"), 0o640)
+        os.symlink("target.npy", self.path("link.npy"))
+        os.mkfifo(self.path("pipe.npy"))
+        self.good("run", "k.cu", "-q", "--arg", "out:link.npy:i32[1]")
+        self.assertTrue(os.path.islink(self.path("link.npy")))
+        self.assertEqual(read_npy(self.read("target.npy")), ("i32", (1,), [7]))
+        self.assertEqual(os.stat(self.path("target.npy")).st_mode & 0o777, 0o640)
+        self.assertIn("nobody reads", self.bad(1, "run", "k.cu", "--arg", "out:pipe.npy:i32[1]"))
+        self.assertIn("it is a pipe", self.bad(1, "run", "k.cu", "--arg", "in:pipe.npy"))
+        self.assertTrue(stat.S_ISFIFO(os.lstat(self.path("pipe.npy")).st_mode))
+        self.assertEqual(sorted(os.listdir(self.folder)), ["k.cu", "link.npy", "pipe.npy", "scale.cu",
+                                                           "target.npy", "x.npy"])
+
+
 class RunFailures(Case):
     def setUp(self):
         super().setUp()
@@ -168,13 +198,38 @@ class RunFailures(Case):
 
     def test_wrong_number_of_arguments(self):
         message = self.bad(2, "run", "scale.cu", "--arg", "i32:1")
-        self.assertIn("takes 4 arguments, 1 were given", message)
-        self.assertIn("2: 4 bytes", message)
+        self.assertIn("takes 4 arguments, but 1 was given", message)
+        self.assertIn("2: 4 bytes (a float), 3: 4 bytes (an integer)", message)
+        self.write("one.cu", "__global__ void one(int) {}")
+        self.assertIn("takes 1 argument, but 0 were given", self.bad(2, "run", "one.cu"))
 
     def test_wrong_size_of_an_argument(self):
         message = self.bad(1, "run", "scale.cu", "--arg", "zeros:f32[4]", "--arg", "zeros:f32[4]",
                            "--arg", "f64:1", "--arg", "i32:1")
         self.assertIn("argument 2, 'f64:1'", message)
+
+    def test_integers_are_no_floats(self):
+        arrays = ["--arg", "zeros:f32[4]"] * 2
+        message = self.bad(2, "run", "scale.cu", *arrays, "--arg", "i32:2", "--arg", "i32:4")
+        self.assertIn("argument 2, 'i32:2': parameter 2 of kernel 'scale' is a float of 4 bytes, but "
+                      "i32 an integer; write f32:2", message)
+        message = self.bad(2, "run", "scale.cu", *arrays, "--arg", "f32:2", "--arg", "f32:4")
+        self.assertIn("argument 3, 'f32:4'", message)
+        self.assertIn("is an integer of 4 bytes, but f32 a float; write i32:4 or u32:4", message)
+        self.assertIn("write i32:NUMBER", self.bad(2, "run", "scale.cu", *arrays, "--arg", "f32:2",
+                                                   "--arg", "f32:0.5"))
+
+    def test_arrays_are_no_floats(self):
+        self.write("k.cu", 'extern "C" __global__ void k(double d, double* out) { *out = d; }')
+        message = self.bad(2, "run", "k.cu", "--arg", "zeros:f64[1]", "--arg", "print:f64[1]")
+        self.assertIn("is a float of 8 bytes, not the address of an array", message)
+        self.assertEqual(self.good("run", "k.cu", "-q", "--arg", "f64:2", "--arg",
+                                   "print:f64[1]").stdout, "2\n")
+        # A null pointer may be spelled as a number, but not as a float.
+        self.good("run", "scale.cu", "-q", "--arg", "u64:0", "--arg", "u64:0", "--arg", "f32:1",
+                  "--arg", "i32:0")
+        self.bad(2, "run", "scale.cu", "--arg", "f64:0", "--arg", "u64:0", "--arg", "f32:1",
+                 "--arg", "i32:0")
 
     def test_block_too_large(self):
         message = self.bad(1, "run", "scale.cu", "-b", "2048", *["--arg", "zeros:f32[4]"] * 2,
