@@ -1,4 +1,5 @@
 #include "dropin/cuda/launch.h"
+#include "base/text.h"
 
 #include <cstring>
 
@@ -21,8 +22,8 @@ CUresult Arguments::read_buffer(const Function& function, void** extra) {
     }
   }
   if (buffer_bytes < size_bytes_ || (buffer == nullptr && size_bytes_ != 0)) {
-    return fail(CUDA_ERROR_INVALID_VALUE, "extra has %llu bytes; kernel '%s' takes %llu",
-                static_cast<unsigned long long>(buffer_bytes), function.info().name,
+    return fail(CUDA_ERROR_INVALID_VALUE, "extra has %s; kernel '%s' takes %llu",
+                counted(buffer_bytes, "byte").c_str(), function.info().name,
                 static_cast<unsigned long long>(size_bytes_));
   }
   if (size_bytes_ != 0) std::memcpy(bytes_, buffer, size_bytes_);
@@ -41,8 +42,8 @@ CUresult Arguments::read(const Function& function, void** params, void** extra) 
     return fail(CUDA_ERROR_INVALID_VALUE, "both kernelParams and extra are given");
   }
   if (params == nullptr && info.param_count != 0) {
-    return fail(CUDA_ERROR_INVALID_VALUE, "kernel '%s' takes %u parameters; none are given",
-                info.name, info.param_count);
+    return fail(CUDA_ERROR_INVALID_VALUE, "kernel '%s' takes %s; none is given", info.name,
+                counted(info.param_count, "parameter").c_str());
   }
   for (uint32_t i = 0; i < info.param_count; ++i) {
     const kmb_param& param = info.params[i];

@@ -1,4 +1,5 @@
 #include "api/blas_request.h"
+#include "base/text.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -206,8 +207,8 @@ BlasRequest& BlasRequest::place(const char* name, const Place& given, const Blas
   const uint32_t alignment = std::min(element_bytes, std::max(real_bytes_, 1U));
   if (size_bytes != 0 && found->address % alignment != 0) {
     return fail(make_error(KM_ERROR_INVALID_ARGUMENT,
-                           "%s begins at 0x%" PRIx64 ", which is not a multiple of %u bytes", name,
-                           found->address, alignment));
+                           "%s begins at 0x%" PRIx64 ", which is not a multiple of %s", name,
+                           found->address, counted(alignment, "byte").c_str()));
   }
   BlasOperand& operand = work_.operands[work_.operand_count++];
   operand.name = name;
@@ -281,9 +282,8 @@ BlasRequest& BlasRequest::lines(const char* name, const km_blas_matrix* given, u
   const uint64_t leading = given->leading_dimension;
   if (leading < std::max<uint64_t>(length, 1)) {
     return fail(make_error(KM_ERROR_INVALID_ARGUMENT,
-                           "%s->leading_dimension is %" PRIu64 "; lines of the matrix have %" PRIu64
-                           " elements",
-                           name, leading, length));
+                           "%s->leading_dimension is %" PRIu64 "; lines of the matrix have %s",
+                           name, leading, counted(length, "element").c_str()));
   }
   if (leading > kMost) return fail(too_large(name, "->leading_dimension", leading));
   BlasRegion region;

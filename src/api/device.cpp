@@ -4,6 +4,7 @@
 
 #include "api/guard.h"
 #include "api/output.h"
+#include "base/text.h"
 #include "core/auto_device.h"
 #include "core/device_attributes.h"
 
@@ -48,8 +49,8 @@ km_status km_backend_info_get(uint32_t index, km_backend_info* out_info) noexcep
     KM_REQUIRE(out_info);
     const uint32_t count = backends().count();
     if (index >= count) {
-      return make_error(KM_ERROR_INVALID_ARGUMENT, "index is %u; there are %u backends", index,
-                        count);
+      return make_error(KM_ERROR_INVALID_ARGUMENT, "index is %u, beyond the end of %s", index,
+                        counted(count, "backend").c_str());
     }
     return give_struct(describe_backend(index), out_info, "out_info");
   });
@@ -110,8 +111,8 @@ km_status km_device_attribute_info_get(uint32_t index,
   return guard(__func__, [&](Call&) -> Status {
     KM_REQUIRE(out_info);
     if (index >= device_attribute_count()) {
-      return make_error(KM_ERROR_INVALID_ARGUMENT, "index is %u; there are %u device attributes",
-                        index, device_attribute_count());
+      return make_error(KM_ERROR_INVALID_ARGUMENT, "index is %u, beyond the end of %s", index,
+                        counted(device_attribute_count(), "device attribute").c_str());
     }
     return give_struct(device_attribute_info(index), out_info, "out_info");
   });
@@ -130,8 +131,8 @@ km_status km_auto_candidate_get(uint32_t index, km_auto_candidate* out_candidate
     KM_REQUIRE(out_candidate);
     const AutoChoice choice = choose_device();
     if (index >= choice.candidates.size()) {
-      return make_error(KM_ERROR_INVALID_ARGUMENT, "index is %u; there are %zu candidates", index,
-                        choice.candidates.size());
+      return make_error(KM_ERROR_INVALID_ARGUMENT, "index is %u, beyond the end of %s", index,
+                        counted(choice.candidates.size(), "candidate").c_str());
     }
     return give_struct(info_of(choice.candidates[index]), out_candidate, "out_candidate");
   });

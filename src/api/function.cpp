@@ -1,5 +1,6 @@
 #include "api/guard.h"
 #include "api/output.h"
+#include "base/text.h"
 #include "core/module.h"
 
 using namespace km;
@@ -84,8 +85,8 @@ km_status km_function_param(km_function function, uint32_t index,
     KM_REQUIRE(out_info);
     const kmb_function_info& kernel = target->info();
     if (index >= kernel.param_count) {
-      return make_error(KM_ERROR_INVALID_ARGUMENT, "index is %u; kernel '%s' has %u parameters",
-                        index, kernel.name, kernel.param_count);
+      return make_error(KM_ERROR_INVALID_ARGUMENT, "index is %u; kernel '%s' has %s", index,
+                        kernel.name, counted(kernel.param_count, "parameter").c_str());
     }
     const kmb_param& param = kernel.params[index];
     km_param_info info{};

@@ -5,6 +5,7 @@
 
 #include "api/guard.h"
 #include "api/output.h"
+#include "base/text.h"
 
 using namespace km;
 
@@ -144,8 +145,8 @@ km_status km_graph_node_arguments(km_graph graph, uint64_t node, void* buffer,
     KM_ASSIGN(const SharedWork work, work_of_kind(*target, node, KM_GRAPH_NODE_KERNEL));
     const uint64_t size = work->arguments.size();
     if (buffer != nullptr && size > capacity_bytes) {
-      return make_error(KM_ERROR_BUFFER_TOO_SMALL, "the arguments are %llu bytes",
-                        static_cast<unsigned long long>(size));
+      return make_error(KM_ERROR_BUFFER_TOO_SMALL, "the arguments have %s",
+                        counted(size, "byte").c_str());
     }
     if (buffer != nullptr && size != 0) std::memcpy(buffer, work->arguments.data(), size);
     if (out_size_bytes != nullptr) *out_size_bytes = size;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "api/guard.h"
+#include "base/text.h"
 
 namespace km {
 namespace {
@@ -13,11 +14,11 @@ Error wrong_size(const KernelCall& kernel) {
   const kmb_function_info& info = kernel.function.info();
   // A C structure ends with padding where its last member is small; the parameters do not.
   const bool is_padding = kernel.arguments_size_bytes == (info.param_bytes + 7) / 8 * 8;
-  return make_error(KM_ERROR_INVALID_LAUNCH,
-                    "arguments_size_bytes is %" PRIu64 "; kernel '%s' takes %" PRIu64
-                    " bytes for its %u parameters%s",
-                    kernel.arguments_size_bytes, info.name, info.param_bytes, info.param_count,
-                    is_padding ? "; leave out the padding at the structure's end" : "");
+  return make_error(
+      KM_ERROR_INVALID_LAUNCH, "arguments_size_bytes is %" PRIu64 "; kernel '%s' takes %s for %s%s",
+      kernel.arguments_size_bytes, info.name, counted(info.param_bytes, "byte").c_str(),
+      counted(info.param_count, "parameter").c_str(),
+      is_padding ? "; leave out the padding at the structure's end" : "");
 }
 
 /// What is wrong with a call that is not sound.
@@ -26,14 +27,13 @@ Status explain_kernel_call(const KernelCall& kernel) {
   KM_TRY(require_same_context(kernel.context, kernel.function.context(), "function"));
   if (kernel.arguments_size_bytes != info.param_bytes) return wrong_size(kernel);
   if (kernel.arguments == nullptr && info.param_bytes != 0) {
-    return make_error(KM_ERROR_INVALID_ARGUMENT,
-                      "arguments is null; kernel '%s' takes %" PRIu64 " bytes", info.name,
-                      info.param_bytes);
+    return make_error(KM_ERROR_INVALID_ARGUMENT, "arguments is null; kernel '%s' takes %s",
+                      info.name, counted(info.param_bytes, "byte").c_str());
   }
   if (kernel.slice_count > info.param_count) {
-    return make_error(KM_ERROR_INVALID_LAUNCH,
-                      "slice_count is %" PRIu64 "; kernel '%s' has %u parameters",
-                      kernel.slice_count, info.name, info.param_count);
+    return make_error(KM_ERROR_INVALID_LAUNCH, "slice_count is %" PRIu64 "; kernel '%s' has %s",
+                      kernel.slice_count, info.name,
+                      counted(info.param_count, "parameter").c_str());
   }
   if (kernel.slices == nullptr && kernel.slice_count != 0) {
     return make_error(KM_ERROR_INVALID_ARGUMENT, "slices is null and slice_count is %" PRIu64,

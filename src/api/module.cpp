@@ -4,6 +4,7 @@
 
 #include "api/guard.h"
 #include "api/output.h"
+#include "base/text.h"
 #include "core/program.h"
 #include "core/slice.h"
 
@@ -114,8 +115,9 @@ km_status km_module_function_name(km_module module, uint32_t index, char* buffer
   return guard(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, module);
     if (index >= target->kernels().size()) {
-      return make_error(KM_ERROR_INVALID_ARGUMENT, "index is %u; module '%s' has %zu kernels",
-                        index, target->name().c_str(), target->kernels().size());
+      return make_error(KM_ERROR_INVALID_ARGUMENT, "index is %u; module '%s' has %s", index,
+                        target->name().c_str(),
+                        counted(target->kernels().size(), "kernel").c_str());
     }
     return give_text(target->kernels()[index].info.name, buffer, capacity_bytes, out_size_bytes);
   });

@@ -5,6 +5,7 @@
 
 #include "api/guard.h"
 #include "api/output.h"
+#include "base/text.h"
 #include "core/module.h"
 
 using namespace km;
@@ -121,8 +122,8 @@ km_status km_profiler_row_get(km_context context, uint32_t index,
     KM_REQUIRE(out_row);
     const std::vector<Profiler::Row> rows = target->profiler().rows();
     if (index < rows.size()) return give_struct(row_of(rows[index]), out_row, "out_row");
-    return make_error(KM_ERROR_INVALID_ARGUMENT, "index is %u; there are %zu rows", index,
-                      rows.size());
+    return make_error(KM_ERROR_INVALID_ARGUMENT, "index is %u, beyond the end of %s", index,
+                      counted(rows.size(), "row").c_str());
   });
 }
 

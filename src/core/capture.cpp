@@ -194,8 +194,8 @@ class CaptureCalls {
     if (captures_.all.empty()) return {};
     for (const Ref<Capture>& capture : captures_.all) capture->state = CaptureState::kInvalidated;
     return capture_error(kUnsupported, KM_ERROR_CAPTURE_UNSUPPORTED,
-                         "%s a context with streams that are being captured is not possible; %zu "
-                         "captures are invalid now",
+                         "%s a context with streams that are being captured is not possible; "
+                         "captures that are invalid now: %zu",
                          what, captures_.all.size());
   }
 

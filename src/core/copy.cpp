@@ -2,6 +2,7 @@
 
 #include <cinttypes>
 
+#include "base/text.h"
 #include "core/backend_call.h"
 #include "core/callback.h"
 #include "core/graph_work.h"
@@ -31,8 +32,8 @@ Status explain_file(Status status, const Memory& device, const void* host) {
 
 Status require_pointer(const void* pointer, const char* name, uint64_t size_bytes) {
   if (pointer != nullptr || size_bytes == 0) return {};
-  return make_error(KM_ERROR_INVALID_ARGUMENT, "%s is null and %" PRIu64 " bytes are to be copied",
-                    name, size_bytes);
+  return make_error(KM_ERROR_INVALID_ARGUMENT, "%s is null, and %s of it %s to be copied", name,
+                    counted(size_bytes, "byte").c_str(), size_bytes == 1 ? "is" : "are");
 }
 
 Status require_apart(const DevicePlace& destination, const DevicePlace& source,
@@ -42,9 +43,8 @@ Status require_apart(const DevicePlace& destination, const DevicePlace& source,
     return {};
   }
   return make_error(KM_ERROR_INVALID_ARGUMENT,
-                    "source 0x%" PRIx64 " and destination 0x%" PRIx64 " of %" PRIu64
-                    " bytes overlap",
-                    source.address, destination.address, size_bytes);
+                    "source 0x%" PRIx64 " and destination 0x%" PRIx64 " of %s overlap",
+                    source.address, destination.address, counted(size_bytes, "byte").c_str());
 }
 
 Status require_aligned(const DevicePlace& destination, uint32_t value_size_bytes, uint64_t count) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cinttypes>
 
+#include "base/text.h"
 #include "core/backend_call.h"
 #include "core/callback.h"
 #include "core/graph_work.h"
@@ -27,8 +28,8 @@ Result<Layout3d> make_layout(const km_copy_3d& shape, uint64_t offset_bytes, uin
                   layer_rows != 0 ? layer_rows : shape.height, 0};
   if (layout.pitch_bytes < shape.width_bytes) {
     return make_error(KM_ERROR_INVALID_ARGUMENT,
-                      "%s_pitch_bytes is %" PRIu64 ", less than the width of %" PRIu64 " bytes",
-                      what, layout.pitch_bytes, shape.width_bytes);
+                      "%s_pitch_bytes is %" PRIu64 ", less than the width of %s", what,
+                      layout.pitch_bytes, counted(shape.width_bytes, "byte").c_str());
   }
   if (layout.layer_rows < shape.height) {
     return make_error(KM_ERROR_INVALID_ARGUMENT,

@@ -2,6 +2,7 @@
 
 #include <cinttypes>
 
+#include "base/text.h"
 #include "core/mapped_file.h"
 
 namespace km {
@@ -16,9 +17,8 @@ Result<Ref<HostMemory>> HostMemory::register_range(Context& context, void* point
                                                    uint64_t size_bytes) {
   uint64_t end = 0;
   if (__builtin_add_overflow(reinterpret_cast<uint64_t>(pointer), size_bytes, &end)) {
-    return make_error(KM_ERROR_INVALID_ARGUMENT,
-                      "%" PRIu64 " bytes from %p on reach beyond the address space", size_bytes,
-                      pointer);
+    return make_error(KM_ERROR_INVALID_ARGUMENT, "%s from %p on reach%s beyond the address space",
+                      counted(size_bytes, "byte").c_str(), pointer, size_bytes == 1 ? "es" : "");
   }
   if (size_bytes == 0) return make_error(KM_ERROR_INVALID_ARGUMENT, "size_bytes is 0");
   KM_ASSIGN(Ref<Memory> memory, Memory::register_host(context, pointer, size_bytes));

@@ -3,6 +3,7 @@
 #include <cinttypes>
 #include <cstring>
 
+#include "base/text.h"
 #include "core/backend_call.h"
 #include "core/graph_work.h"
 #include "core/occupancy.h"
@@ -67,14 +68,14 @@ Status check_slice_argument(const Context& context, const Function& function,
   const uint32_t index = argument.parameter;
   if (index >= info.param_count) {
     return make_error(KM_ERROR_INVALID_LAUNCH,
-                      "a slice is given for parameter %u; kernel '%s' has %u parameters", index,
-                      info.name, info.param_count);
+                      "a slice is given for parameter %u; kernel '%s' has %s", index, info.name,
+                      counted(info.param_count, "parameter").c_str());
   }
   if (info.params[index].size_bytes != sizeof(uint64_t)) {
     return make_error(KM_ERROR_INVALID_LAUNCH,
-                      "a slice is given for parameter %u of kernel '%s', which has %" PRIu64
-                      " bytes; expected the 8 bytes of an address",
-                      index, info.name, info.params[index].size_bytes);
+                      "a slice is given for parameter %u of kernel '%s', which has %s; expected "
+                      "the 8 bytes of an address",
+                      index, info.name, counted(info.params[index].size_bytes, "byte").c_str());
   }
   if (!context.may_use(argument.slice->context())) {
     return make_error(KM_ERROR_CONTEXT_MISMATCH,
@@ -86,8 +87,9 @@ Status check_slice_argument(const Context& context, const Function& function,
   if (argument.offset_bytes > argument.slice->size_bytes()) {
     return make_error(KM_ERROR_OUT_OF_BOUNDS,
                       "offset %" PRIu64
-                      " for parameter %u of kernel '%s' is beyond the slice of %" PRIu64 " bytes",
-                      argument.offset_bytes, index, info.name, argument.slice->size_bytes());
+                      " for parameter %u of kernel '%s' is beyond the slice of %s",
+                      argument.offset_bytes, index, info.name,
+                      counted(argument.slice->size_bytes(), "byte").c_str());
   }
   return {};
 }
@@ -175,9 +177,9 @@ void Launch::set_shared_bytes(uint64_t shared_bytes) {
 Result<const kmb_param*> Launch::next_param() {
   const kmb_function_info& info = function_->info();
   if (given_ < info.param_count) return &info.params[given_];
-  return make_error(KM_ERROR_INVALID_LAUNCH,
-                    "kernel '%s' has %u parameters; this would be argument %u", info.name,
-                    info.param_count, info.param_count + 1);
+  return make_error(KM_ERROR_INVALID_LAUNCH, "kernel '%s' has %s; this would be argument %u",
+                    info.name, counted(info.param_count, "parameter").c_str(),
+                    info.param_count + 1);
 }
 
 void Launch::store(const kmb_param& param, const void* value, Ref<Memory> memory) {
@@ -200,9 +202,9 @@ Status Launch::add_address(uint64_t address) {
   KM_ASSIGN(const kmb_param* param, next_param());
   if (param->size_bytes != sizeof address) {
     return make_error(KM_ERROR_INVALID_LAUNCH,
-                      "an address is given for parameter %u of kernel '%s', which has %" PRIu64
-                      " bytes; expected 8",
-                      given_, function_->info().name, param->size_bytes);
+                      "an address is given for parameter %u of kernel '%s', which has %s; "
+                      "expected 8",
+                      given_, function_->info().name, counted(param->size_bytes, "byte").c_str());
   }
   store(*param, &address, nullptr);
   return {};
@@ -213,9 +215,9 @@ Status Launch::add_scalar(const void* value, uint64_t size_bytes) {
   KM_ASSIGN(const kmb_param* param, next_param());
   if (param->size_bytes != size_bytes) {
     return make_error(KM_ERROR_INVALID_LAUNCH,
-                      "%" PRIu64
-                      " bytes are given for parameter %u of kernel '%s'; expected %" PRIu64,
-                      size_bytes, given_, function_->info().name, param->size_bytes);
+                      "%s %s given for parameter %u of kernel '%s'; expected %" PRIu64,
+                      counted(size_bytes, "byte").c_str(), size_bytes == 1 ? "is" : "are", given_,
+                      function_->info().name, param->size_bytes);
   }
   store(*param, value, nullptr);
   return {};
@@ -224,9 +226,9 @@ Status Launch::add_scalar(const void* value, uint64_t size_bytes) {
 Status Launch::check_complete() const {
   const kmb_function_info& info = function_->info();
   if (given_ == info.param_count || (given_ == 0 && was_submitted_)) return {};
-  return make_error(KM_ERROR_INVALID_LAUNCH,
-                    "kernel '%s' has %u parameters; %u arguments were given", info.name,
-                    info.param_count, given_);
+  return make_error(KM_ERROR_INVALID_LAUNCH, "kernel '%s' has %s; %s %s given", info.name,
+                    counted(info.param_count, "parameter").c_str(),
+                    counted(given_, "argument").c_str(), given_ == 1 ? "was" : "were");
 }
 
 Status Launch::submit() {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/text.h"
 #include "core/fork_guard.h"
 #include "core/handles.h"
 #include "core/slice.h"
@@ -52,8 +53,7 @@ void Leaks::add(ObjectType type, uint64_t id, ContextChild& child) {
   if (slice != nullptr) {
     const Result<TrackedAllocation> tracked =
         child.context().tracker().find(slice->memory().tracking_id());
-    std::snprintf(head, sizeof head, ": %" PRIu64 " bytes", slice->size_bytes());
-    line += tracked ? ": " + tracked->describe() : head;
+    line += ": " + (tracked ? tracked->describe() : counted(slice->size_bytes(), "byte"));
     const std::string stack = tracked ? tracked->stack() : std::string();
     if (!stack.empty()) line += "; made at\n" + stack.substr(0, stack.size() - 1);
   }
@@ -83,9 +83,9 @@ void say(Context& context, const char* when) {
     if (&child.context() == &context) leaks.add(type, id, child);
   });
   if (leaks.total == 0) return;
-  log(level, kArea,
-      "%s, a context of %s has %" PRIu64 " live objects: %s (%" PRIu64 " bytes in slices)", when,
-      context.device().info().uri, leaks.total, leaks.summary().c_str(), leaks.slice_bytes);
+  log(level, kArea, "%s, a context of %s has %s: %s (%s in slices)", when,
+      context.device().info().uri, counted(leaks.total, "live object").c_str(),
+      leaks.summary().c_str(), counted(leaks.slice_bytes, "byte").c_str());
   for (const std::string& line : leaks.lines)
     log_text(static_cast<int32_t>(level), kArea, line.c_str());
   if (leaks.total > leaks.lines.size()) {

@@ -8,6 +8,7 @@
 #include <cinttypes>
 
 #include "base/file.h"
+#include "base/text.h"
 
 namespace km {
 namespace {
@@ -16,9 +17,9 @@ Status check_part(const char* path, uint64_t offset_bytes, uint64_t size_bytes,
                   uint64_t file_bytes) {
   if (offset_bytes <= file_bytes && size_bytes <= file_bytes - offset_bytes) return {};
   return make_error(KM_ERROR_OUT_OF_BOUNDS,
-                    "%" PRIu64 " bytes at offset %" PRIu64
-                    " reach beyond the end of '%.1000s', which has %" PRIu64 " bytes",
-                    size_bytes, offset_bytes, path, file_bytes);
+                    "%s at offset %" PRIu64 " reach%s beyond the end of '%.1000s', which has %s",
+                    counted(size_bytes, "byte").c_str(), offset_bytes, size_bytes == 1 ? "es" : "",
+                    path, counted(file_bytes, "byte").c_str());
 }
 
 }  // namespace
@@ -35,9 +36,8 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const char* path, uin
   KM_TRY(check_part(path, offset_bytes, size_bytes, file_bytes));
   if (size_bytes == 0) {
     return make_error(KM_ERROR_INVALID_ARGUMENT,
-                      "there is nothing to map: '%.1000s' has %" PRIu64
-                      " bytes, and the part asked for is empty",
-                      path, file_bytes);
+                      "there is nothing to map: '%.1000s' has %s, and the part asked for is empty",
+                      path, counted(file_bytes, "byte").c_str());
   }
   std::shared_ptr<MappedFile> mapped(new MappedFile(path, writable));
   KM_TRY(mapped->map(file.get(), offset_bytes, size_bytes));

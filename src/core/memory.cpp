@@ -5,6 +5,7 @@
 #include <cinttypes>
 #include <memory>
 
+#include "base/text.h"
 #include "core/backend_call.h"
 #include "core/callback.h"
 #include "core/handles.h"
@@ -73,9 +74,10 @@ Status Memory::publish(Space space, km_allocation_kind kind) {
     return {};
   }
   return make_error(KM_ERROR_INVALID_ARGUMENT,
-                    "the %" PRIu64 " bytes at 0x%" PRIx64
-                    " overlap memory that is in use already, 0x%" PRIx64 " to 0x%" PRIx64,
-                    info_.size_bytes, begin, in_the_way->begin, in_the_way->end);
+                    "the %s at 0x%" PRIx64 " overlap%s memory that is in use already, 0x%" PRIx64
+                    " to 0x%" PRIx64,
+                    counted(info_.size_bytes, "byte").c_str(), begin,
+                    info_.size_bytes == 1 ? "s" : "", in_the_way->begin, in_the_way->end);
 }
 
 void Memory::last_reference_gone() {
@@ -276,10 +278,11 @@ Result<FoundMemory> find_device_range(Context& context, uint64_t address, uint64
   const uint64_t offset = address - found->address();
   if (size_bytes > found->bytes_from(offset)) {
     return make_error(KM_ERROR_OUT_OF_BOUNDS,
-                      "%" PRIu64 " bytes at %s 0x%" PRIx64
-                      " reach beyond its allocation: it has %" PRIu64
-                      " bytes, and this is offset %" PRIu64,
-                      size_bytes, what, address, found->size_bytes(), offset);
+                      "%s at %s 0x%" PRIx64
+                      " reach%s beyond its allocation: it has %s, and this is offset %" PRIu64,
+                      counted(size_bytes, "byte").c_str(), what, address,
+                      size_bytes == 1 ? "es" : "", counted(found->size_bytes(), "byte").c_str(),
+                      offset);
   }
   return found;
 }

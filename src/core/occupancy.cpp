@@ -1,4 +1,5 @@
 #include "core/occupancy.h"
+#include "base/text.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -171,11 +172,13 @@ Result<uint64_t> available_shared_bytes(const MultiprocessorLimits& limits,
                                         uint32_t block_threads) {
   const km_occupancy without = compute_occupancy(limits, needs, block_threads, 0);
   if (blocks > without.active_blocks) {
-    return make_error(KM_ERROR_INVALID_LAUNCH,
-                      "%u blocks of %u threads do not fit on a multiprocessor: %u do by warps, %u "
-                      "by registers, %u by static shared memory, %u at all",
-                      blocks, block_threads, without.blocks_by_warps, without.blocks_by_registers,
-                      without.blocks_by_shared_memory, without.blocks_by_blocks);
+    return make_error(
+        KM_ERROR_INVALID_LAUNCH,
+        "%s of %s do not fit on a multiprocessor: %u do by warps, %u by registers, %u "
+        "by static shared memory, %u at all",
+        counted(blocks, "block").c_str(), counted(block_threads, "thread").c_str(),
+        without.blocks_by_warps, without.blocks_by_registers, without.blocks_by_shared_memory,
+        without.blocks_by_blocks);
   }
   const uint64_t share = limits.shared_bytes / blocks / kSharedUnit * kSharedUnit;
   const uint64_t taken = needs.static_shared_bytes + limits.reserved_shared_bytes;

@@ -5,6 +5,7 @@
 #include <cinttypes>
 #include <cstring>
 
+#include "base/text.h"
 #include "core/backend_call.h"
 
 namespace km {
@@ -166,9 +167,10 @@ Result<Memory*> Pool::add_block(Stream* stream, uint64_t block_bytes, bool zeroe
 Error Pool::over_limit(uint64_t block_bytes) const {
   const km_pool_info now = info();
   return make_error(KM_ERROR_OUT_OF_DEVICE_MEMORY,
-                    "%" PRIu64 " bytes asked for; the pool has %" PRIu64 " bytes reserved, %" PRIu64
+                    "%s asked for; the pool has %s reserved, %" PRIu64
                     " of them in use, and its limit is %" PRIu64,
-                    block_bytes, now.reserved_bytes, now.used_bytes, now.limit_bytes);
+                    counted(block_bytes, "byte").c_str(),
+                    counted(now.reserved_bytes, "byte").c_str(), now.used_bytes, now.limit_bytes);
 }
 
 /// What was used before. Without a stream nothing uses the memory any more.

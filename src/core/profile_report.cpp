@@ -239,7 +239,7 @@ Status write_report(const std::string& path, const std::vector<Profiler::Snapsho
     const Span span = span_of(profile);
     page += "<h2>" + escaped(profile.device) + "</h2>\n";
     if (profile.dropped != 0) {
-      append(&page, "<p>%" PRIu64 " events are in the table only.</p>\n", profile.dropped);
+      page += "<p>In the table only: " + counted(profile.dropped, "event") + ".</p>\n";
     }
     append_table(profile, &page);
     if (span.is_empty()) continue;

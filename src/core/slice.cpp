@@ -4,6 +4,7 @@
 #include <bit>
 #include <cinttypes>
 
+#include "base/text.h"
 #include "core/backend_call.h"
 #include "core/mapped_file.h"
 #include "core/pool.h"
@@ -19,9 +20,9 @@ Result<uint64_t> size_of(uint64_t element_count, uint64_t element_size_bytes) {
     return make_error(KM_ERROR_INVALID_ARGUMENT, "element_size_bytes is 0");
   }
   if (__builtin_mul_overflow(element_count, element_size_bytes, &size)) {
-    return make_error(KM_ERROR_INVALID_ARGUMENT,
-                      "%" PRIu64 " elements of %" PRIu64 " bytes are more than 2^64 bytes",
-                      element_count, element_size_bytes);
+    return make_error(KM_ERROR_INVALID_ARGUMENT, "%s of %s are more than 2^64 bytes",
+                      counted(element_count, "element").c_str(),
+                      counted(element_size_bytes, "byte").c_str());
   }
   return size;
 }
@@ -31,9 +32,8 @@ Status check_host_range(const void* pointer, uint64_t size_bytes) {
   if (size_bytes == 0) return make_error(KM_ERROR_INVALID_ARGUMENT, "the range is empty");
   uint64_t end = 0;
   if (!__builtin_add_overflow(reinterpret_cast<uint64_t>(pointer), size_bytes, &end)) return {};
-  return make_error(KM_ERROR_INVALID_ARGUMENT,
-                    "%" PRIu64 " bytes from %p on reach beyond the address space", size_bytes,
-                    pointer);
+  return make_error(KM_ERROR_INVALID_ARGUMENT, "%s from %p on reach%s beyond the address space",
+                    counted(size_bytes, "byte").c_str(), pointer, size_bytes == 1 ? "es" : "");
 }
 
 }  // namespace
@@ -115,9 +115,9 @@ Result<Ref<Slice>> Slice::from_host(Context& context, void* pointer, uint64_t el
 Result<Ref<Slice>> Slice::view(uint64_t first_element, uint64_t element_count) const {
   if (first_element > element_count_ || element_count > element_count_ - first_element) {
     return make_error(KM_ERROR_OUT_OF_BOUNDS,
-                      "a view of %" PRIu64 " elements from element %" PRIu64
-                      " on reaches beyond the slice of %" PRIu64 " elements",
-                      element_count, first_element, element_count_);
+                      "a view of %s from element %" PRIu64 " on reaches beyond the slice of %s",
+                      counted(element_count, "element").c_str(), first_element,
+                      counted(element_count_, "element").c_str());
   }
   return make_ref<Slice>(memory_, offset_bytes_ + first_element * element_size_bytes_,
                          element_count, element_size_bytes_, true);
@@ -148,9 +148,9 @@ Status Slice::check_range(uint64_t offset_bytes, uint64_t size_bytes, const char
   const uint64_t size = this->size_bytes();
   if (offset_bytes <= size && size_bytes <= size - offset_bytes) return {};
   return make_error(KM_ERROR_OUT_OF_BOUNDS,
-                    "%" PRIu64 " bytes at offset %" PRIu64 " of the %s reach beyond its %" PRIu64
-                    " bytes",
-                    size_bytes, offset_bytes, what, size);
+                    "%s at offset %" PRIu64 " of the %s reach%s beyond its %s",
+                    counted(size_bytes, "byte").c_str(), offset_bytes, what,
+                    size_bytes == 1 ? "es" : "", counted(size, "byte").c_str());
 }
 
 Status Slice::mark_last_use(Stream& stream) {

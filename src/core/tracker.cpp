@@ -1,4 +1,5 @@
 #include "core/tracker.h"
+#include "base/text.h"
 
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -72,10 +73,9 @@ km_allocation_info TrackedAllocation::info() const {
 std::string TrackedAllocation::describe() const {
   char text[256];
   const int64_t age_ms = (now_ns() - time_ns) / 1000000;
-  std::snprintf(text, sizeof text,
-                "%" PRIu64 " bytes at 0x%" PRIx64 " of %s, made %" PRId64 " ms ago%s%.63s%s",
-                size_bytes, address, name_of(kind), age_ms, tag.empty() ? "" : ", tag '",
-                tag.c_str(), tag.empty() ? "" : "'");
+  std::snprintf(text, sizeof text, "%s at 0x%" PRIx64 " of %s, made %" PRId64 " ms ago%s%.63s%s",
+                counted(size_bytes, "byte").c_str(), address, name_of(kind), age_ms,
+                tag.empty() ? "" : ", tag '", tag.c_str(), tag.empty() ? "" : "'");
   return text;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/disk_cache.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "core/callback.h"
 #include "core/program.h"
 #include "core/source_file.h"
@@ -45,8 +46,8 @@ Status Tune::require_idle() {
 
 Status Tune::require_candidate(uint32_t candidate) const {
   if (candidate < candidates_.size()) return {};
-  return make_error(KM_ERROR_INVALID_ARGUMENT, "candidate is %u; there are %zu", candidate,
-                    candidates_.size());
+  return make_error(KM_ERROR_INVALID_ARGUMENT, "candidate is %u, beyond the end of %s", candidate,
+                    counted(candidates_.size(), "candidate").c_str());
 }
 
 Result<uint32_t> Tune::add_candidate(const LaunchShape& shape, std::string_view options) {

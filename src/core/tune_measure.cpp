@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/log.h"
+#include "base/text.h"
 #include "core/callback.h"
 #include "core/copy.h"
 #include "core/event.h"
@@ -210,8 +211,8 @@ Result<uint32_t> Tune::measure_all() {
   }
   if (best) return *best;
   const Candidate& first = candidates_.front();
-  return make_error(first.result.status, "none of %u candidates works; the first: %s", count,
-                    first.message.c_str());
+  return make_error(first.result.status, "none of %s works; the first: %s",
+                    counted(count, "candidate").c_str(), first.message.c_str());
 }
 
 }  // namespace km

@@ -1,6 +1,7 @@
 // Checks of whole modules: indices, versions, branches, calls.
 #include "ptx/verifier.h"
 
+#include "base/text.h"
 #include "ptx/lexer.h"
 #include "ptx/names.h"
 #include "ptx/place.h"
@@ -258,7 +259,7 @@ class Verifier {
       }
       if (found != wanted) {
         return error("number " + std::to_string(i + 1) + " of the " + std::string(what) + " of " +
-                     quote(callee) + " has " + std::to_string(found) + " bytes, expected " +
+                     quote(callee) + " has " + counted(found, "byte") + ", expected " +
                      std::to_string(wanted));
       }
     }

@@ -64,7 +64,7 @@ Result<uint64_t> reference_value(const std::string& text, const Arguments& befor
                      "': expected .count, .bytes, .width, .height, .channels or .dim0 "
                      "to .dim" +
                      std::to_string(std::max<size_t>(array->shape.size(), 1) - 1) +
-                     " of an array with " + std::to_string(array->shape.size()) + " dimensions");
+                     " of an array with " + counted(array->shape.size(), "dimension"));
 }
 
 Result<std::vector<uint64_t>> parse_extents(const std::string& text, char separator,

@@ -205,7 +205,7 @@ static void arguments_are_checked(void** state) {
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_tune_run(tune, NULL, 2, &best));
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_tune_run(tune, NULL, 0, NULL));
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_tune_result_get(tune, 1, &result));
-  expect_message("candidate is 1; there are 1");
+  expect_message("candidate is 1, beyond the end of 1 candidate");
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_tune_function(tune, 1, f->context, &function));
   if (!is_fake(f)) {
     caller c = {tune, {0, 0, 0}};

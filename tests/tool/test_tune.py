@@ -62,7 +62,10 @@ class Tune(Case):
         for words in (["--vary", "WORK"], ["--vary", "=1"], ["-b", "0"], ["-b", "64", "-t", "x"]):
             self.bad(2, *self.words, "-b", "32", *words)
         self.bad(2, "tune", "x.npy", "-k", "work", "-t", "1", "-b", "1")
-        self.assertIn("none of 1 candidates works",
+        self.assertIn("argument 1, 'f32:1000': parameter 1 of kernel 'work' is an integer",
+                      self.bad(2, "tune", "work.cu", "-k", "work", "-t", "1000", "-b", "64", "-d",
+                               "cpu", "--arg", "print:f32[1000]", "--arg", "f32:1000"))
+        self.assertIn("none of 1 candidate works",
                       self.bad(1, *self.words, "-b", "64", "-D", "WORK=-1"))
 
 

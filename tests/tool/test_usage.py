@@ -113,8 +113,8 @@ class RunUsage(Case):
             self.assertIn(expected, message, spec)
 
     def test_references(self):
-        for spec, expected in {"i32:@0.depth": "expected .count", "i32:@0.dim1": "1 dimensions",
-                               "i32:@0.width": "1 dimensions", "i32:@1.count": "argument 1",
+        for spec, expected in {"i32:@0.depth": "expected .count", "i32:@0.dim1": "1 dimension\n",
+                               "i32:@0.width": "1 dimension\n", "i32:@1.count": "argument 1",
                                "i32:@x.count": "expected @K", "zeros:@0.count": "is a number",
                                "zeros:f32[@0.width]": "expected .count"}.items():
             message = self.refused("--arg", "in:x.npy", "--arg", spec)

@@ -96,8 +96,8 @@ func (l *LaunchBuilder) Submit() error {
 		return l.err
 	}
 	if l.next != len(l.function.parameters) {
-		return fail(op, ErrInvalidLaunch, fmt.Sprintf("%s takes %d arguments, %d were given",
-			l.function.name, len(l.function.parameters), l.next))
+		return fail(op, ErrInvalidLaunch, fmt.Sprintf("%s takes %s, %d given",
+			l.function.name, counted(uint64(len(l.function.parameters)), "argument"), l.next))
 	}
 	l.submitted = true
 	err := l.stream.base().callWith("LaunchBuilder.Submit", l.function.base(), "the function",
@@ -216,7 +216,8 @@ func (l *LaunchBuilder) slice(memory deviceMemory) {
 		return
 	}
 	if parameter.SizeBytes != 8 {
-		l.refuse(fmt.Sprintf("a slice, where the kernel takes %d bytes", parameter.SizeBytes))
+		l.refuse(fmt.Sprintf("a slice, where the kernel takes %s",
+			counted(parameter.SizeBytes, "byte")))
 		return
 	}
 	l.slices = append(l.slices, raw.LaunchSlice{Parameter: uint32(l.next - 1), Slice: id})
@@ -229,7 +230,7 @@ func (l *LaunchBuilder) scalar(bytes []byte) {
 		return
 	}
 	if parameter.SizeBytes != uint64(len(bytes)) {
-		l.refuse(fmt.Sprintf("%d bytes, where the kernel takes %d", len(bytes),
+		l.refuse(fmt.Sprintf("%s, where the kernel takes %d", counted(uint64(len(bytes)), "byte"),
 			parameter.SizeBytes))
 		return
 	}

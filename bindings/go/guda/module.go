@@ -121,8 +121,9 @@ func Global[T Element](module *Module, name string) (*Slice[T], error) {
 	info, err := slice.info(op)
 	isWhole := info.SizeBytes%sizeOf[T]() == 0 && sizeOf[T]()%max(info.ElementSizeBytes, 1) == 0
 	if err == nil && !isWhole {
-		err = fail(op, ErrInvalidArgument, fmt.Sprintf("%s has %d bytes in elements of %d, which "+
-			"are no elements of %d", name, info.SizeBytes, info.ElementSizeBytes, sizeOf[T]()))
+		err = fail(op, ErrInvalidArgument, fmt.Sprintf("%s has %s in elements of %d, which "+
+			"are no elements of %d", name, counted(info.SizeBytes, "byte"), info.ElementSizeBytes,
+			sizeOf[T]()))
 	}
 	if err != nil {
 		_ = slice.Close() // the first error is the one to know

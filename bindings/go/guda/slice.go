@@ -141,7 +141,8 @@ func (s *Slice[T]) View(first, length int) (*Slice[T], error) {
 	const op = "Slice.View"
 	if first < 0 || length < 0 || first > s.Len() || length > s.Len()-first {
 		return nil, fail(op, ErrOutOfBounds,
-			fmt.Sprintf("%d elements from %d on, of a slice of %d", length, first, s.Len()))
+			fmt.Sprintf("%s from %d on, of a slice of %d", counted(uint64(length), "element"),
+				first, s.Len()))
 	}
 	info, err := s.info(op)
 	if err != nil {

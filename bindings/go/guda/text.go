@@ -1,6 +1,7 @@
 package guda
 
 import (
+	"fmt"
 	"runtime"
 	"strings"
 	"unsafe"
@@ -32,6 +33,14 @@ func cText(text string) unsafe.Pointer {
 		return unsafe.Pointer(new(byte))
 	}
 	return unsafe.Pointer(unsafe.StringData(text))
+}
+
+// counted is "1 argument", "2 arguments".
+func counted(count uint64, noun string) string {
+	if count == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", count, noun)
 }
 
 // copyText reads a text by one of the library's calls that copy out.

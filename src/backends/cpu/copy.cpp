@@ -26,11 +26,11 @@ Status failure_status(const CopyFailure& failure, const Transfer& transfer,
   if (!failure.failed) return {};
   std::string source = transfer.is_fill() ? "" : " from " + hex(transfer.source);
   std::string where = allocations.locate(failure.address);
-  return make_error(KM_ERROR_INVALID_ARGUMENT,
-                    "cannot %s %" PRIu64 " bytes%s to %s: there is no accessible memory at %s%s%s",
-                    transfer.is_fill() ? "fill" : "copy", transfer.size_bytes, source.c_str(),
-                    hex(transfer.destination).c_str(), hex(failure.address).c_str(),
-                    where.empty() ? "" : ", ", where.c_str());
+  return make_error(
+      KM_ERROR_INVALID_ARGUMENT, "cannot %s %s%s to %s: there is no accessible memory at %s%s%s",
+      transfer.is_fill() ? "fill" : "copy", counted(transfer.size_bytes, "byte").c_str(),
+      source.c_str(), hex(transfer.destination).c_str(), hex(failure.address).c_str(),
+      where.empty() ? "" : ", ", where.c_str());
 }
 
 /// Copies the source aside, so that the caller may go on at once.

@@ -11,6 +11,7 @@
 #include "backends/cpu/device_attributes.h"
 #include "backends/cpu/entries.h"
 #include "backends/cpu/topology.h"
+#include "base/text.h"
 
 namespace km::cpu {
 namespace {
@@ -131,9 +132,8 @@ km_status device_open(uint32_t ordinal, kmb_device** out_device, kmb_error* erro
   return guarded(error, [&]() -> Status {
     if (ordinal >= devices().size()) {
       return make_error(KM_ERROR_NO_DEVICE,
-                        "there is no device cpu:%u: this process has %zu CPU device%s "
-                        "(KM_CPU_DEVICES)",
-                        ordinal, devices().size(), devices().size() == 1 ? "" : "s");
+                        "there is no device cpu:%u: this process has %s (KM_CPU_DEVICES)", ordinal,
+                        counted(devices().size(), "CPU device").c_str());
     }
     *out_device = to(devices()[ordinal]);
     return {};

@@ -60,8 +60,8 @@ std::string locate(uint64_t address, const Allocations& allocations) {
 std::string locate_shared(const KernelFault& fault, const LaunchRun& run) {
   const auto offset = static_cast<int64_t>(fault.fault.address - fault.shared_address);
   if (offset < INT32_MIN || offset > INT32_MAX) return {};
-  return format("offset %" PRId64 " in shared memory, of which the block has %" PRIu64 " bytes",
-                offset, run.shared_bytes);
+  return format("offset %" PRId64 " in shared memory, of which the block has %s", offset,
+                counted(run.shared_bytes, "byte").c_str());
 }
 
 Error illegal_address(const KernelFault& fault, const LaunchRun& run,
@@ -75,7 +75,7 @@ Error illegal_address(const KernelFault& fault, const LaunchRun& run,
   }
   error.message = "illegal address " + hex(raw.address);
   if (fault.size_bytes != 0) {
-    error.message += format(" (%" PRIu64 " bytes)", fault.size_bytes);
+    error.message += " (" + counted(fault.size_bytes, "byte") + ")";
   }
   if (raw.address < 4096) {
     error.message += ", near the null address";
@@ -115,9 +115,9 @@ Error error_of(const KernelFault& fault, const LaunchRun& run, const Allocations
     case simt::FaultKind::trap:
       return make_error(KM_ERROR_TRAP, "trap");
     case simt::FaultKind::misaligned:
-      return make_error(KM_ERROR_MISALIGNED_ADDRESS,
-                        "misaligned address %s: an access of %" PRIu64 " bytes",
-                        hex(fault.fault.address).c_str(), fault.size_bytes);
+      return make_error(KM_ERROR_MISALIGNED_ADDRESS, "misaligned address %s: an access of %s",
+                        hex(fault.fault.address).c_str(),
+                        counted(fault.size_bytes, "byte").c_str());
     case simt::FaultKind::illegal_address:
       return illegal_address(fault, run, allocations);
     case simt::FaultKind::assertion:
@@ -174,9 +174,9 @@ std::string describe_stall(std::span<const ResidentBlock* const> blocks, const L
 Error describe_transfer_fault(uint64_t address, const Transfer& transfer,
                               const Allocations& allocations) {
   std::string source = transfer.is_fill() ? "" : " from " + hex(transfer.source);
-  return make_error(KM_ERROR_ILLEGAL_ADDRESS,
-                    "%s of %" PRIu64 " bytes%s to %s: illegal address %s, %s",
-                    transfer.is_fill() ? "fill" : "copy", transfer.size_bytes, source.c_str(),
+  return make_error(KM_ERROR_ILLEGAL_ADDRESS, "%s of %s%s to %s: illegal address %s, %s",
+                    transfer.is_fill() ? "fill" : "copy",
+                    counted(transfer.size_bytes, "byte").c_str(), source.c_str(),
                     hex(transfer.destination).c_str(), hex(address).c_str(),
                     locate(address, allocations).c_str());
 }

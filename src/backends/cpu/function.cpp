@@ -177,7 +177,7 @@ Status Function::set_attribute(km_function_attribute attribute, int64_t value) {
     return make_error(KM_ERROR_INVALID_ARGUMENT,
                       "kernel '%s' cannot have %" PRId64
                       " bytes of dynamic shared memory: at most %" PRIu64 " (%" PRIu64
-                      " less its %" PRIu64 " static bytes)",
+                      " less its static ones, %" PRIu64 ")",
                       kernel().name.c_str(), value, most, kMaxSharedBytes, fixed);
   }
   max_dynamic_shared_bytes_.store(static_cast<uint64_t>(value), std::memory_order_relaxed);

@@ -12,6 +12,7 @@
 #include "backends/cpu/module.h"
 #include "backends/cpu/runtime_table.h"
 #include "backends/cpu/stream.h"
+#include "base/text.h"
 
 namespace km::cpu {
 namespace {
@@ -57,12 +58,12 @@ Status check_shared(const Function& function, uint64_t shared_bytes) {
   uint64_t most = function.max_dynamic_shared_bytes();
   if (shared_bytes <= most) return {};
   return make_error(KM_ERROR_INVALID_LAUNCH,
-                    "kernel '%s': %" PRIu64 " bytes of dynamic shared memory, at most %" PRIu64
-                    " allowed beside its %" PRIu64
-                    " static ones; raise KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES (up to "
+                    "kernel '%s': %s of dynamic shared memory, at most %" PRIu64
+                    " allowed beside its static ones, %" PRIu64
+                    "; raise KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES (up to "
                     "%" PRIu64 " in all)",
-                    kernel.name.c_str(), shared_bytes, most, kernel.shared_static_bytes,
-                    kMaxSharedBytes);
+                    kernel.name.c_str(), counted(shared_bytes, "byte").c_str(), most,
+                    kernel.shared_static_bytes, kMaxSharedBytes);
 }
 
 Status check_launch(const Function& function, const kmb_launch& launch) {
@@ -71,9 +72,9 @@ Status check_launch(const Function& function, const kmb_launch& launch) {
   KM_TRY(check_block(kernel, launch.block));
   KM_TRY(check_shared(function, launch.shared_bytes));
   if (launch.arguments_size_bytes == kernel.param_bytes) return {};
-  return make_error(KM_ERROR_INVALID_LAUNCH,
-                    "kernel '%s' takes %" PRIu64 " bytes of arguments, not %" PRIu64,
-                    kernel.name.c_str(), kernel.param_bytes, launch.arguments_size_bytes);
+  return make_error(KM_ERROR_INVALID_LAUNCH, "kernel '%s' takes %s of arguments, not %" PRIu64,
+                    kernel.name.c_str(), counted(kernel.param_bytes, "byte").c_str(),
+                    launch.arguments_size_bytes);
 }
 
 /// Static shared memory, then the dynamic part, which starts on 16 bytes.

@@ -15,6 +15,7 @@
 #include "backends/cpu/guarded_memory.h"
 #include "backends/cpu/stream.h"
 #include "base/host_allocator.h"
+#include "base/text.h"
 
 namespace km::cpu {
 namespace {
@@ -151,10 +152,10 @@ km_status host_memory_register(kmb_context* context, void* pointer, uint64_t siz
                                kmb_memory** out_memory, kmb_memory_info* out_info,
                                kmb_error* error) {
   if (!is_mapped(reinterpret_cast<uint64_t>(pointer), size_bytes)) {
-    return report(make_error(KM_ERROR_INVALID_ARGUMENT,
-                             "not all of the %" PRIu64 " bytes at %p are mapped in this process",
-                             size_bytes, pointer),
-                  error);
+    return report(
+        make_error(KM_ERROR_INVALID_ARGUMENT, "the %s at %p %s not all mapped in this process",
+                   counted(size_bytes, "byte").c_str(), pointer, size_bytes == 1 ? "is" : "are"),
+        error);
   }
   return memory_from_host(context, pointer, size_bytes, nullptr, nullptr, out_memory, out_info,
                           error);

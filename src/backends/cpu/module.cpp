@@ -204,8 +204,9 @@ km_status module_function_at(kmb_module* handle, uint32_t index, kmb_function** 
   return guarded(error, [&]() -> Status {
     Module* module = from(handle);
     if (index >= module->functions().size()) {
-      return make_error(KM_ERROR_NOT_FOUND, "module '%s' has %zu kernels: there is no index %u",
-                        module->name().c_str(), module->functions().size(), index);
+      return make_error(KM_ERROR_NOT_FOUND, "module '%s' has %s: there is no index %u",
+                        module->name().c_str(),
+                        counted(module->functions().size(), "kernel").c_str(), index);
     }
     *out_function = to(module->functions()[index].get());
     return {};

@@ -1,4 +1,5 @@
 #include "backends/cpu/output.h"
+#include "base/text.h"
 
 #include <cstdio>
 #include <new>
@@ -50,10 +51,9 @@ void Output::flush_text() noexcept {
     has_text_.store(false, std::memory_order_release);
   }
   char note[80];
-  int note_size = dropped == 0
-                      ? 0
-                      : snprintf(note, sizeof note, "[%llu bytes of device printf dropped]\n",
-                                 static_cast<unsigned long long>(dropped));
+  int note_size = dropped == 0 ? 0
+                               : snprintf(note, sizeof note, "[%s of device printf dropped]\n",
+                                          counted(dropped, "byte").c_str());
   if (callback_ != nullptr) {
     if (!text.empty()) callback_(user_data_, text.data(), text.size());
     if (note_size > 0) callback_(user_data_, note, static_cast<uint64_t>(note_size));

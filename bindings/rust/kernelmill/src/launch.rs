@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::mem::{ManuallyDrop, MaybeUninit, size_of};
 
-use crate::error::check;
+use crate::error::{check, counted};
 use crate::view::Place;
 use crate::view::sealed::HasPlace;
 use crate::{Error, Function, Param, Pod, Result, Slice, Status, Stream, View, ViewMut, sys};
@@ -202,7 +202,8 @@ impl<'a> LaunchBuilder<'a> {
             return error.clone();
         }
         let (count, given) = (self.function.params().len(), self.given);
-        self.invalid(format!("has {count} parameters; {given} arguments were given"))
+        let (has, gets) = (counted(count, "parameter"), counted(given, "argument"));
+        self.invalid(format!("has {has}; {gets} given"))
     }
 
     #[cold]
@@ -218,10 +219,10 @@ impl<'a> LaunchBuilder<'a> {
         let what = match self.function.params().get(index) {
             Some(param) if param.size_bytes == size_bytes => return Some(*param),
             Some(param) => format!(
-                "takes {} bytes for parameter {index}; {size_bytes} were given",
-                param.size_bytes
+                "takes {} for parameter {index}; {size_bytes} were given",
+                counted(param.size_bytes, "byte")
             ),
-            None => format!("has {index} parameters; more arguments were given"),
+            None => format!("has {}; more arguments were given", counted(index, "parameter")),
         };
         if !self.has_error {
             self.has_error = true;

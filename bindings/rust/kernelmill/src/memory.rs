@@ -184,7 +184,7 @@ impl<T: Pod> Slice<T> {
         let size = size_of::<T>() as u64;
         if size == 0 || info.size_bytes % size != 0 {
             let message =
-                format!("{} bytes are no multiple of elements of {size}", info.size_bytes);
+                format!("a size of {} is no multiple of elements of {size}", info.size_bytes);
             return Err(Error::new(Status::ERROR_INVALID_ARGUMENT, message));
         }
         slice.len = (info.size_bytes / size) as usize;
