@@ -73,7 +73,9 @@ km_status km_profiler_range_pop(km_context context) noexcept {
   return guard(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, context);
     if (target->profiler().pop_range()) return {};
-    return make_error(KM_ERROR_NOT_FOUND, "this thread has no open range of the context");
+    return make_error(KM_ERROR_NOT_FOUND,
+                      "this thread has no open range of the context: each km_profiler_range_pop "
+                      "ends one that km_profiler_range_push opened in the same thread");
   });
 }
 
@@ -92,7 +94,9 @@ km_status km_profiler_range_end(km_context context, uint64_t range) noexcept {
   return guard(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, context);
     if (target->profiler().end_range(range)) return {};
-    return make_error(KM_ERROR_NOT_FOUND, "range %llu is not open",
+    return make_error(KM_ERROR_NOT_FOUND,
+                      "range %llu is not open: it has ended already, or km_profiler_range_start "
+                      "of this context did not give it",
                       static_cast<unsigned long long>(range));
   });
 }

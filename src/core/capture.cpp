@@ -15,6 +15,10 @@ constexpr int64_t kInvalidValue = 1, kIllegalState = 401, kUnsupported = 900, kI
                   kMerge = 902, kUnmatched = 903, kUnjoined = 904, kIsolation = 905,
                   kCapturedEvent = 907;
 
+constexpr const char* kNotCaptured =
+    "the stream is not being captured: no km_stream_begin_capture came before, or the capture has "
+    "ended already";
+
 std::atomic<uint64_t> last_capture{0};
 
 template <class... Arguments>
@@ -54,7 +58,8 @@ class CaptureCalls {
   Status begin(Ref<Graph> graph, CaptureSlot& slot, std::span<const uint64_t> nodes) {
     if (slot.capture_) {
       return capture_error(kIllegalState, KM_ERROR_NOT_PERMITTED, "%s",
-                           "the stream is being captured already");
+                           "the stream is being captured already; km_stream_end_capture ends that "
+                           "capture");
     }
     Ref<Capture> capture = make_ref<Capture>(std::move(graph), &slot);
     captures_.all.reserve(captures_.all.size() + 1);  // before anything is changed
@@ -66,8 +71,7 @@ class CaptureCalls {
 
   Result<Ref<Graph>> end(CaptureSlot& slot) {
     if (!slot.capture_) {
-      return capture_error(kIllegalState, KM_ERROR_NOT_PERMITTED, "%s",
-                           "the stream is not being captured");
+      return capture_error(kIllegalState, KM_ERROR_NOT_PERMITTED, "%s", kNotCaptured);
     }
     if (slot.capture_->origin != &slot) {
       return capture_error(kUnmatched, KM_ERROR_NOT_PERMITTED, "%s",
@@ -180,7 +184,10 @@ class CaptureCalls {
   }
 
   static Error refuse(EventCapture& mark, const char* what) {
-    if (!mark.capture) return make_error(KM_ERROR_NOT_PERMITTED, "the event is being recorded");
+    if (!mark.capture) {
+      return make_error(KM_ERROR_NOT_PERMITTED,
+                        "another thread is recording the event; call again when it is done");
+    }
     CaptureState& state = mark.capture->state;
     const bool was_active = state == CaptureState::kActive;
     if (was_active) state = CaptureState::kInvalidated;
@@ -268,8 +275,7 @@ Status capture_depend_on(Stream& stream, std::span<const uint64_t> nodes, bool a
   const CaptureCalls calls(stream.context());
   CaptureSlot& slot = stream.capture_slot();
   if (CaptureCalls::is_capturing(slot)) return CaptureCalls::depend_on(slot, nodes, adds);
-  return capture_error(kIllegalState, KM_ERROR_NOT_PERMITTED, "%s",
-                       "the stream is not being captured");
+  return capture_error(kIllegalState, KM_ERROR_NOT_PERMITTED, "%s", kNotCaptured);
 }
 
 Result<Ref<Graph>> end_capture(Stream& stream) {
@@ -290,7 +296,7 @@ CaptureInfo capture_info(const Stream& stream) {
 
 static Error ended_meanwhile() {
   return capture_error(kIllegalState, KM_ERROR_NOT_PERMITTED, "%s",
-                       "the capture of the stream was ended by another thread meanwhile");
+                       "another thread has ended the capture of the stream meanwhile; begin again");
 }
 
 Status capture_work(Stream& stream, const SharedWork& work) {

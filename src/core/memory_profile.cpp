@@ -66,7 +66,9 @@ Status MemoryProfile::start(uint64_t interval_ns) {
   if (interval_ns == 0) return make_error(KM_ERROR_INVALID_ARGUMENT, "interval_ns is 0");
   const std::lock_guard control(control_mutex_);
   if (is_running_) {
-    return make_error(KM_ERROR_NOT_PERMITTED, "a memory profile of this context runs already");
+    return make_error(KM_ERROR_NOT_PERMITTED,
+                      "a memory profile of this context runs already; "
+                      "km_context_stop_memory_profile ends it");
   }
   begin(interval_ns);
   is_running_ = true;

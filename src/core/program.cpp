@@ -55,8 +55,10 @@ std::string Program::log() const {
 
 Status Program::require_compiled() const {
   if (is_compiled_) return {};
-  return make_error(KM_ERROR_NOT_FOUND, "program '%s' has not been compiled with success",
-                    input_.name.c_str());
+  return make_error(
+      KM_ERROR_NOT_FOUND,
+      "program '%s' has not been compiled with success; call km_program_compile first",
+      input_.name.c_str());
 }
 
 Result<std::string> Program::ptx() const {

@@ -40,7 +40,8 @@ std::string shape_text(const LaunchShape& shape) {
 
 Status Tune::require_idle() {
   if (!is_running_) return {};
-  return make_error(KM_ERROR_NOT_PERMITTED, "the tuning of kernel '%s' is running",
+  return make_error(KM_ERROR_NOT_PERMITTED,
+                    "the tuning of kernel '%s' is running; call when km_tune_run has ended",
                     kernel_.c_str());
 }
 
@@ -158,8 +159,10 @@ Result<uint32_t> Tune::run(std::string_view problem, bool again) {
     const std::lock_guard lock(mutex_);
     KM_TRY(require_idle());
     if (candidates_.empty()) {
-      return make_error(KM_ERROR_INVALID_ARGUMENT, "kernel '%s' has no candidates to choose from",
-                        kernel_.c_str());
+      return make_error(
+          KM_ERROR_INVALID_ARGUMENT,
+          "kernel '%s' has no candidates to choose from; km_tune_add_candidate adds one",
+          kernel_.c_str());
     }
     is_running_ = true;
   }

@@ -284,6 +284,7 @@ static void events_of_a_capture_mark_no_work(void** state) {
 
 static void captures_stay_apart(void** state) {
   fixture* f = *state;
+  const char* advice = NULL;
   objects o = create(f);
   km_graph graph;
   OK(km_stream_begin_capture(f->stream));
@@ -308,6 +309,9 @@ static void captures_stay_apart(void** state) {
   assert_int_equal(node_count(graph), 0);
   EXPECT(KM_ERROR_NOT_PERMITTED, km_stream_end_capture(f->stream, &graph));
   expect_native(ILLEGAL_STATE);
+  expect_message("the capture has ended already");
+  OK(km_status_recovery(KM_ERROR_NOT_PERMITTED, &advice));
+  assert_non_null(strstr(advice, "ending a capture"));
   OK(km_graph_destroy(graph));
   destroy(o);
 }

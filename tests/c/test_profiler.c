@@ -139,10 +139,12 @@ static void g30_ranges_nest_and_have_names(void** state) {
     OK(km_profiler_range_pop(f->context));
   }
   EXPECT(KM_ERROR_NOT_FOUND, km_profiler_range_pop(f->context));
+  expect_message("ends one that km_profiler_range_push opened");
   OK(km_profiler_range_start(f->context, "by number", &range));
   OK(km_profiler_range_start(f->context, "another", &other));
   OK(km_profiler_range_end(f->context, range));
   EXPECT(KM_ERROR_NOT_FOUND, km_profiler_range_end(f->context, range));
+  expect_message("it has ended already");
   OK(km_profiler_range_end(f->context, other));
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_profiler_range_push(f->context, NULL));
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_profiler_range_start(f->context, NULL, &range));
