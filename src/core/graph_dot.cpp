@@ -7,9 +7,14 @@
 namespace km {
 namespace {
 
+/// As the inside of a quoted string of Graphviz, where a line break is written as one.
 std::string escaped(const std::string& text) {
   std::string result;
-  for (char c : text) {
+  for (const char c : text) {
+    if (c == '\n') {
+      result += "\\n";
+      continue;
+    }
     if (c == '"' || c == '\\') result += '\\';
     result += c;
   }
@@ -25,8 +30,8 @@ std::string label_of(const GraphNode& node) {
   std::string label = std::to_string(node.id) + ": " + graph_node_kind_name(work.kind);
   switch (work.kind) {
     case KM_GRAPH_NODE_KERNEL:
-      return label + " " + work.function->info().name + "\\n" + shape_text(work.shape.grid) +
-             " blocks of " + shape_text(work.shape.block);
+      return label + " " + source_name(work.function->info().name) + "\n" +
+             shape_text(work.shape.grid) + " blocks of " + shape_text(work.shape.block);
     case KM_GRAPH_NODE_COPY:
     case KM_GRAPH_NODE_UPLOAD:
     case KM_GRAPH_NODE_DOWNLOAD:
@@ -34,12 +39,12 @@ std::string label_of(const GraphNode& node) {
     case KM_GRAPH_NODE_UPLOAD_3D:
     case KM_GRAPH_NODE_DOWNLOAD_3D:
     case KM_GRAPH_NODE_COPY_PEER:
-      return label + " of " + std::to_string(work.size_bytes) + " bytes\\n" + hex(work.source) +
-             " to " + hex(work.destination);
+      return label + " of " + counted(work.size_bytes, "byte") + "\n" + hex(work.source) + " to " +
+             hex(work.destination);
     case KM_GRAPH_NODE_FILL:
     case KM_GRAPH_NODE_FILL_2D:
-      return label + " of " + std::to_string(work.size_bytes) + " bytes with " + hex(work.value) +
-             "\\n" + hex(work.destination);
+      return label + " of " + counted(work.size_bytes, "byte") + " with " + hex(work.value) + "\n" +
+             hex(work.destination);
     case KM_GRAPH_NODE_BLAS:
       return label + " " + blas_routine_name(work.blas_call->routine, work.blas_call->type);
     default:
