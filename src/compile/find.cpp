@@ -106,6 +106,7 @@ NvrtcSearch search_named(const std::string& km_nvrtc) {
   std::error_code ignored;
   if (fs::is_directory(km_nvrtc, ignored)) {
     add_libraries_below(km_nvrtc, search.candidates);
+    add_python(km_nvrtc, search.candidates);
     if (search.candidates.empty()) search.looked_at += " (a folder without libnvrtc.so*)";
   } else if (exists(km_nvrtc) || km_nvrtc.find('/') == std::string::npos) {
     search.candidates.push_back(km_nvrtc);
@@ -138,7 +139,12 @@ NvrtcSurroundings nvrtc_surroundings() {
   for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
     if (const auto prefix = foreign_env(name)) result.python_prefixes.push_back(*prefix);
   }
-  if (const auto home = foreign_env("HOME")) result.python_prefixes.push_back(*home + "/.local");
+  const auto home = foreign_env("HOME");
+  const auto data = foreign_env("XDG_DATA_HOME");
+  if (home) result.python_prefixes.push_back(*home + "/.local");
+  // Where the message about a missing NVRTC has a virtual environment made.
+  if (data && data->starts_with('/')) result.python_prefixes.push_back(*data + "/kernelmill");
+  if (home) result.python_prefixes.push_back(*home + "/.local/share/kernelmill");
   result.python_prefixes.insert(result.python_prefixes.end(), {"/usr/local", "/usr"});
   for (const char* name : {"CUDA_HOME", "CUDA_PATH"}) {
     if (const auto toolkit = foreign_env(name)) add_if_unique(result.toolkits, *toolkit);

@@ -49,8 +49,10 @@ Result<Nvrtc> find_and_load() {
   return make_error(
       KM_ERROR_NVRTC_UNAVAILABLE,
       "NVRTC, which compiles CUDA C++ to PTX, was not found. Looked at: %s%s. Install it with "
-      "'pip install nvidia-cuda-nvrtc nvidia-cuda-runtime nvidia-cuda-cccl' or with the CUDA "
-      "toolkit, or set KM_NVRTC to the library or to its folder. PTX runs without it",
+      "'python3 -m venv ~/.local/share/kernelmill && ~/.local/share/kernelmill/bin/pip install "
+      "nvidia-cuda-nvrtc nvidia-cuda-runtime nvidia-cuda-cccl' (Debian has venv in the package "
+      "python3-venv) or with the CUDA toolkit, or set KM_NVRTC to the library or to its folder. "
+      "PTX runs without it",
       search.looked_at.c_str(), failures.c_str());
 }
 

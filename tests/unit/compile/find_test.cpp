@@ -81,13 +81,28 @@ TEST_F(FindNvrtc, NamedFolderInEveryLayout) {
   for (const char* layout :
        {"libnvrtc.so.13", "lib/libnvrtc.so.12", "lib64/libnvrtc.so.11.2",
         "targets/x86_64-linux/lib/libnvrtc.so.13", "nvidia/cu13/lib/libnvrtc.so.13",
-        "nvidia/cuda_nvrtc/lib/libnvrtc.so.12"}) {
+        "nvidia/cuda_nvrtc/lib/libnvrtc.so.12",
+        "lib/python3.11/site-packages/nvidia/cu13/lib/libnvrtc.so.13"}) {
     const std::string folder = "case_" + std::to_string(number++);
     const std::string library = file(folder + "/" + layout);
     km::NvrtcSurroundings surroundings;
     surroundings.km_nvrtc = at(folder);
     EXPECT_THAT(found(surroundings), ElementsAre(library)) << layout;
   }
+}
+
+TEST_F(FindNvrtc, TheEnvironmentThatTheMessageMakesIsFound) {
+  const std::string home_before = std::getenv("HOME") != nullptr ? std::getenv("HOME") : "/";
+  for (const char* variable : {"HOME", "XDG_DATA_HOME"}) {
+    const std::string home = at(variable);
+    const std::string data = variable == std::string("HOME") ? home + "/.local/share" : home;
+    unsetenv("XDG_DATA_HOME");
+    setenv(variable, home.c_str(), 1);
+    const std::vector<std::string> prefixes = km::nvrtc_surroundings().python_prefixes;
+    EXPECT_THAT(prefixes, testing::Contains(data + "/kernelmill"));
+  }
+  unsetenv("XDG_DATA_HOME");
+  setenv("HOME", home_before.c_str(), 1);
 }
 
 TEST_F(FindNvrtc, FolderWithoutNvrtcIsSaid) {
