@@ -5,7 +5,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 LITERALS = r'(?:"[^"]*"\s*)+'
-ROW = re.compile(rf"KM_ROW\((KM_\w+), k(\w+),\s*({LITERALS}),\s*(kReset|{LITERALS})\)")
+ROW = re.compile(rf"KM_ROW\(\s*(KM_\w+), k(\w+),\s*({LITERALS}),\s*(kReset|{LITERALS})\)")
 RESET = re.compile(r'kReset = "([^"]*)"')
 RESULT = re.compile(r"^KM_CUDA_RESULT\((\d+), (\w+), (\w+)\)$", re.M)
 BACK = re.compile(r"^KM_CUDA_STATUS\((\w+), (\w+)\)$", re.M)

@@ -165,8 +165,8 @@ class Run(Case):
         self.assertIn("nobody reads", self.bad(1, "run", "k.cu", "--arg", "out:pipe.npy:i32[1]"))
         self.assertIn("it is a pipe", self.bad(1, "run", "k.cu", "--arg", "in:pipe.npy"))
         self.assertTrue(stat.S_ISFIFO(os.lstat(self.path("pipe.npy")).st_mode))
-        self.assertEqual(sorted(os.listdir(self.folder)), ["k.cu", "link.npy", "pipe.npy", "scale.cu",
-                                                           "target.npy", "x.npy"])
+        self.assertEqual(sorted(os.listdir(self.folder)),
+                         ["k.cu", "link.npy", "pipe.npy", "scale.cu", "target.npy", "x.npy"])
 
 
 class RunFailures(Case):
@@ -211,8 +211,8 @@ class RunFailures(Case):
     def test_integers_are_no_floats(self):
         arrays = ["--arg", "zeros:f32[4]"] * 2
         message = self.bad(2, "run", "scale.cu", *arrays, "--arg", "i32:2", "--arg", "i32:4")
-        self.assertIn("argument 2, 'i32:2': parameter 2 of kernel 'scale' is a float of 4 bytes, but "
-                      "i32 an integer; write f32:2", message)
+        self.assertIn("argument 2, 'i32:2': parameter 2 of kernel 'scale' is a float of 4 bytes, "
+                      "but i32 an integer; write f32:2", message)
         message = self.bad(2, "run", "scale.cu", *arrays, "--arg", "f32:2", "--arg", "f32:4")
         self.assertIn("argument 3, 'f32:4'", message)
         self.assertIn("is an integer of 4 bytes, but f32 a float; write i32:4 or u32:4", message)
@@ -266,7 +266,8 @@ class RunFailures(Case):
                    "__global__ void own(int* p) {\n  p[0] = 1;\n  p[1 << 28] = 1;\n}\n")
         env = {"KM_CACHE_DIR": self.path("cache")}
         for _ in range(2):  # made, and taken from the cache
-            message = self.bad(1, "run", "k.cu", "-k", "n::k<int>", "--arg", "zeros:i32[4]", env=env)
+            message = self.bad(1, "run", "k.cu", "-k", "n::k<int>", "--arg", "zeros:i32[4]",
+                               env=env)
             self.assertRegex(message, r"kernel 'n::k<int>', .* at \.?/?away\.h:2 \(PTX line")
             message = self.bad(1, "run", "k.cu", "-k", "own", "--arg", "zeros:i32[4]", env=env)
             self.assertRegex(message, r"kernel 'own', .* at k\.cu:11 \(PTX line \d+\)")

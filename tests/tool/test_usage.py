@@ -31,7 +31,8 @@ class Usage(Case):
                 ("rnu", "k.cu"): "unknown command 'rnu'. Did you mean 'run'?",
                 ("fly",): "unknown command 'fly'.\n",
                 ("run", "k.cu", "--gird", "4"): "unknown option '--gird'. Did you mean '--grid'?",
-                ("run", "k.cu", "--kernle=a"): "unknown option '--kernle'. Did you mean '--kernel'?",
+                ("run", "k.cu", "--kernle=a"):
+                    "unknown option '--kernle'. Did you mean '--kernel'?",
                 ("tune", "k.cu", "--thraeds", "4"): "Did you mean '--threads'?",
                 ("--versoin",): "Did you mean '--version'?",
                 ("info", "--fly"): "unknown option '--fly'.\n",

@@ -1505,6 +1505,16 @@ impl km_param_kind {
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct km_param_kind(pub i32);
+impl km_param_type {
+    /// bits, an array or a structure, or the backend does not know
+    pub const UNKNOWN: km_param_type = km_param_type(0);
+    /// signed or unsigned: CUDA C++ declares no more
+    pub const INTEGER: km_param_type = km_param_type(1);
+    pub const FLOAT: km_param_type = km_param_type(2);
+}
+#[repr(transparent)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct km_param_type(pub i32);
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct km_param_info {
@@ -1513,10 +1523,12 @@ pub struct km_param_info {
     pub size_bytes: u64,
     pub align_bytes: u64,
     pub offset_bytes: u64,
+    pub value_type: km_param_type,
+    pub reserved: u32,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of km_param_info"][::core::mem::size_of::<km_param_info>() - 32usize];
+    ["Size of km_param_info"][::core::mem::size_of::<km_param_info>() - 40usize];
     ["Alignment of km_param_info"][::core::mem::align_of::<km_param_info>() - 8usize];
     [
         "Offset of field: km_param_info::struct_size",
@@ -1533,6 +1545,12 @@ const _: () = {
     [
         "Offset of field: km_param_info::offset_bytes",
     ][::core::mem::offset_of!(km_param_info, offset_bytes) - 24usize];
+    [
+        "Offset of field: km_param_info::value_type",
+    ][::core::mem::offset_of!(km_param_info, value_type) - 32usize];
+    [
+        "Offset of field: km_param_info::reserved",
+    ][::core::mem::offset_of!(km_param_info, reserved) - 36usize];
 };
 impl Default for km_param_info {
     fn default() -> Self {
@@ -4091,9 +4109,9 @@ unsafe extern "C" {
     ) -> km_status;
 }
 unsafe extern "C" {
-    /** A CUDA C++ source, to be compiled to PTX. Source and name are copied; `name` is for messages
- (null: "kernel.cu"). The handle is the caller's, to be given to km_program_destroy. CUDA:
- nvrtcCreateProgram.
+    /** A CUDA C++ source, to be compiled to PTX. `source_size_bytes` 0: up to its closing zero. Source
+ and name are copied; `name` is for messages (null: "kernel.cu"). The handle is the caller's, to
+ be given to km_program_destroy. CUDA: nvrtcCreateProgram.
 
  Blocking: no.
 
@@ -4133,14 +4151,16 @@ unsafe extern "C" {
     ) -> km_status;
 }
 unsafe extern "C" {
-    /** A header that `#include "name"` finds in the next compilation. Copied.
+    /** A header that `#include "name"` finds in the next compilation. `source_size_bytes` 0: up to its
+ closing zero; a null `source` is an empty header. Copied.
 
  Blocking: no.
 
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `program` is not a live program;
-   KM_ERROR_INVALID_ARGUMENT when `name` is null, or `source` is null and its size is not 0.*/
+   KM_ERROR_INVALID_ARGUMENT when `name` is null, empty, longer than 4,095 bytes or the name of
+   another header, or when `source` is null and its size is not 0.*/
     pub fn km_program_add_header(
         program: km_program,
         name: *const ::core::ffi::c_char,
@@ -4237,9 +4257,9 @@ unsafe extern "C" {
     ) -> km_status;
 }
 unsafe extern "C" {
-    /** Loads PTX text, which need not end with a zero. `name` is for messages (null: "module.ptx").
- Text and name are copied. The handle is the caller's, to be given to km_module_destroy. CUDA:
- cuModuleLoadDataEx.
+    /** Loads PTX text. `ptx_size_bytes` 0: up to its closing zero. `name` is for messages (null:
+ "module.ptx"). Text and name are copied. The handle is the caller's, to be given to
+ km_module_destroy. CUDA: cuModuleLoadDataEx.
 
  Blocking: while the text is read and checked; kernels are compiled at their first launch or
    here.
@@ -4271,14 +4291,14 @@ unsafe extern "C" {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
    KM_ERROR_INVALID_ARGUMENT when `path` or `out_module` is null; KM_ERROR_NOT_FOUND when there is
-   no such file; KM_ERROR_IO when it cannot be read; KM_ERROR_NOT_SUPPORTED when it is a compiled
-   image; KM_ERROR_COMPILATION_FAILED when the source has errors, the first of which the message
-   has; KM_ERROR_NVRTC_UNAVAILABLE when NVRTC is not installed, with where it was looked for and
-   how to get it; KM_ERROR_INVALID_PTX when the text is not PTX, with line and column;
-   KM_ERROR_UNSUPPORTED_PTX when the device can run none of its kernels, with the instruction and
-   its line; KM_ERROR_COMPILER when the code generator failed; KM_ERROR_OUT_OF_DEVICE_MEMORY when
-   the device has not enough memory for its variables; the sticky error of the context when a
-   kernel failed.*/
+   no such file; KM_ERROR_IO when it cannot be read or has more than 256 MiB;
+   KM_ERROR_NOT_SUPPORTED when it is a compiled image; KM_ERROR_COMPILATION_FAILED when the source
+   has errors, the first of which the message has; KM_ERROR_NVRTC_UNAVAILABLE when NVRTC is not
+   installed, with where it was looked for and how to get it; KM_ERROR_INVALID_PTX when the text
+   is not PTX, with line and column; KM_ERROR_UNSUPPORTED_PTX when the device can run none of its
+   kernels, with the instruction and its line; KM_ERROR_COMPILER when the code generator failed;
+   KM_ERROR_OUT_OF_DEVICE_MEMORY when the device has not enough memory for its variables; the
+   sticky error of the context when a kernel failed.*/
     pub fn km_module_load_file(
         context: km_context,
         path: *const ::core::ffi::c_char,
@@ -4314,7 +4334,7 @@ unsafe extern "C" {
  writes them to a file, for the instruction set and the build of this library. `blocks` has three
  numbers (x, y, z) for each of `block_count` sizes; null when there are none. Sizes that the
  launch bounds of a kernel exclude are left out for it, and so are kernels that the device cannot
- run. The file is written whole or not at all.
+ run.
  CUDA: the cubin of cuLinkComplete.
 
  Blocking: while the code is made; tens of milliseconds for each kernel and size.
@@ -4323,12 +4343,11 @@ unsafe extern "C" {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `module` is not a live module;
    KM_ERROR_CONTEXT_LOST when the context of `module` was reset after its creation;
-   KM_ERROR_INVALID_ARGUMENT when `path` is null, or `blocks` is null though `block_count` is
-   not 0; KM_ERROR_INVALID_LAUNCH when the device has no blocks of such a size; KM_ERROR_IO when
-   the file cannot be written; KM_ERROR_UNSUPPORTED_PTX when a kernel uses what the device lacks
-   for blocks of such a size;
-   KM_ERROR_COMPILER when the code generator fails; KM_ERROR_NOT_SUPPORTED when the backend has
-   no compiled modules.*/
+   KM_ERROR_INVALID_ARGUMENT when `path` is null, `blocks` is null though `block_count` is not 0,
+   or `block_count` is above 4,096; KM_ERROR_INVALID_LAUNCH when the device has no blocks of such
+   a size; KM_ERROR_IO when the file cannot be written; KM_ERROR_UNSUPPORTED_PTX when a kernel
+   uses what the device lacks for blocks of such a size; KM_ERROR_COMPILER when the code generator
+   fails; KM_ERROR_NOT_SUPPORTED when the backend has no compiled modules.*/
     pub fn km_module_save_object(
         module: km_module,
         path: *const ::core::ffi::c_char,
@@ -4337,8 +4356,8 @@ unsafe extern "C" {
     ) -> km_status;
 }
 unsafe extern "C" {
-    /** Compiles CUDA C++ for the context's device and loads it. `name` is for messages (null:
- "kernel.cu"). Source and name are copied.
+    /** Compiles CUDA C++ for the context's device and loads it. `source_size_bytes` 0: up to its
+ closing zero. `name` is for messages (null: "kernel.cu"). Source and name are copied.
 
  Blocking: while the compiler works.
 
@@ -4651,8 +4670,9 @@ unsafe extern "C" {
     ) -> km_status;
 }
 unsafe extern "C" {
-    /** Size, alignment and place in the argument buffer of a parameter, and whether it is an address.
- Set `out_info->struct_size` first. CUDA: cuFuncGetParamInfo.
+    /** Size, alignment and place in the argument buffer of a parameter, whether it is an address, and
+ whether PTX declares it as an integer or as a floating-point number. Set `out_info->struct_size`
+ first. CUDA: cuFuncGetParamInfo.
 
  Blocking: no.
 
@@ -7007,7 +7027,8 @@ unsafe extern "C" {
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `tune` is not a live tuning;
-   KM_ERROR_INVALID_ARGUMENT when `value` is null; KM_ERROR_NOT_PERMITTED while km_tune_run runs.*/
+   KM_ERROR_INVALID_ARGUMENT when `value` is null, or `size_bytes` above the 32,764 that all
+   arguments of a kernel have together; KM_ERROR_NOT_PERMITTED while km_tune_run runs.*/
     pub fn km_tune_add_scalar(
         tune: km_tune,
         value: *const ::core::ffi::c_void,
