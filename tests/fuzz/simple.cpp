@@ -36,16 +36,15 @@ Statement Generator::carry_chain() {
     for (unsigned i = 0; i < sources; ++i) text += ", " + reg(kind);
     statement.before.push_back(text + ";");
   };
+  // Sums and differences share the flag.
+  const auto reader = [&](bool adds) { return adds != chance(10) ? "addc" : "subc"; };
+  const bool adds = chance(50);
   switch (below(3)) {
     case 0:
-      line("add.cc", 2);
-      if (chance(50)) line("addc.cc", 2);
-      line("addc", 2);
-      break;
     case 1:
-      line("sub.cc", 2);
-      if (chance(50)) line("subc.cc", 2);
-      line("subc", 2);
+      line(adds ? "add.cc" : "sub.cc", 2);
+      if (chance(50)) line(std::string(reader(adds)) + ".cc", 2);
+      line(reader(adds), 2);
       break;
     default:
       line("mad.lo.cc", 3);

@@ -65,10 +65,11 @@ Outcome add_carry(const Arguments& a) {
   return with_carry(a, a.s[0] + a.s[1] + (in ? 1 : 0));
 }
 
-/// The flag is the borrow.
+/// The flag is set if nothing is borrowed, so that a sum with the complement gives it.
 Outcome sub_carry(const Arguments& a) {
-  const bool in = a.in.opcode == Opcode::subc && a.carry;
-  return with_carry(a, a.s[0] - a.s[1] - (in ? 1 : 0));
+  const bool borrows = a.in.opcode == Opcode::subc && !a.carry;
+  const Bits complement = truncate(~Bits{a.s[1]}, width(a));
+  return with_carry(a, a.s[0] + complement + (borrows ? 0 : 1));
 }
 
 // ---- Products.

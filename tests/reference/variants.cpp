@@ -174,7 +174,6 @@ bool parse(Variant& variant) {
   variant.writes_carry = in.has(Modifier::cc);
   variant.reads_carry =
       in.opcode == Opcode::addc || in.opcode == Opcode::subc || in.opcode == Opcode::madc;
-  variant.borrows = in.opcode == Opcode::sub || in.opcode == Opcode::subc;
   return find_handler(in) != nullptr;
 }
 

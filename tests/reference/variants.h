@@ -27,7 +27,7 @@ struct Variant {
   std::vector<Source> sources;
   Type result = Type::none;
   bool second_result = false;
-  bool reads_carry = false, writes_carry = false, borrows = false;
+  bool reads_carry = false, writes_carry = false;
   std::shared_ptr<const ptx::Module> module;  // the instruction, parsed
   uint32_t index = 0;                         // in the code of its function
 

@@ -79,45 +79,57 @@ class Rewriter {
       b = in.operands[3];
     }
     if (wide) {
-      rewrite_64(in, subtract ? "sub.u64" : "add.u64", a, b, subtract);
+      subtract ? subtract_64(in, a, b) : add_64(in, a, b);
     } else {
-      rewrite_32(in, subtract ? "sub.u64" : "add.u64", a, b, subtract);
+      rewrite_32(in, a, b, subtract);
     }
   }
 
-  /// In 64 bits; the flag is what leaves the lower half.
-  void rewrite_32(const Instruction& in, const char* operation, Operand a, Operand b,
-                  bool subtract) {
+  /// In 64 bits; the flag is what leaves the lower half. A difference is a sum with 2^32 - b, so
+  /// that its flag is set if nothing was borrowed.
+  void rewrite_32(const Instruction& in, Operand a, Operand b, bool subtract) {
+    constexpr uint64_t kTwo32 = uint64_t{1} << 32;
     a = value("cvt.u64.u32", Type::u64, a);
     b = value("cvt.u64.u32", Type::u64, b);
-    Operand sum = value(operation, Type::u64, a, b);
-    if (reads_carry(in)) sum = value(operation, Type::u64, sum, carry());
+    const uint64_t offset = !subtract ? 0 : reads_carry(in) ? kTwo32 - 1 : kTwo32;
+    if (offset != 0) a = value("add.u64", Type::u64, a, immediate_operand(offset));
+    Operand sum = value(subtract ? "sub.u64" : "add.u64", Type::u64, a, b);
+    if (reads_carry(in)) sum = value("add.u64", Type::u64, sum, carry());
     emit("cvt.u32.u64", {in.operands[0], sum});
-    const uint64_t top = subtract ? 63 : 32;
-    if (in.has(Modifier::cc)) emit("shr.u64", {carry(), sum, immediate_operand(top)});
+    if (in.has(Modifier::cc)) emit("shr.u64", {carry(), sum, immediate_operand(32)});
   }
 
-  /// The flag is set where one of the two steps wraps: sums below an addend, differences of a
-  /// smaller number.
-  void rewrite_64(const Instruction& in, const char* operation, Operand a, Operand b,
-                  bool subtract) {
-    Operand sum = value(operation, Type::u64, a, b);
-    Operand flag = wrapped(subtract ? a : sum, subtract ? b : a);
+  /// The flag is set if one of the two steps wraps: a sum is below an addend then.
+  void add_64(const Instruction& in, Operand a, Operand b) {
+    Operand sum = value("add.u64", Type::u64, a, b);
+    Operand flag = one_if("setp.lt.u64", sum, a);
     if (reads_carry(in)) {
-      Operand total = value(operation, Type::u64, sum, carry());
-      Operand second = wrapped(subtract ? sum : total, subtract ? carry() : sum);
-      flag = value("or.b64", Type::u64, flag, second);
+      Operand total = value("add.u64", Type::u64, sum, carry());
+      flag = value("or.b64", Type::u64, flag, one_if("setp.lt.u64", total, sum));
       sum = total;
     }
     emit("mov.b64", {in.operands[0], sum});
     if (in.has(Modifier::cc)) emit("mov.b64", {carry(), flag});
   }
 
-  /// 1 where a < b.
-  Operand wrapped(Operand a, Operand b) {
-    Operand less = value("setp.lt.u64", Type::pred, a, b);
+  /// The flag is set if neither step borrows.
+  void subtract_64(const Instruction& in, Operand a, Operand b) {
+    Operand difference = value("sub.u64", Type::u64, a, b);
+    Operand flag = one_if("setp.ge.u64", a, b);
+    if (reads_carry(in)) {
+      const Operand borrow = value("xor.b64", Type::u64, carry(), immediate_operand(1));
+      const Operand total = value("sub.u64", Type::u64, difference, borrow);
+      flag = value("and.b64", Type::u64, flag, one_if("setp.ge.u64", difference, borrow));
+      difference = total;
+    }
+    emit("mov.b64", {in.operands[0], difference});
+    if (in.has(Modifier::cc)) emit("mov.b64", {carry(), flag});
+  }
+
+  Operand one_if(const char* comparison, Operand a, Operand b) {
+    Operand holds = value(comparison, Type::pred, a, b);
     Operand result = register_operand(make_register(Type::u64));
-    emit("selp.u64", {result, immediate_operand(1), immediate_operand(0), less});
+    emit("selp.u64", {result, immediate_operand(1), immediate_operand(0), holds});
     return result;
   }
 

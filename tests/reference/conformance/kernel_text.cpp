@@ -66,16 +66,11 @@ std::string store_text(const std::string& reg, Type type) {
 }
 
 /// Around the instruction: the flag set from %r15, and read into %r16 (0 or not).
-std::string carry_in(const Variant& variant) {
-  const std::string instruction =
-      variant.borrows ? "sub.cc.u32 %r17, 0, %r15" : "add.cc.u32 %r17, %r15, 0xffffffff";
-  return "  and.b32 %r15, %r13, 1;\n  " + instruction + ";\n";
+std::string carry_in() {
+  return "  and.b32 %r15, %r13, 1;\n  add.cc.u32 %r17, %r15, 0xffffffff;\n";
 }
 
-std::string carry_out(const Variant& variant) {
-  const std::string instruction = variant.borrows ? "subc.u32" : "addc.u32";
-  return "  " + instruction + " %r16, 0, 0;\n" + store_text("%r16", Type::u32);
-}
+std::string carry_out() { return "  addc.u32 %r16, 0, 0;\n" + store_text("%r16", Type::u32); }
 
 bool uses_carry(const Variant& variant) { return variant.reads_carry || variant.writes_carry; }
 
@@ -84,9 +79,9 @@ std::string variant_text(const Variant& variant) {
   for (size_t i = 0; i < variant.sources.size(); ++i) {
     if (!variant.sources[i].constant) text += load_text(variant.sources[i], i + 1);
   }
-  if (uses_carry(variant)) text += carry_in(variant);
+  if (uses_carry(variant)) text += carry_in();
   text += "  " + variant.text + "\n";
-  if (uses_carry(variant)) text += carry_out(variant);
+  if (uses_carry(variant)) text += carry_out();
   text += store_text(register_prefix(variant.result) + "0", variant.result);
   if (variant.second_result) text += store_text("%p9", Type::pred);
   return text;
@@ -122,7 +117,7 @@ std::vector<uint64_t> expected(const Variant& variant,
   std::vector<uint64_t> values;
   if (uses_carry(variant)) {
     const bool flag = variant.writes_carry ? result.carry : carry;
-    values.push_back(!flag ? 0 : variant.borrows ? 0xffffffff : 1);
+    values.push_back(flag ? 1 : 0);
   }
   const unsigned bits = register_bits(variant.result);
   values.push_back(static_cast<uint64_t>(fill_register(result.d, variant.result, bits)));

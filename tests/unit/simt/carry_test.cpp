@@ -48,6 +48,10 @@ class Machine {
         return (a - b) & mask;
       case Opcode::or_:
         return a | b;
+      case Opcode::and_:
+        return a & b;
+      case Opcode::xor_:
+        return a ^ b;
       case Opcode::shr:
         return a >> b;
       case Opcode::mov:
@@ -55,7 +59,7 @@ class Machine {
       case Opcode::cvt:
         return a & 0xffffffff;
       case Opcode::setp:
-        return a < b;
+        return in.has(ptx::Modifier::ge) ? a >= b : a < b;
       case Opcode::selp:
         return read(in.operands[3]) ? a : b;
       case Opcode::mul:
@@ -142,6 +146,31 @@ TEST(Carry, SixtyFourBits) {
     ASSERT_EQ(machine["%z1"], static_cast<uint64_t>((x + y) >> 64));
     ASSERT_EQ(machine["%z2"], static_cast<uint64_t>(x - y));
     ASSERT_EQ(machine["%z3"], static_cast<uint64_t>((x - y) >> 64));
+  }
+}
+
+// One flag for sums and differences, as ptxas makes code of it for sm_80: set by sub.cc if nothing
+// is borrowed.
+TEST(Carry, FlagOfDifferencesInSumsAndBack) {
+  const ptx::Function code = transformed(
+      "sub.cc.u32 %r0, %a0, %b0; addc.u32 %r1, %a1, %b1;"
+      "add.cc.u32 %r2, %a0, %b0; subc.u32 %r3, %a1, %b1;"
+      "sub.cc.u64 %z0, %x0, %y0; addc.cc.u64 %z1, %x1, %y1; subc.u64 %z2, %x2, %y2;");
+  for (int n = 0; n < 20000; ++n) {
+    Machine machine(code);
+    const uint64_t a0 = word32(), b0 = word32(), a1 = word32(), b1 = word32();
+    machine["%a0"] = a0, machine["%b0"] = b0, machine["%a1"] = a1, machine["%b1"] = b1;
+    const uint64_t x0 = word64(), y0 = word64(), x1 = word64(), y1 = word64(), x2 = word64(),
+                   y2 = word64();
+    machine["%x0"] = x0, machine["%y0"] = y0, machine["%x1"] = x1, machine["%y1"] = y1;
+    machine["%x2"] = x2, machine["%y2"] = y2;
+    machine.run();
+    ASSERT_EQ(machine["%r1"], static_cast<uint32_t>(a1 + b1 + (a0 >= b0 ? 1 : 0)));
+    const bool carry = a0 + b0 > 0xffffffff;
+    ASSERT_EQ(machine["%r3"], static_cast<uint32_t>(a1 - b1 - (carry ? 0 : 1)));
+    const Wide sum = Wide(x1) + y1 + (x0 >= y0 ? 1 : 0);
+    ASSERT_EQ(machine["%z1"], static_cast<uint64_t>(sum));
+    ASSERT_EQ(machine["%z2"], x2 - y2 - (sum >> 64 ? 0 : 1));
   }
 }
 
