@@ -1530,8 +1530,8 @@ KM_API km_status km_slice_download(km_stream stream, km_slice source, uint64_t o
  *   or `source` not a live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was
  *   reset after its creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different
  *   contexts; KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside both slices;
- *   KM_ERROR_INVALID_ARGUMENT when source and destination overlap; the sticky error of the context
- *   when a kernel failed.
+ *   KM_ERROR_INVALID_ARGUMENT when source and destination overlap without being the same; the
+ *   sticky error of the context when a kernel failed.
  */
 KM_API km_status km_slice_copy(km_stream stream, km_slice destination,
                                uint64_t destination_offset_bytes, km_slice source,
@@ -1613,8 +1613,8 @@ KM_API km_status km_memory_download(km_stream stream, uint64_t source_address, v
  * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream;
  *   KM_ERROR_CONTEXT_LOST when the context of `stream` was reset after its creation;
  *   KM_ERROR_OUT_OF_BOUNDS when source or destination do not lie inside one allocation of the
- *   context each; KM_ERROR_INVALID_ARGUMENT when source and destination overlap; the sticky error
- *   of the context when a kernel failed.
+ *   context each; KM_ERROR_INVALID_ARGUMENT when source and destination overlap without being the
+ *   same; the sticky error of the context when a kernel failed.
  */
 KM_API km_status km_memory_copy(km_stream stream, uint64_t destination_address,
                                 uint64_t source_address, uint64_t size_bytes) KM_NOEXCEPT;
@@ -1945,9 +1945,9 @@ KM_API km_status km_context_disable_peer_access(km_context context, km_context p
  * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream, or `destination`
  *   or `source` not a live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was
  *   reset after its creation; KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside both slices;
- *   KM_ERROR_INVALID_ARGUMENT when source and destination overlap; KM_ERROR_NOT_SUPPORTED when the
- *   contexts are of different backends; the sticky error of the context of `stream` when a kernel
- *   failed.
+ *   KM_ERROR_INVALID_ARGUMENT when source and destination overlap without being the same;
+ *   KM_ERROR_NOT_SUPPORTED when the contexts are of different backends; the sticky error of the
+ *   context of `stream` when a kernel failed.
  */
 KM_API km_status km_slice_copy_peer(km_stream stream, km_slice destination,
                                     uint64_t destination_offset_bytes, km_slice source,
@@ -1960,8 +1960,9 @@ KM_API km_status km_slice_copy_peer(km_stream stream, km_slice destination,
  *   `destination_context` or `source_context` not a live context; KM_ERROR_CONTEXT_LOST when the
  *   context of `stream` was reset after its creation; KM_ERROR_OUT_OF_BOUNDS when source or
  *   destination do not lie inside one allocation of their context each; KM_ERROR_INVALID_ARGUMENT
- *   when source and destination overlap; KM_ERROR_NOT_SUPPORTED when the contexts are of different
- *   backends; the sticky error of the context of `stream` when a kernel failed.
+ *   when source and destination overlap without being the same; KM_ERROR_NOT_SUPPORTED when the
+ *   contexts are of different backends; the sticky error of the context of `stream` when a kernel
+ *   failed.
  */
 KM_API km_status km_memory_copy_peer(km_stream stream, km_context destination_context,
                                      uint64_t destination_address, km_context source_context,
@@ -2709,7 +2710,8 @@ KM_API km_status km_graph_add_kernel(km_graph graph, const uint64_t* dependencie
  *   reset after its creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different
  *   contexts; KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside both slices;
  *   KM_ERROR_INVALID_ARGUMENT when `dependencies` is null and `dependency_count` is not 0, names no
- *   node of the graph or names one twice, source and destination overlap, or `out_node` is null.
+ *   node of the graph or names one twice, source and destination overlap without being the same, or
+ *   `out_node` is null.
  */
 KM_API km_status km_graph_add_copy(km_graph graph, const uint64_t* dependencies,
                                    uint64_t dependency_count, km_slice destination,
@@ -2950,7 +2952,7 @@ KM_API km_status km_graph_set_kernel(km_graph graph, uint64_t node, km_function 
  *   reset after its creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different
  *   contexts; KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside both slices;
  *   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or source and
- *   destination overlap.
+ *   destination overlap without being the same.
  */
 KM_API km_status km_graph_set_copy(km_graph graph, uint64_t node, km_slice destination,
                                    uint64_t destination_offset_bytes, km_slice source,
@@ -3163,7 +3165,7 @@ KM_API km_status km_graph_set_fill_2d(km_graph graph, uint64_t node, km_slice sl
  *   reset after its creation; KM_ERROR_NOT_SUPPORTED when the contexts are of different backends;
  *   KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside both slices; KM_ERROR_INVALID_ARGUMENT
  *   when `dependencies` is null and `dependency_count` is not 0, names no node of the graph or
- *   names one twice, source and destination overlap, or `out_node` is null.
+ *   names one twice, source and destination overlap without being the same, or `out_node` is null.
  */
 KM_API km_status km_graph_add_copy_peer(km_graph graph, const uint64_t* dependencies,
                                         uint64_t dependency_count, km_slice destination,
@@ -3179,7 +3181,8 @@ KM_API km_status km_graph_add_copy_peer(km_graph graph, const uint64_t* dependen
  *   `source` not a live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was
  *   reset after its creation; KM_ERROR_NOT_SUPPORTED when the contexts are of different backends;
  *   KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside both slices; KM_ERROR_INVALID_ARGUMENT
- *   when `node` is no node of the graph of this kind, or source and destination overlap.
+ *   when `node` is no node of the graph of this kind, or source and destination overlap without
+ *   being the same.
  */
 KM_API km_status km_graph_set_copy_peer(km_graph graph, uint64_t node, km_slice destination,
                                         uint64_t destination_offset_bytes, km_slice source,

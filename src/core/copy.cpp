@@ -39,8 +39,8 @@ Status require_pointer(const void* pointer, const char* name, uint64_t size_byte
 Status require_apart(const DevicePlace& destination, const DevicePlace& source,
                      uint64_t size_bytes) {
   if (destination.address >= source.address + size_bytes ||
-      source.address >= destination.address + size_bytes) {
-    return {};
+      source.address >= destination.address + size_bytes || destination.address == source.address) {
+    return {};  // a copy onto itself changes nothing
   }
   return make_error(KM_ERROR_INVALID_ARGUMENT,
                     "source 0x%" PRIx64 " and destination 0x%" PRIx64 " of %s overlap",

@@ -25,6 +25,30 @@ static void allocations_are_counted_exactly(void** state) {
   EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemFree(memory));
 }
 
+static void copies_onto_themselves_change_nothing(void** state) {
+  const fixture* f = *state;
+  unsigned char from[256], to[256];
+  CUdeviceptr memory = 0;
+  for (int i = 0; i < 256; ++i) from[i] = (unsigned char)(i * 7);
+  OK(cuMemAlloc(&memory, 256));
+  OK(cuMemcpyHtoD(memory, from, 256));
+  OK(cuMemcpyDtoD(memory, memory, 1));
+  OK(cuMemcpyAsync(memory, memory, 256, f->stream));
+  OK(cuMemcpy(memory, memory, 16));
+  CUDA_MEMCPY2D rows;
+  memset(&rows, 0, sizeof rows);
+  rows.srcMemoryType = rows.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  rows.srcDevice = rows.dstDevice = memory;
+  rows.srcPitch = rows.dstPitch = 32;
+  rows.WidthInBytes = 16;
+  rows.Height = 8;
+  OK(cuMemcpy2D(&rows));
+  OK(cuStreamSynchronize(f->stream));
+  OK(cuMemcpyDtoH(to, memory, 256));
+  assert_memory_equal(from, to, 256);
+  OK(cuMemFree(memory));
+}
+
 static void bytes_go_there_and_back(void** state) {
   const fixture* f = *state;
   unsigned char from[kCount], to[kCount];
@@ -258,6 +282,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(allocations_are_counted_exactly),
       TEST(bytes_go_there_and_back),
+      TEST(copies_onto_themselves_change_nothing),
       TEST(rows_and_layers_have_pitches),
       TEST(fills_have_every_width),
       TEST(host_memory_is_the_devices_too),

@@ -3248,8 +3248,8 @@ unsafe extern "C" {
    or `source` not a live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was
    reset after its creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different
    contexts; KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside both slices;
-   KM_ERROR_INVALID_ARGUMENT when source and destination overlap; the sticky error of the context
-   when a kernel failed.*/
+   KM_ERROR_INVALID_ARGUMENT when source and destination overlap without being the same; the
+   sticky error of the context when a kernel failed.*/
     pub fn km_slice_copy(
         stream: km_stream,
         destination: km_slice,
@@ -3375,8 +3375,8 @@ unsafe extern "C" {
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream;
    KM_ERROR_CONTEXT_LOST when the context of `stream` was reset after its creation;
    KM_ERROR_OUT_OF_BOUNDS when source or destination do not lie inside one allocation of the
-   context each; KM_ERROR_INVALID_ARGUMENT when source and destination overlap; the sticky error
-   of the context when a kernel failed.*/
+   context each; KM_ERROR_INVALID_ARGUMENT when source and destination overlap without being the
+   same; the sticky error of the context when a kernel failed.*/
     pub fn km_memory_copy(
         stream: km_stream,
         destination_address: u64,
@@ -3866,9 +3866,9 @@ unsafe extern "C" {
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream, or `destination`
    or `source` not a live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was
    reset after its creation; KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside both slices;
-   KM_ERROR_INVALID_ARGUMENT when source and destination overlap; KM_ERROR_NOT_SUPPORTED when the
-   contexts are of different backends; the sticky error of the context of `stream` when a kernel
-   failed.*/
+   KM_ERROR_INVALID_ARGUMENT when source and destination overlap without being the same;
+   KM_ERROR_NOT_SUPPORTED when the contexts are of different backends; the sticky error of the
+   context of `stream` when a kernel failed.*/
     pub fn km_slice_copy_peer(
         stream: km_stream,
         destination: km_slice,
@@ -3889,8 +3889,9 @@ unsafe extern "C" {
    `destination_context` or `source_context` not a live context; KM_ERROR_CONTEXT_LOST when the
    context of `stream` was reset after its creation; KM_ERROR_OUT_OF_BOUNDS when source or
    destination do not lie inside one allocation of their context each; KM_ERROR_INVALID_ARGUMENT
-   when source and destination overlap; KM_ERROR_NOT_SUPPORTED when the contexts are of different
-   backends; the sticky error of the context of `stream` when a kernel failed.*/
+   when source and destination overlap without being the same; KM_ERROR_NOT_SUPPORTED when the
+   contexts are of different backends; the sticky error of the context of `stream` when a kernel
+   failed.*/
     pub fn km_memory_copy_peer(
         stream: km_stream,
         destination_context: km_context,
@@ -4953,7 +4954,8 @@ unsafe extern "C" {
    reset after its creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different
    contexts; KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside both slices;
    KM_ERROR_INVALID_ARGUMENT when `dependencies` is null and `dependency_count` is not 0, names no
-   node of the graph or names one twice, source and destination overlap, or `out_node` is null.*/
+   node of the graph or names one twice, source and destination overlap without being the same, or
+   `out_node` is null.*/
     pub fn km_graph_add_copy(
         graph: km_graph,
         dependencies: *const u64,
@@ -5319,7 +5321,7 @@ unsafe extern "C" {
    reset after its creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different
    contexts; KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside both slices;
    KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or source and
-   destination overlap.*/
+   destination overlap without being the same.*/
     pub fn km_graph_set_copy(
         graph: km_graph,
         node: u64,
@@ -5645,7 +5647,7 @@ unsafe extern "C" {
    reset after its creation; KM_ERROR_NOT_SUPPORTED when the contexts are of different backends;
    KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside both slices; KM_ERROR_INVALID_ARGUMENT
    when `dependencies` is null and `dependency_count` is not 0, names no node of the graph or
-   names one twice, source and destination overlap, or `out_node` is null.*/
+   names one twice, source and destination overlap without being the same, or `out_node` is null.*/
     pub fn km_graph_add_copy_peer(
         graph: km_graph,
         dependencies: *const u64,
@@ -5670,7 +5672,8 @@ unsafe extern "C" {
    `source` not a live slice; KM_ERROR_CONTEXT_LOST when the context of one of the objects was
    reset after its creation; KM_ERROR_NOT_SUPPORTED when the contexts are of different backends;
    KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside both slices; KM_ERROR_INVALID_ARGUMENT
-   when `node` is no node of the graph of this kind, or source and destination overlap.*/
+   when `node` is no node of the graph of this kind, or source and destination overlap without
+   being the same.*/
     pub fn km_graph_set_copy_peer(
         graph: km_graph,
         node: u64,
