@@ -8,7 +8,8 @@ PREFIX ?= /usr/local
 MINUTES ?= 10
 BUILD := build/release
 
-.PHONY: help build demo test fuzz fuzz-protocols fuzz-parser bench gen tidy lint format install \
+.PHONY: help build demo test fuzz fuzz-protocols fuzz-parser compare-ptxas bench gen tidy lint \
+        format install \
         test-asan test-ubsan test-tsan test-gpu test-clients test-clients-long setup clean
 
 help: ## lists the targets
@@ -44,6 +45,9 @@ fuzz-protocols: ## random kernels whose threads wait for each other, for MINUTES
 	@scripts/fuzz.sh protocols $(MINUTES) $(SEED)
 fuzz-parser: ## random text on the parser and verifier, for MINUTES
 	@scripts/fuzz.sh parser $(MINUTES) $(SEED)
+
+compare-ptxas: ## what we and NVIDIA's ptxas take of LINES changed lines of PTX (KM_PTXAS names it)
+	@scripts/compare_ptxas.sh $(LINES)
 
 bench: ## compares with PoCL, Intel's OpenCL, OpenMP (KERNELS=a,b and QUICK=1 narrow it)
 	@scripts/setup.sh bench
