@@ -8,9 +8,7 @@ namespace km::ptx {
 
 enum class Opcode : uint16_t {
 #define KM_PTX_OPCODE(name, text) name,
-#define KM_PTX_INSTRUCTION(...)
-#include "ptx/instructions.def"
-#undef KM_PTX_INSTRUCTION
+#include "ptx/opcodes.def"
 #undef KM_PTX_OPCODE
 };
 
@@ -28,11 +26,9 @@ enum class SpecialRegister : uint8_t {
 
 namespace count {
 #define KM_PTX_OPCODE(name, text) +1
-#define KM_PTX_INSTRUCTION(...)
 constexpr unsigned kOpcodes = 0
-#include "ptx/instructions.def"
+#include "ptx/opcodes.def"
     ;
-#undef KM_PTX_INSTRUCTION
 #undef KM_PTX_OPCODE
 #define KM_PTX_MODIFIER(name, text) +1
 constexpr unsigned kModifiers = 0

@@ -17,12 +17,10 @@ struct Row {
 };
 
 constexpr Row kRows[] = {
-#define KM_PTX_OPCODE(name, text)
 #define KM_PTX_INSTRUCTION(opcode, syntax, operands, min_isa, min_sm) \
   {Opcode::opcode, syntax, operands, min_isa, min_sm},
 #include "ptx/instructions.def"
 #undef KM_PTX_INSTRUCTION
-#undef KM_PTX_OPCODE
 };
 
 bool take(std::string_view& text, std::string_view prefix) {
@@ -211,21 +209,6 @@ const Table& table() {
   return table;
 }
 
-bool is_space(Modifier modifier) {
-  switch (modifier) {
-    case Modifier::const_:
-    case Modifier::global:
-    case Modifier::local:
-    case Modifier::param:
-    case Modifier::shared:
-    case Modifier::shared_cta:
-    case Modifier::shared_cluster:
-      return true;
-    default:
-      return false;
-  }
-}
-
 template <class Value>
 bool contains(const std::vector<Value>& values, Value value) {
   return std::find(values.begin(), values.end(), value) != values.end();
@@ -278,6 +261,28 @@ uint32_t vector_modifier(const Instruction& instruction) {
 }
 
 }  // namespace
+
+bool is_space(Modifier modifier) {
+  switch (modifier) {
+    case Modifier::const_:
+    case Modifier::global:
+    case Modifier::local:
+    case Modifier::param:
+    case Modifier::param_entry:
+    case Modifier::param_func:
+    case Modifier::shared:
+    case Modifier::shared_cta:
+    case Modifier::shared_cluster:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_rewritten(const Form& form) {
+  return form.opcode == Opcode::mov && !form.groups.empty() &&
+         contains(form.groups.front().modifiers, Modifier::v2);
+}
 
 std::span<const Form> all_forms() { return table().forms; }
 

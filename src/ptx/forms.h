@@ -72,6 +72,9 @@ struct Form {
   bool fixed_count = true;  // no optional or conditional operand
 };
 
+/// Whether the parser makes instructions of other forms of it: moves of vectors.
+bool is_rewritten(const Form& form);
+
 /// All forms, in the order of the table. Instruction::form is an index into it.
 std::span<const Form> all_forms();
 
@@ -95,6 +98,9 @@ Type operand_type(const OperandSpec& spec, const Instruction& instruction, uint3
 
 /// How many elements a vector operand must have; 0: any number, 1: a plain register.
 uint32_t element_count(const OperandSpec& spec, const Instruction& instruction);
+
+/// Whether the modifier is a state space: global, shared::cta ...
+bool is_space(Modifier modifier);
 
 /// The state space that the modifiers name (ld.shared, atom.global ...), else generic.
 Space space_of(const Instruction& instruction);

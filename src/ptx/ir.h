@@ -35,7 +35,7 @@ bool is_float(Type type);           // f16, bf16, f32, f64, packed and narrow fo
 enum class Space : uint8_t { generic, reg, sreg, constant, global, local, param, shared };
 std::string_view text_of(Space space);
 
-/// A mnemonic's first word: add, cvt, ld ... One value per distinct word in instructions.def.
+/// A mnemonic's first word: add, cvt, ld ... One value per row of opcodes.def.
 enum class Opcode : uint16_t;
 std::string_view text_of(Opcode opcode);
 

@@ -151,6 +151,27 @@ bool read_words(std::string_view text, Mnemonic& mnemonic, std::vector<Word>& wo
   return true;
 }
 
+/// Whether the instruction accesses memory by an address of any state space.
+bool names_no_space(Opcode opcode, const std::vector<Modifier>& modifiers) {
+  const bool accesses = opcode == Opcode::ld || opcode == Opcode::st || opcode == Opcode::atom ||
+                        opcode == Opcode::red;
+  return accesses && std::none_of(modifiers.begin(), modifiers.end(), [](Modifier modifier) {
+           return is_space(modifier) || modifier == Modifier::async || modifier == Modifier::bulk;
+         });
+}
+
+/// The part of a product is a piece of the instruction's name: it comes first.
+bool leads_with_part(Opcode opcode, const std::vector<Word>& words) {
+  const bool product = opcode == Opcode::mul || opcode == Opcode::mad || opcode == Opcode::madc ||
+                       opcode == Opcode::mul24 || opcode == Opcode::mad24;
+  const auto is_part = [](const Word& word) {
+    return word.modifier == Modifier::lo || word.modifier == Modifier::hi ||
+           word.modifier == Modifier::wide;
+  };
+  return !product || words.empty() || is_part(words.front()) ||
+         std::none_of(words.begin(), words.end(), is_part);
+}
+
 }  // namespace
 
 Mnemonic read_mnemonic(std::string_view text) {
@@ -174,6 +195,11 @@ Mnemonic read_mnemonic(std::string_view text) {
     auto bit = static_cast<uint32_t>(*word.modifier);
     mnemonic.modifier_bits[bit / 64] |= uint64_t{1} << (bit % 64);
   }
+  if (!leads_with_part(*opcode, words)) {
+    mnemonic.error_offset = head.size();
+    mnemonic.error = "'.lo', '.hi' and '.wide' stand directly after " + quoted(head);
+    return mnemonic;
+  }
   for (uint16_t index : forms_of(*opcode)) {
     auto ordered = match_syntax(all_forms()[index], types, modifiers);
     if (ordered) mnemonic.candidates.push_back({index, std::move(*ordered)});
@@ -182,6 +208,7 @@ Mnemonic read_mnemonic(std::string_view text) {
     explain_no_form(mnemonic, words, text);
     return mnemonic;
   }
+  mnemonic.is_generic = names_no_space(*opcode, modifiers);
   mnemonic.type_count = static_cast<uint8_t>(std::min<size_t>(types.size(), kMaxTypes));
   std::copy_n(types.begin(), mnemonic.type_count, mnemonic.types.begin());
   return mnemonic;

@@ -15,7 +15,9 @@ struct Mnemonic {
     uint16_t form = 0;
     std::vector<Modifier> modifiers;  // in the order of the form's syntax
   };
+  std::string_view text;  // as written; whoever keeps the mnemonic keeps the text, too
   Opcode opcode{};
+  bool is_generic = false;  // accesses memory without naming a state space
   std::array<Type, kMaxTypes> types{};
   uint8_t type_count = 0;
   std::array<uint64_t, 8> modifier_bits{};
@@ -24,6 +26,11 @@ struct Mnemonic {
   // Where the text means nothing: why, and the offset in it.
   std::string error;
   size_t error_offset = 0;
+
+  bool has(Modifier modifier) const {
+    const auto bit = static_cast<uint32_t>(modifier);
+    return (modifier_bits[bit / 64] >> (bit % 64) & 1) != 0;
+  }
 };
 
 /// Reads a mnemonic. On failure `error` says what was found and what was expected.

@@ -25,9 +25,7 @@ constexpr TypeInfo kTypes[] = {
 
 constexpr std::string_view kOpcodes[] = {
 #define KM_PTX_OPCODE(name, text) text,
-#define KM_PTX_INSTRUCTION(...)
-#include "ptx/instructions.def"
-#undef KM_PTX_INSTRUCTION
+#include "ptx/opcodes.def"
 #undef KM_PTX_OPCODE
 };
 

@@ -1,4 +1,5 @@
 // Checks of operands against the table: kind, number of elements, type.
+#include <algorithm>
 #include <bit>
 
 #include "ptx/lexer.h"
@@ -13,20 +14,20 @@ using Kind = Operand::Kind;
 std::string dotted(Type type) { return "." + std::string(text_of(type)); }
 
 /// The ISA's table of operand types: bits go with everything of their size, integers with
-/// integers, floats with themselves; ld, st and cvt also take wider registers.
+/// integers, floats with themselves; ld, st and cvt also take wider registers. Formats that no
+/// register is declared with are kept in bits.
 bool compatible(Type found, Type wanted, bool may_be_wider) {
   if (found == wanted) return true;
   if (found == Type::pred || wanted == Type::pred) return false;
   uint32_t have = size_bits(found), need = size_bits(wanted);
-  if (may_be_wider ? have < need : have != need) return false;
   TypeKind from = kind_of(found), to = kind_of(wanted);
+  const bool declared = to != TypeKind::floating || wanted == Type::f16 || wanted == Type::f32 ||
+                        wanted == Type::f64 || wanted == Type::f16x2;
+  if (!declared || is_packed_integer(wanted)) may_be_wider = false;
+  if (may_be_wider ? have < need : have != need) return false;
   if (to == TypeKind::bits || from == TypeKind::bits) return true;
-  bool from_integer = from == TypeKind::unsigned_int || from == TypeKind::signed_int;
-  bool to_integer = to == TypeKind::unsigned_int || to == TypeKind::signed_int;
-  if (to_integer) return from_integer;
-  // Formats that no register can be declared with travel in integers as well as in bits.
-  bool fundamental = wanted == Type::f16 || wanted == Type::f32 || wanted == Type::f64;
-  return !fundamental && from_integer;
+  if (to == TypeKind::floating || is_packed_integer(wanted)) return false;
+  return from == TypeKind::unsigned_int || from == TypeKind::signed_int;
 }
 
 class OperandChecker {
@@ -97,24 +98,42 @@ class OperandChecker {
 
   std::string check_address(const Operand& operand) const {
     if (operand.kind != Kind::address) return mismatch(operand, "an address in brackets");
-    if (operand.reg != kNone) {
-      const Register& base = function_.registers[operand.reg];
-      bool integer = !is_float(base.type) && base.type != Type::pred;
-      uint32_t width = size_bits(base.type);
-      if (integer && (width == 32 || width == 64)) return "";
+    if (operand.symbol != kNone) return check_space(operand);
+    const Space space = space_of(instruction_);
+    if (operand.reg == kNone) {
+      const bool known = !is_plain_access() || space == Space::local;
+      return known ? "" : "a constant is an address in .local only: move it into a register";
+    }
+    const Register& base = function_.registers[operand.reg];
+    const uint32_t width = size_bits(base.type);
+    if (!is_integer(base.type) || (width != 32 && width != 64)) {
       return "found the base " + quote(base.name) + " of type " + dotted(base.type) +
              ", expected a 32-bit or 64-bit integer register";
     }
-    return operand.symbol == kNone ? "" : check_space(operand);
+    const bool long_only = space == Space::global || space == Space::generic;
+    if (width == 64 || !long_only || !is_plain_access()) return "";
+    return "found the base " + quote(base.name) + " of 32 bits, addresses in ." +
+           std::string(text_of(space)) + " space have 64";
+  }
+
+  bool is_plain_access() const {
+    const Opcode op = instruction_.opcode;
+    const bool plain = op == Opcode::ld || op == Opcode::st || op == Opcode::ldu ||
+                       op == Opcode::atom || op == Opcode::red;
+    return plain && !instruction_.has(Modifier::async) && !instruction_.has(Modifier::bulk);
   }
 
   /// ld.shared needs a variable in .shared; without a space the address is a generic one.
   std::string check_space(const Operand& operand) const {
     const Symbol& symbol = symbol_of(module_, function_, operand);
     if (symbol.is_function) return quote(symbol.name) + " is a function, not a variable";
+    if (is_plain_access() && kind_of(symbol.type) == TypeKind::opaque) {
+      return quote(symbol.name) + " is a texture, sampler or surface: it cannot be accessed";
+    }
     Opcode op = instruction_.opcode;
     bool strict = op == Opcode::ld || op == Opcode::st || op == Opcode::ldu || op == Opcode::atom ||
-                  op == Opcode::red;
+                  op == Opcode::red || op == Opcode::prefetch || op == Opcode::discard ||
+                  op == Opcode::applypriority;
     if (!strict || instruction_.has(Modifier::async)) return "";
     Space wanted = space_of(instruction_);
     if (wanted == symbol.space) return "";
@@ -134,6 +153,9 @@ class OperandChecker {
     if (operand.kind == Kind::pair) {
       if (!spec.pair) return mismatch(operand, "a single destination");
       const Operand* parts = &function_.operand_pool[operand.first];
+      if (parts[0].kind == Kind::sink && parts[1].kind == Kind::sink) {
+        return "at least one of two results must be kept";
+      }
       std::string problem = check_elements(spec, parts[0]);
       return problem.empty() ? check_second(parts[1]) : problem;
     }
@@ -166,13 +188,21 @@ class OperandChecker {
       return mismatch(
           operand, "2, 4 or 8 parts that make up " + dotted(instruction_.types[spec.type_index]));
     }
+    uint32_t width = 0, sinks = 0;
     for (uint32_t i = 0; i < operand.count; ++i) {
       const Operand& element = function_.operand_pool[operand.first + i];
-      if (element.kind == Kind::sink) continue;
+      if (element.kind == Kind::sink && spec.written) {
+        ++sinks;
+        continue;
+      }
       std::string problem = check_scalar(spec, element, operand.count);
       if (!problem.empty()) return problem;
+      if (element.kind != Kind::reg) continue;
+      const uint32_t own = size_bits(function_.registers[element.reg].type);
+      if (width != 0 && own != width) return "the registers of a vector must have one size";
+      width = own;
     }
-    return "";
+    return sinks == operand.count ? "a vector of '_' alone has no type" : "";
   }
 
   bool splits(const OperandSpec& spec, uint32_t parts) const {
@@ -187,9 +217,9 @@ class OperandChecker {
       case Kind::reg:
         return check_register(spec, operand, wanted);
       case Kind::immediate:
-        return spec.written ? mismatch(operand, "a register") : "";
+        return spec.written ? mismatch(operand, "a register") : check_immediate(spec, wanted);
       case Kind::sink:
-        return spec.written ? "" : mismatch(operand, "a value");
+        return spec.written && may_discard() ? "" : mismatch(operand, expected_text(spec, wanted));
       case Kind::special:
         return check_special(spec, operand, wanted);
       case Kind::symbol:
@@ -197,6 +227,28 @@ class OperandChecker {
       default:
         return mismatch(operand, expected_text(spec, wanted));
     }
+  }
+
+  /// Whether a single result may be thrown away.
+  bool may_discard() const {
+    switch (instruction_.opcode) {
+      case Opcode::setp:
+      case Opcode::lop3:
+      case Opcode::atom:
+      case Opcode::match:
+      case Opcode::elect:
+      case Opcode::mbarrier:
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  static std::string check_immediate(const OperandSpec& spec, Type wanted) {
+    const bool written =
+        kind_of(wanted) != TypeKind::floating || wanted == Type::f32 || wanted == Type::f64;
+    if (spec.rule == TypeRule::immediate || (written && !is_packed_integer(wanted))) return "";
+    return "there are no constants of type " + dotted(wanted) + ": move one into a register";
   }
 
   std::string expected_text(const OperandSpec& spec, Type wanted) const {
@@ -214,6 +266,12 @@ class OperandChecker {
     }
     Type found = function_.registers[operand.reg].type;
     bool relaxed = spec.rule == TypeRule::relaxed || spec.rule == TypeRule::vector;
+    // ptxas takes registers of two halves for 32-bit integers.
+    const bool halves = found == Type::f16x2 && spec.rule != TypeRule::fixed;
+    if (halves && kind_of(wanted) != TypeKind::floating && is_integer(wanted) &&
+        (relaxed ? size_bits(wanted) <= 32 : size_bits(wanted) == 32)) {
+      return "";
+    }
     if (spec.rule == TypeRule::pointer) {
       bool good = compatible(found, Type::u64, false) || compatible(found, Type::u32, false);
       return good ? "" : mismatch(operand, expected_text(spec, wanted));
@@ -223,12 +281,19 @@ class OperandChecker {
 
   std::string check_special(const OperandSpec& spec, const Operand& operand, Type wanted) const {
     if (spec.written) return mismatch(operand, "a register: special registers are read-only");
-    Type found = info_of(operand.special).type;
-    bool predicate = found == Type::pred || wanted == Type::pred;
-    bool fits =
-        predicate ? found == wanted : !is_float(wanted) && size_bits(found) >= size_bits(wanted);
-    bool constant_only = spec.rule == TypeRule::immediate;
-    return fits && !constant_only ? "" : mismatch(operand, expected_text(spec, wanted));
+    const bool reads = instruction_.opcode == Opcode::mov || instruction_.opcode == Opcode::cvt;
+    if (!reads) return mismatch(operand, "a register: special registers are read with mov");
+    const Type found = info_of(operand.special).type;
+    if (found == Type::pred || wanted == Type::pred) {
+      return found == wanted ? "" : mismatch(operand, expected_text(spec, wanted));
+    }
+    // The lower half of a word can be moved, as it could when these registers had 16 bits.
+    const bool half = info_of(operand.special).components > 1 && size_bits(wanted) == 16;
+    const bool relaxed = instruction_.opcode == Opcode::cvt;
+    const bool grid = operand.special == SpecialRegister::gridid && size_bits(wanted) >= 16;
+    const bool fits = relaxed ? size_bits(found) >= size_bits(wanted)
+                              : size_bits(found) == size_bits(wanted) || half || grid;
+    return fits && is_integer(wanted) ? "" : mismatch(operand, expected_text(spec, wanted));
   }
 
   std::string check_symbol(const OperandSpec& spec, const Operand& operand, Type wanted) const {
@@ -238,7 +303,26 @@ class OperandChecker {
     }
     uint32_t width = size_bits(wanted);
     bool good = !is_float(wanted) && (width == 32 || width == 64);
-    return good ? "" : mismatch(operand, expected_text(spec, wanted));
+    return good ? check_named(operand, width) : mismatch(operand, expected_text(spec, wanted));
+  }
+
+  /// The address of a variable as a value.
+  std::string check_named(const Operand& operand, uint32_t width) const {
+    const Symbol& symbol = symbol_of(module_, function_, operand);
+    const bool opaque = kind_of(symbol.type) == TypeKind::opaque;
+    if (opaque && width != 64) return quote(symbol.name) + " needs a register of 64 bits";
+    const auto is_listed = [&](const std::vector<SymbolId>& list) {
+      return std::count(list.begin(), list.end(), operand.symbol) > 0;
+    };
+    const bool own = operand.local_symbol && symbol.space == Space::param &&
+                     !is_listed(function_.params) && !is_listed(function_.returns);
+    if (own) return "argument " + quote(symbol.name) + " of a call has no address";
+    const Space wanted = space_of(instruction_);
+    const bool converts = instruction_.opcode == Opcode::cvta && wanted != Space::generic;
+    if (!converts || (!symbol.is_function && symbol.space == wanted)) return "";
+    return quote(symbol.name) + " is " +
+           (symbol.is_function ? "a function" : "in ." + std::string(text_of(symbol.space))) +
+           ", expected a variable in ." + std::string(text_of(wanted));
   }
 
   const Module& module_;

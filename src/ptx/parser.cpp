@@ -16,7 +16,6 @@ Result<std::shared_ptr<Module>> Parser::run() {
   advance();
   KM_TRY(parse_header());
   while (token_.kind != Token::Kind::end) KM_TRY(parse_module_item());
-  KM_TRY(resolve_relocations());
   return module_;
 }
 
@@ -68,6 +67,18 @@ Result<uint64_t> Parser::take_number(uint64_t least, uint64_t most, std::string_
                             " to " + std::to_string(most) + ", found " + describe(at));
   }
   return value.bits;
+}
+
+/// A number as it is written, where PTX takes no expression.
+Result<uint64_t> Parser::take_integer(uint64_t least, uint64_t most, std::string_view what) {
+  const auto value = token_.kind == Token::Kind::integer ? read_integer(token_.text) : std::nullopt;
+  if (!value || value->bits < least || value->bits > most) {
+    return error_at(token_, std::string(what) + " must be an integer from " +
+                                std::to_string(least) + " to " + std::to_string(most) + ", found " +
+                                describe(token_));
+  }
+  advance();
+  return value->bits;
 }
 
 Result<std::shared_ptr<const Module>> parse(std::string_view text, std::string_view name) {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -32,12 +33,6 @@ class Parser {
     uint32_t index = 0;    // instruction, or target list
     uint32_t element = 0;  // operand, or element of the list
   };
-  struct PendingRelocation {
-    Token token;
-    uint32_t function = kNone;  // the function whose symbol it is in, kNone: the module's
-    SymbolId symbol = kNone;
-    uint32_t relocation = 0;
-  };
   /// `.param .align 4 .b8` ...: what precedes the names of a declaration.
   struct Specifiers {
     Symbol prototype;
@@ -51,6 +46,12 @@ class Parser {
     std::vector<uint64_t> extents;  // elements of one entry at each level; [0] is all of it
     uint64_t written_end = 0;       // elements reached so far
   };
+  /// What an operand was written as, beyond what it has become.
+  struct OperandNote {
+    bool is_sum = false;           // %r+1: no place for a result
+    bool is_element = false;       // name[index]: an address without brackets
+    Space space = Space::generic;  // of an element whose address is in a register
+  };
 
   // parser.cpp: tokens and errors.
   void advance() { token_ = lexer_.next(); }
@@ -61,6 +62,7 @@ class Parser {
   Error error_at(uint32_t line, uint32_t column, const std::string& message) const;
   Error unexpected(std::string_view expected) const;
   Result<Token> take_identifier(std::string_view what);
+  Result<uint64_t> take_integer(uint64_t least, uint64_t most, std::string_view what);
   Result<uint64_t> take_number(uint64_t least, uint64_t most, std::string_view what);
 
   // parser_expression.cpp: constant expressions.
@@ -74,19 +76,20 @@ class Parser {
   Status parse_header();
   Status parse_version();
   Status parse_target();
+  Status parse_target_option();
   Status parse_module_item();
   Status parse_linked_item();
   Status parse_file();
   Status parse_section();
   Status parse_pragma(std::vector<std::string>& pragmas);
   Status parse_alias();
-  Status parse_module_variable(Linkage linkage);
-  Status resolve_relocations();
+  Status parse_module_variable(Linkage linkage, bool managed);
   Result<Linkage> parse_linkage();
 
   // parser_declaration.cpp: specifiers, names, sizes.
   Result<Specifiers> parse_specifiers(Space space);
   Status parse_specifier(Specifiers& specifiers);
+  Status check_variable_type(const Symbol& symbol, const Token& at) const;
   Status parse_pointer_attributes(Symbol& symbol);
   Status parse_attribute(Symbol& symbol);
   Status parse_dimensions(Symbol& symbol);
@@ -102,6 +105,8 @@ class Parser {
   Status parse_initialiser_value(Initialiser& state, uint64_t element);
   Status parse_address_value(Initialiser& state, uint64_t offset, uint64_t mask);
   Status store_bits(Initialiser& state, const Token& token, uint64_t offset, uint64_t bits);
+  Result<SymbolId> find_addressable(const Token& name, const Initialiser& state,
+                                    bool generic) const;
   Status reserve_data(Initialiser& state, const Token& token, uint64_t end);
   Status skip_opaque_initialiser();
 
@@ -112,6 +117,9 @@ class Parser {
   Status parse_parameters(Function& function, std::vector<SymbolId>& list);
   Status parse_function_directives(Function& function);
   Result<bool> parse_function_directive(Function& function);
+  Result<bool> parse_entry_directive(Function& function);
+  Status check_directives(const Function& function, const Token& at) const;
+  Status check_parameter(const Function& function, const Symbol& symbol, const Token& name) const;
   Status parse_dimension_list(std::array<uint32_t, 3>& sizes);
   Result<uint32_t> register_function(Function&& function, const Token& name);
   Status check_redeclaration(const Function& old, const Function& fresh, const Token& name) const;
@@ -119,6 +127,7 @@ class Parser {
   Status parse_body();
   Status parse_statement();
   Status parse_statement_directive();
+  Status parse_body_pragma();
   Status parse_label();
   Status parse_location();
   Status parse_targets(const Token& label, bool calls);
@@ -127,7 +136,7 @@ class Parser {
   Status close_scope();
   Status resolve(const PendingName& pending, const Entity& entity);
 
-  // parser_instruction.cpp
+  // parser_instruction.cpp, parser_rewrite.cpp
   Status parse_instruction();
   Status parse_guard(Instruction& instruction);
   Result<const Mnemonic*> take_mnemonic();
@@ -141,6 +150,19 @@ class Parser {
   Status parse_call_targets(Instruction& instruction);
   Status add_operand(Instruction& instruction, const Operand& operand, const Token& at);
   Status choose_form(Instruction& instruction, const Mnemonic& mnemonic);
+  Status emit_helper(std::string_view mnemonic, std::initializer_list<Operand> operands);
+  Operand temporary(Type type);
+  static Operand immediate(const Constant& constant);
+  Status finish_operands(Instruction& instruction, const Mnemonic& mnemonic);
+  void unwrap(Operand& operand);
+  bool is_plain_move(const Instruction& instruction, unsigned index) const;
+  bool is_predicate(const Operand& operand) const;
+  Status widen_base(Operand& address);
+  Status name_space(Instruction& instruction, const Mnemonic*& mnemonic);
+  Status make_generic(Operand& address);
+  Status split_load(const Instruction& instruction, const Mnemonic& mnemonic, uint64_t used_bytes);
+  Status split_vector_move(const Instruction& instruction, const Mnemonic& mnemonic);
+  Result<const Mnemonic*> joined_mnemonic(std::string text);
   Error no_form_error(const Instruction& instruction, const Mnemonic& mnemonic) const;
   Status check_and_convert(Instruction& instruction, const Assignment& assignment);
   Status convert_immediate(Operand& operand, Type type, const Token& at);
@@ -157,6 +179,10 @@ class Parser {
   Result<Operand> parse_immediate_operand();
   Result<Operand> parse_negated_operand();
   Result<Operand> parse_vector_operand();
+  Result<Operand> parse_sum(const Operand& base);
+  Result<Operand> parse_element(Operand array);
+  Result<Operand> element_address(const Operand& array, Space space, const Operand& index,
+                                  uint64_t element_bytes, const Token& at);
   Result<Operand> parse_address_operand();
   Result<Operand> parse_tuple_rest(Operand first);
   Result<Operand> parse_pair_rest(Operand first);
@@ -167,6 +193,7 @@ class Parser {
   Error undefined(const Token& name) const;
   Result<Token> take_operator_free_identifier();
 
+  uint32_t isa_version() const { return 10 * module_->version_major + module_->version_minor; }
   Function& function() { return module_->functions[function_index_]; }
   const Function& function() const { return module_->functions[function_index_]; }
   const Symbol& symbol_of(const Operand& operand) const;
@@ -177,7 +204,6 @@ class Parser {
   Token token_;
   std::shared_ptr<Module> module_;
   FunctionScopes::ModuleNames module_names_;
-  std::vector<PendingRelocation> relocations_;
   std::unordered_map<std::string_view, std::unique_ptr<Mnemonic>> mnemonics_;
   std::vector<std::unique_ptr<std::string>> joined_mnemonics_;
   uint32_t expression_depth_ = 0;
@@ -186,12 +212,18 @@ class Parser {
   uint32_t function_index_ = kNone;
   std::unique_ptr<FunctionScopes> scopes_;
   std::vector<Token> parameter_names_;
+  std::vector<uint8_t> parameter_widths_;  // of a vector's first part; 0: a later part of one
   std::vector<PendingName> pending_;
   std::vector<size_t> pending_starts_;
   uint32_t source_line_ = kNone;
   Token mnemonic_token_;
+  const Mnemonic* mnemonic_ = nullptr;
   std::array<Token, kMaxOperands> operand_tokens_;
+  std::array<OperandNote, kMaxOperands> notes_;
+  unsigned current_operand_ = 0;
+  bool after_component_ = false;  // the operand just read is a component of a vector register
   bool unified_address_ = false;
+  std::optional<uint64_t> used_bytes_;  // .pragma "used_bytes_mask", for the next load
 };
 
 }  // namespace km::ptx

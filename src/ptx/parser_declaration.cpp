@@ -13,13 +13,27 @@ constexpr size_t kMostDimensions = 32;
 
 }  // namespace
 
+/// Attributes, alignment and vector size, then the type; a kernel's parameter may be a pointer.
 Result<Parser::Specifiers> Parser::parse_specifiers(Space space) {
   Specifiers specifiers;
-  specifiers.prototype.space = space;
-  specifiers.prototype.align_bytes = 0;
-  while (token_.kind == Token::Kind::dotted) KM_TRY(parse_specifier(specifiers));
   Symbol& symbol = specifiers.prototype;
+  symbol.space = space;
+  symbol.align_bytes = 0;
+  while (token_.kind == Token::Kind::dotted && symbol.type == Type::none) {
+    KM_TRY(parse_specifier(specifiers));
+  }
   if (symbol.type == Type::none) return unexpected("a type such as .b32");
+  if (token_.is_dotted("ptr") && space == Space::param) {
+    advance();
+    KM_TRY(parse_pointer_attributes(symbol));
+  }
+  if (token_.kind == Token::Kind::dotted) {
+    return unexpected("a name: '.align' and '.v2' stand before the type");
+  }
+  constexpr uint32_t kWidestVectorBits = 128;
+  if (symbol.vector_count > 1 && size_bits(symbol.type) * symbol.vector_count > kWidestVectorBits) {
+    return error_at(token_, "a vector has 128 bits at most");
+  }
   uint32_t natural = size_bytes(symbol.type) * symbol.vector_count;
   if (symbol.align_bytes == 0) symbol.align_bytes = std::max(natural, 1u);
   return specifiers;
@@ -30,14 +44,13 @@ Status Parser::parse_specifier(Specifiers& specifiers) {
   Token at = token_;
   if (at.text == "attribute") return parse_attribute(symbol);
   advance();
-  if (at.text == "ptr") return parse_pointer_attributes(symbol);
-  if (at.text == "v2" || at.text == "v4" || at.text == "v8") {
+  if (at.text == "v2" || at.text == "v4") {
     symbol.vector_count = static_cast<uint8_t>(at.text[1] - '0');
     return {};
   }
   if (at.text == "align") {
     Token number = token_;
-    KM_ASSIGN(uint64_t bytes, take_number(1, kLargestAlignment, "an alignment"));
+    KM_ASSIGN(uint64_t bytes, take_integer(1, kLargestAlignment, "an alignment"));
     if (!std::has_single_bit(bytes)) return error_at(number, "an alignment must be a power of two");
     symbol.align_bytes = static_cast<uint32_t>(bytes);
     return {};
@@ -48,13 +61,31 @@ Status Parser::parse_specifier(Specifiers& specifiers) {
                             ", expected a type such as .b32, '.align', "
                             "'.v2' or '.v4'");
   }
-  if (symbol.type != Type::none) return error_at(at, "a second type in one declaration");
-  bool declarable = size_bits(*type) >= 8 || *type == Type::pred;
-  if (!declarable || (*type == Type::pred && symbol.space != Space::reg)) {
+  symbol.type = *type;
+  return check_variable_type(symbol, at);
+}
+
+/// Which types a variable can have; the others are those of instructions only.
+Status Parser::check_variable_type(const Symbol& symbol, const Token& at) const {
+  const Type type = symbol.type;
+  const TypeKind kind = kind_of(type);
+  const bool half = type == Type::f16 || type == Type::f16x2;
+  const bool plain = size_bits(type) >= 8 && !is_packed_integer(type) &&
+                     (kind == TypeKind::bits || kind == TypeKind::unsigned_int ||
+                      kind == TypeKind::signed_int || type == Type::f32 || type == Type::f64);
+  const bool predicate = type == Type::pred && symbol.space == Space::reg;
+  const bool opaque =
+      kind == TypeKind::opaque && (symbol.space == Space::global || symbol.space == Space::param);
+  if (!half && !plain && !predicate && !opaque) {
     return error_at(at, "a variable in ." + std::string(text_of(symbol.space)) +
                             " cannot have the type ." + std::string(at.text));
   }
-  symbol.type = *type;
+  if (predicate && symbol.vector_count > 1) return error_at(at, "there are no vectors of .pred");
+  constexpr uint32_t kFirstWithB128 = 83, kFirstTargetWithB128 = 70;
+  const bool known = isa_version() >= kFirstWithB128 && module_->target_sm >= kFirstTargetWithB128;
+  if (type == Type::b128 && !known) {
+    return error_at(at, "type .b128 needs '.version 8.3' and '.target sm_70' or later");
+  }
   return {};
 }
 
@@ -111,7 +142,7 @@ Status Parser::parse_dimensions(Symbol& symbol) {
       symbol.unsized = true;
       symbol.dimensions.push_back(0);
     } else {
-      KM_ASSIGN(uint64_t extent, take_number(0, kLargestVariable, "the size of an array"));
+      KM_ASSIGN(uint64_t extent, take_integer(1, kLargestVariable, "the size of an array"));
       symbol.dimensions.push_back(extent);
     }
     KM_TRY(expect(']', "after the size of an array"));
@@ -193,29 +224,26 @@ Status Parser::declare_register(const Specifiers& specifiers) {
   Type type = specifiers.prototype.type;
   uint8_t width = specifiers.prototype.vector_count;
   bool declared = false;
+  constexpr std::string_view kComponents[] = {".x", ".y", ".z", ".w"};
+  if (width > std::size(kComponents)) {
+    return error_at(name, "a vector register has 2 or 4 components");
+  }
+  if (name.text == "_") return error_at(name, "'_' cannot be the name of a register");
   if (accept('<')) {
-    if (width > 1) return error_at(name, "a range of vector registers is not PTX");
     // Not a constant expression: '>' would be its operator.
     auto count = token_.kind == Token::Kind::integer ? read_integer(token_.text) : std::nullopt;
     if (!count || count->bits > UINT32_MAX) return unexpected("the number of registers");
     advance();
     KM_TRY(expect('>', "after the number of registers"));
-    declared = scopes_->declare_range(name.text, type, static_cast<uint32_t>(count->bits));
+    declared = scopes_->declare_range(name.text, type, width, static_cast<uint32_t>(count->bits));
   } else {
     Entity entity;
     entity.kind = width > 1 ? Entity::Kind::vector_register : Entity::Kind::reg;
     entity.id = static_cast<uint32_t>(function().registers.size());
     entity.count = width;
     declared = scopes_->declare(name.text, entity);
-    std::string base = declared ? scopes_->unique(name.text) : "";
-    constexpr std::string_view kComponents[] = {".x", ".y", ".z", ".w"};
-    if (declared && width > std::size(kComponents)) {
-      return error_at(name, "a vector register has 2 or 4 components");
-    }
-    for (uint8_t i = 0; declared && i < width; ++i) {
-      std::string full = width > 1 ? base + std::string(kComponents[i]) : base;
-      function().registers.push_back({full, type});
-    }
+    if (declared && width > 1) scopes_->add_vector(name.text, type, width);
+    if (declared && width == 1) scopes_->add_register(name.text, type);
   }
   if (!declared) return error_at(name, "duplicate name " + quote(name.text));
   return {};

@@ -112,19 +112,13 @@ Result<Constant> Parser::parse_primary() {
   return inner;
 }
 
-/// `+4`, `-8`, `+-8`, `+4*2`, nothing: what may follow a base in an address.
+/// `+4`, `+-8`, `+4*2`, nothing: what may follow a base in an address.
 Result<int64_t> Parser::parse_offset() {
-  constexpr int kMultiplicative = 10;
-  uint64_t offset = 0;
-  while (token_.is('+') || token_.is('-')) {
-    bool minus = token_.is('-');
-    advance();
-    Token at = token_;
-    KM_ASSIGN(Constant term, parse_binary(kMultiplicative));
-    if (term.is_float()) return error_at(at, "an address offset must be an integer");
-    offset = minus ? offset - term.bits : offset + term.bits;
-  }
-  return static_cast<int64_t>(offset);
+  if (!accept('+')) return 0;
+  Token at = token_;
+  KM_ASSIGN(Constant offset, parse_constant());
+  if (offset.is_float()) return error_at(at, "an address offset must be an integer");
+  return static_cast<int64_t>(offset.bits);
 }
 
 }  // namespace km::ptx

@@ -1,4 +1,6 @@
 // Functions: signatures, directives, and the statements of a body that are no instructions.
+#include <algorithm>
+
 #include "ptx/names.h"
 #include "ptx/parser.h"
 
@@ -19,6 +21,15 @@ bool same_parameters(const Function& a, const std::vector<SymbolId>& a_list, con
   return true;
 }
 
+/// Whether the token begins something at module level.
+bool begins_item(const Token& token) {
+  constexpr std::string_view kWords[] = {"extern", "visible", "weak",  "common", "func",
+                                         "entry",  "global",  "const", "shared", "local",
+                                         "file",   "section", "alias", "tex"};
+  return token.kind == Token::Kind::dotted &&
+         std::find(std::begin(kWords), std::end(kWords), token.text) != std::end(kWords);
+}
+
 }  // namespace
 
 Status Parser::parse_function(Linkage linkage, bool is_entry) {
@@ -27,6 +38,7 @@ Status Parser::parse_function(Linkage linkage, bool is_entry) {
   fresh.linkage = linkage;
   fresh.is_declaration = true;
   parameter_names_.clear();
+  parameter_widths_.clear();
   while (token_.is_dotted("attribute")) {
     Symbol ignored;
     KM_TRY(parse_attribute(ignored));
@@ -34,14 +46,18 @@ Status Parser::parse_function(Linkage linkage, bool is_entry) {
   KM_ASSIGN(Token name, parse_signature(fresh));
   KM_TRY(parse_function_directives(fresh));
   bool has_body = token_.is('{');
-  if (!has_body && !token_.is(';')) return unexpected("';', '{' or a directive of a function");
+  // Compilers of CUDA 3 and 4 left out the semicolon of a declaration.
+  const bool open_end = !is_entry && (token_.kind == Token::Kind::end || begins_item(token_));
+  if (!has_body && !open_end && !token_.is(';')) {
+    return unexpected("';', '{' or a directive of a function");
+  }
   if (has_body && linkage == Linkage::external) {
     return error_at(token_, "an '.extern' function has no body");
   }
   fresh.is_declaration = !has_body;
   KM_ASSIGN(function_index_, register_function(std::move(fresh), name));
   if (!has_body) {
-    advance();
+    if (!open_end) advance();
     return {};
   }
   scopes_ = std::make_unique<FunctionScopes>(function(), module_names_);
@@ -76,14 +92,46 @@ Status Parser::parse_parameters(Function& function, std::vector<SymbolId>& list)
     KM_ASSIGN(Specifiers specifiers, parse_specifiers(in_register ? Space::reg : Space::param));
     Token name = token_;
     KM_ASSIGN(Symbol symbol, parse_declarator(specifiers));
-    if (in_register && (symbol.vector_count > 1 || symbol.is_array)) {
-      return error_at(name, "a parameter in .reg is a single value");
+    KM_TRY(check_parameter(function, symbol, name));
+    const uint8_t parts = in_register ? symbol.vector_count : 1;
+    for (uint8_t part = 0; part < parts; ++part) {
+      Symbol scalar = symbol;
+      if (parts > 1) {
+        scalar.name += std::string("$") + "xyzw"[part];
+        scalar.vector_count = 1;
+        scalar.size_bytes = scalar.align_bytes = size_bytes(symbol.type);
+      }
+      list.push_back(static_cast<SymbolId>(function.symbols.size()));
+      function.symbols.push_back(std::move(scalar));
+      parameter_names_.push_back(name);
+      parameter_widths_.push_back(part == 0 ? parts : 0);
     }
-    list.push_back(static_cast<SymbolId>(function.symbols.size()));
-    function.symbols.push_back(std::move(symbol));
-    parameter_names_.push_back(name);
   } while (accept(','));
   return expect(')', "after the parameters");
+}
+
+Status Parser::check_parameter(const Function& function, const Symbol& symbol,
+                               const Token& name) const {
+  const bool in_register = symbol.space == Space::reg;
+  if (in_register && symbol.is_array) {
+    return error_at(name, "a parameter in .reg is a register, not an array");
+  }
+  if (!in_register && symbol.vector_count > 1) {
+    return error_at(name, "a parameter in .param is no vector: declare an array of bytes");
+  }
+  if (symbol.dimensions.size() > 1) {
+    return error_at(name, "a parameter has one dimension at most");
+  }
+  if (symbol.is_param_pointer && !function.is_entry) {
+    return error_at(name, "'.ptr' is for the parameters of an '.entry'");
+  }
+  if (symbol.type == Type::f16x2 && !in_register) {
+    return error_at(name, "a variable in .param cannot have the type .f16x2: declare it .b32");
+  }
+  if (kind_of(symbol.type) == TypeKind::opaque && !function.is_entry) {
+    return error_at(name, "a texture, sampler or surface is a parameter of an '.entry' only");
+  }
+  return {};
 }
 
 Status Parser::parse_function_directives(Function& function) {
@@ -94,48 +142,88 @@ Status Parser::parse_function_directives(Function& function) {
 }
 
 Result<bool> Parser::parse_function_directive(Function& function) {
-  constexpr uint64_t kMost = UINT32_MAX;
-  auto number = [&](uint32_t& value, std::string_view what) -> Result<bool> {
-    advance();
-    KM_ASSIGN(uint64_t read, take_number(0, kMost, what));
-    value = static_cast<uint32_t>(read);
-    return true;
-  };
-  auto sizes = [&](std::array<uint32_t, 3>& values) -> Result<bool> {
-    advance();
-    KM_TRY(parse_dimension_list(values));
-    return true;
-  };
   if (token_.kind != Token::Kind::dotted) return false;
-  std::string_view word = token_.text;
-  uint32_t unused = 0;
-  if (word == "reqntid") return sizes(function.reqntid);
-  if (word == "maxntid") return sizes(function.maxntid);
-  if (word == "reqnctapercluster") return sizes(function.reqnctapercluster);
-  if (word == "minnctapersm") return number(function.minnctapersm, "'.minnctapersm'");
-  if (word == "maxnctapersm") return number(unused, "'.maxnctapersm'");
-  if (word == "maxnreg") return number(function.maxnreg, "'.maxnreg'");
-  if (word == "maxclusterrank") return number(function.maxclusterrank, "'.maxclusterrank'");
-  if (word == "abi_preserve" || word == "abi_preserve_control") return number(unused, "a count");
-  bool flag = word == "noreturn" || word == "explicitcluster" || word == "blocksareclusters";
-  if (flag) {
-    if (word == "noreturn") function.noreturn = true;
-    if (word == "explicitcluster") function.explicitcluster = true;
+  if (!function.is_entry && begins_item(token_)) return false;
+  const Token at = token_;
+  const std::string_view word = at.text;
+  if (word == "noreturn" || word == "abi_preserve" || word == "abi_preserve_control") {
+    if (function.is_entry) return error_at(at, describe(at) + " is for a '.func'");
     advance();
+    if (word == "noreturn") {
+      function.noreturn = true;
+    } else {
+      KM_TRY(take_integer(0, UINT32_MAX, "a number of registers"));
+    }
     return true;
   }
   if (word == "pragma") {
     KM_TRY(parse_pragma(function.pragmas));
     return true;
   }
-  return error_at(
-      token_, "unknown directive " + describe(token_) + " of a function" + suggest_directive(word));
+  KM_ASSIGN(const bool known, parse_entry_directive(function));
+  if (!known) {
+    return error_at(
+        at, "unknown directive " + describe(at) + " of a function" + suggest_directive(word));
+  }
+  if (!function.is_entry) return error_at(at, describe(at) + " is for an '.entry'");
+  KM_TRY(check_directives(function, at));
+  return true;
+}
+
+Result<bool> Parser::parse_entry_directive(Function& function) {
+  const std::string_view word = token_.text;
+  uint32_t unused = 0;
+  const std::pair<std::string_view, std::array<uint32_t, 3>*> sizes[] = {
+      {"reqntid", &function.reqntid},
+      {"maxntid", &function.maxntid},
+      {"reqnctapercluster", &function.reqnctapercluster}};
+  for (const auto& [name, values] : sizes) {
+    if (word != name) continue;
+    advance();
+    KM_TRY(parse_dimension_list(*values));
+    return true;
+  }
+  const std::pair<std::string_view, uint32_t*> numbers[] = {
+      {"minnctapersm", &function.minnctapersm},
+      {"maxnctapersm", &unused},
+      {"maxnreg", &function.maxnreg},
+      {"maxclusterrank", &function.maxclusterrank}};
+  for (const auto& [name, value] : numbers) {
+    if (word != name) continue;
+    advance();
+    KM_ASSIGN(const uint64_t read, take_integer(1, UINT32_MAX, "'." + std::string(name) + "'"));
+    *value = static_cast<uint32_t>(read);
+    return true;
+  }
+  if (word != "explicitcluster" && word != "blocksareclusters") return false;
+  if (word == "explicitcluster") function.explicitcluster = true;
+  advance();
+  return true;
+}
+
+/// Directives that the version or the target does not know, or that contradict each other.
+Status Parser::check_directives(const Function& function, const Token& at) const {
+  constexpr uint32_t kFirstWithClusters = 90, kFirstWithoutMaxnctapersm = 21;
+  const bool clusters = at.text.find("cluster") != std::string_view::npos;
+  if (clusters && module_->target_sm < kFirstWithClusters) {
+    return error_at(at, describe(at) + " needs '.target sm_90' or later");
+  }
+  if (at.text == "maxnctapersm" && isa_version() >= kFirstWithoutMaxnctapersm) {
+    return error_at(at, "'.maxnctapersm' ended with PTX 2.0: write '.minnctapersm'");
+  }
+  if (function.reqntid[0] != 0 && function.maxntid[0] != 0) {
+    return error_at(at, "'.reqntid' and '.maxntid' contradict each other");
+  }
+  if (function.reqnctapercluster[0] != 0 && function.maxclusterrank != 0) {
+    return error_at(at, "'.reqnctapercluster' and '.maxclusterrank' contradict each other");
+  }
+  return {};
 }
 
 Status Parser::parse_dimension_list(std::array<uint32_t, 3>& sizes) {
   sizes = {1, 1, 1};
   for (uint32_t& size : sizes) {
-    KM_ASSIGN(uint64_t value, take_number(1, UINT32_MAX, "a number of threads"));
+    KM_ASSIGN(uint64_t value, take_integer(1, UINT32_MAX, "a number of threads"));
     size = static_cast<uint32_t>(value);
     if (!accept(',')) return {};
   }
@@ -193,18 +281,26 @@ Status Parser::declare_parameters() {
   for (SymbolId id = 0; id < function().symbols.size(); ++id) {
     const Token& name = parameter_names_[id];
     Symbol& symbol = function().symbols[id];
-    if (name.text == "_") continue;
+    if (name.text == "_") return error_at(name, "'_' cannot be the name of a parameter");
+    if (parameter_widths_[id] == 0) {
+      symbol.reg = static_cast<uint32_t>(function().registers.size());
+      symbol.name = scopes_->unique(symbol.name);
+      function().registers.push_back({symbol.name, symbol.type});
+      continue;
+    }
     Entity entity;
     entity.kind = Entity::Kind::local_symbol;
     entity.id = id;
     if (symbol.space == Space::reg) {
-      entity.kind = Entity::Kind::reg;
+      const bool vector = parameter_widths_[id] > 1;
+      entity.kind = vector ? Entity::Kind::vector_register : Entity::Kind::reg;
       entity.id = static_cast<uint32_t>(function().registers.size());
+      entity.count = parameter_widths_[id];
     }
     if (!scopes_->declare(name.text, entity)) {
       return error_at(name, "duplicate name " + quote(name.text));
     }
-    symbol.name = scopes_->unique(name.text);
+    symbol.name = scopes_->unique(symbol.name);
     if (symbol.space != Space::reg) continue;
     symbol.reg = entity.id;
     function().registers.push_back({symbol.name, symbol.type});
@@ -237,7 +333,6 @@ Status Parser::parse_statement() {
   if (token_.kind == Token::Kind::dotted) return parse_statement_directive();
   if (token_.kind == Token::Kind::identifier && lexer_.at_label_colon()) return parse_label();
   if (token_.kind == Token::Kind::identifier || token_.is('@')) return parse_instruction();
-  if (accept(';')) return {};  // "{ ... };" of inline assembly
   return unexpected("an instruction, a directive, a label or '}'");
 }
 
@@ -252,13 +347,34 @@ Status Parser::parse_statement_directive() {
   if (word == "loc") return parse_location();
   if (word == "file") return parse_file();
   if (word == "section") return parse_section();
-  if (word == "pragma") return parse_pragma(function().pragmas);
+  if (word == "pragma") return parse_body_pragma();
   bool labelled = word == "branchtargets" || word == "calltargets" || word == "callprototype";
   if (labelled) {
     return error_at(token_, "'." + std::string(word) + "' needs a label before it");
   }
   return error_at(
       token_, "unknown directive " + describe(token_) + " in a function" + suggest_directive(word));
+}
+
+/// `.pragma "used_bytes_mask 0xF0F";` says which bytes of what the next load reads are used.
+Status Parser::parse_body_pragma() {
+  std::vector<std::string>& pragmas = function().pragmas;
+  const size_t before = pragmas.size();
+  const Token at = token_;
+  constexpr uint32_t kFirstWithUsedBytes = 83;
+  KM_TRY(parse_pragma(pragmas));
+  constexpr std::string_view kUsedBytes = "used_bytes_mask ";
+  for (size_t i = pragmas.size(); i-- > before;) {
+    std::string_view text = pragmas[i];
+    if (!text.starts_with(kUsedBytes)) continue;
+    text.remove_prefix(kUsedBytes.size());
+    if (isa_version() < kFirstWithUsedBytes) {
+      return error_at(at, "'used_bytes_mask' needs '.version 8.3' or later");
+    }
+    if (const auto mask = read_integer(text)) used_bytes_ = mask->bits;
+    pragmas.erase(pragmas.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  return {};
 }
 
 Status Parser::parse_label() {

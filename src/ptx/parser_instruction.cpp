@@ -1,5 +1,6 @@
 // Instructions: guard, mnemonic, operands, and the choice among the forms of the table.
 #include <algorithm>
+#include <utility>
 
 #include "ptx/names.h"
 #include "ptx/parser.h"
@@ -17,9 +18,14 @@ Status Parser::parse_instruction() {
   instruction.location = {token_.line, token_.column};
   instruction.source_line = source_line_;
   unified_address_ = false;
+  notes_.fill({});
   KM_TRY(parse_guard(instruction));
   KM_ASSIGN(const Mnemonic* mnemonic, take_mnemonic());
   instruction.opcode = mnemonic->opcode;
+  mnemonic_ = mnemonic;
+  if (mnemonic->has(Modifier::unified)) {
+    return error_at(mnemonic_token_, "'.unified' stands after the address: [a].unified");
+  }
   switch (mnemonic->opcode) {
     case Opcode::bra:
       KM_TRY(parse_branch(instruction));
@@ -36,9 +42,17 @@ Status Parser::parse_instruction() {
   }
   KM_TRY(expect(';', "after the instruction"));
   if (unified_address_) {
-    joined_mnemonics_.push_back(
-        std::make_unique<std::string>(std::string(mnemonic_token_.text) + ".unified"));
-    KM_ASSIGN(mnemonic, look_up_mnemonic(mnemonic_token_, *joined_mnemonics_.back()));
+    KM_ASSIGN(mnemonic, joined_mnemonic(std::string(mnemonic_token_.text) + ".unified"));
+  }
+  const auto used_bytes = std::exchange(used_bytes_, std::nullopt);
+  KM_TRY(finish_operands(instruction, *mnemonic));
+  KM_TRY(name_space(instruction, mnemonic));
+  const bool vector = mnemonic->has(Modifier::v2) || mnemonic->has(Modifier::v4);
+  if (mnemonic->opcode == Opcode::mov && vector) {
+    return split_vector_move(instruction, *mnemonic);
+  }
+  if (used_bytes && mnemonic->opcode == Opcode::ld) {
+    return split_load(instruction, *mnemonic, *used_bytes);
   }
   KM_TRY(choose_form(instruction, *mnemonic));
   function().code.push_back(std::move(instruction));
@@ -80,7 +94,10 @@ Result<const Mnemonic*> Parser::take_mnemonic() {
 
 Result<const Mnemonic*> Parser::look_up_mnemonic(const Token& at, std::string_view text) {
   std::unique_ptr<Mnemonic>& known = mnemonics_[text];
-  if (!known) known = std::make_unique<Mnemonic>(read_mnemonic(text));
+  if (!known) {
+    known = std::make_unique<Mnemonic>(read_mnemonic(text));
+    known->text = text;
+  }
   if (!known->error.empty()) {
     auto offset = static_cast<uint32_t>(known->error_offset);
     return error_at(at.line, at.column + offset, known->error);
@@ -101,6 +118,7 @@ Status Parser::parse_operands(Instruction& instruction) {
   if (token_.is(';')) return {};
   do {
     Token at = token_;
+    current_operand_ = std::min<unsigned>(instruction.operand_count, kMaxOperands - 1);
     KM_ASSIGN(Operand operand, parse_operand());
     KM_TRY(add_operand(instruction, operand, at));
   } while (accept(','));
@@ -118,6 +136,7 @@ Status Parser::parse_branch(Instruction& instruction) {
 
 Status Parser::parse_indexed_branch(Instruction& instruction) {
   Token at = token_;
+  current_operand_ = 0;
   KM_ASSIGN(Operand operand, parse_operand());
   KM_TRY(add_operand(instruction, operand, at));
   KM_TRY(expect(',', "between the index and the list of targets"));
@@ -157,7 +176,12 @@ Status Parser::parse_call_list(Instruction& instruction) {
   while (!token_.is(')')) {
     if (elements.size() == kMostArguments) return error_at(token_, "too many arguments");
     KM_ASSIGN(Operand element, parse_simple_operand());
-    elements.push_back(element);
+    if (element.kind == Operand::Kind::vector) {  // a vector register is its parts
+      const auto first = function().operand_pool.begin() + element.first;
+      elements.insert(elements.end(), first, first + element.count);
+    } else {
+      elements.push_back(element);
+    }
     if (!accept(',')) break;
   }
   KM_TRY(expect(')', "after the arguments of a call"));
@@ -240,9 +264,11 @@ Status Parser::choose_form(Instruction& instruction, const Mnemonic& mnemonic) {
 Error Parser::no_form_error(const Instruction& instruction, const Mnemonic& mnemonic) const {
   const Form& form = all_forms()[mnemonic.candidates.front().form];
   if (form.min_sm > kNewestSm) {
-    return error_at(mnemonic_token_, quote(text_of(mnemonic.opcode)) +
-                                         " needs sm_100 or later, instructions up to sm_90a are "
-                                         "supported");
+    Error error = error_at(mnemonic_token_,
+                           quote(text_of(mnemonic.opcode)) +
+                               " needs sm_100 or later, instructions up to sm_90a are supported");
+    if (module_->target_sm >= form.min_sm) error.status = KM_ERROR_UNSUPPORTED_PTX;
+    return error;
   }
   std::string counts;
   for (const Mnemonic::Candidate& candidate : mnemonic.candidates) {
@@ -258,6 +284,9 @@ Status Parser::check_and_convert(Instruction& instruction, const Assignment& ass
   for (unsigned i = 0; i < instruction.operand_count; ++i) {
     Operand& operand = instruction.operands[i];
     const OperandSpec& spec = *assignment[i];
+    if (notes_[i].is_sum && spec.written) {
+      return error_at(operand_tokens_[i], "a result needs a register, not a sum");
+    }
     if (operand.kind == Operand::Kind::immediate) {
       KM_TRY(convert_immediate(operand, operand_type(spec, instruction), operand_tokens_[i]));
     }
@@ -279,6 +308,13 @@ Status Parser::convert_immediate(Operand& operand, Type type, const Token& at) {
   bool fraction = mnemonic_token_.text.starts_with("createpolicy");
   if (fraction && type == Type::f32 && !constant.is_float()) {
     constant = *apply("*", constant, *read_real("1.0"));
+  }
+  const bool single = constant.kind == Constant::Kind::f32;
+  const bool wrong_width = constant.is_float() && kind_of(type) == TypeKind::bits &&
+                           type != (single ? Type::b32 : Type::b64);
+  if (wrong_width) {
+    return error_at(at, "a floating-point constant of " + std::string(single ? "32" : "64") +
+                            " bits where ." + std::string(text_of(type)) + " is expected");
   }
   auto bits = bits_as(constant, type);
   if (!bits) {

@@ -4,12 +4,14 @@
 
 #include "ptx/names.h"
 #include "ptx/parser.h"
+#include "ptx/target.h"
 
 namespace km::ptx {
 namespace {
 
-// Before 1.4, modifiers that are left out mean something else.
-constexpr uint32_t kOldest = 14, kNewestMajor = 9;
+// Before 1.4, kernels have no parameter lists, and modifiers that are left out mean something else.
+constexpr uint32_t kOldest = 14;
+constexpr uint32_t kFirstWithoutTex = 15, kFirstWithAbi = 30, kFirstWithAlias = 63;
 
 std::optional<Space> variable_space(const Token& token) {
   if (token.kind != Token::Kind::dotted) return std::nullopt;
@@ -38,7 +40,9 @@ Status Parser::parse_header() {
     Token at = token_;
     KM_ASSIGN(uint64_t bits, take_number(32, 64, "the address size"));
     if (bits != 32 && bits != 64) return error_at(at, "the address size must be 32 or 64");
-    module_->address_size_bits = static_cast<uint32_t>(bits);
+    if (bits == 32) {
+      return error_at(at, "code with 32-bit addresses is not supported: compile for 64 bits");
+    }
   }
   return {};
 }
@@ -49,10 +53,14 @@ Status Parser::parse_version() {
               read_number(token_.text.substr(0, dot), module_->version_major) &&
               read_number(token_.text.substr(dot + 1), module_->version_minor);
   if (!good) return unexpected("a version such as 8.5");
-  const uint32_t version = 10 * module_->version_major + module_->version_minor;
-  if (version < kOldest || module_->version_major > kNewestMajor) {
-    return error_at(token_, "PTX ISA " + std::string(token_.text) +
-                                " is not supported, versions 1.4 to 9.x are");
+  constexpr uint32_t kUnitsOfMajor = 10;
+  const uint32_t version = kUnitsOfMajor * module_->version_major + module_->version_minor;
+  const bool known = module_->version_minor < kUnitsOfMajor && is_isa_version(version);
+  if (!known || version < kOldest) {
+    Error error = error_at(token_, "PTX ISA " + std::string(token_.text) +
+                                       " is not supported, versions 1.4 to 9.5 are");
+    error.status = KM_ERROR_UNSUPPORTED_PTX;
+    return error;
   }
   advance();
   return {};
@@ -60,29 +68,44 @@ Status Parser::parse_version() {
 
 Status Parser::parse_target() {
   KM_ASSIGN(Token target, take_identifier("a target such as sm_90"));
-  std::string_view digits = target.text;
-  bool good = digits.starts_with("sm_");
-  if (good) {
-    digits.remove_prefix(3);
-    if (digits.ends_with('a') || digits.ends_with('f')) digits.remove_suffix(1);
-    good = read_number(digits, module_->target_sm);
+  const auto found = find_target(target.text);
+  if (!found) {
+    return error_at(target, "unknown target " + quote(target.text) +
+                                ", expected sm_ and the number of an architecture");
   }
-  if (!good) {
-    return error_at(target, "unknown target " + quote(target.text) + ", expected sm_ and a number");
+  if (isa_version() < found->min_isa) {
+    return error_at(target, "target " + quote(target.text) + " needs '.version " +
+                                std::to_string(found->min_isa / 10) + "." +
+                                std::to_string(found->min_isa % 10) + "' or later");
   }
+  module_->target_sm = found->number;
   module_->target = target.text;
-  while (accept(',')) {
-    KM_ASSIGN(Token option, take_identifier("a target option"));
-    constexpr std::string_view kOptions[] = {"debug", "texmode_unified", "texmode_independent",
-                                             "map_f64_to_f32"};
-    bool known =
-        std::find(std::begin(kOptions), std::end(kOptions), option.text) != std::end(kOptions);
-    if (!known && !option.text.starts_with("sm_")) {
-      return error_at(option, "unknown target option " + quote(option.text) +
-                                  ", expected debug, texmode_unified or texmode_independent");
-    }
-    module_->target_options.emplace_back(option.text);
+  while (accept(',')) KM_TRY(parse_target_option());
+  return {};
+}
+
+Status Parser::parse_target_option() {
+  KM_ASSIGN(Token option, take_identifier("a target option"));
+  constexpr std::string_view kOptions[] = {"debug", "texmode_unified", "texmode_independent",
+                                           "map_f64_to_f32"};
+  bool known =
+      std::find(std::begin(kOptions), std::end(kOptions), option.text) != std::end(kOptions);
+  if (!known && !find_target(option.text)) {
+    return error_at(option, "unknown target option " + quote(option.text) +
+                                ", expected debug, texmode_unified or texmode_independent");
   }
+  const std::vector<std::string>& given = module_->target_options;
+  const bool texture_mode = option.text.starts_with("texmode_");
+  for (const std::string& other : given) {
+    if (texture_mode && other.starts_with("texmode_") && other != option.text) {
+      return error_at(option, quote(option.text) + " contradicts " + quote(other));
+    }
+  }
+  constexpr uint32_t kFirstWithDoubles = 13;
+  if (option.text == "map_f64_to_f32" && module_->target_sm >= kFirstWithDoubles) {
+    return error_at(option, "'map_f64_to_f32' is for targets below sm_13");
+  }
+  module_->target_options.emplace_back(option.text);
   return {};
 }
 
@@ -101,27 +124,25 @@ Status Parser::parse_module_item() {
 }
 
 Result<Linkage> Parser::parse_linkage() {
-  Linkage linkage = Linkage::internal;
-  for (;;) {
-    if (accept_dotted("extern")) {
-      linkage = Linkage::external;
-    } else if (accept_dotted("visible")) {
-      linkage = Linkage::visible;
-    } else if (accept_dotted("weak")) {
-      linkage = Linkage::weak;
-    } else if (accept_dotted("common")) {
-      linkage = Linkage::common;
-    } else {
-      return linkage;
-    }
-  }
+  if (accept_dotted("extern")) return Linkage::external;
+  if (accept_dotted("visible")) return Linkage::visible;
+  if (accept_dotted("weak")) return Linkage::weak;
+  if (accept_dotted("common")) return Linkage::common;
+  return Linkage::internal;
 }
 
 Status Parser::parse_linked_item() {
   KM_ASSIGN(Linkage linkage, parse_linkage());
-  if (accept_dotted("entry")) return parse_function(linkage, true);
-  if (accept_dotted("func")) return parse_function(linkage, false);
-  if (variable_space(token_) || token_.is_dotted("tex")) return parse_module_variable(linkage);
+  Symbol attributes;
+  while (token_.is_dotted("attribute")) KM_TRY(parse_attribute(attributes));
+  if (linkage != Linkage::common) {
+    if (accept_dotted("entry")) return parse_function(linkage, true);
+    if (accept_dotted("func")) return parse_function(linkage, false);
+  }
+  const bool texture = token_.is_dotted("tex") && isa_version() < kFirstWithoutTex;
+  if (variable_space(token_) || texture) {
+    return parse_module_variable(linkage, attributes.managed);
+  }
   if (token_.is_dotted("reg") || token_.is_dotted("param")) {
     return error_at(token_,
                     "'." + std::string(token_.text) + "' can be declared in functions only");
@@ -133,13 +154,20 @@ Status Parser::parse_linked_item() {
   return unexpected("'.entry', '.func' or a state space");
 }
 
-Status Parser::parse_module_variable(Linkage linkage) {
+Status Parser::parse_module_variable(Linkage linkage, bool managed) {
+  if (token_.is_dotted("local") && isa_version() >= kFirstWithAbi) {
+    return error_at(token_, "a variable in .local is declared in a function, from PTX 3.0 on");
+  }
   bool texture = token_.is_dotted("tex");  // the form before .texref
   Space space = texture ? Space::global : *variable_space(token_);
   advance();
   KM_ASSIGN(Specifiers specifiers, parse_specifiers(space));
   if (texture) specifiers.prototype.type = Type::texref;
   specifiers.prototype.linkage = linkage;
+  specifiers.prototype.managed |= managed;
+  if (specifiers.prototype.managed && space != Space::global) {
+    return error_at(token_, "only variables in .global can be managed");
+  }
   do {
     Token name = token_;
     KM_ASSIGN(Symbol symbol, parse_declarator(specifiers));
@@ -209,6 +237,9 @@ Status Parser::parse_pragma(std::vector<std::string>& pragmas) {
 }
 
 Status Parser::parse_alias() {
+  if (isa_version() < kFirstWithAlias) {
+    return error_at(token_, "'.alias' needs '.version 6.3' or later");
+  }
   advance();
   KM_ASSIGN(Token alias, take_identifier("the name of a function"));
   KM_TRY(expect(',', "between the two names of '.alias'"));
@@ -229,20 +260,6 @@ Status Parser::parse_alias() {
   }
   module_->functions[functions[0]].alias_of = functions[1];
   return expect(';', "after '.alias'");
-}
-
-Status Parser::resolve_relocations() {
-  for (const PendingRelocation& pending : relocations_) {
-    auto known = module_names_.find(pending.token.text);
-    if (known == module_names_.end()) {
-      return error_at(pending.token,
-                      "undefined name " + quote(pending.token.text) + " in an initialiser");
-    }
-    std::vector<Symbol>& symbols =
-        pending.function == kNone ? module_->symbols : module_->functions[pending.function].symbols;
-    symbols[pending.symbol].relocations[pending.relocation].symbol = known->second;
-  }
-  return {};
 }
 
 }  // namespace km::ptx

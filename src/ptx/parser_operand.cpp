@@ -26,7 +26,10 @@ Result<Operand> Parser::parse_operand() {
     KM_ASSIGN(Operand vector, parse_vector_operand());
     return parse_pair_rest(vector);
   }
+  after_component_ = false;
   KM_ASSIGN(Operand operand, parse_simple_operand());
+  if (token_.is('[')) return parse_element(operand);
+  if (token_.is('+')) return parse_sum(operand);
   bool may_pair = operand.kind == Operand::Kind::reg || operand.kind == Operand::Kind::sink ||
                   operand.kind == Operand::Kind::vector;
   return may_pair ? parse_pair_rest(operand) : operand;
@@ -68,6 +71,8 @@ Result<Operand> Parser::parse_negated_operand() {
   if (operand.kind != Operand::Kind::reg) {
     return error_at(sign, "only a register can be negated");
   }
+  const bool predicate = function().registers[operand.reg].type == Type::pred;
+  if (sign.is('-') && predicate) return error_at(sign, "a predicate is negated with '!'");
   operand.negated = true;
   return operand;
 }
@@ -131,6 +136,7 @@ Result<Operand> Parser::parse_register_operand(const Entity& entity) {
                                         : "a component .x, .y, .z or .w");
   }
   advance();
+  after_component_ = true;
   operand.reg += *component;
   return operand;
 }
@@ -142,14 +148,21 @@ Result<uint16_t> Parser::parse_selector() {
   return *selector;
 }
 
+/// `%tid.x`, or all four components of `%tid` as a vector.
 Result<Operand> Parser::parse_special_register(const Token& name) {
   auto special = find_special_register(name.text.substr(1));
   if (!special) return undefined(name);
   Operand operand;
   operand.kind = Operand::Kind::special;
   operand.special = *special;
-  if (info_of(*special).components == 1) return operand;
-  auto component = token_.kind == Token::Kind::dotted ? component_of(token_.text) : std::nullopt;
+  const uint8_t components = info_of(*special).components;
+  if (components == 1) return operand;
+  if (token_.kind != Token::Kind::dotted) {
+    std::vector<Operand> elements(components, operand);
+    for (uint8_t i = 0; i < components; ++i) elements[i].component = i;
+    return pooled(Operand::Kind::vector, elements);
+  }
+  auto component = component_of(token_.text);
   if (!component) return unexpected("a component .x, .y or .z of " + quote(name.text));
   operand.component = *component;
   advance();
@@ -161,19 +174,7 @@ Result<Operand> Parser::parse_symbol_operand(const Entity& entity) {
   operand.kind = Operand::Kind::symbol;
   operand.symbol = entity.id;
   operand.local_symbol = entity.kind == Entity::Kind::local_symbol;
-  if (token_.is('[')) {  // A[5] is the address of an element
-    advance();
-    Token at = token_;
-    KM_ASSIGN(Constant index, parse_constant());
-    if (index.is_float()) return error_at(at, "an index must be an integer");
-    KM_TRY(expect(']', "after the index"));
-    const Symbol& symbol = symbol_of(operand);
-    uint64_t element = uint64_t{size_bytes(symbol.type)} * symbol.vector_count;
-    operand.offset = static_cast<int64_t>(index.bits * element);
-  }
-  KM_ASSIGN(int64_t offset, parse_offset());
-  auto sum = static_cast<uint64_t>(operand.offset) + static_cast<uint64_t>(offset);
-  operand.offset = static_cast<int64_t>(sum);
+  KM_ASSIGN(operand.offset, parse_offset());
   return operand;
 }
 
@@ -220,6 +221,91 @@ Result<Operand> Parser::parse_pair_rest(Operand first) {
     return unexpected("a predicate register after '|'");
   }
   return pooled(Operand::Kind::pair, {first, second});
+}
+
+/// `reg+constant`: the sum is made by an instruction of its own, in front.
+Result<Operand> Parser::parse_sum(const Operand& base) {
+  Token plus = token_;
+  const bool whole = base.selector == 0 && !base.negated && !after_component_;
+  if (base.kind == Operand::Kind::special && info_of(base.special).components == 1) {
+    const bool wide = size_bits(info_of(base.special).type) == 64;
+    Operand copy = temporary(wide ? Type::b64 : Type::b32);
+    KM_TRY(emit_helper(wide ? "mov.b64" : "mov.b32", {copy, base}));
+    return parse_sum(copy);
+  }
+  if (base.kind != Operand::Kind::reg || !whole) return unexpected("',' or ';' after an operand");
+  const Type type = function().registers[base.reg].type;
+  const uint32_t width = size_bits(type);
+  if (!is_integer(type) || width < 16 || width > 64) {
+    return error_at(plus, "only registers of integers of 16, 32 and 64 bits can be added to here");
+  }
+  advance();
+  Token at = token_;
+  KM_ASSIGN(Constant addend, parse_constant());
+  if (addend.is_float()) return error_at(at, "an integer constant is expected after '+'");
+  Operand sum = temporary(type);
+  KM_TRY(emit_helper(width == 16   ? "add.u16"
+                     : width == 32 ? "add.u32"
+                                   : "add.u64",
+                     {sum, base, immediate(addend)}));
+  notes_[current_operand_].is_sum = true;
+  return sum;
+}
+
+/// `array[3]`, `array[%r]`, `array[%r+1]`: the element's address, counted in elements. Indices in
+/// registers count as 32 bits without a sign.
+Result<Operand> Parser::parse_element(Operand array) {
+  const bool variable =
+      array.kind == Operand::Kind::symbol && array.offset == 0 && !symbol_of(array).is_function;
+  if (!variable) return unexpected("',' or ';' after an operand");
+  advance();
+  Token at = token_;
+  const Symbol& symbol = symbol_of(array);
+  const uint64_t element = uint64_t{size_bytes(symbol.type)} * symbol.vector_count;
+  if (at.kind == Token::Kind::identifier && at.text != "WARP_SZ") {
+    const Space space = symbol.space;
+    KM_ASSIGN(Operand index, parse_named_operand());
+    if (token_.is('+')) {
+      KM_ASSIGN(index, parse_sum(index));
+    }
+    KM_TRY(expect(']', "after the index"));
+    return element_address(array, space, index, element, at);
+  }
+  KM_ASSIGN(Constant index, parse_constant());
+  if (index.is_float()) return error_at(at, "an index must be an integer");
+  KM_TRY(expect(']', "after the index"));
+  array.offset = static_cast<int64_t>(index.bits * element);
+  notes_[current_operand_].is_element = true;
+  return array;
+}
+
+Result<Operand> Parser::element_address(const Operand& array, Space space, const Operand& index,
+                                        uint64_t element_bytes, const Token& at) {
+  const Type type =
+      index.kind == Operand::Kind::reg ? function().registers[index.reg].type : Type::none;
+  const uint32_t width = size_bits(type);
+  const bool whole = index.selector == 0 && !index.negated;
+  if (!is_integer(type) || width < 16 || width > 64 || !whole) {
+    return error_at(at, "an index must be a constant or a register of an integer");
+  }
+  Operand narrow = index;
+  if (width != 32) {
+    narrow = temporary(Type::b32);
+    KM_TRY(emit_helper(width == 64       ? "cvt.u32.u64"
+                       : is_signed(type) ? "cvt.s32.s16"
+                                         : "cvt.u32.u16",
+                       {narrow, index}));
+  }
+  const bool moves = mnemonic_->opcode == Opcode::mov;
+  const bool wide = moves ? size_bits(mnemonic_->types[0]) == 64 : space != Space::shared;
+  const Operand base = temporary(wide ? Type::b64 : Type::b32);
+  const Operand address = temporary(wide ? Type::b64 : Type::b32);
+  const Operand factor = immediate(integer_constant(static_cast<int64_t>(element_bytes)));
+  KM_TRY(emit_helper(wide ? "mov.u64" : "mov.u32", {base, array}));
+  KM_TRY(emit_helper(wide ? "mad.wide.u32" : "mad.lo.u32", {address, narrow, factor, base}));
+  notes_[current_operand_].is_element = true;
+  notes_[current_operand_].space = space;
+  return address;
 }
 
 /// [base+offset], or the tuple [a, b, {c, d}].

@@ -13,10 +13,7 @@ namespace {
 
 using Kind = Operand::Kind;
 
-std::string offset_text(int64_t offset) {
-  if (offset == 0) return "";
-  return offset < 0 ? std::to_string(offset) : "+" + std::to_string(offset);
-}
+std::string offset_text(int64_t offset) { return offset == 0 ? "" : "+" + std::to_string(offset); }
 
 std::string_view linkage_text(Linkage linkage) {
   switch (linkage) {
@@ -86,11 +83,11 @@ class Printer {
 void Printer::print_module() {
   print_header();
   bool forward = refers_forward();
-  for (const Symbol& symbol : module_.symbols) {
-    if (!symbol.is_function) print_declaration(symbol);
-  }
   for (const Function& function : module_.functions) {
     if (!function.is_entry && (forward || function.is_declaration)) print_function(function, true);
+  }
+  for (const Symbol& symbol : module_.symbols) {
+    if (!symbol.is_function) print_declaration(symbol);
   }
   for (const Function& function : module_.functions) {
     if (function.alias_of == kNone) continue;
@@ -106,6 +103,11 @@ void Printer::print_module() {
 
 /// Whether some function is named before its body: then all of them are declared first.
 bool Printer::refers_forward() const {
+  for (const Symbol& symbol : module_.symbols) {
+    for (const Relocation& relocation : symbol.relocations) {
+      if (module_.symbols[relocation.symbol].is_function) return true;
+    }
+  }
   for (const Function& function : module_.functions) {
     if (function.alias_of != kNone) return true;
     auto names_function = [&](const Operand& operand) {
@@ -371,7 +373,7 @@ void Printer::print_mnemonic(const Instruction& instruction) {
       bool here =
           std::find(group.modifiers.begin(), group.modifiers.end(), next) != group.modifiers.end();
       if (!here) continue;
-      add(".", text_of(next));
+      if (next != Modifier::unified) add(".", text_of(next));  // it stands after the address
       ++modifier;
     }
   }
@@ -495,6 +497,7 @@ void Printer::print_instruction(const Function& function, const Instruction& ins
     }
     add(i ? ", " : " ");
     print_operand(operand, type);
+    if (operand.kind == Kind::address && instruction.has(Modifier::unified)) add(".unified");
   }
 }
 

@@ -43,11 +43,12 @@ bool FunctionScopes::declare(std::string_view name, Entity entity) {
   return !in_range && bind(names_, name, entity);
 }
 
-bool FunctionScopes::declare_range(std::string_view prefix, Type type, uint32_t count) {
+bool FunctionScopes::declare_range(std::string_view prefix, Type type, uint8_t width,
+                                   uint32_t count) {
   Entity entity;
   entity.kind = Entity::Kind::register_range;
   entity.id = static_cast<uint32_t>(ranges_.size());
-  ranges_.push_back({type, count, {}});
+  ranges_.push_back({type, width, count, {}});
   return bind(prefixes_, prefix, entity);
 }
 
@@ -84,8 +85,14 @@ std::optional<Entity> FunctionScopes::find_in_range(std::string_view name, uint3
     Range& range = ranges_[entity.id];
     if (index >= range.count) continue;
     auto [used, fresh] = range.used.try_emplace(index, 0);
-    if (fresh) used->second = add_register(name, range.type);
+    const bool vector = range.width > 1;
+    if (fresh) {
+      used->second =
+          vector ? add_vector(name, range.type, range.width) : add_register(name, range.type);
+    }
     Entity found;
+    found.kind = vector ? Entity::Kind::vector_register : Entity::Kind::reg;
+    found.count = vector ? range.width : 0;
     found.id = used->second;
     found.depth = entity.depth;
     return found;
@@ -96,6 +103,15 @@ std::optional<Entity> FunctionScopes::find_in_range(std::string_view name, uint3
 RegisterId FunctionScopes::add_register(std::string_view name, Type type) {
   function_.registers.push_back({unique(name), type});
   return static_cast<RegisterId>(function_.registers.size() - 1);
+}
+
+RegisterId FunctionScopes::add_vector(std::string_view name, Type type, uint8_t width) {
+  const auto first = static_cast<RegisterId>(function_.registers.size());
+  const std::string base = unique(name);
+  for (uint8_t i = 0; i < width; ++i) {
+    function_.registers.push_back({base + "." + "xyzw"[i], type});
+  }
+  return first;
 }
 
 std::string FunctionScopes::unique(std::string_view name) {

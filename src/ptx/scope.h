@@ -46,8 +46,8 @@ class FunctionScopes {
   /// Declares a name in the innermost scope; false where that scope has it already.
   bool declare(std::string_view name, Entity entity);
 
-  /// Declares %r<count>.
-  bool declare_range(std::string_view prefix, Type type, uint32_t count);
+  /// Declares %r<count>, of vectors of `width` components where that is not 1.
+  bool declare_range(std::string_view prefix, Type type, uint8_t width, uint32_t count);
 
   /// The entity that a name means here, expanding a parameterised register on first use.
   std::optional<Entity> find(std::string_view name);
@@ -57,12 +57,16 @@ class FunctionScopes {
 
   RegisterId add_register(std::string_view name, Type type);
 
+  /// The first register of a vector, whose components follow one another.
+  RegisterId add_vector(std::string_view name, Type type, uint8_t width);
+
   /// `name`, or `name$2` and so on where the function or the module has used it before.
   std::string unique(std::string_view name);
 
  private:
   struct Range {
     Type type;
+    uint8_t width;
     uint32_t count;
     std::unordered_map<uint32_t, RegisterId> used;
   };

@@ -1,7 +1,10 @@
 // Checks of whole modules: indices, versions, branches, calls.
 #include "ptx/verifier.h"
 
+#include <algorithm>
+
 #include "base/text.h"
+#include "ptx/instruction_rules.h"
 #include "ptx/lexer.h"
 #include "ptx/names.h"
 #include "ptx/place.h"
@@ -56,12 +59,34 @@ class Verifier {
         return error_at(function_->location, "label " + quote(label.name) + " lies outside");
       }
     }
+    KM_TRY(check_parameters());
     KM_TRY(check_target_lists());
     for (const Instruction& instruction : function_->code) {
       instruction_ = &instruction;
       KM_TRY(check_instruction());
     }
     return {};
+  }
+
+  /// 4,352 bytes of parameters, and 32,764 from PTX 8.1 and sm_70 on.
+  Status check_parameters() const {
+    if (!function_->is_entry) return {};
+    constexpr uint64_t kMost = 32764, kMostBefore = 4352;
+    constexpr uint32_t kFirstIsa = 81, kFirstTarget = 70;
+    uint64_t end = 0;
+    for (const SymbolId id : function_->params) {
+      const Symbol& symbol = function_->symbols[id];
+      const uint64_t align = std::max(symbol.align_bytes, 1u);
+      end = (end + align - 1) / align * align + symbol.size_bytes;
+    }
+    const uint32_t version = 10 * module_.version_major + module_.version_minor;
+    const bool many = version >= kFirstIsa && module_.target_sm >= kFirstTarget;
+    const uint64_t most = many ? kMost : kMostBefore;
+    if (end <= most) return {};
+    return error_at(function_->location,
+                    "kernel " + quote(function_->name) + " has " + std::to_string(end) +
+                        " bytes of parameters, at most " + std::to_string(most) +
+                        (many ? " are allowed" : " are allowed before PTX 8.1 and sm_70"));
   }
 
   Status check_target_lists() const {
@@ -85,6 +110,8 @@ class Verifier {
     const Form& form = all_forms()[instruction_->form];
     KM_TRY(check_versions(form));
     KM_TRY(check_vector_width());
+    const std::string rule = broken_rule(module_, *function_, *instruction_);
+    if (!rule.empty()) return error(rule);
     if (instruction_->guard != kNone) KM_TRY(check_guard());
     if (with_operands_) KM_TRY(check_operands(form));
     return instruction_->opcode == Opcode::call ? check_call() : Status();
@@ -93,9 +120,11 @@ class Verifier {
   Status check_versions(const Form& form) const {
     uint32_t version = module_.version_major * 10 + module_.version_minor;
     std::string name = quote(text_of(form.opcode));
-    if (form.min_sm > kNewestSm) {
-      return error("this form of " + name + " needs sm_" + std::to_string(form.min_sm) +
-                   " or later, instructions up to sm_90a are supported");
+    bool specific = module_.target.ends_with('a') || module_.target.ends_with('f');
+    if (module_.target_sm < form.min_sm || (form.arch_specific && !specific)) {
+      return error("this form of " + name + " needs '.target sm_" + std::to_string(form.min_sm) +
+                   (form.arch_specific ? "a'" : "'") + " or later, the module says " +
+                   module_.target);
     }
     if (version < form.min_isa) {
       return error("this form of " + name + " needs '.version " +
@@ -103,29 +132,30 @@ class Verifier {
                    "' or later, the module says " + std::to_string(module_.version_major) + "." +
                    std::to_string(module_.version_minor));
     }
-    bool specific = module_.target.ends_with('a') || module_.target.ends_with('f');
-    if (module_.target_sm < form.min_sm || (form.arch_specific && !specific)) {
-      return error("this form of " + name + " needs '.target sm_" + std::to_string(form.min_sm) +
-                   (form.arch_specific ? "a'" : "'") + " or later, the module says " +
-                   module_.target);
-    }
+    if (form.min_sm > kNewestSm) return unsupported("this form of " + name);
     return {};
+  }
+
+  Error unsupported(const std::string& what) const {
+    Error result = error(what + " needs sm_100, instructions up to sm_90a are supported");
+    result.status = KM_ERROR_UNSUPPORTED_PTX;
+    return result;
   }
 
   /// Vectors of 256 bits came with sm_100.
   Status check_vector_width() const {
     Opcode op = instruction_->opcode;
     if (op != Opcode::ld && op != Opcode::st) return {};
-    constexpr uint32_t kWidest = 128;
-    uint32_t elements = instruction_->has(Modifier::v4)   ? 4
-                        : instruction_->has(Modifier::v2) ? 2
-                                                          : 1;
-    bool wide =
-        instruction_->has(Modifier::v8) || elements * size_bits(instruction_->type()) > kWidest;
-    if (!wide) return {};
-    return error(
-        "vectors of more than 128 bits need sm_100 or later, instructions up to sm_90a "
-        "are supported");
+    constexpr uint32_t kWidest = 128, kFirstTarget = 100;
+    const uint32_t elements = instruction_->has(Modifier::v8)   ? 8
+                              : instruction_->has(Modifier::v4) ? 4
+                              : instruction_->has(Modifier::v2) ? 2
+                                                                : 1;
+    if (elements * size_bits(instruction_->type()) <= kWidest) return {};
+    if (module_.target_sm < kFirstTarget) {
+      return error("vectors of more than 128 bits need '.target sm_100' or later");
+    }
+    return unsupported("a vector of more than 128 bits");
   }
 
   Status check_guard() const {

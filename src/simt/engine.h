@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -47,17 +48,24 @@ struct Param {
 struct Variable {
   std::string name;
   bool is_constant = false;
-  bool is_visible = false;   // km_module_global finds it
-  bool is_external = false;  // .extern: must be found elsewhere
+  bool is_visible = false;  // km_module_global finds it
   uint64_t size_bytes = 0;
   uint32_t align_bytes = 1;
   uint32_t element_size_bytes = 1;
   std::span<const uint8_t> data;  // shorter than size_bytes: the rest is zero
-  struct Address {                // size_bytes at `offset` hold &variables[target] + addend
+  /// `size_bytes` at `offset` hold `addend` past the address of variable `target`, or the byte of
+  /// that which `mask` selects.
+  struct Address {
     uint64_t offset = 0;
     uint32_t target = 0;
     int64_t addend = 0;
     uint8_t size_bytes = 8;
+    uint64_t mask = UINT64_MAX;
+
+    uint64_t content(uint64_t target_address) const {
+      const uint64_t value = target_address + static_cast<uint64_t>(addend);
+      return (value & mask) >> std::countr_zero(mask);
+    }
   };
   std::vector<Address> addresses;
 };

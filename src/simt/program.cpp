@@ -211,7 +211,6 @@ Status ProgramImpl::collect_variables() {
     variable.name = symbol.name;
     variable.is_constant = symbol.space == ptx::Space::constant;
     variable.is_visible = id < visible_symbols_;
-    variable.is_external = symbol.linkage == ptx::Linkage::external;
     variable.size_bytes = symbol.size_bytes;
     variable.align_bytes = std::max(1u, symbol.align_bytes);
     variable.element_size_bytes = std::max(1u, ptx::size_bytes(symbol.type));
@@ -238,7 +237,7 @@ Status ProgramImpl::collect_addresses() {
                           variable.name.c_str(), named.name.c_str());
       }
       variable.addresses.push_back(
-          {relocation.offset, target, relocation.addend, relocation.size_bytes});
+          {relocation.offset, target, relocation.addend, relocation.size_bytes, relocation.mask});
     }
   }
   return {};

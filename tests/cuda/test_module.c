@@ -24,6 +24,49 @@ static void logs_say_what_is_wrong(void** state) {
   EXPECT(CUDA_ERROR_FILE_NOT_FOUND, cuModuleLoad(&module, "/nowhere/at-all.ptx"));
 }
 
+#define REFUSED_HEAD ".version 7.8\n.target sm_80\n.address_size 64\n"
+
+/* What NVIDIA's driver says of PTX that its assembler refuses. */
+static void ptx_is_refused_as_the_driver_does(void** state) {
+  static const struct {
+    CUresult result;
+    const char *text, *message;
+  } cases[] = {
+      {CUDA_ERROR_INVALID_PTX, ".version 8.7\n.target sm_120\n.visible .entry k() { ret; }\n",
+       "sm_120"},
+      {CUDA_ERROR_INVALID_PTX, ".version 8.0\n.target sm_81\n.visible .entry k() { ret; }\n",
+       "sm_81"},
+      {CUDA_ERROR_UNSUPPORTED_PTX_VERSION,
+       ".version 99.0\n.target sm_80\n.visible .entry k() { ret; }\n", "99.0"},
+      {CUDA_ERROR_INVALID_PTX,
+       REFUSED_HEAD ".extern .func nowhere();\n.visible .entry k() { call nowhere; ret; }\n",
+       "'nowhere' has no body"},
+      {CUDA_ERROR_INVALID_PTX, REFUSED_HEAD ".visible .entry k() { .shared .b8 x[49153]; ret; }\n",
+       "49153"},
+      {CUDA_ERROR_INVALID_PTX, REFUSED_HEAD ".const .align 4 .b8 c[65540];\n", "65540"},
+      {CUDA_ERROR_INVALID_PTX,
+       REFUSED_HEAD ".visible .entry k(.param .align 4 .b8 p[4356]) { ret; }\n", "4356"},
+  };
+  char errors[512];
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    void* values[] = {errors, (void*)sizeof errors};
+    CUmodule module = NULL;
+    EXPECT(cases[i].result, cuModuleLoadDataEx(&module, cases[i].text, 2, options, values));
+    assert_non_null(strstr(errors, cases[i].message));
+  }
+  /* An external variable that no other module defines is the module's own. */
+  CUmodule module = NULL;
+  CUdeviceptr place = 0;
+  size_t size = 0;
+  OK(cuModuleLoadData(&module, REFUSED_HEAD ".extern .global .align 4 .u32 own;\n"
+                                            ".visible .entry k() { ret; }\n"));
+  OK(cuModuleGetGlobal(&place, &size, module, "own"));
+  assert_int_equal(size, 4);
+  OK(cuModuleUnload(module));
+}
+
 /* A fat binary by hand: a container with one entry of PTX text. */
 static void fat_binaries_hold_ptx(void** state) {
   const size_t length = strlen(kernels_ptx) + 1;
@@ -464,6 +507,7 @@ static void grids_meet_by_the_device_runtime(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(logs_say_what_is_wrong),
+      TEST(ptx_is_refused_as_the_driver_does),
       TEST(fat_binaries_hold_ptx),
       TEST(functions_are_described),
       TEST(globals_have_addresses),

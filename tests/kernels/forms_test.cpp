@@ -248,7 +248,8 @@ TEST(Forms, WithoutMasks) {
 
 /// A kernel of one instruction, with registers of every type.
 std::string kernel_of(const std::string& instruction) {
-  return ".version 9.5\n.target sm_90a\n.address_size 64\n.func f;\n.global .texref tvar;\n"
+  return ".version 9.5\n.target sm_90a\n.address_size 64\n"
+         ".func f() { ret; }\n.global .texref tvar;\n"
          ".visible .entry k()\n{\n"
          ".reg .pred %p<10>; .reg .b16 %rs<10>; .reg .b32 %r<10>; .reg .b64 %rd<10>;\n"
          ".reg .f32 %f<10>; .reg .f64 %fd<10>; .reg .b128 %rq<10>; .reg .b8 %b<4>;\n"
@@ -264,7 +265,8 @@ TEST(Forms, LeftForLater) {
     for (const auto& row : read_form_list(path)) tested.insert(row.first);
   }
   for (const ptx::Form& form : ptx::all_forms()) {
-    if (form.min_sm > ptx::kNewestSm || tested.count(ptx::form_key(form))) continue;
+    const bool covered = tested.count(ptx::form_key(form)) != 0 || ptx::is_rewritten(form);
+    if (form.min_sm > ptx::kNewestSm || covered) continue;
     const std::string instruction = ptx::test::Example(form, true).text();
     try {
       session().ptx_text(kernel_of(instruction), "later.ptx");

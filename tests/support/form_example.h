@@ -16,7 +16,7 @@ class Example {
   std::string text() {
     std::string mnemonic(text_of(form_.opcode));
     for (const SyntaxGroup& group : form_.groups) {
-      if (group.optional && !full_) continue;
+      if (group.optional && (!full_ || is_exclusive(group))) continue;
       if (!group.types.empty()) {
         Type type = group.types.front();
         instruction_.types[instruction_.type_count++] = type;
@@ -37,6 +37,13 @@ class Example {
   }
 
  private:
+  /// Hints for caches exclude cache operators and state spaces.
+  static bool is_exclusive(const SyntaxGroup& group) {
+    if (group.modifiers.empty()) return false;
+    const std::string_view first = text_of(group.modifiers.front());
+    return first.starts_with("L1::") || first.starts_with("L2::") || first == "unified";
+  }
+
   /// A second group of the same modifiers takes its last one, so that both stay apart.
   Modifier choose(const SyntaxGroup& group) {
     return instruction_.has(group.modifiers.front()) ? group.modifiers.back()
@@ -69,7 +76,7 @@ class Example {
   }
 
   std::string value(const OperandSpec& spec) {
-    if (spec.rule == TypeRule::immediate) return "1";
+    if (spec.rule == TypeRule::immediate) return constant();
     uint32_t elements = element_count(spec, instruction_);
     bool split = spec.rule == TypeRule::split;
     if (split) elements = 2;
@@ -79,6 +86,24 @@ class Example {
     std::string text = "{" + one;
     for (uint32_t i = 1; i < elements; ++i) text += ", " + one;
     return text + "}";
+  }
+
+  /// One that the form takes.
+  std::string constant() const {
+    switch (form_.opcode) {
+      case Opcode::applypriority:
+      case Opcode::discard:
+      case Opcode::fence:
+        return "128";
+      case Opcode::cp:
+        return instruction_.has(Modifier::ca) || instruction_.has(Modifier::cg) ? "16" : "1";
+      case Opcode::mma:
+        return "0";
+      case Opcode::setmaxnreg:
+        return "40";
+      default:
+        return "1";
+    }
   }
 
   static std::string name(const OperandSpec& spec, Type type) {

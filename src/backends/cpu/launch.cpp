@@ -77,10 +77,12 @@ Status check_launch(const Function& function, const kmb_launch& launch) {
                     launch.arguments_size_bytes);
 }
 
-/// Static shared memory, then the dynamic part, which starts on 16 bytes.
+/// Static shared memory, then the dynamic part, which starts on 16 bytes and ends where the memory
+/// does that a GPU would give the block: kernels may touch what lies between.
 uint64_t shared_bytes_of(const simt::KernelInfo& kernel, uint64_t dynamic_bytes) {
+  constexpr uint64_t kGranuleBytes = 128;  // since compute capability 7.0
   if (dynamic_bytes == 0) return kernel.shared_static_bytes;
-  return round_up(kernel.shared_static_bytes, 16) + dynamic_bytes;
+  return round_up(round_up(kernel.shared_static_bytes, 16) + dynamic_bytes, kGranuleBytes);
 }
 
 // Shared memory of a single block: all of the window is its own.

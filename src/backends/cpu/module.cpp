@@ -10,13 +10,33 @@
 #include "backends/cpu/object_file.h"
 #include "backends/cpu/stream.h"
 #include "base/text.h"
+#include "ptx/program_check.h"
+#include "ptx/target.h"
 
 namespace km::cpu {
+namespace {
+
+/// Code for a newer device than this one is refused, as CUDA's driver does.
+Status check_target(const ptx::Module& module) {
+  constexpr uint32_t kUnitsOfMajor = 10;
+  const uint32_t major = config().capability_major, minor = config().capability_minor;
+  const auto target = ptx::find_target(module.target);
+  if (target && ptx::runs_on(*target, kUnitsOfMajor * major + minor)) return {};
+  return make_error(
+      KM_ERROR_INVALID_PTX,
+      "%s: the module is for %s, the device has compute capability %u.%u: compile for "
+      "sm_%u%u or an earlier one, or set KM_CPU_CC",
+      module.name.c_str(), module.target.c_str(), major, minor, major, minor);
+}
+
+}  // namespace
 
 Result<std::unique_ptr<Module>> Module::load(Context* context, std::string_view ptx,
                                              std::string_view name) {
   KM_TRY(context->check());
   KM_ASSIGN(std::shared_ptr<const ptx::Module> parsed, ptx::parse(ptx, name));
+  KM_TRY(check_target(*parsed));
+  KM_TRY(ptx::check_program(*parsed));
   KM_ASSIGN(std::shared_ptr<const simt::Program> program, simt::Program::load(parsed));
   std::unique_ptr<Module> module(new Module(context, name, config().isa));
   context->retain();
@@ -93,13 +113,6 @@ Module::~Module() {
 Status Module::place_variables() {
   uint64_t size_bytes = 0;
   for (const simt::Variable& variable : program_->variables()) {
-    if (variable.is_external) {
-      return make_error(
-          KM_ERROR_INVALID_PTX,
-          "%s: variable '%s' is external, but modules are not linked with each other: "
-          "define it here",
-          name_.c_str(), variable.name.c_str());
-    }
     // Aligned as an allocation is, so that each can be handed out as a slice.
     size_bytes = round_up(size_bytes, std::max<uint64_t>(variable.align_bytes, Heap::kAlignBytes));
     addresses_.push_back(size_bytes);
@@ -125,7 +138,7 @@ void Module::initialise_variable(uint32_t index) {
   auto* data = reinterpret_cast<uint8_t*>(addresses_[index]);
   if (!variable.data.empty()) memcpy(data, variable.data.data(), variable.data.size());
   for (const simt::Variable::Address& address : variable.addresses) {
-    uint64_t value = addresses_[address.target] + static_cast<uint64_t>(address.addend);
+    const uint64_t value = address.content(addresses_[address.target]);
     memcpy(data + address.offset, &value, std::min<size_t>(address.size_bytes, sizeof value));
   }
 }

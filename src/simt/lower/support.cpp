@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ptx/program_check.h"
 #include "simt/lower/arithmetic.h"
 #include "simt/lower/tensor_form.h"
 
@@ -83,7 +84,7 @@ bool call_is_supported(const ptx::Module& module, const Instruction& instruction
     const Operand& operand = instruction.operands[i];
     if (operand.kind != Operand::Kind::symbol || operand.local_symbol) continue;
     const std::string& name = module.symbols[operand.symbol].name;
-    return name == "vprintf" || name == "__assertfail" || name == "malloc" || name == "free";
+    return ptx::is_runtime_function(name);
   }
   return false;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ptx/program_check.h"
 #include "simt/abi.h"
 #include "simt/kernel.h"
 #include "simt/transform/dynamic_stack.h"
@@ -29,11 +30,6 @@ namespace {
 constexpr size_t kMostInstructions = 200'000;
 constexpr size_t kMostRegisters = 1'000'000;
 constexpr size_t kDeepestCalls = 200;
-
-/// What the runtime offers to kernels.
-bool is_known_external(std::string_view name) {
-  return name == "vprintf" || name == "__assertfail" || name == "malloc" || name == "free";
-}
 
 }  // namespace
 
@@ -237,7 +233,8 @@ Status Inliner::expand_call(const Frame& frame, const Instruction& source) {
 
 Status Inliner::expand_target(const Call& call, uint32_t function) {
   const Function& callee = module_.functions[function];
-  if (callee.is_declaration && is_known_external(callee.name)) return expand_external(call, callee);
+  if (callee.is_declaration && ptx::is_runtime_function(callee.name))
+    return expand_external(call, callee);
   if (callee.is_declaration) {
     return error(call.copy, "function '" + callee.name +
                                 "' has no body here and is not one that the runtime offers "

@@ -18,8 +18,8 @@ TEST_P(BodyError, IsExact) {
 constexpr Case kMnemonics[] = {
     {"cvt.rx.f32.s32 %f1, %r1;", "11:4: unknown modifier '.rx' on 'cvt', did you mean '.rn'?"},
     {"\n        cvt.foobar.f32.s32 %f1, %r1;",
-     "12:12: unknown modifier '.foobar' on 'cvt', expected one of .sat .u8 .u16 .u32 .u64 .s8 .s16 "
-     ".s32 .s64 .rni .rzi .rmi .rpi .ftz ..."},
+     "12:12: unknown modifier '.foobar' on 'cvt', expected one of .u8 .u16 .u32 .u64 .s8 .s16 "
+     ".s32 .s64 .sat .rni .rzi .rmi .rpi .ftz ..."},
     {"ad.u32 %r1, %r2, 3;", "11:1: unknown instruction 'ad', did you mean 'add'?"},
     {"frobnicate %r1;", "11:1: unknown instruction 'frobnicate'"},
     {"ret.u32;", "11:4: modifier '.u32' does not fit 'ret.u32', the nearest form is 'ret.uni?'"},
@@ -32,7 +32,7 @@ constexpr Case kMnemonics[] = {
     {"tcgen05.alloc.cta_group::1.sync.aligned.b32 [%rd1], 32;",
      "11:1: 'tcgen05' needs sm_100 or later, instructions up to sm_90a are supported"},
     {"fma.rn.f32x2 %rd1, %rd2, %rd3, %rd4;",
-     "11:1: this form of 'fma' needs sm_100 or later, instructions up to sm_90a are supported"},
+     "11:1: this form of 'fma' needs '.target sm_100' or later, the module says sm_90a"},
 };
 
 constexpr Case kOperands[] = {
@@ -41,11 +41,9 @@ constexpr Case kOperands[] = {
     {"add.u32 %r1, %r2, %nope;", "11:19: undefined register '%nope'"},
     {"mov.u32 %r1, %tidd.x;", "11:14: undefined register '%tidd', did you mean '%tid'?"},
     {"ld.global.v8.f32 {%f1,%f2,%f3,%f4,%f5,%f6,%f7,%f8}, [%rd1];",
-     "11:1: vectors of more than 128 bits need sm_100 or later, instructions up to sm_90a are "
-     "supported"},
+     "11:1: vectors of more than 128 bits need '.target sm_100' or later"},
     {"st.global.v4.f64 [%rd1], {%fd1, %fd2, %fd3, %fd4};",
-     "11:1: vectors of more than 128 bits need sm_100 or later, instructions up to sm_90a are "
-     "supported"},
+     "11:1: vectors of more than 128 bits need '.target sm_100' or later"},
     {"ld.global.u32 %r1, [nope];", "11:21: undefined name 'nope'"},
     {"add.f32 %f1, %r2, %f3;", ""},  // .b32 registers go with .f32
     {"add.f32 %f1, %s2, %f3;",
@@ -66,8 +64,8 @@ constexpr Case kOperands[] = {
      "11:20: found the base '%f1' of type .f32, expected a 32-bit or 64-bit integer register"},
     {"ld.global.u32 %r1, [svar];",
      "11:20: variable 'svar' is in .shared, expected one in .global in 'ld'"},
-    {"ld.u32 %r1, [svar];",
-     "11:13: variable 'svar' is in .shared, 'ld' without a state space needs a generic address "
+    {"ld.u32 %r1, [cvar];",
+     "11:13: variable 'cvar' is in .const, 'ld' without a state space needs a generic address "
      "(cvta)"},
     {"ld.param.u64 %rd1, [gvar];",
      "11:20: variable 'gvar' is in .global, expected one in .param in 'ld'"},
@@ -89,8 +87,8 @@ constexpr Case kOperands[] = {
      "11:9: found a pair with '|', expected a single destination in 'add'"},
     {"mov.b64 %rd1, {%r1, %r2, %r3};",
      "11:15: found a vector of 3, expected 2, 4 or 8 parts that make up .b64 in 'mov'"},
-    {"mov.u32 _, 3;", ""},
-    {"add.u32 %r1, _, 3;", "11:14: found '_', expected a value in 'add'"},
+    {"mov.u32 _, 3;", "11:9: found '_', expected a register of type .u32 in 'mov'"},
+    {"add.u32 %r1, _, 3;", "11:14: found '_', expected a value of type .u32 in 'add'"},
     {"@%r1 mov.u32 %r2, 3;", "11:2: a guard must be a register of type .pred, found '%r1'"},
     {"@%nope ret;", "11:2: undefined register '%nope'"},
     {"mov.u32 %r1, (1+2;", "11:18: found ';', expected ')' to close the constant expression"},
@@ -136,8 +134,8 @@ INSTANTIATE_TEST_SUITE_P(Operand, OperandError, testing::ValuesIn(kOperands));
 TEST(Error, VersionsAndTargets) {
   std::string body = ".entry k() { .reg .b32 %r<9>; .reg .pred %p<2>;\n";
   EXPECT_EQ(
-      error_of(".version 5.0\n.target sm_70\n" + body + "shfl.sync.idx.b32 %r1, %r2, 0, 31, -1; }"),
-      "t.ptx:4:1: this form of 'shfl' needs '.version 6.0' or later, the module says 5.0");
+      error_of(".version 5.0\n.target sm_60\n" + body + "shfl.sync.idx.b32 %r1, %r2, 0, 31, -1; }"),
+      "t.ptx:4:1: this form of 'shfl' needs '.version 5.1' or later, the module says 5.0");
   EXPECT_EQ(
       error_of(".version 8.0\n.target sm_70\n" + body + "redux.sync.add.u32 %r1, %r2, -1; }"),
       "t.ptx:4:1: this form of 'redux' needs '.target sm_80' or later, the module says sm_70");

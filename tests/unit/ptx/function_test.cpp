@@ -16,8 +16,8 @@ TEST(Function, ParametersOfAKernel) {
   auto module = with_header(
       ".visible .entry k(.param .u64 .ptr .global .align 16 a, .param .align 8 .b8 b[24],\n"
       ".param .u32 c, .param .u64 .ptr d)\n"
-      ".maxntid 256, 2\n.reqntid 32\n.minnctapersm 2 .maxnreg 64 .reqnctapercluster 2, 1, 1\n"
-      ".explicitcluster .maxclusterrank 8 .pragma \"nounroll\";\n{ ret; }\n");
+      ".maxntid 256, 2\n.minnctapersm 2 .maxnreg 64 .reqnctapercluster 2, 1, 1\n"
+      ".explicitcluster .pragma \"nounroll\";\n{ ret; }\n");
   ASSERT_TRUE(module);
   const Function& k = module->functions[0];
   EXPECT_TRUE(k.is_entry);
@@ -31,10 +31,13 @@ TEST(Function, ParametersOfAKernel) {
   EXPECT_FALSE(k.symbols[k.params[2]].is_param_pointer);
   EXPECT_EQ(k.symbols[k.params[3]].pointer_space, Space::generic);
   EXPECT_EQ(k.maxntid, (std::array<uint32_t, 3>{256, 2, 1}));
-  EXPECT_EQ(k.reqntid, (std::array<uint32_t, 3>{32, 1, 1}));
+  EXPECT_EQ(k.reqnctapercluster, (std::array<uint32_t, 3>{2, 1, 1}));
   EXPECT_EQ(k.minnctapersm, 2u);
   EXPECT_EQ(k.maxnreg, 64u);
-  EXPECT_EQ(k.maxclusterrank, 8u);
+  auto other = with_header(".entry k() .reqntid 32 .maxclusterrank 8 { ret; }\n");
+  ASSERT_TRUE(other);
+  EXPECT_EQ(other->functions[0].reqntid, (std::array<uint32_t, 3>{32, 1, 1}));
+  EXPECT_EQ(other->functions[0].maxclusterrank, 8u);
   EXPECT_TRUE(k.explicitcluster);
   EXPECT_THAT(k.pragmas, testing::ElementsAre("nounroll"));
   std::string text = print(*module);

@@ -46,10 +46,14 @@ TEST(Table, EveryFormIsReadAndPrinted) {
       std::string text = with_targets(instruction);
       text.replace(text.find("8.3"), 3, "9.5");
       auto module = parse(text, "t.ptx");
+      const bool is_old =
+          !module && module.error().message.find("ended with PTX") != std::string::npos;
+      if (is_old) continue;
       ASSERT_TRUE(module) << instruction << "\n"
                           << form_text(forms[i]) << "\n"
                           << module.error().message;
-      const Instruction& read = code_of(**module).front();
+      if (is_rewritten(forms[i])) continue;
+      const Instruction& read = code_of(**module).back();  // behind what it is rewritten to
       EXPECT_EQ(read.opcode, forms[i].opcode);
       // An earlier form may cover the same text; it must then be as good.
       EXPECT_LE(read.form, i) << instruction;
@@ -67,7 +71,7 @@ TEST(Table, FormsBeyondSm90SayWhatTheyNeed) {
     std::string instruction = Example(form, true).text();
     auto module = parse(with_targets(instruction), "t.ptx");
     ASSERT_FALSE(module) << instruction;
-    EXPECT_NE(module.error().message.find("sm_90a are supported"), std::string::npos)
+    EXPECT_NE(module.error().message.find("needs '.target sm_1"), std::string::npos)
         << module.error().message;
   }
 }

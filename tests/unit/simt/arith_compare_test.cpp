@@ -52,9 +52,13 @@ bool compare_real(const std::string& op, double a, double b) {
   return !nan && ordered(op, a, b);
 }
 
+bool only_unsigned(const std::string& op) {
+  return op == "lo" || op == "ls" || op == "hi" || op == "hs";
+}
+
 bool compare_integer(std::string op, Type type, uint64_t a, uint64_t b) {
   bool is_signed = ptx::is_signed(type);
-  if (op == "lo" || op == "ls" || op == "hi" || op == "hs") {
+  if (only_unsigned(op)) {
     op = op == "lo" ? "lt" : op == "ls" ? "le" : op == "hi" ? "gt" : "ge";
     is_signed = false;
   }
@@ -76,6 +80,7 @@ TEST(ArithCompare, Integers) {
   for (const Source& source : kIntegers) {
     for (const char* op : kIntegerOps) {
       if (source.name[0] == 'b' && std::string(op) != "eq" && std::string(op) != "ne") continue;
+      if (source.name[0] == 's' && only_unsigned(op)) continue;
       expect_same(
           {std::string("setp.") + op + "." + source.name, 2, true},
           [&](In x) -> Row {
@@ -89,12 +94,13 @@ TEST(ArithCompare, Integers) {
 
 TEST(ArithCompare, Reals) {
   for (const Source& source : kReals) {
+    bool pair = ptx::size_bits(source.type) > 16;
     for (const char* op : kRealOps) {
       expect_same(
-          {std::string("setp.") + op + "." + source.name, 2, true},
+          {std::string("setp.") + op + "." + source.name, 2, pair},
           [&](In x) -> Row {
             bool t = compare_real(op, real_value(source.type, x[0]), real_value(source.type, x[1]));
-            return {t, !t};
+            return pair ? Row{t, !t} : Row{t};
           },
           2000);
     }
@@ -144,10 +150,16 @@ TEST(ArithCompare, Set) {
           {"set.geu.f32" + suffix, 2}, [&](In x) -> Row { return {truth(x) ? 0x3f800000u : 0u}; },
           1000);
     }
-    expect_same(
-        {"set.geu.f16" + suffix, 2}, [&](In x) -> Row { return {truth(x) ? 0x3c00u : 0u}; }, 1000);
-    expect_same(
-        {"set.geu.bf16" + suffix, 2}, [&](In x) -> Row { return {truth(x) ? 0x3f80u : 0u}; }, 1000);
+    if (source.type == Type::f16) {
+      expect_same(
+          {"set.geu.f16" + suffix, 2}, [&](In x) -> Row { return {truth(x) ? 0x3c00u : 0u}; },
+          1000);
+    }
+    if (source.type == Type::bf16) {
+      expect_same(
+          {"set.geu.bf16" + suffix, 2}, [&](In x) -> Row { return {truth(x) ? 0x3f80u : 0u}; },
+          1000);
+    }
   }
 }
 
