@@ -37,13 +37,15 @@ CUresult unified_bytes(CUstream stream, CUdeviceptr to, CUdeviceptr from, size_t
 }
 
 /// Addresses say which context they belong to; the handles must be contexts nevertheless.
+CUresult check_context(CUcontext handle) {
+  if (Pin<dropin::Context>(handle)) return CUDA_SUCCESS;
+  return fail(CUDA_ERROR_INVALID_CONTEXT, "the context is no live handle");
+}
+
 CUresult peer_bytes(CUstream stream, CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
                     CUcontext from_context, size_t size_bytes) {
-  for (const CUcontext handle : {to_context, from_context}) {
-    if (!Pin<dropin::Context>(handle)) {
-      return fail(CUDA_ERROR_INVALID_CONTEXT, "the context is no live handle");
-    }
-  }
+  CU_TRY(check_context(to_context));
+  CU_TRY(check_context(from_context));
   return copy_bytes(stream, to, from, size_bytes);
 }
 
@@ -59,6 +61,9 @@ CUresult copy_3d(CUstream stream, const CUDA_MEMCPY3D* copy, bool waits) {
 
 CUresult peer_3d(CUstream stream, const CUDA_MEMCPY3D_PEER* copy, bool waits) {
   CU_REQUIRE(copy);
+  // Of arrays and of the host the context is ignored.
+  if (copy->dstMemoryType == CU_MEMORYTYPE_DEVICE) CU_TRY(check_context(copy->dstContext));
+  if (copy->srcMemoryType == CU_MEMORYTYPE_DEVICE) CU_TRY(check_context(copy->srcContext));
   static_assert(sizeof(CUDA_MEMCPY3D_PEER) == sizeof(CUDA_MEMCPY3D));
   CUDA_MEMCPY3D plain;
   std::memcpy(&plain, copy, sizeof plain);  // contexts lie where the other has reserved words
