@@ -5,6 +5,7 @@
 
 #include "ptx/forms.h"
 #include "ptx/names.h"
+#include "ptx/wmma_counts.h"
 
 namespace km::ptx::test {
 
@@ -28,10 +29,11 @@ class Example {
       mnemonic += "." + std::string(text_of(modifier));
     }
     std::string operands;
+    unsigned index = 0;
     for (const OperandSpec& spec : form_.operands) {
       if (spec.needs && !instruction_.has(*spec.needs)) continue;
       if (spec.optional && !full_) continue;
-      operands += (operands.empty() ? " " : ", ") + operand(spec);
+      operands += (operands.empty() ? " " : ", ") + operand(spec, index++);
     }
     return mnemonic + operands;
   }
@@ -56,7 +58,7 @@ class Example {
     instruction_.modifiers.push_back(modifier);
   }
 
-  std::string operand(const OperandSpec& spec) {
+  std::string operand(const OperandSpec& spec, unsigned index) {
     switch (spec.shape) {
       case OperandShape::address:
         return "[%rd1+8]";
@@ -71,17 +73,18 @@ class Example {
       case OperandShape::value:
         break;
     }
-    std::string text = value(spec);
+    std::string text = value(spec, index);
     return spec.pair ? text + "|%p2" : text;
   }
 
-  std::string value(const OperandSpec& spec) {
+  std::string value(const OperandSpec& spec, unsigned index) {
     if (spec.rule == TypeRule::immediate) return constant();
-    uint32_t elements = element_count(spec, instruction_);
+    const uint32_t fragment = form_.opcode == Opcode::wmma ? wmma_count(instruction_, index) : 0;
+    uint32_t elements = fragment != 0 ? fragment : element_count(spec, instruction_);
     bool split = spec.rule == TypeRule::split;
     if (split) elements = 2;
     std::string one = name(spec, operand_type(spec, instruction_, elements));
-    bool vector = elements > 1 || spec.count_rule == CountRule::exact;
+    bool vector = fragment != 0 || elements > 1 || spec.count_rule == CountRule::exact;
     if (!vector) return one;
     std::string text = "{" + one;
     for (uint32_t i = 1; i < elements; ++i) text += ", " + one;

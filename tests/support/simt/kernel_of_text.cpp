@@ -9,7 +9,7 @@
 namespace km::simt::testing {
 
 KernelOfText kernel_of_text(const std::string& text) {
-  auto module = ptx::parse(".version 8.0\n.target sm_90\n.address_size 64\n" + text, "test.ptx");
+  auto module = ptx::parse(".version 9.1\n.target sm_90\n.address_size 64\n" + text, "test.ptx");
   if (!module) {
     ADD_FAILURE() << module.error().message;
     return {};

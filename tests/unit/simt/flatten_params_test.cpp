@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <memory>
 #include <random>
 
 #include "ptx/ptx.h"
@@ -29,6 +31,25 @@ struct Flat {
   bool uses_local() const { return text.find(".local") != std::string::npos; }
 };
 
+/// The address of a parameter of a call cannot be written, but the code that inlining leaves has
+/// it: `address_of_v` stands for it in the text.
+std::shared_ptr<const ptx::Module> with_addresses_of_v(const ptx::Module& module) {
+  auto changed = std::make_shared<ptx::Module>(module);
+  ptx::Function& kernel = changed->functions.front();
+  const auto find = [&](const char* name) {
+    const auto at = std::find_if(kernel.symbols.begin(), kernel.symbols.end(),
+                                 [&](const ptx::Symbol& symbol) { return symbol.name == name; });
+    return static_cast<ptx::SymbolId>(at - kernel.symbols.begin());
+  };
+  for (ptx::Instruction& instruction : kernel.code) {
+    ptx::Operand& source = instruction.operands[1];
+    if (source.kind == ptx::Operand::Kind::symbol && source.symbol == find("address_of_v")) {
+      source.symbol = find("v");
+    }
+  }
+  return changed;
+}
+
 /// A kernel that holds `body`, with registers of every width and a variable `v` of `bytes` bytes.
 Flat flatten_body(const std::string& body, uint64_t bytes = 32) {
   Flat flat;
@@ -37,6 +58,7 @@ Flat flatten_body(const std::string& body, uint64_t bytes = 32) {
       ".entry k () {\n"
       ".reg .b16 %h<10>; .reg .b32 %r<10>; .reg .b64 %d<10>; .reg .f32 %f<10>;\n"
       ".reg .f64 %g<4>; .reg .pred %p; .reg .b64 %o;\n"
+      ".local .align 8 .b8 address_of_v[8];\n"
       ".param .align 8 .b8 v[" +
       std::to_string(bytes) +
       "];\n"
@@ -47,8 +69,8 @@ Flat flatten_body(const std::string& body, uint64_t bytes = 32) {
     ADD_FAILURE() << module.error().message;
     return flat;
   }
-  flat.module = *module;
-  auto result = flatten(**module, *(*module)->find_function("k"));
+  flat.module = with_addresses_of_v(**module);
+  auto result = flatten(*flat.module, *flat.module->find_function("k"));
   if (!result) {
     ADD_FAILURE() << result.error().message;
     return flat;
@@ -140,9 +162,10 @@ TEST(Params, AssembleWhatIsStoredInParts) {
     mov.f32 %f1, 0f3F800000;
     mov.u16 %h1, 0xABCD;
     mov.u32 %r1, 0x77;
+    mov.u32 %r3, 0xABCD;
     st.param.f32 [v+4], %f1;
     st.param.b16 [v], %h1;
-    st.param.v2.b8 [v+2], {%r1, %h1};
+    st.param.v2.b8 [v+2], {%r1, %r3};
     ld.param.b64 %d1, [v];
     st.param.b16 [v+16], %h1;
     st.param.b8 [v+17], 0x12;
@@ -206,7 +229,7 @@ TEST(Params, MoveToLocalWhereTheirAddressIsTaken) {
   const Flat flat = flatten_body(R"(
     mov.u32 %r1, 11;
     st.param.b32 [v+4], %r1;
-    mov.b64 %d1, v;
+    mov.b64 %d1, address_of_v;
     add.u64 %d1, %d1, 4;
     ld.param::func.b32 %r2, [%d1];
     st.global.u32 [%o], %r2;)");
@@ -320,7 +343,7 @@ TEST(Params, AgreeWithMemory) {
       }
     }
     const Flat in_registers = flatten_body(body);
-    const Flat in_memory = flatten_body(body + "mov.b64 %d9, v;\n");
+    const Flat in_memory = flatten_body(body + "mov.b64 %d9, address_of_v;\n");
     ASSERT_TRUE(in_memory.uses_local());
     promoted += in_registers.uses_local() ? 0 : 1;
     ASSERT_EQ(in_registers.run().stored, in_memory.run().stored) << body << in_registers.text;
