@@ -442,10 +442,10 @@ class memory : private object<km_slice, km_slice_destroy> {
     check(km_slice_info_get(handle, &info));
     if (info.size_bytes % sizeof(T) != 0 || sizeof(T) % info.element_size_bytes != 0) {
       throw error(KM_ERROR_INVALID_ARGUMENT,
-                  "km::slice: the size is " + std::to_string(info.size_bytes) +
-                      ", in elements of " + std::to_string(info.element_size_bytes) +
-                      ", which are no elements of " + std::to_string(sizeof(T)) +
-                      "; give it the type that it holds");
+                  "km::slice: its elements have a size of " +
+                      std::to_string(info.element_size_bytes) + " and all together one of " +
+                      std::to_string(info.size_bytes) + ", the type given one of " +
+                      std::to_string(sizeof(T)) + "; give the type that it holds");
     }
     size_ = info.size_bytes / sizeof(T);
     units_ = sizeof(T) / info.element_size_bytes;

@@ -55,7 +55,7 @@ static void g37_own_memory_can_be_registered(void** state) {
   OK(km_host_memory_pointer(memory, &pointer));
   assert_ptr_equal(pointer, own);
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_host_memory_register(f->context, own + 4095, 1, 0, &again));
-  expect_message("overlap memory that is in use already");
+  expect_message("overlaps memory that is in use already");
   OK(km_slice_create(f->context, 4096, 1, KM_SLICE_ZEROED, &slice));
   OK(km_slice_upload(f->stream, slice, 0, own, 4096));
   memset(pointer, 0, 0);

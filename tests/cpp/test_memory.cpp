@@ -131,7 +131,8 @@ TEST_F(Memory, VariablesOfAModule) {
   };
   const km::error error = km_test::error_of([&] { module.global<Wide>("counters"); });
   EXPECT_EQ(error.status(), KM_ERROR_INVALID_ARGUMENT);
-  EXPECT_TRUE(km_test::contains(error.what(), "16 bytes")) << error.what();
+  EXPECT_TRUE(km_test::contains(error.what(), "one of 16, the type given one of 24"))
+      << error.what();
   EXPECT_EQ(status_of([&] { module.global<int>("none"); }), KM_ERROR_NOT_FOUND);
 }
 

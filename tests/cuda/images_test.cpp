@@ -33,6 +33,11 @@ CUresult fail(CUresult result, const char* format, ...) noexcept {
   return result;
 }
 
+// In place of the library's too: no test here reads files.
+CUresult result_of(const Error& error) noexcept {
+  return fail(CUDA_ERROR_OPERATING_SYSTEM, "%s", error.message.c_str());
+}
+
 namespace {
 
 enum class Packing { kNone, kLz4, kZstd };

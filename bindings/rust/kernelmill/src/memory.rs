@@ -6,7 +6,7 @@ use std::mem::size_of;
 use std::ops::RangeBounds;
 use std::ptr::null_mut;
 
-use crate::error::check;
+use crate::error::{check, counted};
 use crate::view::part;
 use crate::view::sealed::HasPlace;
 use crate::{Context, Error, Result, Status, Stream, View, ViewMut, sys};
@@ -183,8 +183,8 @@ impl<T: Pod> Slice<T> {
         check(unsafe { sys::km_slice_info_get(raw, &mut info) })?;
         let size = size_of::<T>() as u64;
         if size == 0 || info.size_bytes % size != 0 {
-            let message =
-                format!("a size of {} is no multiple of elements of {size}", info.size_bytes);
+            let size_text = counted(info.size_bytes as usize, "byte");
+            let message = format!("a size of {size_text} is no multiple of the type's, {size}");
             return Err(Error::new(Status::ERROR_INVALID_ARGUMENT, message));
         }
         slice.len = (info.size_bytes / size) as usize;
