@@ -95,8 +95,8 @@ Statement Generator::moving_tile() {
     lines.push_back("xor.b32 " + total + ", " + total + ", %x10;");
   };
   lines = {"mov.u32 %x13, exchange;", "mad.lo.u32 %x14, %self, 4, %x13;", "mov.u32 %x12, %ntid.x;",
-           "mul.wide.u32 %y6, %x12, 4;"};
-  lines.push_back("mad.wide.u32 %a$, " + one_of("%self", "%self", "%tid.x", "1") + ", " +
+           "mul.wide.u32 %y6, %x12, 4;", "mov.u32 %x12, %tid.x;"};
+  lines.push_back("mad.wide.u32 %a$, " + one_of("%self", "%self", "%x12", "1") + ", " +
                   one_of("4", "8") + ", %in;");
   lines.push_back("add.s64 %a$, %a$, 1024;");
   lines.push_back("add.u32 %x12, %self, " + one_of("1", "16", "31", "32") + ";");

@@ -256,7 +256,6 @@ TEST(Mma, Fp8) {
 
 TEST(Mma, F64) {
   check(dense(8, 8, 4, f64, f64, f64, f64), Fill::moderate, 6);
-  if (is_before_hopper()) return;
   for (const uint32_t k : {4u, 8u, 16u}) {
     check(dense(16, 8, k, f64, f64, f64, f64), Fill::moderate, 6);
     check(dense(16, 8, k, f64, f64, f64, f64), Fill::any, 3);

@@ -90,8 +90,9 @@ Status Memory::lock_pages() {
   const Called called = driver().cuMemHostRegister_v2(host_pointer_, size_bytes_, kRegisterFlags);
   if (called.result == cu::CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED) {
     Error error = make_error(KM_ERROR_INVALID_ARGUMENT,
-                             "the %" PRIu64 " bytes at %p overlap memory that is in use already",
-                             size_bytes_, host_pointer_);
+                             "the memory at %p of a size of %" PRIu64
+                             " overlaps memory that is in use already",
+                             host_pointer_, size_bytes_);
     error.native_code = called.result;
     return error;
   }

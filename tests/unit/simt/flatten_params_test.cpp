@@ -54,7 +54,7 @@ std::shared_ptr<const ptx::Module> with_addresses_of_v(const ptx::Module& module
 Flat flatten_body(const std::string& body, uint64_t bytes = 32) {
   Flat flat;
   const std::string text =
-      ".version 8.0\n.target sm_90\n.address_size 64\n"
+      ".version 8.3\n.target sm_90\n.address_size 64\n"
       ".entry k () {\n"
       ".reg .b16 %h<10>; .reg .b32 %r<10>; .reg .b64 %d<10>; .reg .f32 %f<10>;\n"
       ".reg .f64 %g<4>; .reg .pred %p; .reg .b64 %o;\n"
