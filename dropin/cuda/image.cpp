@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/compute_capability.h"
 #include "base/file.h"
 
 namespace km::dropin {
@@ -105,8 +106,13 @@ CUresult read_fatbin(const char* image, uint64_t known_bytes, int capability, st
   }
   const char* at = image + header.header_bytes;
   const char* const end = at + header.content_bytes;
-  FatbinEntry best{};
-  const char* best_payload = nullptr;
+  struct Found {
+    FatbinEntry entry{};
+    const char* payload = nullptr;
+  };
+  Found best, newer;  // `newer` than the device, which loads all the same
+  const auto own = static_cast<uint32_t>(capability);
+  const uint32_t newest = newest_target(own);
   bool has_code = false;
   uint32_t least = UINT32_MAX;  // that PTX in there is for
   while (end - at >= static_cast<ptrdiff_t>(sizeof(FatbinEntry))) {
@@ -118,14 +124,15 @@ CUresult read_fatbin(const char* image, uint64_t known_bytes, int capability, st
     }
     has_code = has_code || entry.kind != kKindPtx;
     if (entry.kind == kKindPtx) least = std::min(least, entry.capability);
-    if (entry.kind == kKindPtx && entry.capability <= static_cast<uint32_t>(capability) &&
-        entry.capability >= best.capability) {
-      best = entry;
-      best_payload = at + entry.header_bytes;
+    Found& kept = entry.capability <= own ? best : newer;
+    if (entry.kind == kKindPtx && entry.capability <= newest &&
+        entry.capability >= kept.entry.capability) {
+      kept = {entry, at + entry.header_bytes};
     }
     at += entry.header_bytes + entry.payload_bytes;
   }
-  if (best_payload != nullptr) return read_entry(best, best_payload, out);
+  if (best.payload == nullptr) best = newer;
+  if (best.payload != nullptr) return read_entry(best.entry, best.payload, out);
   if (least != UINT32_MAX) {
     return fail(CUDA_ERROR_NO_BINARY_FOR_GPU,
                 "the PTX in the fat binary is for compute capability %u.%u; this device has %d.%d. "

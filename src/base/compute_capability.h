@@ -12,6 +12,13 @@ namespace km {
 /// kernels with wgmma and tensor maps.
 inline constexpr uint32_t kDefaultComputeCapability = 89;
 
+/// 90 for a device of the default one, else what the device has: the newest target of PTX that
+/// loads. Nearly all kernels for 9.0 have nothing that 8.9 lacks here; those with wgmma and tensor
+/// maps are refused one by one.
+constexpr uint32_t newest_target(uint32_t device_capability) {
+  return device_capability == kDefaultComputeCapability ? 90 : device_capability;
+}
+
 /// 89 for "8.9"; nothing for what is none that a CPU device can report, which are 5.0 to 12.9.
 std::optional<uint32_t> parse_device_capability(std::string_view text);
 

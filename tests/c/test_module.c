@@ -304,10 +304,16 @@ static void kernels_of_newer_devices_say_what_to_do(void** state) {
       ".version 8.0\n.target sm_90a\n.address_size 64\n"
       ".visible .entry k() { wgmma.fence.sync.aligned; ret; }\n";
   km_module none = NULL;
-  EXPECT(KM_ERROR_INVALID_PTX,
+  static const char later[] =
+      ".version 8.7\n.target sm_120\n.address_size 64\n.visible .entry k() { ret; }\n";
+  EXPECT(KM_ERROR_UNSUPPORTED_PTX,
          km_module_load_ptx(f->context, ptx, sizeof ptx - 1, "new.ptx", &none));
-  expect_message("the module is for sm_90a, the device has compute capability 8.9");
-  expect_message("compile for sm_89 or an earlier one");
+  expect_message("'wgmma.fence.sync.aligned' in 'k' is not supported by the cpu backend");
+  expect_message("report compute capability 8.9");
+  expect_message("compile for compute_89");
+  EXPECT(KM_ERROR_INVALID_PTX,
+         km_module_load_ptx(f->context, later, sizeof later - 1, "later.ptx", &none));
+  expect_message("the module is for sm_120, the device has compute capability 8.9");
 }
 
 int main(void) {

@@ -142,6 +142,20 @@ TEST(Images, TheNewestThatSuitsIsTaken) {
       << last_reason;
 }
 
+TEST(Images, TheDefaultDeviceTakesWhatIsFor90WhereThereIsNoOther) {
+  const std::string both = fatbin(entry(1, 80, "eight", Packing::kNone) +
+                                  entry(1, 90, "nine", Packing::kNone)),
+                    one = fatbin(entry(1, 90, "nine", Packing::kNone)),
+                    later = fatbin(entry(1, 100, "ten", Packing::kNone));
+  std::string found;
+  EXPECT_EQ(read_image(both.data(), both.size(), 89, &found), CUDA_SUCCESS);
+  EXPECT_EQ(found, "eight");
+  EXPECT_EQ(read_image(one.data(), one.size(), 89, &found), CUDA_SUCCESS);
+  EXPECT_EQ(found, "nine");
+  EXPECT_EQ(read_image(one.data(), one.size(), 86, &found), CUDA_ERROR_NO_BINARY_FOR_GPU);
+  EXPECT_EQ(read_image(later.data(), later.size(), 89, &found), CUDA_ERROR_NO_BINARY_FOR_GPU);
+}
+
 TEST(Images, AWrapperPointsToTheImage) {
   const std::string image = fatbin(entry(1, 80, "text", Packing::kNone));
   struct {

@@ -9,6 +9,7 @@
 #include "backends/cpu/entries.h"
 #include "backends/cpu/object_file.h"
 #include "backends/cpu/stream.h"
+#include "base/compute_capability.h"
 #include "base/text.h"
 #include "ptx/program_check.h"
 #include "ptx/target.h"
@@ -16,12 +17,14 @@
 namespace km::cpu {
 namespace {
 
-/// Code for a newer device than this one is refused, as CUDA's driver does.
+/// Code for a newer device than this one is refused, as CUDA's driver does; see newest_target.
 Status check_target(const ptx::Module& module) {
   constexpr uint32_t kUnitsOfMajor = 10;
   const uint32_t major = config().capability_major, minor = config().capability_minor;
   const auto target = ptx::find_target(module.target);
-  if (target && ptx::runs_on(*target, kUnitsOfMajor * major + minor)) return {};
+  const uint32_t capability = kUnitsOfMajor * major + minor;
+  if (target && ptx::runs_on(*target, capability)) return {};
+  if (target && ptx::runs_on(*target, newest_target(capability))) return {};
   return make_error(
       KM_ERROR_INVALID_PTX,
       "%s: the module is for %s, the device has compute capability %u.%u: compile for "
