@@ -1261,6 +1261,15 @@ KM_API km_status km_event_create(km_context context, km_event_flags flags,
  */
 KM_API km_status km_event_destroy(km_event event) KM_NOEXCEPT;
 
+/** The context of an event, as a new handle that is the caller's to destroy.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `event` is not a live event;
+ *   KM_ERROR_CONTEXT_LOST when the context of `event` was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when `out_context` is null.
+ */
+KM_API km_status km_event_context(km_event event, km_context* out_context) KM_NOEXCEPT;
+
 /** Marks the end of the work queued in the stream so far, in place of what the event marked before.
  * CUDA: cuEventRecord.
  * Blocking: no.

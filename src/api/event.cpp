@@ -21,6 +21,14 @@ km_status km_event_destroy(km_event event) noexcept {
   return guard(__func__, [&](Call&) { return destroy_handle(event, "event"); });
 }
 
+km_status km_event_context(km_event event, km_context* out_context) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, event);
+    KM_REQUIRE(out_context);
+    return give_handle(Ref<Context>::share(target->context()), out_context);
+  });
+}
+
 km_status km_event_record(km_event event, km_stream stream) noexcept {
   return guard(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, event);

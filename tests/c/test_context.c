@@ -7,6 +7,7 @@ static void i5_parents_are_given_as_handles_of_their_own(void** state) {
   fixture* f = *state;
   km_device device;
   km_context context;
+  km_event event;
   km_device_info info;
   info.struct_size = sizeof info;
   OK(km_context_device(f->context, &device));
@@ -17,6 +18,13 @@ static void i5_parents_are_given_as_handles_of_their_own(void** state) {
   OK(km_stream_context(f->stream, &context));
   OK(km_context_synchronize(context));
   OK(km_context_destroy(context));
+  OK(km_event_create(f->context, 0, &event));
+  OK(km_event_context(event, &context));
+  OK(km_event_record(event, f->stream)); /* the same context */
+  OK(km_context_destroy(context));
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_event_context(event, NULL));
+  OK(km_event_destroy(event));
+  EXPECT(KM_ERROR_INVALID_HANDLE, km_event_context(event, &context));
   OK(km_context_synchronize(f->context));
 }
 
