@@ -44,7 +44,7 @@ CUresult copy_on_host(Stream& stream, const Copy& copy) {
   CU_TRY(check_host_copy(core, copy.size_bytes));
   uint64_t ticket = 0;
   CU_CHECK(call_backend(core.backend().copy_to_host, core.native(), pointer_to(copy.to), copy.from,
-                        copy.size_bytes, uint32_t{0}, &ticket));
+                        copy.size_bytes, uint32_t{0}, nullptr, &ticket));
   return CUDA_SUCCESS;
 }
 
@@ -111,7 +111,7 @@ CUresult copy_rows_on_host(Stream& stream, const Copy3d& shape, const Side3d& to
   kmb_copy_3d rows = shape.native(to.address, from.address);
   rows.destination_space = rows.source_space = KMB_SPACE_HOST;
   uint64_t ticket = 0;
-  CU_CHECK(call_backend(core.backend().copy_3d, core.native(), &rows, &ticket));
+  CU_CHECK(call_backend(core.backend().copy_3d, core.native(), &rows, nullptr, &ticket));
   return CUDA_SUCCESS;
 }
 

@@ -55,10 +55,20 @@ typedef struct kmb_use {
   uint64_t ticket;
 } kmb_use;
 
+/* Called at most once, on the caller's thread, before an entry waits for what it queues: with the
+ * operation's ticket, or with 0 where a library queues it while the entry waits, so that the ticket
+ * is known at the end only. */
+typedef struct kmb_queued {
+  void (*call)(void* user_data, uint64_t ticket);
+  void* user_data;
+} kmb_queued;
+
 typedef struct kmb_memory_info {
   uint64_t address;   /* device address */
   void* host_pointer; /* null where the host cannot reach it */
   uint64_t size_bytes;
+  uint64_t ready_ticket; /* of the stream that it was made on: other streams may use the memory when
+                          * that is over; 0: at once */
 } kmb_memory_info;
 
 typedef struct kmb_param {
@@ -284,13 +294,14 @@ typedef struct kmb_backend {
 
   /* Host to device, device to host, device to device, by address. `pinned`: the host side is known
    * to be page-locked, so the copy is asynchronous; otherwise the source has been read, or the
-   * destination written, when the call returns (it may wait: BLOCKING beyond 64 KiB). */
+   * destination written, when the call returns (it may wait: BLOCKING beyond 64 KiB). Where the
+   * entry may wait and `queued` is not null, it calls that before. */
   km_status (*copy_to_device)(kmb_stream* stream, uint64_t destination, const void* source,
-                              uint64_t size_bytes, uint32_t pinned, uint64_t* out_ticket,
-                              kmb_error* error);
+                              uint64_t size_bytes, uint32_t pinned, const kmb_queued* queued,
+                              uint64_t* out_ticket, kmb_error* error);
   km_status (*copy_to_host)(kmb_stream* stream, void* destination, uint64_t source,
-                            uint64_t size_bytes, uint32_t pinned, uint64_t* out_ticket,
-                            kmb_error* error);
+                            uint64_t size_bytes, uint32_t pinned, const kmb_queued* queued,
+                            uint64_t* out_ticket, kmb_error* error);
   km_status (*copy_on_device)(kmb_stream* stream, uint64_t destination, uint64_t source,
                               uint64_t size_bytes, uint64_t* out_ticket, kmb_error* error);
   /* value_size_bytes: 1, 2 or 4. */
@@ -348,9 +359,9 @@ typedef struct kmb_backend {
   km_status (*graph_launch)(kmb_graph* graph, kmb_stream* stream, uint64_t* out_ticket,
                             kmb_error* error);
   /* Core has checked bounds and overlaps. A pageable host side behaves as in copy_to_device and
-   * copy_to_host. CUDA: cuMemcpy3DAsync, cuMemcpy2DAsync. */
-  km_status (*copy_3d)(kmb_stream* stream, const kmb_copy_3d* copy, uint64_t* out_ticket,
-                       kmb_error* error);
+   * copy_to_host, `queued` too. CUDA: cuMemcpy3DAsync, cuMemcpy2DAsync. */
+  km_status (*copy_3d)(kmb_stream* stream, const kmb_copy_3d* copy, const kmb_queued* queued,
+                       uint64_t* out_ticket, kmb_error* error);
   /* CUDA: cuMemsetD2D8Async, cuMemsetD2D16Async, cuMemsetD2D32Async. */
   km_status (*fill_2d)(kmb_stream* stream, uint64_t destination, uint64_t pitch_bytes,
                        uint32_t value, uint32_t value_size_bytes, uint64_t width_count,
@@ -407,6 +418,14 @@ typedef struct kmb_backend {
    * CUDA: cuStreamBatchMemOp. */
   km_status (*stream_memory_ops)(kmb_stream* stream, const kmb_memory_op* ops, uint64_t count,
                                  uint64_t* out_ticket, kmb_error* error);
+
+  /* Optional (null: there are no contexts with KM_CONTEXT_ORDERED). What is queued in `stream` from
+   * now on waits until the operation of `other` with this ticket is over; a backend may have it
+   * wait for later ones too, and gives the ticket of the last one back. `other` may be of another
+   * context and device of this backend; in a context that failed or was reset everything is over.
+   * CUDA: cuEventRecord on `other` and cuStreamWaitEvent. */
+  km_status (*stream_wait_ticket)(kmb_stream* stream, kmb_stream* other, uint64_t* inout_ticket,
+                                  kmb_error* error);
 } kmb_backend;
 
 /* The table without its optional entries. */

@@ -73,7 +73,7 @@ Status upload(Stream& stream, const DevicePlace& destination, const void* source
   uint64_t ticket = 0;
   KM_TRY(explain_file(
       call_backend(stream.backend().copy_to_device, stream.native(), destination.address, source,
-                   size_bytes, uint32_t{static_cast<bool>(pinned)}, &ticket),
+                   size_bytes, uint32_t{static_cast<bool>(pinned)}, nullptr, &ticket),
       *destination.memory, source));
   destination.memory->record_use(stream, ticket);
   if (pinned) pinned->record_use(stream, ticket);
@@ -90,7 +90,7 @@ Status download(Stream& stream, const DevicePlace& source, void* destination, ui
   uint64_t ticket = 0;
   KM_TRY(explain_file(
       call_backend(stream.backend().copy_to_host, stream.native(), destination, source.address,
-                   size_bytes, uint32_t{static_cast<bool>(pinned)}, &ticket),
+                   size_bytes, uint32_t{static_cast<bool>(pinned)}, nullptr, &ticket),
       *source.memory, destination));
   source.memory->record_use(stream, ticket);
   if (pinned) pinned->record_use(stream, ticket);

@@ -97,7 +97,7 @@ Status submit(Stream& stream, const kmb_copy_3d& copy, uint64_t* out_ticket) {
     return make_error(KM_ERROR_NOT_SUPPORTED, "backend '%s' has no copies with a pitch",
                       stream.backend().name);
   }
-  return call_backend(stream.backend().copy_3d, stream.native(), &copy, out_ticket);
+  return call_backend(stream.backend().copy_3d, stream.native(), &copy, nullptr, out_ticket);
 }
 
 Status require_host(const void* pointer, const char* name) {

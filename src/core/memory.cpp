@@ -234,7 +234,7 @@ Result<Ref<Memory>> Memory::of_global(Module& module, const kmb_global_info& inf
     sched_yield();  // its last reference just went: the range is free in a moment
   }
   Ref<Memory> memory = Ref<Memory>::adopt(new Memory(context, element_size));
-  memory->info_ = {info.address, info.host_pointer, info.size_bytes};
+  memory->info_ = {info.address, info.host_pointer, info.size_bytes, 0};
   memory->owner_ = Ref<Object>::share(module);
   memory->uses_ = &module.uses();
   KM_TRY(memory->publish(Space::kDevice, KM_ALLOCATION_UNKNOWN));

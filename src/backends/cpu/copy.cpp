@@ -56,7 +56,8 @@ Status stage(Stream* stream, Command* command, CopyFailure* out_failure) {
   return {};
 }
 
-Status enqueue(Stream* stream, const Transfer& transfer, HostSide host, uint64_t* out_ticket) {
+Status enqueue(Stream* stream, const Transfer& transfer, HostSide host, const kmb_queued* queued,
+               uint64_t* out_ticket) {
   Context* context = stream->context();
   KM_TRY(context->check());
   CopyFailure failure;
@@ -81,6 +82,7 @@ Status enqueue(Stream* stream, const Transfer& transfer, HostSide host, uint64_t
   }
   command->failure = &failure;
   ticket = stream->submit(command);
+  if (queued != nullptr) queued->call(queued->user_data, ticket);
   stream->wait(ticket, kForever);
   KM_TRY(context->check());
   KM_TRY(failure_status(failure, transfer, context->allocations()));
@@ -91,8 +93,8 @@ Status enqueue(Stream* stream, const Transfer& transfer, HostSide host, uint64_t
 }  // namespace
 
 km_status copy_to_device(kmb_stream* stream, uint64_t destination, const void* source,
-                         uint64_t size_bytes, uint32_t pinned, uint64_t* out_ticket,
-                         kmb_error* error) {
+                         uint64_t size_bytes, uint32_t pinned, const kmb_queued* queued,
+                         uint64_t* out_ticket, kmb_error* error) {
   return guarded(error, [&]() -> Status {
     Transfer transfer;
     transfer.kind = KM_PROFILE_KIND_UPLOAD;
@@ -100,12 +102,13 @@ km_status copy_to_device(kmb_stream* stream, uint64_t destination, const void* s
     transfer.source = reinterpret_cast<uint64_t>(source);
     transfer.size_bytes = size_bytes;
     HostSide host = pinned != 0 ? HostSide::asynchronous : HostSide::source;
-    return enqueue(from(stream), transfer, host, out_ticket);
+    return enqueue(from(stream), transfer, host, queued, out_ticket);
   });
 }
 
 km_status copy_to_host(kmb_stream* stream, void* destination, uint64_t source, uint64_t size_bytes,
-                       uint32_t pinned, uint64_t* out_ticket, kmb_error* error) {
+                       uint32_t pinned, const kmb_queued* queued, uint64_t* out_ticket,
+                       kmb_error* error) {
   return guarded(error, [&]() -> Status {
     Transfer transfer;
     transfer.kind = KM_PROFILE_KIND_DOWNLOAD;
@@ -113,7 +116,7 @@ km_status copy_to_host(kmb_stream* stream, void* destination, uint64_t source, u
     transfer.source = source;
     transfer.size_bytes = size_bytes;
     HostSide host = pinned != 0 ? HostSide::asynchronous : HostSide::destination;
-    return enqueue(from(stream), transfer, host, out_ticket);
+    return enqueue(from(stream), transfer, host, queued, out_ticket);
   });
 }
 
@@ -124,18 +127,18 @@ km_status copy_on_device(kmb_stream* stream, uint64_t destination, uint64_t sour
     transfer.destination = destination;
     transfer.source = source;
     transfer.size_bytes = size_bytes;
-    return enqueue(from(stream), transfer, HostSide::asynchronous, out_ticket);
+    return enqueue(from(stream), transfer, HostSide::asynchronous, nullptr, out_ticket);
   });
 }
 
-km_status copy_3d(kmb_stream* stream, const kmb_copy_3d* copy, uint64_t* out_ticket,
-                  kmb_error* error) {
+km_status copy_3d(kmb_stream* stream, const kmb_copy_3d* copy, const kmb_queued* queued,
+                  uint64_t* out_ticket, kmb_error* error) {
   return guarded(error, [&]() -> Status {
     const Transfer transfer = rows_transfer(*copy);
     HostSide host = HostSide::asynchronous;
     if (copy->source_space == KMB_SPACE_HOST) host = HostSide::source;
     if (copy->destination_space == KMB_SPACE_HOST) host = HostSide::destination;
-    return enqueue(from(stream), transfer, host, out_ticket);
+    return enqueue(from(stream), transfer, host, queued, out_ticket);
   });
 }
 
@@ -158,7 +161,7 @@ km_status fill_2d(kmb_stream* stream, uint64_t destination, uint64_t pitch_bytes
     transfer.rows.height = height;
     transfer.rows.count = height;
     transfer.rows.destination_pitch = pitch_bytes;
-    return enqueue(from(stream), transfer, HostSide::asynchronous, out_ticket);
+    return enqueue(from(stream), transfer, HostSide::asynchronous, nullptr, out_ticket);
   });
 }
 
@@ -171,7 +174,7 @@ km_status fill(kmb_stream* stream, uint64_t destination, uint32_t value, uint32_
     transfer.size_bytes = count * value_size_bytes;
     transfer.value = value;
     transfer.value_size_bytes = value_size_bytes;
-    return enqueue(from(stream), transfer, HostSide::asynchronous, out_ticket);
+    return enqueue(from(stream), transfer, HostSide::asynchronous, nullptr, out_ticket);
   });
 }
 

@@ -21,7 +21,7 @@ namespace km::cpu {
 namespace {
 
 kmb_memory_info info_of(uint64_t address, uint64_t size_bytes) {
-  return {address, reinterpret_cast<void*>(address), size_bytes};
+  return {address, reinterpret_cast<void*>(address), size_bytes, 0};
 }
 
 Result<std::unique_ptr<Memory>> allocate(Context* context, uint64_t size_bytes, bool zeroed,
@@ -102,6 +102,7 @@ km_status memory_create(kmb_context* context, kmb_stream* stream, uint64_t size_
       }
     }
     *out_info = info_of(block.address, size_bytes);
+    out_info->ready_ticket = memory->own_use().ticket;
     *out_memory = to(memory.release());
     return {};
   });

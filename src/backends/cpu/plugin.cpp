@@ -99,6 +99,7 @@ constexpr kmb_backend kTable = {
     .blas_destroy = blas_destroy,
     .blas_submit = blas_submit,
     .stream_memory_ops = stream_memory_ops,
+    .stream_wait_ticket = stream_wait_ticket,
 };
 
 }  // namespace

@@ -78,6 +78,26 @@ km_status stream_wait_event(kmb_stream* handle, kmb_event* event, kmb_error* err
   });
 }
 
+km_status stream_wait_ticket(kmb_stream* handle, kmb_stream* other_handle, uint64_t* inout_ticket,
+                             kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    Stream* stream = from(handle);
+    Stream* other = from(other_handle);
+    KM_TRY(stream->context()->check());
+    if (other == stream || other->is_complete(*inout_ticket)) return {};
+    Command* command = new_command(stream, CommandKind::wait);
+    try {
+      command->marker = Marker::make(other);
+    } catch (const std::bad_alloc&) {
+      stream->discard(command);
+      throw;
+    }
+    command->marker->restart(other, *inout_ticket);
+    stream->submit(command);
+    return {};
+  });
+}
+
 km_status stream_add_callback(kmb_stream* handle, km_host_callback callback, void* user_data,
                               kmb_error* error) {
   return guarded(error, [&]() -> Status {

@@ -17,6 +17,11 @@ Status settle(Stream& stream, bool is_pinned) {
   return stream.epoch()->check(driver().cuStreamSynchronize(stream.handle()));
 }
 
+/// Before a call of the driver that may wait for the stream: only its end tells the ticket.
+void announce(const kmb_queued* queued, bool is_pinned) {
+  if (queued != nullptr && !is_pinned) queued->call(queued->user_data, 0);
+}
+
 ProfiledOperation profiled(Stream& stream, km_profile_kind kind, uint64_t size_bytes) {
   return {stream.profile(), stream.epoch(), stream.handle(), kind, to(&stream), size_bytes};
 }
@@ -87,9 +92,10 @@ cu::CUDA_MEMCPY3D native_copy(const kmb_copy_3d& copy) {
 }
 
 km_status copy_to_device(kmb_stream* stream, uint64_t destination, const void* source,
-                         uint64_t size_bytes, uint32_t pinned, uint64_t* out_ticket,
-                         kmb_error* error) {
+                         uint64_t size_bytes, uint32_t pinned, const kmb_queued* queued,
+                         uint64_t* out_ticket, kmb_error* error) {
   return enqueue(stream, out_ticket, error, [&](Stream& target) -> Status {
+    announce(queued, pinned != 0);
     const ProfiledOperation operation = profiled(target, KM_PROFILE_KIND_UPLOAD, size_bytes);
     KM_TRY(target.epoch()->check(
         driver().cuMemcpyHtoDAsync_v2(destination, source, size_bytes, target.handle())));
@@ -98,8 +104,10 @@ km_status copy_to_device(kmb_stream* stream, uint64_t destination, const void* s
 }
 
 km_status copy_to_host(kmb_stream* stream, void* destination, uint64_t source, uint64_t size_bytes,
-                       uint32_t pinned, uint64_t* out_ticket, kmb_error* error) {
+                       uint32_t pinned, const kmb_queued* queued, uint64_t* out_ticket,
+                       kmb_error* error) {
   return enqueue(stream, out_ticket, error, [&](Stream& target) -> Status {
+    announce(queued, pinned != 0);
     const ProfiledOperation operation = profiled(target, KM_PROFILE_KIND_DOWNLOAD, size_bytes);
     KM_TRY(target.epoch()->check(
         driver().cuMemcpyDtoHAsync_v2(destination, source, size_bytes, target.handle())));
@@ -129,15 +137,16 @@ km_status copy_peer(kmb_stream* stream, kmb_context* destination_context, uint64
   });
 }
 
-km_status copy_3d(kmb_stream* stream, const kmb_copy_3d* copy, uint64_t* out_ticket,
-                  kmb_error* error) {
+km_status copy_3d(kmb_stream* stream, const kmb_copy_3d* copy, const kmb_queued* queued,
+                  uint64_t* out_ticket, kmb_error* error) {
   return enqueue(stream, out_ticket, error, [&](Stream& target) -> Status {
+    const bool is_pageable =
+        copy->source_space == KMB_SPACE_HOST || copy->destination_space == KMB_SPACE_HOST;
+    announce(queued, !is_pageable);
     const cu::CUDA_MEMCPY3D native = native_copy(*copy);
     const ProfiledOperation operation =
         profiled(target, kind_of(*copy), copy->width_bytes * copy->height * copy->depth);
     KM_TRY(target.epoch()->check(driver().cuMemcpy3DAsync_v2(&native, target.handle())));
-    const bool is_pageable =
-        copy->source_space == KMB_SPACE_HOST || copy->destination_space == KMB_SPACE_HOST;
     if (!is_pageable) return {};
     return target.epoch()->check(driver().cuStreamSynchronize(target.handle()));
   });

@@ -91,6 +91,7 @@ const kmb_backend& cuda_backend() {
       .blas_destroy = cuda::blas_destroy,
       .blas_submit = cuda::blas_submit,
       .stream_memory_ops = cuda::stream_memory_ops,
+      .stream_wait_ticket = cuda::stream_wait_ticket,
   };
   return kTable;
 }

@@ -51,7 +51,9 @@ Status Memory::allocate(Stream* stream, bool is_zeroed) {
   KM_TRY(epoch_->check(
       driver().cuMemAllocFromPoolAsync(&address_, size_bytes_, pool, stream->handle())));
   birth_ = stream->shared_from_this();
-  return is_zeroed ? zero(stream->handle()) : Status();
+  if (is_zeroed) KM_TRY(zero(stream->handle()));
+  ready_ticket_ = stream->next_ticket();
+  return {};
 }
 
 Status Memory::allocate_managed() {

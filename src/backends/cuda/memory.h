@@ -27,7 +27,7 @@ class Memory {
     user_data_ = user_data;
   }
 
-  kmb_memory_info info() const { return {address_, host_pointer_, size_bytes_}; }
+  kmb_memory_info info() const { return {address_, host_pointer_, size_bytes_, ready_ticket_}; }
   /// The stream in whose order it was made.
   const std::shared_ptr<Stream>& birth() const { return birth_; }
   /// Memory of a pool is freed in the order of its uses, without waiting for them.
@@ -49,6 +49,7 @@ class Memory {
   void* host_pointer_ = nullptr;
   bool is_locked_ = false;
   std::shared_ptr<Stream> birth_;
+  uint64_t ready_ticket_ = 0;
   km_release_callback release_ = nullptr;
   void* user_data_ = nullptr;
 };

@@ -25,8 +25,41 @@ Stream::~Stream() {
   const Alive alive(*epoch_);
   if (handle_ == nullptr || !alive) return;
   const Current current(*epoch_);
-  if (marker_ != nullptr) check_destroyed(driver().cuEventDestroy_v2(marker_));
+  for (const cu::CUevent event : {marker_, order_}) {
+    if (event != nullptr) check_destroyed(driver().cuEventDestroy_v2(event));
+  }
   check_destroyed(driver().cuStreamDestroy_v2(handle_));  // work that is queued goes on
+}
+
+/// With the lock: has order_ mark everything up to the ticket, in the stream's own context.
+Status Stream::record_order(uint64_t ticket) {
+  if (order_ticket_ >= ticket) return {};
+  const Current current(*epoch_);
+  KM_TRY(require_current(*epoch_, current));
+  if (order_ == nullptr) {
+    cu::CUevent made = nullptr;
+    KM_TRY(epoch_->check(driver().cuEventCreate(&made, cu::CU_EVENT_DISABLE_TIMING)));
+    order_ = made;
+  }
+  const uint64_t queued = last_ticket();
+  KM_TRY(epoch_->check(driver().cuEventRecord(order_, handle_)));
+  order_ticket_ = queued;
+  return {};
+}
+
+Status Stream::wait_for(Stream& other, uint64_t* inout_ticket) {
+  const Alive alive(*other.epoch_);
+  if (!alive) return {};
+  const std::lock_guard lock(other.marker_mutex_);
+  if (*inout_ticket <= other.over_ticket_) return {};
+  const Status recorded = other.record_order(*inout_ticket);
+  if (other.epoch_->has_failed()) return {};
+  if (!recorded) return recorded.error();
+  const Current current(*epoch_);
+  KM_TRY(require_current(*epoch_, current));
+  KM_TRY(epoch_->check(driver().cuStreamWaitEvent(handle_, other.order_, 0)));
+  *inout_ticket = other.order_ticket_;
+  return {};
 }
 
 /// With the lock and the context current.
@@ -140,6 +173,13 @@ km_status stream_wait_event(kmb_stream* stream, kmb_event* event, kmb_error* err
     return target.epoch()->check(
         driver().cuStreamWaitEvent(target.handle(), from(event)->handle(), 0));
   });
+}
+
+km_status stream_wait_ticket(kmb_stream* stream, kmb_stream* other, uint64_t* inout_ticket,
+                             kmb_error* error) {
+  uint64_t ticket = 0;
+  return enqueue(stream, &ticket, error,
+                 [&](Stream& target) { return target.wait_for(*from(other), inout_ticket); });
 }
 
 km_status stream_add_callback(kmb_stream* stream, km_host_callback callback, void* user_data,

@@ -35,6 +35,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
       pushes_.store(is_pushed, std::memory_order_relaxed);
     }
   }
+  /// Has this stream wait for the ticket of another, and gives the last ticket that it waits for.
+  Status wait_for(Stream& other, uint64_t* inout_ticket);
   /// Whether everything up to a ticket is over; in a context that failed, it is.
   bool is_over(uint64_t ticket);
   /// Everything up to a ticket is over.
@@ -47,6 +49,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Stream(const Context& context, std::shared_ptr<Epoch> epoch)
       : epoch_(std::move(epoch)), profile_(context.profile()) {}
   bool set_marker();
+  Status record_order(uint64_t ticket);
 
   const std::shared_ptr<Epoch> epoch_;
   const std::shared_ptr<Profile> profile_;
@@ -59,6 +62,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   cu::CUevent marker_ = nullptr;
   uint64_t marker_ticket_ = 0;  // what the marker was queued after; 0: it is not queued
   uint64_t over_ticket_ = 0;
+  cu::CUevent order_ = nullptr;  // what other streams wait for
+  uint64_t order_ticket_ = 0;    // what it was recorded after
 };
 
 class Event {

@@ -24,13 +24,13 @@ km_status host_memory_register(kmb_context*, void*, uint64_t, kmb_memory**, kmb_
   return unsupported("page-locked memory", error);
 }
 
-km_status copy_to_device(kmb_stream*, uint64_t, const void*, uint64_t, uint32_t, uint64_t*,
-                         kmb_error* error) {
+km_status copy_to_device(kmb_stream*, uint64_t, const void*, uint64_t, uint32_t, const kmb_queued*,
+                         uint64_t*, kmb_error* error) {
   return unsupported("copies", error);
 }
 
-km_status copy_to_host(kmb_stream*, void*, uint64_t, uint64_t, uint32_t, uint64_t*,
-                       kmb_error* error) {
+km_status copy_to_host(kmb_stream*, void*, uint64_t, uint64_t, uint32_t, const kmb_queued*,
+                       uint64_t*, kmb_error* error) {
   return unsupported("copies", error);
 }
 
@@ -42,7 +42,7 @@ km_status fill(kmb_stream*, uint64_t, uint32_t, uint32_t, uint64_t, uint64_t*, k
   return unsupported("fills", error);
 }
 
-km_status copy_3d(kmb_stream*, const kmb_copy_3d*, uint64_t*, kmb_error* error) {
+km_status copy_3d(kmb_stream*, const kmb_copy_3d*, const kmb_queued*, uint64_t*, kmb_error* error) {
   return unsupported("copies", error);
 }
 

@@ -85,6 +85,7 @@ const kmb_backend& null_backend() {
       .blas_destroy = null::blas_destroy,
       .blas_submit = null::blas_submit,
       .stream_memory_ops = null::stream_memory_ops,
+      .stream_wait_ticket = null::stream_wait_ticket,
   };
   return kTable;
 }

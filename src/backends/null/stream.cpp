@@ -29,6 +29,10 @@ km_status stream_ticket(kmb_stream*, uint64_t*, kmb_error* error) {
   return unsupported("streams", error);
 }
 
+km_status stream_wait_ticket(kmb_stream*, kmb_stream*, uint64_t*, kmb_error* error) {
+  return unsupported("streams", error);
+}
+
 km_status stream_query_ticket(kmb_stream*, uint64_t, kmb_error* error) {
   return unsupported("streams", error);
 }

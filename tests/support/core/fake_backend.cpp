@@ -156,6 +156,21 @@ km_status stream_add_callback(kmb_stream* stream, km_host_callback callback, voi
   return enqueue(stream, [=](km_status status) { callback(user_data, status); }, &ticket, error);
 }
 
+/// With work that is deferred, waiting is doing what the other stream has up to the ticket.
+km_status stream_wait_ticket(kmb_stream* stream, kmb_stream* other, uint64_t* inout_ticket,
+                             kmb_error* error) {
+  ++fake_counters().ticket_waits;
+  uint64_t ticket = 0;
+  return enqueue(
+      stream, [kept = other->self, until = *inout_ticket](km_status) { drain(kept.get(), until); },
+      &ticket, error);
+}
+
+km_status stream_query_ticket(kmb_stream* stream, uint64_t ticket, kmb_error*) {
+  const std::lock_guard lock(stream->mutex);
+  return stream->completed >= ticket ? KM_SUCCESS : KM_NOT_READY;
+}
+
 km_status stream_ticket(kmb_stream* stream, uint64_t* out_ticket, kmb_error*) {
   const std::lock_guard lock(stream->mutex);
   *out_ticket = stream->enqueued;
@@ -236,7 +251,7 @@ km_status memory_create(kmb_context* context, kmb_stream*, uint64_t size_bytes, 
   }
   auto owned = std::unique_ptr<char[]>(new char[size_bytes + 256]());
   const uint64_t address = (reinterpret_cast<uint64_t>(owned.get()) + 255) & ~uint64_t{255};
-  const kmb_memory_info info{address, reinterpret_cast<void*>(address), size_bytes};
+  const kmb_memory_info info{address, reinterpret_cast<void*>(address), size_bytes, 0};
   return add_memory(context, new kmb_memory{context, info, std::move(owned), nullptr, nullptr},
                     out_memory, out_info);
 }
@@ -245,7 +260,7 @@ km_status memory_from_host(kmb_context* context, void* pointer, uint64_t size_by
                            km_release_callback release, void* user_data, kmb_memory** out_memory,
                            kmb_memory_info* out_info, kmb_error* error) {
   if (const km_status status = begin_call(error)) return status;
-  const kmb_memory_info info{reinterpret_cast<uint64_t>(pointer), pointer, size_bytes};
+  const kmb_memory_info info{reinterpret_cast<uint64_t>(pointer), pointer, size_bytes, 0};
   return add_memory(context, new kmb_memory{context, info, nullptr, release, user_data}, out_memory,
                     out_info);
 }
@@ -279,30 +294,33 @@ km_status host_memory_register(kmb_context* context, void* pointer, uint64_t siz
 }
 
 km_status copy_bytes(kmb_stream* stream, void* destination, const void* source, uint64_t size,
-                     bool wait, uint64_t* out_ticket, kmb_error* error) {
+                     bool wait, const kmb_queued* queued, uint64_t* out_ticket, kmb_error* error) {
   const km_status status = enqueue(
       stream, [=](km_status) { std::memcpy(destination, source, size); }, out_ticket, error);
+  if (wait && queued != nullptr) queued->call(queued->user_data, *out_ticket);
   if (wait) drain(stream);
   return status;
 }
 
 km_status copy_to_device(kmb_stream* stream, uint64_t destination, const void* source,
-                         uint64_t size_bytes, uint32_t pinned, uint64_t* out_ticket,
-                         kmb_error* error) {
+                         uint64_t size_bytes, uint32_t pinned, const kmb_queued* queued,
+                         uint64_t* out_ticket, kmb_error* error) {
   return copy_bytes(stream, reinterpret_cast<void*>(destination), source, size_bytes, pinned == 0,
-                    out_ticket, error);
+                    queued, out_ticket, error);
 }
 
 km_status copy_to_host(kmb_stream* stream, void* destination, uint64_t source, uint64_t size_bytes,
-                       uint32_t pinned, uint64_t* out_ticket, kmb_error* error) {
+                       uint32_t pinned, const kmb_queued* queued, uint64_t* out_ticket,
+                       kmb_error* error) {
   return copy_bytes(stream, destination, reinterpret_cast<const void*>(source), size_bytes,
-                    pinned == 0, out_ticket, error);
+                    pinned == 0, queued, out_ticket, error);
 }
 
 km_status copy_on_device(kmb_stream* stream, uint64_t destination, uint64_t source,
                          uint64_t size_bytes, uint64_t* out_ticket, kmb_error* error) {
   return copy_bytes(stream, reinterpret_cast<void*>(destination),
-                    reinterpret_cast<const void*>(source), size_bytes, false, out_ticket, error);
+                    reinterpret_cast<const void*>(source), size_bytes, false, nullptr, out_ticket,
+                    error);
 }
 
 km_status fill(kmb_stream* stream, uint64_t destination, uint32_t value, uint32_t value_size_bytes,
@@ -331,8 +349,8 @@ void for_rows(const kmb_copy_3d& copy, Move move) {
   }
 }
 
-km_status copy_3d(kmb_stream* stream, const kmb_copy_3d* copy, uint64_t* out_ticket,
-                  kmb_error* error) {
+km_status copy_3d(kmb_stream* stream, const kmb_copy_3d* copy, const kmb_queued* queued,
+                  uint64_t* out_ticket, kmb_error* error) {
   const km_status status = enqueue(
       stream,
       [copy = *copy](km_status) {
@@ -341,6 +359,7 @@ km_status copy_3d(kmb_stream* stream, const kmb_copy_3d* copy, uint64_t* out_tic
       },
       out_ticket, error);
   if (copy->source_space == KMB_SPACE_HOST || copy->destination_space == KMB_SPACE_HOST) {
+    if (queued != nullptr) queued->call(queued->user_data, *out_ticket);
     drain(stream);
   }
   return status;
@@ -423,6 +442,8 @@ kmb_backend make_table() {
   table.stream_wait_event = stream_wait_event;
   table.stream_add_callback = stream_add_callback;
   table.stream_ticket = stream_ticket;
+  table.stream_query_ticket = stream_query_ticket;
+  table.stream_wait_ticket = stream_wait_ticket;
   table.event_create = event_create;
   table.event_destroy = event_destroy;
   table.event_record = event_record;

@@ -17,6 +17,7 @@ namespace km::test {
 struct FakeCounters {
   std::atomic<int> devices{0}, contexts{0}, streams{0}, events{0}, memories{0}, modules{0};
   std::atomic<uint64_t> calls{0};
+  std::atomic<uint64_t> ticket_waits{0};  // calls of stream_wait_ticket
 };
 FakeCounters& fake_counters();
 

@@ -73,7 +73,7 @@ km_status queue_node(kmb_stream* stream, const SharedNode& shared, uint64_t* out
     case KM_GRAPH_NODE_COPY_3D:
     case KM_GRAPH_NODE_UPLOAD_3D:
     case KM_GRAPH_NODE_DOWNLOAD_3D:
-      return table.copy_3d(stream, &node.rows, out_ticket, error);
+      return table.copy_3d(stream, &node.rows, nullptr, out_ticket, error);
     case KM_GRAPH_NODE_FILL_2D:
       return table.fill_2d(stream, node.destination, node.rows.destination_pitch_bytes, node.value,
                            node.value_size_bytes, node.rows.width_bytes / node.value_size_bytes,

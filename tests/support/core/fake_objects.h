@@ -90,7 +90,8 @@ km_status check_sticky(kmb_context* context, kmb_error* error);
 /// Adds work to a stream and runs it at once unless that is deferred.
 km_status enqueue(kmb_stream* stream, std::function<void(km_status)> work, uint64_t* out_ticket,
                   kmb_error* error);
-void drain(kmb_stream* stream);
+/// Runs what is queued, up to a ticket.
+void drain(kmb_stream* stream, uint64_t until = UINT64_MAX);
 /// Frees what has no uses left; those of `gone` count as over.
 void free_unused(kmb_context* context, const kmb_stream* gone);
 void release_context(kmb_context* context);

@@ -17,13 +17,13 @@ km_status enqueue(kmb_stream* stream, std::function<void(km_status)> work, uint6
   return KM_SUCCESS;
 }
 
-void drain(kmb_stream* stream) {
+void drain(kmb_stream* stream, uint64_t until) {
   const std::lock_guard running(stream->running);
   for (;;) {
     std::function<void(km_status)> work;
     {
       const std::lock_guard lock(stream->mutex);
-      if (stream->queue.empty()) return;
+      if (stream->queue.empty() || stream->completed >= until) return;
       work = std::move(stream->queue.front());
       stream->queue.pop_front();
     }

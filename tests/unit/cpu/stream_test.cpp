@@ -130,12 +130,12 @@ TEST_F(BackendTest, CopiesOfAllSizesGoBothWays) {
     uint64_t ticket = 0;
     for (uint32_t pinned : {0u, 1u}) {
       std::fill(back.begin(), back.end(), 0);
-      ASSERT_EQ(
-          api.copy_to_device(stream_, info.address, source.data(), size, pinned, &ticket, &error_),
-          KM_SUCCESS);
-      ASSERT_EQ(
-          api.copy_to_host(stream_, back.data(), info.address, size, pinned, &ticket, &error_),
-          KM_SUCCESS);
+      ASSERT_EQ(api.copy_to_device(stream_, info.address, source.data(), size, pinned, nullptr,
+                                   &ticket, &error_),
+                KM_SUCCESS);
+      ASSERT_EQ(api.copy_to_host(stream_, back.data(), info.address, size, pinned, nullptr, &ticket,
+                                 &error_),
+                KM_SUCCESS);
       if (pinned != 0) {
         ASSERT_EQ(synchronize(stream_), KM_SUCCESS);
       }
@@ -152,12 +152,14 @@ TEST_F(BackendTest, AStagedSourceMayChangeAtOnce) {
   gate.close(api, stream_);
   std::vector<uint8_t> source(1000, 1), back(1000);
   uint64_t ticket = 0;
-  ASSERT_EQ(api.copy_to_device(stream_, info.address, source.data(), 1000, 0, &ticket, &error_),
-            KM_SUCCESS);
+  ASSERT_EQ(
+      api.copy_to_device(stream_, info.address, source.data(), 1000, 0, nullptr, &ticket, &error_),
+      KM_SUCCESS);
   std::fill(source.begin(), source.end(), 2);
   gate.open();
-  ASSERT_EQ(api.copy_to_host(stream_, back.data(), info.address, 1000, 0, &ticket, &error_),
-            KM_SUCCESS);
+  ASSERT_EQ(
+      api.copy_to_host(stream_, back.data(), info.address, 1000, 0, nullptr, &ticket, &error_),
+      KM_SUCCESS);
   EXPECT_EQ(back, std::vector<uint8_t>(1000, 1));
   api.memory_destroy(memory, nullptr, 0);
 }
@@ -168,11 +170,13 @@ TEST_F(BackendTest, BadHostPointersAreErrorsNotCrashes) {
   kmb_memory_info info = allocate(1 << 20, &memory);
   uint64_t ticket = 7;
   for (uint64_t size : {uint64_t{8192}, uint64_t{200000}}) {
-    EXPECT_EQ(api.copy_to_device(stream_, info.address, range.data(), size, 0, &ticket, &error_),
-              KM_ERROR_INVALID_ARGUMENT);
+    EXPECT_EQ(
+        api.copy_to_device(stream_, info.address, range.data(), size, 0, nullptr, &ticket, &error_),
+        KM_ERROR_INVALID_ARGUMENT);
     EXPECT_THAT(error_.message, HasSubstr("no accessible memory at 0x"));
-    EXPECT_EQ(api.copy_to_host(stream_, range.data(), info.address, size, 0, &ticket, &error_),
-              KM_ERROR_INVALID_ARGUMENT);
+    EXPECT_EQ(
+        api.copy_to_host(stream_, range.data(), info.address, size, 0, nullptr, &ticket, &error_),
+        KM_ERROR_INVALID_ARGUMENT);
   }
   EXPECT_EQ(ticket, 7u);
   EXPECT_EQ(synchronize(stream_), KM_SUCCESS);
