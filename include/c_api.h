@@ -371,6 +371,11 @@ typedef struct km_profile_row {
   uint32_t reserved;
 } km_profile_row;
 
+typedef uint32_t km_context_flags;
+enum {
+  KM_CONTEXT_DEFAULT = 0,
+  KM_CONTEXT_ORDERED = 1 /* uses of its slices on different streams are ordered */
+};
 typedef uint32_t km_stream_flags;
 enum { KM_STREAM_DEFAULT = 0 };
 typedef uint32_t km_event_flags;
@@ -524,6 +529,22 @@ typedef struct km_launch_slice {
   uint64_t offset_bytes;
 } km_launch_slice;
 
+/* What a kernel does with a slice that it is given. */
+typedef int32_t km_access;
+enum {
+  KM_ACCESS_UNKNOWN = 0, /* counts as read and written */
+  KM_ACCESS_READ = 1,
+  KM_ACCESS_READ_WRITE = 2
+};
+/* Input of km_launch_kernel_operands. Frozen for ever. */
+typedef struct km_launch_operand {
+  uint32_t parameter; /* its number, from 0 */
+  km_access access;
+  uint64_t slice; /* the handle's value */
+  uint64_t offset_bytes;
+  uint64_t size_bytes; /* what the kernel uses from the offset on; 0: all of the slice */
+} km_launch_operand;
+
 /* Rows and layers of a copy: input of km_slice_copy_3d and its kin. A picture has depth 1. Frozen
  * for ever. */
 typedef struct km_copy_3d {
@@ -621,6 +642,7 @@ KM_CHECK_SIZE(km_memory_sample, 16);
 KM_CHECK_SIZE(km_param_info, 40);
 KM_CHECK_SIZE(km_launch_config, 32);
 KM_CHECK_SIZE(km_launch_slice, 24);
+KM_CHECK_SIZE(km_launch_operand, 32);
 KM_CHECK_SIZE(km_graph_node_info, 112);
 KM_CHECK_SIZE(km_copy_3d, 72);
 KM_CHECK_SIZE(km_profile_row, 208);
@@ -881,6 +903,35 @@ KM_API km_status km_auto_candidate_get(uint32_t index,
  *   runs nothing; KM_ERROR_OUT_OF_DEVICE_MEMORY when the device has no room for a context.
  */
 KM_API km_status km_context_create(km_device device, km_context* out_context) KM_NOEXCEPT;
+
+/** Opens a context with flags, which stay as they are. KM_CONTEXT_ORDERED has the library order the
+ * uses of this context's slices: each use waits for the earlier uses on other streams, of this or
+ * of another context, that it conflicts with, because one of the two writes and they share a byte.
+ * Uses are arguments of launches (all of the slice or view, written, unless km_launch_operand or
+ * km_launch_arg_slice_access says less), copies, fills, operands of BLAS, and what the nodes of a
+ * launched graph use; captured uses become dependencies between nodes. Numbers that streams write
+ * and wait for, callbacks, and addresses that a kernel is given as such are not ordered. The stream
+ * waits, not the call. Where all uses are on one stream this costs a comparison for each. What
+ * order is kept, and what is left to the caller, is in docs/ordering.md. The handle is the
+ * caller's, to be given to km_context_destroy. CUDA: the primary context of the device, with
+ * cuEventRecord and cuStreamWaitEvent between the uses.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `device` is not a live device;
+ *   KM_ERROR_INVALID_ARGUMENT when `out_context` is null or `flags` has unknown bits;
+ *   KM_ERROR_NOT_SUPPORTED when the backend runs nothing or cannot order uses;
+ *   KM_ERROR_OUT_OF_DEVICE_MEMORY when the device has no room for a context.
+ */
+KM_API km_status km_context_create_with_flags(km_device device, km_context_flags flags,
+                                              km_context* out_context) KM_NOEXCEPT;
+
+/** The flags that the context was opened with. CUDA: cuCtxGetFlags.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+ *   KM_ERROR_INVALID_ARGUMENT when `out_flags` is null.
+ */
+KM_API km_status km_context_flags_get(km_context context, km_context_flags* out_flags) KM_NOEXCEPT;
 
 /** Drops the caller's handle. Streams, slices, modules and all other children keep the context
  * alive; queued work goes on. Null is fine.
@@ -2603,6 +2654,22 @@ KM_API km_status km_launch_set_cooperative(km_launch launch, uint32_t cooperativ
 KM_API km_status km_launch_arg_slice(km_launch launch, km_slice slice,
                                      uint64_t offset_bytes) KM_NOEXCEPT;
 
+/** Like km_launch_arg_slice, and says what the kernel does with the slice: that it uses
+ * `size_bytes` from the offset on (0: all of the slice), and whether it only reads them. In a
+ * context with KM_CONTEXT_ORDERED, uses on other streams that do not conflict with that need not
+ * wait for each other; that the kernel keeps to it is the caller's business.
+ * Blocking: no.
+ * Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `launch` is not a live launch, or `slice` not a
+ *   live slice; KM_ERROR_CONTEXT_LOST when the context of `launch` or `slice` was reset after its
+ *   creation; KM_ERROR_INVALID_LAUNCH when the kernel has no further parameter or the next one has
+ *   another size, as the message says; KM_ERROR_OUT_OF_BOUNDS when offset and size are beyond the
+ *   end of the slice; KM_ERROR_INVALID_ARGUMENT when `access` is no access;
+ *   KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts.
+ */
+KM_API km_status km_launch_arg_slice_access(km_launch launch, km_slice slice, uint64_t offset_bytes,
+                                            uint64_t size_bytes, km_access access) KM_NOEXCEPT;
+
 /** The next argument is a raw device address. It is not checked, and the memory behind it is the
  * caller's business.
  * Blocking: no.
@@ -2662,6 +2729,28 @@ KM_API km_status km_launch_kernel(km_stream stream, km_function function,
                                   const km_launch_config* config, const void* arguments,
                                   uint64_t arguments_size_bytes, const km_launch_slice* slices,
                                   uint64_t slice_count) KM_NOEXCEPT;
+
+/** Like km_launch_kernel, and says for each slice what the kernel does with it, as
+ * km_launch_arg_slice_access does. CUDA: cuLaunchKernel.
+ * Blocking: no, but the first launch of a kernel may compile it.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream, `function` not a
+ *   live function, or an entry of `operands` not a live slice; KM_ERROR_CONTEXT_LOST when the
+ *   context of one of the objects was reset after its creation; KM_ERROR_CONTEXT_MISMATCH when the
+ *   objects belong to different contexts; KM_ERROR_INVALID_ARGUMENT when `config` is null,
+ *   `arguments` or `operands` is null and its size is not 0, or an `access` is no access;
+ *   KM_ERROR_OUT_OF_BOUNDS when offset and size of an entry are beyond the end of its slice;
+ *   KM_ERROR_INVALID_LAUNCH when grid, block, shared memory or arguments do not fit the kernel or
+ *   the device, as the message says; nothing was run then; KM_ERROR_UNSUPPORTED_PTX when the
+ *   device cannot run the kernel in this shape; KM_ERROR_COMPILER when the code generator failed;
+ *   KM_ERROR_OUT_OF_DEVICE_MEMORY when there is no room for the launch; the sticky error of the
+ *   context when a kernel failed.
+ */
+KM_API km_status km_launch_kernel_operands(km_stream stream, km_function function,
+                                           const km_launch_config* config, const void* arguments,
+                                           uint64_t arguments_size_bytes,
+                                           const km_launch_operand* operands,
+                                           uint64_t operand_count) KM_NOEXCEPT;
 
 /* Graphs: work that is put together once and launched many times. */
 

@@ -26,6 +26,26 @@ km_status km_context_create(km_device device, km_context* out_context) noexcept 
   });
 }
 
+km_status km_context_create_with_flags(km_device device, km_context_flags flags,
+                                       km_context* out_context) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, device);
+    KM_REQUIRE(out_context);
+    KM_TRY(check_flags(flags, KM_CONTEXT_ORDERED));
+    KM_ASSIGN(Ref<Context> created, Context::create(Ref<Device>::share(*target), flags));
+    return give_handle(std::move(created), out_context);
+  });
+}
+
+km_status km_context_flags_get(km_context context, km_context_flags* out_flags) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, context);
+    KM_REQUIRE(out_flags);
+    *out_flags = target->flags();
+    return {};
+  });
+}
+
 km_status km_context_destroy(km_context context) noexcept {
   return guard(__func__, [&](Call&) { return destroy_handle(context, "context"); });
 }

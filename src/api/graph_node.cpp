@@ -21,7 +21,7 @@ km_status put_kernel(const char* name, km_graph graph, const GraphTarget& target
     const KernelCall given{into->context(),      *kernel, shape_of(*config), arguments,
                            arguments_size_bytes, slices,  slice_count};
     KernelArguments resolved(given);
-    KM_TRY(resolved.resolve(call));
+    KM_TRY(resolved.resolve<km_launch_slice>(call));
     return target.place(*into, kernel_work(resolved.launch()));
   });
 }

@@ -2,6 +2,7 @@
 
 #include <cinttypes>
 #include <cstring>
+#include <new>
 #include <string>
 
 #include "api/guard.h"
@@ -31,13 +32,13 @@ Status explain_kernel_call(const KernelCall& kernel) {
                       info.name, counted(info.param_bytes, "byte").c_str());
   }
   if (kernel.slice_count > info.param_count) {
-    return make_error(KM_ERROR_INVALID_LAUNCH, "slice_count is %" PRIu64 "; kernel '%s' has %s",
-                      kernel.slice_count, info.name,
+    return make_error(KM_ERROR_INVALID_LAUNCH, "%s given; kernel '%s' has %s",
+                      counted(kernel.slice_count, "slice").c_str(), info.name,
                       counted(info.param_count, "parameter").c_str());
   }
   if (kernel.slices == nullptr && kernel.slice_count != 0) {
-    return make_error(KM_ERROR_INVALID_ARGUMENT, "slices is null and slice_count is %" PRIu64,
-                      kernel.slice_count);
+    return make_error(KM_ERROR_INVALID_ARGUMENT,
+                      "the array of slices is null and its count is %" PRIu64, kernel.slice_count);
   }
   return check_shape(kernel.context.device(), kernel.shape);
 }
@@ -48,18 +49,41 @@ Error bad_slice_handle(Call& call, uint64_t index) {
   return error;
 }
 
+constexpr const char* array_name(const km_launch_slice*) { return "slices[].slice"; }
+constexpr const char* array_name(const km_launch_operand*) { return "operands[].slice"; }
+
+bool is_sound(const km_launch_slice& entry) { return entry.reserved == 0; }
+bool is_sound(const km_launch_operand& entry) { return is_access(entry.access); }
+
+Error explain(const km_launch_slice&, uint64_t index) {
+  return make_error(KM_ERROR_INVALID_ARGUMENT, "slices[%" PRIu64 "].reserved is not 0", index);
+}
+Error explain(const km_launch_operand& entry, uint64_t index) {
+  return make_error(KM_ERROR_INVALID_ARGUMENT,
+                    "operands[%" PRIu64
+                    "].access is %d; it can be 0 (unknown), 1 (read) or 2 "
+                    "(read and written)",
+                    index, entry.access);
+}
+
 /// Entries come in any order, but no parameter comes twice.
-Status check_entry(const KernelCall& kernel, uint64_t index) {
-  const km_launch_slice& entry = kernel.slices[index];
-  if (entry.reserved != 0) {
-    return make_error(KM_ERROR_INVALID_ARGUMENT, "slices[%" PRIu64 "].reserved is not 0", index);
-  }
+template <class Entry>
+Status check_entry(const Entry* entries, uint64_t index) {
+  const Entry& entry = entries[index];
+  if (!is_sound(entry)) return explain(entry, index);
   for (uint64_t before = 0; before < index; ++before) {
-    if (kernel.slices[before].parameter != entry.parameter) continue;
+    if (entries[before].parameter != entry.parameter) continue;
     return make_error(KM_ERROR_INVALID_LAUNCH, "two slices are given for parameter %u",
                       entry.parameter);
   }
   return {};
+}
+
+SliceArgument argument_of(const km_launch_slice& entry, Slice* slice) {
+  return {entry.parameter, entry.offset_bytes, slice};
+}
+SliceArgument argument_of(const km_launch_operand& entry, Slice* slice) {
+  return {entry.parameter, entry.offset_bytes, slice, entry.size_bytes, access_of(entry.access)};
 }
 
 }  // namespace
@@ -78,6 +102,8 @@ void KernelArguments::make_room() {
   if (kernel_.slice_count > kInlineSlices) {
     many_memories_ = std::make_unique<Memory*[]>(kernel_.slice_count);
     memories_ = many_memories_.get();
+    many_uses_ = std::make_unique<std::byte[]>(kernel_.slice_count * sizeof(MemoryUse));
+    uses_ = reinterpret_cast<MemoryUse*>(many_uses_.get());
   }
   if (kernel_.arguments_size_bytes != 0) {
     std::memcpy(bytes_, kernel_.arguments, kernel_.arguments_size_bytes);
@@ -85,28 +111,38 @@ void KernelArguments::make_room() {
 }
 
 /// Puts the addresses of the slices into the arguments.
+template <class Entry>
 Status KernelArguments::resolve(Call& call) {
   if (!kernel_.is_sound()) [[unlikely]] {
     KM_TRY(explain_kernel_call(kernel_));
   }
   if (kernel_.slice_count == 0) return {};
   make_room();
+  const auto* entries = static_cast<const Entry*>(kernel_.slices);
   const kmb_function_info& info = kernel_.function.info();
   for (uint64_t i = 0; i < kernel_.slice_count; ++i) {
-    const km_launch_slice& entry = kernel_.slices[i];
-    Slice* const slice = call.get(handle_of<km_slice>(entry.slice), "slices[].slice");
+    const Entry& entry = entries[i];
+    Slice* const slice = call.get(handle_of<km_slice>(entry.slice), array_name(entries));
     if (slice == nullptr) [[unlikely]]
       return bad_slice_handle(call, i);
-    const SliceArgument argument{entry.parameter, entry.offset_bytes, slice};
+    const SliceArgument argument = argument_of(entry, slice);
     if (!fits_parameter(kernel_.context, info, argument)) [[unlikely]] {
       KM_TRY(check_slice_argument(kernel_.context, kernel_.function, argument));
     }
-    KM_TRY(check_entry(kernel_, i));
-    const uint64_t address = slice->address() + entry.offset_bytes;
+    KM_TRY(check_entry(entries, i));
+    const uint64_t address = argument.address();
     std::memcpy(bytes_ + info.params[entry.parameter].offset_bytes, &address, sizeof address);
-    memories_[i] = &slice->memory();
+    Memory& memory = slice->memory();
+    if (memory.accesses() == nullptr) {
+      memories_[memory_count_++] = &memory;
+    } else {
+      new (&uses_[use_count_++]) MemoryUse(argument.use());
+    }
   }
   return {};
 }
+
+template Status KernelArguments::resolve<km_launch_slice>(Call& call);
+template Status KernelArguments::resolve<km_launch_operand>(Call& call);
 
 }  // namespace km

@@ -16,8 +16,8 @@ struct KernelCall {
   LaunchShape shape;
   const void* arguments;
   uint64_t arguments_size_bytes;
-  const km_launch_slice* slices;
-  uint64_t slice_count;
+  const void* slices = nullptr;  // km_launch_slice or km_launch_operand, as resolve() is told
+  uint64_t slice_count = 0;
 
   /// Whether everything but the slices' handles is right.
   bool is_sound() const {
@@ -27,25 +27,31 @@ struct KernelCall {
            (slices != nullptr || slice_count == 0) && fits_device(context.device().info(), shape);
   }
   /// The launch as it is, when there are no slices.
-  KernelLaunch launch() const { return {function, shape, arguments, arguments_size_bytes, {}}; }
+  KernelLaunch launch() const { return {function, shape, arguments, arguments_size_bytes, {}, {}}; }
 };
 
 LaunchShape shape_of(const km_launch_config& config);
+
+/// What a caller may say of a kernel's use of a slice.
+inline bool is_access(km_access access) {
+  return access >= KM_ACCESS_UNKNOWN && access <= KM_ACCESS_READ_WRITE;
+}
+inline AccessKind access_of(km_access access) {
+  return access == KM_ACCESS_READ ? AccessKind::kRead : AccessKind::kWrite;
+}
 
 /// The laid out arguments of one call, with room on the stack for those of any usual kernel.
 class KernelArguments {
  public:
   explicit KernelArguments(const KernelCall& kernel) : kernel_(kernel) {}
-  /// Checks the call and resolves the slices.
+  /// Checks the call and resolves the slices. Slice: km_launch_slice or km_launch_operand.
+  template <class Slice>
   Status resolve(Call& call);
   /// After that. It lies in this object and in the caller's buffer.
-  KernelLaunch launch() const {
+  KernelLaunch launch() {
     const void* bytes = kernel_.slice_count == 0 ? kernel_.arguments : bytes_;
-    return {kernel_.function,
-            kernel_.shape,
-            bytes,
-            kernel_.arguments_size_bytes,
-            {memories_, kernel_.slice_count}};
+    return {kernel_.function,           kernel_.shape,      bytes, kernel_.arguments_size_bytes,
+            {memories_, memory_count_}, {uses_, use_count_}};
   }
 
  private:
@@ -56,10 +62,14 @@ class KernelArguments {
   const KernelCall& kernel_;
   alignas(16) std::byte few_bytes_[kInlineBytes];
   Memory* few_memories_[kInlineSlices];
+  alignas(MemoryUse) std::byte few_uses_[kInlineSlices * sizeof(MemoryUse)];  // made as needed
   std::unique_ptr<std::byte[]> many_bytes_;
   std::unique_ptr<Memory*[]> many_memories_;
+  std::unique_ptr<std::byte[]> many_uses_;
   std::byte* bytes_ = few_bytes_;
   Memory** memories_ = few_memories_;
+  MemoryUse* uses_ = reinterpret_cast<MemoryUse*>(few_uses_);
+  size_t memory_count_ = 0, use_count_ = 0;
 };
 
 }  // namespace km

@@ -6,6 +6,20 @@
 
 using namespace km;
 
+namespace {
+
+/// Slice: the form that the slices have.
+template <class Slice>
+[[gnu::always_inline]] inline Status launch_kernel(Call& call, Stream& stream,
+                                                   const KernelCall& kernel) {
+  if (kernel.slice_count == 0 && kernel.is_sound()) return submit_launch(stream, kernel.launch());
+  KernelArguments resolved(kernel);
+  KM_TRY(resolved.resolve<Slice>(call));
+  return submit_launch(stream, resolved.launch());
+}
+
+}  // namespace
+
 km_status km_launch_create(km_stream stream, km_function function, km_launch* out_launch) noexcept {
   return guard(__func__, [&](Call& call) -> Status {
     KM_GET(queue, call, stream);
@@ -68,7 +82,21 @@ km_status km_launch_arg_slice(km_launch launch, km_slice slice, uint64_t offset_
   return guard(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, launch);
     KM_GET(argument, call, slice);
-    return target->add_slice(*argument, offset_bytes);
+    return target->add_slice({0, offset_bytes, argument});
+  });
+}
+
+km_status km_launch_arg_slice_access(km_launch launch, km_slice slice, uint64_t offset_bytes,
+                                     uint64_t size_bytes, km_access access) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, launch);
+    KM_GET(argument, call, slice);
+    if (!is_access(access)) {
+      return make_error(KM_ERROR_INVALID_ARGUMENT,
+                        "access is %d; it can be 0 (unknown), 1 (read) or 2 (read and written)",
+                        access);
+    }
+    return target->add_slice({0, offset_bytes, argument, size_bytes, access_of(access)});
   });
 }
 
@@ -101,11 +129,24 @@ km_status km_launch_kernel(km_stream stream, km_function function, const km_laun
     KM_GET(queue, call, stream);
     KM_GET(target, call, function);
     KM_REQUIRE(config);
-    const KernelCall kernel{queue->context(),     *target, shape_of(*config), arguments,
-                            arguments_size_bytes, slices,  slice_count};
-    if (slice_count == 0 && kernel.is_sound()) return submit_launch(*queue, kernel.launch());
-    KernelArguments resolved(kernel);
-    KM_TRY(resolved.resolve(call));
-    return submit_launch(*queue, resolved.launch());
+    return launch_kernel<km_launch_slice>(call, *queue,
+                                          {queue->context(), *target, shape_of(*config), arguments,
+                                           arguments_size_bytes, slices, slice_count});
+  });
+}
+
+km_status km_launch_kernel_operands(km_stream stream, km_function function,
+                                    const km_launch_config* config, const void* arguments,
+                                    uint64_t arguments_size_bytes,
+                                    const km_launch_operand* operands,
+                                    uint64_t operand_count) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(queue, call, stream);
+    KM_GET(target, call, function);
+    KM_REQUIRE(config);
+    return launch_kernel<km_launch_operand>(
+        call, *queue,
+        {queue->context(), *target, shape_of(*config), arguments, arguments_size_bytes, operands,
+         operand_count});
   });
 }

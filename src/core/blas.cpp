@@ -135,6 +135,13 @@ bool overlaps_itself(const BlasRegion& region) {
   return false;
 }
 
+MemoryUse BlasOperand::use() const {
+  uint64_t size_bytes = 0;
+  if (memory == nullptr || !region.extent(&size_bytes)) return {};
+  return MemoryUse::of(*memory, region.address, size_bytes,
+                       is_written ? AccessKind::kWrite : AccessKind::kRead);
+}
+
 Result<Ref<BlasEngine>> BlasEngine::create(Context& context) {
   if (context.backend().blas_submit == nullptr) {
     return make_error(KM_ERROR_NOT_SUPPORTED, "device %s has no BLAS", context.device().info().uri);
@@ -166,13 +173,12 @@ Status submit_blas(Blas& blas, const BlasWork& work) {
     KM_ASSIGN(const SharedWork captured, blas_work(blas.engine(), work));
     return capture_work(stream, captured);
   }
-  uint64_t ticket = 0;
-  KM_TRY(call_backend(stream.backend().blas_submit, blas.engine().native(), stream.native(),
-                      &work.call, &ticket));
-  for (uint32_t i = 0; i < work.operand_count; ++i) {
-    if (work.operands[i].memory != nullptr) work.operands[i].memory->record_use(stream, ticket);
-  }
-  return {};
+  std::array<MemoryUse, kOperands> uses;
+  for (uint32_t i = 0; i < work.operand_count; ++i) uses[i] = work.operands[i].use();
+  return submit(stream, {uses.data(), work.operand_count}, [&](Submission&, uint64_t* ticket) {
+    return call_backend(stream.backend().blas_submit, blas.engine().native(), stream.native(),
+                        &work.call, ticket);
+  });
 }
 
 }  // namespace km

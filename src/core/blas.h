@@ -6,6 +6,7 @@
 
 #include "core/memory.h"
 #include "core/stream.h"
+#include "core/submission.h"
 
 namespace km {
 
@@ -68,11 +69,15 @@ struct BlasOperand {
   Memory* memory = nullptr;  // null: empty
   BlasRegion region;
   bool is_written = false;
+
+  MemoryUse use() const;
 };
+
+constexpr uint32_t kOperands = 3;  // of one call, at most
 
 struct BlasWork {
   kmb_blas_call call{};
-  std::array<BlasOperand, 3> operands;
+  std::array<BlasOperand, kOperands> operands;
   uint32_t operand_count = 0;
 };
 

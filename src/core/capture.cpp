@@ -19,7 +19,7 @@ constexpr const char* kNotCaptured =
     "the stream is not being captured: no km_stream_begin_capture came before, or the capture has "
     "ended already";
 
-std::atomic<uint64_t> last_capture{0};
+std::atomic<uint64_t> last_capture{0}, last_chain{0};
 
 template <class... Arguments>
 Error capture_error(int64_t native_code, km_status status, const char* format,
@@ -108,16 +108,23 @@ class CaptureCalls {
   static Status depend_on(CaptureSlot& slot, std::span<const uint64_t> nodes, bool adds) {
     if (slot.capture_->state != CaptureState::kActive) return invalidated();
     for (const uint64_t node : nodes) KM_TRY(slot.capture_->graph->node(node));
-    if (!adds) slot.tail_.clear();
+    if (!adds) {
+      slot.tail_.clear();
+      slot.chain_ = ++last_chain;
+    }
     append_missing(&slot.tail_, nodes);
     return {};
   }
 
   static Status add(CaptureSlot& slot, const SharedWork& work) {
     if (slot.capture_->state != CaptureState::kActive) return invalidated();
+    Capture& capture = *slot.capture_;
     slot.tail_.reserve(1);
-    KM_ASSIGN(const uint64_t node, slot.capture_->graph->add(slot.tail_, work));
+    std::vector<uint64_t> after = slot.tail_;
+    capture.order.add_conflicts(*capture.graph, *work, slot.chain_, &after);
+    KM_ASSIGN(const uint64_t node, capture.graph->add(after, work));
     slot.tail_.assign(1, node);
+    capture.order.note(work, slot.chain_, node);
     return {};
   }
 
@@ -226,6 +233,7 @@ class CaptureCalls {
   static void join(CaptureSlot& slot, Ref<Capture> capture, std::span<const uint64_t> nodes) {
     capture->members.reserve(capture->members.size() + 1);  // so that nothing fails half way
     slot.tail_.assign(nodes.begin(), nodes.end());
+    slot.chain_ = ++last_chain;
     capture->members.push_back(&slot);
     slot.capture_ = std::move(capture);
     slot.active_.store(true, std::memory_order_relaxed);

@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "c_api.h"
+#include "core/capture_order.h"
 #include "core/object.h"
 
 namespace km {
@@ -35,6 +36,7 @@ class Capture final : public Object {
   const CaptureSlot* const origin;    // only compared
   std::vector<CaptureSlot*> members;  // the streams that take part
   std::vector<uint64_t> abandoned;    // last nodes of streams that were destroyed meanwhile
+  CaptureOrder order;
 };
 
 /// What a stream knows of its capture; the default stream's is shared by all its objects.
@@ -52,6 +54,7 @@ class CaptureSlot final : public Object {
   std::atomic<uint32_t> users_{0};
   Ref<Capture> capture_;
   std::vector<uint64_t> tail_;  // the nodes that the next one depends on
+  uint64_t chain_ = 0;          // another one where the next node need not come after the last
 };
 
 /// The captures of a context.

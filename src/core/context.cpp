@@ -21,15 +21,22 @@ Error no_limits(const kmb_backend& backend) {
 
 }  // namespace
 
-Context::Context(Ref<Device> device)
+Context::Context(Ref<Device> device, km_context_flags flags)
     : device_(std::move(device)),
+      flags_(flags),
       profiler_(std::make_shared<Profiler>(device_->info().uri)),
       number_(++g_context_count),
       default_capture_slot_(make_ref<CaptureSlot>()) {}
 
-Result<Ref<Context>> Context::create(Ref<Device> device) {
+Result<Ref<Context>> Context::create(Ref<Device> device, km_context_flags flags) {
   report_leaks_at_exit();
-  Ref<Context> context = Ref<Context>::adopt(new Context(std::move(device)));
+  Ref<Context> context = Ref<Context>::adopt(new Context(std::move(device), flags));
+  if (context->is_ordered() && context->backend().stream_wait_ticket == nullptr) {
+    return make_error(KM_ERROR_NOT_SUPPORTED,
+                      "backend '%s' cannot order the uses of memory on different streams; leave "
+                      "out KM_CONTEXT_ORDERED",
+                      context->backend().name);
+  }
   KM_TRY(call_backend(context->backend().context_create, context->device_->native(),
                       &context->native_));
   if (is_tracing()) {
@@ -89,16 +96,18 @@ Context::~Context() {
   if (output_.callback != nullptr) {
     static_cast<void>(call_backend(backend().context_set_output, native_, nullptr, nullptr));
   }
-  if (default_stream_ != nullptr) backend().stream_destroy(default_stream_);
+  if (default_stream_.native != nullptr) backend().stream_destroy(default_stream_.native);
   for (kmb_stream* stream : lost_streams_) backend().stream_destroy(stream);
   backend().context_destroy(native_);
 }
 
-Result<kmb_stream*> Context::default_stream() {
+Result<Context::DefaultStream> Context::default_stream() {
   const std::lock_guard lock(mutex_);
-  if (default_stream_ == nullptr) {
+  if (default_stream_.native == nullptr) {
     lost_streams_.reserve(lost_streams_.size() + 1);  // so that reset() needs no memory
-    KM_TRY(call_backend(backend().stream_create, native_, KM_STREAM_DEFAULT, 0, &default_stream_));
+    KM_TRY(call_backend(backend().stream_create, native_, KM_STREAM_DEFAULT, 0,
+                        &default_stream_.native));
+    default_stream_.number = new_stream_number();
   }
   return default_stream_;
 }
@@ -129,9 +138,8 @@ Status Context::reset() {
     epoch_.fetch_add(1, std::memory_order_acq_rel);
     device_ranges_.clear();
     host_ranges_.clear();
-    if (default_stream_ != nullptr) {
-      lost_streams_.push_back(default_stream_);
-      default_stream_ = nullptr;
+    if (default_stream_.native != nullptr) {
+      lost_streams_.push_back(std::exchange(default_stream_, {}).native);
     }
     std::swap(default_capture_slot_, slot);
     last_error_ = {KM_SUCCESS, {}, 0};

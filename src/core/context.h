@@ -20,7 +20,8 @@ namespace km {
 
 class Context final : public Object {
  public:
-  static Result<Ref<Context>> create(Ref<Device> device);
+  static Result<Ref<Context>> create(Ref<Device> device,
+                                     km_context_flags flags = KM_CONTEXT_DEFAULT);
 
   Device& device() const { return *device_; }
   const kmb_backend& backend() const { return device_->backend(); }
@@ -28,9 +29,17 @@ class Context final : public Object {
   /// Rises with each reset; objects of an earlier epoch are lost.
   uint32_t epoch() const { return epoch_.load(std::memory_order_acquire); }
 
+  km_context_flags flags() const { return flags_; }
+  /// Whether uses of its memory on different streams are ordered.
+  bool is_ordered() const { return (flags_ & KM_CONTEXT_ORDERED) != 0; }
+
+  struct DefaultStream {
+    kmb_stream* native = nullptr;
+    uint64_t number = 0;
+  };
   /// The backend's default stream of this epoch, made on first use. It lives as long as the
   /// context.
-  Result<kmb_stream*> default_stream();
+  Result<DefaultStream> default_stream();
   /// Of the default stream of this epoch.
   Ref<CaptureSlot> default_capture_slot();
   ContextCaptures& captures() { return captures_; }
@@ -88,12 +97,13 @@ class Context final : public Object {
     static void write(void* output, const char* text, uint64_t size_bytes);
   };
 
-  explicit Context(Ref<Device> device);
+  Context(Ref<Device> device, km_context_flags flags);
   Status set_profiling(bool on);
   ~Context() override;
   Error sticky_error();
 
   const Ref<Device> device_;
+  const km_context_flags flags_;
   const std::shared_ptr<Profiler> profiler_;
   kmb_context* native_ = nullptr;
   std::atomic<uint32_t> epoch_{1};
@@ -113,11 +123,14 @@ class Context final : public Object {
 
   mutable std::mutex mutex_;  // guards what follows
   std::vector<uint64_t> peers_;
-  kmb_stream* default_stream_ = nullptr;
+  DefaultStream default_stream_;
   Ref<CaptureSlot> default_capture_slot_;
   std::vector<kmb_stream*> lost_streams_;  // default streams of earlier epochs
   Error last_error_{KM_SUCCESS, {}, 0};
 };
+
+/// For each stream of a backend its own.
+uint64_t new_stream_number();
 
 /// Both contexts must be of one backend.
 Status require_peer(const Context& context, const Context& peer);

@@ -30,6 +30,19 @@ Status explain_file(Status status, const Memory& device, const void* host) {
   return status;
 }
 
+MemoryUse use_of(const DevicePlace& place, uint64_t size_bytes, AccessKind kind) {
+  if (place.memory == nullptr) return {};
+  return MemoryUse::of(*place.memory, place.address, size_bytes, kind);
+}
+
+MemoryUse use_of_pinned(const FoundMemory& pinned, const void* first, uint64_t size_bytes,
+                        AccessKind kind) {
+  if (!pinned) return {};
+  const auto offset = static_cast<uint64_t>(static_cast<const char*>(first) -
+                                            static_cast<const char*>(pinned->host_pointer()));
+  return MemoryUse::of(*pinned, pinned->address() + offset, size_bytes, kind);
+}
+
 Status require_pointer(const void* pointer, const char* name, uint64_t size_bytes) {
   if (pointer != nullptr || size_bytes == 0) return {};
   return make_error(KM_ERROR_INVALID_ARGUMENT, "%s is null, and %s of it %s to be copied", name,
@@ -70,14 +83,14 @@ Status upload(Stream& stream, const DevicePlace& destination, const void* source
     return capture_result(stream, upload_work(stream.context(), destination, source, size_bytes));
   const FoundMemory pinned = find_pinned_memory(stream.context(), source, size_bytes);
   KM_TRY(check_host_side(pinned));
-  uint64_t ticket = 0;
-  KM_TRY(explain_file(
-      call_backend(stream.backend().copy_to_device, stream.native(), destination.address, source,
-                   size_bytes, uint32_t{static_cast<bool>(pinned)}, nullptr, &ticket),
-      *destination.memory, source));
-  destination.memory->record_use(stream, ticket);
-  if (pinned) pinned->record_use(stream, ticket);
-  return {};
+  MemoryUse uses[] = {use_of(destination, size_bytes, AccessKind::kWrite),
+                      use_of_pinned(pinned, source, size_bytes, AccessKind::kRead)};
+  return submit(stream, uses, [&](Submission& submission, uint64_t* ticket) {
+    return explain_file(
+        call_backend(stream.backend().copy_to_device, stream.native(), destination.address, source,
+                     size_bytes, uint32_t{static_cast<bool>(pinned)}, submission.queued(), ticket),
+        *destination.memory, source);
+  });
 }
 
 Status download(Stream& stream, const DevicePlace& source, void* destination, uint64_t size_bytes) {
@@ -87,14 +100,14 @@ Status download(Stream& stream, const DevicePlace& source, void* destination, ui
     return capture_result(stream, download_work(stream.context(), source, destination, size_bytes));
   const FoundMemory pinned = find_pinned_memory(stream.context(), destination, size_bytes);
   KM_TRY(check_host_side(pinned));
-  uint64_t ticket = 0;
-  KM_TRY(explain_file(
-      call_backend(stream.backend().copy_to_host, stream.native(), destination, source.address,
-                   size_bytes, uint32_t{static_cast<bool>(pinned)}, nullptr, &ticket),
-      *source.memory, destination));
-  source.memory->record_use(stream, ticket);
-  if (pinned) pinned->record_use(stream, ticket);
-  return {};
+  MemoryUse uses[] = {use_of(source, size_bytes, AccessKind::kRead),
+                      use_of_pinned(pinned, destination, size_bytes, AccessKind::kWrite)};
+  return submit(stream, uses, [&](Submission& submission, uint64_t* ticket) {
+    return explain_file(
+        call_backend(stream.backend().copy_to_host, stream.native(), destination, source.address,
+                     size_bytes, uint32_t{static_cast<bool>(pinned)}, submission.queued(), ticket),
+        *source.memory, destination);
+  });
 }
 
 Status copy(Stream& stream, const DevicePlace& destination, const DevicePlace& source,
@@ -104,12 +117,12 @@ Status copy(Stream& stream, const DevicePlace& destination, const DevicePlace& s
   KM_TRY(destination.memory->require_writable("the destination"));
   if (stream.is_capturing()) [[unlikely]]
     return capture_result(stream, copy_work(destination, source, size_bytes));
-  uint64_t ticket = 0;
-  KM_TRY(call_backend(stream.backend().copy_on_device, stream.native(), destination.address,
-                      source.address, size_bytes, &ticket));
-  destination.memory->record_use(stream, ticket);
-  source.memory->record_use(stream, ticket);
-  return {};
+  MemoryUse uses[] = {use_of(destination, size_bytes, AccessKind::kWrite),
+                      use_of(source, size_bytes, AccessKind::kRead)};
+  return submit(stream, uses, [&](Submission&, uint64_t* ticket) {
+    return call_backend(stream.backend().copy_on_device, stream.native(), destination.address,
+                        source.address, size_bytes, ticket);
+  });
 }
 
 Status copy_peer(Stream& stream, const DevicePlace& destination, const DevicePlace& source,
@@ -131,12 +144,12 @@ Status copy_peer(Stream& stream, const DevicePlace& destination, const DevicePla
     return make_error(KM_ERROR_NOT_SUPPORTED, "backend '%s' has no copies between devices",
                       stream.backend().name);
   }
-  uint64_t ticket = 0;
-  KM_TRY(call_backend(stream.backend().copy_peer, stream.native(), to.native(), destination.address,
-                      from.native(), source.address, size_bytes, &ticket));
-  destination.memory->record_use(stream, ticket);
-  source.memory->record_use(stream, ticket);
-  return {};
+  MemoryUse uses[] = {use_of(destination, size_bytes, AccessKind::kWrite),
+                      use_of(source, size_bytes, AccessKind::kRead)};
+  return submit(stream, uses, [&](Submission&, uint64_t* ticket) {
+    return call_backend(stream.backend().copy_peer, stream.native(), to.native(),
+                        destination.address, from.native(), source.address, size_bytes, ticket);
+  });
 }
 
 Status fill(Stream& stream, const DevicePlace& destination, uint32_t value,
@@ -146,11 +159,11 @@ Status fill(Stream& stream, const DevicePlace& destination, uint32_t value,
   KM_TRY(destination.memory->require_writable("the slice"));
   if (stream.is_capturing()) [[unlikely]]
     return capture_result(stream, fill_work(destination, value, value_size_bytes, count));
-  uint64_t ticket = 0;
-  KM_TRY(call_backend(stream.backend().fill, stream.native(), destination.address, value,
-                      value_size_bytes, count, &ticket));
-  destination.memory->record_use(stream, ticket);
-  return {};
+  MemoryUse uses[] = {use_of(destination, count * value_size_bytes, AccessKind::kWrite)};
+  return submit(stream, uses, [&](Submission&, uint64_t* ticket) {
+    return call_backend(stream.backend().fill, stream.native(), destination.address, value,
+                        value_size_bytes, count, ticket);
+  });
 }
 
 Result<uint64_t> fill_size(uint64_t count, uint32_t value_size_bytes) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/slice.h"
+#include "core/submission.h"
 
 namespace km {
 
@@ -14,6 +15,12 @@ struct DevicePlace {
 /// [offset_bytes, offset_bytes + size_bytes) of a slice of the context.
 Result<DevicePlace> place_in_slice(Context& context, Slice& slice, uint64_t offset_bytes,
                                    uint64_t size_bytes, const char* what);
+
+/// The use of a place, of nothing where that is empty.
+MemoryUse use_of(const DevicePlace& place, uint64_t size_bytes, AccessKind kind);
+/// The use of page-locked memory of the host, if the range is that.
+MemoryUse use_of_pinned(const FoundMemory& pinned, const void* first, uint64_t size_bytes,
+                        AccessKind kind);
 
 // What copies and fills need of their arguments.
 Status require_pointer(const void* pointer, const char* name, uint64_t size_bytes);

@@ -92,12 +92,16 @@ bool overlap(const Copy3d& shape, uint64_t destination, uint64_t source) {
   return false;
 }
 
-Status submit(Stream& stream, const kmb_copy_3d& copy, uint64_t* out_ticket) {
-  if (stream.backend().copy_3d == nullptr) {
-    return make_error(KM_ERROR_NOT_SUPPORTED, "backend '%s' has no copies with a pitch",
-                      stream.backend().name);
-  }
-  return call_backend(stream.backend().copy_3d, stream.native(), &copy, nullptr, out_ticket);
+Status require_copies(const Stream& stream) {
+  if (stream.backend().copy_3d != nullptr) return {};
+  return make_error(KM_ERROR_NOT_SUPPORTED, "backend '%s' has no copies with a pitch",
+                    stream.backend().name);
+}
+
+Status copy_rows(Stream& stream, const kmb_copy_3d& copy, Submission& submission,
+                 uint64_t* out_ticket) {
+  return call_backend(stream.backend().copy_3d, stream.native(), &copy, submission.queued(),
+                      out_ticket);
 }
 
 Status require_host(const void* pointer, const char* name) {
@@ -110,6 +114,9 @@ struct HostSide {
   FoundMemory pinned;
   uint64_t address = 0;
   uint32_t space() const { return pinned ? KMB_SPACE_HOST_PINNED : KMB_SPACE_HOST; }
+  MemoryUse use(const Layout3d& layout, AccessKind kind) const {
+    return use_of_pinned(pinned, reinterpret_cast<const void*>(address), layout.extent_bytes, kind);
+  }
 };
 
 Result<HostSide> find_host_side(Stream& stream, const void* pointer, const Layout3d& layout,
@@ -177,11 +184,12 @@ Status upload_3d(Stream& stream, const DevicePlace& destination, const void* sou
   }
   kmb_copy_3d copy = shape.native(destination.address, host.address);
   copy.source_space = host.space();
-  uint64_t ticket = 0;
-  KM_TRY(explain_file(submit(stream, copy, &ticket), *destination.memory, source));
-  destination.memory->record_use(stream, ticket);
-  if (host.pinned) host.pinned->record_use(stream, ticket);
-  return {};
+  KM_TRY(require_copies(stream));
+  MemoryUse uses[] = {use_of(destination, shape.destination.extent_bytes, AccessKind::kWrite),
+                      host.use(shape.source, AccessKind::kRead)};
+  return submit(stream, uses, [&](Submission& submission, uint64_t* ticket) {
+    return explain_file(copy_rows(stream, copy, submission, ticket), *destination.memory, source);
+  });
 }
 
 Status download_3d(Stream& stream, const DevicePlace& source, void* destination,
@@ -196,11 +204,12 @@ Status download_3d(Stream& stream, const DevicePlace& source, void* destination,
   }
   kmb_copy_3d copy = shape.native(host.address, source.address);
   copy.destination_space = host.space();
-  uint64_t ticket = 0;
-  KM_TRY(explain_file(submit(stream, copy, &ticket), *source.memory, destination));
-  source.memory->record_use(stream, ticket);
-  if (host.pinned) host.pinned->record_use(stream, ticket);
-  return {};
+  KM_TRY(require_copies(stream));
+  MemoryUse uses[] = {use_of(source, shape.source.extent_bytes, AccessKind::kRead),
+                      host.use(shape.destination, AccessKind::kWrite)};
+  return submit(stream, uses, [&](Submission& submission, uint64_t* ticket) {
+    return explain_file(copy_rows(stream, copy, submission, ticket), *source.memory, destination);
+  });
 }
 
 Status copy_3d(Stream& stream, const DevicePlace& destination, const DevicePlace& source,
@@ -211,11 +220,12 @@ Status copy_3d(Stream& stream, const DevicePlace& destination, const DevicePlace
     return capture_result(stream, copy_3d_work(destination, source, shape));
   KM_TRY(require_rows_apart(shape, destination, source));
   KM_TRY(destination.memory->require_writable("the destination"));
-  uint64_t ticket = 0;
-  KM_TRY(submit(stream, shape.native(destination.address, source.address), &ticket));
-  destination.memory->record_use(stream, ticket);
-  source.memory->record_use(stream, ticket);
-  return {};
+  KM_TRY(require_copies(stream));
+  MemoryUse uses[] = {use_of(destination, shape.destination.extent_bytes, AccessKind::kWrite),
+                      use_of(source, shape.source.extent_bytes, AccessKind::kRead)};
+  return submit(stream, uses, [&](Submission& submission, uint64_t* ticket) {
+    return copy_rows(stream, shape.native(destination.address, source.address), submission, ticket);
+  });
 }
 
 Result<Fill2d> Fill2d::make(uint64_t pitch_bytes, uint32_t value, uint32_t value_size_bytes,
@@ -248,12 +258,12 @@ Status fill_2d(Stream& stream, const DevicePlace& destination, const Fill2d& sha
     return make_error(KM_ERROR_NOT_SUPPORTED, "backend '%s' has no fills with a pitch",
                       stream.backend().name);
   }
-  uint64_t ticket = 0;
-  KM_TRY(call_backend(stream.backend().fill_2d, stream.native(), destination.address,
-                      shape.pitch_bytes, shape.value, shape.value_size_bytes, shape.width_count,
-                      shape.height, &ticket));
-  destination.memory->record_use(stream, ticket);
-  return {};
+  MemoryUse uses[] = {use_of(destination, shape.extent_bytes, AccessKind::kWrite)};
+  return submit(stream, uses, [&](Submission&, uint64_t* ticket) {
+    return call_backend(stream.backend().fill_2d, stream.native(), destination.address,
+                        shape.pitch_bytes, shape.value, shape.value_size_bytes, shape.width_count,
+                        shape.height, ticket);
+  });
 }
 
 }  // namespace km

@@ -33,6 +33,7 @@ SharedWork copy_of(const GraphWork& work) {
     copy->conditional = std::make_shared<const Conditional>(std::move(conditional));
   }
   copy->memories = work.memories;
+  copy->uses = work.uses;
   copy->note = work.note;
   return copy;
 }
@@ -50,12 +51,20 @@ bool bodies_differ(const GraphWork& ours, const GraphWork& theirs) {
 
 }  // namespace
 
+void add_use(GraphWork& work, const MemoryUse& use) {
+  if (use.accesses == nullptr) return;
+  work.uses.push_back(use);
+  work.uses.back().memory = nullptr;  // what keeps it is in `memories`
+}
+
 SharedWork conditional_work(Ref<Memory> memory, Conditional conditional,
                             std::shared_ptr<const void> note) {
   auto work = std::make_shared<GraphWork>();
   work->kind = KMB_GRAPH_NODE_BRANCH;
   conditional.address = memory->address();
   work->conditional = std::make_shared<const Conditional>(std::move(conditional));
+  add_use(*work,
+          MemoryUse::of(*memory, memory->address(), memory->size_bytes(), AccessKind::kWrite));
   work->memories.push_back(std::move(memory));
   work->note = std::move(note);
   return work;

@@ -92,8 +92,12 @@ struct GraphWork {
   Ref<Event> event;
   std::shared_ptr<const Conditional> conditional;
   std::vector<Ref<Memory>> memories;
+  std::vector<MemoryUse> uses;       // of memories, as far as they are ordered
   std::shared_ptr<const void> note;  // of whoever made the node
 };
+
+/// Notes what the work uses, where uses are ordered.
+void add_use(GraphWork& work, const MemoryUse& use);
 
 /// Of `memory`, the first 32 bits decide.
 SharedWork conditional_work(Ref<Memory> memory, Conditional conditional,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cinttypes>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 #include "core/backend_call.h"
@@ -11,6 +12,32 @@
 
 namespace km {
 namespace {
+
+constexpr size_t kRangesOfList = 8;  // of a kind, before they are made one
+
+/// Sorts by list and address, and makes one of what overlaps or is too much.
+void merge_uses(std::vector<MemoryUse>* uses) {
+  const auto key = [](const MemoryUse& use) {
+    return std::tuple(reinterpret_cast<uintptr_t>(use.accesses), use.range.kind, use.range.begin);
+  };
+  std::sort(uses->begin(), uses->end(),
+            [&](const MemoryUse& one, const MemoryUse& other) { return key(one) < key(other); });
+  std::vector<MemoryUse> merged;
+  size_t count = 0;  // of the last one's list and kind
+  for (const MemoryUse& use : *uses) {
+    MemoryUse* last = merged.empty() ? nullptr : &merged.back();
+    const bool is_alike =
+        last != nullptr && last->accesses == use.accesses && last->range.kind == use.range.kind;
+    count = is_alike ? count : 0;
+    if (is_alike && (use.range.begin <= last->range.end || count == kRangesOfList)) {
+      last->range.end = std::max(last->range.end, use.range.end);
+    } else {
+      merged.push_back(use);
+      ++count;
+    }
+  }
+  uses->swap(merged);
+}
 
 /// A host node's work behind the pointer that a backend keeps.
 void run_host_node(void* user_data, km_status status) {
@@ -144,6 +171,7 @@ void GraphExec::Flattening::add_defaults(const Graph& graph) {
     fill->value = conditional.default_value;
     fill->size_bytes = fill->value_size_bytes = sizeof conditional.default_value;
     fill->memories = node.work->memories;
+    fill->uses = node.work->uses;
     nodes_.push_back({std::move(fill), {}, 0, {}});
   }
 }
@@ -236,16 +264,22 @@ Result<Ref<GraphExec>> GraphExec::create(const Graph& graph) {
     native.add(node);
     exec->has_events_ = exec->has_events_ || node.work->kind == KMB_GRAPH_NODE_EVENT_RECORD;
   }
+  Uses uses = exec->uses_of(exec->nodes_);
   KM_TRY(call_backend(backend.graph_create, graph.context().native(), native.data(), native.size(),
                       &exec->native_));
   native.release();
+  exec->of_nodes_ = std::move(uses);
   return exec;
 }
 
 /// What a node uses is used until the launches so far are done.
 void GraphExec::retire(const GraphWork& work) {
-  for (const Ref<Memory>& memory : work.memories) uses_.copy_to(memory->uses());
-  if (work.function) uses_.copy_to(work.function->module().uses());
+  const std::span<const kmb_use> uses = uses_.uses();
+  for (size_t i = 0; i < uses.size(); ++i) {
+    Stream& stream = *uses_.streams()[i];
+    for (const Ref<Memory>& memory : work.memories) memory->record_use(stream, uses[i].ticket);
+    if (work.function) work.function->module().uses().record(stream, uses[i].ticket);
+  }
 }
 
 GraphExec::~GraphExec() {
@@ -268,19 +302,53 @@ Status GraphExec::launch(Stream& stream) {
   KM_TRY(require_same_context(context(), stream.context(), "stream"));
   const std::lock_guard lock(mutex_);
   if (stream.is_capturing()) [[unlikely]]
-    return capture_work(stream, child_work(graph_));
+    return capture_work(stream, child_work(graph_, of_nodes_.memory));
   if (last_stream_.get() != &stream) {
     if (last_stream_ && last_stream_->native() != stream.native()) {
       KM_TRY(wait_for_other_stream(stream));
     }
     last_stream_ = Ref<Stream>::share(stream);
   }
+  if (has_new_variables()) [[unlikely]]
+    of_nodes_ = uses_of(nodes_);
   uint64_t ticket = 0;
-  KM_TRY(call_backend(backend().graph_launch, native_, stream.native(), &ticket));
+  KM_TRY(submit(stream, of_nodes_.memory, [&](Submission&, uint64_t* out_ticket) {
+    Status launched = call_backend(backend().graph_launch, native_, stream.native(), &ticket);
+    *out_ticket = ticket;
+    return launched;
+  }));
   if (has_events_) [[unlikely]]
     note_records();
   uses_.record(stream, ticket);
+  for (const Uses::UsedModule& used : of_nodes_.modules) {
+    used.module->note_launch(stream, ticket, used.variables);
+  }
   return {};
+}
+
+/// Whether the first variable of a module came to be used after uses_of().
+bool GraphExec::has_new_variables() const {
+  return std::any_of(
+      of_nodes_.modules.begin(), of_nodes_.modules.end(),
+      [](const Uses::UsedModule& used) { return used.variables != used.module->variables(); });
+}
+
+GraphExec::Uses GraphExec::uses_of(const std::vector<FlatNode>& nodes) const {
+  Uses all;
+  std::set<Module*> modules;
+  for (const FlatNode& node : nodes) {
+    const GraphWork& work = *node.work;
+    if (work.child) continue;  // its nodes are among these
+    all.memory.insert(all.memory.end(), work.uses.begin(), work.uses.end());
+    if (context().is_ordered() && work.function) modules.insert(&work.function->module());
+  }
+  for (Module* module : modules) {
+    AccessList* const variables = module->variables();
+    all.modules.push_back({module, variables});
+    if (variables != nullptr) all.memory.push_back(MemoryUse::of_variables(variables));
+  }
+  merge_uses(&all.memory);
+  return all;
 }
 
 void GraphExec::note_records() {
@@ -306,11 +374,13 @@ Status GraphExec::take_over(Ref<Graph> changed) {
     indices.push_back(i);
     native.add(nodes[i], !disabled_.contains(nodes[i].id));
   }
+  Uses uses = uses_of(nodes);
   KM_TRY(
       call_backend(backend().graph_update, native_, indices.data(), native.data(), native.size()));
   native.release();
   for (uint32_t i : indices) retire(*nodes_[i].work);
   nodes_.swap(nodes);
+  of_nodes_ = std::move(uses);
   graph_ = std::move(changed);
   return {};
 }

@@ -32,6 +32,15 @@ class GraphExec final : public ContextChild {
     uint64_t id = 0;                     // of what is no child's
     kmb_branch branch{};
   };
+  /// What the nodes use, where that is ordered.
+  struct Uses {
+    std::vector<MemoryUse> memory;  // sorted
+    struct UsedModule {
+      Module* module;  // which a kernel keeps
+      const AccessList* variables;
+    };
+    std::vector<UsedModule> modules;
+  };
   class Flattening;
   class NativeNodes;
 
@@ -39,6 +48,8 @@ class GraphExec final : public ContextChild {
       : ContextChild(PartOf{graph}), graph_(std::move(own)) {}
   ~GraphExec() override;
   static std::vector<FlatNode> flatten(const Graph& graph);
+  Uses uses_of(const std::vector<FlatNode>& nodes) const;
+  bool has_new_variables() const;
   Status take_over(Ref<Graph> changed);
   Status wait_for_other_stream(Stream& stream);
   void retire(const GraphWork& work);
@@ -50,6 +61,7 @@ class GraphExec final : public ContextChild {
   std::vector<FlatNode> nodes_;
   std::set<uint64_t> disabled_;  // ids
   bool has_events_ = false;      // that are recorded
+  Uses of_nodes_;
   kmb_graph* native_ = nullptr;
   UseList uses_;             // the launches
   Ref<Stream> last_stream_;  // of the last launch

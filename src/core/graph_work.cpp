@@ -13,20 +13,28 @@ std::shared_ptr<GraphWork> new_work(km_graph_node_kind kind) {
 
 uint64_t value_of(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
 
-/// Null stands for an empty range, which needs no memory.
-Status keep(GraphWork& work, Memory* memory) {
-  if (memory == nullptr) return {};
-  if (memory->try_ref()) {
-    work.memories.push_back(Ref<Memory>::adopt(memory));
-    return {};
+/// Without memory it is an empty range, which needs none.
+Status keep(GraphWork& work, const MemoryUse& use) {
+  if (use.memory == nullptr) return {};
+  if (!use.memory->try_ref()) {
+    return make_error(KM_ERROR_OUT_OF_BOUNDS, "the memory was just destroyed");
   }
-  return make_error(KM_ERROR_OUT_OF_BOUNDS, "the memory was just destroyed");
+  work.memories.push_back(Ref<Memory>::adopt(use.memory));
+  add_use(work, use);
+  return {};
 }
 
-void keep_pinned(GraphWork& work, Context& context, const void* pointer, uint64_t size_bytes) {
+Status keep(GraphWork& work, const DevicePlace& place, uint64_t size_bytes, AccessKind kind) {
+  return keep(work, use_of(place, size_bytes, kind));
+}
+
+void keep_pinned(GraphWork& work, Context& context, const void* pointer, uint64_t size_bytes,
+                 AccessKind kind) {
   const FoundMemory found = find_pinned_memory(context, pointer, size_bytes);
   Ref<Memory> memory = found ? found.keep() : Ref<Memory>();
-  if (memory) work.memories.push_back(std::move(memory));
+  if (!memory) return;
+  add_use(work, use_of_pinned(found, pointer, size_bytes, kind));
+  work.memories.push_back(std::move(memory));
 }
 
 /// Addresses among the arguments, as far as they are known.
@@ -51,7 +59,10 @@ Result<SharedWork> kernel_work(const KernelLaunch& launch) {
   work->shape = launch.shape;
   const auto* bytes = static_cast<const std::byte*>(launch.arguments);
   work->arguments.assign(bytes, bytes + launch.arguments_size_bytes);
-  for (Memory* memory : launch.memories) KM_TRY(keep(*work, memory));
+  for (Memory* memory : launch.memories) {
+    if (memory != nullptr) KM_TRY(keep(*work, MemoryUse::of(*memory, 0, 0, AccessKind::kRead)));
+  }
+  for (const MemoryUse& use : launch.uses) KM_TRY(keep(*work, use));
   keep_addressed(*work, launch.function.context());
   return SharedWork(std::move(work));
 }
@@ -65,8 +76,8 @@ Result<SharedWork> upload_work(Context& context, const DevicePlace& destination,
   work->destination = destination.address;
   work->source = value_of(source);
   work->size_bytes = size_bytes;
-  KM_TRY(keep(*work, destination.memory));
-  keep_pinned(*work, context, source, size_bytes);
+  KM_TRY(keep(*work, destination, size_bytes, AccessKind::kWrite));
+  keep_pinned(*work, context, source, size_bytes, AccessKind::kRead);
   return SharedWork(std::move(work));
 }
 
@@ -77,8 +88,8 @@ Result<SharedWork> download_work(Context& context, const DevicePlace& source, vo
   work->destination = value_of(destination);
   work->source = source.address;
   work->size_bytes = size_bytes;
-  KM_TRY(keep(*work, source.memory));
-  keep_pinned(*work, context, destination, size_bytes);
+  KM_TRY(keep(*work, source, size_bytes, AccessKind::kRead));
+  keep_pinned(*work, context, destination, size_bytes, AccessKind::kWrite);
   return SharedWork(std::move(work));
 }
 
@@ -91,8 +102,8 @@ Result<SharedWork> copy_work(const DevicePlace& destination, const DevicePlace& 
   work->destination = destination.address;
   work->source = source.address;
   work->size_bytes = size_bytes;
-  KM_TRY(keep(*work, destination.memory));
-  KM_TRY(keep(*work, source.memory));
+  KM_TRY(keep(*work, destination, size_bytes, AccessKind::kWrite));
+  KM_TRY(keep(*work, source, size_bytes, AccessKind::kRead));
   return SharedWork(std::move(work));
 }
 
@@ -106,7 +117,7 @@ Result<SharedWork> fill_work(const DevicePlace& destination, uint32_t value,
   work->size_bytes = count * value_size_bytes;
   work->value = value;
   work->value_size_bytes = value_size_bytes;
-  KM_TRY(keep(*work, destination.memory));
+  KM_TRY(keep(*work, destination, work->size_bytes, AccessKind::kWrite));
   return SharedWork(std::move(work));
 }
 
@@ -129,9 +140,10 @@ std::shared_ptr<GraphWork> rows_work(km_graph_node_kind kind, const kmb_copy_3d&
 }
 
 /// Keeps page-locked memory of the host, and says which space an address lies in.
-uint32_t host_space(GraphWork& work, Context& context, const char* first, uint64_t size_bytes) {
+uint32_t host_space(GraphWork& work, Context& context, const char* first, uint64_t size_bytes,
+                    AccessKind kind) {
   const size_t before = work.memories.size();
-  keep_pinned(work, context, first, size_bytes);
+  keep_pinned(work, context, first, size_bytes, kind);
   return work.memories.size() > before ? KMB_SPACE_HOST_PINNED : KMB_SPACE_HOST;
 }
 
@@ -143,8 +155,8 @@ Result<SharedWork> copy_3d_work(const DevicePlace& destination, const DevicePlac
   KM_TRY(require_writable(destination));
   auto work = rows_work(KM_GRAPH_NODE_COPY_3D, shape.native(destination.address, source.address),
                         shape.size_bytes());
-  KM_TRY(keep(*work, destination.memory));
-  KM_TRY(keep(*work, source.memory));
+  KM_TRY(keep(*work, destination, shape.destination.extent_bytes, AccessKind::kWrite));
+  KM_TRY(keep(*work, source, shape.source.extent_bytes, AccessKind::kRead));
   return SharedWork(std::move(work));
 }
 
@@ -155,8 +167,9 @@ Result<SharedWork> upload_3d_work(Context& context, const DevicePlace& destinati
   const auto* first = static_cast<const char*>(source) + shape.source.offset_bytes;
   auto work = rows_work(KM_GRAPH_NODE_UPLOAD_3D, shape.native(destination.address, value_of(first)),
                         shape.size_bytes());
-  KM_TRY(keep(*work, destination.memory));
-  work->rows.source_space = host_space(*work, context, first, shape.source.extent_bytes);
+  KM_TRY(keep(*work, destination, shape.destination.extent_bytes, AccessKind::kWrite));
+  work->rows.source_space =
+      host_space(*work, context, first, shape.source.extent_bytes, AccessKind::kRead);
   return SharedWork(std::move(work));
 }
 
@@ -166,8 +179,9 @@ Result<SharedWork> download_3d_work(Context& context, const DevicePlace& source,
   const auto* first = static_cast<const char*>(destination) + shape.destination.offset_bytes;
   auto work = rows_work(KM_GRAPH_NODE_DOWNLOAD_3D, shape.native(value_of(first), source.address),
                         shape.size_bytes());
-  KM_TRY(keep(*work, source.memory));
-  work->rows.destination_space = host_space(*work, context, first, shape.destination.extent_bytes);
+  KM_TRY(keep(*work, source, shape.source.extent_bytes, AccessKind::kRead));
+  work->rows.destination_space =
+      host_space(*work, context, first, shape.destination.extent_bytes, AccessKind::kWrite);
   return SharedWork(std::move(work));
 }
 
@@ -187,7 +201,7 @@ Result<SharedWork> fill_2d_work(const DevicePlace& destination, const Fill2d& sh
                         shape.extent_bytes == 0 ? 0 : width_bytes * shape.height);
   work->value = shape.value;
   work->value_size_bytes = shape.value_size_bytes;
-  KM_TRY(keep(*work, destination.memory));
+  KM_TRY(keep(*work, destination, shape.extent_bytes, AccessKind::kWrite));
   return SharedWork(std::move(work));
 }
 
@@ -204,8 +218,8 @@ Result<SharedWork> copy_peer_work(Context& context, const DevicePlace& destinati
   KM_TRY(require_peer(context, from));
   KM_TRY(require_apart(destination, source, size_bytes));
   KM_TRY(require_writable(destination));
-  KM_TRY(keep(*work, destination.memory));
-  KM_TRY(keep(*work, source.memory));
+  KM_TRY(keep(*work, destination, size_bytes, AccessKind::kWrite));
+  KM_TRY(keep(*work, source, size_bytes, AccessKind::kRead));
   work->destination_context = to.native();
   work->source_context = from.native();
   return SharedWork(std::move(work));
@@ -228,16 +242,17 @@ Result<SharedWork> blas_work(BlasEngine& engine, const BlasWork& given) {
   work->blas = Ref<BlasEngine>::share(engine);
   work->blas_call = std::make_unique<const kmb_blas_call>(given.call);
   for (uint32_t i = 0; i < given.operand_count; ++i) {
-    KM_TRY(keep(*work, given.operands[i].memory));
+    KM_TRY(keep(*work, given.operands[i].use()));
   }
   return SharedWork(std::move(work));
 }
 
 SharedWork empty_work() { return new_work(KM_GRAPH_NODE_EMPTY); }
 
-SharedWork child_work(Ref<Graph> child) {
+SharedWork child_work(Ref<Graph> child, std::vector<MemoryUse> uses) {
   auto work = new_work(KM_GRAPH_NODE_CHILD);
   work->child = std::move(child);
+  work->uses = std::move(uses);
   return work;
 }
 

@@ -31,7 +31,8 @@ Result<SharedWork> copy_peer_work(Context& context, const DevicePlace& destinati
 SharedWork host_work(km_host_callback callback, void* user_data);
 Result<SharedWork> blas_work(BlasEngine& engine, const BlasWork& work);
 SharedWork empty_work();
-SharedWork child_work(Ref<Graph> child);
+/// `uses`: of the child's nodes, where it is captured.
+SharedWork child_work(Ref<Graph> child, std::vector<MemoryUse> uses = {});
 
 /// What a call that queues work does while its stream is captured.
 Status capture_result(Stream& stream, Result<SharedWork> work);

@@ -84,14 +84,19 @@ Status check_slice_argument(const Context& context, const Function& function,
                       index, info.name, argument.slice->context().device().info().uri,
                       context.device().info().uri);
   }
-  if (argument.offset_bytes > argument.slice->size_bytes()) {
+  if (argument.is_inside()) return {};
+  if (argument.size_bytes == 0) {
     return make_error(KM_ERROR_OUT_OF_BOUNDS,
                       "offset %" PRIu64
                       " for parameter %u of kernel '%s' is beyond the slice of %s",
                       argument.offset_bytes, index, info.name,
                       counted(argument.slice->size_bytes(), "byte").c_str());
   }
-  return {};
+  return make_error(KM_ERROR_OUT_OF_BOUNDS,
+                    "%" PRIu64 " bytes at offset %" PRIu64
+                    " for parameter %u of kernel '%s' reach beyond the slice of %" PRIu64 " bytes",
+                    argument.size_bytes, argument.offset_bytes, index, info.name,
+                    argument.slice->size_bytes());
 }
 
 kmb_launch native_launch(const LaunchShape& shape, const void* arguments,
@@ -112,15 +117,19 @@ Status capture_launch(Stream& stream, const KernelLaunch& launch) {
   return capture_work(stream, work);
 }
 
-/// A function of its own, so that its one result needs no move.
-Status queue_launch(Stream& stream, const KernelLaunch& launch) {
+/// Queues a launch, and has `note_uses(ticket)` note the uses that are ordered. What calls it are
+/// functions of their own, so that their one result needs no move.
+template <class Note>
+[[gnu::always_inline]] inline Status queue(Stream& stream, const KernelLaunch& launch,
+                                           const AccessList* variables, Note&& note_uses) {
   const kmb_launch native =
       native_launch(launch.shape, launch.arguments, launch.arguments_size_bytes);
   uint64_t ticket = 0;
   Status status = call_backend(stream.backend().launch, stream.native(), launch.function.native(),
                                &native, &ticket);
   if (status) [[likely]] {
-    launch.function.module().uses().record(stream, ticket);
+    note_uses(ticket);
+    launch.function.module().note_launch(stream, ticket, variables);
     for (Memory* memory : launch.memories) {
       if (memory != nullptr) memory->record_use(stream, ticket);
     }
@@ -128,12 +137,42 @@ Status queue_launch(Stream& stream, const KernelLaunch& launch) {
   return status;
 }
 
+Status queue_unordered(Stream& stream, const KernelLaunch& launch) {
+  return queue(stream, launch, nullptr, [](uint64_t) {});
+}
+
+/// `uses` have been taken.
+[[gnu::noinline]] Status queue_repeated(Stream& stream, const KernelLaunch& launch,
+                                        RepeatedUses& uses) {
+  return queue(stream, launch, nullptr, [&](uint64_t ticket) { uses.end(ticket); });
+}
+
+/// `submission` has begun.
+[[gnu::noinline]] Status queue_submission(Stream& stream, const KernelLaunch& launch,
+                                          Submission& submission) {
+  return queue(stream, launch, submission.variables(),
+               [&](uint64_t ticket) { submission.end(ticket); });
+}
+
+[[gnu::noinline]] Status submit_ordered(Stream& stream, const KernelLaunch& launch,
+                                        AccessList* variables) {
+  if (variables == nullptr) [[likely]] {
+    RepeatedUses uses(launch.uses);
+    if (uses.take(stream.number())) [[likely]]
+      return queue_repeated(stream, launch, uses);
+  }
+  Submission submission(stream, launch.uses, variables);
+  KM_TRY(submission.begin());
+  return queue_submission(stream, launch, submission);
+}
+
 }  // namespace
 
-Status submit_launch(Stream& stream, const KernelLaunch& launch) {
+Status submit_launch(Stream& stream, const KernelLaunch& launch, AccessList* variables) {
   if (stream.is_capturing()) [[unlikely]]
     return capture_launch(stream, launch);
-  return queue_launch(stream, launch);
+  if (launch.uses.empty() && variables == nullptr) return queue_unordered(stream, launch);
+  return submit_ordered(stream, launch, variables);
 }
 
 Launch::Launch(Stream& stream, Function& function)
@@ -142,7 +181,8 @@ Launch::Launch(Stream& stream, Function& function)
       function_(Ref<Function>::share(function)),
       arguments_(function.info().param_bytes),
       memories_(function.info().param_count),
-      used_(function.info().param_count) {}
+      used_(function.info().param_count),
+      uses_(function.info().param_count) {}
 
 Result<Ref<Launch>> Launch::create(Stream& stream, Function& function) {
   KM_TRY(require_same_context(stream.context(), function.context(), "function"));
@@ -182,18 +222,23 @@ Result<const kmb_param*> Launch::next_param() {
                     info.param_count + 1);
 }
 
-void Launch::store(const kmb_param& param, const void* value, Ref<Memory> memory) {
+void Launch::store(const kmb_param& param, const void* value, Ref<Memory> memory,
+                   const MemoryUse& use) {
   std::memcpy(arguments_.data() + param.offset_bytes, value, param.size_bytes);
   memories_[given_] = std::move(memory);
+  uses_[given_] = use;
   ++given_;
 }
 
-Status Launch::add_slice(Slice& slice, uint64_t offset_bytes) {
+Status Launch::add_slice(SliceArgument argument) {
   const std::lock_guard lock(mutex_);
   KM_ASSIGN(const kmb_param* param, next_param());
-  KM_TRY(check_slice_argument(context(), *function_, {given_, offset_bytes, &slice}));
-  const uint64_t address = slice.address() + offset_bytes;
-  store(*param, &address, Ref<Memory>::share(slice.memory()));
+  argument.parameter = given_;
+  KM_TRY(check_slice_argument(context(), *function_, argument));
+  const uint64_t address = argument.address();
+  Memory& memory = argument.slice->memory();
+  store(*param, &address, Ref<Memory>::share(memory),
+        memory.accesses() != nullptr ? argument.use() : MemoryUse());
   return {};
 }
 
@@ -206,7 +251,7 @@ Status Launch::add_address(uint64_t address) {
                       "expected 8",
                       given_, function_->info().name, counted(param->size_bytes, "byte").c_str());
   }
-  store(*param, &address, nullptr);
+  store(*param, &address, nullptr, {});
   return {};
 }
 
@@ -219,7 +264,7 @@ Status Launch::add_scalar(const void* value, uint64_t size_bytes) {
                       counted(size_bytes, "byte").c_str(), size_bytes == 1 ? "is" : "are", given_,
                       function_->info().name, param->size_bytes);
   }
-  store(*param, value, nullptr);
+  store(*param, value, nullptr, {});
   return {};
 }
 
@@ -236,9 +281,14 @@ Status Launch::submit() {
   KM_TRY(check_complete());
   KM_TRY(check_shape(context().device(), shape_));
   if (shape_.is_cooperative) KM_TRY(check_cooperative(*function_, shape_));
-  for (size_t i = 0; i < memories_.size(); ++i) used_[i] = memories_[i].get();
-  KM_TRY(
-      submit_launch(*stream_, {*function_, shape_, arguments_.data(), arguments_.size(), used_}));
+  bool is_ordered = false;
+  for (size_t i = 0; i < memories_.size(); ++i) {
+    const bool is_use = uses_[i].accesses != nullptr;
+    is_ordered = is_ordered || is_use;
+    used_[i] = is_use ? nullptr : memories_[i].get();
+  }
+  KM_TRY(submit_launch(*stream_, {*function_, shape_, arguments_.data(), arguments_.size(), used_,
+                                  is_ordered ? std::span(uses_) : std::span<MemoryUse>()}));
   given_ = 0;
   was_submitted_ = true;
   return {};

@@ -8,6 +8,7 @@
 
 #include "core/module.h"
 #include "core/slice.h"
+#include "core/submission.h"
 
 namespace km {
 
@@ -16,6 +17,20 @@ struct SliceArgument {
   uint32_t parameter = 0;
   uint64_t offset_bytes = 0;
   Slice* slice = nullptr;
+  uint64_t size_bytes = 0;  // that the kernel uses from the offset on; 0: all of the slice
+  AccessKind access = AccessKind::kWrite;
+
+  uint64_t address() const { return slice->address() + offset_bytes; }
+  /// Whether the part lies in the slice.
+  bool is_inside() const {
+    const uint64_t whole = slice->size_bytes();
+    return offset_bytes <= whole && size_bytes <= whole - offset_bytes;
+  }
+  MemoryUse use() const {
+    return size_bytes != 0
+               ? MemoryUse::of(slice->memory(), address(), size_bytes, access)
+               : MemoryUse::of(slice->memory(), slice->address(), slice->size_bytes(), access);
+  }
 };
 
 struct LaunchShape {
@@ -43,8 +58,7 @@ inline bool fits_parameter(const Context& context, const kmb_function_info& info
                            const SliceArgument& argument) {
   return argument.parameter < info.param_count &&
          info.params[argument.parameter].size_bytes == sizeof(uint64_t) &&
-         &argument.slice->context() == &context &&
-         argument.offset_bytes <= argument.slice->size_bytes();
+         &argument.slice->context() == &context && argument.is_inside();
 }
 /// That all blocks of a cooperative launch fit the device at once.
 Status check_cooperative(const Function& function, const LaunchShape& shape);
@@ -59,12 +73,17 @@ struct KernelLaunch {
   const void* arguments;  // laid out, with all addresses in place
   uint64_t arguments_size_bytes;
   std::span<Memory* const> memories;  // what it is known to use; null: nothing
+  std::span<MemoryUse> uses = {};     // the same of memory whose uses are ordered
 };
 /// The form in which backends take it.
 kmb_launch native_launch(const LaunchShape& shape, const void* arguments,
                          uint64_t arguments_size_bytes);
-/// Submits one launch and notes what it uses, or captures it.
-Status submit_launch(Stream& stream, const KernelLaunch& launch);
+/// Submits one launch and notes what it uses, or captures it. `variables`: of the kernel's module.
+Status submit_launch(Stream& stream, const KernelLaunch& launch, AccessList* variables);
+/// Asks for the variables where the kernel lies in a register: the answer would else be late.
+inline Status submit_launch(Stream& stream, const KernelLaunch& launch) {
+  return submit_launch(stream, launch, launch.function.module().variables());
+}
 
 /// One call of a kernel, put together step by step. Usable by several threads, one after another.
 class Launch final : public ContextChild {
@@ -76,8 +95,8 @@ class Launch final : public ContextChild {
   void set_shared_bytes(uint64_t shared_bytes);
   void set_cluster(std::array<uint32_t, 3> cluster);
   void set_cooperative(bool is_cooperative);
-  /// Each of these gives the next parameter.
-  Status add_slice(Slice& slice, uint64_t offset_bytes);
+  /// Each of these gives the next parameter; the argument's own number is not looked at.
+  Status add_slice(SliceArgument argument);
   Status add_address(uint64_t address);
   Status add_scalar(const void* value, uint64_t size_bytes);
   /// May be repeated: with the same arguments, or after giving all of them anew.
@@ -86,7 +105,7 @@ class Launch final : public ContextChild {
  private:
   Launch(Stream& stream, Function& function);
   Result<const kmb_param*> next_param();
-  void store(const kmb_param& param, const void* value, Ref<Memory> memory);
+  void store(const kmb_param& param, const void* value, Ref<Memory> memory, const MemoryUse& use);
   Status check_complete() const;
 
   std::mutex mutex_;
@@ -95,7 +114,8 @@ class Launch final : public ContextChild {
   LaunchShape shape_;
   std::vector<std::byte> arguments_;
   std::vector<Ref<Memory>> memories_;  // by parameter; null where none was given
-  std::vector<Memory*> used_;          // memories_ in the form of a launch
+  std::vector<Memory*> used_;          // memories_ in the form of a launch,
+  std::vector<MemoryUse> uses_;        // and those whose uses are ordered
   uint32_t given_ = 0;                 // parameters since the start or the last submit
   bool was_submitted_ = false;
 };

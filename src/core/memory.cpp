@@ -59,6 +59,40 @@ Status Memory::require_writable(const char* what) const {
                     file_->path().c_str());
 }
 
+/// For new memory that nobody else knows yet.
+void Memory::order_uses() {
+  if (!context().is_ordered()) return;
+  own_accesses_ = std::make_unique<AccessList>(&own_uses_);
+  accesses_ = own_accesses_.get();
+}
+
+/// Memory that is made in the order of a stream is usable on others from then on.
+void Memory::note_birth(Stream& stream) {
+  if (accesses_ == nullptr || info_.ready_ticket == 0) return;
+  const std::lock_guard lock(accesses_->lock());
+  accesses_->make_room(stream.number(), 1);
+  accesses_->note(stream, {address(), address() + info_.size_bytes, AccessKind::kWrite},
+                  info_.ready_ticket);
+}
+
+/// Puts what accesses() has noted by itself into own_uses_.
+void Memory::settle_uses() noexcept {
+  if (own_accesses_ == nullptr) return;
+  const std::lock_guard lock(own_accesses_->lock());
+  own_accesses_->settle();
+}
+
+bool Memory::is_free_for(const kmb_stream* stream) {
+  settle_uses();
+  return own_uses_.is_free_for(stream);
+}
+
+void Memory::record_use_locked(Stream& stream, uint64_t ticket) noexcept {
+  const std::lock_guard lock(own_accesses_->lock());
+  own_accesses_->settle();
+  own_uses_.record_alone(stream, ticket);
+}
+
 Status Memory::publish(Space space, km_allocation_kind kind) {
   if (info_.size_bytes == 0) return {};
   space_ = space;
@@ -113,6 +147,7 @@ void Memory::note_in_profile() {
 Memory::~Memory() {
   if (native_ == nullptr) return;
   if (is_counted_) context().profiler().memory_changed(-static_cast<int64_t>(size_bytes()));
+  settle_uses();
   const std::span<const kmb_use> uses = own_uses_.uses();
   backend().memory_destroy(native_, uses.data(), uses.size());
 }
@@ -127,7 +162,9 @@ Result<Ref<Memory>> Memory::create(Context& context, Stream* stream, uint64_t si
   KM_TRY(call_backend(context.backend().memory_create, context.native(),
                       stream != nullptr ? stream->native() : nullptr, size_bytes, uint32_t{flags},
                       &memory->native_, &memory->info_));
+  memory->order_uses();
   KM_TRY(memory->publish(Space::kDevice, kind));
+  if (stream != nullptr) memory->note_birth(*stream);
   memory->note_in_profile();
   return memory;
 }
@@ -154,6 +191,7 @@ Result<Ref<Memory>> Memory::create_aligned(Context& context, uint64_t size_bytes
     info.host_pointer = static_cast<char*>(info.host_pointer) + skipped;
   }
   info.size_bytes = size_bytes;
+  memory->order_uses();
   KM_TRY(memory->publish(Space::kDevice, KM_ALLOCATION_DEVICE));
   memory->note_in_profile();
   return memory;
@@ -185,6 +223,7 @@ Result<Ref<Memory>> Memory::from_host(Context& context, void* pointer, uint64_t 
                       &ReleaseCallbackBox::run_and_delete, static_cast<void*>(box.get()),
                       &memory->native_, &memory->info_));
   memory->release_ = box.release();  // the backend runs it once
+  memory->order_uses();
   KM_TRY(memory->publish(Space::kDevice, KM_ALLOCATION_FOREIGN));
   return memory;
 }
@@ -201,6 +240,7 @@ Result<Ref<Memory>> Memory::map_file(Context& context, std::shared_ptr<const Map
       static_cast<void*>(kept.get()), &memory->native_, &memory->info_));
   static_cast<void>(kept.release());
   memory->file_ = std::move(file);
+  memory->order_uses();
   KM_TRY(memory->publish(is_host ? Space::kHost : Space::kDevice, KM_ALLOCATION_FILE));
   return memory;
 }
@@ -213,6 +253,7 @@ Result<Ref<Memory>> Memory::create_host(Context& context, uint64_t size_bytes) {
   Ref<Memory> memory = Ref<Memory>::adopt(new Memory(context, 1));
   KM_TRY(call_backend(context.backend().host_memory_create, context.native(), size_bytes,
                       &memory->native_, &memory->info_));
+  memory->order_uses();
   KM_TRY(memory->publish(Space::kHost, KM_ALLOCATION_HOST));
   return memory;
 }
@@ -221,6 +262,7 @@ Result<Ref<Memory>> Memory::register_host(Context& context, void* pointer, uint6
   Ref<Memory> memory = Ref<Memory>::adopt(new Memory(context, 1));
   KM_TRY(call_backend(context.backend().host_memory_register, context.native(), pointer, size_bytes,
                       &memory->native_, &memory->info_));
+  memory->order_uses();
   KM_TRY(memory->publish(Space::kHost, KM_ALLOCATION_FOREIGN));
   return memory;
 }
@@ -237,6 +279,7 @@ Result<Ref<Memory>> Memory::of_global(Module& module, const kmb_global_info& inf
   memory->info_ = {info.address, info.host_pointer, info.size_bytes, 0};
   memory->owner_ = Ref<Object>::share(module);
   memory->uses_ = &module.uses();
+  if (context.is_ordered()) memory->accesses_ = &module.order_variables();
   KM_TRY(memory->publish(Space::kDevice, KM_ALLOCATION_UNKNOWN));
   return memory;
 }

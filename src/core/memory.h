@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "core/access_list.h"
 #include "core/context.h"
 #include "core/handle_table.h"
 #include "core/use_list.h"
@@ -64,13 +65,17 @@ class Memory final : public ContextChild {
   /// that nothing is released when the making of the handle fails.
   void set_release(km_release_callback release, void* user_data);
 
-  /// Notes a use, so that the memory outlives it.
-  void record_use(Stream& stream, uint64_t ticket) { uses_->record(stream, ticket); }
-  UseList& uses() { return *uses_; }
+  /// Notes a use, so that the memory outlives it. Orders nothing: core/submission.h does.
+  void record_use(Stream& stream, uint64_t ticket) noexcept {
+    if (own_accesses_ != nullptr) return record_use_locked(stream, ticket);
+    uses_->record(stream, ticket);
+  }
+  /// What orders uses on different streams; null: nothing does.
+  AccessList* accesses() const { return accesses_; }
 
   // For the pool of a block.
   uint64_t block_bytes() const { return info_.size_bytes; }
-  bool is_free_for(const kmb_stream* stream) { return own_uses_.is_free_for(stream); }
+  bool is_free_for(const kmb_stream* stream);
   /// The block is in use from now on; gives its reference.
   Ref<Memory> start_use(Pool& pool, uint64_t size_bytes, uint64_t element_size_bytes);
   /// No longer to be found by its address.
@@ -90,6 +95,10 @@ class Memory final : public ContextChild {
   enum class Space : uint8_t { kDevice, kHost };
   Memory(Context& context, uint64_t element_size_bytes)
       : ContextChild(context), element_size_bytes_(element_size_bytes) {}
+  void order_uses();
+  void note_birth(Stream& stream);
+  void record_use_locked(Stream& stream, uint64_t ticket) noexcept;
+  void settle_uses() noexcept;
   ~Memory() override;
   void note_in_profile();
   void last_reference_gone() override;
@@ -110,9 +119,11 @@ class Memory final : public ContextChild {
   bool is_counted_ = false;  // as memory that the device gave
   uint64_t id_ = 0;          // in the table of memories; 0: not to be found by address
   UseList own_uses_;
-  UseList* uses_ = &own_uses_;  // of a global symbol: its module's
-  Ref<Object> owner_;           // of a global symbol: the module; of a block: the pool
-  Pool* pool_ = nullptr;        // of a block, while it is not being given back
+  UseList* uses_ = &own_uses_;                // of a global symbol: its module's
+  std::unique_ptr<AccessList> own_accesses_;  // its lock guards own_uses_ too
+  AccessList* accesses_ = nullptr;            // of a global symbol: its module's
+  Ref<Object> owner_;     // of a global symbol: the module; of a block: the pool
+  Pool* pool_ = nullptr;  // of a block, while it is not being given back
   std::shared_ptr<const MappedFile> file_;
   uint64_t tracking_id_ = 0;               // in the context's tracker
   uint64_t counted_bytes_ = 0;             // in the context's memory profile

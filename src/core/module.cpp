@@ -183,6 +183,34 @@ Error Module::no_such_kernel(const std::string& name) const {
   return {KM_ERROR_NOT_FOUND, text + "."};
 }
 
+/// With globals_mutex().
+AccessList& Module::order_variables() {
+  if (variables_are_known_) return own_variables_;
+  const std::lock_guard lock(own_variables_.lock());
+  // A launch that is noted in uses_ from here on sees it (note_launch).
+  variables_.store(&own_variables_, std::memory_order_release);
+  std::vector<kmb_use> uses;
+  std::vector<Ref<Stream>> streams;
+  uses_.copy_to(&uses, &streams);
+  own_variables_.make_room(0, uses.size());
+  for (size_t i = 0; i < uses.size(); ++i) {
+    own_variables_.note(*streams[i], kAllVariables, uses[i].ticket);
+  }
+  variables_are_known_ = true;
+  return own_variables_;
+}
+
+/// The first of the variables came to be used otherwise while the kernel was being queued.
+void Module::note_late_launch(Stream& stream, uint64_t ticket) noexcept {
+  try {
+    const std::lock_guard lock(own_variables_.lock());
+    own_variables_.make_room(stream.number(), 1);
+    own_variables_.note(stream, kAllVariables, ticket);
+  } catch (const std::bad_alloc&) {
+    static_cast<void>(stream.drain());
+  }
+}
+
 Result<Ref<Memory>> Module::global(const std::string& name) {
   kmb_global_info info{};
   KM_TRY(call_backend(backend().module_global, native_, name.c_str(), &info));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <mutex>
 #include <span>
 #include <string>
@@ -48,12 +49,24 @@ class Module final : public ContextChild {
   Status save_object(const std::string& path, std::span<const std::array<uint32_t, 3>> blocks);
 
   UseList& uses() { return uses_; }
+  /// What orders launches of its kernels and other uses of its variables; null as long as nobody
+  /// could use one otherwise.
+  AccessList* variables() const { return variables_.load(std::memory_order_acquire); }
+  /// Has them ordered from now on, after the launches so far.
+  AccessList& order_variables();
+  /// Notes a launch of a kernel that was queued while variables() was `known`.
+  void note_launch(Stream& stream, uint64_t ticket, const AccessList* known) noexcept {
+    uses_.record(stream, ticket);
+    if (variables() != known) [[unlikely]]
+      note_late_launch(stream, ticket);
+  }
   std::mutex& globals_mutex() { return globals_mutex_; }
 
  private:
   Module(Context& context, std::string name) : ContextChild(context), name_(std::move(name)) {}
   ~Module() override;
   Status read_kernels();
+  void note_late_launch(Stream& stream, uint64_t ticket) noexcept;
   Error no_such_kernel(const std::string& name) const;
 
   const std::string name_;
@@ -62,6 +75,9 @@ class Module final : public ContextChild {
   std::unordered_map<std::string, size_t> index_by_name_;
   UseList uses_;
   std::mutex globals_mutex_;
+  bool variables_are_known_ = false;  // under globals_mutex_
+  AccessList own_variables_;
+  std::atomic<AccessList*> variables_{nullptr};
 };
 
 class Function final : public ContextChild {

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "core/backend_call.h"
+#include "core/submission.h"
 
 namespace km {
 namespace {
@@ -184,10 +185,12 @@ Status Pool::zero(Memory& memory, Stream* stream) {
     KM_ASSIGN(own, Stream::share_default(context()));
   }
   Stream& queue = stream != nullptr ? *stream : *own;
-  uint64_t ticket = 0;
-  KM_TRY(call_backend(backend().fill, queue.native(), memory.address(), uint32_t{0}, uint32_t{1},
-                      memory.size_bytes(), &ticket));
-  memory.record_use(queue, ticket);
+  MemoryUse uses[] = {
+      MemoryUse::of(memory, memory.address(), memory.size_bytes(), AccessKind::kWrite)};
+  KM_TRY(submit(queue, uses, [&](Submission&, uint64_t* ticket) {
+    return call_backend(backend().fill, queue.native(), memory.address(), uint32_t{0}, uint32_t{1},
+                        memory.size_bytes(), ticket);
+  }));
   return stream != nullptr ? Status() : queue.synchronize(KMB_WAIT_FOREVER);
 }
 

@@ -2,26 +2,37 @@
 #pragma once
 
 #include <sched.h>
+#include <time.h>
 
 #include <atomic>
 
 namespace km {
 
-/// Meets std::lock_guard. Yields instead of spinning on, so that it cannot starve its owner.
+/// Meets std::lock_guard. A thread that waits spins, then yields, so that it cannot starve the
+/// owner, then sleeps: some locks are held while work is queued.
 class SpinLock {
  public:
   void lock() {
-    while (taken_.exchange(true, std::memory_order_acquire)) wait();
+    for (unsigned turn = 0; taken_.exchange(true, std::memory_order_acquire); ++turn) wait(turn);
   }
+  bool try_lock() { return !taken_.exchange(true, std::memory_order_acquire); }
   void unlock() { taken_.store(false, std::memory_order_release); }
 
  private:
-  void wait() const {
+  static constexpr unsigned kYields = 100;
+  static constexpr long kSleepNs = 50'000;
+
+  void wait(unsigned turn) const {
     for (int spin = 0; spin < 64; ++spin) {
       if (!taken_.load(std::memory_order_relaxed)) return;
       __builtin_ia32_pause();
     }
-    sched_yield();
+    if (turn < kYields) {
+      sched_yield();
+      return;
+    }
+    const timespec pause{0, kSleepNs};
+    nanosleep(&pause, nullptr);
   }
 
   std::atomic<bool> taken_{false};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "core/backend_call.h"
@@ -11,6 +12,8 @@
 
 namespace km {
 namespace {
+
+std::atomic<uint64_t> g_stream_count{0};
 
 Status check_priority(const Device& device, int32_t priority) {
   KM_ASSIGN(const int64_t least, device.attribute(KM_DEVICE_ATTRIBUTE_STREAM_PRIORITY_LEAST));
@@ -31,6 +34,8 @@ Status require_same_context(const Context& expected, const Context& given, const
       given.device().info().uri, expected.device().info().uri);
 }
 
+uint64_t new_stream_number() { return ++g_stream_count; }
+
 Result<Ref<Stream>> Stream::create(Context& context, km_stream_flags flags, int32_t priority) {
   // 0 is right on every device, so asking the device can be left out.
   if (priority != 0) KM_TRY(check_priority(context.device(), priority));
@@ -38,13 +43,16 @@ Result<Ref<Stream>> Stream::create(Context& context, km_stream_flags flags, int3
   stream->priority_ = priority;
   KM_TRY(call_backend(context.backend().stream_create, context.native(), flags, priority,
                       &stream->native_));
+  stream->number_ = new_stream_number();
   return stream;
 }
 
 Result<Ref<Stream>> Stream::share_default(Context& context) {
   Ref<Stream> stream = Ref<Stream>::adopt(new Stream(context, context.default_capture_slot()));
   stream->owns_native_ = false;
-  KM_ASSIGN(stream->native_, context.default_stream());
+  KM_ASSIGN(const Context::DefaultStream own, context.default_stream());
+  stream->native_ = own.native;
+  stream->number_ = own.number;
   return stream;
 }
 
@@ -105,6 +113,47 @@ Status Stream::wait_event(Event& event) {
                       event.context().device().info().uri, context().device().info().uri);
   }
   return call_backend(backend().stream_wait_event, native_, event.native());
+}
+
+bool Stream::awaits_already(uint64_t other_number, uint64_t ticket) {
+  const std::lock_guard lock(awaited_lock_);
+  return std::any_of(awaited_.begin(), awaited_.end(), [&](const Awaited& known) {
+    return known.stream_number == other_number && known.ticket >= ticket;
+  });
+}
+
+Status Stream::wait_for(const Stream& other, uint64_t ticket) {
+  if (awaits_already(other.number(), ticket)) return {};
+  KM_TRY(call_backend(backend().stream_wait_ticket, native_, other.native(), &ticket));
+  const std::lock_guard lock(awaited_lock_);
+  for (Awaited& known : awaited_) {
+    if (known.stream_number != other.number()) continue;
+    known.ticket = std::max(known.ticket, ticket);
+    return {};
+  }
+  awaited_[next_awaited_++ % awaited_.size()] = {other.number(), ticket};
+  return {};
+}
+
+bool Stream::is_over(uint64_t ticket) noexcept {
+  try {
+    if (backend().stream_query_ticket == nullptr) return is_idle();
+    return static_cast<bool>(call_backend(backend().stream_query_ticket, native_, ticket));
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+uint64_t Stream::last_ticket() noexcept {
+  uint64_t ticket = 0;
+  try {
+    const auto ask = backend().stream_ticket;
+    if (ask != nullptr && call_backend(ask, native_, &ticket)) return ticket;
+    static_cast<void>(drain());
+  } catch (const std::bad_alloc&) {
+    return 0;
+  }
+  return 0;  // everything is over
 }
 
 Status Stream::add_callback(km_host_callback callback, void* user_data) {

@@ -1,7 +1,10 @@
 // Ordered queues of work.
 #pragma once
 
+#include <array>
+
 #include "core/context.h"
+#include "core/spin_lock.h"
 
 namespace km {
 
@@ -14,6 +17,8 @@ class Stream final : public ContextChild {
   static Result<Ref<Stream>> share_default(Context& context);
 
   kmb_stream* native() const { return native_; }
+  /// Of all streams that there have been, from 1; the same for all objects of a default stream.
+  uint64_t number() const { return number_; }
   int32_t priority() const { return priority_; }
 
   /// KM_TIMEOUT when the limit passes; KMB_WAIT_FOREVER: no limit.
@@ -22,6 +27,8 @@ class Stream final : public ContextChild {
   Status query();
   Status wait_event(Event& event);
   Status add_callback(km_host_callback callback, void* user_data);
+  /// Has what is queued from now on wait for an operation of another stream of the backend.
+  Status wait_for(const Stream& other, uint64_t ticket);
 
   /// What is queued becomes nodes of a graph (core/capture.h).
   bool is_capturing() const { return capture_->is_active(); }
@@ -29,6 +36,10 @@ class Stream final : public ContextChild {
   /// Like synchronize() and query(), for the library itself: whatever a capture does.
   Status drain();
   bool is_idle();
+  /// Whether the operation with this ticket is over. Works after errors too.
+  bool is_over(uint64_t ticket) noexcept;
+  /// Of what is queued so far. Works after errors too.
+  uint64_t last_ticket() noexcept;
 
   /// Nobody can end its capture any more, although what is captured may keep the stream.
   void handle_gone() override;
@@ -44,11 +55,22 @@ class Stream final : public ContextChild {
   Status wait_for_work(uint64_t timeout_ns);
   Status ask_for_work();
 
+  bool awaits_already(uint64_t other_number, uint64_t ticket);
+
   kmb_stream* native_ = nullptr;
+  uint64_t number_ = 0;
   int32_t priority_ = 0;
   bool owns_native_ = true;
   bool uses_capture_ = true;
   const Ref<CaptureSlot> capture_;
+
+  /// Up to which ticket of another stream this one waits already: some of the latest waits.
+  struct Awaited {
+    uint64_t stream_number = 0, ticket = 0;
+  };
+  SpinLock awaited_lock_;  // guards what follows
+  std::array<Awaited, 8> awaited_{};
+  uint32_t next_awaited_ = 0;
 };
 
 /// Both objects must be of one context; says which is not.

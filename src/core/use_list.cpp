@@ -5,8 +5,6 @@
 #include <mutex>
 #include <new>
 
-#include "core/backend_call.h"
-
 namespace km {
 namespace {
 
@@ -16,16 +14,6 @@ constexpr size_t kManyStreams = 8;
 // Uses that is_free_for() forgets at a time.
 constexpr size_t kForgottenAtOnce = 8;
 
-bool is_over(Stream& stream, uint64_t ticket) noexcept {
-  try {
-    const kmb_backend& backend = stream.backend();
-    if (backend.stream_query_ticket == nullptr) return stream.is_idle();
-    return static_cast<bool>(call_backend(backend.stream_query_ticket, stream.native(), ticket));
-  } catch (const std::bad_alloc&) {
-    return false;
-  }
-}
-
 }  // namespace
 
 UseList::UseList() {
@@ -33,9 +21,13 @@ UseList::UseList() {
   streams_.reserve(2);
 }
 
-/// Returns the count of streams after adding one, 0 when the stream was there already.
 size_t UseList::note(Stream& stream, uint64_t ticket) {
   const std::lock_guard lock(lock_);
+  return note_alone(stream, ticket);
+}
+
+/// Returns the count of streams after adding one, 0 when the stream was there already.
+size_t UseList::note_alone(Stream& stream, uint64_t ticket) {
   for (kmb_use& use : uses_) {
     if (use.stream != stream.native()) continue;
     use.ticket = std::max(use.ticket, ticket);
@@ -68,7 +60,7 @@ bool UseList::is_free_for(const kmb_stream* stream) noexcept {
   const std::lock_guard lock(lock_);
   for (size_t i = uses_.size(); i-- > 0;) {
     if (uses_[i].stream == stream) continue;
-    if (count == kForgottenAtOnce || !is_over(*streams_[i], uses_[i].ticket)) return false;
+    if (count == kForgottenAtOnce || !streams_[i]->is_over(uses_[i].ticket)) return false;
     forgotten[count++] = std::move(streams_[i]);
     uses_[i] = uses_.back();
     std::swap(streams_[i], streams_.back());
@@ -78,8 +70,35 @@ bool UseList::is_free_for(const kmb_stream* stream) noexcept {
   return true;
 }
 
-void UseList::copy_to(UseList& other) {
-  for (size_t i = 0; i < uses_.size(); ++i) other.record(*streams_[i], uses_[i].ticket);
+void UseList::copy_to(std::vector<kmb_use>* uses, std::vector<Ref<Stream>>* streams) {
+  const std::lock_guard lock(lock_);
+  *uses = uses_;
+  *streams = streams_;
+}
+
+void UseList::make_room() {
+  if (uses_.size() > kManyStreams && std::has_single_bit(uses_.size())) {
+    for (size_t i = uses_.size(); i-- > 0;) {
+      if (!streams_[i]->is_over(uses_[i].ticket)) continue;
+      uses_[i] = uses_.back();
+      std::swap(streams_[i], streams_.back());
+      uses_.pop_back();
+      streams_.pop_back();
+    }
+  }
+  if (uses_.size() < uses_.capacity() && streams_.size() < streams_.capacity()) return;
+  uses_.reserve(uses_.size() * 2 + 2);
+  streams_.reserve(streams_.size() * 2 + 2);
+}
+
+void UseList::record_alone(Stream& stream, uint64_t ticket) noexcept {
+  if (note_first_alone(stream, ticket)) [[likely]]
+    return;
+  try {
+    note_alone(stream, ticket);
+  } catch (const std::bad_alloc&) {
+    static_cast<void>(stream.drain());
+  }
 }
 
 void UseList::record_other(Stream& stream, uint64_t ticket) noexcept {

@@ -37,6 +37,14 @@ static km_status call_km_context_create(const uint64_t* handles, call_values* va
   return km_context_create(handles[0], out_at(values, 0));
 }
 
+static km_status call_km_context_create_with_flags(const uint64_t* handles, call_values* values) {
+  return km_context_create_with_flags(handles[0], 0, out_at(values, 0));
+}
+
+static km_status call_km_context_flags_get(const uint64_t* handles, call_values* values) {
+  return km_context_flags_get(handles[0], out_at(values, 0));
+}
+
 static km_status call_km_context_destroy(const uint64_t* handles, call_values* unused) {
   (void)unused;
   return km_context_destroy(handles[0]);
@@ -636,6 +644,11 @@ static km_status call_km_launch_arg_slice(const uint64_t* handles, call_values* 
   return km_launch_arg_slice(handles[0], handles[1], 0);
 }
 
+static km_status call_km_launch_arg_slice_access(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_launch_arg_slice_access(handles[0], handles[1], 0, 0, 0);
+}
+
 static km_status call_km_launch_arg_address(const uint64_t* handles, call_values* unused) {
   (void)unused;
   return km_launch_arg_address(handles[0], 0);
@@ -652,6 +665,10 @@ static km_status call_km_launch_submit(const uint64_t* handles, call_values* unu
 
 static km_status call_km_launch_kernel(const uint64_t* handles, call_values* values) {
   return km_launch_kernel(handles[0], handles[1], &values->config, values->bytes, 0, NULL, 0);
+}
+
+static km_status call_km_launch_kernel_operands(const uint64_t* handles, call_values* values) {
+  return km_launch_kernel_operands(handles[0], handles[1], &values->config, values->bytes, 0, NULL, 0);
 }
 
 static km_status call_km_graph_create(const uint64_t* handles, call_values* values) {
@@ -1139,6 +1156,8 @@ static const handle_call handle_calls[] = {
     {"km_device_info_get", call_km_device_info_get, 1, {HANDLE_DEVICE}, 0},
     {"km_device_attribute_get", call_km_device_attribute_get, 1, {HANDLE_DEVICE}, 0},
     {"km_context_create", call_km_context_create, 1, {HANDLE_DEVICE}, 0},
+    {"km_context_create_with_flags", call_km_context_create_with_flags, 1, {HANDLE_DEVICE}, 0},
+    {"km_context_flags_get", call_km_context_flags_get, 1, {HANDLE_CONTEXT}, 0},
     {"km_context_destroy", call_km_context_destroy, 1, {HANDLE_CONTEXT}, 1},
     {"km_context_device", call_km_context_device, 1, {HANDLE_CONTEXT}, 0},
     {"km_context_default_stream", call_km_context_default_stream, 1, {HANDLE_CONTEXT}, 0},
@@ -1274,10 +1293,12 @@ static const handle_call handle_calls[] = {
     {"km_launch_set_cluster", call_km_launch_set_cluster, 1, {HANDLE_LAUNCH}, 0},
     {"km_launch_set_cooperative", call_km_launch_set_cooperative, 1, {HANDLE_LAUNCH}, 0},
     {"km_launch_arg_slice", call_km_launch_arg_slice, 2, {HANDLE_LAUNCH, HANDLE_SLICE}, 0},
+    {"km_launch_arg_slice_access", call_km_launch_arg_slice_access, 2, {HANDLE_LAUNCH, HANDLE_SLICE}, 0},
     {"km_launch_arg_address", call_km_launch_arg_address, 1, {HANDLE_LAUNCH}, 0},
     {"km_launch_arg_scalar", call_km_launch_arg_scalar, 1, {HANDLE_LAUNCH}, 0},
     {"km_launch_submit", call_km_launch_submit, 1, {HANDLE_LAUNCH}, 0},
     {"km_launch_kernel", call_km_launch_kernel, 2, {HANDLE_STREAM, HANDLE_FUNCTION}, 0},
+    {"km_launch_kernel_operands", call_km_launch_kernel_operands, 2, {HANDLE_STREAM, HANDLE_FUNCTION}, 0},
     {"km_graph_create", call_km_graph_create, 1, {HANDLE_CONTEXT}, 0},
     {"km_graph_destroy", call_km_graph_destroy, 1, {HANDLE_GRAPH}, 1},
     {"km_graph_clone", call_km_graph_clone, 1, {HANDLE_GRAPH}, 0},

@@ -616,6 +616,16 @@ typedef long long swig_type_570;
 typedef long long swig_type_571;
 typedef long long swig_type_572;
 typedef long long swig_type_573;
+typedef long long swig_type_574;
+typedef long long swig_type_575;
+typedef long long swig_type_576;
+typedef long long swig_type_577;
+typedef long long swig_type_578;
+typedef long long swig_type_579;
+typedef long long swig_type_580;
+typedef long long swig_type_581;
+typedef long long swig_type_582;
+typedef long long swig_type_583;
 extern void _wrap_Swig_free_raw_306995db03304e6b(uintptr_t arg1);
 extern uintptr_t _wrap_Swig_malloc_raw_306995db03304e6b(swig_intgo arg1);
 extern void *_wrap_km_version_raw_306995db03304e6b(swig_voidp arg1, swig_voidp arg2, swig_voidp arg3);
@@ -643,259 +653,263 @@ extern void *_wrap_km_device_attribute_info_get_raw_306995db03304e6b(int arg1, s
 extern void *_wrap_km_auto_candidate_count_raw_306995db03304e6b(swig_voidp arg1);
 extern void *_wrap_km_auto_candidate_get_raw_306995db03304e6b(int arg1, swig_voidp arg2);
 extern void *_wrap_km_context_create_raw_306995db03304e6b(swig_type_5 arg1, swig_voidp arg2);
-extern void *_wrap_km_context_destroy_raw_306995db03304e6b(swig_type_6 arg1);
-extern void *_wrap_km_context_device_raw_306995db03304e6b(swig_type_7 arg1, swig_voidp arg2);
-extern void *_wrap_km_context_default_stream_raw_306995db03304e6b(swig_type_8 arg1, swig_voidp arg2);
-extern void *_wrap_km_context_synchronize_raw_306995db03304e6b(swig_type_9 arg1);
-extern void *_wrap_km_context_memory_info_raw_306995db03304e6b(swig_type_10 arg1, swig_voidp arg2, swig_voidp arg3);
-extern void *_wrap_km_context_reset_raw_306995db03304e6b(swig_type_11 arg1);
-extern void *_wrap_km_context_limit_get_raw_306995db03304e6b(swig_type_12 arg1, int arg2, swig_voidp arg3);
-extern void *_wrap_km_context_limit_set_raw_306995db03304e6b(swig_type_13 arg1, int arg2, swig_type_14 arg3);
-extern void *_wrap_km_context_error_raw_306995db03304e6b(swig_type_15 arg1, swig_voidp arg2);
-extern void *_wrap_km_context_error_message_raw_306995db03304e6b(swig_type_16 arg1, swig_voidp arg2, swig_type_17 arg3, swig_voidp arg4);
-extern void *_wrap_km_context_take_error_raw_306995db03304e6b(swig_type_18 arg1, swig_voidp arg2);
-extern void *_wrap_km_context_error_native_code_raw_306995db03304e6b(swig_type_19 arg1, swig_voidp arg2);
-extern void *_wrap_km_context_error_history_raw_306995db03304e6b(swig_type_20 arg1, swig_type_21 arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_context_error_counts_raw_306995db03304e6b(swig_type_22 arg1, swig_type_23 arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_context_clear_error_history_raw_306995db03304e6b(swig_type_24 arg1);
-extern void *_wrap_km_context_find_slice_raw_306995db03304e6b(swig_type_25 arg1, swig_type_26 arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_context_set_output_raw_306995db03304e6b(swig_type_27 arg1, km_output_callback arg2, swig_voidp arg3);
-extern void *_wrap_km_stream_create_raw_306995db03304e6b(swig_type_28 arg1, int arg2, int arg3, swig_voidp arg4);
-extern void *_wrap_km_stream_destroy_raw_306995db03304e6b(swig_type_29 arg1);
-extern void *_wrap_km_stream_context_raw_306995db03304e6b(swig_type_30 arg1, swig_voidp arg2);
-extern void *_wrap_km_stream_priority_raw_306995db03304e6b(swig_type_31 arg1, swig_voidp arg2);
-extern void *_wrap_km_stream_synchronize_raw_306995db03304e6b(swig_type_32 arg1);
-extern void *_wrap_km_stream_synchronize_timeout_raw_306995db03304e6b(swig_type_33 arg1, swig_type_34 arg2);
-extern void *_wrap_km_stream_query_raw_306995db03304e6b(swig_type_35 arg1);
-extern void *_wrap_km_stream_wait_event_raw_306995db03304e6b(swig_type_36 arg1, swig_type_37 arg2);
-extern void *_wrap_km_stream_write_value_raw_306995db03304e6b(swig_type_38 arg1, swig_type_39 arg2, swig_type_40 arg3, swig_type_41 arg4, int arg5);
-extern void *_wrap_km_stream_wait_value_raw_306995db03304e6b(swig_type_42 arg1, swig_type_43 arg2, swig_type_44 arg3, int arg4, swig_type_45 arg5, int arg6);
-extern void *_wrap_km_stream_add_callback_raw_306995db03304e6b(swig_type_46 arg1, km_host_callback arg2, swig_voidp arg3);
-extern void *_wrap_km_stream_begin_capture_raw_306995db03304e6b(swig_type_47 arg1);
-extern void *_wrap_km_stream_end_capture_raw_306995db03304e6b(swig_type_48 arg1, swig_voidp arg2);
-extern void *_wrap_km_stream_capture_status_raw_306995db03304e6b(swig_type_49 arg1, swig_voidp arg2);
-extern void *_wrap_km_event_create_raw_306995db03304e6b(swig_type_50 arg1, int arg2, swig_voidp arg3);
-extern void *_wrap_km_event_destroy_raw_306995db03304e6b(swig_type_51 arg1);
-extern void *_wrap_km_event_record_raw_306995db03304e6b(swig_type_52 arg1, swig_type_53 arg2);
-extern void *_wrap_km_event_query_raw_306995db03304e6b(swig_type_54 arg1);
-extern void *_wrap_km_event_synchronize_raw_306995db03304e6b(swig_type_55 arg1);
-extern void *_wrap_km_event_synchronize_timeout_raw_306995db03304e6b(swig_type_56 arg1, swig_type_57 arg2);
-extern void *_wrap_km_event_elapsed_ns_raw_306995db03304e6b(swig_type_58 arg1, swig_type_59 arg2, swig_voidp arg3);
-extern void *_wrap_km_host_memory_create_raw_306995db03304e6b(swig_type_60 arg1, swig_type_61 arg2, int arg3, swig_voidp arg4);
-extern void *_wrap_km_host_memory_register_raw_306995db03304e6b(swig_type_62 arg1, swig_voidp arg2, swig_type_63 arg3, int arg4, swig_voidp arg5);
-extern void *_wrap_km_host_memory_destroy_raw_306995db03304e6b(swig_type_64 arg1);
-extern void *_wrap_km_host_memory_pointer_raw_306995db03304e6b(swig_type_65 arg1, swig_voidp arg2);
-extern void *_wrap_km_host_memory_size_bytes_raw_306995db03304e6b(swig_type_66 arg1, swig_voidp arg2);
-extern void *_wrap_km_slice_create_raw_306995db03304e6b(swig_type_67 arg1, swig_type_68 arg2, swig_type_69 arg3, int arg4, swig_voidp arg5);
-extern void *_wrap_km_slice_create_on_stream_raw_306995db03304e6b(swig_type_70 arg1, swig_type_71 arg2, swig_type_72 arg3, int arg4, swig_voidp arg5);
-extern void *_wrap_km_slice_from_host_raw_306995db03304e6b(swig_type_73 arg1, swig_voidp arg2, swig_type_74 arg3, swig_type_75 arg4, km_release_callback arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_slice_view_raw_306995db03304e6b(swig_type_76 arg1, swig_type_77 arg2, swig_type_78 arg3, swig_voidp arg4);
-extern void *_wrap_km_slice_destroy_raw_306995db03304e6b(swig_type_79 arg1);
-extern void *_wrap_km_slice_destroy_on_stream_raw_306995db03304e6b(swig_type_80 arg1, swig_type_81 arg2);
-extern void *_wrap_km_slice_info_get_raw_306995db03304e6b(swig_type_82 arg1, swig_voidp arg2);
-extern void *_wrap_km_slice_address_raw_306995db03304e6b(swig_type_83 arg1, swig_voidp arg2);
-extern void *_wrap_km_slice_host_pointer_raw_306995db03304e6b(swig_type_84 arg1, swig_voidp arg2);
-extern void *_wrap_km_slice_upload_raw_306995db03304e6b(swig_type_85 arg1, swig_type_86 arg2, swig_type_87 arg3, swig_voidp arg4, swig_type_88 arg5);
-extern void *_wrap_km_slice_download_raw_306995db03304e6b(swig_type_89 arg1, swig_type_90 arg2, swig_type_91 arg3, swig_voidp arg4, swig_type_92 arg5);
-extern void *_wrap_km_slice_copy_raw_306995db03304e6b(swig_type_93 arg1, swig_type_94 arg2, swig_type_95 arg3, swig_type_96 arg4, swig_type_97 arg5, swig_type_98 arg6);
-extern void *_wrap_km_slice_fill_u8_raw_306995db03304e6b(swig_type_99 arg1, swig_type_100 arg2, swig_type_101 arg3, char arg4, swig_type_102 arg5);
-extern void *_wrap_km_slice_fill_u16_raw_306995db03304e6b(swig_type_103 arg1, swig_type_104 arg2, swig_type_105 arg3, short arg4, swig_type_106 arg5);
-extern void *_wrap_km_slice_fill_u32_raw_306995db03304e6b(swig_type_107 arg1, swig_type_108 arg2, swig_type_109 arg3, int arg4, swig_type_110 arg5);
-extern void *_wrap_km_memory_upload_raw_306995db03304e6b(swig_type_111 arg1, swig_type_112 arg2, swig_voidp arg3, swig_type_113 arg4);
-extern void *_wrap_km_memory_download_raw_306995db03304e6b(swig_type_114 arg1, swig_type_115 arg2, swig_voidp arg3, swig_type_116 arg4);
-extern void *_wrap_km_memory_copy_raw_306995db03304e6b(swig_type_117 arg1, swig_type_118 arg2, swig_type_119 arg3, swig_type_120 arg4);
-extern void *_wrap_km_memory_fill_u8_raw_306995db03304e6b(swig_type_121 arg1, swig_type_122 arg2, char arg3, swig_type_123 arg4);
-extern void *_wrap_km_memory_fill_u16_raw_306995db03304e6b(swig_type_124 arg1, swig_type_125 arg2, short arg3, swig_type_126 arg4);
-extern void *_wrap_km_memory_fill_u32_raw_306995db03304e6b(swig_type_127 arg1, swig_type_128 arg2, int arg3, swig_type_129 arg4);
-extern void *_wrap_km_pool_create_raw_306995db03304e6b(swig_type_130 arg1, swig_type_131 arg2, swig_voidp arg3);
-extern void *_wrap_km_pool_destroy_raw_306995db03304e6b(swig_type_132 arg1);
-extern void *_wrap_km_pool_allocate_raw_306995db03304e6b(swig_type_133 arg1, swig_type_134 arg2, swig_type_135 arg3, int arg4, swig_voidp arg5);
-extern void *_wrap_km_pool_allocate_on_stream_raw_306995db03304e6b(swig_type_136 arg1, swig_type_137 arg2, swig_type_138 arg3, swig_type_139 arg4, int arg5, swig_voidp arg6);
-extern void *_wrap_km_pool_set_release_threshold_raw_306995db03304e6b(swig_type_140 arg1, swig_type_141 arg2);
-extern void *_wrap_km_pool_trim_raw_306995db03304e6b(swig_type_142 arg1, swig_type_143 arg2);
-extern void *_wrap_km_pool_info_get_raw_306995db03304e6b(swig_type_144 arg1, swig_voidp arg2);
-extern void *_wrap_km_pool_reset_high_water_raw_306995db03304e6b(swig_type_145 arg1);
-extern void *_wrap_km_slice_create_aligned_raw_306995db03304e6b(swig_type_146 arg1, swig_type_147 arg2, swig_type_148 arg3, swig_type_149 arg4, int arg5, swig_voidp arg6);
-extern void *_wrap_km_slice_create_pitched_raw_306995db03304e6b(swig_type_150 arg1, swig_type_151 arg2, swig_type_152 arg3, int arg4, swig_voidp arg5, swig_voidp arg6);
-extern void *_wrap_km_slice_upload_3d_raw_306995db03304e6b(swig_type_153 arg1, swig_type_154 arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_slice_download_3d_raw_306995db03304e6b(swig_type_155 arg1, swig_type_156 arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_slice_copy_3d_raw_306995db03304e6b(swig_type_157 arg1, swig_type_158 arg2, swig_type_159 arg3, swig_voidp arg4);
-extern void *_wrap_km_slice_fill_2d_raw_306995db03304e6b(swig_type_160 arg1, swig_type_161 arg2, swig_type_162 arg3, swig_type_163 arg4, int arg5, int arg6, swig_type_164 arg7, swig_type_165 arg8);
-extern void *_wrap_km_memory_upload_3d_raw_306995db03304e6b(swig_type_166 arg1, swig_type_167 arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_memory_download_3d_raw_306995db03304e6b(swig_type_168 arg1, swig_type_169 arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_memory_copy_3d_raw_306995db03304e6b(swig_type_170 arg1, swig_type_171 arg2, swig_type_172 arg3, swig_voidp arg4);
-extern void *_wrap_km_memory_fill_2d_raw_306995db03304e6b(swig_type_173 arg1, swig_type_174 arg2, swig_type_175 arg3, int arg4, int arg5, swig_type_176 arg6, swig_type_177 arg7);
-extern void *_wrap_km_device_can_access_peer_raw_306995db03304e6b(swig_type_178 arg1, swig_type_179 arg2, swig_voidp arg3);
-extern void *_wrap_km_context_enable_peer_access_raw_306995db03304e6b(swig_type_180 arg1, swig_type_181 arg2);
-extern void *_wrap_km_context_disable_peer_access_raw_306995db03304e6b(swig_type_182 arg1, swig_type_183 arg2);
-extern void *_wrap_km_slice_copy_peer_raw_306995db03304e6b(swig_type_184 arg1, swig_type_185 arg2, swig_type_186 arg3, swig_type_187 arg4, swig_type_188 arg5, swig_type_189 arg6);
-extern void *_wrap_km_memory_copy_peer_raw_306995db03304e6b(swig_type_190 arg1, swig_type_191 arg2, swig_type_192 arg3, swig_type_193 arg4, swig_type_194 arg5, swig_type_195 arg6);
-extern void *_wrap_km_slice_map_file_raw_306995db03304e6b(swig_type_196 arg1, swig_voidp arg2, swig_type_197 arg3, swig_type_198 arg4, swig_type_199 arg5, int arg6, swig_voidp arg7);
-extern void *_wrap_km_host_memory_map_file_raw_306995db03304e6b(swig_type_200 arg1, swig_voidp arg2, swig_type_201 arg3, swig_type_202 arg4, int arg5, swig_voidp arg6);
-extern void *_wrap_km_context_set_tracking_raw_306995db03304e6b(swig_type_203 arg1, int arg2);
-extern void *_wrap_km_slice_set_tag_raw_306995db03304e6b(swig_type_204 arg1, swig_voidp arg2);
-extern void *_wrap_km_context_allocations_raw_306995db03304e6b(swig_type_205 arg1, swig_type_206 arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_context_allocation_stack_raw_306995db03304e6b(swig_type_207 arg1, swig_type_208 arg2, swig_voidp arg3, swig_type_209 arg4, swig_voidp arg5);
-extern void *_wrap_km_context_start_memory_profile_raw_306995db03304e6b(swig_type_210 arg1, swig_type_211 arg2);
-extern void *_wrap_km_context_stop_memory_profile_raw_306995db03304e6b(swig_type_212 arg1);
-extern void *_wrap_km_context_memory_profile_raw_306995db03304e6b(swig_type_213 arg1, swig_voidp arg2);
-extern void *_wrap_km_context_memory_samples_raw_306995db03304e6b(swig_type_214 arg1, swig_type_215 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_context_create_with_flags_raw_306995db03304e6b(swig_type_6 arg1, int arg2, swig_voidp arg3);
+extern void *_wrap_km_context_flags_get_raw_306995db03304e6b(swig_type_7 arg1, swig_voidp arg2);
+extern void *_wrap_km_context_destroy_raw_306995db03304e6b(swig_type_8 arg1);
+extern void *_wrap_km_context_device_raw_306995db03304e6b(swig_type_9 arg1, swig_voidp arg2);
+extern void *_wrap_km_context_default_stream_raw_306995db03304e6b(swig_type_10 arg1, swig_voidp arg2);
+extern void *_wrap_km_context_synchronize_raw_306995db03304e6b(swig_type_11 arg1);
+extern void *_wrap_km_context_memory_info_raw_306995db03304e6b(swig_type_12 arg1, swig_voidp arg2, swig_voidp arg3);
+extern void *_wrap_km_context_reset_raw_306995db03304e6b(swig_type_13 arg1);
+extern void *_wrap_km_context_limit_get_raw_306995db03304e6b(swig_type_14 arg1, int arg2, swig_voidp arg3);
+extern void *_wrap_km_context_limit_set_raw_306995db03304e6b(swig_type_15 arg1, int arg2, swig_type_16 arg3);
+extern void *_wrap_km_context_error_raw_306995db03304e6b(swig_type_17 arg1, swig_voidp arg2);
+extern void *_wrap_km_context_error_message_raw_306995db03304e6b(swig_type_18 arg1, swig_voidp arg2, swig_type_19 arg3, swig_voidp arg4);
+extern void *_wrap_km_context_take_error_raw_306995db03304e6b(swig_type_20 arg1, swig_voidp arg2);
+extern void *_wrap_km_context_error_native_code_raw_306995db03304e6b(swig_type_21 arg1, swig_voidp arg2);
+extern void *_wrap_km_context_error_history_raw_306995db03304e6b(swig_type_22 arg1, swig_type_23 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_context_error_counts_raw_306995db03304e6b(swig_type_24 arg1, swig_type_25 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_context_clear_error_history_raw_306995db03304e6b(swig_type_26 arg1);
+extern void *_wrap_km_context_find_slice_raw_306995db03304e6b(swig_type_27 arg1, swig_type_28 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_context_set_output_raw_306995db03304e6b(swig_type_29 arg1, km_output_callback arg2, swig_voidp arg3);
+extern void *_wrap_km_stream_create_raw_306995db03304e6b(swig_type_30 arg1, int arg2, int arg3, swig_voidp arg4);
+extern void *_wrap_km_stream_destroy_raw_306995db03304e6b(swig_type_31 arg1);
+extern void *_wrap_km_stream_context_raw_306995db03304e6b(swig_type_32 arg1, swig_voidp arg2);
+extern void *_wrap_km_stream_priority_raw_306995db03304e6b(swig_type_33 arg1, swig_voidp arg2);
+extern void *_wrap_km_stream_synchronize_raw_306995db03304e6b(swig_type_34 arg1);
+extern void *_wrap_km_stream_synchronize_timeout_raw_306995db03304e6b(swig_type_35 arg1, swig_type_36 arg2);
+extern void *_wrap_km_stream_query_raw_306995db03304e6b(swig_type_37 arg1);
+extern void *_wrap_km_stream_wait_event_raw_306995db03304e6b(swig_type_38 arg1, swig_type_39 arg2);
+extern void *_wrap_km_stream_write_value_raw_306995db03304e6b(swig_type_40 arg1, swig_type_41 arg2, swig_type_42 arg3, swig_type_43 arg4, int arg5);
+extern void *_wrap_km_stream_wait_value_raw_306995db03304e6b(swig_type_44 arg1, swig_type_45 arg2, swig_type_46 arg3, int arg4, swig_type_47 arg5, int arg6);
+extern void *_wrap_km_stream_add_callback_raw_306995db03304e6b(swig_type_48 arg1, km_host_callback arg2, swig_voidp arg3);
+extern void *_wrap_km_stream_begin_capture_raw_306995db03304e6b(swig_type_49 arg1);
+extern void *_wrap_km_stream_end_capture_raw_306995db03304e6b(swig_type_50 arg1, swig_voidp arg2);
+extern void *_wrap_km_stream_capture_status_raw_306995db03304e6b(swig_type_51 arg1, swig_voidp arg2);
+extern void *_wrap_km_event_create_raw_306995db03304e6b(swig_type_52 arg1, int arg2, swig_voidp arg3);
+extern void *_wrap_km_event_destroy_raw_306995db03304e6b(swig_type_53 arg1);
+extern void *_wrap_km_event_record_raw_306995db03304e6b(swig_type_54 arg1, swig_type_55 arg2);
+extern void *_wrap_km_event_query_raw_306995db03304e6b(swig_type_56 arg1);
+extern void *_wrap_km_event_synchronize_raw_306995db03304e6b(swig_type_57 arg1);
+extern void *_wrap_km_event_synchronize_timeout_raw_306995db03304e6b(swig_type_58 arg1, swig_type_59 arg2);
+extern void *_wrap_km_event_elapsed_ns_raw_306995db03304e6b(swig_type_60 arg1, swig_type_61 arg2, swig_voidp arg3);
+extern void *_wrap_km_host_memory_create_raw_306995db03304e6b(swig_type_62 arg1, swig_type_63 arg2, int arg3, swig_voidp arg4);
+extern void *_wrap_km_host_memory_register_raw_306995db03304e6b(swig_type_64 arg1, swig_voidp arg2, swig_type_65 arg3, int arg4, swig_voidp arg5);
+extern void *_wrap_km_host_memory_destroy_raw_306995db03304e6b(swig_type_66 arg1);
+extern void *_wrap_km_host_memory_pointer_raw_306995db03304e6b(swig_type_67 arg1, swig_voidp arg2);
+extern void *_wrap_km_host_memory_size_bytes_raw_306995db03304e6b(swig_type_68 arg1, swig_voidp arg2);
+extern void *_wrap_km_slice_create_raw_306995db03304e6b(swig_type_69 arg1, swig_type_70 arg2, swig_type_71 arg3, int arg4, swig_voidp arg5);
+extern void *_wrap_km_slice_create_on_stream_raw_306995db03304e6b(swig_type_72 arg1, swig_type_73 arg2, swig_type_74 arg3, int arg4, swig_voidp arg5);
+extern void *_wrap_km_slice_from_host_raw_306995db03304e6b(swig_type_75 arg1, swig_voidp arg2, swig_type_76 arg3, swig_type_77 arg4, km_release_callback arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_slice_view_raw_306995db03304e6b(swig_type_78 arg1, swig_type_79 arg2, swig_type_80 arg3, swig_voidp arg4);
+extern void *_wrap_km_slice_destroy_raw_306995db03304e6b(swig_type_81 arg1);
+extern void *_wrap_km_slice_destroy_on_stream_raw_306995db03304e6b(swig_type_82 arg1, swig_type_83 arg2);
+extern void *_wrap_km_slice_info_get_raw_306995db03304e6b(swig_type_84 arg1, swig_voidp arg2);
+extern void *_wrap_km_slice_address_raw_306995db03304e6b(swig_type_85 arg1, swig_voidp arg2);
+extern void *_wrap_km_slice_host_pointer_raw_306995db03304e6b(swig_type_86 arg1, swig_voidp arg2);
+extern void *_wrap_km_slice_upload_raw_306995db03304e6b(swig_type_87 arg1, swig_type_88 arg2, swig_type_89 arg3, swig_voidp arg4, swig_type_90 arg5);
+extern void *_wrap_km_slice_download_raw_306995db03304e6b(swig_type_91 arg1, swig_type_92 arg2, swig_type_93 arg3, swig_voidp arg4, swig_type_94 arg5);
+extern void *_wrap_km_slice_copy_raw_306995db03304e6b(swig_type_95 arg1, swig_type_96 arg2, swig_type_97 arg3, swig_type_98 arg4, swig_type_99 arg5, swig_type_100 arg6);
+extern void *_wrap_km_slice_fill_u8_raw_306995db03304e6b(swig_type_101 arg1, swig_type_102 arg2, swig_type_103 arg3, char arg4, swig_type_104 arg5);
+extern void *_wrap_km_slice_fill_u16_raw_306995db03304e6b(swig_type_105 arg1, swig_type_106 arg2, swig_type_107 arg3, short arg4, swig_type_108 arg5);
+extern void *_wrap_km_slice_fill_u32_raw_306995db03304e6b(swig_type_109 arg1, swig_type_110 arg2, swig_type_111 arg3, int arg4, swig_type_112 arg5);
+extern void *_wrap_km_memory_upload_raw_306995db03304e6b(swig_type_113 arg1, swig_type_114 arg2, swig_voidp arg3, swig_type_115 arg4);
+extern void *_wrap_km_memory_download_raw_306995db03304e6b(swig_type_116 arg1, swig_type_117 arg2, swig_voidp arg3, swig_type_118 arg4);
+extern void *_wrap_km_memory_copy_raw_306995db03304e6b(swig_type_119 arg1, swig_type_120 arg2, swig_type_121 arg3, swig_type_122 arg4);
+extern void *_wrap_km_memory_fill_u8_raw_306995db03304e6b(swig_type_123 arg1, swig_type_124 arg2, char arg3, swig_type_125 arg4);
+extern void *_wrap_km_memory_fill_u16_raw_306995db03304e6b(swig_type_126 arg1, swig_type_127 arg2, short arg3, swig_type_128 arg4);
+extern void *_wrap_km_memory_fill_u32_raw_306995db03304e6b(swig_type_129 arg1, swig_type_130 arg2, int arg3, swig_type_131 arg4);
+extern void *_wrap_km_pool_create_raw_306995db03304e6b(swig_type_132 arg1, swig_type_133 arg2, swig_voidp arg3);
+extern void *_wrap_km_pool_destroy_raw_306995db03304e6b(swig_type_134 arg1);
+extern void *_wrap_km_pool_allocate_raw_306995db03304e6b(swig_type_135 arg1, swig_type_136 arg2, swig_type_137 arg3, int arg4, swig_voidp arg5);
+extern void *_wrap_km_pool_allocate_on_stream_raw_306995db03304e6b(swig_type_138 arg1, swig_type_139 arg2, swig_type_140 arg3, swig_type_141 arg4, int arg5, swig_voidp arg6);
+extern void *_wrap_km_pool_set_release_threshold_raw_306995db03304e6b(swig_type_142 arg1, swig_type_143 arg2);
+extern void *_wrap_km_pool_trim_raw_306995db03304e6b(swig_type_144 arg1, swig_type_145 arg2);
+extern void *_wrap_km_pool_info_get_raw_306995db03304e6b(swig_type_146 arg1, swig_voidp arg2);
+extern void *_wrap_km_pool_reset_high_water_raw_306995db03304e6b(swig_type_147 arg1);
+extern void *_wrap_km_slice_create_aligned_raw_306995db03304e6b(swig_type_148 arg1, swig_type_149 arg2, swig_type_150 arg3, swig_type_151 arg4, int arg5, swig_voidp arg6);
+extern void *_wrap_km_slice_create_pitched_raw_306995db03304e6b(swig_type_152 arg1, swig_type_153 arg2, swig_type_154 arg3, int arg4, swig_voidp arg5, swig_voidp arg6);
+extern void *_wrap_km_slice_upload_3d_raw_306995db03304e6b(swig_type_155 arg1, swig_type_156 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_slice_download_3d_raw_306995db03304e6b(swig_type_157 arg1, swig_type_158 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_slice_copy_3d_raw_306995db03304e6b(swig_type_159 arg1, swig_type_160 arg2, swig_type_161 arg3, swig_voidp arg4);
+extern void *_wrap_km_slice_fill_2d_raw_306995db03304e6b(swig_type_162 arg1, swig_type_163 arg2, swig_type_164 arg3, swig_type_165 arg4, int arg5, int arg6, swig_type_166 arg7, swig_type_167 arg8);
+extern void *_wrap_km_memory_upload_3d_raw_306995db03304e6b(swig_type_168 arg1, swig_type_169 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_memory_download_3d_raw_306995db03304e6b(swig_type_170 arg1, swig_type_171 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_memory_copy_3d_raw_306995db03304e6b(swig_type_172 arg1, swig_type_173 arg2, swig_type_174 arg3, swig_voidp arg4);
+extern void *_wrap_km_memory_fill_2d_raw_306995db03304e6b(swig_type_175 arg1, swig_type_176 arg2, swig_type_177 arg3, int arg4, int arg5, swig_type_178 arg6, swig_type_179 arg7);
+extern void *_wrap_km_device_can_access_peer_raw_306995db03304e6b(swig_type_180 arg1, swig_type_181 arg2, swig_voidp arg3);
+extern void *_wrap_km_context_enable_peer_access_raw_306995db03304e6b(swig_type_182 arg1, swig_type_183 arg2);
+extern void *_wrap_km_context_disable_peer_access_raw_306995db03304e6b(swig_type_184 arg1, swig_type_185 arg2);
+extern void *_wrap_km_slice_copy_peer_raw_306995db03304e6b(swig_type_186 arg1, swig_type_187 arg2, swig_type_188 arg3, swig_type_189 arg4, swig_type_190 arg5, swig_type_191 arg6);
+extern void *_wrap_km_memory_copy_peer_raw_306995db03304e6b(swig_type_192 arg1, swig_type_193 arg2, swig_type_194 arg3, swig_type_195 arg4, swig_type_196 arg5, swig_type_197 arg6);
+extern void *_wrap_km_slice_map_file_raw_306995db03304e6b(swig_type_198 arg1, swig_voidp arg2, swig_type_199 arg3, swig_type_200 arg4, swig_type_201 arg5, int arg6, swig_voidp arg7);
+extern void *_wrap_km_host_memory_map_file_raw_306995db03304e6b(swig_type_202 arg1, swig_voidp arg2, swig_type_203 arg3, swig_type_204 arg4, int arg5, swig_voidp arg6);
+extern void *_wrap_km_context_set_tracking_raw_306995db03304e6b(swig_type_205 arg1, int arg2);
+extern void *_wrap_km_slice_set_tag_raw_306995db03304e6b(swig_type_206 arg1, swig_voidp arg2);
+extern void *_wrap_km_context_allocations_raw_306995db03304e6b(swig_type_207 arg1, swig_type_208 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_context_allocation_stack_raw_306995db03304e6b(swig_type_209 arg1, swig_type_210 arg2, swig_voidp arg3, swig_type_211 arg4, swig_voidp arg5);
+extern void *_wrap_km_context_start_memory_profile_raw_306995db03304e6b(swig_type_212 arg1, swig_type_213 arg2);
+extern void *_wrap_km_context_stop_memory_profile_raw_306995db03304e6b(swig_type_214 arg1);
+extern void *_wrap_km_context_memory_profile_raw_306995db03304e6b(swig_type_215 arg1, swig_voidp arg2);
+extern void *_wrap_km_context_memory_samples_raw_306995db03304e6b(swig_type_216 arg1, swig_type_217 arg2, swig_voidp arg3, swig_voidp arg4);
 extern void *_wrap_km_set_allocator_raw_306995db03304e6b(km_allocate_callback arg1, km_free_callback arg2, swig_voidp arg3);
-extern void *_wrap_km_program_create_raw_306995db03304e6b(swig_voidp arg1, swig_type_216 arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_program_destroy_raw_306995db03304e6b(swig_type_217 arg1);
-extern void *_wrap_km_program_add_option_raw_306995db03304e6b(swig_type_218 arg1, swig_voidp arg2);
-extern void *_wrap_km_program_add_header_raw_306995db03304e6b(swig_type_219 arg1, swig_voidp arg2, swig_voidp arg3, swig_type_220 arg4);
-extern void *_wrap_km_program_add_name_expression_raw_306995db03304e6b(swig_type_221 arg1, swig_voidp arg2);
-extern void *_wrap_km_program_compile_raw_306995db03304e6b(swig_type_222 arg1);
-extern void *_wrap_km_program_log_raw_306995db03304e6b(swig_type_223 arg1, swig_voidp arg2, swig_type_224 arg3, swig_voidp arg4);
-extern void *_wrap_km_program_ptx_raw_306995db03304e6b(swig_type_225 arg1, swig_voidp arg2, swig_type_226 arg3, swig_voidp arg4);
-extern void *_wrap_km_program_lowered_name_raw_306995db03304e6b(swig_type_227 arg1, swig_voidp arg2, swig_voidp arg3, swig_type_228 arg4, swig_voidp arg5);
-extern void *_wrap_km_module_load_ptx_raw_306995db03304e6b(swig_type_229 arg1, swig_voidp arg2, swig_type_230 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_module_load_file_raw_306995db03304e6b(swig_type_231 arg1, swig_voidp arg2, swig_voidp arg3);
-extern void *_wrap_km_module_from_object_raw_306995db03304e6b(swig_type_232 arg1, swig_voidp arg2, swig_type_233 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_module_save_object_raw_306995db03304e6b(swig_type_234 arg1, swig_voidp arg2, swig_voidp arg3, swig_type_235 arg4);
-extern void *_wrap_km_module_load_source_raw_306995db03304e6b(swig_type_236 arg1, swig_voidp arg2, swig_type_237 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_module_load_program_raw_306995db03304e6b(swig_type_238 arg1, swig_type_239 arg2, swig_voidp arg3);
-extern void *_wrap_km_module_destroy_raw_306995db03304e6b(swig_type_240 arg1);
-extern void *_wrap_km_module_function_count_raw_306995db03304e6b(swig_type_241 arg1, swig_voidp arg2);
-extern void *_wrap_km_module_function_name_raw_306995db03304e6b(swig_type_242 arg1, int arg2, swig_voidp arg3, swig_type_243 arg4, swig_voidp arg5);
-extern void *_wrap_km_module_function_raw_306995db03304e6b(swig_type_244 arg1, swig_voidp arg2, swig_voidp arg3);
-extern void *_wrap_km_module_global_raw_306995db03304e6b(swig_type_245 arg1, swig_voidp arg2, swig_voidp arg3);
-extern void *_wrap_km_function_destroy_raw_306995db03304e6b(swig_type_246 arg1);
-extern void *_wrap_km_function_name_raw_306995db03304e6b(swig_type_247 arg1, swig_voidp arg2, swig_type_248 arg3, swig_voidp arg4);
-extern void *_wrap_km_function_attribute_get_raw_306995db03304e6b(swig_type_249 arg1, int arg2, swig_voidp arg3);
-extern void *_wrap_km_function_attribute_set_raw_306995db03304e6b(swig_type_250 arg1, int arg2, swig_type_251 arg3);
-extern void *_wrap_km_function_prepare_raw_306995db03304e6b(swig_type_252 arg1, int arg2, int arg3, int arg4);
-extern void *_wrap_km_function_occupancy_raw_306995db03304e6b(swig_type_253 arg1, int arg2, swig_type_254 arg3, swig_voidp arg4);
-extern void *_wrap_km_function_best_block_raw_306995db03304e6b(swig_type_255 arg1, swig_type_256 arg2, km_shared_bytes_callback arg3, swig_voidp arg4, int arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_function_available_shared_bytes_raw_306995db03304e6b(swig_type_257 arg1, int arg2, int arg3, swig_voidp arg4);
-extern void *_wrap_km_function_max_active_clusters_raw_306995db03304e6b(swig_type_258 arg1, int arg2, swig_type_259 arg3, int arg4, swig_voidp arg5);
-extern void *_wrap_km_function_param_count_raw_306995db03304e6b(swig_type_260 arg1, swig_voidp arg2);
-extern void *_wrap_km_function_param_raw_306995db03304e6b(swig_type_261 arg1, int arg2, swig_voidp arg3);
-extern void *_wrap_km_launch_create_raw_306995db03304e6b(swig_type_262 arg1, swig_type_263 arg2, swig_voidp arg3);
-extern void *_wrap_km_launch_destroy_raw_306995db03304e6b(swig_type_264 arg1);
-extern void *_wrap_km_launch_set_grid_raw_306995db03304e6b(swig_type_265 arg1, int arg2, int arg3, int arg4);
-extern void *_wrap_km_launch_set_block_raw_306995db03304e6b(swig_type_266 arg1, int arg2, int arg3, int arg4);
-extern void *_wrap_km_launch_set_shared_bytes_raw_306995db03304e6b(swig_type_267 arg1, swig_type_268 arg2);
-extern void *_wrap_km_launch_set_cluster_raw_306995db03304e6b(swig_type_269 arg1, int arg2, int arg3, int arg4);
-extern void *_wrap_km_launch_set_cooperative_raw_306995db03304e6b(swig_type_270 arg1, int arg2);
-extern void *_wrap_km_launch_arg_slice_raw_306995db03304e6b(swig_type_271 arg1, swig_type_272 arg2, swig_type_273 arg3);
-extern void *_wrap_km_launch_arg_address_raw_306995db03304e6b(swig_type_274 arg1, swig_type_275 arg2);
-extern void *_wrap_km_launch_arg_scalar_raw_306995db03304e6b(swig_type_276 arg1, swig_voidp arg2, swig_type_277 arg3);
-extern void *_wrap_km_launch_submit_raw_306995db03304e6b(swig_type_278 arg1);
-extern void *_wrap_km_launch_kernel_raw_306995db03304e6b(swig_type_279 arg1, swig_type_280 arg2, swig_voidp arg3, swig_voidp arg4, swig_type_281 arg5, swig_voidp arg6, swig_type_282 arg7);
-extern void *_wrap_km_graph_create_raw_306995db03304e6b(swig_type_283 arg1, swig_voidp arg2);
-extern void *_wrap_km_graph_destroy_raw_306995db03304e6b(swig_type_284 arg1);
-extern void *_wrap_km_graph_clone_raw_306995db03304e6b(swig_type_285 arg1, swig_voidp arg2);
-extern void *_wrap_km_graph_add_kernel_raw_306995db03304e6b(swig_type_286 arg1, swig_voidp arg2, swig_type_287 arg3, swig_type_288 arg4, swig_voidp arg5, swig_voidp arg6, swig_type_289 arg7, swig_voidp arg8, swig_type_290 arg9, swig_voidp arg10);
-extern void *_wrap_km_graph_add_copy_raw_306995db03304e6b(swig_type_291 arg1, swig_voidp arg2, swig_type_292 arg3, swig_type_293 arg4, swig_type_294 arg5, swig_type_295 arg6, swig_type_296 arg7, swig_type_297 arg8, swig_voidp arg9);
-extern void *_wrap_km_graph_add_upload_raw_306995db03304e6b(swig_type_298 arg1, swig_voidp arg2, swig_type_299 arg3, swig_type_300 arg4, swig_type_301 arg5, swig_voidp arg6, swig_type_302 arg7, swig_voidp arg8);
-extern void *_wrap_km_graph_add_download_raw_306995db03304e6b(swig_type_303 arg1, swig_voidp arg2, swig_type_304 arg3, swig_type_305 arg4, swig_type_306 arg5, swig_voidp arg6, swig_type_307 arg7, swig_voidp arg8);
-extern void *_wrap_km_graph_add_fill_raw_306995db03304e6b(swig_type_308 arg1, swig_voidp arg2, swig_type_309 arg3, swig_type_310 arg4, swig_type_311 arg5, int arg6, int arg7, swig_type_312 arg8, swig_voidp arg9);
-extern void *_wrap_km_graph_add_host_raw_306995db03304e6b(swig_type_313 arg1, swig_voidp arg2, swig_type_314 arg3, km_host_callback arg4, swig_voidp arg5, swig_voidp arg6);
-extern void *_wrap_km_graph_add_empty_raw_306995db03304e6b(swig_type_315 arg1, swig_voidp arg2, swig_type_316 arg3, swig_voidp arg4);
-extern void *_wrap_km_graph_add_child_raw_306995db03304e6b(swig_type_317 arg1, swig_voidp arg2, swig_type_318 arg3, swig_type_319 arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_remove_node_raw_306995db03304e6b(swig_type_320 arg1, swig_type_321 arg2);
-extern void *_wrap_km_graph_add_dependency_raw_306995db03304e6b(swig_type_322 arg1, swig_type_323 arg2, swig_type_324 arg3);
-extern void *_wrap_km_graph_remove_dependency_raw_306995db03304e6b(swig_type_325 arg1, swig_type_326 arg2, swig_type_327 arg3);
-extern void *_wrap_km_graph_nodes_raw_306995db03304e6b(swig_type_328 arg1, swig_voidp arg2, swig_type_329 arg3, swig_voidp arg4);
-extern void *_wrap_km_graph_node_dependencies_raw_306995db03304e6b(swig_type_330 arg1, swig_type_331 arg2, swig_voidp arg3, swig_type_332 arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_node_dependents_raw_306995db03304e6b(swig_type_333 arg1, swig_type_334 arg2, swig_voidp arg3, swig_type_335 arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_node_info_get_raw_306995db03304e6b(swig_type_336 arg1, swig_type_337 arg2, swig_voidp arg3);
-extern void *_wrap_km_graph_node_arguments_raw_306995db03304e6b(swig_type_338 arg1, swig_type_339 arg2, swig_voidp arg3, swig_type_340 arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_node_function_raw_306995db03304e6b(swig_type_341 arg1, swig_type_342 arg2, swig_voidp arg3);
-extern void *_wrap_km_graph_node_child_raw_306995db03304e6b(swig_type_343 arg1, swig_type_344 arg2, swig_voidp arg3);
-extern void *_wrap_km_graph_set_kernel_raw_306995db03304e6b(swig_type_345 arg1, swig_type_346 arg2, swig_type_347 arg3, swig_voidp arg4, swig_voidp arg5, swig_type_348 arg6, swig_voidp arg7, swig_type_349 arg8);
-extern void *_wrap_km_graph_set_copy_raw_306995db03304e6b(swig_type_350 arg1, swig_type_351 arg2, swig_type_352 arg3, swig_type_353 arg4, swig_type_354 arg5, swig_type_355 arg6, swig_type_356 arg7);
-extern void *_wrap_km_graph_set_upload_raw_306995db03304e6b(swig_type_357 arg1, swig_type_358 arg2, swig_type_359 arg3, swig_type_360 arg4, swig_voidp arg5, swig_type_361 arg6);
-extern void *_wrap_km_graph_set_download_raw_306995db03304e6b(swig_type_362 arg1, swig_type_363 arg2, swig_type_364 arg3, swig_type_365 arg4, swig_voidp arg5, swig_type_366 arg6);
-extern void *_wrap_km_graph_set_fill_raw_306995db03304e6b(swig_type_367 arg1, swig_type_368 arg2, swig_type_369 arg3, swig_type_370 arg4, int arg5, int arg6, swig_type_371 arg7);
-extern void *_wrap_km_graph_set_host_raw_306995db03304e6b(swig_type_372 arg1, swig_type_373 arg2, km_host_callback arg3, swig_voidp arg4);
-extern void *_wrap_km_graph_set_child_raw_306995db03304e6b(swig_type_374 arg1, swig_type_375 arg2, swig_type_376 arg3);
-extern void *_wrap_km_graph_add_copy_3d_raw_306995db03304e6b(swig_type_377 arg1, swig_voidp arg2, swig_type_378 arg3, swig_type_379 arg4, swig_type_380 arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_graph_set_copy_3d_raw_306995db03304e6b(swig_type_381 arg1, swig_type_382 arg2, swig_type_383 arg3, swig_type_384 arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_add_upload_3d_raw_306995db03304e6b(swig_type_385 arg1, swig_voidp arg2, swig_type_386 arg3, swig_type_387 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_graph_set_upload_3d_raw_306995db03304e6b(swig_type_388 arg1, swig_type_389 arg2, swig_type_390 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_add_download_3d_raw_306995db03304e6b(swig_type_391 arg1, swig_voidp arg2, swig_type_392 arg3, swig_type_393 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_graph_set_download_3d_raw_306995db03304e6b(swig_type_394 arg1, swig_type_395 arg2, swig_type_396 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_add_fill_2d_raw_306995db03304e6b(swig_type_397 arg1, swig_voidp arg2, swig_type_398 arg3, swig_type_399 arg4, swig_type_400 arg5, swig_type_401 arg6, int arg7, int arg8, swig_type_402 arg9, swig_type_403 arg10, swig_voidp arg11);
-extern void *_wrap_km_graph_set_fill_2d_raw_306995db03304e6b(swig_type_404 arg1, swig_type_405 arg2, swig_type_406 arg3, swig_type_407 arg4, swig_type_408 arg5, int arg6, int arg7, swig_type_409 arg8, swig_type_410 arg9);
-extern void *_wrap_km_graph_add_copy_peer_raw_306995db03304e6b(swig_type_411 arg1, swig_voidp arg2, swig_type_412 arg3, swig_type_413 arg4, swig_type_414 arg5, swig_type_415 arg6, swig_type_416 arg7, swig_type_417 arg8, swig_voidp arg9);
-extern void *_wrap_km_graph_set_copy_peer_raw_306995db03304e6b(swig_type_418 arg1, swig_type_419 arg2, swig_type_420 arg3, swig_type_421 arg4, swig_type_422 arg5, swig_type_423 arg6, swig_type_424 arg7);
-extern void *_wrap_km_graph_node_rows_raw_306995db03304e6b(swig_type_425 arg1, swig_type_426 arg2, swig_voidp arg3);
-extern void *_wrap_km_graph_dot_raw_306995db03304e6b(swig_type_427 arg1, swig_voidp arg2, swig_type_428 arg3, swig_voidp arg4);
-extern void *_wrap_km_graph_exec_create_raw_306995db03304e6b(swig_type_429 arg1, swig_voidp arg2);
-extern void *_wrap_km_graph_exec_destroy_raw_306995db03304e6b(swig_type_430 arg1);
-extern void *_wrap_km_graph_exec_launch_raw_306995db03304e6b(swig_type_431 arg1, swig_type_432 arg2);
-extern void *_wrap_km_graph_exec_update_node_raw_306995db03304e6b(swig_type_433 arg1, swig_type_434 arg2, swig_type_435 arg3);
-extern void *_wrap_km_graph_exec_update_raw_306995db03304e6b(swig_type_436 arg1, swig_type_437 arg2);
-extern void *_wrap_km_graph_exec_compare_raw_306995db03304e6b(swig_type_438 arg1, swig_type_439 arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_profiler_start_raw_306995db03304e6b(swig_type_440 arg1);
-extern void *_wrap_km_profiler_stop_raw_306995db03304e6b(swig_type_441 arg1);
-extern void *_wrap_km_profiler_clear_raw_306995db03304e6b(swig_type_442 arg1);
-extern void *_wrap_km_profiler_range_push_raw_306995db03304e6b(swig_type_443 arg1, swig_voidp arg2);
-extern void *_wrap_km_profiler_range_pop_raw_306995db03304e6b(swig_type_444 arg1);
-extern void *_wrap_km_profiler_range_start_raw_306995db03304e6b(swig_type_445 arg1, swig_voidp arg2, swig_voidp arg3);
-extern void *_wrap_km_profiler_range_end_raw_306995db03304e6b(swig_type_446 arg1, swig_type_447 arg2);
-extern void *_wrap_km_profiler_set_work_raw_306995db03304e6b(swig_type_448 arg1, swig_type_449 arg2, swig_type_450 arg3);
-extern void *_wrap_km_profiler_row_count_raw_306995db03304e6b(swig_type_451 arg1, swig_voidp arg2);
-extern void *_wrap_km_profiler_row_get_raw_306995db03304e6b(swig_type_452 arg1, int arg2, swig_voidp arg3);
-extern void *_wrap_km_profiler_summary_raw_306995db03304e6b(swig_type_453 arg1, swig_voidp arg2, swig_type_454 arg3, swig_voidp arg4);
-extern void *_wrap_km_profiler_write_raw_306995db03304e6b(swig_type_455 arg1, swig_voidp arg2);
-extern void *_wrap_km_blas_create_raw_306995db03304e6b(swig_type_456 arg1, int arg2, swig_voidp arg3);
-extern void *_wrap_km_blas_destroy_raw_306995db03304e6b(swig_type_457 arg1);
-extern void *_wrap_km_blas_axpy_raw_306995db03304e6b(swig_type_458 arg1, int arg2, swig_type_459 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
-extern void *_wrap_km_blas_scal_raw_306995db03304e6b(swig_type_460 arg1, int arg2, swig_type_461 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_blas_copy_raw_306995db03304e6b(swig_type_462 arg1, int arg2, swig_type_463 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_blas_swap_raw_306995db03304e6b(swig_type_464 arg1, int arg2, swig_type_465 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_blas_dot_raw_306995db03304e6b(swig_type_466 arg1, int arg2, swig_type_467 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
-extern void *_wrap_km_blas_dotc_raw_306995db03304e6b(swig_type_468 arg1, int arg2, swig_type_469 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
-extern void *_wrap_km_blas_nrm2_raw_306995db03304e6b(swig_type_470 arg1, int arg2, swig_type_471 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_blas_asum_raw_306995db03304e6b(swig_type_472 arg1, int arg2, swig_type_473 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_blas_iamax_raw_306995db03304e6b(swig_type_474 arg1, int arg2, swig_type_475 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_blas_rot_raw_306995db03304e6b(swig_type_476 arg1, int arg2, swig_type_477 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_blas_rotm_raw_306995db03304e6b(swig_type_478 arg1, int arg2, swig_type_479 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
+extern void *_wrap_km_program_create_raw_306995db03304e6b(swig_voidp arg1, swig_type_218 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_program_destroy_raw_306995db03304e6b(swig_type_219 arg1);
+extern void *_wrap_km_program_add_option_raw_306995db03304e6b(swig_type_220 arg1, swig_voidp arg2);
+extern void *_wrap_km_program_add_header_raw_306995db03304e6b(swig_type_221 arg1, swig_voidp arg2, swig_voidp arg3, swig_type_222 arg4);
+extern void *_wrap_km_program_add_name_expression_raw_306995db03304e6b(swig_type_223 arg1, swig_voidp arg2);
+extern void *_wrap_km_program_compile_raw_306995db03304e6b(swig_type_224 arg1);
+extern void *_wrap_km_program_log_raw_306995db03304e6b(swig_type_225 arg1, swig_voidp arg2, swig_type_226 arg3, swig_voidp arg4);
+extern void *_wrap_km_program_ptx_raw_306995db03304e6b(swig_type_227 arg1, swig_voidp arg2, swig_type_228 arg3, swig_voidp arg4);
+extern void *_wrap_km_program_lowered_name_raw_306995db03304e6b(swig_type_229 arg1, swig_voidp arg2, swig_voidp arg3, swig_type_230 arg4, swig_voidp arg5);
+extern void *_wrap_km_module_load_ptx_raw_306995db03304e6b(swig_type_231 arg1, swig_voidp arg2, swig_type_232 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_module_load_file_raw_306995db03304e6b(swig_type_233 arg1, swig_voidp arg2, swig_voidp arg3);
+extern void *_wrap_km_module_from_object_raw_306995db03304e6b(swig_type_234 arg1, swig_voidp arg2, swig_type_235 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_module_save_object_raw_306995db03304e6b(swig_type_236 arg1, swig_voidp arg2, swig_voidp arg3, swig_type_237 arg4);
+extern void *_wrap_km_module_load_source_raw_306995db03304e6b(swig_type_238 arg1, swig_voidp arg2, swig_type_239 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_module_load_program_raw_306995db03304e6b(swig_type_240 arg1, swig_type_241 arg2, swig_voidp arg3);
+extern void *_wrap_km_module_destroy_raw_306995db03304e6b(swig_type_242 arg1);
+extern void *_wrap_km_module_function_count_raw_306995db03304e6b(swig_type_243 arg1, swig_voidp arg2);
+extern void *_wrap_km_module_function_name_raw_306995db03304e6b(swig_type_244 arg1, int arg2, swig_voidp arg3, swig_type_245 arg4, swig_voidp arg5);
+extern void *_wrap_km_module_function_raw_306995db03304e6b(swig_type_246 arg1, swig_voidp arg2, swig_voidp arg3);
+extern void *_wrap_km_module_global_raw_306995db03304e6b(swig_type_247 arg1, swig_voidp arg2, swig_voidp arg3);
+extern void *_wrap_km_function_destroy_raw_306995db03304e6b(swig_type_248 arg1);
+extern void *_wrap_km_function_name_raw_306995db03304e6b(swig_type_249 arg1, swig_voidp arg2, swig_type_250 arg3, swig_voidp arg4);
+extern void *_wrap_km_function_attribute_get_raw_306995db03304e6b(swig_type_251 arg1, int arg2, swig_voidp arg3);
+extern void *_wrap_km_function_attribute_set_raw_306995db03304e6b(swig_type_252 arg1, int arg2, swig_type_253 arg3);
+extern void *_wrap_km_function_prepare_raw_306995db03304e6b(swig_type_254 arg1, int arg2, int arg3, int arg4);
+extern void *_wrap_km_function_occupancy_raw_306995db03304e6b(swig_type_255 arg1, int arg2, swig_type_256 arg3, swig_voidp arg4);
+extern void *_wrap_km_function_best_block_raw_306995db03304e6b(swig_type_257 arg1, swig_type_258 arg2, km_shared_bytes_callback arg3, swig_voidp arg4, int arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_function_available_shared_bytes_raw_306995db03304e6b(swig_type_259 arg1, int arg2, int arg3, swig_voidp arg4);
+extern void *_wrap_km_function_max_active_clusters_raw_306995db03304e6b(swig_type_260 arg1, int arg2, swig_type_261 arg3, int arg4, swig_voidp arg5);
+extern void *_wrap_km_function_param_count_raw_306995db03304e6b(swig_type_262 arg1, swig_voidp arg2);
+extern void *_wrap_km_function_param_raw_306995db03304e6b(swig_type_263 arg1, int arg2, swig_voidp arg3);
+extern void *_wrap_km_launch_create_raw_306995db03304e6b(swig_type_264 arg1, swig_type_265 arg2, swig_voidp arg3);
+extern void *_wrap_km_launch_destroy_raw_306995db03304e6b(swig_type_266 arg1);
+extern void *_wrap_km_launch_set_grid_raw_306995db03304e6b(swig_type_267 arg1, int arg2, int arg3, int arg4);
+extern void *_wrap_km_launch_set_block_raw_306995db03304e6b(swig_type_268 arg1, int arg2, int arg3, int arg4);
+extern void *_wrap_km_launch_set_shared_bytes_raw_306995db03304e6b(swig_type_269 arg1, swig_type_270 arg2);
+extern void *_wrap_km_launch_set_cluster_raw_306995db03304e6b(swig_type_271 arg1, int arg2, int arg3, int arg4);
+extern void *_wrap_km_launch_set_cooperative_raw_306995db03304e6b(swig_type_272 arg1, int arg2);
+extern void *_wrap_km_launch_arg_slice_raw_306995db03304e6b(swig_type_273 arg1, swig_type_274 arg2, swig_type_275 arg3);
+extern void *_wrap_km_launch_arg_slice_access_raw_306995db03304e6b(swig_type_276 arg1, swig_type_277 arg2, swig_type_278 arg3, swig_type_279 arg4, int arg5);
+extern void *_wrap_km_launch_arg_address_raw_306995db03304e6b(swig_type_280 arg1, swig_type_281 arg2);
+extern void *_wrap_km_launch_arg_scalar_raw_306995db03304e6b(swig_type_282 arg1, swig_voidp arg2, swig_type_283 arg3);
+extern void *_wrap_km_launch_submit_raw_306995db03304e6b(swig_type_284 arg1);
+extern void *_wrap_km_launch_kernel_raw_306995db03304e6b(swig_type_285 arg1, swig_type_286 arg2, swig_voidp arg3, swig_voidp arg4, swig_type_287 arg5, swig_voidp arg6, swig_type_288 arg7);
+extern void *_wrap_km_launch_kernel_operands_raw_306995db03304e6b(swig_type_289 arg1, swig_type_290 arg2, swig_voidp arg3, swig_voidp arg4, swig_type_291 arg5, swig_voidp arg6, swig_type_292 arg7);
+extern void *_wrap_km_graph_create_raw_306995db03304e6b(swig_type_293 arg1, swig_voidp arg2);
+extern void *_wrap_km_graph_destroy_raw_306995db03304e6b(swig_type_294 arg1);
+extern void *_wrap_km_graph_clone_raw_306995db03304e6b(swig_type_295 arg1, swig_voidp arg2);
+extern void *_wrap_km_graph_add_kernel_raw_306995db03304e6b(swig_type_296 arg1, swig_voidp arg2, swig_type_297 arg3, swig_type_298 arg4, swig_voidp arg5, swig_voidp arg6, swig_type_299 arg7, swig_voidp arg8, swig_type_300 arg9, swig_voidp arg10);
+extern void *_wrap_km_graph_add_copy_raw_306995db03304e6b(swig_type_301 arg1, swig_voidp arg2, swig_type_302 arg3, swig_type_303 arg4, swig_type_304 arg5, swig_type_305 arg6, swig_type_306 arg7, swig_type_307 arg8, swig_voidp arg9);
+extern void *_wrap_km_graph_add_upload_raw_306995db03304e6b(swig_type_308 arg1, swig_voidp arg2, swig_type_309 arg3, swig_type_310 arg4, swig_type_311 arg5, swig_voidp arg6, swig_type_312 arg7, swig_voidp arg8);
+extern void *_wrap_km_graph_add_download_raw_306995db03304e6b(swig_type_313 arg1, swig_voidp arg2, swig_type_314 arg3, swig_type_315 arg4, swig_type_316 arg5, swig_voidp arg6, swig_type_317 arg7, swig_voidp arg8);
+extern void *_wrap_km_graph_add_fill_raw_306995db03304e6b(swig_type_318 arg1, swig_voidp arg2, swig_type_319 arg3, swig_type_320 arg4, swig_type_321 arg5, int arg6, int arg7, swig_type_322 arg8, swig_voidp arg9);
+extern void *_wrap_km_graph_add_host_raw_306995db03304e6b(swig_type_323 arg1, swig_voidp arg2, swig_type_324 arg3, km_host_callback arg4, swig_voidp arg5, swig_voidp arg6);
+extern void *_wrap_km_graph_add_empty_raw_306995db03304e6b(swig_type_325 arg1, swig_voidp arg2, swig_type_326 arg3, swig_voidp arg4);
+extern void *_wrap_km_graph_add_child_raw_306995db03304e6b(swig_type_327 arg1, swig_voidp arg2, swig_type_328 arg3, swig_type_329 arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_remove_node_raw_306995db03304e6b(swig_type_330 arg1, swig_type_331 arg2);
+extern void *_wrap_km_graph_add_dependency_raw_306995db03304e6b(swig_type_332 arg1, swig_type_333 arg2, swig_type_334 arg3);
+extern void *_wrap_km_graph_remove_dependency_raw_306995db03304e6b(swig_type_335 arg1, swig_type_336 arg2, swig_type_337 arg3);
+extern void *_wrap_km_graph_nodes_raw_306995db03304e6b(swig_type_338 arg1, swig_voidp arg2, swig_type_339 arg3, swig_voidp arg4);
+extern void *_wrap_km_graph_node_dependencies_raw_306995db03304e6b(swig_type_340 arg1, swig_type_341 arg2, swig_voidp arg3, swig_type_342 arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_node_dependents_raw_306995db03304e6b(swig_type_343 arg1, swig_type_344 arg2, swig_voidp arg3, swig_type_345 arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_node_info_get_raw_306995db03304e6b(swig_type_346 arg1, swig_type_347 arg2, swig_voidp arg3);
+extern void *_wrap_km_graph_node_arguments_raw_306995db03304e6b(swig_type_348 arg1, swig_type_349 arg2, swig_voidp arg3, swig_type_350 arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_node_function_raw_306995db03304e6b(swig_type_351 arg1, swig_type_352 arg2, swig_voidp arg3);
+extern void *_wrap_km_graph_node_child_raw_306995db03304e6b(swig_type_353 arg1, swig_type_354 arg2, swig_voidp arg3);
+extern void *_wrap_km_graph_set_kernel_raw_306995db03304e6b(swig_type_355 arg1, swig_type_356 arg2, swig_type_357 arg3, swig_voidp arg4, swig_voidp arg5, swig_type_358 arg6, swig_voidp arg7, swig_type_359 arg8);
+extern void *_wrap_km_graph_set_copy_raw_306995db03304e6b(swig_type_360 arg1, swig_type_361 arg2, swig_type_362 arg3, swig_type_363 arg4, swig_type_364 arg5, swig_type_365 arg6, swig_type_366 arg7);
+extern void *_wrap_km_graph_set_upload_raw_306995db03304e6b(swig_type_367 arg1, swig_type_368 arg2, swig_type_369 arg3, swig_type_370 arg4, swig_voidp arg5, swig_type_371 arg6);
+extern void *_wrap_km_graph_set_download_raw_306995db03304e6b(swig_type_372 arg1, swig_type_373 arg2, swig_type_374 arg3, swig_type_375 arg4, swig_voidp arg5, swig_type_376 arg6);
+extern void *_wrap_km_graph_set_fill_raw_306995db03304e6b(swig_type_377 arg1, swig_type_378 arg2, swig_type_379 arg3, swig_type_380 arg4, int arg5, int arg6, swig_type_381 arg7);
+extern void *_wrap_km_graph_set_host_raw_306995db03304e6b(swig_type_382 arg1, swig_type_383 arg2, km_host_callback arg3, swig_voidp arg4);
+extern void *_wrap_km_graph_set_child_raw_306995db03304e6b(swig_type_384 arg1, swig_type_385 arg2, swig_type_386 arg3);
+extern void *_wrap_km_graph_add_copy_3d_raw_306995db03304e6b(swig_type_387 arg1, swig_voidp arg2, swig_type_388 arg3, swig_type_389 arg4, swig_type_390 arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_graph_set_copy_3d_raw_306995db03304e6b(swig_type_391 arg1, swig_type_392 arg2, swig_type_393 arg3, swig_type_394 arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_add_upload_3d_raw_306995db03304e6b(swig_type_395 arg1, swig_voidp arg2, swig_type_396 arg3, swig_type_397 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_graph_set_upload_3d_raw_306995db03304e6b(swig_type_398 arg1, swig_type_399 arg2, swig_type_400 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_add_download_3d_raw_306995db03304e6b(swig_type_401 arg1, swig_voidp arg2, swig_type_402 arg3, swig_type_403 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_graph_set_download_3d_raw_306995db03304e6b(swig_type_404 arg1, swig_type_405 arg2, swig_type_406 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_add_fill_2d_raw_306995db03304e6b(swig_type_407 arg1, swig_voidp arg2, swig_type_408 arg3, swig_type_409 arg4, swig_type_410 arg5, swig_type_411 arg6, int arg7, int arg8, swig_type_412 arg9, swig_type_413 arg10, swig_voidp arg11);
+extern void *_wrap_km_graph_set_fill_2d_raw_306995db03304e6b(swig_type_414 arg1, swig_type_415 arg2, swig_type_416 arg3, swig_type_417 arg4, swig_type_418 arg5, int arg6, int arg7, swig_type_419 arg8, swig_type_420 arg9);
+extern void *_wrap_km_graph_add_copy_peer_raw_306995db03304e6b(swig_type_421 arg1, swig_voidp arg2, swig_type_422 arg3, swig_type_423 arg4, swig_type_424 arg5, swig_type_425 arg6, swig_type_426 arg7, swig_type_427 arg8, swig_voidp arg9);
+extern void *_wrap_km_graph_set_copy_peer_raw_306995db03304e6b(swig_type_428 arg1, swig_type_429 arg2, swig_type_430 arg3, swig_type_431 arg4, swig_type_432 arg5, swig_type_433 arg6, swig_type_434 arg7);
+extern void *_wrap_km_graph_node_rows_raw_306995db03304e6b(swig_type_435 arg1, swig_type_436 arg2, swig_voidp arg3);
+extern void *_wrap_km_graph_dot_raw_306995db03304e6b(swig_type_437 arg1, swig_voidp arg2, swig_type_438 arg3, swig_voidp arg4);
+extern void *_wrap_km_graph_exec_create_raw_306995db03304e6b(swig_type_439 arg1, swig_voidp arg2);
+extern void *_wrap_km_graph_exec_destroy_raw_306995db03304e6b(swig_type_440 arg1);
+extern void *_wrap_km_graph_exec_launch_raw_306995db03304e6b(swig_type_441 arg1, swig_type_442 arg2);
+extern void *_wrap_km_graph_exec_update_node_raw_306995db03304e6b(swig_type_443 arg1, swig_type_444 arg2, swig_type_445 arg3);
+extern void *_wrap_km_graph_exec_update_raw_306995db03304e6b(swig_type_446 arg1, swig_type_447 arg2);
+extern void *_wrap_km_graph_exec_compare_raw_306995db03304e6b(swig_type_448 arg1, swig_type_449 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_profiler_start_raw_306995db03304e6b(swig_type_450 arg1);
+extern void *_wrap_km_profiler_stop_raw_306995db03304e6b(swig_type_451 arg1);
+extern void *_wrap_km_profiler_clear_raw_306995db03304e6b(swig_type_452 arg1);
+extern void *_wrap_km_profiler_range_push_raw_306995db03304e6b(swig_type_453 arg1, swig_voidp arg2);
+extern void *_wrap_km_profiler_range_pop_raw_306995db03304e6b(swig_type_454 arg1);
+extern void *_wrap_km_profiler_range_start_raw_306995db03304e6b(swig_type_455 arg1, swig_voidp arg2, swig_voidp arg3);
+extern void *_wrap_km_profiler_range_end_raw_306995db03304e6b(swig_type_456 arg1, swig_type_457 arg2);
+extern void *_wrap_km_profiler_set_work_raw_306995db03304e6b(swig_type_458 arg1, swig_type_459 arg2, swig_type_460 arg3);
+extern void *_wrap_km_profiler_row_count_raw_306995db03304e6b(swig_type_461 arg1, swig_voidp arg2);
+extern void *_wrap_km_profiler_row_get_raw_306995db03304e6b(swig_type_462 arg1, int arg2, swig_voidp arg3);
+extern void *_wrap_km_profiler_summary_raw_306995db03304e6b(swig_type_463 arg1, swig_voidp arg2, swig_type_464 arg3, swig_voidp arg4);
+extern void *_wrap_km_profiler_write_raw_306995db03304e6b(swig_type_465 arg1, swig_voidp arg2);
+extern void *_wrap_km_blas_create_raw_306995db03304e6b(swig_type_466 arg1, int arg2, swig_voidp arg3);
+extern void *_wrap_km_blas_destroy_raw_306995db03304e6b(swig_type_467 arg1);
+extern void *_wrap_km_blas_axpy_raw_306995db03304e6b(swig_type_468 arg1, int arg2, swig_type_469 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
+extern void *_wrap_km_blas_scal_raw_306995db03304e6b(swig_type_470 arg1, int arg2, swig_type_471 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_blas_copy_raw_306995db03304e6b(swig_type_472 arg1, int arg2, swig_type_473 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_blas_swap_raw_306995db03304e6b(swig_type_474 arg1, int arg2, swig_type_475 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_blas_dot_raw_306995db03304e6b(swig_type_476 arg1, int arg2, swig_type_477 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
+extern void *_wrap_km_blas_dotc_raw_306995db03304e6b(swig_type_478 arg1, int arg2, swig_type_479 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
+extern void *_wrap_km_blas_nrm2_raw_306995db03304e6b(swig_type_480 arg1, int arg2, swig_type_481 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_blas_asum_raw_306995db03304e6b(swig_type_482 arg1, int arg2, swig_type_483 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_blas_iamax_raw_306995db03304e6b(swig_type_484 arg1, int arg2, swig_type_485 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_blas_rot_raw_306995db03304e6b(swig_type_486 arg1, int arg2, swig_type_487 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_blas_rotm_raw_306995db03304e6b(swig_type_488 arg1, int arg2, swig_type_489 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
 extern void *_wrap_km_blas_rotg_raw_306995db03304e6b(int arg1, swig_voidp arg2, swig_voidp arg3, swig_voidp arg4, swig_voidp arg5);
 extern void *_wrap_km_blas_rotmg_raw_306995db03304e6b(int arg1, swig_voidp arg2, swig_voidp arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
-extern void *_wrap_km_blas_gemv_raw_306995db03304e6b(swig_type_480 arg1, int arg2, int arg3, swig_type_481 arg4, swig_type_482 arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
-extern void *_wrap_km_blas_gbmv_raw_306995db03304e6b(swig_type_483 arg1, int arg2, int arg3, swig_type_484 arg4, swig_type_485 arg5, swig_type_486 arg6, swig_type_487 arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11, swig_voidp arg12);
-extern void *_wrap_km_blas_symv_raw_306995db03304e6b(swig_type_488 arg1, int arg2, int arg3, swig_type_489 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9);
-extern void *_wrap_km_blas_sbmv_raw_306995db03304e6b(swig_type_490 arg1, int arg2, int arg3, swig_type_491 arg4, swig_type_492 arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
-extern void *_wrap_km_blas_spmv_raw_306995db03304e6b(swig_type_493 arg1, int arg2, int arg3, swig_type_494 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9);
-extern void *_wrap_km_blas_trmv_raw_306995db03304e6b(swig_type_495 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_496 arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_tbmv_raw_306995db03304e6b(swig_type_497 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_498 arg6, swig_type_499 arg7, swig_voidp arg8, swig_voidp arg9);
-extern void *_wrap_km_blas_tpmv_raw_306995db03304e6b(swig_type_500 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_501 arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_trsv_raw_306995db03304e6b(swig_type_502 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_503 arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_tbsv_raw_306995db03304e6b(swig_type_504 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_505 arg6, swig_type_506 arg7, swig_voidp arg8, swig_voidp arg9);
-extern void *_wrap_km_blas_tpsv_raw_306995db03304e6b(swig_type_507 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_508 arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_ger_raw_306995db03304e6b(swig_type_509 arg1, int arg2, swig_type_510 arg3, swig_type_511 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_gerc_raw_306995db03304e6b(swig_type_512 arg1, int arg2, swig_type_513 arg3, swig_type_514 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_syr_raw_306995db03304e6b(swig_type_515 arg1, int arg2, int arg3, swig_type_516 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_blas_syr2_raw_306995db03304e6b(swig_type_517 arg1, int arg2, int arg3, swig_type_518 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_spr_raw_306995db03304e6b(swig_type_519 arg1, int arg2, int arg3, swig_type_520 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_blas_spr2_raw_306995db03304e6b(swig_type_521 arg1, int arg2, int arg3, swig_type_522 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_gemm_raw_306995db03304e6b(swig_type_523 arg1, int arg2, int arg3, int arg4, swig_type_524 arg5, swig_type_525 arg6, swig_type_526 arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11, swig_voidp arg12);
-extern void *_wrap_km_blas_gemm_strided_batched_raw_306995db03304e6b(swig_type_527 arg1, int arg2, int arg3, int arg4, swig_type_528 arg5, swig_type_529 arg6, swig_type_530 arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11, swig_voidp arg12, swig_type_531 arg13);
-extern void *_wrap_km_blas_symm_raw_306995db03304e6b(swig_type_532 arg1, int arg2, int arg3, int arg4, swig_type_533 arg5, swig_type_534 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
-extern void *_wrap_km_blas_hemm_raw_306995db03304e6b(swig_type_535 arg1, int arg2, int arg3, int arg4, swig_type_536 arg5, swig_type_537 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
-extern void *_wrap_km_blas_syrk_raw_306995db03304e6b(swig_type_538 arg1, int arg2, int arg3, int arg4, swig_type_539 arg5, swig_type_540 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
-extern void *_wrap_km_blas_herk_raw_306995db03304e6b(swig_type_541 arg1, int arg2, int arg3, int arg4, swig_type_542 arg5, swig_type_543 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
-extern void *_wrap_km_blas_syr2k_raw_306995db03304e6b(swig_type_544 arg1, int arg2, int arg3, int arg4, swig_type_545 arg5, swig_type_546 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
-extern void *_wrap_km_blas_her2k_raw_306995db03304e6b(swig_type_547 arg1, int arg2, int arg3, int arg4, swig_type_548 arg5, swig_type_549 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
-extern void *_wrap_km_blas_trmm_raw_306995db03304e6b(swig_type_550 arg1, int arg2, int arg3, int arg4, int arg5, int arg6, swig_type_551 arg7, swig_type_552 arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
-extern void *_wrap_km_blas_trsm_raw_306995db03304e6b(swig_type_553 arg1, int arg2, int arg3, int arg4, int arg5, int arg6, swig_type_554 arg7, swig_type_555 arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
-extern void *_wrap_km_tune_create_raw_306995db03304e6b(swig_type_556 arg1, swig_voidp arg2, swig_type_557 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_tune_destroy_raw_306995db03304e6b(swig_type_558 arg1);
-extern void *_wrap_km_tune_add_candidate_raw_306995db03304e6b(swig_type_559 arg1, swig_voidp arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_tune_add_buffer_raw_306995db03304e6b(swig_type_560 arg1, swig_voidp arg2, swig_type_561 arg3, int arg4);
-extern void *_wrap_km_tune_add_scalar_raw_306995db03304e6b(swig_type_562 arg1, swig_voidp arg2, swig_type_563 arg3);
-extern void *_wrap_km_tune_set_check_raw_306995db03304e6b(swig_type_564 arg1, int arg2, double arg3);
-extern void *_wrap_km_tune_set_budget_raw_306995db03304e6b(swig_type_565 arg1, swig_type_566 arg2, int arg3);
-extern void *_wrap_km_tune_set_progress_raw_306995db03304e6b(swig_type_567 arg1, km_tune_callback arg2, swig_voidp arg3);
-extern void *_wrap_km_tune_run_raw_306995db03304e6b(swig_type_568 arg1, swig_voidp arg2, int arg3, swig_voidp arg4);
-extern void *_wrap_km_tune_result_get_raw_306995db03304e6b(swig_type_569 arg1, int arg2, swig_voidp arg3);
-extern void *_wrap_km_tune_result_message_raw_306995db03304e6b(swig_type_570 arg1, int arg2, swig_voidp arg3, swig_type_571 arg4, swig_voidp arg5);
-extern void *_wrap_km_tune_function_raw_306995db03304e6b(swig_type_572 arg1, int arg2, swig_type_573 arg3, swig_voidp arg4);
+extern void *_wrap_km_blas_gemv_raw_306995db03304e6b(swig_type_490 arg1, int arg2, int arg3, swig_type_491 arg4, swig_type_492 arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
+extern void *_wrap_km_blas_gbmv_raw_306995db03304e6b(swig_type_493 arg1, int arg2, int arg3, swig_type_494 arg4, swig_type_495 arg5, swig_type_496 arg6, swig_type_497 arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11, swig_voidp arg12);
+extern void *_wrap_km_blas_symv_raw_306995db03304e6b(swig_type_498 arg1, int arg2, int arg3, swig_type_499 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9);
+extern void *_wrap_km_blas_sbmv_raw_306995db03304e6b(swig_type_500 arg1, int arg2, int arg3, swig_type_501 arg4, swig_type_502 arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
+extern void *_wrap_km_blas_spmv_raw_306995db03304e6b(swig_type_503 arg1, int arg2, int arg3, swig_type_504 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9);
+extern void *_wrap_km_blas_trmv_raw_306995db03304e6b(swig_type_505 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_506 arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_tbmv_raw_306995db03304e6b(swig_type_507 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_508 arg6, swig_type_509 arg7, swig_voidp arg8, swig_voidp arg9);
+extern void *_wrap_km_blas_tpmv_raw_306995db03304e6b(swig_type_510 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_511 arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_trsv_raw_306995db03304e6b(swig_type_512 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_513 arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_tbsv_raw_306995db03304e6b(swig_type_514 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_515 arg6, swig_type_516 arg7, swig_voidp arg8, swig_voidp arg9);
+extern void *_wrap_km_blas_tpsv_raw_306995db03304e6b(swig_type_517 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_518 arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_ger_raw_306995db03304e6b(swig_type_519 arg1, int arg2, swig_type_520 arg3, swig_type_521 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_gerc_raw_306995db03304e6b(swig_type_522 arg1, int arg2, swig_type_523 arg3, swig_type_524 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_syr_raw_306995db03304e6b(swig_type_525 arg1, int arg2, int arg3, swig_type_526 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_blas_syr2_raw_306995db03304e6b(swig_type_527 arg1, int arg2, int arg3, swig_type_528 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_spr_raw_306995db03304e6b(swig_type_529 arg1, int arg2, int arg3, swig_type_530 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_blas_spr2_raw_306995db03304e6b(swig_type_531 arg1, int arg2, int arg3, swig_type_532 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_gemm_raw_306995db03304e6b(swig_type_533 arg1, int arg2, int arg3, int arg4, swig_type_534 arg5, swig_type_535 arg6, swig_type_536 arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11, swig_voidp arg12);
+extern void *_wrap_km_blas_gemm_strided_batched_raw_306995db03304e6b(swig_type_537 arg1, int arg2, int arg3, int arg4, swig_type_538 arg5, swig_type_539 arg6, swig_type_540 arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11, swig_voidp arg12, swig_type_541 arg13);
+extern void *_wrap_km_blas_symm_raw_306995db03304e6b(swig_type_542 arg1, int arg2, int arg3, int arg4, swig_type_543 arg5, swig_type_544 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
+extern void *_wrap_km_blas_hemm_raw_306995db03304e6b(swig_type_545 arg1, int arg2, int arg3, int arg4, swig_type_546 arg5, swig_type_547 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
+extern void *_wrap_km_blas_syrk_raw_306995db03304e6b(swig_type_548 arg1, int arg2, int arg3, int arg4, swig_type_549 arg5, swig_type_550 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
+extern void *_wrap_km_blas_herk_raw_306995db03304e6b(swig_type_551 arg1, int arg2, int arg3, int arg4, swig_type_552 arg5, swig_type_553 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
+extern void *_wrap_km_blas_syr2k_raw_306995db03304e6b(swig_type_554 arg1, int arg2, int arg3, int arg4, swig_type_555 arg5, swig_type_556 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
+extern void *_wrap_km_blas_her2k_raw_306995db03304e6b(swig_type_557 arg1, int arg2, int arg3, int arg4, swig_type_558 arg5, swig_type_559 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
+extern void *_wrap_km_blas_trmm_raw_306995db03304e6b(swig_type_560 arg1, int arg2, int arg3, int arg4, int arg5, int arg6, swig_type_561 arg7, swig_type_562 arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
+extern void *_wrap_km_blas_trsm_raw_306995db03304e6b(swig_type_563 arg1, int arg2, int arg3, int arg4, int arg5, int arg6, swig_type_564 arg7, swig_type_565 arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
+extern void *_wrap_km_tune_create_raw_306995db03304e6b(swig_type_566 arg1, swig_voidp arg2, swig_type_567 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_tune_destroy_raw_306995db03304e6b(swig_type_568 arg1);
+extern void *_wrap_km_tune_add_candidate_raw_306995db03304e6b(swig_type_569 arg1, swig_voidp arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_tune_add_buffer_raw_306995db03304e6b(swig_type_570 arg1, swig_voidp arg2, swig_type_571 arg3, int arg4);
+extern void *_wrap_km_tune_add_scalar_raw_306995db03304e6b(swig_type_572 arg1, swig_voidp arg2, swig_type_573 arg3);
+extern void *_wrap_km_tune_set_check_raw_306995db03304e6b(swig_type_574 arg1, int arg2, double arg3);
+extern void *_wrap_km_tune_set_budget_raw_306995db03304e6b(swig_type_575 arg1, swig_type_576 arg2, int arg3);
+extern void *_wrap_km_tune_set_progress_raw_306995db03304e6b(swig_type_577 arg1, km_tune_callback arg2, swig_voidp arg3);
+extern void *_wrap_km_tune_run_raw_306995db03304e6b(swig_type_578 arg1, swig_voidp arg2, int arg3, swig_voidp arg4);
+extern void *_wrap_km_tune_result_get_raw_306995db03304e6b(swig_type_579 arg1, int arg2, swig_voidp arg3);
+extern void *_wrap_km_tune_result_message_raw_306995db03304e6b(swig_type_580 arg1, int arg2, swig_voidp arg3, swig_type_581 arg4, swig_voidp arg5);
+extern void *_wrap_km_tune_function_raw_306995db03304e6b(swig_type_582 arg1, int arg2, swig_type_583 arg3, swig_voidp arg4);
 #undef intgo
 */
 import "C"
@@ -1219,10 +1233,31 @@ func Km_context_create(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	return swig_r_1
 }
 
+func Km_context_create_with_flags(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_create_with_flags_raw_306995db03304e6b(C.swig_type_6(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_context_flags_get(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_flags_get_raw_306995db03304e6b(C.swig_type_7(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
 func Km_context_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_destroy_raw_306995db03304e6b(C.swig_type_6(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_destroy_raw_306995db03304e6b(C.swig_type_8(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1232,7 +1267,7 @@ func Km_context_device(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_device_raw_306995db03304e6b(C.swig_type_7(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_device_raw_306995db03304e6b(C.swig_type_9(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1242,7 +1277,7 @@ func Km_context_default_stream(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Fai
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_default_stream_raw_306995db03304e6b(C.swig_type_8(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_default_stream_raw_306995db03304e6b(C.swig_type_10(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1251,7 +1286,7 @@ func Km_context_default_stream(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Fai
 func Km_context_synchronize(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_synchronize_raw_306995db03304e6b(C.swig_type_9(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_synchronize_raw_306995db03304e6b(C.swig_type_11(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1262,7 +1297,7 @@ func Km_context_memory_info(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointe
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_memory_info_raw_306995db03304e6b(C.swig_type_10(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_memory_info_raw_306995db03304e6b(C.swig_type_12(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1271,7 +1306,7 @@ func Km_context_memory_info(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointe
 func Km_context_reset(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_reset_raw_306995db03304e6b(C.swig_type_11(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_reset_raw_306995db03304e6b(C.swig_type_13(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1282,7 +1317,7 @@ func Km_context_limit_get(arg1 uint64, arg2 int32, arg3 unsafe.Pointer) (_swig_r
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_limit_get_raw_306995db03304e6b(C.swig_type_12(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_limit_get_raw_306995db03304e6b(C.swig_type_14(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1293,7 +1328,7 @@ func Km_context_limit_set(arg1 uint64, arg2 int32, arg3 uint64) (_swig_ret *Fail
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_limit_set_raw_306995db03304e6b(C.swig_type_13(_swig_i_0), C.int(_swig_i_1), C.swig_type_14(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_limit_set_raw_306995db03304e6b(C.swig_type_15(_swig_i_0), C.int(_swig_i_1), C.swig_type_16(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1303,7 +1338,7 @@ func Km_context_error(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_error_raw_306995db03304e6b(C.swig_type_15(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_error_raw_306995db03304e6b(C.swig_type_17(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1315,7 +1350,7 @@ func Km_context_error_message(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_error_message_raw_306995db03304e6b(C.swig_type_16(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_17(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_error_message_raw_306995db03304e6b(C.swig_type_18(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_19(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1325,7 +1360,7 @@ func Km_context_take_error(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_take_error_raw_306995db03304e6b(C.swig_type_18(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_take_error_raw_306995db03304e6b(C.swig_type_20(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1335,7 +1370,7 @@ func Km_context_error_native_code(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_error_native_code_raw_306995db03304e6b(C.swig_type_19(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_error_native_code_raw_306995db03304e6b(C.swig_type_21(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1347,7 +1382,7 @@ func Km_context_error_history(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_error_history_raw_306995db03304e6b(C.swig_type_20(_swig_i_0), C.swig_type_21(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_error_history_raw_306995db03304e6b(C.swig_type_22(_swig_i_0), C.swig_type_23(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1359,7 +1394,7 @@ func Km_context_error_counts(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_error_counts_raw_306995db03304e6b(C.swig_type_22(_swig_i_0), C.swig_type_23(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_error_counts_raw_306995db03304e6b(C.swig_type_24(_swig_i_0), C.swig_type_25(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1368,7 +1403,7 @@ func Km_context_error_counts(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4
 func Km_context_clear_error_history(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_clear_error_history_raw_306995db03304e6b(C.swig_type_24(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_clear_error_history_raw_306995db03304e6b(C.swig_type_26(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1380,7 +1415,7 @@ func Km_context_find_slice(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 u
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_find_slice_raw_306995db03304e6b(C.swig_type_25(_swig_i_0), C.swig_type_26(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_find_slice_raw_306995db03304e6b(C.swig_type_27(_swig_i_0), C.swig_type_28(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1391,7 +1426,7 @@ func Km_context_set_output(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_set_output_raw_306995db03304e6b(C.swig_type_27(_swig_i_0), C.km_output_callback(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_set_output_raw_306995db03304e6b(C.swig_type_29(_swig_i_0), C.km_output_callback(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1403,7 +1438,7 @@ func Km_stream_create(arg1 uint64, arg2 uint32, arg3 int32, arg4 unsafe.Pointer)
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_stream_create_raw_306995db03304e6b(C.swig_type_28(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_stream_create_raw_306995db03304e6b(C.swig_type_30(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1412,7 +1447,7 @@ func Km_stream_create(arg1 uint64, arg2 uint32, arg3 int32, arg4 unsafe.Pointer)
 func Km_stream_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_stream_destroy_raw_306995db03304e6b(C.swig_type_29(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_stream_destroy_raw_306995db03304e6b(C.swig_type_31(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1422,7 +1457,7 @@ func Km_stream_context(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_stream_context_raw_306995db03304e6b(C.swig_type_30(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_stream_context_raw_306995db03304e6b(C.swig_type_32(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1432,7 +1467,7 @@ func Km_stream_priority(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_stream_priority_raw_306995db03304e6b(C.swig_type_31(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_stream_priority_raw_306995db03304e6b(C.swig_type_33(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1441,7 +1476,7 @@ func Km_stream_priority(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 func Km_stream_synchronize(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_stream_synchronize_raw_306995db03304e6b(C.swig_type_32(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_stream_synchronize_raw_306995db03304e6b(C.swig_type_34(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1451,7 +1486,7 @@ func Km_stream_synchronize_timeout(arg1 uint64, arg2 uint64) (_swig_ret *Failure
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_stream_synchronize_timeout_raw_306995db03304e6b(C.swig_type_33(_swig_i_0), C.swig_type_34(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_stream_synchronize_timeout_raw_306995db03304e6b(C.swig_type_35(_swig_i_0), C.swig_type_36(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1460,7 +1495,7 @@ func Km_stream_synchronize_timeout(arg1 uint64, arg2 uint64) (_swig_ret *Failure
 func Km_stream_query(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_stream_query_raw_306995db03304e6b(C.swig_type_35(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_stream_query_raw_306995db03304e6b(C.swig_type_37(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1470,7 +1505,7 @@ func Km_stream_wait_event(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_stream_wait_event_raw_306995db03304e6b(C.swig_type_36(_swig_i_0), C.swig_type_37(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_stream_wait_event_raw_306995db03304e6b(C.swig_type_38(_swig_i_0), C.swig_type_39(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1483,7 +1518,7 @@ func Km_stream_write_value(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, a
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_stream_write_value_raw_306995db03304e6b(C.swig_type_38(_swig_i_0), C.swig_type_39(_swig_i_1), C.swig_type_40(_swig_i_2), C.swig_type_41(_swig_i_3), C.int(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_stream_write_value_raw_306995db03304e6b(C.swig_type_40(_swig_i_0), C.swig_type_41(_swig_i_1), C.swig_type_42(_swig_i_2), C.swig_type_43(_swig_i_3), C.int(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1497,7 +1532,7 @@ func Km_stream_wait_value(arg1 uint64, arg2 uint64, arg3 uint64, arg4 int32, arg
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_stream_wait_value_raw_306995db03304e6b(C.swig_type_42(_swig_i_0), C.swig_type_43(_swig_i_1), C.swig_type_44(_swig_i_2), C.int(_swig_i_3), C.swig_type_45(_swig_i_4), C.int(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_stream_wait_value_raw_306995db03304e6b(C.swig_type_44(_swig_i_0), C.swig_type_45(_swig_i_1), C.swig_type_46(_swig_i_2), C.int(_swig_i_3), C.swig_type_47(_swig_i_4), C.int(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1508,7 +1543,7 @@ func Km_stream_add_callback(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointe
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_stream_add_callback_raw_306995db03304e6b(C.swig_type_46(_swig_i_0), C.km_host_callback(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_stream_add_callback_raw_306995db03304e6b(C.swig_type_48(_swig_i_0), C.km_host_callback(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1517,7 +1552,7 @@ func Km_stream_add_callback(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointe
 func Km_stream_begin_capture(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_stream_begin_capture_raw_306995db03304e6b(C.swig_type_47(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_stream_begin_capture_raw_306995db03304e6b(C.swig_type_49(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1527,7 +1562,7 @@ func Km_stream_end_capture(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_stream_end_capture_raw_306995db03304e6b(C.swig_type_48(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_stream_end_capture_raw_306995db03304e6b(C.swig_type_50(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1537,7 +1572,7 @@ func Km_stream_capture_status(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Fail
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_stream_capture_status_raw_306995db03304e6b(C.swig_type_49(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_stream_capture_status_raw_306995db03304e6b(C.swig_type_51(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1548,7 +1583,7 @@ func Km_event_create(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer) (_swig_ret *
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_event_create_raw_306995db03304e6b(C.swig_type_50(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_event_create_raw_306995db03304e6b(C.swig_type_52(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1557,7 +1592,7 @@ func Km_event_create(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer) (_swig_ret *
 func Km_event_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_event_destroy_raw_306995db03304e6b(C.swig_type_51(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_event_destroy_raw_306995db03304e6b(C.swig_type_53(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1567,7 +1602,7 @@ func Km_event_record(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_event_record_raw_306995db03304e6b(C.swig_type_52(_swig_i_0), C.swig_type_53(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_event_record_raw_306995db03304e6b(C.swig_type_54(_swig_i_0), C.swig_type_55(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1576,7 +1611,7 @@ func Km_event_record(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 func Km_event_query(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_event_query_raw_306995db03304e6b(C.swig_type_54(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_event_query_raw_306995db03304e6b(C.swig_type_56(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1585,7 +1620,7 @@ func Km_event_query(arg1 uint64) (_swig_ret *Failure) {
 func Km_event_synchronize(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_event_synchronize_raw_306995db03304e6b(C.swig_type_55(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_event_synchronize_raw_306995db03304e6b(C.swig_type_57(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1595,7 +1630,7 @@ func Km_event_synchronize_timeout(arg1 uint64, arg2 uint64) (_swig_ret *Failure)
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_event_synchronize_timeout_raw_306995db03304e6b(C.swig_type_56(_swig_i_0), C.swig_type_57(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_event_synchronize_timeout_raw_306995db03304e6b(C.swig_type_58(_swig_i_0), C.swig_type_59(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1606,7 +1641,7 @@ func Km_event_elapsed_ns(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_r
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_event_elapsed_ns_raw_306995db03304e6b(C.swig_type_58(_swig_i_0), C.swig_type_59(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_event_elapsed_ns_raw_306995db03304e6b(C.swig_type_60(_swig_i_0), C.swig_type_61(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1618,7 +1653,7 @@ func Km_host_memory_create(arg1 uint64, arg2 uint64, arg3 uint32, arg4 unsafe.Po
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_create_raw_306995db03304e6b(C.swig_type_60(_swig_i_0), C.swig_type_61(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_create_raw_306995db03304e6b(C.swig_type_62(_swig_i_0), C.swig_type_63(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1631,7 +1666,7 @@ func Km_host_memory_register(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_register_raw_306995db03304e6b(C.swig_type_62(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_63(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_register_raw_306995db03304e6b(C.swig_type_64(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_65(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1640,7 +1675,7 @@ func Km_host_memory_register(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4
 func Km_host_memory_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_destroy_raw_306995db03304e6b(C.swig_type_64(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_destroy_raw_306995db03304e6b(C.swig_type_66(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1650,7 +1685,7 @@ func Km_host_memory_pointer(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failur
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_pointer_raw_306995db03304e6b(C.swig_type_65(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_pointer_raw_306995db03304e6b(C.swig_type_67(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1660,7 +1695,7 @@ func Km_host_memory_size_bytes(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Fai
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_size_bytes_raw_306995db03304e6b(C.swig_type_66(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_size_bytes_raw_306995db03304e6b(C.swig_type_68(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1673,7 +1708,7 @@ func Km_slice_create(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint32, arg5 un
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_raw_306995db03304e6b(C.swig_type_67(_swig_i_0), C.swig_type_68(_swig_i_1), C.swig_type_69(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_raw_306995db03304e6b(C.swig_type_69(_swig_i_0), C.swig_type_70(_swig_i_1), C.swig_type_71(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1686,7 +1721,7 @@ func Km_slice_create_on_stream(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint3
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_on_stream_raw_306995db03304e6b(C.swig_type_70(_swig_i_0), C.swig_type_71(_swig_i_1), C.swig_type_72(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_on_stream_raw_306995db03304e6b(C.swig_type_72(_swig_i_0), C.swig_type_73(_swig_i_1), C.swig_type_74(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1701,7 +1736,7 @@ func Km_slice_from_host(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_from_host_raw_306995db03304e6b(C.swig_type_73(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_74(_swig_i_2), C.swig_type_75(_swig_i_3), C.km_release_callback(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_from_host_raw_306995db03304e6b(C.swig_type_75(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_76(_swig_i_2), C.swig_type_77(_swig_i_3), C.km_release_callback(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1713,7 +1748,7 @@ func Km_slice_view(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Pointer) (
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_view_raw_306995db03304e6b(C.swig_type_76(_swig_i_0), C.swig_type_77(_swig_i_1), C.swig_type_78(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_view_raw_306995db03304e6b(C.swig_type_78(_swig_i_0), C.swig_type_79(_swig_i_1), C.swig_type_80(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1722,7 +1757,7 @@ func Km_slice_view(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Pointer) (
 func Km_slice_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_destroy_raw_306995db03304e6b(C.swig_type_79(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_destroy_raw_306995db03304e6b(C.swig_type_81(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1732,7 +1767,7 @@ func Km_slice_destroy_on_stream(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_destroy_on_stream_raw_306995db03304e6b(C.swig_type_80(_swig_i_0), C.swig_type_81(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_destroy_on_stream_raw_306995db03304e6b(C.swig_type_82(_swig_i_0), C.swig_type_83(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1742,7 +1777,7 @@ func Km_slice_info_get(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_info_get_raw_306995db03304e6b(C.swig_type_82(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_info_get_raw_306995db03304e6b(C.swig_type_84(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1752,7 +1787,7 @@ func Km_slice_address(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_address_raw_306995db03304e6b(C.swig_type_83(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_address_raw_306995db03304e6b(C.swig_type_85(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1762,7 +1797,7 @@ func Km_slice_host_pointer(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_host_pointer_raw_306995db03304e6b(C.swig_type_84(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_host_pointer_raw_306995db03304e6b(C.swig_type_86(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1775,7 +1810,7 @@ func Km_slice_upload(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Pointer,
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_upload_raw_306995db03304e6b(C.swig_type_85(_swig_i_0), C.swig_type_86(_swig_i_1), C.swig_type_87(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_88(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_upload_raw_306995db03304e6b(C.swig_type_87(_swig_i_0), C.swig_type_88(_swig_i_1), C.swig_type_89(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_90(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1788,7 +1823,7 @@ func Km_slice_download(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Pointe
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_download_raw_306995db03304e6b(C.swig_type_89(_swig_i_0), C.swig_type_90(_swig_i_1), C.swig_type_91(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_92(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_download_raw_306995db03304e6b(C.swig_type_91(_swig_i_0), C.swig_type_92(_swig_i_1), C.swig_type_93(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_94(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1802,7 +1837,7 @@ func Km_slice_copy(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg5 uint
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_copy_raw_306995db03304e6b(C.swig_type_93(_swig_i_0), C.swig_type_94(_swig_i_1), C.swig_type_95(_swig_i_2), C.swig_type_96(_swig_i_3), C.swig_type_97(_swig_i_4), C.swig_type_98(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_copy_raw_306995db03304e6b(C.swig_type_95(_swig_i_0), C.swig_type_96(_swig_i_1), C.swig_type_97(_swig_i_2), C.swig_type_98(_swig_i_3), C.swig_type_99(_swig_i_4), C.swig_type_100(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1815,7 +1850,7 @@ func Km_slice_fill_u8(arg1 uint64, arg2 uint64, arg3 uint64, arg4 byte, arg5 uin
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_u8_raw_306995db03304e6b(C.swig_type_99(_swig_i_0), C.swig_type_100(_swig_i_1), C.swig_type_101(_swig_i_2), C.char(_swig_i_3), C.swig_type_102(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_u8_raw_306995db03304e6b(C.swig_type_101(_swig_i_0), C.swig_type_102(_swig_i_1), C.swig_type_103(_swig_i_2), C.char(_swig_i_3), C.swig_type_104(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1828,7 +1863,7 @@ func Km_slice_fill_u16(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint16, arg5 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_u16_raw_306995db03304e6b(C.swig_type_103(_swig_i_0), C.swig_type_104(_swig_i_1), C.swig_type_105(_swig_i_2), C.short(_swig_i_3), C.swig_type_106(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_u16_raw_306995db03304e6b(C.swig_type_105(_swig_i_0), C.swig_type_106(_swig_i_1), C.swig_type_107(_swig_i_2), C.short(_swig_i_3), C.swig_type_108(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1841,7 +1876,7 @@ func Km_slice_fill_u32(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint32, arg5 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_u32_raw_306995db03304e6b(C.swig_type_107(_swig_i_0), C.swig_type_108(_swig_i_1), C.swig_type_109(_swig_i_2), C.int(_swig_i_3), C.swig_type_110(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_u32_raw_306995db03304e6b(C.swig_type_109(_swig_i_0), C.swig_type_110(_swig_i_1), C.swig_type_111(_swig_i_2), C.int(_swig_i_3), C.swig_type_112(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1853,7 +1888,7 @@ func Km_memory_upload(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 uint64
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_upload_raw_306995db03304e6b(C.swig_type_111(_swig_i_0), C.swig_type_112(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_113(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_upload_raw_306995db03304e6b(C.swig_type_113(_swig_i_0), C.swig_type_114(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_115(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1865,7 +1900,7 @@ func Km_memory_download(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 uint
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_download_raw_306995db03304e6b(C.swig_type_114(_swig_i_0), C.swig_type_115(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_116(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_download_raw_306995db03304e6b(C.swig_type_116(_swig_i_0), C.swig_type_117(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_118(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1877,7 +1912,7 @@ func Km_memory_copy(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64) (_swig_r
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_copy_raw_306995db03304e6b(C.swig_type_117(_swig_i_0), C.swig_type_118(_swig_i_1), C.swig_type_119(_swig_i_2), C.swig_type_120(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_copy_raw_306995db03304e6b(C.swig_type_119(_swig_i_0), C.swig_type_120(_swig_i_1), C.swig_type_121(_swig_i_2), C.swig_type_122(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1889,7 +1924,7 @@ func Km_memory_fill_u8(arg1 uint64, arg2 uint64, arg3 byte, arg4 uint64) (_swig_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_u8_raw_306995db03304e6b(C.swig_type_121(_swig_i_0), C.swig_type_122(_swig_i_1), C.char(_swig_i_2), C.swig_type_123(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_u8_raw_306995db03304e6b(C.swig_type_123(_swig_i_0), C.swig_type_124(_swig_i_1), C.char(_swig_i_2), C.swig_type_125(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1901,7 +1936,7 @@ func Km_memory_fill_u16(arg1 uint64, arg2 uint64, arg3 uint16, arg4 uint64) (_sw
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_u16_raw_306995db03304e6b(C.swig_type_124(_swig_i_0), C.swig_type_125(_swig_i_1), C.short(_swig_i_2), C.swig_type_126(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_u16_raw_306995db03304e6b(C.swig_type_126(_swig_i_0), C.swig_type_127(_swig_i_1), C.short(_swig_i_2), C.swig_type_128(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1913,7 +1948,7 @@ func Km_memory_fill_u32(arg1 uint64, arg2 uint64, arg3 uint32, arg4 uint64) (_sw
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_u32_raw_306995db03304e6b(C.swig_type_127(_swig_i_0), C.swig_type_128(_swig_i_1), C.int(_swig_i_2), C.swig_type_129(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_u32_raw_306995db03304e6b(C.swig_type_129(_swig_i_0), C.swig_type_130(_swig_i_1), C.int(_swig_i_2), C.swig_type_131(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1924,7 +1959,7 @@ func Km_pool_create(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_ret *F
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_pool_create_raw_306995db03304e6b(C.swig_type_130(_swig_i_0), C.swig_type_131(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_pool_create_raw_306995db03304e6b(C.swig_type_132(_swig_i_0), C.swig_type_133(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1933,7 +1968,7 @@ func Km_pool_create(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_ret *F
 func Km_pool_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_pool_destroy_raw_306995db03304e6b(C.swig_type_132(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_pool_destroy_raw_306995db03304e6b(C.swig_type_134(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1946,7 +1981,7 @@ func Km_pool_allocate(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint32, arg5 u
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_pool_allocate_raw_306995db03304e6b(C.swig_type_133(_swig_i_0), C.swig_type_134(_swig_i_1), C.swig_type_135(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_pool_allocate_raw_306995db03304e6b(C.swig_type_135(_swig_i_0), C.swig_type_136(_swig_i_1), C.swig_type_137(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1960,7 +1995,7 @@ func Km_pool_allocate_on_stream(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_pool_allocate_on_stream_raw_306995db03304e6b(C.swig_type_136(_swig_i_0), C.swig_type_137(_swig_i_1), C.swig_type_138(_swig_i_2), C.swig_type_139(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_pool_allocate_on_stream_raw_306995db03304e6b(C.swig_type_138(_swig_i_0), C.swig_type_139(_swig_i_1), C.swig_type_140(_swig_i_2), C.swig_type_141(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1970,7 +2005,7 @@ func Km_pool_set_release_threshold(arg1 uint64, arg2 uint64) (_swig_ret *Failure
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_pool_set_release_threshold_raw_306995db03304e6b(C.swig_type_140(_swig_i_0), C.swig_type_141(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_pool_set_release_threshold_raw_306995db03304e6b(C.swig_type_142(_swig_i_0), C.swig_type_143(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1980,7 +2015,7 @@ func Km_pool_trim(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_pool_trim_raw_306995db03304e6b(C.swig_type_142(_swig_i_0), C.swig_type_143(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_pool_trim_raw_306995db03304e6b(C.swig_type_144(_swig_i_0), C.swig_type_145(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1990,7 +2025,7 @@ func Km_pool_info_get(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_pool_info_get_raw_306995db03304e6b(C.swig_type_144(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_pool_info_get_raw_306995db03304e6b(C.swig_type_146(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1999,7 +2034,7 @@ func Km_pool_info_get(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 func Km_pool_reset_high_water(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_pool_reset_high_water_raw_306995db03304e6b(C.swig_type_145(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_pool_reset_high_water_raw_306995db03304e6b(C.swig_type_147(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2013,7 +2048,7 @@ func Km_slice_create_aligned(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64,
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_aligned_raw_306995db03304e6b(C.swig_type_146(_swig_i_0), C.swig_type_147(_swig_i_1), C.swig_type_148(_swig_i_2), C.swig_type_149(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_aligned_raw_306995db03304e6b(C.swig_type_148(_swig_i_0), C.swig_type_149(_swig_i_1), C.swig_type_150(_swig_i_2), C.swig_type_151(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2027,7 +2062,7 @@ func Km_slice_create_pitched(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint32,
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_pitched_raw_306995db03304e6b(C.swig_type_150(_swig_i_0), C.swig_type_151(_swig_i_1), C.swig_type_152(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_pitched_raw_306995db03304e6b(C.swig_type_152(_swig_i_0), C.swig_type_153(_swig_i_1), C.swig_type_154(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2039,7 +2074,7 @@ func Km_slice_upload_3d(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 unsa
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_upload_3d_raw_306995db03304e6b(C.swig_type_153(_swig_i_0), C.swig_type_154(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_upload_3d_raw_306995db03304e6b(C.swig_type_155(_swig_i_0), C.swig_type_156(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2051,7 +2086,7 @@ func Km_slice_download_3d(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 un
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_download_3d_raw_306995db03304e6b(C.swig_type_155(_swig_i_0), C.swig_type_156(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_download_3d_raw_306995db03304e6b(C.swig_type_157(_swig_i_0), C.swig_type_158(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2063,7 +2098,7 @@ func Km_slice_copy_3d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Pointer
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_copy_3d_raw_306995db03304e6b(C.swig_type_157(_swig_i_0), C.swig_type_158(_swig_i_1), C.swig_type_159(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_copy_3d_raw_306995db03304e6b(C.swig_type_159(_swig_i_0), C.swig_type_160(_swig_i_1), C.swig_type_161(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2079,7 +2114,7 @@ func Km_slice_fill_2d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg5 u
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_2d_raw_306995db03304e6b(C.swig_type_160(_swig_i_0), C.swig_type_161(_swig_i_1), C.swig_type_162(_swig_i_2), C.swig_type_163(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_164(_swig_i_6), C.swig_type_165(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_2d_raw_306995db03304e6b(C.swig_type_162(_swig_i_0), C.swig_type_163(_swig_i_1), C.swig_type_164(_swig_i_2), C.swig_type_165(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_166(_swig_i_6), C.swig_type_167(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2091,7 +2126,7 @@ func Km_memory_upload_3d(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 uns
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_upload_3d_raw_306995db03304e6b(C.swig_type_166(_swig_i_0), C.swig_type_167(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_upload_3d_raw_306995db03304e6b(C.swig_type_168(_swig_i_0), C.swig_type_169(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2103,7 +2138,7 @@ func Km_memory_download_3d(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 u
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_download_3d_raw_306995db03304e6b(C.swig_type_168(_swig_i_0), C.swig_type_169(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_download_3d_raw_306995db03304e6b(C.swig_type_170(_swig_i_0), C.swig_type_171(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2115,7 +2150,7 @@ func Km_memory_copy_3d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Pointe
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_copy_3d_raw_306995db03304e6b(C.swig_type_170(_swig_i_0), C.swig_type_171(_swig_i_1), C.swig_type_172(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_copy_3d_raw_306995db03304e6b(C.swig_type_172(_swig_i_0), C.swig_type_173(_swig_i_1), C.swig_type_174(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2130,7 +2165,7 @@ func Km_memory_fill_2d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint32, arg5 
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_2d_raw_306995db03304e6b(C.swig_type_173(_swig_i_0), C.swig_type_174(_swig_i_1), C.swig_type_175(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_176(_swig_i_5), C.swig_type_177(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_2d_raw_306995db03304e6b(C.swig_type_175(_swig_i_0), C.swig_type_176(_swig_i_1), C.swig_type_177(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_178(_swig_i_5), C.swig_type_179(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2141,7 +2176,7 @@ func Km_device_can_access_peer(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_device_can_access_peer_raw_306995db03304e6b(C.swig_type_178(_swig_i_0), C.swig_type_179(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_device_can_access_peer_raw_306995db03304e6b(C.swig_type_180(_swig_i_0), C.swig_type_181(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2151,7 +2186,7 @@ func Km_context_enable_peer_access(arg1 uint64, arg2 uint64) (_swig_ret *Failure
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_enable_peer_access_raw_306995db03304e6b(C.swig_type_180(_swig_i_0), C.swig_type_181(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_enable_peer_access_raw_306995db03304e6b(C.swig_type_182(_swig_i_0), C.swig_type_183(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2161,7 +2196,7 @@ func Km_context_disable_peer_access(arg1 uint64, arg2 uint64) (_swig_ret *Failur
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_disable_peer_access_raw_306995db03304e6b(C.swig_type_182(_swig_i_0), C.swig_type_183(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_disable_peer_access_raw_306995db03304e6b(C.swig_type_184(_swig_i_0), C.swig_type_185(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2175,7 +2210,7 @@ func Km_slice_copy_peer(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg5
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_copy_peer_raw_306995db03304e6b(C.swig_type_184(_swig_i_0), C.swig_type_185(_swig_i_1), C.swig_type_186(_swig_i_2), C.swig_type_187(_swig_i_3), C.swig_type_188(_swig_i_4), C.swig_type_189(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_copy_peer_raw_306995db03304e6b(C.swig_type_186(_swig_i_0), C.swig_type_187(_swig_i_1), C.swig_type_188(_swig_i_2), C.swig_type_189(_swig_i_3), C.swig_type_190(_swig_i_4), C.swig_type_191(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2189,7 +2224,7 @@ func Km_memory_copy_peer(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_copy_peer_raw_306995db03304e6b(C.swig_type_190(_swig_i_0), C.swig_type_191(_swig_i_1), C.swig_type_192(_swig_i_2), C.swig_type_193(_swig_i_3), C.swig_type_194(_swig_i_4), C.swig_type_195(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_copy_peer_raw_306995db03304e6b(C.swig_type_192(_swig_i_0), C.swig_type_193(_swig_i_1), C.swig_type_194(_swig_i_2), C.swig_type_195(_swig_i_3), C.swig_type_196(_swig_i_4), C.swig_type_197(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2204,7 +2239,7 @@ func Km_slice_map_file(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint6
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_map_file_raw_306995db03304e6b(C.swig_type_196(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_197(_swig_i_2), C.swig_type_198(_swig_i_3), C.swig_type_199(_swig_i_4), C.int(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_map_file_raw_306995db03304e6b(C.swig_type_198(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_199(_swig_i_2), C.swig_type_200(_swig_i_3), C.swig_type_201(_swig_i_4), C.int(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2218,7 +2253,7 @@ func Km_host_memory_map_file(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_map_file_raw_306995db03304e6b(C.swig_type_200(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_201(_swig_i_2), C.swig_type_202(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_map_file_raw_306995db03304e6b(C.swig_type_202(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_203(_swig_i_2), C.swig_type_204(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2228,7 +2263,7 @@ func Km_context_set_tracking(arg1 uint64, arg2 uint32) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_set_tracking_raw_306995db03304e6b(C.swig_type_203(_swig_i_0), C.int(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_set_tracking_raw_306995db03304e6b(C.swig_type_205(_swig_i_0), C.int(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2238,7 +2273,7 @@ func Km_slice_set_tag(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_set_tag_raw_306995db03304e6b(C.swig_type_204(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_set_tag_raw_306995db03304e6b(C.swig_type_206(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2250,7 +2285,7 @@ func Km_context_allocations(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_allocations_raw_306995db03304e6b(C.swig_type_205(_swig_i_0), C.swig_type_206(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_allocations_raw_306995db03304e6b(C.swig_type_207(_swig_i_0), C.swig_type_208(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2263,7 +2298,7 @@ func Km_context_allocation_stack(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_allocation_stack_raw_306995db03304e6b(C.swig_type_207(_swig_i_0), C.swig_type_208(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_209(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_allocation_stack_raw_306995db03304e6b(C.swig_type_209(_swig_i_0), C.swig_type_210(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_211(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2273,7 +2308,7 @@ func Km_context_start_memory_profile(arg1 uint64, arg2 uint64) (_swig_ret *Failu
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_start_memory_profile_raw_306995db03304e6b(C.swig_type_210(_swig_i_0), C.swig_type_211(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_start_memory_profile_raw_306995db03304e6b(C.swig_type_212(_swig_i_0), C.swig_type_213(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2282,7 +2317,7 @@ func Km_context_start_memory_profile(arg1 uint64, arg2 uint64) (_swig_ret *Failu
 func Km_context_stop_memory_profile(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_stop_memory_profile_raw_306995db03304e6b(C.swig_type_212(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_stop_memory_profile_raw_306995db03304e6b(C.swig_type_214(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2292,7 +2327,7 @@ func Km_context_memory_profile(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Fai
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_memory_profile_raw_306995db03304e6b(C.swig_type_213(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_memory_profile_raw_306995db03304e6b(C.swig_type_215(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2304,7 +2339,7 @@ func Km_context_memory_samples(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, ar
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_memory_samples_raw_306995db03304e6b(C.swig_type_214(_swig_i_0), C.swig_type_215(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_memory_samples_raw_306995db03304e6b(C.swig_type_216(_swig_i_0), C.swig_type_217(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2327,7 +2362,7 @@ func Km_program_create(arg1 unsafe.Pointer, arg2 uint64, arg3 unsafe.Pointer, ar
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_create_raw_306995db03304e6b(C.swig_voidp(_swig_i_0), C.swig_type_216(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_create_raw_306995db03304e6b(C.swig_voidp(_swig_i_0), C.swig_type_218(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2336,7 +2371,7 @@ func Km_program_create(arg1 unsafe.Pointer, arg2 uint64, arg3 unsafe.Pointer, ar
 func Km_program_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_destroy_raw_306995db03304e6b(C.swig_type_217(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_destroy_raw_306995db03304e6b(C.swig_type_219(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2346,7 +2381,7 @@ func Km_program_add_option(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_add_option_raw_306995db03304e6b(C.swig_type_218(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_add_option_raw_306995db03304e6b(C.swig_type_220(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2358,7 +2393,7 @@ func Km_program_add_header(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_add_header_raw_306995db03304e6b(C.swig_type_219(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_220(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_add_header_raw_306995db03304e6b(C.swig_type_221(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_222(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2368,7 +2403,7 @@ func Km_program_add_name_expression(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_add_name_expression_raw_306995db03304e6b(C.swig_type_221(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_add_name_expression_raw_306995db03304e6b(C.swig_type_223(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2377,7 +2412,7 @@ func Km_program_add_name_expression(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret
 func Km_program_compile(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_compile_raw_306995db03304e6b(C.swig_type_222(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_compile_raw_306995db03304e6b(C.swig_type_224(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2389,7 +2424,7 @@ func Km_program_log(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.P
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_log_raw_306995db03304e6b(C.swig_type_223(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_224(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_log_raw_306995db03304e6b(C.swig_type_225(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_226(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2401,7 +2436,7 @@ func Km_program_ptx(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.P
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_ptx_raw_306995db03304e6b(C.swig_type_225(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_226(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_ptx_raw_306995db03304e6b(C.swig_type_227(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_228(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2414,7 +2449,7 @@ func Km_program_lowered_name(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Point
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_lowered_name_raw_306995db03304e6b(C.swig_type_227(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_228(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_lowered_name_raw_306995db03304e6b(C.swig_type_229(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_230(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2427,7 +2462,7 @@ func Km_module_load_ptx(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsa
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_ptx_raw_306995db03304e6b(C.swig_type_229(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_230(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_ptx_raw_306995db03304e6b(C.swig_type_231(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_232(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2438,7 +2473,7 @@ func Km_module_load_file(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_file_raw_306995db03304e6b(C.swig_type_231(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_file_raw_306995db03304e6b(C.swig_type_233(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2451,7 +2486,7 @@ func Km_module_from_object(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 u
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_from_object_raw_306995db03304e6b(C.swig_type_232(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_233(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_from_object_raw_306995db03304e6b(C.swig_type_234(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_235(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2463,7 +2498,7 @@ func Km_module_save_object(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_save_object_raw_306995db03304e6b(C.swig_type_234(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_235(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_save_object_raw_306995db03304e6b(C.swig_type_236(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_237(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2476,7 +2511,7 @@ func Km_module_load_source(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 u
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_source_raw_306995db03304e6b(C.swig_type_236(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_237(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_source_raw_306995db03304e6b(C.swig_type_238(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_239(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2487,7 +2522,7 @@ func Km_module_load_program(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swi
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_program_raw_306995db03304e6b(C.swig_type_238(_swig_i_0), C.swig_type_239(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_program_raw_306995db03304e6b(C.swig_type_240(_swig_i_0), C.swig_type_241(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2496,7 +2531,7 @@ func Km_module_load_program(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swi
 func Km_module_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_destroy_raw_306995db03304e6b(C.swig_type_240(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_destroy_raw_306995db03304e6b(C.swig_type_242(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2506,7 +2541,7 @@ func Km_module_function_count(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Fail
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_function_count_raw_306995db03304e6b(C.swig_type_241(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_function_count_raw_306995db03304e6b(C.swig_type_243(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2519,7 +2554,7 @@ func Km_module_function_name(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer, arg4
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_function_name_raw_306995db03304e6b(C.swig_type_242(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_243(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_function_name_raw_306995db03304e6b(C.swig_type_244(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_245(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2530,7 +2565,7 @@ func Km_module_function(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer) (
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_function_raw_306995db03304e6b(C.swig_type_244(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_function_raw_306995db03304e6b(C.swig_type_246(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2541,7 +2576,7 @@ func Km_module_global(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer) (_s
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_global_raw_306995db03304e6b(C.swig_type_245(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_global_raw_306995db03304e6b(C.swig_type_247(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2550,7 +2585,7 @@ func Km_module_global(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer) (_s
 func Km_function_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_destroy_raw_306995db03304e6b(C.swig_type_246(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_destroy_raw_306995db03304e6b(C.swig_type_248(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2562,7 +2597,7 @@ func Km_function_name(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_name_raw_306995db03304e6b(C.swig_type_247(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_248(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_name_raw_306995db03304e6b(C.swig_type_249(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_250(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2573,7 +2608,7 @@ func Km_function_attribute_get(arg1 uint64, arg2 int32, arg3 unsafe.Pointer) (_s
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_attribute_get_raw_306995db03304e6b(C.swig_type_249(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_attribute_get_raw_306995db03304e6b(C.swig_type_251(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2584,7 +2619,7 @@ func Km_function_attribute_set(arg1 uint64, arg2 int32, arg3 int64) (_swig_ret *
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_attribute_set_raw_306995db03304e6b(C.swig_type_250(_swig_i_0), C.int(_swig_i_1), C.swig_type_251(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_attribute_set_raw_306995db03304e6b(C.swig_type_252(_swig_i_0), C.int(_swig_i_1), C.swig_type_253(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2596,7 +2631,7 @@ func Km_function_prepare(arg1 uint64, arg2 uint32, arg3 uint32, arg4 uint32) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_prepare_raw_306995db03304e6b(C.swig_type_252(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_prepare_raw_306995db03304e6b(C.swig_type_254(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2608,7 +2643,7 @@ func Km_function_occupancy(arg1 uint64, arg2 uint32, arg3 uint64, arg4 unsafe.Po
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_occupancy_raw_306995db03304e6b(C.swig_type_253(_swig_i_0), C.int(_swig_i_1), C.swig_type_254(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_occupancy_raw_306995db03304e6b(C.swig_type_255(_swig_i_0), C.int(_swig_i_1), C.swig_type_256(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2623,7 +2658,7 @@ func Km_function_best_block(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_best_block_raw_306995db03304e6b(C.swig_type_255(_swig_i_0), C.swig_type_256(_swig_i_1), C.km_shared_bytes_callback(_swig_i_2), C.swig_voidp(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_best_block_raw_306995db03304e6b(C.swig_type_257(_swig_i_0), C.swig_type_258(_swig_i_1), C.km_shared_bytes_callback(_swig_i_2), C.swig_voidp(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2635,7 +2670,7 @@ func Km_function_available_shared_bytes(arg1 uint64, arg2 uint32, arg3 uint32, a
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_available_shared_bytes_raw_306995db03304e6b(C.swig_type_257(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_available_shared_bytes_raw_306995db03304e6b(C.swig_type_259(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2648,7 +2683,7 @@ func Km_function_max_active_clusters(arg1 uint64, arg2 uint32, arg3 uint64, arg4
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_max_active_clusters_raw_306995db03304e6b(C.swig_type_258(_swig_i_0), C.int(_swig_i_1), C.swig_type_259(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_max_active_clusters_raw_306995db03304e6b(C.swig_type_260(_swig_i_0), C.int(_swig_i_1), C.swig_type_261(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2658,7 +2693,7 @@ func Km_function_param_count(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failu
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_param_count_raw_306995db03304e6b(C.swig_type_260(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_param_count_raw_306995db03304e6b(C.swig_type_262(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2669,7 +2704,7 @@ func Km_function_param(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer) (_swig_ret
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_param_raw_306995db03304e6b(C.swig_type_261(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_param_raw_306995db03304e6b(C.swig_type_263(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2680,7 +2715,7 @@ func Km_launch_create(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_ret 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_create_raw_306995db03304e6b(C.swig_type_262(_swig_i_0), C.swig_type_263(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_create_raw_306995db03304e6b(C.swig_type_264(_swig_i_0), C.swig_type_265(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2689,7 +2724,7 @@ func Km_launch_create(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_ret 
 func Km_launch_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_destroy_raw_306995db03304e6b(C.swig_type_264(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_destroy_raw_306995db03304e6b(C.swig_type_266(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2701,7 +2736,7 @@ func Km_launch_set_grid(arg1 uint64, arg2 uint32, arg3 uint32, arg4 uint32) (_sw
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_grid_raw_306995db03304e6b(C.swig_type_265(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_grid_raw_306995db03304e6b(C.swig_type_267(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2713,7 +2748,7 @@ func Km_launch_set_block(arg1 uint64, arg2 uint32, arg3 uint32, arg4 uint32) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_block_raw_306995db03304e6b(C.swig_type_266(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_block_raw_306995db03304e6b(C.swig_type_268(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2723,7 +2758,7 @@ func Km_launch_set_shared_bytes(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_shared_bytes_raw_306995db03304e6b(C.swig_type_267(_swig_i_0), C.swig_type_268(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_shared_bytes_raw_306995db03304e6b(C.swig_type_269(_swig_i_0), C.swig_type_270(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2735,7 +2770,7 @@ func Km_launch_set_cluster(arg1 uint64, arg2 uint32, arg3 uint32, arg4 uint32) (
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_cluster_raw_306995db03304e6b(C.swig_type_269(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_cluster_raw_306995db03304e6b(C.swig_type_271(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2745,7 +2780,7 @@ func Km_launch_set_cooperative(arg1 uint64, arg2 uint32) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_cooperative_raw_306995db03304e6b(C.swig_type_270(_swig_i_0), C.int(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_cooperative_raw_306995db03304e6b(C.swig_type_272(_swig_i_0), C.int(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2756,7 +2791,20 @@ func Km_launch_arg_slice(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_ret *Fail
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_slice_raw_306995db03304e6b(C.swig_type_271(_swig_i_0), C.swig_type_272(_swig_i_1), C.swig_type_273(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_slice_raw_306995db03304e6b(C.swig_type_273(_swig_i_0), C.swig_type_274(_swig_i_1), C.swig_type_275(_swig_i_2)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_launch_arg_slice_access(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg5 int32) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_slice_access_raw_306995db03304e6b(C.swig_type_276(_swig_i_0), C.swig_type_277(_swig_i_1), C.swig_type_278(_swig_i_2), C.swig_type_279(_swig_i_3), C.int(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2766,7 +2814,7 @@ func Km_launch_arg_address(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_address_raw_306995db03304e6b(C.swig_type_274(_swig_i_0), C.swig_type_275(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_address_raw_306995db03304e6b(C.swig_type_280(_swig_i_0), C.swig_type_281(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2777,7 +2825,7 @@ func Km_launch_arg_scalar(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64) (_swig_
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_scalar_raw_306995db03304e6b(C.swig_type_276(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_277(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_scalar_raw_306995db03304e6b(C.swig_type_282(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_283(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2786,7 +2834,7 @@ func Km_launch_arg_scalar(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64) (_swig_
 func Km_launch_submit(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_submit_raw_306995db03304e6b(C.swig_type_278(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_submit_raw_306995db03304e6b(C.swig_type_284(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2801,7 +2849,22 @@ func Km_launch_kernel(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 unsafe
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_kernel_raw_306995db03304e6b(C.swig_type_279(_swig_i_0), C.swig_type_280(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_281(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_282(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_kernel_raw_306995db03304e6b(C.swig_type_285(_swig_i_0), C.swig_type_286(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_287(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_288(_swig_i_6)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_launch_kernel_operands(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 unsafe.Pointer, arg5 uint64, arg6 unsafe.Pointer, arg7 uint64) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	_swig_i_5 := arg6
+	_swig_i_6 := arg7
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_kernel_operands_raw_306995db03304e6b(C.swig_type_289(_swig_i_0), C.swig_type_290(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_291(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_292(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2811,7 +2874,7 @@ func Km_graph_create(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_create_raw_306995db03304e6b(C.swig_type_283(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_create_raw_306995db03304e6b(C.swig_type_293(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2820,7 +2883,7 @@ func Km_graph_create(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 func Km_graph_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_destroy_raw_306995db03304e6b(C.swig_type_284(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_destroy_raw_306995db03304e6b(C.swig_type_294(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2830,7 +2893,7 @@ func Km_graph_clone(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_clone_raw_306995db03304e6b(C.swig_type_285(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_clone_raw_306995db03304e6b(C.swig_type_295(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2848,7 +2911,7 @@ func Km_graph_add_kernel(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uin
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_kernel_raw_306995db03304e6b(C.swig_type_286(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_287(_swig_i_2), C.swig_type_288(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_289(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_type_290(_swig_i_8), C.swig_voidp(_swig_i_9)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_kernel_raw_306995db03304e6b(C.swig_type_296(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_297(_swig_i_2), C.swig_type_298(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_299(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_type_300(_swig_i_8), C.swig_voidp(_swig_i_9)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2865,7 +2928,7 @@ func Km_graph_add_copy(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_copy_raw_306995db03304e6b(C.swig_type_291(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_292(_swig_i_2), C.swig_type_293(_swig_i_3), C.swig_type_294(_swig_i_4), C.swig_type_295(_swig_i_5), C.swig_type_296(_swig_i_6), C.swig_type_297(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_copy_raw_306995db03304e6b(C.swig_type_301(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_302(_swig_i_2), C.swig_type_303(_swig_i_3), C.swig_type_304(_swig_i_4), C.swig_type_305(_swig_i_5), C.swig_type_306(_swig_i_6), C.swig_type_307(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2881,7 +2944,7 @@ func Km_graph_add_upload(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uin
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_upload_raw_306995db03304e6b(C.swig_type_298(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_299(_swig_i_2), C.swig_type_300(_swig_i_3), C.swig_type_301(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_302(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_upload_raw_306995db03304e6b(C.swig_type_308(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_309(_swig_i_2), C.swig_type_310(_swig_i_3), C.swig_type_311(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_312(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2897,7 +2960,7 @@ func Km_graph_add_download(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 u
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_download_raw_306995db03304e6b(C.swig_type_303(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_304(_swig_i_2), C.swig_type_305(_swig_i_3), C.swig_type_306(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_307(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_download_raw_306995db03304e6b(C.swig_type_313(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_314(_swig_i_2), C.swig_type_315(_swig_i_3), C.swig_type_316(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_317(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2914,7 +2977,7 @@ func Km_graph_add_fill(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_fill_raw_306995db03304e6b(C.swig_type_308(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_309(_swig_i_2), C.swig_type_310(_swig_i_3), C.swig_type_311(_swig_i_4), C.int(_swig_i_5), C.int(_swig_i_6), C.swig_type_312(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_fill_raw_306995db03304e6b(C.swig_type_318(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_319(_swig_i_2), C.swig_type_320(_swig_i_3), C.swig_type_321(_swig_i_4), C.int(_swig_i_5), C.int(_swig_i_6), C.swig_type_322(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2928,7 +2991,7 @@ func Km_graph_add_host(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsaf
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_host_raw_306995db03304e6b(C.swig_type_313(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_314(_swig_i_2), C.km_host_callback(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_host_raw_306995db03304e6b(C.swig_type_323(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_324(_swig_i_2), C.km_host_callback(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2940,7 +3003,7 @@ func Km_graph_add_empty(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsa
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_empty_raw_306995db03304e6b(C.swig_type_315(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_316(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_empty_raw_306995db03304e6b(C.swig_type_325(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_326(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2953,7 +3016,7 @@ func Km_graph_add_child(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_child_raw_306995db03304e6b(C.swig_type_317(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_318(_swig_i_2), C.swig_type_319(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_child_raw_306995db03304e6b(C.swig_type_327(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_328(_swig_i_2), C.swig_type_329(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2963,7 +3026,7 @@ func Km_graph_remove_node(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_remove_node_raw_306995db03304e6b(C.swig_type_320(_swig_i_0), C.swig_type_321(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_remove_node_raw_306995db03304e6b(C.swig_type_330(_swig_i_0), C.swig_type_331(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2974,7 +3037,7 @@ func Km_graph_add_dependency(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_ret *
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_dependency_raw_306995db03304e6b(C.swig_type_322(_swig_i_0), C.swig_type_323(_swig_i_1), C.swig_type_324(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_dependency_raw_306995db03304e6b(C.swig_type_332(_swig_i_0), C.swig_type_333(_swig_i_1), C.swig_type_334(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2985,7 +3048,7 @@ func Km_graph_remove_dependency(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_re
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_remove_dependency_raw_306995db03304e6b(C.swig_type_325(_swig_i_0), C.swig_type_326(_swig_i_1), C.swig_type_327(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_remove_dependency_raw_306995db03304e6b(C.swig_type_335(_swig_i_0), C.swig_type_336(_swig_i_1), C.swig_type_337(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2997,7 +3060,7 @@ func Km_graph_nodes(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.P
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_nodes_raw_306995db03304e6b(C.swig_type_328(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_329(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_nodes_raw_306995db03304e6b(C.swig_type_338(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_339(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3010,7 +3073,7 @@ func Km_graph_node_dependencies(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, a
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_dependencies_raw_306995db03304e6b(C.swig_type_330(_swig_i_0), C.swig_type_331(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_332(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_dependencies_raw_306995db03304e6b(C.swig_type_340(_swig_i_0), C.swig_type_341(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_342(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3023,7 +3086,7 @@ func Km_graph_node_dependents(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_dependents_raw_306995db03304e6b(C.swig_type_333(_swig_i_0), C.swig_type_334(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_335(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_dependents_raw_306995db03304e6b(C.swig_type_343(_swig_i_0), C.swig_type_344(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_345(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3034,7 +3097,7 @@ func Km_graph_node_info_get(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swi
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_info_get_raw_306995db03304e6b(C.swig_type_336(_swig_i_0), C.swig_type_337(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_info_get_raw_306995db03304e6b(C.swig_type_346(_swig_i_0), C.swig_type_347(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3047,7 +3110,7 @@ func Km_graph_node_arguments(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_arguments_raw_306995db03304e6b(C.swig_type_338(_swig_i_0), C.swig_type_339(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_340(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_arguments_raw_306995db03304e6b(C.swig_type_348(_swig_i_0), C.swig_type_349(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_350(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3058,7 +3121,7 @@ func Km_graph_node_function(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swi
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_function_raw_306995db03304e6b(C.swig_type_341(_swig_i_0), C.swig_type_342(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_function_raw_306995db03304e6b(C.swig_type_351(_swig_i_0), C.swig_type_352(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3069,7 +3132,7 @@ func Km_graph_node_child(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_r
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_child_raw_306995db03304e6b(C.swig_type_343(_swig_i_0), C.swig_type_344(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_child_raw_306995db03304e6b(C.swig_type_353(_swig_i_0), C.swig_type_354(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3085,7 +3148,7 @@ func Km_graph_set_kernel(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Poin
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_kernel_raw_306995db03304e6b(C.swig_type_345(_swig_i_0), C.swig_type_346(_swig_i_1), C.swig_type_347(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_348(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_type_349(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_kernel_raw_306995db03304e6b(C.swig_type_355(_swig_i_0), C.swig_type_356(_swig_i_1), C.swig_type_357(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_358(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_type_359(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3100,7 +3163,7 @@ func Km_graph_set_copy(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg5 
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_copy_raw_306995db03304e6b(C.swig_type_350(_swig_i_0), C.swig_type_351(_swig_i_1), C.swig_type_352(_swig_i_2), C.swig_type_353(_swig_i_3), C.swig_type_354(_swig_i_4), C.swig_type_355(_swig_i_5), C.swig_type_356(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_copy_raw_306995db03304e6b(C.swig_type_360(_swig_i_0), C.swig_type_361(_swig_i_1), C.swig_type_362(_swig_i_2), C.swig_type_363(_swig_i_3), C.swig_type_364(_swig_i_4), C.swig_type_365(_swig_i_5), C.swig_type_366(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3114,7 +3177,7 @@ func Km_graph_set_upload(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_upload_raw_306995db03304e6b(C.swig_type_357(_swig_i_0), C.swig_type_358(_swig_i_1), C.swig_type_359(_swig_i_2), C.swig_type_360(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_361(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_upload_raw_306995db03304e6b(C.swig_type_367(_swig_i_0), C.swig_type_368(_swig_i_1), C.swig_type_369(_swig_i_2), C.swig_type_370(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_371(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3128,7 +3191,7 @@ func Km_graph_set_download(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, a
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_download_raw_306995db03304e6b(C.swig_type_362(_swig_i_0), C.swig_type_363(_swig_i_1), C.swig_type_364(_swig_i_2), C.swig_type_365(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_366(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_download_raw_306995db03304e6b(C.swig_type_372(_swig_i_0), C.swig_type_373(_swig_i_1), C.swig_type_374(_swig_i_2), C.swig_type_375(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_376(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3143,7 +3206,7 @@ func Km_graph_set_fill(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg5 
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_fill_raw_306995db03304e6b(C.swig_type_367(_swig_i_0), C.swig_type_368(_swig_i_1), C.swig_type_369(_swig_i_2), C.swig_type_370(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_371(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_fill_raw_306995db03304e6b(C.swig_type_377(_swig_i_0), C.swig_type_378(_swig_i_1), C.swig_type_379(_swig_i_2), C.swig_type_380(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_381(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3155,7 +3218,7 @@ func Km_graph_set_host(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 unsaf
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_host_raw_306995db03304e6b(C.swig_type_372(_swig_i_0), C.swig_type_373(_swig_i_1), C.km_host_callback(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_host_raw_306995db03304e6b(C.swig_type_382(_swig_i_0), C.swig_type_383(_swig_i_1), C.km_host_callback(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3166,7 +3229,7 @@ func Km_graph_set_child(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_ret *Failu
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_child_raw_306995db03304e6b(C.swig_type_374(_swig_i_0), C.swig_type_375(_swig_i_1), C.swig_type_376(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_child_raw_306995db03304e6b(C.swig_type_384(_swig_i_0), C.swig_type_385(_swig_i_1), C.swig_type_386(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3181,7 +3244,7 @@ func Km_graph_add_copy_3d(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 ui
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_copy_3d_raw_306995db03304e6b(C.swig_type_377(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_378(_swig_i_2), C.swig_type_379(_swig_i_3), C.swig_type_380(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_copy_3d_raw_306995db03304e6b(C.swig_type_387(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_388(_swig_i_2), C.swig_type_389(_swig_i_3), C.swig_type_390(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3194,7 +3257,7 @@ func Km_graph_set_copy_3d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, ar
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_copy_3d_raw_306995db03304e6b(C.swig_type_381(_swig_i_0), C.swig_type_382(_swig_i_1), C.swig_type_383(_swig_i_2), C.swig_type_384(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_copy_3d_raw_306995db03304e6b(C.swig_type_391(_swig_i_0), C.swig_type_392(_swig_i_1), C.swig_type_393(_swig_i_2), C.swig_type_394(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3209,7 +3272,7 @@ func Km_graph_add_upload_3d(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_upload_3d_raw_306995db03304e6b(C.swig_type_385(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_386(_swig_i_2), C.swig_type_387(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_upload_3d_raw_306995db03304e6b(C.swig_type_395(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_396(_swig_i_2), C.swig_type_397(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3222,7 +3285,7 @@ func Km_graph_set_upload_3d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.P
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_upload_3d_raw_306995db03304e6b(C.swig_type_388(_swig_i_0), C.swig_type_389(_swig_i_1), C.swig_type_390(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_upload_3d_raw_306995db03304e6b(C.swig_type_398(_swig_i_0), C.swig_type_399(_swig_i_1), C.swig_type_400(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3237,7 +3300,7 @@ func Km_graph_add_download_3d(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_download_3d_raw_306995db03304e6b(C.swig_type_391(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_392(_swig_i_2), C.swig_type_393(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_download_3d_raw_306995db03304e6b(C.swig_type_401(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_402(_swig_i_2), C.swig_type_403(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3250,7 +3313,7 @@ func Km_graph_set_download_3d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_download_3d_raw_306995db03304e6b(C.swig_type_394(_swig_i_0), C.swig_type_395(_swig_i_1), C.swig_type_396(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_download_3d_raw_306995db03304e6b(C.swig_type_404(_swig_i_0), C.swig_type_405(_swig_i_1), C.swig_type_406(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3269,7 +3332,7 @@ func Km_graph_add_fill_2d(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 ui
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_fill_2d_raw_306995db03304e6b(C.swig_type_397(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_398(_swig_i_2), C.swig_type_399(_swig_i_3), C.swig_type_400(_swig_i_4), C.swig_type_401(_swig_i_5), C.int(_swig_i_6), C.int(_swig_i_7), C.swig_type_402(_swig_i_8), C.swig_type_403(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_fill_2d_raw_306995db03304e6b(C.swig_type_407(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_408(_swig_i_2), C.swig_type_409(_swig_i_3), C.swig_type_410(_swig_i_4), C.swig_type_411(_swig_i_5), C.int(_swig_i_6), C.int(_swig_i_7), C.swig_type_412(_swig_i_8), C.swig_type_413(_swig_i_9), C.swig_voidp(_swig_i_10)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3286,7 +3349,7 @@ func Km_graph_set_fill_2d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, ar
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_fill_2d_raw_306995db03304e6b(C.swig_type_404(_swig_i_0), C.swig_type_405(_swig_i_1), C.swig_type_406(_swig_i_2), C.swig_type_407(_swig_i_3), C.swig_type_408(_swig_i_4), C.int(_swig_i_5), C.int(_swig_i_6), C.swig_type_409(_swig_i_7), C.swig_type_410(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_fill_2d_raw_306995db03304e6b(C.swig_type_414(_swig_i_0), C.swig_type_415(_swig_i_1), C.swig_type_416(_swig_i_2), C.swig_type_417(_swig_i_3), C.swig_type_418(_swig_i_4), C.int(_swig_i_5), C.int(_swig_i_6), C.swig_type_419(_swig_i_7), C.swig_type_420(_swig_i_8)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3303,7 +3366,7 @@ func Km_graph_add_copy_peer(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_copy_peer_raw_306995db03304e6b(C.swig_type_411(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_412(_swig_i_2), C.swig_type_413(_swig_i_3), C.swig_type_414(_swig_i_4), C.swig_type_415(_swig_i_5), C.swig_type_416(_swig_i_6), C.swig_type_417(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_copy_peer_raw_306995db03304e6b(C.swig_type_421(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_422(_swig_i_2), C.swig_type_423(_swig_i_3), C.swig_type_424(_swig_i_4), C.swig_type_425(_swig_i_5), C.swig_type_426(_swig_i_6), C.swig_type_427(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3318,7 +3381,7 @@ func Km_graph_set_copy_peer(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, 
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_copy_peer_raw_306995db03304e6b(C.swig_type_418(_swig_i_0), C.swig_type_419(_swig_i_1), C.swig_type_420(_swig_i_2), C.swig_type_421(_swig_i_3), C.swig_type_422(_swig_i_4), C.swig_type_423(_swig_i_5), C.swig_type_424(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_copy_peer_raw_306995db03304e6b(C.swig_type_428(_swig_i_0), C.swig_type_429(_swig_i_1), C.swig_type_430(_swig_i_2), C.swig_type_431(_swig_i_3), C.swig_type_432(_swig_i_4), C.swig_type_433(_swig_i_5), C.swig_type_434(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3329,7 +3392,7 @@ func Km_graph_node_rows(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_re
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_rows_raw_306995db03304e6b(C.swig_type_425(_swig_i_0), C.swig_type_426(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_rows_raw_306995db03304e6b(C.swig_type_435(_swig_i_0), C.swig_type_436(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3341,7 +3404,7 @@ func Km_graph_dot(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.Poi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_dot_raw_306995db03304e6b(C.swig_type_427(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_428(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_dot_raw_306995db03304e6b(C.swig_type_437(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_438(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3351,7 +3414,7 @@ func Km_graph_exec_create(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure)
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_create_raw_306995db03304e6b(C.swig_type_429(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_create_raw_306995db03304e6b(C.swig_type_439(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3360,7 +3423,7 @@ func Km_graph_exec_create(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure)
 func Km_graph_exec_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_destroy_raw_306995db03304e6b(C.swig_type_430(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_destroy_raw_306995db03304e6b(C.swig_type_440(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3370,7 +3433,7 @@ func Km_graph_exec_launch(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_launch_raw_306995db03304e6b(C.swig_type_431(_swig_i_0), C.swig_type_432(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_launch_raw_306995db03304e6b(C.swig_type_441(_swig_i_0), C.swig_type_442(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3381,7 +3444,7 @@ func Km_graph_exec_update_node(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_ret
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_update_node_raw_306995db03304e6b(C.swig_type_433(_swig_i_0), C.swig_type_434(_swig_i_1), C.swig_type_435(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_update_node_raw_306995db03304e6b(C.swig_type_443(_swig_i_0), C.swig_type_444(_swig_i_1), C.swig_type_445(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3391,7 +3454,7 @@ func Km_graph_exec_update(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_update_raw_306995db03304e6b(C.swig_type_436(_swig_i_0), C.swig_type_437(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_update_raw_306995db03304e6b(C.swig_type_446(_swig_i_0), C.swig_type_447(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3403,7 +3466,7 @@ func Km_graph_exec_compare(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 u
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_compare_raw_306995db03304e6b(C.swig_type_438(_swig_i_0), C.swig_type_439(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_compare_raw_306995db03304e6b(C.swig_type_448(_swig_i_0), C.swig_type_449(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3412,7 +3475,7 @@ func Km_graph_exec_compare(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 u
 func Km_profiler_start(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_start_raw_306995db03304e6b(C.swig_type_440(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_start_raw_306995db03304e6b(C.swig_type_450(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3421,7 +3484,7 @@ func Km_profiler_start(arg1 uint64) (_swig_ret *Failure) {
 func Km_profiler_stop(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_stop_raw_306995db03304e6b(C.swig_type_441(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_stop_raw_306995db03304e6b(C.swig_type_451(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3430,7 +3493,7 @@ func Km_profiler_stop(arg1 uint64) (_swig_ret *Failure) {
 func Km_profiler_clear(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_clear_raw_306995db03304e6b(C.swig_type_442(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_clear_raw_306995db03304e6b(C.swig_type_452(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3440,7 +3503,7 @@ func Km_profiler_range_push(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failur
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_push_raw_306995db03304e6b(C.swig_type_443(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_push_raw_306995db03304e6b(C.swig_type_453(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3449,7 +3512,7 @@ func Km_profiler_range_push(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failur
 func Km_profiler_range_pop(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_pop_raw_306995db03304e6b(C.swig_type_444(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_pop_raw_306995db03304e6b(C.swig_type_454(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3460,7 +3523,7 @@ func Km_profiler_range_start(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Point
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_start_raw_306995db03304e6b(C.swig_type_445(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_start_raw_306995db03304e6b(C.swig_type_455(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3470,7 +3533,7 @@ func Km_profiler_range_end(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_end_raw_306995db03304e6b(C.swig_type_446(_swig_i_0), C.swig_type_447(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_end_raw_306995db03304e6b(C.swig_type_456(_swig_i_0), C.swig_type_457(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3481,7 +3544,7 @@ func Km_profiler_set_work(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_ret *Fai
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_set_work_raw_306995db03304e6b(C.swig_type_448(_swig_i_0), C.swig_type_449(_swig_i_1), C.swig_type_450(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_set_work_raw_306995db03304e6b(C.swig_type_458(_swig_i_0), C.swig_type_459(_swig_i_1), C.swig_type_460(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3491,7 +3554,7 @@ func Km_profiler_row_count(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_row_count_raw_306995db03304e6b(C.swig_type_451(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_row_count_raw_306995db03304e6b(C.swig_type_461(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3502,7 +3565,7 @@ func Km_profiler_row_get(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer) (_swig_r
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_row_get_raw_306995db03304e6b(C.swig_type_452(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_row_get_raw_306995db03304e6b(C.swig_type_462(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3514,7 +3577,7 @@ func Km_profiler_summary(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uns
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_summary_raw_306995db03304e6b(C.swig_type_453(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_454(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_summary_raw_306995db03304e6b(C.swig_type_463(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_464(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3524,7 +3587,7 @@ func Km_profiler_write(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_write_raw_306995db03304e6b(C.swig_type_455(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_write_raw_306995db03304e6b(C.swig_type_465(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3535,7 +3598,7 @@ func Km_blas_create(arg1 uint64, arg2 int32, arg3 unsafe.Pointer) (_swig_ret *Fa
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_create_raw_306995db03304e6b(C.swig_type_456(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_create_raw_306995db03304e6b(C.swig_type_466(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3544,7 +3607,7 @@ func Km_blas_create(arg1 uint64, arg2 int32, arg3 unsafe.Pointer) (_swig_ret *Fa
 func Km_blas_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_destroy_raw_306995db03304e6b(C.swig_type_457(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_destroy_raw_306995db03304e6b(C.swig_type_467(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3558,7 +3621,7 @@ func Km_blas_axpy(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_axpy_raw_306995db03304e6b(C.swig_type_458(_swig_i_0), C.int(_swig_i_1), C.swig_type_459(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_axpy_raw_306995db03304e6b(C.swig_type_468(_swig_i_0), C.int(_swig_i_1), C.swig_type_469(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3571,7 +3634,7 @@ func Km_blas_scal(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_scal_raw_306995db03304e6b(C.swig_type_460(_swig_i_0), C.int(_swig_i_1), C.swig_type_461(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_scal_raw_306995db03304e6b(C.swig_type_470(_swig_i_0), C.int(_swig_i_1), C.swig_type_471(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3584,7 +3647,7 @@ func Km_blas_copy(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_copy_raw_306995db03304e6b(C.swig_type_462(_swig_i_0), C.int(_swig_i_1), C.swig_type_463(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_copy_raw_306995db03304e6b(C.swig_type_472(_swig_i_0), C.int(_swig_i_1), C.swig_type_473(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3597,7 +3660,7 @@ func Km_blas_swap(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_swap_raw_306995db03304e6b(C.swig_type_464(_swig_i_0), C.int(_swig_i_1), C.swig_type_465(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_swap_raw_306995db03304e6b(C.swig_type_474(_swig_i_0), C.int(_swig_i_1), C.swig_type_475(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3611,7 +3674,7 @@ func Km_blas_dot(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg5
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_dot_raw_306995db03304e6b(C.swig_type_466(_swig_i_0), C.int(_swig_i_1), C.swig_type_467(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_dot_raw_306995db03304e6b(C.swig_type_476(_swig_i_0), C.int(_swig_i_1), C.swig_type_477(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3625,7 +3688,7 @@ func Km_blas_dotc(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_dotc_raw_306995db03304e6b(C.swig_type_468(_swig_i_0), C.int(_swig_i_1), C.swig_type_469(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_dotc_raw_306995db03304e6b(C.swig_type_478(_swig_i_0), C.int(_swig_i_1), C.swig_type_479(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3638,7 +3701,7 @@ func Km_blas_nrm2(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_nrm2_raw_306995db03304e6b(C.swig_type_470(_swig_i_0), C.int(_swig_i_1), C.swig_type_471(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_nrm2_raw_306995db03304e6b(C.swig_type_480(_swig_i_0), C.int(_swig_i_1), C.swig_type_481(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3651,7 +3714,7 @@ func Km_blas_asum(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_asum_raw_306995db03304e6b(C.swig_type_472(_swig_i_0), C.int(_swig_i_1), C.swig_type_473(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_asum_raw_306995db03304e6b(C.swig_type_482(_swig_i_0), C.int(_swig_i_1), C.swig_type_483(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3664,7 +3727,7 @@ func Km_blas_iamax(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, ar
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_iamax_raw_306995db03304e6b(C.swig_type_474(_swig_i_0), C.int(_swig_i_1), C.swig_type_475(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_iamax_raw_306995db03304e6b(C.swig_type_484(_swig_i_0), C.int(_swig_i_1), C.swig_type_485(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3679,7 +3742,7 @@ func Km_blas_rot(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg5
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_rot_raw_306995db03304e6b(C.swig_type_476(_swig_i_0), C.int(_swig_i_1), C.swig_type_477(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_rot_raw_306995db03304e6b(C.swig_type_486(_swig_i_0), C.int(_swig_i_1), C.swig_type_487(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3693,7 +3756,7 @@ func Km_blas_rotm(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_rotm_raw_306995db03304e6b(C.swig_type_478(_swig_i_0), C.int(_swig_i_1), C.swig_type_479(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_rotm_raw_306995db03304e6b(C.swig_type_488(_swig_i_0), C.int(_swig_i_1), C.swig_type_489(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3738,7 +3801,7 @@ func Km_blas_gemv(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 uint64,
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gemv_raw_306995db03304e6b(C.swig_type_480(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_481(_swig_i_3), C.swig_type_482(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gemv_raw_306995db03304e6b(C.swig_type_490(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_491(_swig_i_3), C.swig_type_492(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3758,7 +3821,7 @@ func Km_blas_gbmv(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 uint64,
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
 	_swig_i_11 := arg12
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gbmv_raw_306995db03304e6b(C.swig_type_483(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_484(_swig_i_3), C.swig_type_485(_swig_i_4), C.swig_type_486(_swig_i_5), C.swig_type_487(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10), C.swig_voidp(_swig_i_11)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gbmv_raw_306995db03304e6b(C.swig_type_493(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_494(_swig_i_3), C.swig_type_495(_swig_i_4), C.swig_type_496(_swig_i_5), C.swig_type_497(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10), C.swig_voidp(_swig_i_11)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3775,7 +3838,7 @@ func Km_blas_symv(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_symv_raw_306995db03304e6b(C.swig_type_488(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_489(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_symv_raw_306995db03304e6b(C.swig_type_498(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_499(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3793,7 +3856,7 @@ func Km_blas_sbmv(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 uint64,
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_sbmv_raw_306995db03304e6b(C.swig_type_490(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_491(_swig_i_3), C.swig_type_492(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_sbmv_raw_306995db03304e6b(C.swig_type_500(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_501(_swig_i_3), C.swig_type_502(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3810,7 +3873,7 @@ func Km_blas_spmv(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_spmv_raw_306995db03304e6b(C.swig_type_493(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_494(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_spmv_raw_306995db03304e6b(C.swig_type_503(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_504(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3826,7 +3889,7 @@ func Km_blas_trmv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trmv_raw_306995db03304e6b(C.swig_type_495(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_496(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trmv_raw_306995db03304e6b(C.swig_type_505(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_506(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3843,7 +3906,7 @@ func Km_blas_tbmv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tbmv_raw_306995db03304e6b(C.swig_type_497(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_498(_swig_i_5), C.swig_type_499(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tbmv_raw_306995db03304e6b(C.swig_type_507(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_508(_swig_i_5), C.swig_type_509(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3859,7 +3922,7 @@ func Km_blas_tpmv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tpmv_raw_306995db03304e6b(C.swig_type_500(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_501(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tpmv_raw_306995db03304e6b(C.swig_type_510(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_511(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3875,7 +3938,7 @@ func Km_blas_trsv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trsv_raw_306995db03304e6b(C.swig_type_502(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_503(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trsv_raw_306995db03304e6b(C.swig_type_512(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_513(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3892,7 +3955,7 @@ func Km_blas_tbsv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tbsv_raw_306995db03304e6b(C.swig_type_504(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_505(_swig_i_5), C.swig_type_506(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tbsv_raw_306995db03304e6b(C.swig_type_514(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_515(_swig_i_5), C.swig_type_516(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3908,7 +3971,7 @@ func Km_blas_tpsv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tpsv_raw_306995db03304e6b(C.swig_type_507(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_508(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tpsv_raw_306995db03304e6b(C.swig_type_517(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_518(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3924,7 +3987,7 @@ func Km_blas_ger(arg1 uint64, arg2 int32, arg3 uint64, arg4 uint64, arg5 unsafe.
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_ger_raw_306995db03304e6b(C.swig_type_509(_swig_i_0), C.int(_swig_i_1), C.swig_type_510(_swig_i_2), C.swig_type_511(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_ger_raw_306995db03304e6b(C.swig_type_519(_swig_i_0), C.int(_swig_i_1), C.swig_type_520(_swig_i_2), C.swig_type_521(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3940,7 +4003,7 @@ func Km_blas_gerc(arg1 uint64, arg2 int32, arg3 uint64, arg4 uint64, arg5 unsafe
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gerc_raw_306995db03304e6b(C.swig_type_512(_swig_i_0), C.int(_swig_i_1), C.swig_type_513(_swig_i_2), C.swig_type_514(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gerc_raw_306995db03304e6b(C.swig_type_522(_swig_i_0), C.int(_swig_i_1), C.swig_type_523(_swig_i_2), C.swig_type_524(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3955,7 +4018,7 @@ func Km_blas_syr(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.P
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syr_raw_306995db03304e6b(C.swig_type_515(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_516(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syr_raw_306995db03304e6b(C.swig_type_525(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_526(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3971,7 +4034,7 @@ func Km_blas_syr2(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syr2_raw_306995db03304e6b(C.swig_type_517(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_518(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syr2_raw_306995db03304e6b(C.swig_type_527(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_528(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3986,7 +4049,7 @@ func Km_blas_spr(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.P
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_spr_raw_306995db03304e6b(C.swig_type_519(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_520(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_spr_raw_306995db03304e6b(C.swig_type_529(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_530(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4002,7 +4065,7 @@ func Km_blas_spr2(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_spr2_raw_306995db03304e6b(C.swig_type_521(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_522(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_spr2_raw_306995db03304e6b(C.swig_type_531(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_532(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4022,7 +4085,7 @@ func Km_blas_gemm(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64, 
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
 	_swig_i_11 := arg12
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gemm_raw_306995db03304e6b(C.swig_type_523(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_524(_swig_i_4), C.swig_type_525(_swig_i_5), C.swig_type_526(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10), C.swig_voidp(_swig_i_11)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gemm_raw_306995db03304e6b(C.swig_type_533(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_534(_swig_i_4), C.swig_type_535(_swig_i_5), C.swig_type_536(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10), C.swig_voidp(_swig_i_11)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4043,7 +4106,7 @@ func Km_blas_gemm_strided_batched(arg1 uint64, arg2 int32, arg3 int32, arg4 int3
 	_swig_i_10 := arg11
 	_swig_i_11 := arg12
 	_swig_i_12 := arg13
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gemm_strided_batched_raw_306995db03304e6b(C.swig_type_527(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_528(_swig_i_4), C.swig_type_529(_swig_i_5), C.swig_type_530(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10), C.swig_voidp(_swig_i_11), C.swig_type_531(_swig_i_12)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gemm_strided_batched_raw_306995db03304e6b(C.swig_type_537(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_538(_swig_i_4), C.swig_type_539(_swig_i_5), C.swig_type_540(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10), C.swig_voidp(_swig_i_11), C.swig_type_541(_swig_i_12)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4062,7 +4125,7 @@ func Km_blas_symm(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64, 
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_symm_raw_306995db03304e6b(C.swig_type_532(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_533(_swig_i_4), C.swig_type_534(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_symm_raw_306995db03304e6b(C.swig_type_542(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_543(_swig_i_4), C.swig_type_544(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4081,7 +4144,7 @@ func Km_blas_hemm(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64, 
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_hemm_raw_306995db03304e6b(C.swig_type_535(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_536(_swig_i_4), C.swig_type_537(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_hemm_raw_306995db03304e6b(C.swig_type_545(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_546(_swig_i_4), C.swig_type_547(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4099,7 +4162,7 @@ func Km_blas_syrk(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64, 
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syrk_raw_306995db03304e6b(C.swig_type_538(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_539(_swig_i_4), C.swig_type_540(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syrk_raw_306995db03304e6b(C.swig_type_548(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_549(_swig_i_4), C.swig_type_550(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4117,7 +4180,7 @@ func Km_blas_herk(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64, 
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_herk_raw_306995db03304e6b(C.swig_type_541(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_542(_swig_i_4), C.swig_type_543(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_herk_raw_306995db03304e6b(C.swig_type_551(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_552(_swig_i_4), C.swig_type_553(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4136,7 +4199,7 @@ func Km_blas_syr2k(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64,
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syr2k_raw_306995db03304e6b(C.swig_type_544(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_545(_swig_i_4), C.swig_type_546(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syr2k_raw_306995db03304e6b(C.swig_type_554(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_555(_swig_i_4), C.swig_type_556(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4155,7 +4218,7 @@ func Km_blas_her2k(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64,
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_her2k_raw_306995db03304e6b(C.swig_type_547(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_548(_swig_i_4), C.swig_type_549(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_her2k_raw_306995db03304e6b(C.swig_type_557(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_558(_swig_i_4), C.swig_type_559(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4174,7 +4237,7 @@ func Km_blas_trmm(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trmm_raw_306995db03304e6b(C.swig_type_550(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_551(_swig_i_6), C.swig_type_552(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trmm_raw_306995db03304e6b(C.swig_type_560(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_561(_swig_i_6), C.swig_type_562(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4193,7 +4256,7 @@ func Km_blas_trsm(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trsm_raw_306995db03304e6b(C.swig_type_553(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_554(_swig_i_6), C.swig_type_555(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trsm_raw_306995db03304e6b(C.swig_type_563(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_564(_swig_i_6), C.swig_type_565(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4206,7 +4269,7 @@ func Km_tune_create(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.P
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_create_raw_306995db03304e6b(C.swig_type_556(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_557(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_create_raw_306995db03304e6b(C.swig_type_566(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_567(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4215,7 +4278,7 @@ func Km_tune_create(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.P
 func Km_tune_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_destroy_raw_306995db03304e6b(C.swig_type_558(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_destroy_raw_306995db03304e6b(C.swig_type_568(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4227,7 +4290,7 @@ func Km_tune_add_candidate(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_add_candidate_raw_306995db03304e6b(C.swig_type_559(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_add_candidate_raw_306995db03304e6b(C.swig_type_569(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4239,7 +4302,7 @@ func Km_tune_add_buffer(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_add_buffer_raw_306995db03304e6b(C.swig_type_560(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_561(_swig_i_2), C.int(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_add_buffer_raw_306995db03304e6b(C.swig_type_570(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_571(_swig_i_2), C.int(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4250,7 +4313,7 @@ func Km_tune_add_scalar(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64) (_swig_re
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_add_scalar_raw_306995db03304e6b(C.swig_type_562(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_563(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_add_scalar_raw_306995db03304e6b(C.swig_type_572(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_573(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4261,7 +4324,7 @@ func Km_tune_set_check(arg1 uint64, arg2 int32, arg3 float64) (_swig_ret *Failur
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_set_check_raw_306995db03304e6b(C.swig_type_564(_swig_i_0), C.int(_swig_i_1), C.double(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_set_check_raw_306995db03304e6b(C.swig_type_574(_swig_i_0), C.int(_swig_i_1), C.double(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4272,7 +4335,7 @@ func Km_tune_set_budget(arg1 uint64, arg2 uint64, arg3 uint32) (_swig_ret *Failu
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_set_budget_raw_306995db03304e6b(C.swig_type_565(_swig_i_0), C.swig_type_566(_swig_i_1), C.int(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_set_budget_raw_306995db03304e6b(C.swig_type_575(_swig_i_0), C.swig_type_576(_swig_i_1), C.int(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4283,7 +4346,7 @@ func Km_tune_set_progress(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_set_progress_raw_306995db03304e6b(C.swig_type_567(_swig_i_0), C.km_tune_callback(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_set_progress_raw_306995db03304e6b(C.swig_type_577(_swig_i_0), C.km_tune_callback(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4295,7 +4358,7 @@ func Km_tune_run(arg1 uint64, arg2 unsafe.Pointer, arg3 uint32, arg4 unsafe.Poin
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_run_raw_306995db03304e6b(C.swig_type_568(_swig_i_0), C.swig_voidp(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_run_raw_306995db03304e6b(C.swig_type_578(_swig_i_0), C.swig_voidp(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4306,7 +4369,7 @@ func Km_tune_result_get(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer) (_swig_re
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_result_get_raw_306995db03304e6b(C.swig_type_569(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_result_get_raw_306995db03304e6b(C.swig_type_579(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4319,7 +4382,7 @@ func Km_tune_result_message(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer, arg4 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_result_message_raw_306995db03304e6b(C.swig_type_570(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_571(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_result_message_raw_306995db03304e6b(C.swig_type_580(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_581(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4331,7 +4394,7 @@ func Km_tune_function(arg1 uint64, arg2 uint32, arg3 uint64, arg4 unsafe.Pointer
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_function_raw_306995db03304e6b(C.swig_type_572(_swig_i_0), C.int(_swig_i_1), C.swig_type_573(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_function_raw_306995db03304e6b(C.swig_type_582(_swig_i_0), C.int(_swig_i_1), C.swig_type_583(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1

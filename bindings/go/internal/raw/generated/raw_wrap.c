@@ -617,6 +617,38 @@ void *_wrap_km_context_create_raw_306995db03304e6b(long long _swig_go_0, km_cont
 }
 
 
+void *_wrap_km_context_create_with_flags_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, km_context *_swig_go_2) {
+  km_device arg1 ;
+  km_context_flags arg2 ;
+  km_context *arg3 = (km_context *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_device)_swig_go_0;
+  arg2 = (km_context_flags)_swig_go_1;
+  arg3 = (km_context *)_swig_go_2;
+
+  result = (km_status)km_context_create_with_flags(arg1,arg2,arg3);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_context_flags_get_raw_306995db03304e6b(long long _swig_go_0, km_context_flags *_swig_go_1) {
+  km_context arg1 ;
+  km_context_flags *arg2 = (km_context_flags *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_context)_swig_go_0;
+  arg2 = (km_context_flags *)_swig_go_1;
+
+  result = (km_status)km_context_flags_get(arg1,arg2);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
 void *_wrap_km_context_destroy_raw_306995db03304e6b(long long _swig_go_0) {
   km_context arg1 ;
   km_status result;
@@ -3044,6 +3076,27 @@ void *_wrap_km_launch_arg_slice_raw_306995db03304e6b(long long _swig_go_0, long 
 }
 
 
+void *_wrap_km_launch_arg_slice_access_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, long long _swig_go_2, long long _swig_go_3, int _swig_go_4) {
+  km_launch arg1 ;
+  km_slice arg2 ;
+  uint64_t arg3 ;
+  uint64_t arg4 ;
+  km_access arg5 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_launch)_swig_go_0;
+  arg2 = (km_slice)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (uint64_t)_swig_go_3;
+  arg5 = (km_access)_swig_go_4;
+
+  result = (km_status)km_launch_arg_slice_access(arg1,arg2,arg3,arg4,arg5);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
 void *_wrap_km_launch_arg_address_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1) {
   km_launch arg1 ;
   uint64_t arg2 ;
@@ -3109,6 +3162,31 @@ void *_wrap_km_launch_kernel_raw_306995db03304e6b(long long _swig_go_0, long lon
   arg7 = (uint64_t)_swig_go_6;
 
   result = (km_status)km_launch_kernel(arg1,arg2,(struct km_launch_config const *)arg3,(void const *)arg4,arg5,(struct km_launch_slice const *)arg6,arg7);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_launch_kernel_operands_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1, km_launch_config *_swig_go_2, void *_swig_go_3, long long _swig_go_4, km_launch_operand *_swig_go_5, long long _swig_go_6) {
+  km_stream arg1 ;
+  km_function arg2 ;
+  km_launch_config *arg3 = (km_launch_config *) 0 ;
+  void *arg4 = (void *) 0 ;
+  uint64_t arg5 ;
+  km_launch_operand *arg6 = (km_launch_operand *) 0 ;
+  uint64_t arg7 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_stream)_swig_go_0;
+  arg2 = (km_function)_swig_go_1;
+  arg3 = (km_launch_config *)_swig_go_2;
+  arg4 = (void *)_swig_go_3;
+  arg5 = (uint64_t)_swig_go_4;
+  arg6 = (km_launch_operand *)_swig_go_5;
+  arg7 = (uint64_t)_swig_go_6;
+
+  result = (km_status)km_launch_kernel_operands(arg1,arg2,(struct km_launch_config const *)arg3,(void const *)arg4,arg5,(struct km_launch_operand const *)arg6,arg7);
   _swig_go_result = kmgo_outcome(result);
   return _swig_go_result;
 }

@@ -132,6 +132,8 @@ const (
 	PROFILE_KIND_CALLBACK                           = 6
 	PROFILE_KIND_RANGE                              = 7
 	PROFILE_KIND_WAIT                               = 8
+	CONTEXT_DEFAULT                                 = 0
+	CONTEXT_ORDERED                                 = 1
 	STREAM_DEFAULT                                  = 0
 	EVENT_DEFAULT                                   = 0
 	EVENT_DISABLE_TIMING                            = 1
@@ -186,6 +188,9 @@ const (
 	PARAM_TYPE_UNKNOWN                              = 0
 	PARAM_TYPE_INTEGER                              = 1
 	PARAM_TYPE_FLOAT                                = 2
+	ACCESS_UNKNOWN                                  = 0
+	ACCESS_READ                                     = 1
+	ACCESS_READ_WRITE                               = 2
 	TUNE_CHECK_INVALID                              = 0
 	TUNE_CHECK_OFF                                  = 1
 	TUNE_CHECK_EXACT                                = 2
@@ -465,6 +470,16 @@ type LaunchSlice struct {
 }
 
 var _ = [1]byte{unsafe.Sizeof(LaunchSlice{}) - 24: 0}
+
+type LaunchOperand struct {
+	Parameter   uint32
+	Access      int32
+	Slice       uint64
+	OffsetBytes uint64
+	SizeBytes   uint64
+}
+
+var _ = [1]byte{unsafe.Sizeof(LaunchOperand{}) - 32: 0}
 
 type Copy3d struct {
 	WidthBytes             uint64

@@ -971,6 +971,40 @@ impl Default for km_profile_row {
         }
     }
 }
+impl km_context_flags {
+    pub const DEFAULT: km_context_flags = km_context_flags(0);
+    /// uses of its slices on different streams are ordered
+    pub const ORDERED: km_context_flags = km_context_flags(1);
+}
+impl ::core::ops::BitOr<km_context_flags> for km_context_flags {
+    type Output = Self;
+    #[inline]
+    fn bitor(self, other: Self) -> Self {
+        km_context_flags(self.0 | other.0)
+    }
+}
+impl ::core::ops::BitOrAssign for km_context_flags {
+    #[inline]
+    fn bitor_assign(&mut self, rhs: km_context_flags) {
+        self.0 |= rhs.0;
+    }
+}
+impl ::core::ops::BitAnd<km_context_flags> for km_context_flags {
+    type Output = Self;
+    #[inline]
+    fn bitand(self, other: Self) -> Self {
+        km_context_flags(self.0 & other.0)
+    }
+}
+impl ::core::ops::BitAndAssign for km_context_flags {
+    #[inline]
+    fn bitand_assign(&mut self, rhs: km_context_flags) {
+        self.0 &= rhs.0;
+    }
+}
+#[repr(transparent)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct km_context_flags(pub u32);
 impl km_stream_flags {
     pub const DEFAULT: km_stream_flags = km_stream_flags(0);
 }
@@ -1616,6 +1650,60 @@ const _: () = {
         "Offset of field: km_launch_slice::offset_bytes",
     ][::core::mem::offset_of!(km_launch_slice, offset_bytes) - 16usize];
 };
+impl km_access {
+    /// counts as read and written
+    pub const UNKNOWN: km_access = km_access(0);
+    pub const READ: km_access = km_access(1);
+    pub const READ_WRITE: km_access = km_access(2);
+}
+#[repr(transparent)]
+/// What a kernel does with a slice that it is given.
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct km_access(pub i32);
+/// Input of km_launch_kernel_operands. Frozen for ever.
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct km_launch_operand {
+    /// its number, from 0
+    pub parameter: u32,
+    pub access: km_access,
+    /// the handle's value
+    pub slice: u64,
+    pub offset_bytes: u64,
+    /// what the kernel uses from the offset on; 0: all of the slice
+    pub size_bytes: u64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of km_launch_operand"][::core::mem::size_of::<km_launch_operand>() - 32usize];
+    [
+        "Alignment of km_launch_operand",
+    ][::core::mem::align_of::<km_launch_operand>() - 8usize];
+    [
+        "Offset of field: km_launch_operand::parameter",
+    ][::core::mem::offset_of!(km_launch_operand, parameter) - 0usize];
+    [
+        "Offset of field: km_launch_operand::access",
+    ][::core::mem::offset_of!(km_launch_operand, access) - 4usize];
+    [
+        "Offset of field: km_launch_operand::slice",
+    ][::core::mem::offset_of!(km_launch_operand, slice) - 8usize];
+    [
+        "Offset of field: km_launch_operand::offset_bytes",
+    ][::core::mem::offset_of!(km_launch_operand, offset_bytes) - 16usize];
+    [
+        "Offset of field: km_launch_operand::size_bytes",
+    ][::core::mem::offset_of!(km_launch_operand, size_bytes) - 24usize];
+};
+impl Default for km_launch_operand {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
 /** Rows and layers of a copy: input of km_slice_copy_3d and its kin. A picture has depth 1. Frozen
  for ever.*/
 #[repr(C)]
@@ -2324,6 +2412,47 @@ unsafe extern "C" {
     pub fn km_context_create(
         device: km_device,
         out_context: *mut km_context,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Opens a context with flags, which stay as they are. KM_CONTEXT_ORDERED has the library order the
+ uses of this context's slices: each use waits for the earlier uses on other streams, of this or
+ of another context, that it conflicts with, because one of the two writes and they share a byte.
+ Uses are arguments of launches (all of the slice or view, written, unless km_launch_operand or
+ km_launch_arg_slice_access says less), copies, fills, operands of BLAS, and what the nodes of a
+ launched graph use; captured uses become dependencies between nodes. Numbers that streams write
+ and wait for, callbacks, and addresses that a kernel is given as such are not ordered. The stream
+ waits, not the call. Where all uses are on one stream this costs a comparison for each. What
+ order is kept, and what is left to the caller, is in docs/ordering.md. The handle is the
+ caller's, to be given to km_context_destroy. CUDA: the primary context of the device, with
+ cuEventRecord and cuStreamWaitEvent between the uses.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `device` is not a live device;
+   KM_ERROR_INVALID_ARGUMENT when `out_context` is null or `flags` has unknown bits;
+   KM_ERROR_NOT_SUPPORTED when the backend runs nothing or cannot order uses;
+   KM_ERROR_OUT_OF_DEVICE_MEMORY when the device has no room for a context.*/
+    pub fn km_context_create_with_flags(
+        device: km_device,
+        flags: km_context_flags,
+        out_context: *mut km_context,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** The flags that the context was opened with. CUDA: cuCtxGetFlags.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
+   KM_ERROR_INVALID_ARGUMENT when `out_flags` is null.*/
+    pub fn km_context_flags_get(
+        context: km_context,
+        out_flags: *mut km_context_flags,
     ) -> km_status;
 }
 unsafe extern "C" {
@@ -4798,6 +4927,30 @@ unsafe extern "C" {
     ) -> km_status;
 }
 unsafe extern "C" {
+    /** Like km_launch_arg_slice, and says what the kernel does with the slice: that it uses
+ `size_bytes` from the offset on (0: all of the slice), and whether it only reads them. In a
+ context with KM_CONTEXT_ORDERED, uses on other streams that do not conflict with that need not
+ wait for each other; that the kernel keeps to it is the caller's business.
+
+ Blocking: no.
+
+ Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `launch` is not a live launch, or `slice` not a
+   live slice; KM_ERROR_CONTEXT_LOST when the context of `launch` or `slice` was reset after its
+   creation; KM_ERROR_INVALID_LAUNCH when the kernel has no further parameter or the next one has
+   another size, as the message says; KM_ERROR_OUT_OF_BOUNDS when offset and size are beyond the
+   end of the slice; KM_ERROR_INVALID_ARGUMENT when `access` is no access;
+   KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts.*/
+    pub fn km_launch_arg_slice_access(
+        launch: km_launch,
+        slice: km_slice,
+        offset_bytes: u64,
+        size_bytes: u64,
+        access: km_access,
+    ) -> km_status;
+}
+unsafe extern "C" {
     /** The next argument is a raw device address. It is not checked, and the memory behind it is the
  caller's business.
 
@@ -4875,6 +5028,35 @@ unsafe extern "C" {
         arguments_size_bytes: u64,
         slices: *const km_launch_slice,
         slice_count: u64,
+    ) -> km_status;
+}
+unsafe extern "C" {
+    /** Like km_launch_kernel, and says for each slice what the kernel does with it, as
+ km_launch_arg_slice_access does. CUDA: cuLaunchKernel.
+
+ Blocking: no, but the first launch of a kernel may compile it.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream, `function` not a
+   live function, or an entry of `operands` not a live slice; KM_ERROR_CONTEXT_LOST when the
+   context of one of the objects was reset after its creation; KM_ERROR_CONTEXT_MISMATCH when the
+   objects belong to different contexts; KM_ERROR_INVALID_ARGUMENT when `config` is null,
+   `arguments` or `operands` is null and its size is not 0, or an `access` is no access;
+   KM_ERROR_OUT_OF_BOUNDS when offset and size of an entry are beyond the end of its slice;
+   KM_ERROR_INVALID_LAUNCH when grid, block, shared memory or arguments do not fit the kernel or
+   the device, as the message says; nothing was run then; KM_ERROR_UNSUPPORTED_PTX when the
+   device cannot run the kernel in this shape; KM_ERROR_COMPILER when the code generator failed;
+   KM_ERROR_OUT_OF_DEVICE_MEMORY when there is no room for the launch; the sticky error of the
+   context when a kernel failed.*/
+    pub fn km_launch_kernel_operands(
+        stream: km_stream,
+        function: km_function,
+        config: *const km_launch_config,
+        arguments: *const ::core::ffi::c_void,
+        arguments_size_bytes: u64,
+        operands: *const km_launch_operand,
+        operand_count: u64,
     ) -> km_status;
 }
 unsafe extern "C" {

@@ -50,6 +50,22 @@ static HANDLE_CALLS: &[HandleCall] = &[
         },
     },
     HandleCall {
+        name: "km_context_create_with_flags",
+        types: &[DEVICE],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_context_create_with_flags(handle(handles[0]), km_context_flags(0), values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_context_flags_get",
+        types: &[CONTEXT],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_context_flags_get(handle(handles[0]), values.out(0))
+        },
+    },
+    HandleCall {
         name: "km_context_destroy",
         types: &[CONTEXT],
         null_is_fine: true,
@@ -1130,6 +1146,14 @@ static HANDLE_CALLS: &[HandleCall] = &[
         },
     },
     HandleCall {
+        name: "km_launch_arg_slice_access",
+        types: &[LAUNCH, SLICE],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_launch_arg_slice_access(handle(handles[0]), handle(handles[1]), 0, 0, km_access(0))
+        },
+    },
+    HandleCall {
         name: "km_launch_arg_address",
         types: &[LAUNCH],
         null_is_fine: false,
@@ -1159,6 +1183,14 @@ static HANDLE_CALLS: &[HandleCall] = &[
         null_is_fine: false,
         call: |handles, values| unsafe {
             km_launch_kernel(handle(handles[0]), handle(handles[1]), &values.config, values.bytes(), 0, null(), 0)
+        },
+    },
+    HandleCall {
+        name: "km_launch_kernel_operands",
+        types: &[STREAM, FUNCTION],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_launch_kernel_operands(handle(handles[0]), handle(handles[1]), &values.config, values.bytes(), 0, null(), 0)
         },
     },
     HandleCall {
