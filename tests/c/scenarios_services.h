@@ -33,7 +33,54 @@ bool write_profile(Scenario& o, const char* ending) {
   return written;
 }
 
+/// Uses of the same memory on several streams of a context that orders them.
+bool ordered_uses(Scenario& o) {
+  km_stream others[3];
+  km_slice counters = nullptr;
+  bool good = o.make(km_context_destroy, &o.c, km_context_create_with_flags, o.f->device,
+                     static_cast<km_context_flags>(KM_CONTEXT_ORDERED)) &&
+              o.make(km_stream_destroy, &o.s, km_stream_create, o.c, 0u, 0) &&
+              o.slice_of(&o.a, 64) && o.slice_of(&o.b, 64) &&
+              o.make(km_module_destroy, &o.m, km_module_load_ptx, o.c, test_ptx,
+                     uint64_t{std::strlen(test_ptx)}, "m") &&
+              o.make(km_function_destroy, &o.k, km_module_function, o.m, "fill_index") &&
+              o.check(km_slice_fill_u8(o.s, o.a, 0, 1, 64)) && run_kernel(o) &&
+              o.make(km_slice_destroy, &counters, km_module_global, o.m, "counters");
+  for (km_stream& other : others) {
+    const km_stream first = o.s;
+    good = good && o.make(km_stream_destroy, &other, km_stream_create, o.c, 0u, 0) &&
+           o.check(km_slice_copy(other, o.b, 0, o.a, 0, 64)) &&
+           o.check(km_slice_download(other, o.a, 0, o.bytes, 64)) &&
+           o.check(km_slice_fill_u8(first, o.b, 0, 3, 32)) &&
+           o.check(km_slice_fill_u8(other, counters, 0, 4, 8));
+    if (good) o.s = other;
+    good = good && run_kernel(o);
+    o.s = first;
+  }
+  return good && o.check(km_context_synchronize(o.c));
+}
+
+bool capture_of_ordered_uses(Scenario& o) {
+  km_stream other;
+  if (!o.make(km_context_destroy, &o.c, km_context_create_with_flags, o.f->device,
+              static_cast<km_context_flags>(KM_CONTEXT_ORDERED)) ||
+      !o.make(km_stream_destroy, &o.s, km_stream_create, o.c, 0u, 0) || !o.slice_of(&o.a, 64) ||
+      !o.make(km_event_destroy, &o.e, km_event_create, o.c, 0u) ||
+      !o.make(km_stream_destroy, &other, km_stream_create, o.c, 0u, 0) ||
+      !o.check(km_stream_begin_capture(o.s))) {
+    return false;
+  }
+  const bool good = o.check(km_event_record(o.e, o.s)) &&
+                    o.check(km_stream_wait_event(other, o.e)) &&
+                    o.check(km_slice_fill_u8(o.s, o.a, 0, 1, 64)) &&
+                    o.check(km_slice_fill_u8(other, o.a, 0, 2, 64)) &&
+                    o.check(km_event_record(o.e, other)) && o.check(km_stream_wait_event(o.s, o.e));
+  return end_capture(o, good) && instantiate(o, o.g);
+}
+
 const NamedScenario kServiceScenarios[] = {
+    {"uses that are ordered", ordered_uses},
+    {"a capture of uses that are ordered", capture_of_ordered_uses},
     {"a graph with a node of each kind but kernels",
      [](Scenario& o) {
        uint64_t fill = 0, copy = 0, upload = 0, host = 0, empty = 0, download = 0, child = 0;
