@@ -20,6 +20,9 @@
 //    blocks: see the function of that name in c_api.h.
 //  - Any number of threads may call const functions of one object at a time. Moving, assigning and
 //    destroying it, and building a launch, are for one thread at a time.
+//  - Work on different streams runs side by side, except that each use of a slice waits for the
+//    earlier uses on other streams that it conflicts with (docs/ordering.md), unless the context
+//    was made with KM_CONTEXT_DEFAULT.
 //  - get() gives the handle to C calls, release() gives it away, and the constructor from a handle
 //    takes it over.
 #ifndef KERNELMILL_HPP
@@ -233,9 +236,18 @@ class device : public detail::object<km_device, km_device_destroy> {
 class context : public detail::object<km_context, km_context_destroy> {
  public:
   using object::object;
-  explicit context(const km::device& device)
-      : context(detail::make<context>(km_context_create, device.get())) {}
-  explicit context(const std::string& uri) : context(km::device(uri)) {}
+  /// KM_CONTEXT_DEFAULT for streams that know nothing of each other, as in C.
+  explicit context(const km::device& device, km_context_flags flags = KM_CONTEXT_ORDERED)
+      : context(detail::make<context>(km_context_create_with_flags, device.get(), flags)) {}
+  explicit context(const std::string& uri, km_context_flags flags = KM_CONTEXT_ORDERED)
+      : context(km::device(uri), flags) {}
+
+  /// Whether uses of its slices on different streams are ordered.
+  bool is_ordered() const {
+    km_context_flags flags = KM_CONTEXT_DEFAULT;
+    detail::check(km_context_flags_get(get(), &flags));
+    return (flags & KM_CONTEXT_ORDERED) != 0;
+  }
 
   km::device device() const { return detail::make<km::device>(km_context_device, get()); }
   /// Waits for the work of all streams.
@@ -555,6 +567,19 @@ struct device_address {
   std::uint64_t value;
 };
 
+/// A slice or view as an argument that the kernel only reads.
+struct read_only_slice {
+  km_slice handle;
+};
+
+/// Says of an argument that the kernel only reads it, so that the launch need not wait for others
+/// that read it on other streams: args(km::read_only(x), y). A kernel that writes it all the same
+/// races with them.
+template <class T>
+read_only_slice read_only(const detail::memory<T>& memory) noexcept {
+  return {memory.get()};
+}
+
 /// A launch that is put together step by step. Each argument is checked against the kernel's
 /// parameter as it is given. After submit() it may be submitted again: as it is, or with all its
 /// arguments given anew.
@@ -588,7 +613,8 @@ class launch : public detail::object<km_launch, km_launch_destroy> {
     detail::check(km_launch_set_cooperative(get(), yes ? 1 : 0));
     return *this;
   }
-  /// The next argument: a slice or view, whose memory is kept until the kernel is done.
+  /// The next argument: a slice or view, whose memory is kept until the kernel is done. It counts
+  /// as written, unless it is given by km::read_only().
   template <class T>
   launch& arg(const detail::memory<T>& memory) {
     detail::check(km_launch_arg_slice(get(), memory.get(), 0));
@@ -601,6 +627,10 @@ class launch : public detail::object<km_launch, km_launch_destroy> {
   template <class T>
   launch& arg(const view<T>& view) {
     return arg(static_cast<const detail::memory<T>&>(view));
+  }
+  launch& arg(read_only_slice slice) {
+    detail::check(km_launch_arg_slice_access(get(), slice.handle, 0, 0, KM_ACCESS_READ));
+    return *this;
   }
   launch& arg(device_address address) {
     detail::check(km_launch_arg_address(get(), address.value));
