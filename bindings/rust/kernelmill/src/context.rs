@@ -18,12 +18,35 @@ owned_handle! {
 }
 
 impl Context {
-    /// Opens a context on a device.
+    /// Opens a context on a device. Uses of its slices on different streams are ordered, see
+    /// [the crate's page](crate#what-is-ordered).
     pub fn new(device: &Device) -> Result<Self> {
+        Self::create(device, sys::km_context_flags::ORDERED)
+    }
+
+    /// Opens a context whose streams know nothing of each other, as in C.
+    ///
+    /// # Safety
+    ///
+    /// Work on different streams that uses the same elements, if only one writes them, is to be
+    /// ordered by events: otherwise it is a race, of safe calls too.
+    pub unsafe fn new_unordered(device: &Device) -> Result<Self> {
+        Self::create(device, sys::km_context_flags::DEFAULT)
+    }
+
+    fn create(device: &Device, flags: sys::km_context_flags) -> Result<Self> {
         let mut raw = null_mut();
         // SAFETY: handles are checked ids, and the out-parameter lives through the call.
-        check(unsafe { sys::km_context_create(device.as_raw(), &mut raw) })?;
+        check(unsafe { sys::km_context_create_with_flags(device.as_raw(), flags, &mut raw) })?;
         Ok(Self { raw })
+    }
+
+    /// Whether uses of its slices on different streams are ordered.
+    pub fn is_ordered(&self) -> Result<bool> {
+        let mut flags = sys::km_context_flags::DEFAULT;
+        // SAFETY: handles are checked ids, and the out-parameter lives through the call.
+        check(unsafe { sys::km_context_flags_get(self.raw, &mut flags) })?;
+        Ok(flags == sys::km_context_flags::ORDERED)
     }
 
     /// Opens a context on the device of this URI, see [`Device::open`].

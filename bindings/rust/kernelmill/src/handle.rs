@@ -26,8 +26,9 @@ macro_rules! owned_handle {
             ///
             /// # Safety
             ///
-            /// Nobody else may destroy the handle. (A handle that is not live is no danger: calls
-            /// with it fail.)
+            /// Nobody else may destroy the handle. Where it belongs to a context that orders
+            /// nothing, what [`Context::new_unordered`](crate::Context::new_unordered) asks of its
+            /// caller holds for it. (A handle that is not live is no danger: calls with it fail.)
             pub unsafe fn from_raw(raw: sys::$raw) -> Self {
                 Self { raw }
             }

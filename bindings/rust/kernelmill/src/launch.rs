@@ -34,7 +34,7 @@ const FEW: usize = 16;
 #[derive(Default)]
 struct Rare {
     words: Vec<u64>,
-    slices: Vec<sys::km_launch_slice>,
+    operands: Vec<sys::km_launch_operand>,
     error: Option<Error>, // the first one, for launch() to return
 }
 
@@ -124,13 +124,14 @@ impl RareSlot {
 // zero those too, which takes as long as all the rest of a launch.
 #[repr(C)]
 pub struct LaunchBuilder<'a> {
-    // The arguments as km_launch_kernel takes them; these two cost nothing until they are used.
+    // The arguments as km_launch_kernel_operands takes them; these two cost nothing until they are
+    // used.
     words: MaybeUninit<[u64; FEW]>,
-    slices: MaybeUninit<[sys::km_launch_slice; FEW]>,
+    operands: MaybeUninit<[sys::km_launch_operand; FEW]>,
     stream: &'a Stream,
     function: &'a Function,
     given: usize,
-    slice_count: usize,
+    operand_count: usize,
     has_words: bool,
     has_error: bool,
     rare: RareSlot,
@@ -145,17 +146,18 @@ impl<'a> LaunchBuilder<'a> {
             function,
             given: 0,
             words: MaybeUninit::uninit(),
-            slices: MaybeUninit::uninit(),
+            operands: MaybeUninit::uninit(),
             has_words: false,
-            slice_count: 0,
+            operand_count: 0,
             has_error: false,
             rare: RareSlot(ManuallyDrop::new(None)),
             borrows: PhantomData,
         }
     }
 
-    /// The next argument: `&` or `&mut` of a slice or view, or `&` of a number or structure, which
-    /// is copied. What does not fit the kernel's parameter makes [`launch`](Self::launch) fail.
+    /// The next argument: `&` of a slice or view that the kernel only reads, `&mut` of one that it
+    /// may write, or `&` of a number or structure, which is copied. What does not fit the kernel's
+    /// parameter makes [`launch`](Self::launch) fail.
     pub fn arg<A: Argument<'a>>(&mut self, argument: A) -> &mut Self {
         argument.add_to(self);
         self
@@ -166,7 +168,9 @@ impl<'a> LaunchBuilder<'a> {
     /// # Safety
     ///
     /// What the kernel does with the addresses and numbers that it is given is not checked: it must
-    /// stay within the memory of its arguments, and not race with other work on it.
+    /// stay within the memory of its arguments, not write what it is given by `&`, and not race with
+    /// other work on memory that it reaches otherwise. Other work on its arguments is ordered, see
+    /// [the crate's page](crate#what-is-ordered).
     #[inline]
     pub unsafe fn launch(&mut self, config: LaunchConfig) -> Result<()> {
         if self.has_error || self.given != self.function.params().len() {
@@ -180,18 +184,18 @@ impl<'a> LaunchBuilder<'a> {
         };
         let size_bytes = self.function.arguments_size_bytes();
         let words = self.words().as_ptr();
-        let slices = self.slices();
+        let operands = self.operands();
         // SAFETY: the arguments have the size that the kernel's parameters have, which the library
         // checks; what the kernel does is the caller's promise.
         check(unsafe {
-            sys::km_launch_kernel(
+            sys::km_launch_kernel_operands(
                 self.stream.as_raw(),
                 self.function.as_raw(),
                 &config,
                 words.cast(),
                 size_bytes as u64,
-                slices.as_ptr(),
-                slices.len() as u64,
+                operands.as_ptr(),
+                operands.len() as u64,
             )
         })
     }
@@ -247,14 +251,15 @@ impl<'a> LaunchBuilder<'a> {
         }
     }
 
-    fn add_place(&mut self, place: Place) {
+    fn add_place<T: Pod>(&mut self, place: Place, access: sys::km_access) {
         let parameter = self.given as u32;
         if self.next_param(size_of::<u64>()).is_some() {
-            self.add_slice(sys::km_launch_slice {
+            self.add_operand(sys::km_launch_operand {
                 parameter,
-                reserved: 0,
+                access,
                 slice: place.slice.addr() as u64,
                 offset_bytes: place.offset_bytes,
+                size_bytes: (place.len * size_of::<T>()) as u64,
             });
         }
     }
@@ -276,17 +281,17 @@ impl<'a> LaunchBuilder<'a> {
         unsafe { self.words.assume_init_mut() }
     }
 
-    fn add_slice(&mut self, slice: sys::km_launch_slice) {
+    fn add_operand(&mut self, operand: sys::km_launch_operand) {
         if self.is_large() {
-            self.rare().slices.push(slice);
-        } else if self.slice_count < FEW {
+            self.rare().operands.push(operand);
+        } else if self.operand_count < FEW {
             // Always so: each has a parameter of its own, of one word.
             // SAFETY: the place lies within the array.
             unsafe {
-                let first = self.slices.as_mut_ptr().cast::<sys::km_launch_slice>();
-                first.add(self.slice_count).write(slice);
+                let first = self.operands.as_mut_ptr().cast::<sys::km_launch_operand>();
+                first.add(self.operand_count).write(operand);
             }
-            self.slice_count += 1;
+            self.operand_count += 1;
         }
     }
 
@@ -309,12 +314,12 @@ impl<'a> LaunchBuilder<'a> {
     }
 
     #[inline]
-    fn slices(&self) -> &[sys::km_launch_slice] {
+    fn operands(&self) -> &[sys::km_launch_operand] {
         if self.is_large() {
-            return self.rare.0.as_ref().map_or(&[], |rare| &rare.slices);
+            return self.rare.0.as_ref().map_or(&[], |rare| &rare.operands);
         }
-        // SAFETY: add_slice() wrote that many.
-        unsafe { std::slice::from_raw_parts(self.slices.as_ptr().cast(), self.slice_count) }
+        // SAFETY: add_operand() wrote that many.
+        unsafe { std::slice::from_raw_parts(self.operands.as_ptr().cast(), self.operand_count) }
     }
 }
 
@@ -343,24 +348,24 @@ impl<'a, T: Pod> Argument<'a> for &T {
 
 impl<'a, T: Pod> Argument<'a> for &'a Slice<T> {
     fn add_to(self, launch: &mut LaunchBuilder<'a>) {
-        launch.add_place(self.place());
+        launch.add_place::<T>(self.place(), sys::km_access::READ);
     }
 }
 
 impl<'a, T: Pod> Argument<'a> for &'a mut Slice<T> {
     fn add_to(self, launch: &mut LaunchBuilder<'a>) {
-        launch.add_place(self.place());
+        launch.add_place::<T>(self.place(), sys::km_access::READ_WRITE);
     }
 }
 
 impl<'a, T: Pod> Argument<'a> for &'a View<'_, T> {
     fn add_to(self, launch: &mut LaunchBuilder<'a>) {
-        launch.add_place(self.place());
+        launch.add_place::<T>(self.place(), sys::km_access::READ);
     }
 }
 
 impl<'a, T: Pod> Argument<'a> for &'a mut ViewMut<'_, T> {
     fn add_to(self, launch: &mut LaunchBuilder<'a>) {
-        launch.add_place(self.place());
+        launch.add_place::<T>(self.place(), sys::km_access::READ_WRITE);
     }
 }

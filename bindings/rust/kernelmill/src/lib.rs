@@ -39,6 +39,27 @@
 //!   return it until [`Context::reset`].
 //! - [`LaunchBuilder::launch`] is unsafe, because kernels are. All else is safe.
 //! - [`sys`] is the C ABI below.
+//!
+//! # What is ordered
+//!
+//! Work on one stream runs in order. Work on different streams runs side by side, except that each
+//! use of a slice waits for the earlier uses on other streams that it conflicts with, because one of
+//! them writes and they share an element: copies, fills, and launches, which read what they are
+//! given by `&` and write what they are given by `&mut`. So safe calls do not race on the device:
+//!
+//! ```
+//! # fn main() -> kernelmill::Result<()> {
+//! # let context = kernelmill::Context::open("cpu")?;
+//! let (one, other) = (context.new_stream()?, context.new_stream()?);
+//! let mut data = one.alloc_zeros::<u32>(1 << 20)?;
+//! one.fill(&mut data, 7)?;
+//! assert_eq!(other.clone_dtoh(&data)?[1 << 19], 7); // no event between them
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The page `docs/ordering.md` of Kernelmill has the rules, and the cost: a comparison for each use
+//! where all are on one stream.
 #![deny(
     clippy::expect_used,
     clippy::indexing_slicing,

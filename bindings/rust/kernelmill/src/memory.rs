@@ -172,7 +172,8 @@ impl<T: Pod> Slice<T> {
     ///
     /// # Safety
     ///
-    /// Nobody else may destroy the handle.
+    /// Nobody else may destroy the handle. Where it belongs to a context that orders nothing, what
+    /// [`Context::new_unordered`] asks of its caller holds for it.
     pub unsafe fn from_raw(raw: sys::km_slice) -> Result<Self> {
         let mut slice = Self { raw, len: 0, element: PhantomData };
         let mut info = sys::km_slice_info {

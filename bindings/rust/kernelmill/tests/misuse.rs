@@ -75,7 +75,7 @@ fn arguments_that_do_not_fit() -> Result<()> {
     let context = context();
     let stream = context.default_stream()?;
     let scale = function(&context, "scale");
-    let data = context.alloc_zeros::<f32>(4)?;
+    let mut data = context.alloc_zeros::<f32>(4)?;
     let invalid = Status::ERROR_INVALID_LAUNCH;
     let launch = || stream.launch_builder(&scale);
     expect_error(unsafe { launch().launch(ONE) }, invalid, "'scale' has 3 parameters; 0");
@@ -95,7 +95,7 @@ fn arguments_that_do_not_fit() -> Result<()> {
         "has 3 parameters; more",
     );
     let mut good = launch();
-    good.arg(&data).arg(&1f32).arg(&4i32);
+    good.arg(&mut data).arg(&1f32).arg(&4i32);
     let shape = |grid, block| LaunchConfig { grid_dim: grid, block_dim: block, ..ONE };
     expect_error(unsafe { good.launch(shape((0, 1, 1), (1, 1, 1))) }, invalid, "grid.x is 0");
     expect_error(unsafe { good.launch(shape((1, 1, 1), (1024, 2, 1))) }, invalid, "2048");
@@ -114,7 +114,7 @@ fn objects_of_different_contexts() -> Result<()> {
     stream.wait(&two.new_event()?)?; // events order streams of all contexts
     let scale = function(&one, "scale");
     let mut launch = stream.launch_builder(&scale);
-    launch.arg(&foreign).arg(&1f32).arg(&4i32);
+    launch.arg(&mut foreign).arg(&1f32).arg(&4i32);
     expect_error(unsafe { launch.launch(ONE) }, mismatch, "context");
     Ok(())
 }
