@@ -45,6 +45,12 @@ func (c *Context) Device() (*Device, error) {
 	return newDevice(id), nil
 }
 
+// IsOrdered says whether uses of the context's slices on different streams are ordered.
+func (c *Context) IsOrdered() (bool, error) {
+	flags, err := get[uint32](c.base(), "Context.IsOrdered", raw.Km_context_flags_get)
+	return flags&raw.CONTEXT_ORDERED != 0, err
+}
+
 // DefaultStream is the context's own stream, to be closed like any other.
 func (c *Context) DefaultStream() (*Stream, error) {
 	id, err := get[uint64](c.base(), "Context.DefaultStream", raw.Km_context_default_stream)

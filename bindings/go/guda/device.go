@@ -93,9 +93,22 @@ func (d *Device) base() *object {
 // Close lets the device go. Its contexts keep it open.
 func (d *Device) Close() error { return d.base().close("Device.Close") }
 
-// NewContext opens a context on the device.
+// NewContext opens a context on the device. Uses of its slices on different streams are ordered:
+// see the package's page.
 func (d *Device) NewContext() (*Context, error) {
-	id, err := get[uint64](d.base(), "Device.NewContext", raw.Km_context_create)
+	return d.newContext("Device.NewContext", raw.CONTEXT_ORDERED)
+}
+
+// NewUnorderedContext opens a context whose streams know nothing of each other: work on different
+// streams that uses the same elements, if only one writes them, is to be ordered by events.
+func (d *Device) NewUnorderedContext() (*Context, error) {
+	return d.newContext("Device.NewUnorderedContext", raw.CONTEXT_DEFAULT)
+}
+
+func (d *Device) newContext(op string, flags uint32) (*Context, error) {
+	id, err := get[uint64](d.base(), op, func(id uint64, out unsafe.Pointer) *raw.Failure {
+		return raw.Km_context_create_with_flags(id, flags, out)
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -24,6 +24,15 @@
 // children keep their parents, and queued work keeps what it uses. What is forgotten is closed
 // once it is garbage, which may be late or never.
 //
+// # Order
+//
+// Work on one stream runs in order. Work on different streams runs side by side, except that each
+// use of a slice waits for the earlier uses on other streams that it conflicts with, because one of
+// them writes and they share an element. The stream waits, not the call. Uses are copies, fills and
+// arguments of launches, which count as written unless [ReadOnly] says otherwise; addresses given by
+// [LaunchBuilder.AddressArg] are not ordered. docs/ordering.md of Kernelmill has the rules and the
+// cost.
+//
 // # Goroutines
 //
 // All types may be used by any number of goroutines at once, closing included, except

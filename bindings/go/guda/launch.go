@@ -20,8 +20,8 @@ type LaunchBuilder struct {
 	function  *Function
 	config    *raw.LaunchConfig // apart, as are the next two: C may see no Go pointers
 	arguments []byte
-	slices    []raw.LaunchSlice
-	kept      []*object // behind slices, until the call is made
+	operands  []raw.LaunchOperand
+	kept      []*object // behind operands, until the call is made
 	next      int       // parameter
 	submitted bool
 	err       error
@@ -66,9 +66,9 @@ func (l *LaunchBuilder) SharedBytes(size uint64) *LaunchBuilder {
 	return l
 }
 
-// Args gives the next arguments: a *Slice, a number of a fixed size (int32, not int), a bool, or a
-// structure or array of those. What is given after Submit begins anew with the first
-// parameter.
+// Args gives the next arguments: a *Slice, or [ReadOnly] of one that the kernel only reads, a number
+// of a fixed size (int32, not int), a bool, or a structure or array of those. What is given after
+// Submit begins anew with the first parameter.
 func (l *LaunchBuilder) Args(arguments ...any) *LaunchBuilder {
 	for _, argument := range arguments {
 		if l.isUsable() {
@@ -102,9 +102,9 @@ func (l *LaunchBuilder) Submit() error {
 	l.submitted = true
 	err := l.stream.base().callWith("LaunchBuilder.Submit", l.function.base(), "the function",
 		func(stream, function uint64) *raw.Failure {
-			return raw.Km_launch_kernel(stream, function, unsafe.Pointer(l.config),
+			return raw.Km_launch_kernel_operands(stream, function, unsafe.Pointer(l.config),
 				unsafe.Pointer(unsafe.SliceData(l.arguments)), uint64(len(l.arguments)),
-				unsafe.Pointer(unsafe.SliceData(l.slices)), uint64(len(l.slices)))
+				unsafe.Pointer(unsafe.SliceData(l.operands)), uint64(len(l.operands)))
 		})
 	runtime.KeepAlive(l)
 	return err
@@ -139,10 +139,20 @@ type deviceMemory interface {
 	IsView() bool
 }
 
+// ReadOnlySlice is a slice that a kernel is given to read: see [ReadOnly].
+type ReadOnlySlice struct{ memory deviceMemory }
+
+// ReadOnly makes a slice an argument that the kernel only reads, so that the launch need not wait
+// for others that read it on other streams, nor they for it. A kernel that writes it all the same
+// races with them.
+func ReadOnly[T Element](slice *Slice[T]) ReadOnlySlice { return ReadOnlySlice{slice} }
+
 func (l *LaunchBuilder) argument(argument any) {
 	switch value := argument.(type) {
 	case deviceMemory:
-		l.slice(value)
+		l.slice(value, raw.ACCESS_READ_WRITE)
+	case ReadOnlySlice:
+		l.slice(value.memory, raw.ACCESS_READ)
 	case int32:
 		l.scalar(unsafe.Slice((*byte)(unsafe.Pointer(&value)), 4))
 	case uint32:
@@ -193,7 +203,7 @@ func unfitForC(kind reflect.Type) string {
 // parameter is the next one, if there is one.
 func (l *LaunchBuilder) parameter() (*raw.ParamInfo, bool) {
 	if l.submitted {
-		l.next, l.slices, l.kept, l.submitted = 0, l.slices[:0], l.kept[:0], false
+		l.next, l.operands, l.kept, l.submitted = 0, l.operands[:0], l.kept[:0], false
 	}
 	if l.next == len(l.function.parameters) {
 		l.err = fail("LaunchBuilder.Args", ErrInvalidLaunch, fmt.Sprintf(
@@ -204,12 +214,15 @@ func (l *LaunchBuilder) parameter() (*raw.ParamInfo, bool) {
 	return &l.function.parameters[l.next-1], true
 }
 
-func (l *LaunchBuilder) slice(memory deviceMemory) {
+func (l *LaunchBuilder) slice(memory deviceMemory, access int32) {
 	parameter, ok := l.parameter()
 	if !ok {
 		return
 	}
-	owner := memory.base()
+	var owner *object
+	if memory != nil {
+		owner = memory.base()
+	}
 	id, err := owner.useArgument("LaunchBuilder.Args", fmt.Sprintf("argument %d", l.next-1))
 	if err != nil {
 		l.err = err
@@ -220,7 +233,8 @@ func (l *LaunchBuilder) slice(memory deviceMemory) {
 			counted(parameter.SizeBytes, "byte")))
 		return
 	}
-	l.slices = append(l.slices, raw.LaunchSlice{Parameter: uint32(l.next - 1), Slice: id})
+	operand := raw.LaunchOperand{Parameter: uint32(l.next - 1), Access: access, Slice: id}
+	l.operands = append(l.operands, operand)
 	l.kept = append(l.kept, owner)
 }
 
