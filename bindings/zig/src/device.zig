@@ -50,10 +50,30 @@ pub const Context = struct {
         return init(device);
     }
 
+    /// Uses of its slices on different streams are ordered: each waits for the earlier ones on
+    /// other streams that it conflicts with. docs/ordering.md has the rules.
     pub fn init(device: Device) Error!Context {
+        return initFlags(device, c.KM_CONTEXT_ORDERED);
+    }
+
+    /// Its streams know nothing of each other: work on different streams that uses the same
+    /// elements, if only one writes them, is to be ordered by events.
+    pub fn initUnordered(device: Device) Error!Context {
+        return initFlags(device, c.KM_CONTEXT_DEFAULT);
+    }
+
+    fn initFlags(device: Device, flags: c.km_context_flags) Error!Context {
         var handle: c.km_context = undefined;
-        try check(c.km_context_create(device.handle, &handle), device.diagnostics);
+        const create = c.km_context_create_with_flags;
+        try check(create(device.handle, flags, &handle), device.diagnostics);
         return .{ .handle = handle, .diagnostics = device.diagnostics };
+    }
+
+    /// Whether uses of its slices on different streams are ordered.
+    pub fn isOrdered(context: Context) Error!bool {
+        var flags: c.km_context_flags = undefined;
+        try check(c.km_context_flags_get(context.handle, &flags), context.diagnostics);
+        return flags & c.KM_CONTEXT_ORDERED != 0;
     }
 
     /// Children keep what they need: the order of deinit does not matter.

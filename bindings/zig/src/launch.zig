@@ -20,8 +20,18 @@ pub const Config = struct {
 /// A raw device address as an argument; the memory behind it is the caller's business.
 pub const DeviceAddress = struct { value: u64 };
 
-/// A launch that is put together step by step. Arguments are slices, views, `DeviceAddress`es, and
-/// numbers or structures of exactly the parameter's size; each is checked as it is given. After
+/// A slice as an argument that the kernel only reads, so that the launch need not wait for others
+/// that read it on other streams. A kernel that writes it all the same races with them.
+pub const ReadOnly = struct { handle: c.km_slice };
+
+pub fn readOnly(slice: anytype) ReadOnly {
+    comptime if (!isSlice(@TypeOf(slice))) @compileError("readOnly is for slices and views");
+    return .{ .handle = slice.handle };
+}
+
+/// A launch that is put together step by step. Arguments are slices, views, `readOnly` of those,
+/// `DeviceAddress`es, and numbers or structures of exactly the parameter's size; each is checked as
+/// it is given. A slice or view counts as written unless it is `readOnly`. After
 /// `submit` it may be submitted again: as it is, or with all its arguments given anew.
 pub const Launch = struct {
     handle: c.km_launch,
@@ -57,6 +67,11 @@ pub const Launch = struct {
         const T = @TypeOf(argument);
         if (comptime isSlice(T)) {
             const got = c.km_launch_arg_slice(launch.handle, argument.handle, 0);
+            return check(got, launch.diagnostics);
+        }
+        if (T == ReadOnly) {
+            const give = c.km_launch_arg_slice_access;
+            const got = give(launch.handle, argument.handle, 0, 0, c.KM_ACCESS_READ);
             return check(got, launch.diagnostics);
         }
         if (T == DeviceAddress) {

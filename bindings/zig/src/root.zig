@@ -12,6 +12,9 @@
 //! that was destroyed, or a copy of it, gives error.InvalidHandle and has no effect. What blocks,
 //! units and statuses stand in c_api.h under the function's name; all of them may be called from any
 //! number of threads at once, but see `Diagnostics`, and a `Launch` is for one thread at a time.
+//!
+//! Work on different streams runs side by side, except that each use of a slice waits for the earlier
+//! uses on other streams that it conflicts with: docs/ordering.md has the rules.
 const device = @import("device.zig");
 const errors = @import("errors.zig");
 const launch = @import("launch.zig");
@@ -32,7 +35,9 @@ pub const Launch = launch.Launch;
 pub const LaunchConfig = launch.Config;
 pub const Module = program.Module;
 pub const Program = program.Program;
+pub const ReadOnly = launch.ReadOnly;
 pub const Slice = memory.Slice;
 pub const Status = errors.Status;
 pub const Stream = stream.Stream;
 pub const View = memory.View;
+pub const readOnly = launch.readOnly;

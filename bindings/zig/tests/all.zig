@@ -5,4 +5,5 @@ test {
     _ = @import("launch.zig");
     _ = @import("leaks.zig");
     _ = @import("memory.zig");
+    _ = @import("order.zig");
 }
