@@ -193,6 +193,10 @@ static km_status call_km_event_destroy(const uint64_t* handles, call_values* unu
   return km_event_destroy(handles[0]);
 }
 
+static km_status call_km_event_context(const uint64_t* handles, call_values* values) {
+  return km_event_context(handles[0], out_at(values, 0));
+}
+
 static km_status call_km_event_record(const uint64_t* handles, call_values* unused) {
   (void)unused;
   return km_event_record(handles[0], handles[1]);
@@ -1191,6 +1195,7 @@ static const handle_call handle_calls[] = {
     {"km_stream_capture_status", call_km_stream_capture_status, 1, {HANDLE_STREAM}, 0},
     {"km_event_create", call_km_event_create, 1, {HANDLE_CONTEXT}, 0},
     {"km_event_destroy", call_km_event_destroy, 1, {HANDLE_EVENT}, 1},
+    {"km_event_context", call_km_event_context, 1, {HANDLE_EVENT}, 0},
     {"km_event_record", call_km_event_record, 2, {HANDLE_EVENT, HANDLE_STREAM}, 0},
     {"km_event_query", call_km_event_query, 1, {HANDLE_EVENT}, 0},
     {"km_event_synchronize", call_km_event_synchronize, 1, {HANDLE_EVENT}, 0},

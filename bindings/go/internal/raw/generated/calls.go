@@ -48,6 +48,7 @@ var Calls = []struct {
 	{"km_stream_capture_status", Km_stream_capture_status, []int{0}},
 	{"km_event_create", Km_event_create, []int{0}},
 	{"km_event_destroy", Km_event_destroy, []int{0}},
+	{"km_event_context", Km_event_context, []int{0}},
 	{"km_event_record", Km_event_record, []int{0, 1}},
 	{"km_event_query", Km_event_query, []int{0}},
 	{"km_event_synchronize", Km_event_synchronize, []int{0}},

@@ -626,6 +626,7 @@ typedef long long swig_type_580;
 typedef long long swig_type_581;
 typedef long long swig_type_582;
 typedef long long swig_type_583;
+typedef long long swig_type_584;
 extern void _wrap_Swig_free_raw_306995db03304e6b(uintptr_t arg1);
 extern uintptr_t _wrap_Swig_malloc_raw_306995db03304e6b(swig_intgo arg1);
 extern void *_wrap_km_version_raw_306995db03304e6b(swig_voidp arg1, swig_voidp arg2, swig_voidp arg3);
@@ -688,228 +689,229 @@ extern void *_wrap_km_stream_end_capture_raw_306995db03304e6b(swig_type_50 arg1,
 extern void *_wrap_km_stream_capture_status_raw_306995db03304e6b(swig_type_51 arg1, swig_voidp arg2);
 extern void *_wrap_km_event_create_raw_306995db03304e6b(swig_type_52 arg1, int arg2, swig_voidp arg3);
 extern void *_wrap_km_event_destroy_raw_306995db03304e6b(swig_type_53 arg1);
-extern void *_wrap_km_event_record_raw_306995db03304e6b(swig_type_54 arg1, swig_type_55 arg2);
-extern void *_wrap_km_event_query_raw_306995db03304e6b(swig_type_56 arg1);
-extern void *_wrap_km_event_synchronize_raw_306995db03304e6b(swig_type_57 arg1);
-extern void *_wrap_km_event_synchronize_timeout_raw_306995db03304e6b(swig_type_58 arg1, swig_type_59 arg2);
-extern void *_wrap_km_event_elapsed_ns_raw_306995db03304e6b(swig_type_60 arg1, swig_type_61 arg2, swig_voidp arg3);
-extern void *_wrap_km_host_memory_create_raw_306995db03304e6b(swig_type_62 arg1, swig_type_63 arg2, int arg3, swig_voidp arg4);
-extern void *_wrap_km_host_memory_register_raw_306995db03304e6b(swig_type_64 arg1, swig_voidp arg2, swig_type_65 arg3, int arg4, swig_voidp arg5);
-extern void *_wrap_km_host_memory_destroy_raw_306995db03304e6b(swig_type_66 arg1);
-extern void *_wrap_km_host_memory_pointer_raw_306995db03304e6b(swig_type_67 arg1, swig_voidp arg2);
-extern void *_wrap_km_host_memory_size_bytes_raw_306995db03304e6b(swig_type_68 arg1, swig_voidp arg2);
-extern void *_wrap_km_slice_create_raw_306995db03304e6b(swig_type_69 arg1, swig_type_70 arg2, swig_type_71 arg3, int arg4, swig_voidp arg5);
-extern void *_wrap_km_slice_create_on_stream_raw_306995db03304e6b(swig_type_72 arg1, swig_type_73 arg2, swig_type_74 arg3, int arg4, swig_voidp arg5);
-extern void *_wrap_km_slice_from_host_raw_306995db03304e6b(swig_type_75 arg1, swig_voidp arg2, swig_type_76 arg3, swig_type_77 arg4, km_release_callback arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_slice_view_raw_306995db03304e6b(swig_type_78 arg1, swig_type_79 arg2, swig_type_80 arg3, swig_voidp arg4);
-extern void *_wrap_km_slice_destroy_raw_306995db03304e6b(swig_type_81 arg1);
-extern void *_wrap_km_slice_destroy_on_stream_raw_306995db03304e6b(swig_type_82 arg1, swig_type_83 arg2);
-extern void *_wrap_km_slice_info_get_raw_306995db03304e6b(swig_type_84 arg1, swig_voidp arg2);
-extern void *_wrap_km_slice_address_raw_306995db03304e6b(swig_type_85 arg1, swig_voidp arg2);
-extern void *_wrap_km_slice_host_pointer_raw_306995db03304e6b(swig_type_86 arg1, swig_voidp arg2);
-extern void *_wrap_km_slice_upload_raw_306995db03304e6b(swig_type_87 arg1, swig_type_88 arg2, swig_type_89 arg3, swig_voidp arg4, swig_type_90 arg5);
-extern void *_wrap_km_slice_download_raw_306995db03304e6b(swig_type_91 arg1, swig_type_92 arg2, swig_type_93 arg3, swig_voidp arg4, swig_type_94 arg5);
-extern void *_wrap_km_slice_copy_raw_306995db03304e6b(swig_type_95 arg1, swig_type_96 arg2, swig_type_97 arg3, swig_type_98 arg4, swig_type_99 arg5, swig_type_100 arg6);
-extern void *_wrap_km_slice_fill_u8_raw_306995db03304e6b(swig_type_101 arg1, swig_type_102 arg2, swig_type_103 arg3, char arg4, swig_type_104 arg5);
-extern void *_wrap_km_slice_fill_u16_raw_306995db03304e6b(swig_type_105 arg1, swig_type_106 arg2, swig_type_107 arg3, short arg4, swig_type_108 arg5);
-extern void *_wrap_km_slice_fill_u32_raw_306995db03304e6b(swig_type_109 arg1, swig_type_110 arg2, swig_type_111 arg3, int arg4, swig_type_112 arg5);
-extern void *_wrap_km_memory_upload_raw_306995db03304e6b(swig_type_113 arg1, swig_type_114 arg2, swig_voidp arg3, swig_type_115 arg4);
-extern void *_wrap_km_memory_download_raw_306995db03304e6b(swig_type_116 arg1, swig_type_117 arg2, swig_voidp arg3, swig_type_118 arg4);
-extern void *_wrap_km_memory_copy_raw_306995db03304e6b(swig_type_119 arg1, swig_type_120 arg2, swig_type_121 arg3, swig_type_122 arg4);
-extern void *_wrap_km_memory_fill_u8_raw_306995db03304e6b(swig_type_123 arg1, swig_type_124 arg2, char arg3, swig_type_125 arg4);
-extern void *_wrap_km_memory_fill_u16_raw_306995db03304e6b(swig_type_126 arg1, swig_type_127 arg2, short arg3, swig_type_128 arg4);
-extern void *_wrap_km_memory_fill_u32_raw_306995db03304e6b(swig_type_129 arg1, swig_type_130 arg2, int arg3, swig_type_131 arg4);
-extern void *_wrap_km_pool_create_raw_306995db03304e6b(swig_type_132 arg1, swig_type_133 arg2, swig_voidp arg3);
-extern void *_wrap_km_pool_destroy_raw_306995db03304e6b(swig_type_134 arg1);
-extern void *_wrap_km_pool_allocate_raw_306995db03304e6b(swig_type_135 arg1, swig_type_136 arg2, swig_type_137 arg3, int arg4, swig_voidp arg5);
-extern void *_wrap_km_pool_allocate_on_stream_raw_306995db03304e6b(swig_type_138 arg1, swig_type_139 arg2, swig_type_140 arg3, swig_type_141 arg4, int arg5, swig_voidp arg6);
-extern void *_wrap_km_pool_set_release_threshold_raw_306995db03304e6b(swig_type_142 arg1, swig_type_143 arg2);
-extern void *_wrap_km_pool_trim_raw_306995db03304e6b(swig_type_144 arg1, swig_type_145 arg2);
-extern void *_wrap_km_pool_info_get_raw_306995db03304e6b(swig_type_146 arg1, swig_voidp arg2);
-extern void *_wrap_km_pool_reset_high_water_raw_306995db03304e6b(swig_type_147 arg1);
-extern void *_wrap_km_slice_create_aligned_raw_306995db03304e6b(swig_type_148 arg1, swig_type_149 arg2, swig_type_150 arg3, swig_type_151 arg4, int arg5, swig_voidp arg6);
-extern void *_wrap_km_slice_create_pitched_raw_306995db03304e6b(swig_type_152 arg1, swig_type_153 arg2, swig_type_154 arg3, int arg4, swig_voidp arg5, swig_voidp arg6);
-extern void *_wrap_km_slice_upload_3d_raw_306995db03304e6b(swig_type_155 arg1, swig_type_156 arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_slice_download_3d_raw_306995db03304e6b(swig_type_157 arg1, swig_type_158 arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_slice_copy_3d_raw_306995db03304e6b(swig_type_159 arg1, swig_type_160 arg2, swig_type_161 arg3, swig_voidp arg4);
-extern void *_wrap_km_slice_fill_2d_raw_306995db03304e6b(swig_type_162 arg1, swig_type_163 arg2, swig_type_164 arg3, swig_type_165 arg4, int arg5, int arg6, swig_type_166 arg7, swig_type_167 arg8);
-extern void *_wrap_km_memory_upload_3d_raw_306995db03304e6b(swig_type_168 arg1, swig_type_169 arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_memory_download_3d_raw_306995db03304e6b(swig_type_170 arg1, swig_type_171 arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_memory_copy_3d_raw_306995db03304e6b(swig_type_172 arg1, swig_type_173 arg2, swig_type_174 arg3, swig_voidp arg4);
-extern void *_wrap_km_memory_fill_2d_raw_306995db03304e6b(swig_type_175 arg1, swig_type_176 arg2, swig_type_177 arg3, int arg4, int arg5, swig_type_178 arg6, swig_type_179 arg7);
-extern void *_wrap_km_device_can_access_peer_raw_306995db03304e6b(swig_type_180 arg1, swig_type_181 arg2, swig_voidp arg3);
-extern void *_wrap_km_context_enable_peer_access_raw_306995db03304e6b(swig_type_182 arg1, swig_type_183 arg2);
-extern void *_wrap_km_context_disable_peer_access_raw_306995db03304e6b(swig_type_184 arg1, swig_type_185 arg2);
-extern void *_wrap_km_slice_copy_peer_raw_306995db03304e6b(swig_type_186 arg1, swig_type_187 arg2, swig_type_188 arg3, swig_type_189 arg4, swig_type_190 arg5, swig_type_191 arg6);
-extern void *_wrap_km_memory_copy_peer_raw_306995db03304e6b(swig_type_192 arg1, swig_type_193 arg2, swig_type_194 arg3, swig_type_195 arg4, swig_type_196 arg5, swig_type_197 arg6);
-extern void *_wrap_km_slice_map_file_raw_306995db03304e6b(swig_type_198 arg1, swig_voidp arg2, swig_type_199 arg3, swig_type_200 arg4, swig_type_201 arg5, int arg6, swig_voidp arg7);
-extern void *_wrap_km_host_memory_map_file_raw_306995db03304e6b(swig_type_202 arg1, swig_voidp arg2, swig_type_203 arg3, swig_type_204 arg4, int arg5, swig_voidp arg6);
-extern void *_wrap_km_context_set_tracking_raw_306995db03304e6b(swig_type_205 arg1, int arg2);
-extern void *_wrap_km_slice_set_tag_raw_306995db03304e6b(swig_type_206 arg1, swig_voidp arg2);
-extern void *_wrap_km_context_allocations_raw_306995db03304e6b(swig_type_207 arg1, swig_type_208 arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_context_allocation_stack_raw_306995db03304e6b(swig_type_209 arg1, swig_type_210 arg2, swig_voidp arg3, swig_type_211 arg4, swig_voidp arg5);
-extern void *_wrap_km_context_start_memory_profile_raw_306995db03304e6b(swig_type_212 arg1, swig_type_213 arg2);
-extern void *_wrap_km_context_stop_memory_profile_raw_306995db03304e6b(swig_type_214 arg1);
-extern void *_wrap_km_context_memory_profile_raw_306995db03304e6b(swig_type_215 arg1, swig_voidp arg2);
-extern void *_wrap_km_context_memory_samples_raw_306995db03304e6b(swig_type_216 arg1, swig_type_217 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_event_context_raw_306995db03304e6b(swig_type_54 arg1, swig_voidp arg2);
+extern void *_wrap_km_event_record_raw_306995db03304e6b(swig_type_55 arg1, swig_type_56 arg2);
+extern void *_wrap_km_event_query_raw_306995db03304e6b(swig_type_57 arg1);
+extern void *_wrap_km_event_synchronize_raw_306995db03304e6b(swig_type_58 arg1);
+extern void *_wrap_km_event_synchronize_timeout_raw_306995db03304e6b(swig_type_59 arg1, swig_type_60 arg2);
+extern void *_wrap_km_event_elapsed_ns_raw_306995db03304e6b(swig_type_61 arg1, swig_type_62 arg2, swig_voidp arg3);
+extern void *_wrap_km_host_memory_create_raw_306995db03304e6b(swig_type_63 arg1, swig_type_64 arg2, int arg3, swig_voidp arg4);
+extern void *_wrap_km_host_memory_register_raw_306995db03304e6b(swig_type_65 arg1, swig_voidp arg2, swig_type_66 arg3, int arg4, swig_voidp arg5);
+extern void *_wrap_km_host_memory_destroy_raw_306995db03304e6b(swig_type_67 arg1);
+extern void *_wrap_km_host_memory_pointer_raw_306995db03304e6b(swig_type_68 arg1, swig_voidp arg2);
+extern void *_wrap_km_host_memory_size_bytes_raw_306995db03304e6b(swig_type_69 arg1, swig_voidp arg2);
+extern void *_wrap_km_slice_create_raw_306995db03304e6b(swig_type_70 arg1, swig_type_71 arg2, swig_type_72 arg3, int arg4, swig_voidp arg5);
+extern void *_wrap_km_slice_create_on_stream_raw_306995db03304e6b(swig_type_73 arg1, swig_type_74 arg2, swig_type_75 arg3, int arg4, swig_voidp arg5);
+extern void *_wrap_km_slice_from_host_raw_306995db03304e6b(swig_type_76 arg1, swig_voidp arg2, swig_type_77 arg3, swig_type_78 arg4, km_release_callback arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_slice_view_raw_306995db03304e6b(swig_type_79 arg1, swig_type_80 arg2, swig_type_81 arg3, swig_voidp arg4);
+extern void *_wrap_km_slice_destroy_raw_306995db03304e6b(swig_type_82 arg1);
+extern void *_wrap_km_slice_destroy_on_stream_raw_306995db03304e6b(swig_type_83 arg1, swig_type_84 arg2);
+extern void *_wrap_km_slice_info_get_raw_306995db03304e6b(swig_type_85 arg1, swig_voidp arg2);
+extern void *_wrap_km_slice_address_raw_306995db03304e6b(swig_type_86 arg1, swig_voidp arg2);
+extern void *_wrap_km_slice_host_pointer_raw_306995db03304e6b(swig_type_87 arg1, swig_voidp arg2);
+extern void *_wrap_km_slice_upload_raw_306995db03304e6b(swig_type_88 arg1, swig_type_89 arg2, swig_type_90 arg3, swig_voidp arg4, swig_type_91 arg5);
+extern void *_wrap_km_slice_download_raw_306995db03304e6b(swig_type_92 arg1, swig_type_93 arg2, swig_type_94 arg3, swig_voidp arg4, swig_type_95 arg5);
+extern void *_wrap_km_slice_copy_raw_306995db03304e6b(swig_type_96 arg1, swig_type_97 arg2, swig_type_98 arg3, swig_type_99 arg4, swig_type_100 arg5, swig_type_101 arg6);
+extern void *_wrap_km_slice_fill_u8_raw_306995db03304e6b(swig_type_102 arg1, swig_type_103 arg2, swig_type_104 arg3, char arg4, swig_type_105 arg5);
+extern void *_wrap_km_slice_fill_u16_raw_306995db03304e6b(swig_type_106 arg1, swig_type_107 arg2, swig_type_108 arg3, short arg4, swig_type_109 arg5);
+extern void *_wrap_km_slice_fill_u32_raw_306995db03304e6b(swig_type_110 arg1, swig_type_111 arg2, swig_type_112 arg3, int arg4, swig_type_113 arg5);
+extern void *_wrap_km_memory_upload_raw_306995db03304e6b(swig_type_114 arg1, swig_type_115 arg2, swig_voidp arg3, swig_type_116 arg4);
+extern void *_wrap_km_memory_download_raw_306995db03304e6b(swig_type_117 arg1, swig_type_118 arg2, swig_voidp arg3, swig_type_119 arg4);
+extern void *_wrap_km_memory_copy_raw_306995db03304e6b(swig_type_120 arg1, swig_type_121 arg2, swig_type_122 arg3, swig_type_123 arg4);
+extern void *_wrap_km_memory_fill_u8_raw_306995db03304e6b(swig_type_124 arg1, swig_type_125 arg2, char arg3, swig_type_126 arg4);
+extern void *_wrap_km_memory_fill_u16_raw_306995db03304e6b(swig_type_127 arg1, swig_type_128 arg2, short arg3, swig_type_129 arg4);
+extern void *_wrap_km_memory_fill_u32_raw_306995db03304e6b(swig_type_130 arg1, swig_type_131 arg2, int arg3, swig_type_132 arg4);
+extern void *_wrap_km_pool_create_raw_306995db03304e6b(swig_type_133 arg1, swig_type_134 arg2, swig_voidp arg3);
+extern void *_wrap_km_pool_destroy_raw_306995db03304e6b(swig_type_135 arg1);
+extern void *_wrap_km_pool_allocate_raw_306995db03304e6b(swig_type_136 arg1, swig_type_137 arg2, swig_type_138 arg3, int arg4, swig_voidp arg5);
+extern void *_wrap_km_pool_allocate_on_stream_raw_306995db03304e6b(swig_type_139 arg1, swig_type_140 arg2, swig_type_141 arg3, swig_type_142 arg4, int arg5, swig_voidp arg6);
+extern void *_wrap_km_pool_set_release_threshold_raw_306995db03304e6b(swig_type_143 arg1, swig_type_144 arg2);
+extern void *_wrap_km_pool_trim_raw_306995db03304e6b(swig_type_145 arg1, swig_type_146 arg2);
+extern void *_wrap_km_pool_info_get_raw_306995db03304e6b(swig_type_147 arg1, swig_voidp arg2);
+extern void *_wrap_km_pool_reset_high_water_raw_306995db03304e6b(swig_type_148 arg1);
+extern void *_wrap_km_slice_create_aligned_raw_306995db03304e6b(swig_type_149 arg1, swig_type_150 arg2, swig_type_151 arg3, swig_type_152 arg4, int arg5, swig_voidp arg6);
+extern void *_wrap_km_slice_create_pitched_raw_306995db03304e6b(swig_type_153 arg1, swig_type_154 arg2, swig_type_155 arg3, int arg4, swig_voidp arg5, swig_voidp arg6);
+extern void *_wrap_km_slice_upload_3d_raw_306995db03304e6b(swig_type_156 arg1, swig_type_157 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_slice_download_3d_raw_306995db03304e6b(swig_type_158 arg1, swig_type_159 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_slice_copy_3d_raw_306995db03304e6b(swig_type_160 arg1, swig_type_161 arg2, swig_type_162 arg3, swig_voidp arg4);
+extern void *_wrap_km_slice_fill_2d_raw_306995db03304e6b(swig_type_163 arg1, swig_type_164 arg2, swig_type_165 arg3, swig_type_166 arg4, int arg5, int arg6, swig_type_167 arg7, swig_type_168 arg8);
+extern void *_wrap_km_memory_upload_3d_raw_306995db03304e6b(swig_type_169 arg1, swig_type_170 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_memory_download_3d_raw_306995db03304e6b(swig_type_171 arg1, swig_type_172 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_memory_copy_3d_raw_306995db03304e6b(swig_type_173 arg1, swig_type_174 arg2, swig_type_175 arg3, swig_voidp arg4);
+extern void *_wrap_km_memory_fill_2d_raw_306995db03304e6b(swig_type_176 arg1, swig_type_177 arg2, swig_type_178 arg3, int arg4, int arg5, swig_type_179 arg6, swig_type_180 arg7);
+extern void *_wrap_km_device_can_access_peer_raw_306995db03304e6b(swig_type_181 arg1, swig_type_182 arg2, swig_voidp arg3);
+extern void *_wrap_km_context_enable_peer_access_raw_306995db03304e6b(swig_type_183 arg1, swig_type_184 arg2);
+extern void *_wrap_km_context_disable_peer_access_raw_306995db03304e6b(swig_type_185 arg1, swig_type_186 arg2);
+extern void *_wrap_km_slice_copy_peer_raw_306995db03304e6b(swig_type_187 arg1, swig_type_188 arg2, swig_type_189 arg3, swig_type_190 arg4, swig_type_191 arg5, swig_type_192 arg6);
+extern void *_wrap_km_memory_copy_peer_raw_306995db03304e6b(swig_type_193 arg1, swig_type_194 arg2, swig_type_195 arg3, swig_type_196 arg4, swig_type_197 arg5, swig_type_198 arg6);
+extern void *_wrap_km_slice_map_file_raw_306995db03304e6b(swig_type_199 arg1, swig_voidp arg2, swig_type_200 arg3, swig_type_201 arg4, swig_type_202 arg5, int arg6, swig_voidp arg7);
+extern void *_wrap_km_host_memory_map_file_raw_306995db03304e6b(swig_type_203 arg1, swig_voidp arg2, swig_type_204 arg3, swig_type_205 arg4, int arg5, swig_voidp arg6);
+extern void *_wrap_km_context_set_tracking_raw_306995db03304e6b(swig_type_206 arg1, int arg2);
+extern void *_wrap_km_slice_set_tag_raw_306995db03304e6b(swig_type_207 arg1, swig_voidp arg2);
+extern void *_wrap_km_context_allocations_raw_306995db03304e6b(swig_type_208 arg1, swig_type_209 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_context_allocation_stack_raw_306995db03304e6b(swig_type_210 arg1, swig_type_211 arg2, swig_voidp arg3, swig_type_212 arg4, swig_voidp arg5);
+extern void *_wrap_km_context_start_memory_profile_raw_306995db03304e6b(swig_type_213 arg1, swig_type_214 arg2);
+extern void *_wrap_km_context_stop_memory_profile_raw_306995db03304e6b(swig_type_215 arg1);
+extern void *_wrap_km_context_memory_profile_raw_306995db03304e6b(swig_type_216 arg1, swig_voidp arg2);
+extern void *_wrap_km_context_memory_samples_raw_306995db03304e6b(swig_type_217 arg1, swig_type_218 arg2, swig_voidp arg3, swig_voidp arg4);
 extern void *_wrap_km_set_allocator_raw_306995db03304e6b(km_allocate_callback arg1, km_free_callback arg2, swig_voidp arg3);
-extern void *_wrap_km_program_create_raw_306995db03304e6b(swig_voidp arg1, swig_type_218 arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_program_destroy_raw_306995db03304e6b(swig_type_219 arg1);
-extern void *_wrap_km_program_add_option_raw_306995db03304e6b(swig_type_220 arg1, swig_voidp arg2);
-extern void *_wrap_km_program_add_header_raw_306995db03304e6b(swig_type_221 arg1, swig_voidp arg2, swig_voidp arg3, swig_type_222 arg4);
-extern void *_wrap_km_program_add_name_expression_raw_306995db03304e6b(swig_type_223 arg1, swig_voidp arg2);
-extern void *_wrap_km_program_compile_raw_306995db03304e6b(swig_type_224 arg1);
-extern void *_wrap_km_program_log_raw_306995db03304e6b(swig_type_225 arg1, swig_voidp arg2, swig_type_226 arg3, swig_voidp arg4);
-extern void *_wrap_km_program_ptx_raw_306995db03304e6b(swig_type_227 arg1, swig_voidp arg2, swig_type_228 arg3, swig_voidp arg4);
-extern void *_wrap_km_program_lowered_name_raw_306995db03304e6b(swig_type_229 arg1, swig_voidp arg2, swig_voidp arg3, swig_type_230 arg4, swig_voidp arg5);
-extern void *_wrap_km_module_load_ptx_raw_306995db03304e6b(swig_type_231 arg1, swig_voidp arg2, swig_type_232 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_module_load_file_raw_306995db03304e6b(swig_type_233 arg1, swig_voidp arg2, swig_voidp arg3);
-extern void *_wrap_km_module_from_object_raw_306995db03304e6b(swig_type_234 arg1, swig_voidp arg2, swig_type_235 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_module_save_object_raw_306995db03304e6b(swig_type_236 arg1, swig_voidp arg2, swig_voidp arg3, swig_type_237 arg4);
-extern void *_wrap_km_module_load_source_raw_306995db03304e6b(swig_type_238 arg1, swig_voidp arg2, swig_type_239 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_module_load_program_raw_306995db03304e6b(swig_type_240 arg1, swig_type_241 arg2, swig_voidp arg3);
-extern void *_wrap_km_module_destroy_raw_306995db03304e6b(swig_type_242 arg1);
-extern void *_wrap_km_module_function_count_raw_306995db03304e6b(swig_type_243 arg1, swig_voidp arg2);
-extern void *_wrap_km_module_function_name_raw_306995db03304e6b(swig_type_244 arg1, int arg2, swig_voidp arg3, swig_type_245 arg4, swig_voidp arg5);
-extern void *_wrap_km_module_function_raw_306995db03304e6b(swig_type_246 arg1, swig_voidp arg2, swig_voidp arg3);
-extern void *_wrap_km_module_global_raw_306995db03304e6b(swig_type_247 arg1, swig_voidp arg2, swig_voidp arg3);
-extern void *_wrap_km_function_destroy_raw_306995db03304e6b(swig_type_248 arg1);
-extern void *_wrap_km_function_name_raw_306995db03304e6b(swig_type_249 arg1, swig_voidp arg2, swig_type_250 arg3, swig_voidp arg4);
-extern void *_wrap_km_function_attribute_get_raw_306995db03304e6b(swig_type_251 arg1, int arg2, swig_voidp arg3);
-extern void *_wrap_km_function_attribute_set_raw_306995db03304e6b(swig_type_252 arg1, int arg2, swig_type_253 arg3);
-extern void *_wrap_km_function_prepare_raw_306995db03304e6b(swig_type_254 arg1, int arg2, int arg3, int arg4);
-extern void *_wrap_km_function_occupancy_raw_306995db03304e6b(swig_type_255 arg1, int arg2, swig_type_256 arg3, swig_voidp arg4);
-extern void *_wrap_km_function_best_block_raw_306995db03304e6b(swig_type_257 arg1, swig_type_258 arg2, km_shared_bytes_callback arg3, swig_voidp arg4, int arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_function_available_shared_bytes_raw_306995db03304e6b(swig_type_259 arg1, int arg2, int arg3, swig_voidp arg4);
-extern void *_wrap_km_function_max_active_clusters_raw_306995db03304e6b(swig_type_260 arg1, int arg2, swig_type_261 arg3, int arg4, swig_voidp arg5);
-extern void *_wrap_km_function_param_count_raw_306995db03304e6b(swig_type_262 arg1, swig_voidp arg2);
-extern void *_wrap_km_function_param_raw_306995db03304e6b(swig_type_263 arg1, int arg2, swig_voidp arg3);
-extern void *_wrap_km_launch_create_raw_306995db03304e6b(swig_type_264 arg1, swig_type_265 arg2, swig_voidp arg3);
-extern void *_wrap_km_launch_destroy_raw_306995db03304e6b(swig_type_266 arg1);
-extern void *_wrap_km_launch_set_grid_raw_306995db03304e6b(swig_type_267 arg1, int arg2, int arg3, int arg4);
-extern void *_wrap_km_launch_set_block_raw_306995db03304e6b(swig_type_268 arg1, int arg2, int arg3, int arg4);
-extern void *_wrap_km_launch_set_shared_bytes_raw_306995db03304e6b(swig_type_269 arg1, swig_type_270 arg2);
-extern void *_wrap_km_launch_set_cluster_raw_306995db03304e6b(swig_type_271 arg1, int arg2, int arg3, int arg4);
-extern void *_wrap_km_launch_set_cooperative_raw_306995db03304e6b(swig_type_272 arg1, int arg2);
-extern void *_wrap_km_launch_arg_slice_raw_306995db03304e6b(swig_type_273 arg1, swig_type_274 arg2, swig_type_275 arg3);
-extern void *_wrap_km_launch_arg_slice_access_raw_306995db03304e6b(swig_type_276 arg1, swig_type_277 arg2, swig_type_278 arg3, swig_type_279 arg4, int arg5);
-extern void *_wrap_km_launch_arg_address_raw_306995db03304e6b(swig_type_280 arg1, swig_type_281 arg2);
-extern void *_wrap_km_launch_arg_scalar_raw_306995db03304e6b(swig_type_282 arg1, swig_voidp arg2, swig_type_283 arg3);
-extern void *_wrap_km_launch_submit_raw_306995db03304e6b(swig_type_284 arg1);
-extern void *_wrap_km_launch_kernel_raw_306995db03304e6b(swig_type_285 arg1, swig_type_286 arg2, swig_voidp arg3, swig_voidp arg4, swig_type_287 arg5, swig_voidp arg6, swig_type_288 arg7);
-extern void *_wrap_km_launch_kernel_operands_raw_306995db03304e6b(swig_type_289 arg1, swig_type_290 arg2, swig_voidp arg3, swig_voidp arg4, swig_type_291 arg5, swig_voidp arg6, swig_type_292 arg7);
-extern void *_wrap_km_graph_create_raw_306995db03304e6b(swig_type_293 arg1, swig_voidp arg2);
-extern void *_wrap_km_graph_destroy_raw_306995db03304e6b(swig_type_294 arg1);
-extern void *_wrap_km_graph_clone_raw_306995db03304e6b(swig_type_295 arg1, swig_voidp arg2);
-extern void *_wrap_km_graph_add_kernel_raw_306995db03304e6b(swig_type_296 arg1, swig_voidp arg2, swig_type_297 arg3, swig_type_298 arg4, swig_voidp arg5, swig_voidp arg6, swig_type_299 arg7, swig_voidp arg8, swig_type_300 arg9, swig_voidp arg10);
-extern void *_wrap_km_graph_add_copy_raw_306995db03304e6b(swig_type_301 arg1, swig_voidp arg2, swig_type_302 arg3, swig_type_303 arg4, swig_type_304 arg5, swig_type_305 arg6, swig_type_306 arg7, swig_type_307 arg8, swig_voidp arg9);
-extern void *_wrap_km_graph_add_upload_raw_306995db03304e6b(swig_type_308 arg1, swig_voidp arg2, swig_type_309 arg3, swig_type_310 arg4, swig_type_311 arg5, swig_voidp arg6, swig_type_312 arg7, swig_voidp arg8);
-extern void *_wrap_km_graph_add_download_raw_306995db03304e6b(swig_type_313 arg1, swig_voidp arg2, swig_type_314 arg3, swig_type_315 arg4, swig_type_316 arg5, swig_voidp arg6, swig_type_317 arg7, swig_voidp arg8);
-extern void *_wrap_km_graph_add_fill_raw_306995db03304e6b(swig_type_318 arg1, swig_voidp arg2, swig_type_319 arg3, swig_type_320 arg4, swig_type_321 arg5, int arg6, int arg7, swig_type_322 arg8, swig_voidp arg9);
-extern void *_wrap_km_graph_add_host_raw_306995db03304e6b(swig_type_323 arg1, swig_voidp arg2, swig_type_324 arg3, km_host_callback arg4, swig_voidp arg5, swig_voidp arg6);
-extern void *_wrap_km_graph_add_empty_raw_306995db03304e6b(swig_type_325 arg1, swig_voidp arg2, swig_type_326 arg3, swig_voidp arg4);
-extern void *_wrap_km_graph_add_child_raw_306995db03304e6b(swig_type_327 arg1, swig_voidp arg2, swig_type_328 arg3, swig_type_329 arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_remove_node_raw_306995db03304e6b(swig_type_330 arg1, swig_type_331 arg2);
-extern void *_wrap_km_graph_add_dependency_raw_306995db03304e6b(swig_type_332 arg1, swig_type_333 arg2, swig_type_334 arg3);
-extern void *_wrap_km_graph_remove_dependency_raw_306995db03304e6b(swig_type_335 arg1, swig_type_336 arg2, swig_type_337 arg3);
-extern void *_wrap_km_graph_nodes_raw_306995db03304e6b(swig_type_338 arg1, swig_voidp arg2, swig_type_339 arg3, swig_voidp arg4);
-extern void *_wrap_km_graph_node_dependencies_raw_306995db03304e6b(swig_type_340 arg1, swig_type_341 arg2, swig_voidp arg3, swig_type_342 arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_node_dependents_raw_306995db03304e6b(swig_type_343 arg1, swig_type_344 arg2, swig_voidp arg3, swig_type_345 arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_node_info_get_raw_306995db03304e6b(swig_type_346 arg1, swig_type_347 arg2, swig_voidp arg3);
-extern void *_wrap_km_graph_node_arguments_raw_306995db03304e6b(swig_type_348 arg1, swig_type_349 arg2, swig_voidp arg3, swig_type_350 arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_node_function_raw_306995db03304e6b(swig_type_351 arg1, swig_type_352 arg2, swig_voidp arg3);
-extern void *_wrap_km_graph_node_child_raw_306995db03304e6b(swig_type_353 arg1, swig_type_354 arg2, swig_voidp arg3);
-extern void *_wrap_km_graph_set_kernel_raw_306995db03304e6b(swig_type_355 arg1, swig_type_356 arg2, swig_type_357 arg3, swig_voidp arg4, swig_voidp arg5, swig_type_358 arg6, swig_voidp arg7, swig_type_359 arg8);
-extern void *_wrap_km_graph_set_copy_raw_306995db03304e6b(swig_type_360 arg1, swig_type_361 arg2, swig_type_362 arg3, swig_type_363 arg4, swig_type_364 arg5, swig_type_365 arg6, swig_type_366 arg7);
-extern void *_wrap_km_graph_set_upload_raw_306995db03304e6b(swig_type_367 arg1, swig_type_368 arg2, swig_type_369 arg3, swig_type_370 arg4, swig_voidp arg5, swig_type_371 arg6);
-extern void *_wrap_km_graph_set_download_raw_306995db03304e6b(swig_type_372 arg1, swig_type_373 arg2, swig_type_374 arg3, swig_type_375 arg4, swig_voidp arg5, swig_type_376 arg6);
-extern void *_wrap_km_graph_set_fill_raw_306995db03304e6b(swig_type_377 arg1, swig_type_378 arg2, swig_type_379 arg3, swig_type_380 arg4, int arg5, int arg6, swig_type_381 arg7);
-extern void *_wrap_km_graph_set_host_raw_306995db03304e6b(swig_type_382 arg1, swig_type_383 arg2, km_host_callback arg3, swig_voidp arg4);
-extern void *_wrap_km_graph_set_child_raw_306995db03304e6b(swig_type_384 arg1, swig_type_385 arg2, swig_type_386 arg3);
-extern void *_wrap_km_graph_add_copy_3d_raw_306995db03304e6b(swig_type_387 arg1, swig_voidp arg2, swig_type_388 arg3, swig_type_389 arg4, swig_type_390 arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_graph_set_copy_3d_raw_306995db03304e6b(swig_type_391 arg1, swig_type_392 arg2, swig_type_393 arg3, swig_type_394 arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_add_upload_3d_raw_306995db03304e6b(swig_type_395 arg1, swig_voidp arg2, swig_type_396 arg3, swig_type_397 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_graph_set_upload_3d_raw_306995db03304e6b(swig_type_398 arg1, swig_type_399 arg2, swig_type_400 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_add_download_3d_raw_306995db03304e6b(swig_type_401 arg1, swig_voidp arg2, swig_type_402 arg3, swig_type_403 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_graph_set_download_3d_raw_306995db03304e6b(swig_type_404 arg1, swig_type_405 arg2, swig_type_406 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_add_fill_2d_raw_306995db03304e6b(swig_type_407 arg1, swig_voidp arg2, swig_type_408 arg3, swig_type_409 arg4, swig_type_410 arg5, swig_type_411 arg6, int arg7, int arg8, swig_type_412 arg9, swig_type_413 arg10, swig_voidp arg11);
-extern void *_wrap_km_graph_set_fill_2d_raw_306995db03304e6b(swig_type_414 arg1, swig_type_415 arg2, swig_type_416 arg3, swig_type_417 arg4, swig_type_418 arg5, int arg6, int arg7, swig_type_419 arg8, swig_type_420 arg9);
-extern void *_wrap_km_graph_add_copy_peer_raw_306995db03304e6b(swig_type_421 arg1, swig_voidp arg2, swig_type_422 arg3, swig_type_423 arg4, swig_type_424 arg5, swig_type_425 arg6, swig_type_426 arg7, swig_type_427 arg8, swig_voidp arg9);
-extern void *_wrap_km_graph_set_copy_peer_raw_306995db03304e6b(swig_type_428 arg1, swig_type_429 arg2, swig_type_430 arg3, swig_type_431 arg4, swig_type_432 arg5, swig_type_433 arg6, swig_type_434 arg7);
-extern void *_wrap_km_graph_node_rows_raw_306995db03304e6b(swig_type_435 arg1, swig_type_436 arg2, swig_voidp arg3);
-extern void *_wrap_km_graph_dot_raw_306995db03304e6b(swig_type_437 arg1, swig_voidp arg2, swig_type_438 arg3, swig_voidp arg4);
-extern void *_wrap_km_graph_exec_create_raw_306995db03304e6b(swig_type_439 arg1, swig_voidp arg2);
-extern void *_wrap_km_graph_exec_destroy_raw_306995db03304e6b(swig_type_440 arg1);
-extern void *_wrap_km_graph_exec_launch_raw_306995db03304e6b(swig_type_441 arg1, swig_type_442 arg2);
-extern void *_wrap_km_graph_exec_update_node_raw_306995db03304e6b(swig_type_443 arg1, swig_type_444 arg2, swig_type_445 arg3);
-extern void *_wrap_km_graph_exec_update_raw_306995db03304e6b(swig_type_446 arg1, swig_type_447 arg2);
-extern void *_wrap_km_graph_exec_compare_raw_306995db03304e6b(swig_type_448 arg1, swig_type_449 arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_profiler_start_raw_306995db03304e6b(swig_type_450 arg1);
-extern void *_wrap_km_profiler_stop_raw_306995db03304e6b(swig_type_451 arg1);
-extern void *_wrap_km_profiler_clear_raw_306995db03304e6b(swig_type_452 arg1);
-extern void *_wrap_km_profiler_range_push_raw_306995db03304e6b(swig_type_453 arg1, swig_voidp arg2);
-extern void *_wrap_km_profiler_range_pop_raw_306995db03304e6b(swig_type_454 arg1);
-extern void *_wrap_km_profiler_range_start_raw_306995db03304e6b(swig_type_455 arg1, swig_voidp arg2, swig_voidp arg3);
-extern void *_wrap_km_profiler_range_end_raw_306995db03304e6b(swig_type_456 arg1, swig_type_457 arg2);
-extern void *_wrap_km_profiler_set_work_raw_306995db03304e6b(swig_type_458 arg1, swig_type_459 arg2, swig_type_460 arg3);
-extern void *_wrap_km_profiler_row_count_raw_306995db03304e6b(swig_type_461 arg1, swig_voidp arg2);
-extern void *_wrap_km_profiler_row_get_raw_306995db03304e6b(swig_type_462 arg1, int arg2, swig_voidp arg3);
-extern void *_wrap_km_profiler_summary_raw_306995db03304e6b(swig_type_463 arg1, swig_voidp arg2, swig_type_464 arg3, swig_voidp arg4);
-extern void *_wrap_km_profiler_write_raw_306995db03304e6b(swig_type_465 arg1, swig_voidp arg2);
-extern void *_wrap_km_blas_create_raw_306995db03304e6b(swig_type_466 arg1, int arg2, swig_voidp arg3);
-extern void *_wrap_km_blas_destroy_raw_306995db03304e6b(swig_type_467 arg1);
-extern void *_wrap_km_blas_axpy_raw_306995db03304e6b(swig_type_468 arg1, int arg2, swig_type_469 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
-extern void *_wrap_km_blas_scal_raw_306995db03304e6b(swig_type_470 arg1, int arg2, swig_type_471 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_blas_copy_raw_306995db03304e6b(swig_type_472 arg1, int arg2, swig_type_473 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_blas_swap_raw_306995db03304e6b(swig_type_474 arg1, int arg2, swig_type_475 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_blas_dot_raw_306995db03304e6b(swig_type_476 arg1, int arg2, swig_type_477 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
-extern void *_wrap_km_blas_dotc_raw_306995db03304e6b(swig_type_478 arg1, int arg2, swig_type_479 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
-extern void *_wrap_km_blas_nrm2_raw_306995db03304e6b(swig_type_480 arg1, int arg2, swig_type_481 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_blas_asum_raw_306995db03304e6b(swig_type_482 arg1, int arg2, swig_type_483 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_blas_iamax_raw_306995db03304e6b(swig_type_484 arg1, int arg2, swig_type_485 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_blas_rot_raw_306995db03304e6b(swig_type_486 arg1, int arg2, swig_type_487 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_blas_rotm_raw_306995db03304e6b(swig_type_488 arg1, int arg2, swig_type_489 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
+extern void *_wrap_km_program_create_raw_306995db03304e6b(swig_voidp arg1, swig_type_219 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_program_destroy_raw_306995db03304e6b(swig_type_220 arg1);
+extern void *_wrap_km_program_add_option_raw_306995db03304e6b(swig_type_221 arg1, swig_voidp arg2);
+extern void *_wrap_km_program_add_header_raw_306995db03304e6b(swig_type_222 arg1, swig_voidp arg2, swig_voidp arg3, swig_type_223 arg4);
+extern void *_wrap_km_program_add_name_expression_raw_306995db03304e6b(swig_type_224 arg1, swig_voidp arg2);
+extern void *_wrap_km_program_compile_raw_306995db03304e6b(swig_type_225 arg1);
+extern void *_wrap_km_program_log_raw_306995db03304e6b(swig_type_226 arg1, swig_voidp arg2, swig_type_227 arg3, swig_voidp arg4);
+extern void *_wrap_km_program_ptx_raw_306995db03304e6b(swig_type_228 arg1, swig_voidp arg2, swig_type_229 arg3, swig_voidp arg4);
+extern void *_wrap_km_program_lowered_name_raw_306995db03304e6b(swig_type_230 arg1, swig_voidp arg2, swig_voidp arg3, swig_type_231 arg4, swig_voidp arg5);
+extern void *_wrap_km_module_load_ptx_raw_306995db03304e6b(swig_type_232 arg1, swig_voidp arg2, swig_type_233 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_module_load_file_raw_306995db03304e6b(swig_type_234 arg1, swig_voidp arg2, swig_voidp arg3);
+extern void *_wrap_km_module_from_object_raw_306995db03304e6b(swig_type_235 arg1, swig_voidp arg2, swig_type_236 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_module_save_object_raw_306995db03304e6b(swig_type_237 arg1, swig_voidp arg2, swig_voidp arg3, swig_type_238 arg4);
+extern void *_wrap_km_module_load_source_raw_306995db03304e6b(swig_type_239 arg1, swig_voidp arg2, swig_type_240 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_module_load_program_raw_306995db03304e6b(swig_type_241 arg1, swig_type_242 arg2, swig_voidp arg3);
+extern void *_wrap_km_module_destroy_raw_306995db03304e6b(swig_type_243 arg1);
+extern void *_wrap_km_module_function_count_raw_306995db03304e6b(swig_type_244 arg1, swig_voidp arg2);
+extern void *_wrap_km_module_function_name_raw_306995db03304e6b(swig_type_245 arg1, int arg2, swig_voidp arg3, swig_type_246 arg4, swig_voidp arg5);
+extern void *_wrap_km_module_function_raw_306995db03304e6b(swig_type_247 arg1, swig_voidp arg2, swig_voidp arg3);
+extern void *_wrap_km_module_global_raw_306995db03304e6b(swig_type_248 arg1, swig_voidp arg2, swig_voidp arg3);
+extern void *_wrap_km_function_destroy_raw_306995db03304e6b(swig_type_249 arg1);
+extern void *_wrap_km_function_name_raw_306995db03304e6b(swig_type_250 arg1, swig_voidp arg2, swig_type_251 arg3, swig_voidp arg4);
+extern void *_wrap_km_function_attribute_get_raw_306995db03304e6b(swig_type_252 arg1, int arg2, swig_voidp arg3);
+extern void *_wrap_km_function_attribute_set_raw_306995db03304e6b(swig_type_253 arg1, int arg2, swig_type_254 arg3);
+extern void *_wrap_km_function_prepare_raw_306995db03304e6b(swig_type_255 arg1, int arg2, int arg3, int arg4);
+extern void *_wrap_km_function_occupancy_raw_306995db03304e6b(swig_type_256 arg1, int arg2, swig_type_257 arg3, swig_voidp arg4);
+extern void *_wrap_km_function_best_block_raw_306995db03304e6b(swig_type_258 arg1, swig_type_259 arg2, km_shared_bytes_callback arg3, swig_voidp arg4, int arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_function_available_shared_bytes_raw_306995db03304e6b(swig_type_260 arg1, int arg2, int arg3, swig_voidp arg4);
+extern void *_wrap_km_function_max_active_clusters_raw_306995db03304e6b(swig_type_261 arg1, int arg2, swig_type_262 arg3, int arg4, swig_voidp arg5);
+extern void *_wrap_km_function_param_count_raw_306995db03304e6b(swig_type_263 arg1, swig_voidp arg2);
+extern void *_wrap_km_function_param_raw_306995db03304e6b(swig_type_264 arg1, int arg2, swig_voidp arg3);
+extern void *_wrap_km_launch_create_raw_306995db03304e6b(swig_type_265 arg1, swig_type_266 arg2, swig_voidp arg3);
+extern void *_wrap_km_launch_destroy_raw_306995db03304e6b(swig_type_267 arg1);
+extern void *_wrap_km_launch_set_grid_raw_306995db03304e6b(swig_type_268 arg1, int arg2, int arg3, int arg4);
+extern void *_wrap_km_launch_set_block_raw_306995db03304e6b(swig_type_269 arg1, int arg2, int arg3, int arg4);
+extern void *_wrap_km_launch_set_shared_bytes_raw_306995db03304e6b(swig_type_270 arg1, swig_type_271 arg2);
+extern void *_wrap_km_launch_set_cluster_raw_306995db03304e6b(swig_type_272 arg1, int arg2, int arg3, int arg4);
+extern void *_wrap_km_launch_set_cooperative_raw_306995db03304e6b(swig_type_273 arg1, int arg2);
+extern void *_wrap_km_launch_arg_slice_raw_306995db03304e6b(swig_type_274 arg1, swig_type_275 arg2, swig_type_276 arg3);
+extern void *_wrap_km_launch_arg_slice_access_raw_306995db03304e6b(swig_type_277 arg1, swig_type_278 arg2, swig_type_279 arg3, swig_type_280 arg4, int arg5);
+extern void *_wrap_km_launch_arg_address_raw_306995db03304e6b(swig_type_281 arg1, swig_type_282 arg2);
+extern void *_wrap_km_launch_arg_scalar_raw_306995db03304e6b(swig_type_283 arg1, swig_voidp arg2, swig_type_284 arg3);
+extern void *_wrap_km_launch_submit_raw_306995db03304e6b(swig_type_285 arg1);
+extern void *_wrap_km_launch_kernel_raw_306995db03304e6b(swig_type_286 arg1, swig_type_287 arg2, swig_voidp arg3, swig_voidp arg4, swig_type_288 arg5, swig_voidp arg6, swig_type_289 arg7);
+extern void *_wrap_km_launch_kernel_operands_raw_306995db03304e6b(swig_type_290 arg1, swig_type_291 arg2, swig_voidp arg3, swig_voidp arg4, swig_type_292 arg5, swig_voidp arg6, swig_type_293 arg7);
+extern void *_wrap_km_graph_create_raw_306995db03304e6b(swig_type_294 arg1, swig_voidp arg2);
+extern void *_wrap_km_graph_destroy_raw_306995db03304e6b(swig_type_295 arg1);
+extern void *_wrap_km_graph_clone_raw_306995db03304e6b(swig_type_296 arg1, swig_voidp arg2);
+extern void *_wrap_km_graph_add_kernel_raw_306995db03304e6b(swig_type_297 arg1, swig_voidp arg2, swig_type_298 arg3, swig_type_299 arg4, swig_voidp arg5, swig_voidp arg6, swig_type_300 arg7, swig_voidp arg8, swig_type_301 arg9, swig_voidp arg10);
+extern void *_wrap_km_graph_add_copy_raw_306995db03304e6b(swig_type_302 arg1, swig_voidp arg2, swig_type_303 arg3, swig_type_304 arg4, swig_type_305 arg5, swig_type_306 arg6, swig_type_307 arg7, swig_type_308 arg8, swig_voidp arg9);
+extern void *_wrap_km_graph_add_upload_raw_306995db03304e6b(swig_type_309 arg1, swig_voidp arg2, swig_type_310 arg3, swig_type_311 arg4, swig_type_312 arg5, swig_voidp arg6, swig_type_313 arg7, swig_voidp arg8);
+extern void *_wrap_km_graph_add_download_raw_306995db03304e6b(swig_type_314 arg1, swig_voidp arg2, swig_type_315 arg3, swig_type_316 arg4, swig_type_317 arg5, swig_voidp arg6, swig_type_318 arg7, swig_voidp arg8);
+extern void *_wrap_km_graph_add_fill_raw_306995db03304e6b(swig_type_319 arg1, swig_voidp arg2, swig_type_320 arg3, swig_type_321 arg4, swig_type_322 arg5, int arg6, int arg7, swig_type_323 arg8, swig_voidp arg9);
+extern void *_wrap_km_graph_add_host_raw_306995db03304e6b(swig_type_324 arg1, swig_voidp arg2, swig_type_325 arg3, km_host_callback arg4, swig_voidp arg5, swig_voidp arg6);
+extern void *_wrap_km_graph_add_empty_raw_306995db03304e6b(swig_type_326 arg1, swig_voidp arg2, swig_type_327 arg3, swig_voidp arg4);
+extern void *_wrap_km_graph_add_child_raw_306995db03304e6b(swig_type_328 arg1, swig_voidp arg2, swig_type_329 arg3, swig_type_330 arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_remove_node_raw_306995db03304e6b(swig_type_331 arg1, swig_type_332 arg2);
+extern void *_wrap_km_graph_add_dependency_raw_306995db03304e6b(swig_type_333 arg1, swig_type_334 arg2, swig_type_335 arg3);
+extern void *_wrap_km_graph_remove_dependency_raw_306995db03304e6b(swig_type_336 arg1, swig_type_337 arg2, swig_type_338 arg3);
+extern void *_wrap_km_graph_nodes_raw_306995db03304e6b(swig_type_339 arg1, swig_voidp arg2, swig_type_340 arg3, swig_voidp arg4);
+extern void *_wrap_km_graph_node_dependencies_raw_306995db03304e6b(swig_type_341 arg1, swig_type_342 arg2, swig_voidp arg3, swig_type_343 arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_node_dependents_raw_306995db03304e6b(swig_type_344 arg1, swig_type_345 arg2, swig_voidp arg3, swig_type_346 arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_node_info_get_raw_306995db03304e6b(swig_type_347 arg1, swig_type_348 arg2, swig_voidp arg3);
+extern void *_wrap_km_graph_node_arguments_raw_306995db03304e6b(swig_type_349 arg1, swig_type_350 arg2, swig_voidp arg3, swig_type_351 arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_node_function_raw_306995db03304e6b(swig_type_352 arg1, swig_type_353 arg2, swig_voidp arg3);
+extern void *_wrap_km_graph_node_child_raw_306995db03304e6b(swig_type_354 arg1, swig_type_355 arg2, swig_voidp arg3);
+extern void *_wrap_km_graph_set_kernel_raw_306995db03304e6b(swig_type_356 arg1, swig_type_357 arg2, swig_type_358 arg3, swig_voidp arg4, swig_voidp arg5, swig_type_359 arg6, swig_voidp arg7, swig_type_360 arg8);
+extern void *_wrap_km_graph_set_copy_raw_306995db03304e6b(swig_type_361 arg1, swig_type_362 arg2, swig_type_363 arg3, swig_type_364 arg4, swig_type_365 arg5, swig_type_366 arg6, swig_type_367 arg7);
+extern void *_wrap_km_graph_set_upload_raw_306995db03304e6b(swig_type_368 arg1, swig_type_369 arg2, swig_type_370 arg3, swig_type_371 arg4, swig_voidp arg5, swig_type_372 arg6);
+extern void *_wrap_km_graph_set_download_raw_306995db03304e6b(swig_type_373 arg1, swig_type_374 arg2, swig_type_375 arg3, swig_type_376 arg4, swig_voidp arg5, swig_type_377 arg6);
+extern void *_wrap_km_graph_set_fill_raw_306995db03304e6b(swig_type_378 arg1, swig_type_379 arg2, swig_type_380 arg3, swig_type_381 arg4, int arg5, int arg6, swig_type_382 arg7);
+extern void *_wrap_km_graph_set_host_raw_306995db03304e6b(swig_type_383 arg1, swig_type_384 arg2, km_host_callback arg3, swig_voidp arg4);
+extern void *_wrap_km_graph_set_child_raw_306995db03304e6b(swig_type_385 arg1, swig_type_386 arg2, swig_type_387 arg3);
+extern void *_wrap_km_graph_add_copy_3d_raw_306995db03304e6b(swig_type_388 arg1, swig_voidp arg2, swig_type_389 arg3, swig_type_390 arg4, swig_type_391 arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_graph_set_copy_3d_raw_306995db03304e6b(swig_type_392 arg1, swig_type_393 arg2, swig_type_394 arg3, swig_type_395 arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_add_upload_3d_raw_306995db03304e6b(swig_type_396 arg1, swig_voidp arg2, swig_type_397 arg3, swig_type_398 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_graph_set_upload_3d_raw_306995db03304e6b(swig_type_399 arg1, swig_type_400 arg2, swig_type_401 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_add_download_3d_raw_306995db03304e6b(swig_type_402 arg1, swig_voidp arg2, swig_type_403 arg3, swig_type_404 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_graph_set_download_3d_raw_306995db03304e6b(swig_type_405 arg1, swig_type_406 arg2, swig_type_407 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_add_fill_2d_raw_306995db03304e6b(swig_type_408 arg1, swig_voidp arg2, swig_type_409 arg3, swig_type_410 arg4, swig_type_411 arg5, swig_type_412 arg6, int arg7, int arg8, swig_type_413 arg9, swig_type_414 arg10, swig_voidp arg11);
+extern void *_wrap_km_graph_set_fill_2d_raw_306995db03304e6b(swig_type_415 arg1, swig_type_416 arg2, swig_type_417 arg3, swig_type_418 arg4, swig_type_419 arg5, int arg6, int arg7, swig_type_420 arg8, swig_type_421 arg9);
+extern void *_wrap_km_graph_add_copy_peer_raw_306995db03304e6b(swig_type_422 arg1, swig_voidp arg2, swig_type_423 arg3, swig_type_424 arg4, swig_type_425 arg5, swig_type_426 arg6, swig_type_427 arg7, swig_type_428 arg8, swig_voidp arg9);
+extern void *_wrap_km_graph_set_copy_peer_raw_306995db03304e6b(swig_type_429 arg1, swig_type_430 arg2, swig_type_431 arg3, swig_type_432 arg4, swig_type_433 arg5, swig_type_434 arg6, swig_type_435 arg7);
+extern void *_wrap_km_graph_node_rows_raw_306995db03304e6b(swig_type_436 arg1, swig_type_437 arg2, swig_voidp arg3);
+extern void *_wrap_km_graph_dot_raw_306995db03304e6b(swig_type_438 arg1, swig_voidp arg2, swig_type_439 arg3, swig_voidp arg4);
+extern void *_wrap_km_graph_exec_create_raw_306995db03304e6b(swig_type_440 arg1, swig_voidp arg2);
+extern void *_wrap_km_graph_exec_destroy_raw_306995db03304e6b(swig_type_441 arg1);
+extern void *_wrap_km_graph_exec_launch_raw_306995db03304e6b(swig_type_442 arg1, swig_type_443 arg2);
+extern void *_wrap_km_graph_exec_update_node_raw_306995db03304e6b(swig_type_444 arg1, swig_type_445 arg2, swig_type_446 arg3);
+extern void *_wrap_km_graph_exec_update_raw_306995db03304e6b(swig_type_447 arg1, swig_type_448 arg2);
+extern void *_wrap_km_graph_exec_compare_raw_306995db03304e6b(swig_type_449 arg1, swig_type_450 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_profiler_start_raw_306995db03304e6b(swig_type_451 arg1);
+extern void *_wrap_km_profiler_stop_raw_306995db03304e6b(swig_type_452 arg1);
+extern void *_wrap_km_profiler_clear_raw_306995db03304e6b(swig_type_453 arg1);
+extern void *_wrap_km_profiler_range_push_raw_306995db03304e6b(swig_type_454 arg1, swig_voidp arg2);
+extern void *_wrap_km_profiler_range_pop_raw_306995db03304e6b(swig_type_455 arg1);
+extern void *_wrap_km_profiler_range_start_raw_306995db03304e6b(swig_type_456 arg1, swig_voidp arg2, swig_voidp arg3);
+extern void *_wrap_km_profiler_range_end_raw_306995db03304e6b(swig_type_457 arg1, swig_type_458 arg2);
+extern void *_wrap_km_profiler_set_work_raw_306995db03304e6b(swig_type_459 arg1, swig_type_460 arg2, swig_type_461 arg3);
+extern void *_wrap_km_profiler_row_count_raw_306995db03304e6b(swig_type_462 arg1, swig_voidp arg2);
+extern void *_wrap_km_profiler_row_get_raw_306995db03304e6b(swig_type_463 arg1, int arg2, swig_voidp arg3);
+extern void *_wrap_km_profiler_summary_raw_306995db03304e6b(swig_type_464 arg1, swig_voidp arg2, swig_type_465 arg3, swig_voidp arg4);
+extern void *_wrap_km_profiler_write_raw_306995db03304e6b(swig_type_466 arg1, swig_voidp arg2);
+extern void *_wrap_km_blas_create_raw_306995db03304e6b(swig_type_467 arg1, int arg2, swig_voidp arg3);
+extern void *_wrap_km_blas_destroy_raw_306995db03304e6b(swig_type_468 arg1);
+extern void *_wrap_km_blas_axpy_raw_306995db03304e6b(swig_type_469 arg1, int arg2, swig_type_470 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
+extern void *_wrap_km_blas_scal_raw_306995db03304e6b(swig_type_471 arg1, int arg2, swig_type_472 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_blas_copy_raw_306995db03304e6b(swig_type_473 arg1, int arg2, swig_type_474 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_blas_swap_raw_306995db03304e6b(swig_type_475 arg1, int arg2, swig_type_476 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_blas_dot_raw_306995db03304e6b(swig_type_477 arg1, int arg2, swig_type_478 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
+extern void *_wrap_km_blas_dotc_raw_306995db03304e6b(swig_type_479 arg1, int arg2, swig_type_480 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
+extern void *_wrap_km_blas_nrm2_raw_306995db03304e6b(swig_type_481 arg1, int arg2, swig_type_482 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_blas_asum_raw_306995db03304e6b(swig_type_483 arg1, int arg2, swig_type_484 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_blas_iamax_raw_306995db03304e6b(swig_type_485 arg1, int arg2, swig_type_486 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_blas_rot_raw_306995db03304e6b(swig_type_487 arg1, int arg2, swig_type_488 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_blas_rotm_raw_306995db03304e6b(swig_type_489 arg1, int arg2, swig_type_490 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
 extern void *_wrap_km_blas_rotg_raw_306995db03304e6b(int arg1, swig_voidp arg2, swig_voidp arg3, swig_voidp arg4, swig_voidp arg5);
 extern void *_wrap_km_blas_rotmg_raw_306995db03304e6b(int arg1, swig_voidp arg2, swig_voidp arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
-extern void *_wrap_km_blas_gemv_raw_306995db03304e6b(swig_type_490 arg1, int arg2, int arg3, swig_type_491 arg4, swig_type_492 arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
-extern void *_wrap_km_blas_gbmv_raw_306995db03304e6b(swig_type_493 arg1, int arg2, int arg3, swig_type_494 arg4, swig_type_495 arg5, swig_type_496 arg6, swig_type_497 arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11, swig_voidp arg12);
-extern void *_wrap_km_blas_symv_raw_306995db03304e6b(swig_type_498 arg1, int arg2, int arg3, swig_type_499 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9);
-extern void *_wrap_km_blas_sbmv_raw_306995db03304e6b(swig_type_500 arg1, int arg2, int arg3, swig_type_501 arg4, swig_type_502 arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
-extern void *_wrap_km_blas_spmv_raw_306995db03304e6b(swig_type_503 arg1, int arg2, int arg3, swig_type_504 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9);
-extern void *_wrap_km_blas_trmv_raw_306995db03304e6b(swig_type_505 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_506 arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_tbmv_raw_306995db03304e6b(swig_type_507 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_508 arg6, swig_type_509 arg7, swig_voidp arg8, swig_voidp arg9);
-extern void *_wrap_km_blas_tpmv_raw_306995db03304e6b(swig_type_510 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_511 arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_trsv_raw_306995db03304e6b(swig_type_512 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_513 arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_tbsv_raw_306995db03304e6b(swig_type_514 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_515 arg6, swig_type_516 arg7, swig_voidp arg8, swig_voidp arg9);
-extern void *_wrap_km_blas_tpsv_raw_306995db03304e6b(swig_type_517 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_518 arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_ger_raw_306995db03304e6b(swig_type_519 arg1, int arg2, swig_type_520 arg3, swig_type_521 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_gerc_raw_306995db03304e6b(swig_type_522 arg1, int arg2, swig_type_523 arg3, swig_type_524 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_syr_raw_306995db03304e6b(swig_type_525 arg1, int arg2, int arg3, swig_type_526 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_blas_syr2_raw_306995db03304e6b(swig_type_527 arg1, int arg2, int arg3, swig_type_528 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_spr_raw_306995db03304e6b(swig_type_529 arg1, int arg2, int arg3, swig_type_530 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_blas_spr2_raw_306995db03304e6b(swig_type_531 arg1, int arg2, int arg3, swig_type_532 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_gemm_raw_306995db03304e6b(swig_type_533 arg1, int arg2, int arg3, int arg4, swig_type_534 arg5, swig_type_535 arg6, swig_type_536 arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11, swig_voidp arg12);
-extern void *_wrap_km_blas_gemm_strided_batched_raw_306995db03304e6b(swig_type_537 arg1, int arg2, int arg3, int arg4, swig_type_538 arg5, swig_type_539 arg6, swig_type_540 arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11, swig_voidp arg12, swig_type_541 arg13);
-extern void *_wrap_km_blas_symm_raw_306995db03304e6b(swig_type_542 arg1, int arg2, int arg3, int arg4, swig_type_543 arg5, swig_type_544 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
-extern void *_wrap_km_blas_hemm_raw_306995db03304e6b(swig_type_545 arg1, int arg2, int arg3, int arg4, swig_type_546 arg5, swig_type_547 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
-extern void *_wrap_km_blas_syrk_raw_306995db03304e6b(swig_type_548 arg1, int arg2, int arg3, int arg4, swig_type_549 arg5, swig_type_550 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
-extern void *_wrap_km_blas_herk_raw_306995db03304e6b(swig_type_551 arg1, int arg2, int arg3, int arg4, swig_type_552 arg5, swig_type_553 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
-extern void *_wrap_km_blas_syr2k_raw_306995db03304e6b(swig_type_554 arg1, int arg2, int arg3, int arg4, swig_type_555 arg5, swig_type_556 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
-extern void *_wrap_km_blas_her2k_raw_306995db03304e6b(swig_type_557 arg1, int arg2, int arg3, int arg4, swig_type_558 arg5, swig_type_559 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
-extern void *_wrap_km_blas_trmm_raw_306995db03304e6b(swig_type_560 arg1, int arg2, int arg3, int arg4, int arg5, int arg6, swig_type_561 arg7, swig_type_562 arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
-extern void *_wrap_km_blas_trsm_raw_306995db03304e6b(swig_type_563 arg1, int arg2, int arg3, int arg4, int arg5, int arg6, swig_type_564 arg7, swig_type_565 arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
-extern void *_wrap_km_tune_create_raw_306995db03304e6b(swig_type_566 arg1, swig_voidp arg2, swig_type_567 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_tune_destroy_raw_306995db03304e6b(swig_type_568 arg1);
-extern void *_wrap_km_tune_add_candidate_raw_306995db03304e6b(swig_type_569 arg1, swig_voidp arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_tune_add_buffer_raw_306995db03304e6b(swig_type_570 arg1, swig_voidp arg2, swig_type_571 arg3, int arg4);
-extern void *_wrap_km_tune_add_scalar_raw_306995db03304e6b(swig_type_572 arg1, swig_voidp arg2, swig_type_573 arg3);
-extern void *_wrap_km_tune_set_check_raw_306995db03304e6b(swig_type_574 arg1, int arg2, double arg3);
-extern void *_wrap_km_tune_set_budget_raw_306995db03304e6b(swig_type_575 arg1, swig_type_576 arg2, int arg3);
-extern void *_wrap_km_tune_set_progress_raw_306995db03304e6b(swig_type_577 arg1, km_tune_callback arg2, swig_voidp arg3);
-extern void *_wrap_km_tune_run_raw_306995db03304e6b(swig_type_578 arg1, swig_voidp arg2, int arg3, swig_voidp arg4);
-extern void *_wrap_km_tune_result_get_raw_306995db03304e6b(swig_type_579 arg1, int arg2, swig_voidp arg3);
-extern void *_wrap_km_tune_result_message_raw_306995db03304e6b(swig_type_580 arg1, int arg2, swig_voidp arg3, swig_type_581 arg4, swig_voidp arg5);
-extern void *_wrap_km_tune_function_raw_306995db03304e6b(swig_type_582 arg1, int arg2, swig_type_583 arg3, swig_voidp arg4);
+extern void *_wrap_km_blas_gemv_raw_306995db03304e6b(swig_type_491 arg1, int arg2, int arg3, swig_type_492 arg4, swig_type_493 arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
+extern void *_wrap_km_blas_gbmv_raw_306995db03304e6b(swig_type_494 arg1, int arg2, int arg3, swig_type_495 arg4, swig_type_496 arg5, swig_type_497 arg6, swig_type_498 arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11, swig_voidp arg12);
+extern void *_wrap_km_blas_symv_raw_306995db03304e6b(swig_type_499 arg1, int arg2, int arg3, swig_type_500 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9);
+extern void *_wrap_km_blas_sbmv_raw_306995db03304e6b(swig_type_501 arg1, int arg2, int arg3, swig_type_502 arg4, swig_type_503 arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
+extern void *_wrap_km_blas_spmv_raw_306995db03304e6b(swig_type_504 arg1, int arg2, int arg3, swig_type_505 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9);
+extern void *_wrap_km_blas_trmv_raw_306995db03304e6b(swig_type_506 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_507 arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_tbmv_raw_306995db03304e6b(swig_type_508 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_509 arg6, swig_type_510 arg7, swig_voidp arg8, swig_voidp arg9);
+extern void *_wrap_km_blas_tpmv_raw_306995db03304e6b(swig_type_511 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_512 arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_trsv_raw_306995db03304e6b(swig_type_513 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_514 arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_tbsv_raw_306995db03304e6b(swig_type_515 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_516 arg6, swig_type_517 arg7, swig_voidp arg8, swig_voidp arg9);
+extern void *_wrap_km_blas_tpsv_raw_306995db03304e6b(swig_type_518 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_519 arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_ger_raw_306995db03304e6b(swig_type_520 arg1, int arg2, swig_type_521 arg3, swig_type_522 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_gerc_raw_306995db03304e6b(swig_type_523 arg1, int arg2, swig_type_524 arg3, swig_type_525 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_syr_raw_306995db03304e6b(swig_type_526 arg1, int arg2, int arg3, swig_type_527 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_blas_syr2_raw_306995db03304e6b(swig_type_528 arg1, int arg2, int arg3, swig_type_529 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_spr_raw_306995db03304e6b(swig_type_530 arg1, int arg2, int arg3, swig_type_531 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_blas_spr2_raw_306995db03304e6b(swig_type_532 arg1, int arg2, int arg3, swig_type_533 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_gemm_raw_306995db03304e6b(swig_type_534 arg1, int arg2, int arg3, int arg4, swig_type_535 arg5, swig_type_536 arg6, swig_type_537 arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11, swig_voidp arg12);
+extern void *_wrap_km_blas_gemm_strided_batched_raw_306995db03304e6b(swig_type_538 arg1, int arg2, int arg3, int arg4, swig_type_539 arg5, swig_type_540 arg6, swig_type_541 arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11, swig_voidp arg12, swig_type_542 arg13);
+extern void *_wrap_km_blas_symm_raw_306995db03304e6b(swig_type_543 arg1, int arg2, int arg3, int arg4, swig_type_544 arg5, swig_type_545 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
+extern void *_wrap_km_blas_hemm_raw_306995db03304e6b(swig_type_546 arg1, int arg2, int arg3, int arg4, swig_type_547 arg5, swig_type_548 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
+extern void *_wrap_km_blas_syrk_raw_306995db03304e6b(swig_type_549 arg1, int arg2, int arg3, int arg4, swig_type_550 arg5, swig_type_551 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
+extern void *_wrap_km_blas_herk_raw_306995db03304e6b(swig_type_552 arg1, int arg2, int arg3, int arg4, swig_type_553 arg5, swig_type_554 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
+extern void *_wrap_km_blas_syr2k_raw_306995db03304e6b(swig_type_555 arg1, int arg2, int arg3, int arg4, swig_type_556 arg5, swig_type_557 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
+extern void *_wrap_km_blas_her2k_raw_306995db03304e6b(swig_type_558 arg1, int arg2, int arg3, int arg4, swig_type_559 arg5, swig_type_560 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
+extern void *_wrap_km_blas_trmm_raw_306995db03304e6b(swig_type_561 arg1, int arg2, int arg3, int arg4, int arg5, int arg6, swig_type_562 arg7, swig_type_563 arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
+extern void *_wrap_km_blas_trsm_raw_306995db03304e6b(swig_type_564 arg1, int arg2, int arg3, int arg4, int arg5, int arg6, swig_type_565 arg7, swig_type_566 arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
+extern void *_wrap_km_tune_create_raw_306995db03304e6b(swig_type_567 arg1, swig_voidp arg2, swig_type_568 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_tune_destroy_raw_306995db03304e6b(swig_type_569 arg1);
+extern void *_wrap_km_tune_add_candidate_raw_306995db03304e6b(swig_type_570 arg1, swig_voidp arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_tune_add_buffer_raw_306995db03304e6b(swig_type_571 arg1, swig_voidp arg2, swig_type_572 arg3, int arg4);
+extern void *_wrap_km_tune_add_scalar_raw_306995db03304e6b(swig_type_573 arg1, swig_voidp arg2, swig_type_574 arg3);
+extern void *_wrap_km_tune_set_check_raw_306995db03304e6b(swig_type_575 arg1, int arg2, double arg3);
+extern void *_wrap_km_tune_set_budget_raw_306995db03304e6b(swig_type_576 arg1, swig_type_577 arg2, int arg3);
+extern void *_wrap_km_tune_set_progress_raw_306995db03304e6b(swig_type_578 arg1, km_tune_callback arg2, swig_voidp arg3);
+extern void *_wrap_km_tune_run_raw_306995db03304e6b(swig_type_579 arg1, swig_voidp arg2, int arg3, swig_voidp arg4);
+extern void *_wrap_km_tune_result_get_raw_306995db03304e6b(swig_type_580 arg1, int arg2, swig_voidp arg3);
+extern void *_wrap_km_tune_result_message_raw_306995db03304e6b(swig_type_581 arg1, int arg2, swig_voidp arg3, swig_type_582 arg4, swig_voidp arg5);
+extern void *_wrap_km_tune_function_raw_306995db03304e6b(swig_type_583 arg1, int arg2, swig_type_584 arg3, swig_voidp arg4);
 #undef intgo
 */
 import "C"
@@ -1598,11 +1600,21 @@ func Km_event_destroy(arg1 uint64) (_swig_ret *Failure) {
 	return swig_r_1
 }
 
+func Km_event_context(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	swig_r = (unsafe.Pointer)(C._wrap_km_event_context_raw_306995db03304e6b(C.swig_type_54(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	var swig_r_1 *Failure
+	swig_r_1 = takeFailure(swig_r)
+	return swig_r_1
+}
+
 func Km_event_record(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_event_record_raw_306995db03304e6b(C.swig_type_54(_swig_i_0), C.swig_type_55(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_event_record_raw_306995db03304e6b(C.swig_type_55(_swig_i_0), C.swig_type_56(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1611,7 +1623,7 @@ func Km_event_record(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 func Km_event_query(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_event_query_raw_306995db03304e6b(C.swig_type_56(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_event_query_raw_306995db03304e6b(C.swig_type_57(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1620,7 +1632,7 @@ func Km_event_query(arg1 uint64) (_swig_ret *Failure) {
 func Km_event_synchronize(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_event_synchronize_raw_306995db03304e6b(C.swig_type_57(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_event_synchronize_raw_306995db03304e6b(C.swig_type_58(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1630,7 +1642,7 @@ func Km_event_synchronize_timeout(arg1 uint64, arg2 uint64) (_swig_ret *Failure)
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_event_synchronize_timeout_raw_306995db03304e6b(C.swig_type_58(_swig_i_0), C.swig_type_59(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_event_synchronize_timeout_raw_306995db03304e6b(C.swig_type_59(_swig_i_0), C.swig_type_60(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1641,7 +1653,7 @@ func Km_event_elapsed_ns(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_r
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_event_elapsed_ns_raw_306995db03304e6b(C.swig_type_60(_swig_i_0), C.swig_type_61(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_event_elapsed_ns_raw_306995db03304e6b(C.swig_type_61(_swig_i_0), C.swig_type_62(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1653,7 +1665,7 @@ func Km_host_memory_create(arg1 uint64, arg2 uint64, arg3 uint32, arg4 unsafe.Po
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_create_raw_306995db03304e6b(C.swig_type_62(_swig_i_0), C.swig_type_63(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_create_raw_306995db03304e6b(C.swig_type_63(_swig_i_0), C.swig_type_64(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1666,7 +1678,7 @@ func Km_host_memory_register(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_register_raw_306995db03304e6b(C.swig_type_64(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_65(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_register_raw_306995db03304e6b(C.swig_type_65(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_66(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1675,7 +1687,7 @@ func Km_host_memory_register(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4
 func Km_host_memory_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_destroy_raw_306995db03304e6b(C.swig_type_66(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_destroy_raw_306995db03304e6b(C.swig_type_67(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1685,7 +1697,7 @@ func Km_host_memory_pointer(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failur
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_pointer_raw_306995db03304e6b(C.swig_type_67(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_pointer_raw_306995db03304e6b(C.swig_type_68(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1695,7 +1707,7 @@ func Km_host_memory_size_bytes(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Fai
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_size_bytes_raw_306995db03304e6b(C.swig_type_68(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_size_bytes_raw_306995db03304e6b(C.swig_type_69(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1708,7 +1720,7 @@ func Km_slice_create(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint32, arg5 un
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_raw_306995db03304e6b(C.swig_type_69(_swig_i_0), C.swig_type_70(_swig_i_1), C.swig_type_71(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_raw_306995db03304e6b(C.swig_type_70(_swig_i_0), C.swig_type_71(_swig_i_1), C.swig_type_72(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1721,7 +1733,7 @@ func Km_slice_create_on_stream(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint3
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_on_stream_raw_306995db03304e6b(C.swig_type_72(_swig_i_0), C.swig_type_73(_swig_i_1), C.swig_type_74(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_on_stream_raw_306995db03304e6b(C.swig_type_73(_swig_i_0), C.swig_type_74(_swig_i_1), C.swig_type_75(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1736,7 +1748,7 @@ func Km_slice_from_host(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_from_host_raw_306995db03304e6b(C.swig_type_75(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_76(_swig_i_2), C.swig_type_77(_swig_i_3), C.km_release_callback(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_from_host_raw_306995db03304e6b(C.swig_type_76(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_77(_swig_i_2), C.swig_type_78(_swig_i_3), C.km_release_callback(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1748,7 +1760,7 @@ func Km_slice_view(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Pointer) (
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_view_raw_306995db03304e6b(C.swig_type_78(_swig_i_0), C.swig_type_79(_swig_i_1), C.swig_type_80(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_view_raw_306995db03304e6b(C.swig_type_79(_swig_i_0), C.swig_type_80(_swig_i_1), C.swig_type_81(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1757,7 +1769,7 @@ func Km_slice_view(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Pointer) (
 func Km_slice_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_destroy_raw_306995db03304e6b(C.swig_type_81(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_destroy_raw_306995db03304e6b(C.swig_type_82(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1767,7 +1779,7 @@ func Km_slice_destroy_on_stream(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_destroy_on_stream_raw_306995db03304e6b(C.swig_type_82(_swig_i_0), C.swig_type_83(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_destroy_on_stream_raw_306995db03304e6b(C.swig_type_83(_swig_i_0), C.swig_type_84(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1777,7 +1789,7 @@ func Km_slice_info_get(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_info_get_raw_306995db03304e6b(C.swig_type_84(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_info_get_raw_306995db03304e6b(C.swig_type_85(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1787,7 +1799,7 @@ func Km_slice_address(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_address_raw_306995db03304e6b(C.swig_type_85(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_address_raw_306995db03304e6b(C.swig_type_86(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1797,7 +1809,7 @@ func Km_slice_host_pointer(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_host_pointer_raw_306995db03304e6b(C.swig_type_86(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_host_pointer_raw_306995db03304e6b(C.swig_type_87(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1810,7 +1822,7 @@ func Km_slice_upload(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Pointer,
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_upload_raw_306995db03304e6b(C.swig_type_87(_swig_i_0), C.swig_type_88(_swig_i_1), C.swig_type_89(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_90(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_upload_raw_306995db03304e6b(C.swig_type_88(_swig_i_0), C.swig_type_89(_swig_i_1), C.swig_type_90(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_91(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1823,7 +1835,7 @@ func Km_slice_download(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Pointe
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_download_raw_306995db03304e6b(C.swig_type_91(_swig_i_0), C.swig_type_92(_swig_i_1), C.swig_type_93(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_94(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_download_raw_306995db03304e6b(C.swig_type_92(_swig_i_0), C.swig_type_93(_swig_i_1), C.swig_type_94(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_95(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1837,7 +1849,7 @@ func Km_slice_copy(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg5 uint
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_copy_raw_306995db03304e6b(C.swig_type_95(_swig_i_0), C.swig_type_96(_swig_i_1), C.swig_type_97(_swig_i_2), C.swig_type_98(_swig_i_3), C.swig_type_99(_swig_i_4), C.swig_type_100(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_copy_raw_306995db03304e6b(C.swig_type_96(_swig_i_0), C.swig_type_97(_swig_i_1), C.swig_type_98(_swig_i_2), C.swig_type_99(_swig_i_3), C.swig_type_100(_swig_i_4), C.swig_type_101(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1850,7 +1862,7 @@ func Km_slice_fill_u8(arg1 uint64, arg2 uint64, arg3 uint64, arg4 byte, arg5 uin
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_u8_raw_306995db03304e6b(C.swig_type_101(_swig_i_0), C.swig_type_102(_swig_i_1), C.swig_type_103(_swig_i_2), C.char(_swig_i_3), C.swig_type_104(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_u8_raw_306995db03304e6b(C.swig_type_102(_swig_i_0), C.swig_type_103(_swig_i_1), C.swig_type_104(_swig_i_2), C.char(_swig_i_3), C.swig_type_105(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1863,7 +1875,7 @@ func Km_slice_fill_u16(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint16, arg5 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_u16_raw_306995db03304e6b(C.swig_type_105(_swig_i_0), C.swig_type_106(_swig_i_1), C.swig_type_107(_swig_i_2), C.short(_swig_i_3), C.swig_type_108(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_u16_raw_306995db03304e6b(C.swig_type_106(_swig_i_0), C.swig_type_107(_swig_i_1), C.swig_type_108(_swig_i_2), C.short(_swig_i_3), C.swig_type_109(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1876,7 +1888,7 @@ func Km_slice_fill_u32(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint32, arg5 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_u32_raw_306995db03304e6b(C.swig_type_109(_swig_i_0), C.swig_type_110(_swig_i_1), C.swig_type_111(_swig_i_2), C.int(_swig_i_3), C.swig_type_112(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_u32_raw_306995db03304e6b(C.swig_type_110(_swig_i_0), C.swig_type_111(_swig_i_1), C.swig_type_112(_swig_i_2), C.int(_swig_i_3), C.swig_type_113(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1888,7 +1900,7 @@ func Km_memory_upload(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 uint64
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_upload_raw_306995db03304e6b(C.swig_type_113(_swig_i_0), C.swig_type_114(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_115(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_upload_raw_306995db03304e6b(C.swig_type_114(_swig_i_0), C.swig_type_115(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_116(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1900,7 +1912,7 @@ func Km_memory_download(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 uint
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_download_raw_306995db03304e6b(C.swig_type_116(_swig_i_0), C.swig_type_117(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_118(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_download_raw_306995db03304e6b(C.swig_type_117(_swig_i_0), C.swig_type_118(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_119(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1912,7 +1924,7 @@ func Km_memory_copy(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64) (_swig_r
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_copy_raw_306995db03304e6b(C.swig_type_119(_swig_i_0), C.swig_type_120(_swig_i_1), C.swig_type_121(_swig_i_2), C.swig_type_122(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_copy_raw_306995db03304e6b(C.swig_type_120(_swig_i_0), C.swig_type_121(_swig_i_1), C.swig_type_122(_swig_i_2), C.swig_type_123(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1924,7 +1936,7 @@ func Km_memory_fill_u8(arg1 uint64, arg2 uint64, arg3 byte, arg4 uint64) (_swig_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_u8_raw_306995db03304e6b(C.swig_type_123(_swig_i_0), C.swig_type_124(_swig_i_1), C.char(_swig_i_2), C.swig_type_125(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_u8_raw_306995db03304e6b(C.swig_type_124(_swig_i_0), C.swig_type_125(_swig_i_1), C.char(_swig_i_2), C.swig_type_126(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1936,7 +1948,7 @@ func Km_memory_fill_u16(arg1 uint64, arg2 uint64, arg3 uint16, arg4 uint64) (_sw
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_u16_raw_306995db03304e6b(C.swig_type_126(_swig_i_0), C.swig_type_127(_swig_i_1), C.short(_swig_i_2), C.swig_type_128(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_u16_raw_306995db03304e6b(C.swig_type_127(_swig_i_0), C.swig_type_128(_swig_i_1), C.short(_swig_i_2), C.swig_type_129(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1948,7 +1960,7 @@ func Km_memory_fill_u32(arg1 uint64, arg2 uint64, arg3 uint32, arg4 uint64) (_sw
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_u32_raw_306995db03304e6b(C.swig_type_129(_swig_i_0), C.swig_type_130(_swig_i_1), C.int(_swig_i_2), C.swig_type_131(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_u32_raw_306995db03304e6b(C.swig_type_130(_swig_i_0), C.swig_type_131(_swig_i_1), C.int(_swig_i_2), C.swig_type_132(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1959,7 +1971,7 @@ func Km_pool_create(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_ret *F
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_pool_create_raw_306995db03304e6b(C.swig_type_132(_swig_i_0), C.swig_type_133(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_pool_create_raw_306995db03304e6b(C.swig_type_133(_swig_i_0), C.swig_type_134(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1968,7 +1980,7 @@ func Km_pool_create(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_ret *F
 func Km_pool_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_pool_destroy_raw_306995db03304e6b(C.swig_type_134(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_pool_destroy_raw_306995db03304e6b(C.swig_type_135(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1981,7 +1993,7 @@ func Km_pool_allocate(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint32, arg5 u
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_pool_allocate_raw_306995db03304e6b(C.swig_type_135(_swig_i_0), C.swig_type_136(_swig_i_1), C.swig_type_137(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_pool_allocate_raw_306995db03304e6b(C.swig_type_136(_swig_i_0), C.swig_type_137(_swig_i_1), C.swig_type_138(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -1995,7 +2007,7 @@ func Km_pool_allocate_on_stream(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_pool_allocate_on_stream_raw_306995db03304e6b(C.swig_type_138(_swig_i_0), C.swig_type_139(_swig_i_1), C.swig_type_140(_swig_i_2), C.swig_type_141(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_pool_allocate_on_stream_raw_306995db03304e6b(C.swig_type_139(_swig_i_0), C.swig_type_140(_swig_i_1), C.swig_type_141(_swig_i_2), C.swig_type_142(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2005,7 +2017,7 @@ func Km_pool_set_release_threshold(arg1 uint64, arg2 uint64) (_swig_ret *Failure
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_pool_set_release_threshold_raw_306995db03304e6b(C.swig_type_142(_swig_i_0), C.swig_type_143(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_pool_set_release_threshold_raw_306995db03304e6b(C.swig_type_143(_swig_i_0), C.swig_type_144(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2015,7 +2027,7 @@ func Km_pool_trim(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_pool_trim_raw_306995db03304e6b(C.swig_type_144(_swig_i_0), C.swig_type_145(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_pool_trim_raw_306995db03304e6b(C.swig_type_145(_swig_i_0), C.swig_type_146(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2025,7 +2037,7 @@ func Km_pool_info_get(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_pool_info_get_raw_306995db03304e6b(C.swig_type_146(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_pool_info_get_raw_306995db03304e6b(C.swig_type_147(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2034,7 +2046,7 @@ func Km_pool_info_get(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 func Km_pool_reset_high_water(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_pool_reset_high_water_raw_306995db03304e6b(C.swig_type_147(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_pool_reset_high_water_raw_306995db03304e6b(C.swig_type_148(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2048,7 +2060,7 @@ func Km_slice_create_aligned(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64,
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_aligned_raw_306995db03304e6b(C.swig_type_148(_swig_i_0), C.swig_type_149(_swig_i_1), C.swig_type_150(_swig_i_2), C.swig_type_151(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_aligned_raw_306995db03304e6b(C.swig_type_149(_swig_i_0), C.swig_type_150(_swig_i_1), C.swig_type_151(_swig_i_2), C.swig_type_152(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2062,7 +2074,7 @@ func Km_slice_create_pitched(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint32,
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_pitched_raw_306995db03304e6b(C.swig_type_152(_swig_i_0), C.swig_type_153(_swig_i_1), C.swig_type_154(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_pitched_raw_306995db03304e6b(C.swig_type_153(_swig_i_0), C.swig_type_154(_swig_i_1), C.swig_type_155(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2074,7 +2086,7 @@ func Km_slice_upload_3d(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 unsa
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_upload_3d_raw_306995db03304e6b(C.swig_type_155(_swig_i_0), C.swig_type_156(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_upload_3d_raw_306995db03304e6b(C.swig_type_156(_swig_i_0), C.swig_type_157(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2086,7 +2098,7 @@ func Km_slice_download_3d(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 un
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_download_3d_raw_306995db03304e6b(C.swig_type_157(_swig_i_0), C.swig_type_158(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_download_3d_raw_306995db03304e6b(C.swig_type_158(_swig_i_0), C.swig_type_159(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2098,7 +2110,7 @@ func Km_slice_copy_3d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Pointer
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_copy_3d_raw_306995db03304e6b(C.swig_type_159(_swig_i_0), C.swig_type_160(_swig_i_1), C.swig_type_161(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_copy_3d_raw_306995db03304e6b(C.swig_type_160(_swig_i_0), C.swig_type_161(_swig_i_1), C.swig_type_162(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2114,7 +2126,7 @@ func Km_slice_fill_2d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg5 u
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_2d_raw_306995db03304e6b(C.swig_type_162(_swig_i_0), C.swig_type_163(_swig_i_1), C.swig_type_164(_swig_i_2), C.swig_type_165(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_166(_swig_i_6), C.swig_type_167(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_2d_raw_306995db03304e6b(C.swig_type_163(_swig_i_0), C.swig_type_164(_swig_i_1), C.swig_type_165(_swig_i_2), C.swig_type_166(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_167(_swig_i_6), C.swig_type_168(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2126,7 +2138,7 @@ func Km_memory_upload_3d(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 uns
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_upload_3d_raw_306995db03304e6b(C.swig_type_168(_swig_i_0), C.swig_type_169(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_upload_3d_raw_306995db03304e6b(C.swig_type_169(_swig_i_0), C.swig_type_170(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2138,7 +2150,7 @@ func Km_memory_download_3d(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 u
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_download_3d_raw_306995db03304e6b(C.swig_type_170(_swig_i_0), C.swig_type_171(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_download_3d_raw_306995db03304e6b(C.swig_type_171(_swig_i_0), C.swig_type_172(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2150,7 +2162,7 @@ func Km_memory_copy_3d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Pointe
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_copy_3d_raw_306995db03304e6b(C.swig_type_172(_swig_i_0), C.swig_type_173(_swig_i_1), C.swig_type_174(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_copy_3d_raw_306995db03304e6b(C.swig_type_173(_swig_i_0), C.swig_type_174(_swig_i_1), C.swig_type_175(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2165,7 +2177,7 @@ func Km_memory_fill_2d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint32, arg5 
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_2d_raw_306995db03304e6b(C.swig_type_175(_swig_i_0), C.swig_type_176(_swig_i_1), C.swig_type_177(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_178(_swig_i_5), C.swig_type_179(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_2d_raw_306995db03304e6b(C.swig_type_176(_swig_i_0), C.swig_type_177(_swig_i_1), C.swig_type_178(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_179(_swig_i_5), C.swig_type_180(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2176,7 +2188,7 @@ func Km_device_can_access_peer(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_device_can_access_peer_raw_306995db03304e6b(C.swig_type_180(_swig_i_0), C.swig_type_181(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_device_can_access_peer_raw_306995db03304e6b(C.swig_type_181(_swig_i_0), C.swig_type_182(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2186,7 +2198,7 @@ func Km_context_enable_peer_access(arg1 uint64, arg2 uint64) (_swig_ret *Failure
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_enable_peer_access_raw_306995db03304e6b(C.swig_type_182(_swig_i_0), C.swig_type_183(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_enable_peer_access_raw_306995db03304e6b(C.swig_type_183(_swig_i_0), C.swig_type_184(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2196,7 +2208,7 @@ func Km_context_disable_peer_access(arg1 uint64, arg2 uint64) (_swig_ret *Failur
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_disable_peer_access_raw_306995db03304e6b(C.swig_type_184(_swig_i_0), C.swig_type_185(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_disable_peer_access_raw_306995db03304e6b(C.swig_type_185(_swig_i_0), C.swig_type_186(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2210,7 +2222,7 @@ func Km_slice_copy_peer(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg5
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_copy_peer_raw_306995db03304e6b(C.swig_type_186(_swig_i_0), C.swig_type_187(_swig_i_1), C.swig_type_188(_swig_i_2), C.swig_type_189(_swig_i_3), C.swig_type_190(_swig_i_4), C.swig_type_191(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_copy_peer_raw_306995db03304e6b(C.swig_type_187(_swig_i_0), C.swig_type_188(_swig_i_1), C.swig_type_189(_swig_i_2), C.swig_type_190(_swig_i_3), C.swig_type_191(_swig_i_4), C.swig_type_192(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2224,7 +2236,7 @@ func Km_memory_copy_peer(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_copy_peer_raw_306995db03304e6b(C.swig_type_192(_swig_i_0), C.swig_type_193(_swig_i_1), C.swig_type_194(_swig_i_2), C.swig_type_195(_swig_i_3), C.swig_type_196(_swig_i_4), C.swig_type_197(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_copy_peer_raw_306995db03304e6b(C.swig_type_193(_swig_i_0), C.swig_type_194(_swig_i_1), C.swig_type_195(_swig_i_2), C.swig_type_196(_swig_i_3), C.swig_type_197(_swig_i_4), C.swig_type_198(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2239,7 +2251,7 @@ func Km_slice_map_file(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint6
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_map_file_raw_306995db03304e6b(C.swig_type_198(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_199(_swig_i_2), C.swig_type_200(_swig_i_3), C.swig_type_201(_swig_i_4), C.int(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_map_file_raw_306995db03304e6b(C.swig_type_199(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_200(_swig_i_2), C.swig_type_201(_swig_i_3), C.swig_type_202(_swig_i_4), C.int(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2253,7 +2265,7 @@ func Km_host_memory_map_file(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_map_file_raw_306995db03304e6b(C.swig_type_202(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_203(_swig_i_2), C.swig_type_204(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_map_file_raw_306995db03304e6b(C.swig_type_203(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_204(_swig_i_2), C.swig_type_205(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2263,7 +2275,7 @@ func Km_context_set_tracking(arg1 uint64, arg2 uint32) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_set_tracking_raw_306995db03304e6b(C.swig_type_205(_swig_i_0), C.int(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_set_tracking_raw_306995db03304e6b(C.swig_type_206(_swig_i_0), C.int(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2273,7 +2285,7 @@ func Km_slice_set_tag(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_set_tag_raw_306995db03304e6b(C.swig_type_206(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_set_tag_raw_306995db03304e6b(C.swig_type_207(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2285,7 +2297,7 @@ func Km_context_allocations(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_allocations_raw_306995db03304e6b(C.swig_type_207(_swig_i_0), C.swig_type_208(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_allocations_raw_306995db03304e6b(C.swig_type_208(_swig_i_0), C.swig_type_209(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2298,7 +2310,7 @@ func Km_context_allocation_stack(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_allocation_stack_raw_306995db03304e6b(C.swig_type_209(_swig_i_0), C.swig_type_210(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_211(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_allocation_stack_raw_306995db03304e6b(C.swig_type_210(_swig_i_0), C.swig_type_211(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_212(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2308,7 +2320,7 @@ func Km_context_start_memory_profile(arg1 uint64, arg2 uint64) (_swig_ret *Failu
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_start_memory_profile_raw_306995db03304e6b(C.swig_type_212(_swig_i_0), C.swig_type_213(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_start_memory_profile_raw_306995db03304e6b(C.swig_type_213(_swig_i_0), C.swig_type_214(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2317,7 +2329,7 @@ func Km_context_start_memory_profile(arg1 uint64, arg2 uint64) (_swig_ret *Failu
 func Km_context_stop_memory_profile(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_stop_memory_profile_raw_306995db03304e6b(C.swig_type_214(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_stop_memory_profile_raw_306995db03304e6b(C.swig_type_215(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2327,7 +2339,7 @@ func Km_context_memory_profile(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Fai
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_memory_profile_raw_306995db03304e6b(C.swig_type_215(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_memory_profile_raw_306995db03304e6b(C.swig_type_216(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2339,7 +2351,7 @@ func Km_context_memory_samples(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, ar
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_memory_samples_raw_306995db03304e6b(C.swig_type_216(_swig_i_0), C.swig_type_217(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_memory_samples_raw_306995db03304e6b(C.swig_type_217(_swig_i_0), C.swig_type_218(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2362,7 +2374,7 @@ func Km_program_create(arg1 unsafe.Pointer, arg2 uint64, arg3 unsafe.Pointer, ar
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_create_raw_306995db03304e6b(C.swig_voidp(_swig_i_0), C.swig_type_218(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_create_raw_306995db03304e6b(C.swig_voidp(_swig_i_0), C.swig_type_219(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2371,7 +2383,7 @@ func Km_program_create(arg1 unsafe.Pointer, arg2 uint64, arg3 unsafe.Pointer, ar
 func Km_program_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_destroy_raw_306995db03304e6b(C.swig_type_219(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_destroy_raw_306995db03304e6b(C.swig_type_220(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2381,7 +2393,7 @@ func Km_program_add_option(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_add_option_raw_306995db03304e6b(C.swig_type_220(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_add_option_raw_306995db03304e6b(C.swig_type_221(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2393,7 +2405,7 @@ func Km_program_add_header(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_add_header_raw_306995db03304e6b(C.swig_type_221(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_222(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_add_header_raw_306995db03304e6b(C.swig_type_222(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_223(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2403,7 +2415,7 @@ func Km_program_add_name_expression(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_add_name_expression_raw_306995db03304e6b(C.swig_type_223(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_add_name_expression_raw_306995db03304e6b(C.swig_type_224(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2412,7 +2424,7 @@ func Km_program_add_name_expression(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret
 func Km_program_compile(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_compile_raw_306995db03304e6b(C.swig_type_224(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_compile_raw_306995db03304e6b(C.swig_type_225(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2424,7 +2436,7 @@ func Km_program_log(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.P
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_log_raw_306995db03304e6b(C.swig_type_225(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_226(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_log_raw_306995db03304e6b(C.swig_type_226(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_227(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2436,7 +2448,7 @@ func Km_program_ptx(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.P
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_ptx_raw_306995db03304e6b(C.swig_type_227(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_228(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_ptx_raw_306995db03304e6b(C.swig_type_228(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_229(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2449,7 +2461,7 @@ func Km_program_lowered_name(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Point
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_lowered_name_raw_306995db03304e6b(C.swig_type_229(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_230(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_lowered_name_raw_306995db03304e6b(C.swig_type_230(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_231(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2462,7 +2474,7 @@ func Km_module_load_ptx(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsa
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_ptx_raw_306995db03304e6b(C.swig_type_231(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_232(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_ptx_raw_306995db03304e6b(C.swig_type_232(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_233(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2473,7 +2485,7 @@ func Km_module_load_file(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_file_raw_306995db03304e6b(C.swig_type_233(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_file_raw_306995db03304e6b(C.swig_type_234(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2486,7 +2498,7 @@ func Km_module_from_object(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 u
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_from_object_raw_306995db03304e6b(C.swig_type_234(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_235(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_from_object_raw_306995db03304e6b(C.swig_type_235(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_236(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2498,7 +2510,7 @@ func Km_module_save_object(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_save_object_raw_306995db03304e6b(C.swig_type_236(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_237(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_save_object_raw_306995db03304e6b(C.swig_type_237(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_238(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2511,7 +2523,7 @@ func Km_module_load_source(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 u
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_source_raw_306995db03304e6b(C.swig_type_238(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_239(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_source_raw_306995db03304e6b(C.swig_type_239(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_240(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2522,7 +2534,7 @@ func Km_module_load_program(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swi
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_program_raw_306995db03304e6b(C.swig_type_240(_swig_i_0), C.swig_type_241(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_program_raw_306995db03304e6b(C.swig_type_241(_swig_i_0), C.swig_type_242(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2531,7 +2543,7 @@ func Km_module_load_program(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swi
 func Km_module_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_destroy_raw_306995db03304e6b(C.swig_type_242(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_destroy_raw_306995db03304e6b(C.swig_type_243(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2541,7 +2553,7 @@ func Km_module_function_count(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Fail
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_function_count_raw_306995db03304e6b(C.swig_type_243(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_function_count_raw_306995db03304e6b(C.swig_type_244(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2554,7 +2566,7 @@ func Km_module_function_name(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer, arg4
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_function_name_raw_306995db03304e6b(C.swig_type_244(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_245(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_function_name_raw_306995db03304e6b(C.swig_type_245(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_246(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2565,7 +2577,7 @@ func Km_module_function(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer) (
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_function_raw_306995db03304e6b(C.swig_type_246(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_function_raw_306995db03304e6b(C.swig_type_247(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2576,7 +2588,7 @@ func Km_module_global(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer) (_s
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_global_raw_306995db03304e6b(C.swig_type_247(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_global_raw_306995db03304e6b(C.swig_type_248(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2585,7 +2597,7 @@ func Km_module_global(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer) (_s
 func Km_function_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_destroy_raw_306995db03304e6b(C.swig_type_248(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_destroy_raw_306995db03304e6b(C.swig_type_249(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2597,7 +2609,7 @@ func Km_function_name(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_name_raw_306995db03304e6b(C.swig_type_249(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_250(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_name_raw_306995db03304e6b(C.swig_type_250(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_251(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2608,7 +2620,7 @@ func Km_function_attribute_get(arg1 uint64, arg2 int32, arg3 unsafe.Pointer) (_s
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_attribute_get_raw_306995db03304e6b(C.swig_type_251(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_attribute_get_raw_306995db03304e6b(C.swig_type_252(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2619,7 +2631,7 @@ func Km_function_attribute_set(arg1 uint64, arg2 int32, arg3 int64) (_swig_ret *
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_attribute_set_raw_306995db03304e6b(C.swig_type_252(_swig_i_0), C.int(_swig_i_1), C.swig_type_253(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_attribute_set_raw_306995db03304e6b(C.swig_type_253(_swig_i_0), C.int(_swig_i_1), C.swig_type_254(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2631,7 +2643,7 @@ func Km_function_prepare(arg1 uint64, arg2 uint32, arg3 uint32, arg4 uint32) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_prepare_raw_306995db03304e6b(C.swig_type_254(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_prepare_raw_306995db03304e6b(C.swig_type_255(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2643,7 +2655,7 @@ func Km_function_occupancy(arg1 uint64, arg2 uint32, arg3 uint64, arg4 unsafe.Po
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_occupancy_raw_306995db03304e6b(C.swig_type_255(_swig_i_0), C.int(_swig_i_1), C.swig_type_256(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_occupancy_raw_306995db03304e6b(C.swig_type_256(_swig_i_0), C.int(_swig_i_1), C.swig_type_257(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2658,7 +2670,7 @@ func Km_function_best_block(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_best_block_raw_306995db03304e6b(C.swig_type_257(_swig_i_0), C.swig_type_258(_swig_i_1), C.km_shared_bytes_callback(_swig_i_2), C.swig_voidp(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_best_block_raw_306995db03304e6b(C.swig_type_258(_swig_i_0), C.swig_type_259(_swig_i_1), C.km_shared_bytes_callback(_swig_i_2), C.swig_voidp(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2670,7 +2682,7 @@ func Km_function_available_shared_bytes(arg1 uint64, arg2 uint32, arg3 uint32, a
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_available_shared_bytes_raw_306995db03304e6b(C.swig_type_259(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_available_shared_bytes_raw_306995db03304e6b(C.swig_type_260(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2683,7 +2695,7 @@ func Km_function_max_active_clusters(arg1 uint64, arg2 uint32, arg3 uint64, arg4
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_max_active_clusters_raw_306995db03304e6b(C.swig_type_260(_swig_i_0), C.int(_swig_i_1), C.swig_type_261(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_max_active_clusters_raw_306995db03304e6b(C.swig_type_261(_swig_i_0), C.int(_swig_i_1), C.swig_type_262(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2693,7 +2705,7 @@ func Km_function_param_count(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failu
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_param_count_raw_306995db03304e6b(C.swig_type_262(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_param_count_raw_306995db03304e6b(C.swig_type_263(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2704,7 +2716,7 @@ func Km_function_param(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer) (_swig_ret
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_param_raw_306995db03304e6b(C.swig_type_263(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_param_raw_306995db03304e6b(C.swig_type_264(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2715,7 +2727,7 @@ func Km_launch_create(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_ret 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_create_raw_306995db03304e6b(C.swig_type_264(_swig_i_0), C.swig_type_265(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_create_raw_306995db03304e6b(C.swig_type_265(_swig_i_0), C.swig_type_266(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2724,7 +2736,7 @@ func Km_launch_create(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_ret 
 func Km_launch_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_destroy_raw_306995db03304e6b(C.swig_type_266(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_destroy_raw_306995db03304e6b(C.swig_type_267(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2736,7 +2748,7 @@ func Km_launch_set_grid(arg1 uint64, arg2 uint32, arg3 uint32, arg4 uint32) (_sw
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_grid_raw_306995db03304e6b(C.swig_type_267(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_grid_raw_306995db03304e6b(C.swig_type_268(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2748,7 +2760,7 @@ func Km_launch_set_block(arg1 uint64, arg2 uint32, arg3 uint32, arg4 uint32) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_block_raw_306995db03304e6b(C.swig_type_268(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_block_raw_306995db03304e6b(C.swig_type_269(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2758,7 +2770,7 @@ func Km_launch_set_shared_bytes(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_shared_bytes_raw_306995db03304e6b(C.swig_type_269(_swig_i_0), C.swig_type_270(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_shared_bytes_raw_306995db03304e6b(C.swig_type_270(_swig_i_0), C.swig_type_271(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2770,7 +2782,7 @@ func Km_launch_set_cluster(arg1 uint64, arg2 uint32, arg3 uint32, arg4 uint32) (
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_cluster_raw_306995db03304e6b(C.swig_type_271(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_cluster_raw_306995db03304e6b(C.swig_type_272(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2780,7 +2792,7 @@ func Km_launch_set_cooperative(arg1 uint64, arg2 uint32) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_cooperative_raw_306995db03304e6b(C.swig_type_272(_swig_i_0), C.int(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_cooperative_raw_306995db03304e6b(C.swig_type_273(_swig_i_0), C.int(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2791,7 +2803,7 @@ func Km_launch_arg_slice(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_ret *Fail
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_slice_raw_306995db03304e6b(C.swig_type_273(_swig_i_0), C.swig_type_274(_swig_i_1), C.swig_type_275(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_slice_raw_306995db03304e6b(C.swig_type_274(_swig_i_0), C.swig_type_275(_swig_i_1), C.swig_type_276(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2804,7 +2816,7 @@ func Km_launch_arg_slice_access(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_slice_access_raw_306995db03304e6b(C.swig_type_276(_swig_i_0), C.swig_type_277(_swig_i_1), C.swig_type_278(_swig_i_2), C.swig_type_279(_swig_i_3), C.int(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_slice_access_raw_306995db03304e6b(C.swig_type_277(_swig_i_0), C.swig_type_278(_swig_i_1), C.swig_type_279(_swig_i_2), C.swig_type_280(_swig_i_3), C.int(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2814,7 +2826,7 @@ func Km_launch_arg_address(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_address_raw_306995db03304e6b(C.swig_type_280(_swig_i_0), C.swig_type_281(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_address_raw_306995db03304e6b(C.swig_type_281(_swig_i_0), C.swig_type_282(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2825,7 +2837,7 @@ func Km_launch_arg_scalar(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64) (_swig_
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_scalar_raw_306995db03304e6b(C.swig_type_282(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_283(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_scalar_raw_306995db03304e6b(C.swig_type_283(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_284(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2834,7 +2846,7 @@ func Km_launch_arg_scalar(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64) (_swig_
 func Km_launch_submit(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_submit_raw_306995db03304e6b(C.swig_type_284(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_submit_raw_306995db03304e6b(C.swig_type_285(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2849,7 +2861,7 @@ func Km_launch_kernel(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 unsafe
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_kernel_raw_306995db03304e6b(C.swig_type_285(_swig_i_0), C.swig_type_286(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_287(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_288(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_kernel_raw_306995db03304e6b(C.swig_type_286(_swig_i_0), C.swig_type_287(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_288(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_289(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2864,7 +2876,7 @@ func Km_launch_kernel_operands(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, ar
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_kernel_operands_raw_306995db03304e6b(C.swig_type_289(_swig_i_0), C.swig_type_290(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_291(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_292(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_kernel_operands_raw_306995db03304e6b(C.swig_type_290(_swig_i_0), C.swig_type_291(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_292(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_293(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2874,7 +2886,7 @@ func Km_graph_create(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_create_raw_306995db03304e6b(C.swig_type_293(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_create_raw_306995db03304e6b(C.swig_type_294(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2883,7 +2895,7 @@ func Km_graph_create(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 func Km_graph_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_destroy_raw_306995db03304e6b(C.swig_type_294(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_destroy_raw_306995db03304e6b(C.swig_type_295(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2893,7 +2905,7 @@ func Km_graph_clone(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_clone_raw_306995db03304e6b(C.swig_type_295(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_clone_raw_306995db03304e6b(C.swig_type_296(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2911,7 +2923,7 @@ func Km_graph_add_kernel(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uin
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_kernel_raw_306995db03304e6b(C.swig_type_296(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_297(_swig_i_2), C.swig_type_298(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_299(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_type_300(_swig_i_8), C.swig_voidp(_swig_i_9)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_kernel_raw_306995db03304e6b(C.swig_type_297(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_298(_swig_i_2), C.swig_type_299(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_300(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_type_301(_swig_i_8), C.swig_voidp(_swig_i_9)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2928,7 +2940,7 @@ func Km_graph_add_copy(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_copy_raw_306995db03304e6b(C.swig_type_301(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_302(_swig_i_2), C.swig_type_303(_swig_i_3), C.swig_type_304(_swig_i_4), C.swig_type_305(_swig_i_5), C.swig_type_306(_swig_i_6), C.swig_type_307(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_copy_raw_306995db03304e6b(C.swig_type_302(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_303(_swig_i_2), C.swig_type_304(_swig_i_3), C.swig_type_305(_swig_i_4), C.swig_type_306(_swig_i_5), C.swig_type_307(_swig_i_6), C.swig_type_308(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2944,7 +2956,7 @@ func Km_graph_add_upload(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uin
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_upload_raw_306995db03304e6b(C.swig_type_308(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_309(_swig_i_2), C.swig_type_310(_swig_i_3), C.swig_type_311(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_312(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_upload_raw_306995db03304e6b(C.swig_type_309(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_310(_swig_i_2), C.swig_type_311(_swig_i_3), C.swig_type_312(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_313(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2960,7 +2972,7 @@ func Km_graph_add_download(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 u
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_download_raw_306995db03304e6b(C.swig_type_313(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_314(_swig_i_2), C.swig_type_315(_swig_i_3), C.swig_type_316(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_317(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_download_raw_306995db03304e6b(C.swig_type_314(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_315(_swig_i_2), C.swig_type_316(_swig_i_3), C.swig_type_317(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_318(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2977,7 +2989,7 @@ func Km_graph_add_fill(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_fill_raw_306995db03304e6b(C.swig_type_318(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_319(_swig_i_2), C.swig_type_320(_swig_i_3), C.swig_type_321(_swig_i_4), C.int(_swig_i_5), C.int(_swig_i_6), C.swig_type_322(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_fill_raw_306995db03304e6b(C.swig_type_319(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_320(_swig_i_2), C.swig_type_321(_swig_i_3), C.swig_type_322(_swig_i_4), C.int(_swig_i_5), C.int(_swig_i_6), C.swig_type_323(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -2991,7 +3003,7 @@ func Km_graph_add_host(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsaf
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_host_raw_306995db03304e6b(C.swig_type_323(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_324(_swig_i_2), C.km_host_callback(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_host_raw_306995db03304e6b(C.swig_type_324(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_325(_swig_i_2), C.km_host_callback(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3003,7 +3015,7 @@ func Km_graph_add_empty(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsa
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_empty_raw_306995db03304e6b(C.swig_type_325(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_326(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_empty_raw_306995db03304e6b(C.swig_type_326(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_327(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3016,7 +3028,7 @@ func Km_graph_add_child(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_child_raw_306995db03304e6b(C.swig_type_327(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_328(_swig_i_2), C.swig_type_329(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_child_raw_306995db03304e6b(C.swig_type_328(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_329(_swig_i_2), C.swig_type_330(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3026,7 +3038,7 @@ func Km_graph_remove_node(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_remove_node_raw_306995db03304e6b(C.swig_type_330(_swig_i_0), C.swig_type_331(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_remove_node_raw_306995db03304e6b(C.swig_type_331(_swig_i_0), C.swig_type_332(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3037,7 +3049,7 @@ func Km_graph_add_dependency(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_ret *
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_dependency_raw_306995db03304e6b(C.swig_type_332(_swig_i_0), C.swig_type_333(_swig_i_1), C.swig_type_334(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_dependency_raw_306995db03304e6b(C.swig_type_333(_swig_i_0), C.swig_type_334(_swig_i_1), C.swig_type_335(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3048,7 +3060,7 @@ func Km_graph_remove_dependency(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_re
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_remove_dependency_raw_306995db03304e6b(C.swig_type_335(_swig_i_0), C.swig_type_336(_swig_i_1), C.swig_type_337(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_remove_dependency_raw_306995db03304e6b(C.swig_type_336(_swig_i_0), C.swig_type_337(_swig_i_1), C.swig_type_338(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3060,7 +3072,7 @@ func Km_graph_nodes(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.P
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_nodes_raw_306995db03304e6b(C.swig_type_338(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_339(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_nodes_raw_306995db03304e6b(C.swig_type_339(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_340(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3073,7 +3085,7 @@ func Km_graph_node_dependencies(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, a
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_dependencies_raw_306995db03304e6b(C.swig_type_340(_swig_i_0), C.swig_type_341(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_342(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_dependencies_raw_306995db03304e6b(C.swig_type_341(_swig_i_0), C.swig_type_342(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_343(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3086,7 +3098,7 @@ func Km_graph_node_dependents(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_dependents_raw_306995db03304e6b(C.swig_type_343(_swig_i_0), C.swig_type_344(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_345(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_dependents_raw_306995db03304e6b(C.swig_type_344(_swig_i_0), C.swig_type_345(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_346(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3097,7 +3109,7 @@ func Km_graph_node_info_get(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swi
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_info_get_raw_306995db03304e6b(C.swig_type_346(_swig_i_0), C.swig_type_347(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_info_get_raw_306995db03304e6b(C.swig_type_347(_swig_i_0), C.swig_type_348(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3110,7 +3122,7 @@ func Km_graph_node_arguments(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_arguments_raw_306995db03304e6b(C.swig_type_348(_swig_i_0), C.swig_type_349(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_350(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_arguments_raw_306995db03304e6b(C.swig_type_349(_swig_i_0), C.swig_type_350(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_351(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3121,7 +3133,7 @@ func Km_graph_node_function(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swi
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_function_raw_306995db03304e6b(C.swig_type_351(_swig_i_0), C.swig_type_352(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_function_raw_306995db03304e6b(C.swig_type_352(_swig_i_0), C.swig_type_353(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3132,7 +3144,7 @@ func Km_graph_node_child(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_r
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_child_raw_306995db03304e6b(C.swig_type_353(_swig_i_0), C.swig_type_354(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_child_raw_306995db03304e6b(C.swig_type_354(_swig_i_0), C.swig_type_355(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3148,7 +3160,7 @@ func Km_graph_set_kernel(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Poin
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_kernel_raw_306995db03304e6b(C.swig_type_355(_swig_i_0), C.swig_type_356(_swig_i_1), C.swig_type_357(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_358(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_type_359(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_kernel_raw_306995db03304e6b(C.swig_type_356(_swig_i_0), C.swig_type_357(_swig_i_1), C.swig_type_358(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_359(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_type_360(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3163,7 +3175,7 @@ func Km_graph_set_copy(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg5 
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_copy_raw_306995db03304e6b(C.swig_type_360(_swig_i_0), C.swig_type_361(_swig_i_1), C.swig_type_362(_swig_i_2), C.swig_type_363(_swig_i_3), C.swig_type_364(_swig_i_4), C.swig_type_365(_swig_i_5), C.swig_type_366(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_copy_raw_306995db03304e6b(C.swig_type_361(_swig_i_0), C.swig_type_362(_swig_i_1), C.swig_type_363(_swig_i_2), C.swig_type_364(_swig_i_3), C.swig_type_365(_swig_i_4), C.swig_type_366(_swig_i_5), C.swig_type_367(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3177,7 +3189,7 @@ func Km_graph_set_upload(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_upload_raw_306995db03304e6b(C.swig_type_367(_swig_i_0), C.swig_type_368(_swig_i_1), C.swig_type_369(_swig_i_2), C.swig_type_370(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_371(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_upload_raw_306995db03304e6b(C.swig_type_368(_swig_i_0), C.swig_type_369(_swig_i_1), C.swig_type_370(_swig_i_2), C.swig_type_371(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_372(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3191,7 +3203,7 @@ func Km_graph_set_download(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, a
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_download_raw_306995db03304e6b(C.swig_type_372(_swig_i_0), C.swig_type_373(_swig_i_1), C.swig_type_374(_swig_i_2), C.swig_type_375(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_376(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_download_raw_306995db03304e6b(C.swig_type_373(_swig_i_0), C.swig_type_374(_swig_i_1), C.swig_type_375(_swig_i_2), C.swig_type_376(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_377(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3206,7 +3218,7 @@ func Km_graph_set_fill(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg5 
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_fill_raw_306995db03304e6b(C.swig_type_377(_swig_i_0), C.swig_type_378(_swig_i_1), C.swig_type_379(_swig_i_2), C.swig_type_380(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_381(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_fill_raw_306995db03304e6b(C.swig_type_378(_swig_i_0), C.swig_type_379(_swig_i_1), C.swig_type_380(_swig_i_2), C.swig_type_381(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_382(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3218,7 +3230,7 @@ func Km_graph_set_host(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 unsaf
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_host_raw_306995db03304e6b(C.swig_type_382(_swig_i_0), C.swig_type_383(_swig_i_1), C.km_host_callback(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_host_raw_306995db03304e6b(C.swig_type_383(_swig_i_0), C.swig_type_384(_swig_i_1), C.km_host_callback(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3229,7 +3241,7 @@ func Km_graph_set_child(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_ret *Failu
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_child_raw_306995db03304e6b(C.swig_type_384(_swig_i_0), C.swig_type_385(_swig_i_1), C.swig_type_386(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_child_raw_306995db03304e6b(C.swig_type_385(_swig_i_0), C.swig_type_386(_swig_i_1), C.swig_type_387(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3244,7 +3256,7 @@ func Km_graph_add_copy_3d(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 ui
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_copy_3d_raw_306995db03304e6b(C.swig_type_387(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_388(_swig_i_2), C.swig_type_389(_swig_i_3), C.swig_type_390(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_copy_3d_raw_306995db03304e6b(C.swig_type_388(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_389(_swig_i_2), C.swig_type_390(_swig_i_3), C.swig_type_391(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3257,7 +3269,7 @@ func Km_graph_set_copy_3d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, ar
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_copy_3d_raw_306995db03304e6b(C.swig_type_391(_swig_i_0), C.swig_type_392(_swig_i_1), C.swig_type_393(_swig_i_2), C.swig_type_394(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_copy_3d_raw_306995db03304e6b(C.swig_type_392(_swig_i_0), C.swig_type_393(_swig_i_1), C.swig_type_394(_swig_i_2), C.swig_type_395(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3272,7 +3284,7 @@ func Km_graph_add_upload_3d(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_upload_3d_raw_306995db03304e6b(C.swig_type_395(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_396(_swig_i_2), C.swig_type_397(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_upload_3d_raw_306995db03304e6b(C.swig_type_396(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_397(_swig_i_2), C.swig_type_398(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3285,7 +3297,7 @@ func Km_graph_set_upload_3d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.P
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_upload_3d_raw_306995db03304e6b(C.swig_type_398(_swig_i_0), C.swig_type_399(_swig_i_1), C.swig_type_400(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_upload_3d_raw_306995db03304e6b(C.swig_type_399(_swig_i_0), C.swig_type_400(_swig_i_1), C.swig_type_401(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3300,7 +3312,7 @@ func Km_graph_add_download_3d(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_download_3d_raw_306995db03304e6b(C.swig_type_401(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_402(_swig_i_2), C.swig_type_403(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_download_3d_raw_306995db03304e6b(C.swig_type_402(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_403(_swig_i_2), C.swig_type_404(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3313,7 +3325,7 @@ func Km_graph_set_download_3d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_download_3d_raw_306995db03304e6b(C.swig_type_404(_swig_i_0), C.swig_type_405(_swig_i_1), C.swig_type_406(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_download_3d_raw_306995db03304e6b(C.swig_type_405(_swig_i_0), C.swig_type_406(_swig_i_1), C.swig_type_407(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3332,7 +3344,7 @@ func Km_graph_add_fill_2d(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 ui
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_fill_2d_raw_306995db03304e6b(C.swig_type_407(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_408(_swig_i_2), C.swig_type_409(_swig_i_3), C.swig_type_410(_swig_i_4), C.swig_type_411(_swig_i_5), C.int(_swig_i_6), C.int(_swig_i_7), C.swig_type_412(_swig_i_8), C.swig_type_413(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_fill_2d_raw_306995db03304e6b(C.swig_type_408(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_409(_swig_i_2), C.swig_type_410(_swig_i_3), C.swig_type_411(_swig_i_4), C.swig_type_412(_swig_i_5), C.int(_swig_i_6), C.int(_swig_i_7), C.swig_type_413(_swig_i_8), C.swig_type_414(_swig_i_9), C.swig_voidp(_swig_i_10)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3349,7 +3361,7 @@ func Km_graph_set_fill_2d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, ar
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_fill_2d_raw_306995db03304e6b(C.swig_type_414(_swig_i_0), C.swig_type_415(_swig_i_1), C.swig_type_416(_swig_i_2), C.swig_type_417(_swig_i_3), C.swig_type_418(_swig_i_4), C.int(_swig_i_5), C.int(_swig_i_6), C.swig_type_419(_swig_i_7), C.swig_type_420(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_fill_2d_raw_306995db03304e6b(C.swig_type_415(_swig_i_0), C.swig_type_416(_swig_i_1), C.swig_type_417(_swig_i_2), C.swig_type_418(_swig_i_3), C.swig_type_419(_swig_i_4), C.int(_swig_i_5), C.int(_swig_i_6), C.swig_type_420(_swig_i_7), C.swig_type_421(_swig_i_8)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3366,7 +3378,7 @@ func Km_graph_add_copy_peer(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_copy_peer_raw_306995db03304e6b(C.swig_type_421(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_422(_swig_i_2), C.swig_type_423(_swig_i_3), C.swig_type_424(_swig_i_4), C.swig_type_425(_swig_i_5), C.swig_type_426(_swig_i_6), C.swig_type_427(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_copy_peer_raw_306995db03304e6b(C.swig_type_422(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_423(_swig_i_2), C.swig_type_424(_swig_i_3), C.swig_type_425(_swig_i_4), C.swig_type_426(_swig_i_5), C.swig_type_427(_swig_i_6), C.swig_type_428(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3381,7 +3393,7 @@ func Km_graph_set_copy_peer(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, 
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_copy_peer_raw_306995db03304e6b(C.swig_type_428(_swig_i_0), C.swig_type_429(_swig_i_1), C.swig_type_430(_swig_i_2), C.swig_type_431(_swig_i_3), C.swig_type_432(_swig_i_4), C.swig_type_433(_swig_i_5), C.swig_type_434(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_copy_peer_raw_306995db03304e6b(C.swig_type_429(_swig_i_0), C.swig_type_430(_swig_i_1), C.swig_type_431(_swig_i_2), C.swig_type_432(_swig_i_3), C.swig_type_433(_swig_i_4), C.swig_type_434(_swig_i_5), C.swig_type_435(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3392,7 +3404,7 @@ func Km_graph_node_rows(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_re
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_rows_raw_306995db03304e6b(C.swig_type_435(_swig_i_0), C.swig_type_436(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_rows_raw_306995db03304e6b(C.swig_type_436(_swig_i_0), C.swig_type_437(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3404,7 +3416,7 @@ func Km_graph_dot(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.Poi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_dot_raw_306995db03304e6b(C.swig_type_437(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_438(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_dot_raw_306995db03304e6b(C.swig_type_438(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_439(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3414,7 +3426,7 @@ func Km_graph_exec_create(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure)
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_create_raw_306995db03304e6b(C.swig_type_439(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_create_raw_306995db03304e6b(C.swig_type_440(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3423,7 +3435,7 @@ func Km_graph_exec_create(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure)
 func Km_graph_exec_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_destroy_raw_306995db03304e6b(C.swig_type_440(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_destroy_raw_306995db03304e6b(C.swig_type_441(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3433,7 +3445,7 @@ func Km_graph_exec_launch(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_launch_raw_306995db03304e6b(C.swig_type_441(_swig_i_0), C.swig_type_442(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_launch_raw_306995db03304e6b(C.swig_type_442(_swig_i_0), C.swig_type_443(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3444,7 +3456,7 @@ func Km_graph_exec_update_node(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_ret
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_update_node_raw_306995db03304e6b(C.swig_type_443(_swig_i_0), C.swig_type_444(_swig_i_1), C.swig_type_445(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_update_node_raw_306995db03304e6b(C.swig_type_444(_swig_i_0), C.swig_type_445(_swig_i_1), C.swig_type_446(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3454,7 +3466,7 @@ func Km_graph_exec_update(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_update_raw_306995db03304e6b(C.swig_type_446(_swig_i_0), C.swig_type_447(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_update_raw_306995db03304e6b(C.swig_type_447(_swig_i_0), C.swig_type_448(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3466,7 +3478,7 @@ func Km_graph_exec_compare(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 u
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_compare_raw_306995db03304e6b(C.swig_type_448(_swig_i_0), C.swig_type_449(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_compare_raw_306995db03304e6b(C.swig_type_449(_swig_i_0), C.swig_type_450(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3475,7 +3487,7 @@ func Km_graph_exec_compare(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 u
 func Km_profiler_start(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_start_raw_306995db03304e6b(C.swig_type_450(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_start_raw_306995db03304e6b(C.swig_type_451(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3484,7 +3496,7 @@ func Km_profiler_start(arg1 uint64) (_swig_ret *Failure) {
 func Km_profiler_stop(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_stop_raw_306995db03304e6b(C.swig_type_451(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_stop_raw_306995db03304e6b(C.swig_type_452(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3493,7 +3505,7 @@ func Km_profiler_stop(arg1 uint64) (_swig_ret *Failure) {
 func Km_profiler_clear(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_clear_raw_306995db03304e6b(C.swig_type_452(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_clear_raw_306995db03304e6b(C.swig_type_453(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3503,7 +3515,7 @@ func Km_profiler_range_push(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failur
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_push_raw_306995db03304e6b(C.swig_type_453(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_push_raw_306995db03304e6b(C.swig_type_454(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3512,7 +3524,7 @@ func Km_profiler_range_push(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failur
 func Km_profiler_range_pop(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_pop_raw_306995db03304e6b(C.swig_type_454(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_pop_raw_306995db03304e6b(C.swig_type_455(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3523,7 +3535,7 @@ func Km_profiler_range_start(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Point
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_start_raw_306995db03304e6b(C.swig_type_455(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_start_raw_306995db03304e6b(C.swig_type_456(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3533,7 +3545,7 @@ func Km_profiler_range_end(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_end_raw_306995db03304e6b(C.swig_type_456(_swig_i_0), C.swig_type_457(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_end_raw_306995db03304e6b(C.swig_type_457(_swig_i_0), C.swig_type_458(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3544,7 +3556,7 @@ func Km_profiler_set_work(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_ret *Fai
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_set_work_raw_306995db03304e6b(C.swig_type_458(_swig_i_0), C.swig_type_459(_swig_i_1), C.swig_type_460(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_set_work_raw_306995db03304e6b(C.swig_type_459(_swig_i_0), C.swig_type_460(_swig_i_1), C.swig_type_461(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3554,7 +3566,7 @@ func Km_profiler_row_count(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_row_count_raw_306995db03304e6b(C.swig_type_461(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_row_count_raw_306995db03304e6b(C.swig_type_462(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3565,7 +3577,7 @@ func Km_profiler_row_get(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer) (_swig_r
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_row_get_raw_306995db03304e6b(C.swig_type_462(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_row_get_raw_306995db03304e6b(C.swig_type_463(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3577,7 +3589,7 @@ func Km_profiler_summary(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uns
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_summary_raw_306995db03304e6b(C.swig_type_463(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_464(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_summary_raw_306995db03304e6b(C.swig_type_464(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_465(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3587,7 +3599,7 @@ func Km_profiler_write(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_write_raw_306995db03304e6b(C.swig_type_465(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_write_raw_306995db03304e6b(C.swig_type_466(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3598,7 +3610,7 @@ func Km_blas_create(arg1 uint64, arg2 int32, arg3 unsafe.Pointer) (_swig_ret *Fa
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_create_raw_306995db03304e6b(C.swig_type_466(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_create_raw_306995db03304e6b(C.swig_type_467(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3607,7 +3619,7 @@ func Km_blas_create(arg1 uint64, arg2 int32, arg3 unsafe.Pointer) (_swig_ret *Fa
 func Km_blas_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_destroy_raw_306995db03304e6b(C.swig_type_467(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_destroy_raw_306995db03304e6b(C.swig_type_468(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3621,7 +3633,7 @@ func Km_blas_axpy(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_axpy_raw_306995db03304e6b(C.swig_type_468(_swig_i_0), C.int(_swig_i_1), C.swig_type_469(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_axpy_raw_306995db03304e6b(C.swig_type_469(_swig_i_0), C.int(_swig_i_1), C.swig_type_470(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3634,7 +3646,7 @@ func Km_blas_scal(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_scal_raw_306995db03304e6b(C.swig_type_470(_swig_i_0), C.int(_swig_i_1), C.swig_type_471(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_scal_raw_306995db03304e6b(C.swig_type_471(_swig_i_0), C.int(_swig_i_1), C.swig_type_472(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3647,7 +3659,7 @@ func Km_blas_copy(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_copy_raw_306995db03304e6b(C.swig_type_472(_swig_i_0), C.int(_swig_i_1), C.swig_type_473(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_copy_raw_306995db03304e6b(C.swig_type_473(_swig_i_0), C.int(_swig_i_1), C.swig_type_474(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3660,7 +3672,7 @@ func Km_blas_swap(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_swap_raw_306995db03304e6b(C.swig_type_474(_swig_i_0), C.int(_swig_i_1), C.swig_type_475(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_swap_raw_306995db03304e6b(C.swig_type_475(_swig_i_0), C.int(_swig_i_1), C.swig_type_476(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3674,7 +3686,7 @@ func Km_blas_dot(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg5
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_dot_raw_306995db03304e6b(C.swig_type_476(_swig_i_0), C.int(_swig_i_1), C.swig_type_477(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_dot_raw_306995db03304e6b(C.swig_type_477(_swig_i_0), C.int(_swig_i_1), C.swig_type_478(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3688,7 +3700,7 @@ func Km_blas_dotc(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_dotc_raw_306995db03304e6b(C.swig_type_478(_swig_i_0), C.int(_swig_i_1), C.swig_type_479(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_dotc_raw_306995db03304e6b(C.swig_type_479(_swig_i_0), C.int(_swig_i_1), C.swig_type_480(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3701,7 +3713,7 @@ func Km_blas_nrm2(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_nrm2_raw_306995db03304e6b(C.swig_type_480(_swig_i_0), C.int(_swig_i_1), C.swig_type_481(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_nrm2_raw_306995db03304e6b(C.swig_type_481(_swig_i_0), C.int(_swig_i_1), C.swig_type_482(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3714,7 +3726,7 @@ func Km_blas_asum(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_asum_raw_306995db03304e6b(C.swig_type_482(_swig_i_0), C.int(_swig_i_1), C.swig_type_483(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_asum_raw_306995db03304e6b(C.swig_type_483(_swig_i_0), C.int(_swig_i_1), C.swig_type_484(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3727,7 +3739,7 @@ func Km_blas_iamax(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, ar
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_iamax_raw_306995db03304e6b(C.swig_type_484(_swig_i_0), C.int(_swig_i_1), C.swig_type_485(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_iamax_raw_306995db03304e6b(C.swig_type_485(_swig_i_0), C.int(_swig_i_1), C.swig_type_486(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3742,7 +3754,7 @@ func Km_blas_rot(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg5
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_rot_raw_306995db03304e6b(C.swig_type_486(_swig_i_0), C.int(_swig_i_1), C.swig_type_487(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_rot_raw_306995db03304e6b(C.swig_type_487(_swig_i_0), C.int(_swig_i_1), C.swig_type_488(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3756,7 +3768,7 @@ func Km_blas_rotm(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_rotm_raw_306995db03304e6b(C.swig_type_488(_swig_i_0), C.int(_swig_i_1), C.swig_type_489(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_rotm_raw_306995db03304e6b(C.swig_type_489(_swig_i_0), C.int(_swig_i_1), C.swig_type_490(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3801,7 +3813,7 @@ func Km_blas_gemv(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 uint64,
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gemv_raw_306995db03304e6b(C.swig_type_490(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_491(_swig_i_3), C.swig_type_492(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gemv_raw_306995db03304e6b(C.swig_type_491(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_492(_swig_i_3), C.swig_type_493(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3821,7 +3833,7 @@ func Km_blas_gbmv(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 uint64,
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
 	_swig_i_11 := arg12
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gbmv_raw_306995db03304e6b(C.swig_type_493(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_494(_swig_i_3), C.swig_type_495(_swig_i_4), C.swig_type_496(_swig_i_5), C.swig_type_497(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10), C.swig_voidp(_swig_i_11)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gbmv_raw_306995db03304e6b(C.swig_type_494(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_495(_swig_i_3), C.swig_type_496(_swig_i_4), C.swig_type_497(_swig_i_5), C.swig_type_498(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10), C.swig_voidp(_swig_i_11)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3838,7 +3850,7 @@ func Km_blas_symv(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_symv_raw_306995db03304e6b(C.swig_type_498(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_499(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_symv_raw_306995db03304e6b(C.swig_type_499(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_500(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3856,7 +3868,7 @@ func Km_blas_sbmv(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 uint64,
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_sbmv_raw_306995db03304e6b(C.swig_type_500(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_501(_swig_i_3), C.swig_type_502(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_sbmv_raw_306995db03304e6b(C.swig_type_501(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_502(_swig_i_3), C.swig_type_503(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3873,7 +3885,7 @@ func Km_blas_spmv(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_spmv_raw_306995db03304e6b(C.swig_type_503(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_504(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_spmv_raw_306995db03304e6b(C.swig_type_504(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_505(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3889,7 +3901,7 @@ func Km_blas_trmv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trmv_raw_306995db03304e6b(C.swig_type_505(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_506(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trmv_raw_306995db03304e6b(C.swig_type_506(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_507(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3906,7 +3918,7 @@ func Km_blas_tbmv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tbmv_raw_306995db03304e6b(C.swig_type_507(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_508(_swig_i_5), C.swig_type_509(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tbmv_raw_306995db03304e6b(C.swig_type_508(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_509(_swig_i_5), C.swig_type_510(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3922,7 +3934,7 @@ func Km_blas_tpmv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tpmv_raw_306995db03304e6b(C.swig_type_510(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_511(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tpmv_raw_306995db03304e6b(C.swig_type_511(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_512(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3938,7 +3950,7 @@ func Km_blas_trsv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trsv_raw_306995db03304e6b(C.swig_type_512(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_513(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trsv_raw_306995db03304e6b(C.swig_type_513(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_514(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3955,7 +3967,7 @@ func Km_blas_tbsv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tbsv_raw_306995db03304e6b(C.swig_type_514(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_515(_swig_i_5), C.swig_type_516(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tbsv_raw_306995db03304e6b(C.swig_type_515(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_516(_swig_i_5), C.swig_type_517(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3971,7 +3983,7 @@ func Km_blas_tpsv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tpsv_raw_306995db03304e6b(C.swig_type_517(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_518(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tpsv_raw_306995db03304e6b(C.swig_type_518(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_519(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -3987,7 +3999,7 @@ func Km_blas_ger(arg1 uint64, arg2 int32, arg3 uint64, arg4 uint64, arg5 unsafe.
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_ger_raw_306995db03304e6b(C.swig_type_519(_swig_i_0), C.int(_swig_i_1), C.swig_type_520(_swig_i_2), C.swig_type_521(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_ger_raw_306995db03304e6b(C.swig_type_520(_swig_i_0), C.int(_swig_i_1), C.swig_type_521(_swig_i_2), C.swig_type_522(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4003,7 +4015,7 @@ func Km_blas_gerc(arg1 uint64, arg2 int32, arg3 uint64, arg4 uint64, arg5 unsafe
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gerc_raw_306995db03304e6b(C.swig_type_522(_swig_i_0), C.int(_swig_i_1), C.swig_type_523(_swig_i_2), C.swig_type_524(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gerc_raw_306995db03304e6b(C.swig_type_523(_swig_i_0), C.int(_swig_i_1), C.swig_type_524(_swig_i_2), C.swig_type_525(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4018,7 +4030,7 @@ func Km_blas_syr(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.P
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syr_raw_306995db03304e6b(C.swig_type_525(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_526(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syr_raw_306995db03304e6b(C.swig_type_526(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_527(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4034,7 +4046,7 @@ func Km_blas_syr2(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syr2_raw_306995db03304e6b(C.swig_type_527(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_528(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syr2_raw_306995db03304e6b(C.swig_type_528(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_529(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4049,7 +4061,7 @@ func Km_blas_spr(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.P
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_spr_raw_306995db03304e6b(C.swig_type_529(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_530(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_spr_raw_306995db03304e6b(C.swig_type_530(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_531(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4065,7 +4077,7 @@ func Km_blas_spr2(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_spr2_raw_306995db03304e6b(C.swig_type_531(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_532(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_spr2_raw_306995db03304e6b(C.swig_type_532(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_533(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4085,7 +4097,7 @@ func Km_blas_gemm(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64, 
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
 	_swig_i_11 := arg12
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gemm_raw_306995db03304e6b(C.swig_type_533(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_534(_swig_i_4), C.swig_type_535(_swig_i_5), C.swig_type_536(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10), C.swig_voidp(_swig_i_11)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gemm_raw_306995db03304e6b(C.swig_type_534(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_535(_swig_i_4), C.swig_type_536(_swig_i_5), C.swig_type_537(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10), C.swig_voidp(_swig_i_11)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4106,7 +4118,7 @@ func Km_blas_gemm_strided_batched(arg1 uint64, arg2 int32, arg3 int32, arg4 int3
 	_swig_i_10 := arg11
 	_swig_i_11 := arg12
 	_swig_i_12 := arg13
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gemm_strided_batched_raw_306995db03304e6b(C.swig_type_537(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_538(_swig_i_4), C.swig_type_539(_swig_i_5), C.swig_type_540(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10), C.swig_voidp(_swig_i_11), C.swig_type_541(_swig_i_12)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gemm_strided_batched_raw_306995db03304e6b(C.swig_type_538(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_539(_swig_i_4), C.swig_type_540(_swig_i_5), C.swig_type_541(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10), C.swig_voidp(_swig_i_11), C.swig_type_542(_swig_i_12)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4125,7 +4137,7 @@ func Km_blas_symm(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64, 
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_symm_raw_306995db03304e6b(C.swig_type_542(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_543(_swig_i_4), C.swig_type_544(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_symm_raw_306995db03304e6b(C.swig_type_543(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_544(_swig_i_4), C.swig_type_545(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4144,7 +4156,7 @@ func Km_blas_hemm(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64, 
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_hemm_raw_306995db03304e6b(C.swig_type_545(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_546(_swig_i_4), C.swig_type_547(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_hemm_raw_306995db03304e6b(C.swig_type_546(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_547(_swig_i_4), C.swig_type_548(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4162,7 +4174,7 @@ func Km_blas_syrk(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64, 
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syrk_raw_306995db03304e6b(C.swig_type_548(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_549(_swig_i_4), C.swig_type_550(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syrk_raw_306995db03304e6b(C.swig_type_549(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_550(_swig_i_4), C.swig_type_551(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4180,7 +4192,7 @@ func Km_blas_herk(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64, 
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_herk_raw_306995db03304e6b(C.swig_type_551(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_552(_swig_i_4), C.swig_type_553(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_herk_raw_306995db03304e6b(C.swig_type_552(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_553(_swig_i_4), C.swig_type_554(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4199,7 +4211,7 @@ func Km_blas_syr2k(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64,
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syr2k_raw_306995db03304e6b(C.swig_type_554(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_555(_swig_i_4), C.swig_type_556(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syr2k_raw_306995db03304e6b(C.swig_type_555(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_556(_swig_i_4), C.swig_type_557(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4218,7 +4230,7 @@ func Km_blas_her2k(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64,
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_her2k_raw_306995db03304e6b(C.swig_type_557(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_558(_swig_i_4), C.swig_type_559(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_her2k_raw_306995db03304e6b(C.swig_type_558(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_559(_swig_i_4), C.swig_type_560(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4237,7 +4249,7 @@ func Km_blas_trmm(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trmm_raw_306995db03304e6b(C.swig_type_560(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_561(_swig_i_6), C.swig_type_562(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trmm_raw_306995db03304e6b(C.swig_type_561(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_562(_swig_i_6), C.swig_type_563(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4256,7 +4268,7 @@ func Km_blas_trsm(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trsm_raw_306995db03304e6b(C.swig_type_563(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_564(_swig_i_6), C.swig_type_565(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trsm_raw_306995db03304e6b(C.swig_type_564(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_565(_swig_i_6), C.swig_type_566(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4269,7 +4281,7 @@ func Km_tune_create(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.P
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_create_raw_306995db03304e6b(C.swig_type_566(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_567(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_create_raw_306995db03304e6b(C.swig_type_567(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_568(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4278,7 +4290,7 @@ func Km_tune_create(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.P
 func Km_tune_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_destroy_raw_306995db03304e6b(C.swig_type_568(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_destroy_raw_306995db03304e6b(C.swig_type_569(_swig_i_0)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4290,7 +4302,7 @@ func Km_tune_add_candidate(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_add_candidate_raw_306995db03304e6b(C.swig_type_569(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_add_candidate_raw_306995db03304e6b(C.swig_type_570(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4302,7 +4314,7 @@ func Km_tune_add_buffer(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_add_buffer_raw_306995db03304e6b(C.swig_type_570(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_571(_swig_i_2), C.int(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_add_buffer_raw_306995db03304e6b(C.swig_type_571(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_572(_swig_i_2), C.int(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4313,7 +4325,7 @@ func Km_tune_add_scalar(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64) (_swig_re
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_add_scalar_raw_306995db03304e6b(C.swig_type_572(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_573(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_add_scalar_raw_306995db03304e6b(C.swig_type_573(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_574(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4324,7 +4336,7 @@ func Km_tune_set_check(arg1 uint64, arg2 int32, arg3 float64) (_swig_ret *Failur
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_set_check_raw_306995db03304e6b(C.swig_type_574(_swig_i_0), C.int(_swig_i_1), C.double(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_set_check_raw_306995db03304e6b(C.swig_type_575(_swig_i_0), C.int(_swig_i_1), C.double(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4335,7 +4347,7 @@ func Km_tune_set_budget(arg1 uint64, arg2 uint64, arg3 uint32) (_swig_ret *Failu
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_set_budget_raw_306995db03304e6b(C.swig_type_575(_swig_i_0), C.swig_type_576(_swig_i_1), C.int(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_set_budget_raw_306995db03304e6b(C.swig_type_576(_swig_i_0), C.swig_type_577(_swig_i_1), C.int(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4346,7 +4358,7 @@ func Km_tune_set_progress(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_set_progress_raw_306995db03304e6b(C.swig_type_577(_swig_i_0), C.km_tune_callback(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_set_progress_raw_306995db03304e6b(C.swig_type_578(_swig_i_0), C.km_tune_callback(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4358,7 +4370,7 @@ func Km_tune_run(arg1 uint64, arg2 unsafe.Pointer, arg3 uint32, arg4 unsafe.Poin
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_run_raw_306995db03304e6b(C.swig_type_578(_swig_i_0), C.swig_voidp(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_run_raw_306995db03304e6b(C.swig_type_579(_swig_i_0), C.swig_voidp(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4369,7 +4381,7 @@ func Km_tune_result_get(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer) (_swig_re
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_result_get_raw_306995db03304e6b(C.swig_type_579(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_result_get_raw_306995db03304e6b(C.swig_type_580(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4382,7 +4394,7 @@ func Km_tune_result_message(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer, arg4 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_result_message_raw_306995db03304e6b(C.swig_type_580(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_581(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_result_message_raw_306995db03304e6b(C.swig_type_581(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_582(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1
@@ -4394,7 +4406,7 @@ func Km_tune_function(arg1 uint64, arg2 uint32, arg3 uint64, arg4 unsafe.Pointer
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_function_raw_306995db03304e6b(C.swig_type_582(_swig_i_0), C.int(_swig_i_1), C.swig_type_583(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_function_raw_306995db03304e6b(C.swig_type_583(_swig_i_0), C.int(_swig_i_1), C.swig_type_584(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Failure
 	swig_r_1 = takeFailure(swig_r)
 	return swig_r_1

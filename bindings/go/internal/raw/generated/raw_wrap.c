@@ -1173,6 +1173,21 @@ void *_wrap_km_event_destroy_raw_306995db03304e6b(long long _swig_go_0) {
 }
 
 
+void *_wrap_km_event_context_raw_306995db03304e6b(long long _swig_go_0, km_context *_swig_go_1) {
+  km_event arg1 ;
+  km_context *arg2 = (km_context *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_event)_swig_go_0;
+  arg2 = (km_context *)_swig_go_1;
+
+  result = (km_status)km_event_context(arg1,arg2);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
 void *_wrap_km_event_record_raw_306995db03304e6b(long long _swig_go_0, long long _swig_go_1) {
   km_event arg1 ;
   km_stream arg2 ;

@@ -3000,6 +3000,18 @@ unsafe extern "C" {
     pub fn km_event_destroy(event: km_event) -> km_status;
 }
 unsafe extern "C" {
+    /** The context of an event, as a new handle that is the caller's to destroy.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `event` is not a live event;
+   KM_ERROR_CONTEXT_LOST when the context of `event` was reset after its creation;
+   KM_ERROR_INVALID_ARGUMENT when `out_context` is null.*/
+    pub fn km_event_context(event: km_event, out_context: *mut km_context) -> km_status;
+}
+unsafe extern "C" {
     /** Marks the end of the work queued in the stream so far, in place of what the event marked before.
  CUDA: cuEventRecord.
 

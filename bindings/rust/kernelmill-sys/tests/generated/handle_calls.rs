@@ -330,6 +330,14 @@ static HANDLE_CALLS: &[HandleCall] = &[
         },
     },
     HandleCall {
+        name: "km_event_context",
+        types: &[EVENT],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_event_context(handle(handles[0]), values.out(0))
+        },
+    },
+    HandleCall {
         name: "km_event_record",
         types: &[EVENT, STREAM],
         null_is_fine: false,
