@@ -4,7 +4,9 @@
 #include <array>
 #include <cmath>
 #include <complex>
+#include <cstring>
 #include <limits>
+#include <utility>
 
 namespace km {
 namespace {
@@ -49,11 +51,18 @@ void rotate(std::complex<T>& a, const std::complex<T>& b, T& c, std::complex<T>&
   a = direction * norm;
 }
 
+/// Computes on values of its own: the caller's may share memory with each other.
 template <class T>
 class ModifiedRotation {
  public:
-  ModifiedRotation(T& d1, T& d2, T& x1, T y1) : d1_(d1), d2_(d2), x1_(x1) { make(y1); }
+  T d1, d2, x1;
 
+  ModifiedRotation(T first_weight, T second_weight, T x, T y1)
+      : d1(first_weight), d2(second_weight), x1(x) {
+    make(y1);
+  }
+
+  /// Writes the flag and the entries that it does not imply.
   void store(T* parameters) const {
     parameters[0] = static_cast<T>(form_);
     for (int i = 0; i < 4; ++i) {
@@ -72,37 +81,37 @@ class ModifiedRotation {
   static constexpr T kGamma = 4096;
 
   void make(T y1) {
-    if (d1_ < 0) return give_up();
-    const T p1 = d1_ * x1_, p2 = d2_ * y1;
+    if (d1 < 0) return give_up();
+    const T p1 = d1 * x1, p2 = d2 * y1;
     if (p2 == 0) return;
-    const T q1 = p1 * x1_, q2 = p2 * y1;
+    const T q1 = p1 * x1, q2 = p2 * y1;
     if (std::fabs(q1) > std::fabs(q2)) {
-      h_ = {1, -y1 / x1_, p2 / p1, 1};
+      h_ = {1, -y1 / x1, p2 / p1, 1};
       form_ = kOffDiagonal;
       const T u = 1 - h_[k12] * h_[k21];
       if (!(u > 0)) return give_up();
-      d1_ /= u;
-      d2_ /= u;
-      x1_ *= u;
+      d1 /= u;
+      d2 /= u;
+      x1 *= u;
     } else {
       if (q2 < 0) return give_up();
-      h_ = {p1 / p2, -1, 1, x1_ / y1};
+      h_ = {p1 / p2, -1, 1, x1 / y1};
       form_ = kDiagonal;
       const T u = 1 + h_[k11] * h_[k22];
-      const T d1 = d2_ / u;
-      d2_ = d1_ / u;
-      d1_ = d1;
-      x1_ = y1 * u;
+      std::swap(d1, d2);
+      d1 /= u;
+      d2 /= u;
+      x1 = y1 * u;
     }
-    scale(d1_, &h_[k11], &h_[k12], &x1_);
-    scale(d2_, &h_[k21], &h_[k22], nullptr);
+    scale(d1, &h_[k11], &h_[k12], &x1);
+    scale(d2, &h_[k21], &h_[k22], nullptr);
   }
 
   /// What cannot be turned becomes 0.
   void give_up() {
     form_ = kAll;
     h_ = {};
-    d1_ = d2_ = x1_ = 0;
+    d1 = d2 = x1 = 0;
   }
 
   /// Brings the weight near 1 by powers of gamma, which a row of the matrix takes over.
@@ -119,27 +128,46 @@ class ModifiedRotation {
     }
   }
 
-  T &d1_, &d2_, &x1_;
   Form form_ = kIdentity;
   std::array<T, 4> h_{};
 };
 
+/// A number of the caller's, at any address.
 template <class T>
-T& number(void* place) {
-  return *static_cast<T*>(place);
+T load(const void* place) {
+  T value;
+  std::memcpy(&value, place, sizeof value);
+  return value;
 }
 
 template <class T>
-Status modified(void* d1, void* d2, void* x1, const void* y1, void* parameters) {
-  ModifiedRotation<T>(number<T>(d1), number<T>(d2), number<T>(x1), *static_cast<const T*>(y1))
-      .store(static_cast<T*>(parameters));
+void store(void* place, const T& value) {
+  std::memcpy(place, &value, sizeof value);
+}
+
+/// `Cosine` is the type of c.
+template <class T, class Cosine>
+Status plane(void* a, void* b, void* c, void* s) {
+  T new_a = load<T>(a), new_b = load<T>(b), sine;
+  Cosine cosine;
+  rotate(new_a, new_b, cosine, sine);
+  store(a, new_a);
+  store(b, new_b);
+  store(c, cosine);
+  store(s, sine);
   return {};
 }
 
 template <class T>
-Status complex_rotation(void* a, void* b, void* c, void* s) {
-  using Pair = std::complex<T>;
-  rotate(number<Pair>(a), number<Pair>(b), number<T>(c), number<Pair>(s));
+Status modified(void* d1, void* d2, void* x1, const void* y1, void* parameters) {
+  const ModifiedRotation<T> made(load<T>(d1), load<T>(d2), load<T>(x1), load<T>(y1));
+  store(d1, made.d1);
+  store(d2, made.d2);
+  store(x1, made.x1);
+  T entries[5];
+  std::memcpy(entries, parameters, sizeof entries);  // those that are implied stay
+  made.store(entries);
+  std::memcpy(parameters, entries, sizeof entries);
   return {};
 }
 
@@ -148,15 +176,13 @@ Status complex_rotation(void* a, void* b, void* c, void* s) {
 Status make_rotation(km_data_type type, void* a, void* b, void* c, void* s) {
   switch (type) {
     case KM_DATA_TYPE_F32:
-      rotate(number<float>(a), number<float>(b), number<float>(c), number<float>(s));
-      return {};
+      return plane<float, float>(a, b, c, s);
     case KM_DATA_TYPE_F64:
-      rotate(number<double>(a), number<double>(b), number<double>(c), number<double>(s));
-      return {};
+      return plane<double, double>(a, b, c, s);
     case KM_DATA_TYPE_C32:
-      return complex_rotation<float>(a, b, c, s);
+      return plane<std::complex<float>, float>(a, b, c, s);
     case KM_DATA_TYPE_C64:
-      return complex_rotation<double>(a, b, c, s);
+      return plane<std::complex<double>, double>(a, b, c, s);
     default:
       return no_such_type(type, "f32, f64, c32, c64");
   }

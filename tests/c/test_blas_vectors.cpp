@@ -1,5 +1,9 @@
 // BLAS of levels 1 and 2 against a naive reference in long double: all types, layouts, triangles,
 // kinds of storage, increments of either sign; sizes that one thread does and that several share.
+#include <array>
+#include <cstring>
+#include <random>
+
 #include "blas_reference.h"
 
 namespace blas_test {
@@ -267,6 +271,49 @@ void g18_rotations_are_made(void**) {
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_blas_rotmg(KM_DATA_TYPE_F64, &d, &d, &d, nullptr, &d));
 }
 
+/// What rotmg writes, in its order, into memory of the caller's choice.
+template <class R>
+void write_rotmg(unsigned char* memory, const std::array<size_t, 5>& at, R d1, R d2, R x1, R y1) {
+  R entries[5];
+  std::memcpy(entries, memory + at[4], sizeof entries);
+  OK(km_blas_rotmg(Traits<R>::kType, &d1, &d2, &x1, &y1, entries));
+  std::memcpy(memory + at[0], &d1, sizeof d1);
+  std::memcpy(memory + at[1], &d2, sizeof d2);
+  std::memcpy(memory + at[2], &x1, sizeof x1);
+  const int flag = static_cast<int>(entries[0]);
+  for (int i = 0; i < 5; ++i) {
+    const bool is_diagonal = i == 1 || i == 4;
+    const bool is_implied = i != 0 && (flag == -2 || (flag >= 0 && (flag == 1) != is_diagonal));
+    if (!is_implied) std::memcpy(memory + at[4] + sizeof(R) * i, &entries[i], sizeof(R));
+  }
+}
+
+/// Results that share memory with each other and with arguments, at odd addresses, of any bits.
+template <class R>
+void check_shared_rotations(std::mt19937_64* random) {
+  unsigned char shared[48], expected[48];
+  for (int round = 0; round < 20000; ++round) {
+    for (unsigned char& byte : shared) byte = static_cast<unsigned char>((*random)());
+    std::array<size_t, 5> at;  // of d1, d2, x1, y1, parameters
+    for (size_t& place : at) place = (*random)() % 8;
+    std::memcpy(expected, shared, sizeof shared);
+    R values[4];
+    for (int i = 0; i < 4; ++i) std::memcpy(&values[i], shared + at[i], sizeof(R));
+    write_rotmg<R>(expected, at, values[0], values[1], values[2], values[3]);
+    OK(km_blas_rotmg(Traits<R>::kType, shared + at[0], shared + at[1], shared + at[2],
+                     shared + at[3], shared + at[4]));
+    assert_memory_equal(shared, expected, sizeof shared);
+    OK(km_blas_rotg(Traits<R>::kType, shared + at[0], shared + at[1], shared + at[2],
+                    shared + at[3]));
+  }
+}
+
+void g18_rotations_may_share_memory(void**) {
+  std::mt19937_64 random(34);
+  check_shared_rotations<float>(&random);
+  check_shared_rotations<double>(&random);
+}
+
 /// y = alpha A x + beta y of any kind; `whole` is what A means.
 template <class T>
 void check_product(const Bench& bench, const Pair<T>& v, const Dense& whole, ScalarOf<T> alpha,
@@ -496,9 +543,9 @@ void level2_is_right(void** state) {
 
 int main() {
   using namespace blas_test;
-  const CMUnitTest tests[] = {cmocka_unit_test(g18_g19_level1_is_right),
-                              cmocka_unit_test(g18_rotations_are_made),
-                              cmocka_unit_test(level2_is_right)};
+  const CMUnitTest tests[] = {
+      cmocka_unit_test(g18_g19_level1_is_right), cmocka_unit_test(g18_rotations_are_made),
+      cmocka_unit_test(g18_rotations_may_share_memory), cmocka_unit_test(level2_is_right)};
   setenv("KM_CPU_THREADS", "3", 0); /* calls are cut up on any machine */
   return RUN_ON_DEVICES("blas_vectors", tests);
 }
