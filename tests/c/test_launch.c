@@ -1,4 +1,5 @@
 /* Launches: the one call and the builder, and every way to get one wrong. */
+#include <stdio.h>
 #include <string.h>
 
 #include "support/testing.h"
@@ -251,6 +252,34 @@ static void clusters_and_cooperation_are_checked(void** state) {
   OK(km_function_destroy(function));
 }
 
+/* Either the module is refused or its launch is: nothing runs beyond what the device reports. */
+static void static_shared_memory_has_the_devices_limit(void** state) {
+  static const char form[] =
+      ".version 7.0\n.target sm_70\n.address_size 64\n.shared .align 8 .b8 all[%llu];\n"
+      ".visible .entry touch() { .reg .b32 %%r; mov.u32 %%r, all; st.shared.u32 [%%r], 1; ret; }\n";
+  static const unsigned long long sizes[] = {232449, 1 << 24, 2147483648};
+  fixture* f = *state;
+  if (is_cuda(f) || is_fake(f)) skip();
+  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
+    char text[512];
+    const int length = snprintf(text, sizeof text, form, sizes[i]);
+    km_module module;
+    km_function function;
+    const km_status loaded =
+        km_module_load_ptx(f->context, text, (uint64_t)length, "shared.ptx", &module);
+    if (loaded != KM_SUCCESS) {
+      assert_int_equal(loaded, KM_ERROR_INVALID_PTX);
+      continue;
+    }
+    OK(km_module_function(module, "touch", &function));
+    EXPECT(KM_ERROR_INVALID_LAUNCH, launch(f, function, 1, 1, NULL, 0));
+    expect_message("bytes of static shared memory; a block has at most 232448");
+    OK(km_function_destroy(function));
+    OK(km_module_destroy(module));
+  }
+  OK(km_stream_synchronize(f->stream));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(launch_kernel_with_raw_address),
@@ -263,6 +292,7 @@ int main(void) {
       cmocka_unit_test(objects_of_other_contexts_are_refused),
       cmocka_unit_test(code_is_made_beforehand),
       cmocka_unit_test(clusters_and_cooperation_are_checked),
+      cmocka_unit_test(static_shared_memory_has_the_devices_limit),
   };
   return RUN_ON_DEVICES("launch", tests);
 }

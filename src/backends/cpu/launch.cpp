@@ -56,6 +56,12 @@ Status check_block(const simt::KernelInfo& kernel, const uint32_t block[3]) {
 Status check_shared(const Function& function, uint64_t shared_bytes) {
   const simt::KernelInfo& kernel = function.kernel();
   uint64_t most = function.max_dynamic_shared_bytes();
+  if (kernel.shared_static_bytes > kMaxSharedBytes) {
+    return make_error(KM_ERROR_INVALID_LAUNCH,
+                      "kernel '%s' has %" PRIu64
+                      " bytes of static shared memory; a block has at most %" PRIu64,
+                      kernel.name.c_str(), kernel.shared_static_bytes, kMaxSharedBytes);
+  }
   if (shared_bytes <= most) return {};
   return make_error(KM_ERROR_INVALID_LAUNCH,
                     "kernel '%s': %s of dynamic shared memory, at most %" PRIu64
