@@ -7,8 +7,10 @@
 
 namespace km {
 
-/// Runs `work` on a thread of its own and waits for it: 64 MiB of stack, all signals blocked, the C
-/// locale and default floating point modes, whatever the caller has set. One at a time.
+/// Runs `work` on a thread of its own and waits for it: 64 MiB of stack, all signals but faults
+/// blocked, the C locale and default floating point modes, whatever the caller has set. One at a
+/// time. The end of the process waits for one that runs; KM_ERROR_NVRTC_UNAVAILABLE from then on,
+/// because NVRTC's static objects are destroyed.
 Status run_on_compiler_thread(const std::function<void()>& work);
 
 }  // namespace km

@@ -2,15 +2,14 @@
 
 #include <cinttypes>
 #include <cstdio>
-#include <cstdlib>
 #include <new>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "base/at_exit.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "core/fork_guard.h"
 #include "core/handles.h"
 #include "core/slice.h"
 
@@ -94,7 +93,6 @@ void say(Context& context, const char* when) {
 }
 
 void at_exit() {
-  if (is_forked()) return;
   try {
     std::set<Context*> contexts;
     std::vector<Ref<Context>> kept;
@@ -124,7 +122,7 @@ void report_leaks(Context& context) {
 }
 
 void report_leaks_at_exit() {
-  static const int registered = std::atexit(at_exit);
+  static const bool registered = run_at_exit(at_exit);
   static_cast<void>(registered);
 }
 

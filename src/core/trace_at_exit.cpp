@@ -1,14 +1,12 @@
 #include "core/trace_at_exit.h"
 
-#include <unistd.h>
-
-#include <cstdlib>
 #include <filesystem>
 #include <mutex>
 #include <new>
 #include <string>
 #include <system_error>
 
+#include "base/at_exit.h"
 #include "base/env.h"
 #include "base/log.h"
 
@@ -19,8 +17,8 @@ namespace {
 struct Traced {
   std::mutex mutex;
   std::vector<std::shared_ptr<Profiler>> profilers;
-  pid_t owner = 0;
   std::string path;  // absolute: the program may change its folder
+  bool is_registered = false;
 };
 
 Traced& traced() {
@@ -30,7 +28,6 @@ Traced& traced() {
 
 void write_at_exit() {
   Traced& all = traced();
-  if (getpid() != all.owner) return;  // a forked child has run nothing
   try {
     std::vector<Profiler::Snapshot> snapshots;
     {
@@ -54,11 +51,10 @@ bool is_tracing() {
 void trace_at_exit(std::shared_ptr<Profiler> profiler) {
   Traced& all = traced();
   const std::lock_guard lock(all.mutex);
-  if (all.owner == 0) {
-    all.owner = getpid();
+  if (!all.is_registered) {
     std::error_code none;
     all.path = std::filesystem::absolute(env(EnvVar::KM_TRACE).value_or(""), none).string();
-    std::atexit(write_at_exit);
+    all.is_registered = run_at_exit(write_at_exit);
   }
   all.profilers.push_back(std::move(profiler));
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "support/testing.h"
@@ -124,6 +125,67 @@ static void further_use_at_exit(void** state) {
   assert_int_equal(status_of_child(use_then_use_at_exit, 1), 0);
 }
 
+static fixture shared;
+
+/* Calls of every kind until the process is gone, whatever they give. */
+static void* call_for_ever(void* which) {
+  for (;;) {
+    km_module module;
+    km_function function;
+    km_stream stream;
+    km_slice slice;
+    km_event event;
+    switch ((int)(intptr_t)which) {
+      case 0:
+        if (km_module_load_ptx(shared.context, test_ptx, strlen(test_ptx), "t.ptx", &module)) break;
+        if (!km_module_function(module, "noop", &function)) {
+          launch(&shared, function, 100, 32, NULL, 0);
+          km_function_destroy(function);
+        }
+        km_module_destroy(module);
+        break;
+      case 1:
+        if (km_stream_create(shared.context, 0, 0, &stream)) break;
+        km_stream_synchronize_timeout(shared.stream, 100000);
+        km_stream_destroy(stream);
+        break;
+      case 2:
+        if (km_slice_create(shared.context, 100, 4, KM_SLICE_ZEROED, &slice)) break;
+        km_slice_fill_u32(shared.stream, slice, 0, 1, 100);
+        km_slice_destroy(slice);
+        break;
+      default:
+        if (km_event_create(shared.context, 0, &event)) break;
+        km_event_record(event, shared.stream);
+        km_event_synchronize(event);
+        km_event_destroy(event);
+        break;
+    }
+  }
+  return NULL;
+}
+
+static void leave_while_others_call(void) {
+  const struct timespec moment = {0, 20000000};
+  memset(&shared, 0, sizeof shared);
+  shared.uri = "cpu:0";
+  OK(km_device_open(shared.uri, &shared.device));
+  OK(km_context_create(shared.device, &shared.context));
+  OK(km_stream_create(shared.context, 0, 0, &shared.stream));
+  for (int i = 0; i < 4; ++i) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, call_for_ever, (void*)(intptr_t)i) != 0) _exit(3);
+  }
+  nanosleep(&moment, NULL);
+}
+
+static void exit_while_other_threads_make_calls(void** state) {
+  (void)state;
+  for (int i = 0; i < 10; ++i) {
+    assert_int_equal(status_of_child(leave_while_others_call, 1), 0);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(exit_with_live_objects),
@@ -131,6 +193,7 @@ int main(void) {
       cmocka_unit_test(first_use_at_exit),
       cmocka_unit_test(further_use_at_exit),
       cmocka_unit_test(first_use_on_many_threads_at_once),
+      cmocka_unit_test(exit_while_other_threads_make_calls),
   };
   return cmocka_run_group_tests_name("exit", tests, NULL, NULL);
 }

@@ -90,7 +90,8 @@ void Context::drain() {
 
 Error Context::error() const {
   std::lock_guard lock(error_mutex_);
-  return error_;
+  if (error_.status != KM_SUCCESS || !failed()) return error_;
+  return make_error(status(), "the process exits: its kernels were stopped");
 }
 
 Status Context::check() const {

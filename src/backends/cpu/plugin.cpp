@@ -1,26 +1,18 @@
 // The table of entries, its one exported symbol, and the start and end of the backend.
-#include <unistd.h>
-
 #include <cstdio>
-#include <cstdlib>
+#include <new>
 
 #include "backends/cpu/config.h"
 #include "backends/cpu/context.h"
 #include "backends/cpu/entries.h"
 #include "backends/cpu/stream.h"
+#include "base/at_exit.h"
 #include "base/host_allocator.h"
 #include "base/log.h"
 #include "km_version.h"
 
 namespace km::cpu {
 namespace {
-
-pid_t owner_process = 0;
-
-/// Kernels that still run would go on while the host's static objects are being destroyed.
-void on_exit() {
-  if (getpid() == owner_process) Context::stop_all();  // a forked child has no workers
-}
 
 km_status stream_ticket(kmb_stream* stream, uint64_t* out_ticket, kmb_error*) {
   *out_ticket = from(stream)->submitted();
@@ -122,8 +114,8 @@ km_status backend_initialize(const kmb_host* host, kmb_error* error) {
       use_host_allocator_cell(static_cast<HostAllocatorCell*>(host->allocator_cell));
     }
     KM_TRY(load_config());
-    owner_process = getpid();
-    std::atexit(on_exit);
+    // Kernels that still run would go on while the host's static objects are being destroyed.
+    if (!run_at_exit(Context::stop_all)) throw std::bad_alloc();
     return {};
   });
 }

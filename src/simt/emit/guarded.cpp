@@ -8,9 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
-#include <cstdlib>
 #include <deque>
 #include <mutex>
 #include <new>
@@ -24,7 +22,6 @@ namespace {
 
 constexpr size_t kStackBytes = size_t{64} << 20;
 constexpr unsigned kDefaultMxcsr = 0x1F80;
-constexpr std::chrono::seconds kExitPatience{2};
 
 struct Job {
   std::function<void()> work;
@@ -37,9 +34,6 @@ class Pool {
   Status run(std::function<void()> work);
   /// On one of this pool's threads: gives the job up and never returns.
   [[noreturn]] void park(Job& job, const char* reason);
-  /// When the process exits: takes no new jobs and gives running ones a while to end, because
-  /// LLVM's own statics are about to be destroyed.
-  void close();
 
   const pid_t process = getpid();
 
@@ -52,14 +46,10 @@ class Pool {
 
   std::mutex mutex_;
   std::condition_variable queued_, finished_;
-  bool closed_ = false;
   std::deque<std::shared_ptr<Job>> queue_;
-  unsigned threads_ = 0, idle_ = 0, running_ = 0;
+  unsigned threads_ = 0, idle_ = 0;
   const unsigned max_threads_ = std::max(1u, std::thread::hardware_concurrency());
 };
-
-/// Once more after the first job: what LLVM made in it is destroyed after the pool is closed.
-void close_at_exit();
 
 thread_local Pool* this_pool = nullptr;
 thread_local Job* this_job = nullptr;
@@ -71,27 +61,18 @@ void on_fatal_error(void*, const char* reason, bool) {
 
 std::atomic<Pool*> current_pool{nullptr};
 
-void close_pool() {
-  Pool* const pool = current_pool.load(std::memory_order_acquire);
-  if (pool && pool->process == getpid()) pool->close();
-}
-
 void install_handlers() {
   static const bool installed = [] {
     llvm::install_fatal_error_handler(on_fatal_error);
     llvm::install_bad_alloc_error_handler(on_fatal_error);
-    return std::atexit(close_pool) == 0;
+    return true;
   }();
   static_cast<void>(installed);
 }
 
-void close_at_exit() {
-  static const bool registered = std::atexit(close_pool) == 0;
-  static_cast<void>(registered);
-}
-
 /// The pool of this process: a forked child has none of its parent's threads and starts anew.
-/// Pools are never destroyed, because their threads may still run while the process exits.
+/// Pools are never destroyed: their threads go on while the process exits, and so do the calls that
+/// wait for them.
 Pool& pool() {
   Pool* found = current_pool.load(std::memory_order_acquire);
   while (!found || found->process != getpid()) {
@@ -128,7 +109,6 @@ Status Pool::run(std::function<void()> work) {
   auto job = std::make_shared<Job>();
   job->work = std::move(work);
   std::unique_lock lock(mutex_);
-  if (closed_) return make_error(KM_ERROR_COMPILER, "no code is generated while the process exits");
   if (queue_.size() >= idle_ && threads_ < max_threads_) {
     Status added = add_thread();
     if (!added && threads_ == 0) return added;
@@ -182,12 +162,10 @@ void Pool::serve() {
     --idle_;
     std::shared_ptr<Job> job = std::move(queue_.front());
     queue_.pop_front();
-    ++running_;
     lock.unlock();
     this_job = job.get();
     Status status = run_job(*job);
     this_job = nullptr;
-    close_at_exit();
     job->work = nullptr;
     finish(*job, std::move(status));
     job.reset();
@@ -197,7 +175,6 @@ void Pool::serve() {
 
 void Pool::finish(Job& job, Status status) {
   std::lock_guard lock(mutex_);
-  --running_;
   job.status = std::move(status);
   job.done = true;
   finished_.notify_all();
@@ -216,13 +193,6 @@ void Pool::park(Job& job, const char* reason) {
   }
   finish(job, std::move(status));
   for (;;) pause();
-}
-
-void Pool::close() {
-  std::unique_lock lock(mutex_);
-  closed_ = true;
-  fail_queue({KM_ERROR_COMPILER, "no code is generated while the process exits", 0});
-  finished_.wait_for(lock, kExitPatience, [this] { return running_ == 0; });
 }
 
 void Pool::fail_queue(const Error& error) {
