@@ -15,6 +15,7 @@
 #include "backends/cpu/pool.h"
 #include "backends/cpu/sanitizers.h"
 #include "backends/cpu/stack_switch.h"
+#include "base/cancellation.h"
 #include "base/log.h"
 
 namespace km::cpu {
@@ -447,6 +448,7 @@ Result<Ending> Executor::run(LaunchRun& launch) {
   Ending ending = Ending::stopped;
   if (launch.stop == nullptr || launch.stop->load() == 0) {
     uint64_t begin = now_ticks();
+    keep_handler_in_front(begin);
     ending = enter(launch);
     ticks_ = now_ticks() - begin;
     if (has_assertion_ && ending != Ending::returned) {  // whatever ended it: that came first
@@ -531,6 +533,7 @@ void Executor::check_stack(uint64_t size_bytes, uint64_t pc) {
 }
 
 bool Executor::interrupt_all(const void* owner, const Executor* self, uint64_t timeout_ns) {
+  const NoCancellation postponed;
   uint64_t limit = timeout_ns == kForever ? kForever : now_ns() + timeout_ns;
   for (unsigned turn = 0;; ++turn) {
     bool busy = false;

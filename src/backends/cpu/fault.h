@@ -40,12 +40,46 @@ static_assert(offsetof(CodeGuard, saved_stack) == 0);
 /// makes the loader allocate.
 extern __thread CodeGuard* current_guard __attribute__((tls_model("initial-exec")));
 
+namespace detail {
+/// When the system is to be asked again whether the handler is still in front.
+extern std::atomic<uint64_t> next_look;
+/// When this thread was last inside the library.
+extern __thread uint64_t last_seen __attribute__((tls_model("initial-exec")));
+/// An absence within which no handler can be installed, about: a system call takes as long as a
+/// launch.
+constexpr uint64_t kAbsenceTicks = 700;
+}  // namespace detail
+
 /// Installs the handler for SEGV, BUS, FPE and ILL, once per process. Everything that is not ours
 /// goes to the handler that was there before.
 Status install_fault_handler();
 
+/// The signals for which the system is asked: all, or SIGSEGV and in turn one of the others, which
+/// kernels seldom raise.
+enum class Look { all, in_turn };
+/// Puts the handler in front of one that the host has installed since, which then gets what is not
+/// ours. Asks the system, for up to a microsecond.
+void put_handler_in_front(Look look);
+
+/// The same, now and then: `now` is now_ticks().
+inline void keep_handler_in_front(uint64_t now) {
+  if (now >= detail::next_look.load(std::memory_order_relaxed)) [[unlikely]]
+    put_handler_in_front(Look::in_turn);
+}
+
+/// The same for a thread of the host's that brings work: it has had the time to install a handler
+/// since it was here last.
+inline void look_after_host(uint64_t now) {
+  if (now - detail::last_seen > detail::kAbsenceTicks) [[unlikely]]
+    put_handler_in_front(Look::in_turn);
+  detail::last_seen = now;
+}
+/// This thread has been in the library until now.
+inline void note_host_leaves(uint64_t now) { detail::last_seen = now; }
+
 /// Sends thread `tid` of this process the signal that makes it leave generated code if its guard
-/// says stop, and that does nothing otherwise. False when the handler is no longer ours.
+/// says stop, and that does nothing otherwise. False when there is no such thread, or the handler
+/// is not ours.
 bool interrupt_thread(int tid);
 
 /// Whether this thread can survive faults: the signals are not blocked, and an alternate stack is

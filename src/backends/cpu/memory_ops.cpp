@@ -11,6 +11,8 @@
 
 #include "backends/cpu/context.h"
 #include "backends/cpu/entries.h"
+#include "backends/cpu/fault.h"
+#include "backends/cpu/futex.h"
 #include "backends/cpu/guarded_memory.h"
 #include "backends/cpu/stream.h"
 #include "backends/cpu/threads.h"
@@ -163,6 +165,7 @@ Result<std::shared_ptr<const MemoryOps>> MemoryOps::make(std::span<const kmb_mem
 size_t MemoryOps::run(size_t first, Context& context) const {
   bool wrote = false;
   size_t at = first;
+  keep_handler_in_front(now_ticks());
   for (; at < ops_.size(); ++at) {
     const kmb_memory_op& op = ops_[at];
     uint64_t found = 0;

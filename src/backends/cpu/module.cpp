@@ -7,6 +7,7 @@
 #include "backends/cpu/config.h"
 #include "backends/cpu/context.h"
 #include "backends/cpu/entries.h"
+#include "backends/cpu/fault.h"
 #include "backends/cpu/object_file.h"
 #include "backends/cpu/stream.h"
 #include "base/compute_capability.h"
@@ -166,6 +167,7 @@ Result<kmb_global_info> Module::global(std::string_view name) const {
 km_status module_load(kmb_context* context, const char* ptx, uint64_t ptx_size_bytes,
                       const char* name, kmb_module** out_module, kmb_error* error) {
   return guarded(error, [&]() -> Status {
+    put_handler_in_front(Look::all);
     KM_ASSIGN(std::unique_ptr<Module> module,
               Module::load(from(context), std::string_view(ptx, ptx_size_bytes),
                            name != nullptr ? name : "module.ptx"));

@@ -14,6 +14,7 @@
 #include "backends/cpu/memory_ops.h"
 #include "backends/cpu/pool.h"
 #include "backends/cpu/profile.h"
+#include "backends/cpu/threads.h"
 #include "backends/cpu/work.h"
 #include "base/host_allocator.h"
 
@@ -149,7 +150,9 @@ void Stream::make_ready() {
   const Command& next = *head_->next.load(std::memory_order_acquire);
   const float grace = std::clamp(estimated_ticks(next) * kOfWork, kLeast, kMost);
   grace_ticks_.store(static_cast<uint64_t>(grace), std::memory_order_relaxed);
-  ready_ticks_.store(now_ticks(), std::memory_order_relaxed);
+  const uint64_t now = now_ticks();
+  if (!on_engine_thread()) look_after_host(now);
+  ready_ticks_.store(now, std::memory_order_relaxed);
   state_.store(kReady);
   pool_->add_ready(this);
 }

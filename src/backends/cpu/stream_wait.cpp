@@ -1,8 +1,10 @@
 // Waiting for a stream: help if possible, then spin, then sleep.
 #include "backends/cpu/executor.h"
+#include "backends/cpu/fault.h"
 #include "backends/cpu/pool.h"
 #include "backends/cpu/stream.h"
 #include "backends/cpu/work.h"
+#include "base/cancellation.h"
 
 namespace km::cpu {
 namespace {
@@ -15,12 +17,14 @@ constexpr uint64_t kWayTicks = 5000;
 bool Stream::wait(uint64_t ticket, uint64_t timeout_ns) {
   if (is_complete(ticket)) return true;
   if (timeout_ns == 0) return false;
+  const NoCancellation postponed;
   bool endless = timeout_ns == kForever;
   uint64_t limit_ns = endless ? kForever : now_ns() + timeout_ns;
   // With a time limit the thread must not start work of unknown length.
   Executor* executor = endless ? executor_of_host_thread() : nullptr;
   Pool::Helping helping(executor != nullptr ? pool_ : nullptr);
   uint64_t idle_since = now_ticks();
+  look_after_host(idle_since);  // for kernels that began before a handler was installed
   while (!is_complete(ticket)) {
     if (executor != nullptr && help(executor, ticket, kHelpDepth)) {
       idle_since = now_ticks();
@@ -38,6 +42,7 @@ bool Stream::wait(uint64_t ticket, uint64_t timeout_ns) {
       helping.start();
     }
   }
+  note_host_leaves(idle_since);
   return true;
 }
 

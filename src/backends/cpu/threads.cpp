@@ -11,6 +11,9 @@
 #include "base/host_allocator.h"
 
 namespace km::cpu {
+
+__thread bool detail::is_engine_thread __attribute__((tls_model("initial-exec"))) = false;
+
 namespace {
 
 struct Start {
@@ -21,7 +24,9 @@ struct Start {
 
 void* run(void* argument) {
   std::unique_ptr<Start> start(static_cast<Start*>(argument));
+  detail::is_engine_thread = true;
   pthread_setname_np(pthread_self(), start->name.c_str());
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);  // callbacks may know this thread
   if (start->cpu >= 0) {
     cpu_set_t set;
     CPU_ZERO(&set);

@@ -6,6 +6,12 @@
 
 namespace km::cpu {
 
+namespace detail {
+extern __thread bool is_engine_thread __attribute__((tls_model("initial-exec")));
+}
+/// Whether start_thread() has made this thread.
+inline bool on_engine_thread() { return detail::is_engine_thread; }
+
 /// Starts a detached thread. `cpu` pins it (-1: not); `name` has at most 15 characters; the stack
 /// has `stack_bytes` for the body. False when the system has no more threads.
 bool start_thread(const char* name, uint64_t stack_bytes, int cpu, std::function<void()> body);

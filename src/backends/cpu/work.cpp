@@ -7,6 +7,8 @@
 #include "backends/cpu/context.h"
 #include "backends/cpu/diagnose.h"
 #include "backends/cpu/executor.h"
+#include "backends/cpu/fault.h"
+#include "backends/cpu/futex.h"
 #include "backends/cpu/guarded_memory.h"
 #include "backends/cpu/task.h"
 
@@ -219,7 +221,10 @@ uint32_t prepare_shared(Command& command, uint64_t first, uint32_t threads,
 void work_on(Command& command, Executor& executor, Context& context) {
   if (command.kind == CommandKind::kernel) {
     run_kernel(command.run, executor, context);
-  } else if (command.kind == CommandKind::task) {
+    return;
+  }
+  keep_handler_in_front(now_ticks());
+  if (command.kind == CommandKind::task) {
     run_task(command, executor, context);
   } else {
     move(command, executor, context);
@@ -228,6 +233,7 @@ void work_on(Command& command, Executor& executor, Context& context) {
 
 bool transfer_now(const Transfer& transfer, CopyFailure* out_failure) {
   Fault fault;
+  keep_handler_in_front(now_ticks());
   if (move_pieces(transfer, 0, UINT64_MAX / kPieceBytes, &fault)) return true;
   out_failure->failed = true;
   out_failure->address = fault.address;

@@ -1,7 +1,9 @@
 #include "support/host.h"
 
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 static const char kKernels[] =
     ".version 7.0\n"
@@ -105,4 +107,21 @@ uint64_t host_now_ns(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+int status_of_child(void (*check)(host*)) {
+  int status = 0;
+  const pid_t child = fork();
+  CHECK(child >= 0);
+  if (child == 0) {
+    host h;
+    alarm(100);
+    host_open(&h);
+    check_works(&h);
+    check(&h);
+    host_close(&h);
+    exit(0);
+  }
+  CHECK(waitpid(child, &status, 0) == child);
+  return status;
 }

@@ -41,5 +41,8 @@ void check_works(host* h);
 /* The context's error text holds `part`. */
 void check_message(host* h, const char* part);
 uint64_t host_now_ns(void);
+/* Runs the check in a child, which opens the device first: what waitpid() gives for it. This
+ * process may not have used the library. */
+int status_of_child(void (*check)(host*));
 
 #endif

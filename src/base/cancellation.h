@@ -1,0 +1,21 @@
+// Cancellation of threads: no call of this library is a cancellation point.
+#pragma once
+
+#include <pthread.h>
+
+namespace km {
+
+/// Postpones the cancellation of this thread (pthread_cancel) for as long as it lives. What the
+/// system calls cancellation points would unwind the library's frames.
+class NoCancellation {
+ public:
+  NoCancellation() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+  ~NoCancellation() { pthread_setcancelstate(before_, nullptr); }
+  NoCancellation(const NoCancellation&) = delete;
+  NoCancellation& operator=(const NoCancellation&) = delete;
+
+ private:
+  int before_ = PTHREAD_CANCEL_ENABLE;
+};
+
+}  // namespace km
