@@ -53,7 +53,7 @@ def functions(text: str) -> list:
                 parameters=[parse_parameter(p) for p in listed],
                 doc=plain(match["doc"] or ""),
                 line=text.count("\n", 0, match.start("name")) + 1,
-                is_noexcept="KM_NOEXCEPT" in match["tail"],
+                is_noexcept="KM_NOEXCEPT" in match["tail"] or "KM_RUNS_CALLBACKS" in match["tail"],
             )
         )
     return found

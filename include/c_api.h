@@ -16,6 +16,9 @@
  *  - Sizes are in bytes, counts in elements, times in nanoseconds. Strings are UTF-8 and end with a
  *    zero. A text that comes with a size (source, header, PTX) ends there, and the size may count
  *    the closing zero; with size 0 it ends with its closing zero.
+ *  - No call is a cancellation point: a cancellation of the thread that makes it (pthread_cancel)
+ *    is acted upon at the first cancellation point after its return. Threads that are cancelled
+ *    asynchronously (PTHREAD_CANCEL_ASYNCHRONOUS) may not make calls.
  *  - A kernel that fails puts its context into a sticky error (KM_ERROR_ILLEGAL_ADDRESS and what
  *    follows): calls that allocate, enqueue or wait return it until km_context_reset.
  *  - While a stream is captured (km_stream_begin_capture), calls that queue work in it become nodes
@@ -52,6 +55,9 @@ extern "C" {
 #else
 #define KM_NOEXCEPT
 #endif
+/* Marks the calls within which callbacks may run on the caller's thread. They throw nothing either,
+ * but a callback may end the thread (pthread_exit), which unwinds the caller's frames. */
+#define KM_RUNS_CALLBACKS
 
 #define KM_VERSION_MAJOR 1
 #define KM_VERSION_MINOR 0
@@ -652,8 +658,12 @@ KM_CHECK_SIZE(km_blas_matrix, 40);
 #undef KM_CHECK_SIZE
 #endif
 
-/* Callbacks run on threads of the library, or on the thread of the call that makes them due, and
- * may not make calls that wait (KM_ERROR_NOT_PERMITTED). No exception may leave them.
+/* Callbacks run on threads of the library, or on the thread of the call that makes them due, with
+ * cancellation disabled, and may not make calls that wait (KM_ERROR_NOT_PERMITTED). No exception
+ * may leave them: it is dropped, with a line in the log. A callback that ends its thread
+ * (pthread_exit) counts as returned: another thread takes the place of one of the library's, and a
+ * thread of the program's ends when the call is complete. Once the process exits (by exit or a
+ * return from main) host and release callbacks of contexts that were there are not made any more.
  * `text` of an output callback does not end with a zero. */
 typedef void (*km_host_callback)(void* user_data, km_status status);
 typedef void (*km_release_callback)(void* user_data);
@@ -967,7 +977,7 @@ KM_API km_status km_context_default_stream(km_context context, km_stream* out_st
  *   KM_ERROR_NOT_PERMITTED when called inside a callback of this library; the sticky error of the
  *   context when a kernel failed.
  */
-KM_API km_status km_context_synchronize(km_context context) KM_NOEXCEPT;
+KM_API km_status km_context_synchronize(km_context context) KM_RUNS_CALLBACKS;
 
 /** The device's memory, in bytes: what can still be allocated now, and all of it. CUDA:
  * cuMemGetInfo.
@@ -989,7 +999,7 @@ KM_API km_status km_context_memory_info(km_context context, uint64_t* out_free_b
  *   KM_ERROR_NOT_PERMITTED when called inside a callback of this library; KM_ERROR_PROCESS_LOST
  *   when the device cannot recover within this process.
  */
-KM_API km_status km_context_reset(km_context context) KM_NOEXCEPT;
+KM_API km_status km_context_reset(km_context context) KM_RUNS_CALLBACKS;
 
 /** A limit of the context. CUDA: cuCtxGetLimit.
  * Blocking: no.
@@ -1160,7 +1170,7 @@ KM_API km_status km_stream_priority(km_stream stream, int32_t* out_priority) KM_
  *   KM_ERROR_NOT_PERMITTED when called inside a callback of this library; the sticky error of the
  *   context when a kernel failed.
  */
-KM_API km_status km_stream_synchronize(km_stream stream) KM_NOEXCEPT;
+KM_API km_status km_stream_synchronize(km_stream stream) KM_RUNS_CALLBACKS;
 
 /** The same with a time limit in nanoseconds; UINT64_MAX: none, 0: only asks.
  * Blocking: for at most `timeout_ns`.
@@ -1171,7 +1181,8 @@ KM_API km_status km_stream_synchronize(km_stream stream) KM_NOEXCEPT;
  *   callback of this library and `timeout_ns` is not 0; the sticky error of the context when a
  *   kernel failed.
  */
-KM_API km_status km_stream_synchronize_timeout(km_stream stream, uint64_t timeout_ns) KM_NOEXCEPT;
+KM_API km_status km_stream_synchronize_timeout(km_stream stream,
+                                               uint64_t timeout_ns) KM_RUNS_CALLBACKS;
 
 /** Asks whether the work queued in the stream so far is done. CUDA: cuStreamQuery.
  * Blocking: no.
@@ -1351,7 +1362,7 @@ KM_API km_status km_event_query(km_event event) KM_NOEXCEPT;
  *   KM_ERROR_NOT_PERMITTED when called inside a callback of this library; the sticky error of the
  *   context when a kernel failed.
  */
-KM_API km_status km_event_synchronize(km_event event) KM_NOEXCEPT;
+KM_API km_status km_event_synchronize(km_event event) KM_RUNS_CALLBACKS;
 
 /** The same with a time limit in nanoseconds; UINT64_MAX: none, 0: only asks.
  * Blocking: for at most `timeout_ns`.
@@ -1362,7 +1373,8 @@ KM_API km_status km_event_synchronize(km_event event) KM_NOEXCEPT;
  *   callback of this library and `timeout_ns` is not 0; the sticky error of the context when a
  *   kernel failed.
  */
-KM_API km_status km_event_synchronize_timeout(km_event event, uint64_t timeout_ns) KM_NOEXCEPT;
+KM_API km_status km_event_synchronize_timeout(km_event event,
+                                              uint64_t timeout_ns) KM_RUNS_CALLBACKS;
 
 /** Nanoseconds from the mark of `start` to that of `end`; negative when `end` came first. CUDA:
  * cuEventElapsedTime, which gives milliseconds.
@@ -2163,9 +2175,10 @@ KM_API km_status km_context_memory_samples(km_context context, uint64_t capacity
 /** Has the library take its own host memory (objects, queues, texts; not device memory and not
  * stacks) from these functions from now on; null for both: from malloc again. What was allocated
  * before goes back to where it came from, so the functions have to work until the process ends.
- * They may make no call of this library. Where `allocate` returns null, the call that needed the
- * memory fails with KM_ERROR_OUT_OF_HOST_MEMORY; for KM_HOST_ALLOCATION_NEEDED the code generator
- * gives up (KM_ERROR_COMPILER) or the process ends.
+ * They may make no call of this library, and have to return. Where `allocate` returns null, the
+ * call that needed the memory fails with KM_ERROR_OUT_OF_HOST_MEMORY; for KM_HOST_ALLOCATION_NEEDED
+ * the library has a reserve, and when that is used up, too, the code generator gives up
+ * (KM_ERROR_OUT_OF_HOST_MEMORY) and other threads wait until there is memory.
  * Blocking: no.
  * Threads: any.
  * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when only one of the functions is null;
@@ -2518,7 +2531,7 @@ KM_API km_status km_function_occupancy(km_function function, uint32_t block_thre
 KM_API km_status km_function_best_block(km_function function, uint64_t shared_bytes,
                                         km_shared_bytes_callback shared_of, void* user_data,
                                         uint32_t max_block_threads, uint32_t* out_block_threads,
-                                        uint32_t* out_grid_blocks) KM_NOEXCEPT;
+                                        uint32_t* out_grid_blocks) KM_RUNS_CALLBACKS;
 
 /** The most dynamic shared memory that a block can have while `block_count` blocks of
  * `block_threads` threads fit on a multiprocessor. CUDA: cuOccupancyAvailableDynamicSMemPerBlock.
@@ -3667,7 +3680,8 @@ KM_API km_status km_blas_rotm(km_blas blas, km_data_type type, uint64_t n, const
 
 /** The rotation that turns (a, b) into (r, 0): `c` and `s` for km_blas_rot. r goes to `a`; `b`
  * becomes, for real types, the one number that both can be found from. All are in the host's
- * memory, and of `type`, but for `c`, which is real. CUDA: cublas<t>rotg.
+ * memory, and of `type`, but for `c`, which is real. They may share memory: `a` and `b` are read
+ * before `a`, `b`, `c` and `s` are written, in this order. CUDA: cublas<t>rotg.
  * Blocking: no.
  * Threads: any.
  * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` is not f32, f64, c32 or c64, or a
@@ -3677,7 +3691,8 @@ KM_API km_status km_blas_rotg(km_data_type type, void* a, void* b, void* c, void
 
 /** The five `parameters` of km_blas_rotm that turn (sqrt(d1) x1, sqrt(d2) y1) so that the second
  * number becomes 0; `d1`, `d2` and `x1` become those of the result. Entries that the flag implies
- * are left as they are. All are in the host's memory. CUDA: cublas<t>rotmg.
+ * are left as they are. All are in the host's memory and may share it: they are read before `d1`,
+ * `d2`, `x1` and `parameters` are written, in this order. CUDA: cublas<t>rotmg.
  * Blocking: no.
  * Threads: any.
  * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` is neither f32 nor f64, or a pointer is
@@ -4170,7 +4185,7 @@ KM_API km_status km_tune_set_progress(km_tune tune, km_tune_callback callback,
  *   it runs already; when no candidate works, the status of the first one, with its text.
  */
 KM_API km_status km_tune_run(km_tune tune, const char* problem, km_tune_run_flags flags,
-                             uint32_t* out_candidate) KM_NOEXCEPT;
+                             uint32_t* out_candidate) KM_RUNS_CALLBACKS;
 
 /** What became of a candidate the last time that it was measured. Set `out_result->struct_size`
  * first.

@@ -50,7 +50,7 @@ CUresult fail(CUresult result, const char* format, ...) noexcept {
 }
 
 /// For stubs.cpp, which knows no prototypes.
-int not_implemented(const char* function, std::atomic<bool>& told) noexcept {
+int not_implemented(const char* function, std::atomic<bool>& told) {
   return guard(function, [&]() -> CUresult {
     if (told.exchange(true)) return CUDA_ERROR_NOT_SUPPORTED;
     log(LogLevel::kWarn, "cuda", "%s is not implemented: CUDA_ERROR_NOT_SUPPORTED", function);

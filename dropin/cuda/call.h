@@ -6,6 +6,8 @@
 #include <new>
 #include <stdexcept>
 
+#include "base/cancellation.h"
+#include "base/contained_call.h"
 #include "base/result.h"
 #include "core/fork_guard.h"
 #include "cuda/driver.h"
@@ -35,9 +37,9 @@ inline CUresult require_ready() noexcept {
   return not_ready();
 }
 
-/// Runs the body of an exported function, also before cuInit.
+/// Runs the body of an exported function: what it throws becomes its result.
 template <class Body>
-CUresult guard_anywhere(const char* function, Body&& body) noexcept {
+CUresult result_of_body(const char* function, Body&& body) noexcept {
   CUresult result = CUDA_ERROR_UNKNOWN;
   try {
     result = body();
@@ -55,13 +57,39 @@ CUresult guard_anywhere(const char* function, Body&& body) noexcept {
   return result;
 }
 
+/// Runs the body of an exported function, also before cuInit. Functions of the program that it
+/// calls may begin to end the thread: it ends here.
+template <class Body>
+CUresult guard_anywhere(const char* function, Body&& body) {
+  CUresult result;
+  {
+    const NoCancellation postponed;
+    result = result_of_body(function, body);
+  }
+  end_thread_if_begun();
+  return result;
+}
+
+/// The body, or why it cannot be run.
+template <class Body>
+CUresult if_ready(Body&& body) {
+  const CUresult ready = require_ready();
+  return ready == CUDA_SUCCESS ? body() : ready;
+}
+
 /// Runs the body of an exported function.
 template <class Body>
-CUresult guard(const char* function, Body&& body) noexcept {
-  return guard_anywhere(function, [&] {
-    const CUresult ready = require_ready();
-    return ready == CUDA_SUCCESS ? body() : ready;
-  });
+CUresult guard(const char* function, Body&& body) {
+  return guard_anywhere(function, [&] { return if_ready(body); });
+}
+
+/// The same for functions that take less than a microsecond and reach no cancellation point, or
+/// postpone cancellation themselves where they do.
+template <class Body>
+CUresult guard_light(const char* function, Body&& body) {
+  const CUresult result = result_of_body(function, [&] { return if_ready(body); });
+  end_thread_if_begun();
+  return result;
 }
 
 }  // namespace km::dropin

@@ -188,7 +188,7 @@ CUresult cuCtxDestroy_v2(CUcontext handle) {
 CUresult cuCtxDestroy(CUcontext handle) { return cuCtxDestroy_v2(handle); }
 
 CUresult cuCtxPushCurrent_v2(CUcontext handle) {
-  return guard(__func__, [&]() -> CUresult {
+  return guard_light(__func__, [&]() -> CUresult {
     if (push_known_context(handle)) return CUDA_SUCCESS;
     Ref<dropin::Context> context;
     CU_TRY(find_context(handle, &context));
@@ -201,7 +201,7 @@ CUresult cuCtxPushCurrent_v2(CUcontext handle) {
 CUresult cuCtxPushCurrent(CUcontext handle) { return cuCtxPushCurrent_v2(handle); }
 
 CUresult cuCtxPopCurrent_v2(CUcontext* out) {
-  return guard(__func__, [&]() -> CUresult {
+  return guard_light(__func__, [&]() -> CUresult {
     CUcontext popped = nullptr;
     if (!pop_context(&popped)) {
       return fail(CUDA_ERROR_INVALID_CONTEXT, "the thread's stack of contexts is empty");
@@ -214,7 +214,7 @@ CUresult cuCtxPopCurrent_v2(CUcontext* out) {
 CUresult cuCtxPopCurrent(CUcontext* out) { return cuCtxPopCurrent_v2(out); }
 
 CUresult cuCtxSetCurrent(CUcontext handle) {
-  return guard(__func__, [&]() -> CUresult {
+  return guard_light(__func__, [&]() -> CUresult {
     const auto* const context_now = current_context_or_null();
     if (context_now != nullptr && handle_of(*context_now) == handle &&
         !context_now->is_destroyed()) {
@@ -228,7 +228,7 @@ CUresult cuCtxSetCurrent(CUcontext handle) {
 }
 
 CUresult cuCtxGetCurrent(CUcontext* out) {
-  return guard(__func__, [&]() -> CUresult {
+  return guard_light(__func__, [&]() -> CUresult {
     CU_REQUIRE(out);
     const auto* const context = current_context_or_null();
     *out = context != nullptr ? handle_of(*context) : nullptr;
@@ -262,7 +262,7 @@ CUresult cuCtxDetach(CUcontext handle) {
 }
 
 CUresult cuCtxGetDevice(CUdevice* out) {
-  return guard(__func__, [&]() -> CUresult {
+  return guard_light(__func__, [&]() -> CUresult {
     CU_REQUIRE(out);
     CU_CURRENT(context);
     *out = context->device().ordinal;

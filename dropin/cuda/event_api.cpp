@@ -82,7 +82,7 @@ CUresult cuEventDestroy_v2(CUevent handle) {
 CUresult cuEventDestroy(CUevent handle) { return cuEventDestroy_v2(handle); }
 
 CUresult cuEventRecord(CUevent event, CUstream stream) {
-  return guard(__func__, [&] { return record_event(event, stream); });
+  return guard_light(__func__, [&] { return record_event(event, stream); });
 }
 
 CUresult cuEventRecord_ptsz(CUevent event, CUstream stream) {
@@ -101,7 +101,7 @@ CUresult cuEventRecordWithFlags_ptsz(CUevent event, CUstream stream, unsigned in
 }
 
 CUresult cuEventQuery(CUevent handle) {
-  return guard(__func__, [&]() -> CUresult {
+  return guard_light(__func__, [&]() -> CUresult {
     CU_GET(Event, event, handle);
     if (!event->core().is_captured()) CU_TRY(require_no_capture_of("asking for an event"));
     CU_CHECK(event->core().query());
@@ -110,7 +110,7 @@ CUresult cuEventQuery(CUevent handle) {
 }
 
 CUresult cuEventSynchronize(CUevent handle) {
-  return guard(__func__, [&]() -> CUresult {
+  return guard_light(__func__, [&]() -> CUresult {
     CU_CHECK(require_may_block());
     CU_GET(Event, event, handle);
     if (!event->core().is_captured()) CU_TRY(require_no_capture_of("waiting for an event"));

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/cancellation.h"
 #include "base/cuda_results.h"
 #include "base/exec_report.h"
 #include "base/log.h"
@@ -77,6 +78,7 @@ void show_failure(const char* function, CUresult result) noexcept {
   }
   if (!claim_report()) return;
   if (result == CUDA_ERROR_ASSERT) return;  // the assertion's own text is there
+  const NoCancellation postponed;
   const char* const name = cuda_result_name(result);
   const char* const text = reason[0] != '\0' ? reason : error_text(result);
   std::fprintf(stderr, "kernelmill: %s: %s: %s (the first failed call; --log shows all)\n",

@@ -202,7 +202,7 @@ void* kept_host_function(CUhostFn function, void* user_data) {
 
 void run_kept_host_function(void* kept, km_status status) {
   const auto* const host = static_cast<const KeptHostFunction*>(kept);
-  if (status == KM_SUCCESS) host->function(host->user_data);
+  if (status == KM_SUCCESS) call_contained([&] { host->function(host->user_data); });
 }
 
 CUDA_KERNEL_NODE_PARAMS newer(const CUDA_KERNEL_NODE_PARAMS_v1& old) {

@@ -1,4 +1,5 @@
 // Launches and occupancy.
+#include "core/callback.h"
 #include "dropin/cuda/launch.h"
 
 namespace km::cu {
@@ -88,7 +89,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int g
                         unsigned int grid_z, unsigned int block_x, unsigned int block_y,
                         unsigned int block_z, unsigned int shared_bytes, CUstream stream,
                         void** params, void** extra) {
-  return guard(__func__, [&] {
+  return guard_light(__func__, [&] {
     return launch({function,
                    {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, {}, false},
                    stream,
@@ -129,7 +130,7 @@ CUresult cuLaunchCooperativeKernel_ptsz(CUfunction function, unsigned int grid_x
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** params,
                           void** extra) {
-  return guard(__func__, [&] {
+  return guard_light(__func__, [&] {
     return launch_config(config, function, params, extra,
                          config != nullptr ? config->hStream : nullptr);
   });
@@ -176,11 +177,16 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* grid_size, int* block_si
     CU_TRY(find_function(function, &found));
     Occupancy occupancy;
     CU_TRY(occupancy.read(*found));
-    const auto shared_of = [&](uint32_t threads) -> uint64_t {
-      return dynamic_of != nullptr ? dynamic_of(static_cast<int>(threads)) : dynamic_bytes;
+    const auto shared_of = [&](uint32_t threads) -> Result<uint64_t> {
+      if (dynamic_of == nullptr) return dynamic_bytes;
+      size_t size_bytes = 0;
+      const auto call = [&] { size_bytes = dynamic_of(static_cast<int>(threads)); };
+      KM_TRY(require_returned(call_contained(call)));
+      return size_bytes;
     };
-    const BestBlock best = find_best_block(occupancy.limits, occupancy.needs, shared_of,
-                                           limit > 0 ? static_cast<uint32_t>(limit) : UINT32_MAX);
+    CU_ASSIGN(const BestBlock best,
+              find_best_block(occupancy.limits, occupancy.needs, shared_of,
+                              limit > 0 ? static_cast<uint32_t>(limit) : UINT32_MAX));
     *grid_size = static_cast<int>(best.grid_blocks);
     *block_size = static_cast<int>(best.threads);
     return CUDA_SUCCESS;

@@ -75,7 +75,8 @@ void keep_log(const char* text) noexcept {
     }
     for (const auto& [id, listener] : listeners) {
       std::string copy = text;
-      listener.function(listener.data, CU_LOG_LEVEL_ERROR, copy.data(), copy.size());
+      call_contained(
+          [&] { listener.function(listener.data, CU_LOG_LEVEL_ERROR, copy.data(), copy.size()); });
     }
   } catch (...) {  // no memory for a text: the call's result is what counts
     return;

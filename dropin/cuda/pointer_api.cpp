@@ -131,7 +131,7 @@ struct Pointer {
 extern "C" {
 
 CUresult cuPointerGetAttribute(void* to, CUpointer_attribute attribute, CUdeviceptr address) {
-  return guard(__func__, [&]() -> CUresult {
+  return guard_light(__func__, [&]() -> CUresult {
     CU_REQUIRE(to);
     const Pointer pointer(address);
     if (!pointer.is_known) {

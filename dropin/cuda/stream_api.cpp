@@ -16,7 +16,7 @@ struct HostFunction {
   void* user_data;
   static void run(void* box, km_status status) {
     const std::unique_ptr<HostFunction> own(static_cast<HostFunction*>(box));
-    if (status == KM_SUCCESS) own->function(own->user_data);
+    if (status == KM_SUCCESS) call_contained([&] { own->function(own->user_data); });
   }
 };
 
@@ -27,7 +27,7 @@ struct StreamCallback {
   static void run(void* box, km_status status) {
     const std::unique_ptr<StreamCallback> own(static_cast<StreamCallback*>(box));
     const CUresult result = status == KM_SUCCESS ? CUDA_SUCCESS : result_of({status, "", 0});
-    own->function(own->stream, result, own->user_data);
+    call_contained([&] { own->function(own->stream, result, own->user_data); });
   }
 };
 
@@ -71,7 +71,7 @@ CUresult cuStreamDestroy_v2(CUstream handle) {
 CUresult cuStreamDestroy(CUstream handle) { return cuStreamDestroy_v2(handle); }
 
 CUresult cuStreamSynchronize(CUstream handle) {
-  return guard(__func__, [&]() -> CUresult {
+  return guard_light(__func__, [&]() -> CUresult {
     StreamUse stream;
     CU_TRY(stream.get(handle));
     if (stream->kind() == dropin::Stream::Kind::kLegacy) CU_TRY(stream.order());
@@ -84,7 +84,7 @@ CUresult cuStreamSynchronize_ptsz(CUstream handle) {
 }
 
 CUresult cuStreamQuery(CUstream handle) {
-  return guard(__func__, [&]() -> CUresult {
+  return guard_light(__func__, [&]() -> CUresult {
     StreamUse stream;
     CU_TRY(stream.get(handle));
     if (stream->kind() == dropin::Stream::Kind::kLegacy) CU_TRY(stream.order());
@@ -95,7 +95,7 @@ CUresult cuStreamQuery(CUstream handle) {
 CUresult cuStreamQuery_ptsz(CUstream handle) { return cuStreamQuery(per_thread(handle)); }
 
 CUresult cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned int flags) {
-  return guard(__func__, [&]() -> CUresult {
+  return guard_light(__func__, [&]() -> CUresult {
     if ((flags & ~1U) != 0) return fail(CUDA_ERROR_INVALID_VALUE, "flags is %u", flags);
     CU_GET(Event, event, event_handle);
     CU_STREAM_FOR_WORK(stream, handle);

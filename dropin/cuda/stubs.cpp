@@ -6,12 +6,12 @@
 
 namespace km::dropin {
 
-int not_implemented(const char* function, std::atomic<bool>& told) noexcept;  // call.cpp
+int not_implemented(const char* function, std::atomic<bool>& told);  // call.cpp
 
 }  // namespace km::dropin
 
 #define KM_CUDA_FUNCTION(symbol, base, suffix, version) \
-  extern "C" [[gnu::weak]] int symbol() noexcept {      \
+  extern "C" [[gnu::weak]] int symbol() {               \
     static std::atomic<bool> told{false};               \
     return km::dropin::not_implemented(#symbol, told);  \
   }
@@ -31,7 +31,7 @@ struct DebuggerVariable {
 }  // namespace
 
 #define KM_CUDA_FUNCTION(symbol)                       \
-  extern "C" [[gnu::weak]] int symbol() noexcept {     \
+  extern "C" [[gnu::weak]] int symbol() {              \
     static std::atomic<bool> told{false};              \
     return km::dropin::not_implemented(#symbol, told); \
   }

@@ -13,7 +13,7 @@ bool UserObject::release(uint64_t count) {
   if (before != count) return true;
   const Ref<UserObject> kept = Ref<UserObject>::share(*this);
   retire<UserObject>(handle_of(*this));
-  destroy_(pointer_);
+  call_contained([this] { destroy_(pointer_); });
   return true;
 }
 

@@ -67,12 +67,12 @@ km_status km_context_default_stream(km_context context, km_stream* out_stream) n
   });
 }
 
-km_status km_context_synchronize(km_context context) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+km_status km_context_synchronize(km_context context) {
+  return then_end_thread(guard(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, context);
     KM_TRY(require_may_block());
     return target->synchronize();
-  });
+  }));
 }
 
 km_status km_context_memory_info(km_context context, uint64_t* out_free_bytes,
@@ -88,12 +88,12 @@ km_status km_context_memory_info(km_context context, uint64_t* out_free_bytes,
   });
 }
 
-km_status km_context_reset(km_context context) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+km_status km_context_reset(km_context context) {
+  return then_end_thread(guard(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, context);
     KM_TRY(require_may_block());
     return target->reset();
-  });
+  }));
 }
 
 km_status km_context_limit_get(km_context context, km_context_limit limit,
@@ -144,7 +144,7 @@ km_status km_context_take_error(km_context context, km_status* out_status) noexc
 
 km_status km_context_find_slice(km_context context, uint64_t address, km_slice* out_slice,
                                 uint64_t* out_offset_bytes) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+  return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, context);
     KM_REQUIRE(out_slice);
     KM_REQUIRE(out_offset_bytes);

@@ -30,7 +30,7 @@ km_status km_event_context(km_event event, km_context* out_context) noexcept {
 }
 
 km_status km_event_record(km_event event, km_stream stream) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+  return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, event);
     KM_GET(queue, call, stream);
     return target->record(*queue);
@@ -38,30 +38,30 @@ km_status km_event_record(km_event event, km_stream stream) noexcept {
 }
 
 km_status km_event_query(km_event event) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+  return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, event);
     return target->query();
   });
 }
 
-km_status km_event_synchronize(km_event event) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+km_status km_event_synchronize(km_event event) {
+  return then_end_thread(guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, event);
     KM_TRY(require_may_block());
     return target->synchronize(KMB_WAIT_FOREVER);
-  });
+  }));
 }
 
-km_status km_event_synchronize_timeout(km_event event, uint64_t timeout_ns) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+km_status km_event_synchronize_timeout(km_event event, uint64_t timeout_ns) {
+  return then_end_thread(guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, event);
     if (timeout_ns != 0) KM_TRY(require_may_block());
     return target->synchronize(timeout_ns);
-  });
+  }));
 }
 
 km_status km_event_elapsed_ns(km_event start, km_event end, int64_t* out_elapsed_ns) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+  return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(first, call, start);
     KM_GET(last, call, end);
     KM_REQUIRE(out_elapsed_ns);

@@ -19,7 +19,7 @@ km_status km_graph_exec_destroy(km_graph_exec exec) noexcept {
 }
 
 km_status km_graph_exec_launch(km_graph_exec exec, km_stream stream) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+  return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, exec);
     KM_GET(queue, call, stream);
     return target->launch(*queue);

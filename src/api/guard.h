@@ -5,6 +5,8 @@
 #include <stdexcept>
 
 #include "api/call.h"
+#include "base/cancellation.h"
+#include "base/contained_call.h"
 #include "core/fork_guard.h"
 
 namespace km {
@@ -29,15 +31,30 @@ km_status guard_anywhere(const char* function, Body&& body) noexcept {
   }
 }
 
-/// Runs the body of an exported function.
+/// Runs the body of an exported function that reaches no cancellation point, or postpones
+/// cancellation itself where it does: for calls that take less than a microsecond.
 template <class Body>
-km_status guard(const char* function, Body&& body) noexcept {
+km_status guard_light(const char* function, Body&& body) noexcept {
   if (is_forked()) [[unlikely]] {
     return Call(function).fail(KM_ERROR_FORKED,
                                "this process was forked from one that used the library; use it in "
                                "the parent only, or call exec first");
   }
   return guard_anywhere(function, std::forward<Body>(body));
+}
+
+/// Runs the body of an exported function.
+template <class Body>
+km_status guard(const char* function, Body&& body) noexcept {
+  const NoCancellation postponed;
+  return guard_light(function, std::forward<Body>(body));
+}
+
+/// Ends an exported function within which callbacks may run on the caller's thread, and begin to
+/// end it: the one kind that is not noexcept.
+inline km_status then_end_thread(km_status status) {
+  end_thread_if_begun();
+  return status;
 }
 
 }  // namespace km

@@ -21,7 +21,7 @@ template <class Slice>
 }  // namespace
 
 km_status km_launch_create(km_stream stream, km_function function, km_launch* out_launch) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+  return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(queue, call, stream);
     KM_GET(target, call, function);
     KM_REQUIRE(out_launch);
@@ -31,11 +31,11 @@ km_status km_launch_create(km_stream stream, km_function function, km_launch* ou
 }
 
 km_status km_launch_destroy(km_launch launch) noexcept {
-  return guard(__func__, [&](Call&) { return destroy_handle(launch, "launch"); });
+  return guard_light(__func__, [&](Call&) { return destroy_handle(launch, "launch"); });
 }
 
 km_status km_launch_set_grid(km_launch launch, uint32_t x, uint32_t y, uint32_t z) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+  return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, launch);
     target->set_grid({x, y, z});
     return {};
@@ -43,7 +43,7 @@ km_status km_launch_set_grid(km_launch launch, uint32_t x, uint32_t y, uint32_t 
 }
 
 km_status km_launch_set_block(km_launch launch, uint32_t x, uint32_t y, uint32_t z) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+  return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, launch);
     target->set_block({x, y, z});
     return {};
@@ -51,7 +51,7 @@ km_status km_launch_set_block(km_launch launch, uint32_t x, uint32_t y, uint32_t
 }
 
 km_status km_launch_set_shared_bytes(km_launch launch, uint64_t shared_bytes) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+  return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, launch);
     target->set_shared_bytes(shared_bytes);
     return {};
@@ -59,7 +59,7 @@ km_status km_launch_set_shared_bytes(km_launch launch, uint64_t shared_bytes) no
 }
 
 km_status km_launch_set_cluster(km_launch launch, uint32_t x, uint32_t y, uint32_t z) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+  return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, launch);
     target->set_cluster({x, y, z});
     return {};
@@ -67,7 +67,7 @@ km_status km_launch_set_cluster(km_launch launch, uint32_t x, uint32_t y, uint32
 }
 
 km_status km_launch_set_cooperative(km_launch launch, uint32_t cooperative) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+  return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, launch);
     if (cooperative > 1) {
       return make_error(KM_ERROR_INVALID_ARGUMENT, "cooperative is %u; expected 0 or 1",
@@ -79,7 +79,7 @@ km_status km_launch_set_cooperative(km_launch launch, uint32_t cooperative) noex
 }
 
 km_status km_launch_arg_slice(km_launch launch, km_slice slice, uint64_t offset_bytes) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+  return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, launch);
     KM_GET(argument, call, slice);
     return target->add_slice({0, offset_bytes, argument});
@@ -101,14 +101,14 @@ km_status km_launch_arg_slice_access(km_launch launch, km_slice slice, uint64_t 
 }
 
 km_status km_launch_arg_address(km_launch launch, uint64_t address) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+  return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, launch);
     return target->add_address(address);
   });
 }
 
 km_status km_launch_arg_scalar(km_launch launch, const void* value, uint64_t size_bytes) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+  return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, launch);
     KM_REQUIRE(value);
     return target->add_scalar(value, size_bytes);
@@ -116,7 +116,7 @@ km_status km_launch_arg_scalar(km_launch launch, const void* value, uint64_t siz
 }
 
 km_status km_launch_submit(km_launch launch) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+  return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, launch);
     return target->submit();
   });
@@ -125,7 +125,7 @@ km_status km_launch_submit(km_launch launch) noexcept {
 km_status km_launch_kernel(km_stream stream, km_function function, const km_launch_config* config,
                            const void* arguments, uint64_t arguments_size_bytes,
                            const km_launch_slice* slices, uint64_t slice_count) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+  return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(queue, call, stream);
     KM_GET(target, call, function);
     KM_REQUIRE(config);

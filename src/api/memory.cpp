@@ -39,7 +39,7 @@ Result<FoundPlace> find_place_3d(Stream& stream, uint64_t address, const Copy3d&
 
 km_status fill_memory(const char* function, km_stream stream, uint64_t address, uint32_t value,
                       uint32_t value_size_bytes, uint64_t count) noexcept {
-  return guard(function, [&](Call& call) -> Status {
+  return guard_light(function, [&](Call& call) -> Status {
     KM_GET(queue, call, stream);
     KM_ASSIGN(const uint64_t size, fill_size(count, value_size_bytes));
     KM_ASSIGN(const FoundPlace found, find_place(*queue, address, size, "address"));
@@ -51,7 +51,7 @@ km_status fill_memory(const char* function, km_stream stream, uint64_t address, 
 
 km_status km_memory_upload(km_stream stream, uint64_t destination_address, const void* source,
                            uint64_t size_bytes) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+  return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(queue, call, stream);
     KM_ASSIGN(const FoundPlace found,
               find_place(*queue, destination_address, size_bytes, "destination_address"));
@@ -61,7 +61,7 @@ km_status km_memory_upload(km_stream stream, uint64_t destination_address, const
 
 km_status km_memory_download(km_stream stream, uint64_t source_address, void* destination,
                              uint64_t size_bytes) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+  return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(queue, call, stream);
     KM_ASSIGN(const FoundPlace found,
               find_place(*queue, source_address, size_bytes, "source_address"));
@@ -71,7 +71,7 @@ km_status km_memory_download(km_stream stream, uint64_t source_address, void* de
 
 km_status km_memory_copy(km_stream stream, uint64_t destination_address, uint64_t source_address,
                          uint64_t size_bytes) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+  return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(queue, call, stream);
     KM_ASSIGN(const FoundPlace to,
               find_place(*queue, destination_address, size_bytes, "destination_address"));

@@ -46,19 +46,20 @@ km_status km_function_occupancy(km_function function, uint32_t block_threads, ui
 km_status km_function_best_block(km_function function, uint64_t shared_bytes,
                                  km_shared_bytes_callback shared_of, void* user_data,
                                  uint32_t max_block_threads, uint32_t* out_block_threads,
-                                 uint32_t* out_grid_blocks) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+                                 uint32_t* out_grid_blocks) {
+  return then_end_thread(guard(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, function);
     KM_REQUIRE(out_block_threads);
     KM_REQUIRE(out_grid_blocks);
     KM_ASSIGN(const Question question, ask(*target));
-    const auto shared = [&](uint32_t threads) {
+    const auto shared = [&](uint32_t threads) -> Result<uint64_t> {
       if (shared_of == nullptr) return shared_bytes;
-      const CallbackScope scope;
-      return shared_of(user_data, threads);
+      uint64_t size_bytes = 0;
+      KM_TRY(require_returned(run_callback([&] { size_bytes = shared_of(user_data, threads); })));
+      return size_bytes;
     };
-    const BestBlock best =
-        find_best_block(question.limits, question.needs, shared, max_block_threads);
+    KM_ASSIGN(const BestBlock best,
+              find_best_block(question.limits, question.needs, shared, max_block_threads));
     if (best.threads == 0) {
       return make_error(KM_ERROR_INVALID_LAUNCH,
                         "blocks of kernel '%s' fit in no size: they need too much shared memory",
@@ -67,7 +68,7 @@ km_status km_function_best_block(km_function function, uint64_t shared_bytes,
     *out_block_threads = best.threads;
     *out_grid_blocks = best.grid_blocks;
     return {};
-  });
+  }));
 }
 
 km_status km_function_available_shared_bytes(km_function function, uint32_t block_count,

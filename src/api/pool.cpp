@@ -32,7 +32,7 @@ km_status km_pool_destroy(km_pool pool) noexcept {
 
 km_status km_pool_allocate(km_pool pool, uint64_t element_count, uint64_t element_size_bytes,
                            km_slice_flags flags, km_slice* out_slice) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+  return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, pool);
     KM_REQUIRE(out_slice);
     KM_TRY(check_allocation(flags, false));
@@ -45,7 +45,7 @@ km_status km_pool_allocate(km_pool pool, uint64_t element_count, uint64_t elemen
 km_status km_pool_allocate_on_stream(km_pool pool, km_stream stream, uint64_t element_count,
                                      uint64_t element_size_bytes, km_slice_flags flags,
                                      km_slice* out_slice) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+  return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, pool);
     KM_GET(queue, call, stream);
     KM_REQUIRE(out_slice);

@@ -10,7 +10,7 @@ namespace {
 
 km_status fill_slice(const char* function, km_stream stream, km_slice slice, uint64_t offset_bytes,
                      uint32_t value, uint32_t value_size_bytes, uint64_t count) noexcept {
-  return guard(function, [&](Call& call) -> Status {
+  return guard_light(function, [&](Call& call) -> Status {
     KM_GET(queue, call, stream);
     KM_GET(target, call, slice);
     KM_ASSIGN(const uint64_t size, fill_size(count, value_size_bytes));
@@ -95,7 +95,7 @@ km_status km_slice_from_host(km_context context, void* pointer, uint64_t element
 
 km_status km_slice_view(km_slice slice, uint64_t first_element, uint64_t element_count,
                         km_slice* out_view) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+  return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, slice);
     KM_REQUIRE(out_view);
     KM_ASSIGN(Ref<Slice> created, target->view(first_element, element_count));
@@ -118,7 +118,7 @@ km_status km_slice_destroy_on_stream(km_slice slice, km_stream stream) noexcept 
 }
 
 km_status km_slice_info_get(km_slice slice, km_slice_info* out_info) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+  return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, slice);
     KM_REQUIRE(out_info);
     return give_struct(target->info(), out_info, "out_info");
@@ -126,7 +126,7 @@ km_status km_slice_info_get(km_slice slice, km_slice_info* out_info) noexcept {
 }
 
 km_status km_slice_address(km_slice slice, uint64_t* out_address) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+  return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, slice);
     KM_REQUIRE(out_address);
     *out_address = target->address();
@@ -135,7 +135,7 @@ km_status km_slice_address(km_slice slice, uint64_t* out_address) noexcept {
 }
 
 km_status km_slice_host_pointer(km_slice slice, void** out_pointer) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+  return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, slice);
     KM_REQUIRE(out_pointer);
     KM_ASSIGN(*out_pointer, target->host_pointer());
@@ -145,7 +145,7 @@ km_status km_slice_host_pointer(km_slice slice, void** out_pointer) noexcept {
 
 km_status km_slice_upload(km_stream stream, km_slice destination, uint64_t offset_bytes,
                           const void* source, uint64_t size_bytes) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+  return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(queue, call, stream);
     KM_GET(target, call, destination);
     KM_ASSIGN(const DevicePlace place,
@@ -156,7 +156,7 @@ km_status km_slice_upload(km_stream stream, km_slice destination, uint64_t offse
 
 km_status km_slice_download(km_stream stream, km_slice source, uint64_t offset_bytes,
                             void* destination, uint64_t size_bytes) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+  return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(queue, call, stream);
     KM_GET(target, call, source);
     KM_ASSIGN(const DevicePlace place,
@@ -168,7 +168,7 @@ km_status km_slice_download(km_stream stream, km_slice source, uint64_t offset_b
 km_status km_slice_copy(km_stream stream, km_slice destination, uint64_t destination_offset_bytes,
                         km_slice source, uint64_t source_offset_bytes,
                         uint64_t size_bytes) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+  return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(queue, call, stream);
     KM_GET(to, call, destination);
     KM_GET(from, call, source);

@@ -38,7 +38,7 @@ km_status km_stream_destroy(km_stream stream) noexcept {
 }
 
 km_status km_stream_context(km_stream stream, km_context* out_context) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+  return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, stream);
     KM_REQUIRE(out_context);
     return give_handle(Ref<Context>::share(target->context()), out_context);
@@ -46,7 +46,7 @@ km_status km_stream_context(km_stream stream, km_context* out_context) noexcept 
 }
 
 km_status km_stream_priority(km_stream stream, int32_t* out_priority) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+  return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, stream);
     KM_REQUIRE(out_priority);
     *out_priority = target->priority();
@@ -54,31 +54,31 @@ km_status km_stream_priority(km_stream stream, int32_t* out_priority) noexcept {
   });
 }
 
-km_status km_stream_synchronize(km_stream stream) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+km_status km_stream_synchronize(km_stream stream) {
+  return then_end_thread(guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, stream);
     KM_TRY(require_may_block());
     return target->synchronize(KMB_WAIT_FOREVER);
-  });
+  }));
 }
 
-km_status km_stream_synchronize_timeout(km_stream stream, uint64_t timeout_ns) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+km_status km_stream_synchronize_timeout(km_stream stream, uint64_t timeout_ns) {
+  return then_end_thread(guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, stream);
     if (timeout_ns != 0) KM_TRY(require_may_block());
     return target->synchronize(timeout_ns);
-  });
+  }));
 }
 
 km_status km_stream_query(km_stream stream) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+  return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, stream);
     return target->query();
   });
 }
 
 km_status km_stream_wait_event(km_stream stream, km_event event) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+  return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, stream);
     KM_GET(awaited, call, event);
     return target->wait_event(*awaited);
@@ -87,7 +87,7 @@ km_status km_stream_wait_event(km_stream stream, km_event event) noexcept {
 
 km_status km_stream_write_value(km_stream stream, km_slice slice, uint64_t offset_bytes,
                                 uint64_t value, uint32_t value_size_bytes) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+  return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, stream);
     KM_GET(place, call, slice);
     return submit_value(*target, *place, offset_bytes, KMB_MEMORY_WRITE, value, value_size_bytes);
@@ -97,7 +97,7 @@ km_status km_stream_write_value(km_stream stream, km_slice slice, uint64_t offse
 km_status km_stream_wait_value(km_stream stream, km_slice slice, uint64_t offset_bytes,
                                km_wait_condition condition, uint64_t value,
                                uint32_t value_size_bytes) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+  return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, stream);
     KM_GET(place, call, slice);
     if (condition < KM_WAIT_CONDITION_GREATER_EQUAL || condition > KM_WAIT_CONDITION_NOR) {
@@ -136,7 +136,7 @@ km_status km_stream_end_capture(km_stream stream, km_graph* out_graph) noexcept 
 }
 
 km_status km_stream_capture_status(km_stream stream, km_capture_status* out_status) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+  return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, stream);
     KM_REQUIRE(out_status);
     *out_status = capture_status(*target);

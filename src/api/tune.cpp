@@ -81,8 +81,8 @@ km_status km_tune_set_progress(km_tune tune, km_tune_callback callback, void* us
 }
 
 km_status km_tune_run(km_tune tune, const char* problem, km_tune_run_flags flags,
-                      uint32_t* out_candidate) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+                      uint32_t* out_candidate) {
+  return then_end_thread(guard(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, tune);
     KM_REQUIRE(out_candidate);
     KM_TRY(check_flags(flags, KM_TUNE_RUN_AGAIN));
@@ -90,7 +90,7 @@ km_status km_tune_run(km_tune tune, const char* problem, km_tune_run_flags flags
     KM_ASSIGN(*out_candidate,
               target->run(problem != nullptr ? problem : "", (flags & KM_TUNE_RUN_AGAIN) != 0));
     return {};
-  });
+  }));
 }
 
 km_status km_tune_result_get(km_tune tune, uint32_t candidate,

@@ -48,6 +48,10 @@ typedef struct kmb_host {
   void (*log)(int32_t level, const char* area, const char* text); /* 1 error ... 4 debug */
   /* Points to the km_set_allocator functions in use (base/host_allocator.h), null there: malloc. */
   void* allocator_cell;
+  /* Whether a callback has begun to end the calling thread (pthread_exit) instead of returning; the
+   * request is forgotten. A backend asks after each callback on a thread of its own, and lets that
+   * thread end; callbacks themselves always come back. */
+  uint32_t (*take_thread_end)(void);
 } kmb_host;
 
 typedef struct kmb_use {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "base/contained_call.h"
 #include "base/dylib.h"
 #include "base/env.h"
 #include "base/host_allocator.h"
@@ -92,7 +93,9 @@ Status check_table(const kmb_backend& found, kmb_backend* out_table) {
 }
 
 Status initialize_backend(const kmb_backend& table) {
-  static const kmb_host kHost{sizeof(kmb_host), 0, KM_BUILD_ID, &log_text, host_allocator_cell()};
+  const auto take_end = []() -> uint32_t { return take_thread_end() ? 1 : 0; };
+  static const kmb_host kHost{sizeof(kmb_host),      0,       KM_BUILD_ID, &log_text,
+                              host_allocator_cell(), take_end};
   kmb_error error;
   error.native_code = 0;
   error.message[0] = '\0';

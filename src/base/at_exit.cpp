@@ -8,18 +8,18 @@ namespace km {
 namespace {
 
 struct Registered {
-  void (*function)();
+  void (*function)(int status);
   pid_t process;
 };
 
-void call(int, void* argument) {
+void call(int status, void* argument) {
   const auto* const registered = static_cast<const Registered*>(argument);
-  if (registered->process == getpid()) registered->function();
+  if (registered->process == getpid()) registered->function(status);
 }
 
 }  // namespace
 
-bool run_at_exit(void (*function)()) {
+bool run_at_exit(void (*function)(int status)) {
   auto* const registered = static_cast<Registered*>(std::malloc(sizeof(Registered)));
   if (registered == nullptr) return false;
   *registered = {function, getpid()};  // lives until the process ends

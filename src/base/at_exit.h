@@ -5,9 +5,9 @@
 
 namespace km {
 
-/// Calls `function` when this process exits by exit() or by returning from main, before functions
-/// that were registered earlier. A process forked from this one does not call it. False when there
-/// is no memory for that.
-bool run_at_exit(void (*function)());
+/// Calls `function` with the process's status when this process exits by exit() or by returning
+/// from main, before functions that were registered earlier. A process forked from this one does
+/// not call it. False when there is no memory for that.
+bool run_at_exit(void (*function)(int status));
 
 }  // namespace km

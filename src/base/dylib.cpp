@@ -2,12 +2,14 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 
 #include "base/file.h"
@@ -89,6 +91,76 @@ Result<Dylib> Dylib::open(const std::string& path) {
 }
 
 void* Dylib::symbol(const char* name) const { return dlsym(handle_, name); }
+
+void* symbol_of_process(const char* name) { return dlsym(RTLD_DEFAULT, name); }
+
+namespace {
+
+/// What the loader knows of a library's imported functions.
+struct Imports {
+  const ElfW(Rela) * relocations = nullptr;
+  size_t size_bytes = 0;
+  const ElfW(Sym) * symbols = nullptr;
+  const char* names = nullptr;
+
+  explicit Imports(const link_map& map) {
+    for (const ElfW(Dyn)* entry = map.l_ld; entry->d_tag != DT_NULL; ++entry) {
+      // The loader has made addresses of them.
+      const auto* const place = reinterpret_cast<const char*>(entry->d_un.d_ptr);
+      if (entry->d_tag == DT_JMPREL) relocations = reinterpret_cast<const ElfW(Rela)*>(place);
+      if (entry->d_tag == DT_PLTRELSZ) size_bytes = entry->d_un.d_val;
+      if (entry->d_tag == DT_SYMTAB) symbols = reinterpret_cast<const ElfW(Sym)*>(place);
+      if (entry->d_tag == DT_STRTAB) names = place;
+    }
+  }
+
+  /// Where the address of an imported function is kept; null: it is not imported.
+  void** slot_of(const char* name, const link_map& map) const {
+    if (relocations == nullptr || symbols == nullptr || names == nullptr) return nullptr;
+    for (size_t i = 0; i < size_bytes / sizeof *relocations; ++i) {
+      const ElfW(Sym)& symbol = symbols[ELF64_R_SYM(relocations[i].r_info)];
+      if (std::strcmp(names + symbol.st_name, name) != 0) continue;
+      return reinterpret_cast<void**>(map.l_addr + relocations[i].r_offset);
+    }
+    return nullptr;
+  }
+};
+
+struct Place {
+  uintptr_t base, address;
+  bool is_read_only;
+};
+
+/// Whether the loader has made a place of a library read-only after it had filled it in.
+int find_read_only(dl_phdr_info* object, size_t, void* argument) {
+  auto* const place = static_cast<Place*>(argument);
+  if (object->dlpi_addr != place->base) return 0;
+  for (unsigned i = 0; i < object->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& header = object->dlpi_phdr[i];
+    const uintptr_t begin = object->dlpi_addr + header.p_vaddr;
+    if (header.p_type == PT_GNU_RELRO && place->address - begin < header.p_memsz) {
+      place->is_read_only = true;
+    }
+  }
+  return 1;
+}
+
+}  // namespace
+
+bool Dylib::replace_import(const char* name, void* function) const {
+  link_map* map = nullptr;
+  if (dlinfo(handle_, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr) return false;
+  void** const slot = Imports(*map).slot_of(name, *map);
+  if (slot == nullptr) return false;
+  Place place{map->l_addr, reinterpret_cast<uintptr_t>(slot), false};
+  dl_iterate_phdr(find_read_only, &place);
+  const auto page_bytes = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  void* const page = reinterpret_cast<void*>(place.address / page_bytes * page_bytes);
+  if (place.is_read_only && mprotect(page, page_bytes, PROT_READ | PROT_WRITE) != 0) return false;
+  __atomic_store_n(slot, function, __ATOMIC_RELEASE);
+  if (place.is_read_only) mprotect(page, page_bytes, PROT_READ);
+  return true;
+}
 
 std::string Dylib::path() const {
   link_map* map = nullptr;

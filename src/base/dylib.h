@@ -25,6 +25,9 @@ class Dylib {
   Function function(const char* name) const {
     return reinterpret_cast<Function>(symbol(name));
   }
+  /// Has the library call `function` where it calls the imported function `name`; nobody else's
+  /// calls change. False when it imports no such function, or its tables cannot be written.
+  bool replace_import(const char* name, void* function) const;
   /// Where the loader found the library.
   std::string path() const;
 
@@ -38,5 +41,8 @@ std::vector<std::string> loader_folders();
 
 /// The folder of the shared library or program that holds `address`; empty when unknown.
 std::string folder_of_code(const void* address);
+
+/// A function or variable of the program or of the libraries that all of it sees; null: none.
+void* symbol_of_process(const char* name);
 
 }  // namespace km

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/cancellation.h"
 #include "base/env.h"
 #include "base/file.h"
 
@@ -47,11 +48,13 @@ void write_line(int descriptor, int32_t level, const char* area, const char* tex
     line[length - 1] = '\n';
   }
   // One write per line, so that lines of several threads do not mix.
+  const NoCancellation postponed;
   const WriteSignalGuard guard;
   if (write(descriptor, line, static_cast<size_t>(length)) < 0) return;
 }
 
 LogSettings read_settings() {
+  const NoCancellation postponed;
   LogSettings settings;
   if (const std::optional<std::string> value = env(EnvVar::KM_LOG)) {
     std::string_view rest = *value;
@@ -76,6 +79,7 @@ const LogSettings& settings() {
 }
 
 int open_log() {
+  const NoCancellation postponed;
   const std::optional<std::string> path = env(EnvVar::KM_LOG_FILE);
   if (!path) return STDERR_FILENO;
   Result<File> file = open_to_append(*path);

@@ -1,6 +1,10 @@
-// Callbacks of the host program. While one runs, its thread may not make calls that wait.
+// Callbacks of the host program. While one runs, its thread may not make calls that wait. All of
+// them are called by run_callback().
 #pragma once
 
+#include <utility>
+
+#include "base/contained_call.h"
 #include "base/result.h"
 
 namespace km {
@@ -21,6 +25,15 @@ class CallbackScope {
  private:
   bool before_;
 };
+
+/// Calls a lambda that does nothing but call a function of the host program.
+template <class Function>
+CallEnd run_callback(Function&& function) noexcept {
+  const CallbackScope scope;
+  return call_contained(std::forward<Function>(function));
+}
+/// For a callback without which its call cannot go on.
+Status require_returned(CallEnd end);
 
 /// A host program's function with its data, in the form that a backend calls: `run_*` are given
 /// to it with the box as user data. A box belongs to the backend once that has accepted it.

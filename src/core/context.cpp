@@ -192,8 +192,7 @@ void Context::Output::write(void* output, const char* text, uint64_t size_bytes)
     callback = self->callback;
     user_data = self->user_data;
   }
-  const CallbackScope scope;
-  if (callback != nullptr) callback(user_data, text, size_bytes);
+  if (callback != nullptr) run_callback([&] { callback(user_data, text, size_bytes); });
 }
 
 Status Context::set_output(km_output_callback callback, void* user_data) {

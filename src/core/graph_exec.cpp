@@ -42,8 +42,7 @@ void merge_uses(std::vector<MemoryUse>* uses) {
 /// A host node's work behind the pointer that a backend keeps.
 void run_host_node(void* user_data, km_status status) {
   const GraphWork& work = **static_cast<const SharedWork*>(user_data);
-  const CallbackScope scope;
-  work.callback(work.user_data, status);
+  run_callback([&] { work.callback(work.user_data, status); });
 }
 
 void release_host_node(void* user_data) {

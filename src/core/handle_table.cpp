@@ -2,6 +2,8 @@
 
 #include <sys/random.h>
 
+#include "base/cancellation.h"
+
 namespace km {
 namespace {
 
@@ -109,6 +111,7 @@ bool HandleTable::destroy(uint64_t id) {
 }
 
 void HandleTable::reclaim(HandleSlot* slot, uint32_t generation) {
+  const NoCancellation postponed;  // the object may take anything with it
   Object* object = slot->object.exchange(nullptr, std::memory_order_relaxed);
   const uint32_t next = generation + 1;
   const bool used_up = next - slot->first_generation >= generation_count_;

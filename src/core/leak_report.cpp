@@ -92,7 +92,7 @@ void say(Context& context, const char* when) {
   }
 }
 
-void at_exit() {
+void at_exit(int) {
   try {
     std::set<Context*> contexts;
     std::vector<Ref<Context>> kept;

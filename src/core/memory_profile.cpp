@@ -102,6 +102,7 @@ void MemoryProfile::stop() {
 }
 
 void MemoryProfile::run() {
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);  // the allocator may know this thread
   std::unique_lock lock(mutex_);
   while (!is_stopping_) {
     const auto pause = std::chrono::nanoseconds(std::min<uint64_t>(interval_ns_, INT64_MAX / 4));

@@ -146,9 +146,9 @@ km_occupancy compute_occupancy(const MultiprocessorLimits& limits, const KernelN
   return result;
 }
 
-BestBlock find_best_block(const MultiprocessorLimits& limits, const KernelNeeds& needs,
-                          const std::function<uint64_t(uint32_t)>& shared_of,
-                          uint32_t max_block_threads) {
+Result<BestBlock> find_best_block(const MultiprocessorLimits& limits, const KernelNeeds& needs,
+                                  const std::function<Result<uint64_t>(uint32_t)>& shared_of,
+                                  uint32_t max_block_threads) {
   uint32_t most = std::min(limits.block_threads, needs.max_threads);
   if (max_block_threads != 0) most = std::min(most, max_block_threads);
   BestBlock best;
@@ -157,7 +157,8 @@ BestBlock find_best_block(const MultiprocessorLimits& limits, const KernelNeeds&
   for (uint64_t rounded = up(most, limits.warp_threads); rounded != 0;
        rounded -= limits.warp_threads) {
     const uint32_t threads = std::min(narrow(rounded), most);
-    const km_occupancy found = compute_occupancy(limits, needs, threads, shared_of(threads));
+    KM_ASSIGN(const uint64_t shared_bytes, shared_of(threads));
+    const km_occupancy found = compute_occupancy(limits, needs, threads, shared_bytes);
     const uint64_t busy = uint64_t{found.active_blocks} * threads;
     if (busy <= best_threads) continue;
     best_threads = busy;

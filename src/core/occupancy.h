@@ -39,9 +39,10 @@ struct BestBlock {
   uint32_t grid_blocks = 0;
 };
 /// The largest of the block sizes that keep the most threads busy. Nothing fits: threads is 0.
-BestBlock find_best_block(const MultiprocessorLimits& limits, const KernelNeeds& needs,
-                          const std::function<uint64_t(uint32_t)>& shared_of,
-                          uint32_t max_block_threads);
+/// `shared_of` gives the dynamic shared memory of a block; its error ends the search.
+Result<BestBlock> find_best_block(const MultiprocessorLimits& limits, const KernelNeeds& needs,
+                                  const std::function<Result<uint64_t>(uint32_t)>& shared_of,
+                                  uint32_t max_block_threads);
 
 /// Blocks that a cluster of this kernel may have.
 Result<uint64_t> max_cluster_blocks(const Function& function);

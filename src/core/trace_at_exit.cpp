@@ -26,7 +26,7 @@ Traced& traced() {
   return *made;
 }
 
-void write_at_exit() {
+void write_at_exit(int) {
   Traced& all = traced();
   try {
     std::vector<Profiler::Snapshot> snapshots;

@@ -205,8 +205,7 @@ Result<uint32_t> Tune::measure_all() {
     log(LogLevel::kInfo, "tune", "kernel '%s', candidate %u: %s%" PRIu64 " ns", kernel_.c_str(), i,
         candidates_[i].message.c_str(), result.median_ns);
     if (progress_ != nullptr) {
-      const CallbackScope scope;
-      progress_(progress_data_, i + 1, count);
+      KM_TRY(require_returned(run_callback([&] { progress_(progress_data_, i + 1, count); })));
     }
   }
   if (best) return *best;

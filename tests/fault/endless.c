@@ -1,4 +1,5 @@
 /* Kernels that never end: waits with a time limit, reset, and the end of the process. */
+#include <stdatomic.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +20,28 @@ static void check_reset(void) {
     host_load(&h);
     check_works(&h);
   }
+  host_close(&h);
+}
+
+static void set_flag(void* flag, km_status status) {
+  (void)status;
+  atomic_store((atomic_int*)flag, 1);
+}
+
+/* Kernels may have all workers: a callback on another stream needs none. */
+static void check_callback_beside_kernels(void) {
+  host h;
+  km_stream other;
+  atomic_int called = 0;
+  host_open(&h);
+  OK(km_stream_create(h.context, 0, 0, &other));
+  launch_plain(&h, "endless", 1000, 64);
+  CHECK_STATUS(KM_TIMEOUT, km_stream_synchronize_timeout(h.stream, kSecond / 50));
+  OK(km_stream_add_callback(other, set_flag, &called));
+  OK(km_stream_synchronize_timeout(other, 20ull * kSecond));
+  CHECK(atomic_load(&called));
+  OK(km_context_reset(h.context));
+  OK(km_stream_destroy(other));
   host_close(&h);
 }
 
@@ -44,5 +67,6 @@ int main(void) {
   check_exit(8); /* before this process uses the library: a child may not go on with it */
   check_exit(1);
   check_reset();
+  check_callback_beside_kernels();
   return 0;
 }

@@ -43,7 +43,7 @@ def problems(function, known: set) -> list:
     if function.result != "km_status":
         found.append(f"returns {function.result}, not km_status")
     if not function.is_noexcept:
-        found.append("lacks KM_NOEXCEPT")
+        found.append("lacks KM_NOEXCEPT or KM_RUNS_CALLBACKS")
     outputs = [p.name for p in function.parameters if p.name.startswith("out_")]
     inputs = [p.name for p in function.parameters if not p.name.startswith("out_")]
     if [p.name for p in function.parameters] != inputs + outputs:

@@ -66,6 +66,8 @@ class Context {
   // Stopping.
   const std::atomic<uint32_t>* stop_word() const { return &stop_; }
   bool is_stopping() const { return stop_.load() >= static_cast<uint32_t>(StopReason::reset); }
+  /// The process ends: callbacks are no longer made, since what they use may be gone.
+  bool is_exiting() const { return stop_.load() == static_cast<uint32_t>(StopReason::exit); }
   StopReason stop_reason() const { return static_cast<StopReason>(stop_.load()); }
   /// Stops the kernels that run longer than the limit.
   void stop_overdue();

@@ -1,11 +1,13 @@
 #include "backends/cpu/context.h"
 
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <memory>
 #include <utility>
 
+#include "backends/cpu/callback_thread.h"
 #include "backends/cpu/config.h"
 #include "backends/cpu/executor.h"
 #include "backends/cpu/stream.h"
@@ -15,6 +17,7 @@ namespace km::cpu {
 namespace {
 
 constexpr uint64_t kExitNs = 250000000;
+constexpr int kExitTurns = 1000;
 
 /// Never destroyed: used at the end of the process.
 struct Registry {
@@ -97,7 +100,9 @@ Error Context::error() const {
 Status Context::check() const {
   if (!failed()) return {};
   output_.flush_without_callback();
-  return error();
+  Error found = error();
+  if (found.status == KM_SUCCESS) return {};  // it has been reset meanwhile
+  return found;
 }
 
 bool Context::set_error(Error error) {
@@ -174,7 +179,11 @@ void Context::reset() {
   const HostMemoryNeeded needed;  // it cannot be given up halfway
   std::lock_guard reset_lock(reset_mutex_);
   set_error(make_error(KM_ERROR_CONTEXT_LOST, "the context is being reset"));
-  stop_.store(static_cast<uint32_t>(StopReason::reset));
+  constexpr auto kReset = static_cast<uint32_t>(StopReason::reset);
+  uint32_t reason = stop_.load();
+  while (reason != static_cast<uint32_t>(StopReason::exit) &&
+         !stop_.compare_exchange_weak(reason, kReset)) {
+  }
   Executor::interrupt_all(this, nullptr, kForever);
   std::vector<Stream*> all = streams();
   for (Stream* stream : all) stream->cancel_park();
@@ -190,20 +199,26 @@ void Context::reset() {
   std::lock_guard lock(error_mutex_);
   assertion_ = Error{KM_SUCCESS, {}, 0};
   error_ = Error{KM_SUCCESS, {}, 0};
-  stop_.store(0);
+  reason = kReset;
+  stop_.compare_exchange_strong(reason, 0);
   status_.store(KM_SUCCESS, std::memory_order_release);
+  // A context that the end of the process has stopped stays so.
+  if (is_exiting()) status_.store(KM_ERROR_CONTEXT_LOST);
 }
 
 void Context::stop_all() {
   Registry& all = registry();
-  // The exiting thread may have been stopped in the middle of anything: never wait for a lock.
-  std::unique_lock lock(all.mutex, std::try_to_lock);
+  // The exiting thread may have been stopped in the middle of anything: no lock is waited for.
+  std::unique_lock lock(all.mutex, std::defer_lock);
+  for (int turn = 0; turn < kExitTurns && !lock.try_lock(); ++turn) sched_yield();
   if (!lock.owns_lock()) return;
   for (Context* context : all.contexts) {
     context->stop_.store(static_cast<uint32_t>(StopReason::exit));
     context->status_.store(KM_ERROR_CONTEXT_LOST);
   }
+  lock.unlock();
   Executor::interrupt_all(nullptr, nullptr, kExitNs);
+  end_callbacks(kExitNs);
 }
 
 }  // namespace km::cpu

@@ -7,6 +7,7 @@
 #include "backends/cpu/entries.h"
 #include "backends/cpu/module.h"
 #include "backends/cpu/perf_dump.h"
+#include "base/cancellation.h"
 #include "base/text.h"
 #include "ptx/place.h"
 
@@ -241,6 +242,7 @@ simt::Variant Function::variant_to_make(const simt::Variant& wanted) const {
 }
 
 Result<const KernelCode*> Function::find_or_compile(const simt::Variant& wanted) const {
+  const NoCancellation postponed;
   std::lock_guard lock(mutex_);
   auto find = [this](const simt::Variant& variant) -> const KernelCode* {
     for (const auto& code : codes_) {

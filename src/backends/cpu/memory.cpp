@@ -79,8 +79,9 @@ Memory::~Memory() {
     Heap::instance().free(block_);
     context_->device()->give_memory_back(block_.size_bytes);
   }
-  if (release_ != nullptr) {
-    post_callback([release = release_, user_data = user_data_] { release(user_data); });
+  if (release_ != nullptr && !context_->is_exiting()) {
+    post_callback({.call = [release = release_, user_data = user_data_] { release(user_data); },
+                   .then = nullptr});
   }
   context_->release();
 }

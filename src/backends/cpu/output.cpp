@@ -5,6 +5,8 @@
 #include <new>
 #include <utility>
 
+#include "base/cancellation.h"
+
 namespace km::cpu {
 
 void Output::set_callback(km_output_callback callback, void* user_data) {
@@ -40,6 +42,7 @@ void Output::flush_without_callback() noexcept {
 }
 
 void Output::flush_text() noexcept {
+  const NoCancellation postponed;
   std::lock_guard flush_lock(flush_mutex_);
   std::string text, error_text;
   uint64_t dropped = 0;

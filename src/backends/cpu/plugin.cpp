@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <new>
 
+#include "backends/cpu/callback_thread.h"
 #include "backends/cpu/config.h"
 #include "backends/cpu/context.h"
 #include "backends/cpu/entries.h"
@@ -113,9 +114,12 @@ km_status backend_initialize(const kmb_host* host, kmb_error* error) {
     if (host != nullptr && host->allocator_cell != nullptr) {
       use_host_allocator_cell(static_cast<HostAllocatorCell*>(host->allocator_cell));
     }
+    if (host != nullptr && host->take_thread_end != nullptr) {
+      use_thread_end(host->take_thread_end);
+    }
     KM_TRY(load_config());
     // Kernels that still run would go on while the host's static objects are being destroyed.
-    if (!run_at_exit(Context::stop_all)) throw std::bad_alloc();
+    if (!run_at_exit([](int) { Context::stop_all(); })) throw std::bad_alloc();
     return {};
   });
 }

@@ -107,7 +107,7 @@ km_status stream_add_callback(kmb_stream* handle, km_host_callback callback, voi
     Command* command = new_command(stream, CommandKind::callback);
     command->callback = callback;
     command->user_data = user_data;
-    stream->submit(command);
+    stream->submit_light(command);
     return {};
   });
 }

@@ -359,13 +359,12 @@ void Stream::resume_here(Executor* executor, uint64_t until) {
 }
 
 bool Stream::hand_to_callback_thread(Command& command) {
+  if (context_->is_exiting()) return true;
   km_host_callback callback = command.callback;
   void* user_data = command.user_data;
   km_status status = context_->status();
-  post_callback([this, callback, user_data, status] {
-    callback(user_data, status);
-    resume();
-  });
+  post_callback({.call = [callback, user_data, status] { callback(user_data, status); },
+                 .then = [this] { resume(); }});
   return false;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "backend/interface.h"
+#include "base/cancellation.h"
 #include "base/result.h"
 
 namespace km::cuda {
@@ -18,6 +19,7 @@ km_status report(const Error& error, kmb_error* out_error);
 /// Runs the body of an entry; no exception leaves it.
 template <class Body>
 km_status guarded(kmb_error* out_error, Body&& body) {
+  const NoCancellation postponed;  // the driver waits in system calls
   try {
     Status status = std::forward<Body>(body)();
     return status ? KM_SUCCESS : report(status.error(), out_error);

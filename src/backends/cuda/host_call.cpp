@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/contained_call.h"
+
 namespace km::cuda {
 namespace {
 
@@ -28,6 +30,8 @@ void HostCall::entry(void* data) {
   if (!epoch) return;
   const std::shared_ptr<HostCall> call = epoch->claim(static_cast<HostCall*>(data));
   if (call) call->run(KM_SUCCESS);  // else made already, because the context failed
+  // The thread is the driver's, which does not end because a callback has chosen so.
+  static_cast<void>(take_thread_end());
 }
 
 Status HostCall::queue(const std::shared_ptr<Epoch>& epoch, cu::CUstream stream,

@@ -36,6 +36,7 @@ class Reaper {
  private:
   static void* run(void* self) {
     pthread_setname_np(pthread_self(), "km-cuda");
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);  // release callbacks may know it
     const HostMemoryNeeded needed;  // nobody is there to tell that there is none
     static_cast<Reaper*>(self)->loop();
     return nullptr;

@@ -53,16 +53,16 @@ TEST(Occupancy, NoRegistersAndOddBlocksAreNoDivisionByZero) {
 }
 
 TEST(Occupancy, BestBlockTakesTheLargestOfEquals) {
-  const auto none = [](uint32_t) { return uint64_t{0}; };
-  EXPECT_EQ(find_best_block(h100(), with_registers(32), none, 0).threads, 1024);
-  EXPECT_EQ(find_best_block(h100(), with_registers(32), none, 0).grid_blocks, 264);
+  const auto none = [](uint32_t) -> Result<uint64_t> { return uint64_t{0}; };
+  EXPECT_EQ(find_best_block(h100(), with_registers(32), none, 0)->threads, 1024);
+  EXPECT_EQ(find_best_block(h100(), with_registers(32), none, 0)->grid_blocks, 264);
   // 40 registers: 48 warps fit, in blocks of 24.
-  EXPECT_EQ(find_best_block(h100(), with_registers(40), none, 0).threads, 768);
+  EXPECT_EQ(find_best_block(h100(), with_registers(40), none, 0)->threads, 768);
   // Limits that are no multiples of a warp.
-  EXPECT_EQ(find_best_block(h100(), with_registers(32), none, 100).threads, 64);
-  EXPECT_EQ(find_best_block(h100(), with_registers(32), none, 20).threads, 20);
+  EXPECT_EQ(find_best_block(h100(), with_registers(32), none, 100)->threads, 64);
+  EXPECT_EQ(find_best_block(h100(), with_registers(32), none, 20)->threads, 20);
   const auto much = [](uint32_t) { return uint64_t{1} << 30; };
-  EXPECT_EQ(find_best_block(h100(), with_registers(32), much, 0).threads, 0);
+  EXPECT_EQ(find_best_block(h100(), with_registers(32), much, 0)->threads, 0);
 }
 
 TEST(Occupancy, SharedMemoryThatIsLeftIsExact) {

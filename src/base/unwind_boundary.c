@@ -1,0 +1,30 @@
+#include "base/unwind_boundary.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
+
+/* What pthread_cleanup_push and pthread_cleanup_pop are made of in C: the unwinding of a thread
+ * jumps back to the frame of each buffer that is registered, and is taken up from there. Here the
+ * buffer is taken out and the frame goes on. */
+int km_call_with_boundary(void (*function)(void*), void* argument, km_unwind_boundary* boundary) {
+  if (__sigsetjmp_cancel(boundary->__cancel_jmp_buf, 0) != 0) {
+    __pthread_unregister_cancel(boundary);
+#if defined(__SANITIZE_ADDRESS__)
+    __asan_handle_no_return(); /* frames of the function are left without their ends */
+#endif
+    return 0;
+  }
+  __pthread_register_cancel(boundary);
+  function(argument);
+  __pthread_unregister_cancel(boundary);
+  return 1;
+}
+
+void km_drop_boundary(km_unwind_boundary* boundary) { __pthread_unregister_cancel(boundary); }
+
+void km_resume_thread_end(void) {
+  km_unwind_boundary boundary;
+  __pthread_register_cancel(&boundary);
+  __pthread_unwind_next(&boundary);
+}
