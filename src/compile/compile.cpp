@@ -1,7 +1,6 @@
 #include "compile/compile.h"
 
 #include <chrono>
-#include <exception>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -188,19 +187,11 @@ Status compile_here(const Nvrtc& nvrtc, const CompileInput& input,
   return {};
 }
 
-/// No exception may leave a thread: what is thrown there (out of memory) is thrown here.
 Status compile_on_thread(const Nvrtc& nvrtc, const CompileInput& input,
                          const std::vector<std::string>& options, CompileOutput& output) {
   Status status;
-  std::exception_ptr thrown;
-  KM_TRY(run_on_compiler_thread([&] {
-    try {
-      status = compile_here(nvrtc, input, options, output);
-    } catch (...) {
-      thrown = std::current_exception();
-    }
-  }));
-  if (thrown) std::rethrow_exception(thrown);
+  KM_TRY(run_on_compiler_thread(CompilerWork::compile,
+                                [&] { status = compile_here(nvrtc, input, options, output); }));
   return status;
 }
 

@@ -7,10 +7,13 @@
 
 namespace km {
 
+/// What a compiler thread does.
+enum class CompilerWork { load, compile };
+
 /// Runs `work` on a thread of its own and waits for it: 64 MiB of stack, all signals but faults
 /// blocked, the C locale and default floating point modes, whatever the caller has set. One at a
 /// time. The end of the process waits for one that runs; KM_ERROR_NVRTC_UNAVAILABLE from then on,
-/// because NVRTC's static objects are destroyed.
-Status run_on_compiler_thread(const std::function<void()>& work);
+/// because NVRTC's static objects are destroyed. What `work` throws is thrown on.
+Status run_on_compiler_thread(CompilerWork kind, const std::function<void()>& work);
 
 }  // namespace km

@@ -1,7 +1,10 @@
 #include "compile/nvrtc.h"
 
+#include <optional>
+
 #include "base/dylib.h"
 #include "base/log.h"
+#include "compile/compiler_thread.h"
 #include "compile/find.h"
 
 namespace km {
@@ -70,6 +73,20 @@ void load_builtins(const NvrtcInfo& info) {
 
 }  // namespace
 
+namespace {
+
+int forget_destructor(void (*)(void*), void*, void*) { return 0; }
+
+/// NVRTC makes static objects while it compiles, whose destructors would run first when the process
+/// exits, before the exit can wait for a compilation (compiler_thread.h). They are not registered:
+/// what a process leaves behind goes with it.
+void keep_static_objects(const Dylib& library) {
+  if (library.replace_import("__cxa_atexit", reinterpret_cast<void*>(&forget_destructor))) return;
+  log(LogLevel::kDebug, "compile", "NVRTC's destructors stay registered");
+}
+
+}  // namespace
+
 Result<Nvrtc> load_nvrtc(const std::string& path) {
   Result<Dylib> library = Dylib::open(path);
   if (!library) {
@@ -87,14 +104,26 @@ Result<Nvrtc> load_nvrtc(const std::string& path) {
     return make_error(KM_ERROR_NVRTC_UNAVAILABLE, "%s is NVRTC %d.%d; 11.0 or newer is needed",
                       path.c_str(), result.info.major, result.info.minor);
   }
+  keep_static_objects(*library);
   load_builtins(result.info);
   result.info.architectures = supported_architectures(*api);
   result.info.include_dirs = cuda_include_dirs(result.info.path);
   return result;
 }
 
+namespace {
+
+/// Not on the caller's thread: NVRTC's functions may fault while the process exits.
+Result<Nvrtc> load_on_thread() {
+  std::optional<Result<Nvrtc>> loaded;
+  KM_TRY(run_on_compiler_thread(CompilerWork::load, [&] { loaded = find_and_load(); }));
+  return std::move(*loaded);
+}
+
+}  // namespace
+
 Result<const Nvrtc*> nvrtc() {
-  static const Result<Nvrtc> loaded = find_and_load();
+  static const Result<Nvrtc> loaded = load_on_thread();
   if (!loaded) return loaded.error();
   return &*loaded;
 }
