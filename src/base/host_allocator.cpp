@@ -1,8 +1,14 @@
 #include "base/host_allocator.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <utility>
+
+#include "base/contained_call.h"
+#include "base/log.h"
 
 namespace km {
 namespace {
@@ -19,12 +25,40 @@ static_assert(kHeaderBytes == 16);
 constinit HostAllocatorCell g_own_cell = nullptr;
 constinit HostAllocatorCell* g_cell = &g_own_cell;
 __thread uint32_t t_needed = 0;
+__thread void (*t_when_exhausted)() = nullptr;
+
+constexpr size_t kReserveBytes = 1 << 20;
+constexpr useconds_t kPauseUs = 1000;
+alignas(16) char g_reserved[kReserveBytes];  // takes no pages until it is used
+
+constinit MemoryReserve g_reserve(g_reserved, kReserveBytes);
+constinit MemoryReserve g_code_reserve;
+
+void return_to_reserve(void*, void* piece) { g_reserve.release(piece); }
+constexpr HostAllocator kReserve{nullptr, return_to_reserve, nullptr};
 
 void* take(const HostAllocator* allocator, size_t size_bytes) {
   if (allocator == nullptr) return std::malloc(size_bytes);
   const km_host_allocation_flags flags =
       t_needed != 0 ? KM_HOST_ALLOCATION_NEEDED : KM_HOST_ALLOCATION_DEFAULT;
-  return allocator->allocate(allocator->user_data, size_bytes, flags);
+  void* memory = nullptr;
+  call_contained([&] { memory = allocator->allocate(allocator->user_data, size_bytes, flags); });
+  return memory;
+}
+
+/// Memory for a thread that cannot go on without, when the allocator has none.
+void* take_needed(const HostAllocator** allocator, size_t size_bytes) {
+  if (t_when_exhausted != nullptr) t_when_exhausted();
+  for (bool waits = false;; usleep(kPauseUs)) {
+    if (void* const piece = g_reserve.allocate(size_bytes)) {
+      *allocator = &kReserve;
+      return piece;
+    }
+    if (void* const memory = take(*allocator, size_bytes)) return memory;
+    if (std::exchange(waits, true)) continue;
+    log(LogLevel::kError, "memory", "a thread waits for %zu bytes: the host is out of memory",
+        size_bytes);
+  }
 }
 
 }  // namespace
@@ -55,7 +89,10 @@ void* host_allocate(size_t size_bytes, size_t align_bytes) noexcept {
   HostAllocatorCell* cell = __atomic_load_n(&g_cell, __ATOMIC_ACQUIRE);
   const HostAllocator* allocator = __atomic_load_n(cell, __ATOMIC_ACQUIRE);
   auto* begin = static_cast<char*>(take(allocator, total));
-  if (begin == nullptr) return nullptr;
+  if (begin == nullptr) [[unlikely]] {
+    if (t_needed == 0) return nullptr;
+    begin = static_cast<char*>(take_needed(&allocator, total));
+  }
   const auto at = reinterpret_cast<uintptr_t>(begin) + kHeaderBytes;
   const size_t align = std::max(align_bytes, kHeaderBytes);
   char* result = begin + kHeaderBytes + ((align - at % align) & (align - 1));
@@ -72,11 +109,29 @@ void host_release(void* pointer) noexcept {
   if (header.allocator == nullptr) {
     std::free(begin);
   } else {
-    header.allocator->release(header.allocator->user_data, begin);
+    call_contained([&] { header.allocator->release(header.allocator->user_data, begin); });
   }
 }
 
 HostMemoryNeeded::HostMemoryNeeded() { ++t_needed; }
 HostMemoryNeeded::~HostMemoryNeeded() { --t_needed; }
+
+HostMemoryOptional::HostMemoryOptional() : before_(std::exchange(t_needed, 0)) {}
+HostMemoryOptional::~HostMemoryOptional() { t_needed = before_; }
+
+MemoryReserve& code_reserve() { return g_code_reserve; }
+
+bool may_use_code_reserve() { return t_when_exhausted != nullptr; }
+
+CodeGeneratorMemory::CodeGeneratorMemory(void (*when_exhausted)()) {
+  t_when_exhausted = when_exhausted;
+  ++t_needed;
+}
+CodeGeneratorMemory::~CodeGeneratorMemory() { abandon(); }
+
+void CodeGeneratorMemory::abandon() {
+  --t_needed;
+  t_when_exhausted = nullptr;
+}
 
 }  // namespace km

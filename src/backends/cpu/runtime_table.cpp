@@ -13,6 +13,7 @@
 #include "backends/cpu/lane_memory.h"
 #include "backends/cpu/output.h"
 #include "backends/cpu/sanitizers.h"
+#include "base/host_allocator.h"
 #include "simt/runtime/mma.h"
 #include "simt/runtime/split_warp.h"
 
@@ -39,6 +40,7 @@ KM_NO_SANITIZE void raise(BlockState* state, FaultKind kind, uint64_t address, u
 /// The text goes to the output; false: *out_address cannot be read.
 bool print_text(const LaunchRecord* record, const char* format, const void* arguments,
                 int32_t* out_count, uint64_t* out_address) {
+  const HostMemoryOptional optional;
   try {
     std::optional<std::string> text =
         format_device_printf(format, arguments, out_count, out_address);
@@ -109,6 +111,7 @@ bool note_assertion(const LaunchRecord& record, BlockState* state, const FailedA
   const auto text_at = [](const char* text) {
     return read_text(text, kNameLimit).value_or("(unreadable)");
   };
+  const HostMemoryOptional optional;
   try {
     const std::string message = text_at(failed.message), function = text_at(failed.function);
     const std::string where = text_at(failed.file) + ":" + std::to_string(failed.line);

@@ -3,6 +3,7 @@
 #include <llvm/Support/ErrorHandling.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include <xmmintrin.h>
 
@@ -22,6 +23,8 @@ namespace {
 
 constexpr size_t kStackBytes = size_t{64} << 20;
 constexpr unsigned kDefaultMxcsr = 0x1F80;
+/// Address space that has to be there before code is generated, for when memory runs out then.
+constexpr size_t kReserveBytes = size_t{64} << 20;
 
 struct Job {
   std::function<void()> work;
@@ -29,11 +32,63 @@ struct Job {
   bool done = false;
 };
 
+/// The code generator's reserve, there while anything is generated: LLVM's state is of no more use
+/// when it has got no memory in the middle of something.
+class Reserve {
+ public:
+  Status enter();
+  void leave();
+
+ private:
+  Status open();
+
+  std::mutex mutex_;
+  unsigned users_ = 0;
+  bool is_open_ = false;
+};
+
+Status Reserve::open() {
+  if (is_open_) {  // pieces of it are in use since memory ran out
+    if (code_reserve().left_bytes() >= kReserveBytes / 2) return {};
+    return Error{KM_ERROR_OUT_OF_HOST_MEMORY,
+                 "the code generator's reserve is used up since the host was out of memory: "
+                 "restart the program",
+                 0};
+  }
+  void* const memory = mmap(nullptr, kReserveBytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) {
+    return make_error(KM_ERROR_OUT_OF_HOST_MEMORY,
+                      "generating code takes %zu MiB of address space: free some, or raise the "
+                      "limit (ulimit -v)",
+                      kReserveBytes >> 20);
+  }
+  code_reserve().open(memory, kReserveBytes);
+  is_open_ = true;
+  return {};
+}
+
+Status Reserve::enter() {
+  const std::lock_guard lock(mutex_);
+  if (users_ == 0) KM_TRY(open());
+  ++users_;
+  return {};
+}
+
+void Reserve::leave() {
+  const std::lock_guard lock(mutex_);
+  if (--users_ != 0) return;
+  void* const memory = code_reserve().close();
+  if (memory == nullptr) return;
+  munmap(memory, kReserveBytes);
+  is_open_ = false;
+}
+
 class Pool {
  public:
   Status run(std::function<void()> work);
   /// On one of this pool's threads: gives the job up and never returns.
-  [[noreturn]] void park(Job& job, const char* reason);
+  [[noreturn]] void park(Job& job, Error why);
 
   const pid_t process = getpid();
 
@@ -41,9 +96,12 @@ class Pool {
   static void* thread_main(void* pool);
   void serve();
   Status add_thread();
+  bool replace_thread();
+  Status run_in_turn(const std::shared_ptr<Job>& job);
   void finish(Job& job, Status status);
   void fail_queue(const Error& error);
 
+  Reserve reserve_;
   std::mutex mutex_;
   std::condition_variable queued_, finished_;
   std::deque<std::shared_ptr<Job>> queue_;
@@ -54,17 +112,42 @@ class Pool {
 thread_local Pool* this_pool = nullptr;
 thread_local Job* this_job = nullptr;
 
+/// Memory may have run out: then the text is left away.
+Error llvm_error(const char* reason) {
+  const HostMemoryOptional optional;
+  try {
+    return make_error(KM_ERROR_COMPILER, "LLVM gave up: %s", reason ? reason : "unknown reason");
+  } catch (const std::bad_alloc&) {
+    return Error{KM_ERROR_COMPILER, "LLVM gave up", 0};
+  }
+}
+
+Error out_of_memory() {
+  const HostMemoryOptional optional;
+  try {
+    return make_error(KM_ERROR_OUT_OF_HOST_MEMORY, "out of memory in the code generator");
+  } catch (const std::bad_alloc&) {
+    return Error{KM_ERROR_OUT_OF_HOST_MEMORY, {}, 0};
+  }
+}
+
 void on_fatal_error(void*, const char* reason, bool) {
   // Elsewhere than on our threads LLVM does what it always does.
-  if (this_pool && this_job) this_pool->park(*this_job, reason);
+  if (this_pool && this_job) this_pool->park(*this_job, llvm_error(reason));
 }
+
+void on_exhausted() {
+  if (this_pool && this_job) this_pool->park(*this_job, out_of_memory());
+}
+
+void on_bad_alloc(void*, const char*, bool) { on_exhausted(); }
 
 std::atomic<Pool*> current_pool{nullptr};
 
 void install_handlers() {
   static const bool installed = [] {
     llvm::install_fatal_error_handler(on_fatal_error);
-    llvm::install_bad_alloc_error_handler(on_fatal_error);
+    llvm::install_bad_alloc_error_handler(on_bad_alloc);
     return true;
   }();
   static_cast<void>(installed);
@@ -85,21 +168,13 @@ Pool& pool() {
   return *found;
 }
 
-/// Memory may have run out: then even the text is left away.
-Status give_up_status(const char* reason) {
-  try {
-    return make_error(KM_ERROR_COMPILER, "LLVM gave up: %s", reason ? reason : "unknown reason");
-  } catch (const std::bad_alloc&) {
-    return Error{KM_ERROR_COMPILER, "out of memory", 0};
-  }
-}
-
 Status run_job(Job& job) {
+  const CodeGeneratorMemory memory(on_exhausted);
   try {
     job.work();
     return {};
   } catch (const std::bad_alloc&) {
-    return Error{KM_ERROR_OUT_OF_HOST_MEMORY, "out of memory in the code generator", 0};
+    return out_of_memory();
   } catch (...) {
     return Error{KM_ERROR_INTERNAL, "an exception left the code generator", 0};
   }
@@ -108,6 +183,15 @@ Status run_job(Job& job) {
 Status Pool::run(std::function<void()> work) {
   auto job = std::make_shared<Job>();
   job->work = std::move(work);
+  KM_TRY(reserve_.enter());
+  struct Leave {
+    Reserve& reserve;
+    ~Leave() { reserve.leave(); }
+  } leave{reserve_};
+  return run_in_turn(job);
+}
+
+Status Pool::run_in_turn(const std::shared_ptr<Job>& job) {
   std::unique_lock lock(mutex_);
   if (queue_.size() >= idle_ && threads_ < max_threads_) {
     Status added = add_thread();
@@ -144,12 +228,21 @@ Status Pool::add_thread() {
   return {};
 }
 
+bool Pool::replace_thread() {
+  try {
+    return static_cast<bool>(add_thread());
+  } catch (const std::bad_alloc&) {
+    return false;  // for the text of why
+  }
+}
+
 void* Pool::thread_main(void* pool) {
   pthread_setname_np(pthread_self(), "km-compile");
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);  // the allocator may know this thread
   // The creator may have flush-to-zero set, and LLVM folds constants with the host's arithmetic.
   _mm_setcsr(kDefaultMxcsr);
   this_pool = static_cast<Pool*>(pool);
-  const HostMemoryNeeded needed;  // LLVM ends the process where it gets none
+  const HostMemoryNeeded needed;  // nobody is there to tell that there is none
   this_pool->serve();
   return nullptr;
 }
@@ -180,18 +273,18 @@ void Pool::finish(Job& job, Status status) {
   finished_.notify_all();
 }
 
-void Pool::park(Job& job, const char* reason) {
-  Status status = give_up_status(reason);
+void Pool::park(Job& job, Error why) {
+  CodeGeneratorMemory::abandon();
+  const HostMemoryOptional optional;
   {
     std::lock_guard lock(mutex_);
     --threads_;
     // Another takes this one's place, or nobody would serve those who wait.
-    if (!queue_.empty()) {
-      Status added = add_thread();
-      if (!added && threads_ == 0) fail_queue(added.error());
+    if (!queue_.empty() && !replace_thread() && threads_ == 0) {
+      fail_queue(Error{KM_ERROR_OUT_OF_HOST_MEMORY, {}, 0});
     }
   }
-  finish(job, std::move(status));
+  finish(job, std::move(why));
   for (;;) pause();
 }
 

@@ -1,10 +1,16 @@
 #include "base/host_allocator.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
+
+#include "base/contained_call.h"
 
 namespace km {
 namespace {
@@ -79,6 +85,62 @@ TEST_F(HostAllocatorTest, SaysWhatCannotGoOnWithout) {
   EXPECT_EQ(counted.needed, 1);
   counted.is_empty = true;
   EXPECT_EQ(host_allocate(1, 16), nullptr);
+}
+
+TEST_F(HostAllocatorTest, ThreadsThatNeedMemoryHaveAReserve) {
+  Counted counted;
+  ASSERT_TRUE(set_host_allocator(take, give_back, &counted));
+  counted.is_empty = true;
+  const HostMemoryNeeded needed;
+  for (int turn = 0; turn < 100; ++turn) {  // more in all than there is at once
+    void* const memory = host_allocate(100000, 64);
+    ASSERT_NE(memory, nullptr);
+    std::memset(memory, 0xFF, 100000);
+    host_release(memory);
+  }
+  {
+    const HostMemoryOptional optional;
+    EXPECT_EQ(host_allocate(1, 16), nullptr);
+  }
+  EXPECT_EQ(counted.taken, 0);
+  EXPECT_EQ(counted.released, 0);
+}
+
+TEST_F(HostAllocatorTest, ThreadsThatNeedMemoryWaitForIt) {
+  static std::atomic<bool> is_empty{true};
+  const auto take_later = [](void*, uint64_t size_bytes, km_host_allocation_flags) -> void* {
+    return is_empty.load() ? nullptr : std::malloc(size_bytes);
+  };
+  const auto release = [](void*, void* pointer) { std::free(pointer); };
+  ASSERT_TRUE(set_host_allocator(take_later, release, nullptr));
+  std::thread other([] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    is_empty.store(false);
+  });
+  void* memory = nullptr;
+  {
+    const HostMemoryNeeded needed;
+    memory = host_allocate(64 << 20, 16);  // more than the reserve has
+  }
+  EXPECT_FALSE(is_empty.load());
+  EXPECT_NE(memory, nullptr);
+  host_release(memory);
+  other.join();
+}
+
+TEST_F(HostAllocatorTest, AnAllocatorThatDoesNotReturnHasNoMemory) {
+  const auto never = [](void*, uint64_t, km_host_allocation_flags) -> void* {
+    pthread_exit(nullptr);
+  };
+  const auto release = [](void*, void*) {};
+  bool went_on = false;
+  std::thread other([&] {
+    ASSERT_TRUE(set_host_allocator(never, release, nullptr));
+    EXPECT_EQ(host_allocate(10, 16), nullptr);
+    went_on = take_thread_end();
+  });
+  other.join();
+  EXPECT_TRUE(went_on);
 }
 
 TEST_F(HostAllocatorTest, UsesTheCellOfItsHost) {
