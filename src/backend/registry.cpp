@@ -43,22 +43,32 @@ Registry::Entry* Registry::entry(uint32_t index) const {
   return entries_[index].get();
 }
 
+/// Fills in the outcome.
+void Registry::load(Entry& entry) {
+  const kmb_backend* table = entry.builtin;
+  if (table == nullptr) {
+    Result<const kmb_backend*> loaded = load_plugin(entry.name);
+    if (!loaded) {
+      entry.failure = std::move(loaded.error());
+      // The loader does not tell a file that is damaged from a system that is short of something.
+      entry.is_final.store(entry.failure.status != KM_ERROR_BACKEND_UNAVAILABLE);
+      return;
+    }
+    table = *loaded;
+  }
+  entry.failure = start(table, &entry.table);
+  entry.is_final.store(entry.failure.status != KM_ERROR_OUT_OF_HOST_MEMORY);
+  log(LogLevel::kInfo, "loader", "backend '%s': %s", entry.name.c_str(),
+      entry.failure.status == KM_SUCCESS ? "ready" : entry.failure.message.c_str());
+}
+
 Result<const kmb_backend*> Registry::get(uint32_t index) {
   Entry* found = entry(index);
-  std::call_once(found->once, [found] {
-    const kmb_backend* table = found->builtin;
-    if (table == nullptr) {
-      Result<const kmb_backend*> loaded = load_plugin(found->name);
-      if (!loaded) {
-        found->failure = std::move(loaded.error());
-        return;
-      }
-      table = *loaded;
-    }
-    found->failure = start(table, &found->table);
-    log(LogLevel::kInfo, "loader", "backend '%s': %s", found->name.c_str(),
-        found->failure.status == KM_SUCCESS ? "ready" : found->failure.message.c_str());
-  });
+  if (!found->is_final.load(std::memory_order_acquire)) {
+    const std::lock_guard lock(found->mutex);
+    if (!found->is_final.load()) load(*found);
+    if (found->failure.status != KM_SUCCESS) return found->failure;
+  }
   if (found->failure.status != KM_SUCCESS) return found->failure;
   return static_cast<const kmb_backend*>(&found->table);
 }

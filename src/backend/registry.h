@@ -1,6 +1,7 @@
 // Which backends there are, and which of them work here.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -13,7 +14,8 @@
 namespace km {
 
 /// The backends in the order in which "auto" tries them. A backend is loaded when it is first
-/// asked for; the outcome, good or bad, holds for the life of the process.
+/// asked for. What could not be loaded for want of memory or descriptors is tried again the next
+/// time; every other outcome holds for the life of the process.
 class Registry {
  public:
   /// A backend that is linked into this library.
@@ -33,10 +35,12 @@ class Registry {
   struct Entry {
     std::string name;
     const kmb_backend* builtin = nullptr;  // null: a plugin
-    std::once_flag once;
-    kmb_backend table{};  // complete once loaded
+    std::mutex mutex;                      // guards what follows until the outcome is final
+    kmb_backend table{};
     Error failure{KM_SUCCESS, {}, 0};
+    std::atomic<bool> is_final{false};
   };
+  static void load(Entry& entry);
   Entry* entry(uint32_t index) const;
   std::string known_names() const;
 

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <bit>
+#include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <span>
 #include <string>
 
 #include "backends/cpu/executor.h"
+#include "backends/cpu/fault.h"
 #include "backends/cpu/stream.h"
 #include "backends/cpu/threads.h"
 #include "backends/cpu/work.h"
@@ -31,6 +34,29 @@ uint32_t slot_of(uint64_t job) { return static_cast<uint32_t>(job & 0xffffffff) 
 /// Whose worker this thread is.
 thread_local const Pool* worker_of = nullptr;
 
+}  // namespace
+
+/// What has become of workers that were started.
+struct Pool::Arrivals {
+  std::mutex mutex;
+  std::condition_variable changed;
+  uint32_t ready = 0, failed = 0;
+
+  void add(bool is_ready) {
+    const std::lock_guard lock(mutex);
+    ++(is_ready ? ready : failed);
+    changed.notify_one();
+  }
+  /// How many are ready, once all `count` have come.
+  uint32_t wait_for(uint32_t count) {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return ready + failed == count; });
+    return ready;
+  }
+};
+
+namespace {
+
 int list_of(int32_t priority) { return priority < 0 ? 0 : priority == 0 ? 1 : 2; }
 
 }  // namespace
@@ -39,36 +65,41 @@ Pool::Pool(const PoolOptions& options) : options_(options), sleepers_(options.th
   for (Job& job : jobs_) job.parts.reset(new BlockRange::SharedPart[options.threads]);
 }
 
+bool Pool::start_worker(uint32_t worker, const std::shared_ptr<Arrivals>& arrivals) {
+  const std::string name = "km-cpu-" + std::to_string(options_.first_name + worker);
+  const int cpu = options_.cpus.empty() ? -1 : options_.cpus[worker % options_.cpus.size()];
+  return start_thread(name.c_str(), kWorkerStackBytes, cpu, [this, worker, arrivals] {
+    Executor* const executor = thread_can_fault() ? Executor::acquire() : nullptr;
+    arrivals->add(executor != nullptr);
+    if (executor != nullptr) run_worker(worker, executor);
+  });
+}
+
 Result<Pool*> Pool::start(const PoolOptions& options) {
+  const auto arrivals = std::make_shared<Arrivals>();
   Pool* pool = std::unique_ptr<Pool>(new Pool(options)).release();  // lives as long as its threads
   uint32_t started = 0;
-  for (uint32_t i = 0; i < options.threads; ++i) {
-    std::string name = "km-cpu-" + std::to_string(options.first_name + i);
-    int cpu = options.cpus.empty() ? -1 : options.cpus[i % options.cpus.size()];
-    if (!start_thread(name.c_str(), kWorkerStackBytes, cpu, [pool, i] { pool->run_worker(i); }))
-      break;
-    ++started;
+  try {
+    while (started < options.threads && pool->start_worker(started, arrivals)) ++started;
+  } catch (const std::bad_alloc&) {
+    // Those that are there have to do.
   }
-  if (started == 0) {
+  const uint32_t ready = arrivals->wait_for(started);
+  if (ready == 0) {
     std::unique_ptr<Pool> unused(pool);
     return make_error(KM_ERROR_OUT_OF_HOST_MEMORY,
                       "cannot start a worker thread: raise the limit on processes (ulimit -u) or "
                       "on memory");
   }
-  if (started < options.threads) {
-    log(LogLevel::kWarn, "cpu", "only %u of %u worker threads could be started", started,
+  if (ready < options.threads) {
+    log(LogLevel::kWarn, "cpu", "only %u of %u worker threads could be started", ready,
         options.threads);
-    pool->options_.threads = started;
+    pool->options_.threads = ready;
   }
   return pool;
 }
 
-void Pool::run_worker(uint32_t worker) {
-  Executor* executor = thread_can_fault() ? Executor::acquire() : nullptr;
-  if (executor == nullptr) {
-    log(LogLevel::kError, "cpu", "a worker thread ends: no memory for its stacks");
-    return;
-  }
+void Pool::run_worker(uint32_t worker, Executor* executor) {
   worker_of = this;
   between_.fetch_add(1);
   awake_.fetch_add(1);

@@ -31,7 +31,8 @@ struct PoolOptions {
 
 class Pool {
  public:
-  /// Starts the workers. They sleep while there is nothing to do, and live as long as the process.
+  /// Starts the workers, as many as there are threads and memory for; none is an error. They sleep
+  /// while there is nothing to do, and live as long as the process.
   static Result<Pool*> start(const PoolOptions& options);
 
   uint32_t threads() const { return options_.threads; }
@@ -114,7 +115,9 @@ class Pool {
   };
 
   explicit Pool(const PoolOptions& options);
-  void run_worker(uint32_t worker);
+  struct Arrivals;
+  bool start_worker(uint32_t worker, const std::shared_ptr<Arrivals>& arrivals);
+  void run_worker(uint32_t worker, Executor* executor);
   bool take(Item* out_item, bool gives_grace);
   void run(const Item& item, Executor* executor);
   void run_spare();

@@ -2,6 +2,7 @@
 
 #include <cpuid.h>
 #include <sched.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <optional>
 #include <sstream>
 
+#include "base/cancellation.h"
 #include "base/file.h"
 
 namespace km::cpu {
@@ -253,10 +255,26 @@ uint64_t last_level_cache_bytes() {
   return bytes;
 }
 
+namespace {
+
+/// When files cannot be read, for lack of descriptors or of /proc: without what caches would give
+/// back.
+SystemMemory memory_of_kernel() {
+  struct sysinfo info{};
+  if (sysinfo(&info) != 0) return {};
+  const uint64_t unit = std::max<uint64_t>(info.mem_unit, 1);
+  return {.total_bytes = info.totalram * unit,
+          .free_bytes = (info.freeram + info.bufferram) * unit};
+}
+
+}  // namespace
+
 SystemMemory system_memory() {
+  const NoCancellation postponed;
   SystemMemory memory;
   memory.total_bytes = meminfo("MemTotal");
   memory.free_bytes = meminfo("MemAvailable");
+  if (memory.total_bytes == 0) memory = memory_of_kernel();
   uint64_t limit = 0, used = 0;
   cgroup_memory({}, &limit, &used);
   if (limit != UINT64_MAX) {
@@ -267,6 +285,7 @@ SystemMemory system_memory() {
 }
 
 uint64_t resident_bytes() {
+  const NoCancellation postponed;
   std::istringstream file = system_file("/proc/self/status");
   for (std::string line; std::getline(file, line);) {
     if (line.compare(0, 8, "RssAnon:") == 0) return strtoull(line.c_str() + 8, nullptr, 10) * 1024;
