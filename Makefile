@@ -6,10 +6,11 @@ SHELL := bash
 PRESET ?= $(if $(CI),ci,release)
 PREFIX ?= /usr/local
 MINUTES ?= 10
+RUNS ?= 10000
 BUILD := build/release
 
-.PHONY: help build demo test fuzz fuzz-protocols fuzz-parser compare-ptxas bench gen tidy lint \
-        format install \
+.PHONY: help build demo test fuzz fuzz-protocols fuzz-parser compare-ptxas stress-exit stress-limits \
+        bench gen tidy lint format install \
         test-asan test-ubsan test-tsan test-gpu test-clients test-clients-long setup clean
 
 help: ## lists the targets
@@ -48,6 +49,11 @@ fuzz-parser: ## random text on the parser and verifier, for MINUTES
 
 compare-ptxas: ## what we and NVIDIA's ptxas take of LINES changed lines of PTX (KM_PTXAS names it)
 	@scripts/compare_ptxas.sh $(LINES)
+
+stress-exit: ## ends RUNS processes (ten thousand) at random moments, in all ways there are
+	@scripts/stress.sh $(PRESET) exit $(RUNS)
+stress-limits: ## has processes run out of memory, files, threads: hundreds of values of each
+	@scripts/stress.sh $(PRESET) limits
 
 bench: ## compares with PoCL, Intel's OpenCL, OpenMP (KERNELS=a,b and QUICK=1 narrow it)
 	@scripts/setup.sh bench
