@@ -10,6 +10,10 @@ using ptx::Opcode;
 
 namespace {
 
+/// Beyond any program: what is asked of all nodes of all loops takes so many times a kernel's
+/// length.
+constexpr uint32_t kDeepestLoops = 256;
+
 class Splitter {
  public:
   Splitter(const ptx::Module& module, const ptx::Function& function, bool parted)
@@ -246,6 +250,15 @@ void merge_latches(std::vector<RawBlock>& blocks) {
   }
 }
 
+/// The first one from a block on: a block without one only jumps.
+const Instruction* instruction_from(const std::vector<RawBlock>& blocks, uint32_t block) {
+  for (uint32_t b = block; b < blocks.size(); ++b) {
+    if (!blocks[b].insts.empty()) return blocks[b].insts[0];
+    if (blocks[b].terminator != nullptr) return blocks[b].terminator;
+  }
+  return blocks[0].terminator;
+}
+
 }  // namespace
 
 Result<std::vector<RawBlock>> split_blocks(const ptx::Module& module, const ptx::Function& function,
@@ -253,7 +266,8 @@ Result<std::vector<RawBlock>> split_blocks(const ptx::Module& module, const ptx:
   return Splitter(module, function, parted).run();
 }
 
-const Instruction* normalise_blocks(std::vector<RawBlock>& blocks) {
+Result<const Instruction*> normalise_blocks(const ptx::Module& module,
+                                            std::vector<RawBlock>& blocks) {
   for (auto& block : blocks) {
     if (block.end == End::branch && block.targets[0] == block.targets[1]) {
       block.end = End::jump;
@@ -274,13 +288,13 @@ const Instruction* normalise_blocks(std::vector<RawBlock>& blocks) {
   renumber(blocks);
   const Graph graph = graph_of(blocks);
   const LoopForest forest = find_loops(graph, DominatorTree(graph, 0));
-  if (forest.irreducible == kNoNode) return nullptr;
-  // Somewhere from here on there is an instruction: a block without one only jumps.
-  for (uint32_t b = forest.irreducible; b < blocks.size(); ++b) {
-    if (!blocks[b].insts.empty()) return blocks[b].insts[0];
-    if (blocks[b].terminator != nullptr) return blocks[b].terminator;
+  for (const Loop& loop : forest.loops) {
+    if (loop.depth <= kDeepestLoops) continue;
+    return make_error(KM_ERROR_UNSUPPORTED_PTX, "%s: loops lie in each other more than %u deep",
+                      describe(module, *instruction_from(blocks, loop.header)).c_str(),
+                      kDeepestLoops);
   }
-  return blocks[0].terminator;
+  return forest.irreducible == kNoNode ? nullptr : instruction_from(blocks, forest.irreducible);
 }
 
 }  // namespace km::simt

@@ -19,6 +19,7 @@ Result<std::vector<RawBlock>> split_blocks(const ptx::Module& module, const ptx:
                                            bool parted);
 /// One latch per loop, an entry without predecessors, a private block for every plain return.
 /// Gives an instruction near a loop that is entered at more than one place, null: there is none.
-const ptx::Instruction* normalise_blocks(std::vector<RawBlock>& blocks);
+Result<const ptx::Instruction*> normalise_blocks(const ptx::Module& module,
+                                                 std::vector<RawBlock>& blocks);
 
 }  // namespace km::simt

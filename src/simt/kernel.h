@@ -24,6 +24,7 @@ struct Value {
   ptx::RegisterId reg = kNone;
   BlockId block = kNone;         // where it is defined; kNone: never (an undefined register)
   uint32_t instruction = kNone;  // index in the block; kNone: a phi
+  uint32_t phi = kNone;          // index among the block's phis; kNone: an instruction
 };
 
 struct Inst {
@@ -76,6 +77,8 @@ struct Kernel {
   std::vector<std::shared_ptr<const ptx::Instruction>> made;
 
   Graph graph() const;
+  /// For each block and successor, the edge's place among the predecessors of that successor.
+  std::vector<std::vector<uint32_t>> edge_slots() const;
   /// A barrier ends a block of the kernel, or one of these.
   bool has_barrier() const { return std::any_of(blocks.begin(), blocks.end(), ends_in_barrier); }
   bool has_barrier(const std::vector<BlockId>& list) const {

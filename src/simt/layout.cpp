@@ -19,9 +19,6 @@ class Layouter {
       : module_(module), function_(function) {}
 
   MemoryLayout run() {
-    for (const auto& symbol : module_.symbols) {
-      if (symbol.space == ptx::Space::constant) layout_.constant_bytes += symbol.size_bytes;
-    }
     for (const auto& instruction : function_.code) {
       for (unsigned i = 0; i < instruction.operand_count; ++i) use(instruction.operands[i]);
     }

@@ -13,7 +13,6 @@ struct MemoryLayout {
   std::map<std::pair<bool, ptx::SymbolId>, uint64_t> shared, local;
   uint64_t shared_static_bytes = 0;  // dynamic shared memory starts at dynamic_offset()
   uint64_t local_bytes = 0;          // per thread
-  uint64_t constant_bytes = 0;       // of the module
 
   uint64_t dynamic_offset() const { return (shared_static_bytes + 15) / 16 * 16; }
   /// Distance between the local memories of neighbouring lanes: no power of two, so that lanes do

@@ -104,7 +104,7 @@ MemoryPlace memory_place(const Instruction& instruction) {
 bool Kernel::is_parameter(const ptx::Operand& operand) const {
   const auto& params = function->params;
   return operand.symbol != ptx::kNone && operand.local_symbol &&
-         std::find(params.begin(), params.end(), operand.symbol) != params.end();
+         std::binary_search(params.begin(), params.end(), operand.symbol);  // in order of symbols
 }
 
 bool Kernel::loads_parameter(const Inst& inst) const {

@@ -60,41 +60,98 @@ std::vector<uint32_t> components(const Graph& graph, NodeId entry) {
   return result;
 }
 
-// Cooper, Harvey, Kennedy: "A simple, fast dominance algorithm".
+namespace {
+
+/// Nodes in the order of a depth-first search, and what Lengauer and Tarjan keep of each: all by
+/// that order, so that node 0 is the entry.
+class Semidominators {
+ public:
+  Semidominators(const Graph& graph, NodeId entry) : graph_(graph), place_(graph.size(), kNoNode) {
+    search(entry);
+    const size_t count = nodes_.size();
+    semi_.resize(count);
+    label_.resize(count);
+    for (uint32_t v = 0; v < count; ++v) semi_[v] = label_[v] = v;
+    ancestor_.assign(count, kNoNode);
+    dominator_.assign(count, 0);
+    std::vector<std::vector<uint32_t>> bucket(count);
+    for (auto w = static_cast<uint32_t>(count); w-- > 1;) {
+      for (NodeId pred : graph.preds[nodes_[w]]) {
+        if (place_[pred] != kNoNode) semi_[w] = std::min(semi_[w], semi_[eval(place_[pred])]);
+      }
+      bucket[semi_[w]].push_back(w);
+      ancestor_[w] = parent_[w];
+      for (uint32_t v : bucket[parent_[w]]) {
+        const uint32_t u = eval(v);
+        dominator_[v] = semi_[u] < semi_[v] ? u : parent_[w];
+      }
+      bucket[parent_[w]].clear();
+    }
+    for (uint32_t w = 1; w < count; ++w) {
+      if (dominator_[w] != semi_[w]) dominator_[w] = dominator_[dominator_[w]];
+    }
+  }
+
+  /// Calls `set(node, its immediate dominator)` for all nodes that the entry reaches but itself.
+  template <class Set>
+  void for_each(Set set) const {
+    for (uint32_t w = 1; w < nodes_.size(); ++w) set(nodes_[w], nodes_[dominator_[w]]);
+  }
+
+ private:
+  void search(NodeId entry) {
+    std::vector<std::pair<uint32_t, size_t>> stack;
+    auto enter = [&](NodeId node, uint32_t parent) {
+      place_[node] = static_cast<uint32_t>(nodes_.size());
+      stack.emplace_back(place_[node], 0);
+      nodes_.push_back(node);
+      parent_.push_back(parent);
+    };
+    enter(entry, 0);
+    while (!stack.empty()) {
+      auto& [at, next] = stack.back();
+      const auto& succs = graph_.succs[nodes_[at]];
+      if (next == succs.size()) {
+        stack.pop_back();
+        continue;
+      }
+      const NodeId succ = succs[next++];
+      if (place_[succ] == kNoNode) enter(succ, at);
+    }
+  }
+
+  /// The node with the least semidominator on the way up from `v`, with the way made shorter.
+  uint32_t eval(uint32_t v) {
+    if (ancestor_[v] == kNoNode) return label_[v];
+    std::vector<uint32_t>& way = way_;
+    for (uint32_t u = v; ancestor_[ancestor_[u]] != kNoNode; u = ancestor_[u]) way.push_back(u);
+    while (!way.empty()) {
+      const uint32_t u = way.back(), above = ancestor_[u];
+      way.pop_back();
+      if (semi_[label_[above]] < semi_[label_[u]]) label_[u] = label_[above];
+      ancestor_[u] = ancestor_[above];
+    }
+    return label_[v];
+  }
+
+  const Graph& graph_;
+  std::vector<uint32_t> place_;  // by node
+  std::vector<NodeId> nodes_;
+  std::vector<uint32_t> parent_, semi_, label_, ancestor_, dominator_, way_;
+};
+
+}  // namespace
+
 DominatorTree::DominatorTree(const Graph& graph, NodeId entry)
     : parent_(graph.size(), kNoNode),
       children_(graph.size()),
       first_(graph.size()),
       last_(graph.size()),
       entry_(entry) {
-  auto order = reverse_postorder(graph, entry);
-  std::vector<uint32_t> position(graph.size(), UINT32_MAX);
-  for (uint32_t i = 0; i < order.size(); ++i) position[order[i]] = i;
-  auto intersect = [&](NodeId a, NodeId b) {
-    while (a != b) {
-      while (position[a] > position[b]) a = parent_[a];
-      while (position[b] > position[a]) b = parent_[b];
-    }
-    return a;
-  };
-  parent_[entry] = entry;
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (NodeId node : order) {
-      if (node == entry) continue;
-      NodeId idom = kNoNode;
-      for (NodeId pred : graph.preds[node]) {
-        if (position[pred] == UINT32_MAX || parent_[pred] == kNoNode) continue;
-        idom = idom == kNoNode ? pred : intersect(idom, pred);
-      }
-      if (idom != parent_[node]) {
-        parent_[node] = idom;
-        changed = true;
-      }
-    }
-  }
-  parent_[entry] = kNoNode;
-  for (NodeId node : order) {
+  Semidominators(graph, entry).for_each([this](NodeId node, NodeId parent) {
+    parent_[node] = parent;
+  });
+  for (NodeId node : reverse_postorder(graph, entry)) {
     if (node != entry) children_[parent_[node]].push_back(node);
   }
   number();
@@ -117,18 +174,22 @@ void DominatorTree::number() {
   }
 }
 
-std::vector<std::vector<NodeId>> DominatorTree::frontiers(const Graph& graph) const {
+std::optional<std::vector<std::vector<NodeId>>> DominatorTree::frontiers(
+    const Graph& graph, uint64_t most_entries) const {
   std::vector<std::vector<NodeId>> result(graph.size());
+  uint64_t entries = 0;
   for (NodeId node = 0; node < graph.size(); ++node) {
     if (!reachable(node)) continue;
     for (NodeId pred : graph.preds[node]) {
       if (!reachable(pred)) continue;
-      for (NodeId runner = pred; runner != kNoNode && runner != parent_[node];
+      // A node that has noted this one has made all those above note it.
+      for (NodeId runner = pred; runner != kNoNode && runner != parent_[node] &&
+                                 (result[runner].empty() || result[runner].back() != node);
            runner = parent_[runner]) {
-        if (result[runner].empty() || result[runner].back() != node) {
-          result[runner].push_back(node);
-        }
+        result[runner].push_back(node);
+        ++entries;
       }
+      if (entries > most_entries) return std::nullopt;
     }
   }
   return result;
@@ -168,29 +229,40 @@ DominatorTree post_dominators(const Graph& graph) {
   return DominatorTree(reverse, exit);
 }
 
-bool LoopForest::contains(uint32_t loop, NodeId node) const {
-  for (uint32_t l = innermost[node]; l != UINT32_MAX; l = loops[l].parent) {
-    if (l == loop) return true;
-  }
-  return false;
-}
-
 namespace {
 
-void collect_loop(const Graph& graph, const DominatorTree& dominators, Loop& loop) {
-  std::vector<uint8_t> inside(graph.size());
-  inside[loop.header] = 1;
+/// `collected[node]`: the last loop that has the node, by the number of its header.
+void collect_loop(const Graph& graph, const DominatorTree& dominators, Loop& loop,
+                  std::vector<NodeId>& collected) {
+  collected[loop.header] = loop.header;
   loop.nodes.push_back(loop.header);
   std::vector<NodeId> stack = loop.latches;
   while (!stack.empty()) {
     NodeId node = stack.back();
     stack.pop_back();
-    if (inside[node]) continue;
-    inside[node] = 1;
+    if (collected[node] == loop.header) continue;
+    collected[node] = loop.header;
     loop.nodes.push_back(node);
     for (NodeId pred : graph.preds[node]) {
       if (dominators.reachable(pred)) stack.push_back(pred);
     }
+  }
+}
+
+/// Outer loops come before inner ones, so counting backwards and numbering forwards takes no stack.
+void number_trees(std::vector<Loop>& loops) {
+  std::vector<uint32_t> size(loops.size(), 1);
+  for (size_t l = loops.size(); l-- > 0;) {
+    if (loops[l].parent != UINT32_MAX) size[loops[l].parent] += size[l];
+  }
+  uint32_t next_root = 0;
+  std::vector<uint32_t> next(loops.size());  // number for the next loop inside
+  for (size_t l = 0; l < loops.size(); ++l) {
+    uint32_t& place = loops[l].parent == UINT32_MAX ? next_root : next[loops[l].parent];
+    loops[l].first = place;
+    loops[l].last = place + size[l] - 1;
+    next[l] = place + 1;
+    place += size[l];
   }
 }
 
@@ -202,6 +274,7 @@ LoopForest find_loops(const Graph& graph, const DominatorTree& dominators) {
   auto order = reverse_postorder(graph);
   std::vector<uint32_t> position(graph.size(), UINT32_MAX);
   for (uint32_t i = 0; i < order.size(); ++i) position[order[i]] = i;
+  std::vector<NodeId> collected(graph.size(), kNoNode);
   for (NodeId header : order) {  // outer headers come before inner ones
     Loop loop;
     loop.header = header;
@@ -214,26 +287,36 @@ LoopForest find_loops(const Graph& graph, const DominatorTree& dominators) {
     if (loop.latches.empty()) continue;
     std::sort(loop.latches.begin(), loop.latches.end());
     loop.latches.erase(std::unique(loop.latches.begin(), loop.latches.end()), loop.latches.end());
-    collect_loop(graph, dominators, loop);
+    collect_loop(graph, dominators, loop, collected);
     loop.parent = forest.innermost[header];
     loop.depth = loop.parent == UINT32_MAX ? 1 : forest.loops[loop.parent].depth + 1;
     const auto index = static_cast<uint32_t>(forest.loops.size());
     for (NodeId node : loop.nodes) forest.innermost[node] = index;
     forest.loops.push_back(std::move(loop));
   }
+  number_trees(forest.loops);
   return forest;
+}
+
+NodeNumbers::NodeNumbers(const std::vector<NodeId>& nodes) {
+  for (uint32_t i = 0; i < nodes.size(); ++i) sorted_.emplace_back(nodes[i], i);
+  std::sort(sorted_.begin(), sorted_.end());
+}
+
+uint32_t NodeNumbers::of(NodeId node) const {
+  const auto found = std::lower_bound(sorted_.begin(), sorted_.end(), std::pair(node, 0U));
+  return found != sorted_.end() && found->first == node ? found->second : kNoNode;
 }
 
 Graph iteration_graph(const Graph& graph, const LoopForest& loops, uint32_t loop) {
   const Loop& nodes = loops.loops[loop];
-  std::vector<uint32_t> index(graph.size(), kNoNode);
-  for (uint32_t i = 0; i < nodes.nodes.size(); ++i) index[nodes.nodes[i]] = i;
+  const NodeNumbers index(nodes.nodes);
   const auto after = static_cast<NodeId>(nodes.nodes.size());
   Graph result(nodes.nodes.size() + 1);
   for (uint32_t i = 0; i < after; ++i) {
     for (NodeId succ : graph.succs[nodes.nodes[i]]) {
-      const bool stays = index[succ] != kNoNode && succ != nodes.header;
-      result.add_edge(i, stays ? index[succ] : after);
+      const bool stays = loops.contains(loop, succ) && succ != nodes.header;
+      result.add_edge(i, stays ? index.of(succ) : after);
     }
   }
   return result;
@@ -252,12 +335,10 @@ bool Meeting::always_reaches(NodeId from, NodeId to) {
   auto& iteration = iterations_[loop];
   if (iteration == nullptr) {
     iteration = std::make_unique<Iteration>();
-    iteration->index.assign(graph_.size(), kNoNode);
-    const auto& nodes = loops_.loops[loop].nodes;
-    for (uint32_t i = 0; i < nodes.size(); ++i) iteration->index[nodes[i]] = i;
+    iteration->index = NodeNumbers(loops_.loops[loop].nodes);
     iteration->post = post_dominators(iteration_graph(graph_, loops_, loop));
   }
-  return iteration->post.dominates(iteration->index[to], iteration->index[from]);
+  return iteration->post.dominates(iteration->index.of(to), iteration->index.of(from));
 }
 
 }  // namespace km::simt

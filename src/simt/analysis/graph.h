@@ -4,7 +4,8 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace km::simt {
@@ -43,8 +44,10 @@ class DominatorTree {
     return reachable(above) && reachable(below) && first_[above] <= first_[below] &&
            last_[below] <= last_[above];
   }
-  /// Dominance frontier of every node.
-  std::vector<std::vector<NodeId>> frontiers(const Graph& graph) const;
+  /// Dominance frontier of every node, in ascending order. Nothing: they have more than so many
+  /// entries in all.
+  std::optional<std::vector<std::vector<NodeId>>> frontiers(const Graph& graph,
+                                                            uint64_t most_entries) const;
 
  private:
   void number();
@@ -63,8 +66,9 @@ struct Loop {
   NodeId header = kNoNode;
   uint32_t parent = UINT32_MAX;  // index of the enclosing loop
   uint32_t depth = 1;
-  std::vector<NodeId> nodes;    // header first; nodes of inner loops included
-  std::vector<NodeId> latches;  // sources of back edges
+  std::vector<NodeId> nodes;     // header first; nodes of inner loops included
+  std::vector<NodeId> latches;   // sources of back edges
+  uint32_t first = 0, last = 0;  // numbers of the loops inside, its own first, in an order of trees
 };
 
 struct LoopForest {
@@ -72,13 +76,29 @@ struct LoopForest {
   std::vector<uint32_t> innermost;  // loop of each node, UINT32_MAX: none
   NodeId irreducible = kNoNode;     // a node entered from outside a cycle that it does not head
 
-  bool contains(uint32_t loop, NodeId node) const;
+  bool contains(uint32_t loop, NodeId node) const {
+    const uint32_t inner = innermost[node];
+    return inner != UINT32_MAX && loops[loop].first <= loops[inner].first &&
+           loops[inner].first <= loops[loop].last;
+  }
   uint32_t depth(NodeId node) const {
     return innermost[node] == UINT32_MAX ? 0 : loops[innermost[node]].depth;
   }
 };
 
 LoopForest find_loops(const Graph& graph, const DominatorTree& dominators);
+
+/// The place of each node in a list, found in logarithmic time and space that depends on the list.
+class NodeNumbers {
+ public:
+  NodeNumbers() = default;
+  explicit NodeNumbers(const std::vector<NodeId>& nodes);
+  /// kNoNode: the node is not in the list.
+  uint32_t of(NodeId node) const;
+
+ private:
+  std::vector<std::pair<NodeId, uint32_t>> sorted_;
+};
 
 /// One iteration of a loop: its nodes, numbered as in Loop::nodes, and last a node for what comes
 /// after, be it another iteration or what lies behind the loop.
@@ -95,7 +115,7 @@ class Meeting {
 
  private:
   struct Iteration {
-    std::vector<uint32_t> index;  // of a node in Loop::nodes
+    NodeNumbers index;  // of a node in Loop::nodes
     DominatorTree post;
   };
 

@@ -107,6 +107,7 @@ struct Shapes {
   };
   std::vector<Assumption> assumptions;
   std::vector<uint8_t> wanted_alignments;  // wanted_alignments() of the kernel
+  std::vector<uint8_t> hoistable;          // hoistable_bounds() of the kernel
 
   /// What an operand is for every thread: an immediate, or a register of which that is known.
   std::optional<int64_t> constant(const Inst& inst, const ptx::Operand& operand) const;
@@ -150,7 +151,6 @@ class ShapeTransfer {
   Shape memory(const Inst& inst, BlockId block);
   Shape generic(const Inst& inst, BlockId block, bool keeps_block_uniform);
   Shape normalised(Shape shape, Offsets offsets, ptx::Type type);
-  bool hoistable(ValueId value, unsigned depth) const;
   bool no_carry(const Shape& shape) const;
 
   const Kernel& kernel_;
@@ -165,8 +165,8 @@ constexpr int64_t added(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
 }
 
-/// Whether the launch can evaluate bounds of `value` beforehand: made of parameters, constants and
-/// indices by add, sub, mul, mad, shl and moves only.
-bool bounds_are_hoistable(const Kernel& kernel, ValueId value, unsigned depth = 0);
+/// A flag for each value: the launch can evaluate its bounds beforehand, since it is made of
+/// parameters, constants and indices by add, sub, mul, mad, shl and moves only.
+std::vector<uint8_t> hoistable_bounds(const Kernel& kernel);
 
 }  // namespace km::simt

@@ -496,7 +496,7 @@ bool ShapeTransfer::is_zero_sign(const Inst& inst, const Shape& shape) {
   const bool open = shape.is_offset() && !shape.guarded && !fits_unsigned(shape, 31);
   if (!sign || !open || !shapes_.options.assume_no_wrap) return false;
   const ValueId value = inst.read(source.reg);
-  if (!hoistable(value, 0)) return false;
+  if (shapes_.hoistable[value] == 0) return false;
   shapes_.assumptions.push_back({value, true, 0});
   return true;
 }
@@ -594,10 +594,6 @@ Shape ShapeTransfer::bitwise(Opcode opcode, const Shape& a, const Shape& b, Type
   return normalised(result, offsets, type);
 }
 
-bool ShapeTransfer::hoistable(ValueId value, unsigned depth) const {
-  return bounds_are_hoistable(kernel_, value, depth);
-}
-
 /// A 32-bit operand read as 64 bits: only without wrap does base + offset stay base + offset.
 Shape ShapeTransfer::widen(const Shape& a, Type from, const Inst& inst, const Operand& source) {
   if (a.kind == Shape::Kind::unknown || a.is_varying()) return a;
@@ -613,7 +609,7 @@ Shape ShapeTransfer::widen(const Shape& a, Type from, const Inst& inst, const Op
   if (whole) return a;
   Shape result = a;
   if (source.kind == Operand::Kind::reg && shapes_.options.assume_no_wrap && !a.guarded &&
-      hoistable(inst.read(source.reg), 0)) {
+      shapes_.hoistable[inst.read(source.reg)] != 0) {
     shapes_.assumptions.push_back({inst.read(source.reg), !ptx::is_signed(from), 0});
   } else {
     result.guarded = true;

@@ -1,7 +1,9 @@
 // Divergence of lanes and of warps: the fixpoint over shapes of values, branches that part lanes,
 // joins where parted lanes meet, and loops that lanes leave at different times.
 #include <algorithm>
+#include <bit>
 #include <memory>
+#include <span>
 
 #include "simt/analysis/pointers.h"
 #include "simt/analysis/shape.h"
@@ -16,49 +18,87 @@ namespace {
 /// of divergent loops.
 class JoinFinder {
  public:
-  explicit JoinFinder(const Kernel& kernel) : kernel_(kernel), label_(kernel.blocks.size()) {}
+  explicit JoinFinder(const Kernel& kernel)
+      : kernel_(kernel), label_(kernel.blocks.size(), kNone), open_(kernel.blocks.size()) {}
 
   /// Blocks are numbered in reverse postorder, so a forward edge goes to a higher number. Calls
-  /// `join` for every meeting block and `touch` for every block between branch and reconvergence.
+  /// `join` for every meeting block and `touch` for every block between branch and reconvergence,
+  /// but for those that `passed` says have been touched with all that follow. Where the branches of
+  /// a kernel lie in each other too deep, all blocks count as both.
   template <class Join, class Touch>
-  void find(BlockId branch, Join join, Touch touch) {
-    std::fill(label_.begin(), label_.end(), kNone);
-    std::vector<uint8_t> open(kernel_.blocks.size());
-    size_t open_count = 0;
-    BlockId low = kNone;
-    auto reach = [&](BlockId from_label, BlockId to) {
-      if (label_[to] == kNone) {
-        label_[to] = from_label;
-        open[to] = 1;
-        ++open_count;
-        low = std::min(low, to);
-      } else if (label_[to] != from_label && label_[to] != to) {
-        label_[to] = to;
-        join(to);
-      }
-    };
+  void find(BlockId branch, std::vector<uint8_t>& passed, Join join, Touch touch) {
+    if (steps_ > kMostSteps) return give_up(passed, join, touch);
+    const auto& succs = kernel_.blocks[branch].succs;
+    const bool leaves_by_back_edge =
+        std::any_of(succs.begin(), succs.end(), [&](BlockId s) { return s <= branch; });
+    auto block = static_cast<BlockId>(kernel_.blocks.size());
     // Sides are no block's number: a successor that is the join itself must not pass for joined.
-    BlockId side = static_cast<BlockId>(kernel_.blocks.size());
-    for (BlockId succ : kernel_.blocks[branch].succs) {
-      if (succ > branch) reach(side, succ);
+    BlockId side = block;
+    for (BlockId succ : succs) {
+      if (succ > branch) reach(side, succ, join);
+      if (succ > branch) block = std::min(block, succ);
       ++side;
     }
-    const bool leaves_by_back_edge =
-        std::any_of(kernel_.blocks[branch].succs.begin(), kernel_.blocks[branch].succs.end(),
-                    [&](BlockId s) { return s <= branch; });
-    for (BlockId block = low; block < kernel_.blocks.size() && open_count > 0; ++block) {
-      if (!open[block]) continue;
-      open[block] = 0;
-      --open_count;
-      if (open_count == 0 && !leaves_by_back_edge && !branch_side_open(branch, block)) break;
+    for (; block < kernel_.blocks.size() && open_count_ > 0 && steps_ <= kMostSteps; ++block) {
+      ++steps_;
+      if (!open_[block]) continue;
+      open_[block] = 0;
+      if (--open_count_ == 0) {  // what follows has one label
+        if (leaves_by_back_edge || branch_side_open(branch, block)) pass(block, passed, touch);
+        break;
+      }
       touch(block);
       for (BlockId succ : kernel_.blocks[block].succs) {
-        if (succ > block) reach(label_[block], succ);
+        if (succ > block) reach(label_[block], succ, join);
+      }
+    }
+    if (steps_ > kMostSteps) give_up(passed, join, touch);
+    for (BlockId each : labelled_) label_[each] = kNone, open_[each] = 0;
+    labelled_.clear();
+    open_count_ = 0;
+  }
+
+ private:
+  /// Blocks between branches and reconvergence in all: half a second's work.
+  static constexpr uint64_t kMostSteps = 100'000'000;
+  static constexpr uint8_t kGivenUp = 2;  // in `passed`, at the entry, which is no successor
+
+  template <class Join>
+  void reach(BlockId from_label, BlockId to, Join join) {
+    if (label_[to] == kNone) {
+      label_[to] = from_label;
+      labelled_.push_back(to);
+      open_[to] = 1;
+      ++open_count_;
+    } else if (label_[to] != from_label && label_[to] != to) {
+      label_[to] = to;
+      join(to);
+    }
+  }
+
+  /// All that a block leads to by forward edges.
+  template <class Touch>
+  void pass(BlockId from, std::vector<uint8_t>& passed, Touch touch) {
+    std::vector<BlockId> stack{from};
+    while (!stack.empty()) {
+      const BlockId block = stack.back();
+      stack.pop_back();
+      if (passed[block]) continue;
+      passed[block] = 1;
+      touch(block);
+      for (BlockId succ : kernel_.blocks[block].succs) {
+        if (succ > block) stack.push_back(succ);
       }
     }
   }
 
- private:
+  template <class Join, class Touch>
+  void give_up(std::vector<uint8_t>& passed, Join join, Touch touch) {
+    if (passed[0] == kGivenUp) return;
+    passed[0] = kGivenUp;
+    for (BlockId each = 0; each < kernel_.blocks.size(); ++each) join(each), touch(each);
+  }
+
   /// The last open block is the reconvergence point only if it joins more than one side.
   bool branch_side_open(BlockId branch, BlockId block) const {
     const auto& succs = kernel_.blocks[branch].succs;
@@ -69,12 +109,86 @@ class JoinFinder {
 
   const Kernel& kernel_;
   std::vector<BlockId> label_;
+  std::vector<uint8_t> open_;
+  std::vector<BlockId> labelled_;
+  size_t open_count_ = 0;
+  uint64_t steps_ = 0;
+};
+
+/// Blocks that are to be looked at, from the first to the last and then again.
+class BlockQueue {
+ public:
+  explicit BlockQueue(size_t blocks) : words_((blocks + 63) / 64) {}
+
+  void add(BlockId block) { words_[block / 64] |= uint64_t{1} << (block % 64); }
+  /// Takes the first one from `block` on; kNone: there is none.
+  BlockId take_from(BlockId block) {
+    for (size_t w = block / 64; w < words_.size(); ++w) {
+      uint64_t bits = words_[w];
+      if (w == block / 64) bits &= UINT64_MAX << (block % 64);
+      if (bits == 0) continue;
+      const auto bit = static_cast<BlockId>(std::countr_zero(bits));
+      words_[w] &= ~(uint64_t{1} << bit);
+      return static_cast<BlockId>(w * 64) + bit;
+    }
+    return kNone;
+  }
+
+ private:
+  std::vector<uint64_t> words_;
+};
+
+/// The blocks that read each value: their instructions, their ends and their phis.
+class Users {
+ public:
+  struct User {
+    BlockId block;
+    bool is_phi;
+  };
+
+  explicit Users(const Kernel& kernel) : first_(kernel.values.size() + 2) {
+    visit(kernel, [&](ValueId value, User) { ++first_[value + 2]; });
+    for (size_t v = 2; v < first_.size(); ++v) first_[v] += first_[v - 1];
+    list_.resize(first_.back());
+    visit(kernel, [&](ValueId value, User user) { list_[first_[value + 1]++] = user; });
+  }
+
+  std::span<const User> of(ValueId value) const {
+    return {list_.data() + first_[value], first_[value + 1] - first_[value]};
+  }
+
+ private:
+  template <class Visit>
+  static void visit(const Kernel& kernel, Visit visit_user) {
+    for (BlockId b = 0; b < kernel.blocks.size(); ++b) {
+      const Block& block = kernel.blocks[b];
+      auto use = [&](ValueId value, bool is_phi) {
+        if (value != kNone) visit_user(value, {b, is_phi});
+      };
+      for (const Phi& phi : block.phis) {
+        for (ValueId input : phi.inputs) use(input, true);
+      }
+      for (const Inst& inst : block.insts) {
+        for (const auto& read : inst.reads) use(read.second, false);
+        for (ValueId old : inst.old_values) use(old, false);
+        use(inst.guard, false);
+      }
+      use(block.condition, false);
+    }
+  }
+
+  std::vector<uint32_t> first_;  // by value, and one more: where its users begin
+  std::vector<User> list_;
 };
 
 class Analysis {
  public:
   Analysis(const Kernel& kernel, const ShapeOptions& options)
-      : kernel_(kernel), graph_(kernel.graph()) {
+      : kernel_(kernel),
+        graph_(kernel.graph()),
+        users_(kernel),
+        queue_(kernel.blocks.size()),
+        finder_(kernel) {
     shapes_.options = options;
     shapes_.dominators = DominatorTree(graph_, 0);
     shapes_.loops = find_loops(graph_, shapes_.dominators);
@@ -83,6 +197,7 @@ class Analysis {
     if (options.assume_no_wrap && !options.parted) {
       shapes_.wanted_alignments = wanted_alignments(kernel);
     }
+    shapes_.hoistable = hoistable_bounds(kernel);
     for (size_t v = 0; v < kernel.values.size(); ++v) {
       if (kernel.values[v].block == kNone) shapes_.values[v] = Shape::of_constant(0);
     }
@@ -97,18 +212,27 @@ class Analysis {
     shapes_.warp_join.resize(blocks);
     shapes_.divergent_loop.resize(shapes_.loops.loops.size());
     shapes_.warp_loop.resize(shapes_.loops.loops.size());
-    divergent_region_.resize(blocks);
-    warp_region_.resize(blocks);
+    for (Parting* parting : {&lanes_, &warps_}) {
+      parting->region.resize(blocks);
+      parting->passed.resize(blocks);
+      parting->left_loop.resize(blocks);
+    }
     phi_updates_.resize(kernel.values.size());
+    ending_loops_.resize(blocks);
+    for (uint32_t l = 0; l < shapes_.loops.loops.size(); ++l) {
+      auto& nodes = shapes_.loops.loops[l].nodes;
+      std::sort(nodes.begin() + 1, nodes.end());  // the header comes first, as in the order
+      ending_loops_[nodes.back()].push_back(l);
+    }
+    for (BlockId b = 0; b < blocks; ++b) queue_.add(b);
   }
 
   Shapes run() {
     ShapeTransfer transfer(kernel_, shapes_);
-    for (bool changed = true; changed;) {
+    do {
       while (values_pass(transfer)) {
       }
-      changed = control_pass();
-    }
+    } while (control_pass());
     note_sides();
     auto& list = shapes_.assumptions;
     std::sort(list.begin(), list.end());
@@ -135,20 +259,46 @@ class Analysis {
     return true;
   }
 
+  /// Branches, joins and loops at which lanes, or warps, part.
+  struct Parting {
+    std::vector<uint8_t>&branch, &join, &loop;  // of the result
+    std::vector<uint8_t> region, passed;        // by block, see JoinFinder
+    std::vector<uint8_t> left_loop;             // by block: reached from a loop that parts them
+  };
+
+  void mark_users(ValueId value, BlockId now) {
+    for (const auto& user : users_.of(value)) {
+      if (user.block != now || user.is_phi) queue_.add(user.block);
+    }
+  }
+
+  /// Each block of which something that it depends on has changed, once and in order. False: there
+  /// was none.
   bool values_pass(ShapeTransfer& transfer) {
-    bool changed = false;
-    for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
+    bool any = false;
+    for (BlockId b = queue_.take_from(0); b != kNone; b = queue_.take_from(b + 1)) {
       if (!reached_[b]) continue;
-      for (const Phi& phi : kernel_.blocks[b].phis)
-        changed |= update(phi.result, meet(transfer, b, phi));
+      any = true;
+      for (const Phi& phi : kernel_.blocks[b].phis) {
+        if (update(phi.result, meet(transfer, b, phi))) mark_users(phi.result, b);
+      }
       for (const Inst& inst : kernel_.blocks[b].insts) {
         for (const auto& [reg, value] : inst.writes) {
-          changed |= update(value, lasting(transfer.result(inst, b, reg), inst));
+          if (update(value, lasting(transfer.result(inst, b, reg), inst))) mark_users(value, b);
         }
       }
-      changed |= reach_successors(b);
+      reach_successors(b);
+      if (!shapes_.options.parted) note_control(b);
     }
-    return changed;
+    return any;
+  }
+
+  /// Ways that part here, as far as is known; so what follows need not be looked at twice.
+  void note_control(BlockId b) {
+    if (ends_in_branch(b)) part_at(b, false);
+    for (uint32_t l : ending_loops_[b]) {
+      for (Parting* parting : {&lanes_, &warps_}) note_loop(*parting, l);
+    }
   }
 
   static constexpr uint8_t kFirstSide = 1, kSecondSide = 2, kAllSides = 3;
@@ -163,16 +313,17 @@ class Analysis {
     return (*constant != 0) != block.condition_negated ? kFirstSide : kSecondSide;
   }
 
-  bool reach_successors(BlockId b) {
-    if (taken_[b] == kAllSides) return false;
+  void reach_successors(BlockId b) {
+    if (taken_[b] == kAllSides) return;
     const uint8_t ways = taken_[b] | ways_out(b);
-    if (ways == taken_[b]) return false;
+    if (ways == taken_[b]) return;
     taken_[b] = ways;
     const auto& succs = kernel_.blocks[b].succs;
     for (size_t side = 0; side < succs.size(); ++side) {
-      if (takes(b, side)) reached_[succs[side]] = 1;
+      if (!takes(b, side)) continue;
+      reached_[succs[side]] = 1;
+      queue_.add(succs[side]);
     }
-    return true;
   }
 
   bool takes(BlockId b, size_t side) const {
@@ -180,6 +331,7 @@ class Analysis {
   }
 
   bool reaches(BlockId from, BlockId to) const {
+    if (kernel_.blocks[from].end != End::branch) return taken_[from] != 0;
     const auto& succs = kernel_.blocks[from].succs;
     for (size_t side = 0; side < succs.size(); ++side) {
       if (succs[side] == to && takes(from, side)) return true;
@@ -218,87 +370,131 @@ class Analysis {
     if (result.kind == Shape::Kind::unknown) return result;
     if (same) return shapes_.at(kernel_, phi.inputs[0], block);  // of its own round in each lane
     if (shapes_.options.parted) return Shape::varying();
-    if (shapes_.divergent_join[block] || follows_divergent_loop(block)) return Shape::varying();
+    if (shapes_.divergent_join[block] || lanes_.left_loop[block]) return Shape::varying();
     if (shapes_.warp_join[block] && result.is_uniform()) result.block_uniform = false;
     return result;
   }
 
-  bool follows_divergent_loop(BlockId block) const {
-    for (BlockId pred : kernel_.blocks[block].preds) {
-      for (uint32_t l = shapes_.loops.innermost[pred]; l != UINT32_MAX;
-           l = shapes_.loops.loops[l].parent) {
-        if (shapes_.divergent_loop[l] && !shapes_.loops.contains(l, block)) return true;
-      }
-    }
-    return false;
+  bool ends_in_branch(BlockId b) const {
+    const End end = kernel_.blocks[b].end;
+    return end == End::branch || end == End::table;
   }
 
+  /// Once values change no more: ways that part, those of blocks that nothing is known of included.
   bool control_pass() {
     if (shapes_.options.parted) return false;
     bool changed = false;
-    JoinFinder finder(kernel_);
     for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
-      const Block& block = kernel_.blocks[b];
-      if (block.end != End::branch && block.end != End::table) continue;
-      const Shape shape = shapes_.at(kernel_, block.condition, b);
-      if (!shape.is_uniform() && shape.kind != Shape::Kind::unknown) {
-        changed |=
-            part(finder, b, shapes_.divergent_branch, shapes_.divergent_join, divergent_region_);
-      }
-      if (!shape.is_uniform() || !shape.block_uniform) {
-        changed |= part(finder, b, shapes_.warp_branch, shapes_.warp_join, warp_region_);
-      }
+      if (ends_in_branch(b)) changed |= part_at(b, true);
     }
-    changed |= loops_pass(shapes_.divergent_branch, divergent_region_, shapes_.divergent_loop);
-    changed |= loops_pass(shapes_.warp_branch, warp_region_, shapes_.warp_loop);
+    for (Parting* parting : {&lanes_, &warps_}) {
+      for (uint32_t l = 0; l < shapes_.loops.loops.size(); ++l) changed |= note_loop(*parting, l);
+    }
     return changed;
   }
 
-  bool part(JoinFinder& finder, BlockId branch, std::vector<uint8_t>& branches,
-            std::vector<uint8_t>& joins, std::vector<uint8_t>& region) {
-    if (branches[branch]) return false;
-    branches[branch] = 1;
-    finder.find(
-        branch, [&](BlockId join) { joins[join] = 1; }, [&](BlockId at) { region[at] = 1; });
+  bool part_at(BlockId b, bool also_unknown) {
+    const Shape shape = shapes_.at(kernel_, kernel_.blocks[b].condition, b);
+    const bool is_known = shape.kind != Shape::Kind::unknown;
+    bool changed = false;
+    if (is_known && !shape.is_uniform()) changed |= part(lanes_, b);
+    if ((is_known || also_unknown) && (!shape.is_uniform() || !shape.block_uniform)) {
+      changed |= part(warps_, b);
+    }
+    return changed;
+  }
+
+  bool part(Parting& parting, BlockId branch) {
+    if (parting.branch[branch]) return false;
+    parting.branch[branch] = 1;
+    finder_.find(
+        branch, parting.passed,
+        [&](BlockId join) {
+          if (!parting.join[join]) queue_.add(join);
+          parting.join[join] = 1;
+        },
+        [&](BlockId at) { parting.region[at] = 1; });
     return true;
+  }
+
+  bool note_loop(Parting& parting, uint32_t loop) {
+    if (parting.loop[loop] || !leaves_apart(parting, loop)) return false;
+    parting.loop[loop] = 1;
+    // Values of the loop look different from outside now.
+    for (BlockId b : shapes_.loops.loops[loop].nodes) {
+      for (BlockId succ : kernel_.blocks[b].succs) {
+        if (shapes_.loops.contains(loop, succ)) continue;
+        parting.left_loop[succ] = 1;
+        queue_.add(succ);
+      }
+      for (const Phi& phi : kernel_.blocks[b].phis) mark_users_outside(loop, phi.result);
+      for (const Inst& inst : kernel_.blocks[b].insts) {
+        for (const auto& write : inst.writes) mark_users_outside(loop, write.second);
+      }
+    }
+    return true;
+  }
+
+  void mark_users_outside(uint32_t loop, ValueId value) {
+    for (const auto& user : users_.of(value)) {
+      if (!shapes_.loops.contains(loop, user.block) || user.is_phi) queue_.add(user.block);
+    }
+  }
+
+  bool is_exit(uint32_t loop, BlockId b) const {
+    const auto& succs = kernel_.blocks[b].succs;
+    return std::any_of(succs.begin(), succs.end(),
+                       [&](BlockId succ) { return !shapes_.loops.contains(loop, succ); });
   }
 
   /// A loop parts its lanes when an exit lies at a branch that parts them, or between such a
   /// branch and its reconvergence inside the loop.
-  bool loops_pass(const std::vector<uint8_t>& branches, const std::vector<uint8_t>& region,
-                  std::vector<uint8_t>& loops) {
-    bool changed = false;
-    for (uint32_t l = 0; l < shapes_.loops.loops.size(); ++l) {
-      if (loops[l]) continue;
-      for (BlockId b : shapes_.loops.loops[l].nodes) {
-        bool parts = branches[b] || (region[b] && parted_within(l, b, branches));
-        if (!parts) continue;
-        for (BlockId succ : kernel_.blocks[b].succs) {
-          if (!shapes_.loops.contains(l, succ)) loops[l] = 1;
-        }
+  bool leaves_apart(const Parting& parting, uint32_t loop) {
+    const auto& nodes = shapes_.loops.loops[loop].nodes;
+    std::vector<BlockId> parted;                // branches so far
+    std::vector<uint32_t> above(nodes.size());  // by node: how many of them dominate it
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      const BlockId b = nodes[i];
+      if (i != 0) {
+        const BlockId parent = shapes_.dominators.parent(b);
+        const auto at = std::lower_bound(nodes.begin(), nodes.end(), parent) - nodes.begin();
+        above[i] = above[static_cast<size_t>(at)] + (parting.branch[parent] ? 1 : 0);
       }
-      changed |= loops[l] != 0;
-    }
-    return changed;
-  }
-
-  bool parted_within(uint32_t loop, BlockId block, const std::vector<uint8_t>& branches) {
-    for (BlockId b : shapes_.loops.loops[loop].nodes) {
-      if (!branches[b] || b == block) continue;
-      // b parts lanes; does one of them reach block before all meet again?
-      if (b > block) continue;
-      if (!shapes_.dominators.dominates(b, block) || !meeting_->always_reaches(b, block)) {
-        return true;
+      if ((parting.branch[b] || parting.region[b]) && is_exit(loop, b)) {
+        if (parting.branch[b] || above[i] != parted.size()) return true;
+        if (!reached_by_all(parted, loop, b)) return true;
       }
+      if (parting.branch[b]) parted.push_back(b);
     }
     return false;
+  }
+
+  /// Lanes that part at one of these branches, which dominate the block, all come to it
+  /// before the iteration ends: those of the first one in each loop around the block, and so those
+  /// of the others there.
+  bool reached_by_all(const std::vector<BlockId>& parted, uint32_t loop, BlockId block) {
+    BlockId end = block;  // of the part of the loop that is still to be looked at
+    for (uint32_t l = shapes_.loops.innermost[block];; l = shapes_.loops.loops[l].parent) {
+      const BlockId header = shapes_.loops.loops[l].header;
+      const auto first = std::lower_bound(parted.begin(), parted.end(), header);
+      const bool is_inside = first != parted.end() && *first < end;
+      if (is_inside && !meeting_->always_reaches(*first, block)) return false;
+      if (l == loop) return true;
+      end = header;
+    }
   }
 
   const Kernel& kernel_;
   const Graph graph_;
   Shapes shapes_;
   std::unique_ptr<Meeting> meeting_;
-  std::vector<uint8_t> divergent_region_, warp_region_;
+  Parting lanes_{
+      shapes_.divergent_branch, shapes_.divergent_join, shapes_.divergent_loop, {}, {}, {}};
+  Parting warps_{shapes_.warp_branch, shapes_.warp_join, shapes_.warp_loop, {}, {}, {}};
+  std::vector<std::vector<uint32_t>> ending_loops_;  // by block: loops of which it is the last
+  const Users users_;
+  BlockQueue queue_;
+  JoinFinder finder_;
   std::vector<uint16_t> phi_updates_;
   std::vector<uint8_t> reached_, taken_;  // by block; the latter bits of sides
 };
@@ -344,23 +540,24 @@ Shape Shapes::at(const Kernel& kernel, ValueId value, BlockId block) const {
   return shape;
 }
 
-bool bounds_are_hoistable(const Kernel& kernel, ValueId value, unsigned depth) {
-  const Value& v = kernel.values[value];
-  if (v.block == kNone || v.instruction == kNone || depth > 16) return false;
-  const Inst& inst = kernel.blocks[v.block].insts[v.instruction];
-  if (inst.guard != kNone || inst.writes.size() != 1) return false;
-  const auto& ptx = *inst.ptx;
-  using ptx::Modifier;
+namespace {
+
+bool is_index_register(const ptx::Operand& operand) {
+  using Special = ptx::SpecialRegister;
+  return operand.component <= 2 &&
+         (operand.special == Special::tid || operand.special == Special::ntid ||
+          operand.special == Special::ctaid || operand.special == Special::nctaid);
+}
+
+/// A 32-bit load of one of the kernel's parameters.
+bool loads_word_parameter(const Kernel& kernel, const ptx::Instruction& ptx) {
+  const auto& address = ptx.operands[1];
+  return ptx.has(ptx::Modifier::param) && address.reg == ptx::kNone && kernel.function->is_entry &&
+         ptx.operands[0].kind == ptx::Operand::Kind::reg && ptx::size_bits(ptx.type()) == 32;
+}
+
+bool is_index_arithmetic(const ptx::Instruction& ptx) {
   using ptx::Opcode;
-  if (ptx.has(Modifier::sat) || ptx.has(Modifier::cc) || ptx.has(Modifier::hi) ||
-      ptx.has(Modifier::wide)) {
-    return false;
-  }
-  if (ptx.opcode == Opcode::ld) {
-    const auto& address = ptx.operands[1];
-    return ptx.has(Modifier::param) && address.reg == ptx::kNone && kernel.function->is_entry &&
-           ptx.operands[0].kind == ptx::Operand::Kind::reg && ptx::size_bits(ptx.type()) == 32;
-  }
   switch (ptx.opcode) {
     case Opcode::mov:
     case Opcode::add:
@@ -368,27 +565,54 @@ bool bounds_are_hoistable(const Kernel& kernel, ValueId value, unsigned depth) {
     case Opcode::mul:
     case Opcode::mad:
     case Opcode::shl:
-      break;
+      return ptx::size_bits(ptx.type()) == 32 && ptx::is_integer(ptx.type());
     default:
       return false;
   }
-  if (ptx::size_bits(ptx.type()) != 32 || !ptx::is_integer(ptx.type())) return false;
+}
+
+constexpr uint8_t kNotHoistable = UINT8_MAX;
+constexpr uint8_t kDeepestBounds = 16;
+
+/// How many instructions lie above each other in the expression that an instruction makes;
+/// kNotHoistable: too many, or others than bounds are known of. `depths`: of the values it reads.
+uint8_t depth_of_bounds(const Kernel& kernel, const Inst& inst,
+                        const std::vector<uint8_t>& depths) {
+  const auto& ptx = *inst.ptx;
+  if (inst.guard != kNone || inst.writes.size() != 1) return kNotHoistable;
+  for (const auto modifier :
+       {ptx::Modifier::sat, ptx::Modifier::cc, ptx::Modifier::hi, ptx::Modifier::wide}) {
+    if (ptx.has(modifier)) return kNotHoistable;
+  }
+  if (ptx.opcode == ptx::Opcode::ld) return loads_word_parameter(kernel, ptx) ? 0 : kNotHoistable;
+  if (!is_index_arithmetic(ptx)) return kNotHoistable;
+  uint8_t depth = 0;
   for (unsigned i = 1; i < ptx.operand_count; ++i) {
     using Kind = ptx::Operand::Kind;
-    using Special = ptx::SpecialRegister;
     const auto& operand = ptx.operands[i];
     if (operand.kind == Kind::immediate) continue;
-    if (ptx.opcode == Opcode::shl && i == 2) return false;
-    if (operand.kind == Kind::special) {
-      bool index = operand.special == Special::tid || operand.special == Special::ntid ||
-                   operand.special == Special::ctaid || operand.special == Special::nctaid;
-      if (!index || operand.component > 2) return false;
-      continue;
-    }
-    if (operand.kind != Kind::reg) return false;
-    if (!bounds_are_hoistable(kernel, inst.read(operand.reg), depth + 1)) return false;
+    if (ptx.opcode == ptx::Opcode::shl && i == 2) return kNotHoistable;
+    if (operand.kind == Kind::special && is_index_register(operand)) continue;
+    if (operand.kind != Kind::reg) return kNotHoistable;
+    const uint8_t below = depths[inst.read(operand.reg)];
+    if (below >= kDeepestBounds) return kNotHoistable;
+    depth = std::max<uint8_t>(depth, below + 1);
   }
-  return true;
+  return depth;
+}
+
+}  // namespace
+
+std::vector<uint8_t> hoistable_bounds(const Kernel& kernel) {
+  std::vector<uint8_t> depths(kernel.values.size(), kNotHoistable);
+  for (const Block& block : kernel.blocks) {  // definitions come before uses, phis aside
+    for (const Inst& inst : block.insts) {
+      const uint8_t depth = depth_of_bounds(kernel, inst, depths);
+      for (const auto& write : inst.writes) depths[write.second] = depth;
+    }
+  }
+  for (uint8_t& depth : depths) depth = depth != kNotHoistable;
+  return depths;
 }
 
 }  // namespace km::simt
