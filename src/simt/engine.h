@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/interruption.h"
 #include "base/result.h"
 #include "ptx/ptx.h"
 #include "simt/abi.h"
@@ -109,8 +110,10 @@ struct Variant {
 class Program {
  public:
   /// Analyses every kernel. KM_ERROR_UNSUPPORTED_PTX when none of them can run here: the first
-  /// one's refusal, which names the instruction and its line.
-  static Result<std::shared_ptr<const Program>> load(std::shared_ptr<const ptx::Module> module);
+  /// one's refusal, which names the instruction and its line. `interruption` is asked between
+  /// kernels; null: nothing ends it.
+  static Result<std::shared_ptr<const Program>> load(std::shared_ptr<const ptx::Module> module,
+                                                     const Interruption* interruption = nullptr);
 
   virtual ~Program() = default;
   virtual const ptx::Module& module() const = 0;
@@ -124,8 +127,11 @@ using Object = std::vector<uint8_t>;
 /// KM_DUMP asks for stages of compilation, so that it must take place.
 bool dumps_stages();
 
-/// Slow (milliseconds) and hungry for stack (run it on a thread with 64 MiB). Thread-safe.
-Result<Object> compile(const Program& program, uint32_t kernel, const Variant& variant);
+/// Slow: milliseconds, or seconds for kernels of a thousand lines and more; runs on a thread of its
+/// own. Thread-safe. `interruption` is asked several times a second; null: nothing but the end of
+/// the process ends it.
+Result<Object> compile(const Program& program, uint32_t kernel, const Variant& variant,
+                       const Interruption* interruption = nullptr);
 
 struct CodeInfo {
   Mode mode = Mode::run_to_completion;

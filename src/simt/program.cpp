@@ -24,75 +24,92 @@ constexpr uint32_t kCompilersRegisters = 8;
 /// Whether a parameter's value is used as an address: 64 bits that reach cvta or a [register].
 class PointerFinder {
  public:
-  explicit PointerFinder(const Kernel& kernel) : kernel_(kernel), address_(kernel.values.size()) {
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (const Block& block : kernel_.blocks) {
-        for (const Phi& phi : block.phis) {
-          for (ValueId input : phi.inputs) changed |= address_[phi.result] && mark(input);
-        }
-        for (const Inst& inst : block.insts) changed |= visit(inst);
+  explicit PointerFinder(const Kernel& kernel)
+      : kernel_(kernel),
+        address_(kernel.values.size()),
+        is_pointer_(kernel.function->symbols.size()) {
+    for (const Block& block : kernel_.blocks) {
+      for (const Inst& inst : block.insts) mark_operands(inst);
+    }
+    while (!open_.empty()) {
+      const ValueId value = open_.back();
+      open_.pop_back();
+      if (const Phi* phi = kernel_.phi_of(value)) {
+        for (ValueId input : phi->inputs) mark(input);
+      } else if (const Inst* inst = kernel_.instruction_of(value)) {
+        if (inst->writes[0].second == value) follow(*inst);
       }
     }
   }
 
-  bool is_pointer(ptx::SymbolId param) const {
-    for (const Block& block : kernel_.blocks) {
-      for (const Inst& inst : block.insts) {
-        if (inst.ptx->opcode != ptx::Opcode::ld || inst.writes.empty()) continue;
-        const auto& source = inst.ptx->operands[1];
-        bool reads = source.local_symbol && source.symbol == param && source.offset == 0;
-        if (reads && address_[inst.writes[0].second]) return true;
-      }
-    }
-    return false;
-  }
+  bool is_pointer(ptx::SymbolId param) const { return is_pointer_[param] != 0; }
 
  private:
-  bool mark(ValueId value) {
-    if (address_[value] || kernel_.values[value].block == kNone) return false;
+  void mark(ValueId value) {
+    if (address_[value] || kernel_.values[value].block == kNone) return;
     address_[value] = 1;
-    return true;
+    open_.push_back(value);
   }
 
-  bool visit(const Inst& inst) {
-    using ptx::Opcode;
-    bool changed = false;
+  void mark_operands(const Inst& inst) {
     for (unsigned i = 0; i < inst.ptx->operand_count; ++i) {
       const auto& operand = inst.ptx->operands[i];
       if (operand.kind == ptx::Operand::Kind::address && operand.reg != ptx::kNone) {
-        changed |= mark(inst.read(operand.reg));
+        mark(inst.read(operand.reg));
       }
     }
-    const bool passes = inst.ptx->opcode == Opcode::mov || inst.ptx->opcode == Opcode::cvta;
-    const bool sums = inst.ptx->opcode == Opcode::add || inst.ptx->opcode == Opcode::sub;
-    const bool used = !inst.writes.empty() && address_[inst.writes[0].second];
-    if (inst.ptx->opcode == Opcode::cvta || (used && (passes || sums))) {
-      const auto& first = inst.ptx->operands[1];
-      const auto& second = inst.ptx->operands[2];
-      if (first.kind == ptx::Operand::Kind::reg && (!sums || !is_index(inst.read(first.reg)))) {
-        changed |= mark(inst.read(first.reg));
+    if (inst.ptx->opcode == ptx::Opcode::cvta) mark_source(inst, 1);
+  }
+
+  /// From an address to what it was made of.
+  void follow(const Inst& inst) {
+    using ptx::Opcode;
+    switch (inst.ptx->opcode) {
+      case Opcode::ld: {
+        const auto& source = inst.ptx->operands[1];
+        if (source.local_symbol && source.symbol != ptx::kNone && source.offset == 0) {
+          is_pointer_[source.symbol] = 1;
+        }
+        return;
       }
-      if (inst.ptx->opcode == Opcode::add && second.kind == ptx::Operand::Kind::reg &&
-          !is_index(inst.read(second.reg))) {
-        changed |= mark(inst.read(second.reg));
-      }
+      case Opcode::mov:
+        return mark_source(inst, 1);
+      case Opcode::add:
+        mark_term(inst, 2);
+        return mark_term(inst, 1);
+      case Opcode::sub:
+        return mark_term(inst, 1);
+      default:
+        return;
     }
-    return changed;
+  }
+
+  void mark_source(const Inst& inst, unsigned index) {
+    const auto& source = inst.ptx->operands[index];
+    if (source.kind == ptx::Operand::Kind::reg) mark(inst.read(source.reg));
+  }
+
+  void mark_term(const Inst& inst, unsigned index) {
+    const auto& source = inst.ptx->operands[index];
+    if (source.kind == ptx::Operand::Kind::reg && !is_index(inst.read(source.reg))) {
+      mark_source(inst, index);
+    }
   }
 
   /// Made by arithmetic: a byte offset, not the pointer it is added to.
   bool is_index(ValueId value) const {
     using ptx::Opcode;
-    const Value& v = kernel_.values[value];
-    if (v.block == kNone || v.instruction == kNone) return false;
-    const auto opcode = kernel_.blocks[v.block].insts[v.instruction].ptx->opcode;
+    const Inst* const inst = kernel_.instruction_of(value);
+    if (inst == nullptr) return false;
+    const auto opcode = inst->ptx->opcode;
     return opcode != Opcode::ld && opcode != Opcode::cvta && opcode != Opcode::add &&
            opcode != Opcode::sub && opcode != Opcode::mov;
   }
 
   const Kernel& kernel_;
-  std::vector<uint8_t> address_;
+  std::vector<uint8_t> address_;     // by value
+  std::vector<uint8_t> is_pointer_;  // by symbol of the function
+  std::vector<ValueId> open_;        // addresses whose sources are still to be marked
 };
 
 std::vector<Param> params_of(const Kernel& kernel, uint64_t* out_bytes) {
@@ -206,6 +223,7 @@ Status ProgramImpl::collect_variables() {
   variable_of_symbol_.assign(module_->symbols.size(), kNone);
   for (uint32_t id = 0; id < module_->symbols.size(); ++id) {
     const auto& symbol = module_->symbols[id];
+    if (symbol.space == ptx::Space::constant) constant_bytes_ += symbol.size_bytes;
     if (!is_storage(symbol)) continue;
     Variable variable;
     variable.name = symbol.name;
@@ -243,9 +261,10 @@ Status ProgramImpl::collect_addresses() {
   return {};
 }
 
-Status ProgramImpl::add_kernel(const ptx::Function& function) {
+Status ProgramImpl::add_kernel(const InliningCosts& costs, uint32_t index) {
+  const ptx::Function& function = module_->functions[index];
   AnalysedKernel analysed;
-  KM_ASSIGN(analysed.function, flatten(*module_, function));
+  KM_ASSIGN(analysed.function, flatten(costs, index));
   KM_TRY(check_supported(*module_, *analysed.function));
   KM_ASSIGN(analysed.kernel, build_kernel(*module_, *analysed.function));
   analysed.layout = lay_out(*module_, *analysed.function);
@@ -269,7 +288,7 @@ Status ProgramImpl::add_kernel(const ptx::Function& function) {
   info.params = params_of(analysed.kernel, &info.param_bytes);
   info.shared_static_bytes = analysed.layout.shared_static_bytes;
   info.local_bytes = analysed.layout.local_bytes;
-  info.constant_bytes = analysed.layout.constant_bytes;
+  info.constant_bytes = constant_bytes_;
   info.registers = max_live_registers(analysed.kernel) + kCompilersRegisters;
   if (function.maxnreg != 0) info.registers = std::min(info.registers, function.maxnreg);
   info.ptx_version = module_->version_major * 10 + module_->version_minor;
@@ -290,13 +309,17 @@ void ProgramImpl::add_refused(const ptx::Function& function, const Error& error)
 }
 
 /// A kernel that cannot run here is no reason to refuse those beside it.
-Status ProgramImpl::analyse() {
+Status ProgramImpl::analyse(const Interruption* interruption) {
   KM_TRY(collect_variables());
   std::optional<Error> first;
   size_t refused = 0;
-  for (const auto& function : module_->functions) {
+  const CallGraph calls(*module_);
+  const InliningCosts costs(calls);
+  for (uint32_t index = 0; index < module_->functions.size(); ++index) {
+    const ptx::Function& function = module_->functions[index];
     if (!function.is_entry || function.is_declaration) continue;
-    const Status status = add_kernel(function);
+    KM_TRY(check(interruption));
+    const Status status = add_kernel(costs, index);
     if (status) continue;
     if (status.error().status != KM_ERROR_UNSUPPORTED_PTX) return status.error();
     if (!first) first = status.error();
@@ -307,10 +330,11 @@ Status ProgramImpl::analyse() {
   return {};
 }
 
-Result<std::shared_ptr<const Program>> Program::load(std::shared_ptr<const ptx::Module> module) {
+Result<std::shared_ptr<const Program>> Program::load(std::shared_ptr<const ptx::Module> module,
+                                                     const Interruption* interruption) {
   const size_t visible_symbols = module->symbols.size();
   auto program = std::make_shared<ProgramImpl>(hoist_variables(std::move(module)), visible_symbols);
-  KM_TRY(program->analyse());
+  KM_TRY(program->analyse(interruption));
   return std::shared_ptr<const Program>(std::move(program));
 }
 

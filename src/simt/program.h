@@ -5,6 +5,7 @@
 #include "simt/engine.h"
 #include "simt/kernel.h"
 #include "simt/layout.h"
+#include "simt/transform/inlining_plan.h"
 
 namespace km::simt {
 
@@ -14,13 +15,13 @@ struct AnalysedKernel {
   MemoryLayout layout;
 };
 
-class ProgramImpl final : public Program {
+class ProgramImpl final : public Program, public std::enable_shared_from_this<ProgramImpl> {
  public:
   /// The first `visible_symbols` of the module are those that its text has at module scope.
   ProgramImpl(std::shared_ptr<const ptx::Module> module, size_t visible_symbols)
       : module_(std::move(module)), visible_symbols_(visible_symbols) {}
 
-  Status analyse();
+  Status analyse(const Interruption* interruption);
   const ptx::Module& module() const override { return *module_; }
   std::span<const KernelInfo> kernels() const override { return infos_; }
   std::span<const Variable> variables() const override { return variables_; }
@@ -31,11 +32,12 @@ class ProgramImpl final : public Program {
  private:
   Status collect_variables();
   Status collect_addresses();
-  Status add_kernel(const ptx::Function& function);
+  Status add_kernel(const InliningCosts& costs, uint32_t index);
   void add_refused(const ptx::Function& function, const Error& error);
 
   std::shared_ptr<const ptx::Module> module_;
   const size_t visible_symbols_;
+  uint64_t constant_bytes_ = 0;  // of all variables in .const space
   std::vector<KernelInfo> infos_;
   std::vector<Variable> variables_;
   std::vector<uint32_t> variable_of_symbol_;

@@ -46,10 +46,10 @@ const std::vector<SymbolId>& Inliner::variables_of(uint32_t function) {
 void Inliner::bind_variables(Frame& callee) {
   callee.symbols = variables_of(callee.function);
   const std::vector<Symbol>& symbols = callee.source->symbols;
+  std::vector<uint8_t> is_param(symbols.size());
+  for (SymbolId id : callee.source->params) is_param[id] = 1;
   for (SymbolId id = 0; id < symbols.size(); ++id) {
-    const auto& params = callee.source->params;
-    const bool is_param = std::find(params.begin(), params.end(), id) != params.end();
-    if (symbols[id].space == Space::param && !is_param) {
+    if (symbols[id].space == Space::param && is_param[id] == 0) {
       callee.symbols[id] = add_param(symbols[id]);  // results, and variables of inner calls
     }
   }
@@ -80,9 +80,8 @@ Status Inliner::bind_param(const Call& call, const Operand& argument, const Symb
                            Frame& callee, SymbolId& out_symbol) {
   // A function reads its parameters only, so the caller's variable can stand for them. A kernel's
   // own parameters are copied: the callee may take the address.
-  const auto& own = out_.params;
-  if (param.space != Space::reg && argument.kind == Operand::Kind::symbol &&
-      std::find(own.begin(), own.end(), argument.symbol) == own.end()) {
+  const bool is_own = argument.symbol < is_own_param_.size() && is_own_param_[argument.symbol] != 0;
+  if (param.space != Space::reg && argument.kind == Operand::Kind::symbol && !is_own) {
     out_symbol = argument.symbol;
     return {};
   }

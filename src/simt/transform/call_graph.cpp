@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "simt/analysis/graph.h"
-
 namespace km::simt {
 
 namespace {
@@ -14,19 +12,12 @@ using ptx::Opcode;
 using ptx::Operand;
 using ptx::Symbol;
 
+constexpr uint64_t kEndOfParameters = UINT64_MAX;  // no size
+
 bool is_call(const Instruction& instruction) { return instruction.opcode == Opcode::call; }
 
-bool has_sizes(const Function& function, const std::vector<ptx::SymbolId>& ids,
-               const std::vector<Symbol>& wanted) {
-  return std::equal(ids.begin(), ids.end(), wanted.begin(), wanted.end(),
-                    [&](ptx::SymbolId id, const Symbol& symbol) {
-                      return function.symbols[id].size_bytes == symbol.size_bytes;
-                    });
-}
-
-bool fits(const Function& function, const ptx::Prototype& prototype) {
-  return has_sizes(function, function.params, prototype.params) &&
-         has_sizes(function, function.returns, prototype.returns);
+bool is_pointer_call(const Instruction& instruction) {
+  return is_call(instruction) && instruction.operands[1].kind != Operand::Kind::symbol;
 }
 
 }  // namespace
@@ -36,94 +27,188 @@ uint32_t resolve_alias(const ptx::Module& module, uint32_t function) {
   return alias == ptx::kNone ? function : alias;
 }
 
-CallGraph::CallGraph(const ptx::Module& module, const Function& kernel)
-    : module_(module), is_recursive_(module.functions.size()) {
-  if (std::any_of(kernel.code.begin(), kernel.code.end(), is_call)) find_cycles(kernel);
+CallGraph::CallGraph(const ptx::Module& module) : module_(module) {
+  const auto& functions = module.functions;
+  for (uint32_t f = 0; f < functions.size(); ++f) resolved_.push_back(resolve_alias(module, f));
+  calls_.resize(functions.size());
+  for (uint32_t f = 0; f < functions.size(); ++f) add_calls(f);
+  find_cycles();
 }
 
-void CallGraph::add_address(const Symbol& symbol) const {
-  if (symbol.is_function) has_address_[resolve_alias(module_, symbol.function)] = 1;
-}
-
-void CallGraph::add_addresses(const Function& function) const {
-  for (const Instruction& instruction : function.code) {
-    if (is_call(instruction)) continue;
-    for (unsigned i = 0; i < instruction.operand_count; ++i) {
-      const Operand& operand = instruction.operands[i];
-      if (operand.kind != Operand::Kind::symbol || operand.local_symbol) continue;
-      add_address(module_.symbols[operand.symbol]);
-    }
-  }
-}
-
-/// Only where there is a call through a pointer: modules with a thousand kernels have few.
-void CallGraph::find_addresses() const {
-  has_address_.assign(module_.functions.size(), 0);
-  for (const Function& function : module_.functions) add_addresses(function);
-  for (const Symbol& variable : module_.symbols) {
-    for (const ptx::Relocation& relocation : variable.relocations) {
-      add_address(module_.symbols[relocation.symbol]);
-    }
-  }
-}
-
-std::vector<uint32_t> CallGraph::targets(const Function& caller, const Instruction& call) const {
-  const Operand& callee = call.operands[1];
-  if (callee.kind == Operand::Kind::symbol) {
-    return {resolve_alias(module_, module_.symbols[callee.symbol].function)};
-  }
-  std::vector<uint32_t> result;
-  const Operand& type = call.operands[3];
-  auto has_body = [&](uint32_t f) {
-    return !module_.functions[f].is_entry && !module_.functions[f].is_declaration;
-  };
-  if (type.kind == Operand::Kind::target_list) {
-    for (ptx::SymbolId id : caller.target_lists[type.label].functions) {
-      const uint32_t f = resolve_alias(module_, module_.symbols[id].function);
-      if (has_body(f)) result.push_back(f);
-    }
-    return result;
-  }
-  if (has_address_.empty()) find_addresses();
-  for (uint32_t f = 0; f < module_.functions.size(); ++f) {
-    const bool fits_type = fits(module_.functions[f], caller.prototypes[type.label]);
-    if (has_address_[f] && has_body(f) && fits_type) result.push_back(f);
-  }
+CallGraph::Signature CallGraph::signature_of(const Function& function) {
+  Signature result;
+  for (ptx::SymbolId id : function.params) result.push_back(function.symbols[id].size_bytes);
+  result.push_back(kEndOfParameters);
+  for (ptx::SymbolId id : function.returns) result.push_back(function.symbols[id].size_bytes);
   return result;
 }
 
-void CallGraph::find_cycles(const Function& kernel) {
-  Graph graph(module_.functions.size() + 1);
-  std::vector<uint8_t> seen(module_.functions.size());
-  auto add_calls = [&](NodeId node, const Function& caller) {
-    for (const Instruction& call : caller.code) {
-      if (!is_call(call)) continue;
-      for (uint32_t target : targets(caller, call)) {
-        const auto& from = graph.succs[node];
-        const bool is_known = std::find(from.begin(), from.end(), target + 1) != from.end();
-        if (!is_known) graph.add_edge(node, target + 1);
-        if (!seen[target]) reached_.push_back(target);
-        seen[target] = 1;
+CallGraph::Signature CallGraph::signature_of(const ptx::Prototype& prototype) {
+  Signature result;
+  for (const Symbol& symbol : prototype.params) result.push_back(symbol.size_bytes);
+  result.push_back(kEndOfParameters);
+  for (const Symbol& symbol : prototype.returns) result.push_back(symbol.size_bytes);
+  return result;
+}
+
+bool CallGraph::has_body(uint32_t function) const {
+  return !module_.functions[function].is_entry && !module_.functions[function].is_declaration;
+}
+
+void CallGraph::note_address(const Symbol& symbol) {
+  if (symbol.is_function) has_address_[resolved_[symbol.function]] = 1;
+}
+
+/// Only where there is a call through a pointer: modules with a thousand kernels have few.
+void CallGraph::find_addresses() {
+  if (!has_address_.empty()) return;
+  has_address_.assign(module_.functions.size(), 0);
+  for (const Function& function : module_.functions) {
+    for (const Instruction& instruction : function.code) {
+      if (is_call(instruction)) continue;
+      for (unsigned i = 0; i < instruction.operand_count; ++i) {
+        const Operand& operand = instruction.operands[i];
+        const bool names_one = operand.kind == Operand::Kind::symbol && !operand.local_symbol;
+        if (names_one) note_address(module_.symbols[operand.symbol]);
       }
     }
-  };
-  add_calls(0, kernel);
-  for (size_t i = 0; i < reached_.size(); ++i) {
-    add_calls(reached_[i] + 1, module_.functions[reached_[i]]);
   }
-  component_ = components(graph);
-  std::vector<uint32_t> sizes(graph.size());
-  for (uint32_t f : reached_) ++sizes[component_[f + 1]];
-  for (uint32_t f : reached_) {
-    const auto& succs = graph.succs[f + 1];
-    const bool calls_itself = std::find(succs.begin(), succs.end(), f + 1) != succs.end();
-    is_recursive_[f] = calls_itself || sizes[component_[f + 1]] > 1;
+  for (const Symbol& variable : module_.symbols) {
+    for (const ptx::Relocation& relocation : variable.relocations) {
+      note_address(module_.symbols[relocation.symbol]);
+    }
+  }
+  for (uint32_t f = 0; f < module_.functions.size(); ++f) {
+    if (has_address_[f] == 0 || !has_body(f)) continue;
+    by_signature_[signature_of(module_.functions[f])].push_back(f);
   }
 }
 
-bool CallGraph::has_recursion() const {
-  return std::any_of(reached_.begin(), reached_.end(),
-                     [&](uint32_t function) { return is_recursive(function); });
+NodeId CallGraph::add_set(std::vector<uint32_t> functions) {
+  const auto node = static_cast<NodeId>(calls_.size());
+  calls_.emplace_back(functions.begin(), functions.end());
+  sets_.push_back(std::move(functions));
+  return node;
+}
+
+NodeId CallGraph::set_of(const Signature& signature) {
+  find_addresses();
+  const auto [known, fresh] = set_of_signature_.try_emplace(signature, kNoNode);
+  if (fresh) {
+    const auto found = by_signature_.find(signature);
+    known->second = add_set(found == by_signature_.end() ? std::vector<uint32_t>() : found->second);
+  }
+  return known->second;
+}
+
+NodeId CallGraph::set_of_list(uint32_t caller, uint32_t list) {
+  const auto [known, fresh] = set_of_list_.try_emplace({caller, list}, kNoNode);
+  if (!fresh) return known->second;
+  std::vector<uint32_t> functions;
+  for (ptx::SymbolId id : module_.functions[caller].target_lists[list].functions) {
+    const uint32_t f = resolved_[module_.symbols[id].function];
+    if (has_body(f)) functions.push_back(f);
+  }
+  return known->second = add_set(std::move(functions));
+}
+
+NodeId CallGraph::set_of_table(ptx::SymbolId table) {
+  const auto [known, fresh] = set_of_table_.try_emplace(table, kNoNode);
+  if (!fresh) return known->second;
+  std::vector<uint32_t> functions;
+  for (const ptx::Relocation& relocation : module_.symbols[table].relocations) {
+    const Symbol& symbol = module_.symbols[relocation.symbol];
+    if (!symbol.is_function) continue;
+    const uint32_t f = resolved_[symbol.function];
+    if (has_body(f)) functions.push_back(f);
+  }
+  std::sort(functions.begin(), functions.end());
+  functions.erase(std::unique(functions.begin(), functions.end()), functions.end());
+  return known->second = add_set(std::move(functions));
+}
+
+NodeId CallGraph::node_of(uint32_t caller, const Instruction& call) {
+  const Operand& callee = call.operands[1];
+  if (!is_pointer_call(call)) return resolved_[module_.symbols[callee.symbol].function];
+  const Operand& type = call.operands[3];
+  if (type.kind == Operand::Kind::target_list) return set_of_list(caller, type.label);
+  if (type.kind == Operand::Kind::symbol) return set_of_table(type.symbol);
+  return set_of(signature_of(module_.functions[caller].prototypes[type.label]));
+}
+
+void CallGraph::add_calls(uint32_t caller) {
+  for (const Instruction& instruction : module_.functions[caller].code) {
+    if (!is_call(instruction)) continue;
+    const NodeId node = node_of(caller, instruction);
+    calls_[caller].push_back(node);
+  }
+}
+
+std::span<const uint32_t> CallGraph::targets(uint32_t caller, const Instruction& call) const {
+  if (!is_pointer_call(call)) {
+    return {&resolved_[module_.symbols[call.operands[1].symbol].function], 1};
+  }
+  const auto set = [&](NodeId node) -> std::span<const uint32_t> {
+    return sets_[node - module_.functions.size()];
+  };
+  const Operand& type = call.operands[3];
+  if (type.kind == Operand::Kind::target_list) return set(set_of_list_.at({caller, type.label}));
+  if (type.kind == Operand::Kind::symbol) return set(set_of_table_.at(type.symbol));
+  const auto& prototype = module_.functions[caller].prototypes[type.label];
+  return set(set_of_signature_.at(signature_of(prototype)));
+}
+
+/// Strongly connected components, callees before callers, without recursion (Tarjan).
+void CallGraph::find_cycles() {
+  const auto count = static_cast<NodeId>(calls_.size());
+  std::vector<uint32_t> number(count), low(count);  // 0: not seen
+  std::vector<NodeId> open;
+  std::vector<std::pair<NodeId, size_t>> stack;
+  uint32_t numbers = 0, components = 0;
+  component_.assign(count, kNoNode);
+  is_recursive_.assign(count, 0);
+  reaches_recursion_.assign(count, 0);
+  auto enter = [&](NodeId node) {
+    number[node] = low[node] = ++numbers;
+    open.push_back(node);
+    stack.emplace_back(node, 0);
+  };
+  auto close = [&](NodeId node) {  // what is open from `node` on is a component
+    const auto first = std::find(open.rbegin(), open.rend(), node).base() - 1;
+    const bool is_cycle =
+        open.end() - first > 1 || std::count(calls_[node].begin(), calls_[node].end(), node) != 0;
+    bool reaches = is_cycle;
+    for (auto member = first; member != open.end(); ++member) {
+      component_[*member] = components;
+      callees_first_.push_back(*member);
+      for (NodeId callee : calls_[*member]) reaches = reaches || reaches_recursion_[callee] != 0;
+    }
+    for (auto member = first; member != open.end(); ++member) {
+      is_recursive_[*member] = is_cycle;
+      reaches_recursion_[*member] = reaches;
+    }
+    open.erase(first, open.end());
+    ++components;
+  };
+  for (NodeId root = 0; root < count; ++root) {
+    if (number[root] != 0) continue;
+    enter(root);
+    while (!stack.empty()) {
+      const NodeId node = stack.back().first;
+      if (stack.back().second < calls_[node].size()) {
+        const NodeId callee = calls_[node][stack.back().second++];
+        if (number[callee] == 0) {
+          enter(callee);
+        } else if (component_[callee] == kNoNode) {
+          low[node] = std::min(low[node], number[callee]);
+        }
+        continue;
+      }
+      stack.pop_back();
+      if (!stack.empty()) low[stack.back().first] = std::min(low[stack.back().first], low[node]);
+      if (low[node] == number[node]) close(node);
+    }
+  }
 }
 
 }  // namespace km::simt

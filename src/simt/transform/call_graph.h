@@ -1,10 +1,15 @@
-// Which functions a kernel's calls reach, through pointers too.
+// Which functions the calls of a module reach, through pointers too. Made once for a module, in
+// time linear in its text: a call through a pointer leads to a node for all functions that fit.
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "ptx/ir.h"
+#include "simt/analysis/graph.h"
 
 namespace km::simt {
 
@@ -17,31 +22,58 @@ uint32_t resolve_alias(const ptx::Module& module, uint32_t function);
 
 class CallGraph {
  public:
-  CallGraph(const ptx::Module& module, const ptx::Function& kernel);
+  /// Keeps a reference to the module.
+  explicit CallGraph(const ptx::Module& module);
 
-  /// Functions that a call may enter: one, or those whose address is taken somewhere in the module
-  /// and that have the parameters and results of the call's prototype (or are in its list).
-  std::vector<uint32_t> targets(const ptx::Function& caller, const ptx::Instruction& call) const;
+  /// Functions that a call in the body of `caller` may enter: one, or those in the call's list or
+  /// array, or those whose address is taken somewhere in the module and that have the parameters
+  /// and results of the call's prototype.
+  std::span<const uint32_t> targets(uint32_t caller, const ptx::Instruction& call) const;
   /// It can be called again before it has returned.
-  bool is_recursive(uint32_t function) const { return is_recursive_[function]; }
-  /// Some function that the kernel reaches is recursive.
-  bool has_recursion() const;
+  bool is_recursive(uint32_t function) const { return is_recursive_[function] != 0; }
+  /// The function is recursive, or some function that it reaches.
+  bool reaches_recursion(uint32_t function) const { return reaches_recursion_[function] != 0; }
   /// The callee, called by the other, may call it in turn.
   bool comes_back(uint32_t caller, uint32_t callee) const {
-    return is_recursive_[caller] && component_[caller + 1] == component_[callee + 1];
+    return is_recursive(caller) && component_[caller] == component_[callee];
   }
 
+  /// Functions have the numbers of the module; the nodes after them are sets of functions that one
+  /// pointer may hold. An edge for each call, and from a set to each of its functions.
+  const std::vector<std::vector<NodeId>>& calls() const { return calls_; }
+  /// Functions and sets, each after those that it calls; those of a cycle in any order.
+  const std::vector<NodeId>& callees_first() const { return callees_first_; }
+  const ptx::Module& module() const { return module_; }
+
  private:
-  void find_addresses() const;
-  void add_addresses(const ptx::Function& function) const;
-  void add_address(const ptx::Symbol& symbol) const;
-  void find_cycles(const ptx::Function& kernel);
+  using Signature = std::vector<uint64_t>;        // sizes of parameters and results
+  using ListKey = std::pair<uint32_t, uint32_t>;  // function and target list
+
+  static Signature signature_of(const ptx::Function& function);
+  static Signature signature_of(const ptx::Prototype& prototype);
+  bool has_body(uint32_t function) const;
+  void find_addresses();
+  void note_address(const ptx::Symbol& symbol);
+  void add_calls(uint32_t caller);
+  NodeId node_of(uint32_t caller, const ptx::Instruction& call);
+  NodeId add_set(std::vector<uint32_t> functions);
+  NodeId set_of(const Signature& signature);
+  NodeId set_of_list(uint32_t caller, uint32_t list);
+  NodeId set_of_table(ptx::SymbolId table);
+  void find_cycles();
 
   const ptx::Module& module_;
-  mutable std::vector<uint8_t> has_address_;  // by function: its address is taken
-  std::vector<uint8_t> is_recursive_;
-  std::vector<uint32_t> component_;  // node 0 is the kernel, function f is f + 1
-  std::vector<uint32_t> reached_;
+  std::vector<uint32_t> resolved_;    // aliases, by function
+  std::vector<uint8_t> has_address_;  // by function, once a pointer is called
+  std::map<Signature, std::vector<uint32_t>> by_signature_;  // functions with an address
+  std::vector<std::vector<uint32_t>> sets_;
+  std::map<Signature, NodeId> set_of_signature_;
+  std::map<ListKey, NodeId> set_of_list_;
+  std::map<ptx::SymbolId, NodeId> set_of_table_;  // of arrays that a call names
+  std::vector<std::vector<NodeId>> calls_;
+  std::vector<NodeId> callees_first_;
+  std::vector<uint32_t> component_;                        // by node
+  std::vector<uint8_t> is_recursive_, reaches_recursion_;  // by node
 };
 
 }  // namespace km::simt

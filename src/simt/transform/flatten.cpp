@@ -7,9 +7,8 @@
 
 namespace km::simt {
 
-Result<std::unique_ptr<ptx::Function>> flatten(const ptx::Module& module,
-                                               const ptx::Function& function) {
-  KM_ASSIGN(ptx::Function flat, inline_calls(module, function));
+Result<std::unique_ptr<ptx::Function>> flatten(const InliningCosts& costs, uint32_t kernel) {
+  KM_ASSIGN(ptx::Function flat, inline_calls(costs, kernel));
   promote_params(flat);
   make_carry_explicit(flat);
   make_stack_explicit(flat);

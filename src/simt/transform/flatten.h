@@ -8,14 +8,14 @@
 
 #include "base/result.h"
 #include "ptx/ir.h"
+#include "simt/transform/inlining_plan.h"
 
 namespace km::simt {
 
-/// A copy of `function` without calls to functions that have a body. What remains are calls of
-/// known externals (vprintf, __assertfail), whose operands are now lists of registers or
+/// A copy of function number `kernel` without calls to functions that have a body. What remains are
+/// calls of known externals (vprintf, __assertfail), whose operands are now lists of registers or
 /// immediates. KM_ERROR_UNSUPPORTED_PTX for unknown externals, variable arguments and kernels
 /// beyond a limit of size, each with the line of the call.
-Result<std::unique_ptr<ptx::Function>> flatten(const ptx::Module& module,
-                                               const ptx::Function& function);
+Result<std::unique_ptr<ptx::Function>> flatten(const InliningCosts& costs, uint32_t kernel);
 
 }  // namespace km::simt

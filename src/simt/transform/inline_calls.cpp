@@ -25,22 +25,13 @@ using ptx::SymbolId;
 
 namespace {
 
-// Far beyond real kernels (the largest of a thousand files has 33,363 instructions); chains of
-// calls that double at every level share their bodies from here on.
-constexpr size_t kMostInstructions = 200'000;
 constexpr size_t kMostRegisters = 1'000'000;
-constexpr size_t kDeepestCalls = 200;
 
 }  // namespace
 
 Error Inliner::error(const Instruction& at, const std::string& what) const {
   return make_error(KM_ERROR_UNSUPPORTED_PTX, "%s: %s", describe(module_, at).c_str(),
                     what.c_str());
-}
-
-Error Inliner::too_large(const Instruction& at, const std::string& what) {
-  is_too_large_ = true;
-  return error(at, what);
 }
 
 Result<Function> Inliner::run() {
@@ -54,15 +45,11 @@ Result<Function> Inliner::run() {
   out_.prototypes.clear();  // of indirect calls
   Frame frame;
   frame.source = &function_;
-  const auto first = module_.functions.data();
-  const auto last = first + module_.functions.size();
-  // A kernel calls no kernel, so its own index matters for functions alone.
-  if (&function_ >= first && &function_ < last) {
-    frame.function = static_cast<uint32_t>(&function_ - first);
-  }
+  frame.function = kernel_;
   for (SymbolId id = 0; id < function_.symbols.size(); ++id) frame.symbols.push_back(id);
+  is_own_param_.assign(function_.symbols.size(), 0);
+  for (SymbolId id : function_.params) is_own_param_[id] = 1;
   enter(frame);
-  active_.push_back(frame.function);
   KM_TRY(copy_body(frame));
   KM_TRY(emit_shared_bodies());
   return std::move(out_);
@@ -131,8 +118,9 @@ void Inliner::emit(const std::string& mnemonic, std::initializer_list<Operand> o
 
 Status Inliner::check_size(const Instruction& at) {
   if (out_.code.size() <= kMostInstructions && out_.registers.size() <= kMostRegisters) return {};
-  return too_large(at, "the kernel, with the functions that it calls, has more than " +
-                           std::to_string(kMostInstructions) + " instructions");
+  return error(at, "the kernel, with the functions that it calls, has more than " +
+                       std::to_string(kMostInstructions) + " instructions or " +
+                       std::to_string(kMostRegisters) + " registers");
 }
 
 Operand Inliner::map(const Frame& frame, const Operand& operand, const Instruction& at) {
@@ -223,7 +211,7 @@ Status Inliner::expand_call(const Frame& frame, const Instruction& source) {
     call.copy.guard_negated = false;
   }
   if (is_direct) {
-    KM_TRY(expand_target(call, graph_.targets(*frame.source, source).front()));
+    KM_TRY(expand_target(call, graph_.targets(frame.function, source).front()));
   } else {
     KM_TRY(expand_pointer(call));
   }
@@ -240,7 +228,7 @@ Status Inliner::expand_target(const Call& call, uint32_t function) {
                                 "' has no body here and is not one that the runtime offers "
                                 "(vprintf, __assertfail, malloc, free)");
   }
-  return is_shared(function) ? jump_to_body(call, function) : expand_body(call, function);
+  return plan_.is_shared(function) ? jump_to_body(call, function) : expand_body(call, function);
 }
 
 /// The functions that the pointer may hold are tried one after the other.
@@ -249,7 +237,7 @@ Status Inliner::expand_pointer(const Call& call) {
   const uint32_t size = ptx::size_bytes(out_.registers[pointer.reg].type);
   const std::string compare = "setp.ne." + std::string(bits_type_text(size));
   const LabelId after = add_label("$called");
-  for (uint32_t function : graph_.targets(*call.caller.source, call.source)) {
+  for (uint32_t function : graph_.targets(call.caller.function, call.source)) {
     const LabelId next = add_label("$next");
     const Operand differs = register_operand(add_register(ptx::Type::pred));
     emit(compare, {differs, pointer, immediate_operand(function_address(function))}, call.copy);
@@ -295,7 +283,6 @@ Status Inliner::expand_external(const Call& call, const Function& callee) {
 
 Status Inliner::expand_body(const Call& call, uint32_t function) {
   const Function& callee = module_.functions[function];
-  if (active_.size() > kDeepestCalls) return too_large(call.copy, "calls are nested too deeply");
   ++copies_;
   Frame inner;
   inner.source = &callee;
@@ -312,9 +299,7 @@ Status Inliner::expand_body(const Call& call, uint32_t function) {
     stack = register_operand(add_register(ptx::Type::u64));
     emit("stacksave.u64", {stack}, call.copy);
   }
-  active_.push_back(function);
   KM_TRY(copy_body(inner));
-  active_.pop_back();
   if (inner.end != kNone) place(inner.end);
   if (allocates) emit("stackrestore.u64", {stack}, call.copy);
   take_results(call, inner);
@@ -346,12 +331,9 @@ RegisterId Inliner::add_register(ptx::Type type) {
   return id;
 }
 
-Result<Function> inline_calls(const ptx::Module& module, const Function& function) {
-  const CallGraph graph(module, function);
-  Inliner inliner(module, function, graph, Inliner::Sharing::recursive);
-  Result<Function> result = inliner.run();
-  if (result || !inliner.is_too_large()) return result;
-  return Inliner(module, function, graph, Inliner::Sharing::all).run();
+Result<Function> inline_calls(const InliningCosts& costs, uint32_t kernel) {
+  const InliningPlan plan(costs, kernel);
+  return Inliner(costs.graph, plan, kernel).run();
 }
 
 }  // namespace km::simt

@@ -4,11 +4,12 @@
 
 #include "base/result.h"
 #include "ptx/ir.h"
+#include "simt/transform/inlining_plan.h"
 
 namespace km::simt {
 
-/// A copy of `function` in which only known externals are called, with registers, immediates and
-/// .param variables as operands. Variables of call sequences stay in .param space.
-Result<ptx::Function> inline_calls(const ptx::Module& module, const ptx::Function& function);
+/// A copy of function number `kernel` in which only known externals are called, with registers,
+/// immediates and .param variables as operands. Variables of call sequences stay in .param space.
+Result<ptx::Function> inline_calls(const InliningCosts& costs, uint32_t kernel);
 
 }  // namespace km::simt

@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "simt/transform/call_graph.h"
+#include "simt/transform/inlining_plan.h"
 #include "simt/transform/live_values.h"
 
 namespace km::simt {
@@ -35,21 +36,22 @@ struct SharedBody {
   ptx::LabelId entry = ptx::kNone;
   ptx::RegisterId site = ptx::kNone;  // which of the places after calls comes next
   uint32_t sites = ptx::kNone;        // the list of those places
-  std::vector<LiveValues> live;       // by call in the source; of recursive functions
+  // Recursive functions: the values live across each call, and which call an instruction is.
+  std::vector<LiveValues> live;
+  std::vector<uint32_t> call_number;
 };
 
 class Inliner {
  public:
-  /// Which bodies are shared: those of recursive functions only, or all.
-  enum class Sharing { recursive, all };
-
-  Inliner(const ptx::Module& module, const ptx::Function& function, const CallGraph& graph,
-          Sharing sharing)
-      : module_(module), function_(function), graph_(graph), sharing_(sharing) {}
+  /// `kernel`: its number in the graph's module.
+  Inliner(const CallGraph& graph, const InliningPlan& plan, uint32_t kernel)
+      : module_(graph.module()),
+        kernel_(kernel),
+        function_(module_.functions[kernel]),
+        graph_(graph),
+        plan_(plan) {}
 
   Result<ptx::Function> run();
-  /// run() failed because copies of bodies take too much.
-  bool is_too_large() const { return is_too_large_; }
 
  private:
   using Operand = ptx::Operand;
@@ -77,7 +79,6 @@ class Inliner {
 
   // inline_calls.cpp: bodies and their instructions
   Error error(const Instruction& at, const std::string& what) const;
-  Error too_large(const Instruction& at, const std::string& what);
   Status check_size(const Instruction& at);
   void enter(Frame& frame);
   Status copy_body(Frame& frame);
@@ -103,9 +104,6 @@ class Inliner {
   Status expand_pointer(const Call& call);
   Status expand_body(const Call& call, uint32_t function);
   Status expand_external(const Call& call, const ptx::Function& callee);
-  bool is_shared(uint32_t function) const {
-    return sharing_ == Sharing::all || graph_.is_recursive(function);
-  }
 
   // call_arguments.cpp: arguments and results
   Status check_lists(const Call& call) const;
@@ -131,7 +129,8 @@ class Inliner {
              uint64_t size_bytes);
 
   // shared_bodies.cpp
-  SharedBody& shared_body(uint32_t function);
+  Result<SharedBody*> shared_body(uint32_t function);
+  static void number_calls(SharedBody& body);
   void lay_out_locals(Frame& frame);
   Status emit_shared_bodies();
   Status emit_shared_body(SharedBody& body);
@@ -148,12 +147,12 @@ class Inliner {
   void restore(const Instruction& like, const Kept& kept);
 
   const ptx::Module& module_;
+  const uint32_t kernel_;
   const ptx::Function& function_;
   const CallGraph& graph_;
-  const Sharing sharing_;
+  const InliningPlan& plan_;
   ptx::Function out_;
-  bool is_too_large_ = false;
-  std::vector<uint32_t> active_;  // functions whose bodies are being copied
+  std::vector<uint8_t> is_own_param_;  // by symbol of the kernel
   std::map<uint32_t, std::vector<ptx::SymbolId>> variables_;
   uint32_t copies_ = 0;  // bodies copied so far, for names
   std::map<uint32_t, SharedBody> bodies_;

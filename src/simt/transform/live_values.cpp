@@ -1,6 +1,7 @@
 #include "simt/transform/live_values.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "simt/kernel.h"
 
@@ -13,16 +14,27 @@ using ptx::Instruction;
 using ptx::Opcode;
 using ptx::Operand;
 
+/// All sets together have at most 256 MiB.
+constexpr uint64_t kMostBits = uint64_t{1} << 31;
+
 /// A set of registers and variables.
 class Bits {
  public:
   explicit Bits(size_t count = 0) : words_((count + 63) / 64) {}
   bool operator==(const Bits&) const = default;
-  bool has(size_t i) const { return (words_[i / 64] >> (i % 64)) & 1; }
   void add(size_t i) { words_[i / 64] |= uint64_t{1} << (i % 64); }
   void drop(size_t i) { words_[i / 64] &= ~(uint64_t{1} << (i % 64)); }
   void add(const Bits& other) {
     for (size_t w = 0; w < words_.size(); ++w) words_[w] |= other.words_[w];
+  }
+  /// Calls `visit(item)` for each item, in order.
+  template <class Visit>
+  void for_each(Visit visit) const {
+    for (size_t w = 0; w < words_.size(); ++w) {
+      for (uint64_t bits = words_[w]; bits != 0; bits &= bits - 1) {
+        visit(static_cast<uint32_t>(64 * w) + static_cast<uint32_t>(std::countr_zero(bits)));
+      }
+    }
   }
 
  private:
@@ -41,9 +53,15 @@ class Liveness {
   explicit Liveness(const Function& function)
       : function_(function), items_(function.registers.size() + function.symbols.size()) {}
 
-  std::vector<LiveValues> run() {
+  std::optional<std::vector<LiveValues>> run() {
     find_taken();
     cut();
+    if (starts_.size() * items_ > kMostBits) return std::nullopt;
+    for (uint32_t start : starts_) {
+      if (!stretches_.empty()) stretches_.back().end = start;
+      const auto count = static_cast<uint32_t>(function_.code.size());
+      stretches_.push_back({start, count, {}, Bits(items_)});
+    }
     link();
     for (bool changed = true; changed;) {
       changed = false;
@@ -91,17 +109,13 @@ class Liveness {
 
   void cut() {
     const auto count = static_cast<uint32_t>(function_.code.size());
-    std::vector<uint32_t> starts{0};
-    for (const ptx::Label& label : function_.labels) starts.push_back(label.instruction);
+    starts_ = {0};
+    for (const ptx::Label& label : function_.labels) starts_.push_back(label.instruction);
     for (uint32_t i = 0; i < count; ++i) {
-      if (ends(function_.code[i])) starts.push_back(i + 1);
+      if (ends(function_.code[i])) starts_.push_back(i + 1);
     }
-    std::sort(starts.begin(), starts.end());
-    starts.erase(std::unique(starts.begin(), starts.end()), starts.end());
-    for (uint32_t start : starts) {
-      if (!stretches_.empty()) stretches_.back().end = start;
-      stretches_.push_back({start, count, {}, Bits(items_)});
-    }
+    std::sort(starts_.begin(), starts_.end());
+    starts_.erase(std::unique(starts_.begin(), starts_.end()), starts_.end());
   }
 
   uint32_t stretch_at(uint32_t instruction) const {
@@ -198,26 +212,26 @@ class Liveness {
     for (uint32_t item : taken_) live.add(item);
     LiveValues values;
     const auto registers = static_cast<uint32_t>(function_.registers.size());
-    for (uint32_t i = 0; i < items_; ++i) {
-      if (!live.has(i)) continue;
-      if (i < registers) {
-        values.registers.push_back(i);
+    live.for_each([&](uint32_t item) {
+      if (item < registers) {
+        values.registers.push_back(item);
       } else {
-        values.variables.push_back(i - registers);
+        values.variables.push_back(item - registers);
       }
-    }
+    });
     return values;
   }
 
   const Function& function_;
   const size_t items_;
+  std::vector<uint32_t> starts_;  // of stretches
   std::vector<Stretch> stretches_;
   std::vector<uint32_t> taken_;
 };
 
 }  // namespace
 
-std::vector<LiveValues> live_across_calls(const Function& function) {
+std::optional<std::vector<LiveValues>> live_across_calls(const Function& function) {
   return Liveness(function).run();
 }
 

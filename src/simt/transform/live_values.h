@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "ptx/ir.h"
@@ -15,7 +16,7 @@ struct LiveValues {
 };
 
 /// For each instruction of the function that is a call, in order: what is read after it and not
-/// written by it or in between.
-std::vector<LiveValues> live_across_calls(const ptx::Function& function);
+/// written by it or in between. Nothing: the function has too many registers and labels.
+std::optional<std::vector<LiveValues>> live_across_calls(const ptx::Function& function);
 
 }  // namespace km::simt

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "simt/kernel.h"
+#include "simt/transform/dynamic_stack.h"
 #include "simt/transform/inliner.h"
 #include "simt/transform/make_instruction.h"
 
@@ -34,10 +35,10 @@ Operand local_address(ptx::RegisterId base, uint64_t offset_bytes) {
 
 }  // namespace
 
-SharedBody& Inliner::shared_body(uint32_t function) {
+Result<SharedBody*> Inliner::shared_body(uint32_t function) {
   auto [entry, is_new] = bodies_.try_emplace(function);
   SharedBody& body = entry->second;
-  if (!is_new) return body;
+  if (!is_new) return &body;
   ++copies_;
   Frame& frame = body.frame;
   frame.source = &module_.functions[function];
@@ -57,11 +58,28 @@ SharedBody& Inliner::shared_body(uint32_t function) {
   sites.name = frame.source->name + "$sites$" + std::to_string(body.sites);
   out_.target_lists.push_back(std::move(sites));
   if (graph_.is_recursive(function)) {
-    body.live = live_across_calls(*frame.source);
+    auto live = live_across_calls(*frame.source);
+    if (!live) {
+      return make_error(KM_ERROR_UNSUPPORTED_PTX,
+                        "%s:%u: recursive function '%s' has too many registers and labels to be "
+                        "called by the cpu backend",
+                        module_.name.c_str(), frame.source->location.line,
+                        frame.source->name.c_str());
+    }
+    body.live = std::move(*live);
+    number_calls(body);
     lay_out_locals(frame);
   }
   pending_.push_back(function);
-  return body;
+  return &body;
+}
+
+void Inliner::number_calls(SharedBody& body) {
+  uint32_t calls = 0;
+  for (const Instruction& instruction : body.frame.source->code) {
+    body.call_number.push_back(calls);
+    if (instruction.opcode == ptx::Opcode::call) ++calls;
+  }
 }
 
 void Inliner::lay_out_locals(Frame& frame) {
@@ -79,7 +97,6 @@ Status Inliner::emit_shared_bodies() {
   if (pending_.empty()) return {};
   emit("ret", {}, Instruction{});
   for (size_t i = 0; i < pending_.size(); ++i) {
-    active_ = {pending_[i]};
     KM_TRY(emit_shared_body(bodies_.at(pending_[i])));
   }
   return {};
@@ -109,14 +126,15 @@ Status Inliner::jump_to_body(const Call& call, uint32_t function) {
   const Instruction& like = call.copy;
   const ptx::Function& callee = module_.functions[function];
   KM_TRY(check_signature(call, callee));
-  SharedBody& body = shared_body(function);
+  KM_ASSIGN(SharedBody* const found, shared_body(function));
+  SharedBody& body = *found;
   KM_ASSIGN(const auto arguments, read_arguments(call, callee));
   const bool comes_back = call.caller.is_call && graph_.comes_back(call.caller.function, function);
   std::vector<Kept> kept;
   Operand stack;
   if (comes_back) {
     kept = put_aside(call);
-  } else if (graph_.has_recursion()) {
+  } else if (graph_.reaches_recursion(kernel_) || allocates_stack(callee)) {
     stack = register_operand(add_register(Type::u64));
     emit("stacksave.u64", {stack}, like);
   }
@@ -167,11 +185,8 @@ void Inliner::write_params(const Call& call, const std::vector<std::vector<Piece
 
 std::vector<Inliner::Kept> Inliner::values_to_keep(const Call& call) const {
   const SharedBody& body = bodies_.at(call.caller.function);
-  const auto& code = body.frame.source->code;
-  const auto calls_before = std::count_if(
-      code.data(), &call.source,
-      [](const Instruction& instruction) { return instruction.opcode == ptx::Opcode::call; });
-  const LiveValues& live = body.live[static_cast<size_t>(calls_before)];
+  const auto index = static_cast<size_t>(&call.source - body.frame.source->code.data());
+  const LiveValues& live = body.live[body.call_number[index]];
   std::vector<Kept> kept;
   auto add_register_value = [&](ptx::RegisterId reg) {
     const Type type = out_.registers[reg].type;

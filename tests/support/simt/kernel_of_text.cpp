@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "ptx/ptx.h"
+#include "simt/transform/flatten.h"
 
 namespace km::simt::testing {
 
@@ -20,6 +22,16 @@ KernelOfText kernel_of_text(const std::string& text) {
     return {};
   }
   return {*module, std::move(*kernel)};
+}
+
+Result<std::unique_ptr<ptx::Function>> flatten_function(const ptx::Module& module,
+                                                        const std::string& name) {
+  const auto& functions = module.functions;
+  const auto found = std::find_if(functions.begin(), functions.end(),
+                                  [&](const ptx::Function& each) { return each.name == name; });
+  if (found == functions.end()) return make_error(KM_ERROR_NOT_FOUND, "no '%s'", name.c_str());
+  const CallGraph calls(module);
+  return flatten(InliningCosts(calls), static_cast<uint32_t>(found - functions.begin()));
 }
 
 std::optional<CodeInfo> code_info_of_text(const std::string& text) {

@@ -8,6 +8,7 @@
 
 #include "ptx/ptx.h"
 #include "simt/transform/flatten.h"
+#include "support/simt/kernel_of_text.h"
 #include "support/simt/scalar_run.h"
 
 namespace km::simt {
@@ -70,7 +71,7 @@ Flat flatten_body(const std::string& body, uint64_t bytes = 32) {
     return flat;
   }
   flat.module = with_addresses_of_v(**module);
-  auto result = flatten(*flat.module, *flat.module->find_function("k"));
+  auto result = testing::flatten_function(*flat.module, "k");
   if (!result) {
     ADD_FAILURE() << result.error().message;
     return flat;
@@ -270,7 +271,7 @@ TEST(Params, CopyAKernelsOwnParameter) {
     })";
   const auto module = ptx::parse(text, "test.ptx");
   ASSERT_TRUE(module) << module.error().message;
-  const auto kernel = flatten(**module, *(*module)->find_function("k"));
+  const auto kernel = testing::flatten_function(**module, "k");
   ASSERT_TRUE(kernel) << kernel.error().message;
   const std::vector<uint8_t> params = {9, 9, 9, 9, 1, 2, 0, 0, 7, 7, 0x30};
   const ScalarRun run = run_scalar(**module, **kernel, 0, params);
@@ -302,7 +303,7 @@ TEST(Params, DoNotMixResultAndArgument) {
     })";
   const auto module = ptx::parse(text, "test.ptx");
   ASSERT_TRUE(module) << module.error().message;
-  const auto kernel = flatten(**module, *(*module)->find_function("k"));
+  const auto kernel = testing::flatten_function(**module, "k");
   ASSERT_TRUE(kernel) << kernel.error().message;
   EXPECT_EQ(run_scalar(**module, **kernel, 0, {}).stored.at(1000), 8u);
 }

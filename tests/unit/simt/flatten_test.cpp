@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "ptx/ptx.h"
+#include "support/simt/kernel_of_text.h"
 #include "support/simt/scalar_run.h"
 
 namespace km::simt {
@@ -60,8 +61,7 @@ Flat flatten_text(const std::string& text, const std::string& name = "k") {
     return flat;
   }
   flat.module = *module;
-  const ptx::Function* kernel = flat.module->find_function(name);
-  auto result = flatten(*flat.module, *kernel);
+  auto result = testing::flatten_function(*flat.module, name);
   if (!result) {
     EXPECT_EQ(result.error().status, KM_ERROR_UNSUPPORTED_PTX);
     flat.error = result.error().message;
@@ -465,16 +465,24 @@ TEST(Flatten, TriesTheFunctionsThatAPointerMayHold) {
                                           Not(HasSubstr(", 10\n")), HasSubstr("trap\n")));
 }
 
-TEST(Flatten, BoundsTheGrowth) {
+/// Instructions of a kernel below which each of `depth` functions calls the one before it twice.
+size_t size_of_fan(int depth) {
   std::string text = ".func f0 () { .reg .b32 %r; mov.u32 %r, 1; ret; }\n";
-  for (int i = 1; i < 40; ++i) {
+  for (int i = 1; i < depth; ++i) {
     const std::string callee = "f" + std::to_string(i - 1);
     text +=
         ".func f" + std::to_string(i) + " () { call " + callee + "; call " + callee + "; ret; }\n";
   }
-  const Flat flat = flatten_text(text + ".entry k () { call f39; ret; }");
-  ASSERT_TRUE(flat.kernel) << flat.error;
-  EXPECT_LT(flat.kernel->code.size(), 500u);  // every body is there once
+  const Flat flat =
+      flatten_text(text + ".entry k () { call f" + std::to_string(depth - 1) + "; ret; }");
+  EXPECT_TRUE(flat.kernel) << flat.error;
+  return flat.kernel ? flat.kernel->code.size() : 0;
+}
+
+TEST(Flatten, BoundsTheGrowth) {
+  EXPECT_GE(size_of_fan(8), 128U);  // a copy for each call
+  EXPECT_LT(size_of_fan(40), 40'000U);
+  EXPECT_LT(size_of_fan(400), 40'000U);
 }
 
 TEST(Flatten, SurvivesDeepChains) {
