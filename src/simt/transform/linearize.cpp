@@ -1,30 +1,38 @@
 #include "simt/transform/linearize.h"
 
 #include <algorithm>
-#include <set>
+
+#include "simt/transform/pending_steps.h"
+#include "simt/transform/step_order.h"
 
 namespace km::simt {
 
 namespace {
 
 constexpr unsigned kSpeculationLimit = 8;  // instructions run under a mask that may be empty
+/// Steps in sets of waiting lanes that are looked at in all: a second's work.
+constexpr uint64_t kMostWork = 20'000'000;
 
 class Linearizer {
  public:
   Linearizer(const Kernel& kernel, const Shapes& shapes, const Region& region, bool split)
       : kernel_(kernel), shapes_(shapes), region_(region), split_(split) {}
 
-  LinearPlan run() {
+  std::optional<LinearPlan> run() {
     make_steps();
     rebuild_in_order();
     pending_.resize(order_.size());
     loop_exits_.resize(plan_.loops.loops.size());
-    for (uint32_t i = 0; i < plan_.steps.size(); ++i) connect(i);
     for (uint32_t i = 0; i < plan_.steps.size(); ++i) {
-      if (block_of(i).end == End::barrier && !split_ && !pending_[i].empty()) {
+      connect(i);
+      if (sets_.work() > kMostWork) return std::nullopt;
+    }
+    for (uint32_t i = 0; i < plan_.steps.size(); ++i) {
+      if (block_of(i).end == End::barrier && !split_ && pending_[i] != PendingSteps::kEmpty) {
         plan_.barrier_with_waiting_lanes = plan_.steps[i].block;
       }
     }
+    measure_steps();
     assign_masks();
     assign_guards();
     assign_clears();
@@ -75,7 +83,9 @@ class Linearizer {
     rpo_position_.assign(graph_.size(), 0);
     for (uint32_t i = 0; i < rpo.size(); ++i) rpo_position_[rpo[i]] = i;
     visit(0);
-    for (auto loop = loops_.loops.rbegin(); loop != loops_.loops.rend(); ++loop) gather(*loop);
+    place_.assign(graph_.size(), 0);
+    for (uint32_t i = 0; i < order_.size(); ++i) place_[order_[i]] = i;
+    for (uint32_t l = loops_.loops.size(); l-- > 0;) gather(l);
   }
 
   void visit(NodeId root) {
@@ -110,12 +120,16 @@ class Linearizer {
   }
 
   /// Moves nodes that an inner node dominates but that lie outside the loop behind it.
-  void gather(const Loop& loop) {
-    std::vector<uint8_t> inside(graph_.size());
-    for (NodeId node : loop.nodes) inside[node] = 1;
-    auto first = std::find_if(order_.begin(), order_.end(), [&](NodeId n) { return inside[n]; });
-    auto last = std::find_if(order_.rbegin(), order_.rend(), [&](NodeId n) { return inside[n]; });
-    std::stable_partition(first, last.base(), [&](NodeId n) { return inside[n] != 0; });
+  void gather(uint32_t loop) {
+    uint32_t first = UINT32_MAX, last = 0;
+    for (NodeId node : loops_.loops[loop].nodes) {
+      first = std::min(first, place_[node]);
+      last = std::max(last, place_[node]);
+    }
+    if (last - first + 1 == loops_.loops[loop].nodes.size()) return;
+    std::stable_partition(order_.begin() + first, order_.begin() + last + 1,
+                          [&](NodeId n) { return loops_.contains(loop, n); });
+    for (uint32_t i = first; i <= last; ++i) place_[order_[i]] = i;
   }
 
   /// From here on nodes are steps.
@@ -132,10 +146,9 @@ class Linearizer {
   }
 
   bool is_divergent(BlockId header) const {
-    for (uint32_t l = 0; l < shapes_.loops.loops.size(); ++l) {
-      if (shapes_.loops.loops[l].header == header) return shapes_.divergent_loop[l] != 0;
-    }
-    return false;
+    const uint32_t l = shapes_.loops.innermost[header];
+    return l != UINT32_MAX && shapes_.loops.loops[l].header == header &&
+           shapes_.divergent_loop[l] != 0;
   }
 
   const Block& block_of(uint32_t step) const { return kernel_.blocks[plan_.steps[step].block]; }
@@ -145,13 +158,19 @@ class Linearizer {
     return block.end == End::exit && block.insts.empty();
   }
 
-  using Pending = std::set<uint32_t>;
+  using Pending = PendingSteps::Set;
+
+  bool is_pending(uint32_t step) const { return pending_[step] != PendingSteps::kEmpty; }
+  /// The step, or the end of the region, at which lanes wait that run next after a step.
+  uint32_t next_pending(uint32_t step) const {
+    return is_pending(step) ? sets_.first(pending_[step]) : kEndOfRegion;
+  }
+  void add(Pending& set, uint32_t step) { set = sets_.with(set, step); }
 
   uint32_t follow(Pending waiting) {
-    if (waiting.empty()) return kEndOfRegion;
-    uint32_t next = *waiting.begin();
-    waiting.erase(waiting.begin());
-    pending_[next].insert(waiting.begin(), waiting.end());
+    if (waiting == PendingSteps::kEmpty) return kEndOfRegion;
+    const uint32_t next = sets_.first(waiting);
+    pending_[next] = sets_.merged(pending_[next], sets_.without_first(waiting));
     return next;
   }
 
@@ -167,7 +186,7 @@ class Linearizer {
       if (plan_.divergent_loop[l]) chain.push_back(l);
     }
     for (auto l = chain.rbegin(); l != chain.rend(); ++l) {  // outermost first
-      if (target != kEndOfRegion) loop_exits_[*l].insert(target);
+      if (target != kEndOfRegion) add(loop_exits_[*l], target);
       target = latch_of(*l);
       left = true;
     }
@@ -188,7 +207,7 @@ class Linearizer {
     if (is_latch && plan_.divergent_loop[loop]) return connect_divergent_latch(i, loop);
     bool diverges = shapes_.divergent_branch[step.block] != 0;
     bool left = false;
-    Pending targets;
+    Pending targets = PendingSteps::kEmpty;
     const uint32_t around = divergent_loop_around(i);
     for (NodeId succ : graph_.succs[i]) {
       if (is_latch && succ == loops_.loops[loop].header) continue;
@@ -198,12 +217,12 @@ class Linearizer {
       } else if (leave_loops(i, succ)) {
         left = diverges = true;
       } else {
-        targets.insert(succ);
+        add(targets, succ);
       }
     }
     if (diverges) {
-      targets.insert(pending_[i].begin(), pending_[i].end());
-      if (left && around != UINT32_MAX && latch_of(around) > i) targets.insert(latch_of(around));
+      targets = sets_.merged(targets, pending_[i]);
+      if (left && around != UINT32_MAX && latch_of(around) > i) add(targets, latch_of(around));
       step.linear = true;
       step.next = {follow(targets)};
       return;
@@ -222,9 +241,21 @@ class Linearizer {
         continue;
       }
       Pending waiting = pending_[i];
-      if (!is_kill(succ)) waiting.insert(succ);
+      if (!is_kill(succ)) add(waiting, succ);
       step.next.push_back(follow(waiting));
     }
+  }
+
+  /// The steps of a set after the latch that lie outside its loop.
+  Pending behind_loop(Pending waiting, uint32_t latch, uint32_t loop) {
+    // A loop's steps lie together: after the first one outside all are.
+    const auto is_behind = [&](uint32_t step) {
+      return step > latch && !loops_.contains(loop, step);
+    };
+    while (waiting != PendingSteps::kEmpty && !is_behind(sets_.first(waiting))) {
+      waiting = sets_.without_first(waiting);
+    }
+    return waiting;
   }
 
   void connect_divergent_latch(uint32_t i, uint32_t loop) {
@@ -236,44 +267,67 @@ class Linearizer {
       if (succ != header && !is_kill(succ)) leave_loops(i, succ);
     }
     Pending after = loop_exits_[loop];
-    for (const auto* waiting : {&pending_[header], &pending_[i]}) {
-      for (uint32_t target : *waiting) {
-        if (target > i && !loops_.contains(loop, target)) after.insert(target);
-      }
+    for (Pending waiting : {pending_[header], pending_[i]}) {
+      after = sets_.merged(after, behind_loop(waiting, i, loop));
     }
     const uint32_t outer = loops_.loops[loop].parent;
     uint32_t around = UINT32_MAX;
     for (uint32_t l = outer; l != UINT32_MAX && around == UINT32_MAX; l = loops_.loops[l].parent) {
       if (plan_.divergent_loop[l]) around = l;
     }
-    if (around != UINT32_MAX && latch_of(around) > i) after.insert(latch_of(around));
+    if (around != UINT32_MAX && latch_of(around) > i) add(after, latch_of(around));
     step.next = {follow(after)};
+  }
+
+  /// Tables of facts that are asked of many steps.
+  void measure_steps() {
+    const auto count = static_cast<uint32_t>(plan_.steps.size());
+    instructions_before_.assign(count + 1, 0);
+    next_test_.assign(count + 1, count);
+    is_trivial_.resize(count);
+    for (uint32_t i = 0; i < count; ++i) {
+      instructions_before_[i + 1] = instructions_before_[i] + block_of(i).insts.size();
+      is_trivial_[i] = find_trivial(i);
+    }
+    for (uint32_t i = count; i-- > 0;) next_test_[i] = is_trivial_[i] ? next_test_[i + 1] : i;
+    ways_to_.resize(count);
+    for (uint32_t j = 0; j < count; ++j) {
+      const auto& next = plan_.steps[j].next;
+      for (uint32_t slot = 0; slot < next.size(); ++slot) {
+        if (next[slot] != kEndOfRegion) ways_to_[next[slot]].emplace_back(j, slot);
+      }
+    }
   }
 
   /// A step has the lanes of its dominator where all of them come to it in the same iteration.
   void assign_masks() {
     Meeting meeting(graph_, loops_);
+    WaitingSteps waiting(static_cast<uint32_t>(plan_.steps.size()));
     for (uint32_t i = 0; i < plan_.steps.size(); ++i) {
-      Step& step = plan_.steps[i];
-      step.mask_step = i;
-      if (i == 0) {
-        step.mask = Step::Mask::entry;
-        step.mask_accumulates = false;
-        if (is_divergent_header(0)) step.mask = Step::Mask::variable;
-        continue;
-      }
-      uint32_t above = dominators_.parent(i);
-      while (above != kNoNode && is_left(above, i)) {
-        above = dominators_.parent(loops_.loops[loops_.innermost[above]].header);
-      }
-      if (!is_divergent_header(i) && above != kNoNode && meeting.always_reaches(above, i)) {
-        take_mask(step, above);
-        continue;
-      }
-      if (const uint32_t source = undivided_source(i); source != kEndOfRegion) {
-        take_mask(step, source);
-        continue;
-      }
+      waiting.advance(i);
+      assign_mask(i, meeting, waiting);
+      waiting.add(i, plan_.steps[i].mask_step, next_pending(i));
+    }
+  }
+
+  void assign_mask(uint32_t i, Meeting& meeting, const WaitingSteps& waiting) {
+    Step& step = plan_.steps[i];
+    step.mask_step = i;
+    if (i == 0) {
+      step.mask = Step::Mask::entry;
+      step.mask_accumulates = false;
+      if (is_divergent_header(0)) step.mask = Step::Mask::variable;
+      return;
+    }
+    uint32_t above = dominators_.parent(i);
+    while (above != kNoNode && is_left(above, i)) {
+      above = dominators_.parent(loops_.loops[loops_.innermost[above]].header);
+    }
+    if (!is_divergent_header(i) && above != kNoNode && meeting.always_reaches(above, i)) {
+      take_mask(step, above);
+    } else if (const uint32_t source = undivided_source(i, waiting); source != kEndOfRegion) {
+      take_mask(step, source);
+    } else {
       step.mask_accumulates = accumulates(i);
     }
   }
@@ -286,27 +340,19 @@ class Linearizer {
 
   /// Where control comes only straight from steps with one and the same mask, by branches that do
   /// not part lanes, that mask is the step's own: the step it belongs to. kEndOfRegion: elsewhere.
-  uint32_t undivided_source(uint32_t i) const {
+  uint32_t undivided_source(uint32_t i, const WaitingSteps& waiting) const {
     uint32_t source = kEndOfRegion;
-    size_t ways = 0;
-    for (uint32_t j = 0; j < plan_.steps.size(); ++j) {
+    for (const auto& [j, slot] : ways_to_[i]) {
       const Step& from = plan_.steps[j];
-      for (size_t slot = 0; slot < from.next.size(); ++slot) {
-        if (from.next[slot] != i) continue;
-        const bool straight =
-            j < i && !from.linear && slot < graph_.succs[j].size() && graph_.succs[j][slot] == i;
-        if (!straight || (source != kEndOfRegion && from.mask_step != source)) return kEndOfRegion;
-        source = from.mask_step;
-        ++ways;
-      }
+      const bool straight =
+          j < i && !from.linear && slot < graph_.succs[j].size() && graph_.succs[j][slot] == i;
+      if (!straight || (source != kEndOfRegion && from.mask_step != source)) return kEndOfRegion;
+      source = from.mask_step;
     }
-    if (ways != graph_.preds[i].size() || source == kEndOfRegion) return kEndOfRegion;
+    if (ways_to_[i].size() != graph_.preds[i].size() || source == kEndOfRegion) return kEndOfRegion;
     // Not where lanes may leave for good in between: control then comes past the step that they
     // would have come to next, here or to those that have this step's mask.
-    for (uint32_t j = source + 1; j < i; ++j) {
-      const bool passes = !pending_[j].empty() && *pending_[j].begin() >= i;
-      if (passes && plan_.steps[j].mask_step != source) return kEndOfRegion;
-    }
+    if (waiting.some_after(source)) return kEndOfRegion;
     return is_left(source, i) ? kEndOfRegion : source;
   }
 
@@ -333,7 +379,7 @@ class Linearizer {
     return forward > 1;
   }
 
-  bool is_trivial(uint32_t i) const {
+  bool find_trivial(uint32_t i) const {
     const Block& block = block_of(i);
     if (block.insts.size() > kSpeculationLimit || plan_.steps[i].repeat != kEndOfRegion) {
       return false;
@@ -379,28 +425,17 @@ class Linearizer {
   }
 
   /// Where control goes on when no lane comes to a step; past all steps that have its mask.
-  uint32_t skip_of(uint32_t i) const {
-    const uint32_t source = plan_.steps[i].mask_step;
-    uint32_t skip = i;
-    do {
-      if (plan_.steps[skip].repeat != kEndOfRegion) {  // nobody wants to go on: leave the loop
-        skip = plan_.steps[skip].next[0];
-      } else {
-        skip = pending_[skip].empty() ? kEndOfRegion : *pending_[skip].begin();
-      }
-    } while (skip != kEndOfRegion && plan_.steps[skip].mask_step == source &&
-             !is_left(source, skip));
-    return skip;
-  }
-
-  /// The nearest of the tests and bodies of steps that control has come through for certain. They
-  /// have numbers: twice the step's, one more for the body.
-  static uint32_t common_way(const std::vector<uint32_t>& way_to, uint32_t a, uint32_t b) {
-    while (a != b) {
-      uint32_t& later = a > b ? a : b;
-      later = later % 2 != 0 ? later - 1 : way_to[later / 2];
+  void find_skips() {
+    skips_.assign(plan_.steps.size(), kEndOfRegion);
+    for (auto i = static_cast<uint32_t>(plan_.steps.size()); i-- > 0;) {
+      const Step& step = plan_.steps[i];
+      // At a latch nobody is left for another round.
+      const uint32_t next = step.repeat != kEndOfRegion ? step.next[0] : next_pending(i);
+      const bool is_passed = next != kEndOfRegion &&
+                             plan_.steps[next].mask_step == step.mask_step &&
+                             !is_left(step.mask_step, next);
+      skips_[i] = is_passed ? skips_[next] : next;
     }
-    return a;
   }
 
   /// A step whose mask may be empty tests it, unless it may run under an empty mask. Lanes are
@@ -409,7 +444,9 @@ class Linearizer {
   void assign_guards() {
     std::vector<std::vector<Arrival>> arrivals = forward_arrivals();
     std::vector<uint8_t> filled(plan_.steps.size());
-    std::vector<uint32_t> way_to(plan_.steps.size());  // each step's test
+    find_skips();
+    WayTree ways;
+    ways.add_step(kNone);
     filled[0] = 1;
     for (uint32_t i = 1; i < plan_.steps.size(); ++i) {
       Step& step = plan_.steps[i];
@@ -418,14 +455,14 @@ class Linearizer {
       for (const Arrival& arrival : arrivals[i]) {
         all = all && arrival.is_direct && filled[arrival.from];
         const uint32_t from = 2 * arrival.from + (arrival.is_skip ? 0 : 1);
-        way = way == kNone ? from : common_way(way_to, way, from);
+        way = way == kNone ? from : ways.common(way, from);
       }
-      way_to[i] = way == kNone ? 0 : way;
-      filled[i] = all || has_mask_of_filled(i, filled, way_to);
-      if (filled[i] || (is_trivial(i) && !leads_to_work(i))) continue;
+      ways.add_step(way == kNone ? 0 : way);
+      filled[i] = all || has_mask_of_filled(i, filled, ways);
+      if (filled[i] || (is_trivial_[i] && !leads_to_work(i))) continue;
       step.guard = true;
       filled[i] = 1;
-      step.skip = skip_of(i);
+      step.skip = skips_[i];
       if (step.skip != kEndOfRegion) arrivals[step.skip].push_back({i, true, false});
     }
   }
@@ -433,22 +470,15 @@ class Linearizer {
   /// Whether long code comes after a step for the same lanes: a test here saves those further in.
   bool leads_to_work(uint32_t i) const {
     constexpr size_t kMuch = 32;
-    const uint32_t end = std::min<uint32_t>(skip_of(i), plan_.steps.size());
-    size_t instructions = 0;
-    bool has_tests = false;
-    for (uint32_t j = i; j < end; ++j) {
-      instructions += block_of(j).insts.size();
-      has_tests = has_tests || !is_trivial(j);
-      if (has_tests && instructions >= kMuch) return true;
-    }
-    return false;
+    const uint32_t end = std::min<uint32_t>(skips_[i], plan_.steps.size());
+    return next_test_[i] < end && instructions_before_[end] - instructions_before_[i] >= kMuch;
   }
 
   bool has_mask_of_filled(uint32_t i, const std::vector<uint8_t>& filled,
-                          const std::vector<uint32_t>& way_to) const {
+                          const WayTree& ways) const {
     if (plan_.steps[i].mask != Step::Mask::same) return false;
     const uint32_t source = plan_.step_of[plan_.steps[i].mask_block], body = 2 * source + 1;
-    return filled[source] && common_way(way_to, way_to[i], body) == body;
+    return filled[source] && ways.common(ways.way_to(i), body) == body;
   }
 
   void assign_clears() {
@@ -475,8 +505,17 @@ class Linearizer {
   LoopForest loops_;
   std::vector<uint32_t> rpo_position_;
   std::vector<NodeId> order_;
-  std::vector<Pending> pending_;
-  std::vector<Pending> loop_exits_;
+  std::vector<uint32_t> place_;  // by node: in order_
+  PendingSteps sets_;
+  std::vector<Pending> pending_;     // by step: where lanes wait when control comes to it
+  std::vector<Pending> loop_exits_;  // by loop
+  // Entries for each step, once all are connected.
+  std::vector<uint64_t> instructions_before_;
+  std::vector<uint8_t> is_trivial_;
+  std::vector<uint32_t> next_test_;  // the next step that is not trivial
+  std::vector<std::vector<std::pair<uint32_t, uint32_t>>>
+      ways_to_;  // steps and slots that lead here
+  std::vector<uint32_t> skips_;
   LinearPlan plan_;
 };
 
@@ -486,7 +525,8 @@ LinearPlan order_blocks(const Kernel& kernel, const Shapes& shapes, const Region
   return Linearizer(kernel, shapes, region, false).order();
 }
 
-LinearPlan linearize(const Kernel& kernel, const Shapes& shapes, const Region& region, bool split) {
+std::optional<LinearPlan> linearize(const Kernel& kernel, const Shapes& shapes,
+                                    const Region& region, bool split) {
   return Linearizer(kernel, shapes, region, split).run();
 }
 

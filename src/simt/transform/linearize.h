@@ -2,6 +2,8 @@
 // line of blocks that run one after another under masks; uniform branches stay branches.
 #pragma once
 
+#include <optional>
+
 #include "simt/analysis/shape.h"
 #include "simt/transform/regions.h"
 
@@ -47,7 +49,9 @@ struct LinearPlan {
 };
 
 /// `split`: a barrier ends the region (mode a); otherwise it is an instruction like others.
-LinearPlan linearize(const Kernel& kernel, const Shapes& shapes, const Region& region, bool split);
+/// Nothing: lanes wait at too many steps at the same time.
+std::optional<LinearPlan> linearize(const Kernel& kernel, const Shapes& shapes,
+                                    const Region& region, bool split);
 
 /// Only the order of linearize(), for mode c: a block comes before those it leads to, the blocks
 /// of a loop lie together. Steps have a block and nothing else.

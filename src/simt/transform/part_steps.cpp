@@ -164,9 +164,10 @@ class StepParter {
     const auto reg = static_cast<RegisterId>(function_.registers.size());
     function_.registers.push_back({"%step" + std::to_string(reg), type});
     const BlockId home = kernel_.values[moving.next].block;
-    const ValueId none = add_value({type, reg, kNone, kNone});  // undefined registers are 0
-    const ValueId distance = add_value({type, reg, moving.header, kNone});
-    const ValueId moved = add_value({type, reg, home, 0});
+    const ValueId none = add_value({type, reg, kNone, kNone, kNone});  // undefined registers are 0
+    const auto phi_index = static_cast<uint32_t>(moving.phi);
+    const ValueId distance = add_value({type, reg, moving.header, kNone, phi_index});
+    const ValueId moved = add_value({type, reg, home, 0, kNone});
     const ptx::Instruction& like = *kernel_.instruction_of(moving.next)->ptx;
     count_steps(moving, distance, moved);
     add_sums(moving, distance, like);
@@ -183,12 +184,14 @@ class StepParter {
     return static_cast<ValueId>(kernel_.values.size() - 1);
   }
   void forget(ValueId value) {
-    kernel_.values[value].block = kernel_.values[value].instruction = kNone;
+    Value& forgotten = kernel_.values[value];
+    forgotten.block = forgotten.instruction = forgotten.phi = kNone;
   }
 
   /// The step adds to the distance; to the address only where somebody reads that.
   void count_steps(const Moving& moving, ValueId distance, ValueId moved) {
-    const auto [type, reg, home, index] = kernel_.values[moving.next];
+    const BlockId home = kernel_.values[moving.next].block;
+    const uint32_t index = kernel_.values[moving.next].instruction;
     auto& insts = kernel_.blocks[home].insts;
     Inst step = insts[index];
     for (auto& read : step.reads) {
@@ -212,7 +215,7 @@ class StepParter {
     kernel_.made.push_back(std::make_shared<const ptx::Instruction>(std::move(add)));
     for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
       if (!is_used(moving, moving.address, b)) continue;
-      const ValueId here = add_value({address.type, address.reg, b, 0});
+      const ValueId here = add_value({address.type, address.reg, b, 0, kNone});
       visit_uses(kernel_, moving, b, [&](ValueId& use) {
         if (use == moving.address) use = here;
       });

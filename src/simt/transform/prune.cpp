@@ -1,6 +1,8 @@
 #include "simt/transform/prune.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace km::simt {
 namespace {
@@ -31,29 +33,34 @@ class Pruner {
   void drop_edges() {
     kept_.resize(kernel_.blocks.size());
     for (BlockId b : reverse_postorder(kernel_.graph())) kept_[b] = 1;  // by successors alone
-    for (BlockId b = 0; b < kernel_.blocks.size(); ++b) drop_edges_to(b);
+    std::map<std::pair<BlockId, BlockId>, uint32_t> edges;
+    for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
+      if (!kept_[b]) continue;
+      for (BlockId succ : kernel_.blocks[b].succs) ++edges[{b, succ}];
+    }
+    for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
+      drop_edges_to(b, [&](BlockId pred) {
+        const auto edge = edges.find({pred, b});
+        return edge != edges.end() && edge->second != 0 && edge->second-- != 0;
+      });
+    }
   }
 
-  void drop_edges_to(BlockId target) {
+  /// `takes(pred)`: there is one more edge from there.
+  template <class Takes>
+  void drop_edges_to(BlockId target, Takes takes) {
     Block& block = kernel_.blocks[target];
-    std::vector<BlockId> preds;
     std::vector<size_t> slots;
     for (size_t slot = 0; slot < block.preds.size(); ++slot) {
-      const BlockId pred = block.preds[slot];
-      const auto& succs = kernel_.blocks[pred].succs;
-      if (!kept_[pred] || std::count(preds.begin(), preds.end(), pred) >=
-                              std::count(succs.begin(), succs.end(), target)) {
-        continue;
-      }
-      preds.push_back(pred);
-      slots.push_back(slot);
+      if (takes(block.preds[slot])) slots.push_back(slot);
     }
-    block.preds = preds;
-    for (Phi& phi : block.phis) {
-      std::vector<ValueId> inputs;
-      for (const size_t slot : slots) inputs.push_back(phi.inputs[slot]);
-      phi.inputs = inputs;
-    }
+    if (slots.size() == block.preds.size()) return;
+    const auto keep = [&](std::vector<uint32_t>& list) {
+      for (size_t i = 0; i < slots.size(); ++i) list[i] = list[slots[i]];
+      list.resize(slots.size());
+    };
+    keep(block.preds);
+    for (Phi& phi : block.phis) keep(phi.inputs);
   }
 
   /// A phi with one input is that input.
@@ -87,7 +94,8 @@ class Pruner {
 
   /// Nobody reads it any more.
   void forget(ValueId value) {
-    kernel_.values[value].block = kernel_.values[value].instruction = kNone;
+    Value& forgotten = kernel_.values[value];
+    forgotten.block = forgotten.instruction = forgotten.phi = kNone;
   }
 
   /// What remains stays in its order, which is a reverse postorder still.

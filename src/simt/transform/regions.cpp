@@ -2,82 +2,72 @@
 
 #include <algorithm>
 
+#include "simt/transform/live_ranges.h"
+
 namespace km::simt {
 
 namespace {
 
-std::vector<BlockId> reachable_without_barrier(const Kernel& kernel, BlockId entry, bool split) {
-  std::vector<uint8_t> seen(kernel.blocks.size());
-  std::vector<BlockId> stack{entry}, result;
-  seen[entry] = 1;
-  while (!stack.empty()) {
-    BlockId block = stack.back();
-    stack.pop_back();
-    result.push_back(block);
-    if (split && kernel.blocks[block].end == End::barrier) continue;
-    for (BlockId succ : kernel.blocks[block].succs) {
-      if (seen[succ]) continue;
-      seen[succ] = 1;
-      stack.push_back(succ);
-    }
-  }
-  std::sort(result.begin(), result.end());
-  return result;
-}
+constexpr uint32_t kMostRegisters = 255;
+/// Blocks in the live ranges of all values that are kept over barriers: half a second's work.
+constexpr uint64_t kMostLiveSteps = 50'000'000;
+/// Values that are kept over barriers, for all regions together.
+constexpr uint64_t kMostKept = 1'000'000;
 
-/// Live-in values of every block, as bit sets.
-std::vector<std::vector<uint64_t>> live_values(const Kernel& kernel) {
-  const size_t words = (kernel.values.size() + 63) / 64;
-  std::vector<std::vector<uint64_t>> live(kernel.blocks.size(), std::vector<uint64_t>(words));
-  auto add = [](std::vector<uint64_t>& bits, ValueId v) {
-    if (v != kNone) bits[v / 64] |= uint64_t{1} << (v % 64);
-  };
-  auto remove = [](std::vector<uint64_t>& bits, ValueId v) {
-    bits[v / 64] &= ~(uint64_t{1} << (v % 64));
-  };
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (BlockId b = static_cast<BlockId>(kernel.blocks.size()); b-- > 0;) {
-      const Block& block = kernel.blocks[b];
-      std::vector<uint64_t> bits(words);
-      for (BlockId succ : block.succs) {
-        for (size_t w = 0; w < words; ++w) bits[w] |= live[succ][w];
-        const Block& next = kernel.blocks[succ];
-        for (size_t slot = 0; slot < next.preds.size(); ++slot) {
-          if (next.preds[slot] != b) continue;
-          for (const Phi& phi : next.phis) add(bits, phi.inputs[slot]);
-        }
-      }
-      add(bits, block.condition);
-      for (auto inst = block.insts.rbegin(); inst != block.insts.rend(); ++inst) {
-        for (const auto& write : inst->writes) remove(bits, write.second);
-        for (const auto& read : inst->reads) add(bits, read.second);
-        for (ValueId old : inst->old_values) add(bits, old);
-        add(bits, inst->guard);
-      }
-      for (const Phi& phi : block.phis) remove(bits, phi.result);
-      if (bits != live[b]) {
-        live[b] = std::move(bits);
-        changed = true;
+/// Follows control from barrier to barrier, up to a number of instructions in all.
+class RegionFinder {
+ public:
+  RegionFinder(const Kernel& kernel, bool split, uint64_t most_instructions)
+      : kernel_(kernel),
+        split_(split),
+        left_(most_instructions),
+        seen_(kernel.blocks.size(), kNone) {}
+
+  /// The blocks that `entry` leads to without passing a barrier, in ascending order. False: they
+  /// have too many instructions.
+  bool find(BlockId entry, std::vector<BlockId>& result) {
+    std::vector<BlockId> stack{entry};
+    seen_[entry] = entry;
+    while (!stack.empty()) {
+      const BlockId block = stack.back();
+      stack.pop_back();
+      result.push_back(block);
+      const uint64_t size = kernel_.blocks[block].insts.size() + 1;
+      if (size > left_) return false;
+      left_ -= size;
+      if (split_ && kernel_.blocks[block].end == End::barrier) continue;
+      for (BlockId succ : kernel_.blocks[block].succs) {
+        if (seen_[succ] == entry) continue;
+        seen_[succ] = entry;
+        stack.push_back(succ);
       }
     }
+    std::sort(result.begin(), result.end());
+    return true;
   }
-  return live;
-}
+
+ private:
+  const Kernel& kernel_;
+  const bool split_;
+  uint64_t left_;
+  std::vector<BlockId> seen_;  // by block: the entry from which it was found last
+};
 
 }  // namespace
 
 uint32_t max_live_registers(const Kernel& kernel) {
-  uint64_t most = 0;
-  for (const auto& bits : live_values(kernel)) {
-    uint64_t words = 0;
-    for (ValueId v = 0; v < kernel.values.size(); ++v) {
-      if ((bits[v / 64] >> (v % 64)) & 1)
-        words += (ptx::size_bits(kernel.values[v].type) + 31) / 32;
-    }
-    most = std::max(most, words);
+  LiveRanges ranges(kernel);
+  std::vector<uint32_t> words(kernel.blocks.size());
+  uint32_t most = 0;
+  for (ValueId v = 0; v < kernel.values.size() && most < kMostRegisters; ++v) {
+    const uint32_t size = (ptx::size_bits(kernel.values[v].type) + 31) / 32;
+    ranges.for_each_block(v, [&](BlockId block) {
+      words[block] += size;
+      most = std::max(most, words[block]);
+      return most < kMostRegisters;
+    });
   }
-  return static_cast<uint32_t>(std::min<uint64_t>(most, 255));
+  return std::min(most, kMostRegisters);
 }
 
 namespace {
@@ -135,43 +125,61 @@ bool is_rematerialised(const Kernel& kernel, ValueId value, unsigned depth) {
   });
 }
 
-Regions find_regions(const Kernel& kernel, bool split) {
+namespace {
+
+/// Values that regions find in the block's context. False: to find them all takes too long.
+bool find_live_values(const Kernel& kernel, Regions& regions) {
+  std::vector<uint32_t> region_at(kernel.blocks.size(), kNone);
+  for (uint32_t r = 1; r < regions.list.size(); ++r) region_at[regions.list[r].entry] = r;
+  LiveRanges ranges(kernel);
+  uint64_t steps_left = kMostLiveSteps, kept = 0;
+  for (ValueId v = 0; v < kernel.values.size(); ++v) {
+    if (is_rematerialised(kernel, v)) continue;
+    const bool is_done = ranges.for_each_block(v, [&](BlockId block) {
+      if (region_at[block] != kNone) {
+        regions.live_in[region_at[block]].push_back(v);
+        ++kept;
+      }
+      return --steps_left != 0 && kept <= kMostKept;
+    });
+    if (!is_done) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Regions whole_kernel(const Kernel& kernel) {
   Regions regions;
   regions.after_barrier.assign(kernel.blocks.size(), kNone);
-  regions.list.push_back({0, reachable_without_barrier(kernel, 0, split)});
-  if (!split) {
-    regions.live_in.resize(1);
-    return regions;
-  }
+  regions.list.push_back({0, {}});
+  RegionFinder(kernel, false, UINT64_MAX).find(0, regions.list[0].blocks);
+  regions.live_in.resize(1);
+  return regions;
+}
+
+std::optional<Regions> find_regions(const Kernel& kernel, uint64_t most_instructions) {
+  Regions regions;
+  regions.after_barrier.assign(kernel.blocks.size(), kNone);
+  RegionFinder finder(kernel, true, most_instructions);
   std::vector<uint32_t> region_of_entry(kernel.blocks.size(), kNone);
+  auto add = [&](BlockId entry) {
+    regions.list.push_back({entry, {}});
+    return finder.find(entry, regions.list.back().blocks);
+  };
+  if (!add(0)) return std::nullopt;
   for (BlockId b = 0; b < kernel.blocks.size(); ++b) {
     if (kernel.blocks[b].end != End::barrier) continue;
-    BlockId entry = kernel.blocks[b].succs[0];
+    const BlockId entry = kernel.blocks[b].succs[0];
     if (region_of_entry[entry] == kNone) {
       region_of_entry[entry] = static_cast<uint32_t>(regions.list.size());
-      regions.list.push_back({entry, reachable_without_barrier(kernel, entry, true)});
+      if (!add(entry)) return std::nullopt;
     }
     regions.after_barrier[b] = region_of_entry[entry];
   }
   regions.live_in.resize(regions.list.size());
-  if (regions.list.size() == 1) return regions;
-  auto live = live_values(kernel);
-  for (size_t r = 1; r < regions.list.size(); ++r) {
-    const BlockId entry = regions.list[r].entry;
-    for (ValueId v = 0; v < kernel.values.size(); ++v) {
-      bool is_live = (live[entry][v / 64] >> (v % 64)) & 1;
-      if (is_live && !is_rematerialised(kernel, v)) regions.live_in[r].push_back(v);
-    }
-  }
+  if (regions.list.size() > 1 && !find_live_values(kernel, regions)) return std::nullopt;
   return regions;
-}
-
-uint64_t emitted_instructions(const Kernel& kernel, const Regions& regions) {
-  uint64_t count = 0;
-  for (const Region& region : regions.list) {
-    for (BlockId b : region.blocks) count += kernel.blocks[b].insts.size() + 1;
-  }
-  return count;
 }
 
 }  // namespace km::simt

@@ -2,6 +2,8 @@
 // block runs to its end before the next packet starts it.
 #pragma once
 
+#include <optional>
+
 #include "simt/analysis/shape.h"
 #include "simt/kernel.h"
 
@@ -19,11 +21,12 @@ struct Regions {
   std::vector<std::vector<ValueId>> live_in;
 };
 
-/// `split`: barriers part regions; otherwise one region holds the whole kernel.
-Regions find_regions(const Kernel& kernel, bool split);
+/// One region that holds the whole kernel.
+Regions whole_kernel(const Kernel& kernel);
 
-/// Instructions that find_regions(kernel, true) would emit, copies counted.
-uint64_t emitted_instructions(const Kernel& kernel, const Regions& regions);
+/// Regions between barriers. Nothing: blocks that several regions share, and so are there once for
+/// each, make them longer than that in all, or values are live in too many blocks.
+std::optional<Regions> find_regions(const Kernel& kernel, uint64_t most_instructions);
 
 /// 32-bit registers live at once between blocks, at most 255: what a GPU would need, roughly.
 uint32_t max_live_registers(const Kernel& kernel);

@@ -22,11 +22,12 @@ std::vector<bool> guards_of(const std::string& body) {
   if (!kernel) return {};
   ShapeOptions options;
   options.block = {32, 1, 1};
-  const Regions regions = find_regions(*kernel, true);
-  const LinearPlan plan =
-      linearize(*kernel, analyse_shapes(*kernel, options), regions.list[0], true);
+  const auto regions = find_regions(*kernel, UINT64_MAX);
+  if (!regions) return {};
+  const auto plan = linearize(*kernel, analyse_shapes(*kernel, options), regions->list[0], true);
+  if (!plan) return {};
   std::vector<bool> guards;
-  for (const Step& step : plan.steps) {
+  for (const Step& step : plan->steps) {
     if (guards.size() <= step.block) guards.resize(step.block + 1);
     guards[step.block] = step.guard;
   }

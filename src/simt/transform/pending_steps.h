@@ -1,0 +1,40 @@
+// Sets of steps that lanes wait at, as linearisation hands them from step to step. Equal sets are
+// one list, and sets that differ in their first steps share the rest.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace km::simt {
+
+class PendingSteps {
+ public:
+  using Set = uint32_t;  // 0: empty
+  static constexpr Set kEmpty = 0;
+
+  PendingSteps() : nodes_(1) {}
+
+  uint32_t first(Set set) const { return nodes_[set].step; }
+  Set without_first(Set set) const { return nodes_[set].rest; }
+  Set with(Set set, uint32_t step);
+  Set merged(Set a, Set b);
+  /// Steps looked at so far, over all calls.
+  uint64_t work() const { return work_; }
+
+ private:
+  struct Node {
+    uint32_t step = 0;
+    Set rest = kEmpty;
+  };
+
+  Set list(uint32_t step, Set rest);
+  Set prepended(Set rest);
+
+  std::vector<Node> nodes_;
+  std::unordered_map<uint64_t, Set> known_;  // by step and rest
+  std::vector<uint32_t> before_;  // while a set is made: steps that come before the shared rest
+  uint64_t work_ = 0;
+};
+
+}  // namespace km::simt
