@@ -16,6 +16,12 @@ void Emitter::emit_steps(uint32_t region, llvm::BasicBlock* packet_end) {
   bodies_.clear();
   mask_variables_.clear();
   known_masks_.clear();
+  first_arrival_.resize(kernel_.blocks.size());
+  for (const Step& step : plan.steps) {
+    uint32_t& first = first_arrival_[step.block] = kEndOfRegion;
+    for (BlockId pred : kernel_.blocks[step.block].preds)
+      first = std::min(first, plan.step_of[pred]);
+  }
   for (const Step& step : plan.steps) {
     bodies_.push_back(new_block("step"));
     heads_.push_back(step.guard ? new_block("guard") : bodies_.back());
@@ -47,7 +53,7 @@ void Emitter::emit_steps(uint32_t region, llvm::BasicBlock* packet_end) {
     b_.CreateStore(entry, mask_variables_.at(plan.steps[0].block));
   }
   b_.CreateBr(heads_[0]);
-  for (uint32_t i = 0; i < plan.steps.size(); ++i) emit_step(i);
+  for (uint32_t i = 0; i < plan.steps.size() && !is_ended(); ++i) emit_step(i);
   emit_copies_for_all();
 }
 
@@ -110,6 +116,7 @@ void Emitter::emit_step(uint32_t index) {
   }
   if (block.terminator != nullptr) set_location(block.terminator);
   emit_end(index);
+  instructions_ += bodies_[index]->size();
 }
 
 void Emitter::emit_end(uint32_t index) {
@@ -168,12 +175,9 @@ void Emitter::emit_uniform_end(uint32_t index) {
       table->addCase(llvm::cast<llvm::ConstantInt>(key), edges[slot]);
     }
   }
-  const auto cache = cache_;
-  const auto vectors = vector_cache_;
   for (size_t slot = 0; slot < edges.size(); ++slot) {
     b_.SetInsertPoint(edges[slot]);
-    cache_ = cache;
-    vector_cache_ = vectors;
+    const ValueCache::Scope values(cache_), vectors(vector_cache_);
     contribute(index, slot, mask_cache_);
     const bool is_branch = block.end == End::branch && plan_.shapes->warp_branch[block_] != 0;
     if (is_branch && is_rest_idle(plan_.linear[region_].step_of[block.succs[1 - slot]])) {
@@ -443,11 +447,7 @@ bool Emitter::edge_blends(uint32_t index, BlockId successor) const {
   for (uint32_t l = loops.innermost[block_]; l != UINT32_MAX; l = loops.loops[l].parent) {
     if (plan_.shapes->divergent_loop[l] && !loops.contains(l, successor)) return true;
   }
-  if (!plan_.shapes->divergent_join[successor]) return false;
-  for (BlockId pred : kernel_.blocks[successor].preds) {
-    if (plan.step_of[pred] != kEndOfRegion && plan.step_of[pred] < index) return true;
-  }
-  return false;
+  return plan_.shapes->divergent_join[successor] != 0 && first_arrival_[successor] < index;
 }
 
 bool Emitter::parts_lanes(const Block& block) const {
@@ -488,12 +488,7 @@ llvm::Value* Emitter::blend_condition(uint32_t index, BlockId successor, Value* 
 void Emitter::contribute_phis(uint32_t index, size_t slot, Value* edge_mask) {
   const Block& block = kernel_.blocks[block_];
   const Block& successor = kernel_.blocks[block.succs[slot]];
-  size_t pred = 0;  // the n-th edge to a successor fills its n-th matching predecessor
-  size_t nth = static_cast<size_t>(
-      std::count(block.succs.begin(), block.succs.begin() + slot, block.succs[slot]));
-  for (; pred < successor.preds.size(); ++pred) {
-    if (successor.preds[pred] == block_ && nth-- == 0) break;
-  }
+  const uint32_t pred = edge_slots_[block_][slot];
   const bool blend = edge_mask != nullptr && edge_blends(index, block.succs[slot]);
   if (blend && !successor.phis.empty()) {
     edge_mask = blend_condition(index, block.succs[slot], edge_mask);

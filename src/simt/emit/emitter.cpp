@@ -8,18 +8,50 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "simt/analysis/reach.h"
+#include "simt/emit/cut_function.h"
 
 namespace km::simt {
 
-Emitter::Emitter(const Plan& plan, llvm::TargetMachine& machine)
+namespace {
+
+/// Instructions of LLVM that a kernel may become, unoptimised: half a gigabyte of them.
+constexpr uint64_t kMostInstructions = 4'000'000;
+/// Steps of a region with masks of their own, each made from those before: LLVM takes the square of
+/// their number, so that functions with more are cut earlier.
+constexpr uint32_t kManyMasks = 96;
+constexpr uint32_t kMostBlocksWithManyMasks = 150;
+
+bool has_many_masks(const LinearPlan& plan) {
+  const auto count = std::count_if(plan.steps.begin(), plan.steps.end(), [](const Step& step) {
+    return step.mask == Step::Mask::variable;
+  });
+  return count > kManyMasks;
+}
+
+CutLimits cut_limits(const Plan& plan) {
+  CutLimits limits;
+  if (std::any_of(plan.linear.begin(), plan.linear.end(), has_many_masks)) {
+    limits.most_blocks = kMostBlocksWithManyMasks;
+  }
+  return limits;
+}
+
+}  // namespace
+
+Emitter::Emitter(const Plan& plan, llvm::TargetMachine& machine, const Interruption& interruption)
     : plan_(plan),
       kernel_(*plan.kernel),
+      interruption_(interruption),
       lanes_(plan.lanes),
       module_(plan.kernel->function->name, context_),
       b_(context_),
-      arithmetic_(b_, plan.variant.isa) {
+      arithmetic_(b_, plan.variant.isa),
+      cache_(plan.kernel->values.size()),
+      vector_cache_(plan.kernel->values.size()),
+      edge_slots_(plan.kernel->edge_slots()) {
   prepare_module(module_, machine);
   mask_storage_ = has_avx512() ? vector_of(b_.getInt1Ty()) : vector_of(b_.getInt32Ty());
 }
@@ -34,6 +66,18 @@ Result<Object> Emitter::run(llvm::TargetMachine& machine) {
   create_debug_info();
   create_entry();
   load_record();
+  emit();
+  if (status_) {
+    emit_meta();
+    emit_precheck();
+  }
+  debug_->finalize();
+  KM_TRY(std::move(status_));
+  cut_function(*entry_, is_split() ? CutLimits() : cut_limits(plan_));
+  return emit_object(module_, machine, &interruption_);
+}
+
+void Emitter::emit() {
   if (plan_.mode == Mode::run_to_completion) {
     emit_blocks_loop();
   } else if (is_split()) {
@@ -41,10 +85,23 @@ Result<Object> Emitter::run(llvm::TargetMachine& machine) {
   } else {
     emit_warp();
   }
-  emit_meta();
-  emit_precheck();
-  debug_->finalize();
-  return emit_object(module_, machine);
+}
+
+bool Emitter::is_ended() {
+  if (!status_) return true;
+  // Blocks after those of steps, which emit_step() counts.
+  auto block = last_counted_ ? last_counted_->getIterator() : entry_->begin();
+  for (; &*block != &entry_->back(); ++block) instructions_ += block->size();
+  last_counted_ = &entry_->back();
+  status_ = interruption_.check();
+  if (status_ && instructions_ > kMostInstructions) {
+    status_ = make_error(KM_ERROR_COMPILER,
+                         "kernel '%s' would have more than %llu instructions of the code "
+                         "generator: make it smaller",
+                         kernel_.function->name.c_str(),
+                         static_cast<unsigned long long>(kMostInstructions));
+  }
+  return !status_;
 }
 
 llvm::BasicBlock* Emitter::new_block(const char* name) {
@@ -159,14 +216,16 @@ void Emitter::emit_warp() {
 void Emitter::emit_region(uint32_t region, llvm::BasicBlock* done) {
   auto *loop = new_block("packet"), *end = new_block("packet.end");
   region_ = region;
+  leaves_values_.reset();
+  active_before_.clear();
+  alike_loads_.clear();
   workers_ = workers();
   const bool is_one = plan_.packets == 1 || (workers_ && workers_->threads <= lanes_);
   b_.CreateStore(i32(UINT32_MAX), next_region_);
   b_.CreateStore(i32(0), packet_);
-  for (auto& [key, slot] : slots_) {
-    if (slot.block_uniform) {
-      b_.CreateStore(b_.CreateLoad(slot.type, slot.in), slot.out);
-    }
+  for (const auto& key : made_in_[region]) {
+    const Slot& slot = slots_.at(key);
+    b_.CreateStore(b_.CreateLoad(slot.type, slot.in), slot.out);
   }
   for (auto& [value, sum] : barrier_sums_) b_.CreateStore(i32(0), sum);
   b_.CreateBr(loop);
@@ -175,6 +234,7 @@ void Emitter::emit_region(uint32_t region, llvm::BasicBlock* done) {
   llvm::BasicBlock* const before = &entry_->back();
   loads_tile_ = false;
   emit_steps(region, end);
+  load_needed_context(region);
   if (is_woven(region)) mark_woven(before);
   b_.SetInsertPoint(end);
   set_location(nullptr);
@@ -230,6 +290,8 @@ void Emitter::begin_packet(uint32_t region, Value* index) {
 
 namespace {
 
+constexpr size_t kPlacesTried = 256;  // for each value, when values share places
+
 bool are_disjoint(const std::set<size_t>& a, const std::set<size_t>& b) {
   return std::none_of(a.begin(), a.end(), [&](size_t each) { return b.count(each) != 0; });
 }
@@ -259,7 +321,26 @@ void Emitter::choose_slot_type(Slot& slot, ValueId value, bool behind_loop) {
   if (lanes && !is_bit) slot.size_bytes = (ptx::size_bytes(type) * lanes_ + 7) / 8 * 8;
 }
 
+/// Which regions make what they keep for others of values that are the same for the whole block.
+void Emitter::note_makers() {
+  std::map<BlockId, std::vector<std::pair<ValueId, uint32_t>>> made;
+  for (const auto& [key, slot] : slots_) {
+    if (slot.block_uniform) made[kernel_.values[key.first].block].push_back(key);
+  }
+  made_in_.resize(plan_.regions.list.size());
+  for (size_t r = 0; r < made_in_.size(); ++r) {
+    for (BlockId b : plan_.regions.list[r].blocks) {
+      const auto here = made.find(b);
+      if (here == made.end()) continue;
+      made_in_[r].insert(made_in_[r].end(), here->second.begin(), here->second.end());
+    }
+    std::sort(made_in_[r].begin(), made_in_[r].end());
+  }
+}
+
 void Emitter::plan_context() {
+  kept_behind_.assign(kernel_.values.size(), kNotKept);
+  is_needed_.assign(kernel_.values.size(), 0);
   const Shapes& shapes = *plan_.shapes;
   std::map<Slot*, std::set<size_t>> regions;  // that begin with the value
   for (size_t r = 1; r < plan_.regions.list.size(); ++r) {
@@ -278,6 +359,7 @@ void Emitter::plan_context() {
     choose_slot_type(slot, key.first, key.second != UINT32_MAX);
     if (!slot.block_uniform) kept.push_back(&slot);
   }
+  note_makers();
   place_slots(std::move(kept), regions);
   if (plan_.split) context_offset_bytes_ = beside_shared(plan_.layout->shared_static_bytes);
   local_offset_bytes_ = context_offset_bytes_ + packet_bytes_ * plan_.packets;
@@ -302,11 +384,14 @@ void Emitter::place_slots(std::vector<Slot*> slots,
   std::vector<Place> places;
   std::stable_sort(slots.begin(), slots.end(),
                    [](const Slot* a, const Slot* b) { return a->size_bytes > b->size_bytes; });
+  size_t first = 0;  // place of the size, or the last few of them
   for (Slot* slot : slots) {
     const auto& own = regions.at(slot);
-    auto place = std::find_if(places.begin(), places.end(), [&](const Place& each) {
-      return each.size_bytes == slot->size_bytes && are_disjoint(each.regions, own);
-    });
+    while (first < places.size() && places[first].size_bytes != slot->size_bytes) ++first;
+    first = std::max(first, places.size() - std::min(places.size(), kPlacesTried));
+    const auto begin = places.begin() + static_cast<std::ptrdiff_t>(first);
+    auto place = std::find_if(begin, places.end(),
+                              [&](const Place& each) { return are_disjoint(each.regions, own); });
     if (place == places.end()) {
       place = places.insert(place, {packet_bytes_, slot->size_bytes, {}});
       packet_bytes_ += slot->size_bytes;
@@ -332,17 +417,35 @@ bool Emitter::step_is_masked(uint32_t region, uint32_t step) const {
 /// wait at this barrier.
 bool Emitter::is_passed_by(uint32_t region, BlockId barrier) const {
   const auto& blocks = plan_.regions.list[region].blocks;
-  Marks target(kernel_.blocks.size());
-  target[barrier] = 1;
-  const Marks leading = reached(target, preds_in(kernel_), [&](BlockId, BlockId pred) {
-    return kernel_.blocks[pred].end != End::barrier &&
-           std::binary_search(blocks.begin(), blocks.end(), pred);
-  });
+  const auto parts = [&](BlockId b) { return plan_.shapes->warp_branch[b] != 0 && b != barrier; };
+  if (std::none_of(blocks.begin(), blocks.end(), parts)) return false;
+  // Blocks that lead to the barrier, by place in `blocks`.
+  const auto place = [&](BlockId b) {
+    const auto found = std::lower_bound(blocks.begin(), blocks.end(), b);
+    return static_cast<size_t>(found - blocks.begin());
+  };
+  Marks leading(blocks.size());
+  std::vector<BlockId> open{barrier};
+  leading[place(barrier)] = 1;
+  while (!open.empty()) {
+    const BlockId b = open.back();
+    open.pop_back();
+    for (BlockId pred : kernel_.blocks[b].preds) {
+      const size_t at = place(pred);
+      const bool is_inside = at < blocks.size() && blocks[at] == pred;
+      if (!is_inside || leading[at] || kernel_.blocks[pred].end == End::barrier) continue;
+      leading[at] = 1;
+      open.push_back(pred);
+    }
+  }
+  const auto leads = [&](BlockId b) {
+    const size_t at = place(b);
+    return at < blocks.size() && blocks[at] == b && leading[at] != 0;
+  };
   return std::any_of(blocks.begin(), blocks.end(), [&](BlockId b) {
     const auto& succs = kernel_.blocks[b].succs;
-    return plan_.shapes->warp_branch[b] != 0 && b != barrier && leading[b] != 0 &&
-           std::any_of(succs.begin(), succs.end(),
-                       [&](BlockId succ) { return leading[succ] == 0; });
+    return parts(b) && leads(b) &&
+           std::any_of(succs.begin(), succs.end(), [&](BlockId succ) { return !leads(succ); });
   });
 }
 
@@ -350,17 +453,31 @@ void Emitter::plan_entry_masks() {
   const uint64_t threads = plan_.variant.threads();
   entry_masked_.assign(plan_.regions.list.size(), 0);
   entry_masked_[0] = threads == 0 || threads % lanes_ != 0;
-  for (bool changed = plan_.split; changed;) {
+  if (!plan_.split) return;
+  struct Way {
+    uint32_t region, step, next;
+    BlockId barrier;
+    std::optional<bool> is_passed_by = {};
+  };
+  std::vector<Way> ways;  // from region to region
+  for (uint32_t r = 0; r < plan_.regions.list.size(); ++r) {
+    for (uint32_t s = 0; s < plan_.linear[r].steps.size(); ++s) {
+      const BlockId b = plan_.linear[r].steps[s].block;
+      if (kernel_.blocks[b].end != End::barrier) continue;
+      ways.push_back({r, s, plan_.regions.after_barrier[b], b});
+    }
+  }
+  for (bool changed = true; changed;) {
     changed = false;
-    for (uint32_t r = 0; r < plan_.regions.list.size(); ++r) {
-      for (uint32_t s = 0; s < plan_.linear[r].steps.size(); ++s) {
-        const BlockId b = plan_.linear[r].steps[s].block;
-        if (kernel_.blocks[b].end != End::barrier) continue;
-        auto& flag = entry_masked_[plan_.regions.after_barrier[b]];
-        if (flag != 0 || (!step_is_masked(r, s) && !is_passed_by(r, b))) continue;
-        flag = 1;
-        changed = true;
+    for (Way& way : ways) {
+      auto& flag = entry_masked_[way.next];
+      if (flag != 0) continue;
+      if (!step_is_masked(way.region, way.step)) {
+        if (!way.is_passed_by) way.is_passed_by = is_passed_by(way.region, way.barrier);
+        if (!*way.is_passed_by) continue;
       }
+      flag = 1;
+      changed = true;
     }
   }
 }
@@ -380,29 +497,48 @@ llvm::Value* Emitter::packet_slot(Value* packet, uint64_t offset_bytes) {
   return b_.CreateIntToPtr(b_.CreateAdd(own, i64(offset_bytes)), b_.getPtrTy());
 }
 
+/// Values that the region turns out to need are loaded here once all of it has been made.
 void Emitter::load_context(uint32_t region) {
-  Value* packet = b_.CreateLoad(b_.getInt32Ty(), packet_);
   for (ValueId value : kept_[region]) {
-    const uint32_t loop = plan_.shapes->loop_left(kernel_, value, block_);
-    const Slot& slot = slots_.at({value, loop});
-    const Place target = loop == UINT32_MAX ? value_variable(value) : loop_variable(value, loop);
-    if (slot.block_uniform) {
-      b_.CreateStore(b_.CreateLoad(slot.type, slot.in), target.pointer);
-      continue;
-    }
-    Value* content =
-        in_context(b_.CreateAlignedLoad(slot.type, packet_slot(packet, slot.offset_bytes),
-                                        llvm::Align(slot.size_bytes >= 64 ? 64 : 8)));
-    bool is_predicate = kernel_.values[value].type == ptx::Type::pred;
-    if (is_predicate && target.type == mask_storage_) {
-      Value* bits = b_.CreateTrunc(content, b_.getIntNTy(lanes_));
-      store_mask(target.pointer, b_.CreateBitCast(bits, vector_of(b_.getInt1Ty())));
-    } else {
-      if (is_predicate) content = b_.CreateTrunc(content, b_.getInt1Ty());
-      b_.CreateStore(content, target.pointer);
-    }
+    kept_behind_[value] = plan_.shapes->loop_left(kernel_, value, block_);
+    is_needed_[value] = 0;
   }
+  // An instruction that nobody reads marks the place.
+  context_point_ = b_.Insert(new llvm::FreezeInst(b_.getTrue()));
   rematerialise(region);
+}
+
+void Emitter::load_needed_context(uint32_t region) {
+  if (context_point_ == nullptr) return;
+  const llvm::IRBuilder<>::InsertPointGuard guard(b_);
+  b_.SetInsertPoint(context_point_);
+  for (ValueId value : kept_[region]) {
+    const uint32_t loop = std::exchange(kept_behind_[value], kNotKept);
+    if (is_needed_[value] != 0) load_from_context(value, loop);
+  }
+  context_point_->eraseFromParent();
+  context_point_ = nullptr;
+}
+
+void Emitter::load_from_context(ValueId value, uint32_t loop) {
+  const Slot& slot = slots_.at({value, loop});
+  const Place target = loop == UINT32_MAX ? value_variable(value) : loop_variable(value, loop);
+  if (slot.block_uniform) {
+    b_.CreateStore(b_.CreateLoad(slot.type, slot.in), target.pointer);
+    return;
+  }
+  Value* packet = b_.CreateLoad(b_.getInt32Ty(), packet_);
+  Value* content =
+      in_context(b_.CreateAlignedLoad(slot.type, packet_slot(packet, slot.offset_bytes),
+                                      llvm::Align(slot.size_bytes >= 64 ? 64 : 8)));
+  const bool is_predicate = kernel_.values[value].type == ptx::Type::pred;
+  if (is_predicate && target.type == mask_storage_) {
+    Value* bits = b_.CreateTrunc(content, b_.getIntNTy(lanes_));
+    store_mask(target.pointer, b_.CreateBitCast(bits, vector_of(b_.getInt1Ty())));
+  } else {
+    if (is_predicate) content = b_.CreateTrunc(content, b_.getInt1Ty());
+    b_.CreateStore(content, target.pointer);
+  }
 }
 
 /// Cheap values that the region reads are made again at its start.
@@ -425,10 +561,10 @@ void Emitter::rematerialise(uint32_t region) {
   for (BlockId b : plan_.regions.list[region].blocks) {
     for (const Inst& inst : kernel_.blocks[b].insts) need_reads(inst);
     need(kernel_.blocks[b].condition);
-    for (BlockId succ : kernel_.blocks[b].succs) {
-      for (const Phi& phi : kernel_.blocks[succ].phis) {
-        for (ValueId input : phi.inputs) need(input);
-      }
+    const auto& succs = kernel_.blocks[b].succs;
+    for (size_t edge = 0; edge < succs.size(); ++edge) {
+      for (const Phi& phi : kernel_.blocks[succs[edge]].phis)
+        need(phi.inputs[edge_slots_[b][edge]]);
     }
   }
   // A guarded value that crossed the barrier is made again from its operands where it wraps.
@@ -507,16 +643,14 @@ llvm::Instruction* Emitter::beside_context(llvm::Instruction* access) {
 
 /// Block-uniform values change only after all packets have run the region.
 void Emitter::commit_context(uint32_t region) {
-  for (auto& [key, slot] : slots_) {
-    if (!slot.block_uniform) continue;
+  for (const auto& key : made_in_[region]) {
+    const Slot& slot = slots_.at(key);
     auto sum = barrier_sums_.find(key.first);
     if (sum == barrier_sums_.end()) {
       b_.CreateStore(b_.CreateLoad(slot.type, slot.out), slot.in);
       continue;
     }
     const auto& info = kernel_.values[key.first];
-    const auto& blocks = plan_.regions.list[region].blocks;
-    if (!std::binary_search(blocks.begin(), blocks.end(), info.block)) continue;
     const Inst& inst = kernel_.blocks[info.block].insts[info.instruction];
     Value* count = b_.CreateLoad(b_.getInt32Ty(), sum->second);
     Value* was_here = b_.CreateICmpEQ(b_.CreateLoad(b_.getInt32Ty(), next_region_),

@@ -30,6 +30,7 @@
 #include "simt/analysis/convergence.h"
 #include "simt/analysis/index_steps.h"
 #include "simt/emit/target.h"
+#include "simt/emit/value_cache.h"
 #include "simt/layout.h"
 #include "simt/lower/arithmetic.h"
 #include "simt/runtime/mma_form.h"
@@ -65,13 +66,14 @@ std::string element_name(llvm::Type* type);
 
 class Emitter {
  public:
-  Emitter(const Plan& plan, llvm::TargetMachine& machine);
+  Emitter(const Plan& plan, llvm::TargetMachine& machine, const Interruption& interruption);
   Result<Object> run(llvm::TargetMachine& machine);
 
  private:
   using Value = llvm::Value;
 
   // ---- emitter.cpp
+  void emit();
   void create_entry();
   void load_record();
   void load_block();
@@ -85,6 +87,8 @@ class Emitter {
   /// Where the packet keeps a value in scratch memory.
   Value* packet_slot(Value* packet, uint64_t offset_bytes);
   void load_context(uint32_t region);
+  void load_needed_context(uint32_t region);
+  void load_from_context(ValueId value, uint32_t loop);
   void rematerialise(uint32_t region);
   void make_again(const Inst& inst, ValueId value, BlockId entry);
   void commit_context(uint32_t region);
@@ -94,6 +98,8 @@ class Emitter {
   void emit_meta();
   void create_debug_info();
   void set_location(const ptx::Instruction* instruction);
+  /// Between steps: the work is to end, or the code has become too large; status_ says why.
+  bool is_ended();
   llvm::AllocaInst* variable(llvm::Type* type, const char* name);
   llvm::BasicBlock* new_block(const char* name);
 
@@ -161,14 +167,16 @@ class Emitter {
   std::optional<LowThreads> low_threads(const Block& block, size_t slot) const;
   uint32_t end_of_run(uint32_t first) const;
   bool is_passive(BlockId b, bool may_part) const;
-  bool leaves_values() const;
-  bool is_rest_idle(uint32_t step) const;
+  uint32_t active_steps(uint32_t first, uint32_t end);
+  bool leaves_values();
+  bool find_left_values() const;
+  bool is_rest_idle(uint32_t step);
   struct Workers {
     BlockId branch = kNone;
     size_t slot = 0;  // of the branch: where the work is
     uint32_t threads = 0;
   };
-  std::optional<Workers> workers() const;
+  std::optional<Workers> workers();
   llvm::Constant* working_lanes(BlockId block);
   void end_packets();
 
@@ -218,6 +226,8 @@ class Emitter {
   };
   llvm::GlobalVariable* private_constant(llvm::Constant* content, const char* name);
   llvm::AllocaInst* bytes(uint64_t size_bytes, const char* name);
+  /// The place where the region keeps the value; one that an earlier region has left is loaded at
+  /// its start.
   Place value_variable(ValueId value);
   Place loop_variable(ValueId value, uint32_t loop);
   Shape shape_of(ValueId value) const { return plan_.shapes->at(kernel_, value, block_); }
@@ -380,7 +390,7 @@ class Emitter {
     return plan_.mode == Mode::run_to_completion && plan_.regions.list.size() > 1;
   }
   std::optional<int64_t> block_step(const Inst& inst);
-  std::vector<const Inst*> loads_alike(const Inst& load) const;
+  const std::vector<const Inst*>& loads_alike(const Inst& load);
   void prefetch_next_block(const Inst& inst, const Address& address, uint64_t size_bytes);
   void prefetch_moving(const Address& address, uint64_t size_bytes);
   Value* round_step(ValueId value, uint32_t loop);
@@ -455,7 +465,14 @@ class Emitter {
   void check_range(const Inst& inst, const MemoryAccess& access, const Address& address);
   std::optional<MemoryAccess> memory_access(const Inst& inst) const;
   bool is_within_symbol(const MemoryAccess& access) const;
-  std::vector<MemoryAccess> accesses_together(const Inst& inst, const MemoryAccess& access) const;
+  std::vector<MemoryAccess> accesses_together(const Inst& inst, const MemoryAccess& access);
+  void note_block_accesses();
+  /// The accesses of a block by address register and space, each with its place in the block.
+  struct BlockAccesses {
+    BlockId block = kNone;
+    std::map<std::pair<ValueId, ptx::Space>, std::vector<std::pair<size_t, MemoryAccess>>> places;
+    std::vector<size_t> stops;  // calls and traps, after which nothing need happen
+  };
   llvm::Constant* access_table(const std::vector<MemoryAccess>& together);
   // ---- lower/lane_access.cpp: what every lane does on its own, in turn
   using LaneBody =
@@ -610,6 +627,7 @@ class Emitter {
 
   const Plan& plan_;
   const Kernel& kernel_;
+  const Interruption& interruption_;
   const uint32_t lanes_;
   llvm::LLVMContext context_;
   llvm::Module module_;
@@ -617,6 +635,9 @@ class Emitter {
   Arithmetic arithmetic_;
   llvm::Type* mask_storage_ = nullptr;
 
+  Status status_;
+  uint64_t instructions_ = 0;                 // counted so far
+  llvm::BasicBlock* last_counted_ = nullptr;  // blocks after it are still to be counted
   llvm::Function* entry_ = nullptr;
   llvm::BasicBlock* allocas_ = nullptr;  // first block of the entry, holds all allocas
   llvm::Instruction* alloca_point_ = nullptr;
@@ -643,12 +664,14 @@ class Emitter {
   std::map<BlockId, llvm::AllocaInst*> mask_variables_;
   std::map<BlockId, llvm::Constant*> known_masks_;  // the same in every packet that runs
   Value *mask_cache_ = nullptr, *mask_bits_cache_ = nullptr;
-  std::map<ValueId, Value*> cache_, vector_cache_;
+  ValueCache cache_, vector_cache_;
   std::map<ValueId, Run> runs_;
   std::map<std::pair<ValueId, uint32_t>, Advance> advances_;  // by value and loop
   std::optional<IndexSteps> block_steps_;
   std::map<const Inst*, AddressPlan> address_plans_;
-  std::map<const Inst*, Value*> loaded_;                    // by loads further down in the block
+  std::map<const Inst*, Value*> loaded_;  // by loads further down in the block
+  std::map<std::pair<ptx::Opcode, ValueId>, std::vector<const Inst*>> alike_loads_;
+  BlockAccesses block_accesses_;
   std::set<std::pair<ValueId, ptx::Space>> checked_bases_;  // in checked code
 
   std::vector<uint8_t> cross_block_;
@@ -676,11 +699,23 @@ class Emitter {
     llvm::Type* type = nullptr;
   };
   void plan_context();
+  void note_makers();
   void choose_slot_type(Slot& slot, ValueId value, bool behind_loop);
   void place_slots(std::vector<Slot*> slots, const std::map<Slot*, std::set<size_t>>& regions);
   std::map<std::pair<ValueId, uint32_t>, Slot> slots_;  // by value and divergent loop left
   std::map<ValueId, llvm::AllocaInst*> barrier_sums_;   // results of bar.red
   std::vector<uint8_t> entry_masked_;                   // by region
+  // While a region is made: what of its context is needed, and the place where that is loaded.
+  static constexpr uint32_t kNotKept = UINT32_MAX - 1;
+  std::vector<uint32_t> kept_behind_;  // by value: the divergent loop left, kNotKept: not kept
+  std::vector<uint8_t> is_needed_;     // by value
+  llvm::Instruction* context_point_ = nullptr;
+  std::vector<std::vector<std::pair<ValueId, uint32_t>>>
+      made_in_;                                    // by region: block-uniform slots
+  std::vector<std::vector<uint32_t>> edge_slots_;  // Kernel::edge_slots()
+  std::vector<uint32_t> first_arrival_;            // by block: the first step that leads to it
+  std::optional<bool> leaves_values_;              // of the region
+  std::vector<uint32_t> active_before_;            // by step: how many before it do something
   std::optional<uint64_t> live_offset_bytes_;
   llvm::MDNode* context_scope_ = nullptr;
   static constexpr uint32_t kTilePackets = 4;

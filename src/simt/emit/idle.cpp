@@ -117,7 +117,7 @@ bool Emitter::is_passive(BlockId b, bool may_part) const {
 }
 
 /// A packet makes values of its own here that another region reads.
-bool Emitter::leaves_values() const {
+bool Emitter::find_left_values() const {
   const Region& region = plan_.regions.list[region_];
   for (BlockId b : region.blocks) {
     if (kernel_.blocks[b].end != End::barrier) continue;
@@ -133,8 +133,25 @@ bool Emitter::leaves_values() const {
   return false;
 }
 
+bool Emitter::leaves_values() {
+  if (!leaves_values_) leaves_values_ = find_left_values();
+  return *leaves_values_;
+}
+
+/// How many of the steps [first, end) do something, or part lanes or warps.
+uint32_t Emitter::active_steps(uint32_t first, uint32_t end) {
+  const auto& steps = plan_.linear[region_].steps;
+  if (active_before_.empty()) {
+    active_before_.push_back(0);
+    for (const Step& step : steps) {
+      active_before_.push_back(active_before_.back() + (is_passive(step.block, false) ? 0 : 1));
+    }
+  }
+  return active_before_[end] - active_before_[first];
+}
+
 /// Where no lane of a packet comes to `step`, no later packet has anything to do in the region.
-bool Emitter::is_rest_idle(uint32_t step) const {
+bool Emitter::is_rest_idle(uint32_t step) {
   const bool may = plan_.split && plan_.packets > 1 && step != kEndOfRegion &&
                    !entry_masked_[region_] && !leads_to_masked(region_);
   if (!may) return false;
@@ -146,16 +163,15 @@ bool Emitter::is_rest_idle(uint32_t step) const {
   const uint32_t branch = plan.step_of[preds[0]];
   const bool is_once = branch < step && plan.loops.innermost[branch] == UINT32_MAX;
   if (!is_once || !low_threads(from, slot)) return false;
-  const uint32_t end = end_of_run(step);
-  for (uint32_t i = 0; i < plan.steps.size(); ++i) {
-    const BlockId b = plan.steps[i].block;
-    if ((i < step || i >= end) && !is_passive(b, b == preds[0])) return false;
-  }
-  return !leaves_values();
+  // All else is passive, but that the branch itself parts lanes.
+  const uint32_t end = end_of_run(step), count = static_cast<uint32_t>(plan.steps.size());
+  const uint32_t others =
+      active_steps(0, branch) + active_steps(branch + 1, step) + active_steps(end, count);
+  return others == 0 && is_passive(preds[0], true) && !leaves_values();
 }
 
 /// Which threads have something to do in the region that begins, where that is known beforehand.
-std::optional<Emitter::Workers> Emitter::workers() const {
+std::optional<Emitter::Workers> Emitter::workers() {
   const LinearPlan& plan = plan_.linear[region_];
   for (uint32_t i = 0; i < plan.steps.size(); ++i) {
     if (!is_rest_idle(i)) continue;

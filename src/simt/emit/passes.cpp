@@ -4,6 +4,7 @@
 #include <llvm/Analysis/CGSCCPassManager.h>
 #include <llvm/Analysis/LoopAnalysisManager.h>
 #include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/IR/PassInstrumentation.h>
 #include <llvm/IR/PassManager.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Transforms/IPO/AlwaysInliner.h>
@@ -18,12 +19,15 @@
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimpleLoopUnswitch.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
-#include <llvm/Transforms/Scalar/Sink.h>
+
+#include <optional>
 
 #include "simt/emit/forward.h"
 #include "simt/emit/joined_reductions.h"
+#include "simt/emit/long_loads.h"
 #include "simt/emit/promote.h"
 #include "simt/emit/raw_nans.h"
+#include "simt/emit/sink.h"
 #include "simt/emit/ternary_logic.h"
 #include "simt/emit/weave.h"
 
@@ -37,11 +41,12 @@ struct Analyses {
   llvm::CGSCCAnalysisManager cgscc;
   llvm::ModuleAnalysisManager module;
 
-  Analyses(llvm::Module& of, llvm::TargetMachine& machine) {
+  Analyses(llvm::Module& of, llvm::TargetMachine& machine,
+           llvm::PassInstrumentationCallbacks& callbacks) {
     llvm::TargetLibraryInfoImpl library(llvm::Triple(of.getTargetTriple()));
     library.disableAllFunctions();
     function.registerPass([&] { return llvm::TargetLibraryAnalysis(library); });
-    llvm::PassBuilder builder(&machine);
+    llvm::PassBuilder builder(&machine, llvm::PipelineTuningOptions(), std::nullopt, &callbacks);
     builder.registerModuleAnalyses(module);
     builder.registerCGSCCAnalyses(cgscc);
     builder.registerFunctionAnalyses(function);
@@ -95,15 +100,23 @@ llvm::FunctionPassManager function_passes(bool unroll) {
   passes.addPass(TakeRawNans());
   passes.addPass(DropKeptStores());
   passes.addPass(llvm::ADCEPass());
-  passes.addPass(UnlessInMemory(llvm::SinkingPass()));
+  passes.addPass(UnlessInMemory(SinkValues()));
   if (unroll) passes.addPass(WeavePackets());
+  passes.addPass(PartLongLoads());
   return passes;
 }
 
 }  // namespace
 
-void run_passes(llvm::Module& module, llvm::TargetMachine& machine) {
-  Analyses analyses(module, machine);
+void run_passes(llvm::Module& module, llvm::TargetMachine& machine,
+                const Interruption* interruption) {
+  llvm::PassInstrumentationCallbacks callbacks;
+  if (interruption != nullptr) {
+    callbacks.registerShouldRunOptionalPassCallback([interruption](llvm::StringRef, llvm::Any) {
+      return static_cast<bool>(interruption->check());
+    });
+  }
+  Analyses analyses(module, machine, callbacks);
   llvm::ModulePassManager passes;
   if (has_always_inline(module)) {
     passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/false));

@@ -68,7 +68,7 @@ class Bounds {
   llvm::Value* parameter_place(const Inst& inst) {
     const Operand& source = inst.ptx->operands[1];
     const auto& list = kernel_.function->params;
-    const auto index = std::find(list.begin(), list.end(), source.symbol) - list.begin();
+    const auto index = std::lower_bound(list.begin(), list.end(), source.symbol) - list.begin();
     const uint64_t offset = (*plan_.params)[index].offset_bytes + source.offset;
     auto* params = b_.CreateLoad(b_.getPtrTy(), record_);
     return b_.CreateConstGEP1_64(b_.getInt8Ty(), params, offset);

@@ -78,7 +78,7 @@ void Emitter::emit_split_warp() {
   dispatch_ = new_block("dispatch");
   b_.CreateBr(dispatch_);
   emit_split_dispatch();
-  for (uint32_t i = 0; i < steps.size(); ++i) emit_split_block(i);
+  for (uint32_t i = 0; i < steps.size() && !is_ended(); ++i) emit_split_block(i);
 }
 
 void Emitter::emit_split_dispatch() {
@@ -129,6 +129,7 @@ void Emitter::emit_split_block(uint32_t index) {
   }
   if (block.terminator != nullptr) set_location(block.terminator);
   emit_split_end(index);
+  instructions_ += bodies_[index]->size();
 }
 
 // ---- Ends of blocks.

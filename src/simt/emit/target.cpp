@@ -20,6 +20,8 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include "simt/emit/codegen_passes.h"
+#include "simt/emit/cut_function.h"
 #include "simt/emit/dump.h"
 #include "simt/emit/passes.h"
 
@@ -161,17 +163,21 @@ constexpr unsigned kAllocatedTogether = 16'000;
 /// Beyond so many, instructions are not combined either.
 constexpr unsigned kCombined = 60'000;
 
+/// The size of the largest function; parts of one that was cut count together if they are beyond
+/// kCombined, since the time they take is that of their sum.
 unsigned largest_function(const llvm::Module& module) {
-  unsigned largest = 0;
+  unsigned largest = 0, parts = 0;
   for (const llvm::Function& function : module) {
-    largest = std::max(largest, function.getInstructionCount());
+    const unsigned size = function.getInstructionCount();
+    if (is_part(function)) parts += size;
+    largest = std::max(largest, size);
   }
-  return largest;
+  return parts > kCombined ? parts : largest;
 }
 
 /// What addPassesToEmitFile() does, with a say in the passes.
 Status run_codegen(llvm::Module& module, llvm::TargetMachine& machine, llvm::CodeGenFileType type,
-                   llvm::raw_pwrite_stream& out) {
+                   llvm::raw_pwrite_stream& out, const Interruption* interruption) {
   auto& code_generator = static_cast<llvm::LLVMTargetMachine&>(machine);
   llvm::legacy::PassManager passes;
   llvm::TargetLibraryInfoImpl library(llvm::Triple(module.getTargetTriple()));
@@ -181,6 +187,7 @@ Status run_codegen(llvm::Module& module, llvm::TargetMachine& machine, llvm::Cod
   llvm::TargetPassConfig* const config = code_generator.createPassConfig(passes);
   config->setDisableVerify(true);
   drop_passes(*config);
+  add_codegen_passes(*config, interruption);
   passes.add(config);
   auto functions = std::make_unique<llvm::MachineModuleInfoWrapperPass>(&code_generator);
   llvm::MCContext& symbols = functions->getMMI().getContext();
@@ -208,11 +215,12 @@ std::string print(const llvm::Module& module) {
   return out.str();
 }
 
-Status dump_assembly(const llvm::Module& module, llvm::TargetMachine& machine) {
+Status dump_assembly(const llvm::Module& module, llvm::TargetMachine& machine,
+                     const Interruption* interruption) {
   const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream out(text);
-  KM_TRY(run_codegen(*copy, machine, llvm::CodeGenFileType::AssemblyFile, out));
+  KM_TRY(run_codegen(*copy, machine, llvm::CodeGenFileType::AssemblyFile, out, interruption));
   dump_stage("asm", module.getName(), text.str());
   return {};
 }
@@ -269,17 +277,20 @@ void prepare_module(llvm::Module& module, llvm::TargetMachine& machine) {
   module.setPICLevel(llvm::PICLevel::BigPIC);
 }
 
-Result<Object> emit_object(llvm::Module& module, llvm::TargetMachine& machine) {
+Result<Object> emit_object(llvm::Module& module, llvm::TargetMachine& machine,
+                           const Interruption* interruption) {
   ComplaintScope complaints(module.getContext());
   KM_TRY(make_closed(module, machine));
   if (dump_enabled("llvm")) dump_stage("llvm, as built,", module.getName(), print(module));
   KM_TRY(check_module(module));
-  run_passes(module, machine);
+  run_passes(module, machine, interruption);
+  KM_TRY(check(interruption));
   if (dump_enabled("llvm")) dump_stage("llvm", module.getName(), print(module));
-  if (dump_enabled("asm")) KM_TRY(dump_assembly(module, machine));
+  if (dump_enabled("asm")) KM_TRY(dump_assembly(module, machine, interruption));
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream out(bytes);
-  KM_TRY(run_codegen(module, machine, llvm::CodeGenFileType::ObjectFile, out));
+  KM_TRY(run_codegen(module, machine, llvm::CodeGenFileType::ObjectFile, out, interruption));
+  KM_TRY(check(interruption));
   if (!complaints.text().empty()) {
     return make_error(KM_ERROR_COMPILER, "LLVM: %s", complaints.text().c_str());
   }

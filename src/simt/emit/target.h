@@ -21,8 +21,10 @@ void prepare_module(llvm::Module& module, llvm::TargetMachine& machine);
 
 /// Runs the pass pipeline (mem2reg, simplification, GVN, LICM, bounded unrolling; no loop or SLP
 /// vectoriser, no library-call recognition) and emits an object without undefined symbols.
-/// KM_ERROR_COMPILER names an undefined symbol or a verifier complaint.
-Result<Object> emit_object(llvm::Module& module, llvm::TargetMachine& machine);
+/// KM_ERROR_COMPILER names an undefined symbol or a verifier complaint. `interruption` is asked
+/// between passes and functions.
+Result<Object> emit_object(llvm::Module& module, llvm::TargetMachine& machine,
+                           const Interruption* interruption = nullptr);
 
 /// Symbols every object defines; Code::load reads them.
 constexpr const char* kEntrySymbol = "km_entry";        // GridEntry or WarpEntry

@@ -242,7 +242,7 @@ llvm::AllocaInst* Emitter::variable(llvm::Type* type, const char* name) {
 llvm::GlobalVariable* Emitter::private_constant(llvm::Constant* content, const char* name) {
   llvm::GlobalVariable*& constant = private_constants_[content];
   if (constant != nullptr) return constant;
-  const std::string own_name = name + std::string("_") + std::to_string(module_.global_size());
+  const std::string own_name = name + std::string("_") + std::to_string(private_constants_.size());
   constant =
       llvm::cast<llvm::GlobalVariable>(module_.getOrInsertGlobal(own_name, content->getType()));
   constant->setInitializer(content);
@@ -266,12 +266,14 @@ Emitter::Place Emitter::value_variable(ValueId value) {
     Value* at = b_.CreateAdd(scratch_, i64(value_offsets_[value]));
     return {b_.CreateIntToPtr(at, b_.getPtrTy()), type};
   }
+  if (kept_behind_[value] == UINT32_MAX) is_needed_[value] = 1;
   Place& place = value_variables_[value];
   if (place.pointer == nullptr) place = {variable(type, "v"), type};
   return place;
 }
 
 Emitter::Place Emitter::loop_variable(ValueId value, uint32_t loop) {
+  if (kept_behind_[value] == loop) is_needed_[value] = 1;
   Place& place = loop_variables_[{value, loop}];
   if (place.pointer == nullptr) {
     auto* element = type_of(kernel_.values[value].type);
@@ -287,8 +289,7 @@ llvm::Value* Emitter::stored(ValueId value) {
   const uint32_t loop = plan_.shapes->loop_left(kernel_, value, block_);
   if (loop == UINT32_MAX) {
     if (const auto known = constants_.find(value); known != constants_.end()) return known->second;
-    auto found = cache_.find(value);
-    if (found != cache_.end()) return found->second;
+    if (Value* const found = cache_.find(value)) return found;
   }
   const Place place = loop == UINT32_MAX ? value_variable(value) : loop_variable(value, loop);
   Value* content = b_.CreateLoad(place.type, place.pointer);
@@ -296,7 +297,7 @@ llvm::Value* Emitter::stored(ValueId value) {
   if (is_mask && !has_avx512()) {
     content = b_.CreateICmpSLT(content, llvm::Constant::getNullValue(content->getType()));
   }
-  if (loop == UINT32_MAX) cache_[value] = content;
+  if (loop == UINT32_MAX) cache_.set(value, content);
   return content;
 }
 
@@ -307,7 +308,7 @@ void Emitter::store_mask(Value* pointer, Value* content) {
 
 void Emitter::define(ValueId value, Value* content) {
   if (plan_.shapes->values[value].is_varying()) content = splat(content);
-  cache_[value] = content;
+  cache_.set(value, content);
   vector_cache_.erase(value);
   if (!is_cross_block(value)) return;
   const Place place = value_variable(value);
@@ -324,8 +325,7 @@ void Emitter::define(ValueId value, Value* content) {
 llvm::Value* Emitter::scalar(ValueId value) { return stored(value); }
 
 llvm::Value* Emitter::vector(ValueId value) {
-  auto found = vector_cache_.find(value);
-  if (found != vector_cache_.end()) return found->second;
+  if (Value* const found = vector_cache_.find(value)) return found;
   const Shape shape = shape_of(value);
   Value* content = nullptr;
   if (shape.is_varying()) {
@@ -339,7 +339,7 @@ llvm::Value* Emitter::vector(ValueId value) {
       content = b_.CreateAdd(content, offsets_constant(shape, base->getType()));
     }
   }
-  vector_cache_[value] = content;
+  vector_cache_.set(value, content);
   return content;
 }
 

@@ -1,5 +1,6 @@
 // What is tested before an access: alignment, and in checked code the address itself.
 #include <algorithm>
+#include <functional>
 
 #include "simt/emit/emitter.h"
 
@@ -33,19 +34,36 @@ bool Emitter::is_within_symbol(const MemoryAccess& access) const {
   return access.size_bytes <= size_bytes && offset <= size_bytes - access.size_bytes;
 }
 
+void Emitter::note_block_accesses() {
+  if (block_accesses_.block == block_) return;
+  block_accesses_ = {block_, {}, {}};
+  const auto& insts = kernel_.blocks[block_].insts;
+  for (size_t i = 0; i < insts.size(); ++i) {
+    const Opcode opcode = insts[i].ptx->opcode;
+    if (opcode == Opcode::call || opcode == Opcode::trap) block_accesses_.stops.push_back(i);
+    const auto access = memory_access(insts[i]);
+    if (!access || access->place->reg == ptx::kNone) continue;
+    const ValueId base = insts[i].read(access->place->reg);
+    block_accesses_.places[{base, access->space}].emplace_back(i, *access);
+  }
+}
+
 /// The accesses that happen whenever this one does and go to constant distances from the same
 /// register, this one first: they are tested together.
 std::vector<Emitter::MemoryAccess> Emitter::accesses_together(const Inst& inst,
-                                                              const MemoryAccess& access) const {
+                                                              const MemoryAccess& access) {
   std::vector<MemoryAccess> list{access};
-  if (access.place->reg == ptx::kNone) return list;
-  const ValueId base = inst.read(access.place->reg);
   const auto& insts = kernel_.blocks[block_].insts;
-  for (size_t i = static_cast<size_t>(&inst - insts.data()) + 1; i < insts.size(); ++i) {
-    if (insts[i].ptx->opcode == Opcode::call || insts[i].ptx->opcode == Opcode::trap) break;
-    const auto next = memory_access(insts[i]);
-    if (!next || next->space != access.space || next->place->reg == ptx::kNone) continue;
-    if (insts[i].read(next->place->reg) == base) list.push_back(*next);
+  const std::less<const Inst*> before;
+  const bool is_here = !before(&inst, insts.data()) && before(&inst, insts.data() + insts.size());
+  if (access.place->reg == ptx::kNone || !is_here) return list;
+  note_block_accesses();
+  const auto at = static_cast<size_t>(&inst - insts.data());
+  const auto& stops = block_accesses_.stops;
+  const auto stop = std::upper_bound(stops.begin(), stops.end(), at);
+  for (const auto& [place, each] :
+       block_accesses_.places[{inst.read(access.place->reg), access.space}]) {
+    if (place > at && (stop == stops.end() || place < *stop)) list.push_back(each);
   }
   return list;
 }

@@ -53,7 +53,7 @@ bool Emitter::is_at_hand(ValueId value) const {
   const BlockId home = kernel_.values[value].block;
   if (home == kNone || region_ == 0 || is_rematerialised(kernel_, value)) return true;
   const auto& kept = plan_.regions.live_in[region_];
-  if (std::find(kept.begin(), kept.end(), value) != kept.end()) return true;
+  if (std::binary_search(kept.begin(), kept.end(), value)) return true;
   const Region& region = plan_.regions.list[region_];
   return std::binary_search(region.blocks.begin(), region.blocks.end(), home) &&
          !plan_.shapes->dominators.dominates(home, region.entry);

@@ -19,6 +19,7 @@ namespace {
 
 constexpr uint64_t kRowBytes = 32;  // v8.b32, v4.b64
 constexpr uint64_t kColumnAlign = 64;
+constexpr size_t kMostLooked = 512;  // instructions among which a load's neighbours are looked for
 
 /// <0, 1 .. count - 1>, each times `step` and from `first` on.
 std::vector<int> every(unsigned first, unsigned step, unsigned count) {
@@ -354,7 +355,9 @@ std::vector<const Inst*> Emitter::row_of_loads(const Inst& first) const {
   const ValueId base = first.read(ptx.operands[1].reg);
   const auto size = static_cast<int64_t>(ptx::size_bytes(ptx.types[ptx.type_count - 1]));
   std::map<int64_t, const Inst*> by_offset;
-  for (auto inst = insts.begin() + (&first - insts.data()); inst != insts.end(); ++inst) {
+  const auto begin = static_cast<size_t>(&first - insts.data());
+  const size_t end = std::min(insts.size(), begin + kMostLooked);
+  for (auto inst = insts.begin() + begin; inst != insts.begin() + end; ++inst) {
     const bool loads = is_plain_load(*inst);
     if (!loads && has_effects(*inst->ptx)) break;
     const bool same = loads && inst->ptx->modifiers == ptx.modifiers &&

@@ -33,9 +33,8 @@ class Restore {
 }  // namespace
 
 void Emitter::branch_unlikely(Value* condition, const std::function<void()>& then) {
-  Restore a(cache_);
-  Restore b(vector_cache_);
-  Restore c(mask_bits_cache_);
+  const ValueCache::Scope values(cache_), vectors(vector_cache_);
+  const Restore bits(mask_bits_cache_);
   auto *taken = new_block("unlikely"), *go_on = new_block("go.on");
   b_.CreateCondBr(condition, taken, go_on, llvm::MDBuilder(context_).createUnlikelyBranchWeights());
   b_.SetInsertPoint(taken);
@@ -55,9 +54,8 @@ std::vector<llvm::Value*> Emitter::choose(Value* condition,
   std::vector<std::vector<Value*>> results;
   std::vector<llvm::BasicBlock*> ends;
   for (const auto* side : {&fast, &slow}) {
-    Restore a(cache_);
-    Restore b(vector_cache_);
-    Restore c(mask_bits_cache_);
+    const ValueCache::Scope values(cache_), vectors(vector_cache_);
+    const Restore bits(mask_bits_cache_);
     b_.SetInsertPoint(side == &fast ? yes : no);
     results.push_back((*side)());
     ends.push_back(b_.GetInsertBlock());

@@ -53,17 +53,18 @@ std::optional<int64_t> Emitter::block_step(const Inst& inst) {
 }
 
 /// The loads of the region by the same address register, in their order.
-std::vector<const Inst*> Emitter::loads_alike(const Inst& load) const {
-  const ValueId address = load.read(load.ptx->operands[1].reg);
-  std::vector<const Inst*> found;
-  for (BlockId b : plan_.regions.list[region_].blocks) {
-    for (const Inst& inst : kernel_.blocks[b].insts) {
-      const bool is_load = inst.ptx->opcode == load.ptx->opcode &&
-                           inst.ptx->operands[1].reg != ptx::kNone && memory_access(inst);
-      if (is_load && inst.read(inst.ptx->operands[1].reg) == address) found.push_back(&inst);
+const std::vector<const Inst*>& Emitter::loads_alike(const Inst& load) {
+  if (alike_loads_.empty()) {
+    for (BlockId b : plan_.regions.list[region_].blocks) {
+      for (const Inst& inst : kernel_.blocks[b].insts) {
+        const ptx::Opcode opcode = inst.ptx->opcode;
+        const bool loads = opcode == Opcode::ld || opcode == Opcode::ldu;
+        if (!loads || inst.ptx->operands[1].reg == ptx::kNone) continue;
+        alike_loads_[{opcode, inst.read(inst.ptx->operands[1].reg)}].push_back(&inst);
+      }
     }
   }
-  return found;
+  return alike_loads_[{load.ptx->opcode, load.read(load.ptx->operands[1].reg)}];
 }
 
 /// Between barriers a processor works on what it has loaded, and does not see the loads of the next
@@ -82,7 +83,7 @@ void Emitter::prefetch_next_block(const Inst& inst, const Address& address, uint
   }
   const int64_t blocks = std::clamp<int64_t>(kAheadBytes / *step, 1, kAheadBlocks);
   Value* next = b_.CreateAdd(address.base, i64(static_cast<uint64_t>(*step * blocks)));
-  const std::vector<const Inst*> alike = loads_alike(inst);
+  const std::vector<const Inst*>& alike = loads_alike(inst);
   const uint64_t together = size_bytes * alike.size();  // of a packet
   const uint64_t packets = plan_.variant.threads() / lanes_;
   if (together * packets == static_cast<uint64_t>(*step)) {
