@@ -13,10 +13,10 @@ namespace km::simt {
 namespace {
 
 /// Barrier regions share blocks by copying them; beyond this, suspended warps are smaller.
-bool copies_too_much(const Kernel& kernel, const Regions& regions) {
+uint64_t most_instructions(const Kernel& kernel) {
   uint64_t once = 0;
   for (const Block& block : kernel.blocks) once += block.insts.size() + 1;
-  return emitted_instructions(kernel, regions) > 4 * once + 2000;
+  return 4 * once + 2000;
 }
 
 uint64_t most_threads(const Variant& variant) {
@@ -54,7 +54,7 @@ Status plan_split_warps(const ProgramImpl& program, const AnalysedKernel& analys
   plan.lanes = kWarpLanes;
   plan.packets = 1;
   plan.split = false;
-  plan.regions = find_regions(own.parted, false);
+  plan.regions = whole_kernel(own.parted);
   plan.linear = {order_blocks(own.parted, own.shapes, plan.regions.list[0])};
   return {};
 }
@@ -111,9 +111,11 @@ bool choose_plan(const AnalysedKernel& analysed, Plan& plan, Analyses& own) {
   }
   classification.mode = std::max(classification.mode, plan.variant.least_mode);
   plan.split = false;
+  std::optional<Regions> regions;
   if (classification.mode == Mode::run_to_completion && plan.kernel->has_barrier() &&
       threads > options.lanes) {
-    plan.split = !copies_too_much(*plan.kernel, find_regions(*plan.kernel, true));
+    regions = find_regions(*plan.kernel, most_instructions(*plan.kernel));
+    plan.split = regions.has_value();
     if (!plan.split) classification.mode = Mode::suspendable_warps;
   }
   if (classification.mode == Mode::suspendable_warps && options.lanes != kWarpLanes) {
@@ -129,9 +131,11 @@ bool choose_plan(const AnalysedKernel& analysed, Plan& plan, Analyses& own) {
   plan.lanes = options.lanes;
   plan.packets = static_cast<uint32_t>((threads + plan.lanes - 1) / plan.lanes);
   const Kernel& kernel = *plan.kernel;
-  plan.regions = find_regions(kernel, plan.split);
+  plan.regions = regions ? std::move(*regions) : whole_kernel(kernel);
   for (const Region& region : plan.regions.list) {
-    plan.linear.push_back(linearize(kernel, shapes, region, plan.split));
+    std::optional<LinearPlan> linear = linearize(kernel, shapes, region, plan.split);
+    if (!linear) return false;
+    plan.linear.push_back(std::move(*linear));
     if (dump_enabled("masks")) {
       dump_stage("masks", kernel.function->name, dump(kernel, plan.linear.back()));
     }
@@ -141,7 +145,9 @@ bool choose_plan(const AnalysedKernel& analysed, Plan& plan, Analyses& own) {
   return true;
 }
 
-Result<Object> compile_variant(const ProgramImpl& program, uint32_t index, const Variant& variant) {
+Result<Object> compile_variant(const ProgramImpl& program, uint32_t index, const Variant& variant,
+                               const Interruption& interruption) {
+  KM_TRY(interruption.check());
   const AnalysedKernel& analysed = program.analysed(index);
   const KernelInfo& info = program.kernels()[index];
   Analyses own;
@@ -155,14 +161,16 @@ Result<Object> compile_variant(const ProgramImpl& program, uint32_t index, const
   if (!choose_plan(analysed, plan, own)) {
     KM_TRY(plan_split_warps(program, analysed, plan, own));
   }
+  KM_TRY(interruption.check());
   KM_ASSIGN(auto machine, make_target_machine(variant.isa));
-  Emitter emitter(plan, *machine);
+  Emitter emitter(plan, *machine, interruption);
   return emitter.run(*machine);
 }
 
 }  // namespace
 
-Result<Object> compile(const Program& program, uint32_t kernel, const Variant& variant) {
+Result<Object> compile(const Program& program, uint32_t kernel, const Variant& variant,
+                       const Interruption* interruption) {
   const auto& impl = static_cast<const ProgramImpl&>(program);
   if (kernel >= impl.kernels().size()) {
     return make_error(KM_ERROR_INVALID_ARGUMENT, "kernel %u of %zu", kernel, impl.kernels().size());
@@ -178,7 +186,11 @@ Result<Object> compile(const Program& program, uint32_t kernel, const Variant& v
                       "%ux%ux%u",
                       kMaxBlockThreads, block[0], block[1], block[2]);
   }
-  return run_guarded([&] { return compile_variant(impl, kernel, variant); });
+  return run_guarded(
+      [program = impl.shared_from_this(), kernel, variant](const Interruption& own) {
+        return compile_variant(*program, kernel, variant, own);
+      },
+      interruption);
 }
 
 }  // namespace km::simt

@@ -73,6 +73,8 @@ Status load_config() {
             env_integer(EnvVar::KM_KERNEL_TIMEOUT_MS, 0, uint64_t{1} << 40, 0));
   KM_ASSIGN(config.stall_warning_ms, env_integer(EnvVar::KM_STALL_WARNING_MS, 0, uint64_t{1} << 40,
                                                  config.stall_warning_ms));
+  KM_ASSIGN(config.compile_timeout_ms,
+            env_integer(EnvVar::KM_COMPILE_TIMEOUT_MS, 0, uint64_t{1} << 40, 0));
   KM_TRY(load_capability(&config));
   KM_TRY(load_mma(&config));
   KM_TRY(load_memory_mode(&config));

@@ -68,6 +68,8 @@ class Context {
   bool is_stopping() const { return stop_.load() >= static_cast<uint32_t>(StopReason::reset); }
   /// The process ends: callbacks are no longer made, since what they use may be gone.
   bool is_exiting() const { return stop_.load() == static_cast<uint32_t>(StopReason::exit); }
+  /// The number of resets so far: nobody waits for work that began before the last.
+  uint64_t resets() const { return resets_.load(std::memory_order_acquire); }
   StopReason stop_reason() const { return static_cast<StopReason>(stop_.load()); }
   /// Stops the kernels that run longer than the limit.
   void stop_overdue();
@@ -109,6 +111,7 @@ class Context {
   std::atomic<uint32_t> stop_{0};
   std::atomic<uint32_t> failed_assertions_{0};
   std::atomic<uint64_t> epoch_{0};
+  std::atomic<uint64_t> resets_{0};
   mutable std::mutex error_mutex_;
   Error error_{KM_SUCCESS, {}, 0}, assertion_{KM_SUCCESS, {}, 0};
   std::mutex reset_mutex_;

@@ -178,6 +178,7 @@ void Context::stop_overdue_of(const void* wanted) {
 void Context::reset() {
   const HostMemoryNeeded needed;  // it cannot be given up halfway
   std::lock_guard reset_lock(reset_mutex_);
+  resets_.fetch_add(1, std::memory_order_acq_rel);
   set_error(make_error(KM_ERROR_CONTEXT_LOST, "the context is being reset"));
   constexpr auto kReset = static_cast<uint32_t>(StopReason::reset);
   uint32_t reason = stop_.load();

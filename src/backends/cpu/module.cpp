@@ -4,6 +4,7 @@
 #include <cstring>
 #include <span>
 
+#include "backends/cpu/compile_interruption.h"
 #include "backends/cpu/config.h"
 #include "backends/cpu/context.h"
 #include "backends/cpu/entries.h"
@@ -41,7 +42,9 @@ Result<std::unique_ptr<Module>> Module::load(Context* context, std::string_view 
   KM_ASSIGN(std::shared_ptr<const ptx::Module> parsed, ptx::parse(ptx, name));
   KM_TRY(check_target(*parsed));
   KM_TRY(ptx::check_program(*parsed));
-  KM_ASSIGN(std::shared_ptr<const simt::Program> program, simt::Program::load(parsed));
+  const CompileInterruption interruption(*context, "module '" + std::string(name) + "'");
+  KM_ASSIGN(std::shared_ptr<const simt::Program> program,
+            simt::Program::load(parsed, &interruption));
   std::unique_ptr<Module> module(new Module(context, name, config().isa));
   context->retain();
   module->program_ = std::move(program);
@@ -64,7 +67,9 @@ Result<std::unique_ptr<Module>> Module::load_object(Context* context, std::strin
 }
 
 Result<simt::Object> Module::object(uint32_t kernel, const simt::Variant& variant) const {
-  return find_or_make_object(*program_, kernel, variant, ptx_hash_, own_objects_);
+  const CompileInterruption interruption(*context_,
+                                         "kernel '" + program_->kernels()[kernel].name + "'");
+  return find_or_make_object(*program_, kernel, variant, ptx_hash_, own_objects_, interruption);
 }
 
 bool Module::has_own_object(uint32_t kernel, const simt::Variant& variant) const {

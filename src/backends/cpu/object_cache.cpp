@@ -31,7 +31,7 @@ std::string object_key(const simt::KernelInfo& kernel, const simt::Variant& vari
 
 Result<simt::Object> find_or_make_object(const simt::Program& program, uint32_t kernel,
                                          const simt::Variant& variant, const Hash128& ptx,
-                                         const ObjectMap& own) {
+                                         const ObjectMap& own, const Interruption& interruption) {
   const simt::KernelInfo& info = program.kernels()[kernel];
   const std::string key = object_key(info, variant, ptx);
   if (const auto found = own.find(key); found != own.end()) {
@@ -45,7 +45,7 @@ Result<simt::Object> find_or_make_object(const simt::Program& program, uint32_t 
       return std::move(*kept);
     }
   }
-  KM_ASSIGN(simt::Object object, simt::compile(program, kernel, variant));
+  KM_ASSIGN(simt::Object object, simt::compile(program, kernel, variant, &interruption));
   log_object(info, variant, object, "made");
   if (cache != nullptr) cache->keep(key, object);
   return object;

@@ -16,9 +16,9 @@ using ObjectMap = std::map<std::string, simt::Object>;
 std::string object_key(const simt::KernelInfo& kernel, const simt::Variant& variant,
                        const Hash128& ptx);
 
-/// From `own` or the cache, else made and kept in the cache.
+/// From `own` or the cache, else made and kept in the cache, unless `interruption` ends that.
 Result<simt::Object> find_or_make_object(const simt::Program& program, uint32_t kernel,
                                          const simt::Variant& variant, const Hash128& ptx,
-                                         const ObjectMap& own);
+                                         const ObjectMap& own, const Interruption& interruption);
 
 }  // namespace km::cpu

@@ -9,10 +9,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -26,11 +28,7 @@ constexpr unsigned kDefaultMxcsr = 0x1F80;
 /// Address space that has to be there before code is generated, for when memory runs out then.
 constexpr size_t kReserveBytes = size_t{64} << 20;
 
-struct Job {
-  std::function<void()> work;
-  Status status;
-  bool done = false;
-};
+constexpr std::chrono::milliseconds kPollTime{10};  // between looks at a caller's interruption
 
 /// The code generator's reserve, there while anything is generated: LLVM's state is of no more use
 /// when it has got no memory in the middle of something.
@@ -84,11 +82,44 @@ void Reserve::leave() {
   is_open_ = false;
 }
 
+/// Leaves the reserve that was entered before.
+class ReserveUse {
+ public:
+  explicit ReserveUse(Reserve& reserve) : reserve_(reserve) {}
+  ~ReserveUse() { reserve_.leave(); }
+  ReserveUse(const ReserveUse&) = delete;
+  ReserveUse& operator=(const ReserveUse&) = delete;
+
+ private:
+  Reserve& reserve_;
+};
+
+struct QueuedJob {
+  Job work;
+  Status status;
+  bool done = false;
+  std::atomic<bool> is_abandoned{false};  // nobody waits for it
+  std::optional<ReserveUse> reserve;      // until it is done
+};
+
+/// For a job, while it runs.
+class JobInterruption final : public Interruption {
+ public:
+  explicit JobInterruption(const QueuedJob& job) : job_(job) {}
+  Status check() const override {
+    if (!job_.is_abandoned.load(std::memory_order_relaxed)) return {};
+    return make_error(KM_ERROR_COMPILER, "nobody waits for this code any more");
+  }
+
+ private:
+  const QueuedJob& job_;
+};
+
 class Pool {
  public:
-  Status run(std::function<void()> work);
+  Status run(Job work, const Interruption* interruption);
   /// On one of this pool's threads: gives the job up and never returns.
-  [[noreturn]] void park(Job& job, Error why);
+  [[noreturn]] void park(QueuedJob& job, Error why);
 
   const pid_t process = getpid();
 
@@ -97,20 +128,21 @@ class Pool {
   void serve();
   Status add_thread();
   bool replace_thread();
-  Status run_in_turn(const std::shared_ptr<Job>& job);
-  void finish(Job& job, Status status);
+  Status run_in_turn(const std::shared_ptr<QueuedJob>& job, const Interruption* interruption);
+  void abandon(QueuedJob& job);
+  void finish(QueuedJob& job, Status status);
   void fail_queue(const Error& error);
 
   Reserve reserve_;
   std::mutex mutex_;
   std::condition_variable queued_, finished_;
-  std::deque<std::shared_ptr<Job>> queue_;
+  std::deque<std::shared_ptr<QueuedJob>> queue_;
   unsigned threads_ = 0, idle_ = 0;
   const unsigned max_threads_ = std::max(1u, std::thread::hardware_concurrency());
 };
 
 thread_local Pool* this_pool = nullptr;
-thread_local Job* this_job = nullptr;
+thread_local QueuedJob* this_job = nullptr;
 
 /// Memory may have run out: then the text is left away.
 Error llvm_error(const char* reason) {
@@ -168,10 +200,10 @@ Pool& pool() {
   return *found;
 }
 
-Status run_job(Job& job) {
+Status run_job(QueuedJob& job) {
   const CodeGeneratorMemory memory(on_exhausted);
   try {
-    job.work();
+    job.work(JobInterruption(job));
     return {};
   } catch (const std::bad_alloc&) {
     return out_of_memory();
@@ -180,18 +212,15 @@ Status run_job(Job& job) {
   }
 }
 
-Status Pool::run(std::function<void()> work) {
-  auto job = std::make_shared<Job>();
+Status Pool::run(Job work, const Interruption* interruption) {
+  auto job = std::make_shared<QueuedJob>();
   job->work = std::move(work);
   KM_TRY(reserve_.enter());
-  struct Leave {
-    Reserve& reserve;
-    ~Leave() { reserve.leave(); }
-  } leave{reserve_};
-  return run_in_turn(job);
+  job->reserve.emplace(reserve_);
+  return run_in_turn(job, interruption);
 }
 
-Status Pool::run_in_turn(const std::shared_ptr<Job>& job) {
+Status Pool::run_in_turn(const std::shared_ptr<QueuedJob>& job, const Interruption* interruption) {
   std::unique_lock lock(mutex_);
   if (queue_.size() >= idle_ && threads_ < max_threads_) {
     Status added = add_thread();
@@ -199,8 +228,22 @@ Status Pool::run_in_turn(const std::shared_ptr<Job>& job) {
   }
   queue_.push_back(job);
   queued_.notify_one();
-  finished_.wait(lock, [&] { return job->done; });
+  const auto is_done = [&] { return job->done; };
+  if (interruption == nullptr) finished_.wait(lock, is_done);
+  while (!finished_.wait_for(lock, kPollTime, is_done)) {
+    lock.unlock();
+    Status status = interruption->check();
+    lock.lock();
+    if (status || job->done) continue;
+    abandon(*job);
+    return status;
+  }
   return std::move(job->status);
+}
+
+void Pool::abandon(QueuedJob& job) {
+  job.is_abandoned = true;
+  std::erase_if(queue_, [&](const auto& queued) { return queued.get() == &job; });
 }
 
 Status Pool::add_thread() {
@@ -253,7 +296,7 @@ void Pool::serve() {
     ++idle_;
     queued_.wait(lock, [this] { return !queue_.empty(); });
     --idle_;
-    std::shared_ptr<Job> job = std::move(queue_.front());
+    std::shared_ptr<QueuedJob> job = std::move(queue_.front());
     queue_.pop_front();
     lock.unlock();
     this_job = job.get();
@@ -266,14 +309,17 @@ void Pool::serve() {
   }
 }
 
-void Pool::finish(Job& job, Status status) {
-  std::lock_guard lock(mutex_);
-  job.status = std::move(status);
-  job.done = true;
-  finished_.notify_all();
+void Pool::finish(QueuedJob& job, Status status) {
+  {
+    std::lock_guard lock(mutex_);
+    job.status = std::move(status);
+    job.done = true;
+    finished_.notify_all();
+  }
+  job.reserve.reset();
 }
 
-void Pool::park(Job& job, Error why) {
+void Pool::park(QueuedJob& job, Error why) {
   CodeGeneratorMemory::abandon();
   const HostMemoryOptional optional;
   {
@@ -289,7 +335,7 @@ void Pool::park(Job& job, Error why) {
 }
 
 void Pool::fail_queue(const Error& error) {
-  for (const std::shared_ptr<Job>& job : queue_) {
+  for (const std::shared_ptr<QueuedJob>& job : queue_) {
     job->status = error;
     job->done = true;
   }
@@ -299,12 +345,10 @@ void Pool::fail_queue(const Error& error) {
 
 }  // namespace
 
-Status run_on_engine_thread(std::function<void()> job) {
-  if (this_job) {
-    job();
-    return {};
-  }
-  return pool().run(std::move(job));
+Status run_on_engine_thread(Job job, const Interruption* interruption) {
+  if (this_job == nullptr) return pool().run(std::move(job), interruption);
+  job(JobInterruption(*this_job));
+  return {};
 }
 
 }  // namespace km::simt::internal

@@ -108,6 +108,55 @@ TEST(Guarded, ServesManyCallersWhileThreadsAreLost) {
   EXPECT_EQ(bad, 40);
 }
 
+class Interrupted final : public Interruption {
+ public:
+  Status check() const override { return make_error(KM_ERROR_CONTEXT_LOST, "nobody waits"); }
+};
+
+TEST(Guarded, ReturnsToACallerThatIsInterruptedAndEndsTheJob) {
+  auto ended = std::make_shared<std::atomic<bool>>(false);
+  const Interrupted interrupted;
+  const Status status = run_guarded(
+      [ended](const Interruption& own) -> Status {
+        while (own.check()) std::this_thread::yield();
+        *ended = true;
+        return own.check();
+      },
+      &interrupted);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().status, KM_ERROR_CONTEXT_LOST);
+  while (!*ended) std::this_thread::yield();
+}
+
+TEST(Guarded, DoesNotBeginJobsOfCallersThatWereInterrupted) {
+  const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
+  std::atomic<bool> release{false};
+  std::atomic<unsigned> busy{0};
+  std::vector<std::thread> callers;
+  for (unsigned i = 0; i < threads; ++i) {
+    callers.emplace_back([&] {
+      static_cast<void>(run_guarded([&]() -> Status {
+        ++busy;
+        while (!release) std::this_thread::yield();
+        return {};
+      }));
+    });
+  }
+  while (busy != threads) std::this_thread::yield();
+  auto has_begun = std::make_shared<std::atomic<bool>>(false);
+  const Interrupted interrupted;
+  EXPECT_FALSE(run_guarded(
+      [has_begun](const Interruption&) -> Status {
+        *has_begun = true;
+        return {};
+      },
+      &interrupted));
+  release = true;
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_TRUE(run_guarded([]() -> Status { return {}; }));  // after what was queued before
+  EXPECT_FALSE(*has_begun);
+}
+
 TEST(Guarded, HasTheDefaultFloatingPointEnvironment) {
   const unsigned old = _mm_getcsr();
   _mm_setcsr(old | 0x8040);  // flush to zero, denormals are zero: new threads inherit it
