@@ -10,7 +10,7 @@ RUNS ?= 10000
 BUILD := build/release
 
 .PHONY: help build demo test fuzz fuzz-protocols fuzz-parser compare-ptxas stress-exit stress-limits \
-        bench gen tidy lint format install \
+        growth bench gen tidy lint format install \
         test-asan test-ubsan test-tsan test-gpu test-clients test-clients-long setup clean
 
 help: ## lists the targets
@@ -54,6 +54,10 @@ stress-exit: ## ends RUNS processes (ten thousand) at random moments, in all way
 	@scripts/stress.sh $(PRESET) exit $(RUNS)
 stress-limits: ## has processes run out of memory, files, threads: hundreds of values of each
 	@scripts/stress.sh $(PRESET) limits
+
+growth: ## how compile time grows with each dimension of a module, further than the tests go
+	@scripts/build.sh $(PRESET) km_growth
+	@$(BUILD)/tests/km_growth --long
 
 bench: ## compares with PoCL, Intel's OpenCL, OpenMP (KERNELS=a,b and QUICK=1 narrow it)
 	@scripts/setup.sh bench
