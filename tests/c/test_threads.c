@@ -150,11 +150,58 @@ static void contexts_come_and_go_on_many_threads(void** state) {
   }
 }
 
+typedef struct reset_race {
+  km_context context;
+  atomic_int done;
+  atomic_long made;
+} reset_race;
+
+static void* make_while_reset(void* shared_race) {
+  static const char ptx[] =
+      ".version 7.0\n.target sm_50\n.address_size 64\n.visible .entry noop() { ret; }\n";
+  reset_race* r = shared_race;
+  while (!r->done) {
+    km_stream stream = NULL;
+    km_module module = NULL;
+    km_slice slice = NULL;
+    if (km_stream_create(r->context, 0, 0, &stream) == KM_SUCCESS) {
+      km_stream_query(stream);
+      km_stream_synchronize(stream);
+      r->made += stream != NULL && km_stream_destroy(stream) == KM_SUCCESS;
+    }
+    if (km_module_load_ptx(r->context, ptx, 0, "noop", &module) == KM_SUCCESS) {
+      r->made += module != NULL && km_module_destroy(module) == KM_SUCCESS;
+    }
+    if (km_slice_create(r->context, 64, 4, 0, &slice) == KM_SUCCESS) {
+      r->made += slice != NULL && km_slice_destroy(slice) == KM_SUCCESS;
+    }
+  }
+  return NULL;
+}
+
+/* A call that sees the error of a context that is being reset fails: it never succeeds without
+ * having done anything. */
+static void what_is_made_during_a_reset_is_whole_or_fails(void** state) {
+  const fixture* f = *state;
+  static reset_race r;
+  pthread_t threads[kUsers];
+  if (is_cuda(f)) skip(); /* there a reset is the process's */
+  memset(&r, 0, sizeof r);
+  OK(km_context_create(f->device, &r.context));
+  for (int i = 0; i < kUsers; ++i) pthread_create(&threads[i], NULL, make_while_reset, &r);
+  const long wanted = (long)rounds_of_test();
+  for (long i = 0; i < wanted || r.made < wanted; ++i) OK(km_context_reset(r.context));
+  r.done = 1;
+  for (int i = 0; i < kUsers; ++i) pthread_join(threads[i], NULL);
+  OK(km_context_destroy(r.context));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(objects_are_destroyed_while_in_use),
       cmocka_unit_test(only_one_of_many_destroys_succeeds),
       cmocka_unit_test(contexts_come_and_go_on_many_threads),
+      cmocka_unit_test(what_is_made_during_a_reset_is_whole_or_fails),
   };
   return RUN_ON_DEVICES("threads", tests);
 }

@@ -33,7 +33,7 @@ km_status context_synchronize(kmb_context* handle, kmb_error* error) {
     if (!context->failed()) context->drain();
     const bool failed = context->failed();
     context->output().flush();
-    return failed ? report(context->error(), error) : KM_SUCCESS;
+    return failed ? report(context->failure(), error) : KM_SUCCESS;
   });
 }
 

@@ -49,7 +49,11 @@ class Context {
   // Errors. The first one sticks until reset().
   bool failed() const { return status_.load(std::memory_order_acquire) != KM_SUCCESS; }
   km_status status() const { return status_.load(std::memory_order_acquire); }
+  /// The sticky error; KM_SUCCESS if there is none.
   Error error() const;
+  /// The error that failed() saw; KM_ERROR_CONTEXT_LOST if a reset has cleared it since. Never
+  /// KM_SUCCESS.
+  Error failure() const;
   /// Success, or the sticky error.
   Status check() const;
   /// Sets the sticky error, unless there is one, and stops what runs on other threads. `self` is

@@ -97,6 +97,12 @@ Error Context::error() const {
   return make_error(status(), "the process exits: its kernels were stopped");
 }
 
+Error Context::failure() const {
+  Error found = error();
+  if (found.status != KM_SUCCESS) return found;
+  return make_error(KM_ERROR_CONTEXT_LOST, "the context was reset while the call ran");
+}
+
 Status Context::check() const {
   if (!failed()) return {};
   output_.flush_without_callback();

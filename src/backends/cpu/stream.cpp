@@ -57,7 +57,7 @@ km_status stream_synchronize(kmb_stream* handle, uint64_t timeout_ns, kmb_error*
     const bool failed = context->failed();
     if (!done && !failed) return timeout_ns == 0 ? KM_NOT_READY : KM_TIMEOUT;
     if (timeout_ns != 0) context->output().flush();
-    return failed ? report(context->error(), error) : KM_SUCCESS;
+    return failed ? report(context->failure(), error) : KM_SUCCESS;
   });
 }
 

@@ -66,6 +66,14 @@ TEST_P(FaultTest, TheContextStaysFailedAndOthersGoOn) {
   other->release();
 }
 
+TEST_P(FaultTest, AnErrorThatAResetHasClearedIsNoSuccess) {
+  context_->fail(make_error(KM_ERROR_TRAP, "trap"), nullptr);
+  EXPECT_EQ(context_->failure().status, KM_ERROR_TRAP);
+  context_->reset();  // between a call's look at failed() and its look at the error
+  EXPECT_EQ(context_->failure().status, KM_ERROR_CONTEXT_LOST);
+  EXPECT_TRUE(context_->check());
+}
+
 KM_TEST_CODE void spin_or_fault(const simt::LaunchRecord* record, simt::BlockState*, uint64_t first,
                                 uint64_t) {
   auto arguments = argument<Store>(record);
