@@ -62,6 +62,7 @@ class CaptureCalls {
                            "capture");
     }
     Ref<Capture> capture = make_ref<Capture>(std::move(graph), &slot);
+    kept_ = capture;
     captures_.all.reserve(captures_.all.size() + 1);  // before anything is changed
     join(slot, capture, nodes);
     captures_.all.push_back(std::move(capture));
@@ -128,17 +129,17 @@ class CaptureCalls {
     return {};
   }
 
-  static Status record(CaptureSlot& slot, EventCapture& mark) {
+  Status record(CaptureSlot& slot, EventCapture& mark) {
     if (slot.capture_->state != CaptureState::kActive) return invalidated();
     mark.nodes = slot.tail_;
-    mark.capture = slot.capture_;
+    kept_ = std::exchange(mark.capture, slot.capture_);
     mark.is_set.store(true, std::memory_order_relaxed);
     return {};
   }
 
-  static void forget(EventCapture& mark) {
+  void forget(EventCapture& mark) {
     mark.is_set.store(false, std::memory_order_relaxed);
-    mark.capture = nullptr;
+    kept_ = std::move(mark.capture);
     mark.nodes.clear();
   }
 
@@ -215,18 +216,19 @@ class CaptureCalls {
 
   void leave(CaptureSlot& slot) {
     if (!slot.capture_) return;
-    const Ref<Capture> capture = slot.capture_;
-    if (capture->origin == &slot) {
-      finish(*capture);  // nobody can end it any more
+    kept_ = slot.capture_;
+    if (kept_->origin == &slot) {
+      finish(*kept_);  // nobody can end it any more
       return;
     }
-    append_missing(&capture->abandoned, slot.tail_);
-    std::erase(capture->members, &slot);
+    append_missing(&kept_->abandoned, slot.tail_);
+    std::erase(kept_->members, &slot);
     clear(slot);
   }
 
   void drop_all() {
-    while (!captures_.all.empty()) finish(*Ref<Capture>(captures_.all.back()));
+    all_kept_.swap(captures_.all);
+    for (const Ref<Capture>& capture : all_kept_) finish(*capture);
   }
 
  private:
@@ -255,7 +257,7 @@ class CaptureCalls {
   }
 
   void finish(Capture& capture) {
-    const Ref<Capture> keep = Ref<Capture>::share(capture);
+    if (kept_.get() != &capture) kept_ = Ref<Capture>::share(capture);
     capture.state = CaptureState::kEnded;
     for (CaptureSlot* member : std::exchange(capture.members, {})) clear(*member);
     std::erase_if(captures_.all, [&](const Ref<Capture>& one) { return one.get() == &capture; });
@@ -263,6 +265,10 @@ class CaptureCalls {
   }
 
   ContextCaptures& captures_;
+  // Captures that may end with this object, after the lock is released: with a graph go the memory,
+  // streams and pools that it uses, and those call back.
+  Ref<Capture> kept_;
+  std::vector<Ref<Capture>> all_kept_;
   const std::lock_guard<std::mutex> lock_;
 };
 
@@ -315,9 +321,9 @@ Status capture_work(Stream& stream, const SharedWork& work) {
 }
 
 Status capture_record(Event& event, Stream& stream) {
-  const CaptureCalls calls(stream.context());
+  CaptureCalls calls(stream.context());
   CaptureSlot& slot = stream.capture_slot();
-  if (CaptureCalls::is_capturing(slot)) return CaptureCalls::record(slot, event.captured());
+  if (CaptureCalls::is_capturing(slot)) return calls.record(slot, event.captured());
   return ended_meanwhile();
 }
 
@@ -336,8 +342,7 @@ Status capture_wait(Stream& stream, Event& event) {
 }
 
 void forget_capture(Event& event) {
-  const CaptureCalls calls(event.context());
-  CaptureCalls::forget(event.captured());
+  CaptureCalls(event.context()).forget(event.captured());
 }
 
 Error refuse_capture(Stream& stream, const char* what) {

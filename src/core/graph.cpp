@@ -163,8 +163,10 @@ std::vector<bool> Graph::ancestors_of(std::span<const uint64_t> heads) const {
   std::vector<bool> seen(nodes_.size());
   std::vector<uint64_t> open(heads.begin(), heads.end());
   while (!open.empty()) {
-    const size_t position = position_of(nodes_, open.back());
+    const uint64_t id = open.back();
     open.pop_back();
+    if (find(id) == nullptr) continue;  // a head that was removed
+    const size_t position = position_of(nodes_, id);
     if (seen[position]) continue;
     seen[position] = true;
     const std::vector<uint64_t>& before = nodes_[position].dependencies;
@@ -176,8 +178,9 @@ std::vector<bool> Graph::ancestors_of(std::span<const uint64_t> heads) const {
 bool Graph::covers(std::span<const uint64_t> heads, std::span<const uint64_t> nodes) const {
   const std::lock_guard lock(mutex_);
   const std::vector<bool> covered = ancestors_of(heads);
-  return std::all_of(nodes.begin(), nodes.end(),
-                     [&](uint64_t id) { return covered[position_of(nodes_, id)]; });
+  return std::all_of(nodes.begin(), nodes.end(), [&](uint64_t id) {
+    return find(id) == nullptr || covered[position_of(nodes_, id)];
+  });
 }
 
 Status Graph::add_dependency(uint64_t from, uint64_t to) {

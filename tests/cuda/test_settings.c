@@ -303,12 +303,54 @@ static void logs_are_kept(void** state) {
   unlink(path);
 }
 
+/* With a capture goes its graph, with that the memory of its nodes, with that the stream that used
+ * it last, which is captured itself. */
+static void a_capture_that_goes_may_take_another_along(void** state) {
+  CUstream origin = NULL, other = NULL;
+  CUdeviceptr memory = 0;
+  (void)state;
+  OK(cuStreamCreate(&origin, CU_STREAM_NON_BLOCKING));
+  OK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+  OK(cuMemAlloc(&memory, 4 << 20));
+  OK(cuMemsetD8Async(memory, 0, 16, other));
+  OK(cuStreamSynchronize(other));
+  OK(cuStreamBeginCapture(origin, CU_STREAM_CAPTURE_MODE_RELAXED));
+  OK(cuMemsetD8Async(memory, 1, 16, origin));
+  OK(cuStreamBeginCapture(other, CU_STREAM_CAPTURE_MODE_RELAXED));
+  cuMemFree(memory);
+  OK(cuStreamDestroy(other));
+  OK(cuStreamDestroy(origin)); /* its capture is the last that keeps the other stream */
+}
+
+/* The graph of a capture is a graph: nodes can be taken out of it. */
+static void a_captured_node_can_be_destroyed(void** state) {
+  const fixture* f = *state;
+  CUdeviceptr memory = 0;
+  CUstreamCaptureStatus status;
+  CUgraph graph = NULL, ended = NULL;
+  const CUgraphNode* nodes = NULL;
+  size_t count = 0;
+  OK(cuMemAlloc(&memory, 64));
+  OK(cuStreamBeginCapture(f->stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+  OK(cuMemsetD8Async(memory, 1, 16, f->stream));
+  OK(cuStreamGetCaptureInfo(f->stream, &status, NULL, &graph, &nodes, NULL, &count));
+  assert_int_equal(count, 1);
+  OK(cuGraphDestroyNode(nodes[0]));
+  OK(cuStreamEndCapture(f->stream, &ended));
+  assert_ptr_equal(ended, graph);
+  OK(cuGraphGetNodes(ended, NULL, &count));
+  assert_int_equal(count, 0);
+  OK(cuGraphDestroy(ended));
+  OK(cuMemFree(memory));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(managed_memory_is_advised),        TEST(copies_come_in_batches),
       TEST(copies_of_blocks_come_in_batches), TEST(contexts_record_events),
       TEST(streams_keep_attributes),          TEST(kernel_nodes_keep_attributes),
       TEST(core_dumps_have_settings),         TEST(logs_are_kept),
+      TEST(a_capture_that_goes_may_take_another_along), TEST(a_captured_node_can_be_destroyed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
