@@ -27,6 +27,9 @@ inline std::atomic<bool> driver_is_ready{false};  // cuInit has succeeded
 /// For `kernelmill exec --log`: one line for each call.
 inline std::atomic<bool> calls_are_logged{true};  // or it is not known yet
 void log_call(const char* function, CUresult result) noexcept;
+/// Calls the callbacks of cuLogsRegisterCallback with the texts that this thread has logged. No lock
+/// is held then: they may make calls.
+void tell_listeners() noexcept;
 
 /// Why it is not CUDA_SUCCESS that require_ready() gives.
 CUresult not_ready() noexcept;
@@ -52,8 +55,10 @@ CUresult result_of_body(const char* function, Body&& body) noexcept {
   }
   if (calls_are_logged.load(std::memory_order_relaxed)) [[unlikely]]
     log_call(function, result);
-  if (result != CUDA_SUCCESS && failures_are_shown.load(std::memory_order_relaxed)) [[unlikely]]
-    show_failure(function, result);
+  if (result != CUDA_SUCCESS) [[unlikely]] {
+    if (failures_are_shown.load(std::memory_order_relaxed)) show_failure(function, result);
+    tell_listeners();
+  }
   return result;
 }
 

@@ -5,7 +5,7 @@
 
 namespace km::dropin {
 
-/// Keeps a text, and tells it those who asked to be told.
+/// Keeps a text, for cuLogs* and for the listeners, who hear of it when the call fails.
 void keep_log(const char* text) noexcept;
 
 }  // namespace km::dropin

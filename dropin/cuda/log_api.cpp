@@ -1,10 +1,12 @@
 // cuLogs*: the texts of errors, as the log has them.
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <map>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "base/file_writer.h"
 #include "dropin/cuda/driver_log.h"
@@ -62,24 +64,76 @@ std::string stamped(const char* text) {
   return "[" + std::to_string(ms) + "][CUDA][E] " + text;
 }
 
+/// A text that listeners have not heard yet; the bytes of the text follow.
+struct Unheard {
+  Unheard* next;
+  size_t size_bytes;
+
+  char* text() { return reinterpret_cast<char*>(this + 1); }
+};
+constexpr size_t kMostUnheard = 16;  // of a thread
+constinit thread_local Unheard* t_unheard = nullptr;  // the newest first
+constinit thread_local size_t t_unheard_count = 0;
+/// Whether this thread runs a listener: what that fails at is kept, and no listener hears of it.
+constinit thread_local bool t_listening = false;
+
+void note_unheard(const char* text) {
+  if (t_listening || t_unheard_count == kMostUnheard) return;
+  const size_t size_bytes = std::strlen(text);
+  auto* const made = static_cast<Unheard*>(std::malloc(sizeof(Unheard) + size_bytes + 1));
+  if (made == nullptr) return;  // the call's result is what counts
+  *made = {t_unheard, size_bytes};
+  std::memcpy(made->text(), text, size_bytes + 1);
+  t_unheard = made;
+  ++t_unheard_count;
+}
+
+Unheard* take_unheard() {
+  Unheard* oldest = nullptr;
+  t_unheard_count = 0;
+  for (Unheard* each = std::exchange(t_unheard, nullptr); each != nullptr;) {
+    Unheard* const next = std::exchange(each->next, oldest);
+    oldest = std::exchange(each, next);
+  }
+  return oldest;
+}
+
+void tell(Unheard& unheard) {
+  std::map<uint64_t, Listener> listeners;
+  {
+    Log& all = log_of_errors();
+    const std::lock_guard lock(all.mutex);
+    listeners = all.listeners;
+  }
+  for (const auto& [id, listener] : listeners) {
+    std::string copy(unheard.text(), unheard.size_bytes);
+    t_listening = true;
+    call_contained(
+        [&] { listener.function(listener.data, CU_LOG_LEVEL_ERROR, copy.data(), copy.size()); });
+    t_listening = false;
+  }
+}
+
 }  // namespace
 
 void keep_log(const char* text) noexcept {
   try {
     Log& all = log_of_errors();
-    std::map<uint64_t, Listener> listeners;
-    {
-      const std::lock_guard lock(all.mutex);
-      all.add(stamped(text));
-      listeners = all.listeners;
-    }
-    for (const auto& [id, listener] : listeners) {
-      std::string copy = text;
-      call_contained(
-          [&] { listener.function(listener.data, CU_LOG_LEVEL_ERROR, copy.data(), copy.size()); });
-    }
+    const std::lock_guard lock(all.mutex);
+    all.add(stamped(text));
+    if (!all.listeners.empty()) note_unheard(text);
   } catch (...) {  // no memory for a text: the call's result is what counts
     return;
+  }
+}
+
+void tell_listeners() noexcept {
+  for (Unheard* each = take_unheard(); each != nullptr;) {
+    try {
+      tell(*each);
+    } catch (...) {  // as above
+    }
+    std::free(std::exchange(each, each->next));
   }
 }
 

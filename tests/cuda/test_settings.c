@@ -344,6 +344,42 @@ static void a_captured_node_can_be_destroyed(void** state) {
   OK(cuMemFree(memory));
 }
 
+typedef struct listener {
+  CUdeviceptr memory;
+  int calls, depth, deepest;
+} listener;
+
+/* Fails in its own call, in the way in which the call that it hears of has. */
+static void CUDA_CB call_again(void* data, CUlogLevel level, char* message, size_t length) {
+  listener* heard = data;
+  (void)level, (void)message, (void)length;
+  ++heard->calls;
+  if (++heard->depth > heard->deepest) heard->deepest = heard->depth;
+  cuMemsetD32Async(heard->memory, 0, 1, CU_STREAM_LEGACY);
+  --heard->depth;
+}
+
+static void listeners_may_make_calls(void** state) {
+  CUlogsCallbackHandle handle = NULL;
+  CUstream captured = NULL;
+  CUgraph graph = NULL;
+  listener heard = {0, 0, 0, 0};
+  (void)state;
+  OK(cuMemAlloc(&heard.memory, 64));
+  OK(cuStreamCreate(&captured, CU_STREAM_DEFAULT));
+  OK(cuStreamBeginCapture(captured, CU_STREAM_CAPTURE_MODE_RELAXED));
+  OK(cuLogsRegisterCallback(call_again, &heard, &handle));
+  EXPECT(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
+         cuMemsetD32Async(heard.memory, 0, 1, CU_STREAM_LEGACY));
+  OK(cuLogsUnregisterCallback(handle));
+  assert_int_equal(heard.calls, 1);
+  assert_int_equal(heard.deepest, 1);
+  OK(cuStreamEndCapture(captured, &graph));
+  OK(cuGraphDestroy(graph));
+  OK(cuStreamDestroy(captured));
+  OK(cuMemFree(heard.memory));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(managed_memory_is_advised),        TEST(copies_come_in_batches),
@@ -351,6 +387,7 @@ int main(void) {
       TEST(streams_keep_attributes),          TEST(kernel_nodes_keep_attributes),
       TEST(core_dumps_have_settings),         TEST(logs_are_kept),
       TEST(a_capture_that_goes_may_take_another_along), TEST(a_captured_node_can_be_destroyed),
+      TEST(listeners_may_make_calls),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
