@@ -4,6 +4,7 @@
 #include "core/backend_call.h"
 #include "core/callback.h"
 #include "dropin/cuda/context.h"
+#include "dropin/cuda/find_or_make.h"
 #include "dropin/cuda/graph.h"
 #include "dropin/cuda/module.h"
 #include "dropin/cuda/pool.h"
@@ -156,10 +157,13 @@ CUresult Context::legacy_stream(Ref<Stream>* out) {
 }
 
 CUresult Context::per_thread_stream(Ref<Stream>* out) {
+  const uint64_t thread = of_thread().thread;
   const std::lock_guard lock(mutex_);
-  Ref<Stream>& stream = per_thread_[of_thread().thread];
-  if (!stream) CU_TRY(Stream::create(*this, 0, 0, Stream::Kind::kPerThread, &stream));
-  *out = stream;
+  Ref<Stream>* stream = nullptr;
+  CU_TRY(find_or_make(per_thread_, thread, &stream, [&](Ref<Stream>* made) {
+    return Stream::create(*this, 0, 0, Stream::Kind::kPerThread, made);
+  }));
+  *out = *stream;
   return CUDA_SUCCESS;
 }
 

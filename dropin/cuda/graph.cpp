@@ -7,6 +7,7 @@
 
 #include "core/graph_work.h"
 #include "dropin/cuda/copy.h"
+#include "dropin/cuda/find_or_make.h"
 #include "dropin/cuda/graph_conditional.h"
 #include "dropin/cuda/graph_memory.h"
 
@@ -68,19 +69,21 @@ Graph::~Graph() {
   context_->forget_captured(*core_);
   for (const auto& [id, node] : nodes_) retire<GraphNode>(handle_of(*node));
   for (const auto& [id, child] : children_) retire<Graph>(handle_of(*child));
-  for (const auto& [id, bodies] : bodies_) {
-    for (const CUgraph body : bodies.handles) retire<Graph>(body);
-  }
+}
+
+Graph::Bodies::~Bodies() {
+  for (const CUgraph body : handles) retire<Graph>(body);
 }
 
 CUgraphNode Graph::handle_of_node(uint64_t node) {
   const std::lock_guard lock(mutex_);
-  Ref<GraphNode>& known = nodes_[node];
-  if (!known) {
-    known = make_ref<GraphNode>(id(), node);
-    publish(Ref<GraphNode>(known));
-  }
-  return handle_of(*known);
+  Ref<GraphNode>* known = nullptr;
+  static_cast<void>(find_or_make(nodes_, node, &known, [&](Ref<GraphNode>* made) -> CUresult {
+    *made = make_ref<GraphNode>(id(), node);
+    publish(Ref<GraphNode>(*made));
+    return CUDA_SUCCESS;
+  }));
+  return handle_of(**known);
 }
 
 void Graph::forget_node(uint64_t node) {
@@ -93,10 +96,7 @@ void Graph::forget_node(uint64_t node) {
     retire<Graph>(handle_of(*child->second));
     children_.erase(child);
   }
-  if (const auto bodies = bodies_.find(node); bodies != bodies_.end()) {
-    for (const CUgraph body : bodies->second.handles) retire<Graph>(body);
-    bodies_.erase(bodies);
-  }
+  bodies_.erase(node);
 }
 
 CUresult Graph::numbers_of(const CUgraphNode* nodes, size_t count,
@@ -127,24 +127,27 @@ CUresult Graph::add(const CUgraphNode* dependencies, size_t count, SharedWork wo
 
 CUgraph Graph::child_of(uint64_t node, const SharedWork& work) {
   const std::lock_guard lock(mutex_);
-  Ref<Graph>& known = children_[node];
-  if (!known) {
-    known = make_ref<Graph>(*context_, work->child, true);
-    publish(Ref<Graph>(known));
-  }
-  return handle_of(*known);
+  Ref<Graph>* known = nullptr;
+  static_cast<void>(find_or_make(children_, node, &known, [&](Ref<Graph>* made) -> CUresult {
+    *made = make_ref<Graph>(*context_, work->child, true);
+    publish(Ref<Graph>(*made));
+    return CUDA_SUCCESS;
+  }));
+  return handle_of(**known);
 }
 
 CUgraph* Graph::bodies_of(uint64_t node, const SharedWork& work) {
   const std::lock_guard lock(mutex_);
-  Bodies& known = bodies_[node];
-  if (known.graphs.empty()) {
+  Bodies* known = nullptr;
+  static_cast<void>(find_or_make(bodies_, node, &known, [&](Bodies* made) -> CUresult {
+    made->handles.reserve(work->conditional->bodies.size());
     for (const Ref<km::Graph>& body : work->conditional->bodies) {
-      known.graphs.push_back(make_ref<Graph>(*context_, body, true));
-      known.handles.push_back(publish(Ref<Graph>(known.graphs.back())));
+      made->graphs.push_back(make_ref<Graph>(*context_, body, true));
+      made->handles.push_back(publish(Ref<Graph>(made->graphs.back())));
     }
-  }
-  return known.handles.data();
+    return CUDA_SUCCESS;
+  }));
+  return known->handles.data();
 }
 
 void Graph::take_child(uint64_t node, Graph& child) {

@@ -91,7 +91,11 @@ class Graph final : public Handled {
   std::mutex mutex_;  // guards what follows
   std::map<uint64_t, Ref<GraphNode>> nodes_;
   std::map<uint64_t, Ref<Graph>> children_;
-  struct Bodies {
+  struct Bodies {  // it ends their handles
+    Bodies() = default;
+    ~Bodies();
+    Bodies(const Bodies&) = delete;
+    Bodies& operator=(const Bodies&) = delete;
     std::vector<Ref<Graph>> graphs;
     std::vector<CUgraph> handles;
   };

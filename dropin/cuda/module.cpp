@@ -1,5 +1,7 @@
 #include "dropin/cuda/module.h"
 
+#include "dropin/cuda/find_or_make.h"
+
 namespace km::dropin {
 
 CUresult Function::attribute(CUfunction_attribute attribute, int* out) const {
@@ -71,17 +73,14 @@ Module::~Module() {
 
 CUresult Module::function(const std::string& name, Ref<Function>* out) {
   const std::lock_guard lock(mutex_);
-  Ref<Function>& known = functions_[name];
-  if (!known) {
-    const auto kernel = core_->kernel(name);
-    if (!kernel) {
-      functions_.erase(name);
-      return result_of(kernel.error());
-    }
-    known = make_ref<Function>(*context_, core_, **kernel, id());
-    publish(Ref<Function>(known));
-  }
-  *out = known;
+  Ref<Function>* known = nullptr;
+  CU_TRY(find_or_make(functions_, name, &known, [&](Ref<Function>* made) -> CUresult {
+    CU_ASSIGN(const km::Kernel* kernel, core_->kernel(name));
+    *made = make_ref<Function>(*context_, core_, *kernel, id());
+    publish(Ref<Function>(*made));
+    return CUDA_SUCCESS;
+  }));
+  *out = *known;
   return CUDA_SUCCESS;
 }
 
@@ -95,37 +94,43 @@ std::vector<std::string> Module::function_names() const {
 
 CUresult Module::global(const std::string& name, CUdeviceptr* out_address, size_t* out_bytes) {
   const std::lock_guard lock(mutex_);
-  Ref<km::Memory>& known = globals_[name];
-  if (!known) {
-    auto found = core_->global(name);
-    if (!found) {
-      globals_.erase(name);
-      return result_of(found.error());
-    }
-    known = std::move(*found);
-  }
-  if (out_address != nullptr) *out_address = known->address();
-  if (out_bytes != nullptr) *out_bytes = known->size_bytes();
+  Ref<km::Memory>* known = nullptr;
+  CU_TRY(find_or_make(globals_, name, &known, [&](Ref<km::Memory>* made) -> CUresult {
+    CU_ASSIGN(*made, core_->global(name));
+    return CUDA_SUCCESS;
+  }));
+  if (out_address != nullptr) *out_address = (*known)->address();
+  if (out_bytes != nullptr) *out_bytes = (*known)->size_bytes();
   return CUDA_SUCCESS;
 }
 
 Library::~Library() {
-  for (const auto& [name, kernel] : kernels_) retire<Kernel>(handle_of(*kernel));
-  for (const auto& [context, module] : modules_) retire<Module>(handle_of(*module));
   if (own_context_) own_context_->destroy();
+}
+
+void Library::handle_gone() {
+  std::unordered_map<uint64_t, Ref<Module>> modules;
+  std::map<std::string, Ref<Kernel>> kernels;
+  {
+    const std::lock_guard lock(mutex_);
+    is_unloaded_ = true;
+    modules.swap(modules_);
+    kernels.swap(kernels_);
+  }
+  // Calls that are under way keep their kernels, and those the library.
+  for (const auto& [name, kernel] : kernels) retire<Kernel>(handle_of(*kernel));
+  for (const auto& [context, module] : modules) retire<Module>(handle_of(*module));
+  Handled::handle_gone();
 }
 
 CUresult Library::module_in(Context& context, const JitLogs& logs, Ref<Module>* out) {
   const std::lock_guard lock(mutex_);
-  Ref<Module>& known = modules_[context.id()];
-  if (!known) {
-    const CUresult loaded = Module::load(context, ptx_, logs, &known);
-    if (loaded != CUDA_SUCCESS) {
-      modules_.erase(context.id());
-      return loaded;
-    }
-  }
-  *out = known;
+  if (is_unloaded_) return fail(CUDA_ERROR_INVALID_HANDLE, "the library is unloaded");
+  Ref<Module>* known = nullptr;
+  CU_TRY(find_or_make(modules_, context.id(), &known, [&](Ref<Module>* made) {
+    return Module::load(context, ptx_, logs, made);
+  }));
+  *out = *known;
   return CUDA_SUCCESS;
 }
 
@@ -153,12 +158,14 @@ CUresult Library::kernel(const std::string& name, Ref<Kernel>* out) {
   CU_TRY(any_module(&module));
   CU_CHECK(module->core().kernel(name));
   const std::lock_guard lock(mutex_);
-  Ref<Kernel>& known = kernels_[name];
-  if (!known) {
-    known = make_ref<Kernel>(*this, name);
-    publish(Ref<Kernel>(known));
-  }
-  *out = known;
+  if (is_unloaded_) return fail(CUDA_ERROR_INVALID_HANDLE, "the library is unloaded");
+  Ref<Kernel>* known = nullptr;
+  CU_TRY(find_or_make(kernels_, name, &known, [&](Ref<Kernel>* made) -> CUresult {
+    *made = make_ref<Kernel>(*this, name);
+    publish(Ref<Kernel>(*made));
+    return CUDA_SUCCESS;
+  }));
+  *out = *known;
   return CUDA_SUCCESS;
 }
 
@@ -173,7 +180,7 @@ void Library::forget(const Context& context) {
 
 CUresult Kernel::function_in(Context& context, Ref<Function>* out) {
   Ref<Module> module;
-  CU_TRY(library_.module_in(context, JitLogs(0, nullptr, nullptr), &module));
+  CU_TRY(library_->module_in(context, JitLogs(0, nullptr, nullptr), &module));
   return module->function(name_, out);
 }
 

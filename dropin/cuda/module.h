@@ -87,6 +87,8 @@ class Library final : public Handled {
   CUresult any_module(Ref<Module>* out);
   CUresult kernel(const std::string& name, Ref<Kernel>* out);
   void forget(const Context& context);
+  /// Ends the handles of its kernels and modules.
+  void handle_gone() override;
 
  private:
   const std::string ptx_;
@@ -94,17 +96,19 @@ class Library final : public Handled {
   std::unordered_map<uint64_t, Ref<Module>> modules_;  // by context
   std::map<std::string, Ref<Kernel>> kernels_;
   Ref<Context> own_context_;  // where no other was current
+  bool is_unloaded_ = false;
 };
 
 class Kernel final : public Handled {
  public:
-  Kernel(Library& library, std::string name) : library_(library), name_(std::move(name)) {}
-  Library& library() const { return library_; }
+  Kernel(Library& library, std::string name)
+      : library_(Ref<Library>::share(library)), name_(std::move(name)) {}
+  Library& library() const { return *library_; }
   const std::string& name() const { return name_; }
   CUresult function_in(Context& context, Ref<Function>* out);
 
  private:
-  Library& library_;  // which ends its kernels' handles before it goes
+  const Ref<Library> library_;
   const std::string name_;
 };
 

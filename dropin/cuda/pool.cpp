@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "dropin/cuda/find_or_make.h"
 #include "dropin/cuda/stream.h"
 
 namespace km::dropin {
@@ -30,12 +31,13 @@ CUresult Pool::in_context(Context& context, Ref<km::Pool>* out) {
                 device_.ordinal, context.device().ordinal);
   }
   const std::lock_guard lock(mutex_);
-  Ref<km::Pool>& pool = pools_[context.id()];
-  if (!pool) {
-    CU_ASSIGN(pool, km::Pool::create(context.core(), limit_bytes_));
-    pool->set_release_threshold(UINT64_MAX);  // trim() decides
-  }
-  *out = pool;
+  Ref<km::Pool>* pool = nullptr;
+  CU_TRY(find_or_make(pools_, context.id(), &pool, [&](Ref<km::Pool>* made) -> CUresult {
+    CU_ASSIGN(*made, km::Pool::create(context.core(), limit_bytes_));
+    (*made)->set_release_threshold(UINT64_MAX);  // trim() decides
+    return CUDA_SUCCESS;
+  }));
+  *out = *pool;
   return CUDA_SUCCESS;
 }
 

@@ -1,6 +1,8 @@
 /* Modules, libraries, functions, launches, occupancy. */
 #include "support.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -380,6 +382,52 @@ static void inputs_are_linked(void** state) {
   OK(cuLinkDestroy(link));
 }
 
+typedef struct unload_race {
+  _Atomic(uint64_t) kernel; /* the newest one */
+  atomic_int done, calls;
+} unload_race;
+
+static void* ask_kernel(void* shared_race) {
+  unload_race* race = shared_race;
+  while (!race->done) {
+    const CUkernel kernel = (CUkernel)(uintptr_t)race->kernel;
+    size_t count = 9;
+    const CUresult result = cuKernelGetParamCount(kernel, &count);
+    if (result == CUDA_SUCCESS) {
+      assert_int_equal(count, 0);
+    } else {
+      assert_true(result == CUDA_ERROR_INVALID_HANDLE || result == CUDA_ERROR_NOT_FOUND);
+    }
+    ++race->calls;
+  }
+  return NULL;
+}
+
+/* A call with a kernel is right, or the kernel is gone: its library is not pulled from under it. */
+static void libraries_are_unloaded_during_calls(void** state) {
+  static unload_race race;
+  const fixture* f = *state;
+  pthread_t threads[2];
+  memset(&race, 0, sizeof race);
+  for (int i = 0; i < 2; ++i) pthread_create(&threads[i], NULL, ask_kernel, &race);
+  for (int i = 0; i < 100 || race.calls < 100; ++i) {
+    CUlibrary library = NULL;
+    CUkernel kernel = NULL;
+    CUfunction function = NULL;
+    OK(cuLibraryLoadData(&library, kernels_ptx, NULL, NULL, 0, NULL, NULL, 0));
+    OK(cuLibraryGetKernel(&kernel, library, "noop"));
+    race.kernel = (uintptr_t)kernel;
+    OK(cuKernelGetFunction(&function, kernel));
+    OK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, f->stream, NULL, NULL));
+    OK(cuLibraryUnload(library));
+    size_t count = 0;
+    EXPECT(CUDA_ERROR_INVALID_HANDLE, cuKernelGetParamCount(kernel, &count));
+  }
+  race.done = 1;
+  for (int i = 0; i < 2; ++i) pthread_join(threads[i], NULL);
+  OK(cuStreamSynchronize(f->stream));
+}
+
 static uint32_t run_linked(const fixture* f, const char* const* inputs) {
   CUlinkState link = NULL;
   CUmodule module = NULL;
@@ -517,6 +565,7 @@ int main(void) {
       TEST(occupancy_is_computed),
       TEST(libraries_belong_to_no_context),
       TEST(inputs_are_linked),
+      TEST(libraries_are_unloaded_during_calls),
       TEST(weak_functions_are_linked),
       TEST(registers_are_limited),
       TEST(returns_may_be_missing),

@@ -2,6 +2,7 @@
  * events of whole contexts. */
 #include "support.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -380,6 +381,37 @@ static void listeners_may_make_calls(void** state) {
   OK(cuMemFree(heard.memory));
 }
 
+static void* use_per_thread_stream(void* fixture_state) {
+  const fixture* f = fixture_state;
+  OK(cuCtxSetCurrent(f->context));
+  return (void*)(intptr_t)cuStreamQuery(CU_STREAM_PER_THREAD);
+}
+
+/* A stream of a thread that could not be made is none of the context's. */
+static void streams_that_were_not_made_are_no_streams(void** state) {
+  const fixture* f = *state;
+  CUcontext context = NULL;
+  CUmodule module = NULL;
+  CUfunction crash = NULL;
+  CUevent event = NULL;
+  pthread_t thread;
+  void* result = NULL;
+  OK(cuCtxCreate(&context, NULL, 0, f->device));
+  OK(cuModuleLoadData(&module, kernels_ptx));
+  OK(cuModuleGetFunction(&crash, module, "crash"));
+  OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+  OK(cuLaunchKernel(crash, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+  EXPECT(CUDA_ERROR_LAUNCH_FAILED, cuCtxSynchronize());
+  const fixture failed = {f->device, context, NULL, NULL};
+  pthread_create(&thread, NULL, use_per_thread_stream, (void*)&failed);
+  pthread_join(thread, &result);
+  assert_int_equal((intptr_t)result, CUDA_ERROR_LAUNCH_FAILED);
+  assert_int_equal(cuStreamQuery(CU_STREAM_PER_THREAD), CUDA_ERROR_LAUNCH_FAILED);
+  EXPECT(CUDA_ERROR_LAUNCH_FAILED, cuCtxRecordEvent(context, event));
+  OK(cuCtxDestroy(context));
+  OK(cuCtxSetCurrent(f->context));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(managed_memory_is_advised),        TEST(copies_come_in_batches),
@@ -387,7 +419,7 @@ int main(void) {
       TEST(streams_keep_attributes),          TEST(kernel_nodes_keep_attributes),
       TEST(core_dumps_have_settings),         TEST(logs_are_kept),
       TEST(a_capture_that_goes_may_take_another_along), TEST(a_captured_node_can_be_destroyed),
-      TEST(listeners_may_make_calls),
+      TEST(listeners_may_make_calls),         TEST(streams_that_were_not_made_are_no_streams),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
