@@ -186,41 +186,49 @@ CUresult read_image_file(const char* path, std::string* out) {
   return fail(CUDA_ERROR_FILE_NOT_FOUND, "%s", error.message.c_str());
 }
 
-JitLogs::JitLogs(unsigned count, const CUjit_option* options, void** values)
-    : count_(options != nullptr && values != nullptr ? count : 0),
-      options_(options),
-      values_(values) {}
-
-void JitLogs::write_one(CUjit_option buffer, CUjit_option size, const std::string& text) const {
-  char* to = nullptr;
-  void** capacity = nullptr;
-  for (unsigned i = 0; i < count_; ++i) {
-    if (options_[i] == buffer) to = static_cast<char*>(values_[i]);
-    if (options_[i] == size) capacity = &values_[i];
-  }
-  if (capacity == nullptr) return;
-  const auto room = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(*capacity));
-  size_t written = 0;
-  if (to != nullptr && room != 0) {
-    const size_t length = std::min<size_t>(text.size(), room - 1);
-    std::memcpy(to, text.data(), length);
-    to[length] = '\0';
-    written = text.empty() ? 0 : length + 1;
-  }
-  *capacity = reinterpret_cast<void*>(written);
+JitLogs::JitLogs(unsigned count, const CUjit_option* options, void** values) {
+  if (options == nullptr || values == nullptr) return;
+  for (unsigned i = 0; i < count; ++i) read(options[i], &values[i]);
 }
 
-unsigned JitLogs::max_registers() const {
-  for (unsigned i = 0; i < count_; ++i) {
-    if (options_[i] != CU_JIT_MAX_REGISTERS) continue;
-    return static_cast<unsigned>(reinterpret_cast<uintptr_t>(values_[i]));
+void JitLogs::read(CUjit_option option, void** value) {
+  switch (option) {
+    case CU_JIT_INFO_LOG_BUFFER:
+      info_.buffer = static_cast<char*>(*value);
+      break;
+    case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES:
+      info_.size = value;
+      break;
+    case CU_JIT_ERROR_LOG_BUFFER:
+      error_.buffer = static_cast<char*>(*value);
+      break;
+    case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES:
+      error_.size = value;
+      break;
+    case CU_JIT_MAX_REGISTERS:
+      max_registers_ = static_cast<unsigned>(reinterpret_cast<uintptr_t>(*value));
+      break;
+    default:
+      break;
   }
-  return 0;
+}
+
+void JitLogs::Log::write(const std::string& text) const {
+  if (size == nullptr) return;
+  const auto room = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(*size));
+  size_t written = 0;
+  if (buffer != nullptr && room != 0) {
+    const size_t length = std::min<size_t>(text.size(), room - 1);
+    std::memcpy(buffer, text.data(), length);
+    buffer[length] = '\0';
+    written = text.empty() ? 0 : length + 1;
+  }
+  *size = reinterpret_cast<void*>(written);
 }
 
 void JitLogs::write(const std::string& info, const std::string& error) const {
-  write_one(CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, info);
-  write_one(CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, error);
+  info_.write(info);
+  error_.write(error);
 }
 
 }  // namespace km::dropin

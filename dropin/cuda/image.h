@@ -14,21 +14,26 @@ CUresult read_image(const void* image, size_t size_bytes, int capability, std::s
 /// All of a file; CUDA_ERROR_FILE_NOT_FOUND.
 CUresult read_image_file(const char* path, std::string* out);
 
-/// The options of cuModuleLoadDataEx and its kin: where logs go, and what limits the code.
+/// The options of cuModuleLoadDataEx and its kin: where logs go, and what limits the code. The
+/// arrays are read by the constructor only; what logs are written to has to live on.
 class JitLogs {
  public:
   JitLogs(unsigned count, const CUjit_option* options, void** values);
   /// Writes the texts, and their lengths back into the values.
   void write(const std::string& info, const std::string& error) const;
   /// CU_JIT_MAX_REGISTERS; 0 when not given.
-  unsigned max_registers() const;
+  unsigned max_registers() const { return max_registers_; }
 
  private:
-  void write_one(CUjit_option buffer, CUjit_option size, const std::string& text) const;
+  struct Log {
+    char* buffer = nullptr;
+    void** size = nullptr;  // room, then length
+    void write(const std::string& text) const;
+  };
+  void read(CUjit_option option, void** value);
 
-  const unsigned count_;
-  const CUjit_option* const options_;
-  void** const values_;
+  Log info_, error_;
+  unsigned max_registers_ = 0;
 };
 
 }  // namespace km::dropin

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static void logs_say_what_is_wrong(void** state) {
   char errors[512] = "";
@@ -428,6 +429,27 @@ static void libraries_are_unloaded_during_calls(void** state) {
   OK(cuStreamSynchronize(f->stream));
 }
 
+/* The arrays of options are the caller's again after the call, as long as no log was asked for. */
+static void options_of_links_are_read_once(void** state) {
+  static const char ptx[] =
+      ".version 7.0\n.target sm_50\n.address_size 64\n.visible .entry noop() { ret; }\n";
+  CUlinkState link = NULL;
+  void* image = NULL;
+  (void)state;
+  char* const page =
+      mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  assert_ptr_not_equal(page, MAP_FAILED);
+  CUjit_option* const options = (CUjit_option*)page;
+  void** const values = (void**)(page + 64);
+  options[0] = CU_JIT_MAX_REGISTERS;
+  values[0] = (void*)32;
+  OK(cuLinkCreate(1, options, values, &link));
+  munmap(page, 4096);
+  OK(cuLinkAddData(link, CU_JIT_INPUT_PTX, (void*)ptx, sizeof ptx, "noop", 0, NULL, NULL));
+  OK(cuLinkComplete(link, &image, NULL));
+  OK(cuLinkDestroy(link));
+}
+
 static uint32_t run_linked(const fixture* f, const char* const* inputs) {
   CUlinkState link = NULL;
   CUmodule module = NULL;
@@ -565,6 +587,7 @@ int main(void) {
       TEST(occupancy_is_computed),
       TEST(libraries_belong_to_no_context),
       TEST(inputs_are_linked),
+      TEST(options_of_links_are_read_once),
       TEST(libraries_are_unloaded_during_calls),
       TEST(weak_functions_are_linked),
       TEST(registers_are_limited),
