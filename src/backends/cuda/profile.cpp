@@ -130,7 +130,7 @@ void Profile::collect() {
   static_cast<void>(start_clock(*clock_epoch_));  // else the old one goes on
 }
 
-void Profile::add(Operation operation) {
+void Profile::add(Operation&& operation) {
   const std::lock_guard lock(mutex_);
   queued_.push_back(std::move(operation));
   if (is_watching_) return;

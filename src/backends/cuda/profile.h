@@ -28,7 +28,8 @@ class Profile : public std::enable_shared_from_this<Profile> {
     void destroy_events();
   };
   /// The operation is queued, between its events.
-  void add(Operation operation);
+  /// When there is no memory for it, it throws and leaves the operation as it is.
+  void add(Operation&& operation);
   /// Hands over what has passed.
   void collect();
 
