@@ -9,8 +9,8 @@ MINUTES ?= 10
 RUNS ?= 10000
 BUILD := build/release
 
-.PHONY: help build demo test fuzz fuzz-protocols fuzz-parser compare-ptxas stress-exit stress-limits \
-        growth bench gen tidy lint format install \
+.PHONY: help build demo test fuzz fuzz-protocols fuzz-api fuzz-parser compare-ptxas stress-exit \
+        stress-limits growth bench gen tidy lint format install \
         test-asan test-ubsan test-tsan test-gpu test-clients test-clients-long setup clean
 
 help: ## lists the targets
@@ -44,6 +44,8 @@ fuzz: ## random kernels, engine against interpreter, for MINUTES (SEED picks the
 	@scripts/fuzz.sh kernels $(MINUTES) $(SEED)
 fuzz-protocols: ## random kernels whose threads wait for each other, for MINUTES (SEED picks them)
 	@scripts/fuzz.sh protocols $(MINUTES) $(SEED)
+fuzz-api: ## random calls of the C ABI and of the CUDA driver, for MINUTES (SEED picks them)
+	@scripts/fuzz.sh api $(MINUTES) $(SEED)
 fuzz-parser: ## random text on the parser and verifier, for MINUTES
 	@scripts/fuzz.sh parser $(MINUTES) $(SEED)
 

@@ -87,11 +87,22 @@ def parameters(text):
     return found
 
 
+PROTOTYPE = re.compile(r"\bCUresult\s+(cu[A-Z]\w*)\s*\(([^()]*)\)\s*;")
+
+
 def prototypes(text):
     found = {}
-    pattern = r"\bCUresult\s+(cu[A-Z]\w*)\s*\(([^()]*)\)\s*;"
-    for name, inside in re.findall(pattern, text):
+    for name, inside in PROTOTYPE.findall(text):
         found.setdefault(name, parameters(inside))
+    return found
+
+
+def parameter_names(text):
+    """{symbol: [names of parameters]}"""
+    found = {}
+    for name, inside in PROTOTYPE.findall(text):
+        parts = [re.sub(r"\[\w*\]$", "", part.strip()) for part in inside.split(",")]
+        found.setdefault(name, [re.search(r"\w+$", p)[0] for p in parts if p not in ("", "void")])
     return found
 
 
@@ -132,13 +143,19 @@ def enumerations(text):
 
 
 @functools.cache
+def preprocessed():
+    """The headers' declarations: the public ones, and with the older versions of functions."""
+    include = include_folder()
+    return preprocess(include), preprocess(include, "-D__CUDA_API_VERSION_INTERNAL")
+
+
+@functools.cache
 def read():
     include = include_folder()
     release = re.search(r"#define CUDA_VERSION (\d+)", (include / "cuda.h").read_text())
     number = int(release.group(1))
     version = f"{number // 1000}.{number % 1000 // 10}"
-    public = preprocess(include)
-    internal = preprocess(include, "-D__CUDA_API_VERSION_INTERNAL")
+    public, internal = preprocessed()
     known = versions(internal)
     per_thread = preprocess(include, "-DCUDA_API_PER_THREAD_DEFAULT_STREAM")
     for key, value in versions(per_thread).items():

@@ -16,6 +16,7 @@ import cuda_driver
 import device_attributes
 import dropin_coverage
 import errors
+import fuzz_calls
 import go_raw
 import handle_calls
 import rust_raw
@@ -48,6 +49,7 @@ OUTPUTS = {
     "tests/c/generated/handle_calls.h": lambda tool: handle_calls.text(),
     "docs/dropin-coverage.md": lambda tool: dropin_coverage.text(),
     **cuda_driver.outputs(),
+    **fuzz_calls.outputs(),
     **go_raw.outputs(),
     **rust_raw.outputs(),
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# fuzz.sh kernels|protocols|parser MINUTES [SEED]: random kernels on the engine and the interpreter,
-# with each vector ISA and execution mode; random kernels whose threads wait for each other; or
-# random text on the parser. Findings lie in build/fuzz.
+# fuzz.sh kernels|protocols|api|parser MINUTES [SEED]: random kernels on the engine and the
+# interpreter, with each vector ISA and execution mode; random kernels whose threads wait for each
+# other; random calls of the C ABI and of the CUDA driver; or random text on the parser. Findings
+# lie in build/fuzz; those of calls are printed with what repeats them.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -31,6 +32,17 @@ fuzz_kernels() {
 fuzz_protocols() {
   scripts/build.sh "${PRESET:-release}" kernelmill kernelmill-cpu km_protocols
   in_all_ways build/release/tests/km_protocols
+}
+
+fuzz_api() {
+  local status=0
+  scripts/build.sh "${PRESET:-release}" kernelmill kernelmill-cpu km_cuda_dropin \
+    km_fuzz_api km_fuzz_driver
+  for program in km_fuzz_api km_fuzz_driver; do
+    echo "$program, seed $seed, minutes: $(((minutes + 1) / 2))"
+    "build/release/tests/$program" --seconds=$((minutes * 30)) --seed="$seed" || status=1
+  done
+  return $status
 }
 
 fuzz_parser() {

@@ -341,9 +341,7 @@ Status capture_wait(Stream& stream, Event& event) {
   return CaptureCalls::wait_outside(slot, event.was_recorded());
 }
 
-void forget_capture(Event& event) {
-  CaptureCalls(event.context()).forget(event.captured());
-}
+void forget_capture(Event& event) { CaptureCalls(event.context()).forget(event.captured()); }
 
 Error refuse_capture(Stream& stream, const char* what) {
   const CaptureCalls calls(stream.context());

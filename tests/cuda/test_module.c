@@ -436,8 +436,7 @@ static void options_of_links_are_read_once(void** state) {
   CUlinkState link = NULL;
   void* image = NULL;
   (void)state;
-  char* const page =
-      mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  char* const page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   assert_ptr_not_equal(page, MAP_FAILED);
   CUjit_option* const options = (CUjit_option*)page;
   void** const values = (void**)(page + 64);

@@ -414,12 +414,18 @@ static void streams_that_were_not_made_are_no_streams(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(managed_memory_is_advised),        TEST(copies_come_in_batches),
-      TEST(copies_of_blocks_come_in_batches), TEST(contexts_record_events),
-      TEST(streams_keep_attributes),          TEST(kernel_nodes_keep_attributes),
-      TEST(core_dumps_have_settings),         TEST(logs_are_kept),
-      TEST(a_capture_that_goes_may_take_another_along), TEST(a_captured_node_can_be_destroyed),
-      TEST(listeners_may_make_calls),         TEST(streams_that_were_not_made_are_no_streams),
+      TEST(managed_memory_is_advised),
+      TEST(copies_come_in_batches),
+      TEST(copies_of_blocks_come_in_batches),
+      TEST(contexts_record_events),
+      TEST(streams_keep_attributes),
+      TEST(kernel_nodes_keep_attributes),
+      TEST(core_dumps_have_settings),
+      TEST(logs_are_kept),
+      TEST(a_capture_that_goes_may_take_another_along),
+      TEST(a_captured_node_can_be_destroyed),
+      TEST(listeners_may_make_calls),
+      TEST(streams_that_were_not_made_are_no_streams),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
