@@ -6,6 +6,7 @@
 #include "simt/emit/emitter.h"
 #include "simt/emit/guarded.h"
 #include "simt/program.h"
+#include "simt/transform/exact_reads.h"
 #include "simt/transform/prune.h"
 
 namespace km::simt {
@@ -132,6 +133,7 @@ bool choose_plan(const AnalysedKernel& analysed, Plan& plan, Analyses& own) {
   plan.packets = static_cast<uint32_t>((threads + plan.lanes - 1) / plan.lanes);
   const Kernel& kernel = *plan.kernel;
   plan.regions = regions ? std::move(*regions) : whole_kernel(kernel);
+  keep_exact_reads(kernel, shapes, plan.regions);
   for (const Region& region : plan.regions.list) {
     std::optional<LinearPlan> linear = linearize(kernel, shapes, region, plan.split);
     if (!linear) return false;

@@ -57,6 +57,29 @@ static const char kKernels[] =
     "  add.u32 %r4, %r4, %r5;\n"
     "  st.shared.u32 [%r4], %r3;\n"
     "  ret;\n"
+    "}\n"
+    /* Element tid + 768 of each 1,024, where there is one; its address is made before a barrier. */
+    ".visible .entry looped(.param .u64 base, .param .u64 count)\n"
+    "{\n"
+    "  .reg .pred %p<3>;\n"
+    "  .reg .b64 %rd<4>;\n"
+    "  .reg .b32 %r<6>;\n"
+    "  ld.param.u64 %rd1, [base];\n"
+    "  ld.param.u32 %r1, [count];\n"
+    "  mov.u32 %r2, %tid.x;\n"
+    "  mov.u32 %r3, 0;\n"
+    "again:\n"
+    "  add.s32 %r4, %r2, %r3;\n"
+    "  add.s32 %r5, %r4, 768;\n"
+    "  setp.lt.s32 %p1, %r5, %r1;\n"
+    "  mad.wide.s32 %rd2, %r4, 2, %rd1;\n"
+    "  add.s64 %rd3, %rd2, 1536;\n"
+    "  bar.sync 0;\n"
+    "  @%p1 st.global.u16 [%rd3], 7;\n"
+    "  add.s32 %r3, %r3, 1024;\n"
+    "  setp.lt.s32 %p2, %r3, %r1;\n"
+    "  @%p2 bra again;\n"
+    "  ret;\n"
     "}\n";
 
 static host h;
@@ -134,6 +157,16 @@ static void shared_memory_ends(void) {
   check_fault("shared", UINT64_C(0x40000000), 4, 1, "thread (0,0,0)", "checked.ptx:52");
 }
 
+/* Packets behind a barrier test their own addresses, not those of another packet. */
+static void addresses_cross_barriers(void) {
+  OK(run("looped", allocate(2 * 781), 781, 128));
+  OK(run("looped", allocate(2 * 2000), 2000, 128));
+  check_fault("looped", allocate(2 * 780), 781, 128, "thread (12,0,0)",
+              "0 bytes past the end of the 1560-byte allocation");
+  check_fault("looped", allocate(2 * 1800), 1900, 128, "thread (8,0,0)",
+              "0 bytes past the end of the 3600-byte allocation");
+}
+
 int main(void) {
   setenv("KM_CPU_MEMORY", "checked", 1);
   host_open(&h);
@@ -141,6 +174,7 @@ int main(void) {
   host_memory_is_out_of_reach();
   neighbours_are_out_of_reach();
   shared_memory_ends();
+  addresses_cross_barriers();
   check_works(&h);
   OK(km_module_destroy(module));
   host_close(&h);

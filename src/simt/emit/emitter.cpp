@@ -12,6 +12,7 @@
 
 #include "simt/analysis/reach.h"
 #include "simt/emit/cut_function.h"
+#include "simt/transform/exact_reads.h"
 
 namespace km::simt {
 
@@ -567,11 +568,9 @@ void Emitter::rematerialise(uint32_t region) {
         need(phi.inputs[edge_slots_[b][edge]]);
     }
   }
-  // A guarded value that crossed the barrier is made again from its operands where it wraps.
+  // A guarded value that crossed the barrier is made again where it wraps.
   for (ValueId value : plan_.regions.live_in[region]) {
-    const auto& info = kernel_.values[value];
-    if (!plan_.shapes->values[value].guarded) continue;
-    need_reads(kernel_.blocks[info.block].insts[info.instruction]);
+    for (ValueId read : exact_reads(kernel_, *plan_.shapes, value)) need(read);
   }
   std::set<ValueId> done;
   std::function<void(ValueId)> make = [&](ValueId value) {

@@ -1,0 +1,18 @@
+// What guarded values (see Shape) are made of: code that makes one again, lane by lane, where its
+// base form does not hold reads that wherever the value itself is read.
+#pragma once
+
+#include <vector>
+
+#include "simt/analysis/shape.h"
+#include "simt/transform/regions.h"
+
+namespace km::simt {
+
+/// The values that a guarded one is computed from, none of them guarded; of other values: none.
+std::vector<ValueId> exact_reads(const Kernel& kernel, const Shapes& shapes, ValueId value);
+
+/// Adds to what each region finds in the block's context what the guarded values there are made of.
+void keep_exact_reads(const Kernel& kernel, const Shapes& shapes, Regions& regions);
+
+}  // namespace km::simt
