@@ -82,7 +82,7 @@ TEST(Guarded, SurvivesExhaustedMemory) {
   const Status reported =
       run_guarded([]() -> Status { llvm::report_bad_alloc_error("no memory", false); });
   ASSERT_FALSE(reported);
-  EXPECT_EQ(reported.error().status, KM_ERROR_COMPILER);
+  EXPECT_EQ(reported.error().status, KM_ERROR_OUT_OF_HOST_MEMORY);
   const Status thrown = run_guarded([]() -> Status { throw std::bad_alloc(); });
   ASSERT_FALSE(thrown);
   EXPECT_EQ(thrown.error().status, KM_ERROR_OUT_OF_HOST_MEMORY);
@@ -204,9 +204,7 @@ TEST(Guarded, StartsAnewInAForkedChild) {
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-TEST(Guarded, LetsRunningJobsEndWhenTheProcessExits) {
-  int pipe_ends[2];
-  ASSERT_EQ(pipe(pipe_ends), 0);
+TEST(Guarded, TheProcessExitsWhileAJobRuns) {
   std::fflush(nullptr);
   const pid_t child = fork();
   ASSERT_GE(child, 0);
@@ -216,18 +214,12 @@ TEST(Guarded, LetsRunningJobsEndWhenTheProcessExits) {
     std::thread([&] {
       static_cast<void>(run_guarded([&]() -> Status {
         started = true;
-        std::this_thread::sleep_for(std::chrono::milliseconds(100));
-        return write(pipe_ends[1], "x", 1) == 1 ? Status() : make_error(KM_ERROR_IO, "pipe");
+        for (;;) pause();
       }));
-      for (;;) pause();
     }).detach();
     while (!started) std::this_thread::yield();
     exit(0);
   }
-  close(pipe_ends[1]);
-  char byte = 0;
-  EXPECT_EQ(read(pipe_ends[0], &byte, 1), 1);
-  close(pipe_ends[0]);
   int status = -1;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   // Not its code: a leak checker misses the threads that stayed in the parent.
