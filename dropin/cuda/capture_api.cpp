@@ -42,6 +42,11 @@ CUresult begin_into(CUstream handle, CUgraph graph_handle, const CUgraphNode* de
   return CUDA_SUCCESS;
 }
 
+/// Of a graph whose handle a thread ended between a look at the capture and a look at the handle.
+CUresult captured_graph_is_gone() {
+  return fail(CUDA_ERROR_INVALID_VALUE, "another thread is destroying the captured graph");
+}
+
 CUresult update_dependencies(CUstream handle, const CUgraphNode* dependencies,
                              const CUgraphEdgeData* edges, size_t count, unsigned flags) {
   if (flags > CU_STREAM_SET_CAPTURE_DEPENDENCIES) {
@@ -55,6 +60,7 @@ CUresult update_dependencies(CUstream handle, const CUgraphNode* dependencies,
     return fail(CUDA_ERROR_ILLEGAL_STATE, "the stream is not captured, or its capture is invalid");
   }
   const Pin<dropin::Graph> graph(stream->context().publish_captured(info.graph));
+  if (!graph) return captured_graph_is_gone();
   std::vector<uint64_t> nodes;
   CU_TRY(graph->numbers_of(dependencies, count, &nodes));
   CU_CHECK(capture_depend_on(stream.core(), nodes, flags == CU_STREAM_ADD_CAPTURE_DEPENDENCIES));
@@ -123,6 +129,7 @@ CUresult get_info(CUstream handle, const InfoOut& out) {
   static thread_local std::vector<CUgraphEdgeData> edges;
   const CUgraph graph = stream->context().publish_captured(info.graph);
   const Pin<dropin::Graph> pinned(graph);
+  if (!pinned) return captured_graph_is_gone();
   nodes.clear();
   for (const uint64_t node : info.nodes) nodes.push_back(pinned->handle_of_node(node));
   edges.assign(nodes.size(), CUgraphEdgeData{});
