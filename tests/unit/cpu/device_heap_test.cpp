@@ -34,8 +34,12 @@ TEST_F(DeviceHeapTest, BlocksAreAlignedDisjointAndKnown) {
     ASSERT_EQ(allocations_.find(address, size_bytes).size_bytes, size_bytes);
     std::memset(memory_at(address), i & 0xFF, size_bytes);
     const auto at = blocks.emplace(address, size_bytes).first;
-    if (std::next(at) != blocks.end()) ASSERT_LE(address + size_bytes, std::next(at)->first);
-    if (at != blocks.begin()) ASSERT_LE(std::prev(at)->first + std::prev(at)->second, address);
+    if (std::next(at) != blocks.end()) {
+      ASSERT_LE(address + size_bytes, std::next(at)->first);
+    }
+    if (at != blocks.begin()) {
+      ASSERT_LE(std::prev(at)->first + std::prev(at)->second, address);
+    }
     if (blocks.size() <= 200) continue;
     const auto victim = std::next(blocks.begin(), static_cast<long>(random() % blocks.size()));
     ASSERT_TRUE(heap_.release(victim->first));

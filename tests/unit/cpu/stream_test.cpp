@@ -410,7 +410,7 @@ TEST_F(BackendTest, TheMemoryFigureFallsAndOutOfMemoryIsAStatus) {
   ASSERT_EQ(api.context_memory_info(context_, &after, &total, &error_), KM_SUCCESS);
   EXPECT_LE(after + (32 << 20), before);
   api.memory_destroy(memory, nullptr, 0);
-  kmb_memory_info info = {1, nullptr, 2};
+  kmb_memory_info info = {1, nullptr, 2, 3};
   for (uint64_t size : {total + 1, uint64_t{1} << 60, UINT64_MAX}) {
     memory = nullptr;
     EXPECT_EQ(api.memory_create(context_, nullptr, size, 0, &memory, &info, &error_),
