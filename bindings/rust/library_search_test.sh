@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# library_search_test.sh CARGO LIBRARY_DIR SCRATCH: how builds find the library, what they say where
-# there is none, and that documentation needs none.
+# library_search_test.sh CARGO LIBRARY_DIR SCRATCH: how builds find the library, that those that load
+# it at run time need none, and what those that link it say where there is none.
 set -euo pipefail
 
 cargo=$1
@@ -23,18 +23,26 @@ expect_error() {
   fi
 }
 
-build=("$cargo" build --locked --quiet)
-expect_error 'Set KM_LIBRARY_DIR' "${build[@]}"
+# Loading: it builds without the library, and its tests are there to run on another machine.
+"$cargo" build --locked --quiet
+"$cargo" test --locked --quiet --no-run --test threads
+
+linking=(--locked --quiet --no-default-features --features kernelmill/dynamic-linking)
+expect_error 'Set KM_LIBRARY_DIR' "$cargo" build "${linking[@]}"
 expect_error 'KM_LIBRARY_DIR is /nonexistent: no libkernelmill.so there' \
-  env KM_LIBRARY_DIR=/nonexistent "${build[@]}"
-expect_error 'not an absolute path' env KM_LIBRARY_DIR=lib "${build[@]}"
+  env KM_LIBRARY_DIR=/nonexistent "$cargo" build "${linking[@]}"
+expect_error 'not an absolute path' env KM_LIBRARY_DIR=lib "$cargo" build "${linking[@]}"
 
 RUSTDOCFLAGS='-D warnings' "$cargo" doc --locked --quiet --no-deps
 # What `cargo doc` was let through with is asked for again.
-expect_error 'Set KM_LIBRARY_DIR' "${build[@]}"
+expect_error 'Set KM_LIBRARY_DIR' "$cargo" build "${linking[@]}"
 
-# Both ways, and the program starts without LD_LIBRARY_PATH.
-test=("$cargo" test --locked --quiet --test threads)
-env KM_LIBRARY_DIR="$library_dir" "${test[@]}"
-rm -rf "$CARGO_TARGET_DIR"
-env PKG_CONFIG_PATH="$library_dir/pkgconfig" "${test[@]}"
+# Each way, and the program starts without LD_LIBRARY_PATH: where the build found the library is
+# looked at as well.
+for features in "" "--no-default-features --features kernelmill/dynamic-linking"; do
+  read -ra chosen <<< "$features"
+  test=("$cargo" test --locked --quiet "${chosen[@]}" --test threads)
+  env KM_LIBRARY_DIR="$library_dir" "${test[@]}"
+  rm -rf "$CARGO_TARGET_DIR"
+  env PKG_CONFIG_PATH="$library_dir/pkgconfig" "${test[@]}"
+done

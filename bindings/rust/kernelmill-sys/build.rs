@@ -1,8 +1,9 @@
-//! Finds the library: the folder that KM_LIBRARY_DIR names, else what pkg-config knows, else a
-//! clear error. `cargo doc` and docs.rs link nothing and do without it.
+//! Finds the library: in the folder that KM_LIBRARY_DIR names, else by what pkg-config knows.
+//! Programs that load it at run time build without it; this folder is one of those that they look
+//! into. Programs that link it stop with an error that says what is missing, but for documentation.
 
 use std::env;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::exit;
 
 const LIBRARY: &str = "libkernelmill.so";
@@ -12,15 +13,22 @@ fn main() {
     for variable in ["KM_LIBRARY_DIR", "PKG_CONFIG_PATH", "DOCS_RS"] {
         println!("cargo::rerun-if-env-changed={variable}");
     }
+    let is_linking = feature("DYNAMIC_LINKING") || !feature("DYNAMIC_LOADING");
     match find_library() {
-        Ok(folder) => link(folder.as_deref()),
+        Ok(folder) => use_folder(folder, is_linking),
         // A file that is never there: the next build looks again.
-        Err(_) if is_documenting() => println!("cargo::rerun-if-changed=no-library"),
+        Err(_) if !is_linking || is_documenting() => {
+            println!("cargo::rerun-if-changed=no-library");
+        }
         Err(reason) => {
             println!("cargo::error={reason}");
             exit(1);
         }
     }
+}
+
+fn feature(name: &str) -> bool {
+    env::var_os(format!("CARGO_FEATURE_{name}")).is_some()
 }
 
 /// The folder that the library lies in; none where the linker finds it by itself.
@@ -46,13 +54,18 @@ fn find_library() -> Result<Option<PathBuf>, String> {
     }
 }
 
-fn link(folder: Option<&Path>) {
-    println!("cargo::rustc-link-lib=dylib=kernelmill");
-    if let Some(folder) = folder {
-        println!("cargo::rustc-link-search=native={}", folder.display());
-        println!("cargo::rustc-link-arg=-Wl,-rpath,{}", folder.display());
+fn use_folder(folder: Option<PathBuf>, is_linking: bool) {
+    if is_linking {
+        println!("cargo::rustc-link-lib=dylib=kernelmill");
+    }
+    let Some(folder) = folder else { return };
+    let folder = folder.display();
+    println!("cargo::rustc-env=KERNELMILL_BUILD_LIBRARY_DIR={folder}");
+    if is_linking {
+        println!("cargo::rustc-link-search=native={folder}");
+        println!("cargo::rustc-link-arg=-Wl,-rpath,{folder}");
         // Seen by the build scripts of dependents as DEP_KERNELMILL_LIBRARY_DIR.
-        println!("cargo::metadata=library_dir={}", folder.display());
+        println!("cargo::metadata=library_dir={folder}");
     }
 }
 

@@ -71,6 +71,15 @@ impl ParseCallbacks for ShortNames {
     }
 }
 
+/// The functions as the arguments of a macro, which links them or loads them at run time.
+fn with_function_macro(bindings: &str) -> Result<String, &'static str> {
+    let functions = "unsafe extern \"C\" {\n    /**";
+    match bindings.matches(functions).count() {
+        1 => Ok(bindings.replace(functions, "functions! {\n    /**")),
+        _ => Err("bindgen has not put all functions into one block"),
+    }
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::args().nth(1).ok_or("usage: kernelmill-gen HEADER")?;
     let header = with_typed_enums(&std::fs::read_to_string(path)?);
@@ -86,14 +95,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         .parse_callbacks(Box::new(ShortNames))
         .derive_default(true)
         .layout_tests(true)
+        .merge_extern_blocks(true)
         .use_core()
         .rust_edition(bindgen::RustEdition::Edition2024)
         .rust_target(bindgen::RustTarget::stable(85, 0).map_err(|error| error.to_string())?)
         .formatter(bindgen::Formatter::Prettyplease)
         .disable_header_comment()
         .generate()?;
-    let mut output = std::io::stdout().lock();
-    output.write_all(BANNER.as_bytes())?;
-    bindings.write(Box::new(output))?;
+    let text = format!("{BANNER}{}", with_function_macro(&bindings.to_string())?);
+    std::io::stdout().lock().write_all(text.as_bytes())?;
     Ok(())
 }

@@ -3,14 +3,52 @@
 //! with the values as constants (`KM_ERROR_NOT_FOUND` is [`km_status::ERROR_NOT_FOUND`]). Layouts are
 //! checked at compile time. The crate `kernelmill` is the safe layer.
 //!
-//! The library is found by the environment variable `KM_LIBRARY_DIR`, else by pkg-config. Programs
-//! find it at run time by the usual search of the loader; a program's build script can put the
-//! folder, which it sees as `DEP_KERNELMILL_LIBRARY_DIR`, into the program's rpath.
-#![no_std]
+//! # How the library is found
+//!
+//! With the feature `dynamic-loading`, which is on by default, `libkernelmill.so.1` is loaded at the
+//! first call. A program is built and starts without it; calls then return
+//! [`km_status::ERROR_BACKEND_UNAVAILABLE`], and [`load_error`] says where was looked. In this order:
+//!
+//! 1. the folder that the environment variable `KM_LIBRARY_DIR` names, and no other where it is set,
+//! 2. the program's own folder, and `../lib` beside it,
+//! 3. the folder that the build found by `KM_LIBRARY_DIR` or by pkg-config,
+//! 4. the folders of the system's loader: `LD_LIBRARY_PATH`, `/etc/ld.so.conf`.
+//!
+//! With `dynamic-linking` the linker binds the library, which the build then needs.
+
+#[cfg(all(feature = "dynamic-loading", not(feature = "dynamic-linking")))]
+#[macro_use]
+mod loaded;
+
+#[cfg(any(feature = "dynamic-linking", not(feature = "dynamic-loading")))]
+#[macro_use]
+mod linked;
+
+#[cfg(any(feature = "dynamic-linking", not(feature = "dynamic-loading")))]
+use linked as origin;
+#[cfg(all(feature = "dynamic-loading", not(feature = "dynamic-linking")))]
+use loaded as origin;
 
 mod generated {
-    #![allow(non_camel_case_types, rustdoc::invalid_html_tags)]
+    #![allow(non_camel_case_types, clippy::missing_safety_doc, rustdoc::invalid_html_tags)]
+    #[cfg(all(feature = "dynamic-loading", not(feature = "dynamic-linking")))]
+    use crate::loaded::Function;
     include!("generated/bindings.rs");
 }
 
 pub use generated::*;
+
+/// Why the library could not be loaded, with every place that was looked at; `None` when it is
+/// there. The first call of this or any other function loads the library; the answer stays the same
+/// for the life of the process. It blocks while the library is loaded, and any thread may call it.
+#[must_use]
+pub fn load_error() -> Option<&'static str> {
+    origin::load_error()
+}
+
+/// The function that this thread called last although the library, an older one than this crate,
+/// lacks it; `None` when there is no such call since this was asked last.
+#[must_use]
+pub fn take_missing_function() -> Option<&'static str> {
+    origin::take_missing_function()
+}

@@ -41,6 +41,16 @@ impl Error {
     #[cold]
     #[inline(never)]
     pub(crate) fn last(status: Status) -> Self {
+        if let Some(reason) = sys::load_error() {
+            return Self::new(status, reason);
+        }
+        if let Some(name) = sys::take_missing_function() {
+            let message = format!(
+                "the library lacks {name}: it is older than this crate; install version {}",
+                env!("CARGO_PKG_VERSION")
+            );
+            return Self::new(status, message);
+        }
         let message = read_text(|buffer, capacity, size| {
             // SAFETY: `read_text` gives room for `capacity` bytes.
             unsafe { sys::km_last_error_message(buffer, capacity, size) }
@@ -69,6 +79,9 @@ impl Error {
 
     /// What kind of failure it is.
     pub fn category(&self) -> Category {
+        if sys::load_error().is_some() {
+            return Category::ENVIRONMENT;
+        }
         let mut category = Category::NONE;
         // SAFETY: the out-parameter lives through the call.
         unsafe { sys::km_status_category(self.0.status, &mut category) };
@@ -77,11 +90,17 @@ impl Error {
 
     /// One sentence on what to do about it.
     pub fn suggestion(&self) -> &'static str {
+        if sys::load_error().is_some() {
+            return "Install Kernelmill, or set KM_LIBRARY_DIR to the folder that holds it.";
+        }
         static_text(self.0.status, sys::km_status_recovery)
     }
 
     /// The status as the C header spells it: "KM_ERROR_NOT_FOUND".
     pub fn status_name(&self) -> &'static str {
+        if sys::load_error().is_some() && self.0.status == Status::ERROR_BACKEND_UNAVAILABLE {
+            return "KM_ERROR_BACKEND_UNAVAILABLE";
+        }
         static_text(self.0.status, sys::km_status_name)
     }
 }

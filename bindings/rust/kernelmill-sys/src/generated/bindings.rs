@@ -2001,8 +2001,12 @@ const _: () = {
         "Offset of field: km_blas_matrix::stride",
     ][::core::mem::offset_of!(km_blas_matrix, stride) - 32usize];
 };
-/** Callbacks run on threads of the library, or on the thread of the call that makes them due, and
- may not make calls that wait (KM_ERROR_NOT_PERMITTED). No exception may leave them.
+/** Callbacks run on threads of the library, or on the thread of the call that makes them due, with
+ cancellation disabled, and may not make calls that wait (KM_ERROR_NOT_PERMITTED). No exception
+ may leave them: it is dropped, with a line in the log. A callback that ends its thread
+ (pthread_exit) counts as returned: another thread takes the place of one of the library's, and a
+ thread of the program's ends when the call is complete. Once the process exits (by exit or a
+ return from main) host and release callbacks of contexts that were there are not made any more.
  `text` of an output callback does not end with a zero.*/
 pub type km_host_callback = ::core::option::Option<
     unsafe extern "C" fn(user_data: *mut ::core::ffi::c_void, status: km_status),
@@ -2074,7 +2078,7 @@ pub type km_free_callback = ::core::option::Option<
         pointer: *mut ::core::ffi::c_void,
     ),
 >;
-unsafe extern "C" {
+functions! {
     /** The version of the library in use, which may be newer than this header.
 
  Blocking: no.
@@ -2088,8 +2092,6 @@ unsafe extern "C" {
         out_minor: *mut u32,
         out_patch: *mut u32,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Version, build id and compiler of the library in use. Set `out_info->struct_size` first.
 
  Blocking: no.
@@ -2099,8 +2101,6 @@ unsafe extern "C" {
  Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `out_info` is null or its struct_size is
    below 4.*/
     pub fn km_build_info_get(out_info: *mut km_build_info) -> km_status;
-}
-unsafe extern "C" {
     /** The name of a status as it is spelled in this header, for example "KM_ERROR_NOT_FOUND". The text
  is static.
 
@@ -2114,8 +2114,6 @@ unsafe extern "C" {
         status: km_status,
         out_name: *mut *const ::core::ffi::c_char,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** One sentence on what a status means. The text is static.
 
  Blocking: no.
@@ -2128,8 +2126,6 @@ unsafe extern "C" {
         status: km_status,
         out_description: *mut *const ::core::ffi::c_char,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** One sentence on what to do about a status. The text is static.
 
  Blocking: no.
@@ -2142,8 +2138,6 @@ unsafe extern "C" {
         status: km_status,
         out_suggestion: *mut *const ::core::ffi::c_char,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** What kind of failure a status is.
 
  Blocking: no.
@@ -2156,8 +2150,6 @@ unsafe extern "C" {
         status: km_status,
         out_category: *mut km_error_category,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The text of the calling thread's last call that failed: which function, what was wrong with
  which values, what to do. Empty (size 1) before the first failure. A call that succeeds leaves
  it as it is, and so do this call and km_last_error_native_code, whatever they return. Works in a
@@ -2175,8 +2167,6 @@ unsafe extern "C" {
         capacity_bytes: u64,
         out_size_bytes: *mut u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The backend's own code of the calling thread's last failure (CUresult, errno ...); 0 where there
  is none. CUDA: the CUresult itself.
 
@@ -2186,8 +2176,6 @@ unsafe extern "C" {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `out_code` is null.*/
     pub fn km_last_error_native_code(out_code: *mut i64) -> km_status;
-}
-unsafe extern "C" {
     /** The status of the calling thread's last call that failed, KM_SUCCESS where there is none. Works
  in a forked child, and so does km_last_error_take. CUDA runtime: cudaPeekAtLastError.
 
@@ -2197,8 +2185,6 @@ unsafe extern "C" {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `out_status` is null.*/
     pub fn km_last_error_status(out_status: *mut km_status) -> km_status;
-}
-unsafe extern "C" {
     /** Like km_last_error_status, and forgets the thread's error with its text and code. That of a
  context stays: see km_context_take_error. CUDA runtime: cudaGetLastError.
 
@@ -2208,8 +2194,6 @@ unsafe extern "C" {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `out_status` is null.*/
     pub fn km_last_error_take(out_status: *mut km_status) -> km_status;
-}
-unsafe extern "C" {
     /** The status for a result of the CUDA driver (CUresult). The mapping never changes; it covers all
  results of CUDA 13.
 
@@ -2223,8 +2207,6 @@ unsafe extern "C" {
         cuda_result: i32,
         out_status: *mut km_status,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The result that the CUDA driver gives (CUresult) where this library gives `status`. The mapping
  never changes.
 
@@ -2235,8 +2217,6 @@ unsafe extern "C" {
  Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `status` is no status of this library or
    `out_cuda_result` is null.*/
     pub fn km_status_to_cuda(status: km_status, out_cuda_result: *mut i32) -> km_status;
-}
-unsafe extern "C" {
     /** The name of a result of the CUDA driver, for example "CUDA_ERROR_INVALID_VALUE". The text is
  static. CUDA: cuGetErrorName.
 
@@ -2249,8 +2229,6 @@ unsafe extern "C" {
         cuda_result: i32,
         out_name: *mut *const ::core::ffi::c_char,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** How many backends this build knows, usable here or not.
 
  Blocking: no.
@@ -2259,8 +2237,6 @@ unsafe extern "C" {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `out_count` is null.*/
     pub fn km_backend_count(out_count: *mut u32) -> km_status;
-}
-unsafe extern "C" {
     /** A backend's name, its number of devices, and why it is not usable if it is not. Set
  `out_info->struct_size` first. Loads the backend on first use.
 
@@ -2271,8 +2247,6 @@ unsafe extern "C" {
  Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `index` is not below km_backend_count,
    `out_info` is null or its struct_size is below 4.*/
     pub fn km_backend_info_get(index: u32, out_info: *mut km_backend_info) -> km_status;
-}
-unsafe extern "C" {
     /** Devices of the backend of this name; with null, those of all backends that are usable here.
  CUDA: cuDeviceGetCount.
 
@@ -2287,8 +2261,6 @@ unsafe extern "C" {
         backend: *const ::core::ffi::c_char,
         out_count: *mut u32,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Opens a device by its URI: "cpu" or "cpu:0", "cpu:1" ..., or "auto": the device that KM_DEVICE
  names, else the first CUDA device that works, else the CPU; the log (KM_LOG=info) says which and
  why. The handle is the caller's, to be given to km_device_destroy. CUDA: cuDeviceGet.
@@ -2305,8 +2277,6 @@ unsafe extern "C" {
         uri: *const ::core::ffi::c_char,
         out_device: *mut km_device,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Drops the caller's handle. Contexts of the device keep it open. Null is fine.
 
  Blocking: no.
@@ -2315,8 +2285,6 @@ unsafe extern "C" {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `device` is neither null nor a live device.*/
     pub fn km_device_destroy(device: km_device) -> km_status;
-}
-unsafe extern "C" {
     /** What a device is and what its limits are. Set `out_info->struct_size` first.
 
  Blocking: no.
@@ -2329,8 +2297,6 @@ unsafe extern "C" {
         device: km_device,
         out_info: *mut km_device_info,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** One property of a device as a number. CUDA: cuDeviceGetAttribute.
 
  Blocking: no.
@@ -2345,8 +2311,6 @@ unsafe extern "C" {
         attribute: km_device_attribute,
         out_value: *mut i64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** How many device attributes there are, those of CUDA included.
 
  Blocking: no.
@@ -2355,8 +2319,6 @@ unsafe extern "C" {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `out_count` is null.*/
     pub fn km_device_attribute_count(out_count: *mut u32) -> km_status;
-}
-unsafe extern "C" {
     /** Name, unit and CUDA's number of the attribute at `index`, from 0: those of this library first,
  then CUDA's by their number. Set `out_info->struct_size` first.
 
@@ -2370,8 +2332,6 @@ unsafe extern "C" {
         index: u32,
         out_info: *mut km_device_attribute_info,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** How many backends "auto" considers.
 
  Blocking: no.
@@ -2380,8 +2340,6 @@ unsafe extern "C" {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `out_count` is null.*/
     pub fn km_auto_candidate_count(out_count: *mut u32) -> km_status;
-}
-unsafe extern "C" {
     /** What km_device_open makes of "auto" here and now, without opening anything for good: one
  candidate, from 0, in the order in which they are tried, with the reason for its being chosen,
  refused or not tried. Where KM_DEVICE names a device, that is the only one tried. Set
@@ -2397,8 +2355,6 @@ unsafe extern "C" {
         index: u32,
         out_candidate: *mut km_auto_candidate,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Opens a context on a device; a device can have several. The handle is the caller's, to be given
  to km_context_destroy. CUDA: the primary context of the device.
 
@@ -2413,8 +2369,6 @@ unsafe extern "C" {
         device: km_device,
         out_context: *mut km_context,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Opens a context with flags, which stay as they are. KM_CONTEXT_ORDERED has the library order the
  uses of this context's slices: each use waits for the earlier uses on other streams, of this or
  of another context, that it conflicts with, because one of the two writes and they share a byte.
@@ -2440,8 +2394,6 @@ unsafe extern "C" {
         flags: km_context_flags,
         out_context: *mut km_context,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The flags that the context was opened with. CUDA: cuCtxGetFlags.
 
  Blocking: no.
@@ -2454,8 +2406,6 @@ unsafe extern "C" {
         context: km_context,
         out_flags: *mut km_context_flags,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Drops the caller's handle. Streams, slices, modules and all other children keep the context
  alive; queued work goes on. Null is fine.
 
@@ -2465,8 +2415,6 @@ unsafe extern "C" {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is neither null nor a live context.*/
     pub fn km_context_destroy(context: km_context) -> km_status;
-}
-unsafe extern "C" {
     /** The device of a context, as a new handle that is the caller's to destroy.
 
  Blocking: no.
@@ -2479,8 +2427,6 @@ unsafe extern "C" {
         context: km_context,
         out_device: *mut km_device,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The context's default stream, the same for every call until a reset, as a new handle that is the
  caller's to destroy. It is a stream like any other and does not wait for others.
 
@@ -2495,8 +2441,6 @@ unsafe extern "C" {
         context: km_context,
         out_stream: *mut km_stream,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Waits until the work of all streams of the context is done, and writes what kernels printed to
  the output. CUDA: cuCtxSynchronize.
 
@@ -2508,8 +2452,6 @@ unsafe extern "C" {
    KM_ERROR_NOT_PERMITTED when called inside a callback of this library; the sticky error of the
    context when a kernel failed.*/
     pub fn km_context_synchronize(context: km_context) -> km_status;
-}
-unsafe extern "C" {
     /** The device's memory, in bytes: what can still be allocated now, and all of it. CUDA:
  cuMemGetInfo.
 
@@ -2524,8 +2466,6 @@ unsafe extern "C" {
         out_free_bytes: *mut u64,
         out_total_bytes: *mut u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Stops running kernels, drops queued work (host callbacks get its status) and clears the sticky
  error. Every handle made from the context before is lost: it gives KM_ERROR_CONTEXT_LOST and is
  to be destroyed, while its host-visible memory stays mapped until then. The context itself can
@@ -2539,8 +2479,6 @@ unsafe extern "C" {
    KM_ERROR_NOT_PERMITTED when called inside a callback of this library; KM_ERROR_PROCESS_LOST
    when the device cannot recover within this process.*/
     pub fn km_context_reset(context: km_context) -> km_status;
-}
-unsafe extern "C" {
     /** A limit of the context. CUDA: cuCtxGetLimit.
 
  Blocking: no.
@@ -2555,8 +2493,6 @@ unsafe extern "C" {
         limit: km_context_limit,
         out_value: *mut u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Sets a limit of the context, for work that is queued afterwards. The device may have more than
  what is asked for; km_context_limit_get tells. It stays when the context is reset. CUDA:
  cuCtxSetLimit.
@@ -2573,8 +2509,6 @@ unsafe extern "C" {
         limit: km_context_limit,
         value: u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The context's error: the sticky one of a failed kernel, else that of the last call on the
  context that failed, else KM_SUCCESS. CUDA runtime: cudaPeekAtLastError.
 
@@ -2588,8 +2522,6 @@ unsafe extern "C" {
         context: km_context,
         out_status: *mut km_status,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The text of the error that km_context_error gives; empty (size 1) where there is none. The same
  on every thread.
 
@@ -2607,8 +2539,6 @@ unsafe extern "C" {
         capacity_bytes: u64,
         out_size_bytes: *mut u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Like km_context_error, and forgets the error unless it is sticky. CUDA runtime:
  cudaGetLastError.
 
@@ -2622,8 +2552,6 @@ unsafe extern "C" {
         context: km_context,
         out_status: *mut km_status,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The backend's own code of the error that km_context_error gives (CUresult, errno ...); 0 where
  there is none.
 
@@ -2637,8 +2565,6 @@ unsafe extern "C" {
         context: km_context,
         out_code: *mut i64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The latest failures of calls on the context and its children, the newest first, as many as there
  is room for; `*out_count` is how many there are, at most KM_CONTEXT_ERROR_CAPACITY: then the
  oldest are forgotten. A failure of the same call for the same reason as the one before it is
@@ -2659,8 +2585,6 @@ unsafe extern "C" {
         out_records: *mut km_error_record,
         out_count: *mut u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** How often each status that occurred did, in the order of their values, as many as there is room
  for; `*out_count` is how many statuses there are. All failures count, also those that
  km_context_error_history has forgotten. Null for `out_counts` and 0 for `capacity` only count.
@@ -2678,8 +2602,6 @@ unsafe extern "C" {
         out_counts: *mut km_error_count,
         out_count: *mut u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Forgets the history of failures and their counts. The context's error stays.
 
  Blocking: no.
@@ -2688,8 +2610,6 @@ unsafe extern "C" {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context.*/
     pub fn km_context_clear_error_history(context: km_context) -> km_status;
-}
-unsafe extern "C" {
     /** The allocation of this context that holds a device address, as a new slice over all of it (the
  caller's to destroy), and how far into it the address lies. Lock-free. CUDA:
  cuMemGetAddressRange.
@@ -2707,8 +2627,6 @@ unsafe extern "C" {
         out_slice: *mut km_slice,
         out_offset_bytes: *mut u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Has what kernels print, and the lines of failed assertions, given to `callback`, on the thread
  that synchronises, one call at a time; null means standard output and standard error, as at the
  start. `user_data` must stay valid until another callback is set or the context is gone.
@@ -2724,8 +2642,6 @@ unsafe extern "C" {
         callback: km_output_callback,
         user_data: *mut ::core::ffi::c_void,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** A new stream: an ordered queue of work that runs concurrently with other streams. `priority` is
  0 or lies between KM_DEVICE_ATTRIBUTE_STREAM_PRIORITY_GREATEST and _LEAST; lower numbers go
  first: they decide which work starts next, and interrupt nothing. The handle is the caller's, to
@@ -2744,8 +2660,6 @@ unsafe extern "C" {
         priority: i32,
         out_stream: *mut km_stream,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Drops the caller's handle. Queued work goes on to its end. Null is fine.
 
  Blocking: no.
@@ -2754,8 +2668,6 @@ unsafe extern "C" {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is neither null nor a live stream.*/
     pub fn km_stream_destroy(stream: km_stream) -> km_status;
-}
-unsafe extern "C" {
     /** The context of a stream, as a new handle that is the caller's to destroy.
 
  Blocking: no.
@@ -2769,8 +2681,6 @@ unsafe extern "C" {
         stream: km_stream,
         out_context: *mut km_context,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The priority that the stream was created with.
 
  Blocking: no.
@@ -2781,8 +2691,6 @@ unsafe extern "C" {
    KM_ERROR_CONTEXT_LOST when the context of `stream` was reset after its creation;
    KM_ERROR_INVALID_ARGUMENT when `out_priority` is null.*/
     pub fn km_stream_priority(stream: km_stream, out_priority: *mut i32) -> km_status;
-}
-unsafe extern "C" {
     /** Waits until the work queued in the stream so far is done, and writes what its kernels printed to
  the output. CUDA: cuStreamSynchronize.
 
@@ -2795,8 +2703,6 @@ unsafe extern "C" {
    KM_ERROR_NOT_PERMITTED when called inside a callback of this library; the sticky error of the
    context when a kernel failed.*/
     pub fn km_stream_synchronize(stream: km_stream) -> km_status;
-}
-unsafe extern "C" {
     /** The same with a time limit in nanoseconds; UINT64_MAX: none, 0: only asks.
 
  Blocking: for at most `timeout_ns`.
@@ -2812,8 +2718,6 @@ unsafe extern "C" {
         stream: km_stream,
         timeout_ns: u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Asks whether the work queued in the stream so far is done. CUDA: cuStreamQuery.
 
  Blocking: no.
@@ -2824,8 +2728,6 @@ unsafe extern "C" {
    a live stream; KM_ERROR_CONTEXT_LOST when the context of `stream` was reset after its
    creation; the sticky error of the context when a kernel failed.*/
     pub fn km_stream_query(stream: km_stream) -> km_status;
-}
-unsafe extern "C" {
     /** Work queued in the stream from now on waits for the work that the event marks; for one that was
  never recorded, it does not wait. The event may be of another context, also of another device of
  the same backend; when its work fails there, the wait is over all the same. CUDA:
@@ -2840,8 +2742,6 @@ unsafe extern "C" {
    creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to devices of different backends;
    the sticky error of the stream's context when a kernel failed.*/
     pub fn km_stream_wait_event(stream: km_stream, event: km_event) -> km_status;
-}
-unsafe extern "C" {
     /** Writes a number of 4 or 8 bytes to a slice, once all work queued before is done. What that has
  written can be seen by whoever sees the number. Captured, it becomes a node of the graph. CUDA:
  cuStreamWriteValue32, cuStreamWriteValue64.
@@ -2865,8 +2765,6 @@ unsafe extern "C" {
         value: u64,
         value_size_bytes: u32,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Work queued in the stream from now on waits until a number of 4 or 8 bytes in a slice meets the
  condition with `value`: until the host, another stream or a kernel has written it. Other streams
  go on. A wait that nobody ends keeps the stream, and km_stream_synchronize, for ever. Captured,
@@ -2891,8 +2789,6 @@ unsafe extern "C" {
         value: u64,
         value_size_bytes: u32,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Has `callback` called once all work queued in the stream so far is done, with KM_SUCCESS or the
  error of the context, on a thread of the library. It is called exactly once when this call
  succeeds (also after errors and resets), and never otherwise. Work queued later waits for it.
@@ -2912,8 +2808,6 @@ unsafe extern "C" {
         callback: km_host_callback,
         user_data: *mut ::core::ffi::c_void,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Begins to capture a stream: until km_stream_end_capture, what is queued in it becomes nodes of a
  graph and does not run. Another stream that waits for an event recorded in it joins the capture,
  and so on; it has to be waited for in turn before the end. Waiting for the stream or for the
@@ -2935,8 +2829,6 @@ unsafe extern "C" {
    KM_ERROR_NOT_PERMITTED when the stream is being captured already; the sticky error of the
    context when a kernel failed.*/
     pub fn km_stream_begin_capture(stream: km_stream) -> km_status;
-}
-unsafe extern "C" {
     /** Ends the capture of a stream, and of all that joined it, and gives the graph, which is the
  caller's to destroy. CUDA: cuStreamEndCapture.
 
@@ -2955,8 +2847,6 @@ unsafe extern "C" {
         stream: km_stream,
         out_graph: *mut km_graph,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Whether the stream is being captured. CUDA: cuStreamGetCaptureInfo.
 
  Blocking: no.
@@ -2970,8 +2860,6 @@ unsafe extern "C" {
         stream: km_stream,
         out_status: *mut km_capture_status,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** A new event, to mark a point in a stream: KM_EVENT_DEFAULT takes the time there,
  KM_EVENT_DISABLE_TIMING does not. The handle is the caller's, to be given to km_event_destroy.
  CUDA: cuEventCreate.
@@ -2988,8 +2876,6 @@ unsafe extern "C" {
         flags: km_event_flags,
         out_event: *mut km_event,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Drops the caller's handle. Streams that wait for it go on waiting. Null is fine.
 
  Blocking: no.
@@ -2998,8 +2884,6 @@ unsafe extern "C" {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `event` is neither null nor a live event.*/
     pub fn km_event_destroy(event: km_event) -> km_status;
-}
-unsafe extern "C" {
     /** The context of an event, as a new handle that is the caller's to destroy.
 
  Blocking: no.
@@ -3010,8 +2894,6 @@ unsafe extern "C" {
    KM_ERROR_CONTEXT_LOST when the context of `event` was reset after its creation;
    KM_ERROR_INVALID_ARGUMENT when `out_context` is null.*/
     pub fn km_event_context(event: km_event, out_context: *mut km_context) -> km_status;
-}
-unsafe extern "C" {
     /** Marks the end of the work queued in the stream so far, in place of what the event marked before.
  CUDA: cuEventRecord.
 
@@ -3024,8 +2906,6 @@ unsafe extern "C" {
    creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts; the sticky
    error of the context when a kernel failed.*/
     pub fn km_event_record(event: km_event, stream: km_stream) -> km_status;
-}
-unsafe extern "C" {
     /** Asks whether the work that the event marks is done; so it is for one never recorded. CUDA:
  cuEventQuery.
 
@@ -3037,8 +2917,6 @@ unsafe extern "C" {
    a live event; KM_ERROR_CONTEXT_LOST when the context of `event` was reset after its creation;
    the sticky error of the context when a kernel failed.*/
     pub fn km_event_query(event: km_event) -> km_status;
-}
-unsafe extern "C" {
     /** Waits until the work that the event marks is done; for one never recorded, it returns at once.
  CUDA: cuEventSynchronize.
 
@@ -3051,8 +2929,6 @@ unsafe extern "C" {
    KM_ERROR_NOT_PERMITTED when called inside a callback of this library; the sticky error of the
    context when a kernel failed.*/
     pub fn km_event_synchronize(event: km_event) -> km_status;
-}
-unsafe extern "C" {
     /** The same with a time limit in nanoseconds; UINT64_MAX: none, 0: only asks.
 
  Blocking: for at most `timeout_ns`.
@@ -3065,8 +2941,6 @@ unsafe extern "C" {
    callback of this library and `timeout_ns` is not 0; the sticky error of the context when a
    kernel failed.*/
     pub fn km_event_synchronize_timeout(event: km_event, timeout_ns: u64) -> km_status;
-}
-unsafe extern "C" {
     /** Nanoseconds from the mark of `start` to that of `end`; negative when `end` came first. CUDA:
  cuEventElapsedTime, which gives milliseconds.
 
@@ -3085,8 +2959,6 @@ unsafe extern "C" {
         end: km_event,
         out_elapsed_ns: *mut i64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Page-locked host memory, from and to which copies are asynchronous. The handle is the caller's,
  to be given to km_host_memory_destroy; the memory stays until the last use that the library
  knows of is over. CUDA: cuMemHostAlloc.
@@ -3105,8 +2977,6 @@ unsafe extern "C" {
         flags: km_host_memory_flags,
         out_memory: *mut km_host_memory,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Makes the caller's own memory page-locked. It must stay mapped until the handle is destroyed and
  work that uses it is done. CUDA: cuMemHostRegister.
 
@@ -3126,8 +2996,6 @@ unsafe extern "C" {
         flags: km_host_memory_flags,
         out_memory: *mut km_host_memory,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Drops the caller's handle. Memory that the library allocated is freed after its last use;
  registered memory is let go then. Null is fine.
 
@@ -3138,8 +3006,6 @@ unsafe extern "C" {
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `memory` is neither null nor a live host
    memory.*/
     pub fn km_host_memory_destroy(memory: km_host_memory) -> km_status;
-}
-unsafe extern "C" {
     /** The first byte of the memory, for the host. Valid until the handle is destroyed.
 
  Blocking: no.
@@ -3153,8 +3019,6 @@ unsafe extern "C" {
         memory: km_host_memory,
         out_pointer: *mut *mut ::core::ffi::c_void,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The size of the memory.
 
  Blocking: no.
@@ -3168,8 +3032,6 @@ unsafe extern "C" {
         memory: km_host_memory,
         out_size_bytes: *mut u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Device memory for `element_count` elements, usable at once on every stream; with KM_SLICE_ZEROED
  filled with zeros, else with anything. With KM_SLICE_MANAGED km_slice_host_pointer gives its
  address for the host too, on every device that has such memory; on NVIDIA GPUs pages move to
@@ -3194,8 +3056,6 @@ unsafe extern "C" {
         flags: km_slice_flags,
         out_slice: *mut km_slice,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The same in the order of a stream: usable by work that is queued there afterwards. CUDA:
  cuMemAllocAsync.
 
@@ -3215,8 +3075,6 @@ unsafe extern "C" {
         flags: km_slice_flags,
         out_slice: *mut km_slice,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The caller's own memory as a slice, without a copy where the device can reach host memory. It
  must stay valid until `release` is called (null: nothing is), which happens once, when neither
  handles nor work use it any more, perhaps on a thread of the library; not when this call fails.
@@ -3240,8 +3098,6 @@ unsafe extern "C" {
         user_data: *mut ::core::ffi::c_void,
         out_slice: *mut km_slice,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** A part of a slice, as a slice of its own that shares the memory and keeps it alive. The handle
  is the caller's, to be given to km_slice_destroy.
 
@@ -3259,8 +3115,6 @@ unsafe extern "C" {
         element_count: u64,
         out_view: *mut km_slice,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Drops the caller's handle. The memory is freed when no view is left and the last use that the
  library knows of is over; uses by raw address in kernel arguments are the caller's business.
  Null is fine.
@@ -3271,8 +3125,6 @@ unsafe extern "C" {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `slice` is neither null nor a live slice.*/
     pub fn km_slice_destroy(slice: km_slice) -> km_status;
-}
-unsafe extern "C" {
     /** Like km_slice_destroy, and the memory is freed no sooner than the work queued in the stream so
  far is done: also for uses that the library does not know of. Null for `slice` is fine. CUDA:
  cuMemFreeAsync.
@@ -3286,8 +3138,6 @@ unsafe extern "C" {
    was reset after its creation (km_slice_destroy still works); KM_ERROR_CONTEXT_MISMATCH when
    the objects belong to different contexts.*/
     pub fn km_slice_destroy_on_stream(slice: km_slice, stream: km_stream) -> km_status;
-}
-unsafe extern "C" {
     /** Address, size and element size of a slice. Set `out_info->struct_size` first.
 
  Blocking: no.
@@ -3298,8 +3148,6 @@ unsafe extern "C" {
    KM_ERROR_CONTEXT_LOST when the context of `slice` was reset after its creation;
    KM_ERROR_INVALID_ARGUMENT when `out_info` is null or its struct_size is below 4.*/
     pub fn km_slice_info_get(slice: km_slice, out_info: *mut km_slice_info) -> km_status;
-}
-unsafe extern "C" {
     /** The device address of the first element; 0 for an empty slice.
 
  Blocking: no.
@@ -3310,8 +3158,6 @@ unsafe extern "C" {
    KM_ERROR_CONTEXT_LOST when the context of `slice` was reset after its creation;
    KM_ERROR_INVALID_ARGUMENT when `out_address` is null.*/
     pub fn km_slice_address(slice: km_slice, out_address: *mut u64) -> km_status;
-}
-unsafe extern "C" {
     /** The memory itself for the host, where device memory is host memory; null for an empty slice.
  Valid until the slice and its views are destroyed. Reading what a stream is still writing is a
  race: synchronise first.
@@ -3328,8 +3174,6 @@ unsafe extern "C" {
         slice: km_slice,
         out_pointer: *mut *mut ::core::ffi::c_void,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Copies from the host into a slice, in stream order. Page-locked memory (km_host_memory_*) must
  stay unchanged until the copy is done; any other has been read when the call returns. CUDA:
  cuMemcpyHtoDAsync.
@@ -3353,8 +3197,6 @@ unsafe extern "C" {
         source: *const ::core::ffi::c_void,
         size_bytes: u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Copies from a slice to the host, in stream order. Page-locked memory is written later, when the
  stream gets there; any other has been written when the call returns. CUDA: cuMemcpyDtoHAsync.
 
@@ -3377,8 +3219,6 @@ unsafe extern "C" {
         destination: *mut ::core::ffi::c_void,
         size_bytes: u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Copies between slices of one context, in stream order. CUDA: cuMemcpyDtoDAsync.
 
  Blocking: no.
@@ -3399,8 +3239,6 @@ unsafe extern "C" {
         source_offset_bytes: u64,
         size_bytes: u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Writes a byte `count` times from `offset_bytes` on, in stream order. CUDA: cuMemsetD8Async.
 
  Blocking: no.
@@ -3419,8 +3257,6 @@ unsafe extern "C" {
         value: u8,
         count: u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Writes a 16-bit value `count` times from `offset_bytes` on, in stream order. CUDA:
  cuMemsetD16Async.
 
@@ -3441,8 +3277,6 @@ unsafe extern "C" {
         value: u16,
         count: u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Writes a 32-bit value `count` times from `offset_bytes` on, in stream order. CUDA:
  cuMemsetD32Async.
 
@@ -3463,8 +3297,6 @@ unsafe extern "C" {
         value: u32,
         count: u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Like km_slice_upload, to a device address.
 
  Blocking: when the host side is not page-locked: until it has been read or written; up to 64 KiB
@@ -3484,8 +3316,6 @@ unsafe extern "C" {
         source: *const ::core::ffi::c_void,
         size_bytes: u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Like km_slice_download, from a device address.
 
  Blocking: when the host side is not page-locked: until it has been read or written; up to 64 KiB
@@ -3505,8 +3335,6 @@ unsafe extern "C" {
         destination: *mut ::core::ffi::c_void,
         size_bytes: u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Like km_slice_copy, between device addresses.
 
  Blocking: no.
@@ -3524,8 +3352,6 @@ unsafe extern "C" {
         source_address: u64,
         size_bytes: u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Writes a byte `count` times from a device address on, in stream order. CUDA: cuMemsetD8Async.
 
  Blocking: no.
@@ -3542,8 +3368,6 @@ unsafe extern "C" {
         value: u8,
         count: u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Writes a 16-bit value `count` times from a device address on, in stream order. CUDA:
  cuMemsetD16Async.
 
@@ -3562,8 +3386,6 @@ unsafe extern "C" {
         value: u16,
         count: u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Writes a 32-bit value `count` times from a device address on, in stream order. CUDA:
  cuMemsetD32Async.
 
@@ -3582,8 +3404,6 @@ unsafe extern "C" {
         value: u32,
         count: u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** A pool of device memory: blocks that are freed are kept and given out again, which costs a small
  part of what allocating from the device does. A block has the size asked for rounded up by at
  most an eighth (to multiples of 256 bytes) and serves allocations of that size only. The pool
@@ -3601,8 +3421,6 @@ unsafe extern "C" {
         limit_bytes: u64,
         out_pool: *mut km_pool,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Drops the caller's handle. Free blocks go back to the device, those in use when they are freed.
  Null is fine. CUDA: cuMemPoolDestroy.
 
@@ -3612,8 +3430,6 @@ unsafe extern "C" {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `pool` is neither null nor a live pool.*/
     pub fn km_pool_destroy(pool: km_pool) -> km_status;
-}
-unsafe extern "C" {
     /** A slice out of the pool, usable at once on every stream: only blocks that no work uses any more
  are taken. It is a slice like any other; its block is free again when the slice, all its views
  and all that was made with them are gone, so a view keeps a block from being used again. CUDA:
@@ -3637,8 +3453,6 @@ unsafe extern "C" {
         flags: km_slice_flags,
         out_slice: *mut km_slice,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The same in the order of a stream: usable by work that is queued there afterwards. A block whose
  last uses were on this stream is taken at once; one that other streams use, when they are done.
  Give it back with km_slice_destroy_on_stream. CUDA: cuMemAllocFromPoolAsync.
@@ -3662,8 +3476,6 @@ unsafe extern "C" {
         flags: km_slice_flags,
         out_slice: *mut km_slice,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** How much memory the pool keeps: while it has more, free blocks go back to the device when one is
  freed; those that work still uses, later. UINT64_MAX, as at the start: all of it. CUDA:
  cuMemPoolSetAttribute with CU_MEMPOOL_ATTR_RELEASE_THRESHOLD.
@@ -3678,8 +3490,6 @@ unsafe extern "C" {
         pool: km_pool,
         threshold_bytes: u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Gives free blocks that no work uses any more back to the device, the largest first, until the
  pool has at most `keep_bytes` or none are left. CUDA: cuMemPoolTrimTo.
 
@@ -3690,8 +3500,6 @@ unsafe extern "C" {
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `pool` is not a live pool;
    KM_ERROR_CONTEXT_LOST when the context of `pool` was reset after its creation.*/
     pub fn km_pool_trim(pool: km_pool, keep_bytes: u64) -> km_status;
-}
-unsafe extern "C" {
     /** The figures of a pool. Set `out_info->struct_size` first. CUDA: cuMemPoolGetAttribute.
 
  Blocking: no.
@@ -3702,8 +3510,6 @@ unsafe extern "C" {
    KM_ERROR_CONTEXT_LOST when the context of `pool` was reset after its creation;
    KM_ERROR_INVALID_ARGUMENT when `out_info` is null or its struct_size is below 4.*/
     pub fn km_pool_info_get(pool: km_pool, out_info: *mut km_pool_info) -> km_status;
-}
-unsafe extern "C" {
     /** Has the high-water marks start again from what is used and reserved now. CUDA:
  cuMemPoolSetAttribute with CU_MEMPOOL_ATTR_USED_MEM_HIGH and CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH.
 
@@ -3714,8 +3520,6 @@ unsafe extern "C" {
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `pool` is not a live pool;
    KM_ERROR_CONTEXT_LOST when the context of `pool` was reset after its creation.*/
     pub fn km_pool_reset_high_water(pool: km_pool) -> km_status;
-}
-unsafe extern "C" {
     /** Like km_slice_create, with an address that is a multiple of `alignment_bytes`.
 
  Blocking: no.
@@ -3735,8 +3539,6 @@ unsafe extern "C" {
         flags: km_slice_flags,
         out_slice: *mut km_slice,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Device memory for `row_count` rows of `row_bytes`, as a slice of bytes; the rows begin
  `*out_pitch_bytes` apart, at multiples of 256 bytes. The handle is the caller's, to be given to
  km_slice_destroy. CUDA: cuMemAllocPitch.
@@ -3757,8 +3559,6 @@ unsafe extern "C" {
         out_slice: *mut km_slice,
         out_pitch_bytes: *mut u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Copies rows from the host into a slice, in stream order: `copy->height` rows of
  `copy->width_bytes` in each of `copy->depth` layers, at the offsets and distances that `copy`
  gives for the slice and for the memory at `source`. Otherwise like km_slice_upload. CUDA:
@@ -3783,8 +3583,6 @@ unsafe extern "C" {
         source: *const ::core::ffi::c_void,
         copy: *const km_copy_3d,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Copies rows from a slice to the host, in stream order. Otherwise like km_slice_download and
  km_slice_upload_3d. CUDA: cuMemcpy3DAsync, cuMemcpy2DAsync.
 
@@ -3807,8 +3605,6 @@ unsafe extern "C" {
         destination: *mut ::core::ffi::c_void,
         copy: *const km_copy_3d,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Copies rows between slices of one context, or within one, in stream order. CUDA:
  cuMemcpy3DAsync, cuMemcpy2DAsync.
 
@@ -3830,8 +3626,6 @@ unsafe extern "C" {
         source: km_slice,
         copy: *const km_copy_3d,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Writes a value of 1, 2 or 4 bytes `width_count` times to each of `height` rows that begin
  `pitch_bytes` apart (0: without a gap), from `offset_bytes` on, in stream order. CUDA:
  cuMemsetD2D8Async, cuMemsetD2D16Async, cuMemsetD2D32Async.
@@ -3857,8 +3651,6 @@ unsafe extern "C" {
         width_count: u64,
         height: u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Like km_slice_upload_3d, to a device address; offsets count from there.
 
  Blocking: when the host side is not page-locked: until it has been read or written; up to 64 KiB
@@ -3879,8 +3671,6 @@ unsafe extern "C" {
         source: *const ::core::ffi::c_void,
         copy: *const km_copy_3d,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Like km_slice_download_3d, from a device address.
 
  Blocking: when the host side is not page-locked: until it has been read or written; up to 64 KiB
@@ -3902,8 +3692,6 @@ unsafe extern "C" {
         destination: *mut ::core::ffi::c_void,
         copy: *const km_copy_3d,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Like km_slice_copy_3d, between device addresses.
 
  Blocking: no.
@@ -3923,8 +3711,6 @@ unsafe extern "C" {
         source_address: u64,
         copy: *const km_copy_3d,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Like km_slice_fill_2d, from a device address on.
 
  Blocking: no.
@@ -3946,8 +3732,6 @@ unsafe extern "C" {
         width_count: u64,
         height: u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Whether kernels of `device` can be given memory of `peer`, by km_context_enable_peer_access: 1
  or 0. A device is no peer of itself. CUDA: cuDeviceCanAccessPeer.
 
@@ -3962,8 +3746,6 @@ unsafe extern "C" {
         peer: km_device,
         out_can_access: *mut u32,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Lets kernels of `context` use memory of `peer`: slices of `peer` are taken as arguments of
  launches. It works in one direction and stays until it is disabled; enabling it twice is fine.
  Work of the two contexts is ordered by events. CUDA: cuCtxEnablePeerAccess.
@@ -3979,8 +3761,6 @@ unsafe extern "C" {
         context: km_context,
         peer: km_context,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Ends what km_context_enable_peer_access began, for later launches. CUDA: cuCtxDisablePeerAccess.
 
  Blocking: no.
@@ -3994,8 +3774,6 @@ unsafe extern "C" {
         context: km_context,
         peer: km_context,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Copies between slices that may belong to different contexts and devices of one backend, in the
  order of `stream`, with or without peer access. Order it after other streams by events. CUDA:
  cuMemcpyPeerAsync.
@@ -4018,8 +3796,6 @@ unsafe extern "C" {
         source_offset_bytes: u64,
         size_bytes: u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The same between device addresses of two contexts, which may be the same.
 
  Blocking: no.
@@ -4041,8 +3817,6 @@ unsafe extern "C" {
         source_address: u64,
         size_bytes: u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** A part of a file as a slice, without reading it: pages are read when they are used, so that the
  file may be larger than memory. KM_MAP_READ_ONLY: kernels that write to it fail with
  KM_ERROR_ILLEGAL_ADDRESS, calls that would write to it are refused. KM_MAP_PRIVATE: writable, and
@@ -4071,8 +3845,6 @@ unsafe extern "C" {
         flags: km_map_flags,
         out_slice: *mut km_slice,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** A part of a file as host memory, for the host to read and as source of copies; with `size_bytes`
  UINT64_MAX to its end. It is not page-locked: copies from it behave as from any other memory, and
  give KM_ERROR_IO when the file has become shorter. The host's own access raises SIGBUS then. The
@@ -4096,8 +3868,6 @@ unsafe extern "C" {
         flags: km_map_flags,
         out_memory: *mut km_host_memory,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Has allocations of the context tracked from now on, those before are not: KM_TRACKING_ON their
  size, time and tag, KM_TRACKING_STACKS where they were made, too. What is alive when the caller's
  last handle of the context goes, or at exit, is then logged as a warning (area "memory"); without
@@ -4113,8 +3883,6 @@ unsafe extern "C" {
         context: km_context,
         flags: km_tracking_flags,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** A name for the allocation behind a slice, for listings and reports. Copied.
 
  Blocking: no.
@@ -4129,8 +3897,6 @@ unsafe extern "C" {
         slice: km_slice,
         tag: *const ::core::ffi::c_char,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The tracked allocations that are alive, in the order in which they were made: as many as there
  is room for; `*out_count` is how many there are. Set the struct_size of the first structure,
  which holds for all. Null for `out_allocations` and 0 for `capacity` only count.
@@ -4148,8 +3914,6 @@ unsafe extern "C" {
         out_allocations: *mut km_allocation_info,
         out_count: *mut u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Where a tracked allocation was made, one line per frame, the innermost first, with names where
  the program exports them; empty (size 1) without KM_TRACKING_STACKS.
 
@@ -4169,8 +3933,6 @@ unsafe extern "C" {
         capacity_bytes: u64,
         out_size_bytes: *mut u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Samples how much device memory the context has in use, every `interval_ns`, on a thread of the
  library, until it is stopped. What an earlier profile found is forgotten.
 
@@ -4185,8 +3947,6 @@ unsafe extern "C" {
         context: km_context,
         interval_ns: u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Ends the profile and keeps its findings. Fine when none runs.
 
  Blocking: until the sampling thread has ended, at most some microseconds.
@@ -4195,8 +3955,6 @@ unsafe extern "C" {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context.*/
     pub fn km_context_stop_memory_profile(context: km_context) -> km_status;
-}
-unsafe extern "C" {
     /** What the profile that runs, or ran last, has found: peak, minimum, mean, samples. Set
  `out_profile->struct_size` first.
 
@@ -4210,8 +3968,6 @@ unsafe extern "C" {
         context: km_context,
         out_profile: *mut km_memory_profile,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The samples, as many as there is room for; `*out_count` is how many there are. At most 65536 are
  kept: then every second one is dropped and the distance doubled. Null for `out_samples` and 0 for
  `capacity` only count.
@@ -4229,14 +3985,13 @@ unsafe extern "C" {
         out_samples: *mut km_memory_sample,
         out_count: *mut u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Has the library take its own host memory (objects, queues, texts; not device memory and not
  stacks) from these functions from now on; null for both: from malloc again. What was allocated
  before goes back to where it came from, so the functions have to work until the process ends.
- They may make no call of this library. Where `allocate` returns null, the call that needed the
- memory fails with KM_ERROR_OUT_OF_HOST_MEMORY; for KM_HOST_ALLOCATION_NEEDED the code generator
- gives up (KM_ERROR_COMPILER) or the process ends.
+ They may make no call of this library, and have to return. Where `allocate` returns null, the
+ call that needed the memory fails with KM_ERROR_OUT_OF_HOST_MEMORY; for KM_HOST_ALLOCATION_NEEDED
+ the library has a reserve, and when that is used up, too, the code generator gives up
+ (KM_ERROR_OUT_OF_HOST_MEMORY) and other threads wait until there is memory.
 
  Blocking: no.
 
@@ -4249,8 +4004,6 @@ unsafe extern "C" {
         release: km_free_callback,
         user_data: *mut ::core::ffi::c_void,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** A CUDA C++ source, to be compiled to PTX. `source_size_bytes` 0: up to its closing zero. Source
  and name are copied; `name` is for messages (null: "kernel.cu"). The handle is the caller's, to
  be given to km_program_destroy. CUDA: nvrtcCreateProgram.
@@ -4266,8 +4019,6 @@ unsafe extern "C" {
         name: *const ::core::ffi::c_char,
         out_program: *mut km_program,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Drops the caller's handle. Modules made from it stay. Null is fine.
 
  Blocking: no.
@@ -4276,8 +4027,6 @@ unsafe extern "C" {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `program` is neither null nor a live program.*/
     pub fn km_program_destroy(program: km_program) -> km_status;
-}
-unsafe extern "C" {
     /** An option for the next compilation, as NVRTC spells it, for example "--use_fast_math" or
  "-DN=4". Copied.
 
@@ -4291,8 +4040,6 @@ unsafe extern "C" {
         program: km_program,
         option: *const ::core::ffi::c_char,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** A header that `#include "name"` finds in the next compilation. `source_size_bytes` 0: up to its
  closing zero; a null `source` is an empty header. Copied.
 
@@ -4309,8 +4056,6 @@ unsafe extern "C" {
         source: *const ::core::ffi::c_char,
         source_size_bytes: u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** A C++ name, such as "scale<float>", that the next compilation keeps and whose name in the PTX
  km_program_lowered_name then gives. Copied. CUDA: nvrtcAddNameExpression.
 
@@ -4324,8 +4069,6 @@ unsafe extern "C" {
         program: km_program,
         expression: *const ::core::ffi::c_char,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Compiles with all that was added so far; again after more was added. CUDA: nvrtcCompileProgram.
 
  Blocking: while the compiler works, from tens of milliseconds to seconds; compilations take
@@ -4338,8 +4081,6 @@ unsafe extern "C" {
    KM_ERROR_NVRTC_UNAVAILABLE when NVRTC is not installed, with where it was looked for and how
    to get it; KM_ERROR_INVALID_ARGUMENT when NVRTC does not know an option.*/
     pub fn km_program_compile(program: km_program) -> km_status;
-}
-unsafe extern "C" {
     /** What the compiler said last, warnings of a success included; empty (size 1) before. CUDA:
  nvrtcGetProgramLog.
 
@@ -4357,8 +4098,6 @@ unsafe extern "C" {
         capacity_bytes: u64,
         out_size_bytes: *mut u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The PTX of the last compilation. CUDA: nvrtcGetPTX.
 
  Blocking: no.
@@ -4376,8 +4115,6 @@ unsafe extern "C" {
         capacity_bytes: u64,
         out_size_bytes: *mut u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The name in the PTX of a name expression. CUDA: nvrtcGetLoweredName.
 
  Blocking: no.
@@ -4397,8 +4134,6 @@ unsafe extern "C" {
         capacity_bytes: u64,
         out_size_bytes: *mut u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Loads PTX text. `ptx_size_bytes` 0: up to its closing zero. `name` is for messages (null:
  "module.ptx"). Text and name are copied. The handle is the caller's, to be given to
  km_module_destroy. CUDA: cuModuleLoadDataEx.
@@ -4421,8 +4156,6 @@ unsafe extern "C" {
         name: *const ::core::ffi::c_char,
         out_module: *mut km_module,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Loads a file of PTX, CUDA C++ or object code: *.ptx and *.cu by their ending, others by their
  content. CUDA: cuModuleLoad.
 
@@ -4446,8 +4179,6 @@ unsafe extern "C" {
         path: *const ::core::ffi::c_char,
         out_module: *mut km_module,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** A module from the contents of an object file, which km_module_save_object made: nothing is
  compiled for the block sizes that it was made for, nor for others, which run code for any size.
  `name` is for messages (null: "module.kmo"). Data and name are copied. CUDA: cuModuleLoadDataEx.
@@ -4470,8 +4201,6 @@ unsafe extern "C" {
         name: *const ::core::ffi::c_char,
         out_module: *mut km_module,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Compiles all kernels of a module for blocks of these sizes, and for blocks of any size, and
  writes them to a file, for the instruction set and the build of this library. `blocks` has three
  numbers (x, y, z) for each of `block_count` sizes; null when there are none. Sizes that the
@@ -4496,8 +4225,6 @@ unsafe extern "C" {
         blocks: *const u32,
         block_count: u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Compiles CUDA C++ for the context's device and loads it. `source_size_bytes` 0: up to its
  closing zero. `name` is for messages (null: "kernel.cu"). Source and name are copied.
 
@@ -4520,8 +4247,6 @@ unsafe extern "C" {
         name: *const ::core::ffi::c_char,
         out_module: *mut km_module,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Loads the PTX of a compiled program. Its kernels are found by their name expressions too.
 
  Blocking: while the text is read and checked; kernels are compiled at their first launch or
@@ -4541,8 +4266,6 @@ unsafe extern "C" {
         program: km_program,
         out_module: *mut km_module,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Drops the caller's handle. Functions and global symbols of the module keep it; code goes when no
  kernel of it runs any more. Null is fine.
 
@@ -4552,8 +4275,6 @@ unsafe extern "C" {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `module` is neither null nor a live module.*/
     pub fn km_module_destroy(module: km_module) -> km_status;
-}
-unsafe extern "C" {
     /** How many kernels a module has.
 
  Blocking: no.
@@ -4564,8 +4285,6 @@ unsafe extern "C" {
    KM_ERROR_CONTEXT_LOST when the context of `module` was reset after its creation;
    KM_ERROR_INVALID_ARGUMENT when `out_count` is null.*/
     pub fn km_module_function_count(module: km_module, out_count: *mut u32) -> km_status;
-}
-unsafe extern "C" {
     /** The name of a kernel by its number, in the order of the text.
 
  Blocking: no.
@@ -4584,8 +4303,6 @@ unsafe extern "C" {
         capacity_bytes: u64,
         out_size_bytes: *mut u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** A kernel by its name in the PTX (mangled, unless it is extern "C") or by a name expression of
  the program. The handle is the caller's, to be given to km_function_destroy, and keeps the
  module. CUDA: cuModuleGetFunction.
@@ -4604,8 +4321,6 @@ unsafe extern "C" {
         name: *const ::core::ffi::c_char,
         out_function: *mut km_function,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** A global or constant variable of a module as a slice, which is the caller's to destroy and keeps
  the module. CUDA: cuModuleGetGlobal.
 
@@ -4622,8 +4337,6 @@ unsafe extern "C" {
         name: *const ::core::ffi::c_char,
         out_slice: *mut km_slice,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Drops the caller's handle. Launches under way go on. Null is fine.
 
  Blocking: no.
@@ -4632,8 +4345,6 @@ unsafe extern "C" {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `function` is neither null nor a live function.*/
     pub fn km_function_destroy(function: km_function) -> km_status;
-}
-unsafe extern "C" {
     /** The kernel's name in the PTX.
 
  Blocking: no.
@@ -4651,8 +4362,6 @@ unsafe extern "C" {
         capacity_bytes: u64,
         out_size_bytes: *mut u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** One property of a kernel. CUDA: cuFuncGetAttribute.
 
  Blocking: no.
@@ -4668,8 +4377,6 @@ unsafe extern "C" {
         attribute: km_function_attribute,
         out_value: *mut i64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Sets an attribute that is settable: KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES, which allows
  launches with more dynamic shared memory than the default limit, or one of the hints. CUDA:
  cuFuncSetAttribute.
@@ -4687,8 +4394,6 @@ unsafe extern "C" {
         attribute: km_function_attribute,
         value: i64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Makes machine code now, so that the first launch with blocks of this size need not wait for it.
  Launches work without it. Does nothing where the device needs no code of its own.
 
@@ -4707,8 +4412,6 @@ unsafe extern "C" {
         block_y: u32,
         block_z: u32,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** How many blocks of `block_threads` threads with `shared_bytes` of dynamic shared memory each a
  multiprocessor holds at a time, by its warps, registers, shared memory and number of blocks. None
  (active_blocks 0) where a block does not fit. Set `out_occupancy->struct_size` first. CUDA:
@@ -4728,8 +4431,6 @@ unsafe extern "C" {
         shared_bytes: u64,
         out_occupancy: *mut km_occupancy,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The block size that keeps the most threads of a multiprocessor busy, and the smallest grid that
  fills the device with such blocks. Each block has `shared_bytes` of dynamic shared memory, or as
  much as `shared_of` says for its size (null: `shared_bytes` for all). Blocks have at most
@@ -4753,8 +4454,6 @@ unsafe extern "C" {
         out_block_threads: *mut u32,
         out_grid_blocks: *mut u32,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The most dynamic shared memory that a block can have while `block_count` blocks of
  `block_threads` threads fit on a multiprocessor. CUDA: cuOccupancyAvailableDynamicSMemPerBlock.
 
@@ -4773,8 +4472,6 @@ unsafe extern "C" {
         block_threads: u32,
         out_shared_bytes: *mut u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** How many clusters of `cluster_blocks` blocks the device holds at a time, each block with
  `block_threads` threads and `shared_bytes` of dynamic shared memory. CUDA:
  cuOccupancyMaxActiveClusters.
@@ -4795,8 +4492,6 @@ unsafe extern "C" {
         cluster_blocks: u32,
         out_clusters: *mut u32,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** How many parameters a kernel has.
 
  Blocking: no.
@@ -4810,8 +4505,6 @@ unsafe extern "C" {
         function: km_function,
         out_count: *mut u32,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Size, alignment and place in the argument buffer of a parameter, whether it is an address, and
  whether PTX declares it as an integer or as a floating-point number. Set `out_info->struct_size`
  first. CUDA: cuFuncGetParamInfo.
@@ -4829,8 +4522,6 @@ unsafe extern "C" {
         index: u32,
         out_info: *mut km_param_info,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** A launch to be put together step by step: set grid and block, give one argument per parameter in
  order, submit. The handle is the caller's, to be given to km_launch_destroy, and keeps stream
  and function.
@@ -4848,8 +4539,6 @@ unsafe extern "C" {
         function: km_function,
         out_launch: *mut km_launch,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Drops the caller's handle. What was submitted goes on. Null is fine.
 
  Blocking: no.
@@ -4858,8 +4547,6 @@ unsafe extern "C" {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `launch` is neither null nor a live launch.*/
     pub fn km_launch_destroy(launch: km_launch) -> km_status;
-}
-unsafe extern "C" {
     /** Blocks of the grid. Checked when the launch is submitted.
 
  Blocking: no.
@@ -4869,8 +4556,6 @@ unsafe extern "C" {
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `launch` is not a live launch;
    KM_ERROR_CONTEXT_LOST when the context of `launch` was reset after its creation.*/
     pub fn km_launch_set_grid(launch: km_launch, x: u32, y: u32, z: u32) -> km_status;
-}
-unsafe extern "C" {
     /** Threads of a block. Checked when the launch is submitted.
 
  Blocking: no.
@@ -4880,8 +4565,6 @@ unsafe extern "C" {
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `launch` is not a live launch;
    KM_ERROR_CONTEXT_LOST when the context of `launch` was reset after its creation.*/
     pub fn km_launch_set_block(launch: km_launch, x: u32, y: u32, z: u32) -> km_status;
-}
-unsafe extern "C" {
     /** Dynamic shared memory of each block; 0 unless set. Checked when the launch is submitted.
 
  Blocking: no.
@@ -4891,8 +4574,6 @@ unsafe extern "C" {
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `launch` is not a live launch;
    KM_ERROR_CONTEXT_LOST when the context of `launch` was reset after its creation.*/
     pub fn km_launch_set_shared_bytes(launch: km_launch, shared_bytes: u64) -> km_status;
-}
-unsafe extern "C" {
     /** Blocks of a cluster, which use each other's shared memory and wait for each other. 0, 0, 0 (as
  at first): what the kernel was compiled for, else none. Checked when the launch is submitted.
  CUDA: CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION of cuLaunchKernelEx.
@@ -4904,8 +4585,6 @@ unsafe extern "C" {
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `launch` is not a live launch;
    KM_ERROR_CONTEXT_LOST when the context of `launch` was reset after its creation.*/
     pub fn km_launch_set_cluster(launch: km_launch, x: u32, y: u32, z: u32) -> km_status;
-}
-unsafe extern "C" {
     /** Whether all blocks of the grid may wait for each other (grid.sync() of cooperative groups): 1
  or, as at first, 0. When they do not fit the device at once, the launch cannot be submitted.
  CUDA: CU_LAUNCH_ATTRIBUTE_COOPERATIVE of cuLaunchKernelEx.
@@ -4918,8 +4597,6 @@ unsafe extern "C" {
    KM_ERROR_CONTEXT_LOST when the context of `launch` was reset after its creation;
    KM_ERROR_INVALID_ARGUMENT when `cooperative` is neither 0 nor 1.*/
     pub fn km_launch_set_cooperative(launch: km_launch, cooperative: u32) -> km_status;
-}
-unsafe extern "C" {
     /** The next argument is the address `offset_bytes` into a slice. The memory is kept until the
  launches are done.
 
@@ -4937,8 +4614,6 @@ unsafe extern "C" {
         slice: km_slice,
         offset_bytes: u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Like km_launch_arg_slice, and says what the kernel does with the slice: that it uses
  `size_bytes` from the offset on (0: all of the slice), and whether it only reads them. In a
  context with KM_CONTEXT_ORDERED, uses on other streams that do not conflict with that need not
@@ -4961,8 +4636,6 @@ unsafe extern "C" {
         size_bytes: u64,
         access: km_access,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The next argument is a raw device address. It is not checked, and the memory behind it is the
  caller's business.
 
@@ -4975,8 +4648,6 @@ unsafe extern "C" {
    KM_ERROR_INVALID_LAUNCH when the kernel has no further parameter or the next one has another
    size, as the message says.*/
     pub fn km_launch_arg_address(launch: km_launch, address: u64) -> km_status;
-}
-unsafe extern "C" {
     /** The next argument is a value or structure of `size_bytes`, which is copied.
 
  Blocking: no.
@@ -4992,8 +4663,6 @@ unsafe extern "C" {
         value: *const ::core::ffi::c_void,
         size_bytes: u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Queues the kernel in the stream. Afterwards the launch may be submitted again: as it is, or with
  all its arguments given anew. CUDA: cuLaunchKernel.
 
@@ -5009,8 +4678,6 @@ unsafe extern "C" {
    KM_ERROR_OUT_OF_DEVICE_MEMORY when there is no room for the launch; the sticky error of the
    context when a kernel failed.*/
     pub fn km_launch_submit(launch: km_launch) -> km_status;
-}
-unsafe extern "C" {
     /** Does all of it in one call, for bindings. `arguments` holds the arguments at the offsets that
  km_function_param gives, `arguments_size_bytes` in all: the end of the last parameter. For each
  entry of `slices`, the address of that slice plus its offset is put in the place of that
@@ -5041,8 +4708,6 @@ unsafe extern "C" {
         slices: *const km_launch_slice,
         slice_count: u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Like km_launch_kernel, and says for each slice what the kernel does with it, as
  km_launch_arg_slice_access does. CUDA: cuLaunchKernel.
 
@@ -5070,8 +4735,6 @@ unsafe extern "C" {
         operands: *const km_launch_operand,
         operand_count: u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** A new graph without nodes. Nodes have numbers from 1 on, which a clone keeps and which are not
  used again. The handle is the caller's, to be given to km_graph_destroy. CUDA: cuGraphCreate.
 
@@ -5082,8 +4745,6 @@ unsafe extern "C" {
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
    KM_ERROR_INVALID_ARGUMENT when `out_graph` is null.*/
     pub fn km_graph_create(context: km_context, out_graph: *mut km_graph) -> km_status;
-}
-unsafe extern "C" {
     /** Drops the caller's handle. What was instantiated from the graph stays. Null is fine.
 
  Blocking: no.
@@ -5092,8 +4753,6 @@ unsafe extern "C" {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is neither null nor a live graph.*/
     pub fn km_graph_destroy(graph: km_graph) -> km_status;
-}
-unsafe extern "C" {
     /** A copy of a graph, with the same numbers of nodes; the caller's to destroy. CUDA: cuGraphClone.
 
  Blocking: no.
@@ -5104,8 +4763,6 @@ unsafe extern "C" {
    KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after its creation;
    KM_ERROR_INVALID_ARGUMENT when `out_graph` is null.*/
     pub fn km_graph_clone(graph: km_graph, out_graph: *mut km_graph) -> km_status;
-}
-unsafe extern "C" {
     /** Adds a kernel, which runs after the nodes that it depends on. The arguments are those of
  km_launch_kernel, and are copied. The graph keeps the function, the memory of the slices, and the
  memory that arguments of 8 bytes are addresses of. CUDA: cuGraphAddKernelNode.
@@ -5135,8 +4792,6 @@ unsafe extern "C" {
         slice_count: u64,
         out_node: *mut u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Adds a copy between slices. CUDA: cuGraphAddMemcpyNode.
 
  Blocking: no.
@@ -5161,8 +4816,6 @@ unsafe extern "C" {
         size_bytes: u64,
         out_node: *mut u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Adds a copy from the host, which reads `source` each time the graph runs. Page-locked memory of
  this library (km_host_memory_*) is kept; any other has to stay valid while the graph and what is
  instantiated from it live. CUDA: cuGraphAddMemcpyNode.
@@ -5187,8 +4840,6 @@ unsafe extern "C" {
         size_bytes: u64,
         out_node: *mut u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Adds a copy to the host, which writes `destination` each time the graph runs. Page-locked memory
  of this library (km_host_memory_*) is kept; any other has to stay valid while the graph and what
  is instantiated from it live. CUDA: cuGraphAddMemcpyNode.
@@ -5213,8 +4864,6 @@ unsafe extern "C" {
         size_bytes: u64,
         out_node: *mut u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Adds a fill: a value of 1, 2 or 4 bytes, `count` times. CUDA: cuGraphAddMemsetNode.
 
  Blocking: no.
@@ -5239,8 +4888,6 @@ unsafe extern "C" {
         count: u64,
         out_node: *mut u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Adds a call of a host function, under the rules of km_stream_add_callback: it runs exactly once
  for each launch of the graph, after errors too, and may not make calls that wait. `user_data` has
  to stay valid while the graph and what is instantiated from it live. CUDA: cuGraphAddHostNode.
@@ -5261,8 +4908,6 @@ unsafe extern "C" {
         user_data: *mut ::core::ffi::c_void,
         out_node: *mut u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Adds a node that does nothing but join and fork. CUDA: cuGraphAddEmptyNode.
 
  Blocking: no.
@@ -5279,8 +4924,6 @@ unsafe extern "C" {
         dependency_count: u64,
         out_node: *mut u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Adds a whole graph as it is now: later changes of `child` are not seen. CUDA:
  cuGraphAddChildGraphNode.
 
@@ -5300,8 +4943,6 @@ unsafe extern "C" {
         child: km_graph,
         out_node: *mut u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Removes a node with all its dependencies. What is instantiated stays as it was. CUDA:
  cuGraphDestroyNode.
 
@@ -5313,8 +4954,6 @@ unsafe extern "C" {
    KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after its creation;
    KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph.*/
     pub fn km_graph_remove_node(graph: km_graph, node: u64) -> km_status;
-}
-unsafe extern "C" {
     /** Makes node `to` run after node `from`. CUDA: cuGraphAddDependencies.
 
  Blocking: no.
@@ -5326,8 +4965,6 @@ unsafe extern "C" {
    KM_ERROR_INVALID_ARGUMENT when `from` or `to` is no node of the graph, there is this dependency
    already, or it would close a circle.*/
     pub fn km_graph_add_dependency(graph: km_graph, from: u64, to: u64) -> km_status;
-}
-unsafe extern "C" {
     /** Takes back that node `to` runs after node `from`. CUDA: cuGraphRemoveDependencies.
 
  Blocking: no.
@@ -5339,8 +4976,6 @@ unsafe extern "C" {
    KM_ERROR_INVALID_ARGUMENT when `from` or `to` is no node of the graph; KM_ERROR_NOT_FOUND when
    there is no such dependency.*/
     pub fn km_graph_remove_dependency(graph: km_graph, from: u64, to: u64) -> km_status;
-}
-unsafe extern "C" {
     /** The numbers of all nodes, in the order of their making. Null and capacity 0 ask for the count.
  CUDA: cuGraphGetNodes.
 
@@ -5358,8 +4993,6 @@ unsafe extern "C" {
         capacity: u64,
         out_count: *mut u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The nodes that a node runs after. Null and capacity 0 ask for the count. CUDA:
  cuGraphNodeGetDependencies.
 
@@ -5379,8 +5012,6 @@ unsafe extern "C" {
         capacity: u64,
         out_count: *mut u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The nodes that run after a node. Null and capacity 0 ask for the count. CUDA:
  cuGraphNodeGetDependentNodes.
 
@@ -5400,8 +5031,6 @@ unsafe extern "C" {
         capacity: u64,
         out_count: *mut u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Kind and parameters of a node. Set `out_info->struct_size` first. CUDA: cuGraphNodeGetType,
  cuGraphKernelNodeGetParams and their like.
 
@@ -5418,8 +5047,6 @@ unsafe extern "C" {
         node: u64,
         out_info: *mut km_graph_node_info,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The arguments of a kernel's node, laid out as km_function_param says, with the addresses of
  slices in place. Null and capacity 0 ask for the size.
 
@@ -5439,8 +5066,6 @@ unsafe extern "C" {
         capacity_bytes: u64,
         out_size_bytes: *mut u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The function of a kernel's node, as a new handle that is the caller's to destroy.
 
  Blocking: no.
@@ -5456,8 +5081,6 @@ unsafe extern "C" {
         node: u64,
         out_function: *mut km_function,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** A copy of a child node's graph, which is the caller's to destroy. CUDA:
  cuGraphChildGraphNodeGetGraph.
 
@@ -5474,8 +5097,6 @@ unsafe extern "C" {
         node: u64,
         out_graph: *mut km_graph,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Gives a node that is a kernel its function, shape and arguments anew. What is instantiated stays
  as it was: see km_graph_exec_update_node. CUDA: cuGraphKernelNodeSetParams.
 
@@ -5501,8 +5122,6 @@ unsafe extern "C" {
         slices: *const km_launch_slice,
         slice_count: u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Gives a node that is a copy its source, destination and size anew. What is instantiated stays as
  it was: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
 
@@ -5525,8 +5144,6 @@ unsafe extern "C" {
         source_offset_bytes: u64,
         size_bytes: u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Gives a node that is an upload its source, destination and size anew. What is instantiated stays
  as it was: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
 
@@ -5548,8 +5165,6 @@ unsafe extern "C" {
         source: *const ::core::ffi::c_void,
         size_bytes: u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Gives a node that is a download its source, destination and size anew. What is instantiated
  stays as it was: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
 
@@ -5571,8 +5186,6 @@ unsafe extern "C" {
         destination: *mut ::core::ffi::c_void,
         size_bytes: u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Gives a node that is a fill its place and value anew. What is instantiated stays as it was: see
  km_graph_exec_update_node. CUDA: cuGraphMemsetNodeSetParams.
 
@@ -5595,8 +5208,6 @@ unsafe extern "C" {
         value_size_bytes: u32,
         count: u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Gives a node that calls a host function that function anew. What is instantiated stays as it
  was: see km_graph_exec_update_node. CUDA: cuGraphHostNodeSetParams.
 
@@ -5614,8 +5225,6 @@ unsafe extern "C" {
         callback: km_host_callback,
         user_data: *mut ::core::ffi::c_void,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Gives a node that is a child graph that graph anew. What is instantiated stays as it was: see
  km_graph_exec_update_node. CUDA: cuGraphExecChildGraphNodeSetParams.
 
@@ -5629,8 +5238,6 @@ unsafe extern "C" {
    KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or `child` is
    `graph`.*/
     pub fn km_graph_set_child(graph: km_graph, node: u64, child: km_graph) -> km_status;
-}
-unsafe extern "C" {
     /** Adds a copy of rows between slices, as km_slice_copy_3d says. CUDA: cuGraphAddMemcpyNode.
 
  Blocking: no.
@@ -5654,8 +5261,6 @@ unsafe extern "C" {
         copy: *const km_copy_3d,
         out_node: *mut u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Gives a node that is a copy of rows its parameters anew. What is instantiated stays as it was:
  see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
 
@@ -5677,8 +5282,6 @@ unsafe extern "C" {
         source: km_slice,
         copy: *const km_copy_3d,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Adds a copy of rows from the host, as km_slice_upload_3d says, which reads `source` each time
  the graph runs. Memory of the host has to stay valid as for km_graph_add_upload. CUDA:
  cuGraphAddMemcpyNode.
@@ -5703,8 +5306,6 @@ unsafe extern "C" {
         copy: *const km_copy_3d,
         out_node: *mut u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Gives a node that is a upload of rows its parameters anew. What is instantiated stays as it was:
  see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
 
@@ -5725,8 +5326,6 @@ unsafe extern "C" {
         source: *const ::core::ffi::c_void,
         copy: *const km_copy_3d,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Adds a copy of rows to the host, as km_slice_download_3d says, which writes `destination` each
  time the graph runs. Memory of the host has to stay valid as for km_graph_add_download. CUDA:
  cuGraphAddMemcpyNode.
@@ -5751,8 +5350,6 @@ unsafe extern "C" {
         copy: *const km_copy_3d,
         out_node: *mut u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Gives a node that is a download of rows its parameters anew. What is instantiated stays as it
  was: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
 
@@ -5773,8 +5370,6 @@ unsafe extern "C" {
         destination: *mut ::core::ffi::c_void,
         copy: *const km_copy_3d,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Adds a fill of rows, as km_slice_fill_2d says. CUDA: cuGraphAddMemsetNode.
 
  Blocking: no.
@@ -5801,8 +5396,6 @@ unsafe extern "C" {
         height: u64,
         out_node: *mut u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Gives a node that is a fill of rows its parameters anew. What is instantiated stays as it was:
  see km_graph_exec_update_node. CUDA: cuGraphMemsetNodeSetParams.
 
@@ -5827,8 +5420,6 @@ unsafe extern "C" {
         width_count: u64,
         height: u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Adds a copy between slices that may belong to different contexts and devices of one backend, as
  km_slice_copy_peer says. CUDA: cuGraphAddMemcpyNode.
 
@@ -5853,8 +5444,6 @@ unsafe extern "C" {
         size_bytes: u64,
         out_node: *mut u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Gives a node that is a copy between contexts its parameters anew. What is instantiated stays as
  it was: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
 
@@ -5877,8 +5466,6 @@ unsafe extern "C" {
         source_offset_bytes: u64,
         size_bytes: u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The rows of a node that is a copy or fill of rows. Its offsets are 0: destination and source, of
  km_graph_node_info_get, are those of the first row. A fill has no source. CUDA:
  cuGraphMemcpyNodeGetParams, cuGraphMemsetNodeGetParams.
@@ -5896,8 +5483,6 @@ unsafe extern "C" {
         node: u64,
         out_copy: *mut km_copy_3d,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The graph in the DOT language of Graphviz, child graphs as clusters. CUDA: cuGraphDebugDotPrint.
 
  Blocking: no.
@@ -5915,8 +5500,6 @@ unsafe extern "C" {
         capacity_bytes: u64,
         out_size_bytes: *mut u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Makes a graph ready to run as it is now: kernels are compiled, arguments laid out. It keeps all
  memory, functions and modules that it uses until it is destroyed and its last launch is done. The
  handle is the caller's, to be given to km_graph_exec_destroy. CUDA: cuGraphInstantiate.
@@ -5935,8 +5518,6 @@ unsafe extern "C" {
         graph: km_graph,
         out_exec: *mut km_graph_exec,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Drops the caller's handle. Launches under way go on. Null is fine.
 
  Blocking: no.
@@ -5945,8 +5526,6 @@ unsafe extern "C" {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `exec` is neither null nor a live graph exec.*/
     pub fn km_graph_exec_destroy(exec: km_graph_exec) -> km_status;
-}
-unsafe extern "C" {
     /** Queues one run of the graph in a stream. Launches of one graph exec run one after the other,
  also in different streams. In a stream that is being captured it becomes a child node. CUDA:
  cuGraphLaunch.
@@ -5960,8 +5539,6 @@ unsafe extern "C" {
    creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts; the sticky
    error of the context when a kernel failed.*/
     pub fn km_graph_exec_launch(exec: km_graph_exec, stream: km_stream) -> km_status;
-}
-unsafe extern "C" {
     /** Takes over the parameters that a node has now in `graph`: the graph that was instantiated, or a
  clone. Launches from now on use them; those before do not. CUDA: cuGraphExecKernelNodeSetParams
  and its like.
@@ -5982,8 +5559,6 @@ unsafe extern "C" {
         graph: km_graph,
         node: u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Takes over the parameters of all nodes of a graph of the same topology: the first node's go to
  the first node, and so on. Nothing is changed when it fails. CUDA: cuGraphExecUpdate.
 
@@ -5998,8 +5573,6 @@ unsafe extern "C" {
    it too; KM_ERROR_INVALID_LAUNCH when a kernel cannot be launched like that, as the message
    says; the sticky error of the context when a kernel failed.*/
     pub fn km_graph_exec_update(exec: km_graph_exec, graph: km_graph) -> km_status;
-}
-unsafe extern "C" {
     /** Whether km_graph_exec_update can take a graph over, and the first node of `graph` that speaks
  against it; 0 where there is none.
 
@@ -6016,8 +5589,6 @@ unsafe extern "C" {
         out_difference: *mut km_graph_difference,
         out_node: *mut u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Records from now on what the context does: kernels, copies, fills and callbacks with their times
  on the device, the host's ranges and waits, and the memory in use. Starting twice is fine.
  `KM_TRACE` does it for all contexts of a program. CUDA: cuProfilerStart; times by events around
@@ -6030,8 +5601,6 @@ unsafe extern "C" {
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
    KM_ERROR_NOT_SUPPORTED when the backend takes no times.*/
     pub fn km_profiler_start(context: km_context) -> km_status;
-}
-unsafe extern "C" {
     /** Stops recording. What was recorded stays. CUDA: cuProfilerStop.
 
  Blocking: no.
@@ -6040,8 +5609,6 @@ unsafe extern "C" {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context.*/
     pub fn km_profiler_stop(context: km_context) -> km_status;
-}
-unsafe extern "C" {
     /** Forgets what was recorded.
 
  Blocking: no.
@@ -6050,8 +5617,6 @@ unsafe extern "C" {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context.*/
     pub fn km_profiler_clear(context: km_context) -> km_status;
-}
-unsafe extern "C" {
     /** Begins a range of the calling thread, up to km_profiler_range_pop; ranges nest. Outside of a
  recording it does nothing that is kept. CUDA: nvtxRangePush.
 
@@ -6065,8 +5630,6 @@ unsafe extern "C" {
         context: km_context,
         name: *const ::core::ffi::c_char,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Ends the range of the calling thread that began last. CUDA: nvtxRangePop.
 
  Blocking: no.
@@ -6076,8 +5639,6 @@ unsafe extern "C" {
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
    KM_ERROR_NOT_FOUND when this thread has no open range of the context.*/
     pub fn km_profiler_range_pop(context: km_context) -> km_status;
-}
-unsafe extern "C" {
     /** Begins a range that any thread may end, by the number that it gives. CUDA: nvtxRangeStart.
 
  Blocking: no.
@@ -6091,8 +5652,6 @@ unsafe extern "C" {
         name: *const ::core::ffi::c_char,
         out_range: *mut u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Ends a range; it counts for the thread that ends it. CUDA: nvtxRangeEnd.
 
  Blocking: no.
@@ -6102,8 +5661,6 @@ unsafe extern "C" {
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
    KM_ERROR_NOT_FOUND when there is no open range of this number.*/
     pub fn km_profiler_range_end(context: km_context, range: u64) -> km_status;
-}
-unsafe extern "C" {
     /** Says what each launch of a kernel counts as from now on: so many operations and so many bytes of
  memory traffic. Throughputs follow from it.
 
@@ -6118,8 +5675,6 @@ unsafe extern "C" {
         operations: u64,
         size_bytes: u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** How many kinds of work with different names were recorded and are over by now: synchronise first
  to have all. The rows change while work goes on.
 
@@ -6130,8 +5685,6 @@ unsafe extern "C" {
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
    KM_ERROR_INVALID_ARGUMENT when `out_count` is null.*/
     pub fn km_profiler_row_count(context: km_context, out_count: *mut u32) -> km_status;
-}
-unsafe extern "C" {
     /** One row, from 0: work of the device by falling total time, then ranges and waits of the host.
  Set `out_row->struct_size` first.
 
@@ -6147,8 +5700,6 @@ unsafe extern "C" {
         index: u32,
         out_row: *mut km_profile_row,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The rows as a table in text.
 
  Blocking: no.
@@ -6165,8 +5716,6 @@ unsafe extern "C" {
         capacity_bytes: u64,
         out_size_bytes: *mut u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Writes what was recorded to a file, in place of what it holds: a trace in Chrome's format, which
  ui.perfetto.dev and chrome://tracing open, with a track for each stream and each thread of the
  host, and the memory in use; or, when the name ends with .html, a report of tables and plots that
@@ -6183,8 +5732,6 @@ unsafe extern "C" {
         context: km_context,
         path: *const ::core::ffi::c_char,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** An object for BLAS calls in a stream, which stays alive with it. `layout` holds for all matrices
  of all its calls. The handle is the caller's, to be given to km_blas_destroy. CUDA: cublasCreate,
  cublasSetStream.
@@ -6203,8 +5750,6 @@ unsafe extern "C" {
         layout: km_blas_layout,
         out_blas: *mut km_blas,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Drops the caller's handle. Calls that are queued go on. Null is fine.
 
  Blocking: no.
@@ -6213,8 +5758,6 @@ unsafe extern "C" {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `blas` is neither null nor a live BLAS object.*/
     pub fn km_blas_destroy(blas: km_blas) -> km_status;
-}
-unsafe extern "C" {
     /** y = alpha x + y. CUDA: cublas<t>axpy.
 
  Blocking: no.
@@ -6233,8 +5776,6 @@ unsafe extern "C" {
         x: *const km_blas_vector,
         y: *const km_blas_vector,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** x = alpha x. CUDA: cublas<t>scal.
 
  Blocking: no.
@@ -6251,8 +5792,6 @@ unsafe extern "C" {
         alpha: *const ::core::ffi::c_void,
         x: *const km_blas_vector,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** y = x. CUDA: cublas<t>copy.
 
  Blocking: no.
@@ -6270,8 +5809,6 @@ unsafe extern "C" {
         x: *const km_blas_vector,
         y: *const km_blas_vector,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Exchanges x and y. CUDA: cublas<t>swap.
 
  Blocking: no.
@@ -6289,8 +5826,6 @@ unsafe extern "C" {
         x: *const km_blas_vector,
         y: *const km_blas_vector,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** result = the sum of x_i y_i: one element of `type`. CUDA: cublas<t>dot, cublas<t>dotu.
 
  Blocking: no.
@@ -6309,8 +5844,6 @@ unsafe extern "C" {
         y: *const km_blas_vector,
         result: *const km_blas_vector,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The same with the complex conjugates of x. CUDA: cublas<t>dotc.
 
  Blocking: no.
@@ -6329,8 +5862,6 @@ unsafe extern "C" {
         y: *const km_blas_vector,
         result: *const km_blas_vector,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** result = the Euclidean norm of x: one real element, for c32 an f32, for c64 an f64. CUDA:
  cublas<t>nrm2.
 
@@ -6349,8 +5880,6 @@ unsafe extern "C" {
         x: *const km_blas_vector,
         result: *const km_blas_vector,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** result = the sum of the magnitudes in x, for complex types those of both parts: one real
  element. CUDA: cublas<t>asum.
 
@@ -6369,8 +5898,6 @@ unsafe extern "C" {
         x: *const km_blas_vector,
         result: *const km_blas_vector,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** result = the index, from 0, of the first element of x with the largest magnitude, for complex
  types the sum of those of both parts: one uint64_t; UINT64_MAX when n is 0. CUDA: cublas<t>iamax,
  which counts from 1.
@@ -6390,8 +5917,6 @@ unsafe extern "C" {
         x: *const km_blas_vector,
         result: *const km_blas_vector,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** A plane rotation: x_i = c x_i + s y_i, y_i = c y_i - s x_i. `c` and `s` are real: for c32 f32,
  for c64 f64. CUDA: cublas<t>rot.
 
@@ -6412,8 +5937,6 @@ unsafe extern "C" {
         c: *const ::core::ffi::c_void,
         s: *const ::core::ffi::c_void,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** A modified plane rotation by the five `parameters` of rotmg: a flag (-2, -1, 0 or 1), h11, h21,
  h12, h22. Real types only. CUDA: cublas<t>rotm.
 
@@ -6433,11 +5956,10 @@ unsafe extern "C" {
         y: *const km_blas_vector,
         parameters: *const ::core::ffi::c_void,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The rotation that turns (a, b) into (r, 0): `c` and `s` for km_blas_rot. r goes to `a`; `b`
  becomes, for real types, the one number that both can be found from. All are in the host's
- memory, and of `type`, but for `c`, which is real. CUDA: cublas<t>rotg.
+ memory, and of `type`, but for `c`, which is real. They may share memory: `a` and `b` are read
+ before `a`, `b`, `c` and `s` are written, in this order. CUDA: cublas<t>rotg.
 
  Blocking: no.
 
@@ -6452,11 +5974,10 @@ unsafe extern "C" {
         c: *mut ::core::ffi::c_void,
         s: *mut ::core::ffi::c_void,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The five `parameters` of km_blas_rotm that turn (sqrt(d1) x1, sqrt(d2) y1) so that the second
  number becomes 0; `d1`, `d2` and `x1` become those of the result. Entries that the flag implies
- are left as they are. All are in the host's memory. CUDA: cublas<t>rotmg.
+ are left as they are. All are in the host's memory and may share it: they are read before `d1`,
+ `d2`, `x1` and `parameters` are written, in this order. CUDA: cublas<t>rotmg.
 
  Blocking: no.
 
@@ -6472,8 +5993,6 @@ unsafe extern "C" {
         y1: *const ::core::ffi::c_void,
         parameters: *mut ::core::ffi::c_void,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** y = alpha op(A) x + beta y. A is m x n. CUDA: cublas<t>gemv.
 
  Blocking: no.
@@ -6497,8 +6016,6 @@ unsafe extern "C" {
         beta: *const ::core::ffi::c_void,
         y: *const km_blas_vector,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The same for a band matrix: m x n with `lower` diagonals below the main one and `upper` above.
  In memory, line j (a column, or a row when stored by rows) has lower + upper + 1 elements, the
  main diagonal's at `upper` (by rows: at `lower`). CUDA: cublas<t>gbmv.
@@ -6526,8 +6043,6 @@ unsafe extern "C" {
         beta: *const ::core::ffi::c_void,
         y: *const km_blas_vector,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** y = alpha A x + beta y for an n x n matrix that is symmetric or, for complex types, Hermitian,
  and of which one triangle is read. CUDA: cublas<t>symv, cublas<t>hemv.
 
@@ -6551,8 +6066,6 @@ unsafe extern "C" {
         beta: *const ::core::ffi::c_void,
         y: *const km_blas_vector,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The same for a band matrix with k diagonals beside the main one, in k + 1 elements a line. CUDA:
  cublas<t>sbmv, cublas<t>hbmv.
 
@@ -6577,8 +6090,6 @@ unsafe extern "C" {
         beta: *const ::core::ffi::c_void,
         y: *const km_blas_vector,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The same for a packed triangle, whose n (n + 1) / 2 elements lie one after the other. CUDA:
  cublas<t>spmv, cublas<t>hpmv.
 
@@ -6601,8 +6112,6 @@ unsafe extern "C" {
         beta: *const ::core::ffi::c_void,
         y: *const km_blas_vector,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** x = op(A) x for an n x n triangular matrix. CUDA: cublas<t>trmv.
 
  Blocking: no.
@@ -6624,8 +6133,6 @@ unsafe extern "C" {
         a: *const km_blas_matrix,
         x: *const km_blas_vector,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The same for a triangular band matrix with k diagonals beside the main one. CUDA: cublas<t>tbmv.
 
  Blocking: no.
@@ -6648,8 +6155,6 @@ unsafe extern "C" {
         a: *const km_blas_matrix,
         x: *const km_blas_vector,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The same for a packed triangle. CUDA: cublas<t>tpmv.
 
  Blocking: no.
@@ -6670,8 +6175,6 @@ unsafe extern "C" {
         a: *const km_blas_matrix,
         x: *const km_blas_vector,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Solves op(A) z = x and puts z into x, for an n x n triangular matrix. There is no test for a
  singular one. CUDA: cublas<t>trsv.
 
@@ -6694,8 +6197,6 @@ unsafe extern "C" {
         a: *const km_blas_matrix,
         x: *const km_blas_vector,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The same for a triangular band matrix with k diagonals beside the main one. CUDA: cublas<t>tbsv.
 
  Blocking: no.
@@ -6718,8 +6219,6 @@ unsafe extern "C" {
         a: *const km_blas_matrix,
         x: *const km_blas_vector,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The same for a packed triangle. CUDA: cublas<t>tpsv.
 
  Blocking: no.
@@ -6740,8 +6239,6 @@ unsafe extern "C" {
         a: *const km_blas_matrix,
         x: *const km_blas_vector,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** A = alpha x y^T + A. A is m x n. CUDA: cublas<t>ger, cublas<t>geru.
 
  Blocking: no.
@@ -6763,8 +6260,6 @@ unsafe extern "C" {
         y: *const km_blas_vector,
         a: *const km_blas_matrix,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** A = alpha x y^H + A: the same with the complex conjugates of y. CUDA: cublas<t>gerc.
 
  Blocking: no.
@@ -6786,8 +6281,6 @@ unsafe extern "C" {
         y: *const km_blas_vector,
         a: *const km_blas_matrix,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** A = alpha x x^T + A, of which one triangle is read and written; for complex types A = alpha x
  x^H + A with a real `alpha` (f32 or f64). CUDA: cublas<t>syr, cublas<t>her.
 
@@ -6809,8 +6302,6 @@ unsafe extern "C" {
         x: *const km_blas_vector,
         a: *const km_blas_matrix,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** A = alpha x y^T + alpha y x^T + A in one triangle; for complex types A = alpha x y^H +
  conj(alpha) y x^H + A. CUDA: cublas<t>syr2, cublas<t>her2.
 
@@ -6833,8 +6324,6 @@ unsafe extern "C" {
         y: *const km_blas_vector,
         a: *const km_blas_matrix,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** km_blas_syr for a packed triangle. CUDA: cublas<t>spr, cublas<t>hpr.
 
  Blocking: no.
@@ -6854,8 +6343,6 @@ unsafe extern "C" {
         x: *const km_blas_vector,
         a: *const km_blas_matrix,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** km_blas_syr2 for a packed triangle. CUDA: cublas<t>spr2, cublas<t>hpr2.
 
  Blocking: no.
@@ -6876,8 +6363,6 @@ unsafe extern "C" {
         y: *const km_blas_vector,
         a: *const km_blas_matrix,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** C = alpha op(A) op(B) + beta C. C is m x n, op(A) m x k, op(B) k x n. f16 and bf16 are
  multiplied and added in f32, `alpha` and `beta` are f32, and each element is rounded once. CUDA:
  cublas<t>gemm, cublasGemmEx.
@@ -6905,8 +6390,6 @@ unsafe extern "C" {
         beta: *const ::core::ffi::c_void,
         c: *const km_blas_matrix,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The same for `batch_count` matrices each, from one to the next `stride` elements further. A
  stride of 0 uses the same A or B for all. CUDA: cublas<t>gemmStridedBatched,
  cublasGemmStridedBatchedEx.
@@ -6935,8 +6418,6 @@ unsafe extern "C" {
         c: *const km_blas_matrix,
         batch_count: u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** C = alpha A B + beta C, or with the side right alpha B A + beta C, for a symmetric A of which
  one triangle is read. B and C are m x n. CUDA: cublas<t>symm.
 
@@ -6962,8 +6443,6 @@ unsafe extern "C" {
         beta: *const ::core::ffi::c_void,
         c: *const km_blas_matrix,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The same for a Hermitian A; for real types it is km_blas_symm. CUDA: cublas<t>hemm.
 
  Blocking: no.
@@ -6988,8 +6467,6 @@ unsafe extern "C" {
         beta: *const ::core::ffi::c_void,
         c: *const km_blas_matrix,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** C = alpha A A^T + beta C, or with a transposition alpha A^T A + beta C, in one triangle of C. C
  is n x n, A n x k or k x n. CUDA: cublas<t>syrk.
 
@@ -7014,8 +6491,6 @@ unsafe extern "C" {
         beta: *const ::core::ffi::c_void,
         c: *const km_blas_matrix,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** C = alpha A A^H + beta C, or with a conjugate transposition alpha A^H A + beta C, in one
  triangle; `alpha` and `beta` are real. For real types it is km_blas_syrk. CUDA: cublas<t>herk.
 
@@ -7040,8 +6515,6 @@ unsafe extern "C" {
         beta: *const ::core::ffi::c_void,
         c: *const km_blas_matrix,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** C = alpha A B^T + alpha B A^T + beta C, or with a transposition alpha A^T B + alpha B^T A + beta
  C, in one triangle. CUDA: cublas<t>syr2k.
 
@@ -7067,8 +6540,6 @@ unsafe extern "C" {
         beta: *const ::core::ffi::c_void,
         c: *const km_blas_matrix,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** C = alpha A B^H + conj(alpha) B A^H + beta C, or with a conjugate transposition alpha A^H B +
  conj(alpha) B^H A + beta C, in one triangle; `beta` is real. For real types it is km_blas_syr2k.
  CUDA: cublas<t>her2k.
@@ -7095,8 +6566,6 @@ unsafe extern "C" {
         beta: *const ::core::ffi::c_void,
         c: *const km_blas_matrix,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** B = alpha op(A) B, or with the side right alpha B op(A), for a triangular A. B is m x n. CUDA:
  cublas<t>trmm, in place.
 
@@ -7122,8 +6591,6 @@ unsafe extern "C" {
         a: *const km_blas_matrix,
         b: *const km_blas_matrix,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Solves op(A) X = alpha B, or with the side right X op(A) = alpha B, and puts X into B, for a
  triangular A. There is no test for a singular one. CUDA: cublas<t>trsm.
 
@@ -7149,8 +6616,6 @@ unsafe extern "C" {
         a: *const km_blas_matrix,
         b: *const km_blas_matrix,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** A tuning of one kernel of a source, CUDA C++ or PTX, on a device; `kernel` is its name in the
  source, or a name expression like "scale<float>". `source_size_bytes` 0: up to its closing zero.
  The handle is the caller's, to be given to km_tune_destroy.
@@ -7168,8 +6633,6 @@ unsafe extern "C" {
         kernel: *const ::core::ffi::c_char,
         out_tune: *mut km_tune,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Drops the caller's handle. Null is fine.
 
  Blocking: no.
@@ -7178,8 +6641,6 @@ unsafe extern "C" {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `tune` is neither null nor a live tuning.*/
     pub fn km_tune_destroy(tune: km_tune) -> km_status;
-}
-unsafe extern "C" {
     /** One more way to launch the kernel: its grid, block and dynamic shared memory, and options of the
  compiler, one a line ("-DTILE=16"; null: none), which PTX does not have. Numbers count
  from 0. Nothing is tried before km_tune_run.
@@ -7197,8 +6658,6 @@ unsafe extern "C" {
         options: *const ::core::ffi::c_char,
         out_candidate: *mut u32,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The kernel's next argument: device memory of this size that holds `data` (null: zeros) when a
  candidate starts. The data is copied. KM_TUNE_BUFFER_OUTPUT: km_tune_set_check compares it.
 
@@ -7215,8 +6674,6 @@ unsafe extern "C" {
         size_bytes: u64,
         flags: km_tune_buffer_flags,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The kernel's next argument, by value.
 
  Blocking: no.
@@ -7231,8 +6688,6 @@ unsafe extern "C" {
         value: *const ::core::ffi::c_void,
         size_bytes: u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Whether what a candidate leaves in the outputs has to be what the first one that ran left there;
  off at the start. `tolerance` is for floating point: relative to the larger magnitude, absolute
  below 1.
@@ -7249,8 +6704,6 @@ unsafe extern "C" {
         check: km_tune_check,
         tolerance: f64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** How long measuring all candidates may take together, compiling not counted; a second at the
  start. Each is launched once to check it, `warmup_count` times more (1 at the start), and then at
  least 5 times, unless it is four times as slow as the best.
@@ -7266,8 +6719,6 @@ unsafe extern "C" {
         budget_ns: u64,
         warmup_count: u32,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Has `callback` called after each candidate, on the thread that runs the tuning; null: none.
 
  Blocking: no.
@@ -7281,8 +6732,6 @@ unsafe extern "C" {
         callback: km_tune_callback,
         user_data: *mut ::core::ffi::c_void,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Measures the candidates by events in a context of the tuning's own, and gives the number of the
  one with the best median. Those that do not compile, cannot be launched, fault or fail the check
  are left out; km_tune_result_get says why. With a `problem`, any text that stands for the size
@@ -7304,8 +6753,6 @@ unsafe extern "C" {
         flags: km_tune_run_flags,
         out_candidate: *mut u32,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** What became of a candidate the last time that it was measured. Set `out_result->struct_size`
  first.
 
@@ -7321,8 +6768,6 @@ unsafe extern "C" {
         candidate: u32,
         out_result: *mut km_tune_result,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** Why a candidate was left out; empty (size 1) where it was not.
 
  Blocking: no.
@@ -7341,8 +6786,6 @@ unsafe extern "C" {
         capacity_bytes: u64,
         out_size_bytes: *mut u64,
     ) -> km_status;
-}
-unsafe extern "C" {
     /** The kernel as a candidate has it, compiled with its options, in a context of the caller's. The
  handle is the caller's, to be given to km_function_destroy.
 
