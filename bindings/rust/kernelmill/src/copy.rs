@@ -1,6 +1,7 @@
 //! Copies, fills and allocations in the order of a stream.
 
-use std::mem::size_of_val;
+use std::borrow::Cow;
+use std::mem::{size_of, size_of_val};
 
 use crate::error::check;
 use crate::pinned::is_pinned;
@@ -11,6 +12,10 @@ use crate::{DeviceSlice, DeviceSliceMut, Error, Pod, Result, Slice, Status, Stre
 pub trait Fill: Pod {
     #[doc(hidden)]
     fn fill(self, stream: &Stream, place: Place) -> Status;
+
+    /// The bits as an unsigned number, and how many bytes they are: 1, 2 or 4.
+    #[doc(hidden)]
+    fn bits(self) -> (u32, u32);
 }
 
 macro_rules! fill {
@@ -22,6 +27,11 @@ macro_rules! fill {
                     let (stream, count) = (stream.as_raw(), place.len as u64);
                     // SAFETY: handles are checked ids, and ranges are checked.
                     unsafe { sys::$call(stream, place.slice, place.offset_bytes, bits, count) }
+                }
+
+                fn bits(self) -> (u32, u32) {
+                    let bits = <$bits>::from_ne_bytes(self.to_ne_bytes());
+                    (u32::from(bits), size_of::<$bits>() as u32)
                 }
             }
         )*
@@ -52,14 +62,8 @@ impl Stream {
     ) -> Result<()> {
         let place = destination.place();
         same_len("memcpy_htod", source.len(), place.len)?;
-        let aside;
-        let mut source = source;
-        if is_pinned(source) {
-            // The library would read it later, when the borrow is over.
-            aside = copy_of(source)?;
-            source = &aside;
-        }
-        let (from, size) = (source.as_ptr().cast(), size_of_val(source) as u64);
+        let source = readable(source)?;
+        let (from, size) = (source.as_ptr().cast(), size_of_val(&*source) as u64);
         // SAFETY: the source has that size, and has been read when the call returns.
         check(unsafe {
             sys::km_slice_upload(self.as_raw(), place.slice, place.offset_bytes, from, size)
@@ -75,14 +79,7 @@ impl Stream {
     ) -> Result<()> {
         let place = source.place();
         same_len("memcpy_dtoh", place.len, destination.len())?;
-        if is_pinned(destination) {
-            // The library would write it later, when the borrow is over.
-            let mut aside = copy_of(destination)?;
-            self.download(place, &mut aside)?;
-            destination.copy_from_slice(&aside);
-            return Ok(());
-        }
-        self.download(place, destination)
+        write_into(destination, |destination| self.download(place, destination))
     }
 
     fn download<T: Pod>(&self, place: Place, destination: &mut [T]) -> Result<()> {
@@ -168,10 +165,42 @@ fn room_for<T>(len: usize) -> Result<Vec<T>> {
     Ok(vector)
 }
 
+/// A vector of zeros, which are elements of every such type.
+pub(crate) fn zeros<T: Pod>(len: usize) -> Result<Vec<T>> {
+    let mut vector: Vec<T> = room_for(len)?;
+    // SAFETY: there is room for that many elements, and zeros are elements, see Pod.
+    unsafe {
+        vector.as_mut_ptr().write_bytes(0, len);
+        vector.set_len(len);
+    }
+    Ok(vector)
+}
+
 fn copy_of<T: Pod>(elements: &[T]) -> Result<Vec<T>> {
     let mut copy = room_for(elements.len())?;
     copy.extend_from_slice(elements);
     Ok(copy)
+}
+
+/// Host memory that the library reads before its call returns: page-locked memory, which it would
+/// read later, when the borrow is over, is copied aside.
+pub(crate) fn readable<T: Pod>(source: &[T]) -> Result<Cow<'_, [T]>> {
+    Ok(if is_pinned(source) { Cow::Owned(copy_of(source)?) } else { Cow::Borrowed(source) })
+}
+
+/// Has `download` write host memory before its call returns: in the place of page-locked memory,
+/// which the library would write later, when the borrow is over, it gets a copy.
+pub(crate) fn write_into<T: Pod>(
+    destination: &mut [T],
+    download: impl FnOnce(&mut [T]) -> Result<()>,
+) -> Result<()> {
+    if !is_pinned(destination) {
+        return download(destination);
+    }
+    let mut aside = copy_of(destination)?;
+    download(&mut aside)?;
+    destination.copy_from_slice(&aside);
+    Ok(())
 }
 
 pub(crate) fn same_len(call: &str, source: usize, destination: usize) -> Result<()> {

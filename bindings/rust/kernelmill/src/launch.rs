@@ -251,7 +251,7 @@ impl<'a> LaunchBuilder<'a> {
         }
     }
 
-    fn add_place<T: Pod>(&mut self, place: Place, access: sys::km_access) {
+    pub(crate) fn add_place<T: Pod>(&mut self, place: Place, access: sys::km_access) {
         let parameter = self.given as u32;
         if self.next_param(size_of::<u64>()).is_some() {
             self.add_operand(sys::km_launch_operand {

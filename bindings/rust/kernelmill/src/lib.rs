@@ -79,7 +79,9 @@ mod launch;
 mod memory;
 mod module;
 mod pinned;
+mod pitched;
 mod program;
+mod rows;
 mod stream;
 mod view;
 
@@ -94,6 +96,8 @@ pub use launch::{Argument, LaunchBuilder, LaunchConfig};
 pub use memory::{Pod, Slice};
 pub use module::{Function, FunctionAttribute, Module, Param, ParamKind};
 pub use pinned::{Pending, PinnedMemory};
+pub use pitched::PitchedSlice;
 pub use program::{Program, compile_ptx};
+pub use rows::{Extent, Rows};
 pub use stream::Stream;
 pub use view::{DeviceSlice, DeviceSliceMut, View, ViewMut};

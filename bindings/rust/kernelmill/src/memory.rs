@@ -109,6 +109,11 @@ unsafe impl<T: Pod> Send for Slice<T> {}
 unsafe impl<T: Pod> Sync for Slice<T> {}
 
 impl<T: Pod> Slice<T> {
+    /// Owns a handle of `len` elements of this type.
+    pub(crate) fn adopt(raw: sys::km_slice, len: usize) -> Self {
+        Self { raw, len, element: PhantomData }
+    }
+
     pub(crate) fn create(
         context: &Context,
         len: usize,
@@ -120,7 +125,7 @@ impl<T: Pod> Slice<T> {
         let status =
             unsafe { sys::km_slice_create(context.as_raw(), count, size, flags, &mut raw) };
         check(status)?;
-        Ok(Self { raw, len, element: PhantomData })
+        Ok(Self::adopt(raw, len))
     }
 
     pub(crate) fn create_on_stream(
@@ -135,7 +140,7 @@ impl<T: Pod> Slice<T> {
             sys::km_slice_create_on_stream(stream.as_raw(), count, size, flags, &mut raw)
         };
         check(status)?;
-        Ok(Self { raw, len, element: PhantomData })
+        Ok(Self::adopt(raw, len))
     }
 
     /// Makes the memory of a vector a slice, without a copy where the device can reach host memory.
@@ -165,7 +170,7 @@ impl<T: Pod> Slice<T> {
             // SAFETY: the call failed, so the box is this function's still.
             drop(unsafe { Box::from_raw(data) });
         })?;
-        Ok(Self { raw, len, element: PhantomData })
+        Ok(Self::adopt(raw, len))
     }
 
     /// Takes over a slice of the C ABI.
@@ -175,13 +180,8 @@ impl<T: Pod> Slice<T> {
     /// Nobody else may destroy the handle. Where it belongs to a context that orders nothing, what
     /// [`Context::new_unordered`] asks of its caller holds for it.
     pub unsafe fn from_raw(raw: sys::km_slice) -> Result<Self> {
-        let mut slice = Self { raw, len: 0, element: PhantomData };
-        let mut info = sys::km_slice_info {
-            struct_size: size_of::<sys::km_slice_info>() as u32,
-            ..Default::default()
-        };
-        // SAFETY: the structure says its size.
-        check(unsafe { sys::km_slice_info_get(raw, &mut info) })?;
+        let mut slice = Self::adopt(raw, 0);
+        let info = slice.info()?;
         let size = size_of::<T>() as u64;
         if size == 0 || info.size_bytes % size != 0 {
             let size_text = counted(info.size_bytes as usize, "byte");
@@ -190,6 +190,22 @@ impl<T: Pod> Slice<T> {
         }
         slice.len = (info.size_bytes / size) as usize;
         Ok(slice)
+    }
+
+    /// What the library knows of the slice; its elements may have another size there.
+    pub(crate) fn info(&self) -> Result<sys::km_slice_info> {
+        let mut info = sys::km_slice_info {
+            struct_size: size_of::<sys::km_slice_info>() as u32,
+            ..Default::default()
+        };
+        // SAFETY: the structure says its size.
+        check(unsafe { sys::km_slice_info_get(self.raw, &mut info) })?;
+        Ok(info)
+    }
+
+    /// Gives the handle away; the caller is to destroy it.
+    pub fn into_raw(self) -> sys::km_slice {
+        std::mem::ManuallyDrop::new(self).raw
     }
 
     /// The handle, for calls of [`sys`]; it stays this object's.

@@ -6,9 +6,9 @@ use std::mem::{size_of, size_of_val};
 use std::ops::{Deref, DerefMut};
 use std::ptr::{NonNull, null_mut};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use crate::copy::same_len;
+use crate::copy::{same_len, zeros};
 use crate::error::check;
 use crate::{Context, DeviceSlice, DeviceSliceMut, Error, Event, Pod, Result, Status, Stream, sys};
 
@@ -46,6 +46,21 @@ pub struct PinnedMemory<T: Pod> {
     raw: sys::km_host_memory,
     pointer: NonNull<T>,
     len: usize,
+    registered: Option<Registered<T>>,
+}
+
+/// The program's own memory, page-locked.
+struct Registered<T> {
+    vector: Vec<T>,
+    context: Context,
+    last_copy: Option<Arc<Event>>, // the end of it
+}
+
+impl<T> std::fmt::Debug for Registered<T> {
+    /// Without the elements, which a copy may be writing.
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Registered").field("context", &self.context).finish_non_exhaustive()
+    }
 }
 
 // SAFETY: include/c_api.h says "Threads: any" of every km_host_memory_... function; the memory
@@ -65,7 +80,7 @@ impl<T: Pod> PinnedMemory<T> {
             sys::km_host_memory_create(context.as_raw(), size as u64, flags, &mut raw)
         })?;
         // Owned from here on; the length is 0 until the memory is known to be right.
-        let mut memory = Self { raw, pointer: NonNull::dangling(), len: 0 };
+        let mut memory = Self { raw, pointer: NonNull::dangling(), len: 0, registered: None };
         let mut pointer: *mut c_void = null_mut();
         // SAFETY: handles are checked ids, and the out-parameter lives through the call.
         check(unsafe { sys::km_host_memory_pointer(raw, &mut pointer) })?;
@@ -85,9 +100,83 @@ impl<T: Pod> PinnedMemory<T> {
         }
     }
 
+    /// Makes the memory of a vector page-locked, without a copy;
+    /// [`into_vec`](Self::into_vec) gives it back. Never blocks. C: `km_host_memory_register`.
+    ///
+    /// ```
+    /// # fn main() -> kernelmill::Result<()> {
+    /// # let context = kernelmill::Context::open("cpu")?;
+    /// let stream = context.new_stream()?;
+    /// let host = kernelmill::PinnedMemory::from_vec(&context, vec![1.5f32; 1000])?;
+    /// let mut slice = stream.alloc_zeros(1000)?;
+    /// let host = stream.memcpy_htod_async(host, &mut slice)?.wait()?;
+    /// assert_eq!(host.into_vec()?, [1.5; 1000]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_INVALID_ARGUMENT`] when the vector is empty,
+    /// [`Status::ERROR_NOT_SUPPORTED`] when the backend has no such thing, the sticky error of the
+    /// context when a kernel failed; the vector is dropped then.
+    pub fn from_vec(context: &Context, mut vector: Vec<T>) -> Result<Self> {
+        let size = size_of_val(&*vector);
+        let owner = context.default_stream()?.context()?; // a handle of its own
+        let mut raw = null_mut();
+        // SAFETY: the memory stays where it is until the handle has been destroyed.
+        check(unsafe {
+            let flags = sys::km_host_memory_flags::DEFAULT;
+            let pointer = vector.as_mut_ptr().cast();
+            let context = context.as_raw();
+            sys::km_host_memory_register(context, pointer, size as u64, flags, &mut raw)
+        })?;
+        let pointer = NonNull::new(vector.as_mut_ptr()).unwrap_or(NonNull::dangling());
+        let len = vector.len();
+        remember(pointer.addr().get(), size);
+        let registered = Some(Registered { vector, context: owner, last_copy: None });
+        Ok(Self { raw, pointer, len, registered })
+    }
+
+    /// The elements as a vector: the one that [`from_vec`](Self::from_vec) was given, else a copy.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_OUT_OF_HOST_MEMORY`] when there is no memory for a copy.
+    pub fn into_vec(mut self) -> Result<Vec<T>> {
+        if let Some(done) = self.registered.as_ref().and_then(|own| own.last_copy.as_ref()) {
+            done.synchronize()?; // it is, where the memory was given back
+        }
+        if let Some(registered) = self.registered.take() {
+            drop(self); // no longer page-locked
+            return Ok(registered.vector);
+        }
+        let mut vector = zeros(self.len)?;
+        vector.copy_from_slice(&self);
+        Ok(vector)
+    }
+
     /// The handle, for calls of [`sys`]; it stays this object's.
     pub fn as_raw(&self) -> sys::km_host_memory {
         self.raw
+    }
+
+    /// The size in bytes that the library knows, which may be more than that of all elements. Never
+    /// blocks. C: `km_host_memory_size_bytes`.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_CONTEXT_LOST`] when the context was reset.
+    pub fn size_bytes(&self) -> Result<u64> {
+        let mut size = 0;
+        // SAFETY: handles are checked ids, and the out-parameter lives through the call.
+        check(unsafe { sys::km_host_memory_size_bytes(self.raw, &mut size) })?;
+        Ok(size)
+    }
+
+    /// Whether the memory is the program's own, which the library does not keep.
+    pub(crate) fn is_registered(&self) -> bool {
+        self.registered.is_some()
     }
 }
 
@@ -110,12 +199,58 @@ impl<T: Pod> DerefMut for PinnedMemory<T> {
 
 impl<T: Pod> Drop for PinnedMemory<T> {
     fn drop(&mut self) {
-        if self.len != 0 {
-            forget(self.pointer.addr().get());
+        let address = if self.len == 0 { None } else { Some(self.pointer.addr().get()) };
+        let Some(registered) = self.registered.take() else {
+            drop(Rest::<T> { raw: self.raw, address, _vector: Vec::new() });
+            return;
+        };
+        let rest = Rest { raw: self.raw, address, _vector: registered.vector };
+        match registered.last_copy {
+            Some(done) => rest.drop_when_done(&registered.context, &done),
+            None => drop(rest),
         }
-        // SAFETY: the handle is this object's own. The library frees the memory after the last
-        // copy from or to it.
+    }
+}
+
+/// What is left of page-locked memory that nobody has any more. The library frees its own memory
+/// after the last copy from or to it; that of the program stays until then.
+struct Rest<T> {
+    raw: sys::km_host_memory,
+    address: Option<usize>,
+    _vector: Vec<T>, // freed last
+}
+
+// SAFETY: the handle is a checked id, and no pointer to anything.
+unsafe impl<T: Send> Send for Rest<T> {}
+
+impl<T> Drop for Rest<T> {
+    fn drop(&mut self) {
+        if let Some(address) = self.address {
+            forget(address);
+        }
+        // SAFETY: the handle is this object's own, and destroying it twice is no danger.
         unsafe { sys::km_host_memory_destroy(self.raw) };
+    }
+}
+
+impl<T: Send + 'static> Rest<T> {
+    /// Drops it when the event's work is done, on a stream that waits for that. Where that cannot
+    /// be known, as after a kernel that failed, it is never dropped.
+    fn drop_when_done(self, context: &Context, done: &Event) {
+        if matches!(done.is_done(), Ok(true)) {
+            return;
+        }
+        let rest = Arc::new(Mutex::new(self));
+        let kept = Arc::clone(&rest);
+        let queue = || {
+            let stream = context.new_stream()?;
+            stream.wait(done)?;
+            stream.add_callback(move |_| drop(rest))
+        };
+        match queue() {
+            Ok(()) => drop(kept),
+            Err(_) => std::mem::forget(kept),
+        }
     }
 }
 
@@ -124,11 +259,32 @@ impl<T: Pod> Drop for PinnedMemory<T> {
 #[derive(Debug)]
 #[must_use = "wait() gives the memory back"]
 pub struct Pending<T: Pod> {
-    memory: PinnedMemory<T>,
-    done: Event,
+    memory: PinnedMemory<T>, // which knows the end of the copy, too, where that matters
+    done: Arc<Event>,
 }
 
 impl<T: Pod> Pending<T> {
+    /// Queues a copy from or to all of the memory, which `copy` is given the address of.
+    pub(crate) fn queue(
+        stream: &Stream,
+        mut memory: PinnedMemory<T>,
+        copy: impl FnOnce(*mut T) -> Status,
+    ) -> Result<Self> {
+        let done = Arc::new(stream.context()?.new_event_without_timing()?);
+        check(copy(memory.pointer.as_ptr()))?;
+        if let Err(error) = done.record(stream) {
+            // The copy is under way without a mark to wait for.
+            if memory.is_registered() && stream.synchronize().is_err() {
+                std::mem::forget(memory);
+            }
+            return Err(error);
+        }
+        if let Some(registered) = &mut memory.registered {
+            registered.last_copy = Some(Arc::clone(&done));
+        }
+        Ok(Self { memory, done })
+    }
+
     /// Whether the copy is done.
     pub fn is_done(&self) -> Result<bool> {
         self.done.is_done()
@@ -150,15 +306,13 @@ impl Stream {
     ) -> Result<Pending<T>> {
         let place = destination.place();
         same_len("memcpy_htod_async", source.len(), place.len)?;
-        let done = self.context()?.new_event_without_timing()?;
-        let (from, size) = (source.pointer.as_ptr().cast(), size_of_val(&*source) as u64);
-        // SAFETY: the source has that size, and nobody writes it while Pending owns it; if that is
-        // dropped first, the library keeps it.
-        check(unsafe {
-            sys::km_slice_upload(self.as_raw(), place.slice, place.offset_bytes, from, size)
-        })?;
-        done.record(self)?;
-        Ok(Pending { memory: source, done })
+        let size = size_of_val(&*source) as u64;
+        Pending::queue(self, source, |from| {
+            let (stream, from) = (self.as_raw(), from.cast());
+            // SAFETY: the source has that size, and nobody writes it while Pending owns it; if that
+            // is dropped first, the memory is kept.
+            unsafe { sys::km_slice_upload(stream, place.slice, place.offset_bytes, from, size) }
+        })
     }
 
     /// Copies from the device to as many elements of page-locked memory, later, in stream order.
@@ -169,15 +323,13 @@ impl Stream {
     ) -> Result<Pending<T>> {
         let place = source.place();
         same_len("memcpy_dtoh_async", place.len, destination.len())?;
-        let done = self.context()?.new_event_without_timing()?;
-        let (to, size) = (destination.pointer.as_ptr().cast(), size_of_val(&*destination) as u64);
-        // SAFETY: the destination has that size, and nobody touches it while Pending owns it; if
-        // that is dropped first, the library keeps it.
-        check(unsafe {
-            sys::km_slice_download(self.as_raw(), place.slice, place.offset_bytes, to, size)
-        })?;
-        done.record(self)?;
-        Ok(Pending { memory: destination, done })
+        let size = size_of_val(&*destination) as u64;
+        Pending::queue(self, destination, |to| {
+            let (stream, to) = (self.as_raw(), to.cast());
+            // SAFETY: the destination has that size, and nobody touches it while Pending owns it;
+            // if that is dropped first, the memory is kept.
+            unsafe { sys::km_slice_download(stream, place.slice, place.offset_bytes, to, size) }
+        })
     }
 }
 
