@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::ptr::{null, null_mut};
 
-use crate::error::{c_string, check, read_text, text_parts};
+use crate::error::{check, path_text, read_text, text_parts};
 use crate::handle::owned_handle;
 use crate::{
     Device, Error, Event, Module, PinnedMemory, Pod, Program, Result, Slice, Status, Stream, sys,
@@ -143,12 +143,7 @@ impl Context {
 
     /// Loads a file of PTX or CUDA C++: `*.ptx` and `*.cu` by their ending, others by their content.
     pub fn load_file(&self, path: impl AsRef<Path>) -> Result<Module> {
-        let path = path.as_ref();
-        let Some(text) = path.to_str() else {
-            let message = format!("the path {} is not UTF-8", path.display());
-            return Err(Error::new(Status::ERROR_INVALID_ARGUMENT, message));
-        };
-        let text = c_string(text, "path")?;
+        let text = path_text(path.as_ref())?;
         let mut raw = null_mut();
         // SAFETY: all arguments live through the call.
         check(unsafe { sys::km_module_load_file(self.raw, text.as_ptr(), &mut raw) })?;

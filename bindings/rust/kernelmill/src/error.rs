@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, CString, c_char};
 use std::fmt;
+use std::path::Path;
 use std::ptr::null_mut;
 
 use crate::sys;
@@ -180,6 +181,15 @@ pub(crate) fn c_string(text: &str, what: &str) -> Result<CString> {
         let message = format!("{what} has a zero byte at {place}; expected a text without one");
         Error::new(Status::ERROR_INVALID_ARGUMENT, message)
     })
+}
+
+/// A path as the library takes it.
+pub(crate) fn path_text(path: &Path) -> Result<CString> {
+    let text = path.to_str().ok_or_else(|| {
+        let message = format!("the path {} is not UTF-8", path.display());
+        Error::new(Status::ERROR_INVALID_ARGUMENT, message)
+    })?;
+    c_string(text, "path")
 }
 
 /// "1 argument", "2 arguments".
