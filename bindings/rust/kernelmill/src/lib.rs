@@ -69,6 +69,7 @@
     clippy::unwrap_used
 )]
 
+mod address;
 mod context;
 mod copy;
 mod device;
@@ -80,12 +81,14 @@ mod launch;
 mod memory;
 mod module;
 mod parts;
+mod peer;
 mod pinned;
 mod pitched;
 mod pool;
 mod program;
 mod rows;
 mod stream;
+mod value;
 mod view;
 
 pub use kernelmill_sys as sys;
@@ -105,4 +108,5 @@ pub use pool::{Pool, PoolInfo};
 pub use program::{Program, compile_ptx};
 pub use rows::{Extent, Rows};
 pub use stream::Stream;
+pub use value::{StreamValue, WaitCondition};
 pub use view::{DeviceSlice, DeviceSliceMut, View, ViewMut};
