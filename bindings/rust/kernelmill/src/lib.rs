@@ -70,6 +70,7 @@
 )]
 
 mod address;
+pub mod blas;
 mod context;
 mod copy;
 mod device;

@@ -1,0 +1,536 @@
+//! Matrices: lines at equal distances, by rows or by columns.
+
+use std::marker::PhantomData;
+use std::ops::{Bound, RangeBounds};
+
+use super::vector::{VectorPlace, offset_of};
+use super::{Diagonal, Layout, Operation, Triangle, Vector, VectorMut, fits, require};
+use crate::view::Place;
+use crate::{DeviceSlice, DeviceSliceMut, Error, Pod, Result, Slice, Status, sys};
+
+/// Where the elements of a matrix lie.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct MatrixPlace {
+    pub(super) raw: sys::km_blas_matrix,
+    pub(super) layout: Layout,
+    pub(super) rows: usize,
+    pub(super) columns: usize,
+}
+
+pub(super) mod sealed {
+    use super::{MatrixPlace, Operation};
+
+    pub trait HasMatrix<T> {
+        #[doc(hidden)]
+        fn matrix(&self) -> MatrixPlace;
+    }
+    pub trait HasOperand<T> {
+        #[doc(hidden)]
+        fn operand(&self) -> (MatrixPlace, Operation);
+    }
+}
+use sealed::{HasMatrix, HasOperand};
+
+/// What can be read as a matrix: [`Matrix`], [`MatrixMut`].
+pub trait AsMatrix<T: Pod>: HasMatrix<T> {}
+
+/// What a product can be made of: [`Matrix`], [`MatrixMut`], and [`Transposed`] ones.
+pub trait MatrixOperand<T: Pod>: HasOperand<T> {}
+
+/// A matrix in a slice, to be read.
+///
+/// ```
+/// use kernelmill::blas::{Blas, Layout, Matrix};
+/// # fn main() -> kernelmill::Result<()> {
+/// # let context = kernelmill::Context::open("cpu")?;
+/// let stream = context.default_stream()?;
+/// let numbers = stream.clone_htod(&[1.0f32, 2.0, 0.0, 3.0, 4.0, 0.0])?;
+/// let x = stream.clone_htod(&[10.0f32, 1.0])?;
+/// let mut y = stream.alloc_zeros::<f32>(2)?;
+/// // Two rows of two elements, three apart.
+/// let a = Matrix::strided(Layout::ROWS, &numbers, 2, 2, 3)?;
+/// let blas = Blas::new(&stream, Layout::ROWS)?;
+/// blas.gemv(1.0, &a, &x, 0.0, &mut y)?;
+/// assert_eq!(stream.clone_dtoh(&y)?, [12.0, 34.0]);
+/// blas.gemv(1.0, &a.transposed(), &x, 0.0, &mut y)?;
+/// assert_eq!(stream.clone_dtoh(&y)?, [13.0, 24.0]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Matrix<'a, T: Pod> {
+    place: MatrixPlace,
+    borrow: PhantomData<&'a Slice<T>>,
+}
+
+/// A matrix in a slice, to be written; no other view reaches its elements.
+///
+/// Parts that may be written do not overlap:
+///
+/// ```compile_fail,E0499
+/// # use kernelmill::blas::{Blas, Layout, MatrixMut};
+/// # fn main() -> kernelmill::Result<()> {
+/// # let context = kernelmill::Context::open("cpu")?;
+/// # let stream = context.default_stream()?;
+/// # let blas = Blas::new(&stream, Layout::ROWS)?;
+/// let mut numbers = context.alloc_zeros::<f32>(4)?;
+/// let mut a = MatrixMut::new(Layout::ROWS, &mut numbers, 2, 2)?;
+/// let mut row = a.row_mut(0)?;
+/// let mut column = a.column_mut(0)?; // error: borrowed twice
+/// blas.swap(&mut row, &mut column)?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// What works is to split it:
+///
+/// ```
+/// # use kernelmill::blas::{Blas, Layout, MatrixMut};
+/// # fn main() -> kernelmill::Result<()> {
+/// # let context = kernelmill::Context::open("cpu")?;
+/// # let stream = context.default_stream()?;
+/// # let blas = Blas::new(&stream, Layout::ROWS)?;
+/// let mut numbers = stream.clone_htod(&[1.0f32, 2.0, 3.0, 4.0])?;
+/// let a = MatrixMut::new(Layout::ROWS, &mut numbers, 2, 2)?;
+/// let (mut left, mut right) = a.split_at_column(1)?;
+/// blas.swap(&mut left.column_mut(0)?, &mut right.column_mut(0)?)?;
+/// assert_eq!(stream.clone_dtoh(&numbers)?, [2.0, 1.0, 4.0, 3.0]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct MatrixMut<'a, T: Pod> {
+    place: MatrixPlace,
+    borrow: PhantomData<&'a mut Slice<T>>,
+}
+
+/// A matrix of which a product takes the transpose, or its complex conjugate.
+#[derive(Clone, Copy, Debug)]
+pub struct Transposed<'a, T: Pod> {
+    matrix: Matrix<'a, T>,
+    operation: Operation,
+}
+
+/// A square matrix that is symmetric, or Hermitian where the routine says so, and of which only one
+/// triangle is read: [`Matrix::symmetric`].
+#[derive(Clone, Copy, Debug)]
+pub struct Symmetric<'a, T: Pod> {
+    pub(super) matrix: Matrix<'a, T>,
+    pub(super) triangle: Triangle,
+}
+
+/// A triangular matrix: all of a square one ([`Matrix::triangular`]), a band
+/// ([`BandTriangle::triangular`](super::BandTriangle::triangular)) or packed
+/// ([`PackedTriangle::triangular`](super::PackedTriangle::triangular)).
+#[derive(Clone, Copy, Debug)]
+pub struct Triangular<S> {
+    pub(super) storage: S,
+    pub(super) triangle: Triangle,
+    pub(super) diagonal: Diagonal,
+    pub(super) operation: Operation,
+}
+
+impl<S> Triangular<S> {
+    pub(super) fn new(storage: S, triangle: Triangle, diagonal: Diagonal) -> Self {
+        Self { storage, triangle, diagonal, operation: Operation::NONE }
+    }
+
+    /// The transpose of what is in memory.
+    #[must_use]
+    pub fn transposed(self) -> Self {
+        Self { operation: Operation::TRANSPOSE, ..self }
+    }
+
+    /// The complex conjugate of the transpose of what is in memory; for real numbers the transpose.
+    #[must_use]
+    pub fn conjugate_transposed(self) -> Self {
+        Self { operation: Operation::CONJUGATE_TRANSPOSE, ..self }
+    }
+}
+
+impl<'a, T: Pod> Matrix<'a, T> {
+    /// Lines side by side from the first element on. Fails with `ERROR_OUT_OF_BOUNDS` where there
+    /// are fewer than `rows` times `columns` elements.
+    pub fn new(
+        layout: Layout,
+        slice: &'a impl DeviceSlice<T>,
+        rows: usize,
+        columns: usize,
+    ) -> Result<Self> {
+        let shape = Shape::dense(layout, rows, columns)?;
+        Ok(Self::of(shape.place::<T>(slice.place(), 1, 0)?))
+    }
+
+    /// Lines (rows or columns, as the layout says) that begin `leading_dimension` elements after
+    /// each other. Fails with `ERROR_INVALID_ARGUMENT` where that is less than a line, and with
+    /// `ERROR_OUT_OF_BOUNDS` where the elements are not all there.
+    pub fn strided(
+        layout: Layout,
+        slice: &'a impl DeviceSlice<T>,
+        rows: usize,
+        columns: usize,
+        leading_dimension: usize,
+    ) -> Result<Self> {
+        let shape =
+            Shape::dense(layout, rows, columns)?.with_leading_dimension(leading_dimension)?;
+        Ok(Self::of(shape.place::<T>(slice.place(), 1, 0)?))
+    }
+
+    pub(super) fn of(place: MatrixPlace) -> Self {
+        Self { place, borrow: PhantomData }
+    }
+
+    pub(super) fn place(&self) -> MatrixPlace {
+        self.place
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.place.rows
+    }
+
+    /// The number of columns.
+    pub fn columns(&self) -> usize {
+        self.place.columns
+    }
+
+    /// The elements from the begin of a line to that of the next.
+    pub fn leading_dimension(&self) -> usize {
+        self.place.raw.leading_dimension as usize
+    }
+
+    /// Whether lines are rows or columns.
+    pub fn layout(&self) -> Layout {
+        self.place.layout
+    }
+
+    /// One row, from 0; `ERROR_OUT_OF_BOUNDS` where there is none.
+    pub fn row(&self, row: usize) -> Result<Vector<'a, T>> {
+        Ok(Vector::of(self.place.row(row)?))
+    }
+
+    /// One column, from 0; `ERROR_OUT_OF_BOUNDS` where there is none.
+    pub fn column(&self, column: usize) -> Result<Vector<'a, T>> {
+        Ok(Vector::of(self.place.column(column)?))
+    }
+
+    /// The part of these rows and columns; `ERROR_OUT_OF_BOUNDS` where there are fewer.
+    pub fn part(
+        &self,
+        rows: impl RangeBounds<usize>,
+        columns: impl RangeBounds<usize>,
+    ) -> Result<Self> {
+        Ok(Self::of(self.place.part(rows, columns)?))
+    }
+
+    /// The transpose, for products.
+    pub fn transposed(&self) -> Transposed<'a, T> {
+        Transposed { matrix: *self, operation: Operation::TRANSPOSE }
+    }
+
+    /// The complex conjugate of the transpose, for products; for real numbers the transpose.
+    pub fn conjugate_transposed(&self) -> Transposed<'a, T> {
+        Transposed { matrix: *self, operation: Operation::CONJUGATE_TRANSPOSE }
+    }
+
+    /// The symmetric or Hermitian matrix of which this triangle is read. Fails with
+    /// `ERROR_INVALID_ARGUMENT` where the matrix is not square.
+    pub fn symmetric(&self, triangle: Triangle) -> Result<Symmetric<'a, T>> {
+        self.place.require_square("a symmetric matrix")?;
+        Ok(Symmetric { matrix: *self, triangle })
+    }
+
+    /// The triangular matrix of this triangle; the other one is not read. Fails with
+    /// `ERROR_INVALID_ARGUMENT` where the matrix is not square.
+    pub fn triangular(&self, triangle: Triangle, diagonal: Diagonal) -> Result<Triangular<Self>> {
+        self.place.require_square("a triangular matrix")?;
+        Ok(Triangular::new(*self, triangle, diagonal))
+    }
+}
+
+impl<'a, T: Pod> MatrixMut<'a, T> {
+    /// The same as [`Matrix::new`], to be written.
+    pub fn new(
+        layout: Layout,
+        slice: &'a mut impl DeviceSliceMut<T>,
+        rows: usize,
+        columns: usize,
+    ) -> Result<Self> {
+        let shape = Shape::dense(layout, rows, columns)?;
+        Ok(Self::of(shape.place::<T>(slice.place(), 1, 0)?))
+    }
+
+    /// The same as [`Matrix::strided`], to be written.
+    pub fn strided(
+        layout: Layout,
+        slice: &'a mut impl DeviceSliceMut<T>,
+        rows: usize,
+        columns: usize,
+        leading_dimension: usize,
+    ) -> Result<Self> {
+        let shape =
+            Shape::dense(layout, rows, columns)?.with_leading_dimension(leading_dimension)?;
+        Ok(Self::of(shape.place::<T>(slice.place(), 1, 0)?))
+    }
+
+    fn of(place: MatrixPlace) -> Self {
+        Self { place, borrow: PhantomData }
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.place.rows
+    }
+
+    /// The number of columns.
+    pub fn columns(&self) -> usize {
+        self.place.columns
+    }
+
+    /// The same matrix, to be read.
+    pub fn as_matrix(&self) -> Matrix<'_, T> {
+        Matrix::of(self.place)
+    }
+
+    /// One row, from 0, to be read; `ERROR_OUT_OF_BOUNDS` where there is none.
+    pub fn row(&self, row: usize) -> Result<Vector<'_, T>> {
+        self.as_matrix().row(row)
+    }
+
+    /// One column, from 0, to be read; `ERROR_OUT_OF_BOUNDS` where there is none.
+    pub fn column(&self, column: usize) -> Result<Vector<'_, T>> {
+        self.as_matrix().column(column)
+    }
+
+    /// One row, from 0, to be written; `ERROR_OUT_OF_BOUNDS` where there is none.
+    pub fn row_mut(&mut self, row: usize) -> Result<VectorMut<'_, T>> {
+        Ok(VectorMut::of(self.place.row(row)?))
+    }
+
+    /// One column, from 0, to be written; `ERROR_OUT_OF_BOUNDS` where there is none.
+    pub fn column_mut(&mut self, column: usize) -> Result<VectorMut<'_, T>> {
+        Ok(VectorMut::of(self.place.column(column)?))
+    }
+
+    /// The part of these rows and columns, to be written; `ERROR_OUT_OF_BOUNDS` where there are
+    /// fewer.
+    pub fn part_mut(
+        &mut self,
+        rows: impl RangeBounds<usize>,
+        columns: impl RangeBounds<usize>,
+    ) -> Result<MatrixMut<'_, T>> {
+        Ok(MatrixMut::of(self.place.part(rows, columns)?))
+    }
+
+    /// Two matrices, the second from this row on; `ERROR_OUT_OF_BOUNDS` where it is beyond the end.
+    pub fn split_at_row(self, row: usize) -> Result<(Self, Self)> {
+        let (upper, lower) = (self.place.part(..row, ..)?, self.place.part(row.., ..)?);
+        Ok((Self::of(upper), Self::of(lower)))
+    }
+
+    /// Two matrices, the second from this column on; `ERROR_OUT_OF_BOUNDS` where it is beyond the
+    /// end.
+    pub fn split_at_column(self, column: usize) -> Result<(Self, Self)> {
+        let (left, right) = (self.place.part(.., ..column)?, self.place.part(.., column..)?);
+        Ok((Self::of(left), Self::of(right)))
+    }
+}
+
+impl MatrixPlace {
+    fn by_rows(&self) -> bool {
+        self.layout == Layout::ROWS
+    }
+
+    /// Elements from one row to the next, and from one column to the next.
+    fn steps(&self) -> (u64, u64) {
+        let leading = self.raw.leading_dimension;
+        if self.by_rows() { (leading, 1) } else { (1, leading) }
+    }
+
+    fn row(&self, row: usize) -> Result<VectorPlace> {
+        lies_within("row", row, self.rows)?;
+        let line = self.part(row..=row, ..)?;
+        Ok(line.vector(self.columns, self.steps().1))
+    }
+
+    fn column(&self, column: usize) -> Result<VectorPlace> {
+        lies_within("column", column, self.columns)?;
+        let line = self.part(.., column..=column)?;
+        Ok(line.vector(self.rows, self.steps().0))
+    }
+
+    fn vector(&self, len: usize, step: u64) -> VectorPlace {
+        let raw = sys::km_blas_vector {
+            slice: self.raw.slice,
+            address: 0,
+            offset: self.raw.offset,
+            increment: i64::try_from(step).unwrap_or(i64::MAX),
+        };
+        VectorPlace { raw, len }
+    }
+
+    fn part(
+        &self,
+        rows: impl RangeBounds<usize>,
+        columns: impl RangeBounds<usize>,
+    ) -> Result<Self> {
+        let (first_row, rows) = within("rows", rows, self.rows)?;
+        let (first_column, columns) = within("columns", columns, self.columns)?;
+        let (row_step, column_step) = self.steps();
+        let mut raw = self.raw;
+        if rows != 0 && columns != 0 {
+            // They lie within the matrix, whose elements can be counted.
+            raw.offset += first_row as u64 * row_step + first_column as u64 * column_step;
+        }
+        Ok(Self { raw, rows, columns, layout: self.layout })
+    }
+
+    fn require_square(&self, what: &str) -> Result<()> {
+        let (rows, columns) = (self.rows, self.columns);
+        require(rows == columns, || {
+            format!("{what} must be square; this one is {rows} x {columns}")
+        })
+    }
+}
+
+fn lies_within(what: &str, index: usize, count: usize) -> Result<()> {
+    if index < count {
+        return Ok(());
+    }
+    let message = format!("{what} {index} of a matrix that has {count}, counted from 0");
+    Err(Error::new(Status::ERROR_OUT_OF_BOUNDS, message))
+}
+
+/// First element and count of a range within so many.
+fn within(what: &str, range: impl RangeBounds<usize>, count: usize) -> Result<(usize, usize)> {
+    let first = match range.start_bound() {
+        Bound::Included(first) => Some(*first),
+        Bound::Excluded(before) => before.checked_add(1),
+        Bound::Unbounded => Some(0),
+    };
+    let end = match range.end_bound() {
+        Bound::Included(last) => last.checked_add(1),
+        Bound::Excluded(end) => Some(*end),
+        Bound::Unbounded => Some(count),
+    };
+    match (first, end) {
+        (Some(first), Some(end)) if first <= end && end <= count => Ok((first, end - first)),
+        _ => {
+            let (start, end) = (range.start_bound(), range.end_bound());
+            let message = format!("{what} {start:?} to {end:?} of a matrix that has {count}");
+            Err(Error::new(Status::ERROR_OUT_OF_BOUNDS, message))
+        }
+    }
+}
+
+/// Sizes of a matrix in memory.
+#[derive(Clone, Copy)]
+pub(super) struct Shape {
+    pub layout: Layout,
+    pub rows: usize,
+    pub columns: usize,
+    pub lines: usize,
+    pub line_len: usize,
+    pub leading_dimension: usize,
+}
+
+impl Shape {
+    pub fn dense(layout: Layout, rows: usize, columns: usize) -> Result<Self> {
+        let line_len = if layout == Layout::ROWS { columns } else { rows };
+        Self::lines(layout, rows, columns, line_len)
+    }
+
+    /// A matrix of which each line has this many elements in memory.
+    pub fn lines(layout: Layout, rows: usize, columns: usize, line_len: usize) -> Result<Self> {
+        let lines = match layout {
+            Layout::ROWS => rows,
+            Layout::COLUMNS => columns,
+            Layout(value) => {
+                let message = format!("layout is {value}; it can be 1 (rows) or 2 (columns)");
+                return Err(Error::new(Status::ERROR_INVALID_ARGUMENT, message));
+            }
+        };
+        Ok(Self { layout, rows, columns, lines, line_len, leading_dimension: line_len.max(1) })
+    }
+
+    pub fn with_leading_dimension(self, leading_dimension: usize) -> Result<Self> {
+        require(leading_dimension >= self.leading_dimension, || {
+            let least = self.leading_dimension;
+            format!("the leading dimension is {leading_dimension}; lines have {least} elements")
+        })?;
+        Ok(Self { leading_dimension, ..self })
+    }
+
+    /// From the first element to the last; none: more than can be counted.
+    pub fn extent(&self) -> Option<usize> {
+        match self.lines.checked_sub(1) {
+            Some(steps) if self.line_len != 0 => {
+                steps.checked_mul(self.leading_dimension)?.checked_add(self.line_len)
+            }
+            _ => Some(0),
+        }
+    }
+
+    /// The place of `count` such matrices, `stride` elements from one to the next, in memory that
+    /// has them all.
+    pub fn place<T: Pod>(&self, memory: Place, count: usize, stride: usize) -> Result<MatrixPlace> {
+        let needed = match (self.extent(), count.checked_sub(1)) {
+            (_, None) | (Some(0), _) => Some(0),
+            (one, Some(further)) => {
+                further.checked_mul(stride).and_then(|before| before.checked_add(one?))
+            }
+        };
+        fits(|| self.describe(count, stride), needed, memory.len)?;
+        let raw = sys::km_blas_matrix {
+            slice: memory.slice.addr() as u64,
+            address: 0,
+            offset: offset_of::<T>(memory)?,
+            leading_dimension: self.leading_dimension as u64,
+            stride: stride as u64,
+        };
+        Ok(MatrixPlace { raw, layout: self.layout, rows: self.rows, columns: self.columns })
+    }
+
+    fn describe(&self, count: usize, stride: usize) -> String {
+        let Self { rows, columns, leading_dimension, .. } = self;
+        let one = format!("{rows} x {columns} matrix with leading dimension {leading_dimension}");
+        if count == 1 {
+            format!("a {one}")
+        } else {
+            format!("{count} times a {one}, {stride} apart,")
+        }
+    }
+}
+
+impl<T: Pod> HasMatrix<T> for Matrix<'_, T> {
+    fn matrix(&self) -> MatrixPlace {
+        self.place
+    }
+}
+impl<T: Pod> HasMatrix<T> for MatrixMut<'_, T> {
+    fn matrix(&self) -> MatrixPlace {
+        self.place
+    }
+}
+impl<T: Pod> AsMatrix<T> for Matrix<'_, T> {}
+impl<T: Pod> AsMatrix<T> for MatrixMut<'_, T> {}
+
+impl<T: Pod> HasOperand<T> for Matrix<'_, T> {
+    fn operand(&self) -> (MatrixPlace, Operation) {
+        (self.place, Operation::NONE)
+    }
+}
+impl<T: Pod> HasOperand<T> for MatrixMut<'_, T> {
+    fn operand(&self) -> (MatrixPlace, Operation) {
+        (self.place, Operation::NONE)
+    }
+}
+impl<T: Pod> HasOperand<T> for Transposed<'_, T> {
+    fn operand(&self) -> (MatrixPlace, Operation) {
+        (self.matrix.place, self.operation)
+    }
+}
+impl<T: Pod> MatrixOperand<T> for Matrix<'_, T> {}
+impl<T: Pod> MatrixOperand<T> for MatrixMut<'_, T> {}
+impl<T: Pod> MatrixOperand<T> for Transposed<'_, T> {}
