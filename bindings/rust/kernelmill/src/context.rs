@@ -209,10 +209,14 @@ impl Context {
             // SAFETY: `read_text` gives room for `capacity` bytes.
             unsafe { sys::km_context_error_message(self.raw, buffer, capacity, size) }
         })?;
-        if message.is_empty() {
-            return Ok(Some(Error::from_status(status)));
-        }
-        Ok(Some(Error::new(status, message)))
+        let mut native_code = 0;
+        // SAFETY: handles are checked ids, and the out-parameter lives through the call.
+        check(unsafe { sys::km_context_error_native_code(self.raw, &mut native_code) })?;
+        let error = match message.as_str() {
+            "" => Error::from_status(status),
+            _ => Error::new(status, message),
+        };
+        Ok(Some(error.with_native_code(native_code)))
     }
 
     /// Has what kernels print given to `output`, on the thread that synchronises, one call at a

@@ -94,6 +94,12 @@ pub struct DeviceInfo {
     pub shared_bytes_per_block: u64,
     /// With [`Function::set_max_dynamic_shared_bytes`](crate::Function).
     pub shared_bytes_per_block_max: u64,
+    /// The clock of its cores; 0: unknown.
+    pub clock_rate_khz: u64,
+    /// The clock of its memory; 0: unknown.
+    pub memory_clock_rate_khz: u64,
+    /// The width of the bus to its memory; 0: unknown.
+    pub memory_bus_width_bits: u32,
     /// Worker threads of a CPU device, else 0.
     pub threads: u32,
 }
@@ -115,6 +121,9 @@ impl From<&sys::km_device_info> for DeviceInfo {
             max_grid_dim: info.max_grid_dim,
             shared_bytes_per_block: info.shared_bytes_per_block,
             shared_bytes_per_block_max: info.shared_bytes_per_block_max,
+            clock_rate_khz: info.clock_rate_khz,
+            memory_clock_rate_khz: info.memory_clock_rate_khz,
+            memory_bus_width_bits: info.memory_bus_width_bits,
             threads: info.threads,
         }
     }

@@ -70,44 +70,68 @@
 )]
 
 mod address;
+mod allocator;
+mod attributes;
 pub mod blas;
+mod build_info;
 mod context;
 mod copy;
+mod cuda;
 mod device;
 mod error;
+mod error_history;
 mod event;
 mod file;
 mod handle;
 mod launch;
+mod limits;
+mod list;
 mod memory;
+mod memory_profile;
 mod module;
 mod parts;
 mod peer;
 mod pinned;
 mod pitched;
 mod pool;
+mod profiler;
 mod program;
 mod rows;
 mod stream;
 mod value;
+mod tracking;
+mod tuner;
 mod view;
 
 pub use kernelmill_sys as sys;
 
+pub use allocator::{HostAllocator, reset_allocator, set_allocator};
+pub use attributes::{
+    AutoCandidate, AutoOutcome, DeviceAttributeInfo, auto_candidates, device_attributes,
+};
+pub use blas::Blas;
+pub use build_info::{BuildInfo, build_info};
 pub use context::Context;
 pub use copy::Fill;
+pub use cuda::{cuda_result_name, status_from_cuda, status_to_cuda};
 pub use device::{BackendInfo, Device, DeviceAttribute, DeviceInfo, backends, version};
 pub use error::{Category, Error, Result, Status};
+pub use error_history::{ErrorCount, ErrorRecord, last_error, take_last_error};
 pub use event::Event;
 pub use file::{MapFlags, MappedMemory};
 pub use launch::{Argument, LaunchBuilder, LaunchConfig};
+pub use limits::ContextLimit;
 pub use memory::{Pod, Slice};
+pub use memory_profile::{MemoryProfile, MemorySample};
 pub use module::{Function, FunctionAttribute, Module, Param, ParamKind};
 pub use pinned::{Pending, PinnedMemory};
 pub use pitched::PitchedSlice;
 pub use pool::{Pool, PoolInfo};
+pub use profiler::{ProfileKind, ProfileRange, ProfileRow, Profiler};
 pub use program::{Program, compile_ptx};
 pub use rows::{Extent, Rows};
 pub use stream::Stream;
 pub use value::{StreamValue, WaitCondition};
+pub use tracking::{Allocation, AllocationKind, Tracking};
+pub use tuner::{TuneBufferFlags, TuneCheck, TuneResult, Tuner};
 pub use view::{DeviceSlice, DeviceSliceMut, View, ViewMut};

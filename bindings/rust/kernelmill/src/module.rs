@@ -84,7 +84,7 @@ unsafe impl Send for Function {}
 unsafe impl Sync for Function {}
 
 impl Function {
-    fn new(raw: sys::km_function) -> Result<Self> {
+    pub(crate) fn new(raw: sys::km_function) -> Result<Self> {
         // Owns the handle from here on.
         let mut function = Self { raw, params: Box::default(), arguments_size_bytes: 0 };
         let mut count = 0;

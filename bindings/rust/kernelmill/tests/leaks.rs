@@ -3,35 +3,14 @@
 //! A program of its own, because it measures the process.
 
 mod common;
+#[path = "common/flat.rs"]
+mod flat;
 
 use common::{context, function, module};
+use flat::stays_flat;
 use kernelmill::{Context, Device, LaunchConfig, Program, Result, Slice, Status, sys};
 
 const CYCLES: usize = 100_000;
-const ROOM_KIB: usize = 4096; // for caches of allocators
-
-/// Resident memory in KiB, open files, threads.
-fn usage() -> (usize, usize, usize) {
-    let status = std::fs::read_to_string("/proc/self/status").expect("/proc");
-    let number = |key: &str| {
-        let line = status.lines().find(|line| line.starts_with(key)).expect("a line of status");
-        line.split_whitespace().nth(1).and_then(|word| word.parse().ok()).expect("a number")
-    };
-    let files = std::fs::read_dir("/proc/self/fd").expect("/proc").count();
-    (number("VmRSS:"), files, number("Threads:"))
-}
-
-/// Makes and drops: first some to warm up, then `cycles`, after which nothing may have grown.
-fn stays_flat(what: &str, cycles: usize, mut make: impl FnMut() -> Result<()>) -> Result<()> {
-    (0..cycles / 10).try_for_each(|_| make())?;
-    let before = usage();
-    (0..cycles).try_for_each(|_| make())?;
-    let after = usage();
-    let grown = after.0.saturating_sub(before.0);
-    assert!(grown < ROOM_KIB, "{what}: {grown} KiB more after {cycles} cycles");
-    assert_eq!((after.1, after.2), (before.1, before.2), "{what}: files, threads");
-    Ok(())
-}
 
 /// The number of a handle's place in the library's table, which is used again once it is free (see
 /// src/core/handle_table.h).
