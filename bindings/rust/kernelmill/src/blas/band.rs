@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::matrix::{MatrixPlace, Shape};
+use super::place::{MatrixPlace, Shape};
 use super::{Diagonal, Layout, Operation, Triangle, Triangular, fits};
 use crate::blas::vector::offset_of;
 use crate::view::Place;

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::matrix::{MatrixPlace, Shape};
+use super::place::{MatrixPlace, Shape};
 use super::{Layout, Matrix, MatrixMut, Operation, require};
 use crate::{DeviceSlice, DeviceSliceMut, Pod, Result, Slice};
 

@@ -1,6 +1,6 @@
 //! Level 3: matrices.
 
-use super::matrix::MatrixPlace;
+use super::place::MatrixPlace;
 use super::{
     AsMatrix, Blas, GemmNumber, Matrix, MatrixBatch, MatrixBatchMut, MatrixMut, MatrixOperand,
     Number, Operation, Side, Symmetric, Triangle, Triangular, call, require, same, scalar,

@@ -79,6 +79,7 @@ mod level2;
 mod level3;
 mod matrix;
 mod number;
+mod place;
 mod rotation;
 mod vector;
 

@@ -21,7 +21,6 @@ pub fn stays_flat(what: &str, cycles: usize, mut make: impl FnMut() -> Result<()
     let before = usage();
     (0..cycles).try_for_each(|_| make())?;
     let after = usage();
-
     let grown = after.0.saturating_sub(before.0);
     assert!(grown < ROOM_KIB, "{what}: {grown} KiB more after {cycles} cycles");
     assert_eq!((after.1, after.2), (before.1, before.2), "{what}: files, threads");
