@@ -7,13 +7,13 @@ use std::ptr::null_mut;
 use crate::error::check;
 use crate::{Result, sys};
 
-/// Where the library takes its own host memory from: objects, queues, texts; not device memory and
+/// An allocator for the library's own host memory: objects, queues, texts; not device memory and
 /// not stacks.
 ///
 /// # Safety
 ///
-/// What [`allocate`](Self::allocate) gives, unless null, is memory of at least that size, aligned to
-/// 16 bytes, that nobody else uses until it is given to [`free`](Self::free). Neither makes a call of
+/// [`allocate`](Self::allocate) gives null, or memory of at least that size, aligned to 16 bytes,
+/// that nobody else uses until it is given to [`free`](Self::free). Neither makes a call of
 /// this library. Both work until the process ends, on any thread.
 pub unsafe trait HostAllocator: Sync {
     /// Memory of this size, or null when there is none: then the call that needed it fails with

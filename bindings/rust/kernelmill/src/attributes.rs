@@ -5,7 +5,7 @@ use std::mem::size_of;
 use crate::error::{array_text, check};
 use crate::{Device, DeviceAttribute, Result, Status, sys};
 
-/// What a device attribute is.
+/// A row of the table of device attributes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeviceAttributeInfo {
@@ -82,11 +82,11 @@ impl Device {
     }
 }
 
-/// What "auto" makes of a backend.
+/// The fate of a candidate of "auto".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AutoOutcome {
-    /// What this crate does not know.
+    /// An outcome that this crate does not know.
     Unknown,
     /// It is the one.
     Chosen,
@@ -102,16 +102,16 @@ pub enum AutoOutcome {
 pub struct AutoCandidate {
     /// "cuda:0"
     pub uri: String,
-    /// What became of it.
+    /// Chosen, refused or not tried.
     pub outcome: AutoOutcome,
-    /// Why it was refused, else [`Status::SUCCESS`].
+    /// The reason of a refusal, else [`Status::SUCCESS`].
     pub status: Status,
-    /// The same in words, with what to do.
+    /// The reason for the outcome, in words.
     pub reason: String,
 }
 
-/// What [`Device::open`](crate::Device::open) makes of "auto" here and now, in the order in which
-/// candidates are tried; nothing stays open. Never blocks, but loading a backend takes milliseconds.
+/// The choice that [`Device::open`](crate::Device::open) makes for "auto" here and now, candidate by
+/// candidate in the order in which they are tried; nothing stays open. Never blocks, but loading a backend takes milliseconds.
 /// C: `km_auto_candidate_count`, `km_auto_candidate_get`.
 ///
 /// ```

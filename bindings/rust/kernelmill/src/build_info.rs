@@ -1,4 +1,4 @@
-//! Which library it is.
+//! The library in use: version and build.
 
 use std::mem::size_of;
 
@@ -11,7 +11,7 @@ use crate::{Result, sys};
 pub struct BuildInfo {
     /// Major, minor and patch number.
     pub version: (u32, u32, u32),
-    /// The same for library and plugins of one build.
+    /// The id of the build, which library and plugins share.
     pub build_id: String,
     /// The compiler that made it.
     pub compiler: String,

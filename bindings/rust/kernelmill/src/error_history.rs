@@ -1,4 +1,4 @@
-//! What went wrong: failures of a context, and the last one of a thread.
+//! Failures: those of a context, and the last one of a thread.
 
 use std::mem::size_of;
 use std::time::SystemTime;
@@ -15,9 +15,9 @@ pub struct ErrorRecord {
     pub id: u64,
     /// The status that the calls returned.
     pub status: Status,
-    /// What kind of failure it is.
+    /// The kind of failure.
     pub category: Category,
-    /// How often it occurred.
+    /// The number of times that it occurred.
     pub count: u64,
     /// The time of the first.
     pub first_time: SystemTime,
@@ -27,19 +27,19 @@ pub struct ErrorRecord {
     pub native_code: i64,
     /// The C function that failed: `"km_launch_submit"`.
     pub call: String,
-    /// What was wrong with which values, cut where longer than 1023 bytes.
+    /// The text of the failure, cut where longer than 1023 bytes.
     pub message: String,
 }
 
-/// How often a status occurred in a context.
+/// A status and the number of times that it occurred in a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ErrorCount {
     /// The status.
     pub status: Status,
-    /// What kind of failure it is.
+    /// The kind of failure.
     pub category: Category,
-    /// How often it occurred.
+    /// The number of times that it occurred.
     pub count: u64,
     /// The time of the last.
     pub last_time: SystemTime,
@@ -84,7 +84,7 @@ impl Context {
         Ok(list.iter().map(record).collect())
     }
 
-    /// How often each status that occurred did, in the order of their values; all failures count,
+    /// The statuses that occurred and how often, in the order of their values; all failures count,
     /// also those that [`error_history`](Self::error_history) has forgotten. Never blocks.
     /// C: `km_context_error_counts`.
     pub fn error_counts(&self) -> Result<Vec<ErrorCount>> {
@@ -123,7 +123,7 @@ pub fn last_error() -> Result<Option<Error>> {
     Ok((status != Status::SUCCESS).then(|| Error::last(status)))
 }
 
-/// The same, and forgets it. The error of a context stays: see
+/// Gives [`last_error`] and forgets it. The error of a context stays: see
 /// [`Context::take_error`]. Never blocks. C: `km_last_error_take`.
 ///
 /// # Errors

@@ -37,7 +37,7 @@
 //!   that goes on owns its [`PinnedMemory`] as [`Pending`].
 //! - A kernel that fails puts its context into a sticky error: calls that allocate, enqueue or wait
 //!   return it until [`Context::reset`].
-//! - [`LaunchBuilder::launch`] is unsafe, because kernels are. All else is safe.
+//! - [`LaunchBuilder::launch`] and [`Tuner::run`] are unsafe, because kernels are. All else is safe.
 //! - [`sys`] is the C ABI below.
 //!
 //! # What is ordered

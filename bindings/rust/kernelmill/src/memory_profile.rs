@@ -1,4 +1,4 @@
-//! Profiles of memory: how much of a device's memory a context has in use.
+//! Profiles of memory: the part of a device's memory that a context has in use.
 
 use std::mem::size_of;
 use std::time::Duration;
@@ -8,16 +8,16 @@ use crate::list::read_list;
 use crate::stream::nanoseconds;
 use crate::{Context, Result, sys};
 
-/// What a profile of memory has found: [`Context::memory_profile`]. The memory is that of slices and
+/// The findings of a profile of memory: [`Context::memory_profile`]. The memory is that of slices and
 /// what pools have given out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemoryProfile {
-    /// Whether it is sampling now.
+    /// True while it samples.
     pub is_running: bool,
     /// The time between samples, in nanoseconds.
     pub interval_ns: u64,
-    /// How many samples there are.
+    /// The number of samples.
     pub sample_count: u64,
     /// Memory in use now; known also without a profile.
     pub used_bytes: u64,
@@ -76,7 +76,7 @@ impl Context {
         check(unsafe { sys::km_context_stop_memory_profile(self.as_raw()) })
     }
 
-    /// What the profile that runs, or ran last, has found. Never blocks.
+    /// The findings of the profile that runs, or ran last. Never blocks.
     /// C: `km_context_memory_profile`.
     pub fn memory_profile(&self) -> Result<MemoryProfile> {
         let mut profile = sys::km_memory_profile {

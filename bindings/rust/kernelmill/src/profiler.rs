@@ -1,4 +1,4 @@
-//! Profiles: what ran when, and for how long.
+//! Profiles: the work that ran, and its times.
 
 use std::mem::size_of;
 use std::path::Path;
@@ -147,7 +147,7 @@ impl<'a> Profiler<'a> {
         check(unsafe { sys::km_profiler_range_end(self.raw(), range) })
     }
 
-    /// What was recorded and is over by now, a row for all work of one kind and name: that of the
+    /// The recorded work that is over by now, a row for all of one kind and name: that of the
     /// device by falling total time, then ranges and waits of the host. Synchronise first to have
     /// all. Never blocks. C: `km_profiler_row_count`, `km_profiler_row_get`.
     pub fn rows(&self) -> Result<Vec<ProfileRow>> {
@@ -247,7 +247,7 @@ pub struct ProfileRow {
     pub kind: ProfileKind,
     /// The name of the kernel or range, cut where longer than 127 bytes.
     pub name: String,
-    /// How many there were.
+    /// The number of times.
     pub count: u64,
     /// The time that they took together, in nanoseconds.
     pub total_ns: u64,

@@ -1,4 +1,4 @@
-//! Tracking of memory: which allocations are alive, and where they were made.
+//! Tracking of memory: the allocations that are alive, and the places where they were made.
 
 use std::mem::size_of;
 use std::time::SystemTime;
@@ -7,15 +7,15 @@ use crate::error::{array_text, c_string, check, read_text};
 use crate::list::{read_list, time_at};
 use crate::{Context, Pod, Result, Slice, sys};
 
-/// What is kept of allocations, [`km_tracking_flags`](sys::km_tracking_flags): `Tracking::ON` or,
+/// The facts that are kept of allocations, [`km_tracking_flags`](sys::km_tracking_flags): `Tracking::ON` or,
 /// with the place where each was made, `Tracking::STACKS`.
 pub use sys::km_tracking_flags as Tracking;
 
-/// What made an allocation.
+/// The call that made an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AllocationKind {
-    /// What this crate does not know.
+    /// A kind that this crate does not know.
     Unknown,
     /// Device memory.
     Device,
@@ -46,7 +46,7 @@ impl From<sys::km_allocation_kind> for AllocationKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Allocation {
-    /// What made it.
+    /// The call that made it.
     pub kind: AllocationKind,
     /// Its number, which rises with each allocation of the context.
     pub id: u64,
@@ -119,7 +119,7 @@ impl Context {
         Ok(list.iter().map(Allocation::from).collect())
     }
 
-    /// Where the allocation of this [`id`](Allocation::id) was made, a line per frame, the innermost
+    /// The stack where the allocation of this [`id`](Allocation::id) was made, a line per frame, the innermost
     /// first, with names where the program exports them; empty without [`Tracking::STACKS`]. Never
     /// blocks. C: `km_context_allocation_stack`.
     ///

@@ -1,4 +1,4 @@
-//! Tuning: which of several ways to launch a kernel is the fastest on a device, by measurement.
+//! Tuning: measures several ways to launch a kernel on a device and chooses the fastest.
 
 use std::ffi::c_void;
 use std::mem::{size_of, size_of_val};
@@ -10,11 +10,11 @@ use crate::error::{c_string, check, read_text, text_parts};
 use crate::stream::nanoseconds;
 use crate::{Context, Device, Error, Function, LaunchConfig, Pod, Result, Status, sys};
 
-/// How the outputs of candidates are compared, [`km_tune_check`](sys::km_tune_check):
+/// The comparison of candidates' outputs, [`km_tune_check`](sys::km_tune_check):
 /// `TuneCheck::EXACT`.
 pub use sys::km_tune_check as TuneCheck;
 
-/// What a buffer is for, [`km_tune_buffer_flags`](sys::km_tune_buffer_flags):
+/// The use of a buffer, [`km_tune_buffer_flags`](sys::km_tune_buffer_flags):
 /// `TuneBufferFlags::OUTPUT` has the check compare it.
 pub use sys::km_tune_buffer_flags as TuneBufferFlags;
 
@@ -70,7 +70,7 @@ unsafe impl Send for Tuner {}
 // SAFETY: the same; the callback is only reached through `&mut`.
 unsafe impl Sync for Tuner {}
 
-/// What became of a candidate the last time that it was measured.
+/// The outcome of a candidate's last measurement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TuneResult {
@@ -80,9 +80,9 @@ pub struct TuneResult {
     pub median_ns: u64,
     /// The shortest time of one launch, in nanoseconds.
     pub min_ns: u64,
-    /// How many launches were measured.
+    /// The number of launches that were measured.
     pub sample_count: u32,
-    /// Why it was left out; empty where it was not.
+    /// The reason why it was left out; empty where it was not.
     pub message: String,
 }
 
@@ -149,7 +149,7 @@ impl Tuner {
         check(unsafe { sys::km_tune_add_buffer(self.raw, from, size, flags) })
     }
 
-    /// The same with zeros for `len` elements.
+    /// The kernel's next argument: device memory with zeros for `len` elements.
     ///
     /// # Errors
     ///
@@ -176,8 +176,8 @@ impl Tuner {
         check(unsafe { sys::km_tune_add_scalar(self.raw, value, size_of::<T>() as u64) })
     }
 
-    /// Whether what a candidate leaves in the outputs has to be what the first one that ran left
-    /// there; off at the start. The tolerance is for floating point: relative to the larger
+    /// Has the outputs that a candidate leaves compared with those that the first one left, or not,
+    /// as at the start. The tolerance is for floating point: relative to the larger
     /// magnitude, absolute below 1. Never blocks. C: `km_tune_set_check`.
     ///
     /// # Errors
@@ -188,8 +188,8 @@ impl Tuner {
         check(unsafe { sys::km_tune_set_check(self.raw, check_kind, tolerance) })
     }
 
-    /// How long measuring all candidates may take together, compiling not counted (a second at the
-    /// start), and how often each is launched before it is measured (once at the start). Never
+    /// The time that measuring all candidates may take together, compiling not counted (a second at
+    /// the start), and the number of launches of each before it is measured (1 at the start). Never
     /// blocks. C: `km_tune_set_budget`.
     pub fn set_budget(&mut self, budget: Duration, warmup_count: u32) -> Result<()> {
         // SAFETY: handles are checked ids.
@@ -217,7 +217,7 @@ impl Tuner {
     ///
     /// # Safety
     ///
-    /// What the kernel does with the buffers and numbers that it is given is not checked: with each
+    /// Nothing checks the kernel's use of the buffers and numbers that it is given: with each
     /// candidate it must stay within them.
     ///
     /// # Errors
@@ -230,7 +230,7 @@ impl Tuner {
         unsafe { self.run_with(problem, sys::km_tune_run_flags::DEFAULT) }
     }
 
-    /// The same, measured whatever is remembered.
+    /// Like [`run`](Self::run), and measures also when a choice is remembered.
     ///
     /// # Safety
     ///
@@ -272,7 +272,7 @@ impl Tuner {
         Ok(best)
     }
 
-    /// What became of a candidate the last time that it was measured. Never blocks.
+    /// The outcome of a candidate's last measurement. Never blocks.
     /// C: `km_tune_result_get`, `km_tune_result_message`.
     ///
     /// # Errors

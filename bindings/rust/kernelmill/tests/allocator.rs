@@ -75,7 +75,7 @@ fn the_library_takes_its_memory_from_the_program() -> Result<()> {
     let made = COUNTING.made.load(Ordering::SeqCst);
     let other = stream.clone_htod(&[4u32])?;
     assert_eq!(COUNTING.made.load(Ordering::SeqCst), made);
-    // What was made by it goes back to it.
+    // Memory goes back to the allocator that it came from.
     let alive = COUNTING.alive.load(Ordering::SeqCst);
     assert_eq!(stream.clone_dtoh(&kept)?, [1, 2, 3]);
     drop((kept, other, stream, context));

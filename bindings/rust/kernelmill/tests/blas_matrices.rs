@@ -15,7 +15,7 @@ use kernelmill::{Context, Result, Slice, Status, Stream};
 const TRIANGLES: [Triangle; 2] = [Triangle::LOWER, Triangle::UPPER];
 const ONE: C = C(1.0, 0.0);
 
-/// What a test of one type and layout has.
+/// The objects that a test of one type and layout uses.
 struct Bench {
     stream: Stream,
     blas: Blas,

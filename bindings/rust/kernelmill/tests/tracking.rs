@@ -1,4 +1,4 @@
-//! What is allocated is known: allocations with tags and stacks, and how much there was when.
+//! Allocations are listed with tags and stacks, and memory is profiled.
 
 mod common;
 

@@ -54,7 +54,7 @@ pub struct PackedTriangle<'a, T: Pod> {
     borrow: PhantomData<&'a Slice<T>>,
 }
 
-/// The same as [`PackedTriangle`], to be written; no other view reaches its elements.
+/// A [`PackedTriangle`] to be written; no other view reaches its elements.
 #[derive(Debug)]
 pub struct PackedTriangleMut<'a, T: Pod> {
     pub(super) place: MatrixPlace,
@@ -76,7 +76,7 @@ impl<'a, T: Pod> BandMatrix<'a, T> {
         Ok(Self { place, lower, upper, operation: Operation::NONE, borrow: PhantomData })
     }
 
-    /// The same with lines that begin `leading_dimension` elements after each other; at least
+    /// A band matrix with lines that begin `leading_dimension` elements after each other; at least
     /// `lower + upper + 1`, else `ERROR_INVALID_ARGUMENT`.
     pub fn strided(
         layout: Layout,
@@ -119,7 +119,7 @@ impl<'a, T: Pod> BandTriangle<'a, T> {
         Ok(Self { place, diagonals, triangle, borrow: PhantomData })
     }
 
-    /// The same with lines that begin `leading_dimension` elements after each other; at least
+    /// One triangle with lines that begin `leading_dimension` elements after each other; at least
     /// `diagonals + 1`, else `ERROR_INVALID_ARGUMENT`.
     pub fn strided(
         layout: Layout,
@@ -160,7 +160,7 @@ impl<'a, T: Pod> PackedTriangle<'a, T> {
 }
 
 impl<'a, T: Pod> PackedTriangleMut<'a, T> {
-    /// The same as [`PackedTriangle::new`], to be written.
+    /// A triangle to be written, under the rules of [`PackedTriangle::new`].
     pub fn new(
         layout: Layout,
         triangle: Triangle,
@@ -171,7 +171,7 @@ impl<'a, T: Pod> PackedTriangleMut<'a, T> {
         Ok(Self { place, triangle, borrow: PhantomData })
     }
 
-    /// The same triangle, to be read.
+    /// This triangle, to be read.
     pub fn as_packed(&self) -> PackedTriangle<'_, T> {
         PackedTriangle { place: self.place, triangle: self.triangle, borrow: PhantomData }
     }

@@ -33,7 +33,7 @@ pub struct MatrixBatch<'a, T: Pod> {
     borrow: PhantomData<&'a Slice<T>>,
 }
 
-/// The same, to be written; no other view reaches their elements.
+/// A [`MatrixBatch`] to be written; no other view reaches its elements.
 #[derive(Debug)]
 pub struct MatrixBatchMut<'a, T: Pod> {
     pub(super) place: MatrixPlace,
@@ -87,7 +87,7 @@ impl<'a, T: Pod> MatrixBatch<'a, T> {
         self.count
     }
 
-    /// Whether there are none.
+    /// True when the batch has no matrices.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -106,7 +106,7 @@ impl<'a, T: Pod> MatrixBatch<'a, T> {
 }
 
 impl<'a, T: Pod> MatrixBatchMut<'a, T> {
-    /// The same as [`MatrixBatch::new`], to be written.
+    /// A batch to be written, under the rules of [`MatrixBatch::new`].
     pub fn new(
         layout: Layout,
         slice: &'a mut impl DeviceSliceMut<T>,
@@ -120,8 +120,8 @@ impl<'a, T: Pod> MatrixBatchMut<'a, T> {
         Ok(Self { place, count, borrow: PhantomData })
     }
 
-    /// The same as [`MatrixBatch::strided`], to be written. Matrices that share elements are an
-    /// error of the call.
+    /// A batch to be written, under the rules of [`MatrixBatch::strided`]. Matrices that share
+    /// elements are an error of the call.
     pub fn strided(
         layout: Layout,
         slice: &'a mut impl DeviceSliceMut<T>,
@@ -150,7 +150,7 @@ impl<'a, T: Pod> MatrixBatchMut<'a, T> {
         self.count
     }
 
-    /// Whether there are none.
+    /// True when the batch has no matrices.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }

@@ -52,7 +52,8 @@ impl Blas {
         call!(self, T, km_blas_dot(n, &x, &y, &result))
     }
 
-    /// The same with the complex conjugates of x. C: [`km_blas_dotc`](sys::km_blas_dotc).
+    /// result = the sum of `conj(x_i) y_i`; `result` has one element.
+    /// C: [`km_blas_dotc`](sys::km_blas_dotc).
     pub fn dotc<T: Number>(
         &self,
         x: &impl AsVector<T>,

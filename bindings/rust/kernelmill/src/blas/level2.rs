@@ -26,7 +26,7 @@ impl Blas {
         call!(self, T, km_blas_gemv(operation, m, n, alpha, &a.raw, &x, beta, &y))
     }
 
-    /// The same for a band matrix. C: [`km_blas_gbmv`](sys::km_blas_gbmv).
+    /// y = alpha op(A) x + beta y for a band matrix. C: [`km_blas_gbmv`](sys::km_blas_gbmv).
     pub fn gbmv<T: Number>(
         &self,
         alpha: T,
@@ -61,7 +61,8 @@ impl Blas {
         call!(self, T, km_blas_symv(triangle, n, alpha, &place.raw, &x, beta, &y))
     }
 
-    /// The same for a band matrix. C: [`km_blas_sbmv`](sys::km_blas_sbmv).
+    /// y = alpha A x + beta y for a symmetric or Hermitian band matrix.
+    /// C: [`km_blas_sbmv`](sys::km_blas_sbmv).
     pub fn sbmv<T: Number>(
         &self,
         alpha: T,
@@ -78,7 +79,8 @@ impl Blas {
         call!(self, T, km_blas_sbmv(triangle, n, k, alpha, &place.raw, &x, beta, &y))
     }
 
-    /// The same for a packed triangle. C: [`km_blas_spmv`](sys::km_blas_spmv).
+    /// y = alpha A x + beta y for a symmetric or Hermitian A, packed.
+    /// C: [`km_blas_spmv`](sys::km_blas_spmv).
     pub fn spmv<T: Number>(
         &self,
         alpha: T,
@@ -107,7 +109,7 @@ impl Blas {
         call!(self, T, km_blas_trmv(triangle, operation, diagonal, n, &place.raw, &x))
     }
 
-    /// The same for a band. C: [`km_blas_tbmv`](sys::km_blas_tbmv).
+    /// x = op(A) x for a triangular band matrix. C: [`km_blas_tbmv`](sys::km_blas_tbmv).
     pub fn tbmv<T: Number>(
         &self,
         a: &Triangular<BandTriangle<'_, T>>,
@@ -120,7 +122,7 @@ impl Blas {
         call!(self, T, km_blas_tbmv(triangle, operation, diagonal, n, k, &place.raw, &x))
     }
 
-    /// The same for a packed triangle. C: [`km_blas_tpmv`](sys::km_blas_tpmv).
+    /// x = op(A) x for a packed triangle. C: [`km_blas_tpmv`](sys::km_blas_tpmv).
     pub fn tpmv<T: Number>(
         &self,
         a: &Triangular<PackedTriangle<'_, T>>,
@@ -147,7 +149,8 @@ impl Blas {
         call!(self, T, km_blas_trsv(triangle, operation, diagonal, n, &place.raw, &x))
     }
 
-    /// The same for a band. C: [`km_blas_tbsv`](sys::km_blas_tbsv).
+    /// Solves op(A) z = x for a triangular band matrix and puts z into x.
+    /// C: [`km_blas_tbsv`](sys::km_blas_tbsv).
     pub fn tbsv<T: Number>(
         &self,
         a: &Triangular<BandTriangle<'_, T>>,
@@ -160,7 +163,8 @@ impl Blas {
         call!(self, T, km_blas_tbsv(triangle, operation, diagonal, n, k, &place.raw, &x))
     }
 
-    /// The same for a packed triangle. C: [`km_blas_tpsv`](sys::km_blas_tpsv).
+    /// Solves op(A) z = x for a packed triangle and puts z into x.
+    /// C: [`km_blas_tpsv`](sys::km_blas_tpsv).
     pub fn tpsv<T: Number>(
         &self,
         a: &Triangular<PackedTriangle<'_, T>>,
@@ -188,7 +192,7 @@ impl Blas {
         call!(self, T, km_blas_ger(m, n, scalar(&alpha), &x, &y, &a.raw))
     }
 
-    /// A = alpha x y^H + A: the same with the complex conjugates of y.
+    /// A = alpha x y^H + A, with the complex conjugates of y.
     /// C: [`km_blas_gerc`](sys::km_blas_gerc).
     pub fn gerc<T: Number>(
         &self,
@@ -235,7 +239,8 @@ impl Blas {
         call!(self, T, km_blas_syr2(triangle, a.rows as u64, scalar(&alpha), &x, &y, &a.raw))
     }
 
-    /// The same as [`syr`](Self::syr), for a packed triangle. C: [`km_blas_spr`](sys::km_blas_spr).
+    /// A = alpha x x^T + A, for complex numbers alpha x x^H + A, in a packed triangle.
+    /// C: [`km_blas_spr`](sys::km_blas_spr).
     pub fn spr<T: Number>(
         &self,
         alpha: T::Real,
@@ -248,7 +253,8 @@ impl Blas {
         call!(self, T, km_blas_spr(triangle, place.rows as u64, scalar(&alpha), &x, &place.raw))
     }
 
-    /// The same as [`syr2`](Self::syr2), for a packed triangle.
+    /// A = alpha x y^T + alpha y x^T + A, for complex numbers alpha x y^H + conj(alpha) y x^H + A, in
+    /// a packed triangle.
     /// C: [`km_blas_spr2`](sys::km_blas_spr2).
     pub fn spr2<T: Number>(
         &self,

@@ -26,7 +26,7 @@ impl Blas {
         call!(self, T, km_blas_gemm(op_a, op_b, m, n, k, alpha, a, b, beta, c))
     }
 
-    /// The same for each matrix of a batch.
+    /// C = alpha op(A) op(B) + beta C for each matrix of a batch.
     /// C: [`km_blas_gemm_strided_batched`](crate::sys::km_blas_gemm_strided_batched).
     pub fn gemm_strided_batched<T: GemmNumber>(
         &self,
@@ -70,7 +70,7 @@ impl Blas {
         call!(self, T, km_blas_symm(side, triangle, m, n, alpha, a, &b.raw, beta, &c.raw))
     }
 
-    /// The same for a Hermitian A; for real numbers it is [`symm`](Self::symm).
+    /// [`symm`](Self::symm) for a Hermitian A; for real numbers they are one.
     /// C: [`km_blas_hemm`](crate::sys::km_blas_hemm).
     pub fn hemm<T: Number>(
         &self,

@@ -21,10 +21,10 @@ pub(super) mod sealed {
 }
 use sealed::{HasMatrix, HasOperand};
 
-/// What can be read as a matrix: [`Matrix`], [`MatrixMut`].
+/// Views that are read as a matrix: [`Matrix`], [`MatrixMut`].
 pub trait AsMatrix<T: Pod>: HasMatrix<T> {}
 
-/// What a product can be made of: [`Matrix`], [`MatrixMut`], and [`Transposed`] ones.
+/// Factors of a product: [`Matrix`], [`MatrixMut`], [`Transposed`].
 pub trait MatrixOperand<T: Pod>: HasOperand<T> {}
 
 /// A matrix in a slice, to be read.
@@ -72,7 +72,7 @@ pub struct Matrix<'a, T: Pod> {
 /// # }
 /// ```
 ///
-/// What works is to split it:
+/// A matrix can be split instead:
 ///
 /// ```
 /// # use kernelmill::blas::{Blas, Layout, MatrixMut};
@@ -189,7 +189,7 @@ impl<'a, T: Pod> Matrix<'a, T> {
         self.place.raw.leading_dimension as usize
     }
 
-    /// Whether lines are rows or columns.
+    /// The layout: lines are rows or columns.
     pub fn layout(&self) -> Layout {
         self.place.layout
     }
@@ -239,7 +239,7 @@ impl<'a, T: Pod> Matrix<'a, T> {
 }
 
 impl<'a, T: Pod> MatrixMut<'a, T> {
-    /// The same as [`Matrix::new`], to be written.
+    /// A matrix to be written, under the rules of [`Matrix::new`].
     pub fn new(
         layout: Layout,
         slice: &'a mut impl DeviceSliceMut<T>,
@@ -250,7 +250,7 @@ impl<'a, T: Pod> MatrixMut<'a, T> {
         Ok(Self::of(shape.place::<T>(slice.place(), 1, 0)?))
     }
 
-    /// The same as [`Matrix::strided`], to be written.
+    /// A matrix to be written, under the rules of [`Matrix::strided`].
     pub fn strided(
         layout: Layout,
         slice: &'a mut impl DeviceSliceMut<T>,
@@ -277,7 +277,7 @@ impl<'a, T: Pod> MatrixMut<'a, T> {
         self.place.columns
     }
 
-    /// The same matrix, to be read.
+    /// This matrix, to be read.
     pub fn as_matrix(&self) -> Matrix<'_, T> {
         Matrix::of(self.place)
     }

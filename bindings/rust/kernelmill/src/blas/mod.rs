@@ -25,7 +25,7 @@
 //! # }
 //! ```
 //!
-//! What holds for all calls:
+//! All calls have in common:
 //!
 //! - They join the stream of the [`Blas`] object and return at once; what they use is kept until
 //!   they are done. Results of reductions go to device memory.
@@ -39,7 +39,7 @@
 //!   written lies in a file mapped read-only; `ERROR_BLAS_UNAVAILABLE` where the BLAS library is
 //!   missing, with what to install; and the sticky error of the context.
 //!
-//! What is read cannot be what is written:
+//! A vector cannot be read and written by one call:
 //!
 //! ```compile_fail,E0502
 //! # use kernelmill::blas::{Blas, Layout};
@@ -90,18 +90,18 @@ pub use number::{Bf16, Complex, F16, GemmNumber, Number, Real};
 pub use rotation::{ModifiedRotation, Rotation, rotg, rotmg};
 pub use vector::{AsVector, AsVectorMut, Vector, VectorMut};
 
-/// How matrices lie in memory, [`km_blas_layout`](sys::km_blas_layout): `Layout::ROWS`.
+/// The order of a matrix's elements in memory, [`km_blas_layout`](sys::km_blas_layout): `Layout::ROWS`.
 pub use sys::km_blas_layout as Layout;
 
-/// What is taken of a matrix, [`km_blas_operation`](sys::km_blas_operation):
-/// `Operation::TRANSPOSE`.
+/// The operation on a matrix before it is multiplied,
+/// [`km_blas_operation`](sys::km_blas_operation): `Operation::TRANSPOSE`.
 pub use sys::km_blas_operation as Operation;
 
 /// Which triangle of a matrix counts, [`km_blas_triangle`](sys::km_blas_triangle):
 /// `Triangle::LOWER`.
 pub use sys::km_blas_triangle as Triangle;
 
-/// Whether a triangular matrix has its diagonal in memory,
+/// The diagonal of a triangular matrix, stored or all ones,
 /// [`km_blas_diagonal`](sys::km_blas_diagonal): `Diagonal::UNIT`.
 pub use sys::km_blas_diagonal as Diagonal;
 
@@ -109,7 +109,7 @@ pub use sys::km_blas_diagonal as Diagonal;
 pub use sys::km_blas_side as Side;
 
 /// BLAS calls in a stream, for matrices of one layout. It keeps the stream, and dropping it does not
-/// wait: what is queued goes on.
+/// wait: queued calls run to their end.
 #[derive(Debug)]
 pub struct Blas {
     raw: sys::km_blas,
@@ -211,7 +211,7 @@ macro_rules! call {
 }
 use call;
 
-/// Where a scalar lies, for the C ABI.
+/// The address of a scalar, for the C ABI.
 fn scalar<T>(value: &T) -> *const std::ffi::c_void {
     std::ptr::from_ref(value).cast()
 }

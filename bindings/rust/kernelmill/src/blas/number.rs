@@ -92,7 +92,7 @@ impl F16 {
         Self(sign | rounded as u16)
     }
 
-    /// The same number.
+    /// The number as `f32`, which holds it exactly.
     pub fn to_f32(self) -> f32 {
         let sign = u32::from(self.0 & 0x8000) << 16;
         let magnitude = u32::from(self.0 & 0x7fff);
@@ -116,7 +116,7 @@ impl Bf16 {
         Self(round(bits, 16) as u16)
     }
 
-    /// The same number.
+    /// The number as `f32`, which holds it exactly.
     pub fn to_f32(self) -> f32 {
         f32::from_bits(u32::from(self.0) << 16)
     }

@@ -1,4 +1,4 @@
-//! Where matrices lie in memory, and what part of it they need.
+//! Places of matrices in memory, and the memory that they need.
 
 use std::ops::{Bound, RangeBounds};
 
@@ -7,7 +7,7 @@ use super::{Layout, fits, require};
 use crate::view::Place;
 use crate::{Error, Pod, Result, Status, sys};
 
-/// Where the elements of a matrix lie.
+/// The place of a matrix's elements.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct MatrixPlace {

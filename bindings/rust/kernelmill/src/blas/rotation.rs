@@ -6,11 +6,11 @@ use super::{Number, Real};
 use crate::error::check;
 use crate::{Result, sys};
 
-/// What [`rotg`] finds.
+/// The result of [`rotg`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Rotation<T: Number> {
-    /// What becomes of the first number; the second one becomes 0.
+    /// The first number afterwards; the second one is 0.
     pub r: T,
     /// For real numbers the one number that `c` and `s` can be found from; else the second number.
     pub z: T,
@@ -20,7 +20,7 @@ pub struct Rotation<T: Number> {
     pub s: T,
 }
 
-/// What [`rotmg`] finds.
+/// The result of [`rotmg`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ModifiedRotation<T: Real> {
@@ -30,8 +30,8 @@ pub struct ModifiedRotation<T: Real> {
     pub d2: T,
     /// The first number; the second one becomes 0.
     pub x1: T,
-    /// What [`Blas::rotm`](super::Blas::rotm) takes: a flag, h11, h21, h12, h22. Those that the flag
-    /// implies are 0.
+    /// The argument of [`Blas::rotm`](super::Blas::rotm): a flag, h11, h21, h12, h22. Those that the
+    /// flag implies are 0.
     pub parameters: [T; 5],
 }
 

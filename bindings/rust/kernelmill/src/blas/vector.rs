@@ -7,7 +7,7 @@ use super::{fits, require};
 use crate::view::Place;
 use crate::{DeviceSlice, DeviceSliceMut, Pod, Result, Slice, sys};
 
-/// Where the elements of a vector lie.
+/// The place of a vector's elements.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct VectorPlace {
@@ -23,11 +23,11 @@ pub(super) mod sealed {
 }
 use sealed::HasVector;
 
-/// What can be read as a vector: [`Slice`], [`View`](crate::View), [`ViewMut`](crate::ViewMut) with
+/// Views that are read as a vector: [`Slice`], [`View`](crate::View), [`ViewMut`](crate::ViewMut) with
 /// all of their elements, [`Vector`], [`VectorMut`].
 pub trait AsVector<T: Pod>: HasVector<T> {}
 
-/// What can be written as a vector: [`Slice`], [`ViewMut`](crate::ViewMut), [`VectorMut`].
+/// Views that are written as a vector: [`Slice`], [`ViewMut`](crate::ViewMut), [`VectorMut`].
 pub trait AsVectorMut<T: Pod>: AsVector<T> {}
 
 /// Elements of a slice at equal distances, to be read.
@@ -42,6 +42,22 @@ pub trait AsVectorMut<T: Pod>: AsVector<T> {}
 /// let every_second = Vector::strided(&numbers, 3, -2)?; // from its end
 /// Blas::new(&stream, Layout::ROWS)?.copy(&every_second, &mut backward)?;
 /// assert_eq!(stream.clone_dtoh(&backward)?, [5.0, 3.0, 1.0]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// A vector does not outlive its memory:
+///
+/// ```compile_fail,E0505
+/// # use kernelmill::blas::{Blas, Layout, Vector};
+/// # fn main() -> kernelmill::Result<()> {
+/// # let context = kernelmill::Context::open("cpu")?;
+/// # let stream = context.default_stream()?;
+/// # let mut y = context.alloc_zeros::<f32>(3)?;
+/// let numbers = context.alloc_zeros::<f32>(5)?;
+/// let x = Vector::strided(&numbers, 3, 2)?;
+/// drop(numbers); // error: `x` is used later
+/// Blas::new(&stream, Layout::ROWS)?.copy(&x, &mut y)?;
 /// # Ok(())
 /// # }
 /// ```
@@ -80,7 +96,7 @@ impl<'a, T: Pod> Vector<'a, T> {
         self.place.len
     }
 
-    /// Whether there are none.
+    /// True when the vector has no elements.
     pub fn is_empty(&self) -> bool {
         self.place.len == 0
     }
@@ -97,7 +113,7 @@ impl<'a, T: Pod> VectorMut<'a, T> {
         Ok(Self::of(whole::<T>(slice.place())?))
     }
 
-    /// The same elements as [`Vector::strided`] has, to be written; its errors.
+    /// A vector to be written, under the rules of [`Vector::strided`].
     pub fn strided(
         slice: &'a mut impl DeviceSliceMut<T>,
         len: usize,
@@ -115,7 +131,7 @@ impl<'a, T: Pod> VectorMut<'a, T> {
         self.place.len
     }
 
-    /// Whether there are none.
+    /// True when the vector has no elements.
     pub fn is_empty(&self) -> bool {
         self.place.len == 0
     }
@@ -125,7 +141,7 @@ impl<'a, T: Pod> VectorMut<'a, T> {
         self.place.raw.increment
     }
 
-    /// The same elements, to be read.
+    /// This vector, to be read.
     pub fn as_vector(&self) -> Vector<'_, T> {
         Vector::of(self.place)
     }

@@ -1,4 +1,4 @@
-//! What a process has, before and after: for tests that look for leaks.
+//! Memory, files and threads of the process, for tests that look for leaks.
 
 use kernelmill::Result;
 
