@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# library_search_test.sh CARGO LIBRARY_DIR SCRATCH: how builds find the library, that those that load
-# it at run time need none, and what those that link it say where there is none.
+# library_search_test.sh CARGO LIBRARY_DIR SCRATCH: how builds find the library, that those which
+# load it at run time need none, and what those which link it say where there is none.
 set -euo pipefail
 
 cargo=$1
