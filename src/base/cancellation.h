@@ -2,6 +2,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <time.h>
 
 namespace km {
 
@@ -17,5 +18,12 @@ class NoCancellation {
  private:
   int before_ = PTHREAD_CANCEL_ENABLE;
 };
+
+/// Sleeps for less than a second, and is no cancellation point.
+inline void sleep_uncancelled(long sleep_ns) {
+  const NoCancellation postponed;
+  const timespec sleep{0, sleep_ns};
+  nanosleep(&sleep, nullptr);
+}
 
 }  // namespace km

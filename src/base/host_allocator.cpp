@@ -1,12 +1,11 @@
 #include "base/host_allocator.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <utility>
 
+#include "base/cancellation.h"
 #include "base/contained_call.h"
 #include "base/log.h"
 
@@ -28,7 +27,7 @@ __thread uint32_t t_needed = 0;
 __thread void (*t_when_exhausted)() = nullptr;
 
 constexpr size_t kReserveBytes = 1 << 20;
-constexpr useconds_t kPauseUs = 1000;
+constexpr long kPauseNs = 1'000'000;
 alignas(16) char g_reserved[kReserveBytes];  // takes no pages until it is used
 
 constinit MemoryReserve g_reserve(g_reserved, kReserveBytes);
@@ -49,7 +48,7 @@ void* take(const HostAllocator* allocator, size_t size_bytes) {
 /// Memory for a thread that cannot go on without, when the allocator has none.
 void* take_needed(const HostAllocator** allocator, size_t size_bytes) {
   if (t_when_exhausted != nullptr) t_when_exhausted();
-  for (bool waits = false;; usleep(kPauseUs)) {
+  for (bool waits = false;; sleep_uncancelled(kPauseNs)) {
     if (void* const piece = g_reserve.allocate(size_bytes)) {
       *allocator = &kReserve;
       return piece;

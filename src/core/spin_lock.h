@@ -2,9 +2,10 @@
 #pragma once
 
 #include <sched.h>
-#include <time.h>
 
 #include <atomic>
+
+#include "base/cancellation.h"
 
 namespace km {
 
@@ -31,8 +32,7 @@ class SpinLock {
       sched_yield();
       return;
     }
-    const timespec pause{0, kSleepNs};
-    nanosleep(&pause, nullptr);
+    sleep_uncancelled(kSleepNs);
   }
 
   std::atomic<bool> taken_{false};

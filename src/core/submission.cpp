@@ -4,10 +4,12 @@
 #include <functional>
 #include <vector>
 
+#include "base/cancellation.h"
+
 namespace km {
 namespace {
 
-constexpr timespec kPause{0, 20'000};  // between two looks at a call that is about to queue its use
+constexpr long kPauseNs = 20'000;  // between two looks at a call that is about to queue its use
 
 }  // namespace
 
@@ -88,7 +90,7 @@ Status Submission::begin_others() {
     if (find_conflicts(&conflicts)) break;
     let_go();
     conflicts.clear();
-    nanosleep(&kPause, nullptr);
+    sleep_uncancelled(kPauseNs);
   }
   for (const StreamTicket& conflict : conflicts) {
     KM_TRY(stream_.wait_for(*conflict.stream, conflict.ticket));

@@ -758,6 +758,60 @@ static void a_callback_may_use_what_a_waiting_call_uses(void** state) {
   close_world(&w);
 }
 
+typedef struct late_launch {
+  world* w;
+  km_function function;
+  km_status status;
+  int is_complete;
+} late_launch;
+
+static void* download_all(void* data) {
+  world* w = data;
+  uint32_t* seen = malloc(BYTES);
+  assert_non_null(seen);
+  OK(km_slice_download(w->s1, w->x, 0, seen, BYTES));
+  free(seen);
+  return NULL;
+}
+
+static void* launch_cancelled(void* data) {
+  late_launch* late = data;
+  const km_launch_config config = {{1, 1, 1}, {1, 1, 1}, 0};
+  const fill_index_arguments arguments = {0, 7, 1};
+  km_launch_slice slice = {0, 0, 0, 0};
+  memcpy(&slice.slice, &late->w->x, sizeof slice.slice);
+  pthread_cancel(pthread_self());
+  late->status = km_launch_kernel(late->w->s2, late->function, &config, &arguments,
+                                  sizeof arguments, &slice, 1);
+  late->is_complete = 1;
+  pthread_testcancel();
+  return NULL;
+}
+
+/* A launch waits for a call on another thread that is about to queue what it conflicts with, and is
+ * no cancellation point meanwhile. */
+static void launches_that_wait_for_calls_are_not_cancelled(void** state) {
+  fixture* f = *state;
+  NEEDS_ASYNCHRONY(f);
+  world w = open_world(f);
+  late_launch late = {&w, load(&w, "fill_index", NULL), KM_ERROR_INTERNAL, 0};
+  pthread_t reader, launcher;
+  void* result = NULL;
+  hold(&w, w.s1);
+  assert_int_equal(pthread_create(&reader, NULL, download_all, &w), 0);
+  usleep(50 * 1000); /* it is in its call now */
+  assert_int_equal(pthread_create(&launcher, NULL, launch_cancelled, &late), 0);
+  usleep(50 * 1000);
+  let_go(&w);
+  assert_int_equal(pthread_join(launcher, &result), 0);
+  assert_int_equal(pthread_join(reader, NULL), 0);
+  assert_true(late.is_complete);
+  EXPECT(KM_SUCCESS, late.status);
+  assert_ptr_equal(result, PTHREAD_CANCELED);
+  OK(km_function_destroy(late.function));
+  close_world(&w);
+}
+
 static void values_that_streams_wait_for_are_not_ordered(void** state) {
   fixture* f = *state;
   NEEDS_ASYNCHRONY(f);
@@ -881,6 +935,7 @@ int main(void) {
       cmocka_unit_test(a_context_that_is_reset_keeps_nobody_waiting),
       cmocka_unit_test(a_failed_kernel_fails_what_waits_for_it),
       cmocka_unit_test(a_callback_may_use_what_a_waiting_call_uses),
+      cmocka_unit_test(launches_that_wait_for_calls_are_not_cancelled),
       cmocka_unit_test(values_that_streams_wait_for_are_not_ordered),
       cmocka_unit_test(threads_with_slices_in_opposite_order_lose_nothing),
   };
