@@ -59,11 +59,7 @@ Error explain(const km_launch_slice&, uint64_t index) {
   return make_error(KM_ERROR_INVALID_ARGUMENT, "slices[%" PRIu64 "].reserved is not 0", index);
 }
 Error explain(const km_launch_operand& entry, uint64_t index) {
-  return make_error(KM_ERROR_INVALID_ARGUMENT,
-                    "operands[%" PRIu64
-                    "].access is %d; it can be 0 (unknown), 1 (read) or 2 "
-                    "(read and written)",
-                    index, entry.access);
+  return bad_access("operands[" + std::to_string(index) + "].access", entry.access);
 }
 
 /// Entries come in any order, but no parameter comes twice.
@@ -87,6 +83,12 @@ SliceArgument argument_of(const km_launch_operand& entry, Slice* slice) {
 }
 
 }  // namespace
+
+Error bad_access(const std::string& what, km_access access) {
+  return make_error(KM_ERROR_INVALID_ARGUMENT,
+                    "%s is %d; it can be 0 (unknown), 1 (read) or 2 (read and written)",
+                    what.c_str(), access);
+}
 
 LaunchShape shape_of(const km_launch_config& config) {
   return {{config.grid[0], config.grid[1], config.grid[2]},

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 
 #include "api/call.h"
 #include "core/launch.h"
@@ -36,6 +37,8 @@ LaunchShape shape_of(const km_launch_config& config);
 inline bool is_access(km_access access) {
   return access >= KM_ACCESS_UNKNOWN && access <= KM_ACCESS_READ_WRITE;
 }
+/// The failure of a call that says something else; `what` names it.
+Error bad_access(const std::string& what, km_access access);
 inline AccessKind access_of(km_access access) {
   return access == KM_ACCESS_READ ? AccessKind::kRead : AccessKind::kWrite;
 }

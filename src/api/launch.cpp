@@ -88,14 +88,10 @@ km_status km_launch_arg_slice(km_launch launch, km_slice slice, uint64_t offset_
 
 km_status km_launch_arg_slice_access(km_launch launch, km_slice slice, uint64_t offset_bytes,
                                      uint64_t size_bytes, km_access access) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+  return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, launch);
     KM_GET(argument, call, slice);
-    if (!is_access(access)) {
-      return make_error(KM_ERROR_INVALID_ARGUMENT,
-                        "access is %d; it can be 0 (unknown), 1 (read) or 2 (read and written)",
-                        access);
-    }
+    if (!is_access(access)) return bad_access("access", access);
     return target->add_slice({0, offset_bytes, argument, size_bytes, access_of(access)});
   });
 }
@@ -140,7 +136,7 @@ km_status km_launch_kernel_operands(km_stream stream, km_function function,
                                     uint64_t arguments_size_bytes,
                                     const km_launch_operand* operands,
                                     uint64_t operand_count) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
+  return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(queue, call, stream);
     KM_GET(target, call, function);
     KM_REQUIRE(config);
