@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <new>
+#include <utility>
 
 #include "base/env.h"
 
@@ -31,18 +31,19 @@ bool is_report(const std::string& path) {
 
 }  // namespace
 
-ExecReportOwner::ExecReportOwner() : file_(memfd_create(kName, MFD_CLOEXEC)) {
-  if (file_ < 0 || ftruncate(file_, sizeof(ExecReport)) != 0) return;
-  report_ = map_report(file_);  // zeros
+ExecReportOwner::ExecReportOwner() {
+  Result<File> file = create_memory_file(kName, 0);
+  if (!file || !resize_file(file->get(), sizeof(ExecReport))) return;
+  file_ = std::move(*file);
+  report_ = map_report(file_.get());  // zeros
 }
 
 ExecReportOwner::~ExecReportOwner() {
   if (report_ != nullptr) munmap(report_, sizeof *report_);
-  if (file_ >= 0) close(file_);
 }
 
 std::string ExecReportOwner::name() const {
-  return report_ != nullptr ? std::to_string(getpid()) + ":" + std::to_string(file_) : "";
+  return report_ != nullptr ? std::to_string(getpid()) + ":" + std::to_string(file_.get()) : "";
 }
 
 ExecReport* find_exec_report() {
@@ -52,14 +53,12 @@ ExecReport* find_exec_report() {
   if (!name || sscanf(name->c_str(), "%d:%d%c", &process, &number, &rest) != 2) return nullptr;
   const std::string path = "/proc/" + std::to_string(process) + "/fd/" + std::to_string(number);
   if (!is_report(path)) return nullptr;
-  const int file = open(path.c_str(), O_RDWR | O_CLOEXEC);
-  if (file < 0) return nullptr;
+  const File file(open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (!file) return nullptr;
   struct stat info{};
-  const bool is_whole = fstat(file, &info) == 0 && S_ISREG(info.st_mode) &&
+  const bool is_whole = fstat(file.get(), &info) == 0 && S_ISREG(info.st_mode) &&
                         info.st_size == static_cast<off_t>(sizeof(ExecReport));
-  ExecReport* const report = is_whole ? map_report(file) : nullptr;
-  close(file);
-  return report;
+  return is_whole ? map_report(file.get()) : nullptr;
 }
 
 }  // namespace km

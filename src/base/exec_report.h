@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string>
 
+#include "base/file.h"
+
 namespace km {
 
 /// Shared by the command and all its programs.
@@ -30,7 +32,7 @@ class ExecReportOwner {
   bool is_unopened() const { return report_ != nullptr && report_->opened.load() == 0; }
 
  private:
-  int file_ = -1;
+  File file_{-1};
   ExecReport* report_ = nullptr;
 };
 
