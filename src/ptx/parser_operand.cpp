@@ -50,13 +50,8 @@ Result<Operand> Parser::parse_immediate_operand() {
   if (token_.kind == Token::Kind::end || token_.kind == Token::Kind::dotted) {
     return unexpected("an operand");
   }
-  KM_ASSIGN(Constant value, parse_constant());
-  Operand operand;
-  operand.kind = Operand::Kind::immediate;
-  operand.bits = value.bits;
-  operand.offset = static_cast<int64_t>(value.kind);
-  operand.is_float_literal = value.is_float();
-  return operand;
+  KM_ASSIGN(const Constant value, parse_constant());
+  return immediate(value);
 }
 
 /// `!%p`, `-%r`, or a constant that begins with an operator.
