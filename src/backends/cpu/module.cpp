@@ -24,9 +24,8 @@ Status check_target(const ptx::Module& module) {
   constexpr uint32_t kUnitsOfMajor = 10;
   const uint32_t major = config().capability_major, minor = config().capability_minor;
   const auto target = ptx::find_target(module.target);
-  const uint32_t capability = kUnitsOfMajor * major + minor;
-  if (target && ptx::runs_on(*target, capability)) return {};
-  if (target && ptx::runs_on(*target, newest_target(capability))) return {};
+  const uint32_t newest = newest_target(kUnitsOfMajor * major + minor);
+  if (target && ptx::runs_on(*target, newest)) return {};
   return make_error(
       KM_ERROR_INVALID_PTX,
       "%s: the module is for %s, the device has compute capability %u.%u: compile for "
