@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "values.h"
 
@@ -19,23 +20,42 @@ struct Maker {
 
 using Script = std::vector<const char*>;
 
+/// What an interface says of itself in tables.
+struct Tables {
+  std::span<const Row> rows;
+  std::span<const Enumeration> enumerations;
+  size_t handle_type_count;
+  /// Makers in the order in which they need each other.
+  std::span<const Maker> makers;
+  /// Functions that make sense one after the other, with what the ones before gave out.
+  std::span<const Script> scripts;
+  /// The type of what nodes belong to, and their own.
+  size_t graph_type, node_type;
+  /// How seldom a function is called, because it takes long: one time in so many.
+  unsigned (*rarity)(const Row& row);
+};
+
 class Api {
  public:
+  explicit Api(const Tables& tables) : tables_(tables) {
+    for (const Row& row : tables.rows) rarities_.push_back(tables.rarity(row));
+  }
   virtual ~Api() = default;
 
-  virtual std::span<const Row> rows() const = 0;
-  virtual std::span<const Enumeration> enumerations() const = 0;
-  virtual size_t handle_type_count() const = 0;
+  std::span<const Row> rows() const { return tables_.rows; }
+  std::span<const Enumeration> enumerations() const { return tables_.enumerations; }
+  size_t handle_type_count() const { return tables_.handle_type_count; }
+  std::span<const Maker> makers() const { return tables_.makers; }
+  std::span<const Script> scripts() const { return tables_.scripts; }
+  size_t graph_type() const { return tables_.graph_type; }
+  size_t node_type() const { return tables_.node_type; }
+  unsigned rarity(const Row& row) const {
+    return rarities_[static_cast<size_t>(&row - tables_.rows.data())];
+  }
+
   virtual Grouping grouping(size_t type) const = 0;
   /// How many handles of a type live at most.
   virtual size_t most_handles(size_t type) const = 0;
-  /// Makers in the order in which they need each other.
-  virtual std::span<const Maker> makers() const = 0;
-  /// Functions that make sense one after the other, with what the ones before gave out.
-  virtual std::span<const Script> scripts() const = 0;
-  /// The type of what nodes belong to, and their own.
-  virtual size_t graph_type() const = 0;
-  virtual size_t node_type() const = 0;
   /// The group of the context that is current on this thread; 0 where there is no such thing.
   virtual uint32_t current_group(Shared& shared) const = 0;
   /// Makes the group's context current, where there is such a thing.
@@ -44,8 +64,6 @@ class Api {
   virtual uint64_t size_of_new(const Row& row, const Word* words) const = 0;
   /// A call has given a handle out: what can be found by it goes into the pools.
   virtual void note_new(size_t type, const PoolEntry& entry, Values& values) = 0;
-  /// How seldom a function is called, because it takes long: one time in so many.
-  virtual unsigned rarity(const Row& row) const = 0;
   /// Which environment variables a round sets: "NAME=value" each.
   virtual std::vector<std::string> environment(uint64_t round) const = 0;
 
@@ -91,6 +109,10 @@ class Api {
   virtual std::vector<uint32_t> rescue(Shared& shared) = 0;
   /// From now on, on this thread: the allocation after so many fails; 0: none does.
   virtual void fail_allocation(uint64_t after) = 0;
+
+ private:
+  const Tables tables_;
+  std::vector<unsigned> rarities_;
 };
 
 /// The interface that this program is about.

@@ -143,26 +143,23 @@ uint64_t shared_bytes(void* user_data, uint32_t block_threads) {
 bool has_part(const Row& row, const char* part) { return std::strstr(row.name, part) != nullptr; }
 bool is_named(const Row& row, const char* name) { return std::strcmp(row.name, name) == 0; }
 
+unsigned find_rarity(const Row& row) {
+  for (const Rare& rare : kRare) {
+    if (is_named(row, rare.name)) return rare.one_in;
+  }
+  return 1;
+}
+
 class CApi final : public Api {
  public:
-  CApi() {
-    for (const Row& row : kRows) rarities_.push_back(find_rarity(row));
-  }
+  CApi()
+      : Api({kRows, kEnumerations, kHandleTypeCount, kMakers, kScripts, k_km_graph, kNode,
+             find_rarity}) {}
 
-  std::span<const Row> rows() const override { return kRows; }
-  std::span<const Enumeration> enumerations() const override { return kEnumerations; }
-  size_t handle_type_count() const override { return kHandleTypeCount; }
-  std::span<const Maker> makers() const override { return kMakers; }
-  std::span<const Script> scripts() const override { return kScripts; }
-  size_t graph_type() const override { return k_km_graph; }
-  size_t node_type() const override { return kNode; }
   uint32_t current_group(Shared&) const override { return 0; }
   void enter_group(uint32_t, Shared&) override {}
   uint64_t size_of_new(const Row&, const Word*) const override { return 256; }
   void note_new(size_t type, const PoolEntry& entry, Values& values) override;
-  unsigned rarity(const Row& row) const override {
-    return rarities_[static_cast<size_t>(&row - kRows)];
-  }
   Grouping grouping(size_t type) const override {
     if (type == k_km_context) return Grouping::kBegins;
     const bool is_free = type == k_km_device || type == k_km_program || type == k_km_tune;
@@ -205,15 +202,6 @@ class CApi final : public Api {
   void begin_thread(Values&) override { km_set_allocator(allocate, give_back, nullptr); }
   std::vector<uint32_t> rescue(Shared& shared) override;
   void fail_allocation(uint64_t after) override { t_fail_after = after; }
-
- private:
-  static unsigned find_rarity(const Row& row) {
-    for (const Rare& rare : kRare) {
-      if (is_named(row, rare.name)) return rare.one_in;
-    }
-    return 1;
-  }
-  std::vector<unsigned> rarities_;
 };
 
 std::vector<std::string> CApi::environment(uint64_t round) const {

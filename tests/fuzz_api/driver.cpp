@@ -124,22 +124,19 @@ Word word_of(Function* function) {
   return reinterpret_cast<Word>(function);  // NOLINT: words hold anything
 }
 
+unsigned find_rarity(const Row& row) {
+  for (const Rare& rare : kRare) {
+    if (has_part(row, rare.part)) return rare.one_in;
+  }
+  return 1;
+}
+
 class DriverApi final : public Api {
  public:
-  DriverApi() {
-    for (const Row& row : kRows) rarities_.push_back(find_rarity(row));
-  }
+  DriverApi()
+      : Api({kRows, kEnumerations, kHandleTypeCount, kMakers, kScripts, k_CUgraph, k_CUgraphNode,
+             find_rarity}) {}
 
-  std::span<const Row> rows() const override { return kRows; }
-  std::span<const Enumeration> enumerations() const override { return kEnumerations; }
-  size_t handle_type_count() const override { return kHandleTypeCount; }
-  std::span<const Maker> makers() const override { return kMakers; }
-  std::span<const Script> scripts() const override { return kScripts; }
-  size_t graph_type() const override { return k_CUgraph; }
-  size_t node_type() const override { return k_CUgraphNode; }
-  unsigned rarity(const Row& row) const override {
-    return rarities_[static_cast<size_t>(&row - kRows)];
-  }
   Grouping grouping(size_t type) const override {
     if (type == k_CUcontext) return Grouping::kBegins;
     const bool is_free = type == k_CUlibrary || type == k_CUkernel || type == k_CUmemoryPool ||
@@ -191,15 +188,6 @@ class DriverApi final : public Api {
   void begin_thread(Values& values) override;
   std::vector<uint32_t> rescue(Shared& shared) override;
   void fail_allocation(uint64_t after) override { fail_malloc(after); }
-
- private:
-  static unsigned find_rarity(const Row& row) {
-    for (const Rare& rare : kRare) {
-      if (has_part(row, rare.part)) return rare.one_in;
-    }
-    return 1;
-  }
-  std::vector<unsigned> rarities_;
 };
 
 std::vector<std::string> DriverApi::environment(uint64_t round) const {

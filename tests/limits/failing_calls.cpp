@@ -87,16 +87,8 @@ int open(const char* path, int flags, ...) {
   return -1;
 }
 
-int open64(const char* path, int flags, ...) {
-  static const auto next = real<decltype(&open64)>("open64");
-  va_list rest;
-  va_start(rest, flags);
-  const auto mode = static_cast<mode_t>(va_arg(rest, int));
-  va_end(rest);
-  if (!fails(SystemCall::open_file)) return next(path, flags, mode);
-  errno = EMFILE;
-  return -1;
-}
+// Offsets have 64 bits in both.
+[[gnu::alias("open")]] int open64(const char* path, int flags, ...);
 
 }  // extern "C"
 
