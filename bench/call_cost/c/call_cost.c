@@ -1,31 +1,12 @@
 /* The C contestant: what the calls cost without any binding. */
 #define _POSIX_C_SOURCE 199309L /* clock_gettime */
-#include <kernelmill/c_api.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
+#define PROGRAM "call_cost"
+#include "support.h"
 
-enum { kBatches = 200, kQueries = 20000, kLaunches = 2560, kLaunchesPerWait = 256 };
+enum { kQueries = 20000 };
 
 static km_stream stream;
 static km_function function;
-
-static void give_up(void) {
-  char message[4096] = "unknown error";
-  km_last_error_message(message, sizeof message, NULL);
-  fprintf(stderr, "call_cost: %s\n", message);
-  exit(1);
-}
-
-static void check(km_status status) {
-  if (status != KM_SUCCESS) give_up();
-}
-
-static double now_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
 
 static void query(int calls) {
   for (int i = 0; i < calls; ++i) check(km_stream_query(stream));

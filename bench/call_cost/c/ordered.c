@@ -1,14 +1,13 @@
-/* What ordering costs where nothing has to wait: the same launches on one stream of a context with
- * KM_CONTEXT_ORDERED and of one without, in turn, and what is added for each slice that they are
- * given. `ordered [BATCHES]`. */
+/* The price of ordering where nothing has to wait: the same launches on one stream of a context
+ * with KM_CONTEXT_ORDERED and of one without, in turn, and what is added for each slice that they
+ * are given. `ordered [BATCHES]`. */
 #define _POSIX_C_SOURCE 199309L /* clock_gettime */
-#include <kernelmill/c_api.h>
-#include <stdio.h>
-#include <stdlib.h>
+#define PROGRAM "ordered"
 #include <string.h>
-#include <time.h>
 
-enum { kBatches = 200, kLaunches = 2560, kLaunchesPerWait = 256, kSlices = 8 };
+#include "support.h"
+
+enum { kSlices = 8 };
 
 /* Eight kernels of 1 to 8 parameters, which do nothing. */
 static char ptx[4096] = ".version 7.0\n.target sm_70\n.address_size 64\n";
@@ -20,23 +19,6 @@ typedef struct side {
   km_launch_slice slices[kSlices];
   km_launch_operand operands[kSlices];
 } side;
-
-static void give_up(void) {
-  char message[4096] = "unknown error";
-  km_last_error_message(message, sizeof message, NULL);
-  fprintf(stderr, "ordered: %s\n", message);
-  exit(1);
-}
-
-static void check(km_status status) {
-  if (status != KM_SUCCESS) give_up();
-}
-
-static double now_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
 
 static void append(const char* text) { strncat(ptx, text, sizeof ptx - strlen(ptx) - 1); }
 
