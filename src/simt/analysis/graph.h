@@ -29,7 +29,8 @@ struct Graph {
 /// Nodes reachable from the entry, each before its successors except along back edges.
 std::vector<NodeId> reverse_postorder(const Graph& graph, NodeId entry = 0);
 
-/// The strongly connected component of each node that the entry reaches; kNoNode: it does not.
+/// The strongly connected component of each node that the entry reaches; kNoNode: it does not. An
+/// edge from one component to another leads to the larger number.
 std::vector<uint32_t> components(const Graph& graph, NodeId entry = 0);
 
 class DominatorTree {

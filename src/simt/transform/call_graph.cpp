@@ -1,6 +1,7 @@
 #include "simt/transform/call_graph.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace km::simt {
 
@@ -158,56 +159,31 @@ std::span<const uint32_t> CallGraph::targets(uint32_t caller, const Instruction&
   return set(set_of_signature_.at(signature_of(prototype)));
 }
 
-/// Strongly connected components, callees before callers, without recursion (Tarjan).
+/// Components have numbers in the order of calls, callers first, from a node that calls all.
 void CallGraph::find_cycles() {
   const auto count = static_cast<NodeId>(calls_.size());
-  std::vector<uint32_t> number(count), low(count);  // 0: not seen
-  std::vector<NodeId> open;
-  std::vector<std::pair<NodeId, size_t>> stack;
-  uint32_t numbers = 0, components = 0;
-  component_.assign(count, kNoNode);
+  Graph graph(count + 1);
+  for (NodeId node = 0; node < count; ++node) {
+    graph.add_edge(count, node);
+    for (NodeId callee : calls_[node]) graph.add_edge(node, callee);
+  }
+  component_ = components(graph, count);
+  callees_first_.resize(count);
+  std::iota(callees_first_.begin(), callees_first_.end(), NodeId{0});
+  std::stable_sort(callees_first_.begin(), callees_first_.end(),
+                   [&](NodeId a, NodeId b) { return component_[a] > component_[b]; });
+  std::vector<uint32_t> sizes(count + 1);
+  for (NodeId node = 0; node < count; ++node) ++sizes[component_[node]];
   is_recursive_.assign(count, 0);
   reaches_recursion_.assign(count, 0);
-  auto enter = [&](NodeId node) {
-    number[node] = low[node] = ++numbers;
-    open.push_back(node);
-    stack.emplace_back(node, 0);
-  };
-  auto close = [&](NodeId node) {  // what is open from `node` on is a component
-    const auto first = std::find(open.rbegin(), open.rend(), node).base() - 1;
-    const bool is_cycle =
-        open.end() - first > 1 || std::count(calls_[node].begin(), calls_[node].end(), node) != 0;
-    bool reaches = is_cycle;
-    for (auto member = first; member != open.end(); ++member) {
-      component_[*member] = components;
-      callees_first_.push_back(*member);
-      for (NodeId callee : calls_[*member]) reaches = reaches || reaches_recursion_[callee] != 0;
-    }
-    for (auto member = first; member != open.end(); ++member) {
-      is_recursive_[*member] = is_cycle;
-      reaches_recursion_[*member] = reaches;
-    }
-    open.erase(first, open.end());
-    ++components;
-  };
-  for (NodeId root = 0; root < count; ++root) {
-    if (number[root] != 0) continue;
-    enter(root);
-    while (!stack.empty()) {
-      const NodeId node = stack.back().first;
-      if (stack.back().second < calls_[node].size()) {
-        const NodeId callee = calls_[node][stack.back().second++];
-        if (number[callee] == 0) {
-          enter(callee);
-        } else if (component_[callee] == kNoNode) {
-          low[node] = std::min(low[node], number[callee]);
-        }
-        continue;
-      }
-      stack.pop_back();
-      if (!stack.empty()) low[stack.back().first] = std::min(low[stack.back().first], low[node]);
-      if (low[node] == number[node]) close(node);
-    }
+  for (NodeId node : callees_first_) {
+    const auto& callees = calls_[node];
+    is_recursive_[node] = sizes[component_[node]] > 1 ||
+                          std::find(callees.begin(), callees.end(), node) != callees.end();
+    reaches_recursion_[node] =
+        is_recursive_[node] != 0 || std::any_of(callees.begin(), callees.end(), [&](NodeId callee) {
+          return reaches_recursion_[callee] != 0;
+        });
   }
 }
 
