@@ -42,7 +42,7 @@ CUresult begin_into(CUstream handle, CUgraph graph_handle, const CUgraphNode* de
   return CUDA_SUCCESS;
 }
 
-/// Of a graph whose handle a thread ended between a look at the capture and a look at the handle.
+/// The result for a graph whose handle a thread ended between the looks at capture and handle.
 CUresult captured_graph_is_gone() {
   return fail(CUDA_ERROR_INVALID_VALUE, "another thread is destroying the captured graph");
 }

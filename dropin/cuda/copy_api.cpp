@@ -61,7 +61,7 @@ CUresult copy_3d(CUstream stream, const CUDA_MEMCPY3D* copy, bool waits) {
 
 CUresult peer_3d(CUstream stream, const CUDA_MEMCPY3D_PEER* copy, bool waits) {
   CU_REQUIRE(copy);
-  // Of arrays and of the host the context is ignored.
+  // The context of arrays and of the host is ignored.
   if (copy->dstMemoryType == CU_MEMORYTYPE_DEVICE) CU_TRY(check_context(copy->dstContext));
   if (copy->srcMemoryType == CU_MEMORYTYPE_DEVICE) CU_TRY(check_context(copy->srcContext));
   static_assert(sizeof(CUDA_MEMCPY3D_PEER) == sizeof(CUDA_MEMCPY3D));

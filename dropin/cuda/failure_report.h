@@ -8,7 +8,7 @@
 
 namespace km::dropin {
 
-/// Whether the reason of a failed call is still to be shown; every failed call asks.
+/// True while the reason of a failed call is still to be shown; every failed call asks.
 inline std::atomic<bool> failures_are_shown{false};
 
 /// The reason of the call that is about to fail on this thread.

@@ -74,7 +74,7 @@ struct Unheard {
 constexpr size_t kMostUnheard = 16;  // of a thread
 constinit thread_local Unheard* t_unheard = nullptr;  // the newest first
 constinit thread_local size_t t_unheard_count = 0;
-/// Whether this thread runs a listener: what that fails at is kept, and no listener hears of it.
+/// True while this thread runs a listener: what that fails at is kept, and no listener hears of it.
 constinit thread_local bool t_listening = false;
 
 void note_unheard(const char* text) {

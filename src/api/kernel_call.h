@@ -33,7 +33,7 @@ struct KernelCall {
 
 LaunchShape shape_of(const km_launch_config& config);
 
-/// What a caller may say of a kernel's use of a slice.
+/// True for what a caller may say of a kernel's use of a slice.
 inline bool is_access(km_access access) {
   return access >= KM_ACCESS_UNKNOWN && access <= KM_ACCESS_READ_WRITE;
 }

@@ -12,7 +12,7 @@ using namespace km;
 
 namespace {
 
-/// Of an object file; each costs tens of milliseconds for each kernel.
+/// Block sizes of an object file; each costs tens of milliseconds for each kernel.
 constexpr uint64_t kMaxBlockSizes = 4096;
 
 }  // namespace

@@ -69,7 +69,7 @@ bool AccessList::find_conflicts(uint64_t stream_number, const AccessRange& range
 void AccessList::make_room(uint64_t stream_number, size_t count) {
   settle();
   if (uses_ != nullptr) uses_->make_room();
-  // Where all streams are busy, asking them each time would cost too much.
+  // If all streams are busy, asking them each time would cost too much.
   if (entries_.size() >= limit_) {
     forget_over(0);
     limit_ = std::max(kFewEntries, 2 * entries_.size());

@@ -27,14 +27,14 @@ struct AccessRange {
 
   bool operator==(const AccessRange&) const = default;
   bool contains(const AccessRange& other) const { return begin <= other.begin && other.end <= end; }
-  /// Whether the later of two uses has to wait for the earlier one.
+  /// True when the later of two uses has to wait for the earlier one.
   bool conflicts_with(const AccessRange& other) const {
     return std::max(begin, other.begin) < std::min(end, other.end) &&
            (kind != other.kind || kind == AccessKind::kWrite);
   }
 };
 
-/// What a launch uses of its module's variables.
+/// The range that a launch uses of its module's variables.
 inline constexpr AccessRange kAllVariables{0, UINT64_MAX, AccessKind::kLaunch};
 
 /// An operation of a stream. Only as long as something else keeps the stream.

@@ -30,7 +30,7 @@ class Context final : public Object {
   uint32_t epoch() const { return epoch_.load(std::memory_order_acquire); }
 
   km_context_flags flags() const { return flags_; }
-  /// Whether uses of its memory on different streams are ordered.
+  /// True when uses of its memory on different streams are ordered.
   bool is_ordered() const { return (flags_ & KM_CONTEXT_ORDERED) != 0; }
 
   struct DefaultStream {

@@ -7,7 +7,7 @@
 namespace km {
 namespace {
 
-/// As the inside of a quoted string of Graphviz, where a line break is written as one.
+/// The text as the inside of a quoted string of Graphviz, where a line break is written as one.
 std::string escaped(const std::string& text) {
   std::string result;
   for (const char c : text) {

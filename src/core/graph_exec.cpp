@@ -325,7 +325,7 @@ Status GraphExec::launch(Stream& stream) {
   return {};
 }
 
-/// Whether the first variable of a module came to be used after uses_of().
+/// True when the first variable of a module came to be used after uses_of().
 bool GraphExec::has_new_variables() const {
   return std::any_of(
       of_nodes_.modules.begin(), of_nodes_.modules.end(),

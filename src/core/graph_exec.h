@@ -32,7 +32,7 @@ class GraphExec final : public ContextChild {
     uint64_t id = 0;                     // of what is no child's
     kmb_branch branch{};
   };
-  /// What the nodes use, where that is ordered.
+  /// The nodes' uses of memory, as far as they are ordered.
   struct Uses {
     std::vector<MemoryUse> memory;  // sorted
     struct UsedModule {

@@ -21,7 +21,7 @@ struct SliceArgument {
   AccessKind access = AccessKind::kWrite;
 
   uint64_t address() const { return slice->address() + offset_bytes; }
-  /// Whether the part lies in the slice.
+  /// True when the part lies in the slice.
   bool is_inside() const {
     const uint64_t whole = slice->size_bytes();
     return offset_bytes <= whole && size_bytes <= whole - offset_bytes;

@@ -70,7 +70,7 @@ class Memory final : public ContextChild {
     if (own_accesses_ != nullptr) return record_use_locked(stream, ticket);
     uses_->record(stream, ticket);
   }
-  /// What orders uses on different streams; null: nothing does.
+  /// The list that orders uses on different streams; null: nothing does.
   AccessList* accesses() const { return accesses_; }
 
   // For the pool of a block.

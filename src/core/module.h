@@ -49,8 +49,8 @@ class Module final : public ContextChild {
   Status save_object(const std::string& path, std::span<const std::array<uint32_t, 3>> blocks);
 
   UseList& uses() { return uses_; }
-  /// What orders launches of its kernels and other uses of its variables; null as long as nobody
-  /// could use one otherwise.
+  /// The list that orders launches of its kernels and other uses of its variables; null as long as
+  /// nobody could use one otherwise.
   AccessList* variables() const { return variables_.load(std::memory_order_acquire); }
   /// Has them ordered from now on, after the launches so far.
   AccessList& order_variables();

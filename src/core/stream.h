@@ -17,7 +17,8 @@ class Stream final : public ContextChild {
   static Result<Ref<Stream>> share_default(Context& context);
 
   kmb_stream* native() const { return native_; }
-  /// Of all streams that there have been, from 1; the same for all objects of a default stream.
+  /// The number among all streams that there have been, from 1; equal for all objects of a default
+  /// stream.
   uint64_t number() const { return number_; }
   int32_t priority() const { return priority_; }
 
@@ -36,9 +37,9 @@ class Stream final : public ContextChild {
   /// Like synchronize() and query(), for the library itself: whatever a capture does.
   Status drain();
   bool is_idle();
-  /// Whether the operation with this ticket is over. Works after errors too.
+  /// True when the operation with this ticket is over. Works after errors too.
   bool is_over(uint64_t ticket) noexcept;
-  /// Of what is queued so far. Works after errors too.
+  /// The ticket of what is queued so far. Works after errors too.
   uint64_t last_ticket() noexcept;
 
   /// Nobody can end its capture any more, although what is captured may keep the stream.

@@ -28,8 +28,8 @@ void Submission::let_go() noexcept {
   holds_locks_ = false;
 }
 
-/// Whether a use of the operation before this one holds the list: the nearest are looked at first,
-/// because graphs have them sorted.
+/// True when a use of the operation before this one holds the list: the nearest are looked at
+/// first, because graphs have them sorted.
 bool Submission::is_taken(const MemoryUse& use) const {
   const bool is_last = of_variables_ && &use == &*of_variables_;
   const size_t before = is_last ? uses_.size() : static_cast<size_t>(&use - uses_.data());
@@ -57,7 +57,7 @@ void Submission::take_in_turn() {
     ordered.push_back(&use);
     return true;
   });
-  // Of several uses of a list, the first one is to hold its lock.
+  // The first one of several uses of a list is to hold its lock.
   std::stable_sort(ordered.begin(), ordered.end(),
                    [](const MemoryUse* one, const MemoryUse* other) {
                      return std::less<>()(one->accesses, other->accesses);

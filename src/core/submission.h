@@ -11,13 +11,13 @@ namespace km {
 
 /// The use of a part of one piece of memory by an operation.
 struct MemoryUse {
-  /// Of nothing.
+  /// A use of nothing.
   MemoryUse() = default;
   /// `size_bytes` from a device address on, within the memory.
   static MemoryUse of(Memory& memory, uint64_t address, uint64_t size_bytes, AccessKind kind) {
     return {&memory, memory.accesses(), {address, address + size_bytes, kind}};
   }
-  /// Of a module's variables by its kernels.
+  /// The use of a module's variables by its kernels.
   static MemoryUse of_variables(AccessList* variables) {
     return {nullptr, variables, kAllVariables};
   }
@@ -82,7 +82,7 @@ class RepeatedUses {
 /// end() nobody else can queue what conflicts with it: the locks of all lists are held. They are
 /// taken in one order, or only tried, so that two operations never wait for each other.
 ///
-/// Where everything is used on one stream only, this costs a comparison for each use: the lock is
+/// If everything is used on one stream only, this costs a comparison for each use: the lock is
 /// the one that notes the use.
 class Submission {
  public:

@@ -1,4 +1,4 @@
-/* What the contestants in C share. PROGRAM, defined before, is their name in messages. */
+/* The contestants in C share these. PROGRAM, defined before, is their name in messages. */
 #ifndef KM_BENCH_CALL_COST_SUPPORT_H
 #define KM_BENCH_CALL_COST_SUPPORT_H
 

@@ -105,7 +105,7 @@ fn load() -> Result<Library, String> {
     ))
 }
 
-/// What the loader says, which begins with the place: libloading has it as the source of its error.
+/// The loader's words, which begin with the place: libloading has them as the source of its error.
 fn reason(error: &libloading::Error) -> String {
     let source = std::error::Error::source(error);
     source.map_or_else(|| error.to_string(), ToString::to_string)

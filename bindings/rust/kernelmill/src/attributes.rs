@@ -111,7 +111,8 @@ pub struct AutoCandidate {
 }
 
 /// The choice that [`Device::open`](crate::Device::open) makes for "auto" here and now, candidate by
-/// candidate in the order in which they are tried; nothing stays open. Never blocks, but loading a backend takes milliseconds.
+/// candidate in the order in which they are tried; nothing stays open. Never blocks, but loading a
+/// backend takes milliseconds.
 /// C: `km_auto_candidate_count`, `km_auto_candidate_get`.
 ///
 /// ```

@@ -41,7 +41,7 @@ impl Context {
         Ok(Self { raw })
     }
 
-    /// Whether uses of its slices on different streams are ordered.
+    /// True when uses of its slices on different streams are ordered.
     pub fn is_ordered(&self) -> Result<bool> {
         let mut flags = sys::km_context_flags::DEFAULT;
         // SAFETY: handles are checked ids, and the out-parameter lives through the call.

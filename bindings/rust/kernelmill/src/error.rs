@@ -38,7 +38,7 @@ impl Error {
         Self::new(status, static_text(status, sys::km_status_description))
     }
 
-    /// The same error with the backend's own code.
+    /// This error with the backend's own code.
     pub(crate) fn with_native_code(mut self, native_code: i64) -> Self {
         self.0.native_code = native_code;
         self

@@ -10,7 +10,7 @@ use crate::copy::same_len;
 use crate::error::{check, path_text};
 use crate::{Context, DeviceSliceMut, Error, Pod, Result, Slice, Status, Stream, sys};
 
-/// Whether what maps a file may write to it, [`km_map_flags`](sys::km_map_flags):
+/// The right of what maps a file to write to it, [`km_map_flags`](sys::km_map_flags):
 /// `MapFlags::READ_ONLY` refuses all writing; with `MapFlags::PRIVATE` the memory can be written,
 /// and the file never changes.
 pub use sys::km_map_flags as MapFlags;
@@ -156,7 +156,7 @@ impl<T: Pod> MappedMemory<T> {
         self.len
     }
 
-    /// Whether there are none.
+    /// True when there are none.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

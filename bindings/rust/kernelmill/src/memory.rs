@@ -192,7 +192,7 @@ impl<T: Pod> Slice<T> {
         Ok(slice)
     }
 
-    /// What the library knows of the slice; its elements may have another size there.
+    /// The library's knowledge of the slice; its elements may have another size there.
     pub(crate) fn info(&self) -> Result<sys::km_slice_info> {
         let mut info = sys::km_slice_info {
             struct_size: size_of::<sys::km_slice_info>() as u32,

@@ -5,7 +5,7 @@ use crate::error::check;
 use crate::{Context, Device, DeviceSlice, DeviceSliceMut, Pod, Result, Stream, sys};
 
 impl Device {
-    /// Whether kernels of this device can be given memory of `peer`, by
+    /// True when kernels of this device can be given memory of `peer`, by
     /// [`Context::enable_peer_access`]. A device is no peer of itself. Never blocks. C:
     /// `km_device_can_access_peer`.
     ///

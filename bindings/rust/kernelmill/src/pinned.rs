@@ -174,7 +174,7 @@ impl<T: Pod> PinnedMemory<T> {
         Ok(size)
     }
 
-    /// Whether the memory is the program's own, which the library does not keep.
+    /// True when the memory is the program's own, which the library does not keep.
     pub(crate) fn is_registered(&self) -> bool {
         self.registered.is_some()
     }
@@ -212,7 +212,7 @@ impl<T: Pod> Drop for PinnedMemory<T> {
     }
 }
 
-/// What is left of page-locked memory that nobody has any more. The library frees its own memory
+/// The rest of page-locked memory that nobody has any more. The library frees its own memory
 /// after the last copy from or to it; that of the program stays until then.
 struct Rest<T> {
     raw: sys::km_host_memory,

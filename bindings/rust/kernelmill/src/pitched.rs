@@ -137,7 +137,7 @@ impl<T: Pod> PitchedSlice<T> {
         self.pitch_bytes
     }
 
-    /// Where the rows lie within [`as_bytes`](Self::as_bytes).
+    /// The places of the rows within [`as_bytes`](Self::as_bytes).
     pub fn rows(&self) -> Rows {
         Rows::pitched(self.pitch_bytes)
     }

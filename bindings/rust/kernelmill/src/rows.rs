@@ -28,7 +28,7 @@ impl Extent {
     }
 }
 
-/// Where the rows of a copy lie within a slice of the device or of the host. The default is without
+/// The places of a copy's rows within a slice of the device or of the host. The default is without
 /// gaps, from the first element on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rows {
@@ -58,7 +58,7 @@ impl Rows {
         rows.checked_mul(pitch)?.checked_add(self.offset_bytes)?.checked_add(width)
     }
 
-    /// Whether all rows lie within `len` elements.
+    /// True when all rows lie within `len` elements.
     fn check<T>(&self, what: &str, extent: Extent, len: usize) -> Result<()> {
         let size = len.saturating_mul(size_of::<T>());
         let end = self.end::<T>(extent);
@@ -102,7 +102,7 @@ fn add(offset_bytes: &mut u64, place: Place) {
     *offset_bytes = offset_bytes.saturating_add(place.offset_bytes);
 }
 
-/// The same from the host to the device, where `place` begins within its slice.
+/// The copy from the host to the device, where `place` begins within its slice.
 pub(crate) fn upload_shape<T>(
     (from, from_len): (Rows, usize),
     (to, place): (Rows, Place),
@@ -113,7 +113,7 @@ pub(crate) fn upload_shape<T>(
     Ok(shape)
 }
 
-/// The same from the device to the host.
+/// The copy from the device to the host.
 pub(crate) fn download_shape<T>(
     (from, place): (Rows, Place),
     (to, to_len): (Rows, usize),
@@ -124,7 +124,7 @@ pub(crate) fn download_shape<T>(
     Ok(shape)
 }
 
-/// The same on the device.
+/// The copy on the device.
 pub(crate) fn device_shape<T>(
     (from, source): (Rows, Place),
     (to, destination): (Rows, Place),

@@ -119,9 +119,9 @@ impl Context {
         Ok(list.iter().map(Allocation::from).collect())
     }
 
-    /// The stack where the allocation of this [`id`](Allocation::id) was made, a line per frame, the innermost
-    /// first, with names where the program exports them; empty without [`Tracking::STACKS`]. Never
-    /// blocks. C: `km_context_allocation_stack`.
+    /// The stack where the allocation of this [`id`](Allocation::id) was made, a line per frame, the
+    /// innermost first, with names where the program exports them; empty without
+    /// [`Tracking::STACKS`]. Never blocks. C: `km_context_allocation_stack`.
     ///
     /// # Errors
     ///

@@ -6,7 +6,7 @@ use crate::error::check;
 use crate::view::part;
 use crate::{DeviceSlice, DeviceSliceMut, Pod, Result, Stream, sys};
 
-/// What a stream waits for, of a number in memory: `WaitCondition::EQUAL`,
+/// The condition that a stream waits for, of a number in memory: `WaitCondition::EQUAL`,
 /// [`km_wait_condition`](sys::km_wait_condition).
 pub use sys::km_wait_condition as WaitCondition;
 
