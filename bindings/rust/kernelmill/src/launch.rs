@@ -6,7 +6,9 @@ use std::mem::{ManuallyDrop, MaybeUninit, size_of};
 use crate::error::{check, counted};
 use crate::view::Place;
 use crate::view::sealed::HasPlace;
-use crate::{Error, Function, Param, Pod, Result, Slice, Status, Stream, View, ViewMut, sys};
+use crate::{
+    Error, Function, Param, Pod, PreparedLaunch, Result, Slice, Status, Stream, View, ViewMut, sys,
+};
 
 /// The shape of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +27,16 @@ impl LaunchConfig {
         let blocks = count.div_ceil(256).max(1);
         Self { grid_dim: (blocks, 1, 1), block_dim: (256, 1, 1), shared_mem_bytes: 0 }
     }
+
+    #[inline]
+    pub(crate) fn native(self) -> sys::km_launch_config {
+        let (grid, block) = (self.grid_dim, self.block_dim);
+        sys::km_launch_config {
+            grid: [grid.0, grid.1, grid.2],
+            block: [block.0, block.1, block.2],
+            shared_bytes: self.shared_mem_bytes,
+        }
+    }
 }
 
 /// Kernels of up to this many words of arguments need no memory for a launch.
@@ -36,6 +48,8 @@ struct Rare {
     words: Vec<u64>,
     operands: Vec<sys::km_launch_operand>,
     error: Option<Error>, // the first one, for launch() to return
+    cluster: Option<(u32, u32, u32)>,
+    is_cooperative: bool,
 }
 
 /// Dropped without a call where there is none. (Not the builder itself: one that is dropped by hand
@@ -128,19 +142,29 @@ pub struct LaunchBuilder<'a> {
     // used.
     words: MaybeUninit<[u64; FEW]>,
     operands: MaybeUninit<[sys::km_launch_operand; FEW]>,
-    stream: &'a Stream,
+    stream: sys::km_stream, // null for a kernel of a graph
     function: &'a Function,
     given: usize,
     operand_count: usize,
     has_words: bool,
-    has_error: bool,
+    needs_care: bool, // it has an error, or is launched in clusters or as a cooperative one
     rare: RareSlot,
     borrows: PhantomData<&'a mut ()>,
 }
 
+// SAFETY: the stream's handle is a checked id, and no pointer to anything; all else is Send.
+unsafe impl Send for LaunchBuilder<'_> {}
+// SAFETY: the same; a launch changes through `&mut` only.
+unsafe impl Sync for LaunchBuilder<'_> {}
+
 impl<'a> LaunchBuilder<'a> {
     #[inline]
     pub(crate) fn new(stream: &'a Stream, function: &'a Function) -> Self {
+        Self::with_raw(stream.as_raw(), function)
+    }
+
+    #[inline]
+    fn with_raw(stream: sys::km_stream, function: &'a Function) -> Self {
         Self {
             stream,
             function,
@@ -149,7 +173,7 @@ impl<'a> LaunchBuilder<'a> {
             operands: MaybeUninit::uninit(),
             has_words: false,
             operand_count: 0,
-            has_error: false,
+            needs_care: false,
             rare: RareSlot(ManuallyDrop::new(None)),
             borrows: PhantomData,
         }
@@ -163,6 +187,37 @@ impl<'a> LaunchBuilder<'a> {
         self
     }
 
+    /// Launches in clusters of that many blocks along x, y, z, which use each other's shared memory
+    /// and wait for each other; 0, 0, 0: what the kernel was compiled for, else none. C:
+    /// `km_launch_set_cluster`.
+    pub fn cluster_dim(&mut self, cluster_dim: (u32, u32, u32)) -> &mut Self {
+        self.needs_care = true;
+        self.rare().cluster = Some(cluster_dim);
+        self
+    }
+
+    /// Launches so that all blocks of the grid may wait for each other (`grid.sync()` of
+    /// cooperative groups). They have to fit the device at once, else [`launch`](Self::launch)
+    /// fails. C: `km_launch_set_cooperative`.
+    ///
+    /// ```
+    /// # fn main() -> kernelmill::Result<()> {
+    /// # let context = kernelmill::Context::open("cpu")?;
+    /// # let config = kernelmill::LaunchConfig::for_num_elems(4);
+    /// # let source = "extern \"C\" __global__ void empty() {}";
+    /// let function = context.load_source(source)?.load_function("empty")?;
+    /// let stream = context.default_stream()?;
+    /// // SAFETY: the kernel does nothing.
+    /// unsafe { stream.launch_builder(&function).cooperative().launch(config) }?;
+    /// # stream.synchronize()
+    /// # }
+    /// ```
+    pub fn cooperative(&mut self) -> &mut Self {
+        self.needs_care = true;
+        self.rare().is_cooperative = true;
+        self
+    }
+
     /// Queues the kernel in the stream; it may be launched again with the same arguments.
     ///
     /// # Safety
@@ -173,15 +228,11 @@ impl<'a> LaunchBuilder<'a> {
     /// [the crate's page](crate#what-is-ordered).
     #[inline]
     pub unsafe fn launch(&mut self, config: LaunchConfig) -> Result<()> {
-        if self.has_error || self.given != self.function.params().len() {
-            return Err(self.explain());
+        if self.needs_care || self.given != self.function.params().len() {
+            // SAFETY: what the kernel does is the caller's promise.
+            return unsafe { self.launch_with_care(config) };
         }
-        let (grid, block) = (config.grid_dim, config.block_dim);
-        let config = sys::km_launch_config {
-            grid: [grid.0, grid.1, grid.2],
-            block: [block.0, block.1, block.2],
-            shared_bytes: config.shared_mem_bytes,
-        };
+        let config = config.native();
         let size_bytes = self.function.arguments_size_bytes();
         let words = self.words().as_ptr();
         let operands = self.operands();
@@ -189,7 +240,7 @@ impl<'a> LaunchBuilder<'a> {
         // checks; what the kernel does is the caller's promise.
         check(unsafe {
             sys::km_launch_kernel_operands(
-                self.stream.as_raw(),
+                self.stream,
                 self.function.as_raw(),
                 &config,
                 words.cast(),
@@ -198,6 +249,48 @@ impl<'a> LaunchBuilder<'a> {
                 operands.len() as u64,
             )
         })
+    }
+
+    /// # Safety
+    ///
+    /// That of [`launch`](Self::launch).
+    #[cold]
+    #[inline(never)]
+    unsafe fn launch_with_care(&mut self, config: LaunchConfig) -> Result<()> {
+        self.check_arguments()?;
+        let mut launch = PreparedLaunch::new(self.stream, self.function)?;
+        launch.set_config(config)?;
+        if let Some(cluster) = self.rare().cluster {
+            launch.set_cluster(cluster)?;
+        }
+        launch.set_cooperative(self.rare().is_cooperative)?;
+        self.give_arguments(&mut launch)?;
+        // SAFETY: what the kernel does is the caller's promise.
+        unsafe { launch.submit() }
+    }
+
+    /// Gives all arguments to a launch that takes them one by one.
+    fn give_arguments(&mut self, launch: &mut PreparedLaunch) -> Result<()> {
+        let function = self.function;
+        let words = self.words().as_ptr().cast::<u8>();
+        let operands = self.operands();
+        for (index, param) in function.params().iter().enumerate() {
+            if let Some(operand) = operands.iter().find(|one| one.parameter as usize == index) {
+                launch.arg_operand(operand)?;
+                continue;
+            }
+            // SAFETY: the words have room for all parameters, see arguments_size_bytes().
+            unsafe { launch.arg_bytes(words.add(param.offset_bytes), param.size_bytes) }?;
+        }
+        Ok(())
+    }
+
+    fn check_arguments(&self) -> Result<()> {
+        let has_error = self.rare.0.as_ref().is_some_and(|rare| rare.error.is_some());
+        if has_error || self.given != self.function.params().len() {
+            return Err(self.explain());
+        }
+        Ok(())
     }
 
     #[cold]
@@ -228,11 +321,9 @@ impl<'a> LaunchBuilder<'a> {
             ),
             None => format!("has {}; more arguments were given", counted(index, "parameter")),
         };
-        if !self.has_error {
-            self.has_error = true;
-            let error = self.invalid(what);
-            self.rare().error = Some(error);
-        }
+        let error = self.invalid(what);
+        self.needs_care = true;
+        self.rare().error.get_or_insert(error);
         None
     }
 
