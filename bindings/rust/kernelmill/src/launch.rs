@@ -163,6 +163,11 @@ impl<'a> LaunchBuilder<'a> {
         Self::with_raw(stream.as_raw(), function)
     }
 
+    /// Takes arguments for a kernel of a graph.
+    pub(crate) fn without_stream(function: &'a Function) -> Self {
+        Self::with_raw(std::ptr::null_mut(), function)
+    }
+
     #[inline]
     fn with_raw(stream: sys::km_stream, function: &'a Function) -> Self {
         Self {
@@ -283,6 +288,20 @@ impl<'a> LaunchBuilder<'a> {
             unsafe { launch.arg_bytes(words.add(param.offset_bytes), param.size_bytes) }?;
         }
         Ok(())
+    }
+
+    /// The arguments for a kernel of a graph. The words stay where they are until the builder is
+    /// moved or changed.
+    pub(crate) fn node_arguments(&mut self) -> Result<NodeArguments> {
+        self.check_arguments()?;
+        if self.needs_care {
+            let what = "is added to a graph, which takes no clusters and no cooperative launches; \
+                        capture the launch instead";
+            return Err(self.invalid(what.to_owned()));
+        }
+        let size_bytes = self.function.arguments_size_bytes() as u64;
+        let words = self.words().as_ptr();
+        Ok(NodeArguments { words, size_bytes, slices: self.operands().iter().map(slice).collect() })
     }
 
     fn check_arguments(&self) -> Result<()> {
@@ -411,6 +430,22 @@ impl<'a> LaunchBuilder<'a> {
         }
         // SAFETY: add_operand() wrote that many.
         unsafe { std::slice::from_raw_parts(self.operands.as_ptr().cast(), self.operand_count) }
+    }
+}
+
+/// The arguments of a kernel as graphs take them, which do not ask what it only reads.
+pub(crate) struct NodeArguments {
+    pub words: *const u64,
+    pub size_bytes: u64,
+    pub slices: Vec<sys::km_launch_slice>,
+}
+
+fn slice(operand: &sys::km_launch_operand) -> sys::km_launch_slice {
+    sys::km_launch_slice {
+        parameter: operand.parameter,
+        reserved: 0,
+        slice: operand.slice,
+        offset_bytes: operand.offset_bytes,
     }
 }
 

@@ -82,6 +82,7 @@ mod error;
 mod error_history;
 mod event;
 mod file;
+mod graph;
 mod handle;
 mod launch;
 mod limits;
@@ -122,6 +123,10 @@ pub use error::{Category, Error, Result, Status};
 pub use error_history::{ErrorCount, ErrorRecord, last_error, take_last_error};
 pub use event::Event;
 pub use file::{MapFlags, MappedMemory};
+pub use graph::{
+    Capture, CaptureEvent, CaptureStatus, Graph, GraphBuffer, GraphBufferGuard, GraphDifference,
+    GraphExec, KernelNode, Node, NodeInfo, NodeKind, NodeRows,
+};
 pub use launch::{Argument, LaunchBuilder, LaunchConfig};
 pub use limits::ContextLimit;
 pub use memory::{Pod, Slice};

@@ -178,6 +178,11 @@ impl<T: Pod> PinnedMemory<T> {
     pub(crate) fn is_registered(&self) -> bool {
         self.registered.is_some()
     }
+
+    /// The first element and the number of elements, without a look at them.
+    pub(crate) fn parts(&self) -> (NonNull<T>, usize) {
+        (self.pointer, self.len)
+    }
 }
 
 impl<T: Pod> Deref for PinnedMemory<T> {

@@ -104,6 +104,14 @@ fn a_special_launch_gives_its_arguments_and_errors() -> Result<()> {
     // SAFETY: the kernel reads one element of each.
     unsafe { launch.launch(shape(1, 1)) }?;
     assert_eq!(stream.clone_dtoh(&out)?, [120 + 21 + 10]);
+    let graph = context.new_graph()?;
+    let mut node = graph.kernel_node(&many);
+    // SAFETY: nothing is run.
+    expect_error(
+        unsafe { node.add(&[], shape(1, 1)) },
+        Status::ERROR_INVALID_LAUNCH,
+        "0 arguments",
+    );
     Ok(())
 }
 
