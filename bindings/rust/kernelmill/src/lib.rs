@@ -131,7 +131,7 @@ pub use launch::{Argument, LaunchBuilder, LaunchConfig};
 pub use limits::ContextLimit;
 pub use memory::{Pod, Slice};
 pub use memory_profile::{MemoryProfile, MemorySample};
-pub use module::{Function, FunctionAttribute, Module, Param, ParamKind};
+pub use module::{Function, FunctionAttribute, Module, Param, ParamKind, ParamType};
 pub use occupancy::{BestBlock, Occupancy, OccupancyLimit};
 pub use pinned::{Pending, PinnedMemory};
 pub use pitched::PitchedSlice;

@@ -13,6 +13,9 @@ pub use sys::km_function_attribute as FunctionAttribute;
 /// Whether a parameter is an address, as far as the kernel tells: `ParamKind::POINTER`.
 pub use sys::km_param_kind as ParamKind;
 
+/// As what PTX declares a parameter: `ParamType::FLOAT`.
+pub use sys::km_param_type as ParamType;
+
 owned_handle! {
     /// Compiled kernels and variables, made by [`Context::load_ptx`](crate::Context::load_ptx) and
     /// the like.
@@ -61,6 +64,8 @@ impl Module {
 pub struct Param {
     /// Whether it is an address.
     pub kind: ParamKind,
+    /// As what PTX declares it; CUDA C++ does not tell signed numbers from others.
+    pub value_type: ParamType,
     /// Its size.
     pub size_bytes: usize,
     /// Its alignment.
@@ -155,6 +160,7 @@ fn param(function: sys::km_function, index: u32) -> Result<Param> {
     check(unsafe { sys::km_function_param(function, index, &mut info) })?;
     Ok(Param {
         kind: info.kind,
+        value_type: info.value_type,
         size_bytes: info.size_bytes as usize,
         align_bytes: info.align_bytes as usize,
         offset_bytes: info.offset_bytes as usize,

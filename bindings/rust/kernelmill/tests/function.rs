@@ -5,7 +5,9 @@ mod common;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use common::{context, expect_error, function};
-use kernelmill::{FunctionAttribute, LaunchConfig, OccupancyLimit, Result, Status, compile_ptx};
+use kernelmill::{
+    FunctionAttribute, LaunchConfig, OccupancyLimit, ParamType, Result, Status, compile_ptx,
+};
 
 const CLUSTERS: &str = r#"
 extern "C" __global__ void ranks(int* out) {
@@ -158,6 +160,8 @@ fn prepared_launches_are_submitted_again_and_again() -> Result<()> {
 #[test]
 fn code_is_made_before_the_first_launch() -> Result<()> {
     let scale = function(&context(), "scale");
+    let types: Vec<ParamType> = scale.params().iter().map(|param| param.value_type).collect();
+    assert_eq!(types[1..], [ParamType::FLOAT, ParamType::INTEGER]);
     scale.prepare((64, 1, 1))?;
     let invalid = Status::ERROR_INVALID_LAUNCH;
     expect_error(scale.prepare((0, 1, 1)), invalid, "block.x is 0");
