@@ -8,7 +8,9 @@ mod flat;
 
 use common::{context, function, module};
 use flat::stays_flat;
-use kernelmill::{Context, Device, LaunchConfig, Program, Result, Slice, Status, sys};
+use kernelmill::{
+    Context, Device, LaunchConfig, MapFlags, PinnedMemory, Program, Result, Slice, Status, sys,
+};
 
 const CYCLES: usize = 100_000;
 
@@ -58,6 +60,78 @@ fn objects_do_not_leak() -> Result<()> {
     Ok(())
 }
 
+fn memory_of_all_kinds_does_not_leak() -> Result<()> {
+    let context = context();
+    let stream = context.default_stream()?;
+    let pool = context.new_pool(None)?;
+    let path = std::env::temp_dir().join(format!("kernelmill-{}-leaks", std::process::id()));
+    assert!(std::fs::write(&path, [7u8; 100]).is_ok());
+    stays_flat("pool", CYCLES, || context.new_pool(None)?.alloc::<u32>(100).map(drop))?;
+    stays_flat("block of a pool", CYCLES, || pool.alloc_on::<u32>(&stream, 100)?.free_on(&stream))?;
+    stays_flat("parts", CYCLES, || context.alloc::<u32>(100)?.into_halves(50).map(drop))?;
+    stays_flat("pitched slice", CYCLES, || context.alloc_pitched::<u32>(10, 10).map(drop))?;
+    stays_flat("vector that is page-locked", CYCLES, || {
+        PinnedMemory::from_vec(&context, vec![0u8; 100])?.into_vec().map(drop)
+    })?;
+    stays_flat("copy that nobody waits for", CYCLES, || {
+        let memory = PinnedMemory::from_vec(&context, vec![0u8; 100])?;
+        let mut slice = pool.alloc_on::<u8>(&stream, 100)?;
+        drop(stream.memcpy_htod_async(memory, &mut slice)?);
+        stream.synchronize()
+    })?;
+    stays_flat("mapped slice", CYCLES / 10, || {
+        context.map_slice::<u8>(&path, 0, None, MapFlags::READ_ONLY).map(drop)
+    })?;
+    stays_flat("mapped memory", CYCLES / 10, || {
+        context.map_host::<u8>(&path, 0, None, MapFlags::READ_ONLY).map(drop)
+    })?;
+    assert!(std::fs::remove_file(&path).is_ok());
+    Ok(())
+}
+
+fn graphs_do_not_leak() -> Result<()> {
+    let context = context();
+    let stream = context.default_stream()?;
+    let empty = function(&context, "empty");
+    let buffer = context.alloc_graph_buffer::<u32>(4)?;
+    let mut slice = context.alloc_zeros::<u32>(4)?;
+    stays_flat("kept launch", CYCLES, || stream.prepare_launch(&empty).map(drop))?;
+    stays_flat("graph", CYCLES, || {
+        let graph = context.new_graph()?;
+        let held = Box::new([0u8; 100]);
+        let upload = graph.add_upload(&[], &buffer, &mut slice)?;
+        graph.add_host(&[upload], move |_| assert_eq!(held.len(), 100))?;
+        graph.try_clone()?.instantiate().map(drop)
+    })?;
+    // Calls of host functions change threads, which takes its time.
+    let graph = context.new_graph()?;
+    let host = graph.add_host(&[], |_| {})?;
+    let download = graph.add_download(&[host], &slice, &buffer)?;
+    let exec = graph.instantiate()?;
+    stays_flat("launch and update of a graph", CYCLES / 20, || {
+        let held = Box::new([0u8; 100]);
+        graph.set_host(host, move |_| assert_eq!(held.len(), 100))?;
+        exec.update_node(&graph, host)?;
+        exec.launch(&stream)?;
+        buffer.lock()?.fill(1);
+        let other = context.alloc_graph_buffer(4)?;
+        graph.set_download(download, &slice, &other)?;
+        exec.update(&graph)?;
+        exec.launch(&stream)?;
+        graph.set_download(download, &slice, &buffer)?;
+        exec.update(&graph)
+    })?;
+    stays_flat("capture", CYCLES, || {
+        let capture = context.begin_capture()?;
+        let branch = capture.fork()?;
+        branch.add_callback(|_| {})?;
+        branch.upload(&buffer, &mut slice)?;
+        capture.join(branch)?;
+        capture.end().map(drop)
+    })?;
+    stays_flat("capture that is dropped", CYCLES, || context.begin_capture()?.fork().map(drop))
+}
+
 fn handles_are_used_again() -> Result<()> {
     let context = context();
     let mut most = 0;
@@ -81,6 +155,8 @@ fn contexts_do_not_leak() -> Result<()> {
 #[test]
 fn nothing_leaks() -> Result<()> {
     objects_do_not_leak()?;
+    memory_of_all_kinds_does_not_leak()?;
+    graphs_do_not_leak()?;
     handles_are_used_again()?;
     contexts_do_not_leak()
 }
