@@ -37,7 +37,12 @@
 //!   that goes on owns its [`PinnedMemory`] as [`Pending`].
 //! - A kernel that fails puts its context into a sticky error: calls that allocate, enqueue or wait
 //!   return it until [`Context::reset`].
-//! - [`LaunchBuilder::launch`] and [`Tuner::run`] are unsafe, because kernels are. All else is safe.
+//! - Launches of kernels ([`LaunchBuilder::launch`], [`PreparedLaunch::submit`],
+//!   [`KernelNode::add`], [`Tuner::run`]) are unsafe, because kernels are; so are copies by raw
+//!   address, machine code from object files, bytes of mapped files and captures of streams that
+//!   others use. All else is safe.
+//! - Memory of the host that a [`Graph`] uses later is a [`GraphBuffer`], which belongs to launches
+//!   while they run and to the program while it holds a guard; host functions belong to the graph.
 //! - [`sys`] is the C ABI below.
 //!
 //! # What is ordered
