@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use common::{context, expect_error, function};
+use kernelmill::blas::Layout;
 use kernelmill::{
     CaptureStatus, Extent, LaunchConfig, NodeKind, Result, Rows, Status, WaitCondition,
 };
@@ -220,5 +221,29 @@ fn a_stream_of_the_program_can_be_captured_by_unsafe_code() -> Result<()> {
     // SAFETY: what is queued uses memory of the device only.
     unsafe { capture.stream() }.fill(&mut slice, 4u32)?;
     assert_eq!(capture.end()?.nodes()?.len(), 1);
+    Ok(())
+}
+
+#[test]
+fn blas_calls_are_nodes() -> Result<()> {
+    let context = context();
+    let stream = context.default_stream()?;
+    let mut x = stream.clone_htod(&[1.0f64; 4])?;
+    let mut sum = context.alloc_zeros::<f64>(1)?;
+    let capture = context.begin_capture()?;
+    let blas = capture.blas(Layout::ROWS)?;
+    blas.scal(2.0, &mut x)?;
+    blas.asum(&x, &mut sum)?;
+    let graph = capture.end()?;
+    assert_eq!(stream.clone_dtoh(&x)?, [1.0; 4]); // nothing has run
+    let exec = graph.instantiate()?;
+    assert_eq!(graph.nodes()?.len(), 2);
+    exec.launch(&stream)?;
+    exec.launch(&stream)?;
+    assert_eq!((stream.clone_dtoh(&x)?, stream.clone_dtoh(&sum)?), (vec![4.0; 4], vec![16.0]));
+    // The object goes on as one of a stream of its own.
+    blas.scal(0.5, &mut x)?;
+    context.synchronize()?;
+    assert_eq!(stream.clone_dtoh(&x)?, [2.0; 4]);
     Ok(())
 }

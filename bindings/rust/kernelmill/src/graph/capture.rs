@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use super::keep::{CAPTURED, Keep, Resource, flatten, lock};
 use super::nodes::host_work;
 use super::{Graph, GraphBuffer, GraphExec};
+use crate::blas::{Blas, Layout};
 use crate::copy::same_len;
 use crate::error::check;
 use crate::{
@@ -402,6 +403,33 @@ impl Capture {
         value: T,
     ) -> Result<()> {
         self.while_active(|_| self.stream.fill_2d(destination, rows, width, height, value))
+    }
+
+    /// An object for BLAS calls, which become nodes of the graph as long as the capture goes on, and
+    /// run at once in a stream of their own after it. Never blocks. C: `km_blas_create`.
+    ///
+    /// ```
+    /// # fn main() -> kernelmill::Result<()> {
+    /// # let context = kernelmill::Context::open("cpu")?;
+    /// use kernelmill::blas::Layout;
+    /// let stream = context.default_stream()?;
+    /// let mut x = stream.clone_htod(&[1.0f32, 2.0])?;
+    /// let capture = context.begin_capture()?;
+    /// capture.blas(Layout::ROWS)?.scal(3.0, &mut x)?;
+    /// let exec = capture.end()?.instantiate()?;
+    /// exec.launch(&stream)?;
+    /// exec.launch(&stream)?;
+    /// assert_eq!(stream.clone_dtoh(&x)?, [9.0, 18.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Blas::new`] and of [`fork`](Self::fork).
+    pub fn blas(&self, layout: Layout) -> Result<Blas> {
+        self.while_active(|_| Ok(()))?;
+        Blas::new(&self.stream, layout)
     }
 
     /// Writes a number, as [`Stream::write_value`] does. C: `km_stream_write_value`.
