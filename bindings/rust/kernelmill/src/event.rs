@@ -1,11 +1,12 @@
 //! Events: marks in streams.
 
+use std::ptr::null_mut;
 use std::time::Duration;
 
 use crate::error::{check, check_done};
 use crate::handle::owned_handle;
 use crate::stream::nanoseconds;
-use crate::{Result, Status, Stream, sys};
+use crate::{Context, Result, Status, Stream, sys};
 
 owned_handle! {
     /// A point in a stream, made by [`Context::new_event`](crate::Context::new_event).
@@ -13,6 +14,19 @@ owned_handle! {
 }
 
 impl Event {
+    /// The context of the event. Never blocks. C: `km_event_context`.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_CONTEXT_LOST`] when the context was reset.
+    pub fn context(&self) -> Result<Context> {
+        let mut raw = null_mut();
+        // SAFETY: handles are checked ids, and the out-parameter lives through the call.
+        check(unsafe { sys::km_event_context(self.raw, &mut raw) })?;
+        // SAFETY: the call gave a handle of its own.
+        Ok(unsafe { Context::from_raw(raw) })
+    }
+
     /// Marks the end of the work queued in the stream so far, in place of what it marked before.
     pub fn record(&self, stream: &Stream) -> Result<()> {
         // SAFETY: handles are checked ids.
