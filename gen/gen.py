@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import acceptance
+import bindings_table
 import cuda_driver
 import device_attributes
 import dropin_coverage
@@ -44,6 +45,7 @@ OUTPUTS = {
         tool, "ptx-coverage", "src/ptx/instructions.def and the tests' lists", FORM_LISTS
     ),
     "docs/acceptance.md": lambda tool: acceptance.text(),
+    "docs/bindings.md": lambda tool: bindings_table.text(),
     "docs/device-attributes.md": lambda tool: device_attributes.text(),
     "docs/errors.md": lambda tool: errors.text(),
     "tests/c/generated/handle_calls.h": lambda tool: handle_calls.text(),

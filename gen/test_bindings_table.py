@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""Proves that each function of the C ABI is found where a crate uses it, and missed where not."""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+import bindings_table
+import rust_items
+
+SOURCE = """
+macro_rules! owned_handle {
+    ($name:ident, $destroy:ident) => {
+        impl Drop for $name {
+            fn drop(&mut self) { unsafe { sys::$destroy(self.raw) }; }
+        }
+    };
+}
+macro_rules! fill {
+    ($call:ident, $number:ty) => {
+        impl Fill for $number {
+            fn fill(self, stream: &Stream) -> Status { unsafe { sys::$call(stream) } }
+        }
+    };
+}
+fill! { km_fill, u8 }
+owned_handle! {
+    /// A thing.
+    Thing, km_thing_destroy
+}
+pub trait Fill {
+    #[doc(hidden)]
+    fn fill(self, stream: &Stream) -> Status;
+}
+impl<'a, T: Pod> Thing<'a, T> {
+    /// Not `km_commented`.
+    pub fn open(values: &[T; 5]) -> Result<Self> {
+        print("km_in_text {"); // km_commented
+        sys::km_thing_open(values);
+        Self::create()
+    }
+    pub(crate) fn create() -> Result<Self> { look_up(0).map(entry) }
+    pub fn again(&self, stream: &Stream) { 0u8.fill(stream); Thing::create() }
+    pub fn status(&self) -> Status { self.by(sys::km_thing_status) }
+    fn by(&self, call: Call) -> Status { unsafe { call(self.raw) } }
+}
+fn look_up(index: u32) -> u32 { unsafe { sys::km_thing_count(index) } }
+fn entry(index: u32) -> u32 { unsafe { sys::km_thing_entry(index) } }
+pub fn version() -> u32 { unsafe { sys::km_version() } }
+fn nobody_calls_it() { unsafe { sys::km_unused() } }
+"""
+
+
+def crate_of(files: dict):
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in files.items():
+            path = Path(folder) / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text)
+        return rust_items.Crate(Path(folder))
+
+
+class Users(unittest.TestCase):
+    crate = crate_of({"lib.rs": SOURCE})
+
+    def expect(self, name: str, *titles: str):
+        self.assertEqual(self.crate.users_of(name), list(titles))
+
+    def test_direct_uses(self):
+        self.expect("km_thing_open", "Thing::open")
+        self.expect("km_thing_status", "Thing::status")
+        self.expect("km_version", "version")
+
+    def test_private_functions_count_for_their_callers(self):
+        self.expect("km_thing_count", "Thing::again", "Thing::open")
+        self.expect("km_thing_entry", "Thing::again", "Thing::open")
+
+    def test_macros_count_for_what_they_make(self):
+        self.expect("km_thing_destroy", "drop of Thing")
+        self.expect("km_fill", "Thing::again")
+
+    def test_comments_texts_and_dead_code_do_not_count(self):
+        for name in ("km_commented", "km_in_text", "km_unused", "km_no_such"):
+            self.expect(name)
+
+    def test_public_modules_are_part_of_the_name(self):
+        source = "pub fn rotate() { unsafe { sys::km_rotate() } }"
+        crate = crate_of({"lib.rs": "pub mod blas;\nmod hidden;", "blas/mod.rs": source})
+        self.assertEqual(crate.users_of("km_rotate"), ["blas::rotate"])
+
+
+class Cells(unittest.TestCase):
+    def test_of_many_names_the_functions_own_counts(self):
+        ways = ["copy", "fill", "upload", "download", "add_copy"]
+        methods = "".join(f"pub fn {way}(&self) {{ run(0) }}\n" for way in ways)
+        run = "fn run(kind: u32) { unsafe { sys::km_graph_add_copy(); sys::km_graph_other(); } }"
+        crate = crate_of({"lib.rs": f"impl Graph {{ {methods} }}\n{run}"})
+        self.assertEqual(len(crate.users_of("km_graph_add_copy")), 5)
+        names = bindings_table.rust_names(crate, "km_graph_add_copy")
+        self.assertEqual(names, ["Graph::add_copy"])
+        self.assertEqual(bindings_table.rust_names(crate, "km_graph_other"), [])
+
+    def test_an_empty_cell_is_an_error(self):
+        rows = bindings_table.rows(["km_version"], Users.crate)
+        self.assertEqual(rows, "| `km_version` | `version` |\n")
+        with self.assertRaisesRegex(SystemExit, "km_unused"):
+            bindings_table.rows(["km_version", "km_unused"], Users.crate)
+
+    def test_names_given_by_hand_have_to_be_there(self):
+        with self.assertRaisesRegex(SystemExit, "is gone"):
+            bindings_table.check_names(["km_version"], Users.crate)
+
+
+if __name__ == "__main__":
+    unittest.main()
