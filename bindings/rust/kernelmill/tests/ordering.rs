@@ -150,3 +150,32 @@ fn failures_are_told_on_other_streams() -> Result<()> {
     assert_eq!(told.map_err(|error| error.status()), Err(Status::ERROR_TRAP));
     Ok(())
 }
+
+/// Kept launches, and graphs, on a stream of their own: they wait for what they use, and others for
+/// what they write.
+#[test]
+fn kept_launches_and_graphs_are_ordered() -> Result<()> {
+    let context = context();
+    let (one, other) = streams(&context)?;
+    let mut data = one.alloc_zeros::<f32>(LEN)?;
+    let mut copy = one.alloc_zeros::<f32>(LEN)?;
+    let scale = function(&context, "scale");
+    let mut launch = other.prepare_launch(&scale)?;
+    launch.set_config(LaunchConfig::for_num_elems(LEN as u32))?;
+    launch.arg_slice_mut(&mut data)?;
+    launch.arg_scalar(&2f32)?;
+    launch.arg_scalar(&(LEN as i32))?;
+    let graph = context.new_graph()?;
+    graph.add_copy(&[], &data, &mut copy)?;
+    let exec = graph.instantiate()?;
+    for value in 1..=TRIES / 4 {
+        let value = value as f32;
+        one.fill(&mut data, value)?;
+        // SAFETY: the kernel stays within the elements, which nobody borrows.
+        unsafe { launch.submit() }?;
+        exec.launch(&one)?;
+        let seen = other.clone_dtoh(&copy)?;
+        assert_eq!(seen.iter().filter(|word| **word != 2.0 * value).count(), 0, "{value}");
+    }
+    Ok(())
+}
