@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # locks_test.sh CARGO: each Cargo.lock of the tree fits its manifest and the manifests that this one
-# names by path, so that builds with --locked, and the setup of a fresh clone, find it as it has to be.
+# names by path, so that builds with --locked, and the setup of a fresh clone, take it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
