@@ -163,6 +163,12 @@ impl<'a> LaunchBuilder<'a> {
         Self::with_raw(stream.as_raw(), function)
     }
 
+    /// The stream, which stays its owner's.
+    pub(crate) fn stream(&self) -> ManuallyDrop<Stream> {
+        // SAFETY: the object is not dropped, so the handle stays the owner's.
+        ManuallyDrop::new(unsafe { Stream::from_raw(self.stream) })
+    }
+
     /// Takes arguments for a kernel of a graph.
     pub(crate) fn without_stream(function: &'a Function) -> Self {
         Self::with_raw(std::ptr::null_mut(), function)

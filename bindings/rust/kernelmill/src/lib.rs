@@ -43,6 +43,9 @@
 //!   others use. All else is safe.
 //! - Memory of the host that a [`Graph`] uses later is a [`GraphBuffer`], which belongs to launches
 //!   while they run and to the program while it holds a guard; host functions belong to the graph.
+//! - Waits have a form for asynchronous programs, on any executor: [`Stream::finished`],
+//!   [`Event::wait`], and awaiting a [`Pending`] or what [`LaunchBuilder::launch_async`] and
+//!   [`GraphExec::launch_async`] give.
 //! - [`sys`] is the C ABI below.
 //!
 //! # What is ordered
@@ -87,6 +90,7 @@ mod error;
 mod error_history;
 mod event;
 mod file;
+mod future;
 mod graph;
 mod handle;
 mod launch;
@@ -128,6 +132,7 @@ pub use error::{Category, Error, Result, Status};
 pub use error_history::{ErrorCount, ErrorRecord, last_error, take_last_error};
 pub use event::Event;
 pub use file::{MapFlags, MappedMemory};
+pub use future::{Finished, PendingFuture};
 pub use graph::{
     Capture, CaptureEvent, CaptureStatus, Graph, GraphBuffer, GraphBufferGuard, GraphDifference,
     GraphExec, KernelNode, Node, NodeInfo, NodeKind, NodeRows,

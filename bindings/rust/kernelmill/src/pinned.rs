@@ -262,7 +262,7 @@ impl<T: Send + 'static> Rest<T> {
 /// A copy under way, which owns the host memory. Dropping it does not wait: the memory is freed
 /// when the copy is done.
 #[derive(Debug)]
-#[must_use = "wait() gives the memory back"]
+#[must_use = "wait(), or awaiting it, gives the memory back"]
 pub struct Pending<T: Pod> {
     memory: PinnedMemory<T>, // which knows the end of the copy, too, where that matters
     done: Arc<Event>,
@@ -295,7 +295,13 @@ impl<T: Pod> Pending<T> {
         self.done.is_done()
     }
 
-    /// Waits until the copy is done and gives the memory back.
+    /// The memory, and the event of the copy's end.
+    pub(crate) fn into_parts(self) -> (PinnedMemory<T>, Arc<Event>) {
+        (self.memory, self.done)
+    }
+
+    /// Waits until the copy is done and gives the memory back. Awaiting the object does the same
+    /// without a thread that waits.
     pub fn wait(self) -> Result<PinnedMemory<T>> {
         self.done.synchronize()?;
         Ok(self.memory)
