@@ -37,18 +37,25 @@ def joined(literals: str) -> str:
     return "".join(re.findall(r'"([^"]*)"', literals))
 
 
-def text() -> str:
+def statuses() -> list:
+    """Name, category, meaning and what to do, of each status."""
     source = (ROOT / "src/core/status.cpp").read_text()
-    table = (ROOT / "src/base/cuda_results.def").read_text()
     reset = RESET.search(source)[1]
+    return [
+        (status, kind, joined(meaning), reset if recovery == "kReset" else joined(recovery))
+        for status, kind, meaning, recovery in ROW.findall(source)
+    ]
+
+
+def text() -> str:
+    table = (ROOT / "src/base/cuda_results.def").read_text()
     cuda = dict(BACK.findall(table))
-    rows = ROW.findall(source)
+    rows = statuses()
     if {row[0] for row in rows} != set(cuda):
         raise SystemExit("gen: statuses with a text and statuses with a result of CUDA differ")
     lines = []
-    for status, kind, meaning, recovery in rows:
-        todo = reset if recovery == "kReset" else joined(recovery)
-        told = f"| {kind.lower()} | {joined(meaning)} | {todo} | `{cuda[status]}` |"
+    for status, kind, meaning, todo in rows:
+        told = f"| {kind.lower()} | {meaning} | {todo} | `{cuda[status]}` |"
         lines.append(f"| `{status}` {told}\n")
     results = [f"| {number} | `{name}` | `{status}` |\n"
                for number, name, status in RESULT.findall(table)]

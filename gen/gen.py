@@ -21,6 +21,7 @@ import fuzz_calls
 import go_raw
 import handle_calls
 import rust_raw
+import rust_status
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -54,6 +55,7 @@ OUTPUTS = {
     **fuzz_calls.outputs(),
     **go_raw.outputs(),
     **rust_raw.outputs(),
+    **rust_status.outputs(),
 }
 
 

@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::Path;
 use std::ptr::null_mut;
 
+use crate::status_texts::{Texts, texts_of};
 use crate::sys;
 
 /// The status of a call, [`km_status`](sys::km_status): `Status::ERROR_NOT_FOUND`.
@@ -26,16 +27,20 @@ struct Details {
     status: Status,
     message: String,
     native_code: i64,
+    is_missing_library: bool,
 }
 
 impl Error {
     pub(crate) fn new(status: Status, message: impl Into<String>) -> Self {
-        Self(Box::new(Details { status, message: message.into(), native_code: 0 }))
+        let message = message.into();
+        let details = Details { status, message, native_code: 0, is_missing_library: false };
+        Self(Box::new(details))
     }
 
     /// An error that comes as a status alone.
     pub(crate) fn from_status(status: Status) -> Self {
-        Self::new(status, static_text(status, sys::km_status_description))
+        let text = static_text(status, sys::km_status_description, |texts| texts.meaning);
+        Self::new(status, text)
     }
 
     /// This error with the backend's own code.
@@ -49,7 +54,9 @@ impl Error {
     #[inline(never)]
     pub(crate) fn last(status: Status) -> Self {
         if let Some(reason) = sys::load_error() {
-            return Self::new(status, reason);
+            let mut error = Self::new(status, reason);
+            error.0.is_missing_library = true;
+            return error;
         }
         if let Some(name) = sys::take_missing_function() {
             let message = format!(
@@ -65,8 +72,7 @@ impl Error {
         let mut native_code = 0;
         // SAFETY: the out-parameter lives through the call.
         unsafe { sys::km_last_error_native_code(&mut native_code) };
-        let message = message.unwrap_or_default();
-        Self(Box::new(Details { status, message, native_code }))
+        Self::new(status, message.unwrap_or_default()).with_native_code(native_code)
     }
 
     /// The status that the call returned.
@@ -86,29 +92,28 @@ impl Error {
 
     /// What kind of failure it is.
     pub fn category(&self) -> Category {
-        if sys::load_error().is_some() {
+        if self.0.is_missing_library {
             return Category::ENVIRONMENT;
         }
         let mut category = Category::NONE;
         // SAFETY: the out-parameter lives through the call.
-        unsafe { sys::km_status_category(self.0.status, &mut category) };
-        category
+        match unsafe { sys::km_status_category(self.0.status, &mut category) } {
+            Status::SUCCESS => category,
+            _ => texts_of(self.0.status).map_or(category, |texts| texts.category),
+        }
     }
 
     /// One sentence on what to do about it.
     pub fn suggestion(&self) -> &'static str {
-        if sys::load_error().is_some() {
+        if self.0.is_missing_library {
             return "Install Kernelmill, or set KM_LIBRARY_DIR to the folder that holds it.";
         }
-        static_text(self.0.status, sys::km_status_recovery)
+        static_text(self.0.status, sys::km_status_recovery, |texts| texts.recovery)
     }
 
     /// The status as the C header spells it: "KM_ERROR_NOT_FOUND".
     pub fn status_name(&self) -> &'static str {
-        if sys::load_error().is_some() && self.0.status == Status::ERROR_BACKEND_UNAVAILABLE {
-            return "KM_ERROR_BACKEND_UNAVAILABLE";
-        }
-        static_text(self.0.status, sys::km_status_name)
+        static_text(self.0.status, sys::km_status_name, |texts| texts.name)
     }
 }
 
@@ -152,16 +157,23 @@ pub(crate) fn check_done(status: Status, not_yet: Status) -> Result<bool> {
 
 type StaticText = unsafe extern "C" fn(Status, *mut *const c_char) -> Status;
 
-fn static_text(status: Status, get: StaticText) -> &'static str {
+/// The library's text of a status; `own` is this crate's, where the library is missing.
+fn static_text(
+    status: Status,
+    get: StaticText,
+    own: impl FnOnce(&'static Texts) -> &'static str,
+) -> &'static str {
     let mut text = std::ptr::null();
     // SAFETY: the out-parameter lives through the call; the text that it gives is static.
     unsafe {
         match get(status, &mut text) {
             Status::SUCCESS if !text.is_null() => CStr::from_ptr(text).to_str().unwrap_or_default(),
-            _ => "a status that this version of the library does not know",
+            _ => texts_of(status).map_or(UNKNOWN_STATUS, own),
         }
     }
 }
+
+const UNKNOWN_STATUS: &str = "a status that this version of the library does not know";
 
 /// Copies a text out of the library: `get` is a call with buffer, capacity and size.
 pub(crate) fn read_text(

@@ -110,6 +110,7 @@ mod prepared;
 mod profiler;
 mod program;
 mod rows;
+mod status_texts;
 mod stream;
 mod tracking;
 mod tuner;

@@ -38,6 +38,19 @@ fn the_error_says_where_was_looked() {
     assert_eq!(kernelmill::sys::load_error(), Some(error.message()));
 }
 
+/// An error that has nothing to do with the library keeps its kind.
+#[test]
+fn errors_of_the_crate_itself_need_no_library() {
+    if !is_child() {
+        run_again("errors_of_the_crate_itself_need_no_library", "/no/such/folder");
+    }
+    let error = kernelmill::Program::with_name("", "a\0b").expect_err("a zero byte");
+    assert_eq!(error.status(), Status::ERROR_INVALID_ARGUMENT);
+    assert_eq!(error.category(), Category::USAGE);
+    assert_eq!(error.status_name(), "KM_ERROR_INVALID_ARGUMENT");
+    assert_eq!(error.suggestion(), "Correct the argument that the message names.");
+}
+
 #[test]
 #[cfg_attr(feature = "dynamic-linking", ignore = "the linker has bound the library")]
 fn what_is_no_library_is_named() {
