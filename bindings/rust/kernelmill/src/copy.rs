@@ -40,6 +40,8 @@ macro_rules! fill {
 fill! { km_slice_fill_u8, u8, u8 i8 }
 fill! { km_slice_fill_u16, u16, u16 i16 }
 fill! { km_slice_fill_u32, u32, u32 i32 f32 }
+#[cfg(feature = "half")]
+fill! { km_slice_fill_u16, u16, half::f16 half::bf16 }
 
 impl Stream {
     /// Device memory for `len` elements, zeroed, for work that is queued here from now on.
@@ -156,7 +158,7 @@ impl Stream {
 }
 
 /// An empty vector with room for `len` elements.
-fn room_for<T>(len: usize) -> Result<Vec<T>> {
+pub(crate) fn room_for<T>(len: usize) -> Result<Vec<T>> {
     let mut vector = Vec::new();
     vector.try_reserve_exact(len).map_err(|_| {
         let message = format!("there is no memory for a vector of {len} elements");

@@ -48,6 +48,13 @@
 //!   [`GraphExec::launch_async`] give.
 //! - [`sys`] is the C ABI below.
 //!
+//! # Types of other crates
+//!
+//! With the feature `half` its `f16` and `bf16` are elements, also of matrix products. With
+//! `bytemuck` so is any type that is `Pod` there: `impl_pod!` for those of one's own crate, `Plain`
+//! for others. With `ndarray` arrays are copied to slices and back: `Stream::clone_htod_array`,
+//! `Stream::clone_dtoh_array`, `Slice::from_array`.
+//!
 //! # What is ordered
 //!
 //! Work on one stream runs in order. Work on different streams runs side by side, except that each
@@ -89,6 +96,7 @@ mod device;
 mod error;
 mod error_history;
 mod event;
+mod features;
 mod file;
 mod future;
 mod graph;
@@ -119,6 +127,10 @@ mod view;
 
 pub use kernelmill_sys as sys;
 
+#[cfg(feature = "bytemuck")]
+#[doc(hidden)]
+pub use ::bytemuck;
+
 pub use allocator::{HostAllocator, reset_allocator, set_allocator};
 pub use attributes::{
     AutoCandidate, AutoOutcome, DeviceAttributeInfo, auto_candidates, device_attributes,
@@ -132,6 +144,8 @@ pub use device::{BackendInfo, Device, DeviceAttribute, DeviceInfo, backends, ver
 pub use error::{Category, Error, Result, Status};
 pub use error_history::{ErrorCount, ErrorRecord, last_error, take_last_error};
 pub use event::Event;
+#[cfg(feature = "bytemuck")]
+pub use features::bytemuck::Plain;
 pub use file::{MapFlags, MappedMemory};
 pub use future::{Finished, PendingFuture};
 pub use graph::{

@@ -166,3 +166,8 @@ half! {
     F16, F16;
     Bf16, BF16;
 }
+#[cfg(feature = "half")]
+half! {
+    ::half::f16, F16;
+    ::half::bf16, BF16;
+}
