@@ -28,7 +28,7 @@ impl LaunchConfig {
         Self { grid_dim: (blocks, 1, 1), block_dim: (256, 1, 1), shared_mem_bytes: 0 }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn native(self) -> sys::km_launch_config {
         let (grid, block) = (self.grid_dim, self.block_dim);
         sys::km_launch_config {
@@ -146,8 +146,8 @@ pub struct LaunchBuilder<'a> {
     function: &'a Function,
     given: usize,
     operand_count: usize,
-    has_words: bool,
-    needs_care: bool, // it has an error, or is launched in clusters or as a cooperative one
+    is_large: bool,   // the arguments lie in `rare`
+    needs_care: bool, // is large, has an error, or is launched in clusters or as a cooperative one
     rare: RareSlot,
     borrows: PhantomData<&'a mut ()>,
 }
@@ -176,15 +176,16 @@ impl<'a> LaunchBuilder<'a> {
 
     #[inline]
     fn with_raw(stream: sys::km_stream, function: &'a Function) -> Self {
+        let is_large = function.arguments_size_bytes() > FEW * size_of::<u64>();
         Self {
             stream,
             function,
             given: 0,
             words: MaybeUninit::uninit(),
             operands: MaybeUninit::uninit(),
-            has_words: false,
             operand_count: 0,
-            needs_care: false,
+            is_large,
+            needs_care: is_large,
             rare: RareSlot(ManuallyDrop::new(None)),
             borrows: PhantomData,
         }
@@ -193,6 +194,7 @@ impl<'a> LaunchBuilder<'a> {
     /// The next argument: `&` of a slice or view that the kernel only reads, `&mut` of one that it
     /// may write, or `&` of a number or structure, which is copied. What does not fit the kernel's
     /// parameter makes [`launch`](Self::launch) fail.
+    #[inline]
     pub fn arg<A: Argument<'a>>(&mut self, argument: A) -> &mut Self {
         argument.add_to(self);
         self
@@ -237,15 +239,21 @@ impl<'a> LaunchBuilder<'a> {
     /// stay within the memory of its arguments, not write what it is given by `&`, and not race with
     /// other work on memory that it reaches otherwise. Other work on its arguments is ordered, see
     /// [the crate's page](crate#what-is-ordered).
-    #[inline]
+    #[inline(always)] // a call of its own would read the shape as it was not written: a stall
     pub unsafe fn launch(&mut self, config: LaunchConfig) -> Result<()> {
         if self.needs_care || self.given != self.function.params().len() {
             // SAFETY: what the kernel does is the caller's promise.
             return unsafe { self.launch_with_care(config) };
         }
-        let config = config.native();
-        let size_bytes = self.function.arguments_size_bytes();
-        let words = self.words().as_ptr();
+        // SAFETY: what the kernel does is the caller's promise.
+        unsafe { self.launch_plainly(&config.native()) }
+    }
+
+    /// # Safety
+    ///
+    /// That of [`launch`](Self::launch); all arguments are there.
+    #[inline(always)]
+    unsafe fn launch_plainly(&self, config: &sys::km_launch_config) -> Result<()> {
         let operands = self.operands();
         // SAFETY: the arguments have the size that the kernel's parameters have, which the library
         // checks; what the kernel does is the caller's promise.
@@ -253,9 +261,9 @@ impl<'a> LaunchBuilder<'a> {
             sys::km_launch_kernel_operands(
                 self.stream,
                 self.function.as_raw(),
-                &config,
-                words.cast(),
-                size_bytes as u64,
+                config,
+                self.words().cast(),
+                self.function.arguments_size_bytes() as u64,
                 operands.as_ptr(),
                 operands.len() as u64,
             )
@@ -269,6 +277,10 @@ impl<'a> LaunchBuilder<'a> {
     #[inline(never)]
     unsafe fn launch_with_care(&mut self, config: LaunchConfig) -> Result<()> {
         self.check_arguments()?;
+        if !self.is_special() {
+            // SAFETY: what the kernel does is the caller's promise.
+            return unsafe { self.launch_plainly(&config.native()) };
+        }
         let mut launch = PreparedLaunch::new(self.stream, self.function)?;
         launch.set_config(config)?;
         if let Some(cluster) = self.rare().cluster {
@@ -280,17 +292,23 @@ impl<'a> LaunchBuilder<'a> {
         unsafe { launch.submit() }
     }
 
+    /// True when it is to be launched in clusters or as a cooperative one.
+    fn is_special(&self) -> bool {
+        self.rare.0.as_ref().is_some_and(|rare| rare.cluster.is_some() || rare.is_cooperative)
+    }
+
     /// Gives all arguments to a launch that takes them one by one.
-    fn give_arguments(&mut self, launch: &mut PreparedLaunch) -> Result<()> {
+    fn give_arguments(&self, launch: &mut PreparedLaunch) -> Result<()> {
         let function = self.function;
-        let words = self.words().as_ptr().cast::<u8>();
+        let words = self.words().cast::<u8>();
         let operands = self.operands();
         for (index, param) in function.params().iter().enumerate() {
             if let Some(operand) = operands.iter().find(|one| one.parameter as usize == index) {
                 launch.arg_operand(operand)?;
                 continue;
             }
-            // SAFETY: the words have room for all parameters, see arguments_size_bytes().
+            // SAFETY: the words have room for all parameters, see arguments_size_bytes(), and a
+            // value was written to this one's.
             unsafe { launch.arg_bytes(words.add(param.offset_bytes), param.size_bytes) }?;
         }
         Ok(())
@@ -298,15 +316,15 @@ impl<'a> LaunchBuilder<'a> {
 
     /// The arguments for a kernel of a graph. The words stay where they are until the builder is
     /// moved or changed.
-    pub(crate) fn node_arguments(&mut self) -> Result<NodeArguments> {
+    pub(crate) fn node_arguments(&self) -> Result<NodeArguments> {
         self.check_arguments()?;
-        if self.needs_care {
+        if self.is_special() {
             let what = "is added to a graph, which takes no clusters and no cooperative launches; \
                         capture the launch instead";
             return Err(self.invalid(what.to_owned()));
         }
         let size_bytes = self.function.arguments_size_bytes() as u64;
-        let words = self.words().as_ptr();
+        let words = self.words();
         Ok(NodeArguments { words, size_bytes, slices: self.operands().iter().map(slice).collect() })
     }
 
@@ -334,12 +352,21 @@ impl<'a> LaunchBuilder<'a> {
         Error::new(Status::ERROR_INVALID_LAUNCH, format!("launch: kernel '{name}' {what}"))
     }
 
-    /// The next parameter, if it has this size; else the launch fails.
-    fn next_param(&mut self, size_bytes: usize) -> Option<Param> {
+    /// The place of the next parameter in bytes, if it has this size; else the launch fails.
+    #[inline(always)]
+    fn next_param(&mut self, size_bytes: usize) -> Option<usize> {
         let index = self.given;
         self.given += 1;
-        let what = match self.function.params().get(index) {
-            Some(param) if param.size_bytes == size_bytes => return Some(*param),
+        match self.function.params().get(index) {
+            Some(param) if param.size_bytes == size_bytes => Some(param.offset_bytes),
+            param => self.refuse(index, param.copied(), size_bytes),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn refuse(&mut self, index: usize, param: Option<Param>, size_bytes: usize) -> Option<usize> {
+        let what = match param {
             Some(param) => format!(
                 "takes {} for parameter {index}; {size_bytes} were given",
                 counted(param.size_bytes, "byte")
@@ -352,21 +379,28 @@ impl<'a> LaunchBuilder<'a> {
         None
     }
 
+    #[inline]
     fn add_value<T: Pod>(&mut self, value: &T) {
-        let Some(param) = self.next_param(size_of::<T>()) else { return };
-        let words = self.words();
+        let Some(offset) = self.next_param(size_of::<T>()) else { return };
+        let (words, room) = if self.is_large {
+            let words = self.large_words();
+            (words.as_mut_ptr(), size_of_val(words))
+        } else {
+            (self.words.as_mut_ptr().cast::<u64>(), FEW * size_of::<u64>())
+        };
         // The library's own numbers, but a write out of bounds must not hang on them.
-        if param.offset_bytes + size_of::<T>() > size_of_val(words) {
+        if offset + size_of::<T>() > room {
             return;
         }
         let source: *const T = value;
         // SAFETY: the value has that many bytes, and lies within the words.
         unsafe {
-            let destination = words.as_mut_ptr().cast::<u8>().add(param.offset_bytes);
+            let destination = words.cast::<u8>().add(offset);
             destination.copy_from_nonoverlapping(source.cast(), size_of::<T>());
         }
     }
 
+    #[inline(always)] // the same holds for the place
     pub(crate) fn add_place<T: Pod>(&mut self, place: Place, access: sys::km_access) {
         let parameter = self.given as u32;
         if self.next_param(size_of::<u64>()).is_some() {
@@ -380,25 +414,19 @@ impl<'a> LaunchBuilder<'a> {
         }
     }
 
-    /// The arguments, zeros at first.
+    /// The arguments; what lies between them and in the place of slices is not written.
     #[inline]
-    fn words(&mut self) -> &mut [u64] {
-        if self.function.arguments_size_bytes() == 0 {
-            return &mut [];
+    fn words(&self) -> *const u64 {
+        if self.is_large {
+            return self.rare.0.as_ref().map_or(std::ptr::null(), |rare| rare.words.as_ptr());
         }
-        if self.is_large() {
-            return self.large_words();
-        }
-        if !self.has_words {
-            self.words.write([0; FEW]);
-            self.has_words = true;
-        }
-        // SAFETY: they have been written.
-        unsafe { self.words.assume_init_mut() }
+        self.words.as_ptr().cast()
     }
 
+    #[inline(always)]
     fn add_operand(&mut self, operand: sys::km_launch_operand) {
-        if self.is_large() {
+        if self.is_large {
+            self.large_words();
             self.rare().operands.push(operand);
         } else if self.operand_count < FEW {
             // Always so: each has a parameter of its own, of one word.
@@ -411,17 +439,14 @@ impl<'a> LaunchBuilder<'a> {
         }
     }
 
-    #[inline]
-    fn is_large(&self) -> bool {
-        self.function.arguments_size_bytes() > FEW * size_of::<u64>()
-    }
-
     #[cold]
+    #[inline(never)]
     fn rare(&mut self) -> &mut Rare {
         self.rare.0.get_or_insert_default()
     }
 
     #[cold]
+    #[inline(never)]
     fn large_words(&mut self) -> &mut [u64] {
         let len = self.function.arguments_size_bytes().div_ceil(size_of::<u64>());
         let words = &mut self.rare().words;
@@ -431,7 +456,7 @@ impl<'a> LaunchBuilder<'a> {
 
     #[inline]
     fn operands(&self) -> &[sys::km_launch_operand] {
-        if self.is_large() {
+        if self.is_large {
             return self.rare.0.as_ref().map_or(&[], |rare| &rare.operands);
         }
         // SAFETY: add_operand() wrote that many.
@@ -479,24 +504,28 @@ impl<'a, T: Pod> Argument<'a> for &T {
 }
 
 impl<'a, T: Pod> Argument<'a> for &'a Slice<T> {
+    #[inline]
     fn add_to(self, launch: &mut LaunchBuilder<'a>) {
         launch.add_place::<T>(self.place(), sys::km_access::READ);
     }
 }
 
 impl<'a, T: Pod> Argument<'a> for &'a mut Slice<T> {
+    #[inline]
     fn add_to(self, launch: &mut LaunchBuilder<'a>) {
         launch.add_place::<T>(self.place(), sys::km_access::READ_WRITE);
     }
 }
 
 impl<'a, T: Pod> Argument<'a> for &'a View<'_, T> {
+    #[inline]
     fn add_to(self, launch: &mut LaunchBuilder<'a>) {
         launch.add_place::<T>(self.place(), sys::km_access::READ);
     }
 }
 
 impl<'a, T: Pod> Argument<'a> for &'a mut ViewMut<'_, T> {
+    #[inline]
     fn add_to(self, launch: &mut LaunchBuilder<'a>) {
         launch.add_place::<T>(self.place(), sys::km_access::READ_WRITE);
     }
