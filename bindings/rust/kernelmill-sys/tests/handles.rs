@@ -6,7 +6,10 @@ use std::ptr::{null, null_mut, without_provenance_mut};
 
 use kernelmill_sys::*;
 
-const ROUNDS: u64 = 10_000; // for each function
+/// For each function: 10^4, and 10^5 with KM_TEST_LONG=1.
+fn rounds() -> u64 {
+    if std::env::var_os("KM_TEST_LONG").is_some() { 100_000 } else { 10_000 }
+}
 const STALE_COUNT: usize = 64;
 const OUT_BYTES: usize = 512;
 const UNTOUCHED: u8 = 0x5A;
@@ -152,7 +155,7 @@ fn bad_handles_into_every_function() {
         config: km_launch_config { grid: [1; 3], block: [1; 3], shared_bytes: 0 },
     };
     for entry in HANDLE_CALLS {
-        for round in 0..ROUNDS {
+        for round in 0..rounds() {
             let mut handles = [0; 3];
             for (place, kind) in handles.iter_mut().zip(entry.types) {
                 *place = objects.live[*kind];

@@ -11,12 +11,12 @@ use std::time::Instant;
 
 use common::{context, function};
 use executor::block_on;
-use flat::stays_flat;
+use flat::{few_cycles, stays_flat};
 use kernelmill::{LaunchConfig, Result};
 
 /// 10^5, or 10^6 with KM_TEST_LONG=1.
-fn cycles() -> usize {
-    if std::env::var_os("KM_TEST_LONG").is_some() { 1_000_000 } else { 100_000 }
+fn await_cycles() -> usize {
+    10 * few_cycles()
 }
 
 #[test]
@@ -26,19 +26,19 @@ fn awaits_leave_nothing_behind() -> Result<()> {
     let empty = function(&context, "empty");
     let one = LaunchConfig { grid_dim: (1, 1, 1), block_dim: (1, 1, 1), shared_mem_bytes: 0 };
     let start = Instant::now();
-    stays_flat("launch that is awaited", cycles(), || {
+    stays_flat("launch that is awaited", await_cycles(), || {
         // SAFETY: the kernel does nothing.
         block_on(unsafe { stream.launch_builder(&empty).launch_async(one) }?)
     })?;
     println!(
         "{:?} for a launch and its await",
-        start.elapsed() / (cycles() + cycles() / 10) as u32
+        start.elapsed() / (await_cycles() + await_cycles() / 10) as u32
     );
     let slice = context.alloc_zeros::<u32>(100)?;
-    stays_flat("copy that is awaited", cycles() / 10, || {
+    stays_flat("copy that is awaited", few_cycles(), || {
         block_on(stream.clone_dtoh_async(&slice)?.into_future()).map(drop)
     })?;
-    stays_flat("copy that is not awaited", cycles() / 10, || {
+    stays_flat("copy that is not awaited", few_cycles(), || {
         drop(stream.clone_dtoh_async(&slice)?.into_future());
         stream.synchronize()
     })

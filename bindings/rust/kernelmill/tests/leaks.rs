@@ -7,13 +7,14 @@ mod common;
 mod flat;
 
 use common::{context, function, module};
-use flat::stays_flat;
+use flat::{CYCLES, few_cycles, stays_flat};
 use kernelmill::{
     Context, Device, LaunchConfig, MapFlags, PinnedMemory, Program, Result, Slice, Status, Stream,
     sys,
 };
 
-const CYCLES: usize = 100_000;
+const PTX: &str = ".version 7.0\n.target sm_70\n.address_size 64\n.global .u32 number;\n\
+                   .visible .entry empty()\n{\n  ret;\n}\n";
 
 /// The number of a handle's place in the library's table, which is used again once it is free (see
 /// src/core/handle_table.h).
@@ -54,6 +55,7 @@ fn objects_do_not_leak() -> Result<()> {
     })?;
     stays_flat("page-locked memory", CYCLES, || context.alloc_pinned::<u64>(100).map(drop))?;
     stays_flat("program", CYCLES, || Program::new("").map(drop))?;
+    stays_flat("module", few_cycles(), || context.load_ptx(PTX).map(drop))?;
     stays_flat("function", CYCLES, || module.load_function("add").map(drop))?;
     stays_flat("variable", CYCLES, || module.global::<i32>("counters").map(drop))?;
     stays_flat("launch", CYCLES, || {
@@ -95,10 +97,10 @@ fn memory_of_all_kinds_does_not_leak() -> Result<()> {
         stream.synchronize()?;
         catch_up(&stream, &mut cycle)
     })?;
-    stays_flat("mapped slice", CYCLES / 10, || {
+    stays_flat("mapped slice", few_cycles(), || {
         context.map_slice::<u8>(&path, 0, None, MapFlags::READ_ONLY).map(drop)
     })?;
-    stays_flat("mapped memory", CYCLES / 10, || {
+    stays_flat("mapped memory", few_cycles(), || {
         context.map_host::<u8>(&path, 0, None, MapFlags::READ_ONLY).map(drop)
     })?;
     assert!(std::fs::remove_file(&path).is_ok());
@@ -112,6 +114,11 @@ fn graphs_do_not_leak() -> Result<()> {
     let buffer = context.alloc_graph_buffer::<u32>(4)?;
     let mut slice = context.alloc_zeros::<u32>(4)?;
     stays_flat("kept launch", CYCLES, || stream.prepare_launch(&empty).map(drop))?;
+    stays_flat("buffer of graphs", CYCLES, || {
+        let buffer = context.alloc_graph_buffer::<u32>(4)?;
+        buffer.lock()?.fill(1);
+        Ok(())
+    })?;
     stays_flat("graph", CYCLES, || {
         let graph = context.new_graph()?;
         let held = Box::new([0u8; 100]);
@@ -124,7 +131,7 @@ fn graphs_do_not_leak() -> Result<()> {
     let host = graph.add_host(&[], |_| {})?;
     let download = graph.add_download(&[host], &slice, &buffer)?;
     let exec = graph.instantiate()?;
-    stays_flat("launch and update of a graph", CYCLES / 20, || {
+    stays_flat("launch and update of a graph", few_cycles() / 2, || {
         let held = Box::new([0u8; 100]);
         graph.set_host(host, move |_| assert_eq!(held.len(), 100))?;
         exec.update_node(&graph, host)?;

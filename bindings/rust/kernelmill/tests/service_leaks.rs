@@ -6,11 +6,9 @@ mod common;
 mod flat;
 
 use common::{context, expect_error};
-use flat::stays_flat;
+use flat::{CYCLES, few_cycles, stays_flat};
 use kernelmill::blas::{Blas, Layout, Matrix, MatrixMut, rotg};
 use kernelmill::{Device, Result, Status, Tracking, TuneBufferFlags, Tuner};
-
-const CYCLES: usize = 100_000;
 
 #[test]
 fn services_do_not_leak() -> Result<()> {
@@ -21,7 +19,7 @@ fn services_do_not_leak() -> Result<()> {
     let mut sums = stream.alloc_zeros::<f32>(16)?;
     let blas = Blas::new(&stream, Layout::ROWS)?;
     stays_flat("BLAS object", CYCLES, || Blas::new(&stream, Layout::ROWS).map(drop))?;
-    stays_flat("BLAS call", CYCLES / 10, || {
+    stays_flat("BLAS call", few_cycles(), || {
         let a = Matrix::new(Layout::ROWS, &numbers, 4, 4)?;
         let mut c = MatrixMut::new(Layout::ROWS, &mut sums, 4, 4)?;
         blas.gemm(1.0, &a, &a.transposed(), 0.0, &mut c)?;
@@ -36,19 +34,19 @@ fn services_do_not_leak() -> Result<()> {
     })?;
     let profiler = context.profiler();
     profiler.start()?;
-    stays_flat("range", CYCLES / 10, || {
+    stays_flat("range", few_cycles(), || {
         profiler.range("range").map(drop)?;
         profiler.clear()
     })?;
-    stays_flat("rows", CYCLES / 10, || profiler.rows().map(drop))?;
+    stays_flat("rows", few_cycles(), || profiler.rows().map(drop))?;
     profiler.stop()?;
     context.set_tracking(Tracking::STACKS)?;
-    stays_flat("allocation", CYCLES / 10, || {
+    stays_flat("allocation", few_cycles(), || {
         let slice = context.alloc::<u8>(10)?;
         slice.set_tag("allocation")?;
         context.allocations().map(drop)
     })?;
-    stays_flat("failure", CYCLES / 10, || {
+    stays_flat("failure", few_cycles(), || {
         expect_error(context.load_ptx("no PTX"), Status::ERROR_INVALID_PTX, "");
         context.error_history().map(drop)?;
         kernelmill::take_last_error().map(drop)

@@ -1,8 +1,16 @@
 //! Memory, files and threads of the process, for tests that look for leaks.
+#![allow(dead_code)] // each test program uses a part of it
 
 use kernelmill::Result;
 
 const ROOM_KIB: usize = 4096; // for caches of allocators
+
+pub const CYCLES: usize = 100_000;
+
+/// Cycles of what takes long: a tenth, and all of them with KM_TEST_LONG=1.
+pub fn few_cycles() -> usize {
+    if std::env::var_os("KM_TEST_LONG").is_some() { CYCLES } else { CYCLES / 10 }
+}
 
 /// Resident memory in KiB, open files, threads.
 fn usage() -> (usize, usize, usize) {
