@@ -10,7 +10,7 @@ RUNS ?= 10000
 BUILD := build/release
 
 .PHONY: help build demo test fuzz fuzz-protocols fuzz-api fuzz-parser compare-ptxas stress-exit \
-        stress-limits growth bench gen tidy lint format install \
+        stress-limits stress-rust growth bench gen tidy lint format install \
         test-asan test-ubsan test-tsan test-gpu test-clients test-clients-long setup clean
 
 help: ## lists the targets
@@ -56,6 +56,8 @@ stress-exit: ## ends RUNS processes (ten thousand) at random moments, in all way
 	@scripts/stress.sh $(PRESET) exit $(RUNS)
 stress-limits: ## has processes run out of memory, files, threads: hundreds of values of each
 	@scripts/stress.sh $(PRESET) limits
+stress-rust: ## makes every object of the Rust crate 10^5 times, and awaits 10^6 ends of work
+	@scripts/stress.sh $(PRESET) rust
 
 growth: ## how compile time grows with each dimension of a module, further than the tests go
 	@scripts/build.sh $(PRESET) km_growth

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # stress.sh PRESET exit RUNS: processes that end at random moments. stress.sh PRESET limits:
 # processes that run out of something. Both print what became of them, and fail where one crashed
-# or hung.
+# or hung. stress.sh PRESET rust: the Rust crates' tests for leaks and wrong handles, longer.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -17,5 +17,15 @@ case $what in
     export KM_CPU_THREADS=2 KM_CPU_MEMORY_MIB=2000 KM_LOG=off
     "build/release/tests/km_limits" limits 300
     "build/release/tests/km_limits" failures 300
+    ;;
+  rust)
+    scripts/build.sh "$preset" km_stage
+    cargo=$(scripts/toolchains.sh | sed -n 's/^cargo=//p')
+    library=$(find "$PWD/build/release/stage" -name libkernelmill.so.1 -printf '%h' -quit)
+    export KM_TEST_LONG=1 KM_LIBRARY_DIR=$library CARGO_TARGET_DIR=$PWD/build/release/rust
+    export PATH=${cargo%/*}:$PATH KM_NVRTC=${KM_NVRTC:-$PWD/.deps}
+    cd bindings/rust
+    "$cargo" test --release --locked --test leaks --test service_leaks --test await_leaks \
+      --test handles --test all_threads -- --nocapture
     ;;
 esac

@@ -42,12 +42,11 @@ impl Finished {
             return Ok(Self(End::Known(Some(Ok(())))));
         }
         let context = stream.context()?;
-        let state = Arc::new(Mutex::new(State::Running(None)));
-        let called = Arc::clone(&state);
+        let (future, finish) = waiting();
         stream.add_callback(move |result| {
-            finish(&called, result.map_err(|error| full_error(&context, error)));
+            finish(result.map_err(|error| full_error(&context, error)));
         })?;
-        Ok(Self(End::Awaited(state)))
+        Ok(future)
     }
 
     fn from_result(made: Result<Self>) -> Self {
@@ -63,6 +62,13 @@ fn full_error(context: &Context, error: Error) -> Error {
 
 fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A future, and what ends it.
+pub(crate) fn waiting() -> (Finished, impl FnOnce(Result<()>) + Send + 'static) {
+    let state = Arc::new(Mutex::new(State::Running(None)));
+    let called = Arc::clone(&state);
+    (Finished(End::Awaited(state)), move |result| finish(&called, result))
 }
 
 /// Wakes the task without the lock: the waker may poll at once. A future that is gone has taken its

@@ -455,7 +455,7 @@ impl<'a> LaunchBuilder<'a> {
     }
 
     #[inline]
-    fn operands(&self) -> &[sys::km_launch_operand] {
+    pub(crate) fn operands(&self) -> &[sys::km_launch_operand] {
         if self.is_large {
             return self.rare.0.as_ref().map_or(&[], |rare| &rare.operands);
         }

@@ -120,6 +120,8 @@ mod program;
 mod rows;
 mod status_texts;
 mod stream;
+#[cfg(test)]
+mod tests;
 mod tracking;
 mod tuner;
 mod value;

@@ -101,6 +101,21 @@ impl Function {
         Ok(function)
     }
 
+    /// A kernel of no library, for tests: sizes and offsets of its parameters in bytes.
+    #[cfg(test)]
+    pub(crate) fn of_params(params: &[(usize, usize)]) -> Self {
+        let param = |(size_bytes, offset_bytes): &(usize, usize)| Param {
+            kind: ParamKind::UNKNOWN,
+            value_type: ParamType::UNKNOWN,
+            size_bytes: *size_bytes,
+            align_bytes: 1,
+            offset_bytes: *offset_bytes,
+        };
+        let arguments_size_bytes = params.last().map_or(0, |(size, offset)| size + offset);
+        let params = params.iter().map(param).collect();
+        Self { raw: null_mut(), params, arguments_size_bytes }
+    }
+
     /// The handle, for calls of [`sys`]; it stays this object's.
     #[inline]
     pub fn as_raw(&self) -> sys::km_function {
@@ -146,6 +161,10 @@ impl Function {
 
 impl Drop for Function {
     fn drop(&mut self) {
+        #[cfg(test)]
+        if self.raw.is_null() {
+            return; // that of a test
+        }
         // SAFETY: the handle is this object's own, and destroying it twice is no danger.
         unsafe { sys::km_function_destroy(self.raw) };
     }
