@@ -8,7 +8,7 @@ use std::future::IntoFuture;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context as TaskContext, Wake, Waker};
+use std::task::{Context as TaskContext, Poll, Wake, Waker};
 
 use common::{context, expect_error, function};
 use executor::block_on;
@@ -132,6 +132,24 @@ fn a_graph_is_awaited() -> Result<()> {
     block_on(exec.launch_async(&stream)?)?;
     assert!(stream.is_done()?);
     assert_eq!(stream.clone_dtoh(&slice)?, [9; 1000]);
+    Ok(())
+}
+
+/// A callback that is captured would be called by each launch of the graph.
+#[test]
+fn what_is_captured_is_not_awaited() -> Result<()> {
+    let context = context();
+    let empty = function(&context, "empty");
+    let capture = context.begin_capture()?;
+    // SAFETY: the kernel does nothing.
+    let ended = unsafe { capture.launch_builder(&empty).launch_async(ONE) };
+    expect_error(ended, Status::ERROR_CAPTURE_UNSUPPORTED, "capture");
+    let capture = context.begin_capture()?;
+    capture.add_callback(|_| {})?;
+    // SAFETY: nothing is queued by it.
+    let mut finished = pin!(unsafe { capture.stream() }.finished());
+    let mut task = TaskContext::from_waker(Waker::noop());
+    assert!(matches!(finished.as_mut().poll(&mut task), Poll::Ready(Err(_))));
     Ok(())
 }
 
