@@ -33,7 +33,9 @@ expect_error 'KM_LIBRARY_DIR is /nonexistent: no libkernelmill.so there' \
   env KM_LIBRARY_DIR=/nonexistent "$cargo" build "${linking[@]}"
 expect_error 'not an absolute path' env KM_LIBRARY_DIR=lib "$cargo" build "${linking[@]}"
 
-RUSTDOCFLAGS='-D warnings' "$cargo" doc --locked --quiet --no-deps
+for features in "" half,bytemuck,ndarray; do
+  RUSTDOCFLAGS='-D warnings' "$cargo" doc --locked --quiet --no-deps --features "$features"
+done
 # What `cargo doc` was let through with is asked for again.
 expect_error 'Set KM_LIBRARY_DIR' "$cargo" build "${linking[@]}"
 

@@ -239,7 +239,7 @@ impl<'a> LaunchBuilder<'a> {
     /// stay within the memory of its arguments, not write what it is given by `&`, and not race with
     /// other work on memory that it reaches otherwise. Other work on its arguments is ordered, see
     /// [the crate's page](crate#what-is-ordered).
-    #[inline(always)] // a call of its own would read the shape as it was not written: a stall
+    #[inline(always)] // a call of its own reads the shape in other pieces than were written: a stall
     pub unsafe fn launch(&mut self, config: LaunchConfig) -> Result<()> {
         if self.needs_care || self.given != self.function.params().len() {
             // SAFETY: what the kernel does is the caller's promise.
@@ -400,7 +400,7 @@ impl<'a> LaunchBuilder<'a> {
         }
     }
 
-    #[inline(always)] // the same holds for the place
+    #[inline(always)] // as launch(), for the place
     pub(crate) fn add_place<T: Pod>(&mut self, place: Place, access: sys::km_access) {
         let parameter = self.given as u32;
         if self.next_param(size_of::<u64>()).is_some() {

@@ -25,6 +25,21 @@
 //! # }
 //! ```
 //!
+//! # What there is
+//!
+//! | for | see |
+//! |---|---|
+//! | devices | [`Device`], [`backends`], [`device_attributes`], [`auto_candidates`] |
+//! | a device, opened | [`Context`], [`ContextLimit`] |
+//! | memory of the device | [`Slice`], [`View`], [`ViewMut`], [`PitchedSlice`], [`Pool`] |
+//! | memory of the host | [`PinnedMemory`], [`MappedMemory`], [`set_allocator`] |
+//! | queues of work and marks in them | [`Stream`], [`Event`], [`Finished`] |
+//! | compiling | [`Program`], [`compile_ptx`], [`Module`], [`Tuner`] |
+//! | running kernels | [`Function`], [`LaunchBuilder`], [`PreparedLaunch`], [`Occupancy`] |
+//! | work that is repeated | [`Graph`], [`GraphExec`], [`Capture`], [`GraphBuffer`] |
+//! | linear algebra | [`blas`] |
+//! | what went on | [`Profiler`], [`Tracking`], [`MemoryProfile`], [`ErrorRecord`] |
+//!
 //! # What holds for all of it
 //!
 //! - Calls give a [`Result`]; an [`Error`] keeps the status, the text, the category, a suggestion

@@ -115,6 +115,14 @@ mod with_bytemuck {
     }
 
     #[test]
+    fn numbers_of_the_crate_are_cast_by_bytemuck() {
+        use kernelmill::blas::{Complex, F16};
+        let numbers = [Complex::new(1f32, 2.0), Complex::new(3.0, 4.0)];
+        assert_eq!(bytemuck::cast_slice::<_, f32>(&numbers), [1.0, 2.0, 3.0, 4.0]);
+        assert_eq!(bytemuck::cast::<_, F16>([0u8, 0x3c]), F16::from_f32(1.0));
+    }
+
+    #[test]
     fn any_plain_type_is_an_argument() -> Result<()> {
         let context = context();
         let stream = context.default_stream()?;
