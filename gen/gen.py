@@ -20,6 +20,7 @@ import errors
 import fuzz_calls
 import go_raw
 import handle_calls
+import rust_driver
 import rust_raw
 import rust_status
 
@@ -54,6 +55,7 @@ OUTPUTS = {
     **cuda_driver.outputs(),
     **fuzz_calls.outputs(),
     **go_raw.outputs(),
+    **rust_driver.outputs(),
     **rust_raw.outputs(),
     **rust_status.outputs(),
 }

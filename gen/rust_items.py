@@ -20,6 +20,8 @@ HEAD = re.compile(
     r"(?:impl\b(?P<impl>[^{;]*)|trait\s+(?P<trait>\w+)[^{;]*|mod\s+(?P<mod>\w+)\s*"
     r"|fn\s+(?P<fn>\$?\w+)(?:[^{;\[]|\[[^\]]*\])*)\{"
 )
+# Folders with other crates' names for what the others wrap.
+FACADES = ("driver", "nvrtc", "cublas")
 DOC_HIDDEN = re.compile(r"doc\s*\(\s*hidden\s*\)")
 
 
@@ -116,6 +118,8 @@ class Crate:
         self.traits: set = set()  # public ones
         public = re.findall(r"^pub mod (\w+);", (folder / "lib.rs").read_text(), re.M)
         for path in sorted(folder.rglob("*.rs")):
+            if path.relative_to(folder).parts[0] in FACADES:
+                continue
             first = path.relative_to(folder).parts[0].removesuffix(".rs")
             self.add(without_comments(path.read_text()), first if first in public else "")
         for item in self.items:

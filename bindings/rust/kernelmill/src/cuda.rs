@@ -48,6 +48,10 @@ pub fn status_to_cuda(status: Status) -> Result<i32> {
 ///
 /// `ERROR_INVALID_ARGUMENT` when CUDA has no such result.
 pub fn cuda_result_name(cuda_result: i32) -> Result<&'static str> {
+    Ok(cuda_result_c_name(cuda_result)?.to_str().unwrap_or_default())
+}
+
+pub(crate) fn cuda_result_c_name(cuda_result: i32) -> Result<&'static CStr> {
     let mut name = std::ptr::null();
     // SAFETY: the out-parameter lives through the call.
     check(unsafe { sys::km_cuda_result_name(cuda_result, &mut name) })?;
@@ -55,5 +59,5 @@ pub fn cuda_result_name(cuda_result: i32) -> Result<&'static str> {
         return Err(Error::new(Status::ERROR_INTERNAL, "the library gave no name"));
     }
     // SAFETY: the call succeeded, and its text is static and ends with a zero.
-    Ok(unsafe { CStr::from_ptr(name) }.to_str().unwrap_or_default())
+    Ok(unsafe { CStr::from_ptr(name) })
 }

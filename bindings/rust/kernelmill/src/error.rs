@@ -155,6 +155,18 @@ pub(crate) fn check_done(status: Status, not_yet: Status) -> Result<bool> {
     }
 }
 
+/// The meaning of a status, in a sentence.
+pub(crate) fn status_description(status: Status) -> Result<&'static CStr> {
+    let mut text = std::ptr::null();
+    // SAFETY: the out-parameter lives through the call.
+    check(unsafe { sys::km_status_description(status, &mut text) })?;
+    if text.is_null() {
+        return Ok(c"");
+    }
+    // SAFETY: the call succeeded, and its text is static and ends with a zero.
+    Ok(unsafe { CStr::from_ptr(text) })
+}
+
 type StaticText = unsafe extern "C" fn(Status, *mut *const c_char) -> Status;
 
 /// The library's text of a status; `own` is this crate's, where the library is missing.

@@ -231,6 +231,11 @@ impl<'a> LaunchBuilder<'a> {
         self
     }
 
+    /// Takes back that the launch is a cooperative one.
+    pub(crate) fn not_cooperative(&mut self) {
+        self.rare().is_cooperative = false;
+    }
+
     /// Queues the kernel in the stream; it may be launched again with the same arguments.
     ///
     /// # Safety
@@ -379,8 +384,9 @@ impl<'a> LaunchBuilder<'a> {
         None
     }
 
+    /// Copies the bytes of a value that the kernel may be given.
     #[inline]
-    fn add_value<T: Pod>(&mut self, value: &T) {
+    pub(crate) fn add_value<T>(&mut self, value: &T) {
         let Some(offset) = self.next_param(size_of::<T>()) else { return };
         let (words, room) = if self.is_large {
             let words = self.large_words();

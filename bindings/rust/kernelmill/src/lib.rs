@@ -40,6 +40,31 @@
 //! | linear algebra | [`blas`] |
 //! | what went on | [`Profiler`], [`Tracking`], [`MemoryProfile`], [`ErrorRecord`] |
 //!
+//! # In cudarc's idiom
+//!
+//! Programs that are written for [cudarc](https://docs.rs/cudarc) run with `use kernelmill as cudarc;`:
+//! [`driver`], [`nvrtc`] and [`cublas`] have its names. [Coming from cudarc](coming_from_cudarc) says what
+//! is the same, what differs, and what is not there.
+//!
+//! ```
+//! use kernelmill as cudarc;
+//!
+//! use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
+//! use cudarc::nvrtc::compile_ptx;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let ctx = CudaContext::new(0)?;
+//! let stream = ctx.default_stream();
+//! let ptx = compile_ptx("extern \"C\" __global__ void one(float* y) { y[threadIdx.x] = 1.0f; }")?;
+//! let one = ctx.load_module(ptx)?.load_function("one")?;
+//! let mut y = stream.alloc_zeros::<f32>(1024)?;
+//! // SAFETY: the kernel writes the 1024 elements of y.
+//! unsafe { stream.launch_builder(&one).arg(&mut y).launch(LaunchConfig::for_num_elems(1024)) }?;
+//! assert_eq!(stream.clone_dtoh(&y)?, [1.0; 1024]);
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! # What holds for all of it
 //!
 //! - Calls give a [`Result`]; an [`Error`] keeps the status, the text, the category, a suggestion
@@ -104,10 +129,13 @@ mod allocator;
 mod attributes;
 pub mod blas;
 mod build_info;
+pub mod coming_from_cudarc;
 mod context;
 mod copy;
+pub mod cublas;
 mod cuda;
 mod device;
+pub mod driver;
 mod error;
 mod error_history;
 mod event;
@@ -122,6 +150,7 @@ mod list;
 mod memory;
 mod memory_profile;
 mod module;
+pub mod nvrtc;
 mod object;
 mod occupancy;
 mod parts;

@@ -213,6 +213,11 @@ impl<'a, T: Pod> Matrix<'a, T> {
         Ok(Self::of(self.place.part(rows, columns)?))
     }
 
+    /// The matrix after an operation, for products.
+    pub(crate) fn with_operation(&self, operation: Operation) -> Transposed<'a, T> {
+        Transposed { matrix: *self, operation }
+    }
+
     /// The transpose, for products.
     pub fn transposed(&self) -> Transposed<'a, T> {
         Transposed { matrix: *self, operation: Operation::TRANSPOSE }

@@ -1,0 +1,156 @@
+//! Device memory, counted by all who use it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use super::error::Cuda;
+use super::sys::{CUdeviceptr, CUmemAttach_flags};
+use super::{CudaStream, DriverError};
+use crate::view::Place;
+use crate::view::sealed::HasPlace;
+use crate::{Error, Pod, Slice, Status};
+
+/// An allocation. It is freed when no slice, no launch under construction and no queued work uses it
+/// any more.
+#[derive(Debug)]
+pub struct Memory {
+    slice: Slice<u8>,
+    pub(super) stream: Arc<CudaStream>,
+    pub(super) attachment: Option<Attachment>, // of memory that host and device share
+    address: OnceLock<CUdeviceptr>,
+}
+
+/// Which stream may use memory that host and device share.
+#[derive(Debug)]
+pub(super) struct Attachment {
+    state: Mutex<(CUmemAttach_flags, Option<Arc<CudaStream>>)>,
+    // The handle of the only stream, 0: any.
+    only: AtomicU64,
+}
+
+impl Attachment {
+    pub fn new(flags: CUmemAttach_flags) -> Self {
+        Self { state: Mutex::new((flags, None)), only: AtomicU64::new(0) }
+    }
+
+    pub fn flags(&self) -> CUmemAttach_flags {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    pub fn set(&self, flags: CUmemAttach_flags, stream: &CudaStream) {
+        let is_single = flags == CUmemAttach_flags::CU_MEM_ATTACH_SINGLE;
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        *state = (flags, is_single.then(|| stream.counted()));
+        self.only.store(if is_single { handle_of(stream) } else { 0 }, Ordering::Release);
+    }
+}
+
+fn handle_of(stream: &CudaStream) -> u64 {
+    stream.native().as_raw().addr() as u64
+}
+
+impl Memory {
+    /// Memory of so many bytes with any content, for work that is queued in the stream.
+    pub fn new(stream: &CudaStream, size_bytes: usize) -> Result<Arc<Self>, DriverError> {
+        Ok(Self::of(stream.native().alloc(size_bytes).cuda()?, stream))
+    }
+
+    /// The same, zeroed.
+    pub fn zeroed(stream: &CudaStream, size_bytes: usize) -> Result<Arc<Self>, DriverError> {
+        Ok(Self::of(stream.native().alloc_zeros(size_bytes).cuda()?, stream))
+    }
+
+    /// No memory: a handle that no call takes.
+    pub fn nothing(stream: &CudaStream) -> Arc<Self> {
+        Self::of(Slice::adopt(std::ptr::null_mut(), 0), stream)
+    }
+
+    pub fn of(slice: Slice<u8>, stream: &CudaStream) -> Arc<Self> {
+        Self::attached(slice, stream, None)
+    }
+
+    pub(super) fn attached(
+        slice: Slice<u8>,
+        stream: &CudaStream,
+        attachment: Option<Attachment>,
+    ) -> Arc<Self> {
+        let (stream, address) = (stream.counted(), OnceLock::new());
+        Arc::new(Self { slice, stream, attachment, address })
+    }
+
+    pub fn size_bytes(&self) -> usize {
+        self.slice.len()
+    }
+
+    pub fn slice(&self) -> &Slice<u8> {
+        &self.slice
+    }
+
+    /// All of it; places count in bytes.
+    pub fn place(&self) -> Place {
+        self.slice.place()
+    }
+
+    /// The device address of the first byte.
+    pub fn address(&self) -> Result<CUdeviceptr, DriverError> {
+        if let Some(known) = self.address.get() {
+            return Ok(*known);
+        }
+        let address = self.slice.address().cuda()?;
+        Ok(*self.address.get_or_init(|| address))
+    }
+
+    /// Fails when the memory is attached to another stream.
+    #[inline]
+    pub fn check_access(&self, stream: &CudaStream) -> Result<(), DriverError> {
+        match &self.attachment {
+            None => Ok(()),
+            Some(attachment) => check_attachment(attachment, stream),
+        }
+    }
+}
+
+#[cold]
+fn check_attachment(attachment: &Attachment, stream: &CudaStream) -> Result<(), DriverError> {
+    let only = attachment.only.load(Ordering::Acquire);
+    if only == 0 || only == handle_of(stream) {
+        return Ok(());
+    }
+    let message = "the unified memory is attached to another stream (CU_MEM_ATTACH_SINGLE); use \
+                   that one, or attach it to this one";
+    let error = DriverError::of_library(Error::new(Status::ERROR_NOT_PERMITTED, message));
+    stream.context.record_err::<()>(Err(error)); // where cudarc has it
+    Err(error)
+}
+
+/// The size of so many elements.
+pub(super) fn size_of_elements<T>(len: usize) -> Result<usize, DriverError> {
+    len.checked_mul(size_of::<T>()).ok_or_else(|| {
+        DriverError::invalid(format!("{len} elements of {} bytes are too many", size_of::<T>()))
+    })
+}
+
+/// A place of bytes, as one of elements of a type that divides it.
+pub(crate) fn place_of<T: Pod>(bytes: Place) -> Place {
+    Place { len: bytes.len / size_of::<T>().max(1), ..bytes }
+}
+
+/// Device memory as a reader for calls of the native layer.
+pub(crate) struct Source(pub Place);
+
+/// Device memory as a writer for calls of the native layer.
+pub(crate) struct Destination(pub Place);
+
+impl HasPlace for Source {
+    fn place(&self) -> Place {
+        self.0
+    }
+}
+impl HasPlace for Destination {
+    fn place(&self) -> Place {
+        self.0
+    }
+}
+impl<T: Pod> crate::DeviceSlice<T> for Source {}
+impl<T: Pod> crate::DeviceSlice<T> for Destination {}
+impl<T: Pod> crate::DeviceSliceMut<T> for Destination {}
