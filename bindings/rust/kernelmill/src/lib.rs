@@ -42,9 +42,9 @@
 //!
 //! # In cudarc's idiom
 //!
-//! Programs that are written for [cudarc](https://docs.rs/cudarc) run with `use kernelmill as cudarc;`:
-//! [`driver`], [`nvrtc`] and [`cublas`] have its names. [Coming from cudarc](coming_from_cudarc) says what
-//! is the same, what differs, and what is not there.
+//! Programs that are written for the crate cudarc run with `use kernelmill as cudarc;`: [`driver`],
+//! [`nvrtc`] and [`cublas`] have its names. [Coming from cudarc](coming_from_cudarc) says what is the
+//! same, what differs, and what is not there.
 //!
 //! ```
 //! use kernelmill as cudarc;
@@ -68,7 +68,7 @@
 //! # What holds for all of it
 //!
 //! - Calls give a [`Result`]; an [`Error`] keeps the status, the text, the category, a suggestion
-//!   and the backend's own code. Nothing panics.
+//!   and the backend's own code. Nothing panics, but for the calls of [`driver`] that say so.
 //! - Dropping an object gives its handle back, in any order, and never waits: what is queued goes on
 //!   and keeps what it uses.
 //! - All objects are `Send` and `Sync`: the C header grants every call to any number of threads at

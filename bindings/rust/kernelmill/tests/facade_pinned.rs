@@ -128,6 +128,26 @@ fn unified_memory_is_used_by_host_and_device() -> Tested {
     Ok(())
 }
 
+/// The host waits for what reads the memory before it writes, and for what writes it before it reads.
+#[test]
+fn the_host_waits_for_uses_of_unified_memory() -> Tested {
+    let context = CudaContext::new(0)?;
+    let stream = context.new_stream()?;
+    for len in [1, 2, 1000] {
+        let mut shared = unsafe { context.alloc_unified::<u8>(len, true) }?;
+        shared.as_mut_slice()?.fill(1);
+        let mut copy = stream.alloc_zeros::<u8>(len)?;
+        keep_busy!(stream);
+        stream.memcpy_dtod(&shared, &mut copy)?;
+        shared.as_mut_slice()?.fill(2);
+        assert_eq!(stream.clone_dtoh(&copy)?, vec![1; len]);
+        keep_busy!(stream);
+        stream.memset_zeros(&mut shared.slice_mut(len - 1..))?;
+        assert_eq!(shared.as_slice()?[len - 1], 0);
+    }
+    Ok(())
+}
+
 #[test]
 fn attached_memory_is_used_by_its_stream_only() -> Tested {
     let context = own_context()?;

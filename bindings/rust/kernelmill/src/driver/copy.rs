@@ -129,7 +129,8 @@ impl CudaStream {
     }
 
     /// Copies within the device, or between devices, to the beginning of memory that is at least as
-    /// long. Never blocks within a context; between contexts it waits for both of them.
+    /// long. Never blocks within a context; between contexts it waits for the memory's other uses, and
+    /// for the copy.
     ///
     /// # Errors
     ///
@@ -157,8 +158,8 @@ impl CudaStream {
         dst: &mut Dst,
         (from, to): (Place, Place),
     ) -> Result<(), DriverError> {
-        src.stream().context().synchronize()?;
-        dst.stream().context().synchronize()?;
+        src.memory().wait_for_writes()?;
+        dst.memory().wait_for_uses()?;
         self.on_device([src.memory(), dst.memory()], |stream| {
             stream.memcpy_peer::<u8>(&Source(from), &mut Destination(to))?;
             stream.synchronize()

@@ -8,7 +8,7 @@ use super::sys::{CUdeviceptr, CUmemAttach_flags};
 use super::{CudaStream, DriverError};
 use crate::view::Place;
 use crate::view::sealed::HasPlace;
-use crate::{Error, Pod, Slice, Status};
+use crate::{Error, Extent, Pod, Rows, Slice, Status};
 
 /// An allocation. It is freed when no slice, no launch under construction and no queued work uses it
 /// any more.
@@ -98,6 +98,40 @@ impl Memory {
         }
         let address = self.slice.address().cuda()?;
         Ok(*self.address.get_or_init(|| address))
+    }
+
+    /// Waits until no queued work that names the memory writes it.
+    pub fn wait_for_writes(&self) -> Result<(), DriverError> {
+        self.touch(false)
+    }
+
+    /// Waits until no queued work that names the memory uses it.
+    pub fn wait_for_uses(&self) -> Result<(), DriverError> {
+        self.touch(true)
+    }
+
+    /// Reads, and perhaps writes as it is, what the library takes for all of the memory, rows from the
+    /// first byte to the last, in a stream of its own. That waits for earlier uses by other streams.
+    fn touch(&self, writes: bool) -> Result<(), DriverError> {
+        let size = self.size_bytes();
+        if size == 0 {
+            return Ok(());
+        }
+        let pitch_bytes = size.max(2) - 1;
+        let (device, host) = (Rows { pitch_bytes, ..Rows::default() }, Rows::default());
+        let ends = Extent::plane(1, size.min(2));
+        let place = Place { len: size, ..self.place() };
+        let mut bytes = [0u8; 2];
+        let mut touch = || {
+            let stream = self.stream.context.native().new_stream()?;
+            stream.memcpy_dtoh_3d(&Source(place), device, &mut bytes, host, ends)?;
+            if writes {
+                stream.memcpy_htod_3d(&bytes, host, &mut Destination(place), device, ends)?;
+                stream.synchronize()?;
+            }
+            Ok(())
+        };
+        touch().cuda()
     }
 
     /// Fails when the memory is attached to another stream.

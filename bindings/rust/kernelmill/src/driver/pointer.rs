@@ -47,12 +47,13 @@ pub trait DeviceSlice<T>: Located {
 /// Device memory that can be read.
 pub trait DevicePtr<T>: DeviceSlice<T> {
     /// The address of the first element, for calls by address, and a guard for the time of those
-    /// calls. Memory is not ordered between streams by its address, so where the context has several
-    /// streams this waits for all of them, and the guard waits for `stream` when it is dropped.
+    /// calls. Kernels that are given an address are not ordered between streams, so where the context
+    /// has several this waits for uses of the memory, and the guard waits for `stream` when it is
+    /// dropped.
     /// The address is 0 where there is none, and the context's
     /// [`check_err`](super::CudaContext::check_err) says why.
     fn device_ptr<'a>(&'a self, stream: &'a CudaStream) -> (CUdeviceptr, SyncOnDrop<'a>) {
-        address(self.memory(), self.bytes(), stream)
+        address(self.memory(), self.bytes(), stream, Memory::wait_for_writes)
     }
 }
 
@@ -60,7 +61,7 @@ pub trait DevicePtr<T>: DeviceSlice<T> {
 pub trait DevicePtrMut<T>: DeviceSlice<T> {
     /// [`DevicePtr::device_ptr`] for calls that write.
     fn device_ptr_mut<'a>(&'a mut self, stream: &'a CudaStream) -> (CUdeviceptr, SyncOnDrop<'a>) {
-        address(self.memory(), self.bytes(), stream)
+        address(self.memory(), self.bytes(), stream, Memory::wait_for_uses)
     }
 }
 
@@ -68,13 +69,14 @@ fn address<'a>(
     memory: &Memory,
     place: Place,
     stream: &'a CudaStream,
+    wait: impl FnOnce(&Memory) -> Result<(), DriverError>,
 ) -> (CUdeviceptr, SyncOnDrop<'a>) {
     let context = stream.context();
     let found = memory.check_access(stream).and_then(|()| memory.address());
     if !context.is_managing_stream_synchronization() {
         return (ready(found, place, stream), SyncOnDrop::Sync(None));
     }
-    context.record_err(context.synchronize());
+    context.record_err(wait(memory));
     (ready(found, place, stream), SyncOnDrop::Sync(Some(stream)))
 }
 

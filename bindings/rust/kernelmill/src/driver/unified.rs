@@ -133,7 +133,7 @@ impl<T> UnifiedSlice<T> {
                 message,
             )));
         }
-        self.check_host_access()?;
+        self.slice.memory().wait_for_uses()?;
         if let Some(attachment) = &self.slice.memory().attachment {
             attachment.set(flags, stream);
         }
@@ -181,13 +181,14 @@ impl<T> UnifiedSlice<T> {
         self.slice.split_at_mut(middle)
     }
 
-    /// Waits until no work uses the memory, as the host may not before that.
+    /// Waits until no queued work that was given the memory writes it, as the host may not read it
+    /// before that.
     ///
     /// # Errors
     ///
     /// The error of a kernel that failed.
     pub fn check_host_access(&self) -> Result<(), DriverError> {
-        self.slice.context().native().synchronize().cuda()
+        self.slice.memory().wait_for_writes()
     }
 
     /// Fails when the stream may not use the memory.
@@ -201,7 +202,7 @@ impl<T> UnifiedSlice<T> {
 }
 
 impl<T: ValidAsZeroBits> UnifiedSlice<T> {
-    /// The elements, for the host. Waits for the work of the context.
+    /// The elements, for the host. Waits for queued work that writes them.
     ///
     /// # Errors
     ///
@@ -213,13 +214,13 @@ impl<T: ValidAsZeroBits> UnifiedSlice<T> {
         Ok(unsafe { std::slice::from_raw_parts(self.pointer, self.slice.len()) })
     }
 
-    /// The elements, for the host to change. Waits for the work of the context.
+    /// The elements, for the host to change. Waits for queued work that uses them.
     ///
     /// # Errors
     ///
     /// Those of [`as_slice`](Self::as_slice).
     pub fn as_mut_slice(&mut self) -> Result<&mut [T], DriverError> {
-        self.check_host_access()?;
+        self.slice.memory().wait_for_uses()?;
         // SAFETY: as above; what reads it needs `&`.
         Ok(unsafe { std::slice::from_raw_parts_mut(self.pointer, self.slice.len()) })
     }

@@ -1,10 +1,10 @@
 //! What the facade's tests share.
 #![allow(dead_code)] // each test program uses a part of it
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use kernelmill::driver::{CudaContext, CudaFunction, DriverError};
-use kernelmill::nvrtc::compile_ptx;
+use kernelmill::nvrtc::{Ptx, compile_ptx};
 
 pub type Tested = Result<(), Box<dyn std::error::Error>>;
 
@@ -60,8 +60,9 @@ pub fn own_context() -> Result<Arc<CudaContext>, DriverError> {
 }
 
 pub fn function(context: &Arc<CudaContext>, name: &str) -> CudaFunction {
-    let ptx = compile_ptx(KERNELS).expect("kernels that compile");
-    let module = context.load_module(ptx).expect("a module");
+    static PTX: OnceLock<Ptx> = OnceLock::new();
+    let ptx = PTX.get_or_init(|| compile_ptx(KERNELS).expect("kernels that compile"));
+    let module = context.load_module(ptx.clone()).expect("a module");
     module.load_function(name).expect("a kernel of this name")
 }
 
