@@ -153,7 +153,7 @@ fn said(result: std::result::Result<CudaSlice<f32>, DriverError>) -> Result<&'st
         Err(DriverError::OutOfMemory) => Ok("reduce the batch size"),
         Err(DriverError::InvalidValue) => Ok("check the arguments"),
         Err(DriverError::LaunchFailed) => Ok("the kernel crashed"),
-        Err(e) => return Err(e.into()),
+        Err(e) => Err(e.into()),
     }
 }
 
