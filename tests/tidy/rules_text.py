@@ -51,7 +51,7 @@ def blanks(file: File) -> list:
     def report(line: int, text: str):
         found.append(Finding("blanks", file.path, line, text))
 
-    tabs_belong = file.name == "Makefile" or file.suffix in (".ptx", ".go", ".fish", ".abi")
+    tabs_belong = file.name == "Makefile" or file.suffix in (".ptx", ".go", ".fish", ".abi", ".tsv")
     for number, line in enumerate(file.lines, 1):
         if "\r" in line:
             report(number, "carriage return")
