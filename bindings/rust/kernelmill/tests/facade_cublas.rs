@@ -59,6 +59,11 @@ fn products_are_right_for_all_types() -> Tested {
     product_is_right(|number| Complex::new(number, 0.0))?;
     product_is_right(|number| Complex::new(f64::from(number), 0.0))?;
     product_is_right(F16::from_f32)?;
+    #[cfg(feature = "half")]
+    {
+        product_is_right(half::f16::from_f32)?;
+        product_is_right(half::bf16::from_f32)?;
+    }
     product_is_right(Bf16::from_f32)
 }
 

@@ -109,16 +109,20 @@ macro_rules! own_factors {
 }
 own_factors! { f32 f64 Complex<f32> Complex<f64> }
 
-impl Factor for F16 {
-    fn scalar(self) -> f32 {
-        self.to_f32()
-    }
+macro_rules! factors_of_16_bits {
+    ($($number:ty)*) => {
+        $(
+            impl Factor for $number {
+                fn scalar(self) -> f32 {
+                    self.to_f32()
+                }
+            }
+        )*
+    };
 }
-impl Factor for Bf16 {
-    fn scalar(self) -> f32 {
-        self.to_f32()
-    }
-}
+factors_of_16_bits! { F16 Bf16 }
+#[cfg(feature = "half")]
+factors_of_16_bits! { half::f16 half::bf16 }
 
 /// Rows and columns of a matrix in memory, and its leading dimension.
 struct Stored {

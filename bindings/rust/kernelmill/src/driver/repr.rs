@@ -41,6 +41,9 @@ numbers! { bool u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize f32 f64 }
 numbers! { crate::blas::F16 crate::blas::Bf16 }
 numbers! { crate::blas::Complex<f32> crate::blas::Complex<f64> }
 
+#[cfg(feature = "half")]
+numbers! { half::f16 half::bf16 }
+
 // SAFETY: elements lie one after the other.
 unsafe impl<T: DeviceRepr, const N: usize> DeviceRepr for [T; N] {}
 // SAFETY: the same.
