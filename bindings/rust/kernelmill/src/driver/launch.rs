@@ -31,6 +31,7 @@ impl LaunchConfig {
         Self { grid_dim: (n.div_ceil(1024), 1, 1), block_dim: (1024, 1, 1), shared_mem_bytes: 0 }
     }
 
+    #[inline]
     fn native(self) -> crate::LaunchConfig {
         crate::LaunchConfig {
             grid_dim: self.grid_dim,
@@ -97,7 +98,7 @@ pub struct LaunchArgs<'a> {
 
 impl CudaStream {
     /// Begins the launch of a kernel in this stream.
-    #[inline]
+    #[inline(always)] // in place, not copied
     #[must_use]
     pub fn launch_builder<'a>(&'a self, function: &'a CudaFunction) -> LaunchArgs<'a> {
         LaunchArgs {
@@ -134,7 +135,7 @@ impl LaunchArgs<'_> {
     /// kernel's parameters, or the device cannot have such a grid; [`DriverError::InvalidContext`]
     /// when a slice is of another context; [`DriverError::NotPermitted`] when unified memory is
     /// attached to another stream; the error of a kernel that failed.
-    #[inline]
+    #[inline(always)] // a call of its own would read the shape as it was not written: a stall
     pub unsafe fn launch(
         &mut self,
         config: LaunchConfig,
@@ -170,6 +171,7 @@ impl LaunchArgs<'_> {
     }
 
     #[cold]
+    #[inline(never)]
     unsafe fn launch_with_care(
         &mut self,
         config: LaunchConfig,
@@ -183,6 +185,7 @@ impl LaunchArgs<'_> {
         Ok(Some((start, self.stream.record_event(self.events)?)))
     }
 
+    #[inline]
     fn add(&mut self, argument: &impl Located, access: sys::km_access) {
         let memory = argument.memory();
         self.builder.add_place::<u8>(argument.bytes(), access);

@@ -87,6 +87,7 @@ impl Memory {
     }
 
     /// All of it; places count in bytes.
+    #[inline]
     pub fn place(&self) -> Place {
         self.slice.place()
     }

@@ -284,10 +284,12 @@ fn has_room<T>(memory: &Memory, len: usize) -> bool {
 }
 
 impl<T> Located for CudaSlice<T> {
+    #[inline]
     fn memory(&self) -> &Arc<Memory> {
         &self.memory
     }
 
+    #[inline]
     fn bytes(&self) -> Place {
         Place { len: self.num_bytes(), ..self.memory.place() }
     }

@@ -145,6 +145,7 @@ impl CudaStream {
         self.me.upgrade().unwrap_or_else(|| Self::of(Arc::clone(&self.queue), &self.context))
     }
 
+    #[inline]
     pub(crate) fn native(&self) -> &Stream {
         &self.queue.stream
     }

@@ -356,10 +356,12 @@ macro_rules! located {
     ($($view:ident)*) => {
         $(
             impl<T> Located for $view<'_, T> {
+                #[inline]
                 fn memory(&self) -> &Arc<Memory> {
                     self.memory
                 }
 
+                #[inline]
                 fn bytes(&self) -> Place {
                     let len = self.len * size_of::<T>();
                     Place { len, offset_bytes: self.offset_bytes, ..self.memory.place() }
