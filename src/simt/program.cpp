@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "ptx/place.h"
+#include "ptx/ptx.h"
 #include "simt/analysis/convergence.h"
 #include "simt/emit/dump.h"
 #include "simt/lower/support.h"
@@ -333,7 +334,9 @@ Status ProgramImpl::analyse(const Interruption* interruption) {
 Result<std::shared_ptr<const Program>> Program::load(std::shared_ptr<const ptx::Module> module,
                                                      const Interruption* interruption) {
   const size_t visible_symbols = module->symbols.size();
-  auto program = std::make_shared<ProgramImpl>(hoist_variables(std::move(module)), visible_symbols);
+  module = hoist_variables(std::move(module));
+  if (dump_enabled("ptx")) dump_stage("ptx", module->name, ptx::print(*module));
+  auto program = std::make_shared<ProgramImpl>(std::move(module), visible_symbols);
   KM_TRY(program->analyse(interruption));
   return std::shared_ptr<const Program>(std::move(program));
 }
