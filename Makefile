@@ -83,7 +83,7 @@ format: ## formats all sources in place
 
 lint: ## clang-tidy over all sources (slow)
 	@scripts/build.sh $(PRESET) km_version
-	@run-clang-tidy-19 -quiet -p $(BUILD) "$(CURDIR)/src/.*\.cpp$$"
+	@run-clang-tidy-19 -quiet -p $(BUILD) "$(CURDIR)/(src|dropin|gen)/.*\.cpp$$"
 
 install: build ## installs below PREFIX (default /usr/local; DESTDIR is honoured)
 	@cmake --install $(BUILD) --prefix "$(PREFIX)"

@@ -16,7 +16,7 @@ list_files() {
   git ls-files -z --cached -- "$@" 2>/dev/null || find "$@" -type f -print0
 }
 
-list_files include src tests bench examples |
+list_files include src dropin gen tests bench examples |
   grep -zE '\.(c|cpp|h|hpp|cu)$' | grep -zv '/generated/' |
   while IFS= read -r -d '' path; do [[ ! -f $path ]] || printf '%s\0' "$path"; done |
   xargs -0 -r -n 8 -P "$(nproc)" "$formatter" "${arguments[@]}"

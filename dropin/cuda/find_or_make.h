@@ -8,8 +8,8 @@ namespace km::dropin {
 /// The value of a key. Where there is none, `make(Value*)` fills one in; when that fails or throws,
 /// the map stays as it was: nobody ever sees half of a value.
 template <class Map, class Make>
-CUresult find_or_make(Map& map, const typename Map::key_type& key,
-                      typename Map::mapped_type** out, Make&& make) {
+CUresult find_or_make(Map& map, const typename Map::key_type& key, typename Map::mapped_type** out,
+                      Make&& make) {
   const auto [place, is_new] = map.try_emplace(key);
   if (is_new) {
     struct Undo {

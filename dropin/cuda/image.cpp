@@ -138,8 +138,7 @@ CUresult read_fatbin(const char* image, uint64_t known_bytes, int capability, st
                 "the PTX in the fat binary is for compute capability %u.%u; this device has %d.%d. "
                 "KM_CPU_CC=%u.%u (kernelmill exec --cc) raises it; wgmma and tensor maps are not "
                 "there",
-                least / 10, least % 10, capability / 10, capability % 10, least / 10,
-                least % 10);
+                least / 10, least % 10, capability / 10, capability % 10, least / 10, least % 10);
   }
   return fail(CUDA_ERROR_NO_BINARY_FOR_GPU,
               "the fat binary holds no PTX that sm_%d can run%s; build it with PTX, for example "

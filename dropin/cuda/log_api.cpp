@@ -71,7 +71,7 @@ struct Unheard {
 
   char* text() { return reinterpret_cast<char*>(this + 1); }
 };
-constexpr size_t kMostUnheard = 16;  // of a thread
+constexpr size_t kMostUnheard = 16;                   // of a thread
 constinit thread_local Unheard* t_unheard = nullptr;  // the newest first
 constinit thread_local size_t t_unheard_count = 0;
 /// True while this thread runs a listener: what that fails at is kept, and no listener hears of it.

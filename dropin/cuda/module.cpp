@@ -127,9 +127,8 @@ CUresult Library::module_in(Context& context, const JitLogs& logs, Ref<Module>* 
   const std::lock_guard lock(mutex_);
   if (is_unloaded_) return fail(CUDA_ERROR_INVALID_HANDLE, "the library is unloaded");
   Ref<Module>* known = nullptr;
-  CU_TRY(find_or_make(modules_, context.id(), &known, [&](Ref<Module>* made) {
-    return Module::load(context, ptx_, logs, made);
-  }));
+  CU_TRY(find_or_make(modules_, context.id(), &known,
+                      [&](Ref<Module>* made) { return Module::load(context, ptx_, logs, made); }));
   *out = *known;
   return CUDA_SUCCESS;
 }
