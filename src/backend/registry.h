@@ -48,4 +48,8 @@ class Registry {
   std::deque<std::unique_ptr<Entry>> entries_;
 };
 
+/// Adds the backends of this build, in the order in which "auto" tries them. It is defined in
+/// src/backends/register.cpp, so that no layer below has to know a backend by name.
+void register_backends(Registry& registry);
+
 }  // namespace km

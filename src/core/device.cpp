@@ -5,8 +5,6 @@
 #include <memory>
 #include <vector>
 
-#include "backends/cuda/cuda.h"
-#include "backends/null/null.h"
 #include "base/env.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -45,25 +43,17 @@ Result<uint32_t> count_of(const kmb_backend& backend) {
   return count;
 }
 
-void read_environment(Registry& registry) {
-  for (const std::string& line : unknown_env_names()) {
-    log(LogLevel::kWarn, "env", "%s", line.c_str());
-  }
-  registry.add_builtin(cuda_backend());
-  registry.add_plugin("cpu");
-  const Result<bool> with_null = env_flag(EnvVar::KM_ENABLE_NULL, false);
-  if (!with_null) log(LogLevel::kWarn, "env", "%s", with_null.error().message.c_str());
-  if (with_null && *with_null) registry.add_builtin(null_backend());
-}
-
 }  // namespace
 
 Registry& backends() {
   // Leaked on purpose: backends live as long as the process.
   static Registry& registry = [&]() -> Registry& {
     watch_for_fork();
+    for (const std::string& line : unknown_env_names()) {
+      log(LogLevel::kWarn, "env", "%s", line.c_str());
+    }
     auto created = std::make_unique<Registry>();
-    read_environment(*created);
+    register_backends(*created);
     return *created.release();
   }();
   return registry;
