@@ -71,16 +71,18 @@ std::string text_from_name(std::string_view name) {
   return text;
 }
 
+std::map<CUresult, std::string> make_texts() {
+  std::map<CUresult, std::string> made;
+  for (const Known& known : kTexts) made.emplace(known.result, known.text);
+  for (CUresult result = CUDA_SUCCESS + 1; result <= CUDA_ERROR_UNKNOWN; ++result) {
+    const char* name = cuda_result_name(result);
+    if (name != nullptr) made.emplace(result, text_from_name(name));
+  }
+  return made;
+}
+
 const std::map<CUresult, std::string>& texts() {
-  static const auto& all = *[] {
-    auto* made = new std::map<CUresult, std::string>;
-    for (const Known& known : kTexts) made->emplace(known.result, known.text);
-    for (CUresult result = CUDA_SUCCESS + 1; result <= CUDA_ERROR_UNKNOWN; ++result) {
-      const char* name = cuda_result_name(result);
-      if (name != nullptr) made->emplace(result, text_from_name(name));
-    }
-    return made;
-  }();
+  static const auto& all = *new std::map<CUresult, std::string>(make_texts());
   return all;
 }
 

@@ -502,6 +502,26 @@ CUresult cuGraphNodeGetLocalId(CUgraphNode handle, unsigned int* id) {
   });
 }
 
+CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle* out, CUgraph handle,
+                                        CUcontext context, unsigned int default_value,
+                                        unsigned int flags) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(out);
+    CU_GET(Graph, graph, handle);
+    if ((flags & ~CU_GRAPH_COND_ASSIGN_DEFAULT) != 0) {
+      return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%x has bits that are none", flags);
+    }
+    if (context != handle_of(graph->context())) {
+      return fail(CUDA_ERROR_INVALID_VALUE, "the graph is of another context");
+    }
+    std::shared_ptr<ConditionalValue> value;
+    CU_TRY(ConditionalValue::create(*graph, default_value, flags, &value));
+    *out = value->handle();
+    graph->keep_value(std::move(value));
+    return CUDA_SUCCESS;
+  });
+}
+
 CUresult cuGraphDebugDotPrint(CUgraph handle, const char* path, unsigned int) {
   return guard(__func__, [&]() -> CUresult {
     CU_REQUIRE(path);

@@ -106,7 +106,7 @@ CUresult ConditionalValue::create(Graph& graph, unsigned default_value, unsigned
   CU_ASSIGN(Ref<km::Memory> memory,
             km::Memory::create(graph.context().core(), nullptr, sizeof default_value, true, 1,
                                KM_ALLOCATION_DEVICE));
-  std::shared_ptr<ConditionalValue> made(
+  std::shared_ptr<ConditionalValue> made(  // tidy: new: belongs to the shared_ptr around it
       new ConditionalValue(std::move(memory), handle_of(graph), default_value, flags));
   const std::lock_guard lock(known().mutex);
   known().by_handle[made->handle()] = made;
@@ -180,33 +180,3 @@ bool is_unique(const km::Graph& graph) {
 }
 
 }  // namespace km::dropin
-
-namespace km::cu {
-
-using namespace km::dropin;  // NOLINT
-
-extern "C" {
-
-CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle* out, CUgraph handle,
-                                        CUcontext context, unsigned int default_value,
-                                        unsigned int flags) {
-  return guard(__func__, [&]() -> CUresult {
-    CU_REQUIRE(out);
-    CU_GET(Graph, graph, handle);
-    if ((flags & ~CU_GRAPH_COND_ASSIGN_DEFAULT) != 0) {
-      return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%x has bits that are none", flags);
-    }
-    if (context != handle_of(graph->context())) {
-      return fail(CUDA_ERROR_INVALID_VALUE, "the graph is of another context");
-    }
-    std::shared_ptr<ConditionalValue> value;
-    CU_TRY(ConditionalValue::create(*graph, default_value, flags, &value));
-    *out = value->handle();
-    graph->keep_value(std::move(value));
-    return CUDA_SUCCESS;
-  });
-}
-
-}  // extern "C"
-
-}  // namespace km::cu

@@ -30,7 +30,7 @@ Result<Isa> select_isa();
 /// What each thread has for recursive calls and alloca.
 constexpr uint64_t kThreadStackBytes = 16384;
 
-/// How warps run, chosen statically per kernel (DESIGN "Three modes per region").
+/// How warps run, chosen statically per kernel (docs/internals/execution-modes.md).
 enum class Mode : uint8_t {
   run_to_completion = 1,  // a: GridEntry
   suspendable_warps = 2,  // b: WarpEntry

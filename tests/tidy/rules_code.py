@@ -2,38 +2,16 @@
 
 import re
 
+from layers import COMMON_HEADERS, DROPIN, DROPIN_EXPORTS, DROPIN_FRAME, INSIDE, LAYERS, layer_of
+from layers import readme_lines
 from tree import File, Finding
 
 MAX_FUNCTION_LINES = 70
 MAX_NESTING = 4
 
-# What each layer of src/ may include besides itself (DESIGN "Layers"); all may include c_api.h and
-# km_version.h.
-LAYERS = {
-    "base": set(),
-    "ptx": {"base"},
-    "simt": {"base", "ptx"},
-    "compile": {"base"},
-    "cuda": set(),
-    "backends/null": {"base", "backend"},
-    "backends/cpu": {"base", "backend", "ptx", "simt"},
-    "backends/cuda": {"base", "backend", "cuda", "ptx"},
-    "backend": {"base", "backends/null"},
-    "core": {"base", "backend", "backends/cuda", "backends/null", "compile"},
-    "api": {"base", "backend", "compile", "core"},
-    "tools": {"base"},
-}
-COMMON_HEADERS = {"c_api.h", "kernelmill.hpp", "km_version.h"}
 # LLVM stays in the folders of simt that make code.
 LLVM_FREE = re.compile(r"^src/(?!simt/(?!analysis/|transform/))")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|<([^>]+)>)', re.M)
-
-
-def layer_of(path: str):
-    """`ptx/lexer.h` -> ptx, `backends/cpu/pool.h` -> backends/cpu; None outside the layers."""
-    parts = path.split("/")
-    name = "/".join(parts[:2]) if parts[0] == "backends" else parts[0]
-    return name if len(parts) > 1 and name in LAYERS else None
 
 
 def includes(file: File):
@@ -41,26 +19,64 @@ def includes(file: File):
         yield file.text.count("\n", 0, match.start()) + 1, match[1], match[2]
 
 
+def home_of(file: File):
+    """The layer of a file; "": it lies in none and need not."""
+    if file.path.startswith("src/"):
+        return layer_of(file.path[len("src/") :])
+    return layer_of(file.path) or ""
+
+
 def layering(file: File) -> list:
-    if not file.path.startswith("src/"):
+    home = home_of(file)
+    if home == "":
         return []
-    layer = layer_of(file.path[len("src/") :])
-    if layer is None:
+    if home is None:
         return [Finding("layering", file.path, 1, "lies in no layer that tests/tidy knows")]
     found = []
     for line, own, system in includes(file):
-        if own and own not in COMMON_HEADERS:
+        if own and own not in COMMON_HEADERS and not (home == "gen" and "/" not in own):
             target = layer_of(own)
             if target is None:
-                text = f'"{own}" is not written from src/'
-            elif target != layer and target not in LAYERS[layer]:
-                text = f"{layer} may not include {target} ({own})"
+                text = f'"{own}" names no layer: includes are written from src/ or the root'
+            elif target != home and target not in LAYERS[home].may_include:
+                text = f"{home} may not include {target} ({own})"
             else:
                 continue
             found.append(Finding("layering", file.path, line, text))
         if (own or system).startswith(("llvm/", "llvm-c/")) and LLVM_FREE.match(file.path):
             found.append(Finding("layering", file.path, line, "LLVM belongs to simt's emitters"))
     return found
+
+
+def dropin_layering(file: File) -> list:
+    if not file.path.startswith(DROPIN):
+        return []
+    found = []
+    if file.suffix == ".h" and file.path[len(DROPIN) : -len(".h")] in DROPIN_FRAME:
+        for line, own, _ in includes(file):
+            stem = (own or "").removesuffix(".h")
+            if stem.startswith(DROPIN) and stem[len(DROPIN) :] not in DROPIN_FRAME:
+                text = f"the frame of calls may not include objects ({own})"
+                found.append(Finding("layering", file.path, line, text))
+    if not re.search(DROPIN_EXPORTS, file.path):
+        text = "%s: exported functions lie in *_api.cpp, init.cpp and device.cpp"
+        found += file.find("layering", r"^CUresult\s+cu[A-Z]\w*(?=\()", text, re.M)
+    return found
+
+
+def order_in_readme(files: list) -> list:
+    """src/README.md has the list of layers, and no other order of them."""
+    readme = next((file for file in files if file.path == "src/README.md"), None)
+    if readme is None:
+        return []
+    listed = [line for line in readme.lines if line.startswith("    ")]
+    if listed == readme_lines():
+        return []
+    wrong = next((i for i, pair in enumerate(zip(listed, readme_lines())) if pair[0] != pair[1]),
+                 min(len(listed), len(INSIDE)))
+    want = readme_lines()[wrong] if wrong < len(INSIDE) else "no further line"
+    line = readme.lines.index(listed[wrong]) + 1 if wrong < len(listed) else len(readme.lines)
+    return [Finding("readme", readme.path, line, f"tests/tidy/layers.py has here: {want.strip()}")]
 
 
 def public_only(file: File) -> list:
@@ -92,12 +108,12 @@ def functions(file: File) -> list:
 # rule, where it holds, where it does not, what is looked for, what is said
 CALL = r"(?<![\w.>:])(?:std::|::)?(?:%s)\s*\("
 BANNED = [
-    ("getenv", r"^src/", r"^src/(base/env|tools/)",
+    ("getenv", r"^(src|dropin)/", r"^src/(base/env|tools/)",
      CALL % "secure_getenv|getenv|setenv|putenv|unsetenv",
      "'%s': the environment is read in base/env only"),
-    ("dlopen", r"^src/", r"^src/base/dylib", CALL % "dlopen|dlmopen|dlsym|dlvsym",
+    ("dlopen", r"^(src|dropin)/", r"^src/base/dylib", CALL % "dlopen|dlmopen|dlsym|dlvsym",
      "'%s': shared libraries are opened in base/dylib only"),
-    ("dlclose", r"^src/", None, CALL % "dlclose",
+    ("dlclose", r"^(src|dropin)/", None, CALL % "dlclose",
      "'%s': threads may still run in it; nothing is ever closed"),
     ("file", r"^(src|dropin)/", r"^src/base/",
      CALL % "f(?:re|d)?open(?:64)?|creat|open(?:64|at|at2)|mk(?:o)?s?temps?|mkdtemp|tmpfile|"
@@ -106,16 +122,16 @@ BANNED = [
      r"|(?<![\w.>:])open\s*\([^;{]*\bO_[A-Z]+|(?<![\w.>:])rename\s*\([^;{]*\bc_str\s*\("
      r"|\b(?:std|fs|filesystem)::(?:rename|copy_file|resize_file)\s*\(",
      "'%s': files are opened and written by base/file.h and base/file_writer.h only"),
-    ("new", r"^src/.*\.(cpp|h|hpp)$", None,
+    ("new", r"^(src|dropin)/.*\.(cpp|h|hpp)$", None,
      r"(?<!\()\bnew\b(?!\s*\()(?=\s*[\w:])|(?<!= )(?<!operator )\bdelete\b(?!\s*(?:[(;]|this\b))",
      "'%s': memory belongs, from its birth, to a smart pointer or a container"),
-    ("stdout", r"^src/", r"^src/tools/",
+    ("stdout", r"^(src|dropin)/", r"^src/tools/",
      CALL % "printf|puts|putchar|vprintf" + r"|\bstd::cout\b|\bf(?:printf|write|puts|flush)\s*\("
      r"[^;]*?\bstdout\b",
      "'%s': a library prints nothing to the standard output"),
-    ("exit", r"^src/", r"^src/tools/", CALL % "exit|_exit|quick_exit|abort|std::terminate",
+    ("exit", r"^(src|dropin)/", r"^src/tools/", CALL % "exit|_exit|quick_exit|abort|std::terminate",
      "'%s': a library never ends its host"),
-    ("throw", r"^src/", r"^src/tools/", r"\bthrow\b(?!\s*(?:;|\(\s*\)|std::bad_alloc\b))",
+    ("throw", r"^(src|dropin)/", r"^src/tools/", r"\bthrow\b(?!\s*(?:;|\(\s*\)|std::bad_alloc\b))",
      "'%s': failures travel as Result<T>; out of memory alone is thrown"),
     ("unsafe", r"", None, CALL % "strcpy|strcat|sprintf|vsprintf|gets|system|tmpnam|alloca",
      "'%s': has no bound or runs a shell"),
@@ -149,6 +165,6 @@ def run(files: list) -> list:
     for file in files:
         if not file.is_code or file.is_generated:
             continue
-        for rule in (functions, layering, public_only, banned, guards):
+        for rule in (functions, layering, dropin_layering, public_only, banned, guards):
             found += rule(file)
-    return found
+    return found + order_in_readme(files)

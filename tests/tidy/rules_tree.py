@@ -11,8 +11,9 @@ from tree import SCRIPTS, TABLES, Finding
 # Found by a rule of their place, not by name: by git, by CMake's globs, by cargo, by readers.
 BY_PLACE = re.compile(
     r"""^(
-        [^/]+ | .*/CMakeLists\.txt | .*/README\.md | \.ci/.* | docs/.* | man/.* | completions/.*
-      | src/.*\.(cpp|c|S) | tests/(unit|c|fault|cts)/.*\.(cpp|c)
+        [^/]+ | .*/CMakeLists\.txt | .*/README\.md | \.ci/.* | \.github/.* | docs/.* | man/.*
+      | completions/.*
+      | src/.*\.(cpp|c|S) | tests/(unit|c|fault)/.*\.(cpp|c)
       | bindings/rust/.*/tests/.*\.rs | .*/generated/.*
     )$""",
     re.X,
@@ -41,7 +42,7 @@ def dead_sources(files: list, root: Path, commands: Path) -> list:
     """Sources that are part of no target, by the build's own list of commands."""
     entries = json.loads(commands.read_text())
     built = {Path(entry["directory"], entry["file"]).resolve() for entry in entries}
-    folders = ("src/", "tests/", "examples/", "bench/")
+    folders = ("src/", "dropin/", "gen/", "tests/", "examples/", "bench/")
     return [
         Finding("dead", file.path, 1, "no target builds this file")
         for file in files

@@ -11,6 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+from layers import INSIDE, LAYERS, OUTSIDE, readme_lines
 from source import Source
 from tidy import check
 
@@ -52,6 +53,14 @@ CASES = [
     ("layering", "src/ptx/a.cpp", "#include <llvm/IR/Module.h>\n", "#include <vector>\n"),
     ("layering", "src/simt/analysis/a.cpp", "#include <llvm/IR/Module.h>\n", "#include <map>\n"),
     ("layering", "src/odd/a.cpp", "int a;\n", None),
+    ("layering", "src/core/a.cpp", '#include "backends/cuda/c.h"\n', '#include "backend/i.h"\n'),
+    ("layering", "src/backends/a.cpp", '#include "backends/cpu/c.h"\n', None),
+    ("layering", "dropin/cuda/a.cpp", '#include "api/call.h"\n', '#include "core/stream.h"\n'),
+    ("layering", "dropin/cuda/call.h", HEADER + '#include "dropin/cuda/stream.h"\n',
+     HEADER + '#include "dropin/cuda/handles.h"\n'),
+    ("layering", "dropin/cuda/a.cpp", "CUresult cuInit(unsigned flags) {\n}\n",
+     "CUresult find(unsigned flags) {\n  return cuInit(flags);\n}\n"),
+    ("layering", "gen/a.cpp", '#include "core/stream.h"\n', '#include "coverage.h"\n'),
     ("public", "tests/c/test_a.c", '#include "core/a.h"\n', "#include <kernelmill/c_api.h>\n"),
     ("public", "tests/c/test_a.c", '#include "c_api.h"\n', "#include <cmocka.h>\n"),
     ("getenv", "src/core/a.cpp", 'auto a = std::getenv("A");\n', "auto a = env.getenv();\n"),
@@ -150,6 +159,56 @@ class Rules(unittest.TestCase):
     def test_a_waiver_needs_a_reason(self):
         bare = Tree({"src/base/a.cpp": "A* a = new A;  // tidy: new:\n"})
         self.assertIn(("new", "src/base/a.cpp"), bare.rules())
+
+
+class Layers(unittest.TestCase):
+    def folder_of(self, layer) -> str:
+        return layer.name if layer in OUTSIDE else f"src/{layer.name}"
+
+    def test_includes_point_down_the_list(self):
+        order = [layer.name for layer in INSIDE]
+        for layer in INSIDE:
+            for target in layer.may_include:
+                self.assertLess(order.index(layer.name), order.index(target), layer.name)
+        for layer in OUTSIDE:
+            self.assertLessEqual(layer.may_include, set(order), layer.name)
+
+    def test_a_wrong_include_is_found_in_each_layer(self):
+        for layer in LAYERS.values():
+            path = f"{self.folder_of(layer)}/a_api.cpp"
+            for other in LAYERS:
+                allowed = other == layer.name or other in layer.may_include
+                with self.subTest(layer=layer.name, includes=other):
+                    rules = Tree({path: f'#include "{other}/a.h"\n'}).rules()
+                    self.assertEqual(("layering", path) in rules, not allowed)
+
+    def test_limits_hold_in_each_folder_with_code(self):
+        folders = {self.folder_of(layer) for layer in LAYERS.values()}
+        folders |= {"include", "bench/a", "examples/c", "tests/unit/base", "tests/cuda"}
+        for folder in folders:
+            with self.subTest(folder=folder):
+                path = f"{folder}/a_api.cpp"
+                self.assertIn(("function", path), Tree({path: function(71)}).rules())
+                self.assertIn(("nesting", path), Tree({path: nested(5)}).rules())
+                self.assertIn(("length", path), Tree({path: "int a;\n" * 1001}).rules())
+
+    def test_banned_calls_hold_in_sources_and_the_drop_in(self):
+        calls = {"getenv": "getenv", "dlopen": "dlopen", "dlclose": "dlclose", "exit": "abort",
+                 "stdout": "printf", "file": "fopen"}
+        for folder in ("src/core", "dropin/cuda"):
+            for rule, call in calls.items():
+                with self.subTest(folder=folder, rule=rule):
+                    path = f"{folder}/a_api.cpp"
+                    tree = Tree({path: f"void f() {{ {call}(a); }}\n"})
+                    self.assertIn((rule, path), tree.rules())
+
+    def test_the_readme_has_the_layers_in_order(self):
+        right = "# What lies where\n\n" + "\n".join(readme_lines()) + "\n"
+        self.assertNotIn(("readme", "src/README.md"), Tree({"src/README.md": right}).rules())
+        lines = readme_lines()
+        for wrong in (lines[1:], lines[::-1], [*lines, "    odd/ more"], []):
+            text = "# What lies where\n\n" + "\n".join(wrong) + "\n"
+            self.assertIn(("readme", "src/README.md"), Tree({"src/README.md": text}).rules())
 
 
 class Functions(unittest.TestCase):

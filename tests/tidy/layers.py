@@ -1,0 +1,67 @@
+"""The layers of the sources, from top to bottom: the one list that tidy and src/README.md go by."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Layer:
+    name: str  # its folder, below src/ or, of OUTSIDE, below the root
+    may_include: frozenset  # besides itself and COMMON_HEADERS
+    text: str  # its line in src/README.md
+
+
+def layer(name: str, may_include: str, text: str) -> Layer:
+    return Layer(name, frozenset(may_include.split()), text)
+
+
+COMMON_HEADERS = {"c_api.h", "kernelmill.hpp", "km_version.h"}
+
+# An include points down this list only.
+INSIDE = [
+    layer("tools", "base", "the command `kernelmill`, on the public ABI only"),
+    layer("api", "core compile backend base",
+          "one file per kind of object: resolves handles, validates, calls core"),
+    layer("core", "backend compile base",
+          "objects, handle table, bookkeeping of streams and memory, errors"),
+    layer("backends", "backends/cuda backends/null backend base",
+          "names the backends of this build; nothing else knows them all"),
+    layer("backends/cuda", "backend cuda ptx base",
+          "NVIDIA GPUs, by their driver; linked into the library, the driver is not"),
+    layer("backends/cpu", "backend simt ptx base",
+          "the CPU: worker pool, streams, memory, faults (in the plugin)"),
+    layer("backends/null", "backend base", "the compilable skeleton of a backend"),
+    layer("backend", "base", "interface.h, the vtable that a backend implements; registry, loader"),
+    layer("compile", "base", "CUDA C++ to PTX, by NVRTC"),
+    layer("cuda", "", "the types and prototypes of the CUDA driver"),
+    layer("simt", "ptx base", "PTX to vector code, by LLVM (in the plugin)"),
+    layer("ptx", "base", "lexer, parser, typed form, verifier, printer; no LLVM"),
+    layer("base", "", "Result, log, environment, shared libraries, hashes"),
+]
+
+# Beside src/.
+OUTSIDE = [
+    layer("dropin/cuda", "core backend compile cuda ptx base",
+          "libcuda.so.1: the CUDA driver API on the core"),
+    layer("gen", "ptx base", "what writes the generated files"),
+]
+
+LAYERS = {each.name: each for each in INSIDE + OUTSIDE}
+
+# The inner layers of the drop-in: headers of the frame include each other only, and exported
+# functions lie in files that nothing includes.
+DROPIN = "dropin/cuda/"
+DROPIN_FRAME = {"call", "driver_log", "error_text", "failure_report", "find_or_make", "handles"}
+DROPIN_EXPORTS = r"(_api|/init|/device|/proc_address|/stubs)\.cpp$"
+
+
+def layer_of(path: str):
+    """The layer that a file lies in, or that an include names; None: none."""
+    folder = path.rpartition("/")[0]
+    while folder and folder not in LAYERS:
+        folder = folder.rpartition("/")[0]
+    return folder or None
+
+
+def readme_lines() -> list:
+    """The list as src/README.md has it."""
+    return [f"    {each.name + '/':<16}{each.text}" for each in INSIDE]
