@@ -211,6 +211,29 @@ class Layers(unittest.TestCase):
             self.assertIn(("readme", "src/README.md"), Tree({"src/README.md": text}).rules())
 
 
+class Docs(unittest.TestCase):
+    def findings(self, text: str, path="docs/a.md") -> list:
+        other = "# One `two` (3)\n\n# One two 3\n"
+        files = {path: text, "docs/b.md": other, "src/base/x.h": "\n"}
+        return [f for f in Tree(files).rules() if f[0] in ("link", "named")]
+
+    def test_links_lead_somewhere(self):
+        for good in ("[b](b.md)", "[b](b.md#one-two-3)", "[b](b.md#one-two-3-1)", "[b](../docs)",
+                     "[b](https://example.com/x)", "`[b](c.md)`", "```\n[b](c.md)\n```", "[b][c]",
+                     "# Here\n\n[b](#here)", "[b](../src/base/x.h)"):
+            self.assertEqual([], self.findings(good + "\n"), good)
+        for bad in ("[b](c.md)", "[b](b.md#two)", "[b](../b.md)", "[b](../../b.md)", "![b](c.png)",
+                    "[b](#here)", "[b]: c.md"):
+            self.assertEqual([("link", "docs/a.md")], self.findings(bad + "\n"), bad)
+
+    def test_the_manual_names_files_that_are_there(self):
+        page = "docs/internals/a.md"
+        for good in ("`x.h`", "`base/x.h`", "`src/base/x.h`", "```\n`y.h`\n```", "`f()`"):
+            self.assertEqual([], self.findings(good + "\n", page), good)
+        for bad in ("`y.h`", "`core/x.h`"):
+            self.assertEqual([("named", page)], self.findings(bad + "\n", page), bad)
+
+
 class Functions(unittest.TestCase):
     def find(self, text: str) -> list:
         return [(f.name, f.lines, f.nesting) for f in Source(text).functions()]

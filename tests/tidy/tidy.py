@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import rules_code
+import rules_docs
 import rules_text
 import rules_tree
 from tree import read_tree
@@ -18,7 +19,8 @@ from tree import read_tree
 def check(root: Path, commands=None) -> list:
     files = read_tree(root)
     by_path = {file.path: file for file in files}
-    found = rules_text.run(files) + rules_code.run(files) + rules_tree.run(files, root, commands)
+    found = rules_text.run(files) + rules_code.run(files) + rules_docs.run(files)
+    found += rules_tree.run(files, root, commands)
     found = [f for f in found if not by_path[f.path].allows(f.rule, f.line)]
     return sorted(found, key=lambda f: (f.path, f.line, f.rule))
 

@@ -1,0 +1,90 @@
+"""Rules on documentation: links lead somewhere, and files that the manual names are there."""
+
+import re
+from pathlib import Path, PurePosixPath
+
+from tree import Finding
+
+LINK = re.compile(r"(?<!!)\[[^\]\n]*\]\(([^)\s]+)\)|^\[[^\]\n]+\]:\s+(\S+)$", re.M)
+IMAGE = re.compile(r"!\[[^\]\n]*\]\(([^)\s]+)\)")
+FENCE = re.compile(r"^(?:```|~~~).*?^(?:```|~~~)[ \t]*$", re.M | re.S)
+CODE = re.compile(r"`[^`\n]*`")
+MANUAL = "docs/internals/"
+NAMED = re.compile(r"`((?:[\w.-]+/)*[\w-]+\.(?:cpp|h|def|inc|S|py|md|ptx))`")
+
+
+def without(pattern, text: str) -> str:
+    """The text with matches made blank, so that lines keep their numbers."""
+    return pattern.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+
+
+def anchor_of(heading: str) -> str:
+    """As GitHub makes it: small letters, no punctuation, hyphens for blanks."""
+    plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "")
+    return re.sub(r"[^\w\- ]", "", plain.strip().lower()).replace(" ", "-")
+
+
+def anchors(file) -> set:
+    found, counts = set(), {}
+    for heading in re.findall(r"^#{1,6}\s+(.*?)\s*#*$", without(FENCE, file.text), re.M):
+        anchor = anchor_of(heading)
+        number = counts.get(anchor, 0)
+        counts[anchor] = number + 1
+        found.add(f"{anchor}-{number}" if number else anchor)
+    return found | set(re.findall(r'<a (?:id|name)="([^"]+)"', file.text))
+
+
+def resolve(path: str, target: str) -> str:
+    parts = []
+    for part in PurePosixPath(path).parent.joinpath(target).parts:
+        if part == "..":
+            if not parts:
+                return ""
+            parts.pop()
+        elif part != ".":
+            parts.append(part)
+    return "/".join(parts)
+
+
+def links(file, by_path: dict, folders: set) -> list:
+    text = without(CODE, without(FENCE, file.text))
+    found = []
+    for match in [*LINK.finditer(text), *IMAGE.finditer(text)]:
+        target = next(group for group in match.groups() if group)
+        if re.match(r"[a-z][a-z0-9+.-]*:", target):
+            continue
+        line = text.count("\n", 0, match.start()) + 1
+        name, _, anchor = target.partition("#")
+        path = resolve(file.path, name) if name else file.path
+        if path not in by_path and path not in folders:
+            found.append(Finding("link", file.path, line, f"{target} leads nowhere"))
+        elif anchor and path.endswith(".md") and anchor not in anchors(by_path[path]):
+            found.append(Finding("link", file.path, line, f"{path} has no heading '#{anchor}'"))
+    return found
+
+
+def named_files(file, endings: set) -> list:
+    """The manual names files by the end of their path, which must be one file's."""
+    if not file.path.startswith(MANUAL):
+        return []
+    text = without(FENCE, file.text)
+    return [
+        Finding("named", file.path, text.count("\n", 0, match.start()) + 1,
+                f"there is no file {match[1]}")
+        for match in NAMED.finditer(text)
+        if match[1] not in endings
+    ]
+
+
+def run(files: list) -> list:
+    by_path = {file.path: file for file in files}
+    folders, endings = set(), set()
+    for path in by_path:
+        folders.update(parent.as_posix() for parent in Path(path).parents)
+        parts = path.split("/")
+        endings.update("/".join(parts[i:]) for i in range(len(parts)))
+    found = []
+    for file in files:
+        if file.suffix == ".md":
+            found += links(file, by_path, folders) + named_files(file, endings)
+    return found
