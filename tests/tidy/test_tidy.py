@@ -11,6 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import commits
 from layers import INSIDE, LAYERS, OUTSIDE, readme_lines
 from source import Source
 from tidy import check
@@ -232,6 +233,35 @@ class Docs(unittest.TestCase):
             self.assertEqual([], self.findings(good + "\n", page), good)
         for bad in ("`y.h`", "`core/x.h`"):
             self.assertEqual([("named", page)], self.findings(bad + "\n", page), bad)
+
+
+class Commits(unittest.TestCase):
+    def test_subjects_have_a_form_and_an_end(self):
+        good = ["core: streams wait", "[abi] graph: nodes have names", "rust, go: errors",
+                "a.b/c: d", "core: " + "x" * 66]
+        bad = ["streams wait", "core: streams wait.", "core: " + "x" * 67, ": what", "core:what",
+               ""]
+        self.assertEqual([], [subject for subject in good if commits.problem_of(subject)])
+        self.assertEqual([], [subject for subject in bad if not commits.problem_of(subject)])
+
+    def test_only_commits_after_the_check_count(self):
+        root = Tree({"a.txt": "a\n"}).root
+        def git(*words):
+            subprocess.run(["git", "-C", str(root), "-c", "user.name=a", "-c", "user.email=a@b",
+                            "-c", "init.defaultBranch=main", *words], check=True)
+        def commit(path, subject):
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_text("a\n")
+            git("add", path)
+            git("commit", "-q", "-m", subject)
+        git("init", "-q")
+        commit("b.txt", "an old subject without a form")
+        self.assertEqual([], commits.subjects(root))
+        commit(commits.SELF, "the check itself")
+        self.assertEqual([], commits.subjects(root))
+        commit("c.txt", "a new one")
+        commit("d.txt", "core: another")
+        self.assertEqual(["core: another", "a new one"], [s for _, s in commits.subjects(root)])
 
 
 class Functions(unittest.TestCase):
