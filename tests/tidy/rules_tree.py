@@ -18,6 +18,10 @@ BY_PLACE = re.compile(
     )$""",
     re.X,
 )
+MANIFESTS = {
+    "bindings/rust/Cargo.toml": r'^version = "([^"]+)"$',
+    "bindings/zig/build.zig.zon": r'^ *\.version = "([^"]+)",$',
+}
 # Consumers of the installed library: a test builds them with their own build systems.
 BUILT_BY_TESTS = re.compile(r"^tests/install/consumer/")
 
@@ -119,8 +123,26 @@ def flags(files: list) -> list:
     ]
 
 
+def versions(files: list) -> list:
+    """The manifests of the bindings have the version of the public header."""
+    by_path = {file.path: file for file in files}
+    header = by_path.get("include/c_api.h")
+    parts = re.findall(r"#define KM_VERSION_[A-Z]+ (\d+)$", header.text, re.M) if header else []
+    if not parts:
+        return []
+    found = []
+    for path, pattern in MANIFESTS.items():
+        match = re.search(pattern, by_path[path].text, re.M) if path in by_path else None
+        if match and match[1] != ".".join(parts):
+            line = by_path[path].text.count("\n", 0, match.start(1)) + 1
+            text = f"version {match[1]}; include/c_api.h has {'.'.join(parts)}"
+            found.append(Finding("version", path, line, text))
+    return found
+
+
 def run(files: list, root: Path, commands) -> list:
     found = dead_headers(files) + dead_others(files)
     if commands:
         found += dead_sources(files, root, commands)
-    return found + scripts(files) + python_functions(files) + flags(files)
+    found += scripts(files) + python_functions(files)
+    return found + flags(files) + versions(files)

@@ -157,6 +157,17 @@ class Rules(unittest.TestCase):
         os.chmod(tree.root / "scripts/a.sh", 0o755)
         self.assertEqual([], tree.rules())
 
+    def test_manifests_have_the_version_of_the_header(self):
+        names = ("MAJOR", "MINOR", "PATCH")
+        header = HEADER + "".join(f"#define KM_VERSION_{n} {i}\n" for i, n in enumerate(names))
+        for version, rules in (("0.1.2", []), ("0.1.3", ["version", "version"])):
+            tree = Tree({
+                "include/c_api.h": header,
+                "bindings/rust/Cargo.toml": f'[workspace.package]\nversion = "{version}"\n',
+                "bindings/zig/build.zig.zon": f'.{{\n    .version = "{version}",\n}}\n',
+            })
+            self.assertEqual(rules, [rule for rule, _ in tree.rules() if rule == "version"])
+
     def test_a_waiver_needs_a_reason(self):
         bare = Tree({"src/base/a.cpp": "A* a = new A;  // tidy: new:\n"})
         self.assertIn(("new", "src/base/a.cpp"), bare.rules())
