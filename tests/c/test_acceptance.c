@@ -19,7 +19,7 @@ static km_host_memory pinned(const fixture* f, uint64_t size_bytes, void** out_p
 }
 
 /* Copies from and to page-locked memory are queued while the stream is held up. */
-static void g7_c5_i9_a10_a15_pinned_copies_are_asynchronous(void** state) {
+static void pinned_copies_are_asynchronous(void** state) {
   fixture* f = *state;
   enum { kBytes = 1 << 20 };
   atomic_int go = 0;
@@ -48,7 +48,7 @@ static void g7_c5_i9_a10_a15_pinned_copies_are_asynchronous(void** state) {
   OK(km_slice_destroy(second));
 }
 
-static void g7_i9_other_memory_has_been_read_when_the_call_returns(void** state) {
+static void other_memory_has_been_read_when_the_call_returns(void** state) {
   fixture* f = *state;
   atomic_int go = 0;
   char bytes[4096], seen[4096];
@@ -65,7 +65,7 @@ static void g7_i9_other_memory_has_been_read_when_the_call_returns(void** state)
   OK(km_slice_destroy(slice));
 }
 
-static void g23_i6_a_context_waits_for_all_its_streams(void** state) {
+static void a_context_waits_for_all_its_streams(void** state) {
   fixture* f = *state;
   km_stream streams[4];
   km_slice slices[4];
@@ -83,7 +83,7 @@ static void g23_i6_a_context_waits_for_all_its_streams(void** state) {
 }
 
 /* Ask for less until it fits, as the document's loop does. */
-static void g28_i19_too_much_memory_is_told_apart_and_tried_again(void** state) {
+static void too_much_memory_is_told_apart_and_tried_again(void** state) {
   fixture* f = *state;
   km_slice slice = NULL;
   uint64_t size = (uint64_t)1 << 60;
@@ -104,7 +104,7 @@ static void g28_i19_too_much_memory_is_told_apart_and_tried_again(void** state) 
 }
 
 /* A batch of checks, then one wait: the first failure is kept. */
-static void g28_failures_are_looked_for_once_for_many_calls(void** state) {
+static void failures_are_looked_for_once_for_many_calls(void** state) {
   fixture* f = *state;
   km_slice slice;
   km_status status = 0;
@@ -179,7 +179,7 @@ static uint32_t sum_at(const uint32_t (*in)[kValues], int at) {
   return sum;
 }
 
-static void c19_a_packed_batch_of_twelve_arguments(void** state) {
+static void a_packed_batch_of_twelve_arguments(void** state) {
   fixture* f = *state;
   static uint32_t in[7][kValues], out[kValues];
   km_module module;
@@ -214,7 +214,7 @@ static void c19_a_packed_batch_of_twelve_arguments(void** state) {
 }
 
 /* Streams that are given back and taken again, as a pool of streams does. */
-static void a16_streams_are_used_again(void** state) {
+static void streams_are_used_again(void** state) {
   fixture* f = *state;
   km_stream pool[3];
   km_slice slice;
@@ -234,13 +234,13 @@ static void a16_streams_are_used_again(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(g7_c5_i9_a10_a15_pinned_copies_are_asynchronous),
-      cmocka_unit_test(g7_i9_other_memory_has_been_read_when_the_call_returns),
-      cmocka_unit_test(g23_i6_a_context_waits_for_all_its_streams),
-      cmocka_unit_test(g28_i19_too_much_memory_is_told_apart_and_tried_again),
-      cmocka_unit_test(g28_failures_are_looked_for_once_for_many_calls),
-      cmocka_unit_test(c19_a_packed_batch_of_twelve_arguments),
-      cmocka_unit_test(a16_streams_are_used_again),
+      cmocka_unit_test(pinned_copies_are_asynchronous),
+      cmocka_unit_test(other_memory_has_been_read_when_the_call_returns),
+      cmocka_unit_test(a_context_waits_for_all_its_streams),
+      cmocka_unit_test(too_much_memory_is_told_apart_and_tried_again),
+      cmocka_unit_test(failures_are_looked_for_once_for_many_calls),
+      cmocka_unit_test(a_packed_batch_of_twelve_arguments),
+      cmocka_unit_test(streams_are_used_again),
   };
   return RUN_ON_DEVICES("acceptance", tests);
 }

@@ -244,7 +244,7 @@ static void calls_join_the_stream(void** state) {
   end(&s);
 }
 
-static void g18_scalars_are_read_before_the_call_returns(void** state) {
+static void scalars_are_read_before_the_call_returns(void** state) {
   fixture* f = *state;
   blas_state s = begin(f);
   atomic_int go = 0;
@@ -385,7 +385,7 @@ int main(void) {
       cmocka_unit_test(what_is_written_overlaps_nothing),
       cmocka_unit_test(nothing_is_done_for_sizes_of_zero),
       cmocka_unit_test(calls_join_the_stream),
-      cmocka_unit_test(g18_scalars_are_read_before_the_call_returns),
+      cmocka_unit_test(scalars_are_read_before_the_call_returns),
       cmocka_unit_test(calls_can_be_captured),
       cmocka_unit_test(a_captured_call_keeps_no_stream),
       cmocka_unit_test(profiles_name_the_routine),

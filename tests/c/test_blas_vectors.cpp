@@ -174,7 +174,7 @@ void level1_of_type(const fixture* f) {
   }
 }
 
-void g18_g19_level1_is_right(void** state) {
+void level1_is_right(void** state) {
   auto* f = static_cast<fixture*>(*state);
   if (is_fake(f)) skip();
   level1_of_type<float>(f);
@@ -249,7 +249,7 @@ void check_rotmg(R d1, R d2, R x1, R y1) {
   assert_true(std::fabs(Long(new_d1) * new_x1 * new_x1 - before) <= epsilon * sizes);
 }
 
-void g18_rotations_are_made(void**) {
+void rotations_are_made(void**) {
   rotations_of<float>(KM_DATA_TYPE_F32);
   rotations_of<double>(KM_DATA_TYPE_F64);
   for (const double d1 : {0.0, 0.5, 3.0, 1e9, 1e-9, -1.0}) {
@@ -308,7 +308,7 @@ void check_shared_rotations(std::mt19937_64* random) {
   }
 }
 
-void g18_rotations_may_share_memory(void**) {
+void rotations_may_share_memory(void**) {
   std::mt19937_64 random(34);
   check_shared_rotations<float>(&random);
   check_shared_rotations<double>(&random);
@@ -544,8 +544,8 @@ void level2_is_right(void** state) {
 int main() {
   using namespace blas_test;
   const CMUnitTest tests[] = {
-      cmocka_unit_test(g18_g19_level1_is_right), cmocka_unit_test(g18_rotations_are_made),
-      cmocka_unit_test(g18_rotations_may_share_memory), cmocka_unit_test(level2_is_right)};
+      cmocka_unit_test(level1_is_right), cmocka_unit_test(rotations_are_made),
+      cmocka_unit_test(rotations_may_share_memory), cmocka_unit_test(level2_is_right)};
   setenv("KM_CPU_THREADS", "3", 0); /* calls are cut up on any machine */
   return RUN_ON_DEVICES("blas_vectors", tests);
 }

@@ -85,7 +85,7 @@ static void count_call(void* user_data, km_status status) {
   *calls += status == KM_SUCCESS ? 1 : 1000;
 }
 
-static void c21_captured_work_runs_when_launched(void** state) {
+static void captured_work_runs_when_launched(void** state) {
   fixture* f = *state;
   objects o = create(f);
   km_function fill_index = load_kernel(f, "fill_index");
@@ -160,7 +160,7 @@ static void launch_builders_are_captured(void** state) {
 }
 
 /* Fork and join over two streams. */
-static void c21_streams_join_by_events(void** state) {
+static void streams_join_by_events(void** state) {
   fixture* f = *state;
   objects o = create(f);
   km_graph graph;
@@ -433,9 +433,9 @@ static void a_capture_ends_although_its_memory_was_used_before(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(c21_captured_work_runs_when_launched),
+      cmocka_unit_test(captured_work_runs_when_launched),
       cmocka_unit_test(launch_builders_are_captured),
-      cmocka_unit_test(c21_streams_join_by_events),
+      cmocka_unit_test(streams_join_by_events),
       cmocka_unit_test(work_that_nothing_waits_for_ends_it),
       cmocka_unit_test(waits_and_queries_invalidate),
       cmocka_unit_test(events_of_a_capture_mark_no_work),

@@ -81,7 +81,7 @@ static uint64_t address_of(km_slice slice) {
 /* The device runs two things at once and runs kernels at all. */
 static int is_parallel(const fixture* f) { return !is_fake(f) && f->info.threads >= 2; }
 
-static void i20_g16_kernels_of_two_streams_overlap(void** state) {
+static void kernels_of_two_streams_overlap(void** state) {
   fixture* f = *state;
   km_stream other;
   km_slice flag;
@@ -106,7 +106,7 @@ static void i20_g16_kernels_of_two_streams_overlap(void** state) {
 }
 
 /* The kernel waits for the last bytes of a copy that workers do, being large. */
-static void c18_a_copy_runs_beside_a_kernel(void** state) {
+static void a_copy_runs_beside_a_kernel(void** state) {
   fixture* f = *state;
   enum { COUNT = 2 << 20 };
   km_stream other;
@@ -139,7 +139,7 @@ static void set_flag(void* user_data, km_status status) {
   *(volatile int*)user_data = status == KM_SUCCESS ? 1 : -1;
 }
 
-static void g16_callbacks_run_beside_kernels(void** state) {
+static void callbacks_run_beside_kernels(void** state) {
   fixture* f = *state;
   km_stream other;
   km_slice flag;
@@ -211,7 +211,7 @@ static uint32_t started_before_high(fixture* f) {
 
 /* The system may take the processor from the thread that makes the streams ready before it comes to
  * the last one, more likely where the machine is busy: one good try shows what is to be shown. */
-static void g10_priorities_decide_what_starts_next(void** state) {
+static void priorities_decide_what_starts_next(void** state) {
   fixture* f = *state;
   enum { TRIES = 3, LIMIT = LOW_STREAMS * LOW_KERNELS / 8 };
   uint32_t least = UINT32_MAX;
@@ -260,7 +260,7 @@ static void check_wait_across(fixture* f, km_context theirs) {
   OK(km_function_destroy(await));
 }
 
-static void g15_streams_wait_across_contexts(void** state) {
+static void streams_wait_across_contexts(void** state) {
   fixture* f = *state;
   km_context theirs;
   if (is_fake(f)) skip();
@@ -269,7 +269,7 @@ static void g15_streams_wait_across_contexts(void** state) {
   OK(km_context_destroy(theirs));
 }
 
-static void g15_streams_wait_across_devices(void** state) {
+static void streams_wait_across_devices(void** state) {
   fixture* f = *state;
   km_device device;
   km_context theirs;
@@ -313,12 +313,12 @@ static void a_wait_survives_the_other_context(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(i20_g16_kernels_of_two_streams_overlap),
-      cmocka_unit_test(c18_a_copy_runs_beside_a_kernel),
-      cmocka_unit_test(g16_callbacks_run_beside_kernels),
-      cmocka_unit_test(g10_priorities_decide_what_starts_next),
-      cmocka_unit_test(g15_streams_wait_across_contexts),
-      cmocka_unit_test(g15_streams_wait_across_devices),
+      cmocka_unit_test(kernels_of_two_streams_overlap),
+      cmocka_unit_test(a_copy_runs_beside_a_kernel),
+      cmocka_unit_test(callbacks_run_beside_kernels),
+      cmocka_unit_test(priorities_decide_what_starts_next),
+      cmocka_unit_test(streams_wait_across_contexts),
+      cmocka_unit_test(streams_wait_across_devices),
       cmocka_unit_test(a_wait_survives_the_other_context),
   };
   return RUN_ON_DEVICES("concurrency", tests);

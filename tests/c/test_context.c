@@ -3,7 +3,7 @@
 
 #include "support/testing.h"
 
-static void i5_parents_are_given_as_handles_of_their_own(void** state) {
+static void parents_are_given_as_handles_of_their_own(void** state) {
   fixture* f = *state;
   km_device device;
   km_context context;
@@ -28,7 +28,7 @@ static void i5_parents_are_given_as_handles_of_their_own(void** state) {
   OK(km_context_synchronize(f->context));
 }
 
-static void g14_i20_default_stream_works_like_any_other(void** state) {
+static void default_stream_works_like_any_other(void** state) {
   fixture* f = *state;
   km_stream stream;
   km_slice slice;
@@ -45,7 +45,7 @@ static void g14_i20_default_stream_works_like_any_other(void** state) {
   OK(km_stream_destroy(stream));
 }
 
-static void g4_c17_memory_info_follows_allocations(void** state) {
+static void memory_info_follows_allocations(void** state) {
   fixture* f = *state;
   uint64_t free_before = 0, total = 0, free_after = 0, again = 0;
   km_slice slice;
@@ -59,7 +59,7 @@ static void g4_c17_memory_info_follows_allocations(void** state) {
   OK(km_slice_destroy(slice));
 }
 
-static void g27_a20_calls_that_fail_are_remembered_until_taken(void** state) {
+static void calls_that_fail_are_remembered_until_taken(void** state) {
   fixture* f = *state;
   km_status status = 99;
   char message[256];
@@ -80,7 +80,7 @@ static void g27_a20_calls_that_fail_are_remembered_until_taken(void** state) {
   assert_int_equal(status, KM_SUCCESS);
 }
 
-static void g24_a19_kernel_faults_stick_until_reset(void** state) {
+static void kernel_faults_stick_until_reset(void** state) {
   fixture* f = *state;
   km_function crash = load_kernel(f, "crash");
   km_slice slice;
@@ -108,7 +108,7 @@ static void g24_a19_kernel_faults_stick_until_reset(void** state) {
   OK(km_function_destroy(crash));
 }
 
-static void i20_other_contexts_go_on_after_a_fault(void** state) {
+static void other_contexts_go_on_after_a_fault(void** state) {
   fixture* f = *state;
   if (is_cuda(f)) skip(); /* those of one device fail together */
   fixture other = *f;
@@ -127,7 +127,7 @@ static void i20_other_contexts_go_on_after_a_fault(void** state) {
   OK(km_context_destroy(other.context));
 }
 
-static void g24_reset_loses_every_child(void** state) {
+static void reset_loses_every_child(void** state) {
   fixture* f = *state;
   km_event event;
   km_slice slice, view;
@@ -170,7 +170,7 @@ static void g24_reset_loses_every_child(void** state) {
   OK(km_event_destroy(event));
 }
 
-static void g9_find_slice_resolves_interior_addresses(void** state) {
+static void find_slice_resolves_interior_addresses(void** state) {
   fixture* f = *state;
   km_slice slice, found = NULL;
   uint64_t address = 0, offset = 77;
@@ -213,14 +213,14 @@ static void output_can_be_set_and_taken_back(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(i5_parents_are_given_as_handles_of_their_own),
-      cmocka_unit_test(g14_i20_default_stream_works_like_any_other),
-      cmocka_unit_test(g4_c17_memory_info_follows_allocations),
-      cmocka_unit_test(g27_a20_calls_that_fail_are_remembered_until_taken),
-      cmocka_unit_test(g24_a19_kernel_faults_stick_until_reset),
-      cmocka_unit_test(i20_other_contexts_go_on_after_a_fault),
-      cmocka_unit_test(g24_reset_loses_every_child),
-      cmocka_unit_test(g9_find_slice_resolves_interior_addresses),
+      cmocka_unit_test(parents_are_given_as_handles_of_their_own),
+      cmocka_unit_test(default_stream_works_like_any_other),
+      cmocka_unit_test(memory_info_follows_allocations),
+      cmocka_unit_test(calls_that_fail_are_remembered_until_taken),
+      cmocka_unit_test(kernel_faults_stick_until_reset),
+      cmocka_unit_test(other_contexts_go_on_after_a_fault),
+      cmocka_unit_test(reset_loses_every_child),
+      cmocka_unit_test(find_slice_resolves_interior_addresses),
       cmocka_unit_test(output_can_be_set_and_taken_back),
   };
   return RUN_ON_DEVICES("context", tests);

@@ -67,7 +67,7 @@ static void check_copy(const fixture* f, arrays* a, const km_copy_3d* c) {
   assert_memory_equal(a->seen, a->expected, ARRAY_BYTES);
 }
 
-static void g6_pictures_and_volumes(void** state) {
+static void pictures_and_volumes(void** state) {
   fixture* f = *state;
   arrays* a = new_arrays(f);
   const km_copy_3d cases[] = {
@@ -136,7 +136,7 @@ static void by_address_and_page_locked(void** state) {
   free_arrays(a);
 }
 
-static void g32_large_copies_use_all_threads(void** state) {
+static void large_copies_use_all_threads(void** state) {
   fixture* f = *state;
   enum { kWidth = 3000, kHeight = 4000, kPitch = 4096 };
   const km_copy_3d up = {kWidth, kHeight, 1, 0, kPitch, 0, 0, 0, 0};
@@ -273,10 +273,10 @@ static void rows_are_filled(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(g6_pictures_and_volumes),
+      cmocka_unit_test(pictures_and_volumes),
       cmocka_unit_test(random_shapes),
       cmocka_unit_test(by_address_and_page_locked),
-      cmocka_unit_test(g32_large_copies_use_all_threads),
+      cmocka_unit_test(large_copies_use_all_threads),
       cmocka_unit_test(rows_beyond_the_end_are_refused),
       cmocka_unit_test(rows_must_not_run_into_each_other),
       cmocka_unit_test(overlaps_are_found_row_by_row),

@@ -5,7 +5,7 @@
 
 #include "support/testing.h"
 
-static void a29_backends_are_listed_with_their_state(void** state) {
+static void backends_are_listed_with_their_state(void** state) {
   fixture* f = *state;
   uint32_t count = 0;
   int found = 0;
@@ -31,7 +31,7 @@ static void a29_backends_are_listed_with_their_state(void** state) {
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_backend_count(NULL));
 }
 
-static void g20_a12_devices_are_counted(void** state) {
+static void devices_are_counted(void** state) {
   uint32_t all = 0, none = 77;
   (void)state;
   OK(km_device_count(NULL, &all));
@@ -56,7 +56,7 @@ static void bad_uris_are_refused(void** state) {
   assert_true(device == (km_device)1);
 }
 
-static void g22_c16_a12_info_is_complete(void** state) {
+static void info_is_complete(void** state) {
   fixture* f = *state;
   const km_device_info* info = &f->info;
   assert_string_equal(info->uri, f->uri);
@@ -74,7 +74,7 @@ static void g22_c16_a12_info_is_complete(void** state) {
   assert_true(info->shared_bytes_per_block_max >= info->shared_bytes_per_block);
 }
 
-static void g22_a11_attributes_agree_with_info(void** state) {
+static void attributes_agree_with_info(void** state) {
   fixture* f = *state;
   int64_t value = 0;
   if (is_fake(f)) skip();
@@ -89,7 +89,7 @@ static void g22_a11_attributes_agree_with_info(void** state) {
 }
 
 /* Ours and CUDA's agree, and a CPU device answers all of them. */
-static void c16_a11_every_attribute_has_a_value(void** state) {
+static void every_attribute_has_a_value(void** state) {
   fixture* f = *state;
   uint32_t count = 0, of_cuda = 0;
   km_device_attribute_info info = {.struct_size = sizeof info};
@@ -126,7 +126,7 @@ static km_auto_candidate candidate_at(uint32_t index) {
   return candidate;
 }
 
-static void a29_auto_says_what_it_chooses_and_why(void** state) {
+static void auto_says_what_it_chooses_and_why(void** state) {
   fixture* f = *state;
   uint32_t count = 0, chosen = 0;
   km_device device;
@@ -155,7 +155,7 @@ static void a29_auto_says_what_it_chooses_and_why(void** state) {
   (void)f;
 }
 
-static void a23_a29_a_forced_device_is_never_replaced(void** state) {
+static void a_forced_device_is_never_replaced(void** state) {
   km_device device = NULL;
   km_device_info info = {.struct_size = sizeof info};
   uint32_t count = 0;
@@ -201,7 +201,7 @@ static void unknown_attributes_are_refused(void** state) {
   assert_int_equal(value, 77);
 }
 
-static void a29_auto_opens_a_device_that_works(void** state) {
+static void auto_opens_a_device_that_works(void** state) {
   km_device device;
   km_context context;
   (void)state;
@@ -223,16 +223,16 @@ static void devices_are_opened_as_often_as_one_likes(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a29_backends_are_listed_with_their_state),
-      cmocka_unit_test(g20_a12_devices_are_counted),
+      cmocka_unit_test(backends_are_listed_with_their_state),
+      cmocka_unit_test(devices_are_counted),
       cmocka_unit_test(bad_uris_are_refused),
-      cmocka_unit_test(g22_c16_a12_info_is_complete),
-      cmocka_unit_test(g22_a11_attributes_agree_with_info),
-      cmocka_unit_test(c16_a11_every_attribute_has_a_value),
-      cmocka_unit_test(a29_auto_says_what_it_chooses_and_why),
-      cmocka_unit_test(a23_a29_a_forced_device_is_never_replaced),
+      cmocka_unit_test(info_is_complete),
+      cmocka_unit_test(attributes_agree_with_info),
+      cmocka_unit_test(every_attribute_has_a_value),
+      cmocka_unit_test(auto_says_what_it_chooses_and_why),
+      cmocka_unit_test(a_forced_device_is_never_replaced),
       cmocka_unit_test(unknown_attributes_are_refused),
-      cmocka_unit_test(a29_auto_opens_a_device_that_works),
+      cmocka_unit_test(auto_opens_a_device_that_works),
       cmocka_unit_test(devices_are_opened_as_often_as_one_likes),
   };
   return RUN_ON_DEVICES("device", tests);

@@ -41,7 +41,7 @@ static void structures_are_filled_as_far_as_they_go(void** state) {
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_build_info_get(NULL));
 }
 
-static void g26_a19_a20_every_status_has_texts(void** state) {
+static void every_status_has_texts(void** state) {
   int known = 0;
   (void)state;
   for (km_status status = -10; status < 1000; ++status) {
@@ -97,7 +97,7 @@ static void success_keeps_the_last_error(void** state) {
   assert_int_equal(km_last_error_native_code(NULL), KM_ERROR_INVALID_ARGUMENT);
 }
 
-static void a19_last_error_is_peeked_and_taken(void** state) {
+static void last_error_is_peeked_and_taken(void** state) {
   km_status status = 99;
   uint64_t size = 0;
   int64_t code = 99;
@@ -123,7 +123,7 @@ static void a19_last_error_is_peeked_and_taken(void** state) {
 }
 
 /* What programs written for CUDA compare with. */
-static void a19_cuda_results_have_their_statuses(void** state) {
+static void cuda_results_have_their_statuses(void** state) {
   const struct {
     int32_t cuda_result;
     const char* name;
@@ -156,7 +156,7 @@ static void a19_cuda_results_have_their_statuses(void** state) {
   }
 }
 
-static void a19_every_status_and_cuda_result_is_mapped(void** state) {
+static void every_status_and_cuda_result_is_mapped(void** state) {
   int results = 0, statuses = 0;
   (void)state;
   for (int32_t result = -5; result < 2000; ++result) {
@@ -207,7 +207,7 @@ static uint64_t history(const fixture* f, km_error_record* records, uint64_t cap
   return count;
 }
 
-static void a19_history_has_what_went_wrong(void** state) {
+static void history_has_what_went_wrong(void** state) {
   fixture* f = *state;
   km_error_record records[4];
   km_slice slice;
@@ -249,7 +249,7 @@ static void a19_history_has_what_went_wrong(void** state) {
 }
 
 /* Long texts are cut, and not within a character. */
-static void a19_long_texts_are_cut(void** state) {
+static void long_texts_are_cut(void** state) {
   fixture* f = *state;
   static char name[4000];
   km_module module = load_test_module(f);
@@ -265,7 +265,7 @@ static void a19_long_texts_are_cut(void** state) {
   OK(km_module_destroy(module));
 }
 
-static void a19_history_is_a_ring(void** state) {
+static void history_is_a_ring(void** state) {
   fixture* f = *state;
   km_error_record* records = calloc(KM_CONTEXT_ERROR_CAPACITY, sizeof *records);
   km_slice slice;
@@ -290,7 +290,7 @@ static void a19_history_is_a_ring(void** state) {
   free(records);
 }
 
-static void a19_statistics_count_each_status(void** state) {
+static void statistics_count_each_status(void** state) {
   fixture* f = *state;
   km_error_count counts[4];
   km_slice slice;
@@ -315,7 +315,7 @@ static void a19_statistics_count_each_status(void** state) {
   assert_int_equal(count, 0);
 }
 
-static void a19_faults_of_kernels_are_in_the_history(void** state) {
+static void faults_of_kernels_are_in_the_history(void** state) {
   fixture* f = *state;
   km_function crash = load_kernel(f, "crash");
   km_error_record record;
@@ -336,7 +336,7 @@ static void a19_faults_of_kernels_are_in_the_history(void** state) {
 }
 
 /* A capture has codes of CUDA's own. */
-static void a19_native_codes_are_kept(void** state) {
+static void native_codes_are_kept(void** state) {
   fixture* f = *state;
   km_graph graph;
   km_error_record record;
@@ -355,7 +355,7 @@ static void* text_of_new_thread(void* size) {
   return NULL;
 }
 
-static void g27_errors_are_per_thread(void** state) {
+static void errors_are_per_thread(void** state) {
   pthread_t thread;
   uint64_t size = 0;
   (void)state;
@@ -369,19 +369,19 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(version_matches_the_header),
       cmocka_unit_test(structures_are_filled_as_far_as_they_go),
-      cmocka_unit_test(g26_a19_a20_every_status_has_texts),
+      cmocka_unit_test(every_status_has_texts),
       cmocka_unit_test(texts_are_copied_out),
       cmocka_unit_test(success_keeps_the_last_error),
-      cmocka_unit_test(g27_errors_are_per_thread),
-      cmocka_unit_test(a19_last_error_is_peeked_and_taken),
-      cmocka_unit_test(a19_cuda_results_have_their_statuses),
-      cmocka_unit_test(a19_every_status_and_cuda_result_is_mapped),
-      cmocka_unit_test(a19_history_has_what_went_wrong),
-      cmocka_unit_test(a19_long_texts_are_cut),
-      cmocka_unit_test(a19_history_is_a_ring),
-      cmocka_unit_test(a19_statistics_count_each_status),
-      cmocka_unit_test(a19_faults_of_kernels_are_in_the_history),
-      cmocka_unit_test(a19_native_codes_are_kept),
+      cmocka_unit_test(errors_are_per_thread),
+      cmocka_unit_test(last_error_is_peeked_and_taken),
+      cmocka_unit_test(cuda_results_have_their_statuses),
+      cmocka_unit_test(every_status_and_cuda_result_is_mapped),
+      cmocka_unit_test(history_has_what_went_wrong),
+      cmocka_unit_test(long_texts_are_cut),
+      cmocka_unit_test(history_is_a_ring),
+      cmocka_unit_test(statistics_count_each_status),
+      cmocka_unit_test(faults_of_kernels_are_in_the_history),
+      cmocka_unit_test(native_codes_are_kept),
   };
   return RUN_ON_DEVICES("error", tests);
 }

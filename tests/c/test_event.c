@@ -3,7 +3,7 @@
 
 #include "support/testing.h"
 
-static void g17_i10_unrecorded_events_hold_nobody_up(void** state) {
+static void unrecorded_events_hold_nobody_up(void** state) {
   fixture* f = *state;
   km_event event;
   OK(km_event_create(f->context, KM_EVENT_DEFAULT, &event));
@@ -15,7 +15,7 @@ static void g17_i10_unrecorded_events_hold_nobody_up(void** state) {
   OK(km_event_destroy(event));
 }
 
-static void g17_c20_i12_a16_elapsed_time_is_plausible(void** state) {
+static void elapsed_time_is_plausible(void** state) {
   fixture* f = *state;
   km_event start, end;
   km_slice slice;
@@ -43,7 +43,7 @@ static void g17_c20_i12_a16_elapsed_time_is_plausible(void** state) {
   OK(km_event_destroy(end));
 }
 
-static void g17_i10_times_that_were_not_taken_are_errors(void** state) {
+static void times_that_were_not_taken_are_errors(void** state) {
   fixture* f = *state;
   km_event timed, plain, never, bad = NULL;
   int64_t elapsed = 77;
@@ -81,7 +81,7 @@ static void events_are_of_one_context(void** state) {
   OK(km_context_destroy(other));
 }
 
-static void g17_i10_events_can_be_recorded_again(void** state) {
+static void events_can_be_recorded_again(void** state) {
   fixture* f = *state;
   km_event first, second;
   int64_t elapsed = 0;
@@ -116,7 +116,7 @@ static void ask_stream(void* data, km_status status) {
 }
 
 /* In CUDA's words: an event is over when all work before it is, so the stream has nothing left. */
-static void g17_i10_streams_are_as_far_as_their_events(void** state) {
+static void streams_are_as_far_as_their_events(void** state) {
   fixture* f = *state;
   km_event event;
   OK(km_event_create(f->context, KM_EVENT_DISABLE_TIMING, &event));
@@ -131,7 +131,7 @@ static void g17_i10_streams_are_as_far_as_their_events(void** state) {
   OK(km_event_destroy(event));
 }
 
-static void g17_i10_streams_that_waited_see_what_they_waited_for(void** state) {
+static void streams_that_waited_see_what_they_waited_for(void** state) {
   fixture* f = *state;
   km_event event;
   km_stream other;
@@ -153,13 +153,13 @@ static void g17_i10_streams_that_waited_see_what_they_waited_for(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(g17_i10_unrecorded_events_hold_nobody_up),
-      cmocka_unit_test(g17_c20_i12_a16_elapsed_time_is_plausible),
-      cmocka_unit_test(g17_i10_times_that_were_not_taken_are_errors),
+      cmocka_unit_test(unrecorded_events_hold_nobody_up),
+      cmocka_unit_test(elapsed_time_is_plausible),
+      cmocka_unit_test(times_that_were_not_taken_are_errors),
       cmocka_unit_test(events_are_of_one_context),
-      cmocka_unit_test(g17_i10_events_can_be_recorded_again),
-      cmocka_unit_test(g17_i10_streams_are_as_far_as_their_events),
-      cmocka_unit_test(g17_i10_streams_that_waited_see_what_they_waited_for),
+      cmocka_unit_test(events_can_be_recorded_again),
+      cmocka_unit_test(streams_are_as_far_as_their_events),
+      cmocka_unit_test(streams_that_waited_see_what_they_waited_for),
   };
   return RUN_ON_DEVICES("event", tests);
 }

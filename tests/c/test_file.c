@@ -40,7 +40,7 @@ static uint32_t word_in_file(const file* f, uint64_t index) {
   return word;
 }
 
-static void g38_files_are_slices(void** state) {
+static void files_are_slices(void** state) {
   fixture* f = *state;
   file data = new_file(FILE_BYTES);
   km_slice slice, copy, batch;
@@ -135,7 +135,7 @@ static void files_may_be_larger_than_memory(void** state) {
   remove_file(&data);
 }
 
-static void g38_files_are_host_memory(void** state) {
+static void files_are_host_memory(void** state) {
   fixture* f = *state;
   file data = new_file(FILE_BYTES);
   km_host_memory memory;
@@ -201,11 +201,11 @@ static void wrong_files_and_parts(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(g38_files_are_slices),
+      cmocka_unit_test(files_are_slices),
       cmocka_unit_test(read_only_files_are_not_written),
       cmocka_unit_test(private_files_keep_changes_to_themselves),
       cmocka_unit_test(files_may_be_larger_than_memory),
-      cmocka_unit_test(g38_files_are_host_memory),
+      cmocka_unit_test(files_are_host_memory),
       cmocka_unit_test(wrong_files_and_parts),
   };
   return RUN_ON_DEVICES("file", tests);

@@ -37,7 +37,7 @@ static void count_call(void* user_data, km_status status) {
 }
 
 /* Fill, kernel, copy, upload, download, host function, empty node: each does its work each time. */
-static void i14_i13_every_kind_of_node_runs(void** state) {
+static void every_kind_of_node_runs(void** state) {
   fixture* f = *state;
   km_function fill_index = load_kernel(f, "fill_index");
   km_slice a = new_slice(f), b = new_slice(f), c = new_slice(f);
@@ -79,7 +79,7 @@ static void i14_i13_every_kind_of_node_runs(void** state) {
   OK(km_function_destroy(fill_index));
 }
 
-static void i18_nodes_and_dependencies_can_be_read(void** state) {
+static void nodes_and_dependencies_can_be_read(void** state) {
   fixture* f = *state;
   km_function fill_index = load_kernel(f, "fill_index"), same;
   km_slice a = new_slice(f);
@@ -348,7 +348,7 @@ static void expect_difference(km_graph_exec exec, km_graph graph, km_graph_diffe
   EXPECT(KM_ERROR_GRAPH_MISMATCH, km_graph_exec_update(exec, graph));
 }
 
-static void c21_whole_graphs_are_updated(void** state) {
+static void whole_graphs_are_updated(void** state) {
   fixture* f = *state;
   km_slice a = new_slice(f);
   km_graph graph = two_fills(f, a, 1, 2), other = two_fills(f, a, 3, 4);
@@ -403,7 +403,7 @@ static void differences_inside_children_are_found(void** state) {
 }
 
 /* The graph alone keeps what it uses: slices, function, module. */
-static void i16_a_graph_keeps_what_it_uses(void** state) {
+static void a_graph_keeps_what_it_uses(void** state) {
   fixture* f = *state;
   km_function fill_index = load_kernel(f, "fill_index");
   km_slice a = new_slice(f), found = NULL;
@@ -437,7 +437,7 @@ static void i16_a_graph_keeps_what_it_uses(void** state) {
 }
 
 /* Addresses among the arguments count as well. */
-static void i16_raw_addresses_are_kept_too(void** state) {
+static void raw_addresses_are_kept_too(void** state) {
   fixture* f = *state;
   km_function fill_index = load_kernel(f, "fill_index");
   km_slice a = new_slice(f), found = NULL;
@@ -456,7 +456,7 @@ static void i16_raw_addresses_are_kept_too(void** state) {
   OK(km_function_destroy(fill_index));
 }
 
-static void i14_launches_of_one_graph_do_not_overlap(void** state) {
+static void launches_of_one_graph_do_not_overlap(void** state) {
   fixture* f = *state;
   km_function fill_index = load_kernel(f, "fill_index");
   km_slice a = new_slice(f), b = new_slice(f);
@@ -587,19 +587,19 @@ static void an_empty_graph_runs(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(i14_i13_every_kind_of_node_runs),
-      cmocka_unit_test(i18_nodes_and_dependencies_can_be_read),
+      cmocka_unit_test(every_kind_of_node_runs),
+      cmocka_unit_test(nodes_and_dependencies_can_be_read),
       cmocka_unit_test(counts_beyond_the_graph_are_not_read),
       cmocka_unit_test(dependencies_can_be_changed),
       cmocka_unit_test(dependencies_decide_the_order),
       cmocka_unit_test(children_are_copies),
       cmocka_unit_test(clones_go_their_own_way),
       cmocka_unit_test(parameters_of_one_node_are_updated),
-      cmocka_unit_test(c21_whole_graphs_are_updated),
+      cmocka_unit_test(whole_graphs_are_updated),
       cmocka_unit_test(differences_inside_children_are_found),
-      cmocka_unit_test(i16_a_graph_keeps_what_it_uses),
-      cmocka_unit_test(i16_raw_addresses_are_kept_too),
-      cmocka_unit_test(i14_launches_of_one_graph_do_not_overlap),
+      cmocka_unit_test(a_graph_keeps_what_it_uses),
+      cmocka_unit_test(raw_addresses_are_kept_too),
+      cmocka_unit_test(launches_of_one_graph_do_not_overlap),
       cmocka_unit_test(faults_stick_and_host_nodes_hear_of_them),
       cmocka_unit_test(wrong_operands_are_refused),
       cmocka_unit_test(dot_text_names_nodes_and_edges),

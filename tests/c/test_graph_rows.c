@@ -42,7 +42,7 @@ static void move_rows(uint8_t* to, const uint8_t* from, const km_copy_3d* shape)
   }
 }
 
-static void i15_nodes_copy_and_fill_rows(void** state) {
+static void nodes_copy_and_fill_rows(void** state) {
   fixture* f = *state;
   uint8_t host[kBytes], back[kBytes], expected[kBytes];
   uint64_t up = 0, copy = 0, fill = 0, down = 0, count = 0;
@@ -79,7 +79,7 @@ static void i15_nodes_copy_and_fill_rows(void** state) {
   OK(km_slice_destroy(b));
 }
 
-static void i15_rows_are_captured(void** state) {
+static void rows_are_captured(void** state) {
   fixture* f = *state;
   uint8_t expected[kBytes], zero[kBytes];
   km_slice a = new_slice(f->context), b = new_slice(f->context);
@@ -119,7 +119,7 @@ static void i15_rows_are_captured(void** state) {
   OK(km_slice_destroy(b));
 }
 
-static void i15_rows_of_nodes_are_read_and_set(void** state) {
+static void rows_of_nodes_are_read_and_set(void** state) {
   fixture* f = *state;
   km_slice a = new_slice(f->context), b = new_slice(f->context);
   km_graph graph;
@@ -166,7 +166,7 @@ static void i15_rows_of_nodes_are_read_and_set(void** state) {
   OK(km_slice_destroy(b));
 }
 
-static void i15_wrong_rows_are_refused(void** state) {
+static void wrong_rows_are_refused(void** state) {
   fixture* f = *state;
   km_slice a = new_slice(f->context), b = new_slice(f->context);
   km_graph graph;
@@ -207,7 +207,7 @@ static void i15_wrong_rows_are_refused(void** state) {
 }
 
 /* Two contexts of one device, or of two where there are. */
-static void a27_copies_between_contexts_in_graphs(void** state) {
+static void copies_between_contexts_in_graphs(void** state) {
   fixture* f = *state;
   km_device device;
   km_context other;
@@ -243,7 +243,7 @@ static void a27_copies_between_contexts_in_graphs(void** state) {
   OK(km_slice_destroy(here));
 }
 
-static void i15_updates_take_rows_over(void** state) {
+static void updates_take_rows_over(void** state) {
   fixture* f = *state;
   uint8_t expected[kBytes];
   km_slice a = new_slice(f->context);
@@ -272,12 +272,9 @@ static void i15_updates_take_rows_over(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(i15_nodes_copy_and_fill_rows),
-      cmocka_unit_test(i15_rows_are_captured),
-      cmocka_unit_test(i15_rows_of_nodes_are_read_and_set),
-      cmocka_unit_test(i15_wrong_rows_are_refused),
-      cmocka_unit_test(a27_copies_between_contexts_in_graphs),
-      cmocka_unit_test(i15_updates_take_rows_over),
+      cmocka_unit_test(nodes_copy_and_fill_rows),          cmocka_unit_test(rows_are_captured),
+      cmocka_unit_test(rows_of_nodes_are_read_and_set),    cmocka_unit_test(wrong_rows_are_refused),
+      cmocka_unit_test(copies_between_contexts_in_graphs), cmocka_unit_test(updates_take_rows_over),
   };
   return RUN_ON_DEVICES("graph rows", tests);
 }

@@ -33,7 +33,7 @@ static void launch_all(const fixture* f, km_function function) {
   }
 }
 
-static void i15_a_launch_costs_less_than_half(void** state) {
+static void a_launch_costs_less_than_half(void** state) {
   fixture* f = *state;
   km_function noop = load_kernel(f, "noop");
   km_graph graph;
@@ -126,7 +126,7 @@ static void run_some(const fixture* f, km_graph graph) {
 }
 
 /* One branch waits for what the other does: one after the other, they would never end. */
-static void i15_branches_run_at_the_same_time(void** state) {
+static void branches_run_at_the_same_time(void** state) {
   fixture* f = *state;
   if (is_fake(f) || f->info.threads < 2) skip();
   branches b = create(f);
@@ -250,8 +250,8 @@ static void resets_stop_branches(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(i15_a_launch_costs_less_than_half),
-      cmocka_unit_test(i15_branches_run_at_the_same_time),
+      cmocka_unit_test(a_launch_costs_less_than_half),
+      cmocka_unit_test(branches_run_at_the_same_time),
       cmocka_unit_test(captured_streams_become_branches),
       cmocka_unit_test(layers_of_branches_keep_their_order),
       cmocka_unit_test(resets_stop_branches),

@@ -5,7 +5,7 @@
 
 #include "support/testing.h"
 
-static void g37_a13_memory_is_usable_and_tells_its_size(void** state) {
+static void memory_is_usable_and_tells_its_size(void** state) {
   fixture* f = *state;
   km_host_memory memory;
   void* pointer = NULL;
@@ -19,7 +19,7 @@ static void g37_a13_memory_is_usable_and_tells_its_size(void** state) {
   OK(km_host_memory_destroy(memory));
 }
 
-static void g37_c5_copies_from_and_to_it_are_right(void** state) {
+static void copies_from_and_to_it_are_right(void** state) {
   fixture* f = *state;
   enum { kSize = 1 << 20 };
   km_host_memory from_memory, to_memory;
@@ -43,7 +43,7 @@ static void g37_c5_copies_from_and_to_it_are_right(void** state) {
   OK(km_host_memory_destroy(to_memory));
 }
 
-static void g37_own_memory_can_be_registered(void** state) {
+static void own_memory_can_be_registered(void** state) {
   fixture* f = *state;
   char* own = malloc(4096);
   km_host_memory memory, again = NULL;
@@ -70,7 +70,7 @@ static void g37_own_memory_can_be_registered(void** state) {
   free(own);
 }
 
-static void i8_i22_bad_ranges_are_refused(void** state) {
+static void bad_ranges_are_refused(void** state) {
   fixture* f = *state;
   km_host_memory memory = NULL;
   char byte;
@@ -86,7 +86,7 @@ static void i8_i22_bad_ranges_are_refused(void** state) {
   assert_null(memory);
 }
 
-static void i8_memory_that_is_not_there_is_refused(void** state) {
+static void memory_that_is_not_there_is_refused(void** state) {
   fixture* f = *state;
   enum { kPage = 65536, kPages = 64 };
   const int protection = PROT_READ | PROT_WRITE, flags = MAP_PRIVATE | MAP_ANONYMOUS;
@@ -113,11 +113,11 @@ static void i8_memory_that_is_not_there_is_refused(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(g37_a13_memory_is_usable_and_tells_its_size),
-      cmocka_unit_test(g37_c5_copies_from_and_to_it_are_right),
-      cmocka_unit_test(g37_own_memory_can_be_registered),
-      cmocka_unit_test(i8_i22_bad_ranges_are_refused),
-      cmocka_unit_test(i8_memory_that_is_not_there_is_refused),
+      cmocka_unit_test(memory_is_usable_and_tells_its_size),
+      cmocka_unit_test(copies_from_and_to_it_are_right),
+      cmocka_unit_test(own_memory_can_be_registered),
+      cmocka_unit_test(bad_ranges_are_refused),
+      cmocka_unit_test(memory_that_is_not_there_is_refused),
   };
   return RUN_ON_DEVICES("host_memory", tests);
 }

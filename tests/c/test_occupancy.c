@@ -79,7 +79,7 @@ static int64_t cuda_attribute(const fixture* f, int32_t number) {
   return value;
 }
 
-static void a22_occupancy_names_what_limits_it(void** state) {
+static void occupancy_names_what_limits_it(void** state) {
   fixture* f = *state;
   km_function plain = kernel(f, "plain"), shares = kernel(f, "shares");
   const uint32_t max_warps = (uint32_t)(cuda_attribute(f, 39) / cuda_attribute(f, 10));
@@ -106,7 +106,7 @@ static void a22_occupancy_names_what_limits_it(void** state) {
   OK(km_function_destroy(shares));
 }
 
-static void a22_blocks_that_do_not_fit_are_none(void** state) {
+static void blocks_that_do_not_fit_are_none(void** state) {
   fixture* f = *state;
   km_function plain = kernel(f, "plain"), bounded = kernel(f, "bounded");
   km_occupancy found = occupancy(plain, 2048, 0);
@@ -128,7 +128,7 @@ static void a22_blocks_that_do_not_fit_are_none(void** state) {
 }
 
 /* A block that may be launched always fits, so that grids sized by occupancy are never empty. */
-static void a22_every_legal_block_fits(void** state) {
+static void every_legal_block_fits(void** state) {
   fixture* f = *state;
   const char* names[] = {"plain", "bounded", "shares", "takes"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
@@ -158,7 +158,7 @@ static uint32_t best_threads(km_function function, uint32_t most, uint64_t bytes
   return best;
 }
 
-static void a22_best_block_keeps_the_most_threads_busy(void** state) {
+static void best_block_keeps_the_most_threads_busy(void** state) {
   fixture* f = *state;
   km_function plain = kernel(f, "plain"), bounded = kernel(f, "bounded");
   uint32_t threads = 0, grid = 0;
@@ -185,7 +185,7 @@ static void a22_best_block_keeps_the_most_threads_busy(void** state) {
   OK(km_function_destroy(bounded));
 }
 
-static void a22_shared_memory_that_is_left(void** state) {
+static void shared_memory_that_is_left(void** state) {
   fixture* f = *state;
   km_function plain = kernel(f, "plain"), shares = kernel(f, "shares");
   uint64_t bytes = 77;
@@ -207,7 +207,7 @@ static void a22_shared_memory_that_is_left(void** state) {
   OK(km_function_destroy(shares));
 }
 
-static void a22_active_clusters(void** state) {
+static void active_clusters(void** state) {
   fixture* f = *state;
   km_function plain = kernel(f, "plain");
   uint32_t clusters = 77;
@@ -231,7 +231,7 @@ static int64_t attribute_of(km_function function, km_function_attribute attribut
   return value;
 }
 
-static void c21_kernels_have_all_attributes(void** state) {
+static void kernels_have_all_attributes(void** state) {
   fixture* f = *state;
   km_function bounded = kernel(f, "bounded"), shares = kernel(f, "shares");
   int64_t value = 77;
@@ -280,7 +280,7 @@ static uint64_t taken_in_a_kernel(const fixture* f, km_function takes, uint64_t 
   return address;
 }
 
-static void a11_the_heap_of_kernels_is_limited(void** state) {
+static void the_heap_of_kernels_is_limited(void** state) {
   fixture* f = *state;
   km_function takes = kernel(f, "takes");
   const uint64_t before = limit_of(f, KM_CONTEXT_LIMIT_HEAP_BYTES);
@@ -305,7 +305,7 @@ static void keep_text(void* user_data, const char* text, uint64_t size_bytes) {
   strncat(kept, text, size_bytes < 400 ? size_bytes : 400);
 }
 
-static void a11_what_kernels_print_is_limited(void** state) {
+static void what_kernels_print_is_limited(void** state) {
   fixture* f = *state;
   km_function says = kernel(f, "says");
   char text[1000] = "";
@@ -319,7 +319,7 @@ static void a11_what_kernels_print_is_limited(void** state) {
   OK(km_function_destroy(says));
 }
 
-static void a11_other_limits_have_a_clear_status(void** state) {
+static void other_limits_have_a_clear_status(void** state) {
   fixture* f = *state;
   uint64_t value = 77;
   int64_t code = 0;
@@ -353,16 +353,16 @@ static void a11_other_limits_have_a_clear_status(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a22_occupancy_names_what_limits_it),
-      cmocka_unit_test(a22_blocks_that_do_not_fit_are_none),
-      cmocka_unit_test(a22_every_legal_block_fits),
-      cmocka_unit_test(a22_best_block_keeps_the_most_threads_busy),
-      cmocka_unit_test(a22_shared_memory_that_is_left),
-      cmocka_unit_test(a22_active_clusters),
-      cmocka_unit_test(c21_kernels_have_all_attributes),
-      cmocka_unit_test(a11_the_heap_of_kernels_is_limited),
-      cmocka_unit_test(a11_what_kernels_print_is_limited),
-      cmocka_unit_test(a11_other_limits_have_a_clear_status),
+      cmocka_unit_test(occupancy_names_what_limits_it),
+      cmocka_unit_test(blocks_that_do_not_fit_are_none),
+      cmocka_unit_test(every_legal_block_fits),
+      cmocka_unit_test(best_block_keeps_the_most_threads_busy),
+      cmocka_unit_test(shared_memory_that_is_left),
+      cmocka_unit_test(active_clusters),
+      cmocka_unit_test(kernels_have_all_attributes),
+      cmocka_unit_test(the_heap_of_kernels_is_limited),
+      cmocka_unit_test(what_kernels_print_is_limited),
+      cmocka_unit_test(other_limits_have_a_clear_status),
   };
   return RUN_ON_DEVICES("occupancy", tests);
 }

@@ -33,7 +33,7 @@ static km_slice new_slice(km_context context, uint64_t size_bytes) {
   return slice;
 }
 
-static void a27_devices_are_counted_and_know_each_other(void** state) {
+static void devices_are_counted_and_know_each_other(void** state) {
   fixture* f = *state;
   peers p = open_peer(f);
   uint32_t count = 0, can = 77;
@@ -47,7 +47,7 @@ static void a27_devices_are_counted_and_know_each_other(void** state) {
   close_peer(&p);
 }
 
-static void a27_copies_between_devices(void** state) {
+static void copies_between_devices(void** state) {
   fixture* f = *state;
   enum { kBytes = 3 << 20 };
   peers p = open_peer(f);
@@ -93,7 +93,7 @@ static km_status fill_there(const fixture* f, km_function function, km_slice sli
   return km_launch_kernel(f->stream, function, &config, &arguments, sizeof arguments, slices, 1);
 }
 
-static void a27_kernels_use_a_peers_memory_when_they_may(void** state) {
+static void kernels_use_a_peers_memory_when_they_may(void** state) {
   fixture* f = *state;
   peers p = open_peer(f);
   km_function function = load_kernel(f, "fill_index");
@@ -123,7 +123,7 @@ static void wait_in_callback(void* go, km_status status) {
   while (!atomic_load((atomic_int*)go)) usleep(100);
 }
 
-static void g25_events_order_devices(void** state) {
+static void events_order_devices(void** state) {
   fixture* f = *state;
   peers p = open_peer(f);
   km_slice here = new_slice(f->context, 64), there = new_slice(p.context, 64);
@@ -147,7 +147,7 @@ static void g25_events_order_devices(void** state) {
 }
 
 /* With nothing of the first. */
-static void i21_the_second_device_works_by_itself(void** state) {
+static void the_second_device_works_by_itself(void** state) {
   fixture other = **(fixture**)state;
   peers p = open_peer(&other);
   km_slice slice = new_slice(p.context, 64);
@@ -192,7 +192,7 @@ static km_function load_meet(km_context context) {
 
 /* Neither kernel ends before the other has begun, and nobody but the devices' own threads runs
  * them: the limit is only there so that the test ends where they do not work at the same time. */
-static void g25_both_devices_work_at_the_same_time(void** state) {
+static void both_devices_work_at_the_same_time(void** state) {
   fixture* f = *state;
   peers p = open_peer(f);
   if (is_fake(f)) skip();
@@ -263,7 +263,7 @@ static void memory_figures_are_shared_out(void** state) {
   close_peer(&p);
 }
 
-static void a27_the_order_of_destruction_does_not_matter(void** state) {
+static void the_order_of_destruction_does_not_matter(void** state) {
   fixture* f = *state;
   for (int round = 0; round < 20; ++round) {
     peers p = open_peer(f);
@@ -282,15 +282,15 @@ static void a27_the_order_of_destruction_does_not_matter(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a27_devices_are_counted_and_know_each_other),
-      cmocka_unit_test(a27_copies_between_devices),
-      cmocka_unit_test(a27_kernels_use_a_peers_memory_when_they_may),
-      cmocka_unit_test(g25_events_order_devices),
-      cmocka_unit_test(i21_the_second_device_works_by_itself),
-      cmocka_unit_test(g25_both_devices_work_at_the_same_time),
+      cmocka_unit_test(devices_are_counted_and_know_each_other),
+      cmocka_unit_test(copies_between_devices),
+      cmocka_unit_test(kernels_use_a_peers_memory_when_they_may),
+      cmocka_unit_test(events_order_devices),
+      cmocka_unit_test(the_second_device_works_by_itself),
+      cmocka_unit_test(both_devices_work_at_the_same_time),
       cmocka_unit_test(cores_are_shared_out),
       cmocka_unit_test(memory_figures_are_shared_out),
-      cmocka_unit_test(a27_the_order_of_destruction_does_not_matter),
+      cmocka_unit_test(the_order_of_destruction_does_not_matter),
   };
   setenv("KM_CPU_DEVICES", "2", 1); /* before the library reads it */
   setenv("KM_CPU_THREADS", "3", 1);

@@ -32,7 +32,7 @@ static uint64_t address_of(km_slice slice) {
   return address;
 }
 
-static void g29_a14_pool_reuses_blocks(void** state) {
+static void pool_reuses_blocks(void** state) {
   fixture* f = *state;
   km_pool pool = new_pool(f, 0);
   uint64_t first = 0;
@@ -49,7 +49,7 @@ static void g29_a14_pool_reuses_blocks(void** state) {
   OK(km_pool_destroy(pool));
 }
 
-static void g29_blocks_are_never_far_larger(void** state) {
+static void blocks_are_never_far_larger(void** state) {
   fixture* f = *state;
   km_pool pool = new_pool(f, 0);
   km_slice slice;
@@ -65,7 +65,7 @@ static void g29_blocks_are_never_far_larger(void** state) {
   OK(km_pool_destroy(pool));
 }
 
-static void g34_a14_pooled_slices_are_slices(void** state) {
+static void pooled_slices_are_slices(void** state) {
   fixture* f = *state;
   km_pool pool = new_pool(f, 0);
   km_slice slice, view, found = NULL;
@@ -125,7 +125,7 @@ static void wait_in_callback(void* go, km_status status) {
 }
 
 /* A block freed on stream A is used again on A at once, on B only when A is done with it. */
-static void g29_reuse_follows_stream_order(void** state) {
+static void reuse_follows_stream_order(void** state) {
   fixture* f = *state;
   if (is_fake(f)) skip(); /* it runs callbacks on the waiting thread */
   km_pool pool = new_pool(f, 0);
@@ -163,7 +163,7 @@ static void g29_reuse_follows_stream_order(void** state) {
   OK(km_pool_destroy(pool));
 }
 
-static void a14_limit_and_figures(void** state) {
+static void limit_and_figures(void** state) {
   fixture* f = *state;
   km_pool pool = new_pool(f, 4096);
   km_slice slices[4], more = NULL;
@@ -199,7 +199,7 @@ static void a14_limit_and_figures(void** state) {
   OK(km_pool_destroy(pool));
 }
 
-static void i7_threshold_and_trim_give_memory_back(void** state) {
+static void threshold_and_trim_give_memory_back(void** state) {
   fixture* f = *state;
   km_pool pool = new_pool(f, 0);
   km_slice slices[8], view;
@@ -220,7 +220,7 @@ static void i7_threshold_and_trim_give_memory_back(void** state) {
 }
 
 /* A block that is pinned, here by a view, is neither used again nor trimmed. */
-static void i17_pinned_blocks_stay(void** state) {
+static void pinned_blocks_stay(void** state) {
   fixture* f = *state;
   km_pool pool = new_pool(f, 0);
   km_slice slice = allocate(pool, 100), pin, other;
@@ -240,7 +240,7 @@ static void i17_pinned_blocks_stay(void** state) {
   OK(km_pool_destroy(pool));
 }
 
-static void g34_slices_outlive_their_pool(void** state) {
+static void slices_outlive_their_pool(void** state) {
   fixture* f = *state;
   km_pool pool = new_pool(f, 0);
   km_slice slice = allocate(pool, 5000);
@@ -346,15 +346,15 @@ static void threads_share_a_pool(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(g29_a14_pool_reuses_blocks),
-      cmocka_unit_test(g29_blocks_are_never_far_larger),
-      cmocka_unit_test(g34_a14_pooled_slices_are_slices),
+      cmocka_unit_test(pool_reuses_blocks),
+      cmocka_unit_test(blocks_are_never_far_larger),
+      cmocka_unit_test(pooled_slices_are_slices),
       cmocka_unit_test(zeroed_blocks_are_zero_again),
-      cmocka_unit_test(g29_reuse_follows_stream_order),
-      cmocka_unit_test(a14_limit_and_figures),
-      cmocka_unit_test(i7_threshold_and_trim_give_memory_back),
-      cmocka_unit_test(i17_pinned_blocks_stay),
-      cmocka_unit_test(g34_slices_outlive_their_pool),
+      cmocka_unit_test(reuse_follows_stream_order),
+      cmocka_unit_test(limit_and_figures),
+      cmocka_unit_test(threshold_and_trim_give_memory_back),
+      cmocka_unit_test(pinned_blocks_stay),
+      cmocka_unit_test(slices_outlive_their_pool),
       cmocka_unit_test(wrong_arguments),
       cmocka_unit_test(pools_feel_sticky_errors),
       cmocka_unit_test(threads_share_a_pool),

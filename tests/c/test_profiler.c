@@ -50,7 +50,7 @@ static void run_work(const fixture* f, km_function scale, km_slice data, int lau
   OK(km_stream_synchronize(f->stream));
 }
 
-static void a21_work_is_counted_while_it_records(void** state) {
+static void work_is_counted_while_it_records(void** state) {
   fixture* f = *state;
   km_profile_row row;
   uint32_t count = 77;
@@ -123,7 +123,7 @@ static void graphs_show_their_nodes(void** state) {
   OK(km_function_destroy(scale));
 }
 
-static void g30_ranges_nest_and_have_names(void** state) {
+static void ranges_nest_and_have_names(void** state) {
   fixture* f = *state;
   uint64_t range = 0, other = 0;
   if (is_fake(f)) skip();
@@ -158,7 +158,7 @@ static void g30_ranges_nest_and_have_names(void** state) {
   assert_false(find_row(f, KM_PROFILE_KIND_RANGE, "before", &none));
 }
 
-static void a21_the_summary_is_a_table(void** state) {
+static void the_summary_is_a_table(void** state) {
   fixture* f = *state;
   char text[8192];
   uint64_t size = 0;
@@ -195,7 +195,7 @@ static char* read_file(const char* path) {
   return text;
 }
 
-static void g30_files_are_written(void** state) {
+static void files_are_written(void** state) {
   fixture* f = *state;
   char path[64];
   if (is_fake(f)) skip();
@@ -344,11 +344,11 @@ static void recording_costs(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a21_work_is_counted_while_it_records),
+      cmocka_unit_test(work_is_counted_while_it_records),
       cmocka_unit_test(graphs_show_their_nodes),
-      cmocka_unit_test(g30_ranges_nest_and_have_names),
-      cmocka_unit_test(a21_the_summary_is_a_table),
-      cmocka_unit_test(g30_files_are_written),
+      cmocka_unit_test(ranges_nest_and_have_names),
+      cmocka_unit_test(the_summary_is_a_table),
+      cmocka_unit_test(files_are_written),
       cmocka_unit_test(contexts_may_go_while_it_records),
       cmocka_unit_test(threads_record_together),
       cmocka_unit_test(recording_costs),

@@ -61,7 +61,7 @@ static void nothing_is_there_before_compiling(void** state) {
   assert_null(program);
 }
 
-static void a17_a18_a_program_is_compiled_and_loaded(void** state) {
+static void a_program_is_compiled_and_loaded(void** state) {
   fixture* f = *state;
   km_program program = new_program(source);
   km_module module;
@@ -142,7 +142,7 @@ static void ptx_ends_at_its_size_or_its_zero(void** state) {
   }
 }
 
-static void a17_a18_errors_are_in_the_log(void** state) {
+static void errors_are_in_the_log(void** state) {
   fixture* f = *state;
   km_program program = new_program("__global__ void k() { undeclared = 1; }\n");
   km_module module = NULL;
@@ -189,10 +189,10 @@ static void source_is_compiled_for_the_device(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(nothing_is_there_before_compiling),
-      cmocka_unit_test(a17_a18_a_program_is_compiled_and_loaded),
+      cmocka_unit_test(a_program_is_compiled_and_loaded),
       cmocka_unit_test(texts_end_at_their_size_or_their_zero),
       cmocka_unit_test(ptx_ends_at_its_size_or_its_zero),
-      cmocka_unit_test(a17_a18_errors_are_in_the_log),
+      cmocka_unit_test(errors_are_in_the_log),
       cmocka_unit_test(source_is_compiled_for_the_device),
   };
   return RUN_ON_DEVICES("program", tests);

@@ -63,7 +63,7 @@ static const char plain[] =
     "#include \"given.h\"\n"
     "template <int N> __global__ void k(int* out) { out[threadIdx.x] = VALUE + N; }\n";
 
-static void a26_the_same_is_not_compiled_again(void** state) {
+static void the_same_is_not_compiled_again(void** state) {
   static char first[20000], second[20000];
   const input in = {plain, "-DOTHER=1", "#define VALUE 1000\n", "k<2>"};
   (void)state;
@@ -73,7 +73,7 @@ static void a26_the_same_is_not_compiled_again(void** state) {
   assert_non_null(strstr(first, "1002"));
 }
 
-static void a26_whatever_changes_the_result_is_noticed(void** state) {
+static void whatever_changes_the_result_is_noticed(void** state) {
   static char ptx[20000];
   const input inputs[] = {
       {plain, NULL, "#define VALUE 1\n", "k<2>"},
@@ -92,7 +92,7 @@ static void a26_whatever_changes_the_result_is_noticed(void** state) {
   }
 }
 
-static void a26_files_that_are_included_count(void** state) {
+static void files_that_are_included_count(void** state) {
   static char ptx[20000];
   char option[100];
   const input in = {
@@ -121,7 +121,7 @@ static void a26_files_that_are_included_count(void** state) {
   unlink(header_path);
 }
 
-static void a26_what_cannot_be_told_is_not_kept(void** state) {
+static void what_cannot_be_told_is_not_kept(void** state) {
   static char ptx[20000];
   const input inputs[] = {
       {"#define NAME \"given.h\"\n#include NAME\nextern \"C\" __global__ void k() {}\n", NULL,
@@ -138,7 +138,7 @@ static void a26_what_cannot_be_told_is_not_kept(void** state) {
   }
 }
 
-static void a26_failures_are_not_kept(void** state) {
+static void failures_are_not_kept(void** state) {
   (void)state;
   for (int i = 0; i < 2; ++i) {
     km_program program;
@@ -176,11 +176,11 @@ static int remove_folder(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a26_the_same_is_not_compiled_again),
-      cmocka_unit_test(a26_whatever_changes_the_result_is_noticed),
-      cmocka_unit_test(a26_files_that_are_included_count),
-      cmocka_unit_test(a26_what_cannot_be_told_is_not_kept),
-      cmocka_unit_test(a26_failures_are_not_kept),
+      cmocka_unit_test(the_same_is_not_compiled_again),
+      cmocka_unit_test(whatever_changes_the_result_is_noticed),
+      cmocka_unit_test(files_that_are_included_count),
+      cmocka_unit_test(what_cannot_be_told_is_not_kept),
+      cmocka_unit_test(failures_are_not_kept),
   };
   return cmocka_run_group_tests_name("ptx cache", tests, make_folder, remove_folder);
 }

@@ -12,7 +12,7 @@ static km_slice new_slice(const fixture* f, uint64_t count, uint64_t size) {
   return slice;
 }
 
-static void a13_info_tells_what_was_asked_for(void** state) {
+static void info_tells_what_was_asked_for(void** state) {
   fixture* f = *state;
   km_slice slice = new_slice(f, 10, 12), view;
   km_slice_info info = {sizeof info, 9, 0, 0, 0, 0};
@@ -69,7 +69,7 @@ static void empty_slices_are_allowed(void** state) {
   OK(km_slice_destroy(slice));
 }
 
-static void g28_i19_impossible_sizes_are_refused(void** state) {
+static void impossible_sizes_are_refused(void** state) {
   fixture* f = *state;
   km_slice slice = NULL;
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_slice_create(f->context, 1, 0, 0, &slice));
@@ -86,7 +86,7 @@ static void g28_i19_impossible_sizes_are_refused(void** state) {
   assert_null(slice);
 }
 
-static void g5_g6_g8_copies_and_fills_are_exact(void** state) {
+static void copies_and_fills_are_exact(void** state) {
   fixture* f = *state;
   enum { kCount = 5000 };
   static uint16_t in[kCount], out[kCount];
@@ -111,7 +111,7 @@ static void g5_g6_g8_copies_and_fills_are_exact(void** state) {
   OK(km_slice_destroy(b));
 }
 
-static void g5_g6_bounds_are_checked(void** state) {
+static void bounds_are_checked(void** state) {
   fixture* f = *state;
   km_slice slice = new_slice(f, 100, 1), other = new_slice(f, 100, 1), view = NULL;
   char bytes[200] = "";
@@ -154,7 +154,7 @@ static void views_see_the_same_memory(void** state) {
   OK(km_slice_destroy(slice));
 }
 
-static void g31_g35_host_pointers_show_device_memory(void** state) {
+static void host_pointers_show_device_memory(void** state) {
   fixture* f = *state;
   km_slice slice = new_slice(f, 4, 4), view;
   uint32_t *all = NULL, *part = NULL;
@@ -179,7 +179,7 @@ static void wait_for(atomic_int* value, int expected) {
   assert_int_equal(*value, expected);
 }
 
-static void g31_host_memory_becomes_a_slice_without_a_copy(void** state) {
+static void host_memory_becomes_a_slice_without_a_copy(void** state) {
   fixture* f = *state;
   km_function function = load_kernel(f, "scale");
   atomic_int released = 0;
@@ -239,7 +239,7 @@ static void stream_ordered_slices(void** state) {
   EXPECT(KM_ERROR_INVALID_HANDLE, km_slice_destroy_on_stream(NULL, NULL));
 }
 
-static void g3_addresses_are_aligned_as_asked(void** state) {
+static void addresses_are_aligned_as_asked(void** state) {
   fixture* f = *state;
   km_slice slice = NULL;
   for (uint64_t alignment = 1; alignment <= (1 << 22); alignment *= 2) {
@@ -303,18 +303,18 @@ static void pitched_slices(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a13_info_tells_what_was_asked_for),
+      cmocka_unit_test(info_tells_what_was_asked_for),
       cmocka_unit_test(zeroed_slices_are_zero),
       cmocka_unit_test(empty_slices_are_allowed),
-      cmocka_unit_test(g28_i19_impossible_sizes_are_refused),
-      cmocka_unit_test(g5_g6_g8_copies_and_fills_are_exact),
-      cmocka_unit_test(g5_g6_bounds_are_checked),
+      cmocka_unit_test(impossible_sizes_are_refused),
+      cmocka_unit_test(copies_and_fills_are_exact),
+      cmocka_unit_test(bounds_are_checked),
       cmocka_unit_test(views_see_the_same_memory),
-      cmocka_unit_test(g31_g35_host_pointers_show_device_memory),
-      cmocka_unit_test(g31_host_memory_becomes_a_slice_without_a_copy),
+      cmocka_unit_test(host_pointers_show_device_memory),
+      cmocka_unit_test(host_memory_becomes_a_slice_without_a_copy),
       cmocka_unit_test(bad_host_ranges_are_refused),
       cmocka_unit_test(stream_ordered_slices),
-      cmocka_unit_test(g3_addresses_are_aligned_as_asked),
+      cmocka_unit_test(addresses_are_aligned_as_asked),
       cmocka_unit_test(pitched_slices),
   };
   return RUN_ON_DEVICES("slice", tests);

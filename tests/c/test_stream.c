@@ -7,7 +7,7 @@
 
 #include "support/testing.h"
 
-static void g16_work_is_done_in_order(void** state) {
+static void work_is_done_in_order(void** state) {
   fixture* f = *state;
   km_slice slice;
   uint32_t values[256];
@@ -19,7 +19,7 @@ static void g16_work_is_done_in_order(void** state) {
   OK(km_slice_destroy(slice));
 }
 
-static void g13_an_idle_stream_is_ready(void** state) {
+static void an_idle_stream_is_ready(void** state) {
   fixture* f = *state;
   OK(km_stream_query(f->stream));
   OK(km_stream_synchronize(f->stream));
@@ -146,7 +146,7 @@ static void sleep_in_callback(void* user_data, km_status status) {
   while (!atomic_load((atomic_int*)user_data)) usleep(100);
 }
 
-static void g13_waits_end_at_their_limit(void** state) {
+static void waits_end_at_their_limit(void** state) {
   fixture* f = *state;
   atomic_int go = 0;
   if (is_fake(f)) skip(); /* it runs callbacks on the waiting thread */
@@ -159,7 +159,7 @@ static void g13_waits_end_at_their_limit(void** state) {
   OK(km_stream_query(f->stream));
 }
 
-static void g15_i11_events_order_streams(void** state) {
+static void events_order_streams(void** state) {
   fixture* f = *state;
   km_stream other;
   km_event event;
@@ -211,15 +211,15 @@ static void destroyed_streams_finish_their_work(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(g16_work_is_done_in_order),
-      cmocka_unit_test(g13_an_idle_stream_is_ready),
+      cmocka_unit_test(work_is_done_in_order),
+      cmocka_unit_test(an_idle_stream_is_ready),
       cmocka_unit_test(priorities_lie_in_the_devices_range),
       cmocka_unit_test(callbacks_run_once_after_the_work),
       cmocka_unit_test(callbacks_may_not_block),
       cmocka_unit_test(callbacks_hear_of_errors),
       cmocka_unit_test(a_callback_may_destroy_its_own_context),
-      cmocka_unit_test(g13_waits_end_at_their_limit),
-      cmocka_unit_test(g15_i11_events_order_streams),
+      cmocka_unit_test(waits_end_at_their_limit),
+      cmocka_unit_test(events_order_streams),
       cmocka_unit_test(destroyed_streams_finish_their_work),
   };
   return RUN_ON_DEVICES("stream", tests);

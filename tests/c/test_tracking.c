@@ -20,7 +20,7 @@ static uint64_t count_of(const fixture* f) {
   return count;
 }
 
-static void g40_live_allocations_are_listed(void** state) {
+static void live_allocations_are_listed(void** state) {
   fixture* f = *state;
   km_allocation_info list[8];
   km_slice before = new_slice(f, 10), a, b, c, view;
@@ -101,7 +101,7 @@ static void lists_are_cut_where_there_is_no_room(void** state) {
   for (int i = 0; i < 3; ++i) OK(km_slice_destroy(slices[i]));
 }
 
-static void g40_stacks_say_where(void** state) {
+static void stacks_say_where(void** state) {
   fixture* f = *state;
   km_slice slice;
   km_allocation_info info;
@@ -156,7 +156,7 @@ static char* log_of(const char* mode, const char* level) {
   return text;
 }
 
-static void g40_leaks_are_reported(void** state) {
+static void leaks_are_reported(void** state) {
   const char* text = log_of("leak-context", "warn");
   (void)state;
   assert_non_null(strstr(text, "when its last handle was destroyed"));
@@ -174,7 +174,7 @@ static void g40_leaks_are_reported(void** state) {
   assert_string_equal(text, "");
 }
 
-/* The programs of g40_leaks_are_reported. */
+/* The programs of leaks_are_reported. */
 static int leak(const char* mode) {
   km_device device;
   km_context context, again;
@@ -206,7 +206,7 @@ static void sleep_ms(long ms) {
   nanosleep(&pause, NULL);
 }
 
-static void g41_profile_finds_peak_and_minimum(void** state) {
+static void profile_finds_peak_and_minimum(void** state) {
   fixture* f = *state;
   km_memory_profile profile = {sizeof profile, 0, 0, 0, 0, 0, 0, 0, 0, 0};
   km_memory_sample samples[64];
@@ -265,11 +265,11 @@ static void profiles_end_with_their_context(void** state) {
 
 int main(int argc, char** argv) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(g40_live_allocations_are_listed),
+      cmocka_unit_test(live_allocations_are_listed),
       cmocka_unit_test(lists_are_cut_where_there_is_no_room),
-      cmocka_unit_test(g40_stacks_say_where),
-      cmocka_unit_test(g40_leaks_are_reported),
-      cmocka_unit_test(g41_profile_finds_peak_and_minimum),
+      cmocka_unit_test(stacks_say_where),
+      cmocka_unit_test(leaks_are_reported),
+      cmocka_unit_test(profile_finds_peak_and_minimum),
       cmocka_unit_test(profiles_end_with_their_context),
   };
   if (argc == 2) return leak(argv[1]);

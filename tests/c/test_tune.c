@@ -69,7 +69,7 @@ static void count_up(void* user_data, uint32_t done, uint32_t count) {
   assert_int_equal(done, ++*seen);
 }
 
-static void a28_the_fastest_candidate_is_chosen(void** state) {
+static void the_fastest_candidate_is_chosen(void** state) {
   const fixture* f = *state;
   uint32_t best = 77, seen = 0;
   float values[kCount];
@@ -298,7 +298,7 @@ static void remove_folder(const char* folder) {
   assert_int_equal(rmdir(folder), 0);
 }
 
-static void a28_choices_are_remembered_between_processes(void** state) {
+static void choices_are_remembered_between_processes(void** state) {
   char folder[] = "/tmp/kernelmill-tune-XXXXXX";
   if (is_fake(*state)) skip();
   assert_non_null(mkdtemp(folder));
@@ -329,11 +329,11 @@ static void a_kill_in_the_middle_of_a_write_leaves_nothing_corrupt(void** state)
 
 int main(int argc, char** argv) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a28_the_fastest_candidate_is_chosen),
+      cmocka_unit_test(the_fastest_candidate_is_chosen),
       cmocka_unit_test(candidates_that_fail_are_left_out),
       cmocka_unit_test(a_tuning_without_a_way_says_why),
       cmocka_unit_test(arguments_are_checked),
-      cmocka_unit_test(a28_choices_are_remembered_between_processes),
+      cmocka_unit_test(choices_are_remembered_between_processes),
       cmocka_unit_test(a_kill_in_the_middle_of_a_write_leaves_nothing_corrupt),
   };
   if (argc > 1 && strcmp(argv[1], "--write") == 0) return remember_many();
