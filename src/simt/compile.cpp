@@ -67,7 +67,7 @@ bool has_waiting_loop(const Classification& classification) {
 
 /// Loads at every lane's own address: with AVX-512 half as many lanes leave a loop sooner together;
 /// with AVX2 a thread on its own is quicker than vectors that are put together lane by lane, or as
-/// few as exchange data. Measured in docs/performance.md.
+/// few as exchange data. Measured in bench/experiments/lanes-for-gathers.md.
 uint32_t lanes_for_gathers(const Kernel& kernel, const Shapes& shapes, const Variant& variant) {
   const uint32_t lanes = shapes.options.lanes;
   if (variant.isa == Isa::x86_64_v2) return lanes;

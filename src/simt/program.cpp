@@ -150,8 +150,8 @@ bool is_storage(const ptx::Symbol& symbol) {
 }
 
 /// Each vector register of a long kernel that the machine lacks is stored and loaded again, and
-/// takes LLVM longer than one that it has: measured in docs/performance.md. Short code has the
-/// registers for several vectors side by side, and fewer packets to run.
+/// takes LLVM longer than one that it has (bench/experiments/lanes-per-packet.md). Short code has
+/// the registers for several vectors side by side, and fewer packets to run.
 uint32_t most_lanes(const Kernel& kernel, Isa isa) {
   size_t instructions = 0;
   for (const Block& block : kernel.blocks) instructions += block.insts.size() + 1;
