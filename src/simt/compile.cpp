@@ -1,6 +1,8 @@
 // compile(): plans one variant of a kernel and has it emitted.
 #include <algorithm>
+#include <string>
 
+#include "base/text.h"
 #include "simt/analysis/gathers.h"
 #include "simt/emit/dump.h"
 #include "simt/emit/emitter.h"
@@ -147,6 +149,30 @@ bool choose_plan(const AnalysedKernel& analysed, Plan& plan, Analyses& own) {
   return true;
 }
 
+/// The sentence that names the instruction for which a more general mode than a was chosen.
+std::string reason_of(const Plan& plan, const Classification& found, const KernelInfo& info) {
+  if (plan.mode == Mode::run_to_completion) return "";
+  if (!found.reason.empty() && found.mode == plan.mode) return found.reason;
+  if (info.mode == plan.mode) return info.mode_reason;
+  if (plan.variant.least_mode == plan.mode) {
+    return "KM_CPU_MODE asks for it, or blocks of a cluster wait for each other";
+  }
+  return plan.mode == Mode::suspendable_warps ? "regions between barriers would be too long"
+                                              : "lanes would wait at too many places at once";
+}
+
+/// The last part of KM_DUMP=masks. `found`: the classification with which choose_plan() began.
+void dump_plan(const Plan& plan, const Classification& found, const KernelInfo& info) {
+  std::string text = "mode ";
+  text += static_cast<char>('a' + static_cast<int>(plan.mode) - 1);
+  text += ", packets of " + counted(plan.lanes, "lane");
+  text += ", " + counted(plan.regions.list.size(), "region") + "\n";
+  const std::string reason = reason_of(plan, found, info);
+  if (!reason.empty()) text += "because " + reason + "\n";
+  if (plan.waits) text += "a loop waits for other blocks or warps\n";
+  dump_stage("masks, the plan,", plan.kernel->function->name, text);
+}
+
 Result<Object> compile_variant(const ProgramImpl& program, uint32_t index, const Variant& variant,
                                const Interruption& interruption) {
   KM_TRY(interruption.check());
@@ -160,9 +186,10 @@ Result<Object> compile_variant(const ProgramImpl& program, uint32_t index, const
   plan.variable_of_symbol = &program.variable_of_symbol();
   plan.params = &info.params;
   plan.variant = variant;
-  if (!choose_plan(analysed, plan, own)) {
-    KM_TRY(plan_split_warps(program, analysed, plan, own));
-  }
+  const bool is_chosen = choose_plan(analysed, plan, own);
+  const Classification found = own.classification;
+  if (!is_chosen) KM_TRY(plan_split_warps(program, analysed, plan, own));
+  if (dump_enabled("masks")) dump_plan(plan, found, info);
   KM_TRY(interruption.check());
   KM_ASSIGN(auto machine, make_target_machine(variant.isa));
   Emitter emitter(plan, *machine, interruption);
