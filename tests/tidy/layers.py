@@ -42,6 +42,8 @@ INSIDE = [
 OUTSIDE = [
     layer("dropin/cuda", "core backend compile cuda ptx base",
           "libcuda.so.1: the CUDA driver API on the core"),
+    layer("dropin/cudart", "cuda base",
+          "libcudart: the CUDA runtime API on the driver API, ours or NVIDIA's"),
     layer("gen", "ptx base", "what writes the generated files"),
 ]
 

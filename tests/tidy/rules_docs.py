@@ -10,6 +10,7 @@ IMAGE = re.compile(r"!\[[^\]\n]*\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^(?:```|~~~).*?^(?:```|~~~)[ \t]*$", re.M | re.S)
 CODE = re.compile(r"`[^`\n]*`")
 MANUAL = "docs/internals/"
+PAGE = re.compile(r"(?<![\w/.-])docs/(?:[\w.-]+/)*[\w.-]+\.md\b")
 NAMED = re.compile(r"`((?:[\w.-]+/)*[\w-]+\.(?:cpp|h|def|inc|S|py|md|ptx))`")
 
 
@@ -76,6 +77,18 @@ def named_files(file, endings: set) -> list:
     ]
 
 
+def named_pages(file, by_path: dict) -> list:
+    """Pages of docs/ that sources, scripts and headers speak of."""
+    if file.is_binary or file.path == "tests/tidy/test_tidy.py":
+        return []
+    return [
+        Finding("named", file.path, file.text.count("\n", 0, match.start()) + 1,
+                f"there is no page {match[0]}")
+        for match in PAGE.finditer(file.text)
+        if match[0] not in by_path
+    ]
+
+
 def run(files: list) -> list:
     by_path = {file.path: file for file in files}
     folders, endings = set(), set()
@@ -87,4 +100,6 @@ def run(files: list) -> list:
     for file in files:
         if file.suffix == ".md":
             found += links(file, by_path, folders) + named_files(file, endings)
+        else:
+            found += named_pages(file, by_path)
     return found

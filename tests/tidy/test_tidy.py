@@ -247,6 +247,13 @@ class Docs(unittest.TestCase):
             self.assertEqual([("named", page)], self.findings(bad + "\n", page), bad)
 
 
+    def test_sources_speak_of_pages_that_are_there(self):
+        for text, rules in (("// See docs/b.md.\n", []), ("// See docs/c.md.\n", ["named"]),
+                            ("// See https://a.b/docs/c.md.\n", [])):
+            tree = Tree({"src/base/a.cpp": text, "docs/b.md": "# B\n"})
+            self.assertEqual(rules, [rule for rule, _ in tree.rules() if rule == "named"], text)
+
+
 class Commits(unittest.TestCase):
     def test_subjects_have_a_form_and_an_end(self):
         good = ["core: streams wait", "[abi] graph: nodes have names", "rust, go: errors",
