@@ -12,9 +12,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import commits
+import rules_comments
 from layers import INSIDE, LAYERS, OUTSIDE, readme_lines
 from source import Source
 from tidy import check
+from tree import read_tree
 
 HEADER = "#pragma once\n"
 MARK = "TO" + "DO"
@@ -252,6 +254,31 @@ class Docs(unittest.TestCase):
                             ("// See https://a.b/docs/c.md.\n", [])):
             tree = Tree({"src/base/a.cpp": text, "docs/b.md": "# B\n"})
             self.assertEqual(rules, [rule for rule, _ in tree.rules() if rule == "named"], text)
+
+
+class Comments(unittest.TestCase):
+    BAD = "// What is left.\nint a;\n\n/// Of all streams\n/// the last one.\nint b;\n"
+
+    def test_comments_open_with_a_subject(self):
+        name = "src/base/a.cpp"
+        for text in ("// Whether it waits.\n", "/// By index.\n", "/* The same for b. */\n",
+                     "/**\n * Where it lies.\n */\n", "int a;\n  // As it was.\n",
+                     "// How often\n"):
+            self.assertIn(("comment", name), Tree({name: text}).rules(), text)
+        for text in ("// Whatever comes.\n", "// It tells\n// what is left.\n", "int a;  // Of b\n",
+                     "// The list: what is left.\n"):
+            self.assertEqual([], Tree({name: text}).rules(), text)
+
+    def test_old_ones_count_for_each_file_and_only_shrink(self):
+        name = "src/base/a.cpp"
+        for most, rules in ((2, []), (1, ["comment"])):
+            old = f"{most} {name}\n9 src/base/gone.h\n"
+            tree = Tree({name: self.BAD, rules_comments.LIST: old})
+            self.assertEqual(rules, [r for r, path in tree.rules() if r == "comment"])
+            left = rules_comments.shrink(read_tree(tree.root), tree.root)
+            self.assertEqual(most, left)
+            self.assertEqual(f"{most} {name}\n", (tree.root / rules_comments.LIST).read_text())
+        self.assertEqual(f"2 {name}\n", rules_comments.listed(read_tree(tree.root)))
 
 
 class Commits(unittest.TestCase):
