@@ -1,5 +1,5 @@
-// What generated code and the runtime that runs it agree on. Plain layouts, read by generated code
-// at fixed offsets (static_asserts below): change them together with emit/.
+// The layouts that generated code and the runtime share. They are plain, and generated code reads
+// them at fixed offsets (static_asserts below): change them together with emit/.
 #pragma once
 
 #include <cstddef>
@@ -84,7 +84,7 @@ struct RuntimeTable {
   void (*check_range)(const LaunchRecord*, BlockState*, const uint64_t* addresses, uint32_t lanes,
                       const AccessPart* parts, uint32_t part_count, uint64_t extent_bytes,
                       uint64_t* out_range);
-  /// The same for accesses whose sizes differ from lane to lane; out_range is the whole range
+  /// check_range() for accesses whose sizes differ from lane to lane; out_range is the whole range
   /// found last, begin and size.
   void (*check_sizes)(const LaunchRecord*, BlockState*, const uint64_t* addresses,
                       const uint64_t* sizes, uint32_t lanes, uint32_t line, uint64_t* out_range);

@@ -26,7 +26,7 @@ uint64_t most_threads(const Variant& variant) {
   return variant.block[0] == 0 ? kMaxBlockThreads : variant.threads();
 }
 
-/// What a Plan points to.
+/// The objects that a Plan points to.
 struct Analyses {
   Kernel parted;  // mode c
   Kernel pruned;

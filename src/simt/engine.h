@@ -21,13 +21,14 @@ namespace km::simt {
 /// Vector instruction sets that code is made for. The host's best is chosen; KM_CPU_ISA overrides.
 enum class Isa : uint8_t { x86_64_v2 = 1, avx2 = 2, avx512 = 3 };
 std::string_view text_of(Isa isa);  // "x86-64-v2", "avx2", "avx512"
-/// What this machine can run (checked by cpuid, operating system support included).
+/// The best instruction set that this machine can run (checked by cpuid, operating system support
+/// included).
 Isa best_isa();
 /// The instruction set to use: KM_CPU_ISA when set (KM_ERROR_INVALID_ARGUMENT for an unknown name,
 /// KM_ERROR_NOT_SUPPORTED for one that this machine lacks), else the best.
 Result<Isa> select_isa();
 
-/// What each thread has for recursive calls and alloca.
+/// The stack that each thread has for recursive calls and alloca.
 constexpr uint64_t kThreadStackBytes = 16384;
 
 /// How warps run, chosen statically per kernel (docs/internals/execution-modes.md).
@@ -90,12 +91,12 @@ struct KernelInfo {
   uint32_t ptx_version = 0, target = 0;
 };
 
-/// What a piece of code may assume. Two launches with equal variants can share code.
+/// The assumptions of a piece of code. Two launches with equal variants can share code.
 struct Variant {
   /// 0 in x: any size, read from the launch record; of one dimension (y and z are 1) or of any
   /// (they are 0 too).
   std::array<uint32_t, 3> block{};
-  /// Of a block; 0: any number.
+  /// The threads of a block; 0: any number.
   uint64_t threads() const { return uint64_t{block[0]} * block[1] * block[2]; }
   /// Code made with it takes for granted that 32-bit index expressions do not wrap in this launch
   /// and that its pointers are aligned as its accesses want them, which Code::precheck() proves

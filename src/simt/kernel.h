@@ -93,11 +93,11 @@ struct Kernel {
     const bool is_made = v.block != kNone && v.instruction != kNone;
     return is_made ? &blocks[v.block].insts[v.instruction] : nullptr;
   }
-  /// Whether an operand names a parameter of the function itself, not of one that it calls.
+  /// True if an operand names a parameter of the function itself, not of one that it calls.
   bool is_parameter(const ptx::Operand& operand) const;
-  /// Whether all that an instruction does is to load such a parameter, at a place known now.
+  /// True if an instruction only loads such a parameter, at a place known now.
   bool loads_parameter(const Inst& inst) const;
-  /// What an operand names: a symbol of the function or of the module.
+  /// The symbol of the function or of the module that an operand names.
   const ptx::Symbol& symbol_of(const ptx::Operand& operand) const {
     const auto& symbols = operand.local_symbol ? function->symbols : module->symbols;
     return symbols[operand.symbol];
@@ -120,7 +120,7 @@ struct RegisterUse {
 };
 RegisterUse registers_of(const ptx::Function& function, const ptx::Instruction& instruction);
 
-// What the engine must know of opcodes before lowering (opcodes.cpp).
+// Facts about opcodes that the engine needs before lowering (opcodes.cpp).
 bool writes_first_operand(const ptx::Instruction& instruction);
 /// Touches memory, other lanes, the block or time: never guarded by a select.
 bool has_effects(const ptx::Instruction& instruction);
@@ -142,7 +142,8 @@ bool is_cluster_wait(const ptx::Instruction& instruction);
 bool meets_cluster(const ptx::Function& function);
 /// Exchanges data or waits within a warp.
 bool is_warp_operation(const ptx::Instruction& instruction);
-/// Where a load, store or atomic operation goes; no operand: it is none of these.
+/// The place that a load, store or atomic operation accesses; no operand: the instruction is none
+/// of these.
 struct MemoryPlace {
   const ptx::Operand* operand = nullptr;
   uint64_t size_bytes = 0;  // of all elements

@@ -1,4 +1,4 @@
-// Where the variables of a kernel lie in shared and local memory.
+// The layout of a kernel's variables in shared and local memory.
 #pragma once
 
 #include <map>

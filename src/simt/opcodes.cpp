@@ -1,4 +1,4 @@
-// What the engine must know of an opcode before it lowers it.
+// Facts about an opcode that the engine needs before it lowers it.
 #include <algorithm>
 
 #include "ptx/place.h"

@@ -18,11 +18,11 @@ namespace km::simt {
 
 namespace {
 
-/// What a GPU's compiler needs beyond the kernel's own values: for addresses, and the steps of
-/// divisions and of 64-bit products.
+/// The registers that a GPU's compiler needs beyond the kernel's own values: for addresses, and the
+/// steps of divisions and of 64-bit products.
 constexpr uint32_t kCompilersRegisters = 8;
 
-/// Whether a parameter's value is used as an address: 64 bits that reach cvta or a [register].
+/// Finds parameters whose values are used as addresses: 64 bits that reach cvta or a [register].
 class PointerFinder {
  public:
   explicit PointerFinder(const Kernel& kernel)

@@ -1,4 +1,4 @@
-// What Program::load keeps of a module; compile() reads it.
+// The contents of a module that Program::load keeps; compile() reads them.
 #pragma once
 
 #include "simt/analysis/shape.h"

@@ -68,8 +68,8 @@ bool AddressForms::is_uniform(const Inst& inst, const Operand& operand, BlockId 
 
 // ---- Trailing zeros.
 
-/// Whether a value has at least so many trailing zero bits in every lane. All that it asks for must
-/// hold, so that what was asked for already may be taken to hold.
+/// True if a value has at least that many trailing zero bits in every lane. All values that it asks
+/// for must have them, so a value that was asked for already may be taken to have them.
 bool AddressForms::find_zeros(ValueId value, uint32_t bits, Seen& seen) {
   if (bits == 0) return true;
   const Shape& shape = shapes_.values[value];

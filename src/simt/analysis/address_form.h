@@ -1,4 +1,4 @@
-// What an address that each lane has of its own is made of: how it is aligned, and whether it is an
+// The parts of an address that each lane has of its own: its alignment, and whether it is an
 // element of an array by a 32-bit index.
 #pragma once
 

@@ -224,8 +224,8 @@ class Classifier {
                         [&](BlockId latch) { return round[latch] && passes(latch); });
   }
 
-  /// What the loop waits for comes from other warps: the lanes of its own that are not in it have
-  /// nothing to do before those that are come out.
+  /// True if the loop waits for other warps: lanes of its own warp that are not in it have nothing
+  /// to do before the lanes in it leave.
   bool waits_together(uint32_t loop) const {
     const BlockId header = shapes_.loops.loops[loop].header;
     const Marks within = reaching(kernel_, only(header));
@@ -237,8 +237,8 @@ class Classifier {
     return true;
   }
 
-  /// What the loop waits for comes from other blocks: no other packet of the block changes memory
-  /// between the barrier before the loop and the barrier behind it.
+  /// True if the loop waits for other blocks: no other packet of the block changes memory between
+  /// the barrier before the loop and the barrier after it.
   bool waits_for_other_blocks(uint32_t loop, const Inst& awaited) const {
     const auto& block = shapes_.options.block;
     if (block[0] == 0) return false;
@@ -300,7 +300,7 @@ class Classifier {
     return true;
   }
 
-  /// What warps may run between the same two barriers as `target`.
+  /// The basic blocks that warps may run between the same two barriers as `target`.
   Marks between_barriers(BlockId target) const {
     auto passes = [&](BlockId block) { return kernel_.blocks[block].end != End::barrier; };
     Marks starts = reached(only(target), preds_in(kernel_),
@@ -330,8 +330,8 @@ class Classifier {
     });
   }
 
-  /// Whether lanes that take another way than into the loop, or leave it before others, come to
-  /// something that changes memory before they wait for the others. What lies in `before` is done
+  /// True if lanes that take another way than into the loop, or leave it before others, come to
+  /// something that changes memory before they wait for the others. Blocks in `before` are done
   /// before the loop begins.
   bool changes_memory_beside(BlockId branch, uint32_t loop, const Marks& before) const {
     const Loop& l = shapes_.loops.loops[loop];

@@ -105,8 +105,8 @@ class NodeNumbers {
 /// after, be it another iteration or what lies behind the loop.
 Graph iteration_graph(const Graph& graph, const LoopForest& loops, uint32_t loop);
 
-/// Where all that part meet again in the same iteration of all loops around: post-dominance, but a
-/// node that only the next iteration comes to does not count. Keeps references.
+/// Reconvergence within one iteration of all loops around: post-dominance, in which a node that
+/// only the next iteration reaches does not count. Keeps references.
 class Meeting {
  public:
   Meeting(const Graph& graph, const LoopForest& loops);

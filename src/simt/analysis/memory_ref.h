@@ -1,5 +1,5 @@
-// What is known of the memory that an instruction accesses: its state space, and the variable or
-// value that its address is counted from.
+// The memory that an instruction accesses, as far as it is known: its state space, and the variable
+// or value that its address is counted from.
 #pragma once
 
 #include <cstdint>
@@ -29,11 +29,11 @@ struct MemoryRef {
 MemoryRef memory_ref(const Kernel& kernel, const Inst& inst, const ptx::Operand& address,
                      uint64_t size_bytes);
 
-/// Whether two accesses surely touch the same bytes, given that values with one id are equal.
+/// True if two accesses surely touch the same bytes, given that values with one id are equal.
 bool surely_overlap(const MemoryRef& a, const MemoryRef& b);
 
-/// Whether they may touch the same bytes. `stable`: a value with one id is the same for both
-/// accesses (false where they may be of different iterations of a loop that makes the value).
+/// True if two accesses may touch the same bytes. `stable`: a value with one id is the same for
+/// both accesses (false if they may be of different iterations of a loop that makes the value).
 bool may_overlap(const MemoryRef& a, const MemoryRef& b, bool stable);
 
 }  // namespace km::simt

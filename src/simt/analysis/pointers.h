@@ -8,9 +8,9 @@
 
 namespace km::simt {
 
-/// By value, for those that are loaded from parameters: how many low bits would have to be zero so
-/// that accesses through it are aligned, as far as the parameter is a term of their addresses. A
-/// guess: other terms may make up for a parameter that is not aligned.
+/// The number of low bits, by value, that would have to be zero in a value loaded from a parameter
+/// so that accesses through it are aligned, as far as the parameter is a term of their addresses.
+/// It is a guess: other terms may make up for a parameter that is not aligned.
 std::vector<uint8_t> wanted_alignments(const Kernel& kernel);
 
 }  // namespace km::simt

@@ -259,7 +259,8 @@ class LoopPolls::Flow {
     }
   }
 
-  /// What the loop loads from where the store goes depends on what is stored, and on whether.
+  /// Loads of the loop from the place of the store depend on the stored value, and on the condition
+  /// under which it is stored.
   void spread_store(const Inst& inst, const Source& source) {
     const auto store = stores_.find(&inst);
     if (store == stores_.end()) return;

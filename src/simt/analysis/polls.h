@@ -14,7 +14,7 @@ namespace km::simt {
 /// memory count as such loads.
 bool is_strong_load(const ptx::Instruction& instruction);
 
-/// Where each value of a kernel is read.
+/// The reads of each value of a kernel.
 class ValueUses {
  public:
   explicit ValueUses(const Kernel& kernel);

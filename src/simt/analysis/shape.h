@@ -55,7 +55,7 @@ struct Shape {
   static Shape of_constant(int64_t value);
 };
 
-/// What the analysis takes as given.
+/// The facts that the analysis starts from.
 struct ShapeOptions {
   std::array<uint32_t, 3> block{};  // 0: unknown
   uint32_t lanes = kWarpLanes;      // of a packet: 1, 8, 16 or 32
@@ -88,8 +88,9 @@ struct Shapes {
   LoopForest loops;
   DominatorTree dominators;
   enum class Side : uint8_t { both, first, second };
-  /// By block: where its branch goes for every thread. The shapes of what is not reached then are
-  /// unknown, so that a kernel with such branches is to be pruned and analysed again.
+  /// The side to which a block's branch goes for every thread, by block. Shapes of blocks that are
+  /// not reached then are unknown, so a kernel with such branches is to be pruned and analysed
+  /// again.
   std::vector<Side> sides;
   std::vector<uint8_t> divergent_branch;  // by block: lanes of a packet may part at its end
   std::vector<uint8_t> warp_branch;       // by block: warps of a block may part (not block-uniform)
@@ -109,7 +110,8 @@ struct Shapes {
   std::vector<uint8_t> wanted_alignments;  // wanted_alignments() of the kernel
   std::vector<uint8_t> hoistable;          // hoistable_bounds() of the kernel
 
-  /// What an operand is for every thread: an immediate, or a register of which that is known.
+  /// The number that an operand is for every thread: an immediate, or a register of which that is
+  /// known.
   std::optional<int64_t> constant(const Inst& inst, const ptx::Operand& operand) const;
   /// The value as `block` sees it: varying where a divergent loop lies between.
   Shape at(const Kernel& kernel, ValueId value, BlockId block) const;

@@ -302,7 +302,7 @@ Shape ShapeTransfer::thread_index(unsigned dimension) {
   const uint32_t lanes = shapes_.options.lanes;
   if (block[dimension] == 1) return Shape::of_constant(0);
   if (block[1] == 0) return Shape::varying();
-  // Of an unknown number of threads in one dimension, the most there can be.
+  // An unknown number of threads in one dimension counts as the largest possible one.
   const uint64_t row = block[0] == 0 ? kMaxBlockThreads : block[0], plane = row * block[1];
   const uint64_t threads = plane * block[2];
   const auto lane_bits = static_cast<uint8_t>(std::countr_zero(lanes));
@@ -647,7 +647,7 @@ Shape ShapeTransfer::convert(const Inst& inst, const Shape& a) {
   return result;
 }
 
-/// What a comparison gives for every two numbers within the bounds.
+/// The result of a comparison, if it is one for all pairs of numbers within the bounds.
 std::optional<bool> ShapeTransfer::decided(const ptx::Instruction& ptx, const Shape& a,
                                            const Shape& b) {
   const Type type = ptx.types[0];

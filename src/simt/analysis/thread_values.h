@@ -17,7 +17,7 @@ class ThreadValues {
       : kernel_(kernel), block_(block) {}
 
   uint32_t thread_count() const { return block_[0] * block_[1] * block_[2]; }
-  /// Of the thread with this linear index; empty where it depends on anything else, and where it
+  /// The value for the thread with this linear index; empty if it depends on anything else, or
   /// takes many instructions.
   std::optional<uint64_t> of(ValueId value, uint32_t thread) const {
     unsigned left = kMostInstructions;

@@ -263,7 +263,8 @@ namespace {
 
 using Predicate = llvm::CmpInst::Predicate;
 
-/// Of integers; BAD_ICMP_PREDICATE for what tells nothing of values in between.
+/// The order that a comparison of integers asks for; BAD_ICMP_PREDICATE if values in between do not
+/// follow from it.
 Predicate order_of(const ptx::Instruction& setp) {
   using ptx::Modifier;
   if (setp.has(Modifier::lo)) return Predicate::ICMP_ULT;
@@ -313,8 +314,8 @@ std::optional<Emitter::IndexTest> Emitter::index_test(const Block& block, size_t
   return test;
 }
 
-/// Whether all lanes take the way, by the lowest and the highest index alone. Null: that does not
-/// tell. False: perhaps not all do.
+/// True if all lanes take the way, decided by the lowest and the highest index alone. Null: these
+/// do not decide it. False: perhaps not all do.
 llvm::Value* Emitter::surely_all_take(const Block& block, size_t slot) {
   const auto test = index_test(block, slot);
   if (!test) return nullptr;
@@ -437,7 +438,7 @@ void Emitter::contribute_mask(uint32_t index, BlockId successor, Value* edge_mas
   store_mask(slot, content);
 }
 
-/// Whether values of lanes that came another way must survive this edge.
+/// True if values of lanes that came another way must survive this edge.
 bool Emitter::edge_blends(uint32_t index, BlockId successor) const {
   if (is_split()) return true;
   const LinearPlan& plan = plan_.linear[region_];
@@ -462,8 +463,8 @@ BlockId Emitter::branch_before(uint32_t index) const {
   return kernel_.blocks[first.preds[0]].end == End::branch ? first.preds[0] : kNone;
 }
 
-/// What tells the lanes that come over an edge from those that came before. Where only the two
-/// ways of one branch meet its condition does as well: what other lanes hold is nobody's yet. With
+/// The condition that separates lanes that come over an edge from those that came before. If only
+/// the two ways of one branch meet, its condition is enough: other lanes hold nothing yet. With
 /// AVX2 that saves turning masks of bytes into vectors, with AVX-512 nothing.
 llvm::Value* Emitter::blend_condition(uint32_t index, BlockId successor, Value* edge_mask) {
   const LinearPlan& plan = plan_.linear[region_];

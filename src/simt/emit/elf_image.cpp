@@ -21,7 +21,8 @@ Error bad(const std::string& what) {
 
 Error bad(llvm::Error error) { return bad(llvm::toString(std::move(error))); }
 
-/// Of a section of pairs: a function's address and, in LEB128, the size of its frame.
+/// Adds up the frames in a section of pairs: a function's address and, in LEB128, the size of its
+/// frame.
 Result<uint64_t> sum_of_frames(llvm::ArrayRef<uint8_t> pairs) {
   constexpr size_t kAddressBytes = 8;
   uint64_t sum = 0;

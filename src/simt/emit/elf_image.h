@@ -44,7 +44,7 @@ class ElfImage {
   /// A global symbol; KM_ERROR_NOT_FOUND where the object does not define it.
   Result<Symbol> find(std::string_view name) const;
 
-  /// What all functions together take of the stack: as much as calls need that are not recursive.
+  /// The stack that all functions take together: enough for all calls that are not recursive.
   Result<uint64_t> stack_bytes() const;
 
  private:

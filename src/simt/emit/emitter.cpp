@@ -297,9 +297,9 @@ bool are_disjoint(const std::set<size_t>& a, const std::set<size_t>& b) {
   return std::none_of(a.begin(), a.end(), [&](size_t each) { return b.count(each) != 0; });
 }
 
-/// Where the context begins in scratch memory. That begins with a page, as shared memory does, and
-/// a processor takes a load for one of what a store before it has if the lower 12 bits of the two
-/// addresses are the same.
+/// The offset in scratch memory at which the context begins. Scratch memory begins with a page, as
+/// shared memory does, and a processor takes a load for one of a value stored before if the lower
+/// 12 bits of the two addresses agree.
 uint64_t beside_shared(uint64_t shared_bytes) {
   constexpr uint64_t kPageBytes = 4096;
   return (shared_bytes + 63) / 64 * 64 % kPageBytes;
@@ -307,7 +307,8 @@ uint64_t beside_shared(uint64_t shared_bytes) {
 
 }  // namespace
 
-/// What a packet keeps of a value, and how: as bits where it is a mask, else lane by lane or once.
+/// Chooses the form in which a packet keeps a value: bits if it is a mask, else one number a lane
+/// or one for all.
 void Emitter::choose_slot_type(Slot& slot, ValueId value, bool behind_loop) {
   const auto type = kernel_.values[value].type;
   auto* element = type_of(type);
@@ -373,9 +374,9 @@ void Emitter::plan_context() {
   scratch_bytes_ = (local_offset_bytes_ + stride * lanes_ * packets + 63) / 64 * 64;
 }
 
-/// Where each value lies in what a packet keeps, the largest first. A packet has loaded all that
-/// its region begins with before it stores anything, so values of different regions share a place:
-/// the context should stay in the first cache.
+/// Places each value within a packet's context, the largest first. A packet has loaded all that its
+/// region begins with before it stores anything, so values of different regions share a place: the
+/// context should stay in the first cache.
 void Emitter::place_slots(std::vector<Slot*> slots,
                           const std::map<Slot*, std::set<size_t>>& regions) {
   struct Place {
@@ -483,7 +484,7 @@ void Emitter::plan_entry_masks() {
   }
 }
 
-/// Whether a barrier at the end of the region is one that not all lanes need come to.
+/// True if a barrier that not all lanes need reach ends the region.
 bool Emitter::leads_to_masked(uint32_t region) const {
   const auto& steps = plan_.linear[region].steps;
   return std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
@@ -585,7 +586,7 @@ void Emitter::rematerialise(uint32_t region) {
   vector_cache_.clear();
 }
 
-/// As in the value's own block: what a loop made is seen in another way from behind the loop.
+/// Makes a value as its own block does: behind a loop, a value made in the loop has another shape.
 void Emitter::make_again(const Inst& inst, ValueId value, BlockId entry) {
   block_ = kernel_.values[value].block;
   lower(inst);
@@ -594,7 +595,7 @@ void Emitter::make_again(const Inst& inst, ValueId value, BlockId entry) {
   block_ = entry;
 }
 
-/// What the region leaves to `to_region`, stored at a barrier.
+/// Stores at a barrier the values that the region leaves to `to_region`.
 void Emitter::save_context(uint32_t from_region, uint32_t to_region) {
   const Region& from = plan_.regions.list[from_region];
   const BlockId entry = plan_.regions.list[to_region].entry;

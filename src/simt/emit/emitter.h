@@ -84,7 +84,7 @@ class Emitter {
   llvm::MDNode* context_scope();
   llvm::Instruction* in_context(llvm::Instruction* access);
   llvm::Instruction* beside_context(llvm::Instruction* access);
-  /// Where the packet keeps a value in scratch memory.
+  /// The packet's place for a value in scratch memory.
   Value* packet_slot(Value* packet, uint64_t offset_bytes);
   void load_context(uint32_t region);
   void load_needed_context(uint32_t region);
@@ -236,7 +236,7 @@ class Emitter {
   Value* scalar(ValueId value);
   Value* vector(ValueId value);
   Value* exact_vector(ValueId value);
-  /// Whether base + offsets holds for a guarded value; null: always.
+  /// True if base + offsets holds for a guarded value; null: always.
   Value* no_wrap(ValueId value);
   void define(ValueId value, Value* content);
   void define_result(const Inst& inst, ptx::RegisterId reg, Value* content, ptx::Type type);
@@ -322,7 +322,7 @@ class Emitter {
     Value* ok = nullptr;               // base form holds, null: always
     std::function<Value*()> exact;     // makes the vector where the base form does not hold
     unsigned align_bits = 0;           // known trailing zeros of every lane's address
-    // Where it varies, as far as is known:
+    // Known only if the address varies, and as far as it could be found:
     Value* start = nullptr;      // `lanes` less the operand's offset, for several accesses
     uint64_t offset_bytes = 0;   // so much
     Value* congruent = nullptr;  // i64, the same as `lanes` modulo the access's size
@@ -737,8 +737,8 @@ class Emitter {
   llvm::AllocaInst* row_memory_ = nullptr;  // columns of rows on their way
   llvm::AllocaInst* elsewhere_ = nullptr;   // where lanes that are not active store rows
   std::optional<unsigned> row_accesses_;    // of the kernel
-  /// What goes from lane to lane is some instructions for each of them. Beyond so many times, the
-  /// next ones are calls.
+  /// Code that moves data from lane to lane takes some instructions for each lane. After this
+  /// number of such places, the next ones are calls.
   struct Budget {
     unsigned left = 32;
     bool take() { return left != 0 && left-- != 0; }

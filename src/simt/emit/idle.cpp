@@ -14,7 +14,7 @@ namespace {
 
 enum class Order : uint8_t { less, other_than_less, zero, other_than_zero, unknown };
 
-/// What a comparison of a thread's index, from the left, asks for.
+/// The order that a comparison asks for, with a thread's index on its left.
 Order order_of(const ptx::Instruction& compare, const Operand& right) {
   const auto has = [&](Modifier a, Modifier b) { return compare.has(a) || compare.has(b); };
   const bool with_zero = right.kind == Operand::Kind::immediate && right.bits == 0;
@@ -150,7 +150,8 @@ uint32_t Emitter::active_steps(uint32_t first, uint32_t end) {
   return active_before_[end] - active_before_[first];
 }
 
-/// Where no lane of a packet comes to `step`, no later packet has anything to do in the region.
+/// True if no lane of a packet comes to `step`, so that no later packet has anything to do in the
+/// region.
 bool Emitter::is_rest_idle(uint32_t step) {
   const bool may = plan_.split && plan_.packets > 1 && step != kEndOfRegion &&
                    !entry_masked_[region_] && !leads_to_masked(region_);

@@ -44,7 +44,7 @@ const llvm::APInt* number_in(const llvm::Value* value) {
   return llvm::PatternMatch::match(value, llvm::PatternMatch::m_APInt(number)) ? number : nullptr;
 }
 
-/// Of a step with a number: its other operand; null: it is none.
+/// The other operand of a step with a number; null: it is no such step.
 llvm::Value* source_of(llvm::Value* value) {
   auto* step = llvm::dyn_cast<llvm::BinaryOperator>(value);
   if (step == nullptr) return nullptr;
@@ -69,7 +69,7 @@ struct Member {
     return std::find(chain.begin(), chain.end(), source) != chain.end();
   }
 
-  /// Whether it can do nothing but what it does: its offsets are known to lie in its memory.
+  /// True if the reduction cannot fault: its offsets are known to lie in its memory.
   bool never_faults() const {
     const auto range = llvm::computeConstantRangeIncludingKnownBits(
         chain[0], /*ForSigned=*/false, llvm::SimplifyQuery(call->getModule()->getDataLayout()));
@@ -129,7 +129,7 @@ class Group {
            call.getArgOperand(kLanes) == first.getArgOperand(kLanes);
   }
 
-  /// What all members do, for all lanes and in a loop over some.
+  /// The function that does the work of all members, for all lanes and in a loop over some.
   llvm::Function* function() const {
     llvm::CallInst& like = *members_[0].call;
     auto* function = llvm::Function::Create(
@@ -175,7 +175,7 @@ class Group {
     return b.CreateCall(signature, nothing, {word});
   }
 
-  /// Of one lane, whose element of the source is `element`.
+  /// Reduces for one lane, whose element of the source is `element`.
   void reduce(llvm::IRBuilder<>& b, llvm::Function& in, llvm::Value* element) const {
     const auto operation = static_cast<Op>(number_of(*members_[0].call, kOperation));
     llvm::Value* content = in.getArg(kContent);

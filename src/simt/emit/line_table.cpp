@@ -32,7 +32,7 @@ std::vector<LineRow> read(std::span<const uint8_t> object,
     llvm::consumeError(file.takeError());
     return rows;
   }
-  // What is wrong with debug information is no reason to say anything.
+  // Faulty debug information is no reason for a message.
   const auto ignore = [](llvm::Error error) { llvm::consumeError(std::move(error)); };
   auto context = llvm::DWARFContext::create(
       **file, llvm::DWARFContext::ProcessDebugRelocations::Process, nullptr, "", ignore, ignore);
@@ -45,7 +45,7 @@ std::vector<LineRow> read(std::span<const uint8_t> object,
       add_rows(**table, sections, rows);
     }
   }
-  // Where one sequence ends and the next begins, the beginning counts; else the later row does.
+  // The beginning of a sequence counts if another one ends there; else the later row does.
   std::sort(rows.begin(), rows.end(), [](const LineRow& a, const LineRow& b) {
     return std::tuple(a.offset, !a.is_end, a.sequence) <
            std::tuple(b.offset, !b.is_end, b.sequence);

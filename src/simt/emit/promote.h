@@ -25,9 +25,9 @@ class UnlessInMemory : public llvm::PassInfoMixin<UnlessInMemory<Pass>> {
   Pass pass_;
 };
 
-/// What SROA would do for variables that are only loaded and stored. Its way costs variables times
-/// blocks where each variable is set to zero at the function's beginning, as the emitter's are;
-/// this one moves that store to where the variable is used first, and looks no further than that.
+/// Does SROA's work for variables that are only loaded and stored. SROA costs variables times
+/// blocks if each variable is set to zero at the function's beginning, as the emitter's are; this
+/// pass moves that store to the first use, and looks no further.
 struct PromoteVariables : llvm::PassInfoMixin<PromoteVariables> {
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
   static bool isRequired() { return true; }

@@ -27,7 +27,8 @@ llvm::Value* without_choice(llvm::Value* value) {
   return is_test && patterns::match(choice->getTrueValue(), patterns::m_NaN()) ? raw : nullptr;
 }
 
-/// The same part of the value before the choice, made in front of `user`; null: there is none.
+/// Makes, in front of `user`, the part of the value before the choice that corresponds to `value`;
+/// null: there is none.
 llvm::Value* raw_of(llvm::Value* value, llvm::Instruction& user, unsigned steps = kMostSteps) {
   if (llvm::Value* raw = without_choice(value)) return raw;
   if (steps == 0) return nullptr;

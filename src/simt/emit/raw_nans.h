@@ -5,9 +5,9 @@
 
 namespace km::simt {
 
-/// Where a value is given PTX's NaN for any other one, and a sum or product is made of that, takes
-/// the value as it was: what comes out is a NaN in both cases, whose bits are made PTX's before
-/// anybody sees them. Such values come from stores to shared memory that are loaded again.
+/// Arithmetic on a value whose NaNs were given PTX's bits takes the value before that: the result
+/// is a NaN in both cases, and its own bits are made PTX's before they are seen. Such values come
+/// from stores to shared memory that are loaded again.
 class TakeRawNans : public llvm::PassInfoMixin<TakeRawNans> {
  public:
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);

@@ -175,7 +175,7 @@ unsigned largest_function(const llvm::Module& module) {
   return parts > kCombined ? parts : largest;
 }
 
-/// What addPassesToEmitFile() does, with a say in the passes.
+/// Does the work of addPassesToEmitFile(), with a say in the passes.
 Status run_codegen(llvm::Module& module, llvm::TargetMachine& machine, llvm::CodeGenFileType type,
                    llvm::raw_pwrite_stream& out, const Interruption* interruption) {
   auto& code_generator = static_cast<llvm::LLVMTargetMachine&>(machine);

@@ -41,7 +41,7 @@ bool is_ternary(const llvm::Value* value) {
          has_constant(or_->getOperand(0)) && has_constant(or_->getOperand(1));
 }
 
-/// The same through assembly, a register at a time.
+/// Passes a value through assembly, a register at a time.
 llvm::Value* opaque(llvm::IRBuilder<>& b, llvm::Value* value) {
   auto* type = llvm::cast<llvm::FixedVectorType>(value->getType());
   const unsigned count = type->getNumElements();
@@ -64,8 +64,8 @@ bool is_plain(const llvm::Type* type) {
   return vector != nullptr && vector->getScalarSizeInBits() >= 8;
 }
 
-/// Where the two values of a choice between lanes are among its operands; empty: it is none. Of
-/// masks that are constants choices are shuffles.
+/// The operands that hold the two values of a choice between lanes; empty: the instruction is no
+/// choice. Choices by constant masks are shuffles.
 std::vector<unsigned> choices_of(const llvm::Instruction& instruction) {
   if (const auto* select = llvm::dyn_cast<llvm::SelectInst>(&instruction)) {
     if (select->getCondition()->getType()->isVectorTy()) return {1, 2};

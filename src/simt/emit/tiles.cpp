@@ -30,7 +30,7 @@ bool Emitter::is_tiled(uint32_t region) const {
   return plan_.linear[region].loops.loops.empty() && size <= kMaxInstructions;
 }
 
-/// Whether a load of shared memory stays within the kernel's variables, for every thread.
+/// True if a load of shared memory stays within the kernel's variables, for every thread.
 bool Emitter::is_within_variables(const Inst& inst, BlockId block) const {
   const MemoryAccess access = *memory_access(inst);
   const ptx::Operand& place = *access.place;
@@ -41,7 +41,7 @@ bool Emitter::is_within_variables(const Inst& inst, BlockId block) const {
   return shape.bounded && shape.low >= -place.offset && shape.high <= last - place.offset;
 }
 
-/// Whether no lane's address is misaligned, as far as is known here.
+/// True if no lane's address is misaligned, as far as is known here.
 bool Emitter::is_surely_aligned(const Inst& inst, BlockId block) const {
   const MemoryAccess access = *memory_access(inst);
   const ptx::Operand& place = *access.place;
@@ -54,7 +54,8 @@ bool Emitter::is_surely_aligned(const Inst& inst, BlockId block) const {
           are_multiples_apart(plan_.shapes->offsets[shape.offsets], access.size_bytes));
 }
 
-/// Of tiles in which nothing can fault nobody asks which packet is running.
+/// True if packets may be woven: nothing in the tile can fault, so no message needs the running
+/// packet.
 bool Emitter::is_woven(uint32_t region) const {
   if (!is_tiled(region)) return false;
   for (const Step& step : plan_.linear[region].steps) {

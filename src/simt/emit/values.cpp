@@ -1,4 +1,4 @@
-// Where values live, and how operands are read from them.
+// The places where values live, and the reading of operands from them.
 #include <llvm/Analysis/ConstantFolding.h>
 
 #include <algorithm>
@@ -94,8 +94,8 @@ void Emitter::plan_values() {
   plan_constants();
 }
 
-/// What every packet of the block has the same, as lane numbers and what is made of them, is no
-/// value to keep for another region.
+/// Values that every packet of the block has alike, such as lane numbers and values made of them,
+/// need not be kept for another region.
 void Emitter::plan_constants() {
   kept_ = plan_.regions.live_in;
   if (!plan_.split || plan_.variant.block[0] == 0) return;
@@ -111,7 +111,8 @@ void Emitter::plan_constants() {
   std::erase_if(constants_, [](const auto& known) { return known.second == nullptr; });
 }
 
-/// As it is stored; null: packets differ, or it depends on more than the thread's index.
+/// The constant in the form in which it is stored; null: packets differ, or it depends on more than
+/// the thread's index.
 llvm::Constant* Emitter::constant_of_packets(ValueId value) {
   const Shape& shape = plan_.shapes->values[value];
   auto* element = type_of(kernel_.values[value].type);
@@ -164,7 +165,8 @@ bool makes_float(const ptx::Instruction& ptx) {
   }
 }
 
-/// What is sent to other lanes comes from this place in the code, where lanes never part.
+/// True if the instruction passes bits on; a shuffle does so only if lanes never part (not in mode
+/// c).
 bool passes_bits(const ptx::Instruction& ptx, Mode mode) {
   if (ptx.opcode == Opcode::selp) return true;
   if (ptx.opcode == Opcode::shfl) return mode != Mode::split_warps;
@@ -172,7 +174,8 @@ bool passes_bits(const ptx::Instruction& ptx, Mode mode) {
          ptx.operands[1].kind == Operand::Kind::reg;
 }
 
-/// Of the operands of an instruction that passes bits on: the others say where to, or whether.
+/// True if this operand is passed on; the other operands of such an instruction are destinations or
+/// conditions.
 bool is_passed(const Inst& inst, ptx::RegisterId reg) {
   const auto& ptx = *inst.ptx;
   if (ptx.opcode != Opcode::shfl) return true;
@@ -443,7 +446,7 @@ llvm::Value* Emitter::immediate(const Operand& operand, Type type) {
   return llvm::ConstantExpr::getBitCast(integer, wanted);
 }
 
-/// Whether what is passed on must have the bits of PTX.
+/// True if the bits that are passed on must be PTX's.
 bool Emitter::has_mixed_result(const Inst& inst) const {
   return std::any_of(inst.writes.begin(), inst.writes.end(), [&](const auto& write) {
     return nan_class_[write.second] == NanClass::mixed;

@@ -1,4 +1,4 @@
-// What is tested before an access: alignment, and in checked code the address itself.
+// Tests before an access: alignment, and in checked code the address itself.
 #include <algorithm>
 #include <functional>
 
@@ -9,7 +9,7 @@ namespace km::simt {
 using ptx::Opcode;
 using ptx::Operand;
 
-/// What every load, store and atomic goes through before it touches memory.
+/// Every load, store and atomic goes through these tests before it touches memory.
 void Emitter::check_access(const Inst& inst, const Address& address) {
   const MemoryAccess access = *memory_access(inst);
   check_alignment(address, access.size_bytes);
@@ -75,7 +75,7 @@ std::pair<int64_t, int64_t> Emitter::extremes_of(const Offsets* offsets) const {
   return {*least, *most};
 }
 
-/// Whether lanes at known distances lie multiples of the size apart.
+/// True if lanes at known distances lie multiples of the size apart.
 bool Emitter::are_multiples_apart(const Offsets& offsets, uint64_t size_bytes) const {
   return std::all_of(offsets.begin(), offsets.begin() + lanes_, [&](int64_t offset) {
     return offset % static_cast<int64_t>(size_bytes) == 0;

@@ -11,7 +11,7 @@ using ptx::Modifier;
 using ptx::Operand;
 using ptx::Type;
 
-/// What is known of the addresses that vary. Where lanes part for good, in mode c, nothing is.
+/// Finds the forms of addresses that vary. In mode c, in which lanes part for good, none is known.
 void Emitter::plan_addresses() {
   if (is_split()) return;
   AddressForms forms(kernel_, *plan_.shapes);
@@ -33,7 +33,7 @@ void Emitter::plan_addresses() {
   }
 }
 
-/// What an access reads besides its operands.
+/// The values that an access reads besides its operands.
 std::vector<ValueId> Emitter::reads_of_address(const Inst& inst) const {
   const auto found = address_plans_.find(&inst);
   if (found == address_plans_.end()) return {};
@@ -47,8 +47,8 @@ std::vector<ValueId> Emitter::reads_of_address(const Inst& inst) const {
   return result;
 }
 
-/// Whether a value that is defined on every way from the kernel's entry to the current block is so
-/// on every way from the region's, or kept for it.
+/// True if a value that is defined on every way from the kernel's entry to the current block is so
+/// on every way from the region's, or is kept for it.
 bool Emitter::is_at_hand(ValueId value) const {
   const BlockId home = kernel_.values[value].block;
   if (home == kNone || region_ == 0 || is_rematerialised(kernel_, value)) return true;
@@ -101,7 +101,7 @@ llvm::Value* Emitter::lane_pointers(const LaneIndex& index, Value* lanes, uint64
   return b_.CreateGEP(b_.getIntNTy(8 * index.scale), base, index.lanes);
 }
 
-/// The same as the arguments of a helper for this scale.
+/// lane_pointers() as the arguments of a helper for this scale.
 std::vector<llvm::Value*> Emitter::lane_arguments(const LaneIndex& index, Value* lanes,
                                                   uint64_t offset_bytes) {
   if (index.lanes != nullptr) {
@@ -207,8 +207,8 @@ llvm::Value* Emitter::lanes_of(const Address& address) {
   return splat(address.base);
 }
 
-/// Where the lanes' distances are known: half as wide as addresses, and the same constant for all
-/// places that lie so.
+/// Indices for lanes whose distances are known: half as wide as addresses, and one constant for all
+/// places with these distances.
 Emitter::LaneIndex Emitter::index_of(const Address& address) {
   if (address.offsets == nullptr || address.ok != nullptr) return {};
   std::vector<uint32_t> distances;

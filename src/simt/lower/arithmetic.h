@@ -20,7 +20,7 @@ class Arithmetic {
  public:
   Arithmetic(llvm::IRBuilderBase& builder, Isa isa) : b_(builder), isa_(isa) {}
 
-  /// Whether lower() handles this instruction, modifiers and types included.
+  /// True if lower() handles this instruction, modifiers and types included.
   static bool supports(const ptx::Instruction& instruction);
 
   /// The type in which operand `index` (as in Instruction::operands, destination is 0) is read or,

@@ -79,7 +79,7 @@ void Emitter::lower_async_copy(const Inst& inst) {
   store(to, access, values);
 }
 
-/// What lies behind the source's size becomes zero, and is not read.
+/// Bytes behind the source's size become zero, and are not read.
 void Emitter::copy_part(const Inst& inst, const Address& to, const Address& from, Value* sizes) {
   const uint64_t size_bytes = inst.ptx->operands[2].bits;
   Value* sources = lanes_of(from);

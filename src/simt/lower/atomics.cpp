@@ -73,7 +73,7 @@ llvm::Value* Emitter::atomic_operation(llvm::IRBuilder<>& builder,
       return arithmetic.lower(make_instruction(half, {any, any, any}, instruction), sources)[0];
     }
     if (op != Op::FAdd) return plain_operation(builder, op, old, first);
-    // By the manual f32 sums flush subnormals in global memory, and only there.
+    // The manual says that f32 sums flush subnormals in global memory, and only there.
     lower::Lanes lanes(builder, plan_.variant.isa, 0);
     const bool flushes = type->isFloatTy() && !shared;
     Value* result =
@@ -180,7 +180,7 @@ bool Emitter::lower_uniform_reduction(const Inst& inst, const Address& address, 
   return true;
 }
 
-/// What each lane adds, or one scalar for all of them.
+/// The number that each lane adds, or one scalar for all of them.
 llvm::Value* Emitter::reduced_content(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const Operand& source = ptx.operands[ptx.opcode == Opcode::red ? 1 : 2];
@@ -210,7 +210,7 @@ bool Emitter::lower_shared_reduction(const Inst& inst, const Address& address) {
   return true;
 }
 
-/// Of one lane, which is known.
+/// The operation of one lane, whose number is known.
 llvm::Value* Emitter::lane_atomic(const Inst& inst, const std::vector<Value*>& arguments,
                                   unsigned lane, bool shared) {
   const auto of_lane = [&](Value* each) { return b_.CreateExtractElement(each, lane); };

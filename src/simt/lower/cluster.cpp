@@ -53,7 +53,8 @@ llvm::Value* Emitter::cluster_register(const Operand& operand) {
   }
 }
 
-/// The same place in the shared memory of the block with the given rank.
+/// Maps an address to the corresponding place in the shared memory of the block with the given
+/// rank.
 void Emitter::lower_mapa(const Inst& inst) {
   if (inst.writes.empty()) return;
   const auto& ptx = *inst.ptx;
@@ -63,7 +64,7 @@ void Emitter::lower_mapa(const Inst& inst) {
   Value* rank = operand(inst, ptx.operands[2], Type::u32, lanes, false);
   auto wide = [&](Value* value) { return lanes ? splat(value) : value; };
   Value* distance = b_.CreateShl(b_.CreateSub(rank, wide(rank_in_cluster())), wide(cluster_bits()));
-  // What is in another block already is taken back first.
+  // An address in another block is first taken back to this one.
   Value* below = b_.CreateSub(b_.CreateShl(i32(1), cluster_bits()), i32(1));
   Value* base = nullptr;
   if (type == Type::u64 && !ptx.has(Modifier::shared_cluster)) {
@@ -98,7 +99,8 @@ void Emitter::lower_getctarank(const Inst& inst) {
                 Type::u32);
 }
 
-/// Of generic addresses: in the window, from the shared memory of the cluster's first block on.
+/// True if a generic address lies in the window, from the shared memory of the cluster's first
+/// block on.
 llvm::Value* Emitter::is_cluster_address(Value* address) {
   auto* wide = b_.getInt64Ty();
   Value* below =
@@ -106,7 +108,8 @@ llvm::Value* Emitter::is_cluster_address(Value* address) {
   return is_in_window(address, b_.CreateSub(shared_, below));
 }
 
-/// The same, where other blocks' shared memory may be used at all.
+/// is_cluster_address(), if shared memory of other blocks may be used at all; else the test for the
+/// block's own.
 llvm::Value* Emitter::is_shared_address(Value* address) {
   if (meets_cluster(*kernel_.function)) return is_cluster_address(address);
   return is_in_window(address, shared_);

@@ -94,7 +94,7 @@ Values setp(Lanes& l, const Instruction& in, std::span<V const> s) {
   return {combine(l, in, truth, s[2]), combine(l, in, opposite, s[2])};
 }
 
-/// What `set` delivers for true: 1.0 or all ones.
+/// The bits that `set` delivers for true: 1.0 or all ones.
 V truth_value(Lanes& l, Type type) {
   switch (type) {
     case Type::f32:

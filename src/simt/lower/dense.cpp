@@ -38,7 +38,7 @@ llvm::CallInst* Emitter::call_lane_mover(uint64_t entry, const Address& address,
   return call;
 }
 
-/// Where not all lanes may read.
+/// Loads elements side by side of which not all lanes may read theirs.
 llvm::Value* Emitter::load_some(const Address& address, const Access& access) {
   const uint64_t size_bytes = ptx::size_bytes(access.type);
   const bool has_moves = plan_.variant.isa == Isa::avx2 && size_bytes >= sizeof(uint32_t);
@@ -63,8 +63,8 @@ llvm::Value* Emitter::lies_on_one_page(Value* first, uint64_t size_bytes) {
   return b_.CreateICmpULE(offset, i64(kPageBytes - size_bytes));
 }
 
-/// Whether lanes side by side may all be read: where one lane may read its part of a page, the
-/// others may read theirs.
+/// True if lanes side by side may all be read: if one lane may read its part of a page, the others
+/// may read theirs.
 llvm::Value* Emitter::may_all_read(const Address& address, uint64_t size_bytes) {
   Value* on_page = lies_on_one_page(address.base, lanes_ * size_bytes);
   return b_.CreateAnd(on_page, any(mask()));

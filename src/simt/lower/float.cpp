@@ -11,7 +11,7 @@ namespace km::simt::lower {
 V real_min_max(Lanes& l, bool maximum, bool propagate_nan, V a, V c) {
   auto& b = l.b;
   if (llvm::isa<llvm::Constant>(a)) std::swap(a, c);
-  // As MINPS and MAXPS do it: the second operand where the comparison fails.
+  // MINPS and MAXPS give the second operand if the comparison fails, and so does this.
   V first = maximum ? b.CreateFCmpOGT(a, c) : b.CreateFCmpOLT(a, c);
   V result = l.select(first, a, c);
   // Equal numbers differ in bits only when they are zeros: the sign decides.
@@ -50,7 +50,7 @@ Values inputs(Lanes& l, const Instruction& in, std::span<V const> s) {
   return flushed;
 }
 
-/// What .ftz and .sat do to a result.
+/// Applies .ftz and .sat to a result.
 Values output(Lanes& l, const Instruction& in, V value) {
   value = l.flush_if(in.has(Modifier::ftz), value);
   return {in.has(Modifier::sat) ? l.saturate(value) : value};

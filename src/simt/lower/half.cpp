@@ -33,7 +33,7 @@ V widen_f16(Lanes& l, V half) {
   return l.as_real(b.CreateOr(wide, sign));
 }
 
-/// Whether a magnitude that was cut off goes one up.
+/// True if a magnitude that was cut off goes one up.
 V directed_up(Lanes& l, V inexact, V negative, Round round) {
   switch (round) {
     case Round::rp:

@@ -17,7 +17,7 @@ inline ptx::Type element_of(ptx::Type type) {
   return type == ptx::Type::bf16x2 ? ptx::Type::bf16 : type;
 }
 
-/// The same number in f32; `ftz` makes subnormal halves zeros of the same sign.
+/// The number in f32; `ftz` makes subnormal halves zeros of their sign.
 V half_to_f32(Lanes& l, ptx::Type type, V half, bool ftz = false);
 
 /// f32 rounded once to a half, NaN made canonical. An argument rounded to odd gives the same result

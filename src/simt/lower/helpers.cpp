@@ -45,7 +45,7 @@ class LanePlaces {
 
   unsigned count() const { return scale_ == 0 ? 1 : 2; }  // arguments
 
-  /// Of a lane that is known; two indices leave a vector at a time.
+  /// The address of a lane whose number is known; two indices leave a vector at a time.
   llvm::Value* at(llvm::IRBuilder<>& b, uint32_t lane) {
     if (scale_ == 0) return pointer(b, b.CreateExtractElement(lanes_, lane));
     auto *word = b.getInt32Ty(), *pair = b.getInt64Ty();
@@ -59,7 +59,7 @@ class LanePlaces {
         b, lane % 2 == 0 ? b.CreateSExt(b.CreateTrunc(both, word), pair) : b.CreateAShr(both, 32));
   }
 
-  /// What alignments can be told from: as wide as the lanes are given.
+  /// The bits from which alignment follows, as wide as the lanes are given.
   llvm::Value* low(llvm::IRBuilder<>& b) {
     if (scale_ == 0) return lanes_;
     auto* type = llvm::cast<llvm::FixedVectorType>(lanes_->getType());

@@ -110,8 +110,8 @@ void Emitter::note_sum_outside(Value* at, llvm::Type* element) {
   });
 }
 
-/// Where lanes have indices, which take half the registers: those of kept sums are `count` from
-/// `first` on, if all of them are indices.
+/// The places of lanes that have indices, which take half the registers: kept sums have the `count`
+/// indices from `first` on, if all of them are indices.
 Emitter::SumPlaces Emitter::indexed_sum_places(const LaneIndex& index) {
   const unsigned shift = static_cast<unsigned>(__builtin_ctz(index.scale));
   Value* begin = sums_field(offsetof(BlockState, sums_begin));

@@ -1,5 +1,5 @@
-// What every lane does on its own, in turn, with addresses and sizes of its own; and the tests
-// before it.
+// Accesses that every lane makes in turn, with an address and size of its own; and the tests before
+// them.
 #include "simt/emit/emitter.h"
 #include "simt/emit/joined_reductions.h"
 #include "simt/lower/loops.h"
@@ -86,7 +86,7 @@ void Emitter::require_aligned(const LaneIndex& index, Value* addresses, Value* b
   b_.CreateCall(alignment_helper(scale_of(index)), arguments);
 }
 
-/// Where it is known that all lanes of `bits` are.
+/// Ends the launch for lanes of `bits`, all of which are known to be misaligned.
 void Emitter::raise_misaligned(const LaneIndex& index, Value* addresses, Value* bits,
                                uint64_t size_bytes) {
   Value* address = of_first_lane(index.lanes ? index.lanes : addresses, bits);
@@ -97,7 +97,7 @@ void Emitter::raise_misaligned(const LaneIndex& index, Value* addresses, Value* 
   call_misaligned(address, bits, access_site(size_bytes, 0));
 }
 
-/// The same for all active lanes of an access.
+/// Ends the launch for all active lanes of an access.
 void Emitter::raise_misaligned(const Address& address, uint64_t size_bytes) {
   int64_t step_bytes = 0;
   bool has_step = address.lanes == nullptr;
@@ -119,7 +119,7 @@ void Emitter::call_misaligned(Value* address, Value* bits, Value* site) {
   b_.SetInsertPoint(new_block("raised"));
 }
 
-/// What the lowest lane of `bits` has.
+/// The element of the lowest lane of `bits`.
 llvm::Value* Emitter::of_first_lane(Value* lanes, Value* bits) {
   Value* lane = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, bits, b_.getFalse());
   return b_.CreateExtractElement(lanes, b_.CreateAnd(lane, i32(lanes_ - 1)));
@@ -140,7 +140,7 @@ void Emitter::check_lanes(const Inst& inst, const LaneAccess& access, Value* lan
   note_line();
 }
 
-/// The same size for all active lanes, which is the alignment as well.
+/// Checks one size for all active lanes, which is the alignment as well.
 void Emitter::check_lanes(const Inst& inst, const Address& address, uint64_t size_bytes) {
   check_alignment(address, size_bytes);
   note_line();

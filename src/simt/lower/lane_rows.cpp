@@ -185,7 +185,7 @@ bool Emitter::is_permuted(const Address& address, const Access& access) const {
 
 /// The columns of `whole`, four elements for each lane.
 std::vector<llvm::Value*> Emitter::permuted_columns(Value* whole) {
-  // Of two registers with eight rows: x x x x x x x x y y y y y y y y, then z and w.
+  // Two registers with eight rows give x x x x x x x x y y y y y y y y, then z and w.
   const auto halves = [&](Value* a, Value* c, unsigned column) {
     return b_.CreateShuffleVector(
         a, c, picks_of([&](unsigned i) { return 4 * (i % 8) + column + i / 8; }));
@@ -267,7 +267,8 @@ bool Emitter::has_many_rows() {
   return *row_accesses_ > kMany;
 }
 
-/// Where columns lie between a function that moves rows, or elements side by side, and its callers.
+/// The memory in which columns lie between a function that moves rows, or elements side by side,
+/// and its callers.
 llvm::Value* Emitter::row_memory() {
   if (row_memory_ == nullptr) row_memory_ = bytes(kRowBytes * lanes_, "rows");
   return row_memory_;

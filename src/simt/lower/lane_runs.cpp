@@ -111,7 +111,7 @@ uint32_t Emitter::run_lanes(const Address& address, const Access& access) {
   return dense && run.lanes >= kLeastRun ? run.lanes : 0;
 }
 
-/// Whether in every run the active lanes lie side by side, as its first lane says.
+/// True if the active lanes of every run lie side by side, counted from its first lane.
 llvm::Value* Emitter::are_runs(Value* lanes, uint32_t run, uint64_t size_bytes) {
   std::vector<int> first(lanes_);
   std::vector<llvm::Constant*> distance(lanes_);

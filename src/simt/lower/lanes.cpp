@@ -21,7 +21,8 @@ constexpr uint32_t kExponent = 0x7f800000;
 constexpr unsigned kFlushDepth = 3;
 constexpr char kNumber[] = "km.number";  // metadata of what is known to be no NaN
 
-/// Whether an f32 is seen to be the result of flush(), or of what makes no subnormals of none.
+/// True if an f32 is seen to be the result of flush(), or of an operation that makes no subnormals
+/// of other numbers.
 bool never_subnormal(V value, unsigned depth) {
   using namespace llvm::PatternMatch;
   V word = nullptr, x = nullptr, y = nullptr;

@@ -1,5 +1,5 @@
-// What the families of arithmetic build with: an IRBuilder that knows how many lanes a value has,
-// and the operations that PTX defines where LLVM leaves a gap (wide shifts, ftz, exact fma ...).
+// The tools that families of arithmetic build with: an IRBuilder that knows how many lanes a value
+// has, and the operations that PTX defines and LLVM lacks (wide shifts, ftz, exact fma ...).
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -92,7 +92,7 @@ class Lanes {
   V flush_if(bool ftz, V value) const { return ftz ? flush(value) : value; }
   /// Clamped to [+0, 1]; NaN gives +0.
   V saturate(V value) const;
-  /// Whether `value` is seen to be the result of saturate(), flushed or not.
+  /// True if `value` is seen to be the result of saturate(), flushed or not.
   static bool is_saturated(V value);
   /// The magnitude of `magnitude` with the sign of `sign`.
   V copysign(V magnitude, V sign) const;
@@ -118,7 +118,7 @@ class Lanes {
   unsigned count_;
 };
 
-/// What every function that is made here has: never inlined, no effects.
+/// Gives a function that is made here its attributes: never inlined, no effects.
 void make_helper(llvm::Function& function);
 
 /// Calls a function of the module, made by `body` on first use, that computes on whole values of

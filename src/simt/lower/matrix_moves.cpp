@@ -22,7 +22,7 @@ std::vector<int> numbers(int first, int count) {
 
 }  // namespace
 
-/// Where row `row` of the matrix that starts at lane `first` lies; `spare` where that lane is not
+/// The place of row `row` of the matrix that starts at lane `first`; `spare` if that lane is not
 /// active.
 llvm::Value* Emitter::matrix_row(llvm::IRBuilder<>& b, const MatrixRows& rows, uint32_t row) {
   Value* lane = b.CreateAdd(rows.first, b.getInt32(row));

@@ -112,7 +112,7 @@ void Emitter::lower_mbarrier(const Inst& inst) {
             });
 }
 
-/// What asynchronous copies and stores do when they are complete; the sizes are 64-bit numbers.
+/// Completes asynchronous copies and stores; the sizes are 64-bit numbers.
 void Emitter::complete_transactions(const Inst& inst, const Operand& barrier, Value* sizes) {
   const Address at = address_of(inst, barrier, space_of(inst, barrier));
   check_lanes(inst, at, kBarrierBytes);
@@ -144,8 +144,8 @@ void Emitter::lower_arrive(const Inst& inst) {
   if (!inst.writes.empty()) define_result(inst, inst.writes[0].first, states, Type::b64);
 }
 
-/// Whether the phase of a state, or that of a parity, is complete. try_wait waits no longer than
-/// that: loops around it let others go on.
+/// Tests if the phase of a state, or that of a parity, is complete. try_wait does not wait longer:
+/// loops around it let others run.
 void Emitter::lower_phase_test(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const bool by_parity = ptx.has(Modifier::parity);

@@ -1,4 +1,4 @@
-// What other instructions do to an mbarrier object.
+// Operations of other instructions on an mbarrier object.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>

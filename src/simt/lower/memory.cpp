@@ -263,7 +263,7 @@ std::vector<llvm::Value*> Emitter::load_each(const Address& address, const Acces
   return {content};
 }
 
-/// The same for stores, lowest lane first.
+/// Stores lane by lane, the lowest first.
 void Emitter::store_each(const Address& address, const Access& access, Value* content) {
   const llvm::Align align(ptx::size_bytes(access.type));
   for (uint32_t l = 0; l < lanes_; ++l) {

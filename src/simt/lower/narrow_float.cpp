@@ -79,7 +79,7 @@ V widen_8(Lanes& l, const Instruction& in, const Format& format, V byte) {
   auto& b = l.b;
   V magnitude = b.CreateAnd(byte, l.constant(32, 0x7f));
   V sign = b.CreateShl(b.CreateAnd(byte, l.constant(32, 0x80)), l.constant(32, 24));
-  // As an f32 with too small an exponent, which a multiplication puts right; subnormals too.
+  // An f32 with too small an exponent, which a multiplication puts right; subnormals too.
   V unscaled = l.as_real(b.CreateShl(magnitude, l.constant(32, 23 - format.fraction)));
   V scale = l.as_real(l.constant(32, static_cast<uint64_t>(254 - format.bias) << 23));
   V real = l.as_real(b.CreateOr(l.bits(b.CreateFMul(unscaled, scale)), sign));

@@ -95,8 +95,8 @@ void Emitter::prefetch_next_block(const Inst& inst, const Address& address, uint
   prefetch_lines(next, size_bytes, CacheLevel::first);
 }
 
-/// What the fourth block from here loads, if the bases move on as they did from the last block to
-/// this.
+/// Asks for the loads of the fourth block from here, if the bases move as they did from the last
+/// block to this.
 void Emitter::prefetch_moving(const Address& address, uint64_t size_bytes) {
   Value* last = progress_place();
   if (last == nullptr) return;
@@ -135,7 +135,7 @@ llvm::Value* Emitter::round_step(ValueId value, uint32_t loop) {
   return nullptr;
 }
 
-/// Where all but one term come from outside the loop.
+/// The step of a sum all but one of whose terms come from outside the loop.
 llvm::Value* Emitter::round_step_of_sum(const Inst& sum, uint32_t loop) {
   if (sum.ptx->opcode != Opcode::add || sum.guard != kNone) return nullptr;
   ValueId moving = kNone;

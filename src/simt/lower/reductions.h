@@ -1,4 +1,4 @@
-// What an atomic operation makes of the old value.
+// The new value that an atomic operation makes of the old one.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>

@@ -11,7 +11,7 @@ namespace {
 
 namespace I = llvm::Intrinsic;
 
-/// Where the exact result lies, seen from the one rounded to nearest.
+/// The side on which the exact result lies, seen from the one rounded to nearest.
 struct Side {
   V above;  // exact > nearest
   V below;
@@ -43,7 +43,7 @@ V step(Lanes& l, V nearest, const Side& side, Round round) {
   return nearest;
 }
 
-/// The same, told by the sign of exact - nearest.
+/// step() by the sign of exact - nearest.
 V step_by_error(Lanes& l, V nearest, V error, Round round) {
   V zero = l.zero(error);
   return step(l, nearest, {l.b.CreateFCmpOGT(error, zero), l.b.CreateFCmpOLT(error, zero)}, round);
@@ -59,7 +59,7 @@ V zero_sum_sign(Lanes& l, V sum, V a, V c, Round round) {
   return l.as_real(b.CreateOr(l.bits(sum), l.select(is_zero, sign, l.zero(sign))));
 }
 
-/// What a + c loses when rounded to `sum`; -inf or +inf beside an overflow, NaN beside an infinity.
+/// The error of a + c rounded to `sum`; -inf or +inf beside an overflow, NaN beside an infinity.
 V sum_error(Lanes& l, V a, V c, V sum) {
   auto& b = l.b;
   V swap = b.CreateFCmpOLT(l.fabs(a), l.fabs(c));
@@ -92,7 +92,7 @@ V narrow_sum(Lanes& l, V wide, V error, Round round) {
   return step_by_error(l, nearest, sign, round);
 }
 
-/// What a + c loses when rounded to `sum`, where none of the steps can overflow.
+/// The error of a + c rounded to `sum`, if none of the steps can overflow.
 V sum_error_in_range(Lanes& l, V a, V c, V sum) {
   auto& b = l.b;
   V part = b.CreateFSub(sum, a);
@@ -136,8 +136,8 @@ V sqrt_f64(Lanes& l, V a, Round round) {
   return step_by_error(l, root, error, round);
 }
 
-/// Whether x * factor + offset, for x from 0 to 1, is between 2^23 and 2^24 whatever x is: there
-/// floats are the integers. CUDA's exponentials begin so.
+/// True if x * factor + offset, for all x from 0 to 1, is between 2^23 and 2^24: there floats are
+/// the integers. CUDA's exponentials begin so.
 bool gives_integers(V x, V factor, V offset) {
   using namespace llvm::PatternMatch;
   const llvm::APFloat *scale = nullptr, *base = nullptr;
@@ -236,7 +236,7 @@ V rounded_fma(Lanes& l, V a, V c, V d, Round round) {
   V error = sum_error_in_range(l, product, addend, sum);
   V rounded = narrow_sum(l, sum, error, round);
   if (round != Round::rm) return rounded;
-  // As zero_sum_sign(); the sign of the product is that of its factors.
+  // zero_sum_sign() of a product, whose sign is that of its factors, and a number.
   V signs = b.CreateOr(b.CreateXor(l.bits(a), l.bits(c)), l.bits(d));
   V sign = b.CreateAnd(signs, l.constant(32, 0x80000000));
   // Not the rounded sum: where that has underflowed its sign is right already.

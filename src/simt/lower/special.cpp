@@ -166,7 +166,7 @@ llvm::Value* Emitter::special_register(const Operand& operand, bool as_vector) {
   }
 }
 
-/// Of a parameter of the kernel, in the argument buffer.
+/// The address of a kernel's parameter in the argument buffer.
 llvm::Value* Emitter::parameter_address(const Operand& operand) {
   const auto& list = kernel_.function->params;
   const auto index = std::find(list.begin(), list.end(), operand.symbol) - list.begin();
@@ -201,8 +201,8 @@ llvm::Value* Emitter::symbol_address(const Operand& operand, bool as_vector) {
   }
 }
 
-/// Of generic addresses, a scalar or a vector: in the window of shared memory that begins at
-/// `base`.
+/// True if a generic address, a scalar or a vector, lies in the window of shared memory that begins
+/// at `base`.
 llvm::Value* Emitter::is_in_window(Value* address, Value* base) {
   const bool lanes = address->getType()->isVectorTy();
   Value* size = i64(kSharedWindowBytes);
@@ -266,7 +266,7 @@ void Emitter::end_launch(llvm::IRBuilder<>& b, Value* runtime, uint64_t entry,
   b.CreateUnreachable();
 }
 
-/// Of the lowest active lane.
+/// Ends the launch with a fault of the lowest active lane.
 void Emitter::raise(FaultKind kind) {
   Value* lane = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, mask_bits(), b_.getFalse());
   Value* thread = b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), first_thread_), lane);

@@ -69,7 +69,7 @@ class Roots {
   std::map<ValueId, ptx::SymbolId> known_;
 };
 
-/// What other blocks see of the accesses before it matters from there on.
+/// True if other blocks may rely, from this instruction on, on the accesses before it.
 bool orders(const Inst& inst) {
   if (is_plain_store(*inst.ptx)) return false;
   const bool loads = inst.ptx->opcode == Opcode::ld || inst.ptx->opcode == Opcode::ldu;
@@ -124,7 +124,7 @@ void Emitter::plan_streams() {
   }
 }
 
-/// Whether the launch stores more than the caches hold.
+/// Tests if the launch stores more than the caches hold.
 void Emitter::load_streams() {
   if (streamed_.empty()) return;
   Value* blocks = b_.getInt64(1);

@@ -148,7 +148,8 @@ bool is_supported(const ptx::Module& module, const Instruction& instruction) {
   }
 }
 
-/// What programs use on devices of compute capability 9.0, and CPU devices do not have.
+/// True for instructions that programs use on devices of compute capability 9.0, and that CPU
+/// devices lack.
 bool is_of_newer_device(const Instruction& instruction) {
   return instruction.opcode == Opcode::wgmma || instruction.opcode == Opcode::tensormap ||
          (instruction.opcode == Opcode::cp && instruction.has(Modifier::tensor));

@@ -1,4 +1,4 @@
-// What this engine can lower, asked before any code is made.
+// The set of instructions that this engine can lower, asked before any code is made.
 #pragma once
 
 #include "base/result.h"

@@ -14,9 +14,9 @@ using ptx::Type;
 
 namespace {
 
-// Where registers of fragments lie for a while, and behind them the operands of one instruction
-// that do not lie there: of the largest forms f64 m16n8k16 and wmma with 8 registers each; metadata
-// are one more.
+// The memory for registers of fragments, followed by the operands of one instruction that do not
+// lie there: the largest forms are f64 m16n8k16 and wmma with 8 registers each; metadata are one
+// more.
 constexpr uint32_t kFragmentBytes = 24 << 10;
 constexpr uint32_t kOperandBytes = 4 * (16 * 2 + 1) * kWarpLanes;
 
@@ -50,7 +50,7 @@ llvm::Value* Emitter::fragment_pointer(uint32_t place) {
   return b_.CreateConstGEP1_64(b_.getInt8Ty(), fragments_, place);
 }
 
-/// What lies in [place, place + size_bytes) is written over.
+/// Forgets the fragments in [place, place + size_bytes), which are written over.
 void Emitter::forget_fragments(uint32_t place, uint32_t size_bytes) {
   std::erase_if(fragment_places_, [&](const auto& known) {
     const uint64_t end = known.second + known.first->getType()->getPrimitiveSizeInBits() / 8;
@@ -76,8 +76,8 @@ llvm::Value* Emitter::load_fragment(uint32_t place, Type type) {
   return content;
 }
 
-/// Where these registers lie in memory, one place each; those that no instruction of this block
-/// left there are put there.
+/// The places of these registers in memory, one each; a register that no instruction of this block
+/// left there is stored first.
 std::vector<uint32_t> Emitter::fragment_places(const Inst& inst,
                                                const std::vector<const Operand*>& sources,
                                                Type type) {
@@ -98,7 +98,7 @@ std::vector<uint32_t> Emitter::fragment_places(const Inst& inst,
   return places;
 }
 
-/// Where these registers lie, the first one's place and the others behind it.
+/// The place of the first of these registers, if the others follow it.
 uint32_t Emitter::fragments_in_row(const Inst& inst, const std::vector<const Operand*>& sources,
                                    Type type) {
   const std::vector<uint32_t> places = fragment_places(inst, sources, type);

@@ -63,7 +63,7 @@ uint8_t registers_of(const Operand& operand) {
   return static_cast<uint8_t>(operand.kind == Operand::Kind::vector ? operand.count : 1);
 }
 
-/// As MXCSR has it.
+/// The rounding mode in MXCSR's numbers.
 uint8_t rounding_of(const Instruction& instruction) {
   if (instruction.has(Modifier::rm)) return 1;
   if (instruction.has(Modifier::rp)) return 2;

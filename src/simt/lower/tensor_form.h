@@ -29,7 +29,7 @@ struct WmmaFragment {
   uint32_t registers() const { return rows() * columns() / (32 * elements_per_register(type)); }
   /// Elements of one lane's register lie side by side in memory.
   bool is_contiguous() const;
-  /// Where element `element` of register `index` of `lane` lies.
+  /// The place of element `element` of register `index` of `lane`.
   MmaBlock place(uint32_t index, uint32_t lane, uint32_t element) const;
 };
 
@@ -51,7 +51,7 @@ struct WmmaPieces {
 
 std::optional<WmmaFragment> wmma_fragment(const ptx::Instruction& instruction);
 
-/// Whether tensor.cpp lowers it.
+/// True if tensor.cpp lowers the instruction.
 bool tensor_is_supported(const ptx::Instruction& instruction);
 
 }  // namespace km::simt::lower

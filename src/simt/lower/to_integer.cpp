@@ -68,7 +68,7 @@ V f32_to_small(Lanes& l, V real, const IntegerTarget& t, Round round) {
   return l.zext(kept, t.bits);
 }
 
-/// What NaN gives: zero for narrow targets of narrow sources, else the highest bit alone.
+/// The result for NaN: zero for narrow targets of narrow sources, else the highest bit alone.
 V nan_result(Lanes& l, const IntegerTarget& t) {
   bool zero = !t.from_f64 && t.bits < 64;
   return l.constant(t.bits, zero ? 0 : uint64_t{1} << (t.bits - 1));

@@ -155,7 +155,7 @@ llvm::Value* combine(llvm::IRBuilder<>& b, const ptx::Instruction& redux, llvm::
 
 }  // namespace
 
-/// What each lane brings goes to all lanes in whose group it is.
+/// Each lane's number goes to all lanes in whose group it is.
 llvm::Value* Emitter::reduce_groups(const ptx::Instruction& redux, Value* content, Value* groups) {
   Value* neutral = splat(i32(neutral_of(redux)));
   Value* result = neutral;

@@ -18,7 +18,7 @@ using ptx::Type;
 
 namespace {
 
-/// What a helper is handed.
+/// The arguments of a helper.
 struct Matrix {
   explicit Matrix(const llvm::Function& function)
       : base(function.getArg(0)),
@@ -82,7 +82,7 @@ class LineGroup {
     return order;
   }
 
-  /// Where its part of each line begins.
+  /// The places at which the lane's part of each line begins.
   std::vector<llvm::Value*> places(llvm::IRBuilder<>& b, const Matrix& matrix) const {
     std::vector<llvm::Value*> places(lines_.size());
     for (const auto& [line, index] : lines_) {
@@ -203,7 +203,7 @@ llvm::Function* Emitter::wmma_helper(const Inst& inst, const WmmaPieces& pieces,
   return function;
 }
 
-/// The same in all lanes, says PTX: what the first active one has.
+/// The first active lane's content, which PTX says is that of all lanes.
 llvm::Value* Emitter::of_warp(Value* content) {
   return content->getType()->isVectorTy() ? of_first_lane(content, mask_bits()) : content;
 }

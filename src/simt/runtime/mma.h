@@ -19,14 +19,14 @@ struct MmaRule {
   bool fast = false;
 };
 
-/// What a device of this compute capability does.
+/// The rule of a device of this compute capability.
 MmaRule mma_rule(uint32_t major, uint32_t minor, MmaType multiplicand);
 
 /// D = A * B + C of one warp. `operands` are the registers of A, B, C and the metadata in turn,
 /// each 32 lanes (of 64 bits for f64); `results` those of D.
 void mma(const MmaForm& form, const MmaRule& rule, const uint32_t* operands, uint32_t* results);
-/// The same with registers that lie in `fragments`: of A, B, C and the metadata each at its place,
-/// those of D one after the other at the last one. D may lie where operands do.
+/// mma() with registers that lie in `fragments`: those of A, B, C and the metadata each at its
+/// place, those of D one after the other at the last one. D may share places with operands.
 void mma_in_memory(const MmaForm& form, const MmaRule& rule, const uint32_t* places,
                    uint8_t* fragments);
 

@@ -1,5 +1,5 @@
-// What generated code tells the runtime of a matrix instruction, and which elements of a matrix the
-// registers of a fragment hold. (RuntimeTable::mma)
+// The description of a matrix instruction that generated code hands to the runtime, and the
+// elements of a matrix that the registers of a fragment hold. (RuntimeTable::mma)
 //
 // A register over the 32 lanes of a warp is a block of 8 rows: lane 4 * g + t holds part t of row g
 // of A and C, or of column g of B. The shapes of `mma` say so, and `wmma`, whose layout PTX leaves
@@ -79,7 +79,7 @@ struct MmaBlock {
   uint32_t row = 0, column = 0;  // of its first element
 };
 
-/// Where register `index` of A lies: rows of m, columns of k.
+/// The place of register `index` of A: rows of m, columns of k.
 constexpr MmaBlock block_of_a(uint32_t m, uint32_t k, uint32_t per_register, uint32_t index) {
   const uint32_t width = 4 * per_register, across = k / width;
   if (m == 8) return {0, index % across * width};
@@ -87,14 +87,14 @@ constexpr MmaBlock block_of_a(uint32_t m, uint32_t k, uint32_t per_register, uin
   return {16 * group + 8 * (half & 1), (half >> 1) * width};
 }
 
-/// Where register `index` of B lies: rows are columns of B, columns its k.
+/// The place of register `index` of B: rows are columns of B, columns its k.
 constexpr MmaBlock block_of_b(uint32_t n, uint32_t k, uint32_t per_register, uint32_t index) {
   const uint32_t width = 4 * per_register, across = k / width;
   return {index / across % (n / 8) * 8, index % across * width};
 }
 
-/// Where registers 2 * `pair` and 2 * `pair` + 1 (or packed register `pair`) of C and D lie: lane
-/// 4 * g + t holds columns 2 * t and 2 * t + 1 of row g.
+/// The place of registers 2 * `pair` and 2 * `pair` + 1 (or packed register `pair`) of C and D:
+/// lane 4 * g + t holds columns 2 * t and 2 * t + 1 of row g.
 constexpr MmaBlock block_of_c(uint32_t m, uint32_t pair) {
   return {pair % (m / 8) * 8, pair / (m / 8) * 8};
 }

@@ -124,7 +124,7 @@ KM_MMA_INLINE void round_f16_nearest(Doubles* value) {
   *value = (Doubles)((Longs)rounded | sign);
 }
 
-/// What a step gives where a term or the accumulator is not finite; kFinite: nothing special.
+/// The result of a step with a term or accumulator that is not finite; kFinite: nothing special.
 template <class Real>
 Special special_sum(const Step<Real>& step, float sum, uint32_t column) {
   uint32_t seen = uint32_t{1} << special_of(std::bit_cast<uint32_t>(sum));

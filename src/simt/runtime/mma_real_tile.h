@@ -35,7 +35,7 @@ struct RealTile {
   bool special = false;  // A or B holds what is not finite
 };
 
-/// What the bits of an f32 stand for.
+/// The class of the number that the bits of an f32 stand for.
 inline Special special_of(uint32_t bits_f32) {
   if ((~bits_f32 & 0x7f800000) != 0) return kFinite;
   if ((bits_f32 & 0x7fffff) != 0) return kNan;

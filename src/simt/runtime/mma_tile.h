@@ -17,7 +17,7 @@ constexpr uint32_t kMaxStored = 1024;  // elements of A: m16n8k128, sparse s4
 constexpr uint32_t kMaxSums = 256;     // elements of D: 16 x 16
 constexpr uint32_t kBlockRows = 8;
 
-/// Where the registers of each operand begin.
+/// The first register of each operand.
 struct Registers {
   const uint32_t *a, *b, *c, *metadata;
 };

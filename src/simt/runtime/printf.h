@@ -1,5 +1,5 @@
-// What a device printf takes from its arguments, for runtimes that must copy them out of memory
-// that they do not trust before format_printf() reads them.
+// The arguments that a device printf takes, for runtimes that must copy them out of memory that
+// they do not trust before format_printf() reads them.
 #pragma once
 
 #include <cstdint>

@@ -91,7 +91,7 @@ Status Inliner::bind_param(const Call& call, const Operand& argument, const Symb
   return {};
 }
 
-/// As large as the variable's alignment allows; without values.
+/// Pieces as large as the variable's alignment allows; without values.
 std::vector<Inliner::Piece> Inliner::pieces_of(SymbolId variable) const {
   std::vector<Piece> pieces;
   const uint64_t size = out_.symbols[variable].size_bytes;

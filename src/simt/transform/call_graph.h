@@ -13,8 +13,8 @@
 
 namespace km::simt {
 
-/// What the address of a function is: a number that no variable's address equals, the same in all
-/// kernels of a module, as tables of pointers in memory need.
+/// The address of a function: a number that no variable's address equals, the same in all kernels
+/// of a module, as tables of pointers in memory need.
 constexpr uint64_t function_address(uint32_t function) { return 16 * (uint64_t{function} + 1); }
 
 /// The function that `function` is another name for, else itself.

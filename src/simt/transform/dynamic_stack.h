@@ -10,7 +10,7 @@ namespace km::simt {
 /// power of two: the threads' frames would all fall into the same sets of a cache.
 constexpr uint64_t kDynamicStackBytes = kThreadStackBytes + 64;
 
-/// Whether the function has such instructions.
+/// True if the function has such instructions.
 bool allocates_stack(const ptx::Function& function);
 
 void make_stack_explicit(ptx::Function& function);

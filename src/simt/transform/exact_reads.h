@@ -1,5 +1,5 @@
-// What guarded values (see Shape) are made of: code that makes one again, lane by lane, where its
-// base form does not hold reads that wherever the value itself is read.
+// The values that guarded values (see Shape) are made of: code that makes a guarded value lane by
+// lane, because its base form does not hold, reads them wherever the value itself is read.
 #pragma once
 
 #include <vector>

@@ -8,8 +8,8 @@
 
 namespace km::simt {
 
-/// The same module with such variables at module scope, behind its own, and such numbers among the
-/// data; the module itself where there is neither.
+/// The module with such variables at module scope, after its own, and such numbers among the data;
+/// the module itself if it has neither.
 std::shared_ptr<const ptx::Module> hoist_variables(std::shared_ptr<const ptx::Module> module);
 
 }  // namespace km::simt

@@ -24,7 +24,7 @@ struct Frame {
   std::vector<ptx::SymbolId> symbols;
   bool is_call = false;           // else the kernel itself
   ptx::LabelId end = ptx::kNone;  // where `ret` of a call goes, once there is one
-  // Of recursive functions, whose activations have .local variables of their own.
+  // Used for recursive functions, whose activations have .local variables of their own.
   ptx::RegisterId locals = ptx::kNone;  // their address
   uint64_t locals_bytes = 0;
   std::map<ptx::SymbolId, uint64_t> local_offsets;

@@ -338,8 +338,8 @@ class Linearizer {
     step.mask_step = plan_.steps[source].mask_step;
   }
 
-  /// Where control comes only straight from steps with one and the same mask, by branches that do
-  /// not part lanes, that mask is the step's own: the step it belongs to. kEndOfRegion: elsewhere.
+  /// The step whose mask is this step's own too: control comes only straight from steps with that
+  /// mask, by branches that do not part lanes. kEndOfRegion: there is none.
   uint32_t undivided_source(uint32_t i, const WaitingSteps& waiting) const {
     uint32_t source = kEndOfRegion;
     for (const auto& [j, slot] : ways_to_[i]) {
@@ -424,7 +424,8 @@ class Linearizer {
     return arrivals;
   }
 
-  /// Where control goes on when no lane comes to a step; past all steps that have its mask.
+  /// Finds the step to which control goes if no lane comes to a step: past all steps that have its
+  /// mask.
   void find_skips() {
     skips_.assign(plan_.steps.size(), kEndOfRegion);
     for (auto i = static_cast<uint32_t>(plan_.steps.size()); i-- > 0;) {
@@ -467,7 +468,7 @@ class Linearizer {
     }
   }
 
-  /// Whether long code comes after a step for the same lanes: a test here saves those further in.
+  /// True if long code follows a step for the same lanes: a test here saves those further in.
   bool leads_to_work(uint32_t i) const {
     constexpr size_t kMuch = 32;
     const uint32_t end = std::min<uint32_t>(skips_[i], plan_.steps.size());

@@ -146,7 +146,8 @@ class Liveness {
     }
   }
 
-  /// What is live where the stretch begins; `out_calls`: what is live across its calls, last first.
+  /// The values that are live at the beginning of the stretch; `out_calls`: those live across its
+  /// calls, last first.
   Bits backwards(const Stretch& stretch, std::vector<LiveValues>* out_calls) const {
     Bits live(items_);
     for (uint32_t succ : stretch.succs) live.add(stretches_[succ].live_in);

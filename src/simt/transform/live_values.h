@@ -1,5 +1,5 @@
-// What a function still needs after a call: it is put aside where the call may come back to the
-// function itself.
+// The values that a function still needs after a call: they are put aside if the call may come back
+// to the function itself.
 #pragma once
 
 #include <cstdint>

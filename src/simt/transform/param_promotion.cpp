@@ -215,7 +215,7 @@ void Promoter::choose_register(const std::string& name, Cell& cell) {
 }
 
 void Promoter::rewrite() {
-  // What is stored piece by piece starts as something.
+  // Variables that are stored piece by piece start with some value.
   for (const Variable& variable : variables_) {
     if (!variable.is_promoted) continue;
     for (const Cell& cell : variable.cells) {
@@ -356,7 +356,7 @@ RegisterId Promoter::add_register(Type type) {
   return id;
 }
 
-/// The same bits in a register that integer instructions take.
+/// The bits in a register that integer instructions take.
 Operand Promoter::integer_of(const Instruction& like, const Operand& reg) {
   const Type type = type_of(reg);
   if (ptx::is_integer(type)) return reg;

@@ -83,7 +83,8 @@ class StepParter {
            is_same_for_all(step, kDepth);
   }
 
-  /// By what it is made of: shapes are those of one block size.
+  /// True if the value is made of values that are the same for all threads; shapes would be those
+  /// of one block size.
   bool is_same_for_all(ValueId value, unsigned depth) const {
     if (kernel_.values[value].block == kNone) return true;
     const Inst* const inst = kernel_.instruction_of(value);
@@ -135,7 +136,7 @@ class StepParter {
     return true;
   }
 
-  /// By the block's instructions, or at its end by a phi behind it other than the address.
+  /// True if the block's instructions read the value, or a phi behind it other than the address.
   bool is_used(const Moving& moving, ValueId value, BlockId block) const {
     bool used = false;
     visit_uses(kernel_, moving, block, [&](const ValueId& use) { used |= use == value; });

@@ -1,4 +1,4 @@
-// What a loop adds in each round, where it is the same for all threads, is counted once for all.
+// Additions of each round of a loop are counted once for all threads if they are the same for all.
 #pragma once
 
 #include "simt/kernel.h"

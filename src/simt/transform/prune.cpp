@@ -98,7 +98,7 @@ class Pruner {
     forgotten.block = forgotten.instruction = forgotten.phi = kNone;
   }
 
-  /// What remains stays in its order, which is a reverse postorder still.
+  /// Drops blocks; the others stay in their order, which is a reverse postorder still.
   void drop_blocks() {
     std::vector<BlockId> number(kernel_.blocks.size(), kNone);
     std::vector<Block> blocks;

@@ -72,7 +72,8 @@ uint32_t max_live_registers(const Kernel& kernel) {
 
 namespace {
 
-/// As cheap as keeping the result: moves, and what makes an address of an index.
+/// True for instructions as cheap as keeping the result: moves, and steps from an index to an
+/// address.
 bool is_cheap(const ptx::Instruction& instruction) {
   using ptx::Modifier;
   using ptx::Opcode;

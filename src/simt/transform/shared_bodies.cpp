@@ -19,7 +19,7 @@ using ptx::Type;
 namespace {
 
 constexpr uint64_t kStackAlignBytes = 16;
-// What a call puts aside begins with these.
+// The first fields of the record that a call puts aside.
 constexpr uint64_t kPreviousPlace = 0;  // where the call before has put its values
 constexpr uint64_t kStackPlace = 8;     // the top of the stack as it was
 constexpr uint64_t kFirstPlace = 16;
