@@ -1,4 +1,4 @@
-"""docs/acceptance.md: which tests show which promise of the source documents.
+"""docs/internals/acceptance.md: which tests show which promise of the source documents.
 
 tests/acceptance.tsv says so, a row for each test: item, path, the test's name. An item of the C ABI
 needs a test in C, or a reason why the C ABI has none.

@@ -1,4 +1,4 @@
-// docs/ptx-coverage.md from the table and from the lists of what tests have checked.
+// docs/reference/ptx-coverage.md from the table and from the lists of what tests have checked.
 #include "coverage.h"
 
 #include <fstream>
@@ -14,7 +14,7 @@ using ptx::Form;
 const std::string kIntroduction =
     "# PTX instructions\n\n"
     "Every form that the parser and the verifier know, a row each; what public programs make of "
-    "them\nstands in [corpus.md](corpus.md).\n\n"
+    "them\nstands in [corpus.md](../reports/corpus.md).\n\n"
     "- *parsed*, *verified*: `unit.ptx.Table.EveryFormIsReadAndPrinted` holds it so. Forms newer "
     "than what a\n  device reports are named in the error that refuses them.\n"
     "- *run*: the cpu backend makes code of it. `later`: an error that names the instruction; "

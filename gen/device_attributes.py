@@ -1,4 +1,4 @@
-"""docs/device-attributes.md, from the list of attributes and what CPU devices answer."""
+"""docs/reference/device-attributes.md, from the list of attributes and what CPU devices answer."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""docs/dropin-coverage.md: which functions of the CUDA driver API our driver library implements."""
+"""docs/reference/dropin-coverage.md: the functions of the CUDA driver API that are implemented."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""docs/errors.md, from the texts of statuses and the table of CUDA's results."""
+"""docs/reference/errors.md, from the texts of statuses and the table of CUDA's results."""
 
 import re
 from pathlib import Path

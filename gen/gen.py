@@ -42,16 +42,18 @@ def from_table(tool: Path, name: str, source: str, lists: tuple = ()) -> str:
 
 # file -> how it is made
 OUTPUTS = {
-    "docs/environment.md": lambda tool: from_table(tool, "environment", "src/base/env.def"),
-    "docs/ptx-coverage.md": lambda tool: from_table(
+    "docs/reference/environment.md": lambda tool: from_table(
+        tool, "environment", "src/base/env.def"
+    ),
+    "docs/reference/ptx-coverage.md": lambda tool: from_table(
         tool, "ptx-coverage", "src/ptx/instructions.def and the tests' lists", FORM_LISTS
     ),
-    "docs/acceptance.md": lambda tool: acceptance.text(),
+    "docs/internals/acceptance.md": lambda tool: acceptance.text(),
     "docs/bindings.md": lambda tool: bindings_table.text(),
-    "docs/device-attributes.md": lambda tool: device_attributes.text(),
-    "docs/errors.md": lambda tool: errors.text(),
+    "docs/reference/device-attributes.md": lambda tool: device_attributes.text(),
+    "docs/reference/errors.md": lambda tool: errors.text(),
     "tests/c/generated/handle_calls.h": lambda tool: handle_calls.text(),
-    "docs/dropin-coverage.md": lambda tool: dropin_coverage.text(),
+    "docs/reference/dropin-coverage.md": lambda tool: dropin_coverage.text(),
     **cuda_driver.outputs(),
     **fuzz_calls.outputs(),
     **go_raw.outputs(),

@@ -235,7 +235,7 @@ enum {
   KM_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_BYTES = 22,
   KM_DEVICE_ATTRIBUTE_L2_CACHE_BYTES = 23,
   /* From here on CUDA's: KM_DEVICE_ATTRIBUTE_CUDA + n is its CU_DEVICE_ATTRIBUTE of number n, in
-   * CUDA's unit. docs/device-attributes.md. */
+   * CUDA's unit. docs/reference/device-attributes.md. */
   KM_DEVICE_ATTRIBUTE_CUDA = 1000
 };
 typedef struct km_device_attribute_info {
@@ -922,7 +922,7 @@ KM_API km_status km_context_create(km_device device, km_context* out_context) KM
  * launched graph use; captured uses become dependencies between nodes. Numbers that streams write
  * and wait for, callbacks, and addresses that a kernel is given as such are not ordered. The stream
  * waits, not the call. Where all uses are on one stream this costs a comparison for each. What
- * order is kept, and what is left to the caller, is in docs/ordering.md. The handle is the
+ * order is kept, and what is left to the caller, is in docs/guide/ordering.md. The handle is the
  * caller's, to be given to km_context_destroy. CUDA: the primary context of the device, with
  * cuEventRecord and cuStreamWaitEvent between the uses.
  * Blocking: no.
@@ -1267,8 +1267,8 @@ KM_API km_status km_stream_add_callback(km_stream stream, km_host_callback callb
  * recorded in a capture. What fails because of its arguments adds nothing and changes nothing.
  * Copies from and to page-locked and other host memory alike read and write it whenever the graph
  * runs, also when it is not page-locked. A capture belongs to the stream and not to a thread.
- * docs/graphs.md has the table of CUDA's results, which km_last_error_native_code gives. CUDA:
- * cuStreamBeginCapture.
+ * docs/guide/graphs.md has the table of CUDA's results, which km_last_error_native_code gives.
+ * CUDA: cuStreamBeginCapture.
  * Blocking: no.
  * Threads: any.
  * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream;
@@ -3399,7 +3399,7 @@ KM_API km_status km_graph_exec_compare(km_graph_exec exec, km_graph graph,
                                        km_graph_difference* out_difference,
                                        uint64_t* out_node) KM_NOEXCEPT;
 
-/* Profiles: what ran when, and for how long. docs/profiling.md. */
+/* Profiles: what ran when, and for how long. docs/guide/profiling.md. */
 
 /** Records from now on what the context does: kernels, copies, fills and callbacks with their times
  * on the device, the host's ranges and waits, and the memory in use. Starting twice is fine.
@@ -3520,10 +3520,10 @@ KM_API km_status km_profiler_write(km_context context, const char* path) KM_NOEX
  * everything else. Vectors with a negative increment begin at their end, as in BLAS. Sizes of 0 do
  * what BLAS says: nothing, for most. A `beta` of 0 overwrites, and does not read what was there.
  * Arrays that are written may lie in the same slice as others, with elements in between, but share
- * none with them. Captured, a call becomes a node of the graph. docs/blas.md says which library
- * runs. Beside
- * the statuses listed, a call that takes arrays can return KM_ERROR_INVALID_HANDLE when `blas` is
- * not a live BLAS object, or the `slice` of an array neither 0 nor a live slice;
+ * none with them. Captured, a call becomes a node of the graph. docs/guide/blas.md says which
+ * library runs. Beside the statuses listed, a call that takes arrays can return
+ * KM_ERROR_INVALID_HANDLE when `blas` is not a live BLAS object, or the `slice` of an array neither
+ * 0 nor a live slice;
  * KM_ERROR_CONTEXT_LOST when the context of `blas` or of a slice was reset after its creation;
  * KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
  * KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer access;

@@ -21,8 +21,8 @@
 //  - Any number of threads may call const functions of one object at a time. Moving, assigning and
 //    destroying it, and building a launch, are for one thread at a time.
 //  - Work on different streams runs side by side, except that each use of a slice waits for the
-//    earlier uses on other streams that it conflicts with (docs/ordering.md), unless the context
-//    was made with KM_CONTEXT_DEFAULT.
+//    earlier uses on other streams that it conflicts with (docs/guide/ordering.md), unless the
+//    context was made with KM_CONTEXT_DEFAULT.
 //  - get() gives the handle to C calls, release() gives it away, and the constructor from a handle
 //    takes it over.
 #ifndef KERNELMILL_HPP

@@ -6,7 +6,7 @@ corpus.py compile OUT CHECKOUT [--nvcc NVCC] [--only PATTERN] [--most N] [--incl
 corpus.py try OUT [--command KERNELMILL]
     runs `kernelmill corpus` over all of OUT for AVX2 and AVX-512; writes OUT/<name>.<isa>.json
 corpus.py report OUT
-    prints the tables of docs/corpus.md
+    prints the tables of docs/reports/corpus.md
 """
 
 import argparse

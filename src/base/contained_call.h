@@ -2,7 +2,7 @@
 // frames. A function that ends its thread (pthread_exit, a cancellation that it allows, what Python
 // does to threads while it ends) would unwind them, and destructors and exported functions are
 // frames that must not be unwound. The thread goes on instead until the library's frames are
-// complete, and ends then (docs/threads.md).
+// complete, and ends then (docs/guide/threads.md).
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fails where docs/backend-interface.md lacks an entry of src/backend/interface.h, or has another.
+"""Compares docs/internals/backend-interface.md with the entries of src/backend/interface.h.
 
 Each entry has one row, in the order of the table, which names functions of the CUDA driver or says
 that there is none.
@@ -18,7 +18,7 @@ def main() -> int:
     header = (ROOT / "src/backend/interface.h").read_text()
     table = header[header.index("typedef struct kmb_backend {") :]
     entries = ENTRY.findall(table[: table.index("} kmb_backend;")])
-    rows = dict(ROW.findall((ROOT / "docs/backend-interface.md").read_text()))
+    rows = dict(ROW.findall((ROOT / "docs/internals/backend-interface.md").read_text()))
     found = [f"no row for {entry}" for entry in entries if entry not in rows]
     found += [f"{row} is no entry" for row in rows if row not in entries]
     if not found and list(rows) != entries:

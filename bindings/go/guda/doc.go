@@ -30,7 +30,7 @@
 // use of a slice waits for the earlier uses on other streams that it conflicts with, because one of
 // them writes and they share an element. The stream waits, not the call. Uses are copies, fills and
 // arguments of launches, which count as written unless [ReadOnly] says otherwise; addresses given by
-// [LaunchBuilder.AddressArg] are not ordered. docs/ordering.md of Kernelmill has the rules and the
+// [LaunchBuilder.AddressArg] are not ordered. docs/guide/ordering.md of Kernelmill has the rules and the
 // cost.
 //
 // # Goroutines

@@ -14,7 +14,7 @@
 //! number of threads at once, but see `Diagnostics`, and a `Launch` is for one thread at a time.
 //!
 //! Work on different streams runs side by side, except that each use of a slice waits for the earlier
-//! uses on other streams that it conflicts with: docs/ordering.md has the rules.
+//! uses on other streams that it conflicts with: docs/guide/ordering.md has the rules.
 const device = @import("device.zig");
 const errors = @import("errors.zig");
 const launch = @import("launch.zig");

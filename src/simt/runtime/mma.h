@@ -1,4 +1,4 @@
-// The matrix instructions mma and wmma.mma. docs/accuracy.md says how they round.
+// The matrix instructions mma and wmma.mma. docs/reference/accuracy.md says how they round.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // Which rows of the PTX table the kernels consist of that the tests run. Each test that names a row
-// in tested_forms.txt must run a kernel with it; docs/ptx-coverage.md is made from that list.
+// in tested_forms.txt must run a kernel with it; docs/reference/ptx-coverage.md is made from that
+// list.
 #pragma once
 
 #include <map>

@@ -38,7 +38,7 @@ struct MmaCase {
   int rounding = FE_TONEAREST;  // of f64
 };
 
-/// How a device adds up (docs/accuracy.md).
+/// How a device adds up (docs/reference/accuracy.md).
 struct Rule {
   int fraction_bits = 25;
   uint32_t terms = 256;       // at once

@@ -1,4 +1,4 @@
-// Measures the approximate instructions and prints the table of docs/accuracy.md:
+// Measures the approximate instructions and prints the table of docs/reference/accuracy.md:
 //   km_accuracy [--step=N] [--pairs=N] [--threads=N]
 // Every N-th of the 2^32 inputs, by default all of them. Exits with 1 where an error exceeds the
 // manual's bound, with 77 where the processor has no fused multiply-add.

@@ -1,5 +1,5 @@
 // The list of the rows of the PTX table that are compared with the reference, of which
-// docs/ptx-coverage.md is made. The committed file must say the same.
+// docs/reference/ptx-coverage.md is made. The committed file must say the same.
 #pragma once
 
 #include <set>

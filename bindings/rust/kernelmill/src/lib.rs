@@ -113,7 +113,7 @@
 //! # }
 //! ```
 //!
-//! The page `docs/ordering.md` of Kernelmill has the rules, and the cost: a comparison for each use
+//! The page `docs/guide/ordering.md` of Kernelmill has the rules, and the cost: a comparison for each use
 //! where all are on one stream.
 #![deny(
     clippy::expect_used,

@@ -518,7 +518,7 @@ impl km_device_attribute {
     pub const TOTAL_CONSTANT_BYTES: km_device_attribute = km_device_attribute(22);
     pub const L2_CACHE_BYTES: km_device_attribute = km_device_attribute(23);
     /** From here on CUDA's: KM_DEVICE_ATTRIBUTE_CUDA + n is its CU_DEVICE_ATTRIBUTE of number n, in
- CUDA's unit. docs/device-attributes.md.*/
+ CUDA's unit. docs/reference/device-attributes.md.*/
     pub const CUDA: km_device_attribute = km_device_attribute(1000);
 }
 #[repr(transparent)]
@@ -2377,7 +2377,7 @@ functions! {
  launched graph use; captured uses become dependencies between nodes. Numbers that streams write
  and wait for, callbacks, and addresses that a kernel is given as such are not ordered. The stream
  waits, not the call. Where all uses are on one stream this costs a comparison for each. What
- order is kept, and what is left to the caller, is in docs/ordering.md. The handle is the
+ order is kept, and what is left to the caller, is in docs/guide/ordering.md. The handle is the
  caller's, to be given to km_context_destroy. CUDA: the primary context of the device, with
  cuEventRecord and cuStreamWaitEvent between the uses.
 
@@ -2817,8 +2817,8 @@ functions! {
  recorded in a capture. What fails because of its arguments adds nothing and changes nothing.
  Copies from and to page-locked and other host memory alike read and write it whenever the graph
  runs, also when it is not page-locked. A capture belongs to the stream and not to a thread.
- docs/graphs.md has the table of CUDA's results, which km_last_error_native_code gives. CUDA:
- cuStreamBeginCapture.
+ docs/guide/graphs.md has the table of CUDA's results, which km_last_error_native_code gives.
+ CUDA: cuStreamBeginCapture.
 
  Blocking: no.
 
