@@ -40,7 +40,7 @@ typedef struct kmb_error {
   char message[4096]; /* zero-terminated, cut where longer */
 } kmb_error;
 
-/* What a backend may ask of its host. */
+/* The services of the host that a backend may use. */
 typedef struct kmb_host {
   uint32_t size;
   uint32_t reserved;
@@ -48,7 +48,7 @@ typedef struct kmb_host {
   void (*log)(int32_t level, const char* area, const char* text); /* 1 error ... 4 debug */
   /* Points to the km_set_allocator functions in use (base/host_allocator.h), null there: malloc. */
   void* allocator_cell;
-  /* Whether a callback has begun to end the calling thread (pthread_exit) instead of returning; the
+  /* True if a callback has begun to end the calling thread (pthread_exit) instead of returning; the
    * request is forgotten. A backend asks after each callback on a thread of its own, and lets that
    * thread end; callbacks themselves always come back. */
   uint32_t (*take_thread_end)(void);
@@ -111,7 +111,7 @@ typedef struct kmb_launch {
   uint32_t is_cooperative; /* its blocks may wait for each other: they fit the device */
 } kmb_launch;
 
-/* Where an address of a kmb_copy_3d lies. */
+/* The space in which an address of a kmb_copy_3d lies. */
 enum { KMB_SPACE_DEVICE = 0, KMB_SPACE_HOST = 1, KMB_SPACE_HOST_PINNED = 2 };
 typedef struct kmb_copy_3d {
   uint64_t destination, source; /* of the first byte */
@@ -152,7 +152,7 @@ typedef struct kmb_blas_call {
   kmb_blas_array a, b, c;   /* vectors x and y: b and c; results: c, and of DOT x and y: a and b */
 } kmb_blas_call;
 
-/* What a stream does with one number in memory, aligned to its 4 or 8 bytes. Comparisons are of
+/* An operation of a stream on one number in memory, aligned to its 4 or 8 bytes. Comparisons are of
  * unsigned numbers of that size; GEQ goes round: the difference is not negative as a signed one. */
 typedef enum kmb_memory_op_kind {
   KMB_MEMORY_WRITE = 1,
@@ -175,8 +175,9 @@ enum {
   KMB_GRAPH_NODE_BRANCH = 67        /* kmb_graph_node::branch */
 };
 
-/* Where a graph goes on behind a node. In graphs with branches each node depends on the one before.
- * CUDA: cuGraphAddNode with CU_GRAPH_NODE_TYPE_CONDITIONAL, whose parts these are. */
+/* The node at which a graph continues after a node. In graphs with branches each node depends on
+ * the one before. CUDA: cuGraphAddNode with CU_GRAPH_NODE_TYPE_CONDITIONAL, whose parts these are.
+ */
 typedef struct kmb_branch {
   uint64_t address; /* of 32 bits that decide when the graph is there; 0: the branch is taken */
   uint32_t value;
@@ -198,8 +199,8 @@ typedef struct kmb_graph_node {
   km_host_callback callback; /* once for each launch, as stream_add_callback says */
   void* user_data;
   km_release_callback release; /* of user_data, once: when the node is not used any more */
-  /* Of copies and fills of rows, with depth 1 for a fill; destination, source and size_bytes above
-   * say the same. */
+  /* Used by copies and fills of rows, with depth 1 for a fill; destination, source and size_bytes
+   * above say the same. */
   kmb_copy_3d rows;
   kmb_context *destination_context, *source_context; /* of a copy between contexts */
   kmb_blas* blas;
@@ -339,7 +340,7 @@ typedef struct kmb_backend {
 
   /* Memory. All optional. */
 
-  /* Whether the operation with this ticket is over: KM_SUCCESS or KM_NOT_READY; works in a failed
+  /* Asks if the operation with this ticket is over: KM_SUCCESS or KM_NOT_READY; works in a failed
    * context too (null: core asks for the whole stream). Pools reuse blocks by it. CUDA:
    * cuEventQuery on the event behind the ticket. */
   km_status (*stream_query_ticket)(kmb_stream* stream, uint64_t ticket, kmb_error* error);

@@ -22,7 +22,7 @@ enum class CallEnd {
 /// run and leads straight to the host's function.
 CallEnd call_contained(void (*function)(void*), void* argument) noexcept;
 
-/// The same for a lambda.
+/// call_contained() for a lambda.
 template <class Function>
 CallEnd call_contained(Function&& function) noexcept {
   using Plain = std::remove_reference_t<Function>;
@@ -43,8 +43,8 @@ inline void end_thread_if_begun() {
     detail::end_this_thread();
 }
 
-/// Whether a contained function has begun to end this thread, which the caller then does by itself,
-/// or lets go on.
+/// True if a contained function has begun to end this thread. The caller then ends it by itself, or
+/// lets it continue.
 bool take_thread_end();
 
 }  // namespace km

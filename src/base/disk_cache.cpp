@@ -77,7 +77,7 @@ DiskCache* open_instance() {
 
 std::string name_of(std::string_view key) { return hash128(key).text(); }
 
-/// Whether name_of() could have given it: files of others are left alone.
+/// True if name_of() could have given it: files of others are left alone.
 bool is_name(std::string_view name) {
   return name.size() == 32 && name.find_first_not_of("0123456789abcdef") == name.npos;
 }

@@ -27,7 +27,7 @@ class DiskCache {
   DiskCache(const DiskCache&) = delete;
   DiskCache& operator=(const DiskCache&) = delete;
 
-  /// What was kept under the key; nothing when it is not there or damaged.
+  /// The content that was kept under the key; nothing when it is not there or damaged.
   std::optional<std::vector<uint8_t>> find(std::string_view key) const;
   /// Never fails: what cannot be written is not kept.
   void keep(std::string_view key, std::span<const uint8_t> content);

@@ -96,7 +96,7 @@ void* symbol_of_process(const char* name) { return dlsym(RTLD_DEFAULT, name); }
 
 namespace {
 
-/// What the loader knows of a library's imported functions.
+/// The loader's tables of a library's imported functions.
 struct Imports {
   const ElfW(Rela) * relocations = nullptr;
   size_t size_bytes = 0;
@@ -114,7 +114,7 @@ struct Imports {
     }
   }
 
-  /// Where the address of an imported function is kept; null: it is not imported.
+  /// The place that holds the address of an imported function; null: it is not imported.
   void** slot_of(const char* name, const link_map& map) const {
     if (relocations == nullptr || symbols == nullptr || names == nullptr) return nullptr;
     for (size_t i = 0; i < size_bytes / sizeof *relocations; ++i) {
@@ -131,7 +131,7 @@ struct Place {
   bool is_read_only;
 };
 
-/// Whether the loader has made a place of a library read-only after it had filled it in.
+/// Finds out if the loader has made a place of a library read-only after it had filled it in.
 int find_read_only(dl_phdr_info* object, size_t, void* argument) {
   auto* const place = static_cast<Place*>(argument);
   if (object->dlpi_addr != place->base) return 0;

@@ -28,7 +28,7 @@ class Dylib {
   /// Has the library call `function` where it calls the imported function `name`; nobody else's
   /// calls change. False when it imports no such function, or its tables cannot be written.
   bool replace_import(const char* name, void* function) const;
-  /// Where the loader found the library.
+  /// The path at which the loader found the library.
   std::string path() const;
 
  private:

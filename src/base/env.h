@@ -37,7 +37,7 @@ void set_default_env(EnvVar variable, const char* value);
 /// env() for a variable that belongs to others (CUDA_HOME, HOME ...).
 std::optional<std::string> foreign_env(const char* name);
 
-/// The same where being empty says something, too.
+/// foreign_env() for variables that mean something when they are empty, too.
 std::optional<std::string> foreign_env_or_empty(const char* name);
 
 /// A switch: 1, on, true, yes or 0, off, false, no; anything else is KM_ERROR_INVALID_ARGUMENT.

@@ -1,6 +1,6 @@
-// What programs that `kernelmill exec` runs tell the command: a few words of memory that the driver
-// library in those programs finds by the variable KM_EXEC_REPORT. No file is involved that could be
-// left behind, and no descriptor that a program could close or take for its own.
+// The report of programs that `kernelmill exec` runs to the command: a few words of memory that the
+// driver library in those programs finds by the variable KM_EXEC_REPORT. No file is involved that
+// could be left behind, and no descriptor that a program could close or take for its own.
 #pragma once
 
 #include <atomic>
@@ -28,7 +28,7 @@ class ExecReportOwner {
 
   /// The value of KM_EXEC_REPORT for the programs; empty: there is no shared memory.
   std::string name() const;
-  /// Whether it is known that no program has loaded the driver library.
+  /// True if it is known that no program has loaded the driver library.
   bool is_unopened() const { return report_ != nullptr && report_->opened.load() == 0; }
 
  private:

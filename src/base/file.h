@@ -76,7 +76,7 @@ Result<File> create_memory_file(const char* name, unsigned flags);
 /// Sets the size of a file. False, with errno; a size limit (EFBIG) raises no signal.
 bool resize_file(int file, uint64_t size_bytes);
 
-/// What an entry of the file system is, for messages: "a folder", "a pipe", "a device" ...
+/// The kind of an entry of the file system, for messages: "a folder", "a pipe", "a device" ...
 const char* file_kind_name(mode_t mode);
 
 /// "cannot `verb` 'path': why", with the system's code as the native one. A file that is not there

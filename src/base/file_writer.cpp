@@ -54,7 +54,7 @@ std::string link_target(const std::string& link) {
   return target.front() == '/' ? target : folder_part(link) + target;
 }
 
-/// What FileWriter will do with a path.
+/// FileWriter's way of writing a path.
 struct Destination {
   bool exists = false;
   bool is_replaced = true;  // by a new file; false: written through

@@ -44,7 +44,7 @@ class FileWriter {
   Status replace();
   Error failed(int code) const { return file_error("write", path_, code, KM_ERROR_IO); }
 
-  /// What the new file takes over from the old one.
+  /// The properties that the new file takes over from the old one.
   struct Old {
     bool exists = false;
     mode_t mode = 0;
@@ -68,10 +68,10 @@ class FileWriter {
 /// Writes a file that has all of the content, or leaves what was there; see FileWriter.
 Status write_file(const std::string& path, std::string_view content);
 
-/// Whether FileWriter::open() would take the path, without an effect on it.
+/// Tests if FileWriter::open() would take the path, without an effect on it.
 Status check_writable(const std::string& path);
 
-/// What the names of temporary files begin with.
+/// The beginning of temporary files' names.
 constexpr std::string_view kTemporaryPrefix = ".kernelmill-";
 
 }  // namespace km

@@ -81,7 +81,7 @@ bool set_host_allocator(km_allocate_callback allocate, km_free_callback release,
 }
 
 void* host_allocate(size_t size_bytes, size_t align_bytes) noexcept {
-  // What malloc gives is aligned to 16; more than that is found within.
+  // malloc gives memory that is aligned to 16; a larger alignment is found within it.
   const size_t more = kHeaderBytes + (align_bytes > kHeaderBytes ? align_bytes : 0);
   size_t total = 0;
   if (__builtin_add_overflow(size_bytes, more, &total)) return nullptr;

@@ -1,5 +1,6 @@
-// Where this library's own allocations come from: malloc, or what the host program gave. operator
-// new and delete of the library and its plugins lead here (base/operators/operator_new.cpp).
+// The source of this library's own allocations: malloc, or the functions that the host program
+// gave. operator new and delete of the library and its plugins lead here
+// (base/operators/operator_new.cpp).
 #pragma once
 
 #include <cstddef>
@@ -16,7 +17,7 @@ struct HostAllocator {
   km_free_callback release;
   void* user_data;
 };
-/// What points to the record in use; null there: malloc and free. A plugin uses its host's.
+/// A pointer to the record in use; null there: malloc and free. A plugin uses its host's.
 using HostAllocatorCell = const HostAllocator*;
 
 HostAllocatorCell* host_allocator_cell();
@@ -62,7 +63,7 @@ class CodeGeneratorMemory {
  public:
   explicit CodeGeneratorMemory(void (*when_exhausted)());
   ~CodeGeneratorMemory();
-  /// Of this thread, which will not come to its end.
+  /// Ends the scope of this thread, which will not come to its end.
   static void abandon();
   CodeGeneratorMemory(const CodeGeneratorMemory&) = delete;
   CodeGeneratorMemory& operator=(const CodeGeneratorMemory&) = delete;

@@ -12,12 +12,12 @@ using LogSink = void (*)(int32_t level, const char* area, const char* text);
 /// Replaces standard error and KM_LOG_FILE; null brings them back.
 void set_log_sink(LogSink sink);
 
-/// Whether a line would be shown; for lines that are costly to build.
+/// True if a line would be shown; for lines that are costly to build.
 bool log_enabled(LogLevel level, const char* area);
 
 /// One line, without a line end. Never fails: what cannot be written is dropped.
 [[gnu::format(printf, 3, 4)]] void log(LogLevel level, const char* area, const char* format, ...);
-/// The same for text that is ready; has the form that kmb_host.log wants.
+/// log() for text that is ready; has the form of kmb_host.log.
 void log_text(int32_t level, const char* area, const char* text);
 
 }  // namespace km

@@ -13,7 +13,8 @@ namespace km {
 
 namespace {
 
-/// Where the parameter list at the end of a demangled name begins; its size when there is none.
+/// The offset at which the parameter list at the end of a demangled name begins; its size when
+/// there is none.
 size_t parameter_list(std::string_view name) {
   if (!name.ends_with(')')) return name.size();
   int depth = 0;
@@ -24,7 +25,8 @@ size_t parameter_list(std::string_view name) {
   return name.size();
 }
 
-/// Where the name proper begins: instances of templates have their result type before it.
+/// The offset at which the name proper begins: instances of templates have their result type before
+/// it.
 size_t after_result_type(std::string_view name) {
   int depth = 0;
   size_t start = 0;

@@ -4,7 +4,7 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
-/* What pthread_cleanup_push and pthread_cleanup_pop are made of in C: the unwinding of a thread
+/* The parts of pthread_cleanup_push and pthread_cleanup_pop in C: the unwinding of a thread
  * jumps back to the frame of each buffer that is registered, and is taken up from there. Here the
  * buffer is taken out and the frame goes on. */
 int km_call_with_boundary(void (*function)(void*), void* argument, km_unwind_boundary* boundary) {

@@ -1,5 +1,5 @@
-/* Where the unwinding of a thread that ends is held up. In C, because <pthread.h> shows what it
- * needs to C only. */
+/* The place that holds up the unwinding of a thread that ends. In C, because <pthread.h> shows what
+ * it needs to C only. */
 #ifndef KM_BASE_UNWIND_BOUNDARY_H
 #define KM_BASE_UNWIND_BOUNDARY_H
 

@@ -49,10 +49,10 @@ struct NvrtcInfo {
 /// Finds and loads NVRTC on first use; the outcome holds for the life of the process.
 Result<NvrtcInfo> nvrtc_info();
 
-/// What to compile for when nobody says: the CPU device's compute capability (KM_CPU_CC, 8.9
+/// The architecture to compile for by default: the CPU device's compute capability (KM_CPU_CC, 8.9
 /// unless set), or the nearest that the NVRTC in use can target. For example "compute_90".
 Result<std::string> default_architecture();
-/// The same for a device of this compute capability (89 for 8.9).
+/// The architecture for a device of this compute capability (89 for 8.9).
 Result<std::string> architecture_for(int compute_capability);
 
 }  // namespace km

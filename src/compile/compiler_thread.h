@@ -7,7 +7,7 @@
 
 namespace km {
 
-/// What a compiler thread does.
+/// The work of a compiler thread.
 enum class CompilerWork { load, compile };
 
 /// Runs `work` on a thread of its own and waits for it: 64 MiB of stack, all signals but faults

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 /// How far above our own folder a checkout may begin: build/<preset>/stage/lib is four below it.
 constexpr int kCheckoutDepth = 4;
 
-/// Where below a toolkit, a wheel, or a folder of wheels the library lies.
+/// The folders below a toolkit, a wheel, or a folder of wheels in which the library lies.
 constexpr std::array kLibraryFolders = {
     ".",
     "lib64",
@@ -42,7 +42,7 @@ bool exists(const std::string& path) {
   return fs::exists(path, ignored);
 }
 
-/// What matches `pattern` below `root`, newest first.
+/// The paths that match `pattern` below `root`, newest first.
 std::vector<std::string> glob_below(const std::string& root, const std::string& pattern) {
   std::string escaped;
   for (const char c : root) {
@@ -62,7 +62,8 @@ std::vector<std::string> glob_below(const std::string& root, const std::string& 
   return paths;
 }
 
-/// What others could have put there, in /tmp for example, is not loaded into this process.
+/// True if nobody else could have put files there, as in /tmp: others' libraries are not loaded
+/// into this process.
 bool is_trusted(const std::string& folder) {
   struct stat status{};
   if (stat(folder.c_str(), &status) != 0) return false;
@@ -142,7 +143,7 @@ NvrtcSurroundings nvrtc_surroundings() {
   const auto home = foreign_env("HOME");
   const auto data = foreign_env("XDG_DATA_HOME");
   if (home) result.python_prefixes.push_back(*home + "/.local");
-  // Where the message about a missing NVRTC has a virtual environment made.
+  // The message about a missing NVRTC names this place for a virtual environment.
   if (data && data->starts_with('/')) result.python_prefixes.push_back(*data + "/kernelmill");
   if (home) result.python_prefixes.push_back(*home + "/.local/share/kernelmill");
   result.python_prefixes.insert(result.python_prefixes.end(), {"/usr/local", "/usr"});

@@ -1,4 +1,4 @@
-// Where NVRTC and the CUDA headers lie on this machine.
+// The search for NVRTC and the CUDA headers on this machine.
 #pragma once
 
 #include <string>
@@ -6,7 +6,8 @@
 
 namespace km {
 
-/// What the search goes by; kept apart from the search so that tests can make their own.
+/// The surroundings that the search reads; kept apart from the search so that tests can make their
+/// own.
 struct NvrtcSurroundings {
   std::string km_nvrtc;                      ///< a library or a folder; then nothing else counts
   std::vector<std::string> code_folders;     ///< of this library and of the program

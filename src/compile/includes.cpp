@@ -87,7 +87,7 @@ class Scanner {
       std::string_view line = text.substr(0, end);
       text.remove_prefix(std::min(end + 1, text.size()));
       if (!scan_line(line, folder)) return false;
-      // What stands behind a comment may be a directive too.
+      // A directive may follow a comment, too.
       for (size_t at = line.find("*/"); at != std::string_view::npos; at = line.find("*/")) {
         line.remove_prefix(at + 2);
         if (!scan_line(line, folder)) return false;

@@ -1,4 +1,4 @@
-// What a CUDA C++ source includes from disk: everything that may change a compilation and does not
+// The files that a CUDA C++ source includes from disk: they may change a compilation and do not
 // stand in its input.
 #pragma once
 

@@ -15,7 +15,7 @@ namespace km {
 std::optional<std::string> ptx_key(const CompileInput& input,
                                    const std::vector<std::string>& options, const NvrtcInfo& info);
 
-/// What was kept under a key; nothing when it is not there or there is no cache.
+/// The output that was kept under a key; nothing when it is not there or there is no cache.
 std::optional<CompileOutput> find_ptx(const std::string& key);
 void keep_ptx(const std::string& key, const CompileOutput& output);
 

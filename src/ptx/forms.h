@@ -72,7 +72,7 @@ struct Form {
   bool fixed_count = true;  // no optional or conditional operand
 };
 
-/// Whether the parser makes instructions of other forms of it: moves of vectors.
+/// True if the parser makes instructions of other forms of it: moves of vectors.
 bool is_rewritten(const Form& form);
 
 /// All forms, in the order of the table. Instruction::form is an index into it.
@@ -81,7 +81,7 @@ std::span<const Form> all_forms();
 /// The range of all_forms() indices with this opcode.
 std::span<const uint16_t> forms_of(Opcode opcode);
 
-/// What is wrong in instructions.def itself; empty when it is sound. A test holds it so.
+/// The faults of instructions.def itself; empty when it is sound. A test holds it so.
 std::vector<std::string> table_errors();
 
 /// Puts `modifiers` into the order of the form's syntax; nothing where they do not match it.
@@ -99,7 +99,7 @@ Type operand_type(const OperandSpec& spec, const Instruction& instruction, uint3
 /// How many elements a vector operand must have; 0: any number, 1: a plain register.
 uint32_t element_count(const OperandSpec& spec, const Instruction& instruction);
 
-/// Whether the modifier is a state space: global, shared::cta ...
+/// True if the modifier is a state space: global, shared::cta ...
 bool is_space(Modifier modifier);
 
 /// The state space that the modifiers name (ld.shared, atom.global ...), else generic.

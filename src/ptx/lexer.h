@@ -42,7 +42,7 @@ class Lexer {
 
   Token next();
 
-  /// Whether the next token is a ':' that is not part of '::': the token before is a label.
+  /// True if the next token is a ':' that is not part of '::': the token before is a label.
   bool at_label_colon() const;
 
   /// `token`, just read, starts an instruction: extends it over its modifiers.

@@ -151,7 +151,7 @@ bool read_words(std::string_view text, Mnemonic& mnemonic, std::vector<Word>& wo
   return true;
 }
 
-/// Whether the instruction accesses memory by an address of any state space.
+/// True if the instruction accesses memory by an address of any state space.
 bool names_no_space(Opcode opcode, const std::vector<Modifier>& modifiers) {
   const bool accesses = opcode == Opcode::ld || opcode == Opcode::st || opcode == Opcode::atom ||
                         opcode == Opcode::red;

@@ -23,7 +23,7 @@ struct Mnemonic {
   std::array<uint64_t, 8> modifier_bits{};
   std::vector<Candidate> candidates;  // at least one
 
-  // Where the text means nothing: why, and the offset in it.
+  // The reason why the text means nothing, and the offset in it.
   std::string error;
   size_t error_offset = 0;
 

@@ -35,7 +35,7 @@ class OperandChecker {
   OperandChecker(const Module& module, const Function& function, const Instruction& instruction)
       : module_(module), function_(function), instruction_(instruction) {}
 
-  /// What is wrong with the operand, empty if nothing.
+  /// The fault of the operand, empty if there is none.
   std::string check(const OperandSpec& spec, const Operand& operand) {
     switch (spec.shape) {
       case OperandShape::address:
@@ -229,7 +229,7 @@ class OperandChecker {
     }
   }
 
-  /// Whether a single result may be thrown away.
+  /// True if a single result may be thrown away.
   bool may_discard() const {
     switch (instruction_.opcode) {
       case Opcode::setp:

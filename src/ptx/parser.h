@@ -38,7 +38,7 @@ class Parser {
     Symbol prototype;
     bool vector_given = false;
   };
-  /// Where an initialiser is in its array.
+  /// The position of an initialiser in its array.
   struct Initialiser {
     Symbol* symbol = nullptr;
     uint32_t function = kNone;
@@ -46,7 +46,7 @@ class Parser {
     std::vector<uint64_t> extents;  // elements of one entry at each level; [0] is all of it
     uint64_t written_end = 0;       // elements reached so far
   };
-  /// What an operand was written as, beyond what it has become.
+  /// The written form of an operand, beyond the typed one.
   struct OperandNote {
     bool is_sum = false;           // %r+1: no place for a result
     bool is_element = false;       // name[index]: an address without brackets

@@ -21,7 +21,7 @@ bool same_parameters(const Function& a, const std::vector<SymbolId>& a_list, con
   return true;
 }
 
-/// Whether the token begins something at module level.
+/// True if the token begins an item at module level.
 bool begins_item(const Token& token) {
   constexpr std::string_view kWords[] = {"extern", "visible", "weak",  "common", "func",
                                          "entry",  "global",  "const", "shared", "local",

@@ -1,4 +1,4 @@
-// What stands at module level: the header, variables, functions, files, sections.
+// Items at module level: the header, variables, functions, files, sections.
 #include <algorithm>
 #include <charconv>
 

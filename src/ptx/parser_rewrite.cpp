@@ -1,5 +1,5 @@
-// What an instruction is written as, made into instructions of the typed form: sums and elements of
-// arrays as operands, moves of vectors, loads of which a part is used.
+// Written forms that become other instructions of the typed form: sums and elements of arrays as
+// operands, moves of vectors, loads of which a part is used.
 #include <bit>
 #include <string>
 #include <utility>
@@ -107,7 +107,7 @@ void Parser::unwrap(Operand& operand) {
   }
 }
 
-/// Whether braces around operand `index` of a mov stand around a register, and a register is on the
+/// True if braces around operand `index` of a mov stand around a register, and a register is on the
 /// other side.
 bool Parser::is_plain_move(const Instruction& instruction, unsigned index) const {
   const auto is_register = [&](const Operand& operand) {

@@ -101,7 +101,7 @@ void Printer::print_module() {
   }
 }
 
-/// Whether some function is named before its body: then all of them are declared first.
+/// True if some function is named before its body: then all of them are declared first.
 bool Printer::refers_forward() const {
   for (const Symbol& symbol : module_.symbols) {
     for (const Relocation& relocation : symbol.relocations) {

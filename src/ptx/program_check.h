@@ -14,7 +14,7 @@ namespace km::ptx {
 constexpr uint64_t kMostStaticSharedBytes = 48 * 1024;
 constexpr uint64_t kMostConstantBytes = 64 * 1024;
 
-/// Whether the function is one that every device offers to kernels: vprintf, malloc ...
+/// True if the function is one that every device offers to kernels: vprintf, malloc ...
 bool is_runtime_function(std::string_view name);
 
 /// KM_ERROR_INVALID_PTX names a function that is used and has no body, a kernel with too much

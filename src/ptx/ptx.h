@@ -18,7 +18,7 @@ Result<std::shared_ptr<const Module>> parse(std::string_view text, std::string_v
 /// parse() calls it; it stands alone for modules built by hand.
 Status verify(const Module& module);
 
-/// What the declaration of a kernel's parameter says of its numbers.
+/// The type of a kernel's parameter, as far as its declaration says it.
 km_param_type param_type(const Symbol& symbol);
 
 /// Prints a module so that parse(print(m)) equals m.

@@ -18,10 +18,10 @@ struct Target {
 /// The target that `text` names as "sm_90a" or "compute_90a"; nothing where there is none.
 std::optional<Target> find_target(std::string_view text);
 
-/// Whether code for the target runs on a device of this compute capability (10 * major + minor).
+/// True if code for the target runs on a device of this compute capability (10 * major + minor).
 bool runs_on(const Target& target, uint32_t capability);
 
-/// Whether there is a PTX ISA of this version, given as 10 * major + minor.
+/// True if there is a PTX ISA of this version, given as 10 * major + minor.
 bool is_isa_version(uint32_t version);
 
 /// The newest `.version` that the front end knows, as 10 * major + minor.

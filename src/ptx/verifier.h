@@ -1,4 +1,4 @@
-// What the parser and verify() share: the checks of one instruction's operands.
+// The checks of one instruction's operands, which the parser and verify() share.
 #pragma once
 
 #include <optional>

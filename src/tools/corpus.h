@@ -1,4 +1,4 @@
-// What `kernelmill corpus` finds out about a file, and how the findings are summed up.
+// The findings of `kernelmill corpus` about a file, and their summary.
 #pragma once
 
 #include <nlohmann/json.hpp>

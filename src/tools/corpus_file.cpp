@@ -62,7 +62,7 @@ int64_t attribute_of(km_function function, km_function_attribute attribute) {
   return km_function_attribute_get(function, attribute, &value) == KM_SUCCESS ? value : 0;
 }
 
-/// Of all threads of this process, which examines one file.
+/// The time of all threads of this process, which examines one file.
 double processor_ms() { return 1e3 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 /// Kernels with launch bounds get blocks that they allow.

@@ -22,7 +22,7 @@ inline Error file_error(const std::string& path, const std::string& reason) {
   return error(KM_ERROR_IO, "'" + path + "': " + reason);
 }
 
-/// The same failure with what it is about in front.
+/// The failure with its subject in front.
 inline Error about(const std::string& what, Error failure) {
   failure.message = what + ": " + failure.message;
   return failure;

@@ -65,7 +65,7 @@ Status set(const char* name, const std::string& value) {
   return error(KM_ERROR_OUT_OF_HOST_MEMORY, "out of memory");
 }
 
-/// What the devices would refuse later, in the words of their variables.
+/// Checks options that the devices would refuse later, in the words of their variables.
 Status ExecCommand::check_options() const {
   if (parser_->count("--devices") != 0 && (devices_ < 1 || devices_ > kMostDevices)) {
     return usage_error("--devices is " + std::to_string(devices_) + "; give 1 to " +

@@ -26,7 +26,7 @@ Status write_output(const std::string& path, const std::string& content) {
   if (path != "-") return write_file(path, content);
   const WriteSignalGuard guard;
   const bool is_printed = std::fwrite(content.data(), 1, content.size(), stdout) == content.size();
-  // What the system has not taken by now is reported now, not lost at exit.
+  // Output that the system has not taken by now is reported now, not lost at exit.
   if (is_printed && std::fflush(stdout) == 0) return {};
   return file_error(path, std::strerror(errno));
 }

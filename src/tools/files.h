@@ -10,16 +10,17 @@ namespace km::tools {
 /// Replaces the file; "-" is standard output.
 Status write_output(const std::string& path, const std::string& content);
 
-/// Whether `path` could be written, without touching it.
+/// Tests if `path` could be written, without touching it.
 Status check_output(const std::string& path);
 
 /// The most that an array's file may have: what fits into memory.
 uint64_t max_array_bytes();
 
-/// By the ending of the name: .npy or .png; "-" writes text on standard output.
+/// Arrays are read and written in the format that the name ends with: .npy or .png; "-" writes text
+/// on standard output.
 Result<Array> read_array(const std::string& path);
 Status write_array(const std::string& path, const Array& array);
-/// Whether an array of this type and shape can be written under that name.
+/// Tests if an array of this type and shape can be written under that name.
 Status check_array_file(const std::string& path, ElementType type,
                         const std::vector<uint64_t>& shape);
 bool is_png(const std::string& path);

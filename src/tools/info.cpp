@@ -77,7 +77,7 @@ Json devices_json(const Json& backends) {
   return list;
 }
 
-/// What "auto" opens, and what becomes of the others.
+/// The device that "auto" opens, and the reasons against the others.
 Json auto_json() {
   constexpr const char* kOutcomes[] = {"", "chosen", "refused", "not tried"};
   Json list = Json::array();

@@ -42,7 +42,7 @@ using Function = Owned<km_function, km_function_destroy>;
 using Tune = Owned<km_tune, km_tune_destroy>;
 using Launch = Owned<km_launch, km_launch_destroy>;
 
-/// What a copy-out call `call(buffer, capacity, &size)` gives; empty where it fails.
+/// The text that a copy-out call `call(buffer, capacity, &size)` gives; empty if it fails.
 template <class Call>
 std::string copy_text(Call call) {
   uint64_t size = 0;

@@ -33,8 +33,8 @@ std::string option_advice(const CLI::App& command, const std::string& word) {
   return " Options of the program stand behind '--'.";
 }
 
-/// What is wrong with a command line that did not parse. An option that is not known explains what
-/// else is missing, so it comes first.
+/// The mistake in a command line that did not parse. An option that is not known explains why
+/// others are missing, so it comes first.
 std::string mistake_text(const CLI::App& app, const CLI::ParseError& mistake) {
   const std::vector<CLI::App*> chosen = app.get_subcommands();
   const CLI::App& command = chosen.empty() ? app : *chosen[0];

@@ -24,7 +24,7 @@ constexpr Descriptor kDescriptors[] = {
     {ElementType::kF64, "<f8"}, {ElementType::kU8, "|b1"},
 };
 
-/// What follows `'key':` in the header's dictionary, without leading spaces.
+/// The text after `'key':` in the header's dictionary, without leading spaces.
 std::string_view value_of(std::string_view header, std::string_view key) {
   const size_t found = header.find("'" + std::string(key) + "':");
   if (found == std::string_view::npos) return {};

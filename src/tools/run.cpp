@@ -37,7 +37,7 @@ class RunCommand : public Command {
 
  private:
   void add_options();
-  /// What can be checked before anything runs.
+  /// Checks everything that can be checked before anything runs.
   Status prepare(SessionInput& input) const;
 
   std::string file_;

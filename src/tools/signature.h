@@ -9,8 +9,8 @@
 
 namespace km::tools {
 
-/// Whether there are as many arguments as parameters, and numbers of their kind: an integer for a
-/// float, or an array for a number, is an error of the command line.
+/// Checks that there is an argument for each parameter, and that numbers are of its kind: an
+/// integer for a float, or an array for a number, is an error of the command line.
 Status check_arguments(km_function function, const std::string& kernel,
                        const std::vector<Argument>& arguments);
 
