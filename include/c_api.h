@@ -159,7 +159,7 @@ typedef struct km_error_record {
   char call[64];      /* "km_launch_submit" */
   char message[1024]; /* cut where longer */
 } km_error_record;
-/* How often a status occurred. Frozen for ever. */
+/* The number of times that a status occurred. Frozen for ever. */
 typedef struct km_error_count {
   km_status status;
   km_error_category category;
@@ -254,7 +254,7 @@ enum {
   KM_AUTO_REFUSED = 2,  /* it does not work here */
   KM_AUTO_NOT_TRIED = 3 /* another one was chosen before, or KM_DEVICE names another */
 };
-/* What "auto" makes of one backend. */
+/* A backend as a candidate of "auto". */
 typedef struct km_auto_candidate {
   uint32_t struct_size;
   km_auto_outcome outcome;
@@ -394,7 +394,7 @@ enum {
   KM_SLICE_ZEROED = 1,
   KM_SLICE_MANAGED = 2 /* of km_slice_create: host and device share it */
 };
-/* What a stream waits for, of a number in memory. */
+/* The condition on a number in memory that a stream waits for. */
 typedef int32_t km_wait_condition;
 enum {
   KM_WAIT_CONDITION_INVALID = 0,
@@ -416,7 +416,7 @@ typedef struct km_slice_info {
 typedef uint32_t km_map_flags;
 enum { KM_MAP_READ_ONLY = 0, KM_MAP_PRIVATE = 1 /* writable, the file never changes */ };
 
-/* What an allocation that is tracked was made by. */
+/* The way in which a tracked allocation was made. */
 typedef int32_t km_allocation_kind;
 enum {
   KM_ALLOCATION_UNKNOWN = 0,
@@ -442,8 +442,8 @@ typedef struct km_allocation_info {
   char tag[64];        /* cut where longer */
 } km_allocation_info;
 
-/* What a context has in use of its device's memory: its slices and what its pools have given out.
- */
+/* The part of its device's memory that a context has in use: its slices and what its pools have
+ * given out. */
 typedef struct km_memory_profile {
   uint32_t struct_size;
   uint32_t is_running;
@@ -535,7 +535,7 @@ typedef struct km_launch_slice {
   uint64_t offset_bytes;
 } km_launch_slice;
 
-/* What a kernel does with a slice that it is given. */
+/* The use that a kernel makes of a slice that it is given. */
 typedef int32_t km_access;
 enum {
   KM_ACCESS_UNKNOWN = 0, /* counts as read and written */
@@ -730,7 +730,7 @@ KM_API km_status km_status_description(km_status status, const char** out_descri
  */
 KM_API km_status km_status_recovery(km_status status, const char** out_suggestion) KM_NOEXCEPT;
 
-/** What kind of failure a status is.
+/** The kind of failure that a status is.
  * Blocking: no.
  * Threads: any.
  * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `status` is no status of this library or the
@@ -848,7 +848,7 @@ KM_API km_status km_device_open(const char* uri, km_device* out_device) KM_NOEXC
  */
 KM_API km_status km_device_destroy(km_device device) KM_NOEXCEPT;
 
-/** What a device is and what its limits are. Set `out_info->struct_size` first.
+/** The device's name, kind and limits. Set `out_info->struct_size` first.
  * Blocking: no.
  * Threads: any.
  * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `device` is not a live device;
@@ -890,10 +890,10 @@ KM_API km_status km_device_attribute_info_get(uint32_t index,
  */
 KM_API km_status km_auto_candidate_count(uint32_t* out_count) KM_NOEXCEPT;
 
-/** What km_device_open makes of "auto" here and now, without opening anything for good: one
- * candidate, from 0, in the order in which they are tried, with the reason for its being chosen,
- * refused or not tried. Where KM_DEVICE names a device, that is the only one tried. Set
- * `out_candidate->struct_size` first.
+/** One candidate of "auto", here and now, without opening anything for good: counted from 0, in the
+ * order in which km_device_open tries them, with the reason for its being chosen, refused or not
+ * tried. If KM_DEVICE names a device, that is the only one tried. Set `out_candidate->struct_size`
+ * first.
  * Blocking: no, but loading a backend takes milliseconds.
  * Threads: any.
  * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `index` is not below km_auto_candidate_count,
@@ -1078,8 +1078,8 @@ KM_API km_status km_context_error_history(km_context context, uint64_t capacity,
                                           km_error_record* out_records,
                                           uint64_t* out_count) KM_NOEXCEPT;
 
-/** How often each status that occurred did, in the order of their values, as many as there is room
- * for; `*out_count` is how many statuses there are. All failures count, also those that
+/** Counts for each status that occurred, in the order of their values, up to `capacity` of them;
+ * `*out_count` is the number of such statuses. All failures count, also those that
  * km_context_error_history has forgotten. Null for `out_counts` and 0 for `capacity` only count.
  * Blocking: no.
  * Threads: any.
@@ -1172,7 +1172,7 @@ KM_API km_status km_stream_priority(km_stream stream, int32_t* out_priority) KM_
  */
 KM_API km_status km_stream_synchronize(km_stream stream) KM_RUNS_CALLBACKS;
 
-/** The same with a time limit in nanoseconds; UINT64_MAX: none, 0: only asks.
+/** km_stream_synchronize with a time limit in nanoseconds; UINT64_MAX: none, 0: only asks.
  * Blocking: for at most `timeout_ns`.
  * Threads: any.
  * Status: KM_SUCCESS; KM_TIMEOUT when the limit passed first; the work goes on;
@@ -1292,7 +1292,7 @@ KM_API km_status km_stream_begin_capture(km_stream stream) KM_NOEXCEPT;
  */
 KM_API km_status km_stream_end_capture(km_stream stream, km_graph* out_graph) KM_NOEXCEPT;
 
-/** Whether the stream is being captured. CUDA: cuStreamGetCaptureInfo.
+/** Tells if the stream is being captured. CUDA: cuStreamGetCaptureInfo.
  * Blocking: no.
  * Threads: any.
  * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream;
@@ -1364,7 +1364,7 @@ KM_API km_status km_event_query(km_event event) KM_NOEXCEPT;
  */
 KM_API km_status km_event_synchronize(km_event event) KM_RUNS_CALLBACKS;
 
-/** The same with a time limit in nanoseconds; UINT64_MAX: none, 0: only asks.
+/** km_event_synchronize with a time limit in nanoseconds; UINT64_MAX: none, 0: only asks.
  * Blocking: for at most `timeout_ns`.
  * Threads: any.
  * Status: KM_SUCCESS; KM_TIMEOUT when the limit passed first; the work goes on;
@@ -1469,7 +1469,7 @@ KM_API km_status km_slice_create(km_context context, uint64_t element_count,
                                  uint64_t element_size_bytes, km_slice_flags flags,
                                  km_slice* out_slice) KM_NOEXCEPT;
 
-/** The same in the order of a stream: usable by work that is queued there afterwards. CUDA:
+/** km_slice_create in the order of a stream: usable by work that is queued there afterwards. CUDA:
  * cuMemAllocAsync.
  * Blocking: no.
  * Threads: any.
@@ -1649,7 +1649,7 @@ KM_API km_status km_slice_fill_u16(km_stream stream, km_slice slice, uint64_t of
 KM_API km_status km_slice_fill_u32(km_stream stream, km_slice slice, uint64_t offset_bytes,
                                    uint32_t value, uint64_t count) KM_NOEXCEPT;
 
-/* The same by raw device address. */
+/* Copies and fills by raw device address. */
 
 /** Like km_slice_upload, to a device address.
  * Blocking: when the host side is not page-locked: until it has been read or written; up to 64 KiB
@@ -1768,9 +1768,9 @@ KM_API km_status km_pool_destroy(km_pool pool) KM_NOEXCEPT;
 KM_API km_status km_pool_allocate(km_pool pool, uint64_t element_count, uint64_t element_size_bytes,
                                   km_slice_flags flags, km_slice* out_slice) KM_NOEXCEPT;
 
-/** The same in the order of a stream: usable by work that is queued there afterwards. A block whose
- * last uses were on this stream is taken at once; one that other streams use, when they are done.
- * Give it back with km_slice_destroy_on_stream. CUDA: cuMemAllocFromPoolAsync.
+/** km_pool_allocate in the order of a stream: usable by work that is queued there afterwards. A
+ * block whose last uses were on this stream is taken at once; one that other streams use, when they
+ * are done. Give it back with km_slice_destroy_on_stream. CUDA: cuMemAllocFromPoolAsync.
  * Blocking: no.
  * Threads: any.
  * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `pool` is not a live pool, or `stream` not a
@@ -1979,7 +1979,7 @@ KM_API km_status km_memory_fill_2d(km_stream stream, uint64_t address, uint64_t 
                                    uint32_t value, uint32_t value_size_bytes, uint64_t width_count,
                                    uint64_t height) KM_NOEXCEPT;
 
-/** Whether kernels of `device` can be given memory of `peer`, by km_context_enable_peer_access: 1
+/** Tells if kernels of `device` can be given memory of `peer`, by km_context_enable_peer_access: 1
  * or 0. A device is no peer of itself. CUDA: cuDeviceCanAccessPeer.
  * Blocking: no.
  * Threads: any.
@@ -2025,7 +2025,7 @@ KM_API km_status km_slice_copy_peer(km_stream stream, km_slice destination,
                                     uint64_t destination_offset_bytes, km_slice source,
                                     uint64_t source_offset_bytes, uint64_t size_bytes) KM_NOEXCEPT;
 
-/** The same between device addresses of two contexts, which may be the same.
+/** km_slice_copy_peer between device addresses of two contexts, which may be the same.
  * Blocking: no.
  * Threads: any.
  * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream, or
@@ -2117,8 +2117,8 @@ KM_API km_status km_context_allocations(km_context context, uint64_t capacity,
                                         km_allocation_info* out_allocations,
                                         uint64_t* out_count) KM_NOEXCEPT;
 
-/** Where a tracked allocation was made, one line per frame, the innermost first, with names where
- * the program exports them; empty (size 1) without KM_TRACKING_STACKS.
+/** The place where a tracked allocation was made, one line per frame, the innermost first, with
+ * names if the program exports them; empty (size 1) without KM_TRACKING_STACKS.
  * Blocking: no.
  * Threads: any.
  * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
@@ -2149,7 +2149,7 @@ KM_API km_status km_context_start_memory_profile(km_context context,
  */
 KM_API km_status km_context_stop_memory_profile(km_context context) KM_NOEXCEPT;
 
-/** What the profile that runs, or ran last, has found: peak, minimum, mean, samples. Set
+/** The figures of the profile that runs, or ran last: peak, minimum, mean, samples. Set
  * `out_profile->struct_size` first.
  * Blocking: no.
  * Threads: any.
@@ -2247,7 +2247,7 @@ KM_API km_status km_program_add_name_expression(km_program program,
  */
 KM_API km_status km_program_compile(km_program program) KM_NOEXCEPT;
 
-/** What the compiler said last, warnings of a success included; empty (size 1) before. CUDA:
+/** The compiler's latest text, warnings of a success included; empty (size 1) before. CUDA:
  * nvrtcGetProgramLog.
  * Blocking: no.
  * Threads: any.
@@ -2643,9 +2643,9 @@ KM_API km_status km_launch_set_shared_bytes(km_launch launch, uint64_t shared_by
 KM_API km_status km_launch_set_cluster(km_launch launch, uint32_t x, uint32_t y,
                                        uint32_t z) KM_NOEXCEPT;
 
-/** Whether all blocks of the grid may wait for each other (grid.sync() of cooperative groups): 1
- * or, as at first, 0. When they do not fit the device at once, the launch cannot be submitted.
- * CUDA: CU_LAUNCH_ATTRIBUTE_COOPERATIVE of cuLaunchKernelEx.
+/** Lets all blocks of the grid wait for each other (grid.sync() of cooperative groups): 1 or, as at
+ * first, 0. When they do not fit the device at once, the launch cannot be submitted. CUDA:
+ * CU_LAUNCH_ATTRIBUTE_COOPERATIVE of cuLaunchKernelEx.
  * Blocking: no.
  * Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
  * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `launch` is not a live launch;
@@ -3387,8 +3387,8 @@ KM_API km_status km_graph_exec_update_node(km_graph_exec exec, km_graph graph,
  */
 KM_API km_status km_graph_exec_update(km_graph_exec exec, km_graph graph) KM_NOEXCEPT;
 
-/** Whether km_graph_exec_update can take a graph over, and the first node of `graph` that speaks
- * against it; 0 where there is none.
+/** Tells if km_graph_exec_update can take a graph over, and the first node of `graph` that speaks
+ * against it; 0 if there is none.
  * Blocking: no.
  * Threads: any.
  * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `exec` is not a live graph exec, or `graph` not
@@ -3606,7 +3606,7 @@ KM_API km_status km_blas_swap(km_blas blas, km_data_type type, uint64_t n, const
 KM_API km_status km_blas_dot(km_blas blas, km_data_type type, uint64_t n, const km_blas_vector* x,
                              const km_blas_vector* y, const km_blas_vector* result) KM_NOEXCEPT;
 
-/** The same with the complex conjugates of x. CUDA: cublas<t>dotc.
+/** km_blas_dot with the complex conjugates of x. CUDA: cublas<t>dotc.
  * Blocking: no.
  * Threads: any.
  * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` is no value of its kind that the
@@ -3715,9 +3715,9 @@ KM_API km_status km_blas_gemv(km_blas blas, km_data_type type, km_blas_operation
                               const km_blas_vector* x, const void* beta,
                               const km_blas_vector* y) KM_NOEXCEPT;
 
-/** The same for a band matrix: m x n with `lower` diagonals below the main one and `upper` above.
- * In memory, line j (a column, or a row when stored by rows) has lower + upper + 1 elements, the
- * main diagonal's at `upper` (by rows: at `lower`). CUDA: cublas<t>gbmv.
+/** km_blas_gemv for a band matrix: m x n with `lower` diagonals below the main one and `upper`
+ * above. In memory, line j (a column, or a row when stored by rows) has lower + upper + 1 elements,
+ * the main diagonal's at `upper` (by rows: at `lower`). CUDA: cublas<t>gbmv.
  * Blocking: no.
  * Threads: any.
  * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` or `operation` is no value of its kind
@@ -3746,8 +3746,8 @@ KM_API km_status km_blas_symv(km_blas blas, km_data_type type, km_blas_triangle 
                               const km_blas_vector* x, const void* beta,
                               const km_blas_vector* y) KM_NOEXCEPT;
 
-/** The same for a band matrix with k diagonals beside the main one, in k + 1 elements a line. CUDA:
- * cublas<t>sbmv, cublas<t>hbmv.
+/** km_blas_symv for a band matrix with k diagonals beside the main one, in k + 1 elements a line.
+ * CUDA: cublas<t>sbmv, cublas<t>hbmv.
  * Blocking: no.
  * Threads: any.
  * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type` or `triangle` is no value of its kind
@@ -3761,7 +3761,7 @@ KM_API km_status km_blas_sbmv(km_blas blas, km_data_type type, km_blas_triangle 
                               const km_blas_vector* x, const void* beta,
                               const km_blas_vector* y) KM_NOEXCEPT;
 
-/** The same for a packed triangle, whose n (n + 1) / 2 elements lie one after the other. CUDA:
+/** km_blas_symv for a packed triangle, whose n (n + 1) / 2 elements lie one after the other. CUDA:
  * cublas<t>spmv, cublas<t>hpmv.
  * Blocking: no.
  * Threads: any.
@@ -3788,7 +3788,8 @@ KM_API km_status km_blas_trmv(km_blas blas, km_data_type type, km_blas_triangle 
                               km_blas_operation operation, km_blas_diagonal diagonal, uint64_t n,
                               const km_blas_matrix* a, const km_blas_vector* x) KM_NOEXCEPT;
 
-/** The same for a triangular band matrix with k diagonals beside the main one. CUDA: cublas<t>tbmv.
+/** km_blas_trmv for a triangular band matrix with k diagonals beside the main one. CUDA:
+ * cublas<t>tbmv.
  * Blocking: no.
  * Threads: any.
  * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle`, `operation` or `diagonal`
@@ -3802,7 +3803,7 @@ KM_API km_status km_blas_tbmv(km_blas blas, km_data_type type, km_blas_triangle 
                               uint64_t k, const km_blas_matrix* a,
                               const km_blas_vector* x) KM_NOEXCEPT;
 
-/** The same for a packed triangle. CUDA: cublas<t>tpmv.
+/** km_blas_trmv for a packed triangle. CUDA: cublas<t>tpmv.
  * Blocking: no.
  * Threads: any.
  * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle`, `operation` or `diagonal`
@@ -3828,7 +3829,8 @@ KM_API km_status km_blas_trsv(km_blas blas, km_data_type type, km_blas_triangle 
                               km_blas_operation operation, km_blas_diagonal diagonal, uint64_t n,
                               const km_blas_matrix* a, const km_blas_vector* x) KM_NOEXCEPT;
 
-/** The same for a triangular band matrix with k diagonals beside the main one. CUDA: cublas<t>tbsv.
+/** km_blas_trsv for a triangular band matrix with k diagonals beside the main one. CUDA:
+ * cublas<t>tbsv.
  * Blocking: no.
  * Threads: any.
  * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle`, `operation` or `diagonal`
@@ -3842,7 +3844,7 @@ KM_API km_status km_blas_tbsv(km_blas blas, km_data_type type, km_blas_triangle 
                               uint64_t k, const km_blas_matrix* a,
                               const km_blas_vector* x) KM_NOEXCEPT;
 
-/** The same for a packed triangle. CUDA: cublas<t>tpsv.
+/** km_blas_trsv for a packed triangle. CUDA: cublas<t>tpsv.
  * Blocking: no.
  * Threads: any.
  * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type`, `triangle`, `operation` or `diagonal`
@@ -3948,7 +3950,7 @@ KM_API km_status km_blas_gemm(km_blas blas, km_data_type type, km_blas_operation
                               const void* alpha, const km_blas_matrix* a, const km_blas_matrix* b,
                               const void* beta, const km_blas_matrix* c) KM_NOEXCEPT;
 
-/** The same for `batch_count` matrices each, from one to the next `stride` elements further. A
+/** km_blas_gemm for `batch_count` matrices each, from one to the next `stride` elements further. A
  * stride of 0 uses the same A or B for all. CUDA: cublas<t>gemmStridedBatched,
  * cublasGemmStridedBatchedEx.
  * Blocking: no.
@@ -3982,7 +3984,7 @@ KM_API km_status km_blas_symm(km_blas blas, km_data_type type, km_blas_side side
                               const km_blas_matrix* a, const km_blas_matrix* b, const void* beta,
                               const km_blas_matrix* c) KM_NOEXCEPT;
 
-/** The same for a Hermitian A; for real types it is km_blas_symm. CUDA: cublas<t>hemm.
+/** km_blas_symm for a Hermitian A; for real types it is km_blas_symm. CUDA: cublas<t>hemm.
  * Blocking: no.
  * Threads: any.
  * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `type`, `side` or `triangle` is no value of
@@ -4140,9 +4142,8 @@ KM_API km_status km_tune_add_buffer(km_tune tune, const void* data, uint64_t siz
 KM_API km_status km_tune_add_scalar(km_tune tune, const void* value,
                                     uint64_t size_bytes) KM_NOEXCEPT;
 
-/** Whether what a candidate leaves in the outputs has to be what the first one that ran left there;
- * off at the start. `tolerance` is for floating point: relative to the larger magnitude, absolute
- * below 1.
+/** Demands that a candidate leaves in the outputs what the first one that ran left there; off at
+ * the start. `tolerance` is for floating point: relative to the larger magnitude, absolute below 1.
  * Blocking: no.
  * Threads: any.
  * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `tune` is not a live tuning;
@@ -4187,7 +4188,7 @@ KM_API km_status km_tune_set_progress(km_tune tune, km_tune_callback callback,
 KM_API km_status km_tune_run(km_tune tune, const char* problem, km_tune_run_flags flags,
                              uint32_t* out_candidate) KM_RUNS_CALLBACKS;
 
-/** What became of a candidate the last time that it was measured. Set `out_result->struct_size`
+/** The outcome of a candidate the last time that it was measured. Set `out_result->struct_size`
  * first.
  * Blocking: no.
  * Threads: any.

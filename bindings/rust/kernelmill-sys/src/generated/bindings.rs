@@ -248,7 +248,7 @@ impl Default for km_error_record {
         }
     }
 }
-/// How often a status occurred. Frozen for ever.
+/// The number of times that a status occurred. Frozen for ever.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct km_error_count {
@@ -584,7 +584,7 @@ impl km_auto_outcome {
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct km_auto_outcome(pub i32);
-/// What "auto" makes of one backend.
+/// A backend as a candidate of "auto".
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct km_auto_candidate {
@@ -1148,7 +1148,7 @@ impl km_wait_condition {
     pub const NOR: km_wait_condition = km_wait_condition(4);
 }
 #[repr(transparent)]
-/// What a stream waits for, of a number in memory.
+/// The condition on a number in memory that a stream waits for.
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct km_wait_condition(pub i32);
 #[repr(C)]
@@ -1234,7 +1234,7 @@ impl km_allocation_kind {
     pub const ALLOCATION_FILE: km_allocation_kind = km_allocation_kind(5);
 }
 #[repr(transparent)]
-/// What an allocation that is tracked was made by.
+/// The way in which a tracked allocation was made.
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct km_allocation_kind(pub i32);
 impl km_tracking_flags {
@@ -1346,7 +1346,8 @@ impl Default for km_allocation_info {
         }
     }
 }
-/// What a context has in use of its device's memory: its slices and what its pools have given out.
+/** The part of its device's memory that a context has in use: its slices and what its pools have
+ given out.*/
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct km_memory_profile {
@@ -1657,7 +1658,7 @@ impl km_access {
     pub const READ_WRITE: km_access = km_access(2);
 }
 #[repr(transparent)]
-/// What a kernel does with a slice that it is given.
+/// The use that a kernel makes of a slice that it is given.
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct km_access(pub i32);
 /// Input of km_launch_kernel_operands. Frozen for ever.
@@ -2138,7 +2139,7 @@ functions! {
         status: km_status,
         out_suggestion: *mut *const ::core::ffi::c_char,
     ) -> km_status;
-    /** What kind of failure a status is.
+    /** The kind of failure that a status is.
 
  Blocking: no.
 
@@ -2285,7 +2286,7 @@ functions! {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `device` is neither null nor a live device.*/
     pub fn km_device_destroy(device: km_device) -> km_status;
-    /** What a device is and what its limits are. Set `out_info->struct_size` first.
+    /** The device's name, kind and limits. Set `out_info->struct_size` first.
 
  Blocking: no.
 
@@ -2340,10 +2341,10 @@ functions! {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `out_count` is null.*/
     pub fn km_auto_candidate_count(out_count: *mut u32) -> km_status;
-    /** What km_device_open makes of "auto" here and now, without opening anything for good: one
- candidate, from 0, in the order in which they are tried, with the reason for its being chosen,
- refused or not tried. Where KM_DEVICE names a device, that is the only one tried. Set
- `out_candidate->struct_size` first.
+    /** One candidate of "auto", here and now, without opening anything for good: counted from 0, in the
+ order in which km_device_open tries them, with the reason for its being chosen, refused or not
+ tried. If KM_DEVICE names a device, that is the only one tried. Set `out_candidate->struct_size`
+ first.
 
  Blocking: no, but loading a backend takes milliseconds.
 
@@ -2585,8 +2586,8 @@ functions! {
         out_records: *mut km_error_record,
         out_count: *mut u64,
     ) -> km_status;
-    /** How often each status that occurred did, in the order of their values, as many as there is room
- for; `*out_count` is how many statuses there are. All failures count, also those that
+    /** Counts for each status that occurred, in the order of their values, up to `capacity` of them;
+ `*out_count` is the number of such statuses. All failures count, also those that
  km_context_error_history has forgotten. Null for `out_counts` and 0 for `capacity` only count.
 
  Blocking: no.
@@ -2703,7 +2704,7 @@ functions! {
    KM_ERROR_NOT_PERMITTED when called inside a callback of this library; the sticky error of the
    context when a kernel failed.*/
     pub fn km_stream_synchronize(stream: km_stream) -> km_status;
-    /** The same with a time limit in nanoseconds; UINT64_MAX: none, 0: only asks.
+    /** km_stream_synchronize with a time limit in nanoseconds; UINT64_MAX: none, 0: only asks.
 
  Blocking: for at most `timeout_ns`.
 
@@ -2847,7 +2848,7 @@ functions! {
         stream: km_stream,
         out_graph: *mut km_graph,
     ) -> km_status;
-    /** Whether the stream is being captured. CUDA: cuStreamGetCaptureInfo.
+    /** Tells if the stream is being captured. CUDA: cuStreamGetCaptureInfo.
 
  Blocking: no.
 
@@ -2929,7 +2930,7 @@ functions! {
    KM_ERROR_NOT_PERMITTED when called inside a callback of this library; the sticky error of the
    context when a kernel failed.*/
     pub fn km_event_synchronize(event: km_event) -> km_status;
-    /** The same with a time limit in nanoseconds; UINT64_MAX: none, 0: only asks.
+    /** km_event_synchronize with a time limit in nanoseconds; UINT64_MAX: none, 0: only asks.
 
  Blocking: for at most `timeout_ns`.
 
@@ -3056,7 +3057,7 @@ functions! {
         flags: km_slice_flags,
         out_slice: *mut km_slice,
     ) -> km_status;
-    /** The same in the order of a stream: usable by work that is queued there afterwards. CUDA:
+    /** km_slice_create in the order of a stream: usable by work that is queued there afterwards. CUDA:
  cuMemAllocAsync.
 
  Blocking: no.
@@ -3453,9 +3454,9 @@ functions! {
         flags: km_slice_flags,
         out_slice: *mut km_slice,
     ) -> km_status;
-    /** The same in the order of a stream: usable by work that is queued there afterwards. A block whose
- last uses were on this stream is taken at once; one that other streams use, when they are done.
- Give it back with km_slice_destroy_on_stream. CUDA: cuMemAllocFromPoolAsync.
+    /** km_pool_allocate in the order of a stream: usable by work that is queued there afterwards. A
+ block whose last uses were on this stream is taken at once; one that other streams use, when they
+ are done. Give it back with km_slice_destroy_on_stream. CUDA: cuMemAllocFromPoolAsync.
 
  Blocking: no.
 
@@ -3732,7 +3733,7 @@ functions! {
         width_count: u64,
         height: u64,
     ) -> km_status;
-    /** Whether kernels of `device` can be given memory of `peer`, by km_context_enable_peer_access: 1
+    /** Tells if kernels of `device` can be given memory of `peer`, by km_context_enable_peer_access: 1
  or 0. A device is no peer of itself. CUDA: cuDeviceCanAccessPeer.
 
  Blocking: no.
@@ -3796,7 +3797,7 @@ functions! {
         source_offset_bytes: u64,
         size_bytes: u64,
     ) -> km_status;
-    /** The same between device addresses of two contexts, which may be the same.
+    /** km_slice_copy_peer between device addresses of two contexts, which may be the same.
 
  Blocking: no.
 
@@ -3914,8 +3915,8 @@ functions! {
         out_allocations: *mut km_allocation_info,
         out_count: *mut u64,
     ) -> km_status;
-    /** Where a tracked allocation was made, one line per frame, the innermost first, with names where
- the program exports them; empty (size 1) without KM_TRACKING_STACKS.
+    /** The place where a tracked allocation was made, one line per frame, the innermost first, with
+ names if the program exports them; empty (size 1) without KM_TRACKING_STACKS.
 
  Blocking: no.
 
@@ -3955,7 +3956,7 @@ functions! {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context.*/
     pub fn km_context_stop_memory_profile(context: km_context) -> km_status;
-    /** What the profile that runs, or ran last, has found: peak, minimum, mean, samples. Set
+    /** The figures of the profile that runs, or ran last: peak, minimum, mean, samples. Set
  `out_profile->struct_size` first.
 
  Blocking: no.
@@ -4081,7 +4082,7 @@ functions! {
    KM_ERROR_NVRTC_UNAVAILABLE when NVRTC is not installed, with where it was looked for and how
    to get it; KM_ERROR_INVALID_ARGUMENT when NVRTC does not know an option.*/
     pub fn km_program_compile(program: km_program) -> km_status;
-    /** What the compiler said last, warnings of a success included; empty (size 1) before. CUDA:
+    /** The compiler's latest text, warnings of a success included; empty (size 1) before. CUDA:
  nvrtcGetProgramLog.
 
  Blocking: no.
@@ -4585,9 +4586,9 @@ functions! {
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `launch` is not a live launch;
    KM_ERROR_CONTEXT_LOST when the context of `launch` was reset after its creation.*/
     pub fn km_launch_set_cluster(launch: km_launch, x: u32, y: u32, z: u32) -> km_status;
-    /** Whether all blocks of the grid may wait for each other (grid.sync() of cooperative groups): 1
- or, as at first, 0. When they do not fit the device at once, the launch cannot be submitted.
- CUDA: CU_LAUNCH_ATTRIBUTE_COOPERATIVE of cuLaunchKernelEx.
+    /** Lets all blocks of the grid wait for each other (grid.sync() of cooperative groups): 1 or, as at
+ first, 0. When they do not fit the device at once, the launch cannot be submitted. CUDA:
+ CU_LAUNCH_ATTRIBUTE_COOPERATIVE of cuLaunchKernelEx.
 
  Blocking: no.
 
@@ -5573,8 +5574,8 @@ functions! {
    it too; KM_ERROR_INVALID_LAUNCH when a kernel cannot be launched like that, as the message
    says; the sticky error of the context when a kernel failed.*/
     pub fn km_graph_exec_update(exec: km_graph_exec, graph: km_graph) -> km_status;
-    /** Whether km_graph_exec_update can take a graph over, and the first node of `graph` that speaks
- against it; 0 where there is none.
+    /** Tells if km_graph_exec_update can take a graph over, and the first node of `graph` that speaks
+ against it; 0 if there is none.
 
  Blocking: no.
 
@@ -5844,7 +5845,7 @@ functions! {
         y: *const km_blas_vector,
         result: *const km_blas_vector,
     ) -> km_status;
-    /** The same with the complex conjugates of x. CUDA: cublas<t>dotc.
+    /** km_blas_dot with the complex conjugates of x. CUDA: cublas<t>dotc.
 
  Blocking: no.
 
@@ -6016,9 +6017,9 @@ functions! {
         beta: *const ::core::ffi::c_void,
         y: *const km_blas_vector,
     ) -> km_status;
-    /** The same for a band matrix: m x n with `lower` diagonals below the main one and `upper` above.
- In memory, line j (a column, or a row when stored by rows) has lower + upper + 1 elements, the
- main diagonal's at `upper` (by rows: at `lower`). CUDA: cublas<t>gbmv.
+    /** km_blas_gemv for a band matrix: m x n with `lower` diagonals below the main one and `upper`
+ above. In memory, line j (a column, or a row when stored by rows) has lower + upper + 1 elements,
+ the main diagonal's at `upper` (by rows: at `lower`). CUDA: cublas<t>gbmv.
 
  Blocking: no.
 
@@ -6066,8 +6067,8 @@ functions! {
         beta: *const ::core::ffi::c_void,
         y: *const km_blas_vector,
     ) -> km_status;
-    /** The same for a band matrix with k diagonals beside the main one, in k + 1 elements a line. CUDA:
- cublas<t>sbmv, cublas<t>hbmv.
+    /** km_blas_symv for a band matrix with k diagonals beside the main one, in k + 1 elements a line.
+ CUDA: cublas<t>sbmv, cublas<t>hbmv.
 
  Blocking: no.
 
@@ -6090,7 +6091,7 @@ functions! {
         beta: *const ::core::ffi::c_void,
         y: *const km_blas_vector,
     ) -> km_status;
-    /** The same for a packed triangle, whose n (n + 1) / 2 elements lie one after the other. CUDA:
+    /** km_blas_symv for a packed triangle, whose n (n + 1) / 2 elements lie one after the other. CUDA:
  cublas<t>spmv, cublas<t>hpmv.
 
  Blocking: no.
@@ -6133,7 +6134,8 @@ functions! {
         a: *const km_blas_matrix,
         x: *const km_blas_vector,
     ) -> km_status;
-    /** The same for a triangular band matrix with k diagonals beside the main one. CUDA: cublas<t>tbmv.
+    /** km_blas_trmv for a triangular band matrix with k diagonals beside the main one. CUDA:
+ cublas<t>tbmv.
 
  Blocking: no.
 
@@ -6155,7 +6157,7 @@ functions! {
         a: *const km_blas_matrix,
         x: *const km_blas_vector,
     ) -> km_status;
-    /** The same for a packed triangle. CUDA: cublas<t>tpmv.
+    /** km_blas_trmv for a packed triangle. CUDA: cublas<t>tpmv.
 
  Blocking: no.
 
@@ -6197,7 +6199,8 @@ functions! {
         a: *const km_blas_matrix,
         x: *const km_blas_vector,
     ) -> km_status;
-    /** The same for a triangular band matrix with k diagonals beside the main one. CUDA: cublas<t>tbsv.
+    /** km_blas_trsv for a triangular band matrix with k diagonals beside the main one. CUDA:
+ cublas<t>tbsv.
 
  Blocking: no.
 
@@ -6219,7 +6222,7 @@ functions! {
         a: *const km_blas_matrix,
         x: *const km_blas_vector,
     ) -> km_status;
-    /** The same for a packed triangle. CUDA: cublas<t>tpsv.
+    /** km_blas_trsv for a packed triangle. CUDA: cublas<t>tpsv.
 
  Blocking: no.
 
@@ -6390,7 +6393,7 @@ functions! {
         beta: *const ::core::ffi::c_void,
         c: *const km_blas_matrix,
     ) -> km_status;
-    /** The same for `batch_count` matrices each, from one to the next `stride` elements further. A
+    /** km_blas_gemm for `batch_count` matrices each, from one to the next `stride` elements further. A
  stride of 0 uses the same A or B for all. CUDA: cublas<t>gemmStridedBatched,
  cublasGemmStridedBatchedEx.
 
@@ -6443,7 +6446,7 @@ functions! {
         beta: *const ::core::ffi::c_void,
         c: *const km_blas_matrix,
     ) -> km_status;
-    /** The same for a Hermitian A; for real types it is km_blas_symm. CUDA: cublas<t>hemm.
+    /** km_blas_symm for a Hermitian A; for real types it is km_blas_symm. CUDA: cublas<t>hemm.
 
  Blocking: no.
 
@@ -6688,9 +6691,8 @@ functions! {
         value: *const ::core::ffi::c_void,
         size_bytes: u64,
     ) -> km_status;
-    /** Whether what a candidate leaves in the outputs has to be what the first one that ran left there;
- off at the start. `tolerance` is for floating point: relative to the larger magnitude, absolute
- below 1.
+    /** Demands that a candidate leaves in the outputs what the first one that ran left there; off at
+ the start. `tolerance` is for floating point: relative to the larger magnitude, absolute below 1.
 
  Blocking: no.
 
@@ -6753,7 +6755,7 @@ functions! {
         flags: km_tune_run_flags,
         out_candidate: *mut u32,
     ) -> km_status;
-    /** What became of a candidate the last time that it was measured. Set `out_result->struct_size`
+    /** The outcome of a candidate the last time that it was measured. Set `out_result->struct_size`
  first.
 
  Blocking: no.
