@@ -4,6 +4,8 @@ include(CMakePackageConfigHelpers)
 
 install(FILES ${PROJECT_SOURCE_DIR}/include/c_api.h ${PROJECT_SOURCE_DIR}/include/kernelmill.hpp
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kernelmill)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/cpp
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kernelmill)
 
 set(km_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/kernelmill)
 if(TARGET kernelmill)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Compiles include/kernelmill.hpp alone and twice, with all warnings; and what must not compile."""
+"""Compiles the C++ headers alone and twice, with all warnings; and what must not compile."""
 
 import argparse
+import re
 import shutil
 import subprocess
 import sys
@@ -12,11 +13,26 @@ INCLUDE = Path(__file__).resolve().parents[2] / "include"
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wsign-conversion", "-Wshadow",
             "-Wundef", "-Werror"]
 TWICE = "#include <kernelmill/kernelmill.hpp>\n" * 2
+RETURNING = """
+template class km::basic_slice<float, km::returning>;
+template class km::basic_view<unsigned char, km::returning>;
+template class km::basic_host_memory<double, km::returning>;
+template class km::basic_pitched_slice<short, km::returning>;
+"""
 # Every member of the templates, not only those that are used.
-ALL = TWICE + """
-template class km::slice<float>;
-template class km::view<unsigned char>;
-template class km::host_memory<double>;
+CLASS = re.compile(r"^template <class P>\nclass basic_(\w+)(?: :[^;{]*)? \{", re.M)
+ALL = TWICE + RETURNING.replace("returning", "throwing") + RETURNING + "".join(
+    f"template class km::basic_{name}<km::{policy}>;\n"
+    for header in sorted((INCLUDE / "cpp").glob("*.hpp"))
+    for name in CLASS.findall(header.read_text())
+    for policy in ("throwing", "returning"))
+NO_EXCEPTIONS = TWICE + RETURNING + """
+int f();
+int f() {
+  auto stream = km::nothrow::context::create("cpu").and_then(
+      [](km::nothrow::context&& context) { return km::nothrow::stream::create(context); });
+  return stream ? stream->synchronize().status() : stream.error().status();
+}
 """
 # Each goes into a function: what works, and what the compiler has to refuse with that word.
 WORKS = "km::stream two = std::move(stream); two.launch(function).args(slice, part, 1.0f, 2);"
@@ -79,6 +95,14 @@ class Checker:
     def check(self, name: str, command: list):
         self.accept(f"{name}, alone and twice", self.compile(command, ALL))
 
+    def check_each(self, name: str, command: list):
+        """Each header compiles by itself."""
+        include = self.folder / "include"
+        for header in sorted(include.rglob("*.hpp")):
+            path = header.relative_to(include).as_posix()
+            done = self.compile(command, f"#include <{path}>\n")
+            self.accept(f"{name}, {path} alone", done)
+
     def check_misuse(self, name: str, command: list):
         self.accept(f"{name}, right use", self.compile(command, FUNCTION % WORKS))
         for what, (line, word) in REFUSED.items():
@@ -107,6 +131,11 @@ def main() -> int:
             for level in ("17", "20", "23"):
                 checker.check(f"{compiler} C++{level}", [compiler, "-x", "c++", f"-std=c++{level}"])
         oldest = [options.gcc, "-x", "c++", "-std=c++17"]
+        checker.check_each("gcc C++17", oldest)
+        checker.check_each("gcc C++20", [options.gcc, "-x", "c++", "-std=c++20"])
+        for level in ("17", "20"):
+            bare = [options.gcc, "-x", "c++", f"-std=c++{level}", "-fno-exceptions", "-fno-rtti"]
+            checker.accept("no exceptions", checker.compile(bare, NO_EXCEPTIONS))
         checker.check_misuse("gcc C++17", oldest)
         checker.link("gcc C++17", oldest)
         numbers = checker.compile(oldest, "#define KM_HANDLES_AS_U64\n" + ALL)

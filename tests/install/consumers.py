@@ -25,13 +25,19 @@ def expect(what: str, expected, found):
         raise SystemExit(f"{what}: expected {expected!r}, found {found!r}")
 
 
+def headers() -> set:
+    """The public headers of include/, as installed."""
+    source = HERE.parents[1] / "include"
+    paths = [path.relative_to(source).as_posix() for path in source.rglob("*.h*")]
+    return {f"include/kernelmill/{path}" for path in paths}
+
+
 def expected_files(version: str) -> set:
     major = version.split(".")[0]
     package = "lib/cmake/kernelmill/kernelmill-"
     return {
         "bin/kernelmill",
-        "include/kernelmill/c_api.h",
-        "include/kernelmill/kernelmill.hpp",
+        *headers(),
         "lib/libkernelmill.so",
         f"lib/libkernelmill.so.{major}",
         f"lib/libkernelmill.so.{version}",

@@ -1,0 +1,244 @@
+// Launches of kernels: put together step by step, or by one call.
+#ifndef KERNELMILL_CPP_LAUNCH_HPP
+#define KERNELMILL_CPP_LAUNCH_HPP
+
+#include <kernelmill/cpp/function.hpp>
+#include <kernelmill/cpp/memory.hpp>
+
+#include <array>
+
+namespace km {
+inline namespace v1 {
+
+/// A slice or view as an argument that the kernel only reads.
+struct read_only_slice {
+  km_slice handle;
+};
+
+/// Says of an argument that the kernel only reads it, so that the launch need not wait for others
+/// that read it on other streams: args(km::read_only(x), y). A kernel that writes it all the same
+/// races with them.
+inline read_only_slice read_only(const detail::any_slice& memory) noexcept {
+  return {memory.get()};
+}
+
+namespace detail {
+
+template <class T>
+constexpr bool is_slice = std::is_base_of_v<any_slice, T>;
+
+template <class T>
+constexpr bool is_number =
+    !is_slice<T> && !std::is_same_v<T, read_only_slice> && !std::is_same_v<T, device_address>;
+
+template <class T>
+constexpr void check_number() {
+  static_assert(!std::is_pointer_v<T> && !std::is_null_pointer_v<T>,
+                "give a km::slice, a km::view or a km::device_address, not a pointer");
+  static_assert(std::is_trivially_copyable_v<T>, "kernels take bytes, not constructors");
+}
+
+}  // namespace detail
+
+/// A launch that is put together step by step. Each argument is checked against the kernel's
+/// parameter as it is given. After submit() it may be submitted again: as it is, or with all its
+/// arguments given from the first one on. One thread at a time builds and submits it. In
+/// km::nothrow the first failure of a chain is what submit() returns.
+template <class P>
+class basic_launch : public detail::any_launch, private P::chain {
+  template <class T>
+  using result = detail::result_of<P, T>;
+
+ public:
+  using object::object;
+  /// A launch of the kernel in the stream.
+  template <class Q = P, detail::if_throwing<Q> = 0>
+  basic_launch(const detail::any_stream& stream, const detail::any_function& function)
+      : basic_launch(create(stream, function)) {}
+  /// The same as a function.
+  static result<basic_launch> create(const detail::any_stream& stream,
+                                     const detail::any_function& function) {
+    return detail::make<P, basic_launch>(km_launch_create, stream.get(), function.get());
+  }
+
+  /// Blocks.
+  basic_launch& grid(std::uint32_t x, std::uint32_t y = 1, std::uint32_t z = 1) {
+    return noted(km_launch_set_grid(get(), x, y, z));
+  }
+  basic_launch& grid(dim3 blocks) { return grid(blocks.x, blocks.y, blocks.z); }
+  /// Threads of a block.
+  basic_launch& block(std::uint32_t x, std::uint32_t y = 1, std::uint32_t z = 1) {
+    return noted(km_launch_set_block(get(), x, y, z));
+  }
+  basic_launch& block(dim3 threads) { return block(threads.x, threads.y, threads.z); }
+  /// Dynamic shared memory of a block.
+  basic_launch& shared_bytes(std::uint64_t size_bytes) {
+    return noted(km_launch_set_shared_bytes(get(), size_bytes));
+  }
+  /// Blocks of a cluster; 0, 0, 0: as the kernel says.
+  basic_launch& cluster(std::uint32_t x, std::uint32_t y = 1, std::uint32_t z = 1) {
+    return noted(km_launch_set_cluster(get(), x, y, z));
+  }
+  /// Whether all blocks of the grid may wait for each other.
+  basic_launch& cooperative(bool yes = true) {
+    return noted(km_launch_set_cooperative(get(), yes ? 1 : 0));
+  }
+  /// The next argument: a slice or view, whose memory is kept until the kernel is done and counts
+  /// as written, unless it is given by km::read_only(); a device address; or a number or structure
+  /// of exactly the parameter's size, which is copied.
+  template <class T>
+  basic_launch& arg(const T& value) {
+    if constexpr (detail::is_slice<T>) {
+      return noted(km_launch_arg_slice(get(), value.get(), 0));
+    } else if constexpr (std::is_same_v<T, read_only_slice>) {
+      return noted(km_launch_arg_slice_access(get(), value.handle, 0, 0, KM_ACCESS_READ));
+    } else if constexpr (std::is_same_v<T, device_address>) {
+      return noted(km_launch_arg_address(get(), value.value));
+    } else {
+      detail::check_number<T>();
+      return noted(km_launch_arg_scalar(get(), &value, sizeof value));
+    }
+  }
+  /// A slice of which the kernel uses `size_bytes` from an offset on; 0: all that follows. A
+  /// KM_ACCESS_...
+  basic_launch& arg(const detail::any_slice& memory, std::uint64_t offset_bytes,
+                    std::uint64_t size_bytes, km_access access) {
+    return noted(km_launch_arg_slice_access(get(), memory.get(), offset_bytes, size_bytes, access));
+  }
+  template <class... Arguments>
+  basic_launch& args(const Arguments&... arguments) {
+    (arg(arguments), ...);
+    return *this;
+  }
+  /// Queues the kernel. Does not wait, but the first launch of a kernel may compile it.
+  result<void> submit() {
+    const km_status pending = this->pending();
+    return this->finish(pending == KM_SUCCESS ? km_launch_submit(get()) : pending);
+  }
+
+ private:
+  basic_launch& noted(km_status status) {
+    this->note(status);
+    return *this;
+  }
+};
+
+namespace detail {
+
+// `Count` arguments laid out as km_function_param says, and the slices among them. No memory is
+// allocated unless they have more than 256 bytes.
+template <std::size_t Count>
+class packed_arguments {
+ public:
+  template <class... Arguments>
+  km_status pack(km_function function, std::optional<error>& out_wrong,
+                 const Arguments&... arguments) {
+    static_assert(sizeof...(Arguments) == Count, "one for each");
+    std::uint32_t count = 0;
+    km_status status = km_function_param_count(function, &count);
+    if (status == KM_SUCCESS && count != Count) {
+      out_wrong.emplace(KM_ERROR_INVALID_LAUNCH,
+                        "km::launch_kernel: the kernel has " + std::to_string(count) +
+                            " parameters, and there are " + std::to_string(Count) +
+                            " arguments; give one for each");
+      return KM_ERROR_INVALID_LAUNCH;
+    }
+    std::uint32_t index = 0;
+    (void)((status == KM_SUCCESS &&
+            (status = put(function, index++, arguments, out_wrong)) == KM_SUCCESS) &&
+           ...);
+    return status;
+  }
+
+  const void* data() const noexcept { return large_.empty() ? small_.data() : large_.data(); }
+  std::uint64_t size_bytes() const noexcept { return size_bytes_; }
+  const km_launch_operand* slices() const noexcept { return slices_.data(); }
+  std::uint64_t slice_count() const noexcept { return slice_count_; }
+  // The same without what the kernel does with them.
+  std::array<km_launch_slice, Count + 1> plain_slices() const noexcept {
+    std::array<km_launch_slice, Count + 1> plain{};
+    for (std::size_t i = 0; i < slice_count_; ++i) {
+      plain[i] = {slices_[i].parameter, 0, slices_[i].slice, slices_[i].offset_bytes};
+    }
+    return plain;
+  }
+
+ private:
+  template <class T>
+  km_status put(km_function function, std::uint32_t index, const T& value,
+                std::optional<error>& out_wrong) {
+    km_param_info info{};
+    info.struct_size = sizeof info;
+    const km_status status = km_function_param(function, index, &info);
+    if (status != KM_SUCCESS) return status;
+    const std::size_t size = is_number<T> ? sizeof value : sizeof(std::uint64_t);
+    if (info.size_bytes != size) {
+      out_wrong.emplace(KM_ERROR_INVALID_LAUNCH,
+                        "km::launch_kernel: parameter " + std::to_string(index) + " has " +
+                            std::to_string(info.size_bytes) + " bytes, and the argument " +
+                            std::to_string(size) + "; give one of the parameter's type");
+      return KM_ERROR_INVALID_LAUNCH;
+    }
+    unsigned char* place = room(static_cast<std::size_t>(info.offset_bytes), size);
+    if constexpr (is_slice<T>) {
+      slices_[slice_count_++] = {index, KM_ACCESS_UNKNOWN, handle_value(value.get()), 0, 0};
+    } else if constexpr (std::is_same_v<T, read_only_slice>) {
+      slices_[slice_count_++] = {index, KM_ACCESS_READ, handle_value(value.handle), 0, 0};
+    } else if constexpr (std::is_same_v<T, device_address>) {
+      std::memcpy(place, &value.value, size);
+    } else {
+      check_number<T>();
+      std::memcpy(place, &value, size);
+    }
+    return KM_SUCCESS;
+  }
+
+  // Makes room for an argument; what was put before stays.
+  unsigned char* room(std::size_t offset_bytes, std::size_t size) {
+    size_bytes_ = offset_bytes + size;
+    if (size_bytes_ <= small_.size()) return small_.data() + offset_bytes;
+    if (large_.empty()) large_.assign(small_.begin(), small_.end());
+    large_.resize(size_bytes_);
+    return large_.data() + offset_bytes;
+  }
+
+  std::array<unsigned char, 256> small_{};
+  std::vector<unsigned char> large_;
+  std::size_t size_bytes_ = 0;
+  std::array<km_launch_operand, Count + 1> slices_{};  // an array has at least one element
+  std::size_t slice_count_ = 0;
+};
+
+inline km_launch_config config_of(dim3 grid, dim3 block, std::uint64_t shared_bytes) noexcept {
+  return {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared_bytes};
+}
+
+}  // namespace detail
+
+template <class P>
+detail::result_of<P, basic_launch<P>> basic_stream<P>::launch(
+    const detail::any_function& function) const {
+  return basic_launch<P>::create(*this, function);
+}
+
+template <class P>
+template <class... Arguments>
+detail::result_of<P, void> basic_stream<P>::launch_kernel(const detail::any_function& function,
+                                                          dim3 grid, dim3 block,
+                                                          std::uint64_t shared_bytes,
+                                                          const Arguments&... arguments) const {
+  detail::packed_arguments<sizeof...(Arguments)> packed;
+  std::optional<error> wrong;
+  const km_status status = packed.pack(function.get(), wrong, arguments...);
+  if (wrong) return P::template refuse<void>(std::move(*wrong));
+  if (status != KM_SUCCESS) return P::give(status);
+  const km_launch_config config = detail::config_of(grid, block, shared_bytes);
+  return P::give(km_launch_kernel_operands(get(), function.get(), &config, packed.data(),
+                                           packed.size_bytes(), packed.slices(),
+                                           packed.slice_count()));
+}
+
+}  // namespace v1
+}  // namespace km
+
+#endif

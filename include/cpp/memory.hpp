@@ -1,0 +1,531 @@
+// Device memory: slices and views, typed by their elements.
+#ifndef KERNELMILL_CPP_MEMORY_HPP
+#define KERNELMILL_CPP_MEMORY_HPP
+
+#include <kernelmill/cpp/stream.hpp>
+
+#include <cstring>
+#include <iterator>
+#if defined(__cpp_lib_span)
+#include <span>
+#endif
+
+namespace km {
+inline namespace v1 {
+
+template <class T, class P>
+class basic_view;
+
+namespace detail {
+
+// The bits of a value of 1, 2 or 4 bytes, as fills take it.
+template <class T>
+std::uint32_t fill_bits(const T& value) noexcept {
+  static_assert(sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4,
+                "devices fill with 1, 2 or 4 bytes");
+  if constexpr (sizeof(T) == 4) {
+    std::uint32_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    return bits;
+  } else if constexpr (sizeof(T) == 2) {
+    std::uint16_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    return bits;
+  } else {
+    std::uint8_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    return bits;
+  }
+}
+
+template <class T>
+km_status fill(km_stream stream, km_slice slice, std::uint64_t offset_bytes, const T& value,
+               std::uint64_t count) noexcept {
+  const std::uint32_t bits = fill_bits(value);
+  if constexpr (sizeof(T) == 4) {
+    return km_slice_fill_u32(stream, slice, offset_bytes, bits, count);
+  } else if constexpr (sizeof(T) == 2) {
+    return km_slice_fill_u16(stream, slice, offset_bytes, static_cast<std::uint16_t>(bits), count);
+  } else {
+    return km_slice_fill_u8(stream, slice, offset_bytes, static_cast<std::uint8_t>(bits), count);
+  }
+}
+
+/// The elements of a slice or view: a handle, and how many there are. What kernels, copies and BLAS
+/// take, whichever way failures are reported.
+template <class T>
+class elements : public any_slice {
+  static_assert(std::is_trivially_copyable_v<T> && !std::is_const_v<T>,
+                "devices know bytes, not constructors");
+
+ public:
+  using value_type = T;
+
+  elements() noexcept = default;
+  elements(elements&& other) noexcept
+      : any_slice(std::move(other)),
+        size_(std::exchange(other.size_, 0)),
+        units_(std::exchange(other.units_, 1)) {}
+  elements& operator=(elements&& other) noexcept {
+    elements moved(std::move(other));
+    swap(moved);
+    return *this;
+  }
+  ~elements() = default;
+
+  void swap(elements& other) noexcept {
+    any_slice::swap(other);
+    std::swap(size_, other.size_);
+    std::swap(units_, other.units_);
+  }
+  /// Gives the memory back when its last use is over.
+  void reset() noexcept { elements().swap(*this); }
+  /// Gives the handle away; the object is empty then.
+  km_slice release() noexcept {
+    size_ = 0;
+    return any_slice::release();
+  }
+  /// How many elements there are; 0 for an empty object.
+  std::uint64_t size() const noexcept { return size_; }
+  std::uint64_t size_bytes() const noexcept { return size_ * sizeof(T); }
+  bool empty() const noexcept { return size_ == 0; }
+
+ protected:
+  elements(km_slice handle, std::uint64_t size) noexcept : any_slice(handle), size_(size) {}
+  // The elements of the handle that make one T.
+  std::uint64_t units() const noexcept { return units_; }
+  // Takes a handle from elsewhere over, perhaps with elements of another size; `out_wrong` says
+  // that T does not fit.
+  km_status adopt(km_slice handle, std::optional<error>& out_wrong) {
+    elements taken(handle, 0);
+    km_slice_info info{};
+    info.struct_size = sizeof info;
+    const km_status status = km_slice_info_get(handle, &info);
+    if (status == KM_ERROR_INVALID_HANDLE) taken.release();  // its text is that of this call
+    if (status != KM_SUCCESS) return status;
+    if (info.size_bytes % sizeof(T) != 0 || sizeof(T) % info.element_size_bytes != 0) {
+      out_wrong.emplace(KM_ERROR_INVALID_ARGUMENT,
+                        "km::slice: its elements have a size of " +
+                            std::to_string(info.element_size_bytes) + " and all together one of " +
+                            std::to_string(info.size_bytes) + ", the type given one of " +
+                            std::to_string(sizeof(T)) + "; give the type that it holds");
+      return KM_ERROR_INVALID_ARGUMENT;
+    }
+    taken.size_ = info.size_bytes / sizeof(T);
+    taken.units_ = sizeof(T) / info.element_size_bytes;
+    swap(taken);
+    return KM_SUCCESS;
+  }
+
+ private:
+  std::uint64_t size_ = 0;
+  std::uint64_t units_ = 1;
+};
+
+}  // namespace detail
+
+/// How many elements a copy of rows has: of a row, rows of a layer, layers.
+struct extent {
+  std::uint64_t width = 0, height = 1, depth = 1;
+};
+
+/// Where the rows of a copy lie on one side: the first element, and how far apart rows and layers
+/// begin; 0: without a gap.
+struct row_layout {
+  std::uint64_t offset = 0;  // elements
+  std::uint64_t pitch_bytes = 0;
+  std::uint64_t layer_rows = 0;
+};
+
+namespace detail {
+
+template <class T>
+km_copy_3d copy_of_rows(const extent& size, const row_layout& to, const row_layout& from) noexcept {
+  km_copy_3d copy{};
+  copy.width_bytes = product(size.width, sizeof(T));
+  copy.height = size.height;
+  copy.depth = size.depth;
+  copy.destination_offset_bytes = product(to.offset, sizeof(T));
+  copy.destination_pitch_bytes = to.pitch_bytes;
+  copy.destination_layer_rows = to.layer_rows;
+  copy.source_offset_bytes = product(from.offset, sizeof(T));
+  copy.source_pitch_bytes = from.pitch_bytes;
+  copy.source_layer_rows = from.layer_rows;
+  return copy;
+}
+
+/// What slices and views can do. All functions may be called by any thread; copies from and to
+/// memory of the host that is not page-locked wait until it has been read or written.
+template <class T, class P>
+class memory : public elements<T> {
+  template <class Value>
+  using result = result_of<P, Value>;
+
+ public:
+  using elements<T>::elements;
+  using elements<T>::get;
+  using elements<T>::size;
+  using elements<T>::size_bytes;
+
+  /// Gives the memory back no sooner than the work queued in the stream so far is done.
+  result<void> reset_on(const any_stream& stream) {
+    const km_status status = km_slice_destroy_on_stream(get(), stream.get());
+    if (status == KM_SUCCESS) this->release();
+    return P::give(status);
+  }
+  /// Address and sizes.
+  result<km_slice_info> info() const {
+    return read_struct<P, km_slice_info>(km_slice_info_get, get());
+  }
+  /// The device address of the first element.
+  result<std::uint64_t> address() const { return read<P, std::uint64_t>(km_slice_address, get()); }
+  /// The memory itself, where device memory is host memory.
+  result<T*> host_pointer() const {
+    void* found = nullptr;
+    const km_status status = km_slice_host_pointer(get(), &found);
+    return P::give(status, static_cast<T*>(found));
+  }
+#if defined(__cpp_lib_span)
+  /// The same with its size.
+  result<std::span<T>> host_span() const {
+    void* found = nullptr;
+    const km_status status = km_slice_host_pointer(get(), &found);
+    return P::give(status, std::span<T>(static_cast<T*>(found), static_cast<std::size_t>(size())));
+  }
+#endif
+  /// A name for the allocation, for listings. KM_ERROR_NOT_FOUND when it is not tracked.
+  result<void> set_tag(const std::string& tag) const {
+    return P::give(km_slice_set_tag(get(), tag.c_str()));
+  }
+  /// A part that shares the memory and keeps it.
+  result<basic_view<T, P>> part(std::uint64_t first, std::uint64_t count) const {
+    km_slice made{};
+    const std::uint64_t units = this->units();
+    const km_status status =
+        km_slice_view(get(), product(first, units), product(count, units), &made);
+    return give_part(status, made);
+  }
+
+  /// Copies `count` elements of the host to those from `first` on. km::host_memory must stay
+  /// unchanged until the stream got there; any other has been read when the call returns.
+  result<void> upload(const any_stream& stream, const T* source, std::uint64_t count,
+                      std::uint64_t first = 0) const {
+    return P::give(km_slice_upload(stream.get(), get(), product(first, sizeof(T)), source,
+                                   product(count, sizeof(T))));
+  }
+  /// Copies all of a std::vector, std::array, std::span, km::host_memory ... of T.
+  template <class Container, class = std::enable_if_t<!std::is_pointer_v<Container>>>
+  result<void> upload(const any_stream& stream, const Container& source,
+                      std::uint64_t first = 0) const {
+    return upload(stream, std::data(source), std::size(source), first);
+  }
+  /// Copies to `count` elements of the host from those from `first` on. km::host_memory is written
+  /// when the stream gets there; any other has been written when the call returns.
+  result<void> download(const any_stream& stream, T* destination, std::uint64_t count,
+                        std::uint64_t first = 0) const {
+    return P::give(km_slice_download(stream.get(), get(), product(first, sizeof(T)), destination,
+                                     product(count, sizeof(T))));
+  }
+  /// Fills all of the container, or span.
+  template <class Container,
+            class = std::enable_if_t<!std::is_pointer_v<std::remove_reference_t<Container>>>>
+  result<void> download(const any_stream& stream, Container&& destination,
+                        std::uint64_t first = 0) const {
+    return download(stream, std::data(destination), std::size(destination), first);
+  }
+  /// All elements, after the work that is queued in the stream.
+  result<std::vector<T>> to_vector(const any_stream& stream) const {
+    std::vector<T> copied(static_cast<std::size_t>(size()));
+    const km_status status = km_slice_download(stream.get(), get(), 0, copied.data(), size_bytes());
+    return P::give(status, std::move(copied));
+  }
+  /// Copies all of `source` to the elements from `first` on.
+  result<void> copy_from(const any_stream& stream, const elements<T>& source,
+                         std::uint64_t first = 0) const {
+    return P::give(km_slice_copy(stream.get(), get(), product(first, sizeof(T)), source.get(), 0,
+                                 source.size_bytes()));
+  }
+  /// The same from another context or device of the same backend.
+  result<void> copy_from_peer(const any_stream& stream, const elements<T>& source,
+                              std::uint64_t first = 0) const {
+    return P::give(km_slice_copy_peer(stream.get(), get(), product(first, sizeof(T)), source.get(),
+                                      0, source.size_bytes()));
+  }
+  /// Makes every element the same; elements of 1, 2 or 4 bytes.
+  result<void> fill(const any_stream& stream, const T& value) const {
+    return P::give(detail::fill(stream.get(), get(), 0, value, size()));
+  }
+  /// Makes every byte zero.
+  result<void> fill_zero(const any_stream& stream) const {
+    return P::give(km_slice_fill_u8(stream.get(), get(), 0, 0, size_bytes()));
+  }
+
+  /// Copies rows from the host. Otherwise like upload().
+  result<void> upload_rows(const any_stream& stream, const T* source, const extent& rows,
+                           const row_layout& here = {}, const row_layout& there = {}) const {
+    const km_copy_3d copy = copy_of_rows<T>(rows, here, there);
+    return P::give(km_slice_upload_3d(stream.get(), get(), source, &copy));
+  }
+  /// Copies rows to the host. Otherwise like download().
+  result<void> download_rows(const any_stream& stream, T* destination, const extent& rows,
+                             const row_layout& here = {}, const row_layout& there = {}) const {
+    const km_copy_3d copy = copy_of_rows<T>(rows, there, here);
+    return P::give(km_slice_download_3d(stream.get(), get(), destination, &copy));
+  }
+  /// Copies rows from a slice of the same context, or within one.
+  result<void> copy_rows_from(const any_stream& stream, const elements<T>& source,
+                              const extent& rows, const row_layout& here = {},
+                              const row_layout& there = {}) const {
+    const km_copy_3d copy = copy_of_rows<T>(rows, here, there);
+    return P::give(km_slice_copy_3d(stream.get(), get(), source.get(), &copy));
+  }
+  /// Makes every element of `rows.height` rows the same.
+  result<void> fill_rows(const any_stream& stream, const T& value, const extent& rows,
+                         const row_layout& here = {}) const {
+    return P::give(km_slice_fill_2d(stream.get(), get(), product(here.offset, sizeof(T)),
+                                    here.pitch_bytes, fill_bits(value), sizeof(T), rows.width,
+                                    product(rows.height, rows.depth)));
+  }
+
+ protected:
+  // The object for a handle from elsewhere.
+  template <class Object>
+  static result<Object> adopted(km_status status, km_slice handle) {
+    Object made;
+    std::optional<error> wrong;
+    if (status == KM_SUCCESS) status = made.adopt(handle, wrong);
+    if (wrong) return P::template refuse<Object>(std::move(*wrong));
+    return P::give(status, std::move(made));
+  }
+
+ private:
+  static result<basic_view<T, P>> give_part(km_status status, km_slice handle) {
+    return adopted<basic_view<T, P>>(status, handle);
+  }
+};
+
+}  // namespace detail
+
+/// A part of a slice, or of another view: memory that it shares and keeps.
+template <class T, class P>
+class basic_view : public detail::memory<T, P> {
+  friend class detail::memory<T, P>;
+
+ public:
+  basic_view() noexcept = default;
+  /// Takes a handle over.
+  template <class Q = P, detail::if_throwing<Q> = 0>
+  explicit basic_view(km_slice handle) : basic_view(adopt_handle(handle)) {}
+  /// The same as a function. KM_ERROR_INVALID_ARGUMENT when T does not fit its elements.
+  static detail::result_of<P, basic_view> adopt_handle(km_slice handle) {
+    return basic_view::template adopted<basic_view>(KM_SUCCESS, handle);
+  }
+};
+
+/// Device memory for a number of elements.
+template <class T, class P>
+class basic_slice : public detail::memory<T, P> {
+  friend class detail::memory<T, P>;
+  template <class Value>
+  using result = detail::result_of<P, Value>;
+
+ public:
+  basic_slice() noexcept = default;
+  /// Takes a handle over.
+  template <class Q = P, detail::if_throwing<Q> = 0>
+  explicit basic_slice(km_slice handle) : basic_slice(adopt_handle(handle)) {}
+  /// Holds anything at first, and can be used on every stream at once.
+  template <class Q = P, detail::if_throwing<Q> = 0>
+  basic_slice(const detail::any_context& context, std::uint64_t count,
+              km_slice_flags flags = KM_SLICE_DEFAULT)
+      : basic_slice(create(context, count, flags)) {}
+  /// Can be used by work that is queued in the stream afterwards.
+  template <class Q = P, detail::if_throwing<Q> = 0>
+  basic_slice(const detail::any_stream& stream, std::uint64_t count,
+              km_slice_flags flags = KM_SLICE_DEFAULT)
+      : basic_slice(create(stream, count, flags)) {}
+
+  /// The same as functions.
+  static result<basic_slice> adopt_handle(km_slice handle) {
+    return basic_slice::template adopted<basic_slice>(KM_SUCCESS, handle);
+  }
+  static result<basic_slice> create(const detail::any_context& context, std::uint64_t count,
+                                    km_slice_flags flags = KM_SLICE_DEFAULT) {
+    return made(count, km_slice_create, context.get(), count, sizeof(T), flags);
+  }
+  static result<basic_slice> create(const detail::any_stream& stream, std::uint64_t count,
+                                    km_slice_flags flags = KM_SLICE_DEFAULT) {
+    return made(count, km_slice_create_on_stream, stream.get(), count, sizeof(T), flags);
+  }
+  /// Memory of zeros.
+  static result<basic_slice> zeroed(const detail::any_context& context, std::uint64_t count) {
+    return create(context, count, KM_SLICE_ZEROED);
+  }
+  /// Memory whose address is a multiple of `alignment_bytes`, a power of two.
+  static result<basic_slice> aligned(const detail::any_context& context, std::uint64_t count,
+                                     std::uint64_t alignment_bytes,
+                                     km_slice_flags flags = KM_SLICE_DEFAULT) {
+    return made(count, km_slice_create_aligned, context.get(), count, sizeof(T), alignment_bytes,
+                flags);
+  }
+  /// Memory out of a pool, and in the order of a stream.
+  static result<basic_slice> from_pool(const detail::any_pool& pool, std::uint64_t count,
+                                       km_slice_flags flags = KM_SLICE_DEFAULT) {
+    return made(count, km_pool_allocate, pool.get(), count, sizeof(T), flags);
+  }
+  static result<basic_slice> from_pool(const detail::any_pool& pool,
+                                       const detail::any_stream& stream, std::uint64_t count,
+                                       km_slice_flags flags = KM_SLICE_DEFAULT) {
+    return made(count, km_pool_allocate_on_stream, pool.get(), stream.get(), count, sizeof(T),
+                flags);
+  }
+  /// New memory with a copy of a std::vector, std::span ...
+  template <class Container>
+  static result<basic_slice> copy_of(const detail::any_stream& stream, const Container& source) {
+    km_slice handle{};
+    const std::uint64_t count = std::size(source);
+    km_status status =
+        km_slice_create_on_stream(stream.get(), count, sizeof(T), KM_SLICE_DEFAULT, &handle);
+    basic_slice made(handle, count);
+    const T* data = std::data(source);
+    if (status == KM_SUCCESS) {
+      status = km_slice_upload(stream.get(), handle, 0, data, made.size_bytes());
+    }
+    return P::give(status, std::move(made));
+  }
+  /// A part of a file, which is read when it is used: `count` elements from `offset_bytes` on, by
+  /// default all. A KM_MAP_...
+  static result<basic_slice> map_file(const detail::any_context& context, const std::string& path,
+                                      std::uint64_t offset_bytes = 0,
+                                      std::uint64_t count = UINT64_MAX,
+                                      km_map_flags flags = KM_MAP_READ_ONLY) {
+    km_slice handle{};
+    const km_status status = km_slice_map_file(context.get(), path.c_str(), offset_bytes, count,
+                                               sizeof(T), flags, &handle);
+    return basic_slice::template adopted<basic_slice>(status, handle);
+  }
+  /// A variable of a module.
+  static result<basic_slice> global(const detail::any_module& module, const std::string& name) {
+    km_slice handle{};
+    const km_status status = km_module_global(module.get(), name.c_str(), &handle);
+    return basic_slice::template adopted<basic_slice>(status, handle);
+  }
+
+  /// The caller's own memory, not copied where the device can reach it; it must stay until the
+  /// slice, its views and the work on them are gone.
+  static result<basic_slice> from_host(const detail::any_context& context, T* pointer,
+                                       std::uint64_t count) {
+    return made(count, km_slice_from_host, context.get(), pointer, count, sizeof(T), nullptr,
+                nullptr);
+  }
+  /// The same with a vector, which the slice takes over and deletes after its last use.
+  static result<basic_slice> from_host(const detail::any_context& context,
+                                       std::vector<T>&& elements) {
+    auto owned = std::make_unique<std::vector<T>>(std::move(elements));
+    km_slice handle{};
+    const km_status status = km_slice_from_host(context.get(), owned->data(), owned->size(),
+                                                sizeof(T), release_vector, owned.get(), &handle);
+    basic_slice made(handle, owned->size());
+    if (status == KM_SUCCESS) owned.release();
+    return P::give(status, std::move(made));
+  }
+
+ private:
+  basic_slice(km_slice handle, std::uint64_t count) noexcept
+      : detail::memory<T, P>(handle, count) {}
+
+  template <class Call, class... Arguments>
+  static result<basic_slice> made(std::uint64_t count, Call call, Arguments... arguments) {
+    km_slice handle{};
+    const km_status status = call(arguments..., &handle);
+    return P::give(status, basic_slice(handle, count));
+  }
+  static void release_vector(void* elements) { delete static_cast<std::vector<T>*>(elements); }
+};
+
+/// Rows that begin at multiples of 256 bytes: a picture, or a matrix.
+template <class T, class P>
+class basic_pitched_slice {
+  template <class Value>
+  using result = detail::result_of<P, Value>;
+
+ public:
+  basic_pitched_slice() noexcept = default;
+  /// Memory for `height` rows of `width` elements.
+  template <class Q = P, detail::if_throwing<Q> = 0>
+  basic_pitched_slice(const detail::any_context& context, std::uint64_t width, std::uint64_t height,
+                      km_slice_flags flags = KM_SLICE_DEFAULT)
+      : basic_pitched_slice(create(context, width, height, flags)) {}
+  /// The same as a function.
+  static result<basic_pitched_slice> create(const detail::any_context& context, std::uint64_t width,
+                                            std::uint64_t height,
+                                            km_slice_flags flags = KM_SLICE_DEFAULT) {
+    basic_pitched_slice made;
+    km_slice handle{};
+    const km_status status =
+        km_slice_create_pitched(context.get(), detail::product(width, sizeof(T)), height, flags,
+                                &handle, &made.pitch_bytes_);
+    made.bytes_ = detail::any_slice(handle);
+    made.width_ = width;
+    made.height_ = height;
+    return P::give(status, std::move(made));
+  }
+
+  /// Elements of a row, rows, and the distance of rows in bytes.
+  std::uint64_t width() const noexcept { return width_; }
+  std::uint64_t height() const noexcept { return height_; }
+  std::uint64_t pitch_bytes() const noexcept { return pitch_bytes_; }
+  /// The memory, as an argument of kernels.
+  const detail::any_slice& memory() const noexcept { return bytes_; }
+  km_slice get() const noexcept { return bytes_.get(); }
+
+  /// Copies all rows from the host, where they lie `host_pitch_bytes` apart; 0: without a gap.
+  result<void> upload(const detail::any_stream& stream, const T* source,
+                      std::uint64_t host_pitch_bytes = 0) const {
+    const km_copy_3d copy = rows(pitch_bytes_, host_pitch_bytes);
+    return P::give(km_slice_upload_3d(stream.get(), get(), source, &copy));
+  }
+  /// Copies all rows to the host.
+  result<void> download(const detail::any_stream& stream, T* destination,
+                        std::uint64_t host_pitch_bytes = 0) const {
+    const km_copy_3d copy = rows(host_pitch_bytes, pitch_bytes_);
+    return P::give(km_slice_download_3d(stream.get(), get(), destination, &copy));
+  }
+  /// Makes every element the same.
+  result<void> fill(const detail::any_stream& stream, const T& value) const {
+    return P::give(km_slice_fill_2d(stream.get(), get(), 0, pitch_bytes_, detail::fill_bits(value),
+                                    sizeof(T), width_, height_));
+  }
+
+ private:
+  km_copy_3d rows(std::uint64_t to_pitch_bytes, std::uint64_t from_pitch_bytes) const noexcept {
+    return detail::copy_of_rows<T>({width_, height_, 1}, {0, to_pitch_bytes, 0},
+                                   {0, from_pitch_bytes, 0});
+  }
+
+  detail::any_slice bytes_;
+  std::uint64_t width_ = 0, height_ = 0, pitch_bytes_ = 0;
+};
+
+template <class P>
+template <class T>
+detail::result_of<P, found_slice<basic_slice<T, P>>> basic_context<P>::find_slice(
+    device_address address) const {
+  using found = found_slice<basic_slice<T, P>>;
+  km_slice handle{};
+  std::uint64_t offset_bytes = 0;
+  const km_status status = km_context_find_slice(get(), address.value, &handle, &offset_bytes);
+  if (status != KM_SUCCESS) return P::give(status, found{});
+  if constexpr (P::throws) {
+    return found{basic_slice<T, P>::adopt_handle(handle), offset_bytes};
+  } else {
+    auto slice = basic_slice<T, P>::adopt_handle(handle);
+    if (!slice) return slice.error();
+    return found{std::move(*slice), offset_bytes};
+  }
+}
+
+}  // namespace v1
+}  // namespace km
+
+#endif
