@@ -32,5 +32,6 @@
 #define KERNELMILL_HPP
 
 #include <kernelmill/cpp/names.hpp>
+#include <kernelmill/cpp/raw.hpp>
 
 #endif
