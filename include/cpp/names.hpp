@@ -6,6 +6,9 @@
 #include <kernelmill/cpp/host_memory.hpp>
 #include <kernelmill/cpp/launch.hpp>
 #include <kernelmill/cpp/module.hpp>
+#include <kernelmill/cpp/pool.hpp>
+#include <kernelmill/cpp/profiler.hpp>
+#include <kernelmill/cpp/tuner.hpp>
 
 namespace km {
 inline namespace v1 {
@@ -17,8 +20,11 @@ using event = basic_event<throwing>;
 using function = basic_function<throwing>;
 using launch = basic_launch<throwing>;
 using module = basic_module<throwing>;
+using pool = basic_pool<throwing>;
+using profiler = basic_profiler<throwing>;
 using program = basic_program<throwing>;
 using stream = basic_stream<throwing>;
+using tuner = basic_tuner<throwing>;
 template <class T>
 using host_memory = basic_host_memory<T, throwing>;
 template <class T>
@@ -69,8 +75,11 @@ using event = basic_event<returning>;
 using function = basic_function<returning>;
 using launch = basic_launch<returning>;
 using module = basic_module<returning>;
+using pool = basic_pool<returning>;
+using profiler = basic_profiler<returning>;
 using program = basic_program<returning>;
 using stream = basic_stream<returning>;
+using tuner = basic_tuner<returning>;
 template <class T>
 using host_memory = basic_host_memory<T, returning>;
 template <class T>
