@@ -3,8 +3,7 @@
 #ifndef KERNELMILL_CPP_NAMES_HPP
 #define KERNELMILL_CPP_NAMES_HPP
 
-#include <kernelmill/cpp/host_memory.hpp>
-#include <kernelmill/cpp/launch.hpp>
+#include <kernelmill/cpp/graph.hpp>
 #include <kernelmill/cpp/module.hpp>
 #include <kernelmill/cpp/pool.hpp>
 #include <kernelmill/cpp/profiler.hpp>
@@ -14,10 +13,13 @@ namespace km {
 inline namespace v1 {
 
 #if KM_HAS_EXCEPTIONS
+using capture = basic_capture<throwing>;
 using context = basic_context<throwing>;
 using device = basic_device<throwing>;
 using event = basic_event<throwing>;
 using function = basic_function<throwing>;
+using graph = basic_graph<throwing>;
+using graph_exec = basic_graph_exec<throwing>;
 using launch = basic_launch<throwing>;
 using module = basic_module<throwing>;
 using pool = basic_pool<throwing>;
@@ -69,10 +71,13 @@ inline void set_allocator(km_allocate_callback allocate, km_free_callback releas
 /// The classes and functions of km that return a km::result instead of throwing: the same calls by
 /// the same names, with static functions where km has constructors that can fail.
 namespace nothrow {
+using capture = basic_capture<returning>;
 using context = basic_context<returning>;
 using device = basic_device<returning>;
 using event = basic_event<returning>;
 using function = basic_function<returning>;
+using graph = basic_graph<returning>;
+using graph_exec = basic_graph_exec<returning>;
 using launch = basic_launch<returning>;
 using module = basic_module<returning>;
 using pool = basic_pool<returning>;
