@@ -3,6 +3,7 @@
 #ifndef KERNELMILL_CPP_NAMES_HPP
 #define KERNELMILL_CPP_NAMES_HPP
 
+#include <kernelmill/cpp/blas.hpp>
 #include <kernelmill/cpp/graph.hpp>
 #include <kernelmill/cpp/module.hpp>
 #include <kernelmill/cpp/pool.hpp>
@@ -13,6 +14,7 @@ namespace km {
 inline namespace v1 {
 
 #if KM_HAS_EXCEPTIONS
+using blas = basic_blas<throwing>;
 using capture = basic_capture<throwing>;
 using context = basic_context<throwing>;
 using device = basic_device<throwing>;
@@ -71,6 +73,7 @@ inline void set_allocator(km_allocate_callback allocate, km_free_callback releas
 /// The classes and functions of km that return a km::result instead of throwing: the same calls by
 /// the same names, with static functions where km has constructors that can fail.
 namespace nothrow {
+using blas = basic_blas<returning>;
 using capture = basic_capture<returning>;
 using context = basic_context<returning>;
 using device = basic_device<returning>;
