@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <string>
 
 #include "support.h"
 
@@ -51,14 +52,34 @@ struct Leaks : km_test::Fixture {
     launch.grid(1).block(8).args(part, 1u, 8u);
     EXPECT_THROW(launch.arg(1u), km::error);
   }
+
+  void one_of_each_service() {
+    const km::pool pool(context);
+    const auto pooled = pool.allocate<std::uint32_t>(64);
+    const km::pitched_slice<float> picture(context, 8, 8);
+    const km::graph graph(context);
+    const km::node node = graph.add_host({}, [kept = std::string(100, 'x')](km_status) noexcept {});
+    graph.add_fill(node, pooled, 1);
+    const km::graph_exec exec(graph.clone());
+    exec.launch(stream);
+    stream.synchronize();
+    const auto capture = stream.capture();
+    pooled.fill(stream, 2u);
+    const km::blas blas(stream);
+    const km::tuner tuner(device, km_test::kPtx, "noop");
+    const km::program program("");
+    EXPECT_FALSE(km::nothrow::module::load_ptx(context, "no PTX"));
+  }
 };
 
-TEST_F(Leaks, NothingIsLeftAfterManyCycles) {
-  for (int i = 0; i < kWarmUp; ++i) one_of_each();
+// Runs a cycle often, and compares what the process has before and after.
+template <class Cycle>
+void expect_nothing_left(int warm_up, int cycles, Cycle cycle) {
+  for (int i = 0; i < warm_up; ++i) cycle();
   const long resident = resident_bytes();
   const int files = open_files();
   ASSERT_GT(resident, 0);
-  for (int i = kWarmUp; i < kCycles; ++i) one_of_each();
+  for (int i = warm_up; i < cycles; ++i) cycle();
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which keep what is freed
   // 16 bytes lost in each cycle would be 1.5 MB.
   if (!kIsSanitized) {
@@ -66,6 +87,14 @@ TEST_F(Leaks, NothingIsLeftAfterManyCycles) {
   }
 #endif
   EXPECT_EQ(open_files(), files);
+}
+
+TEST_F(Leaks, NothingIsLeftAfterManyCycles) {
+  expect_nothing_left(kWarmUp, kCycles, [this] { one_of_each(); });
+}
+
+TEST_F(Leaks, ServicesLeaveNothingEither) {
+  expect_nothing_left(kWarmUp, kCycles / 4, [this] { one_of_each_service(); });
 }
 
 }  // namespace
