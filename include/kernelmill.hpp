@@ -31,6 +31,8 @@
 #ifndef KERNELMILL_HPP
 #define KERNELMILL_HPP
 
+#include <kernelmill/cpp/coroutine.hpp>
+#include <kernelmill/cpp/mdspan.hpp>
 #include <kernelmill/cpp/names.hpp>
 #include <kernelmill/cpp/raw.hpp>
 

@@ -26,6 +26,21 @@ ALL = TWICE + RETURNING.replace("returning", "throwing") + RETURNING + "".join(
     for header in sorted((INCLUDE / "cpp").glob("*.hpp"))
     for name in CLASS.findall(header.read_text())
     for policy in ("throwing", "returning"))
+# std::mdspan, where a C++ library has it.
+MDSPAN = TWICE + """
+#include <array>
+#if !defined(__cpp_lib_mdspan)
+#error "has no mdspan"
+#endif
+inline void both(const km::stream& stream, const km::slice<float>& slice, float* data) {
+  const std::mdspan picture(data, 3, 4);
+  km::upload(stream, slice, picture);
+  km::download(stream, slice, picture);
+  km::upload(stream, slice, std::mdspan<const float, std::dextents<int, 3>>(data, 1, 2, 3));
+  auto here = km::host_mdspan(slice, 3, 4);
+  static_assert(decltype(here)::rank() == 2);
+}
+"""
 NO_EXCEPTIONS = TWICE + RETURNING + """
 int f();
 int f() {
@@ -103,6 +118,14 @@ class Checker:
             done = self.compile(command, f"#include <{path}>\n")
             self.accept(f"{name}, {path} alone", done)
 
+    def check_mdspan(self, command: list):
+        """With libc++ where it is installed; Debian's libstdc++ has no mdspan."""
+        done = self.compile([*command, "-stdlib=libc++"], "#include <mdspan>\n")
+        if done.returncode != 0:
+            print("mdspan: left out, no C++ library here has it")
+            return
+        self.accept("mdspan", self.compile([*command, "-stdlib=libc++"], MDSPAN))
+
     def check_misuse(self, name: str, command: list):
         self.accept(f"{name}, right use", self.compile(command, FUNCTION % WORKS))
         for what, (line, word) in REFUSED.items():
@@ -133,6 +156,7 @@ def main() -> int:
         oldest = [options.gcc, "-x", "c++", "-std=c++17"]
         checker.check_each("gcc C++17", oldest)
         checker.check_each("gcc C++20", [options.gcc, "-x", "c++", "-std=c++20"])
+        checker.check_mdspan([options.clang, "-x", "c++", "-std=c++23"])
         for level in ("17", "20"):
             bare = [options.gcc, "-x", "c++", f"-std=c++{level}", "-fno-exceptions", "-fno-rtti"]
             checker.accept("no exceptions", checker.compile(bare, NO_EXCEPTIONS))
