@@ -6,6 +6,9 @@ install(FILES ${PROJECT_SOURCE_DIR}/include/c_api.h ${PROJECT_SOURCE_DIR}/includ
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kernelmill)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/cpp
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kernelmill)
+# Under the path by which its programs include it.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/infinicore
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
 set(km_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/kernelmill)
 if(TARGET kernelmill)

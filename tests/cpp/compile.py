@@ -26,6 +26,7 @@ ALL = TWICE + RETURNING.replace("returning", "throwing") + RETURNING + "".join(
     for header in sorted((INCLUDE / "cpp").glob("*.hpp"))
     for name in CLASS.findall(header.read_text())
     for policy in ("throwing", "returning"))
+FACADE = "#include <infinicore/context/runtime.hpp>\n" * 2
 # std::mdspan, where a C++ library has it.
 MDSPAN = TWICE + """
 #include <array>
@@ -85,7 +86,9 @@ class Checker:
         self.folder = folder
         self.failures = 0
         (folder / "include").mkdir()
-        shutil.copytree(INCLUDE, folder / "include" / "kernelmill")
+        shutil.copytree(INCLUDE, folder / "include" / "kernelmill",
+                        ignore=shutil.ignore_patterns("infinicore"))
+        shutil.copytree(INCLUDE / "infinicore", folder / "include" / "infinicore")
 
     def compile(self, command: list, text: str, extra=("-fsyntax-only",)):
         source = self.folder / "source.cpp"
@@ -109,6 +112,7 @@ class Checker:
 
     def check(self, name: str, command: list):
         self.accept(f"{name}, alone and twice", self.compile(command, ALL))
+        self.accept(f"{name}, infinicore", self.compile(command, FACADE))
 
     def check_each(self, name: str, command: list):
         """Each header compiles by itself."""

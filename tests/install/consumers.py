@@ -26,10 +26,13 @@ def expect(what: str, expected, found):
 
 
 def headers() -> set:
-    """The public headers of include/, as installed."""
+    """The public headers of include/, as installed: those for InfiniCore's programs by their path."""
     source = HERE.parents[1] / "include"
     paths = [path.relative_to(source).as_posix() for path in source.rglob("*.h*")]
-    return {f"include/kernelmill/{path}" for path in paths}
+    return {
+        f"include/{path}" if path.startswith("infinicore/") else f"include/kernelmill/{path}"
+        for path in paths
+    }
 
 
 def expected_files(version: str) -> set:
