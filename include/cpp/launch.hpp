@@ -193,16 +193,19 @@ class packed_arguments {
     return KM_SUCCESS;
   }
 
-  // Makes room for an argument; what was put before stays.
+  // Makes room for an argument, with zeros in the gap before it; what was put before stays.
   unsigned char* room(std::size_t offset_bytes, std::size_t size) {
-    size_bytes_ = offset_bytes + size;
-    if (size_bytes_ <= small_.size()) return small_.data() + offset_bytes;
-    if (large_.empty()) large_.assign(small_.begin(), small_.end());
+    const std::size_t used = std::exchange(size_bytes_, offset_bytes + size);
+    if (size_bytes_ <= small_.size()) {
+      std::memset(small_.data() + used, 0, size_bytes_ - used);
+      return small_.data() + offset_bytes;
+    }
+    if (large_.empty()) large_.assign(small_.data(), small_.data() + used);
     large_.resize(size_bytes_);
     return large_.data() + offset_bytes;
   }
 
-  std::array<unsigned char, 256> small_{};
+  std::array<unsigned char, 256> small_;
   std::vector<unsigned char> large_;
   std::size_t size_bytes_ = 0;
   std::array<km_launch_operand, Count + 1> slices_{};  // an array has at least one element

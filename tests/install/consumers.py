@@ -26,7 +26,7 @@ def expect(what: str, expected, found):
 
 
 def headers() -> set:
-    """The public headers of include/, as installed: those for InfiniCore's programs by their path."""
+    """The public headers of include/, as installed; infinicore/ has a place of its own."""
     source = HERE.parents[1] / "include"
     paths = [path.relative_to(source).as_posix() for path in source.rglob("*.h*")]
     return {
