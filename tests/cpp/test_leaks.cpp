@@ -94,7 +94,7 @@ TEST_F(Leaks, NothingIsLeftAfterManyCycles) {
 }
 
 TEST_F(Leaks, ServicesLeaveNothingEither) {
-  expect_nothing_left(kWarmUp, kCycles / 4, [this] { one_of_each_service(); });
+  expect_nothing_left(kWarmUp, kCycles / 10, [this] { one_of_each_service(); });
 }
 
 }  // namespace
