@@ -1,16 +1,17 @@
 """docs/bindings.md: what each function of the C ABI is called in each language."""
 
+from dataclasses import dataclass, field
+
 import c_header
+import cpp_items
 import rust_items
 
 ROOT = c_header.HEADER.parents[1]
 HEAD = """# The bindings, function by function
 
 A row for each function of `<kernelmill/c_api.h>`, in the header's order, and for each language what
-wraps it, or why nothing does.
+wraps it, or why nothing does. C++ names are those of `kernelmill.hpp`, in `km` and `km::nothrow`.
 
-| C | Rust |
-|---|---|
 """
 
 # Names that the sources do not tell, because many others go the same way.
@@ -28,50 +29,90 @@ RUST_REASONS = {
     "km_launch_kernel": "`LaunchBuilder::launch` goes by `km_launch_kernel_operands`",
 }
 
+CPP_NAMES = {
+    "km_device_open": ["device::open"],
+    "km_graph_destroy": ["drop of graph"],
+    "km_last_error_message": ["error::error"],
+    "km_status_description": ["error::error"],
+    "km_last_error_native_code": ["error::native_code"],
+    "km_status_recovery": ["error::suggestion"],
+    "km_status_category": ["error::category"],
+    "km_stream_capture_status": ["stream::capture_status", "capture::status"],
+    "km_stream_end_capture": ["stream::end_capture", "capture::end"],
+    "km_tune_set_progress": ["tuner::run_with"],
+}
+CPP_REASONS = {
+    "km_context_create": "`context::create` goes by `km_context_create_with_flags`",
+    "km_launch_kernel": "`stream::launch_kernel` goes by `km_launch_kernel_operands`",
+}
 
 MANY = 4
 
 
-def rust_names(crate, function: str) -> list:
-    """The public items that wrap a function; of many, those that are called as it is."""
-    names = RUST_NAMES.get(function) or crate.users_of(function)
-    if len(names) <= MANY:
-        return names
-    own = [name for name in names if function.endswith("_" + name.split("::")[-1])]
-    longest = max((len(name.split("::")[-1]) for name in own), default=0)
-    return [name for name in own if len(name.split("::")[-1]) == longest]
+@dataclass
+class Column:
+    """The names of one language. `source` tells the items of its sources and which use what."""
+
+    language: str
+    source: object
+    names: dict = field(default_factory=dict)
+    reasons: dict = field(default_factory=dict)
+
+    def names_of(self, function: str) -> list:
+        """The public items that wrap a function; of many, those that are called as it is."""
+        names = self.names.get(function) or self.source.users_of(function)
+        if len(names) <= MANY:
+            return names
+        own = [name for name in names if function.endswith("_" + name.split("::")[-1])]
+        longest = max((len(name.split("::")[-1]) for name in own), default=0)
+        return [name for name in own if len(name.split("::")[-1]) == longest]
+
+    def cell(self, function: str) -> str:
+        names = self.names_of(function)
+        if names and function in self.reasons:
+            raise SystemExit(f"gen: {function} has a wrapper in {self.language} and a reason for "
+                             "having none")
+        return ", ".join(f"`{name}`" for name in names) or self.reasons.get(function, "")
+
+    def check_names(self, functions: list) -> None:
+        """Functions and names that are given here by hand have to be there."""
+        known = {item.title for item in self.source.items if item.is_public}
+        known |= {name for name in sum(self.names.values(), []) if name.startswith("drop of ")}
+        for function, names in {**self.names, **dict.fromkeys(self.reasons, [])}.items():
+            if not set(names) <= known or function not in functions:
+                raise SystemExit(f"gen: {function} or its name in {self.language} is gone: {names}")
 
 
-def rust_cell(crate, function: str) -> str:
-    names = rust_names(crate, function)
-    if names and function in RUST_REASONS:
-        raise SystemExit(f"gen: {function} has a wrapper in Rust and a reason for having none")
-    return ", ".join(f"`{name}`" for name in names) or RUST_REASONS.get(function, "")
-
-
-def rows(functions: list, crate) -> str:
+def rows(functions: list, columns: list) -> str:
     """The rows of the table; a function without a name or a reason is an error."""
-    cells = {function: rust_cell(crate, function) for function in functions}
-    empty = [function for function, cell in cells.items() if not cell]
-    if empty:
-        raise SystemExit(
-            "gen: these functions have no wrapper in Rust, or one that many share, and neither a "
-            f"name nor a reason in gen/bindings_table.py: {', '.join(empty)}"
-        )
-    return "".join(f"| `{function}` | {cell} |\n" for function, cell in cells.items())
+    lines = []
+    for function in functions:
+        cells = [column.cell(function) for column in columns]
+        empty = [column.language for column, cell in zip(columns, cells) if not cell]
+        if empty:
+            raise SystemExit(
+                f"gen: {function} has no wrapper in {', '.join(empty)}, or one that many share, "
+                "and neither a name nor a reason in gen/bindings_table.py"
+            )
+        lines.append(f"| `{function}` | {' | '.join(cells)} |\n")
+    return "".join(lines)
 
 
-def check_names(functions: list, crate) -> None:
-    """Functions and names that are given here by hand have to be there."""
-    known = {item.title for item in crate.items if item.is_public}
-    for function, names in {**RUST_NAMES, **dict.fromkeys(RUST_REASONS, [])}.items():
-        if not set(names) <= known or function not in functions:
-            raise SystemExit(f"gen: {function} or its name in Rust is gone: {names}")
+def columns() -> list:
+    rust = rust_items.Crate(ROOT / "bindings/rust/kernelmill/src")
+    cpp = cpp_items.Headers(sorted((ROOT / "include/cpp").glob("*.hpp")))
+    return [
+        Column("Rust", rust, RUST_NAMES, RUST_REASONS),
+        Column("C++", cpp, CPP_NAMES, CPP_REASONS),
+    ]
 
 
 def text() -> str:
     functions = [f.name for f in c_header.functions(c_header.HEADER.read_text())]
-    rust = rust_items.Crate(ROOT / "bindings/rust/kernelmill/src")
-    check_names(functions, rust)
+    table = columns()
+    for column in table:
+        column.check_names(functions)
     banner = "<!-- Generated by `make gen` from include/c_api.h and the bindings' sources. -->\n"
-    return banner + HEAD + rows(functions, rust)
+    heads = " | ".join(column.language for column in table)
+    rule = f"| C | {heads} |\n|---|{'---|' * len(table)}\n"
+    return banner + HEAD + rule + rows(functions, table)

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Proves that each function of the C ABI is found where a crate uses it, and missed where not."""
+"""Proves that functions of the C ABI are found where a binding uses them, and missed where not."""
 
 import tempfile
 import unittest
 from pathlib import Path
 
-import bindings_table
+import cpp_items
 import rust_items
+from bindings_table import Column, rows
 
 SOURCE = """
 macro_rules! owned_handle {
@@ -89,6 +90,67 @@ class Users(unittest.TestCase):
         self.assertEqual(crate.users_of("km_rotate"), ["blas::rotate"])
 
 
+HEADER = """
+#define KM_MACRO { km_in_macro
+namespace km {
+namespace detail {
+using any_thing = object<km_thing, km_thing_destroy>;
+inline int helper(int x = {}) { return km_thing_help(x); }  // km_commented
+class memory : public elements { public: int size() const { return km_thing_size(get()); } };
+}
+template <class P>
+class basic_thing : public detail::any_thing {
+ public:
+  template <class Q = P, detail::if_throwing<Q> = 0>
+  explicit basic_thing(const any_context& of, options given = {}) : basic_thing(open(of, given)) {}
+  static result<basic_thing> open(const any_context& of, options given = {}) {
+    return made(km_thing_open, [&] { return "km_in_text"; });
+  }
+  result<int> again(int count) const { return detail::helper(count) + finish(count); }
+  template <class T>
+  result<void> later(T value) const;
+
+ private:
+  int finish(int count) const { return km_thing_finish(count); }
+  struct guard { ~guard() { km_thing_guard(); } };
+};
+template <class P>
+template <class T>
+detail::result_of<P, void> basic_thing<P>::later(T value) const { return km_thing_later(value); }
+namespace raw {
+template <class P> void copy(const basic_thing<P>& of) { km_memory_copy(of.get()); }
+}
+}
+"""
+
+
+class CppUsers(unittest.TestCase):
+    def setUp(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "thing.hpp"
+            path.write_text(HEADER)
+            self.headers = cpp_items.Headers([path])
+
+    def expect(self, name: str, *titles: str):
+        self.assertEqual(self.headers.users_of(name), list(titles))
+
+    def test_members_and_their_classes(self):
+        self.expect("km_thing_open", "thing::open")
+        self.expect("km_thing_later", "thing::later")
+        self.expect("km_memory_copy", "raw::copy")
+        self.expect("km_thing_size", "slice::size")
+        self.expect("km_thing_destroy", "drop of thing")
+
+    def test_hidden_functions_count_for_their_callers(self):
+        self.expect("km_thing_help", "thing::again")
+        self.expect("km_thing_finish", "thing::again")
+        self.expect("km_thing_guard")
+
+    def test_comments_texts_and_macros_do_not_count(self):
+        for name in ("km_commented", "km_in_text", "km_in_macro"):
+            self.expect(name)
+
+
 class Cells(unittest.TestCase):
     def test_of_many_names_the_functions_own_counts(self):
         ways = ["copy", "fill", "upload", "download", "add_copy"]
@@ -96,19 +158,24 @@ class Cells(unittest.TestCase):
         run = "fn run(kind: u32) { unsafe { sys::km_graph_add_copy(); sys::km_graph_other(); } }"
         crate = crate_of({"lib.rs": f"impl Graph {{ {methods} }}\n{run}"})
         self.assertEqual(len(crate.users_of("km_graph_add_copy")), 5)
-        names = bindings_table.rust_names(crate, "km_graph_add_copy")
-        self.assertEqual(names, ["Graph::add_copy"])
-        self.assertEqual(bindings_table.rust_names(crate, "km_graph_other"), [])
+        column = Column("Rust", crate)
+        self.assertEqual(column.names_of("km_graph_add_copy"), ["Graph::add_copy"])
+        self.assertEqual(column.names_of("km_graph_other"), [])
 
     def test_an_empty_cell_is_an_error(self):
-        rows = bindings_table.rows(["km_version"], Users.crate)
-        self.assertEqual(rows, "| `km_version` | `version` |\n")
-        with self.assertRaisesRegex(SystemExit, "km_unused"):
-            bindings_table.rows(["km_version", "km_unused"], Users.crate)
+        columns = [Column("Rust", Users.crate), Column("C++", Users.crate)]
+        cells = "| `km_version` | `version` | `version` |\n"
+        self.assertEqual(rows(["km_version"], columns), cells)
+        with self.assertRaisesRegex(SystemExit, "km_unused.*Rust, C"):
+            rows(["km_version", "km_unused"], columns)
+        with self.assertRaisesRegex(SystemExit, "km_version.*a reason"):
+            rows(["km_version"], [Column("Rust", Users.crate, {}, {"km_version": "none"})])
 
     def test_names_given_by_hand_have_to_be_there(self):
         with self.assertRaisesRegex(SystemExit, "is gone"):
-            bindings_table.check_names(["km_version"], Users.crate)
+            Column("Rust", Users.crate, {"km_version": ["other"]}).check_names(["km_version"])
+        with self.assertRaisesRegex(SystemExit, "is gone"):
+            Column("Rust", Users.crate, {}, {"km_old": "why"}).check_names(["km_version"])
 
 
 if __name__ == "__main__":
