@@ -43,7 +43,7 @@ def without_comments(text: str) -> str:
 
 
 def function_name(head: str):
-    """(class, name) of a head such as `template <class P> int basic_stream<P>::launch(..) const`."""
+    """(class, name) of a head such as `template <class P> int basic_x<P>::f(..) const`."""
     while match := re.match(r"\s*template\s*<", head):
         depth, end = 1, match.end()
         while depth and end < len(head):
