@@ -69,6 +69,16 @@ REFUSED = {
     "a view as a slice": ("km::slice<float> two = slice.part(0, 1);", "view"),
     "a callback that may throw": ("stream.add_callback([](km_status) {});", "noexcept"),
     "a number as a device": ("km::context two(1);", "context"),
+    "a result that nobody looks at": ("km::nothrow::stream().synchronize();", "nodiscard"),
+    "BLAS with two types": (
+        "km::blas(stream).axpy(1, 1, slice, km::slice<double>());", "elements of one type"),
+    "a dot product in another type": (
+        "km::blas(stream).dot(1, slice, slice, km::slice<double>());", "the result has the type"),
+    "a host node that may throw": ("km::graph().add_host({}, [](km_status) {});", "noexcept"),
+    "a floating-point number to wait for": (
+        "stream.write_value(slice, 0, 1.0f);", "integers of 4 or 8"),
+    "a pointer for a tuner": (
+        "km::tuner().add_scalar(&slice);", "memory is given by add_buffer"),
 }
 FUNCTION = TWICE + """
 void f(km::context& context, km::stream& stream, km::event& event, km::slice<float>& slice,

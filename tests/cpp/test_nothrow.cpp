@@ -1,5 +1,7 @@
 // km::nothrow: the same calls, which return a value or the failure.
+#include <cstring>
 #include <memory>
+#include <random>
 
 #include "support.h"
 
@@ -7,6 +9,7 @@ namespace {
 
 using km_test::contains;
 using Words = std::vector<std::uint32_t>;
+constexpr int kNumbers = 10000;  // for each of eleven classes
 
 TEST(Nothrow, TheWholeWayReturnsResults) {
   auto context = km::nothrow::context::create("cpu");
@@ -79,6 +82,37 @@ TEST(Nothrow, SourceWithErrorsHasItsLog) {
   ASSERT_EQ(program.status(), KM_ERROR_COMPILATION_FAILED);
   EXPECT_TRUE(contains(program.error().log(), "bad.cu")) << program.error().log();
   EXPECT_TRUE(km::nothrow::device::open("none").error().log().empty());
+}
+
+// A call of each class that any number as a handle may be given to.
+template <class Object, class Call>
+void expect_no_handle(std::uint64_t number, Call call) {
+  Object object;
+  auto handle = object.get();
+  static_assert(sizeof handle == sizeof number);
+  std::memcpy(&handle, &number, sizeof handle);
+  EXPECT_EQ(call(Object(handle)), KM_ERROR_INVALID_HANDLE) << number;
+}
+
+TEST(Nothrow, AnyNumberAsAHandleIsAFailure) {
+  namespace twin = km::nothrow;
+  std::mt19937_64 random(7);
+  const auto number = [&] { return random() >> (random() % 64) | 1; };
+  for (int i = 0; i < kNumbers; ++i) {
+    expect_no_handle<twin::device>(number(), [](auto x) { return x.info().status(); });
+    expect_no_handle<twin::context>(number(), [](auto x) { return x.synchronize().status(); });
+    expect_no_handle<twin::stream>(number(), [](auto x) { return x.query().status(); });
+    expect_no_handle<twin::event>(number(), [](auto x) { return x.query().status(); });
+    expect_no_handle<twin::module>(number(), [](auto x) { return x.function("f").status(); });
+    expect_no_handle<twin::function>(number(), [](auto x) { return x.prepare(1).status(); });
+    expect_no_handle<twin::launch>(number(), [](auto x) { return x.grid(1).submit().status(); });
+    expect_no_handle<twin::program>(number(), [](auto x) { return x.compile().status(); });
+    expect_no_handle<twin::pool>(number(), [](auto x) { return x.trim().status(); });
+    expect_no_handle<twin::graph>(number(), [](auto x) { return x.instantiate().status(); });
+    expect_no_handle<twin::tuner>(number(), [](auto x) { return x.run().status(); });
+    EXPECT_EQ(twin::graph_exec(km_graph_exec{}).launch(twin::stream()).status(),
+              KM_ERROR_INVALID_HANDLE);
+  }
 }
 
 TEST(Nothrow, FindsSlicesAndServices) {

@@ -199,19 +199,25 @@ TEST_F(Runtime, TensorsLieWithinTheirBlock) {
   EXPECT_EQ(status_of([&] { GraphTensor(nullptr); }), KM_ERROR_INVALID_ARGUMENT);
 }
 
-TEST_F(Runtime, AFaultOfAnOperatorIsThrown) {
+TEST_F(Runtime, AFaultOfAnOperatorIsThrownUntilAllRuntimesOfTheDeviceAreGone) {
   // A device of its own, since the error sticks to what all Runtimes of a device share.
-  infinicore::Runtime second(infinicore::Device(infinicore::Device::Type::CPU, 1));
-  const auto memory = second.allocateMemory(kBytes);
-  second.startGraphRecording();
-  second.addGraphOperator(std::make_shared<KernelOperator>(
-      second.nativeStream(),
-      km::module::load_ptx(second.nativeContext(), infinicore_test::kPtx).function("store_far"), 1,
-      1, 0, GraphTensor(memory)));
-  const auto graph = second.stopGraphRecording();
-  graph->execute();
-  EXPECT_EQ(status_of([&] { second.syncStream(); }), KM_ERROR_ILLEGAL_ADDRESS);
-  runtime.syncStream();  // the other device goes on
+  const infinicore::Device device(infinicore::Device::Type::CPU, 1);
+  {
+    infinicore::Runtime second(device);
+    const auto memory = second.allocateMemory(kBytes);
+    second.startGraphRecording();
+    second.addGraphOperator(std::make_shared<KernelOperator>(
+        second.nativeStream(),
+        km::module::load_ptx(second.nativeContext(), infinicore_test::kPtx).function("store_far"),
+        1, 1, 0, GraphTensor(memory)));
+    const auto graph = second.stopGraphRecording();
+    graph->execute();
+    EXPECT_EQ(status_of([&] { second.syncStream(); }), KM_ERROR_ILLEGAL_ADDRESS);
+    EXPECT_EQ(status_of([&] { infinicore::Runtime third(device); }), KM_ERROR_ILLEGAL_ADDRESS);
+    runtime.syncStream();  // the other device goes on
+  }
+  infinicore::Runtime fresh(device);
+  fresh.syncDevice();
 }
 
 TEST_F(Runtime, EightThreadsUseRuntimesOfOneDevice) {
