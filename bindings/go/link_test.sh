@@ -34,5 +34,5 @@ expect "there is no libkernelmill.so" env KM_LIBRARY_DIR=/nonexistent ./pkg-conf
 expect "zlib-of-nobody" ./pkg-config --libs zlib-of-nobody
 # Flags of its own keep Go from taking what it has built before.
 expect "set KM_LIBRARY_DIR" env PKG_CONFIG="$PWD/pkg-config" CGO_CFLAGS=-DKM_LINK_TEST \
-  "$go" build ./guda
+  "$go" build ./kernelmill
 expect "usage: sobel" env -u LD_LIBRARY_PATH "$sobel"

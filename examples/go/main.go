@@ -9,7 +9,7 @@ import (
 	"log"
 	"os"
 
-	"github.com/kernelmill/kernelmill/bindings/go/guda"
+	"github.com/kernelmill/kernelmill/bindings/go/kernelmill"
 )
 
 // kernelFile is seen from this folder; a build with -ldflags "-X main.kernelFile=..." moves it.
@@ -46,7 +46,7 @@ func main() {
 	pixels := grey(check(picture, err))
 	width, height := picture.Bounds().Dx(), picture.Bounds().Dy()
 
-	context := check(guda.Open("auto")) // what KM_DEVICE says, else a GPU, else the CPU
+	context := check(kernelmill.Open("auto")) // what KM_DEVICE says, else a GPU, else the CPU
 	defer context.Close()
 	stream := check(context.NewStream())
 	defer stream.Close()
@@ -54,9 +54,9 @@ func main() {
 	defer module.Close()
 	sobel := check(module.Function("sobel"))
 	defer sobel.Close()
-	in := check(guda.SliceOf(stream, pixels))
+	in := check(kernelmill.SliceOf(stream, pixels))
 	defer in.Close()
-	out := check(guda.NewSlice[uint8](context, len(pixels)))
+	out := check(kernelmill.NewSlice[uint8](context, len(pixels)))
 	defer out.Close()
 
 	launch := stream.Launch(sobel).Grid((width+15)/16, (height+15)/16).Block(16, 16)

@@ -1,4 +1,4 @@
-// The Go contestant: what the calls cost through package guda.
+// The Go contestant: what the calls cost through package kernelmill.
 package main
 
 import (
@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/kernelmill/kernelmill/bindings/go/guda"
+	"github.com/kernelmill/kernelmill/bindings/go/kernelmill"
 )
 
 const (
@@ -23,14 +23,14 @@ func check(err error) {
 	}
 }
 
-func query(stream *guda.Stream) {
+func query(stream *kernelmill.Stream) {
 	for range queries {
 		_, err := stream.Query()
 		check(err)
 	}
 }
 
-func launch(stream *guda.Stream, function *guda.Function) {
+func launch(stream *kernelmill.Stream, function *kernelmill.Function) {
 	call := stream.Launch(function)
 	for i := 1; i <= launches; i++ {
 		check(call.Submit())
@@ -59,7 +59,7 @@ func main() {
 	if len(os.Args) != 2 {
 		log.Fatal("usage: call_cost EMPTY.ptx")
 	}
-	context, err := guda.Open("cpu:0")
+	context, err := kernelmill.Open("cpu:0")
 	check(err)
 	stream, err := context.NewStream()
 	check(err)

@@ -1,17 +1,17 @@
-package guda_test
+package kernelmill_test
 
 import (
 	"slices"
 	"testing"
 
-	"github.com/kernelmill/kernelmill/bindings/go/guda"
+	"github.com/kernelmill/kernelmill/bindings/go/kernelmill"
 )
 
 // roundTrip takes elements of one type through every way of copying and filling.
-func roundTrip[T guda.Element](f *fixture, values []T) {
+func roundTrip[T kernelmill.Element](f *fixture, values []T) {
 	f.Helper()
-	slice := keep(f, must(guda.SliceOf(f.stream, values))(f))
-	other := keep(f, must(guda.NewZeroedSlice[T](f.context, len(values)+1))(f))
+	slice := keep(f, must(kernelmill.SliceOf(f.stream, values))(f))
+	other := keep(f, must(kernelmill.NewZeroedSlice[T](f.context, len(values)+1))(f))
 	ok(f, other.CopyFrom(f.stream, slice))
 	got := must(other.ToHost(f.stream))(f)
 	if !slices.Equal(got[:len(values)], values) || got[len(values)] != 0 {
@@ -58,7 +58,7 @@ func TestElementsOfAllTypes(t *testing.T) {
 
 func TestSlicesShareMemoryWithViews(t *testing.T) {
 	f := newFixture(t)
-	slice := keep(f, must(guda.NewSliceOn[int32](f.stream, 8))(f))
+	slice := keep(f, must(kernelmill.NewSliceOn[int32](f.stream, 8))(f))
 	ok(f, slice.Fill(f.stream, 1))
 	view := keep(f, must(slice.View(2, 3))(f))
 	equal(t, view.IsView(), true)
@@ -71,12 +71,12 @@ func TestSlicesShareMemoryWithViews(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	ok(f, view.CloseOn(f.stream))
-	expect(t, guda.ErrInvalidHandle, view.CloseOn(f.stream))
+	expect(t, kernelmill.ErrInvalidHandle, view.CloseOn(f.stream))
 }
 
 func TestEmptySlices(t *testing.T) {
 	f := newFixture(t)
-	empty := keep(f, must(guda.SliceOf(f.stream, []float32{}))(f))
+	empty := keep(f, must(kernelmill.SliceOf(f.stream, []float32{}))(f))
 	equal(t, empty.Len(), 0)
 	equal(t, must(empty.Address())(f), 0)
 	ok(f, empty.Upload(f.stream, nil))
@@ -86,21 +86,21 @@ func TestEmptySlices(t *testing.T) {
 
 func TestSlicesHaveEnds(t *testing.T) {
 	f := newFixture(t)
-	slice := keep(f, must(guda.NewSlice[int16](f.context, 4))(f))
-	expect(t, guda.ErrOutOfBounds, slice.Upload(f.stream, make([]int16, 5)))
-	expect(t, guda.ErrOutOfBounds, slice.Download(f.stream, make([]int16, 5)))
+	slice := keep(f, must(kernelmill.NewSlice[int16](f.context, 4))(f))
+	expect(t, kernelmill.ErrOutOfBounds, slice.Upload(f.stream, make([]int16, 5)))
+	expect(t, kernelmill.ErrOutOfBounds, slice.Download(f.stream, make([]int16, 5)))
 	for _, part := range [][2]int{{0, 5}, {4, 1}, {5, 0}, {-1, 1}, {1, -1}, {1 << 62, 1 << 62}} {
-		expect(t, guda.ErrOutOfBounds, errorOf(slice.View(part[0], part[1])))
+		expect(t, kernelmill.ErrOutOfBounds, errorOf(slice.View(part[0], part[1])))
 	}
-	expect(t, guda.ErrInvalidArgument, errorOf(guda.NewSlice[int16](f.context, -1)))
-	expect(t, guda.ErrOutOfDeviceMemory, errorOf(guda.NewSlice[int64](f.context, 1<<52)))
-	small := keep(f, must(guda.NewSlice[int16](f.context, 2))(f))
-	expect(t, guda.ErrOutOfBounds, small.CopyFrom(f.stream, slice))
+	expect(t, kernelmill.ErrInvalidArgument, errorOf(kernelmill.NewSlice[int16](f.context, -1)))
+	expect(t, kernelmill.ErrOutOfDeviceMemory, errorOf(kernelmill.NewSlice[int64](f.context, 1<<52)))
+	small := keep(f, must(kernelmill.NewSlice[int16](f.context, 2))(f))
+	expect(t, kernelmill.ErrOutOfBounds, small.CopyFrom(f.stream, slice))
 	if err := small.CopyFrom(f.stream, small); err != nil {
 		t.Errorf("a copy onto itself: %v", err)
 	}
-	whole := keep(f, must(guda.NewSlice[int16](f.context, 8))(f))
+	whole := keep(f, must(kernelmill.NewSlice[int16](f.context, 8))(f))
 	first := keep(f, must(whole.View(0, 4))(f))
 	second := keep(f, must(whole.View(2, 4))(f))
-	expect(t, guda.ErrInvalidArgument, first.CopyFrom(f.stream, second))
+	expect(t, kernelmill.ErrInvalidArgument, first.CopyFrom(f.stream, second))
 }

@@ -1,4 +1,4 @@
-package guda_test
+package kernelmill_test
 
 import (
 	"slices"
@@ -6,33 +6,33 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kernelmill/kernelmill/bindings/go/guda"
+	"github.com/kernelmill/kernelmill/bindings/go/kernelmill"
 )
 
 func TestVersionAndBackends(t *testing.T) {
-	major, _, _, err := guda.Version()
+	major, _, _, err := kernelmill.Version()
 	ok(t, err)
 	equal(t, major, 1)
-	backends := must(guda.Backends())(t)
-	at := slices.IndexFunc(backends, func(b guda.Backend) bool { return b.Name == "cpu" })
+	backends := must(kernelmill.Backends())(t)
+	at := slices.IndexFunc(backends, func(b kernelmill.Backend) bool { return b.Name == "cpu" })
 	if at < 0 || backends[at].Status != nil || backends[at].DeviceCount < 1 {
 		t.Errorf("no usable CPU backend: %+v", backends)
 	}
-	equal(t, must(guda.DeviceCount("cpu"))(t), backends[at].DeviceCount)
-	if must(guda.DeviceCount(""))(t) < backends[at].DeviceCount {
+	equal(t, must(kernelmill.DeviceCount("cpu"))(t), backends[at].DeviceCount)
+	if must(kernelmill.DeviceCount(""))(t) < backends[at].DeviceCount {
 		t.Error("all backends have fewer devices than one of them")
 	}
 }
 
 func TestDevice(t *testing.T) {
-	device := must(guda.OpenDevice("cpu"))(t)
+	device := must(kernelmill.OpenDevice("cpu"))(t)
 	info := must(device.Info())(t)
 	equal(t, info.URI, "cpu:0")
 	equal(t, info.WarpSize, 32)
 	if info.TotalMemoryBytes == 0 || info.ISA == "" || info.MaxGridDim[2] == 0 {
 		t.Errorf("incomplete: %+v", info)
 	}
-	equal(t, must(device.Attribute(guda.DeviceWarpSize))(t), 32)
+	equal(t, must(device.Attribute(kernelmill.DeviceWarpSize))(t), 32)
 	context := must(device.NewContext())(t)
 	ok(t, device.Close())
 	again := must(context.Device())(t)
@@ -49,7 +49,7 @@ func TestDevice(t *testing.T) {
 func TestLaunchAndResubmit(t *testing.T) {
 	f := newFixture(t)
 	scale := f.function("scale")
-	data := keep(f, must(guda.SliceOf(f.stream, []float32{1, 2, 3, 4, 5}))(f))
+	data := keep(f, must(kernelmill.SliceOf(f.stream, []float32{1, 2, 3, 4, 5}))(f))
 	launch := f.stream.Launch(scale).Grid(2).Block(4).Args(data, float32(2), int32(5))
 	ok(f, launch.Submit())
 	ok(f, launch.Submit())
@@ -67,8 +67,8 @@ type pair struct {
 
 func TestStructuresAndOtherArguments(t *testing.T) {
 	f := newFixture(t)
-	in := keep(f, must(guda.SliceOf(f.stream, []int32{1, 2}))(f))
-	out := keep(f, must(guda.NewZeroedSlice[float64](f.context, 2))(f))
+	in := keep(f, must(kernelmill.SliceOf(f.stream, []int32{1, 2}))(f))
+	out := keep(f, must(kernelmill.NewZeroedSlice[float64](f.context, 2))(f))
 	launch := f.stream.Launch(f.function("apply")).Block(2)
 	ok(f, launch.Args(in, out, pair{Scale: 0.5, Offset: 10}, true).Submit())
 	got := must(out.ToHost(f.stream))(f)
@@ -85,24 +85,24 @@ func TestStructuresAndOtherArguments(t *testing.T) {
 
 func TestGlobals(t *testing.T) {
 	f := newFixture(t)
-	factors := keep(f, must(guda.Global[float32](f.module, "factors"))(f))
+	factors := keep(f, must(kernelmill.Global[float32](f.module, "factors"))(f))
 	equal(t, factors.Len(), 4)
 	ok(f, factors.Upload(f.stream, []float32{1, 2, 3, 4}))
-	expect(t, guda.ErrOutOfBounds, errorOf(factors.View(1<<62, 0)))
+	expect(t, kernelmill.ErrOutOfBounds, errorOf(factors.View(1<<62, 0)))
 	view := keep(f, must(factors.View(2, 2))(f))
 	ok(f, view.Upload(f.stream, []float32{30, 40}))
-	out := keep(f, must(guda.NewSlice[float32](f.context, 4))(f))
+	out := keep(f, must(kernelmill.NewSlice[float32](f.context, 4))(f))
 	ok(f, f.stream.Launch(f.function("weigh")).Block(4).Args(out).Submit())
 	got := must(out.ToHost(f.stream))(f)
 	if !slices.Equal(got, []float32{1, 2, 30, 40}) {
 		t.Errorf("%v", got)
 	}
-	counter := keep(f, must(guda.Global[int32](f.module, "counter"))(f))
+	counter := keep(f, must(kernelmill.Global[int32](f.module, "counter"))(f))
 	equal(t, must(counter.ToHost(f.stream))(f)[0], 4)
-	_, err := guda.Global[float32](f.module, "nothing")
-	expect(t, guda.ErrNotFound, err)
-	_, err = guda.Global[float64](f.module, "counter")
-	expect(t, guda.ErrInvalidArgument, err)
+	_, err := kernelmill.Global[float32](f.module, "nothing")
+	expect(t, kernelmill.ErrNotFound, err)
+	_, err = kernelmill.Global[float64](f.module, "counter")
+	expect(t, kernelmill.ErrInvalidArgument, err)
 }
 
 func TestModules(t *testing.T) {
@@ -114,9 +114,9 @@ func TestModules(t *testing.T) {
 	scale := f.function("scale")
 	equal(t, must(scale.Name())(f), "scale")
 	equal(t, scale.ParameterCount(), 3)
-	ok(f, scale.SetAttribute(guda.MaxDynamicSharedBytes, 65536))
-	equal(t, must(scale.Attribute(guda.MaxDynamicSharedBytes))(f), 65536)
-	failure := expect(t, guda.ErrNotFound, errorOf(f.module.Function("scael")))
+	ok(f, scale.SetAttribute(kernelmill.MaxDynamicSharedBytes, 65536))
+	equal(t, must(scale.Attribute(kernelmill.MaxDynamicSharedBytes))(f), 65536)
+	failure := expect(t, kernelmill.ErrNotFound, errorOf(f.module.Function("scael")))
 	if !strings.Contains(failure.Error(), "scale") {
 		t.Errorf("the nearest name is not in: %v", failure)
 	}
@@ -128,10 +128,10 @@ func TestModules(t *testing.T) {
 
 func TestCompile(t *testing.T) {
 	f := newFixture(t)
-	program := keep(f, must(guda.Compile("#include \"more.h\"\n"+kernels,
-		guda.WithName("increments.cu"), guda.WithOption("-DMORE=1"),
-		guda.WithHeader("more.h", "#if MORE != 1\n#error no\n#endif\n"),
-		guda.WithNameExpression("increment<double>")))(f))
+	program := keep(f, must(kernelmill.Compile("#include \"more.h\"\n"+kernels,
+		kernelmill.WithName("increments.cu"), kernelmill.WithOption("-DMORE=1"),
+		kernelmill.WithHeader("more.h", "#if MORE != 1\n#error no\n#endif\n"),
+		kernelmill.WithNameExpression("increment<double>")))(f))
 	lowered := must(program.LoweredName("increment<double>"))(f)
 	if !strings.Contains(must(program.PTX())(f), lowered) {
 		t.Errorf("no %s in the PTX", lowered)
@@ -140,16 +140,16 @@ func TestCompile(t *testing.T) {
 	keep(f, must(ptx.Function(lowered))(f))
 	module := keep(f, must(f.context.LoadProgram(program))(f))
 	increment := keep(f, must(module.Function("increment<double>"))(f))
-	data := keep(f, must(guda.SliceOf(f.stream, []float64{1.5}))(f))
+	data := keep(f, must(kernelmill.SliceOf(f.stream, []float64{1.5}))(f))
 	ok(f, f.stream.Launch(increment).Args(data).Submit())
 	equal(t, must(data.ToHost(f.stream))(f)[0], 2.5)
 
-	_, err := guda.Compile("extern \"C\" __global__ void f() { nonsense; }")
-	failure := expect(t, guda.ErrCompilationFailed, err)
+	_, err := kernelmill.Compile("extern \"C\" __global__ void f() { nonsense; }")
+	failure := expect(t, kernelmill.ErrCompilationFailed, err)
 	if !strings.Contains(failure.Log, "nonsense") {
 		t.Errorf("the log is %q", failure.Log)
 	}
-	equal(t, failure.Category(), guda.CategoryProgram)
+	equal(t, failure.Category(), kernelmill.CategoryProgram)
 }
 
 func TestEvents(t *testing.T) {
@@ -175,7 +175,7 @@ func TestEvents(t *testing.T) {
 	equal(t, must(other.Priority())(f), 0)
 	untimed := keep(f, must(f.context.NewUntimedEvent())(f))
 	ok(f, untimed.Record(f.stream))
-	expect(t, guda.ErrInvalidArgument, errorOf(untimed.Elapsed(start)))
+	expect(t, kernelmill.ErrInvalidArgument, errorOf(untimed.Elapsed(start)))
 }
 
 func errorOf[T any](_ T, err error) error { return err }

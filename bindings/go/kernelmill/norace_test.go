@@ -1,6 +1,6 @@
 //go:build !race
 
-package guda_test
+package kernelmill_test
 
 const (
 	cycles        = 100_000

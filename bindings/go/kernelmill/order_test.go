@@ -1,10 +1,10 @@
-package guda_test
+package kernelmill_test
 
 import (
 	"slices"
 	"testing"
 
-	"github.com/kernelmill/kernelmill/bindings/go/guda"
+	"github.com/kernelmill/kernelmill/bindings/go/kernelmill"
 )
 
 const orderTries = 199
@@ -21,19 +21,19 @@ func expectAll(t *testing.T, elements []uint32, value uint32, try int) {
 func TestContextsAreOrdered(t *testing.T) {
 	f := newFixture(t)
 	equal(t, must(f.context.IsOrdered())(f), true)
-	device := keep(f, must(guda.OpenDevice("cpu"))(f))
+	device := keep(f, must(kernelmill.OpenDevice("cpu"))(f))
 	ordered := keep(f, must(device.NewContext())(f))
 	equal(t, must(ordered.IsOrdered())(f), true)
 	unordered := keep(f, must(device.NewUnorderedContext())(f))
 	equal(t, must(unordered.IsOrdered())(f), false)
-	var none *guda.Context
-	expect(t, guda.ErrInvalidHandle, errorOf(none.IsOrdered()))
+	var none *kernelmill.Context
+	expect(t, kernelmill.ErrInvalidHandle, errorOf(none.IsOrdered()))
 }
 
 func TestAFillIsSeenOnAnotherStream(t *testing.T) {
 	f := newFixture(t)
 	other := keep(f, must(f.context.NewStream())(f))
-	data := keep(f, must(guda.NewZeroedSlice[uint32](f.context, 1<<20))(f))
+	data := keep(f, must(kernelmill.NewZeroedSlice[uint32](f.context, 1<<20))(f))
 	for try := range orderTries {
 		value := uint32(try + 1)
 		ok(f, data.Fill(f.stream, value))
@@ -44,8 +44,8 @@ func TestAFillIsSeenOnAnotherStream(t *testing.T) {
 func TestAWriteWaitsForReads(t *testing.T) {
 	f := newFixture(t)
 	other := keep(f, must(f.context.NewStream())(f))
-	source := keep(f, must(guda.NewZeroedSlice[uint32](f.context, 1<<20))(f))
-	copied := keep(f, must(guda.NewZeroedSlice[uint32](f.context, 1<<20))(f))
+	source := keep(f, must(kernelmill.NewZeroedSlice[uint32](f.context, 1<<20))(f))
+	copied := keep(f, must(kernelmill.NewZeroedSlice[uint32](f.context, 1<<20))(f))
 	for try := range orderTries {
 		value := uint32(try + 1)
 		ok(f, source.Fill(f.stream, value))
@@ -60,8 +60,8 @@ func TestKernelsWaitForTheirArguments(t *testing.T) {
 	const length = 1 << 18
 	other := keep(f, must(f.context.NewStream())(f))
 	scale := f.function("scale")
-	data := keep(f, must(guda.SliceOf(f.stream, slices.Repeat([]float32{1}, length)))(f))
-	streams := []*guda.Stream{f.stream, other}
+	data := keep(f, must(kernelmill.SliceOf(f.stream, slices.Repeat([]float32{1}, length)))(f))
+	streams := []*kernelmill.Stream{f.stream, other}
 	for round := range 64 {
 		stream := streams[round%2]
 		factor := float32(2)
@@ -76,15 +76,15 @@ func TestKernelsWaitForTheirArguments(t *testing.T) {
 		t.Errorf("element %d is %v", i, got[i])
 	}
 	// The kernel gets a slice that it is said to read, wherever that is.
-	in := keep(f, must(guda.SliceOf(f.stream, []int32{1, 2}))(f))
-	out := keep(f, must(guda.NewZeroedSlice[float64](f.context, 2))(f))
+	in := keep(f, must(kernelmill.SliceOf(f.stream, []int32{1, 2}))(f))
+	out := keep(f, must(kernelmill.NewZeroedSlice[float64](f.context, 2))(f))
 	apply := other.Launch(f.function("apply")).Block(2)
-	ok(f, apply.Args(guda.ReadOnly(in), out, pair{Scale: 0.5, Offset: 10}, true).Submit())
+	ok(f, apply.Args(kernelmill.ReadOnly(in), out, pair{Scale: 0.5, Offset: 10}, true).Submit())
 	if seen := must(out.ToHost(f.stream))(f); !slices.Equal(seen, []float64{-10.5, -11}) {
 		t.Errorf("%v", seen)
 	}
-	var none *guda.Slice[int32]
-	expect(t, guda.ErrInvalidHandle, apply.Args(guda.ReadOnly(none)).Submit())
-	var empty guda.ReadOnlySlice
-	expect(t, guda.ErrInvalidHandle, other.Launch(f.function("apply")).Args(empty).Submit())
+	var none *kernelmill.Slice[int32]
+	expect(t, kernelmill.ErrInvalidHandle, apply.Args(kernelmill.ReadOnly(none)).Submit())
+	var empty kernelmill.ReadOnlySlice
+	expect(t, kernelmill.ErrInvalidHandle, other.Launch(f.function("apply")).Args(empty).Submit())
 }

@@ -1,6 +1,6 @@
 //go:build race
 
-package guda_test
+package kernelmill_test
 
 // The race detector makes calls slow and keeps memory of its own.
 const (

@@ -1,9 +1,9 @@
-package guda_test
+package kernelmill_test
 
 import (
 	"fmt"
 
-	"github.com/kernelmill/kernelmill/bindings/go/guda"
+	"github.com/kernelmill/kernelmill/bindings/go/kernelmill"
 )
 
 const saxpySource = `
@@ -13,7 +13,7 @@ extern "C" __global__ void saxpy(const float* x, float* y, float a, int count) {
 }`
 
 func saxpy(a float32, x, y []float32) ([]float32, error) {
-	context, err := guda.Open("auto")
+	context, err := kernelmill.Open("auto")
 	if err != nil {
 		return nil, err
 	}
@@ -33,12 +33,12 @@ func saxpy(a float32, x, y []float32) ([]float32, error) {
 		return nil, err
 	}
 	defer function.Close()
-	deviceX, err := guda.SliceOf(stream, x)
+	deviceX, err := kernelmill.SliceOf(stream, x)
 	if err != nil {
 		return nil, err
 	}
 	defer deviceX.Close()
-	deviceY, err := guda.SliceOf(stream, y)
+	deviceY, err := kernelmill.SliceOf(stream, y)
 	if err != nil {
 		return nil, err
 	}

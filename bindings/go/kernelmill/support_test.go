@@ -1,4 +1,4 @@
-package guda_test
+package kernelmill_test
 
 import (
 	_ "embed"
@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/kernelmill/kernelmill/bindings/go/guda"
+	"github.com/kernelmill/kernelmill/bindings/go/kernelmill"
 )
 
 //go:embed testdata/kernels.cu
@@ -16,21 +16,21 @@ var kernels string
 // fixture is what most tests need, closed at their end.
 type fixture struct {
 	*testing.T
-	context *guda.Context
-	stream  *guda.Stream
-	module  *guda.Module
+	context *kernelmill.Context
+	stream  *kernelmill.Stream
+	module  *kernelmill.Module
 }
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{T: t}
-	f.context = keep(f, must(guda.Open("cpu"))(t))
+	f.context = keep(f, must(kernelmill.Open("cpu"))(t))
 	f.stream = keep(f, must(f.context.NewStream())(t))
 	f.module = keep(f, must(f.context.LoadSource(kernels, "kernels.cu"))(t))
 	return f
 }
 
-func (f *fixture) function(name string) *guda.Function {
+func (f *fixture) function(name string) *kernelmill.Function {
 	f.Helper()
 	return keep(f, must(f.module.Function(name))(f))
 }
@@ -39,7 +39,7 @@ func (f *fixture) function(name string) *guda.Function {
 func keep[T io.Closer](f *fixture, object T) T {
 	f.Helper()
 	f.Cleanup(func() {
-		if err := object.Close(); err != nil && !errors.Is(err, guda.ErrClosed) {
+		if err := object.Close(); err != nil && !errors.Is(err, kernelmill.ErrClosed) {
 			f.Errorf("Close: %v", err)
 		}
 	})
@@ -65,9 +65,9 @@ func ok(t testing.TB, err error) {
 }
 
 // expect checks that an error has the status, and that it says something.
-func expect(t testing.TB, status guda.Status, err error) *guda.Error {
+func expect(t testing.TB, status kernelmill.Status, err error) *kernelmill.Error {
 	t.Helper()
-	var failure *guda.Error
+	var failure *kernelmill.Error
 	if !errors.Is(err, status) || !errors.As(err, &failure) {
 		t.Fatalf("%v: expected %v", err, status)
 	}

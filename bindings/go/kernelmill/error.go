@@ -1,4 +1,4 @@
-package guda
+package kernelmill
 
 import (
 	"errors"
@@ -22,14 +22,14 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	text := "guda: " + e.Op + ": "
+	text := "kernelmill: " + e.Op + ": "
 	if e.Message == "" {
 		return text + e.Status.Error()
 	}
 	return text + e.Message
 }
 
-// Unwrap gives the status, so that errors.Is(err, guda.ErrNotFound) holds.
+// Unwrap gives the status, so that errors.Is(err, kernelmill.ErrNotFound) holds.
 func (e *Error) Unwrap() []error {
 	if e.cause != nil {
 		return []error{e.Status, e.cause}

@@ -1,4 +1,4 @@
-package guda
+package kernelmill
 
 import (
 	"unsafe"

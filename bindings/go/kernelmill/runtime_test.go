@@ -1,4 +1,4 @@
-package guda_test
+package kernelmill_test
 
 import (
 	"errors"
@@ -10,29 +10,29 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kernelmill/kernelmill/bindings/go/guda"
+	"github.com/kernelmill/kernelmill/bindings/go/kernelmill"
 )
 
 // crash has a kernel write to address 16, and gives the error of the context.
-func crash(f *fixture) *guda.Error {
+func crash(f *fixture) *kernelmill.Error {
 	f.Helper()
 	ok(f, f.stream.Launch(f.function("crash")).AddressArg(16).Submit())
-	return expect(f, guda.ErrIllegalAddress, f.stream.Synchronize())
+	return expect(f, kernelmill.ErrIllegalAddress, f.stream.Synchronize())
 }
 
 func TestKernelFaultSticksUntilReset(t *testing.T) {
 	f := newFixture(t)
-	slice := keep(f, must(guda.NewSlice[int32](f.context, 1))(f))
-	equal(t, crash(f).Category(), guda.CategoryKernelFault)
-	expect(t, guda.ErrIllegalAddress, slice.Fill(f.stream, 1))
-	expect(t, guda.ErrIllegalAddress, errorOf(f.context.NewStream()))
-	expect(t, guda.ErrIllegalAddress, f.context.TakeErr())
-	expect(t, guda.ErrIllegalAddress, f.context.Err())
+	slice := keep(f, must(kernelmill.NewSlice[int32](f.context, 1))(f))
+	equal(t, crash(f).Category(), kernelmill.CategoryKernelFault)
+	expect(t, kernelmill.ErrIllegalAddress, slice.Fill(f.stream, 1))
+	expect(t, kernelmill.ErrIllegalAddress, errorOf(f.context.NewStream()))
+	expect(t, kernelmill.ErrIllegalAddress, f.context.TakeErr())
+	expect(t, kernelmill.ErrIllegalAddress, f.context.Err())
 	ok(f, f.context.Reset())
 	ok(f, f.context.Err())
-	expect(t, guda.ErrContextLost, slice.Fill(f.stream, 1))
+	expect(t, kernelmill.ErrContextLost, slice.Fill(f.stream, 1))
 	stream := keep(f, must(f.context.NewStream())(f))
-	again := keep(f, must(guda.SliceOf(stream, []int32{7}))(f))
+	again := keep(f, must(kernelmill.SliceOf(stream, []int32{7}))(f))
 	equal(t, must(again.ToHost(stream))(f)[0], 7)
 }
 
@@ -74,7 +74,7 @@ func crashRepeatedly(f *fixture) {
 		if err != nil {
 			f.Error(err)
 		}
-		if err := f.stream.Synchronize(); !errors.Is(err, guda.ErrIllegalAddress) {
+		if err := f.stream.Synchronize(); !errors.Is(err, kernelmill.ErrIllegalAddress) {
 			f.Errorf("a kernel's fault: %v", err)
 		}
 		if err := errors.Join(function.Close(), f.renew()); err != nil {
@@ -116,8 +116,8 @@ func TestGoroutinesShareAContext(t *testing.T) {
 	})
 }
 
-func scaleOnce(stream *guda.Stream, scale *guda.Function, factor float32) error {
-	data, err := guda.SliceOf(stream, []float32{1, 2, 3})
+func scaleOnce(stream *kernelmill.Stream, scale *kernelmill.Function, factor float32) error {
+	data, err := kernelmill.SliceOf(stream, []float32{1, 2, 3})
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func TestCloseDuringUse(t *testing.T) {
 			}
 			for {
 				_, err := stream.Query()
-				if errors.Is(err, guda.ErrInvalidHandle) {
+				if errors.Is(err, kernelmill.ErrInvalidHandle) {
 					return
 				}
 				if err != nil {
@@ -168,18 +168,18 @@ func TestCallbacks(t *testing.T) {
 		}))
 	}
 	for range cap(results) {
-		expect(t, guda.ErrNotPermitted, <-results)
+		expect(t, kernelmill.ErrNotPermitted, <-results)
 	}
 	ok(t, f.stream.Launch(crash).AddressArg(16).Submit())
 	err := f.stream.AddCallback(func(err error) { results <- err })
 	if err == nil {
 		err = <-results
 	}
-	if !errors.Is(err, guda.ErrIllegalAddress) {
+	if !errors.Is(err, kernelmill.ErrIllegalAddress) {
 		t.Error(err)
 	}
 	for range 10_000 {
-		expect(t, guda.ErrIllegalAddress, f.stream.AddCallback(func(error) {
+		expect(t, kernelmill.ErrIllegalAddress, f.stream.AddCallback(func(error) {
 			t.Error("called, though it was refused")
 		}))
 	}
@@ -210,18 +210,18 @@ func TestBuffersOnMovingStacks(t *testing.T) {
 
 // onMovingStack uses buffers of its own frame for every kind of call, on a stack that grows between
 // them and that the garbage collector shrinks.
-func onMovingStack(f *fixture, apply *guda.Function, value int32) error {
+func onMovingStack(f *fixture, apply *kernelmill.Function, value int32) error {
 	var in [64]int32
 	var out [64]float64
 	for i := range in {
 		in[i] = value + int32(i)
 	}
-	device, err := guda.SliceOf(f.stream, in[:])
+	device, err := kernelmill.SliceOf(f.stream, in[:])
 	if err != nil {
 		return err
 	}
 	deep(100)
-	result, err := guda.NewZeroedSlice[float64](f.context, len(out))
+	result, err := kernelmill.NewZeroedSlice[float64](f.context, len(out))
 	if err != nil {
 		return err
 	}
@@ -254,10 +254,10 @@ func TestCyclesLeakNothing(t *testing.T) {
 		for range count {
 			stream := must(f.context.NewStream())(t)
 			event := must(f.context.NewEvent())(t)
-			slice := must(guda.NewSlice[float32](f.context, 1000))(t)
+			slice := must(kernelmill.NewSlice[float32](f.context, 1000))(t)
 			view := must(slice.View(1, 10))(t)
 			ok(t, stream.Launch(function).Submit())
-			expect(t, guda.ErrOutOfBounds, errorOf(slice.View(1, 1000)))
+			expect(t, kernelmill.ErrOutOfBounds, errorOf(slice.View(1, 1000)))
 			ok(t, errors.Join(event.Record(stream), slice.Close(), view.Close(), event.Close(),
 				stream.Synchronize(), stream.Close()))
 		}
@@ -285,8 +285,8 @@ func collect() {
 
 func TestLaunchesKeepWhatTheyWereGiven(t *testing.T) {
 	f := newFixture(t)
-	build := func() *guda.LaunchBuilder {
-		data := must(guda.SliceOf(f.stream, []float32{1, 2}))(t)
+	build := func() *kernelmill.LaunchBuilder {
+		data := must(kernelmill.SliceOf(f.stream, []float32{1, 2}))(t)
 		stream, scale := must(f.context.NewStream())(t), must(f.module.Function("scale"))(t)
 		return stream.Launch(scale).Args(data, float32(2), int32(2))
 	}
@@ -315,7 +315,7 @@ func TestObjectsOutliveTheirLastCall(t *testing.T) {
 	}()
 	parallel(4, func(int) {
 		for range 50 {
-			slice, err := guda.NewSlice[float64](f.context, 1<<16)
+			slice, err := kernelmill.NewSlice[float64](f.context, 1<<16)
 			if err == nil {
 				err = slice.Fill(f.stream, 0.1) // which first makes a Go slice of as many
 			}

@@ -1,13 +1,13 @@
-// Package guda runs CUDA-style kernels, written in CUDA C++ or PTX, on GPUs and on any CPU, by the
+// Package kernelmill runs CUDA-style kernels, written in CUDA C++ or PTX, on GPUs and on any CPU, by the
 // Kernelmill library.
 //
-//	context, err := guda.Open("auto")
+//	context, err := kernelmill.Open("auto")
 //	...
 //	defer context.Close()
 //	module, err := context.LoadFile("saxpy.cu")
 //	function, err := module.Function("saxpy")
 //	stream, err := context.NewStream()
-//	x, err := guda.SliceOf(stream, []float32{1, 2, 3})
+//	x, err := kernelmill.SliceOf(stream, []float32{1, 2, 3})
 //	err = stream.Launch(function).Grid(1).Block(3).Args(x, float32(2)).Submit()
 //	err = x.Download(stream, result)
 //
@@ -37,4 +37,4 @@
 //
 // All types may be used by any number of goroutines at once, closing included, except
 // [LaunchBuilder].
-package guda
+package kernelmill
