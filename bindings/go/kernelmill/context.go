@@ -8,7 +8,10 @@ import (
 )
 
 // Context is a device opened, with memory, streams and modules of its own.
-type Context struct{ object }
+type Context struct {
+	object
+	output token // of SetOutput
+}
 
 // Open opens a device by its URI ("cpu", "auto" ...) and a context on it.
 func Open(uri string) (*Context, error) {
@@ -43,6 +46,16 @@ func (c *Context) Device() (*Device, error) {
 		return nil, err
 	}
 	return newDevice(id), nil
+}
+
+// another is the context by a handle of its own.
+func (c *Context) another() (*Context, error) {
+	stream, err := c.DefaultStream()
+	if err != nil {
+		return nil, err
+	}
+	context, err := stream.Context()
+	return context, errors.Join(err, stream.Close())
 }
 
 // IsOrdered says whether uses of the context's slices on different streams are ordered.
@@ -91,6 +104,11 @@ func (c *Context) Err() error {
 		return err
 	}
 	return fail(op, Status(status), text)
+}
+
+// NativeErr is the backend's own code of the error that Err gives (CUresult, errno ...), or 0.
+func (c *Context) NativeErr() (int64, error) {
+	return get[int64](c.base(), "Context.NativeErr", raw.Km_context_error_native_code)
 }
 
 // TakeErr is Err, and forgets the error unless it is that of a failed kernel.

@@ -64,7 +64,15 @@ func fail(op string, status Status, message string) error {
 // statusText reads one of the static texts that the library has for a status.
 func statusText(call func(int32, unsafe.Pointer) *raw.Failure, status Status) string {
 	var text unsafe.Pointer
-	if call(int32(status), unsafe.Pointer(&text)) != nil || text == nil {
+	if call(int32(status), unsafe.Pointer(&text)) != nil {
+		return ""
+	}
+	return staticText(text)
+}
+
+// staticText copies a text of the library's that ends with a zero; "" for null.
+func staticText(text unsafe.Pointer) string {
+	if text == nil {
 		return ""
 	}
 	length := 0

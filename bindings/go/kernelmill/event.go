@@ -39,6 +39,15 @@ func (e *Event) base() *object {
 // Close lets the event go. Streams that wait for it go on waiting.
 func (e *Event) Close() error { return e.base().close("Event.Close") }
 
+// Context is the event's context, to be closed on its own.
+func (e *Event) Context() (*Context, error) {
+	id, err := get[uint64](e.base(), "Event.Context", raw.Km_event_context)
+	if err != nil {
+		return nil, err
+	}
+	return newContext(id), nil
+}
+
 // Record marks the end of the work queued in the stream so far.
 func (e *Event) Record(stream *Stream) error {
 	return e.base().callWith("Event.Record", stream.base(), "the stream", raw.Km_event_record)

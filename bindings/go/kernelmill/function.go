@@ -19,8 +19,16 @@ func (m *Module) Function(name string) (*Function, error) {
 	if err != nil {
 		return nil, err
 	}
+	return openFunction(id, name)
+}
+
+// openFunction takes a handle over; the name is that for messages, "" for the kernel's own.
+func openFunction(id uint64, name string) (*Function, error) {
 	function := &Function{name: name}
 	function.open(id, raw.Km_function_destroy)
+	if name == "" {
+		function.name, _ = function.Name() // messages do without
+	}
 	if err := function.readParameters(); err != nil {
 		_ = function.Close() // the first error is the one to know
 		return nil, err
@@ -72,6 +80,64 @@ func (f *Function) ParameterCount() int {
 	return len(f.parameters)
 }
 
+// ParameterKind says what a parameter is.
+type ParameterKind int32
+
+// The kinds of parameters.
+const (
+	ParameterUnknown ParameterKind = raw.PARAM_KIND_UNKNOWN // 64 bits that may be an address
+	ParameterPointer ParameterKind = raw.PARAM_KIND_POINTER
+	ParameterValue   ParameterKind = raw.PARAM_KIND_VALUE
+)
+
+// ParameterType says what PTX declares a parameter as.
+type ParameterType int32
+
+// The types of parameters.
+const (
+	ParameterBits    ParameterType = raw.PARAM_TYPE_UNKNOWN // also arrays and structures
+	ParameterInteger ParameterType = raw.PARAM_TYPE_INTEGER
+	ParameterFloat   ParameterType = raw.PARAM_TYPE_FLOAT
+)
+
+// Parameter is a parameter of a kernel, and its place among the arguments.
+type Parameter struct {
+	Kind        ParameterKind
+	Type        ParameterType
+	SizeBytes   uint64
+	AlignBytes  uint64
+	OffsetBytes uint64
+}
+
+// Parameters lists the parameters of the kernel in order; none for nil.
+func (f *Function) Parameters() []Parameter {
+	if f == nil {
+		return nil
+	}
+	parameters := make([]Parameter, len(f.parameters))
+	for i, p := range f.parameters {
+		parameters[i] = Parameter{ParameterKind(p.Kind), ParameterType(p.ValueType), p.SizeBytes,
+			p.AlignBytes, p.OffsetBytes}
+	}
+	return parameters
+}
+
+// Prepare makes machine code for blocks of these numbers of threads along x, y and z now, so that
+// the first launch need not wait for it.
+func (f *Function) Prepare(block ...int) error {
+	const op = "Function.Prepare"
+	if _, err := f.base().use(op); err != nil {
+		return err
+	}
+	size, err := dimensions(op, block)
+	if err != nil {
+		return err
+	}
+	return f.base().call(op, func(id uint64) *raw.Failure {
+		return raw.Km_function_prepare(id, size[0], size[1], size[2])
+	})
+}
+
 // FunctionAttribute names one property of a kernel.
 type FunctionAttribute int32
 
@@ -105,7 +171,8 @@ func (f *Function) Attribute(attribute FunctionAttribute) (int64, error) {
 		})
 }
 
-// SetAttribute sets MaxDynamicSharedBytes, which allows launches more than the default limit.
+// SetAttribute sets an attribute that is settable: MaxDynamicSharedBytes, which allows launches more
+// than the default limit, or one of the hints.
 func (f *Function) SetAttribute(attribute FunctionAttribute, value int64) error {
 	return f.base().call("Function.SetAttribute", func(id uint64) *raw.Failure {
 		return raw.Km_function_attribute_set(id, int32(attribute), value)

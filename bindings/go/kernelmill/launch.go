@@ -1,6 +1,7 @@
 package kernelmill
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -24,7 +25,14 @@ type LaunchBuilder struct {
 	kept      []*object // behind operands, until the call is made
 	next      int       // parameter
 	submitted bool
+	special   *special // of launches that say more than grid, block and shared memory
 	err       error
+}
+
+// special is what the one call for all of a launch does not take.
+type special struct {
+	cluster     [3]uint32
+	cooperative bool
 }
 
 // Launch begins a kernel call in the stream, of one block with one thread if nothing else is said.
@@ -66,6 +74,33 @@ func (l *LaunchBuilder) SharedBytes(size uint64) *LaunchBuilder {
 	return l
 }
 
+// Cluster sets the number of blocks of a cluster along x, and along y and z where given: they use
+// each other's shared memory and wait for each other.
+func (l *LaunchBuilder) Cluster(blocks ...int) *LaunchBuilder {
+	if l.isUsable() {
+		l.dimensions("LaunchBuilder.Cluster", &l.specials().cluster, blocks)
+	}
+	return l
+}
+
+// Cooperative has all blocks of the grid be there at a time, so that they may wait for each other
+// (grid.sync of cooperative groups). Where they do not fit the device, Submit fails.
+func (l *LaunchBuilder) Cooperative() *LaunchBuilder {
+	if l.isUsable() {
+		l.specials().cooperative = true
+	}
+	return l
+}
+
+func (l *LaunchBuilder) specials() *special {
+	if l.special == nil {
+		l.special = &special{}
+	}
+	return l.special
+}
+
+func (l *LaunchBuilder) isSpecial() bool { return l.special != nil }
+
 // Args gives the next arguments: a *Slice, or [ReadOnly] of one that the kernel only reads, a number
 // of a fixed size (int32, not int), a bool, or a structure or array of those. What is given after
 // Submit begins anew with the first parameter.
@@ -92,14 +127,13 @@ func (l *LaunchBuilder) Submit() error {
 	if l == nil {
 		return nilError(op, "the launch")
 	}
-	if !l.isUsable() {
-		return l.err
-	}
-	if l.next != len(l.function.parameters) {
-		return fail(op, ErrInvalidLaunch, fmt.Sprintf("%s takes %s, %d given",
-			l.function.name, counted(uint64(len(l.function.parameters)), "argument"), l.next))
+	if err := l.complete(op); err != nil {
+		return err
 	}
 	l.submitted = true
+	if l.special != nil {
+		return l.submitSpecial(op)
+	}
 	err := l.stream.base().callWith("LaunchBuilder.Submit", l.function.base(), "the function",
 		func(stream, function uint64) *raw.Failure {
 			return raw.Km_launch_kernel_operands(stream, function, unsafe.Pointer(l.config),
@@ -108,6 +142,81 @@ func (l *LaunchBuilder) Submit() error {
 		})
 	runtime.KeepAlive(l)
 	return err
+}
+
+// complete gives what is wrong, or that there are too few arguments.
+func (l *LaunchBuilder) complete(op string) error {
+	if !l.isUsable() {
+		return l.err
+	}
+	if l.next != len(l.function.parameters) {
+		return fail(op, ErrInvalidLaunch, fmt.Sprintf("%s takes %s, %d given",
+			l.function.name, counted(uint64(len(l.function.parameters)), "argument"), l.next))
+	}
+	return nil
+}
+
+// submitSpecial queues the kernel by a launch of the library, which it is told piece by piece.
+func (l *LaunchBuilder) submitSpecial(op string) error {
+	function, err := l.function.base().useArgument(op, "the function")
+	if err != nil {
+		return err
+	}
+	launch, err := getFrom[uint64](l.stream.base(), op, "the stream",
+		func(stream uint64, out unsafe.Pointer) *raw.Failure {
+			return raw.Km_launch_create(stream, function, out)
+		})
+	if err != nil {
+		return err
+	}
+	grid, block, cluster := l.config.Grid, l.config.Block, l.special.cluster
+	cooperative := uint32(0)
+	if l.special.cooperative {
+		cooperative = 1
+	}
+	failure := firstOf(
+		func() *raw.Failure { return raw.Km_launch_set_grid(launch, grid[0], grid[1], grid[2]) },
+		func() *raw.Failure { return raw.Km_launch_set_block(launch, block[0], block[1], block[2]) },
+		func() *raw.Failure { return raw.Km_launch_set_shared_bytes(launch, l.config.SharedBytes) },
+		func() *raw.Failure {
+			return raw.Km_launch_set_cluster(launch, cluster[0], cluster[1], cluster[2])
+		},
+		func() *raw.Failure { return raw.Km_launch_set_cooperative(launch, cooperative) },
+		func() *raw.Failure { return l.giveArguments(launch) },
+		func() *raw.Failure { return raw.Km_launch_submit(launch) },
+	)
+	runtime.KeepAlive(l)
+	return errors.Join(check(op, failure), check(op, raw.Km_launch_destroy(launch)))
+}
+
+// giveArguments gives a launch of the library the arguments one by one.
+func (l *LaunchBuilder) giveArguments(launch uint64) *raw.Failure {
+	operands := l.operands
+	for i, parameter := range l.function.parameters {
+		var failure *raw.Failure
+		if len(operands) > 0 && operands[0].Parameter == uint32(i) {
+			failure = raw.Km_launch_arg_slice_access(launch, operands[0].Slice,
+				operands[0].OffsetBytes, operands[0].SizeBytes, operands[0].Access)
+			operands = operands[1:]
+		} else {
+			failure = raw.Km_launch_arg_scalar(launch,
+				unsafe.Pointer(&l.arguments[parameter.OffsetBytes]), parameter.SizeBytes)
+		}
+		if failure != nil {
+			return failure
+		}
+	}
+	return nil
+}
+
+// firstOf makes raw calls up to the first that fails.
+func firstOf(calls ...func() *raw.Failure) *raw.Failure {
+	for _, call := range calls {
+		if failure := call(); failure != nil {
+			return failure
+		}
+	}
+	return nil
 }
 
 // isUsable says whether nothing was wrong so far.
@@ -119,28 +228,48 @@ func (l *LaunchBuilder) isUsable() bool {
 }
 
 func (l *LaunchBuilder) dimensions(op string, to *[3]uint32, sizes []int) {
-	if len(sizes) < 1 || len(sizes) > 3 {
-		l.err = fail(op, ErrInvalidLaunch, fmt.Sprintf("%d dimensions: give 1 to 3", len(sizes)))
+	size, err := dimensions(op, sizes)
+	if err != nil {
+		l.err = err
 		return
 	}
-	*to = [3]uint32{1, 1, 1}
+	*to = size
+}
+
+// dimensions are sizes along x, and along y and z where given, else 1.
+func dimensions(op string, sizes []int) ([3]uint32, error) {
+	to := [3]uint32{1, 1, 1}
+	if len(sizes) < 1 || len(sizes) > 3 {
+		return to, fail(op, ErrInvalidLaunch,
+			fmt.Sprintf("%d dimensions: give 1 to 3", len(sizes)))
+	}
 	for i, size := range sizes {
 		if size < 0 || size > math.MaxUint32 {
-			l.err = fail(op, ErrInvalidLaunch, fmt.Sprintf("%v: %d is no size", sizes, size))
-			return
+			return to, fail(op, ErrInvalidLaunch, fmt.Sprintf("%v: %d is no size", sizes, size))
 		}
 		to[i] = uint32(size)
 	}
+	return to, nil
 }
 
-// deviceMemory is a slice of any element type.
-type deviceMemory interface {
+// Memory is a slice of any element type: every *[Slice].
+type Memory interface {
 	base() *object
+	sizeBytes() uint64
+	Len() int
 	IsView() bool
 }
 
+// baseOf is the object of a slice, nil for none.
+func baseOf(memory Memory) *object {
+	if memory == nil {
+		return nil
+	}
+	return memory.base()
+}
+
 // ReadOnlySlice is a slice that a kernel is given to read: see [ReadOnly].
-type ReadOnlySlice struct{ memory deviceMemory }
+type ReadOnlySlice struct{ memory Memory }
 
 // ReadOnly makes a slice an argument that the kernel only reads, so that the launch need not wait
 // for others that read it on other streams, nor they for it. A kernel that writes it all the same
@@ -149,7 +278,7 @@ func ReadOnly[T Element](slice *Slice[T]) ReadOnlySlice { return ReadOnlySlice{s
 
 func (l *LaunchBuilder) argument(argument any) {
 	switch value := argument.(type) {
-	case deviceMemory:
+	case Memory:
 		l.slice(value, raw.ACCESS_READ_WRITE)
 	case ReadOnlySlice:
 		l.slice(value.memory, raw.ACCESS_READ)
@@ -214,15 +343,12 @@ func (l *LaunchBuilder) parameter() (*raw.ParamInfo, bool) {
 	return &l.function.parameters[l.next-1], true
 }
 
-func (l *LaunchBuilder) slice(memory deviceMemory, access int32) {
+func (l *LaunchBuilder) slice(memory Memory, access int32) {
 	parameter, ok := l.parameter()
 	if !ok {
 		return
 	}
-	var owner *object
-	if memory != nil {
-		owner = memory.base()
-	}
+	owner := baseOf(memory)
 	id, err := owner.useArgument("LaunchBuilder.Args", fmt.Sprintf("argument %d", l.next-1))
 	if err != nil {
 		l.err = err

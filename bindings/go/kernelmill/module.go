@@ -2,6 +2,7 @@ package kernelmill
 
 import (
 	"fmt"
+	"iter"
 	"unsafe"
 
 	raw "github.com/kernelmill/kernelmill/bindings/go/internal/raw/generated"
@@ -54,6 +55,54 @@ func (c *Context) LoadProgram(program *Program) (*Module, error) {
 			return raw.Km_module_load_program(id, program, unsafe.Pointer(&out))
 		})
 	return newModule(out, err)
+}
+
+// LoadObject loads object code, which [Module.SaveObject] made: nothing is compiled. Object code is
+// executed: take it from where programs come from. The name is for messages, "" for the default.
+func (c *Context) LoadObject(object []byte, name string) (*Module, error) {
+	const op = "Context.LoadObject"
+	cName, err := cStringOrNull(op, "the name", name)
+	if err != nil {
+		return nil, err
+	}
+	data := unsafe.Pointer(unsafe.SliceData(object))
+	if len(object) == 0 {
+		data = unsafe.Pointer(new(byte)) // the library tells null from empty
+	}
+	return newModule(get[uint64](c.base(), op, func(id uint64, out unsafe.Pointer) *raw.Failure {
+		return raw.Km_module_from_object(id, data, uint64(len(object)), cName, out)
+	}))
+}
+
+// SaveObject compiles all kernels for blocks of these sizes, and for blocks of any size, and writes
+// the code to a file, for the instruction set and the build of this library.
+func (m *Module) SaveObject(path string, blocks ...[3]uint32) error {
+	const op = "Module.SaveObject"
+	cPath, err := cString(op, "the path", path)
+	if err != nil {
+		return err
+	}
+	return m.base().call(op, func(id uint64) *raw.Failure {
+		return raw.Km_module_save_object(id, cPath, unsafe.Pointer(unsafe.SliceData(blocks)),
+			uint64(len(blocks)))
+	})
+}
+
+// Functions gives the kernels one by one, each to be closed on its own. Where one cannot be had, its
+// error comes in its place.
+func (m *Module) Functions() iter.Seq2[*Function, error] {
+	return func(yield func(*Function, error) bool) {
+		names, err := m.FunctionNames()
+		if err != nil {
+			yield(nil, renamed("Module.Functions", err))
+			return
+		}
+		for _, name := range names {
+			if !yield(m.Function(name)) {
+				return
+			}
+		}
+	}
 }
 
 func newModule(id uint64, err error) (*Module, error) {

@@ -3,6 +3,7 @@
 package kernelmill_test
 
 const (
-	cycles        = 100_000
-	residentLimit = 8 << 20
+	cycles         = 100_000
+	cancelledWaits = 10_000
+	residentLimit  = 8 << 20
 )

@@ -1,8 +1,10 @@
 package kernelmill
 
 import (
+	"errors"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"unsafe"
 
@@ -79,6 +81,44 @@ func get[T any](o *object, op string, call func(uint64, unsafe.Pointer) *raw.Fai
 	return out, err
 }
 
+// getFrom is get from an object that is given to a call.
+func getFrom[T any](o *object, op, name string,
+	call func(uint64, unsafe.Pointer) *raw.Failure) (T, error) {
+	if _, err := o.useArgument(op, name); err != nil {
+		var none T
+		return none, err
+	}
+	return get[T](o, op, call)
+}
+
+// list reads a list by one of the library's calls that fill an array; first is its first entry,
+// with its struct_size.
+func list[T any](o *object, op string, first T,
+	call func(id, capacity uint64, out, outCount unsafe.Pointer) *raw.Failure) ([]T, error) {
+	for {
+		count, err := get[uint64](o, op, func(id uint64, out unsafe.Pointer) *raw.Failure {
+			return call(id, 0, nil, out)
+		})
+		if err != nil || count == 0 {
+			return nil, err
+		}
+		entries := make([]T, count)
+		entries[0] = first
+		got := count
+		failure := o.call(op, func(id uint64) *raw.Failure {
+			return call(id, count, unsafe.Pointer(&entries[0]), unsafe.Pointer(&got))
+		})
+		if errors.Is(failure, ErrBufferTooSmall) || failure == nil && got > count {
+			continue // it has grown since
+		}
+		return entries[:min(got, count)], failure
+	}
+}
+
+// outlive leaves the handle to close alone: memory that the host sees would be gone while it is
+// used, if its object were collected.
+func (o *object) outlive() { o.cleanup.Stop() }
+
 // close destroys the handle, once.
 func (o *object) close(op string) error {
 	if o == nil {
@@ -102,4 +142,19 @@ func closedError(op, name string) error {
 func receiver(op string) string {
 	name, _, _ := strings.Cut(op, ".")
 	return strings.ToLower(name)
+}
+
+// token is the user_data of a callback that is set at most once at a time.
+type token struct {
+	mutex    sync.Mutex
+	userData unsafe.Pointer
+}
+
+// swap puts another user_data in the place of the one there, which it gives.
+func (t *token) swap(userData unsafe.Pointer) unsafe.Pointer {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	before := t.userData
+	t.userData = userData
+	return before
 }

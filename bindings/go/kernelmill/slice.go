@@ -3,6 +3,7 @@ package kernelmill
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"unsafe"
 
 	raw "github.com/kernelmill/kernelmill/bindings/go/internal/raw/generated"
@@ -62,8 +63,11 @@ func newSlice[T Element](
 		return nil, fail(op, ErrInvalidArgument, fmt.Sprintf("the length %d is negative", length))
 	}
 	what := "the context"
-	if op == "NewSliceOn" || op == "SliceOf" {
+	switch op {
+	case "NewSliceOn", "SliceOf":
 		what = "the stream"
+	case "PoolSlice", "ZeroedPoolSlice", "PoolSliceOn":
+		what = "the pool"
 	}
 	ownerID, err := owner.useArgument(op, what)
 	if err != nil {
@@ -127,6 +131,9 @@ func (s *Slice[T]) Len() int {
 	return s.length
 }
 
+// sizeBytes is the size of all elements.
+func (s *Slice[T]) sizeBytes() uint64 { return uint64(s.Len()) * sizeOf[T]() }
+
 // IsView says whether the memory is part of another slice's.
 func (s *Slice[T]) IsView() bool { return s != nil && s.isView }
 
@@ -161,19 +168,33 @@ func (s *Slice[T]) View(first, length int) (*Slice[T], error) {
 // Upload copies elements to the beginning of the slice, in stream order. They have been read when
 // it returns.
 func (s *Slice[T]) Upload(stream *Stream, elements []T) error {
-	return s.base().callWith("Slice.Upload", stream.base(), "the stream",
-		func(id, stream uint64) *raw.Failure {
-			return raw.Km_slice_upload(stream, id, 0, pointerTo(elements), sizeIn(elements))
-		})
+	return s.uploadAt("Slice.Upload", stream, 0, elements)
 }
 
 // Download copies the slice's first elements to the host, in stream order. They are there when it
 // returns.
 func (s *Slice[T]) Download(stream *Stream, elements []T) error {
-	return s.base().callWith("Slice.Download", stream.base(), "the stream",
-		func(id, stream uint64) *raw.Failure {
-			return raw.Km_slice_download(stream, id, 0, pointerTo(elements), sizeIn(elements))
-		})
+	return s.downloadAt("Slice.Download", stream, 0, elements)
+}
+
+// uploadAt copies elements to the slice from an offset on. A captured copy would read them when
+// the graph runs, when they may be gone: so there is none.
+func (s *Slice[T]) uploadAt(op string, stream *Stream, offsetBytes uint64, elements []T) error {
+	if err := stream.refuseCapture(op); err != nil {
+		return err
+	}
+	return s.base().callWith(op, stream.base(), "the stream", func(id, stream uint64) *raw.Failure {
+		return raw.Km_slice_upload(stream, id, offsetBytes, pointerTo(elements), sizeIn(elements))
+	})
+}
+
+func (s *Slice[T]) downloadAt(op string, stream *Stream, offsetBytes uint64, elements []T) error {
+	if err := stream.refuseCapture(op); err != nil {
+		return err
+	}
+	return s.base().callWith(op, stream.base(), "the stream", func(id, stream uint64) *raw.Failure {
+		return raw.Km_slice_download(stream, id, offsetBytes, pointerTo(elements), sizeIn(elements))
+	})
 }
 
 // ToHost is Download of all elements into a new Go slice.
@@ -203,6 +224,9 @@ func (s *Slice[T]) Fill(stream *Stream, value T) error {
 	const op = "Slice.Fill"
 	bytes := unsafe.Slice((*byte)(unsafe.Pointer(&value)), unsafe.Sizeof(value))
 	count := uint64(s.Len())
+	if _, same := repeatedWord(bytes); len(bytes) > 4 && !same {
+		return s.uploadAt(op, stream, 0, slices.Repeat([]T{value}, s.Len()))
+	}
 	return s.base().callWith(op, stream.base(), "the stream", func(id, stream uint64) *raw.Failure {
 		switch len(bytes) {
 		case 1:
@@ -212,19 +236,16 @@ func (s *Slice[T]) Fill(stream *Stream, value T) error {
 		case 4:
 			return raw.Km_slice_fill_u32(stream, id, 0, *(*uint32)(unsafe.Pointer(&value)), count)
 		}
-		if word, same := repeatedWord(bytes); same {
-			return raw.Km_slice_fill_u32(stream, id, 0, word, count*uint64(len(bytes)/4))
-		}
-		elements := make([]T, count)
-		for i := range elements {
-			elements[i] = value
-		}
-		return raw.Km_slice_upload(stream, id, 0, pointerTo(elements), sizeIn(elements))
+		word, _ := repeatedWord(bytes)
+		return raw.Km_slice_fill_u32(stream, id, 0, word, count*uint64(len(bytes)/4))
 	})
 }
 
 // repeatedWord is the 32-bit number that the bytes repeat, if they do.
 func repeatedWord(bytes []byte) (uint32, bool) {
+	if len(bytes) < 4 {
+		return 0, false
+	}
 	words := unsafe.Slice((*uint32)(unsafe.Pointer(&bytes[0])), len(bytes)/4)
 	for _, word := range words {
 		if word != words[0] {

@@ -5,7 +5,6 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/kernelmill/kernelmill/bindings/go/internal/callback"
 	raw "github.com/kernelmill/kernelmill/bindings/go/internal/raw/generated"
 )
 
@@ -78,30 +77,6 @@ func (s *Stream) Query() (bool, error) {
 func (s *Stream) WaitEvent(event *Event) error {
 	return s.base().callWith("Stream.WaitEvent", event.base(), "the event",
 		raw.Km_stream_wait_event)
-}
-
-// AddCallback has a function called once the work queued so far is done, with nil or the error of
-// the context: exactly once if there is no error here, on a thread of the library. Work queued
-// later waits for it. In it, calls that may wait give [ErrNotPermitted]; a panic ends the process.
-func (s *Stream) AddCallback(done func(error)) error {
-	const op = "Stream.AddCallback"
-	if done == nil {
-		return nilError(op, "the callback")
-	}
-	userData := callback.NewHost(func(status int32) {
-		if status == raw.SUCCESS {
-			done(nil)
-		} else {
-			done(&Error{Op: op, Status: Status(status)})
-		}
-	})
-	err := s.base().call(op, func(id uint64) *raw.Failure {
-		return raw.Km_stream_add_callback(id, callback.Host, userData)
-	})
-	if err != nil {
-		callback.DropHost(userData)
-	}
-	return err
 }
 
 // query makes a call that tells done from not ready.

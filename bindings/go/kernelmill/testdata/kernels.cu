@@ -31,3 +31,12 @@ template <typename T>
 __global__ void increment(T* data) {
   data[threadIdx.x] += T(1);
 }
+
+// Each block says how many there are in its cluster.
+extern "C" __global__ void rank(unsigned* out) {
+  unsigned size;
+  asm("mov.u32 %0, %%cluster_nctaid.x;" : "=r"(size));
+  out[blockIdx.x] = size;
+}
+
+extern "C" __global__ void speak(int value) { printf("value %d\n", value); }
