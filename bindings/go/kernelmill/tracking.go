@@ -1,0 +1,126 @@
+package kernelmill
+
+import (
+	"context"
+	"iter"
+	"log/slog"
+	"time"
+	"unsafe"
+
+	raw "github.com/kernelmill/kernelmill/bindings/go/internal/raw/generated"
+)
+
+// Tracking says what a context notes of its allocations.
+type Tracking uint32
+
+// The kinds of tracking.
+const (
+	TrackingOff    Tracking = raw.TRACKING_OFF
+	TrackingOn     Tracking = raw.TRACKING_ON     // size, time and tag
+	TrackingStacks Tracking = raw.TRACKING_STACKS // and where
+)
+
+// SetTracking has allocations tracked from now on; those before are not.
+func (c *Context) SetTracking(tracking Tracking) error {
+	return c.base().call("Context.SetTracking", func(id uint64) *raw.Failure {
+		return raw.Km_context_set_tracking(id, uint32(tracking))
+	})
+}
+
+// SetTag gives the allocation behind the slice a name for listings and reports; [ErrNotFound] when
+// it is not tracked.
+func (s *Slice[T]) SetTag(tag string) error {
+	const op = "Slice.SetTag"
+	cTag, err := cString(op, "the tag", tag)
+	if err != nil {
+		return err
+	}
+	return s.base().call(op, func(id uint64) *raw.Failure { return raw.Km_slice_set_tag(id, cTag) })
+}
+
+// AllocationKind says what an allocation was made by.
+type AllocationKind int32
+
+// The kinds of allocations.
+const (
+	AllocationUnknown AllocationKind = raw.ALLOCATION_UNKNOWN
+	AllocationDevice  AllocationKind = raw.ALLOCATION_DEVICE
+	AllocationPool    AllocationKind = raw.ALLOCATION_POOL
+	AllocationHost    AllocationKind = raw.ALLOCATION_HOST
+	AllocationForeign AllocationKind = raw.ALLOCATION_FOREIGN // memory of the program
+	AllocationFile    AllocationKind = raw.ALLOCATION_FILE
+)
+
+var allocationKinds = [...]string{"unknown", "device", "pool", "host", "foreign", "file"}
+
+// String is the kind in a word.
+func (k AllocationKind) String() string {
+	if k < 0 || int(k) >= len(allocationKinds) {
+		return allocationKinds[0]
+	}
+	return allocationKinds[k]
+}
+
+// Allocation is one that is tracked and alive.
+type Allocation struct {
+	ID        uint64 // rises with each allocation of the context
+	Kind      AllocationKind
+	Address   uint64
+	SizeBytes uint64
+	Time      time.Time
+	Frames    []uint64 // return addresses, the innermost first
+	Tag       string
+}
+
+// Allocations gives the tracked allocations that are alive, in the order in which they were made. An
+// error comes alone.
+func (c *Context) Allocations() iter.Seq2[Allocation, error] {
+	return func(yield func(Allocation, error) bool) {
+		first := raw.AllocationInfo{StructSize: uint32(unsafe.Sizeof(raw.AllocationInfo{}))}
+		infos, err := list(c.base(), "Context.Allocations", first, raw.Km_context_allocations)
+		if err != nil {
+			yield(Allocation{}, err)
+			return
+		}
+		for _, info := range infos {
+			allocation := Allocation{
+				ID: info.Id, Kind: AllocationKind(info.Kind), Address: info.Address,
+				SizeBytes: info.SizeBytes, Time: time.Unix(0, info.TimeNs),
+				Frames: append([]uint64(nil), info.Frames[:min(info.FrameCount, 16)]...),
+				Tag:    fixedText(info.Tag[:]),
+			}
+			if !yield(allocation, nil) {
+				return
+			}
+		}
+	}
+}
+
+// AllocationStack says where a tracked allocation was made, one line per frame of the C stack, the
+// innermost first; "" without [TrackingStacks].
+func (c *Context) AllocationStack(allocation uint64) (string, error) {
+	return textOf(c.base(), "Context.AllocationStack", func(id uint64, buffer unsafe.Pointer,
+		capacity uint64, outSize unsafe.Pointer) *raw.Failure {
+		return raw.Km_context_allocation_stack(id, allocation, buffer, capacity, outSize)
+	})
+}
+
+// LogLeaks writes a warning for each tracked allocation that is alive to a logger, nil for the
+// default one, and gives their number.
+func (c *Context) LogLeaks(logger *slog.Logger) (int, error) {
+	if logger == nil {
+		logger = slog.Default()
+	}
+	count := 0
+	for allocation, err := range c.Allocations() {
+		if err != nil {
+			return count, renamed("Context.LogLeaks", err)
+		}
+		count++
+		logger.LogAttrs(context.Background(), slog.LevelWarn, "device memory is not freed",
+			slog.Uint64("size_bytes", allocation.SizeBytes),
+			slog.String("kind", allocation.Kind.String()), slog.String("tag", allocation.Tag),
+			slog.Time("made", allocation.Time), slog.Uint64("address", allocation.Address))
+	}
+	return count, nil
+}
