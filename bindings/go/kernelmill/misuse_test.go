@@ -15,6 +15,9 @@ var harmless = map[string]bool{
 	"Slice.Len": true, "Slice.IsView": true, "Function.ParameterCount": true,
 	"LaunchBuilder.Grid": true, "LaunchBuilder.Block": true, "LaunchBuilder.SharedBytes": true,
 	"LaunchBuilder.Args": true, "LaunchBuilder.AddressArg": true, "Stream.Launch": true,
+	"LaunchBuilder.Cluster": true, "LaunchBuilder.Cooperative": true, "HostMemory.Len": true,
+	"Function.Parameters": true, "Context.Profiler": true, "Context.Allocations": true,
+	"Module.Functions": true,
 }
 
 // callAll calls every method with zero values, and wants an error from each that can give one.
@@ -50,6 +53,9 @@ func TestNilReceivers(t *testing.T) {
 		(*kernelmill.Device)(nil), (*kernelmill.Context)(nil), (*kernelmill.Stream)(nil), (*kernelmill.Event)(nil),
 		(*kernelmill.Slice[float32])(nil), (*kernelmill.Program)(nil), (*kernelmill.Module)(nil),
 		(*kernelmill.Function)(nil), (*kernelmill.LaunchBuilder)(nil),
+		(*kernelmill.HostMemory[int8])(nil), (*kernelmill.Pool)(nil), (*kernelmill.Graph)(nil),
+		(*kernelmill.GraphExec)(nil), (*kernelmill.BLAS)(nil), (*kernelmill.Tuner)(nil),
+		&kernelmill.Profiler{}, &kernelmill.Range{}, &kernelmill.Bytes{},
 	} {
 		callAll(t, object, kernelmill.ErrInvalidHandle)
 	}
@@ -58,7 +64,9 @@ func TestNilReceivers(t *testing.T) {
 func TestZeroValues(t *testing.T) {
 	for _, object := range []any{
 		&kernelmill.Device{}, &kernelmill.Context{}, &kernelmill.Stream{}, &kernelmill.Event{}, &kernelmill.Slice[int8]{},
-		&kernelmill.Program{}, &kernelmill.Module{}, &kernelmill.Function{}, &kernelmill.LaunchBuilder{},
+		&kernelmill.Program{}, &kernelmill.Module{}, &kernelmill.Function{},
+		&kernelmill.LaunchBuilder{}, &kernelmill.HostMemory[int8]{}, &kernelmill.Pool{},
+		&kernelmill.Graph{}, &kernelmill.GraphExec{}, &kernelmill.BLAS{}, &kernelmill.Tuner{},
 	} {
 		callAll(t, object, kernelmill.ErrInvalidHandle)
 	}
@@ -74,8 +82,14 @@ func TestClosedObjects(t *testing.T) {
 	slice := must(kernelmill.NewSlice[float32](f.context, 4))(t)
 	function := f.function("empty")
 	launch := f.stream.Launch(function)
+	graph := must(f.context.NewGraph())(t)
 	closers := []interface{ Close() error }{
-		program, device, event, slice, function, f.module, f.stream, f.context,
+		program, device, event, slice, function, graph, must(graph.Instantiate())(t),
+		must(kernelmill.NewHostMemory[float32](f.context, 4))(t), must(f.context.NewPool(0))(t),
+		must(kernelmill.RegisterHostMemory(f.context, make([]float32, 4)))(t),
+		must(f.stream.NewBLAS(kernelmill.RowMajor))(t),
+		must(must(f.context.Device())(t).NewTuner(kernels, "scale"))(t),
+		f.module, f.stream, f.context,
 	}
 	for _, object := range closers {
 		ok(t, object.Close())
