@@ -46,6 +46,31 @@ func DownloadFrom[T Element](stream *Stream, elements []T, address uint64) error
 	})
 }
 
+// UploadPointer copies bytes from memory of the host to a device address, in stream order. Memory
+// that is not page-locked has been read when it returns; that of [HostMemory] has to stay unchanged
+// until the copy is done. That sizeBytes lie there is the caller's business.
+func (s *Stream) UploadPointer(address uint64, source unsafe.Pointer, sizeBytes uint64) error {
+	const op = "Stream.UploadPointer"
+	if err := s.refuseCapture(op); err != nil {
+		return err
+	}
+	return s.base().call(op, func(id uint64) *raw.Failure {
+		return raw.Km_memory_upload(id, address, source, sizeBytes)
+	})
+}
+
+// DownloadPointer copies bytes from a device address to memory of the host, in stream order. Memory
+// that is not page-locked has been written when it returns, that of [HostMemory] later.
+func (s *Stream) DownloadPointer(destination unsafe.Pointer, address, sizeBytes uint64) error {
+	const op = "Stream.DownloadPointer"
+	if err := s.refuseCapture(op); err != nil {
+		return err
+	}
+	return s.base().call(op, func(id uint64) *raw.Failure {
+		return raw.Km_memory_download(id, address, destination, sizeBytes)
+	})
+}
+
 // given makes a raw call of a stream that is given to a function.
 func (s *Stream) given(op string, call func(id uint64) *raw.Failure) error {
 	if _, err := s.base().useArgument(op, "the stream"); err != nil {

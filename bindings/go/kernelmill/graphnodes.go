@@ -86,7 +86,8 @@ func (l *LaunchBuilder) nodeWork(op string) (*nodeWork, error) {
 	}
 	slices := make([]raw.LaunchSlice, len(l.operands))
 	for i, operand := range l.operands {
-		slices[i] = raw.LaunchSlice{Parameter: operand.Parameter, Slice: operand.Slice}
+		slices[i] = raw.LaunchSlice{Parameter: operand.Parameter, Slice: operand.Slice,
+			OffsetBytes: operand.OffsetBytes}
 	}
 	config, arguments := unsafe.Pointer(l.config), unsafe.Pointer(unsafe.SliceData(l.arguments))
 	size, first := uint64(len(l.arguments)), unsafe.Pointer(unsafe.SliceData(slices))

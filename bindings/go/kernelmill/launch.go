@@ -50,6 +50,32 @@ func (s *Stream) Launch(function *Function) *LaunchBuilder {
 	return l
 }
 
+// Renew makes the launch one of the same kernel in a stream that nothing else has been said of, with
+// the memory that it has: for launches that are made often.
+func (l *LaunchBuilder) Renew(stream *Stream) *LaunchBuilder {
+	if l == nil || l.config == nil {
+		return l
+	}
+	one := [3]uint32{1, 1, 1}
+	*l.config = raw.LaunchConfig{Grid: one, Block: one}
+	clear(l.kept)
+	l.stream, l.next, l.special, l.submitted, l.err = stream, 0, nil, false, nil
+	l.operands, l.kept = l.operands[:0], l.kept[:0]
+	return l
+}
+
+// MemoryArg gives a slice from an offset on as the next argument.
+func (l *LaunchBuilder) MemoryArg(memory Memory, offsetBytes uint64) *LaunchBuilder {
+	if !l.isUsable() {
+		return l
+	}
+	l.slice(memory, raw.ACCESS_READ_WRITE)
+	if l.err == nil {
+		l.operands[len(l.operands)-1].OffsetBytes = offsetBytes
+	}
+	return l
+}
+
 // Grid sets the number of blocks along x, and along y and z where given.
 func (l *LaunchBuilder) Grid(blocks ...int) *LaunchBuilder {
 	if l.isUsable() {

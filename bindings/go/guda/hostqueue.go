@@ -1,0 +1,114 @@
+package guda
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"github.com/kernelmill/kernelmill/bindings/go/kernelmill"
+)
+
+// hostQueue has the host kernels of a stream run in its order. A callback of the stream starts a
+// kernel on goroutines and returns, because callbacks of all streams share a thread; the stream waits
+// for a number that the last goroutine has written.
+type hostQueue struct {
+	mutex    sync.Mutex
+	ended    *kernelmill.Slice[uint32] // how many kernels have ended
+	launched uint32                    // goes round
+	blocks   bool                      // the device has no such waits: callbacks run the kernels
+}
+
+// open makes the number, at the first launch.
+func (q *hostQueue) open(s *streamState) error {
+	if q.ended != nil || q.blocks {
+		return nil
+	}
+	context, err := s.device.open()
+	if err != nil {
+		return err
+	}
+	ended, err := kernelmill.NewZeroedSlice[uint32](context, 1)
+	if err != nil {
+		return err
+	}
+	err = kernelmill.WaitValue(s.stream, ended, 0, kernelmill.WaitGreaterEqual, 0)
+	if q.blocks = errors.Is(err, kernelmill.ErrNotSupported); q.blocks {
+		return ended.Close()
+	}
+	if err != nil {
+		_ = ended.Close() // the first error is the one to know
+		return err
+	}
+	q.ended = ended
+	return nil
+}
+
+// launch queues a kernel.
+func (q *hostQueue) launch(s *streamState, l *hostLaunch) error {
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	if err := q.open(s); err != nil {
+		return err
+	}
+	if q.blocks {
+		return s.stream.AddCallback(func(err error) { l.runIn(s, err) })
+	}
+	number, ended := q.launched+1, q.ended
+	err := s.stream.AddCallback(func(err error) {
+		go func() {
+			l.runIn(s, err)
+			s.device.tell(ended, number)
+		}()
+	})
+	if err != nil {
+		return err
+	}
+	q.launched = number
+	return kernelmill.WaitValue(s.stream, ended, 0, kernelmill.WaitGreaterEqual, number)
+}
+
+// tell has the stream that waits for a number go on.
+func (d *Device) tell(ended *kernelmill.Slice[uint32], number uint32) {
+	signals, err := d.signalStream()
+	if err == nil {
+		err = kernelmill.WriteValue(signals, ended, 0, number)
+	}
+	if err == nil || errors.Is(err, kernelmill.ErrContextLost) {
+		return
+	}
+	// The device could not be told, for want of memory: the number itself can be written.
+	if data, failed := ended.HostData(); failed == nil {
+		atomic.StoreUint32(&data[0], number)
+	}
+}
+
+// signalStream is a stream on which nothing waits.
+func (d *Device) signalStream() (*kernelmill.Stream, error) {
+	if stream := d.signals.Load(); stream != nil {
+		return stream, nil
+	}
+	context, err := d.open()
+	if err != nil {
+		return nil, err
+	}
+	stream, err := context.NewStream()
+	if err != nil {
+		return nil, err
+	}
+	if !d.signals.CompareAndSwap(nil, stream) {
+		_ = stream.Close() // another goroutine was first
+	}
+	return d.signals.Load(), nil
+}
+
+// runIn runs the kernel, unless something failed before it, and notes its panic.
+func (l *hostLaunch) runIn(s *streamState, before error) {
+	if before != nil || s.failed.Load() != nil {
+		return
+	}
+	if panicked := l.run(); panicked != nil {
+		failure := &Error{Code: ErrorLaunchFailure, detail: panicked.Error(), cause: panicked}
+		s.failed.CompareAndSwap(nil, failure)
+		s.device.failed.CompareAndSwap(nil, failure)
+	}
+}

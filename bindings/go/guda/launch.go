@@ -1,0 +1,194 @@
+package guda
+
+import (
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/kernelmill/kernelmill/bindings/go/kernelmill"
+)
+
+// Module is compiled PTX or CUDA C++ of a device.
+type Module struct {
+	module *kernelmill.Module
+	device *Device
+}
+
+// ModuleLoad loads a file of PTX or CUDA C++ for the current device.
+func ModuleLoad(path string) (*Module, error) {
+	return loadModule(func(c *kernelmill.Context) (*kernelmill.Module, error) {
+		return c.LoadFile(path)
+	})
+}
+
+// ModuleLoadData loads PTX text for the current device.
+func ModuleLoadData(ptx string) (*Module, error) {
+	return loadModule(func(c *kernelmill.Context) (*kernelmill.Module, error) {
+		return c.LoadPTX(ptx, "")
+	})
+}
+
+// ModuleLoadSource compiles CUDA C++ for the current device.
+func ModuleLoadSource(source string) (*Module, error) {
+	return loadModule(func(c *kernelmill.Context) (*kernelmill.Module, error) {
+		return c.LoadSource(source, "")
+	})
+}
+
+func loadModule(load func(*kernelmill.Context) (*kernelmill.Module, error)) (*Module, error) {
+	device, err := currentDevice()
+	if err != nil {
+		return nil, err
+	}
+	opened, err := device.open()
+	if err != nil {
+		return nil, device.done(err)
+	}
+	module, err := load(opened)
+	if err != nil {
+		return nil, device.done(err)
+	}
+	return &Module{module, device}, nil
+}
+
+// ModuleUnload lets a module go. Its functions keep it.
+func ModuleUnload(module *Module) error {
+	if module == nil {
+		return noteInvalid("the module is nil")
+	}
+	return module.device.done(module.module.Close())
+}
+
+// Function is a compiled kernel.
+type Function struct {
+	function *kernelmill.Function
+	device   *Device
+	launches sync.Pool // of *kernelmill.LaunchBuilder
+}
+
+// GetFunction finds a kernel by its name in the PTX.
+func (m *Module) GetFunction(name string) (*Function, error) {
+	if m == nil {
+		return nil, noteInvalid("the module is nil")
+	}
+	function, err := m.module.Function(name)
+	if err != nil {
+		return nil, m.device.done(err)
+	}
+	return &Function{function: function, device: m.device}, nil
+}
+
+// Close lets the function go. Launches under way go on.
+func (f *Function) Close() error {
+	if f == nil {
+		return noteInvalid("the function is nil")
+	}
+	return f.device.done(f.function.Close())
+}
+
+// Execute is what makes a Function a [Kernel]; it is compiled code, which only [LaunchKernel] runs.
+func (f *Function) Execute(ThreadID, ...any) {
+	panic("guda: a compiled kernel is launched by LaunchKernel")
+}
+
+// LaunchKernel queues a kernel in a stream, once for each thread of a grid of blocks; sharedBytes is
+// the dynamic shared memory of each block. Arguments of a compiled kernel are a [DevicePtr], numbers
+// of a fixed size (int32, not int), a bool, or structures and arrays of those; their number and size
+// are checked. Host kernels get the arguments as they are, and run on all cores; the panic of one
+// becomes the error of the stream, with a [*PanicError] in it, and what host kernels are queued
+// after it do not run. It stays until [DeviceReset], or until the stream is gone.
+func LaunchKernel(
+	kernel Kernel, grid, block Dim3, sharedBytes int, stream Stream, args ...any,
+) error {
+	state, err := stream.resolve()
+	if err != nil {
+		return err
+	}
+	grid, block = grid.sizes(), block.sizes()
+	if function, isCompiled := kernel.(*Function); isCompiled {
+		return state.done(function.launch(state, grid, block, sharedBytes, args))
+	}
+	return state.done(launchHost(state, kernel, grid, block, sharedBytes, args))
+}
+
+// Launch is LaunchKernel in the default stream of the current device, without shared memory.
+func Launch(kernel Kernel, grid, block Dim3, args ...any) error {
+	return LaunchKernel(kernel, grid, block, 0, Stream{}, args...)
+}
+
+// launch queues a compiled kernel.
+func (f *Function) launch(s *streamState, grid, block Dim3, sharedBytes int, args []any) error {
+	if f == nil {
+		return invalid("the function is nil")
+	}
+	if sharedBytes < 0 {
+		return &Error{Code: ErrorInvalidConfiguration,
+			detail: fmt.Sprintf("%d bytes of shared memory", sharedBytes)}
+	}
+	builder, isThere := f.launches.Get().(*kernelmill.LaunchBuilder)
+	if !isThere {
+		builder = s.stream.Launch(f.function)
+	}
+	builder.Renew(s.stream).Grid(grid.X, grid.Y, grid.Z).Block(block.X, block.Y, block.Z)
+	builder.SharedBytes(uint64(sharedBytes))
+	for _, arg := range args {
+		give(builder, arg)
+	}
+	err := builder.Submit()
+	f.launches.Put(builder.Renew(nil))
+	return err
+}
+
+// give gives a launch its next argument.
+func give(builder *kernelmill.LaunchBuilder, arg any) {
+	ptr, isDevice := arg.(DevicePtr)
+	if !isDevice {
+		builder.Args(arg)
+		return
+	}
+	if a, known := allocated(ptr); known {
+		builder.MemoryArg(a.slice, 0) // which is kept until the kernel is done
+		return
+	}
+	builder.AddressArg(uint64(ptr))
+}
+
+// launchHost queues a host kernel.
+func launchHost(
+	s *streamState, kernel Kernel, grid, block Dim3, sharedBytes int, args []any,
+) error {
+	if isNil(kernel) {
+		return invalid("the kernel is nil")
+	}
+	for _, size := range [...]int{grid.X, grid.Y, grid.Z, block.X, block.Y, block.Z} {
+		if size < 1 || size > math.MaxInt32 {
+			return &Error{Code: ErrorInvalidConfiguration,
+				detail: fmt.Sprintf("a grid of %v blocks of %v threads", grid, block)}
+		}
+	}
+	if grid.X > math.MaxInt64/grid.Y/grid.Z/(block.X*block.Y)/block.Z {
+		return &Error{Code: ErrorInvalidConfiguration,
+			detail: fmt.Sprintf("a grid of %v blocks of %v threads", grid, block)}
+	}
+	if sharedBytes != 0 {
+		return &Error{Code: ErrorInvalidConfiguration, detail: "host kernels have no shared memory"}
+	}
+	launch := &hostLaunch{kernel: kernel, args: args, blocks: grid.Size(),
+		shape: Shape{GridDim: grid, BlockDim: block}}
+	return s.host.launch(s, launch)
+}
+
+// isNil says whether there is no kernel, or a function that is nil.
+func isNil(kernel Kernel) bool {
+	switch k := kernel.(type) {
+	case nil:
+		return true
+	case KernelFunc:
+		return k == nil
+	case ThreadFunc:
+		return k == nil
+	case BlockFunc:
+		return k == nil
+	}
+	return false
+}
