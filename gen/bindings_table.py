@@ -1,9 +1,13 @@
 """docs/bindings.md: what each function of the C ABI is called in each language."""
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import binding_names
 import c_header
 import cpp_items
+import go_items
 import rust_items
 
 ROOT = c_header.HEADER.parents[1]
@@ -13,59 +17,50 @@ A row for each function of `<kernelmill/c_api.h>`, in the header's order, and fo
 wraps it, or why nothing does. C++ names are those of `kernelmill.hpp`, in `km` and `km::nothrow`.
 
 """
-
-# Names that the sources do not tell, because many others go the same way.
-RUST_NAMES = {
-    "km_graph_add_kernel": ["KernelNode::add"],
-    "km_graph_set_kernel": ["KernelNode::set"],
-    "km_last_error_message": ["Error::message"],
-    "km_last_error_native_code": ["Error::native_code"],
-    "km_status_description": ["Error::message"],
-}
-# Reasons for having no wrapper.
-RUST_REASONS = {
-    "km_context_create": "`Context::new_unordered` goes by `km_context_create_with_flags`",
-    "km_launch_arg_slice": "`PreparedLaunch::arg_slice` goes by `km_launch_arg_slice_access`",
-    "km_launch_kernel": "`LaunchBuilder::launch` goes by `km_launch_kernel_operands`",
-}
-
-CPP_NAMES = {
-    "km_device_open": ["device::open"],
-    "km_graph_destroy": ["drop of graph"],
-    "km_last_error_message": ["error::error"],
-    "km_status_description": ["error::error"],
-    "km_last_error_native_code": ["error::native_code"],
-    "km_status_recovery": ["error::suggestion"],
-    "km_status_category": ["error::category"],
-    "km_stream_capture_status": ["stream::capture_status", "capture::status"],
-    "km_stream_end_capture": ["stream::end_capture", "capture::end"],
-    "km_tune_set_progress": ["tuner::run_with"],
-}
-CPP_REASONS = {
-    "km_context_create": "`context::create` goes by `km_context_create_with_flags`",
-    "km_launch_kernel": "`stream::launch_kernel` goes by `km_launch_kernel_operands`",
-}
-
 MANY = 4
+
+
+def plain(name: str) -> str:
+    """A name without what languages write differently."""
+    return name.replace("_", "").lower()
+
+
+def called_alike(function: str, names: list) -> list:
+    """The users of a function that are called as it is."""
+    ends = {name: plain(re.split(r"::|\.", name)[-1]) for name in names}
+    ends = {name: end for name, end in ends.items() if plain(function).endswith(end)}
+    longest = max(map(len, ends.values()), default=0)
+    return [name for name, end in ends.items() if len(end) == longest]
+
+
+def same_verb(function: str, names: list) -> list:
+    """The methods of the function's own verb, where one code adds and sets nodes."""
+    verb = next((verb for verb in ("add", "set") if f"_{verb}_" in function), "")
+    same = [name for name in names if re.search(rf"\.{verb}[A-Z]", name, re.I)]
+    return same if verb and same else names
+
+
+def all_of(_function: str, names: list) -> list:
+    return names
 
 
 @dataclass
 class Column:
-    """The names of one language. `source` tells the items of its sources and which use what."""
+    """The names of one language. `source` tells the items of its sources and which use what;
+    `narrow` leaves out users that say less, `choose` some of more than MANY."""
 
     language: str
     source: object
     names: dict = field(default_factory=dict)
     reasons: dict = field(default_factory=dict)
+    narrow: Callable = all_of
+    choose: Callable = called_alike
 
     def names_of(self, function: str) -> list:
-        """The public items that wrap a function; of many, those that are called as it is."""
-        names = self.names.get(function) or self.source.users_of(function)
-        if len(names) <= MANY:
-            return names
-        own = [name for name in names if function.endswith("_" + name.split("::")[-1])]
-        longest = max((len(name.split("::")[-1]) for name in own), default=0)
-        return [name for name in own if len(name.split("::")[-1]) == longest]
+        """The public items that wrap a function."""
+        given = self.names.get(function)
+        names = given or self.narrow(function, self.source.users_of(function))
+        return names if len(names) <= MANY else self.choose(function, names)
 
     def cell(self, function: str) -> str:
         names = self.names_of(function)
@@ -75,7 +70,7 @@ class Column:
         return ", ".join(f"`{name}`" for name in names) or self.reasons.get(function, "")
 
     def check_names(self, functions: list) -> None:
-        """Functions and names that are given here by hand have to be there."""
+        """Functions and names that are given by hand have to be there."""
         known = {item.title for item in self.source.items if item.is_public}
         known |= {name for name in sum(self.names.values(), []) if name.startswith("drop of ")}
         for function, names in {**self.names, **dict.fromkeys(self.reasons, [])}.items():
@@ -92,7 +87,7 @@ def rows(functions: list, columns: list) -> str:
         if empty:
             raise SystemExit(
                 f"gen: {function} has no wrapper in {', '.join(empty)}, or one that many share, "
-                "and neither a name nor a reason in gen/bindings_table.py"
+                "and neither a name nor a reason in gen/binding_names.py"
             )
         lines.append(f"| `{function}` | {' | '.join(cells)} |\n")
     return "".join(lines)
@@ -101,9 +96,12 @@ def rows(functions: list, columns: list) -> str:
 def columns() -> list:
     rust = rust_items.Crate(ROOT / "bindings/rust/kernelmill/src")
     cpp = cpp_items.Headers(sorted((ROOT / "include/cpp").glob("*.hpp")))
+    go = go_items.Package(ROOT / "bindings/go/kernelmill")
+    given = binding_names
     return [
-        Column("Rust", rust, RUST_NAMES, RUST_REASONS),
-        Column("C++", cpp, CPP_NAMES, CPP_REASONS),
+        Column("Rust", rust, given.RUST_NAMES, given.RUST_REASONS),
+        Column("C++", cpp, given.CPP_NAMES, given.CPP_REASONS),
+        Column("Go", go, given.GO_NAMES, given.GO_REASONS, narrow=same_verb),
     ]
 
 

@@ -6,8 +6,9 @@ import unittest
 from pathlib import Path
 
 import cpp_items
+import go_items
 import rust_items
-from bindings_table import Column, rows
+from bindings_table import Column, rows, same_verb
 
 SOURCE = """
 macro_rules! owned_handle {
@@ -59,6 +60,52 @@ def crate_of(files: dict):
             path.parent.mkdir(exist_ok=True)
             path.write_text(text)
         return rust_items.Crate(Path(folder))
+
+
+GO_SOURCE = """
+// Open is not raw.Km_commented.
+func Open(uri string) (*Thing, error) { return newThing(raw.Km_thing_open) }
+
+// newThing is private.
+func newThing(call opener) (*Thing, error) {
+\tthing := &Thing{"raw.Km_in_text"}
+\tthing.open(raw.Km_thing_destroy)
+\treturn thing, nil
+}
+
+func (t *Thing[T]) Status() error {
+\treturn t.by(raw.Km_thing_status)
+}
+
+func (t *Thing[T]) AddCopy() error { return copyWork(t) }
+
+func (t *Thing[T]) SetCopy() error { return copyWork(t) }
+
+func copyWork(t *thing) error { return t.both(raw.Km_graph_add_copy, raw.Km_graph_set_copy) }
+
+func (t *hidden) Seen() error { return raw.Km_unseen() }
+"""
+
+
+class GoUsers(unittest.TestCase):
+    def setUp(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "thing.go").write_text(GO_SOURCE)
+            (Path(folder) / "thing_test.go").write_text("func Test() { raw.Km_unused() }")
+            self.package = go_items.Package(Path(folder))
+
+    def test_uses_of_all_kinds_of_functions(self):
+        for name, titles in {
+            "km_thing_open": ["Open"], "km_thing_destroy": ["Open"],
+            "km_thing_status": ["Thing.Status"], "km_commented": [], "km_in_text": [],
+            "km_unused": [], "km_unseen": [],
+        }.items():
+            self.assertEqual(self.package.users_of(name), titles)
+
+    def test_adding_and_setting_are_told_apart(self):
+        column = Column("Go", self.package, narrow=same_verb)
+        self.assertEqual(column.names_of("km_graph_add_copy"), ["Thing.AddCopy"])
+        self.assertEqual(column.names_of("km_graph_set_copy"), ["Thing.SetCopy"])
 
 
 class Users(unittest.TestCase):
