@@ -34,13 +34,16 @@ type Shape struct {
 	BlockDim Dim3 // threads of a block
 }
 
-// ThreadID says which thread of a launch a host kernel is called for. GridDim and BlockDim are
-// fields of it, too.
-type ThreadID struct {
+// Thread is a place in a launch, and the size of that.
+type Thread struct {
 	BlockIdx  Dim3
 	ThreadIdx Dim3
-	*Shape
+	Shape
 }
+
+// ThreadID says which thread of a launch a host kernel is called for: tid.ThreadIdx.X, tid.Global().
+// It holds for the call; what outlives that copies the *Thread.
+type ThreadID struct{ *Thread }
 
 // Global is the number of the thread along x.
 func (t ThreadID) Global() int { return t.BlockIdx.X*t.BlockDim.X + t.ThreadIdx.X }
@@ -154,9 +157,10 @@ func (l *hostLaunch) work() {
 // runBlocks runs blocks by their numbers, x first.
 func (l *hostLaunch) runBlocks(first, end int) {
 	grid := l.shape.GridDim
+	tid := ThreadID{&Thread{Shape: l.shape}}
 	for number := first; number < end; number++ {
-		tid := ThreadID{Shape: &l.shape, BlockIdx: Dim3{
-			number % grid.X, number / grid.X % grid.Y, number / grid.X / grid.Y}}
+		tid.BlockIdx = Dim3{number % grid.X, number / grid.X % grid.Y, number / grid.X / grid.Y}
+		tid.ThreadIdx = Dim3{}
 		switch kernel := l.kernel.(type) {
 		case BlockFunc:
 			kernel(tid)
@@ -174,13 +178,12 @@ func (l *hostLaunch) runBlocks(first, end int) {
 
 // runThreads calls a function for all threads of a block.
 func runThreads(tid ThreadID, call func(ThreadID)) {
-	block := tid.BlockDim
+	block, thread := tid.BlockDim, tid.Thread
 	for z := range block.Z {
-		tid.ThreadIdx.Z = z
 		for y := range block.Y {
-			tid.ThreadIdx.Y = y
+			thread.ThreadIdx = Dim3{0, y, z}
 			for x := range block.X {
-				tid.ThreadIdx.X = x
+				thread.ThreadIdx.X = x
 				call(tid)
 			}
 		}

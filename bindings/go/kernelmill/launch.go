@@ -160,14 +160,19 @@ func (l *LaunchBuilder) Submit() error {
 	if l.special != nil {
 		return l.submitSpecial(op)
 	}
-	err := l.stream.base().callWith("LaunchBuilder.Submit", l.function.base(), "the function",
-		func(stream, function uint64) *raw.Failure {
-			return raw.Km_launch_kernel_operands(stream, function, unsafe.Pointer(l.config),
-				unsafe.Pointer(unsafe.SliceData(l.arguments)), uint64(len(l.arguments)),
-				unsafe.Pointer(unsafe.SliceData(l.operands)), uint64(len(l.operands)))
-		})
+	stream, err := l.stream.base().use("Stream.Launch")
+	if err != nil {
+		return renamed(op, err)
+	}
+	function, err := l.function.base().useArgument(op, "the function")
+	if err != nil {
+		return err
+	}
+	failure := raw.Km_launch_kernel_operands(stream, function, unsafe.Pointer(l.config),
+		unsafe.Pointer(unsafe.SliceData(l.arguments)), uint64(len(l.arguments)),
+		unsafe.Pointer(unsafe.SliceData(l.operands)), uint64(len(l.operands)))
 	runtime.KeepAlive(l)
-	return err
+	return check(op, failure)
 }
 
 // complete gives what is wrong, or that there are too few arguments.
