@@ -18,6 +18,7 @@ import device_attributes
 import dropin_coverage
 import errors
 import fuzz_calls
+import go_gonum
 import go_raw
 import handle_calls
 import rust_driver
@@ -54,6 +55,7 @@ OUTPUTS = {
     "docs/reference/errors.md": lambda tool: errors.text(),
     "tests/c/generated/handle_calls.h": lambda tool: handle_calls.text(),
     "docs/reference/dropin-coverage.md": lambda tool: dropin_coverage.text(),
+    "bindings/go/gonum/internal/generated/blas.go": lambda tool: go_gonum.text(),
     **cuda_driver.outputs(),
     **fuzz_calls.outputs(),
     **go_raw.outputs(),

@@ -57,7 +57,7 @@ class Package:
         return [other for other in self.items if other is not item and use in other.uses]
 
     def users_of(self, function: str) -> list:
-        """The exported functions that use one of the raw layer, by themselves or by private ones."""
+        """The exported functions that use one of the raw layer, also by private functions."""
         reached = [item for item in self.items if function in item.raw]
         for item in reached:
             if not item.is_public:

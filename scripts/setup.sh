@@ -210,6 +210,28 @@ setup_crates() {
   printf '%s\n' "$wanted" >"$stamp"
 }
 
+# The modules that bindings/go/gonum needs, into a store of their own. Where they cannot be had, its
+# tests are skipped; CI has them.
+setup_go_modules() {
+  local store=$deps/go-modules wanted go
+  local stamp=$store/modules.stamp
+  wanted=$(sha256sum bindings/go/gonum/go.sum)
+  if [[ -f $stamp && $(<"$stamp") == "$wanted" ]]; then
+    return
+  fi
+  go=$(scripts/toolchains.sh | sed -n 's/^go=//p')
+  [[ -n $go ]] || return 0
+  say "fetching the modules of the Go binding"
+  if (cd bindings/go/gonum && GOMODCACHE=$PWD/../../../$store GOFLAGS=-modcacherw \
+    "$go" mod download); then
+    printf '%s\n' "$wanted" >"$stamp"
+  elif [[ -n ${CI:-} ]]; then
+    die "cannot fetch the modules of bindings/go/gonum: check the network"
+  else
+    say "cannot fetch them: without a network the tests of gonum are skipped"
+  fi
+}
+
 # The crates whose own tests run on our CUDA driver library, and what they need. Where they cannot
 # be had, those tests are skipped; CI has them all.
 setup_clients() {
@@ -274,6 +296,7 @@ main() {
   setup_wheels
   setup_tools
   setup_crates
+  setup_go_modules
   setup_clients
 }
 

@@ -29,7 +29,9 @@ func TestDestroyedStreamsLeaveNothing(t *testing.T) {
 	for range 1000 {
 		ok(t, guda.StreamDestroy(must(guda.StreamCreate())(t)))
 	}
-	equal(t, runtime.NumGoroutine(), goroutines)
+	if now := runtime.NumGoroutine(); now > goroutines {
+		t.Errorf("%d goroutines after %d", now, goroutines)
+	}
 }
 
 func TestQueriesSayWhetherWorkIsLeft(t *testing.T) {
