@@ -93,6 +93,7 @@ ITEMS = {
     "A27": ("several devices", ""),
     "A28": ("auto-tuning", ""),
     "A29": ("choice of the backend", ""),
+    "A32": ("backends that no build has, by name", ""),
 }
 HEAD = """# Acceptance
 

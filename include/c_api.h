@@ -118,6 +118,7 @@ enum {
   KM_ERROR_BUILD_MISMATCH = 202, /* library and plugin come from different builds */
   KM_ERROR_NVRTC_UNAVAILABLE = 203,
   KM_ERROR_BLAS_UNAVAILABLE = 204,
+  KM_ERROR_UNSUPPORTED_BACKEND = 205, /* known, and no build for this platform has it */
   KM_ERROR_INVALID_PTX = 300,
   KM_ERROR_UNSUPPORTED_PTX = 301,    /* valid PTX that this device cannot run */
   KM_ERROR_COMPILATION_FAILED = 302, /* CUDA C++ with errors; the log says which */
@@ -824,8 +825,10 @@ KM_API km_status km_backend_info_get(uint32_t index, km_backend_info* out_info) 
  * Blocking: no, but loading a backend takes milliseconds.
  * Threads: any.
  * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `out_count` is null;
- *   KM_ERROR_BACKEND_UNAVAILABLE when there is no such backend or it does not work here, as the
- *   message says; KM_ERROR_BUILD_MISMATCH when the backend's plugin comes from another build.
+ *   KM_ERROR_UNSUPPORTED_BACKEND when `backend` is "vulkan", "metal", "webgpu", "opengl",
+ *   "opengles" or "webgl2", with what would have it; KM_ERROR_BACKEND_UNAVAILABLE when there is no
+ *   such backend or it does not work here, as the message says; KM_ERROR_BUILD_MISMATCH when the
+ *   backend's plugin comes from another build.
  */
 KM_API km_status km_device_count(const char* backend, uint32_t* out_count) KM_NOEXCEPT;
 
@@ -835,9 +838,11 @@ KM_API km_status km_device_count(const char* backend, uint32_t* out_count) KM_NO
  * Blocking: no, but loading a backend takes milliseconds.
  * Threads: any.
  * Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `uri` is null or no URI of this form, or
- *   `out_device` is null; KM_ERROR_BACKEND_UNAVAILABLE when there is no such backend or it does
- *   not work here, as the message says; KM_ERROR_BUILD_MISMATCH when the backend's plugin comes
- *   from another build; KM_ERROR_NO_DEVICE when the backend has no device of this number.
+ *   `out_device` is null; KM_ERROR_UNSUPPORTED_BACKEND when the URI names the backend "vulkan",
+ *   "metal", "webgpu", "opengl", "opengles" or "webgl2", with what would have it;
+ *   KM_ERROR_BACKEND_UNAVAILABLE when there is no such backend or it does not work here, as the
+ *   message says; KM_ERROR_BUILD_MISMATCH when the backend's plugin comes from another build;
+ *   KM_ERROR_NO_DEVICE when the backend has no device of this number.
  */
 KM_API km_status km_device_open(const char* uri, km_device* out_device) KM_NOEXCEPT;
 

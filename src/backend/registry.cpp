@@ -14,6 +14,28 @@ Error start(const kmb_backend* found, kmb_backend* out_table) {
   return {KM_SUCCESS, {}, 0};
 }
 
+/// A graphics interface that could run kernels, or seems to, and the reason that no build has it.
+struct UnsupportedBackend {
+  const char* name;
+  const char* reason;
+};
+constexpr UnsupportedBackend kUnsupported[] = {
+    {"vulkan", "it needs a build that makes SPIR-V from PTX, which no release does yet"},
+    {"metal", "it needs a build for macOS or iOS, which no release has yet"},
+    {"webgpu", "it needs a build that makes WGSL from PTX, which no release does yet"},
+    {"opengl", "it needs a build that makes GLSL from PTX, which no release does yet"},
+    {"opengles", "it needs a build that makes GLSL ES from PTX, which no release does yet"},
+    {"webgl2", "WebGL 2 has no compute shaders, so no build on any platform can have it"},
+};
+
+/// The reason that no build has a backend of this name; null when the name is unknown.
+const char* reason_for_none(const std::string& name) {
+  for (const UnsupportedBackend& each : kUnsupported) {
+    if (name == each.name) return each.reason;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 void Registry::add_builtin(const kmb_backend& table) {
@@ -76,6 +98,10 @@ Result<const kmb_backend*> Registry::get(uint32_t index) {
 Result<const kmb_backend*> Registry::get(const std::string& name) {
   for (uint32_t index = 0; index < count(); ++index) {
     if (this->name(index) == name) return get(index);
+  }
+  if (const char* reason = reason_for_none(name)) {
+    return make_error(KM_ERROR_UNSUPPORTED_BACKEND, "backend '%s': %s; this build has: %s",
+                      name.c_str(), reason, known_names().c_str());
   }
   return make_error(KM_ERROR_BACKEND_UNAVAILABLE, "there is no backend '%s'; this build has: %s",
                     name.c_str(), known_names().c_str());

@@ -28,7 +28,8 @@ class Registry {
   std::string name(uint32_t index) const;
   /// The backend, loaded and initialised, or why it cannot be used.
   Result<const kmb_backend*> get(uint32_t index);
-  /// The backend of this name; KM_ERROR_BACKEND_UNAVAILABLE for names that do not exist.
+  /// The backend of this name; KM_ERROR_UNSUPPORTED_BACKEND for a known one that no build has,
+  /// KM_ERROR_BACKEND_UNAVAILABLE for other names that do not exist.
   Result<const kmb_backend*> get(const std::string& name);
 
  private:

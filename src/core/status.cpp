@@ -82,6 +82,10 @@ constexpr StatusText kTexts[] = {
            "Install it as the message says, or load PTX."),
     KM_ROW(KM_ERROR_BLAS_UNAVAILABLE, kEnvironment, "The BLAS library of the device is missing.",
            "Install it, or start a new process, as the message says."),
+    KM_ROW(
+        KM_ERROR_UNSUPPORTED_BACKEND, kEnvironment,
+        "The backend is known, and no build for this platform has it.",
+        "Open a device that `kernelmill info` lists; the message says what would have this one."),
     KM_ROW(KM_ERROR_INVALID_PTX, kProgram, "The text is not valid PTX.",
            "Correct the line that the message names."),
     KM_ROW(KM_ERROR_UNSUPPORTED_PTX, kProgram, "Valid PTX that this device cannot run.",

@@ -41,6 +41,25 @@ static void devices_are_counted(void** state) {
   expect_message("there is no backend 'abacus'; this build has: cuda, cpu");
 }
 
+static void known_backends_that_no_build_has_say_why(void** state) {
+  const char* names[] = {"vulkan", "metal", "webgpu", "opengl", "opengles", "webgl2"};
+  (void)state;
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
+    char uri[32];
+    uint32_t count = 77;
+    km_device device = (km_device)1;
+    EXPECT(KM_ERROR_UNSUPPORTED_BACKEND, km_device_count(names[i], &count));
+    assert_int_equal(count, 77);
+    EXPECT(KM_ERROR_UNSUPPORTED_BACKEND, km_device_open(names[i], &device));
+    snprintf(uri, sizeof uri, "%s:0", names[i]);
+    EXPECT(KM_ERROR_UNSUPPORTED_BACKEND, km_device_open(uri, &device));
+    expect_message(names[i]);
+    expect_message("this build has: cuda, cpu");
+    assert_true(device == (km_device)1);
+  }
+  expect_message("WebGL 2 has no compute shaders, so no build on any platform can have it");
+}
+
 static void bad_uris_are_refused(void** state) {
   const char* bad[] = {"", "cpu:", "cpu:x", "cpu:-1", "cpu:0x1", ":0", "cpu:18446744073709551616"};
   km_device device = (km_device)1;
@@ -225,6 +244,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(backends_are_listed_with_their_state),
       cmocka_unit_test(devices_are_counted),
+      cmocka_unit_test(known_backends_that_no_build_has_say_why),
       cmocka_unit_test(bad_uris_are_refused),
       cmocka_unit_test(info_is_complete),
       cmocka_unit_test(attributes_agree_with_info),

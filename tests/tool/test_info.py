@@ -46,6 +46,11 @@ class Info(Case):
         self.assertEqual([c["outcome"] for c in forced], ["refused", "not tried", "not tried"])
         self.assertIn("there is no backend 'abacus'", forced[0]["reason"])
 
+    def test_a_backend_that_no_build_has_is_explained(self):
+        forced = self.json(env={"KM_DEVICE": "webgl2"})["auto"]
+        self.assertEqual(forced[0]["outcome"], "refused")
+        self.assertIn("no compute shaders", forced[0]["reason"])
+
     def test_nvrtc(self):
         nvrtc = self.json()["nvrtc"]
         self.assertTrue(nvrtc["usable"], nvrtc)

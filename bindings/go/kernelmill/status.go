@@ -56,7 +56,9 @@ const (
 	ErrBuildMismatch    Status = raw.ERROR_BUILD_MISMATCH
 	ErrNVRTCUnavailable Status = raw.ERROR_NVRTC_UNAVAILABLE
 	ErrBLASUnavailable  Status = raw.ERROR_BLAS_UNAVAILABLE
-	ErrInvalidPTX       Status = raw.ERROR_INVALID_PTX
+	// known, and no build for this platform has it
+	ErrUnsupportedBackend Status = raw.ERROR_UNSUPPORTED_BACKEND
+	ErrInvalidPTX         Status = raw.ERROR_INVALID_PTX
 	// valid PTX that this device cannot run
 	ErrUnsupportedPTX Status = raw.ERROR_UNSUPPORTED_PTX
 	// CUDA C++ with errors; the log says which

@@ -34,6 +34,7 @@ const (
 	ERROR_BUILD_MISMATCH                            = 202
 	ERROR_NVRTC_UNAVAILABLE                         = 203
 	ERROR_BLAS_UNAVAILABLE                          = 204
+	ERROR_UNSUPPORTED_BACKEND                       = 205
 	ERROR_INVALID_PTX                               = 300
 	ERROR_UNSUPPORTED_PTX                           = 301
 	ERROR_COMPILATION_FAILED                        = 302

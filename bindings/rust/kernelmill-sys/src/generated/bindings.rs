@@ -136,6 +136,8 @@ impl km_status {
     pub const ERROR_BUILD_MISMATCH: km_status = km_status(202);
     pub const ERROR_NVRTC_UNAVAILABLE: km_status = km_status(203);
     pub const ERROR_BLAS_UNAVAILABLE: km_status = km_status(204);
+    /// known, and no build for this platform has it
+    pub const ERROR_UNSUPPORTED_BACKEND: km_status = km_status(205);
     pub const ERROR_INVALID_PTX: km_status = km_status(300);
     /// valid PTX that this device cannot run
     pub const ERROR_UNSUPPORTED_PTX: km_status = km_status(301);
@@ -2256,8 +2258,10 @@ functions! {
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `out_count` is null;
-   KM_ERROR_BACKEND_UNAVAILABLE when there is no such backend or it does not work here, as the
-   message says; KM_ERROR_BUILD_MISMATCH when the backend's plugin comes from another build.*/
+   KM_ERROR_UNSUPPORTED_BACKEND when `backend` is "vulkan", "metal", "webgpu", "opengl",
+   "opengles" or "webgl2", with what would have it; KM_ERROR_BACKEND_UNAVAILABLE when there is no
+   such backend or it does not work here, as the message says; KM_ERROR_BUILD_MISMATCH when the
+   backend's plugin comes from another build.*/
     pub fn km_device_count(
         backend: *const ::core::ffi::c_char,
         out_count: *mut u32,
@@ -2271,9 +2275,11 @@ functions! {
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `uri` is null or no URI of this form, or
-   `out_device` is null; KM_ERROR_BACKEND_UNAVAILABLE when there is no such backend or it does
-   not work here, as the message says; KM_ERROR_BUILD_MISMATCH when the backend's plugin comes
-   from another build; KM_ERROR_NO_DEVICE when the backend has no device of this number.*/
+   `out_device` is null; KM_ERROR_UNSUPPORTED_BACKEND when the URI names the backend "vulkan",
+   "metal", "webgpu", "opengl", "opengles" or "webgl2", with what would have it;
+   KM_ERROR_BACKEND_UNAVAILABLE when there is no such backend or it does not work here, as the
+   message says; KM_ERROR_BUILD_MISMATCH when the backend's plugin comes from another build;
+   KM_ERROR_NO_DEVICE when the backend has no device of this number.*/
     pub fn km_device_open(
         uri: *const ::core::ffi::c_char,
         out_device: *mut km_device,
