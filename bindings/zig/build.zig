@@ -30,15 +30,21 @@ pub fn build(b: *std.Build) void {
         .{ .name = "c", .module = c },
         .{ .name = "kernelmill", .module = kernelmill },
     };
-    const tests = b.addTest(.{ .root_module = b.createModule(.{
-        .root_source_file = b.path("tests/all.zig"),
-        .target = target,
-        .optimize = optimize,
-        .imports = imports,
-    }) });
-    const run = b.addRunArtifact(tests);
-    run.has_side_effects = true; // the library may be another one than last time
-    test_step.dependOn(&run.step);
+    // Tests put their files into a folder of the cache.
+    const scratch = b.addWriteFiles();
+    _ = scratch.add("README", "Files of tests.\n");
+    for ([_][]const u8{ "all", "facade" }) |name| {
+        const tests = b.addTest(.{ .name = name, .root_module = b.createModule(.{
+            .root_source_file = b.path(b.fmt("tests/{s}.zig", .{name})),
+            .target = target,
+            .optimize = optimize,
+            .imports = imports,
+        }) });
+        const run = b.addRunArtifact(tests);
+        run.has_side_effects = true; // the library may be another one than last time
+        run.setCwd(scratch.getDirectory());
+        test_step.dependOn(&run.step);
+    }
     for (refused) |wrong| {
         const compile = b.addObject(.{ .name = wrong.name, .root_module = b.createModule(.{
             .root_source_file = b.path(b.fmt("tests/refused/{s}.zig", .{wrong.name})),
@@ -72,5 +78,43 @@ const refused = [_]struct { name: []const u8, message: []const u8 }{
     .{
         .name = "event_as_stream",
         .message = "expected type 'stream.Stream', found 'stream.Event'",
+    },
+    .{
+        .name = "embedded_count",
+        .message = "fill_index has 3 parameters (.u64 out, .u32 base, .u32 n), and was given 2",
+    },
+    .{
+        .name = "embedded_size",
+        .message = "parameter 1 'base' of fill_index is .u32: an integer of 4 bytes, not u64",
+    },
+    .{
+        .name = "embedded_kind",
+        .message = "parameter 2 'n' of fill_index is .u32: an integer of 4 bytes, not f32",
+    },
+    .{
+        .name = "embedded_pointer",
+        .message = "parameter 0 'data' of scale is .u64 .ptr: a slice, a view or a " ++
+            "DeviceAddress, not u64",
+    },
+    .{
+        .name = "embedded_slice",
+        .message = "parameter 1 'factor' of scale is .f32: a float of 4 bytes, not " ++
+            "memory.Slice(u32)",
+    },
+    .{
+        .name = "embedded_name",
+        .message = "the PTX has no kernel 'fill_indx'; it has: fill_index, scale",
+    },
+    .{
+        .name = "embedded_text",
+        .message = "the PTX ends in the middle of an entry point",
+    },
+    .{
+        .name = "fill_wide",
+        .message = "devices fill with 1, 2 or 4 bytes, not u64",
+    },
+    .{
+        .name = "blas_element",
+        .message = "BLAS has f32, f64, km.Complex of them, and for gemm f16 and km.Bf16, not u32",
     },
 };

@@ -28,6 +28,7 @@ pub const Status = enum(i32) {
     error_graph_mismatch = c.KM_ERROR_GRAPH_MISMATCH,
     error_result_mismatch = c.KM_ERROR_RESULT_MISMATCH,
     error_backend_unavailable = c.KM_ERROR_BACKEND_UNAVAILABLE,
+    error_unsupported_backend = c.KM_ERROR_UNSUPPORTED_BACKEND,
     error_no_device = c.KM_ERROR_NO_DEVICE,
     error_build_mismatch = c.KM_ERROR_BUILD_MISMATCH,
     error_nvrtc_unavailable = c.KM_ERROR_NVRTC_UNAVAILABLE,
@@ -46,6 +47,59 @@ pub const Status = enum(i32) {
     error_launch_timeout = c.KM_ERROR_LAUNCH_TIMEOUT,
     error_launch_failed = c.KM_ERROR_LAUNCH_FAILED,
     _,
+
+    /// The name as c_api.h spells it, "KM_ERROR_NOT_FOUND"; null for one that the library in use
+    /// does not know. Static, like the other texts here. C: km_status_name.
+    pub fn name(status: Status) ?[:0]const u8 {
+        return status.text(c.km_status_name);
+    }
+
+    /// One sentence on its meaning. C: km_status_description.
+    pub fn description(status: Status) ?[:0]const u8 {
+        return status.text(c.km_status_description);
+    }
+
+    /// One sentence on the remedy. C: km_status_recovery.
+    pub fn suggestion(status: Status) ?[:0]const u8 {
+        return status.text(c.km_status_recovery);
+    }
+
+    fn text(status: Status, function: anytype) ?[:0]const u8 {
+        var found: [*c]const u8 = null;
+        if (function(@intFromEnum(status), &found) != c.KM_SUCCESS) return null;
+        return std.mem.span(found);
+    }
+
+    /// The kind of failure. C: km_status_category.
+    pub fn category(status: Status) Category {
+        var found: c.km_error_category = c.KM_ERROR_CATEGORY_NONE;
+        _ = c.km_status_category(@intFromEnum(status), &found);
+        return @enumFromInt(found);
+    }
+
+    /// The status for a CUresult; null where CUDA has no such result. C: km_status_from_cuda.
+    pub fn fromCuda(cuda_result: i32) ?Status {
+        var found: c.km_status = undefined;
+        if (c.km_status_from_cuda(cuda_result, &found) != c.KM_SUCCESS) return null;
+        return @enumFromInt(found);
+    }
+
+    /// The CUresult that CUDA gives where the library gives this status; null for a status that
+    /// the library in use does not know. C: km_status_to_cuda.
+    pub fn toCuda(status: Status) ?i32 {
+        var found: i32 = undefined;
+        if (c.km_status_to_cuda(@intFromEnum(status), &found) != c.KM_SUCCESS) return null;
+        return found;
+    }
+
+    /// The status behind an error that this package gave; `.error_internal` for
+    /// `error.Unknown`, whose status the error does not carry.
+    pub fn fromError(failure: Error) Status {
+        inline for (comptime std.enums.values(Status)) |status| {
+            if (comptime status.toError()) |known| if (known == failure) return status;
+        }
+        return if (failure == error.NotReady) .not_ready else .error_internal;
+    }
 
     /// Null for what is no failure.
     pub fn toError(status: Status) ?Error {
@@ -72,6 +126,7 @@ pub const Status = enum(i32) {
             .error_graph_mismatch => error.GraphMismatch,
             .error_result_mismatch => error.ResultMismatch,
             .error_backend_unavailable => error.BackendUnavailable,
+            .error_unsupported_backend => error.UnsupportedBackend,
             .error_no_device => error.NoDevice,
             .error_build_mismatch => error.BuildMismatch,
             .error_nvrtc_unavailable => error.NvrtcUnavailable,
@@ -94,38 +149,49 @@ pub const Status = enum(i32) {
     }
 };
 
-/// Why a call failed. See c_api.h for when each is given; `Unknown` is a status of a newer library.
-pub const Error = error{
-    Internal,
+/// The caller gave what the call cannot use.
+pub const UsageError = error{
     InvalidArgument,
     InvalidHandle,
-    OutOfHostMemory,
-    OutOfDeviceMemory,
     OutOfBounds,
     NotFound,
-    NotSupported,
     NotPermitted,
     BufferTooSmall,
-    InputOutput,
     ContextMismatch,
     ContextLost,
-    ProcessLost,
     Forked,
     CaptureUnsupported,
     CaptureInvalidated,
     CaptureUnjoined,
     GraphMismatch,
-    ResultMismatch,
+    InvalidLaunch,
+};
+
+/// Host or device ran out of memory; the same call may succeed later.
+pub const ResourceError = error{ OutOfHostMemory, OutOfDeviceMemory };
+
+/// The machine or the installation lacks something.
+pub const EnvironmentError = error{
+    NotSupported,
+    InputOutput,
     BackendUnavailable,
+    UnsupportedBackend,
     NoDevice,
     BuildMismatch,
     NvrtcUnavailable,
     BlasUnavailable,
+};
+
+/// The text of a kernel is at fault.
+pub const ProgramError = error{
     InvalidPtx,
     UnsupportedPtx,
     CompilationFailed,
-    Compiler,
-    InvalidLaunch,
+    ResultMismatch,
+};
+
+/// A kernel failed while it ran. The error sticks to its context until `Context.reset`.
+pub const KernelFault = error{
     IllegalAddress,
     MisalignedAddress,
     Trap,
@@ -134,9 +200,16 @@ pub const Error = error{
     IllegalInstruction,
     LaunchTimeout,
     LaunchFailed,
-    NotReady,
-    Unknown,
+    ProcessLost,
 };
+
+/// Every reason for which a call fails. c_api.h lists under each function which of them it gives;
+/// `Unknown` is a status of a newer library.
+pub const Error = UsageError || ResourceError || EnvironmentError || ProgramError || KernelFault ||
+    error{ Internal, Compiler, NotReady, Unknown };
+
+/// Calls that allocate on the host, too.
+pub const AllocatingError = Error || std.mem.Allocator.Error;
 
 pub const Category = enum(i32) {
     none = c.KM_ERROR_CATEGORY_NONE,
@@ -168,16 +241,42 @@ pub const Diagnostics = struct {
         return diagnostics.text[0..diagnostics.text_length];
     }
 
+    /// The calling thread's last failure, for code that has no diagnostics to collect it. C:
+    /// km_last_error_message, km_last_error_native_code.
+    pub fn ofLastError() Diagnostics {
+        var found: Diagnostics = .{};
+        found.collect(lastStatus());
+        return found;
+    }
+
+    /// Prints suggestion and message: `std.log.err("{f}", .{&diagnostics})`.
+    pub fn format(
+        diagnostics: *const Diagnostics,
+        writer: *std.Io.Writer,
+    ) std.Io.Writer.Error!void {
+        try writer.print("{s}: {s}", .{ @tagName(diagnostics.category), diagnostics.message() });
+        if (diagnostics.suggestion.len > 0) try writer.print(" ({s})", .{diagnostics.suggestion});
+    }
+
     fn describe(diagnostics: *Diagnostics, status: Status) void {
-        var category: c.km_error_category = 0;
-        var suggestion: [*c]const u8 = "";
-        _ = c.km_status_category(@intFromEnum(status), &category);
-        _ = c.km_status_recovery(@intFromEnum(status), &suggestion);
         diagnostics.status = status;
-        diagnostics.category = @enumFromInt(category);
-        diagnostics.suggestion = std.mem.span(suggestion);
+        diagnostics.category = status.category();
+        diagnostics.suggestion = status.suggestion() orelse "";
         diagnostics.native_code = 0;
         diagnostics.text_length = 0;
+    }
+
+    /// Sets status and text of a failure that the library has no part in.
+    pub fn explain(
+        diagnostics: *Diagnostics,
+        status: Status,
+        comptime format_text: []const u8,
+        arguments: anytype,
+    ) void {
+        diagnostics.describe(status);
+        const text = std.fmt.bufPrint(&diagnostics.text, format_text, arguments) catch
+            diagnostics.text[0..];
+        diagnostics.text_length = text.len;
     }
 
     fn collect(diagnostics: *Diagnostics, status: Status) void {
@@ -196,10 +295,7 @@ pub fn refuse(
     comptime format: []const u8,
     arguments: anytype,
 ) error{InvalidArgument} {
-    const wanted = diagnostics orelse return error.InvalidArgument;
-    wanted.describe(.error_invalid_argument);
-    const text = std.fmt.bufPrint(&wanted.text, format, arguments) catch wanted.text[0..];
-    wanted.text_length = text.len;
+    if (diagnostics) |wanted| wanted.explain(.error_invalid_argument, format, arguments);
     return error.InvalidArgument;
 }
 
@@ -232,7 +328,7 @@ pub fn copyText(
     diagnostics: ?*Diagnostics,
     function: anytype,
     arguments: anytype,
-) (Error || std.mem.Allocator.Error)![:0]u8 {
+) AllocatingError![:0]u8 {
     while (true) {
         var size: u64 = 0;
         const none: [*c]u8 = null;
@@ -248,4 +344,98 @@ pub fn copyText(
         }
         allocator.free(text);
     }
+}
+
+/// The list behind a call of the form (object, capacity, items, count), which gives the items that
+/// there is room for and how many there are; the caller's to free.
+pub fn copyItems(
+    comptime T: type,
+    allocator: std.mem.Allocator,
+    diagnostics: ?*Diagnostics,
+    function: anytype,
+    object: anytype,
+) AllocatingError![]T {
+    var count: u64 = 0;
+    try check(function(object, 0, null, &count), diagnostics);
+    while (true) {
+        const capacity = count;
+        const items = try allocator.alloc(T, @intCast(@max(capacity, 1)));
+        errdefer allocator.free(items);
+        if (@hasField(T, "struct_size")) items[0].struct_size = @sizeOf(T);
+        try check(function(object, items.len, items.ptr, &count), diagnostics);
+        if (count <= items.len) return shrink(T, allocator, items, @intCast(count));
+        allocator.free(items);
+    }
+}
+
+/// The list behind a call of the form (..., items, capacity, count), which refuses a capacity that
+/// is too small; the caller's to free.
+pub fn copyAll(
+    comptime T: type,
+    allocator: std.mem.Allocator,
+    diagnostics: ?*Diagnostics,
+    function: anytype,
+    arguments: anytype,
+) AllocatingError![]T {
+    var count: u64 = 0;
+    const none: ?[*]T = null;
+    try check(@call(.auto, function, arguments ++ .{ none, @as(u64, 0), &count }), diagnostics);
+    while (true) {
+        const items = try allocator.alloc(T, @intCast(@max(count, 1)));
+        errdefer allocator.free(items);
+        const room: ?[*]T = items.ptr;
+        const status = @call(.auto, function, arguments ++ .{ room, items.len, &count });
+        if (status == c.KM_SUCCESS) return shrink(T, allocator, items, @intCast(count));
+        if (status != c.KM_ERROR_BUFFER_TOO_SMALL) return fail(status, diagnostics);
+        allocator.free(items);
+    }
+}
+
+fn shrink(
+    comptime T: type,
+    allocator: std.mem.Allocator,
+    items: []T,
+    count: usize,
+) AllocatingError![]T {
+    if (count == items.len) return items;
+    const kept = try allocator.alloc(T, count);
+    @memcpy(kept, items[0..count]);
+    allocator.free(items);
+    return kept;
+}
+
+/// A structure of the library that says its size and is zero otherwise.
+pub fn sized(comptime T: type) T {
+    var made = std.mem.zeroes(T);
+    made.struct_size = @sizeOf(T);
+    return made;
+}
+
+/// The text in an array of characters of a structure, which it points into: `km.text(&info.name)`.
+pub fn arrayText(characters: anytype) []const u8 {
+    const bytes: []const u8 = characters;
+    return std.mem.sliceTo(bytes, 0);
+}
+
+/// The name of a CUresult, "CUDA_ERROR_INVALID_VALUE"; null where CUDA has none of this number.
+/// Static. C: km_cuda_result_name.
+pub fn cudaResultName(cuda_result: i32) ?[:0]const u8 {
+    var found: [*c]const u8 = null;
+    if (c.km_cuda_result_name(cuda_result, &found) != c.KM_SUCCESS) return null;
+    return std.mem.span(found);
+}
+
+/// The status of the calling thread's last call that failed, else `.success`. C:
+/// km_last_error_status.
+pub fn lastStatus() Status {
+    var found: c.km_status = c.KM_SUCCESS;
+    _ = c.km_last_error_status(&found);
+    return @enumFromInt(found);
+}
+
+/// Like `lastStatus`, and forgets it. C: km_last_error_take.
+pub fn takeLastStatus() Status {
+    var found: c.km_status = c.KM_SUCCESS;
+    _ = c.km_last_error_take(&found);
+    return @enumFromInt(found);
 }

@@ -4,7 +4,8 @@ const errors = @import("errors.zig");
 const check = errors.check;
 const Diagnostics = errors.Diagnostics;
 const Error = errors.Error;
-const Function = @import("program.zig").Function;
+const DeviceAddress = @import("address.zig").DeviceAddress;
+const Function = @import("function.zig").Function;
 const memory = @import("memory.zig");
 const Stream = @import("stream.zig").Stream;
 
@@ -15,23 +16,58 @@ pub const Config = struct {
     block: [3]u32 = .{ 1, 1, 1 },
     /// Dynamic shared memory of a block.
     shared_bytes: u64 = 0,
-};
 
-/// A raw device address as an argument; the memory behind it is the caller's business.
-pub const DeviceAddress = struct { value: u64 };
+    /// A thread for each of `count` elements, in blocks of 256.
+    pub fn forElements(count: u32) Config {
+        const blocks = @max(1, count / 256 + @intFromBool(count % 256 != 0));
+        return .{ .grid = .{ blocks, 1, 1 }, .block = .{ 256, 1, 1 } };
+    }
+
+    /// The structure of the library.
+    pub fn raw(config: Config) c.km_launch_config {
+        return .{
+            .grid = config.grid,
+            .block = config.block,
+            .shared_bytes = config.shared_bytes,
+        };
+    }
+};
 
 /// A slice as an argument that the kernel only reads, so that the launch need not wait for others
 /// that read it on other streams. A kernel that writes it all the same races with them.
 pub const ReadOnly = struct { handle: c.km_slice };
 
+/// Says that the kernel only reads a slice that it is given.
 pub fn readOnly(slice: anytype) ReadOnly {
     comptime if (!isSlice(@TypeOf(slice))) @compileError("readOnly is for slices and views");
     return .{ .handle = slice.handle };
 }
 
-/// A launch that is put together step by step. Arguments are slices, views, `readOnly` of those,
-/// `DeviceAddress`es, and numbers or structures of exactly the parameter's size; each is checked as
-/// it is given. A slice or view counts as written unless it is `readOnly`. After
+/// A part of a slice as an argument: the kernel gets the address of its first byte, and uses no
+/// more than the part.
+pub const Part = struct {
+    handle: c.km_slice,
+    offset_bytes: u64,
+    size_bytes: u64,
+    access: c.km_access,
+};
+
+/// `count` elements of a slice from `first` on (0: all from there on), which the kernel reads, and
+/// writes unless `access` is `.read`. A view without a handle.
+pub fn part(slice: anytype, first: u64, count: u64, access: enum { read, read_write }) Part {
+    comptime if (!isSlice(@TypeOf(slice))) @compileError("part is for slices and views");
+    const size = @sizeOf(@TypeOf(slice).Element);
+    return .{
+        .handle = slice.handle,
+        .offset_bytes = first *| size,
+        .size_bytes = count *| size,
+        .access = if (access == .read) c.KM_ACCESS_READ else c.KM_ACCESS_READ_WRITE,
+    };
+}
+
+/// A launch that is put together step by step. Arguments are slices, views, `readOnly` or `part` of
+/// those, `DeviceAddress`es, and numbers or structures of exactly the parameter's size; each is
+/// checked as it is given. A slice or view counts as written unless it is `readOnly`. After
 /// `submit` it may be submitted again: as it is, or with all its arguments given anew.
 pub const Launch = struct {
     handle: c.km_launch,
@@ -57,6 +93,20 @@ pub const Launch = struct {
         try check(c.km_launch_set_shared_bytes(launch.handle, config.shared_bytes), told);
     }
 
+    /// Blocks of a cluster, which use each other's shared memory; 0, 0, 0: what the kernel was
+    /// compiled for, else none. C: km_launch_set_cluster.
+    pub fn setCluster(launch: Launch, blocks: [3]u32) Error!void {
+        const set = c.km_launch_set_cluster;
+        try check(set(launch.handle, blocks[0], blocks[1], blocks[2]), launch.diagnostics);
+    }
+
+    /// Lets all blocks of the grid wait for each other (grid.sync()); when they do not fit the
+    /// device at once, `submit` fails. C: km_launch_set_cooperative.
+    pub fn setCooperative(launch: Launch, is_cooperative: bool) Error!void {
+        const got = c.km_launch_set_cooperative(launch.handle, @intFromBool(is_cooperative));
+        try check(got, launch.diagnostics);
+    }
+
     /// The next arguments: a tuple.
     pub fn setArguments(launch: Launch, arguments: anytype) Error!void {
         inline for (arguments) |argument| try launch.addArgument(argument);
@@ -74,6 +124,13 @@ pub const Launch = struct {
             const got = give(launch.handle, argument.handle, 0, 0, c.KM_ACCESS_READ);
             return check(got, launch.diagnostics);
         }
+        if (T == Part) {
+            const give = c.km_launch_arg_slice_access;
+            const at = argument.offset_bytes;
+            const size = argument.size_bytes;
+            const got = give(launch.handle, argument.handle, at, size, argument.access);
+            return check(got, launch.diagnostics);
+        }
         if (T == DeviceAddress) {
             const got = c.km_launch_arg_address(launch.handle, argument.value);
             return check(got, launch.diagnostics);
@@ -83,20 +140,22 @@ pub const Launch = struct {
         return check(got, launch.diagnostics);
     }
 
-    /// Queues the kernel.
-    pub fn submit(launch: Launch) Error!void {
+    /// Queues the kernel; the first launch of a kernel may compile it. C: km_launch_submit.
+    pub inline fn submit(launch: Launch) Error!void {
         return check(c.km_launch_submit(launch.handle), launch.diagnostics);
     }
 };
 
-fn isSlice(comptime T: type) bool {
+/// Tells whether a type is a `Slice` of some element.
+pub fn isSlice(comptime T: type) bool {
     return switch (@typeInfo(T)) {
         .@"struct" => @hasDecl(T, "Element") and T == memory.Slice(T.Element),
         else => false,
     };
 }
 
-fn requireArgument(comptime T: type) void {
+/// Fails the compilation for what is no argument of kernels.
+pub fn requireArgument(comptime T: type) void {
     switch (@typeInfo(T)) {
         .pointer, .optional => @compileError(
             "pointers are no arguments of kernels: give a Slice or a DeviceAddress",

@@ -1,14 +1,27 @@
-//! Slices and host memory, typed.
+//! Slices: device memory, typed.
 const std = @import("std");
 const c = @import("c");
 const errors = @import("errors.zig");
 const check = errors.check;
-const Context = @import("device.zig").Context;
+const Context = @import("context.zig").Context;
 const Diagnostics = errors.Diagnostics;
 const Error = errors.Error;
+const rows = @import("rows.zig");
 const Stream = @import("stream.zig").Stream;
 
-/// Fails the compilation for what means nothing on a device: pointers, and what has no fixed layout.
+/// The address and sizes of a slice.
+pub const SliceInfo = c.km_slice_info;
+
+/// The way in which a file is mapped.
+pub const MapMode = enum(u32) {
+    /// Calls that would write are refused, and kernels that write fail with error.IllegalAddress.
+    read_only = c.KM_MAP_READ_ONLY,
+    /// Writable; the file never changes.
+    private = c.KM_MAP_PRIVATE,
+};
+
+/// Fails the compilation for what means nothing on a device: pointers, and what has no fixed
+/// layout.
 pub fn requirePlain(comptime T: type) void {
     if (@sizeOf(T) == 0) @compileError(@typeName(T) ++ " has no bytes");
     switch (@typeInfo(T)) {
@@ -22,8 +35,26 @@ pub fn requirePlain(comptime T: type) void {
 }
 
 fn refuse(comptime T: type) noreturn {
-    @compileError("devices know only plain data (numbers, arrays, extern or packed structs), not " ++
-        @typeName(T));
+    @compileError("devices know only plain data (numbers, arrays, extern or packed structs), " ++
+        "not " ++ @typeName(T));
+}
+
+/// The bits of an element that devices can fill with.
+pub fn FillBits(comptime T: type) type {
+    return switch (@sizeOf(T)) {
+        1 => u8,
+        2 => u16,
+        4 => u32,
+        else => @compileError("devices fill with 1, 2 or 4 bytes, not " ++ @typeName(T)),
+    };
+}
+
+/// A handle over elements of any size as a slice of bytes, which takes it over.
+pub fn sliceOfBytes(handle: c.km_slice, diagnostics: ?*Diagnostics) Error!Slice(u8) {
+    var info = errors.sized(SliceInfo);
+    try check(c.km_slice_info_get(handle, &info), diagnostics);
+    const count: usize = @intCast(info.size_bytes);
+    return .{ .handle = handle, .len = count, .diagnostics = diagnostics };
 }
 
 /// Part of a slice: memory that it shares and keeps. Has all that a slice has.
@@ -40,13 +71,58 @@ pub fn Slice(comptime T: type) type {
         const Self = @This();
         pub const Element = T;
 
-        /// Holds anything at first, and can be used on every stream at once.
+        const Rows = rows.Methods(Self);
+        pub const uploadRows = Rows.uploadRows;
+        pub const downloadRows = Rows.downloadRows;
+        pub const copyRowsFrom = Rows.copyRowsFrom;
+        pub const fillRows = Rows.fillRows;
+
+        /// Holds anything at first, and can be used on every stream at once. C: km_slice_create.
         pub fn init(context: Context, count: usize) Error!Self {
             return initFlags(context, count, c.KM_SLICE_DEFAULT);
         }
 
         pub fn initZeroed(context: Context, count: usize) Error!Self {
             return initFlags(context, count, c.KM_SLICE_ZEROED);
+        }
+
+        /// Host and device share the memory, which `hostElements` gives. error.NotSupported when
+        /// the device has no such memory.
+        pub fn initManaged(context: Context, count: usize) Error!Self {
+            return initFlags(context, count, c.KM_SLICE_MANAGED);
+        }
+
+        /// The address is a multiple of `alignment_bytes`, a power of two. C:
+        /// km_slice_create_aligned.
+        pub fn initAligned(context: Context, count: usize, alignment_bytes: u64) Error!Self {
+            var handle: c.km_slice = undefined;
+            const create = c.km_slice_create_aligned;
+            const flags: c.km_slice_flags = c.KM_SLICE_DEFAULT;
+            const size = @sizeOf(T);
+            const got = create(context.handle, count, size, alignment_bytes, flags, &handle);
+            try check(got, context.diagnostics);
+            return .{ .handle = handle, .len = count, .diagnostics = context.diagnostics };
+        }
+
+        /// A part of a file, without reading it: pages are read when they are used, so that the
+        /// file may be larger than memory. `count` null: all elements from `offset_bytes` on. C:
+        /// km_slice_map_file.
+        pub fn mapFile(
+            context: Context,
+            path: [:0]const u8,
+            offset_bytes: u64,
+            count: ?u64,
+            mode: MapMode,
+        ) Error!Self {
+            var handle: c.km_slice = undefined;
+            const map = c.km_slice_map_file;
+            const wanted = count orelse std.math.maxInt(u64);
+            const flags: c.km_map_flags = @intFromEnum(mode);
+            const size = @sizeOf(T);
+            const got = map(context.handle, path.ptr, offset_bytes, wanted, size, flags, &handle);
+            try check(got, context.diagnostics);
+            errdefer _ = c.km_slice_destroy(handle);
+            return fromHandle(handle, context.diagnostics);
         }
 
         fn initFlags(context: Context, count: usize, flags: c.km_slice_flags) Error!Self {
@@ -86,18 +162,41 @@ pub fn Slice(comptime T: type) type {
             return .{ .handle = handle, .len = elements.len, .diagnostics = context.diagnostics };
         }
 
+        /// Like `fromHost`; `release(data)` is called once, when neither handles nor work use the
+        /// memory any more, perhaps on a thread of the library; not when this call fails.
+        pub fn fromHostWithRelease(
+            context: Context,
+            elements: []T,
+            comptime Data: type,
+            data: *Data,
+            comptime release: fn (data: *Data) void,
+        ) Error!Self {
+            const wrapper = struct {
+                fn call(user_data: ?*anyopaque) callconv(.c) void {
+                    release(@ptrCast(@alignCast(user_data.?)));
+                }
+            };
+            var handle: c.km_slice = undefined;
+            const wrap = c.km_slice_from_host;
+            const pointer: *anyopaque = @ptrCast(elements.ptr);
+            const count: u64 = elements.len;
+            const size = @sizeOf(T);
+            const got = wrap(context.handle, pointer, count, size, wrapper.call, data, &handle);
+            try check(got, context.diagnostics);
+            return .{ .handle = handle, .len = elements.len, .diagnostics = context.diagnostics };
+        }
+
         /// A handle from elsewhere, which the slice takes over.
         pub fn fromHandle(handle: c.km_slice, diagnostics: ?*Diagnostics) Error!Self {
-            var info = std.mem.zeroes(c.km_slice_info);
-            info.struct_size = @sizeOf(c.km_slice_info);
-            try check(c.km_slice_info_get(handle, &info), diagnostics);
-            const has_units = @sizeOf(T) % @max(info.element_size_bytes, 1) == 0;
-            if (!has_units or info.size_bytes % @sizeOf(T) != 0) {
+            var found = errors.sized(SliceInfo);
+            try check(c.km_slice_info_get(handle, &found), diagnostics);
+            const has_units = @sizeOf(T) % @max(found.element_size_bytes, 1) == 0;
+            if (!has_units or found.size_bytes % @sizeOf(T) != 0) {
                 const text = "{d} bytes in elements of {d} are no slice of " ++ @typeName(T);
-                const sizes = .{ info.size_bytes, info.element_size_bytes };
+                const sizes = .{ found.size_bytes, found.element_size_bytes };
                 return errors.refuse(diagnostics, text, sizes);
             }
-            const count = info.size_bytes / @sizeOf(T);
+            const count = found.size_bytes / @sizeOf(T);
             return .{ .handle = handle, .len = @intCast(count), .diagnostics = diagnostics };
         }
 
@@ -118,18 +217,33 @@ pub fn Slice(comptime T: type) type {
 
         /// A part, to be given to `deinit` as well.
         pub fn view(slice: Self, first: usize, count: usize) Error!View(T) {
-            var info = std.mem.zeroes(c.km_slice_info);
-            info.struct_size = @sizeOf(c.km_slice_info);
-            try check(c.km_slice_info_get(slice.handle, &info), slice.diagnostics);
-            // Slices of other origin may have smaller elements.
-            const units: u64 = @sizeOf(T) / @max(info.element_size_bytes, 1);
+            const about = try slice.info();
+            // Slices of other origin may have smaller elements; one of bytes, larger ones.
+            if (about.element_size_bytes > @sizeOf(T)) {
+                const text = "elements of {d} bytes have no views as " ++ @typeName(T);
+                return errors.refuse(slice.diagnostics, text, .{about.element_size_bytes});
+            }
+            const units: u64 = @sizeOf(T) / @max(about.element_size_bytes, 1);
             var handle: c.km_slice = undefined;
             const got = c.km_slice_view(slice.handle, first *| units, count *| units, &handle);
             try check(got, slice.diagnostics);
             return .{ .handle = handle, .len = count, .diagnostics = slice.diagnostics };
         }
 
-        /// The device address of the first element.
+        /// Address, size, element size, and whether it is a view. C: km_slice_info_get.
+        pub fn info(slice: Self) Error!SliceInfo {
+            var found = errors.sized(SliceInfo);
+            try check(c.km_slice_info_get(slice.handle, &found), slice.diagnostics);
+            return found;
+        }
+
+        /// A name for the allocation, for listings and reports; copied. error.NotFound when the
+        /// allocation is not tracked. C: km_slice_set_tag.
+        pub fn setTag(slice: Self, tag: [:0]const u8) Error!void {
+            try check(c.km_slice_set_tag(slice.handle, tag.ptr), slice.diagnostics);
+        }
+
+        /// The device address of the first element. C: km_slice_address.
         pub fn address(slice: Self) Error!u64 {
             var found: u64 = undefined;
             try check(c.km_slice_address(slice.handle, &found), slice.diagnostics);
@@ -184,14 +298,20 @@ pub fn Slice(comptime T: type) type {
             try check(got, slice.diagnostics);
         }
 
+        /// Like `copyFrom`, from a slice that may belong to another context and device of the
+        /// backend, with or without peer access. Events order it after other streams. C:
+        /// km_slice_copy_peer.
+        pub fn copyFromPeer(slice: Self, stream: Stream, first: usize, source: Self) Error!void {
+            const offset: u64 = first *| @sizeOf(T);
+            const size: u64 = source.len *| @sizeOf(T);
+            const copy = c.km_slice_copy_peer;
+            const got = copy(stream.handle, slice.handle, offset, source.handle, 0, size);
+            try check(got, slice.diagnostics);
+        }
+
         /// Every element the same; elements of 1, 2 or 4 bytes.
         pub fn fill(slice: Self, stream: Stream, value: T) Error!void {
-            const Bits = switch (@sizeOf(T)) {
-                1 => u8,
-                2 => u16,
-                4 => u32,
-                else => @compileError("devices fill with 1, 2 or 4 bytes, not " ++ @typeName(T)),
-            };
+            const Bits = FillBits(T);
             const call = switch (Bits) {
                 u8 => c.km_slice_fill_u8,
                 u16 => c.km_slice_fill_u16,
@@ -199,34 +319,6 @@ pub fn Slice(comptime T: type) type {
             };
             const bits = std.mem.bytesToValue(Bits, std.mem.asBytes(&value));
             try check(call(stream.handle, slice.handle, 0, bits, slice.len), slice.diagnostics);
-        }
-    };
-}
-
-/// Page-locked host memory, from and to which copies are asynchronous.
-pub fn HostMemory(comptime T: type) type {
-    requirePlain(T);
-    return struct {
-        handle: c.km_host_memory,
-        items: []T,
-
-        const Self = @This();
-
-        pub fn init(context: Context, count: usize) Error!Self {
-            var handle: c.km_host_memory = undefined;
-            const size: u64 = count *| @sizeOf(T);
-            const flags: c.km_host_memory_flags = c.KM_HOST_MEMORY_DEFAULT;
-            const created = c.km_host_memory_create(context.handle, size, flags, &handle);
-            try check(created, context.diagnostics);
-            errdefer _ = c.km_host_memory_destroy(handle);
-            var pointer: ?*anyopaque = null;
-            try check(c.km_host_memory_pointer(handle, &pointer), context.diagnostics);
-            const first: [*]T = @ptrCast(@alignCast(pointer.?));
-            return .{ .handle = handle, .items = first[0..count] };
-        }
-
-        pub fn deinit(memory: Self) void {
-            _ = c.km_host_memory_destroy(memory.handle);
         }
     };
 }

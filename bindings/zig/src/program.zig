@@ -1,16 +1,14 @@
-//! CUDA C++ to PTX, modules, kernels.
+//! CUDA C++ to PTX.
 const std = @import("std");
 const c = @import("c");
 const errors = @import("errors.zig");
 const check = errors.check;
-const Context = @import("device.zig").Context;
 const Diagnostics = errors.Diagnostics;
 const Error = errors.Error;
-const Slice = @import("memory.zig").Slice;
-const TextError = Error || std.mem.Allocator.Error;
+const TextError = errors.AllocatingError;
 
 /// The library reads a text of size 0 up to its closing zero, which an empty slice lacks.
-fn textPtr(text: []const u8) [*]const u8 {
+pub fn textPtr(text: []const u8) [*]const u8 {
     return if (text.len == 0) "" else text.ptr;
 }
 
@@ -78,122 +76,5 @@ pub const Program = struct {
         const arguments = .{ program.handle, expression.ptr };
         const call = c.km_program_lowered_name;
         return errors.copyText(allocator, program.diagnostics, call, arguments);
-    }
-};
-
-/// Compiled PTX with its kernels and global variables.
-pub const Module = struct {
-    handle: c.km_module,
-    diagnostics: ?*Diagnostics = null,
-
-    /// A file of PTX or CUDA C++.
-    pub fn loadFile(context: Context, path: [:0]const u8) Error!Module {
-        var handle: c.km_module = undefined;
-        const got = c.km_module_load_file(context.handle, path.ptr, &handle);
-        try check(got, context.diagnostics);
-        return .{ .handle = handle, .diagnostics = context.diagnostics };
-    }
-
-    pub fn loadPtx(context: Context, ptx: []const u8, name: [:0]const u8) Error!Module {
-        var handle: c.km_module = undefined;
-        const load = c.km_module_load_ptx;
-        const got = load(context.handle, textPtr(ptx), ptx.len, name.ptr, &handle);
-        try check(got, context.diagnostics);
-        return .{ .handle = handle, .diagnostics = context.diagnostics };
-    }
-
-    /// CUDA C++, compiled for the context's device.
-    pub fn loadSource(context: Context, source: []const u8, name: [:0]const u8) Error!Module {
-        var handle: c.km_module = undefined;
-        const load = c.km_module_load_source;
-        const got = load(context.handle, textPtr(source), source.len, name.ptr, &handle);
-        try check(got, context.diagnostics);
-        return .{ .handle = handle, .diagnostics = context.diagnostics };
-    }
-
-    pub fn loadProgram(context: Context, program: Program) Error!Module {
-        var handle: c.km_module = undefined;
-        const got = c.km_module_load_program(context.handle, program.handle, &handle);
-        try check(got, context.diagnostics);
-        return .{ .handle = handle, .diagnostics = context.diagnostics };
-    }
-
-    /// Functions and variables of the module keep it.
-    pub fn deinit(module: Module) void {
-        _ = c.km_module_destroy(module.handle);
-    }
-
-    /// A kernel by its name in the PTX, or by a name expression of the program.
-    pub fn function(module: Module, kernel: [:0]const u8) Error!Function {
-        var handle: c.km_function = undefined;
-        const got = c.km_module_function(module.handle, kernel.ptr, &handle);
-        try check(got, module.diagnostics);
-        return .{ .handle = handle, .diagnostics = module.diagnostics };
-    }
-
-    /// A global or constant variable.
-    pub fn global(module: Module, comptime T: type, name: [:0]const u8) Error!Slice(T) {
-        var handle: c.km_slice = undefined;
-        const got = c.km_module_global(module.handle, name.ptr, &handle);
-        try check(got, module.diagnostics);
-        errdefer _ = c.km_slice_destroy(handle);
-        return Slice(T).fromHandle(handle, module.diagnostics);
-    }
-
-    pub fn functionCount(module: Module) Error!u32 {
-        var count: u32 = undefined;
-        const got = c.km_module_function_count(module.handle, &count);
-        try check(got, module.diagnostics);
-        return count;
-    }
-
-    /// The name of a kernel, in the order of the text.
-    pub fn functionName(
-        module: Module,
-        allocator: std.mem.Allocator,
-        index: u32,
-    ) TextError![:0]u8 {
-        const arguments = .{ module.handle, index };
-        const call = c.km_module_function_name;
-        return errors.copyText(allocator, module.diagnostics, call, arguments);
-    }
-};
-
-/// A kernel of a module.
-pub const Function = struct {
-    handle: c.km_function,
-    diagnostics: ?*Diagnostics = null,
-
-    pub fn deinit(function: Function) void {
-        _ = c.km_function_destroy(function.handle);
-    }
-
-    pub fn name(function: Function, allocator: std.mem.Allocator) TextError![:0]u8 {
-        const arguments = .{function.handle};
-        return errors.copyText(allocator, function.diagnostics, c.km_function_name, arguments);
-    }
-
-    /// One of c.KM_FUNCTION_ATTRIBUTE_...
-    pub fn attribute(function: Function, which: c.km_function_attribute) Error!i64 {
-        var value: i64 = undefined;
-        const got = c.km_function_attribute_get(function.handle, which, &value);
-        try check(got, function.diagnostics);
-        return value;
-    }
-
-    pub fn setAttribute(
-        function: Function,
-        which: c.km_function_attribute,
-        value: i64,
-    ) Error!void {
-        const got = c.km_function_attribute_set(function.handle, which, value);
-        try check(got, function.diagnostics);
-    }
-
-    pub fn paramCount(function: Function) Error!u32 {
-        var count: u32 = undefined;
-        const got = c.km_function_param_count(function.handle, &count);
-        try check(got, function.diagnostics);
-        return count;
     }
 };

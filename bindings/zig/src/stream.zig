@@ -3,22 +3,35 @@ const c = @import("c");
 const errors = @import("errors.zig");
 const check = errors.check;
 const checkUnless = errors.checkUnless;
-const Context = @import("device.zig").Context;
+const capture = @import("capture.zig");
+const Context = @import("context.zig").Context;
 const Diagnostics = errors.Diagnostics;
 const Error = errors.Error;
-const Function = @import("program.zig").Function;
+const Function = @import("function.zig").Function;
 const Status = errors.Status;
 const launch_file = @import("launch.zig");
+const value_file = @import("value.zig");
+const wait_file = @import("wait.zig");
 
 /// An ordered queue of work.
 pub const Stream = struct {
     handle: c.km_stream,
     diagnostics: ?*Diagnostics = null,
 
+    pub const beginCapture = capture.beginCapture;
+    pub const endCapture = capture.endCapture;
+    pub const captureStatus = capture.captureStatus;
+    pub const writeValue = value_file.writeValue;
+    pub const waitValue = value_file.waitValue;
+    pub const awaitDone = wait_file.awaitStream;
+
+    /// A new stream of priority 0.
     pub fn init(context: Context) Error!Stream {
         return initWithPriority(context, 0);
     }
 
+    /// A new stream; lower numbers go first, within the range that the device's attributes
+    /// `stream_priority_greatest` and `stream_priority_least` give. C: km_stream_create.
     pub fn initWithPriority(context: Context, stream_priority: i32) Error!Stream {
         var handle: c.km_stream = undefined;
         const flags: c.km_stream_flags = c.KM_STREAM_DEFAULT;
@@ -113,6 +126,9 @@ pub const Event = struct {
     handle: c.km_event,
     diagnostics: ?*Diagnostics = null,
 
+    pub const awaitDone = wait_file.awaitEvent;
+
+    /// An event that takes the time of its mark.
     pub fn init(context: Context) Error!Event {
         return initFlags(context, c.KM_EVENT_DEFAULT);
     }
@@ -136,6 +152,14 @@ pub const Event = struct {
         return .{ .handle = event.handle, .diagnostics = diagnostics };
     }
 
+    /// The context of the event, as a new object. C: km_event_context.
+    pub fn getContext(event: Event) Error!Context {
+        var handle: c.km_context = undefined;
+        try check(c.km_event_context(event.handle, &handle), event.diagnostics);
+        return .{ .handle = handle, .diagnostics = event.diagnostics };
+    }
+
+    /// Marks the end of the work queued in the stream so far. C: km_event_record.
     pub fn record(event: Event, stream: Stream) Error!void {
         try check(c.km_event_record(event.handle, stream.handle), event.diagnostics);
     }

@@ -23,6 +23,11 @@ fn refuseEverywhere(value: u64) !void {
     const event = Handle(c.km_event, value);
     const launch = Handle(c.km_launch, value);
     const program = Handle(c.km_program, value);
+    const pool = Handle(c.km_pool, value);
+    const graph = Handle(c.km_graph, value);
+    const exec = Handle(c.km_graph_exec, value);
+    const blas = Handle(c.km_blas, value);
+    const tune = Handle(c.km_tune, value);
     const results = [_]c.km_status{
         c.km_device_destroy(Handle(c.km_device, value)),
         c.km_context_destroy(Handle(c.km_context, value)),
@@ -48,6 +53,16 @@ fn refuseEverywhere(value: u64) !void {
         c.km_launch_submit(launch),
         c.km_program_destroy(program),
         c.km_program_compile(program),
+        c.km_pool_destroy(pool),
+        c.km_pool_trim(pool, 0),
+        c.km_graph_destroy(graph),
+        c.km_graph_add_dependency(graph, 1, 2),
+        c.km_graph_exec_destroy(exec),
+        c.km_graph_exec_launch(exec, stream),
+        c.km_blas_destroy(blas),
+        c.km_blas_scal(blas, c.KM_DATA_TYPE_F32, 1, &number, &.{ .slice = value }),
+        c.km_tune_destroy(tune),
+        c.km_tune_set_budget(tune, 1, 1),
     };
     for (results, 0..) |result, i| {
         if (result == c.KM_ERROR_INVALID_HANDLE) continue;

@@ -25,6 +25,21 @@ fn oneOfEach(f: *support.Fixture, device: km.Device) !void {
     defer launch.deinit();
     try launch.setArguments(.{ view, @as(u32, 1), @as(u32, 8) });
     try support.expectError(error.InvalidLaunch, launch.addArgument(@as(u32, 1)));
+    const pool = try km.Pool.init(f.context, 0);
+    defer pool.deinit();
+    const block = try pool.allocate(u32, 16);
+    defer block.deinit();
+    const graph = try km.Graph.init(f.context);
+    defer graph.deinit();
+    _ = try graph.addFill(&.{}, u32, block, 0, 16, 1);
+    const exec = try graph.instantiate();
+    defer exec.deinit();
+    const blas = try km.Blas.init(stream, .rows);
+    defer blas.deinit();
+    const program = try km.Program.init("", "empty.cu", null);
+    defer program.deinit();
+    const tune = try km.Tune.init(device, "", "none");
+    defer tune.deinit();
 }
 
 const Usage = extern struct { times: [4]c_long, max_rss_kib: c_long, rest: [13]c_long };

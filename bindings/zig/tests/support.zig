@@ -36,3 +36,33 @@ pub const Fixture = struct {
 
 /// noop(), fill_index(out, base, n), store_far(out), trap(), and the variable counters[4].
 pub const ptx = @embedFile("kernels.ptx");
+
+/// A folder for files of one test, which goes with it.
+pub const Folder = struct {
+    tmp: std.testing.TmpDir,
+    buffer: [256]u8,
+
+    pub fn init(folder: *Folder) !void {
+        folder.tmp = std.testing.tmpDir(.{});
+    }
+
+    pub fn deinit(folder: *Folder) void {
+        folder.tmp.cleanup();
+    }
+
+    /// The path of a file in it, valid until the next call.
+    pub fn path(folder: *Folder, name: []const u8) ![:0]const u8 {
+        const parts = .{ folder.tmp.sub_path, name };
+        return std.fmt.bufPrintSentinel(&folder.buffer, ".zig-cache/tmp/{s}/{s}", parts, 0);
+    }
+
+    pub fn write(folder: *Folder, name: []const u8, data: []const u8) ![:0]const u8 {
+        try folder.tmp.dir.writeFile(std.testing.io, .{ .sub_path = name, .data = data });
+        return folder.path(name);
+    }
+
+    pub fn read(folder: *Folder, allocator: std.mem.Allocator, name: []const u8) ![]u8 {
+        const dir = folder.tmp.dir;
+        return dir.readFileAlloc(std.testing.io, name, allocator, .limited(1 << 28));
+    }
+};

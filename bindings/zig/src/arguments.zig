@@ -1,0 +1,113 @@
+//! Arguments of kernels in one buffer, as nodes of graphs take them.
+const std = @import("std");
+const c = @import("c");
+const errors = @import("errors.zig");
+const DeviceAddress = @import("address.zig").DeviceAddress;
+const Error = errors.Error;
+const Function = @import("function.zig").Function;
+const launch = @import("launch.zig");
+const reflect = @import("reflect.zig");
+
+/// All arguments of a kernel together.
+pub const max_bytes = 32764;
+
+/// The arguments of a kernel at their offsets, and the slices among them.
+pub fn Packed(comptime Arguments: type) type {
+    const count = reflect.fieldTypes(Arguments).len;
+    return struct {
+        bytes: [bufferSize(Arguments)]u8 align(16) = undefined,
+        size_bytes: u64 = 0,
+        slices: [@max(count, 1)]c.km_launch_slice = undefined,
+        slice_count: u64 = 0,
+
+        const Self = @This();
+
+        /// Lays the arguments out as the kernel's parameters are; error.InvalidLaunch when count or
+        /// a size does not fit.
+        pub fn init(function: Function, arguments: Arguments) Error!Self {
+            var made: Self = .{};
+            try requireCount(function, count);
+            inline for (arguments, 0..) |argument, index| {
+                const param = try function.param(index);
+                try made.put(function, index, param, argument);
+            }
+            return made;
+        }
+
+        fn put(
+            self: *Self,
+            function: Function,
+            comptime index: u32,
+            param: c.km_param_info,
+            argument: anytype,
+        ) Error!void {
+            const value = valueOf(argument);
+            const size = @sizeOf(@TypeOf(value));
+            const end = param.offset_bytes + size;
+            if (param.size_bytes != size or end > self.bytes.len) {
+                return misfit(function, index, param.size_bytes, size);
+            }
+            const at: usize = @intCast(param.offset_bytes);
+            @memset(self.bytes[@intCast(self.size_bytes)..at], 0);
+            @memcpy(self.bytes[at..][0..size], std.mem.asBytes(&value));
+            self.size_bytes = end;
+            if (comptime !hasSlice(@TypeOf(argument))) return;
+            self.slices[@intCast(self.slice_count)] = .{
+                .parameter = index,
+                .reserved = 0,
+                .slice = @intFromPtr(argument.handle),
+                .offset_bytes = offsetOf(argument),
+            };
+            self.slice_count += 1;
+        }
+    };
+}
+
+fn requireCount(function: Function, count: u32) Error!void {
+    const wanted = try function.paramCount();
+    if (wanted == count) return;
+    if (function.diagnostics) |diagnostics| diagnostics.explain(
+        .error_invalid_launch,
+        "the kernel has {d} parameters and was given {d} arguments",
+        .{ wanted, count },
+    );
+    return error.InvalidLaunch;
+}
+
+fn misfit(function: Function, index: u32, wanted: u64, given: u64) error{InvalidLaunch} {
+    if (function.diagnostics) |diagnostics| diagnostics.explain(
+        .error_invalid_launch,
+        "parameter {d} of the kernel has {d} bytes, the argument {d}",
+        .{ index, wanted, given },
+    );
+    return error.InvalidLaunch;
+}
+
+/// Room for the arguments with a gap of 15 bytes before each.
+fn bufferSize(comptime Arguments: type) usize {
+    var size: usize = 16;
+    for (reflect.fieldTypes(Arguments)) |T| size += 15 + @sizeOf(ValueOf(T));
+    return size;
+}
+
+fn hasSlice(comptime T: type) bool {
+    return launch.isSlice(T) or T == launch.ReadOnly or T == launch.Part;
+}
+
+fn offsetOf(argument: anytype) u64 {
+    return if (@TypeOf(argument) == launch.Part) argument.offset_bytes else 0;
+}
+
+/// The bytes of an argument; for slices, whose address the library fills in, 0.
+fn valueOf(argument: anytype) ValueOf(@TypeOf(argument)) {
+    const T = @TypeOf(argument);
+    if (comptime hasSlice(T)) return 0;
+    if (T == DeviceAddress) return argument.value;
+    return argument;
+}
+
+fn ValueOf(comptime T: type) type {
+    if (hasSlice(T) or T == DeviceAddress) return u64;
+    launch.requireArgument(T);
+    return T;
+}

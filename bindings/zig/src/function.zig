@@ -1,0 +1,138 @@
+//! Functions: the kernels of a module.
+const std = @import("std");
+const c = @import("c");
+const errors = @import("errors.zig");
+const check = errors.check;
+const Diagnostics = errors.Diagnostics;
+const Error = errors.Error;
+const TextError = errors.AllocatingError;
+const occupancy_file = @import("occupancy.zig");
+
+/// A property of a kernel.
+pub const FunctionAttribute = enum(i32) {
+    max_threads_per_block = c.KM_FUNCTION_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+    /// Static shared memory.
+    shared_bytes = c.KM_FUNCTION_ATTRIBUTE_SHARED_BYTES,
+    constant_bytes = c.KM_FUNCTION_ATTRIBUTE_CONSTANT_BYTES,
+    /// Of a thread.
+    local_bytes = c.KM_FUNCTION_ATTRIBUTE_LOCAL_BYTES,
+    registers = c.KM_FUNCTION_ATTRIBUTE_REGISTERS,
+    /// 90 for ISA 9.0.
+    ptx_version = c.KM_FUNCTION_ATTRIBUTE_PTX_VERSION,
+    /// 80 for sm_80.
+    target = c.KM_FUNCTION_ATTRIBUTE_TARGET,
+    /// Settable.
+    max_dynamic_shared_bytes = c.KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES,
+    /// An `ExecutionMode` by number; CPU only.
+    execution_mode = c.KM_FUNCTION_ATTRIBUTE_EXECUTION_MODE,
+    binary_version = c.KM_FUNCTION_ATTRIBUTE_BINARY_VERSION,
+    cache_globals = c.KM_FUNCTION_ATTRIBUTE_CACHE_GLOBALS,
+    /// Settable; -1: the driver's choice.
+    shared_carveout_percent = c.KM_FUNCTION_ATTRIBUTE_SHARED_CARVEOUT_PERCENT,
+    cluster_required = c.KM_FUNCTION_ATTRIBUTE_CLUSTER_REQUIRED,
+    cluster_x = c.KM_FUNCTION_ATTRIBUTE_CLUSTER_X,
+    cluster_y = c.KM_FUNCTION_ATTRIBUTE_CLUSTER_Y,
+    cluster_z = c.KM_FUNCTION_ATTRIBUTE_CLUSTER_Z,
+    /// Settable: clusters of more than 8 blocks.
+    non_portable_cluster = c.KM_FUNCTION_ATTRIBUTE_NON_PORTABLE_CLUSTER,
+    /// Settable: a CUclusterSchedulingPolicy.
+    cluster_policy = c.KM_FUNCTION_ATTRIBUTE_CLUSTER_POLICY,
+    _,
+};
+
+/// The way in which the CPU runs a kernel.
+pub const ExecutionMode = enum(i64) {
+    unknown = c.KM_EXECUTION_MODE_UNKNOWN,
+    run_to_completion = c.KM_EXECUTION_MODE_RUN_TO_COMPLETION,
+    suspendable_warps = c.KM_EXECUTION_MODE_SUSPENDABLE_WARPS,
+    split_warps = c.KM_EXECUTION_MODE_SPLIT_WARPS,
+    _,
+};
+
+/// Size, alignment, offset and kind of a parameter; `kind` is a `ParamKind`, `value_type` a
+/// `ParamType` by number.
+pub const Param = c.km_param_info;
+
+pub const ParamKind = enum(i32) {
+    /// 64 bits that may be an address: CUDA C++ declares no more.
+    unknown = c.KM_PARAM_KIND_UNKNOWN,
+    pointer = c.KM_PARAM_KIND_POINTER,
+    value = c.KM_PARAM_KIND_VALUE,
+    _,
+};
+
+pub const ParamType = enum(i32) {
+    /// Bits, an array or a structure.
+    unknown = c.KM_PARAM_TYPE_UNKNOWN,
+    integer = c.KM_PARAM_TYPE_INTEGER,
+    float = c.KM_PARAM_TYPE_FLOAT,
+    _,
+};
+
+/// A kernel of a module.
+pub const Function = struct {
+    handle: c.km_function,
+    diagnostics: ?*Diagnostics = null,
+
+    pub const occupancy = occupancy_file.occupancy;
+    pub const bestBlock = occupancy_file.bestBlock;
+    pub const bestBlockWith = occupancy_file.bestBlockWith;
+    pub const availableSharedBytes = occupancy_file.availableSharedBytes;
+    pub const maxActiveClusters = occupancy_file.maxActiveClusters;
+
+    /// Drops the handle; launches under way go on. C: km_function_destroy.
+    pub fn deinit(function: Function) void {
+        _ = c.km_function_destroy(function.handle);
+    }
+
+    /// The name in the PTX; the caller's to free. C: km_function_name.
+    pub fn name(function: Function, allocator: std.mem.Allocator) TextError![:0]u8 {
+        const arguments = .{function.handle};
+        return errors.copyText(allocator, function.diagnostics, c.km_function_name, arguments);
+    }
+
+    /// One property; error.NotSupported when the device cannot tell. C:
+    /// km_function_attribute_get.
+    pub fn attribute(function: Function, which: FunctionAttribute) Error!i64 {
+        var value: i64 = undefined;
+        const get = c.km_function_attribute_get;
+        try check(get(function.handle, @intFromEnum(which), &value), function.diagnostics);
+        return value;
+    }
+
+    /// Sets an attribute that is settable: `.max_dynamic_shared_bytes`, which allows launches with
+    /// more dynamic shared memory than the default limit, or a hint. C: km_function_attribute_set.
+    pub fn setAttribute(function: Function, which: FunctionAttribute, value: i64) Error!void {
+        const set = c.km_function_attribute_set;
+        try check(set(function.handle, @intFromEnum(which), value), function.diagnostics);
+    }
+
+    /// The number of parameters. C: km_function_param_count.
+    pub fn paramCount(function: Function) Error!u32 {
+        var count: u32 = undefined;
+        const got = c.km_function_param_count(function.handle, &count);
+        try check(got, function.diagnostics);
+        return count;
+    }
+
+    /// Size, alignment, place and kind of a parameter, from 0. C: km_function_param.
+    pub fn param(function: Function, index: u32) Error!Param {
+        var found = errors.sized(Param);
+        try check(c.km_function_param(function.handle, index, &found), function.diagnostics);
+        return found;
+    }
+
+    /// Makes machine code for blocks of this size now, so that the first launch need not wait for
+    /// it. C: km_function_prepare.
+    pub fn prepare(function: Function, block: [3]u32) Error!void {
+        const got = c.km_function_prepare(function.handle, block[0], block[1], block[2]);
+        try check(got, function.diagnostics);
+    }
+
+    /// Says what each launch counts as in profiles: so many operations, and so many bytes of memory
+    /// traffic. C: km_profiler_set_work.
+    pub fn setWork(function: Function, operations: u64, size_bytes: u64) Error!void {
+        const got = c.km_profiler_set_work(function.handle, operations, size_bytes);
+        try check(got, function.diagnostics);
+    }
+};
