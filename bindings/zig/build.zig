@@ -24,6 +24,7 @@ pub fn build(b: *std.Build) void {
         .optimize = optimize,
         .imports = &.{.{ .name = "c", .module = c }},
     });
+    addFacade(b, kernelmill, .{ .target = target, .optimize = optimize });
 
     const test_step = b.step("test", "Run the tests");
     const imports: []const std.Build.Module.Import = &.{
@@ -56,6 +57,30 @@ pub fn build(b: *std.Build) void {
         test_step.dependOn(&compile.step);
     }
 }
+
+/// The namespaces of a Zig GPU driver: modules, so that programs can import each by itself.
+fn addFacade(
+    b: *std.Build,
+    kernelmill: *std.Build.Module,
+    options: std.Build.Module.CreateOptions,
+) void {
+    var modules: [facade.len]*std.Build.Module = undefined;
+    for (facade, &modules) |name, *module| {
+        var with_root = options;
+        with_root.root_source_file = b.path(b.fmt("src/facade/{s}.zig", .{name}));
+        module.* = b.addModule(name, with_root);
+        module.*.addImport("kernelmill", kernelmill);
+        kernelmill.addImport(name, module.*);
+    }
+    for (modules) |module| {
+        for (facade, modules) |name, other| if (other != module) module.addImport(name, other);
+    }
+}
+
+const facade = [_][]const u8{
+    "cuda_device_query", "cuda_memory",    "cuda_native", "cuda_nvrtc",
+    "cuda_stream",       "error_handling", "profiling",
+};
 
 /// Misuse that must not compile, and how the compiler's message ends.
 const refused = [_]struct { name: []const u8, message: []const u8 }{

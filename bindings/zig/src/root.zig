@@ -17,6 +17,8 @@
 //!
 //! Work on different streams runs side by side, except that each use of a slice waits for the
 //! earlier uses on other streams that it conflicts with: docs/ordering.md has the rules.
+//!
+//! `cuda_native` and the namespaces beside it have the names of a Zig GPU driver, on any device.
 const address = @import("address.zig");
 const backend = @import("backend.zig");
 const blas_file = @import("blas/blas.zig");
@@ -147,3 +149,14 @@ pub const setAllocator = library.setAllocator;
 pub const takeLastStatus = errors.takeLastStatus;
 pub const text = errors.arrayText;
 pub const version = library.version;
+
+// The names of a Zig GPU driver.
+pub const cuda_device_query = @import("cuda_device_query");
+pub const cuda_memory = @import("cuda_memory");
+pub const cuda_native = @import("cuda_native");
+pub const cuda_nvrtc = @import("cuda_nvrtc");
+pub const cuda_stream = @import("cuda_stream");
+pub const error_handling = @import("error_handling");
+pub const profiling = @import("profiling");
+pub const compileKernel = cuda_native.compileKernel;
+pub const destroyKernel = cuda_native.destroyKernel;
