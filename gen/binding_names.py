@@ -87,3 +87,7 @@ GO_REASONS = {
     "km_context_create": "folded into `Device.NewUnorderedContext`",
     "km_launch_kernel": "folded into `LaunchBuilder.Submit`, which says what is only read",
 }
+
+ZIG_REASONS = {
+    "km_launch_kernel": "`Kernel.launch` goes by `km_launch_kernel_operands`",
+}

@@ -9,6 +9,7 @@ import c_header
 import cpp_items
 import go_items
 import rust_items
+import zig_items
 
 ROOT = c_header.HEADER.parents[1]
 HEAD = """# The bindings, function by function
@@ -38,6 +39,11 @@ def same_verb(function: str, names: list) -> list:
     verb = next((verb for verb in ("add", "set") if f"_{verb}_" in function), "")
     same = [name for name in names if re.search(rf"\.{verb}[A-Z]", name, re.I)]
     return same if verb and same else names
+
+
+def dropping(_function: str, names: list) -> list:
+    """The users of a function that drop an object, which many kinds do by the same code."""
+    return [name for name in names if name.endswith(".deinit")]
 
 
 def all_of(_function: str, names: list) -> list:
@@ -97,11 +103,13 @@ def columns() -> list:
     rust = rust_items.Crate(ROOT / "bindings/rust/kernelmill/src")
     cpp = cpp_items.Headers(sorted((ROOT / "include/cpp").glob("*.hpp")))
     go = go_items.Package(ROOT / "bindings/go/kernelmill")
+    zig = zig_items.Module(ROOT / "bindings/zig/src")
     given = binding_names
     return [
         Column("Rust", rust, given.RUST_NAMES, given.RUST_REASONS),
         Column("C++", cpp, given.CPP_NAMES, given.CPP_REASONS),
         Column("Go", go, given.GO_NAMES, given.GO_REASONS, narrow=same_verb),
+        Column("Zig", zig, {}, given.ZIG_REASONS, choose=dropping),
     ]
 
 

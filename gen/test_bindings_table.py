@@ -8,7 +8,8 @@ from pathlib import Path
 import cpp_items
 import go_items
 import rust_items
-from bindings_table import Column, rows, same_verb
+import zig_items
+from bindings_table import Column, dropping, rows, same_verb
 
 SOURCE = """
 macro_rules! owned_handle {
@@ -196,6 +197,77 @@ class CppUsers(unittest.TestCase):
     def test_comments_texts_and_macros_do_not_count(self):
         for name in ("km_commented", "km_in_text", "km_in_macro"):
             self.expect(name)
+
+
+ZIG = {
+    "root.zig": """
+pub const Stream = stream.Stream;
+pub const Slice = memory.Slice;
+""",
+    "stream.zig": """
+pub const Stream = struct {
+    /// Not c.km_commented.
+    pub fn init() Error!Stream {
+        print("c.km_in_text {{"); // c.km_commented
+        return make(c.km_stream_create);
+    }
+    pub const Mark = struct { pub fn end(mark: Mark) void { c.km_mark_end(); } };
+    fn make(call: anytype) Stream { return call(); }
+    fn hidden(stream: Stream) void { c.km_stream_hidden(); }
+    pub fn query(stream: Stream) error{ A, B }!bool { stream.hidden(); }
+};
+fn nobodyCallsIt() void { c.km_unused(); }
+""",
+    "memory.zig": """
+pub fn Slice(comptime T: type) type {
+    return struct {
+        pub fn deinit(slice: @This()) void { c.km_slice_destroy(slice.handle); }
+    };
+}
+pub fn Methods(comptime S: type) type {
+    return struct { pub fn fillRows(slice: S, at: u64) Error!void { c.km_slice_fill_2d(); } };
+}
+pub fn version() u32 { c.km_version(); }
+/// A method by an alias.
+pub fn capture(stream: Stream) Error!void { c.km_stream_capture(); }
+""",
+}
+
+
+class ZigUsers(unittest.TestCase):
+    def setUp(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in ZIG.items():
+                Path(folder, name).write_text(text)
+            self.module = zig_items.Module(Path(folder))
+
+    def test_public_functions_are_found_by_type_and_first_parameter(self):
+        expected = {
+            "km_stream_create": "Stream.init",
+            "km_stream_hidden": "Stream.query",
+            "km_stream_capture": "Stream.capture",
+            "km_mark_end": "Mark.end",
+            "km_slice_destroy": "Slice.deinit",
+            "km_slice_fill_2d": "Slice.fillRows",
+            "km_version": "version",
+        }
+        for name, title in expected.items():
+            self.assertEqual(self.module.users_of(name), [title])
+
+    def test_comments_texts_and_dead_code_do_not_count(self):
+        for name in ("km_commented", "km_in_text", "km_unused", "km_no_such"):
+            self.assertEqual(self.module.users_of(name), [])
+
+    def test_of_many_those_that_drop_the_object_count(self):
+        kinds = "ABCDE"
+        source = "".join(
+            f"pub const {kind} = struct {{ pub fn deinit(a: {kind}) void {{ c.km_drop(a); }}\n"
+            f"pub fn reset(a: {kind}) void {{ c.km_drop(a); }} }};\n" for kind in kinds
+        )
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "root.zig").write_text(source)
+            column = Column("Zig", zig_items.Module(Path(folder)), choose=dropping)
+        self.assertEqual(column.names_of("km_drop"), [f"{kind}.deinit" for kind in kinds])
 
 
 class Cells(unittest.TestCase):

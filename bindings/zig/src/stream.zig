@@ -23,7 +23,7 @@ pub const Stream = struct {
     pub const captureStatus = capture.captureStatus;
     pub const writeValue = value_file.writeValue;
     pub const waitValue = value_file.waitValue;
-    pub const awaitDone = wait_file.awaitStream;
+    pub const awaitDone = wait_file.OfStream.awaitDone;
 
     /// A new stream of priority 0.
     pub fn init(context: Context) Error!Stream {
@@ -126,7 +126,7 @@ pub const Event = struct {
     handle: c.km_event,
     diagnostics: ?*Diagnostics = null,
 
-    pub const awaitDone = wait_file.awaitEvent;
+    pub const awaitDone = wait_file.OfEvent.awaitDone;
 
     /// An event that takes the time of its mark.
     pub fn init(context: Context) Error!Event {

@@ -30,36 +30,43 @@ const Waiter = struct {
     }
 };
 
-/// Waits until the work queued in the stream so far is done: the task is suspended by `io`, whose
-/// futex has to be open to other threads, as that of std.Io.Threaded is. `allocator` gives some
-/// bytes until both the wait and the work are over; it has to be safe for threads. A cancelled wait
-/// gives error.Canceled, and the work goes on. Kernels that failed give their error, as
-/// `Stream.synchronize` does.
-pub fn awaitStream(stream: Stream, io: std.Io, allocator: std.mem.Allocator) WaitError!void {
-    // A capture would make a node of the callback; asking refuses that as synchronising does.
-    if (try stream.query()) return;
-    const waiter = try allocator.create(Waiter);
-    waiter.* = .{ .io = io, .allocator = allocator };
-    const queued = c.km_stream_add_callback(stream.handle, Waiter.finish, waiter);
-    if (queued != c.KM_SUCCESS) {
-        allocator.destroy(waiter); // the callback is never called
-        return check(queued, stream.diagnostics);
+/// The methods of `Stream`.
+pub const OfStream = struct {
+    /// Waits until the work queued in the stream so far is done: the task is suspended by `io`,
+    /// whose futex has to be open to other threads, as that of std.Io.Threaded is. `allocator`
+    /// gives some bytes until both the wait and the work are over; it has to be safe for threads. A
+    /// cancelled wait gives error.Canceled, and the work goes on. Kernels that failed give their
+    /// error, as `Stream.synchronize` does.
+    pub fn awaitDone(stream: Stream, io: std.Io, allocator: std.mem.Allocator) WaitError!void {
+        // A capture would make a node of the callback; asking refuses that as synchronising does.
+        if (try stream.query()) return;
+        const waiter = try allocator.create(Waiter);
+        waiter.* = .{ .io = io, .allocator = allocator };
+        const queued = c.km_stream_add_callback(stream.handle, Waiter.finish, waiter);
+        if (queued != c.KM_SUCCESS) {
+            allocator.destroy(waiter); // the callback is never called
+            return check(queued, stream.diagnostics);
+        }
+        defer waiter.drop();
+        try waiter.done.wait(io);
+        if (waiter.status == c.KM_SUCCESS) return;
+        // The stream tells the error with its text.
+        _ = try stream.query();
+        return errors.Status.toError(@enumFromInt(waiter.status)) orelse error.Unknown;
     }
-    defer waiter.drop();
-    try waiter.done.wait(io);
-    if (waiter.status == c.KM_SUCCESS) return;
-    // The stream tells the error with its text.
-    _ = try stream.query();
-    return errors.Status.toError(@enumFromInt(waiter.status)) orelse error.Unknown;
-}
+};
 
-/// Waits until the work that the event marks is done, like `awaitStream`, on a stream of its own.
-pub fn awaitEvent(event: Event, io: std.Io, allocator: std.mem.Allocator) WaitError!void {
-    if (try event.query()) return;
-    const context = try event.getContext();
-    defer context.deinit();
-    const stream = try Stream.init(context);
-    defer stream.deinit();
-    try stream.wait(event);
-    return awaitStream(stream, io, allocator);
-}
+/// The methods of `Event`.
+pub const OfEvent = struct {
+    /// Waits until the work that the event marks is done, like `Stream.awaitDone`, on a stream of
+    /// its own.
+    pub fn awaitDone(event: Event, io: std.Io, allocator: std.mem.Allocator) WaitError!void {
+        if (try event.query()) return;
+        const context = try event.getContext();
+        defer context.deinit();
+        const stream = try Stream.init(context);
+        defer stream.deinit();
+        try stream.wait(event);
+        return OfStream.awaitDone(stream, io, allocator);
+    }
+};

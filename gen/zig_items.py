@@ -1,0 +1,105 @@
+"""Reads the sources of the Zig module: which public functions use which names.
+
+A function at the top of a file belongs to the type of its first parameter, which has it as a method
+by an alias. A name that is used in a private function counts for the public functions of the file
+that call that one.
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+TOKEN = re.compile(r"//[^\n]*|\\\\[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])'")
+HEAD = re.compile(
+    r"(?P<public>\bpub\s+)?(?:"
+    r"const\s+(?P<type>[A-Z]\w*)\s*=\s*(?:extern\s+|packed\s+)?(?:struct|enum|union)\b[^{;]*"
+    r"|(?:export\s+|inline\s+)?fn\s+(?P<fn>\w+)\s*\((?P<parameters>(?:[^(){}]|\([^()]*\))*)\)"
+    r"(?P<result>(?:error\s*\{[^}]*\}|[^{;])*))\{"
+)
+# Parameters of these types stand for the object that the function is a method of.
+METHODS = {"S": "Slice"}
+
+
+@dataclass
+class Item:
+    """One function."""
+
+    owner: str  # the type that it belongs to, or nothing
+    name: str
+    is_public: bool
+    body: str
+    path: Path
+
+    @property
+    def title(self) -> str:
+        return f"{self.owner}.{self.name}" if self.owner else self.name
+
+
+def without_comments(text: str) -> str:
+    """Comments and contents of texts are blanks; lines stay."""
+    return TOKEN.sub(lambda m: '""' if m[0][0] in "\"'" else "", text)
+
+
+def end_of(text: str, start: int) -> int:
+    """The place after the brace that closes the one before `start`."""
+    depth = 1
+    for match in re.compile(r"[{}]").finditer(text, start):
+        depth += 1 if match[0] == "{" else -1
+        if depth == 0:
+            return match.end()
+    raise SystemExit("gen: a brace in bindings/zig is not closed")
+
+
+def owner_of(parameters: str, types: set) -> str:
+    """The type of the first parameter, when it is one with methods."""
+    first = re.match(r"\s*\w+\s*:\s*(\w+)\s*(?:,|$)", parameters)
+    kind = METHODS.get(first[1], first[1]) if first else ""
+    return kind if kind in types else ""
+
+
+def items_of(text: str, path: Path, types: set, owner: str = "") -> list:
+    """All functions of a text; those inside of types and of functions that make types, too."""
+    found, place = [], 0
+    while match := HEAD.search(text, place):
+        end = end_of(text, match.end())
+        body = text[match.end() : end - 1]
+        place = end
+        if match["type"]:
+            found += items_of(body, path, types, match["type"])
+        elif match["result"].strip() == "type":
+            found += items_of(body, path, types, METHODS.get(match["fn"], match["fn"]))
+        else:
+            kind = owner if owner in types else owner_of(match["parameters"], types)
+            kind = kind or ("" if owner == "Methods" else owner)
+            found.append(Item(kind, match["fn"], bool(match["public"]), body, path))
+    return found
+
+
+class Module:
+    """All functions of the module, and who calls those that are not public."""
+
+    def __init__(self, folder: Path):
+        texts = {path: without_comments(path.read_text())
+                 for path in sorted(folder.rglob("*.zig")) if path.parent.name != "facade"}
+        public = re.findall(r"^pub const ([A-Z]\w*) =", texts[folder / "root.zig"], re.M)
+        self.items = [item for path, text in texts.items()
+                      for item in items_of(text, path, set(public))]
+
+    def users_of(self, name: str) -> list:
+        """Titles of the public functions that use a name, by the shortest way."""
+        word = re.compile(rf"\b{name}\b")
+        level = [item for item in self.items if word.search(item.body)]
+        seen: list = []
+        while level:
+            titles = sorted({item.title for item in level if item.is_public})
+            if titles:
+                return titles
+            seen += level
+            callers = [item for item in self.items if any(calls(item, other) for other in level)]
+            level = [item for item in callers if not any(item is known for known in seen)]
+        return []
+
+
+def calls(caller: Item, item: Item) -> bool:
+    """Whether one function uses another one of its file, by all that its text tells."""
+    return caller.path == item.path and bool(re.search(rf"\b{item.name}\s*\(", caller.body))
