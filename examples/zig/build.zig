@@ -1,5 +1,6 @@
-//! `zig build` makes zig-out/bin/sobel; before 0.17, which has no @cImport any more, plain as well.
-//! The library is found as bindings/zig/README.md says.
+//! `zig build` makes the programs in zig-out/bin: sobel; native, devices and profile, which use the
+//! names of a Zig GPU driver; before 0.17, which has no @cImport any more, plain as well. The
+//! library is found as bindings/zig/README.md says.
 const std = @import("std");
 const builtin = @import("builtin");
 
@@ -26,6 +27,21 @@ pub fn build(b: *std.Build) void {
     });
     sobel.addAnonymousImport("sobel.cu", .{ .root_source_file = b.path("../sobel/sobel.cu") });
     b.installArtifact(b.addExecutable(.{ .name = "sobel", .root_module = sobel }));
+
+    for ([_][]const u8{ "native", "devices", "profile" }) |name| {
+        const program = b.createModule(.{
+            .root_source_file = b.path(b.fmt("{s}.zig", .{name})),
+            .target = target,
+            .optimize = optimize,
+            .imports = &.{.{ .name = "gpu", .module = package.module("kernelmill") }},
+        });
+        // The files of such a driver are modules of the package.
+        for ([_][]const u8{ "cuda_native", "cuda_device_query" }) |file| {
+            program.addImport(b.fmt("backends/{s}.zig", .{file}), package.module(file));
+        }
+        program.addImport("profiling.zig", package.module("profiling"));
+        b.installArtifact(b.addExecutable(.{ .name = name, .root_module = program }));
+    }
 
     // @cImport takes the folder of the header, and the program the library, from module `c`.
     if (builtin.zig_version.minor >= 17) return;
