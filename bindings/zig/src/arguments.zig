@@ -1,4 +1,4 @@
-//! Arguments of kernels in one buffer, as nodes of graphs take them.
+//! Arguments of kernels in one buffer: for launches by one call, and for nodes of graphs.
 const std = @import("std");
 const c = @import("c");
 const errors = @import("errors.zig");
@@ -8,8 +8,75 @@ const Function = @import("function.zig").Function;
 const launch = @import("launch.zig");
 const reflect = @import("reflect.zig");
 
-/// All arguments of a kernel together.
-pub const max_bytes = 32764;
+/// A launch by one call, for kernels whose `Function.layout` the arguments fit.
+pub fn Direct(comptime Arguments: type) type {
+    return struct {
+        const sizes = sizesOf(Arguments);
+        const room = bufferSize(Arguments);
+
+        /// Tells whether count and sizes of the arguments are those of the kernel.
+        pub inline fn fits(function: *const Function) bool {
+            return function.layout.fits(sizes, room);
+        }
+
+        /// Queues the kernel.
+        pub inline fn submit(
+            stream: c.km_stream,
+            function: *const Function,
+            config: launch.Config,
+            arguments: Arguments,
+        ) c.km_status {
+            var bytes: [room]u8 align(16) = undefined;
+            var operands: [@max(slice_count, 1)]c.km_launch_operand = undefined;
+            comptime var given: usize = 0;
+            inline for (arguments, 0..) |argument, index| {
+                const value = valueOf(argument);
+                const place = bytes[function.layout.offsets[index]..];
+                place[0..sizes[index]].* = std.mem.toBytes(value);
+                if (comptime hasSlice(@TypeOf(argument))) {
+                    operands[given] = operandOf(index, argument);
+                    given += 1;
+                }
+            }
+            const raw = config.raw();
+            const size = function.layout.size_bytes;
+            const call = c.km_launch_kernel_operands;
+            return call(stream, function.handle, &raw, &bytes, size, &operands, given);
+        }
+
+        const slice_count = count: {
+            var found: usize = 0;
+            for (reflect.fieldTypes(Arguments)) |T| found += @intFromBool(hasSlice(T));
+            break :count found;
+        };
+    };
+}
+
+fn sizesOf(comptime Arguments: type) []const usize {
+    comptime {
+        var sizes: []const usize = &.{};
+        for (reflect.fieldTypes(Arguments)) |T| sizes = sizes ++ &[_]usize{@sizeOf(ValueOf(T))};
+        return sizes;
+    }
+}
+
+/// A slice as the library takes it: with what the kernel does with it.
+pub inline fn operandOf(index: u32, argument: anytype) c.km_launch_operand {
+    const T = @TypeOf(argument);
+    var operand: c.km_launch_operand = .{
+        .parameter = index,
+        .access = if (T == launch.ReadOnly) c.KM_ACCESS_READ else c.KM_ACCESS_UNKNOWN,
+        .slice = @intFromPtr(argument.handle),
+        .offset_bytes = 0,
+        .size_bytes = 0,
+    };
+    if (T == launch.Part) {
+        operand.access = argument.access;
+        operand.offset_bytes = argument.offset_bytes;
+        operand.size_bytes = argument.size_bytes;
+    }
+    return operand;
+}
 
 /// The arguments of a kernel at their offsets, and the slices among them.
 pub fn Packed(comptime Arguments: type) type {
@@ -86,11 +153,12 @@ fn misfit(function: Function, index: u32, wanted: u64, given: u64) error{Invalid
 /// Room for the arguments with a gap of 15 bytes before each.
 fn bufferSize(comptime Arguments: type) usize {
     var size: usize = 16;
-    for (reflect.fieldTypes(Arguments)) |T| size += 15 + @sizeOf(ValueOf(T));
+    for (sizesOf(Arguments)) |each| size += 15 + each;
     return size;
 }
 
-fn hasSlice(comptime T: type) bool {
+/// Tells whether an argument is a slice, or a part of one.
+pub fn hasSlice(comptime T: type) bool {
     return launch.isSlice(T) or T == launch.ReadOnly or T == launch.Part;
 }
 
@@ -99,7 +167,7 @@ fn offsetOf(argument: anytype) u64 {
 }
 
 /// The bytes of an argument; for slices, whose address the library fills in, 0.
-fn valueOf(argument: anytype) ValueOf(@TypeOf(argument)) {
+inline fn valueOf(argument: anytype) ValueOf(@TypeOf(argument)) {
     const T = @TypeOf(argument);
     if (comptime hasSlice(T)) return 0;
     if (T == DeviceAddress) return argument.value;

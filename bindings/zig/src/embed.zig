@@ -1,6 +1,7 @@
 //! Kernels of a PTX text that is known at compile time: launches that are checked by the compiler.
 const std = @import("std");
 const c = @import("c");
+const arguments_file = @import("arguments.zig");
 const errors = @import("errors.zig");
 const check = errors.check;
 const Context = @import("context.zig").Context;
@@ -87,8 +88,8 @@ pub fn Kernel(comptime entry: Entry) type {
             comptime var given: usize = 0;
             inline for (arguments, entry.params, 0..) |argument, param, index| {
                 put(&bytes, param, argument);
-                if (comptime isOperand(@TypeOf(argument))) {
-                    operands[given] = operandOf(index, argument);
+                if (comptime arguments_file.hasSlice(@TypeOf(argument))) {
+                    operands[given] = arguments_file.operandOf(index, argument);
                     given += 1;
                 }
             }
@@ -105,7 +106,7 @@ pub fn Kernel(comptime entry: Entry) type {
 inline fn put(bytes: []u8, comptime param: Param, argument: anytype) void {
     const place = bytes[param.offset_bytes..][0..param.size_bytes];
     const T = @TypeOf(argument);
-    if (comptime isOperand(T)) return; // the library fills it in
+    if (comptime arguments_file.hasSlice(T)) return; // the library fills it in
     if (T == DeviceAddress) {
         @memcpy(place, std.mem.asBytes(&argument.value));
     } else {
@@ -113,32 +114,10 @@ inline fn put(bytes: []u8, comptime param: Param, argument: anytype) void {
     }
 }
 
-fn isOperand(comptime T: type) bool {
-    return launch_file.isSlice(T) or T == launch_file.ReadOnly or T == launch_file.Part;
-}
-
 fn sliceCount(comptime T: type) usize {
     var count: usize = 0;
-    for (reflect.fieldTypes(T)) |Field| count += @intFromBool(isOperand(Field));
+    for (reflect.fieldTypes(T)) |Field| count += @intFromBool(arguments_file.hasSlice(Field));
     return count;
-}
-
-inline fn operandOf(index: u32, argument: anytype) c.km_launch_operand {
-    const T = @TypeOf(argument);
-    var operand: c.km_launch_operand = .{
-        .parameter = index,
-        .access = c.KM_ACCESS_UNKNOWN,
-        .slice = @intFromPtr(argument.handle),
-        .offset_bytes = 0,
-        .size_bytes = 0,
-    };
-    if (T == launch_file.ReadOnly) operand.access = c.KM_ACCESS_READ;
-    if (T == launch_file.Part) {
-        operand.access = argument.access;
-        operand.offset_bytes = argument.offset_bytes;
-        operand.size_bytes = argument.size_bytes;
-    }
-    return operand;
 }
 
 /// Fails the compilation unless a tuple of this type fits the parameters.
@@ -178,7 +157,7 @@ fn declaration(comptime param: Param) []const u8 {
 
 /// The argument that a parameter takes, when it is not one of type T.
 fn misfit(comptime param: Param, comptime T: type) ?[]const u8 {
-    if (isOperand(T) or T == DeviceAddress) {
+    if (arguments_file.hasSlice(T) or T == DeviceAddress) {
         const takes_address = param.kind == .pointer or
             (param.size_bytes == 8 and param.kind != .float and param.kind != .bytes);
         return if (takes_address) null else wantedBy(param);

@@ -69,10 +69,54 @@ pub const ParamType = enum(i32) {
     _,
 };
 
+/// Kernels of up to this many parameters are launched by one call.
+const few = 24;
+
+/// The places of the parameters of a kernel, for launches by one call.
+pub const Layout = struct {
+    /// More than `few` when the places are not here.
+    count: u16 = few + 1,
+    size_bytes: u16 = 0,
+    offsets: [few]u16 = undefined,
+    sizes: [few]u16 = undefined,
+
+    /// Tells whether arguments of these sizes are those of the kernel, and have room.
+    pub inline fn fits(layout: *const Layout, comptime sizes: []const usize, room: usize) bool {
+        if (layout.count != sizes.len or layout.size_bytes > room) return false;
+        inline for (sizes, 0..) |size, index| if (layout.sizes[index] != size) return false;
+        return true;
+    }
+
+    fn of(handle: c.km_function, diagnostics: ?*Diagnostics) Error!Layout {
+        var made: Layout = .{};
+        var count: u32 = undefined;
+        try check(c.km_function_param_count(handle, &count), diagnostics);
+        if (count > few) return made;
+        for (0..count) |index| {
+            var param_info = errors.sized(Param);
+            try check(c.km_function_param(handle, @intCast(index), &param_info), diagnostics);
+            // All arguments of a kernel have 32,764 bytes at most.
+            made.offsets[index] = @intCast(param_info.offset_bytes);
+            made.sizes[index] = @intCast(param_info.size_bytes);
+            made.size_bytes = made.offsets[index] + made.sizes[index];
+        }
+        made.count = @intCast(count);
+        return made;
+    }
+};
+
 /// A kernel of a module.
 pub const Function = struct {
     handle: c.km_function,
     diagnostics: ?*Diagnostics = null,
+    layout: Layout = .{},
+
+    /// A handle from elsewhere, which the function takes over, even on failure.
+    pub fn fromHandle(handle: c.km_function, diagnostics: ?*Diagnostics) Error!Function {
+        errdefer _ = c.km_function_destroy(handle);
+        const layout = try Layout.of(handle, diagnostics);
+        return .{ .handle = handle, .diagnostics = diagnostics, .layout = layout };
+    }
 
     pub const occupancy = occupancy_file.occupancy;
     pub const bestBlock = occupancy_file.bestBlock;

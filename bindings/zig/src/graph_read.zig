@@ -93,7 +93,7 @@ pub fn nodeFunction(graph: Graph, node: Node) Error!Function {
     var handle: c.km_function = undefined;
     const got = c.km_graph_node_function(graph.handle, @intFromEnum(node), &handle);
     try check(got, graph.diagnostics);
-    return .{ .handle = handle, .diagnostics = graph.diagnostics };
+    return Function.fromHandle(handle, graph.diagnostics);
 }
 
 /// A copy of a child node's graph. C: km_graph_node_child.

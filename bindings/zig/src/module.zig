@@ -80,7 +80,7 @@ pub const Module = struct {
         var handle: c.km_function = undefined;
         const got = c.km_module_function(module.handle, kernel.ptr, &handle);
         try check(got, module.diagnostics);
-        return .{ .handle = handle, .diagnostics = module.diagnostics };
+        return Function.fromHandle(handle, module.diagnostics);
     }
 
     /// A global or constant variable.

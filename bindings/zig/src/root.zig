@@ -91,6 +91,7 @@ pub const Graph = graph.Graph;
 pub const GraphDifference = graph_exec.GraphDifference;
 pub const GraphExec = graph_exec.GraphExec;
 pub const HostMemory = pinned.HostMemory;
+pub const Kernel = embed.Kernel;
 pub const KernelFault = errors.KernelFault;
 pub const Launch = launch.Launch;
 pub const LaunchConfig = launch.Config;

@@ -6,6 +6,7 @@ const checkUnless = errors.checkUnless;
 const capture = @import("capture.zig");
 const Context = @import("context.zig").Context;
 const Diagnostics = errors.Diagnostics;
+const Direct = @import("arguments.zig").Direct;
 const Error = errors.Error;
 const Function = @import("function.zig").Function;
 const Status = errors.Status;
@@ -91,12 +92,28 @@ pub const Stream = struct {
 
     /// Queues a kernel: `stream.launch(function, .{ .grid = .{ 8, 1, 1 }, .block = .{ 256, 1, 1 }
     /// }, .{ x, y, @as(f32, 2) })`. See `Launch` for what arguments may be.
-    pub fn launch(
+    /// Kernels of up to 24 parameters are queued by one call of the library. C:
+    /// km_launch_kernel_operands.
+    pub inline fn launch(
         stream: Stream,
         function: Function,
         config: launch_file.Config,
         arguments: anytype,
     ) Error!void {
+        const direct = Direct(@TypeOf(arguments));
+        if (!direct.fits(&function)) return stream.launchByParts(function, config, arguments);
+        const got = direct.submit(stream.handle, &function, config, arguments);
+        return check(got, stream.diagnostics);
+    }
+
+    /// Any kernel, and a message that says which argument does not fit.
+    fn launchByParts(
+        stream: Stream,
+        function: Function,
+        config: launch_file.Config,
+        arguments: anytype,
+    ) Error!void {
+        @branchHint(.unlikely);
         const prepared = try launch_file.Launch.init(stream, function);
         defer prepared.deinit();
         try prepared.configure(config);

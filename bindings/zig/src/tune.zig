@@ -171,6 +171,6 @@ pub const Tune = struct {
         var handle: c.km_function = undefined;
         const got = c.km_tune_function(tune.handle, candidate, context.handle, &handle);
         try check(got, tune.diagnostics);
-        return .{ .handle = handle, .diagnostics = tune.diagnostics };
+        return Function.fromHandle(handle, tune.diagnostics);
     }
 };

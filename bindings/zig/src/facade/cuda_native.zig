@@ -47,6 +47,8 @@ const State = struct {
 
 var mutex: std.atomic.Mutex = .unlocked;
 var state: ?State = null;
+/// The handle of the default stream, for launches without the lock; 0 when nothing is open.
+var default_stream: std.atomic.Value(usize) = .init(0);
 
 fn lock() void {
     while (!mutex.tryLock()) std.Thread.yield() catch std.atomic.spinLoopHint();
@@ -77,6 +79,7 @@ fn open(uri: ?[:0]const u8) Error!void {
     errdefer context.deinit();
     const stream = try km.Stream.defaultOf(context);
     state = .{ .context = context, .stream = stream, .info = try device.info(), .users = 1 };
+    default_stream.store(@intFromPtr(stream.handle), .release);
     const name = km.text(&state.?.info.uri);
     std.log.scoped(.kernelmill).info("cuda_native runs on {s}", .{name});
 }
@@ -96,6 +99,7 @@ pub fn deinit() void {
     const opened = if (state) |*found| found else return;
     opened.users -= 1;
     if (opened.users > 0) return;
+    default_stream.store(0, .release);
     opened.stream.deinit();
     opened.context.deinit();
     state = null;
@@ -121,7 +125,9 @@ pub fn getContext() Error!km.Context {
 
 /// The default stream, which is not the caller's to destroy.
 pub fn getDefaultStream() Error!Stream {
-    return (try current()).stream;
+    const handle = default_stream.load(.acquire);
+    if (handle == 0) return error.NotInitialized;
+    return .{ .handle = @ptrFromInt(handle) };
 }
 
 /// Name and limits of the device.
@@ -203,14 +209,14 @@ pub fn destroyKernel(allocator: std.mem.Allocator, kernel: Kernel) void {
 
 /// Queues a kernel with a tuple of arguments, which are checked against its parameters: a wrong
 /// count or size is error.InvalidLaunch, and nothing is run.
-pub fn launchKernel(
+pub inline fn launchKernel(
     allocator: std.mem.Allocator,
     kernel: Kernel,
     config: KernelConfig,
     args: anytype,
 ) Error!void {
     _ = allocator; // arguments go to the library one by one
-    const stream = config.stream orelse (try current()).stream;
+    const stream = config.stream orelse try getDefaultStream();
     return stream.launch(kernel.function, .{
         .grid = config.grid_dim,
         .block = config.block_dim,
@@ -237,14 +243,14 @@ pub fn freeDeviceMemory(memory: DevicePtr) void {
 /// when the call returns, unless it is page-locked.
 pub fn memcpyHostToDevice(destination: DevicePtr, source: *const anyopaque, size: usize) Error!void {
     const bytes: [*]const u8 = @ptrCast(source);
-    return destination.upload((try current()).stream, bytes[0..size]);
+    return destination.upload(try getDefaultStream(), bytes[0..size]);
 }
 
 /// Copies `size` bytes to the host in the order of the default stream; the destination has been
 /// written when the call returns, unless it is page-locked.
 pub fn memcpyDeviceToHost(destination: *anyopaque, source: DevicePtr, size: usize) Error!void {
     const bytes: [*]u8 = @ptrCast(destination);
-    return source.download((try current()).stream, bytes[0..size]);
+    return source.download(try getDefaultStream(), bytes[0..size]);
 }
 
 /// Copies `size` bytes within the device in the order of the stream; null: the default stream.
@@ -256,7 +262,7 @@ pub fn memcpyDeviceToDevice(
 ) Error!void {
     const part = try source.view(0, size);
     defer part.deinit();
-    return destination.copyFrom(stream orelse (try current()).stream, 0, part);
+    return destination.copyFrom(stream orelse try getDefaultStream(), 0, part);
 }
 
 /// A new stream.
