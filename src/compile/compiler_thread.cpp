@@ -15,6 +15,7 @@
 #include <mutex>
 
 #include "base/at_exit.h"
+#include "base/thread_signals.h"
 
 namespace km {
 namespace {
@@ -61,16 +62,10 @@ int start(pthread_t& thread, Job& job) {
   pthread_attr_t attributes;
   if (const int failure = pthread_attr_init(&attributes)) return failure;
   int failure = pthread_attr_setstacksize(&attributes, kStackBytes);
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  // The new thread inherits the mask, so that no handler of the host runs on it but for its faults.
-  for (const int fault : kFaults) sigdelset(&all, fault);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
   if (failure == 0) {
+    const LibraryThreadSignals signals;
     failure = pthread_create(&thread, &attributes, thread_main, &job);
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
   return failure;
 }

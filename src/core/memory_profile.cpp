@@ -1,12 +1,13 @@
 #include "core/memory_profile.h"
 
 #include <pthread.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <chrono>
 #include <new>
 #include <system_error>
+
+#include "base/thread_signals.h"
 
 namespace km {
 namespace {
@@ -16,22 +17,6 @@ constexpr size_t kMostSamples = 1 << 16;  // then every second one is dropped
 int64_t now_ns() {
   return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
 }
-
-// The host program's signals are none of the sampler's business.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_;
-};
 
 }  // namespace
 
@@ -73,7 +58,7 @@ Status MemoryProfile::start(uint64_t interval_ns) {
   begin(interval_ns);
   is_running_ = true;
   take_sample();
-  const SignalsBlocked blocked;
+  const LibraryThreadSignals signals;
   try {
     thread_ = std::thread([this] { run(); });
   } catch (const std::system_error&) {
@@ -102,6 +87,7 @@ void MemoryProfile::stop() {
 }
 
 void MemoryProfile::run() {
+  pthread_setname_np(pthread_self(), "km-memory");
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);  // the allocator may know this thread
   std::unique_lock lock(mutex_);
   while (!is_stopping_) {

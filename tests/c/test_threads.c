@@ -1,6 +1,10 @@
 /* Any call on any thread: objects used while another thread destroys them. */
+#include <dirent.h>
+#include <inttypes.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -196,12 +200,70 @@ static void what_is_made_during_a_reset_is_whole_or_fails(void** state) {
   OK(km_context_destroy(r.context));
 }
 
+/* A line of a thread's status in /proc: the mask of blocked signals, one bit each. */
+static int blocked_signals(const char* thread, uint64_t* mask) {
+  char path[300], line[256];
+  int found = 0;
+  snprintf(path, sizeof path, "/proc/self/task/%s/status", thread);
+  FILE* const file = fopen(path, "r");
+  if (file == NULL) return 0; /* it has ended */
+  while (!found && fgets(line, sizeof line, file) != NULL) {
+    found = sscanf(line, "SigBlk: %" SCNx64, mask) == 1;
+  }
+  fclose(file);
+  return found;
+}
+
+static int is_of_library(const char* thread) {
+  char path[300], name[32] = "";
+  snprintf(path, sizeof path, "/proc/self/task/%s/comm", thread);
+  FILE* const file = fopen(path, "r");
+  if (file == NULL) return 0;
+  const int is_one = fgets(name, sizeof name, file) != NULL && strncmp(name, "km-", 3) == 0;
+  fclose(file);
+  return is_one;
+}
+
+/* Workers, the compiler's threads, that of callbacks, and that of memory profiles. */
+static void threads_of_the_library_have_one_signal_mask(void** state) {
+  static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
+  static const int of_the_host[] = {SIGINT, SIGTERM, SIGALRM, SIGPROF, SIGUSR1, SIGCHLD};
+  const fixture* f = *state;
+  const fill_index_arguments nothing = {0, 0, 0};
+  uint64_t mask = 0;
+  int threads = 0;
+  const struct dirent* entry = NULL;
+  const km_status profiled = km_context_start_memory_profile(f->context, 1000000000);
+  km_function function = load_kernel(f, "fill_index");
+  OK(launch(f, function, 64, 128, &nothing, sizeof nothing));
+  OK(km_stream_synchronize(f->stream));
+  DIR* const all = opendir("/proc/self/task");
+  assert_non_null(all);
+  while ((entry = readdir(all)) != NULL) {
+    if (!is_of_library(entry->d_name) || !blocked_signals(entry->d_name, &mask)) continue;
+    ++threads;
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; ++i) {
+      assert_int_equal(mask >> (own[i] - 1) & 1, 0);
+    }
+    for (size_t i = 0; i < sizeof of_the_host / sizeof of_the_host[0]; ++i) {
+      assert_int_equal(mask >> (of_the_host[i] - 1) & 1, 1);
+    }
+  }
+  closedir(all);
+  if (profiled == KM_SUCCESS) {
+    assert_true(threads > 0);
+    OK(km_context_stop_memory_profile(f->context));
+  }
+  OK(km_function_destroy(function));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(objects_are_destroyed_while_in_use),
       cmocka_unit_test(only_one_of_many_destroys_succeeds),
       cmocka_unit_test(contexts_come_and_go_on_many_threads),
       cmocka_unit_test(what_is_made_during_a_reset_is_whole_or_fails),
+      cmocka_unit_test(threads_of_the_library_have_one_signal_mask),
   };
   return RUN_ON_DEVICES("threads", tests);
 }

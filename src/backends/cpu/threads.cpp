@@ -3,12 +3,12 @@
 #include <link.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 
 #include <memory>
 #include <string>
 
 #include "base/host_allocator.h"
+#include "base/thread_signals.h"
 
 namespace km::cpu {
 
@@ -55,16 +55,6 @@ uint64_t thread_local_bytes() {
   return sum;
 }
 
-/// All signals but those that an instruction of the thread itself can raise.
-sigset_t asynchronous_signals() {
-  sigset_t set;
-  sigfillset(&set);
-  for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS}) {
-    sigdelset(&set, signal);
-  }
-  return set;
-}
-
 }  // namespace
 
 bool start_thread(const char* name, uint64_t stack_bytes, int cpu, std::function<void()> body) {
@@ -73,15 +63,12 @@ bool start_thread(const char* name, uint64_t stack_bytes, int cpu, std::function
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, stack_bytes + thread_local_bytes());
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  // The new thread inherits the mask: nothing can arrive before it has set its own.
-  sigset_t blocked = asynchronous_signals(), before, unblocked;
-  pthread_sigmask(SIG_BLOCK, &blocked, &before);
-  sigemptyset(&unblocked);
-  for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) sigaddset(&unblocked, signal);
-  pthread_sigmask(SIG_UNBLOCK, &unblocked, nullptr);
   pthread_t thread;
-  bool started = pthread_create(&thread, &attributes, run, start.get()) == 0;
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  bool started = false;
+  {
+    const LibraryThreadSignals signals;
+    started = pthread_create(&thread, &attributes, run, start.get()) == 0;
+  }
   pthread_attr_destroy(&attributes);
   if (started) start.release();  // NOLINT: the thread owns it
   return started;

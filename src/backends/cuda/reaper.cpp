@@ -1,7 +1,6 @@
 #include "backends/cuda/reaper.h"
 
 #include <pthread.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <chrono>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "base/host_allocator.h"
+#include "base/thread_signals.h"
 
 namespace km::cuda {
 namespace {
@@ -43,15 +43,9 @@ class Reaper {
   }
 
   bool start() {
-    // The host's signals are for the host's threads; the new one inherits this mask.
-    sigset_t blocked, before;
-    sigfillset(&blocked);
-    for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT})
-      sigdelset(&blocked, fault);
-    pthread_sigmask(SIG_BLOCK, &blocked, &before);
     pthread_t thread;
+    const LibraryThreadSignals signals;
     is_running_ = pthread_create(&thread, nullptr, run, this) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
     if (is_running_) pthread_detach(thread);
     return is_running_;
   }

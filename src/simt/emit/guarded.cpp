@@ -2,7 +2,6 @@
 
 #include <llvm/Support/ErrorHandling.h>
 #include <pthread.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <xmmintrin.h>
@@ -19,6 +18,7 @@
 #include <thread>
 
 #include "base/host_allocator.h"
+#include "base/thread_signals.h"
 
 namespace km::simt::internal {
 namespace {
@@ -252,13 +252,10 @@ Status Pool::add_thread() {
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   int code = pthread_attr_setstacksize(&attributes, kStackBytes);
   pthread_t thread;
-  // Signals for the process are the host's: none of its handlers may run on our threads.
-  sigset_t all, before;
-  sigfillset(&all);
-  for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) sigdelset(&all, fault);
-  pthread_sigmask(SIG_BLOCK, &all, &before);
-  if (code == 0) code = pthread_create(&thread, &attributes, &Pool::thread_main, this);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (code == 0) {
+    const LibraryThreadSignals signals;
+    code = pthread_create(&thread, &attributes, &Pool::thread_main, this);
+  }
   pthread_attr_destroy(&attributes);
   if (code != 0) {
     Error error =
