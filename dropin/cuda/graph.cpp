@@ -14,10 +14,15 @@
 namespace km::dropin {
 namespace {
 
-struct KeptHostFunction {
+struct HostNote : NodeNote {
   CUhostFn function;
   void* user_data;
 };
+
+void run_host_function(void* note, km_status status) {
+  const auto* const host = static_cast<const HostNote*>(note);
+  if (status == KM_SUCCESS) call_contained([&] { host->function(host->user_data); });
+}
 
 /// The handle of the function that a captured kernel is.
 CUfunction find_handle(const km::Function& function) {
@@ -194,18 +199,13 @@ CUresult NodeUse::get(CUgraphNode handle) {
   return CUDA_SUCCESS;
 }
 
-void* kept_host_function(CUhostFn function, void* user_data) {
-  static std::mutex& mutex = *new std::mutex;
-  static auto& all = *new std::map<std::pair<CUhostFn, void*>, std::unique_ptr<KeptHostFunction>>;
-  const std::lock_guard lock(mutex);
-  auto& kept = all[{function, user_data}];
-  if (!kept) kept = std::make_unique<KeptHostFunction>(KeptHostFunction{function, user_data});
-  return kept.get();
-}
-
-void run_kept_host_function(void* kept, km_status status) {
-  const auto* const host = static_cast<const KeptHostFunction*>(kept);
-  if (status == KM_SUCCESS) call_contained([&] { host->function(host->user_data); });
+SharedWork host_function_work(CUhostFn function, void* user_data) {
+  auto note = std::make_shared<HostNote>();
+  note->type = CU_GRAPH_NODE_TYPE_HOST;
+  note->function = function;
+  note->user_data = user_data;
+  void* const passed = note.get();
+  return host_work(&run_host_function, passed, as_note<HostNote>(std::move(note)));
 }
 
 CUDA_KERNEL_NODE_PARAMS newer(const CUDA_KERNEL_NODE_PARAMS_v1& old) {
@@ -250,14 +250,14 @@ CUresult memcpy_work_of(Context& context, const CUDA_MEMCPY3D& copy, const Graph
   const DevicePlace& from = sides.from_place.place();
   Result<SharedWork> work = SharedWork();
   if (sides.from.side == Side::kHost) {
-    work = is_flat ? upload_work(context.core(), to, host(sides.from), bytes)
-                   : upload_3d_work(context.core(), to, host(sides.from), sides.shape);
+    work = is_flat ? upload_work(*context.core(), to, host(sides.from), bytes)
+                   : upload_3d_work(*context.core(), to, host(sides.from), sides.shape);
   } else if (sides.to.side == Side::kHost) {
-    work = is_flat ? download_work(context.core(), from, host(sides.to), bytes)
-                   : download_3d_work(context.core(), from, host(sides.to), sides.shape);
+    work = is_flat ? download_work(*context.core(), from, host(sides.to), bytes)
+                   : download_3d_work(*context.core(), from, host(sides.to), sides.shape);
   } else if (&to.memory->context() != &from.memory->context()) {
     if (!is_flat) return fail(CUDA_ERROR_NOT_SUPPORTED, "copies of rows have one context");
-    work = copy_peer_work(context.core(), to, from, bytes);
+    work = copy_peer_work(*context.core(), to, from, bytes);
   } else {
     work = is_flat ? copy_work(to, from, bytes) : copy_3d_work(to, from, sides.shape);
   }
@@ -286,7 +286,7 @@ CUresult memset_work_of(Context& context, const CUDA_MEMSET_NODE_PARAMS& params,
 
 CUresult host_work_of(const CUDA_HOST_NODE_PARAMS& params, SharedWork* out) {
   if (params.fn == nullptr) return fail(CUDA_ERROR_INVALID_VALUE, "fn is null");
-  *out = host_work(&run_kept_host_function, kept_host_function(params.fn, params.userData));
+  *out = host_function_work(params.fn, params.userData);
   return CUDA_SUCCESS;
 }
 
@@ -354,9 +354,9 @@ CUDA_MEMSET_NODE_PARAMS read_memset(const GraphWork& work) {
 }
 
 CUDA_HOST_NODE_PARAMS read_host(const GraphWork& work) {
-  if (work.callback != &run_kept_host_function) return {};
-  const auto* const kept = static_cast<const KeptHostFunction*>(work.user_data);
-  return {kept->function, kept->user_data};
+  if (work.callback != &run_host_function) return {};
+  const auto* const host = static_cast<const HostNote*>(note_of(work));
+  return {host->function, host->user_data};
 }
 
 CUgraphNodeType type_of(const GraphWork& work) {

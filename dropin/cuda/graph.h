@@ -166,9 +166,7 @@ CUgraphNodeType type_of(const GraphWork& work);
 /// New work for a node of what was instantiated; the graph stays as it is.
 CUresult update_node(CUgraphExec exec, CUgraphNode node, SharedWork work);
 
-/// A host function in the form that the core calls each time a graph runs; lives for ever, one for
-/// each pair.
-void* kept_host_function(CUhostFn function, void* user_data);
-void run_kept_host_function(void* kept, km_status status);
+/// A host node's work; it keeps the pair, which the core passes on each time a graph runs.
+SharedWork host_function_work(CUhostFn function, void* user_data);
 
 }  // namespace km::dropin

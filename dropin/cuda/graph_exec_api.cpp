@@ -39,7 +39,7 @@ GraphExec::~GraphExec() {
   const auto drop = +[](void* kept, km_status) {
     const std::unique_ptr<UserReferences> own(static_cast<UserReferences*>(kept));
   };
-  if (last_stream_->is_capturing() || !last_stream_->add_callback(drop, last.get())) {
+  if (!last_stream_->queue_callback(drop, last.get())) {
     static_cast<void>(last_stream_->drain());
     return;
   }

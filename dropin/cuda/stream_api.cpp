@@ -119,12 +119,11 @@ CUresult cuLaunchHostFunc(CUstream handle, CUhostFn function, void* user_data) {
     if (function == nullptr) return fail(CUDA_ERROR_INVALID_VALUE, "fn is null");
     CU_STREAM_FOR_WORK(stream, handle);
     if (stream.core().is_capturing()) {
-      CU_CHECK(stream.core().add_callback(&run_kept_host_function,
-                                          kept_host_function(function, user_data)));
+      CU_CHECK(capture_work(stream.core(), host_function_work(function, user_data)));
       return CUDA_SUCCESS;
     }
     auto box = std::make_unique<HostFunction>(HostFunction{function, user_data});
-    CU_CHECK(stream.core().add_callback(&HostFunction::run, box.get()));
+    CU_CHECK(stream.core().queue_callback(&HostFunction::run, box.get()));
     static_cast<void>(box.release());  // run once
     return CUDA_SUCCESS;
   });
@@ -161,7 +160,7 @@ CUresult cuStreamAddCallback(CUstream handle, CUstreamCallback function, void* u
                   "a captured stream takes no callbacks; cuLaunchHostFunc does the same");
     }
     auto box = std::make_unique<StreamCallback>(StreamCallback{function, handle, user_data});
-    CU_CHECK(stream.core().add_callback(&StreamCallback::run, box.get()));
+    CU_CHECK(stream.core().queue_callback(&StreamCallback::run, box.get()));
     static_cast<void>(box.release());  // run once
     return CUDA_SUCCESS;
   });

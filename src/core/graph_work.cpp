@@ -230,10 +230,11 @@ Status capture_result(Stream& stream, Result<SharedWork> work) {
   return capture_work(stream, *work);
 }
 
-SharedWork host_work(km_host_callback callback, void* user_data) {
+SharedWork host_work(km_host_callback callback, void* user_data, std::shared_ptr<const void> note) {
   auto work = new_work(KM_GRAPH_NODE_HOST);
   work->callback = callback;
   work->user_data = user_data;
+  work->note = std::move(note);
   return work;
 }
 

@@ -28,7 +28,9 @@ Result<SharedWork> fill_2d_work(const DevicePlace& destination, const Fill2d& sh
 /// Both places may belong to other contexts of the backend than the graph.
 Result<SharedWork> copy_peer_work(Context& context, const DevicePlace& destination,
                                   const DevicePlace& source, uint64_t size_bytes);
-SharedWork host_work(km_host_callback callback, void* user_data);
+/// The work keeps `note`, which the user data may point into.
+SharedWork host_work(km_host_callback callback, void* user_data,
+                     std::shared_ptr<const void> note = nullptr);
 Result<SharedWork> blas_work(BlasEngine& engine, const BlasWork& work);
 SharedWork empty_work();
 /// `uses`: of the child's nodes, where it is captured.

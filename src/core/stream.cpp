@@ -159,6 +159,10 @@ uint64_t Stream::last_ticket() noexcept {
 Status Stream::add_callback(km_host_callback callback, void* user_data) {
   if (is_capturing()) [[unlikely]]
     return capture_work(*this, host_work(callback, user_data));
+  return queue_callback(callback, user_data);
+}
+
+Status Stream::queue_callback(km_host_callback callback, void* user_data) {
   std::unique_ptr<HostCallbackBox> box(new HostCallbackBox{callback, user_data});
   KM_TRY(call_backend(backend().stream_add_callback, native_, &HostCallbackBox::run_and_delete,
                       static_cast<void*>(box.get())));
