@@ -23,7 +23,8 @@ class Context final : public Handled {
   static CUresult create(DeviceState& device, unsigned flags, bool is_primary, Ref<Context>* out);
 
   DeviceState& device() const { return device_; }
-  km::Context& core() const { return *core_; }
+  /// A reference, because a primary context gets another core when it begins again.
+  Ref<km::Context> core() const;
   bool is_primary() const { return is_primary_; }
   bool is_destroyed() const { return destroyed_.load(std::memory_order_acquire); }
   unsigned flags() const { return flags_.load(std::memory_order_relaxed); }
@@ -39,7 +40,7 @@ class Context final : public Handled {
   void destroy();
   /// The same for a primary context, whose own handle stays.
   void deactivate();
-  /// A primary context that was never active, or was deactivated, begins anew.
+  /// A primary context that was never active, or was deactivated, begins again.
   CUresult activate();
   CUresult synchronize();
 
@@ -78,7 +79,8 @@ class Context final : public Handled {
   void drop_contents();
 
   DeviceState& device_;
-  Ref<km::Context> core_, previous_core_;  // the latter for calls that are still under way
+  mutable std::mutex core_mutex_;  // guards core_ of a primary context; others keep theirs
+  Ref<km::Context> core_;
   std::atomic<unsigned> flags_;
   const bool is_primary_;
   std::atomic<int> users_{1};

@@ -341,7 +341,7 @@ CUresult cuCtxGetLimit(size_t* value, CUlimit limit) {
     CU_CURRENT(context);
     if (limit < 0 || limit >= CU_LIMIT_MAX) return no_limit(limit);
     if (is_engines(limit)) {
-      CU_ASSIGN(*value, context->core().limit(limit + 1));
+      CU_ASSIGN(*value, context->core()->limit(limit + 1));
       return CUDA_SUCCESS;
     }
     *value = context->limits().value[static_cast<size_t>(limit)];
@@ -354,11 +354,11 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
     CU_CURRENT(context);
     if (limit < 0 || limit > CU_LIMIT_PERSISTING_L2_CACHE_SIZE) return no_limit(limit);
     if (is_engines(limit)) {
-      CU_CHECK(context->core().set_limit(limit + 1, value));
+      CU_CHECK(context->core()->set_limit(limit + 1, value));
       return CUDA_SUCCESS;
     }
     if (limit == CU_LIMIT_STACK_SIZE) {
-      CU_ASSIGN(const uint64_t most, context->core().limit(KM_CONTEXT_LIMIT_STACK_BYTES));
+      CU_ASSIGN(const uint64_t most, context->core()->limit(KM_CONTEXT_LIMIT_STACK_BYTES));
       if (value > most) {
         return fail(CUDA_ERROR_INVALID_VALUE, "stacks of %zu bytes; threads have %llu", value,
                     static_cast<unsigned long long>(most));
@@ -412,7 +412,7 @@ CUresult cuCtxSetSharedMemConfig(CUsharedconfig config) {
 CUresult cuCtxGetStreamPriorityRange(int* least, int* greatest) {
   return guard(__func__, [&]() -> CUresult {
     CU_CURRENT(context);
-    km::Device& device = context->core().device();
+    km::Device& device = context->core()->device();
     CU_ASSIGN(const int64_t low, device.attribute(KM_DEVICE_ATTRIBUTE_STREAM_PRIORITY_LEAST));
     CU_ASSIGN(const int64_t high, device.attribute(KM_DEVICE_ATTRIBUTE_STREAM_PRIORITY_GREATEST));
     if (least != nullptr) *least = static_cast<int>(low);
@@ -436,10 +436,10 @@ CUresult cuCtxEnablePeerAccess(CUcontext handle, unsigned int flags) {
     Ref<dropin::Context> peer;
     CU_TRY(find_context(handle, &peer));
     if (!peer || peer.get() == context) return no_peer();
-    if (context->core().may_use(peer->core())) {
+    if (context->core()->may_use(*peer->core())) {
       return fail(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, "the context may use the peer already");
     }
-    CU_CHECK(context->core().set_peer_access(peer->core(), true));
+    CU_CHECK(context->core()->set_peer_access(*peer->core(), true));
     return CUDA_SUCCESS;
   });
 }
@@ -450,10 +450,10 @@ CUresult cuCtxDisablePeerAccess(CUcontext handle) {
     Ref<dropin::Context> peer;
     CU_TRY(find_context(handle, &peer));
     if (!peer || peer.get() == context) return no_peer();
-    if (!context->core().may_use(peer->core())) {
+    if (!context->core()->may_use(*peer->core())) {
       return fail(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, "the context may not use the peer");
     }
-    CU_CHECK(context->core().set_peer_access(peer->core(), false));
+    CU_CHECK(context->core()->set_peer_access(*peer->core(), false));
     return CUDA_SUCCESS;
   });
 }

@@ -32,10 +32,10 @@ CUresult record_in_all(CUcontext context_handle, CUevent event_handle) {
   Pin<dropin::Context> context;
   std::vector<Ref<dropin::Stream>> streams;
   CU_TRY(find_streams(context_handle, *event, &context, &streams));
-  CU_ASSIGN(const Ref<km::Stream> last, km::Stream::create(context->core(), KM_STREAM_DEFAULT, 0));
+  const Ref<km::Context> core = context->core();
+  CU_ASSIGN(const Ref<km::Stream> last, km::Stream::create(*core, KM_STREAM_DEFAULT, 0));
   for (const Ref<dropin::Stream>& stream : streams) {
-    CU_ASSIGN(const Ref<km::Event> mark,
-              km::Event::create(context->core(), KM_EVENT_DISABLE_TIMING));
+    CU_ASSIGN(const Ref<km::Event> mark, km::Event::create(*core, KM_EVENT_DISABLE_TIMING));
     CU_CHECK(mark->record(stream->core()));
     CU_CHECK(last->wait_event(*mark));
   }

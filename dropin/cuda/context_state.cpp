@@ -112,13 +112,22 @@ void Context::deactivate() {
 CUresult Context::activate() {
   if (!is_destroyed()) return CUDA_SUCCESS;
   CU_ASSIGN(Ref<km::Context> fresh, km::Context::create(device_.device));
-  previous_core_ = std::exchange(core_, std::move(fresh));
+  {
+    const std::lock_guard lock(core_mutex_);
+    std::swap(core_, fresh);
+  }
   destroyed_.store(false, std::memory_order_release);
   return VirtualMemory::instance().enter(*this);
 }
 
+Ref<km::Context> Context::core() const {
+  if (!is_primary_) return core_;
+  const std::lock_guard lock(core_mutex_);
+  return core_;
+}
+
 void Context::drop_contents() {
-  static_cast<void>(core_->synchronize());
+  static_cast<void>(core()->synchronize());
   retire_all<Event>(*this);
   retire_all<Stream>(*this);
   retire_all<Module>(*this);
@@ -144,7 +153,7 @@ void Context::drop_contents() {
 
 CUresult Context::synchronize() {
   CU_CHECK(require_may_block());
-  CU_CHECK(core_->synchronize());
+  CU_CHECK(core()->synchronize());
   trim_pools();
   return CUDA_SUCCESS;
 }

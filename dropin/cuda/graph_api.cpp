@@ -140,7 +140,7 @@ CUresult cuGraphCreate(CUgraph* out, unsigned int flags) {
     CU_REQUIRE(out);
     if (flags != 0) return fail(CUDA_ERROR_INVALID_VALUE, "flags is %u; it must be 0", flags);
     CU_CURRENT(context);
-    auto core = make_ref<km::Graph>(context->core());
+    auto core = make_ref<km::Graph>(*context->core());
     *out = publish(make_ref<dropin::Graph>(*context, std::move(core)));
     return CUDA_SUCCESS;
   });

@@ -104,7 +104,7 @@ ConditionalValue::ConditionalValue(Ref<km::Memory> memory, CUgraph graph, unsign
 CUresult ConditionalValue::create(Graph& graph, unsigned default_value, unsigned flags,
                                   std::shared_ptr<ConditionalValue>* out) {
   CU_ASSIGN(Ref<km::Memory> memory,
-            km::Memory::create(graph.context().core(), nullptr, sizeof default_value, true, 1,
+            km::Memory::create(*graph.context().core(), nullptr, sizeof default_value, true, 1,
                                KM_ALLOCATION_DEVICE));
   std::shared_ptr<ConditionalValue> made(  // tidy: new: belongs to the shared_ptr around it
       new ConditionalValue(std::move(memory), handle_of(graph), default_value, flags));
@@ -135,7 +135,7 @@ CUresult conditional_work_of(Graph& graph, const CUDA_CONDITIONAL_NODE_PARAMS& p
   conditional.has_default = value->has_default();
   conditional.default_value = value->default_value();
   for (unsigned i = 0; i < params.size; ++i) {
-    conditional.bodies.push_back(make_ref<km::Graph>(graph.context().core()));
+    conditional.bodies.push_back(make_ref<km::Graph>(*graph.context().core()));
   }
   if (value->is_used().exchange(true)) {
     return fail(CUDA_ERROR_INVALID_VALUE, "a node has the conditional handle already");

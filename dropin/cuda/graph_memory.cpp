@@ -59,7 +59,7 @@ CUresult GraphMemory::create(Context& context, uint64_t size_bytes,
   if (size_bytes == 0) return fail(CUDA_ERROR_INVALID_VALUE, "bytesize is 0");
   CU_TRY(context.device().reserve(size_bytes));
   auto memory =
-      km::Memory::create(context.core(), nullptr, size_bytes, false, 1, KM_ALLOCATION_DEVICE);
+      km::Memory::create(*context.core(), nullptr, size_bytes, false, 1, KM_ALLOCATION_DEVICE);
   if (!memory) {
     context.device().unreserve(size_bytes);
     return result_of(memory.error());

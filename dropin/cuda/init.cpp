@@ -53,7 +53,7 @@ CUresult cuProfilerInitialize(const char*, const char*, CUoutput_mode) {
 CUresult cuProfilerStart() {
   return guard(__func__, [&]() -> CUresult {
     CU_CURRENT(context);
-    CU_CHECK(context->core().start_profiler());
+    CU_CHECK(context->core()->start_profiler());
     return CUDA_SUCCESS;
   });
 }
@@ -61,7 +61,7 @@ CUresult cuProfilerStart() {
 CUresult cuProfilerStop() {
   return guard(__func__, [&]() -> CUresult {
     CU_CURRENT(context);
-    CU_CHECK(context->core().stop_profiler());
+    CU_CHECK(context->core()->stop_profiler());
     return CUDA_SUCCESS;
   });
 }

@@ -55,7 +55,7 @@ CUresult map_for(const dropin::Context& context, uint64_t size_bytes, Ref<km::Me
                 static_cast<unsigned long long>(size_bytes));
   }
   auto box = std::make_unique<LowPages>(LowPages{pages, size_bytes});
-  auto memory = km::Memory::from_host(context.core(), pages, size_bytes, 1);
+  auto memory = km::Memory::from_host(*context.core(), pages, size_bytes, 1);
   if (!memory) {
     LowPages::release(box.release());
     return result_of(memory.error());

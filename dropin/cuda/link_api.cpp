@@ -56,7 +56,7 @@ CUresult add(dropin::LinkState& state, CUjitInputType type, const void* data, si
 CUresult check(const dropin::LinkState& state) {
   auto* const context = current_context_or_null();
   if (context == nullptr || context->is_destroyed()) return CUDA_SUCCESS;
-  const auto loaded = km::Module::load_ptx(context->core(), state.image, "linked");
+  const auto loaded = km::Module::load_ptx(*context->core(), state.image, "linked");
   state.logs.write("", loaded ? "" : loaded.error().message);
   return loaded ? CUDA_SUCCESS : result_of(loaded.error());
 }

@@ -43,7 +43,7 @@ CUresult allocate(CUdeviceptr* out, size_t size_bytes, AllocationKind kind, unsi
   if (size_bytes == 0) return fail(CUDA_ERROR_INVALID_VALUE, "bytesize is 0");
   CU_TRY(context->device().reserve(size_bytes));
   auto memory =
-      km::Memory::create(context->core(), nullptr, size_bytes, false, 1, KM_ALLOCATION_DEVICE);
+      km::Memory::create(*context->core(), nullptr, size_bytes, false, 1, KM_ALLOCATION_DEVICE);
   if (!memory) {
     context->device().unreserve(size_bytes);
     return result_of(memory.error());
@@ -80,7 +80,7 @@ CUresult allocate_host(void** out, size_t size_bytes, unsigned flags) {
   if (size_bytes == 0 || (flags & ~kKnown) != 0) {
     return fail(CUDA_ERROR_INVALID_VALUE, "bytesize is %zu, flags is %u", size_bytes, flags);
   }
-  CU_ASSIGN(Ref<km::Memory> memory, km::Memory::create_host(context->core(), size_bytes));
+  CU_ASSIGN(Ref<km::Memory> memory, km::Memory::create_host(*context->core(), size_bytes));
   void* const pointer = memory->host_pointer();
   keep_allocation(*context, std::move(memory), AllocationKind::kHost, flags,
                   reinterpret_cast<uint64_t>(pointer));
@@ -116,7 +116,7 @@ CUresult register_host(void* pointer, size_t size_bytes, unsigned flags) {
                 pointer);
   }
   CU_ASSIGN(Ref<km::Memory> memory,
-            km::Memory::register_host(context->core(), pointer, size_bytes));
+            km::Memory::register_host(*context->core(), pointer, size_bytes));
   keep_allocation(*context, std::move(memory), AllocationKind::kRegistered, flags,
                   reinterpret_cast<uint64_t>(pointer));
   return CUDA_SUCCESS;

@@ -59,7 +59,7 @@ CUresult Function::set_attribute(CUfunction_attribute attribute, int value) {
 
 CUresult Module::load(Context& context, const std::string& ptx, const JitLogs& logs,
                       Ref<Module>* out) {
-  auto loaded = km::Module::load_ptx(context.core(), ptx, "module");
+  auto loaded = km::Module::load_ptx(*context.core(), ptx, "module");
   logs.write("", loaded ? "" : loaded.error().message);
   if (!loaded) return result_of(loaded.error());
   *out = make_ref<Module>(context, std::move(*loaded));

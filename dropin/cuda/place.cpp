@@ -9,12 +9,12 @@ bool Place::try_find(Context& context, CUdeviceptr address, uint64_t size_bytes)
   const int device = context.device().ordinal;
   if (VirtualMemory::instance().find(address, device, &mapped)) [[unlikely]] {
     // It stays a place of devices where nothing is mapped, so that nobody takes it for the host's.
-    found_ = find_device_memory(context.core(), address);
+    found_ = find_device_memory(*context.core(), address);
     place_ = {found_ ? &*found_ : nullptr, address};
     return size_bytes == 0 ||
            (found_ && VirtualMemory::instance().is_accessible(address, size_bytes, device));
   }
-  found_ = find_device_memory(context.core(), address);
+  found_ = find_device_memory(*context.core(), address);
   if (found_) {
     place_ = {&*found_, address};
     return size_bytes <= found_->bytes_from(address - found_->address());

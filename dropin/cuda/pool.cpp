@@ -33,7 +33,7 @@ CUresult Pool::in_context(Context& context, Ref<km::Pool>* out) {
   const std::lock_guard lock(mutex_);
   Ref<km::Pool>* pool = nullptr;
   CU_TRY(find_or_make(pools_, context.id(), &pool, [&](Ref<km::Pool>* made) -> CUresult {
-    CU_ASSIGN(*made, km::Pool::create(context.core(), limit_bytes_));
+    CU_ASSIGN(*made, km::Pool::create(*context.core(), limit_bytes_));
     (*made)->set_release_threshold(UINT64_MAX);  // trim() decides
     return CUDA_SUCCESS;
   }));

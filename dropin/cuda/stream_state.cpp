@@ -19,10 +19,11 @@ Stream::Stream(Context& context, Ref<km::Stream> core, unsigned flags, Kind kind
 
 CUresult Stream::create(Context& context, unsigned flags, int priority, Kind kind,
                         Ref<Stream>* out) {
-  CU_ASSIGN(Ref<km::Stream> core, km::Stream::create(context.core(), KM_STREAM_DEFAULT, priority));
+  const Ref<km::Context> owner = context.core();
+  CU_ASSIGN(Ref<km::Stream> core, km::Stream::create(*owner, KM_STREAM_DEFAULT, priority));
   Ref<Stream> stream = Ref<Stream>::adopt(new Stream(context, std::move(core), flags, kind));
   if (stream->is_blocking()) {
-    CU_ASSIGN(stream->mark_, km::Event::create(context.core(), KM_EVENT_DISABLE_TIMING));
+    CU_ASSIGN(stream->mark_, km::Event::create(*owner, KM_EVENT_DISABLE_TIMING));
     if (kind != Kind::kLegacy) context.add_blocking(*stream);
   }
   *out = std::move(stream);
@@ -76,7 +77,7 @@ StreamUse::~StreamUse() {
 CUresult Event::create(Context& context, unsigned flags, Ref<Event>* out) {
   const km_event_flags timing =
       (flags & CU_EVENT_DISABLE_TIMING) != 0 ? KM_EVENT_DISABLE_TIMING : 0;
-  CU_ASSIGN(Ref<km::Event> core, km::Event::create(context.core(), timing));
+  CU_ASSIGN(Ref<km::Event> core, km::Event::create(*context.core(), timing));
   *out = Ref<Event>::adopt(new Event(context, std::move(core), flags));
   return CUDA_SUCCESS;
 }

@@ -195,7 +195,7 @@ CUresult VirtualMemory::unmap(CUdeviceptr address, uint64_t size_bytes) {
 CUresult VirtualMemory::introduce(uint64_t begin, Range& range, Context& context) {
   Ref<km::Memory>& known = range.known[context.id()];
   if (known) return CUDA_SUCCESS;
-  auto memory = km::Memory::from_host(context.core(), pointer_to(begin), range.size_bytes, 1);
+  auto memory = km::Memory::from_host(*context.core(), pointer_to(begin), range.size_bytes, 1);
   if (!memory) {
     range.known.erase(context.id());
     return result_of(memory.error());

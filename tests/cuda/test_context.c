@@ -2,6 +2,7 @@
 #include "support.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 static void two_retains_give_one_context(void** state) {
   const fixture* f = *state;
@@ -180,13 +181,63 @@ static void limits_and_flags_are_kept(void** state) {
   assert_int_equal(flags, CU_CTX_SCHED_BLOCKING_SYNC);
 }
 
+typedef struct reset_race {
+  CUcontext context;
+  atomic_int done, calls, wrong;
+} reset_race;
+
+/* The context was there, or it was just being destroyed. */
+static int is_one_of_both(reset_race* race, CUresult result) {
+  ++race->calls;
+  if (result == CUDA_SUCCESS) return 1;
+  race->wrong += result != CUDA_ERROR_CONTEXT_IS_DESTROYED && result != CUDA_ERROR_INVALID_HANDLE &&
+                 result != CUDA_ERROR_INVALID_VALUE;
+  return 0;
+}
+
+static void* call_during_resets(void* argument) {
+  reset_race* const race = argument;
+  while (cuCtxSetCurrent(race->context) != CUDA_SUCCESS) continue; /* it is being reset */
+  while (!race->done) {
+    CUmodule module = NULL;
+    CUstream stream = NULL;
+    CUdeviceptr memory = 0;
+    size_t free_bytes = 0, total_bytes = 0;
+    if (is_one_of_both(race, cuMemAlloc(&memory, 4096))) {
+      is_one_of_both(race, cuMemsetD32(memory, 7, 1024));
+      is_one_of_both(race, cuMemFree(memory));
+    }
+    is_one_of_both(race, cuMemGetInfo(&free_bytes, &total_bytes));
+    is_one_of_both(race, cuCtxSynchronize());
+    is_one_of_both(race, cuStreamCreate(&stream, CU_STREAM_DEFAULT));
+    is_one_of_both(race, cuModuleLoadData(&module, kernels_ptx));
+  }
+  return NULL;
+}
+
+static void calls_meet_resets_of_their_context(void** state) {
+  enum { THREADS = 3, RESETS = 200 };
+  const fixture* f = *state;
+  pthread_t threads[THREADS];
+  reset_race race = {f->context, 0, 0, 0};
+  for (int i = 0; i < THREADS; ++i) {
+    assert_int_equal(pthread_create(&threads[i], NULL, call_during_resets, &race), 0);
+  }
+  for (int i = 0; i < RESETS || race.calls < 2 * RESETS; ++i) {
+    OK(cuDevicePrimaryCtxReset(f->device));
+  }
+  race.done = 1;
+  for (int i = 0; i < THREADS; ++i) pthread_join(threads[i], NULL);
+  assert_int_equal(race.wrong, 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(two_retains_give_one_context),     TEST(contexts_form_a_stack),
       TEST(threads_begin_without_a_context),  TEST(what_belongs_to_a_context_goes_with_it),
       TEST(a_fault_stays_until_the_reset),    TEST(garbage_is_refused),
       TEST(limits_and_flags_are_kept),        TEST(handles_are_positive),
-      TEST(contexts_that_were_popped_can_go),
+      TEST(contexts_that_were_popped_can_go), TEST(calls_meet_resets_of_their_context),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
