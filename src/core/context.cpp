@@ -96,20 +96,24 @@ Context::~Context() {
   if (output_.callback != nullptr) {
     static_cast<void>(call_backend(backend().context_set_output, native_, nullptr, nullptr));
   }
-  if (default_stream_.native != nullptr) backend().stream_destroy(default_stream_.native);
-  for (kmb_stream* stream : lost_streams_) backend().stream_destroy(stream);
+  default_stream_ = nullptr;
   backend().context_destroy(native_);
 }
 
-Result<Context::DefaultStream> Context::default_stream() {
-  const std::lock_guard lock(mutex_);
-  if (default_stream_.native == nullptr) {
-    lost_streams_.reserve(lost_streams_.size() + 1);  // so that reset() needs no memory
-    KM_TRY(call_backend(backend().stream_create, native_, KM_STREAM_DEFAULT, 0,
-                        &default_stream_.native));
-    default_stream_.number = new_stream_number();
+Result<Context::SharedDefaultStream> Context::default_stream() {
+  const uint32_t now = epoch();
+  {
+    const std::lock_guard lock(mutex_);
+    if (default_stream_) return default_stream_;
   }
-  return default_stream_;
+  // Unlocked: the backend may wait for a callback, which may make calls that are recorded.
+  const auto made = std::make_shared<DefaultStream>(backend());
+  KM_TRY(call_backend(backend().stream_create, native_, KM_STREAM_DEFAULT, 0, &made->native));
+  made->number = new_stream_number();
+  const std::lock_guard lock(mutex_);
+  if (default_stream_) return default_stream_;  // another thread was first
+  if (now == epoch()) default_stream_ = made;
+  return SharedDefaultStream(made);
 }
 
 Ref<CaptureSlot> Context::default_capture_slot() {
@@ -131,6 +135,7 @@ Result<Context::MemoryInfo> Context::memory_info() {
 
 Status Context::reset() {
   Ref<CaptureSlot> slot = make_ref<CaptureSlot>();  // before anything is changed
+  SharedDefaultStream lost;
   drop_captures(*this);
   {
     const std::lock_guard lock(mutex_);
@@ -138,9 +143,7 @@ Status Context::reset() {
     epoch_.fetch_add(1, std::memory_order_acq_rel);
     device_ranges_.clear();
     host_ranges_.clear();
-    if (default_stream_.native != nullptr) {
-      lost_streams_.push_back(std::exchange(default_stream_, {}).native);
-    }
+    std::swap(default_stream_, lost);
     std::swap(default_capture_slot_, slot);
     last_error_ = {KM_SUCCESS, {}, 0};
   }
@@ -164,7 +167,7 @@ Status Context::set_peer_access(Context& peer, bool enabled) {
     return make_error(KM_ERROR_NOT_SUPPORTED, "backend '%s' has no access between devices",
                       backend().name);
   }
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(peers_mutex_);
   const auto found = std::find(peers_.begin(), peers_.end(), peer.number_);
   if (enabled == (found != peers_.end())) return {};
   if (enabled) peers_.reserve(peers_.size() + 1);
@@ -179,7 +182,7 @@ Status Context::set_peer_access(Context& peer, bool enabled) {
 
 bool Context::may_use(const Context& other) const {
   if (&other == this) return true;
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(peers_mutex_);
   return std::find(peers_.begin(), peers_.end(), other.number_) != peers_.end();
 }
 

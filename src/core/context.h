@@ -33,13 +33,22 @@ class Context final : public Object {
   /// True when uses of its memory on different streams are ordered.
   bool is_ordered() const { return (flags_ & KM_CONTEXT_ORDERED) != 0; }
 
+  /// A default stream of the backend. Who holds it keeps the context as well.
   struct DefaultStream {
+    explicit DefaultStream(const kmb_backend& of) : backend(of) {}
+    ~DefaultStream() {
+      if (native != nullptr) backend.stream_destroy(native);
+    }
+    DefaultStream(const DefaultStream&) = delete;
+    DefaultStream& operator=(const DefaultStream&) = delete;
+
+    const kmb_backend& backend;
     kmb_stream* native = nullptr;
     uint64_t number = 0;
   };
-  /// The backend's default stream of this epoch, made on first use. It lives as long as the
-  /// context.
-  Result<DefaultStream> default_stream();
+  using SharedDefaultStream = std::shared_ptr<const DefaultStream>;
+  /// That of this epoch, made on first use.
+  Result<SharedDefaultStream> default_stream();
   /// Of the default stream of this epoch.
   Ref<CaptureSlot> default_capture_slot();
   ContextCaptures& captures() { return captures_; }
@@ -121,11 +130,13 @@ class Context final : public Object {
 
   const uint64_t number_;  // of all contexts there have been: peers know each other by it
 
+  // The backend is called with this lock; never with the next one, which callbacks may ask for.
+  mutable std::mutex peers_mutex_;
+  std::vector<uint64_t> peers_;  // under peers_mutex_
+
   mutable std::mutex mutex_;  // guards what follows
-  std::vector<uint64_t> peers_;
-  DefaultStream default_stream_;
+  SharedDefaultStream default_stream_;
   Ref<CaptureSlot> default_capture_slot_;
-  std::vector<kmb_stream*> lost_streams_;  // default streams of earlier epochs
   Error last_error_{KM_SUCCESS, {}, 0};
 };
 

@@ -49,16 +49,15 @@ Result<Ref<Stream>> Stream::create(Context& context, km_stream_flags flags, int3
 
 Result<Ref<Stream>> Stream::share_default(Context& context) {
   Ref<Stream> stream = Ref<Stream>::adopt(new Stream(context, context.default_capture_slot()));
-  stream->owns_native_ = false;
-  KM_ASSIGN(const Context::DefaultStream own, context.default_stream());
-  stream->native_ = own.native;
-  stream->number_ = own.number;
+  KM_ASSIGN(stream->default_, context.default_stream());
+  stream->native_ = stream->default_->native;
+  stream->number_ = stream->default_->number;
   return stream;
 }
 
 Stream::~Stream() {
   drop_capture();  // it never had a handle, perhaps
-  if (native_ != nullptr && owns_native_) backend().stream_destroy(native_);
+  if (native_ != nullptr && !default_) backend().stream_destroy(native_);
 }
 
 void Stream::handle_gone() {

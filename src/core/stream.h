@@ -63,9 +63,9 @@ class Stream final : public ContextChild {
   kmb_stream* native_ = nullptr;
   uint64_t number_ = 0;
   int32_t priority_ = 0;
-  bool owns_native_ = true;
   bool uses_capture_ = true;
   const Ref<CaptureSlot> capture_;
+  Context::SharedDefaultStream default_;  // null: the native stream is its own
 
   /// Up to which ticket of another stream this one waits already: some of the latest waits.
   struct Awaited {

@@ -125,8 +125,42 @@ static void churn_is_flat(void** state) {
   OK(km_function_destroy(c.function));
 }
 
+/* A stream, its default one, and work in both, lost with the context's reset. */
+static void lose_streams(km_context context, uint64_t cycles) {
+  for (uint64_t i = 0; i < cycles; ++i) {
+    km_stream stream = NULL, own = NULL;
+    km_slice slice = NULL;
+    OK(km_context_default_stream(context, &stream));
+    OK(km_stream_create(context, 0, 0, &own));
+    OK(km_slice_create(context, 64, 4, 0, &slice));
+    OK(km_slice_fill_u32(stream, slice, 0, 1, 16));
+    OK(km_slice_fill_u32(own, slice, 64, 2, 16));
+    OK(km_context_reset(context));
+    OK(km_slice_destroy(slice));
+    OK(km_stream_destroy(stream));
+    OK(km_stream_destroy(own));
+  }
+}
+
+static void resets_keep_nothing_of_what_they_lose(void** state) {
+  enum { CYCLES = 2000, KEPT = 200 };
+  const fixture* f = *state;
+  km_context context = NULL;
+  if (is_cuda(f)) skip(); /* there a reset is the process's */
+  OK(km_context_create(f->device, &context));
+  lose_streams(context, CYCLES);
+  const long before = live;
+  lose_streams(context, CYCLES);
+  if (live - before >= KEPT)
+    fail_msg("%ld allocations more after %d resets", live - before, CYCLES);
+  OK(km_context_destroy(context));
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(churn_is_flat)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(churn_is_flat),
+      cmocka_unit_test(resets_keep_nothing_of_what_they_lose),
+  };
   km_set_allocator(take, give_back, NULL); /* a sanitizer's build counts nothing */
   return RUN_ON_DEVICES("churn", tests);
 }
