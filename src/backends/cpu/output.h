@@ -18,7 +18,8 @@ class Output {
   uint64_t limit_bytes() const { return limit_bytes_.load(std::memory_order_relaxed); }
   void set_limit(uint64_t size_bytes) { limit_bytes_.store(size_bytes, std::memory_order_relaxed); }
 
-  /// Null: standard output.
+  /// Null: standard output. The callback before is not under way any more at the return; inside a
+  /// callback, which may be that one, nothing is waited for.
   void set_callback(km_output_callback callback, void* user_data);
   /// Never throws; text is dropped when memory is short.
   void append(std::string_view text) noexcept;
@@ -28,17 +29,23 @@ class Output {
   void flush() noexcept {
     if (has_text_.load(std::memory_order_acquire)) flush_text();
   }
-  /// The same without a callback, which is for threads that wait. For calls that return an error.
+  /// The same without a callback, which is for threads that wait. For calls that return an error:
+  /// they may hold locks that a callback asks for, and never wait for one; who flushes now hands
+  /// out their text too.
   void flush_without_callback() noexcept;
 
  private:
+  struct Taken;
   void flush_text() noexcept;
+  void flush_locked() noexcept;
+  void hand_out(const Taken& taken) noexcept;
   void append_to(std::string* text, std::string_view more) noexcept;
 
   std::atomic<uint64_t> limit_bytes_{kDefaultBytes};
   std::atomic<bool> has_text_{false};
-  std::mutex text_mutex_;   // text_, error_text_, dropped_
-  std::mutex flush_mutex_;  // callback_, user_data_; held during the callback
+  std::atomic<bool> is_wanted_{false};  // a flush, by a call that found another one under way
+  std::mutex flush_mutex_;              // of the one that flushes; held during the callback
+  std::mutex text_mutex_;               // guards what follows
   std::string text_, error_text_;
   uint64_t dropped_ = 0;
   km_output_callback callback_ = nullptr;
