@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/cancellation.h"
+#include "base/host_function.h"
 
 namespace km {
 namespace {
@@ -83,12 +84,25 @@ bool Submission::find_conflicts(std::vector<StreamTicket>* conflicts) {
   });
 }
 
+/// The call that holds the lock may wait for room in a queue whose head is this host function; and
+/// the driver refuses work from there in any case.
+static Status require_may_wait_for_calls() {
+  if (!in_host_function()) return {};
+  return make_error(KM_ERROR_NOT_PERMITTED,
+                    "a callback queues work that uses memory which a call on another thread uses; "
+                    "signal another thread to queue it");
+}
+
 Status Submission::begin_others() {
   std::vector<StreamTicket> conflicts;
   for (;;) {
-    if (!take_others()) take_in_turn();
+    if (!take_others()) {
+      KM_TRY(require_may_wait_for_calls());
+      take_in_turn();
+    }
     if (find_conflicts(&conflicts)) break;
     let_go();
+    KM_TRY(require_may_wait_for_calls());
     conflicts.clear();
     sleep_uncancelled(kPauseNs);
   }

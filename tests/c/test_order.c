@@ -4,6 +4,7 @@
  */
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -758,6 +759,37 @@ static void a_callback_may_use_what_a_waiting_call_uses(void** state) {
   close_world(&w);
 }
 
+typedef struct full_queue {
+  refill again;
+  atomic_int fills;
+} full_queue;
+
+/* Begins when no fill is queued any more: all of them are, or the queue is full. */
+static void fill_when_full(void* data, km_status status) {
+  full_queue* const queue = data;
+  for (int before = -1; before != queue->fills; usleep(100000)) before = queue->fills;
+  fill_in_callback(&queue->again, status);
+}
+
+/* On NVIDIA GPUs a call waits while a stream has no room; the callback at its head is what makes
+ * room, whatever memory it asks for. */
+static void a_callback_does_not_wait_for_a_call_that_waits_for_it(void** state) {
+  enum { FILLS = 3000 };
+  const fixture* f = *state;
+  NEEDS_ASYNCHRONY(f);
+  world w = open_world(f);
+  full_queue queue = {{w.s2, w.x, KM_ERROR_INTERNAL}, 0};
+  OK(km_stream_add_callback(w.s1, fill_when_full, &queue));
+  for (; queue.fills < FILLS; ++queue.fills) OK(km_slice_fill_u32(w.s1, w.x, 0, 1, 16));
+  OK(km_stream_synchronize(w.s1));
+  OK(km_stream_synchronize(w.s2));
+  const km_status given = queue.again.status;
+  if (!is_cuda(f)) EXPECT(KM_SUCCESS, given);
+  if (!runs_kernels(f)) EXPECT(KM_ERROR_NOT_PERMITTED, given); /* the scripted driver was full */
+  if (given != KM_SUCCESS) EXPECT(KM_ERROR_NOT_PERMITTED, given);
+  close_world(&w);
+}
+
 typedef struct late_launch {
   world* w;
   km_function function;
@@ -935,6 +967,7 @@ int main(void) {
       cmocka_unit_test(a_context_that_is_reset_keeps_nobody_waiting),
       cmocka_unit_test(a_failed_kernel_fails_what_waits_for_it),
       cmocka_unit_test(a_callback_may_use_what_a_waiting_call_uses),
+      cmocka_unit_test(a_callback_does_not_wait_for_a_call_that_waits_for_it),
       cmocka_unit_test(launches_that_wait_for_calls_are_not_cancelled),
       cmocka_unit_test(values_that_streams_wait_for_are_not_ordered),
       cmocka_unit_test(threads_with_slices_in_opposite_order_lose_nothing),

@@ -7,6 +7,8 @@
 
 namespace km::cu {
 
+constexpr size_t kRoom = 1024;  // in a queue: a call waits for it, as the driver's do
+
 bool is_async() {
   const char* script = std::getenv("KM_FAKE_CUDA");
   return script != nullptr && std::strcmp(script, "async") == 0;
@@ -56,7 +58,9 @@ CUresult Queue::submit(Work work) {
     return CUDA_SUCCESS;
   }
   if (!is_async()) return run(work);
-  const std::lock_guard lock(mutex_);
+  const Call::Unlocked unlocked;
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return work_.size() < kRoom || is_closed_; });
   if (!is_closed_) work_.push_back(std::move(work));
   changed_.notify_all();
   return CUDA_SUCCESS;

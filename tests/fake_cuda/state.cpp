@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 namespace km::cu {
 namespace {
@@ -24,6 +25,7 @@ State& state() {
 
 thread_local std::vector<Context*> t_contexts;
 thread_local bool t_in_host_function = false;
+thread_local const Call* t_call = nullptr;
 thread_local int t_inside_libraries = 0;
 
 bool is_one_of(const char* name, std::initializer_list<const char*> names) {
@@ -60,7 +62,18 @@ bool is_fatal(CUresult result) {
   }
 }
 
-Call::Call(const char* name, Needs needs) : lock_(state().mutex) {
+Call::~Call() { t_call = outer_; }
+
+Call::Unlocked::Unlocked() : call_(t_call != nullptr && t_call->lock_ ? t_call : nullptr) {
+  if (call_ != nullptr) call_->lock_.unlock();
+}
+
+Call::Unlocked::~Unlocked() {
+  if (call_ != nullptr) call_->lock_.lock();
+}
+
+Call::Call(const char* name, Needs needs)
+    : lock_(state().mutex), outer_(std::exchange(t_call, this)) {
   State& s = state();
   if (t_in_host_function) {
     result_ = misuse(CUDA_ERROR_NOT_PERMITTED, name);

@@ -43,13 +43,29 @@ class Call {
  public:
   enum class Needs : uint8_t { nothing, context };
   Call(const char* name, Needs needs);
+  ~Call();
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
   CUresult result() const { return result_; }
   Context& context() const { return *context_; }
   /// Before waiting.
   void unlock() const { lock_.unlock(); }
 
+  /// Lets go of the lock of the call that this thread is in, if there is one that has it.
+  class Unlocked {
+   public:
+    Unlocked();
+    ~Unlocked();
+    Unlocked(const Unlocked&) = delete;
+    Unlocked& operator=(const Unlocked&) = delete;
+
+   private:
+    const Call* call_;
+  };
+
  private:
   mutable std::unique_lock<std::recursive_mutex> lock_;
+  const Call* const outer_;
   CUresult result_ = CUDA_SUCCESS;
   Context* context_ = nullptr;
 };

@@ -1,28 +1,8 @@
 #include "backends/cuda/host_call.h"
 
-#include <utility>
-
 #include "base/contained_call.h"
 
 namespace km::cuda {
-namespace {
-
-thread_local bool t_in_host_function = false;
-
-class HostFunctionScope {
- public:
-  HostFunctionScope() : before_(std::exchange(t_in_host_function, true)) {}
-  ~HostFunctionScope() { t_in_host_function = before_; }
-  HostFunctionScope(const HostFunctionScope&) = delete;
-  HostFunctionScope& operator=(const HostFunctionScope&) = delete;
-
- private:
-  const bool before_;
-};
-
-}  // namespace
-
-bool in_host_function() { return t_in_host_function; }
 
 void HostCall::entry(void* data) {
   const HostFunctionScope scope;  // ends after the objects that go here

@@ -7,12 +7,9 @@
 #include "backend/interface.h"
 #include "backends/cuda/epoch.h"
 #include "backends/cuda/reaper.h"
+#include "base/host_function.h"
 
 namespace km::cuda {
-
-/// Whether this thread runs a host function for the driver, which permits none of its own functions
-/// there.
-bool in_host_function();
 
 /// Lets an object go whose destructor calls the driver: later, where that is not permitted now.
 template <class T>
