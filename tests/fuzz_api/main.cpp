@@ -3,7 +3,8 @@
 //           [--limit=SECONDS] [--only=NAME] [--skip=NAME]... [--times] [--on-hang=PROGRAM]
 //           [--keep]
 // A round of --round calls runs in a process of its own, in a folder of its own, with the number
-// --seed and up. If it dies, if a call lasts --limit (a minute), or if it returns what it may not,
+// --seed and up. If it dies, if a call lasts --limit (a minute; the time that threads of the round
+// wait for a processor does not count), or if it returns what it may not,
 // the last calls of each thread are printed and the program ends with 1. The same --seed with
 // --threads=1 repeats the calls. --times prints what the functions took, --on-hang runs a program
 // with the number of a process that hangs; --failures=N lets an allocation fail in one of N calls.
@@ -23,6 +24,7 @@
 
 #include "crash.h"
 #include "round.h"
+#include "run_delay.h"
 #include "texts.h"
 
 namespace km::fuzz {
@@ -174,10 +176,15 @@ class Parent {
 
   /// Until the round is over; says what was wrong.
   std::string watch(pid_t child, Journal& journal) {
+    const uint64_t limit_ns = options_.limit * 1'000'000'000;
+    RunDelay delay(child);
     for (;;) {
       int status = 0;
       if (waitpid(child, &status, WNOHANG) == child) return verdict(status, journal);
-      if (const JournalEntry* const entry = find_hanging(journal, options_.limit * 1'000'000'000)) {
+      delay.note(now_ns());
+      const JournalEntry* const entry = find_hanging(journal, limit_ns);
+      const uint64_t started = entry != nullptr ? entry->started_ns.load() : 0;
+      if (started != 0 && now_ns() - started > limit_ns + delay.since_ns(started)) {
         const std::string name = api_.rows()[entry->row].name;
         if (!options_.on_hang.empty()) {
           run_and_wait(options_.on_hang, std::to_string(child));

@@ -4,7 +4,9 @@
 #include <malloc.h>
 #include <unistd.h>
 
+#include <string>
 #include <thread>
+#include <utility>
 
 namespace km::fuzz {
 namespace {
@@ -14,11 +16,32 @@ constexpr size_t kRescuerThread = 15;
 constexpr uint64_t kTendEvery = 64, kScriptEvery = 50;  // calls
 // A library may keep memory for reuse. What is lost with each of some call is more than this.
 constexpr uint64_t kGrowthBytes = 3 << 20;
+constexpr uint64_t kGrowthFiles = 4, kGrowthThreads = 4;
 constexpr uint64_t kGrowthCalls = 10'000;  // fewer tell nothing
+// What is kept for each thread, or grows to the most that was under way at once, ends to grow; a
+// leak shows in each of these further phases, by half of the bounds at least.
+constexpr unsigned kFurtherPhases = 3;
 
 struct Resources {
   uint64_t heap_bytes, library_bytes, files, threads;
 };
+
+/// Names what has grown by more than its bound divided by `share`; empty: nothing has.
+std::string grown(const Resources& before, const Resources& after, uint64_t share) {
+  const auto text = [](const char* what, uint64_t from, uint64_t to) {
+    return std::string(what) + " grew from " + std::to_string(from) + " to " + std::to_string(to);
+  };
+  if (after.heap_bytes > before.heap_bytes + kGrowthBytes / share) {
+    return text("bytes allocated", before.heap_bytes, after.heap_bytes);
+  }
+  if (after.files > before.files + kGrowthFiles / share) {
+    return text("open files", before.files, after.files);
+  }
+  if (after.threads > before.threads + kGrowthThreads / share) {
+    return text("threads", before.threads, after.threads);
+  }
+  return "";
+}
 
 uint64_t count_entries(const char* folder) {
   DIR* const opened = opendir(folder);
@@ -73,13 +96,31 @@ class Round {
     const Rescuer rescuer(caller, journal_);
     run_phase(0);
     const Resources middle = measure(api_);
-    run_phase(1);
-    const Resources end = measure(api_);
-    if (options_.calls >= 2 * kGrowthCalls) compare(middle, end);
+    Resources end = run_and_measure(1, middle);
+    if (options_.calls < 2 * kGrowthCalls || grown(middle, end, 1).empty()) return;
+    for (unsigned phase = 2; phase < 2 + kFurtherPhases; ++phase) {
+      const Resources before = std::exchange(end, run_and_measure(phase, end));
+      if (grown(before, end, 2).empty()) return;
+    }
+    const std::string what = grown(middle, end, 1);
+    if (what.empty()) return;  // another thing each time
+    journal_.find(what + " over " + std::to_string(1 + kFurtherPhases) +
+                  " phases, in each of them, without a live handle at their ends");
   }
 
  private:
-  /// Half of the calls; afterwards no handle lives.
+  Resources run_and_measure(unsigned phase, const Resources& before) {
+    run_phase(phase);
+    const Resources after = measure(api_);
+    const auto number = [](uint64_t value) { return static_cast<unsigned long long>(value); };
+    std::printf("phase %u: heap %llu %llu own %llu %llu files %llu %llu threads %llu %llu\n", phase,
+                number(before.heap_bytes), number(after.heap_bytes), number(before.library_bytes),
+                number(after.library_bytes), number(before.files), number(after.files),
+                number(before.threads), number(after.threads));
+    return after;
+  }
+
+  /// Makes half as many calls as the round has; afterwards no handle lives.
   void run_phase(unsigned phase) {
     const uint64_t each = options_.calls / options_.threads / 2;
     std::vector<std::thread> threads;
@@ -100,27 +141,6 @@ class Round {
       if (i % kScriptEvery == 0) caller.run_script(i);
       caller.make_call(i, 0);
     }
-  }
-
-  void compare(const Resources& before, const Resources& after) {
-    if (journal_.has_finding.load()) return;
-    const auto grown = [this](const char* what, uint64_t a, uint64_t b, uint64_t most) {
-      if (b <= a + most) return;
-      journal_.find(std::string(what) + " grew from " + std::to_string(a) + " to " +
-                    std::to_string(b) + " from the middle to the end, without a live handle");
-    };
-    grown("bytes allocated", before.heap_bytes, after.heap_bytes, kGrowthBytes);
-    grown("open files", before.files, after.files, 4);
-    grown("threads", before.threads, after.threads, 4);
-    std::printf("heap %llu %llu own %llu %llu files %llu %llu threads %llu %llu\n",
-                static_cast<unsigned long long>(before.heap_bytes),
-                static_cast<unsigned long long>(after.heap_bytes),
-                static_cast<unsigned long long>(before.library_bytes),
-                static_cast<unsigned long long>(after.library_bytes),
-                static_cast<unsigned long long>(before.files),
-                static_cast<unsigned long long>(after.files),
-                static_cast<unsigned long long>(before.threads),
-                static_cast<unsigned long long>(after.threads));
   }
 
   Api& api_;
