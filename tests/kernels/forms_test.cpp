@@ -267,7 +267,7 @@ TEST(Forms, LeftForLater) {
   for (const ptx::Form& form : ptx::all_forms()) {
     const bool covered = tested.count(ptx::form_key(form)) != 0 || ptx::is_rewritten(form);
     if (form.min_sm > ptx::kNewestSm || covered) continue;
-    const std::string instruction = ptx::test::Example(form, true).text();
+    const std::string instruction = ptx::test::example_of(form, true);
     try {
       session().ptx_text(kernel_of(instruction), "later.ptx");
       ADD_FAILURE() << instruction << " loads: it needs a test";

@@ -8,92 +8,29 @@
 
 #include "ptx/forms.h"
 #include "ptx/names.h"
+#include "support/form_example.h"
 
 namespace km::ptx::test {
 namespace {
 
-/// One word of each group of a form's syntax: its number, from 0, or nothing if it is left out.
-using Choice = std::vector<std::optional<size_t>>;
-
-size_t words_of(const SyntaxGroup& group) { return group.types.size() + group.modifiers.size(); }
-
-class Example {
+/// The names that context.py declares; of registers eight of each kind, in turn.
+class NumberedNames final : public OperandNames {
  public:
-  Example(const Form& form, const Choice& choice, bool full) : form_(form), full_(full) {
-    text_ = text_of(form.opcode);
-    for (size_t i = 0; i < form.groups.size(); ++i) {
-      if (choice[i]) add_word(form.groups[i], *choice[i]);
-    }
-    std::string operands;
-    for (const OperandSpec& spec : form.operands) {
-      if (spec.needs && !instruction_.has(*spec.needs)) continue;
-      if (spec.optional && !full_) continue;
-      operands += (operands.empty() ? " " : ", ") + operand(spec);
-    }
-    text_ += operands + ";";
-  }
-
-  const std::string& text() const { return text_; }
-
- private:
-  void add_word(const SyntaxGroup& group, size_t word) {
-    if (!group.types.empty()) {
-      const Type type = group.types[word];
-      if (instruction_.type_count < kMaxTypes) {
-        instruction_.types[instruction_.type_count++] = type;
-      }
-      text_ += "." + std::string(text_of(type));
-      return;
-    }
-    const Modifier modifier = group.modifiers[word];
-    const auto bit = static_cast<uint32_t>(modifier);
-    instruction_.modifier_bits[bit / 64] |= uint64_t{1} << (bit % 64);
-    instruction_.modifiers.push_back(modifier);
-    text_ += "." + std::string(text_of(modifier));
-  }
-
-  std::string address() const {
+  std::string address(const Instruction& instruction) override {
     const bool shared =
-        instruction_.has(Modifier::shared_cta) || instruction_.has(Modifier::shared_cluster);
-    const Space space = space_of(instruction_);
-    if (form_.opcode == Opcode::st && space == Space::param) return "[pv]";
+        instruction.has(Modifier::shared_cta) || instruction.has(Modifier::shared_cluster);
+    const Space space = space_of(instruction);
+    if (instruction.opcode == Opcode::st && space == Space::param) return "[pv]";
     if (space == Space::param) return "[para]";
     return space == Space::shared || shared ? "[%b32_7]" : "[%b64_7]";
   }
-
-  std::string operand(const OperandSpec& spec) {
-    switch (spec.shape) {
-      case OperandShape::address:
-        return address();
-      case OperandShape::tuple:
-        return "[%b64_6, {%b32_6, %b32_7}]";
-      case OperandShape::label:
-        return "L1";
-      case OperandShape::table:
-        return "T1";
-      case OperandShape::call:
-        return "nothing";
-      case OperandShape::value:
-        break;
-    }
-    const std::string text = value(spec);
-    return spec.pair ? text + "|%pred_2" : text;
-  }
-
-  std::string value(const OperandSpec& spec) {
-    if (spec.rule == TypeRule::immediate) return "1";
-    uint32_t elements = element_count(spec, instruction_);
-    const bool split = spec.rule == TypeRule::split;
-    if (split) elements = 2;
-    const Type type = operand_type(spec, instruction_, elements);
-    const bool vector = elements > 1 || spec.count_rule == CountRule::exact;
-    if (!vector) return name(spec, type);
-    std::string text = "{" + name(spec, type);
-    for (uint32_t i = 1; i < elements; ++i) text += ", " + name(spec, type);
-    return text + "}";
-  }
-
-  std::string name(const OperandSpec& spec, Type type) {
+  std::string tuple() override { return "[%b64_6, {%b32_6, %b32_7}]"; }
+  std::string label() override { return "L1"; }
+  std::string table() override { return "T1"; }
+  std::string function() override { return "nothing"; }
+  std::string second_predicate() override { return "%pred_2"; }
+  std::string constant(const Instruction&) override { return "1"; }
+  std::string value(const OperandSpec& spec, Type type) override {
     number_ = number_ % 8 + 1;
     const std::string number = std::to_string(number_);
     if (spec.rule == TypeRule::pointer) return "%b64_" + number;
@@ -105,10 +42,7 @@ class Example {
     return "%b" + std::to_string(bits) + "_" + number;
   }
 
-  const Form& form_;
-  const bool full_;
-  Instruction instruction_;
-  std::string text_;
+ private:
   unsigned number_ = 0;
 };
 
@@ -143,7 +77,8 @@ void print_forms(std::ostream& out) {
     if (form.any_modifiers || form.opcode == Opcode::wgmma) continue;
     for (const Choice& choice : choices_of(form)) {
       for (const bool full : {false, true}) {
-        const std::string text = Example(form, choice, full).text();
+        NumberedNames names;
+        const std::string text = Example(form, choice, full, names).text() + ";";
         if (seen.insert(text).second) out << text << '\n';
       }
     }

@@ -1,7 +1,10 @@
 // An instruction of any row of the PTX table, as text.
 #pragma once
 
+#include <algorithm>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "ptx/forms.h"
 #include "ptx/names.h"
@@ -9,97 +12,32 @@
 
 namespace km::ptx::test {
 
-/// Makes an instruction of a form: with every optional modifier, or with none.
-class Example {
+/// One word of each group of a form's syntax: its number, from 0, or nothing if it is left out.
+using Choice = std::vector<std::optional<size_t>>;
+
+inline size_t words_of(const SyntaxGroup& group) {
+  return group.types.size() + group.modifiers.size();
+}
+
+/// The operands' names, which the module around the instruction declares.
+class OperandNames {
  public:
-  Example(const Form& form, bool full) : form_(form), full_(full) {}
-
-  std::string text() {
-    std::string mnemonic(text_of(form_.opcode));
-    for (const SyntaxGroup& group : form_.groups) {
-      if (group.optional && (!full_ || is_exclusive(group))) continue;
-      if (!group.types.empty()) {
-        Type type = group.types.front();
-        instruction_.types[instruction_.type_count++] = type;
-        mnemonic += "." + std::string(text_of(type));
-        continue;
-      }
-      Modifier modifier = choose(group);
-      add(modifier);
-      mnemonic += "." + std::string(text_of(modifier));
-    }
-    std::string operands;
-    unsigned index = 0;
-    for (const OperandSpec& spec : form_.operands) {
-      if (spec.needs && !instruction_.has(*spec.needs)) continue;
-      if (spec.optional && !full_) continue;
-      operands += (operands.empty() ? " " : ", ") + operand(spec, index++);
-    }
-    return mnemonic + operands;
-  }
-
- private:
-  /// Hints for caches exclude cache operators and state spaces.
-  static bool is_exclusive(const SyntaxGroup& group) {
-    if (group.modifiers.empty()) return false;
-    const std::string_view first = text_of(group.modifiers.front());
-    return first.starts_with("L1::") || first.starts_with("L2::") || first == "unified";
-  }
-
-  /// A second group of the same modifiers takes its last one, so that both stay apart.
-  Modifier choose(const SyntaxGroup& group) {
-    return instruction_.has(group.modifiers.front()) ? group.modifiers.back()
-                                                     : group.modifiers.front();
-  }
-
-  void add(Modifier modifier) {
-    auto bit = static_cast<uint32_t>(modifier);
-    instruction_.modifier_bits[bit / 64] |= uint64_t{1} << (bit % 64);
-    instruction_.modifiers.push_back(modifier);
-  }
-
-  std::string operand(const OperandSpec& spec, unsigned index) {
-    switch (spec.shape) {
-      case OperandShape::address:
-        return "[%rd1+8]";
-      case OperandShape::tuple:
-        return "[%rd2, {%r1, %r2}]";
-      case OperandShape::label:
-        return "L";
-      case OperandShape::table:
-        return "T";
-      case OperandShape::call:
-        return "f";
-      case OperandShape::value:
-        break;
-    }
-    std::string text = value(spec, index);
-    return spec.pair ? text + "|%p2" : text;
-  }
-
-  std::string value(const OperandSpec& spec, unsigned index) {
-    if (spec.rule == TypeRule::immediate) return constant();
-    const uint32_t fragment = form_.opcode == Opcode::wmma ? wmma_count(instruction_, index) : 0;
-    uint32_t elements = fragment != 0 ? fragment : element_count(spec, instruction_);
-    bool split = spec.rule == TypeRule::split;
-    if (split) elements = 2;
-    std::string one = name(spec, operand_type(spec, instruction_, elements));
-    bool vector = fragment != 0 || elements > 1 || spec.count_rule == CountRule::exact;
-    if (!vector) return one;
-    std::string text = "{" + one;
-    for (uint32_t i = 1; i < elements; ++i) text += ", " + one;
-    return text + "}";
-  }
-
-  /// One that the form takes.
-  std::string constant() const {
-    switch (form_.opcode) {
+  virtual ~OperandNames() = default;
+  virtual std::string address(const Instruction&) { return "[%rd1+8]"; }
+  virtual std::string tuple() { return "[%rd2, {%r1, %r2}]"; }
+  virtual std::string label() { return "L"; }
+  virtual std::string table() { return "T"; }
+  virtual std::string function() { return "f"; }
+  virtual std::string second_predicate() { return "%p2"; }
+  /// A constant that the form takes.
+  virtual std::string constant(const Instruction& instruction) {
+    switch (instruction.opcode) {
       case Opcode::applypriority:
       case Opcode::discard:
       case Opcode::fence:
         return "128";
       case Opcode::cp:
-        return instruction_.has(Modifier::ca) || instruction_.has(Modifier::cg) ? "16" : "1";
+        return instruction.has(Modifier::ca) || instruction.has(Modifier::cg) ? "16" : "1";
       case Opcode::mma:
         return "0";
       case Opcode::setmaxnreg:
@@ -108,8 +46,7 @@ class Example {
         return "1";
     }
   }
-
-  static std::string name(const OperandSpec& spec, Type type) {
+  virtual std::string value(const OperandSpec& spec, Type type) {
     if (spec.rule == TypeRule::pointer) return "%rd3";
     if (type == Type::pred) return spec.may_negate ? "!%p1" : "%p1";
     if (type == Type::f32) return "%f1";
@@ -127,10 +64,118 @@ class Example {
         return "%r1";
     }
   }
+};
+
+/// Makes an instruction of a form: with the words of a choice, and with or without the operands
+/// that may be left out.
+class Example {
+ public:
+  Example(const Form& form, const Choice& choice, bool full, OperandNames& names)
+      : form_(form), full_(full), names_(names) {
+    instruction_.opcode = form.opcode;
+    text_ = text_of(form.opcode);
+    for (size_t i = 0; i < form.groups.size(); ++i) {
+      if (choice[i]) add_word(form.groups[i], *choice[i]);
+    }
+    std::string operands;
+    unsigned index = 0;
+    for (const OperandSpec& spec : form.operands) {
+      if (spec.needs && !instruction_.has(*spec.needs)) continue;
+      if (spec.optional && !full_) continue;
+      operands += (operands.empty() ? " " : ", ") + operand(spec, index++);
+    }
+    text_ += operands;
+  }
+
+  const std::string& text() const { return text_; }
+
+ private:
+  void add_word(const SyntaxGroup& group, size_t word) {
+    if (!group.types.empty()) {
+      const Type type = group.types[word];
+      if (instruction_.type_count < instruction_.types.size()) {
+        instruction_.types[instruction_.type_count++] = type;
+      }
+      text_ += "." + std::string(text_of(type));
+      return;
+    }
+    const Modifier modifier = group.modifiers[word];
+    const auto bit = static_cast<uint32_t>(modifier);
+    instruction_.modifier_bits[bit / 64] |= uint64_t{1} << (bit % 64);
+    instruction_.modifiers.push_back(modifier);
+    text_ += "." + std::string(text_of(modifier));
+  }
+
+  std::string operand(const OperandSpec& spec, unsigned index) {
+    switch (spec.shape) {
+      case OperandShape::address:
+        return names_.address(instruction_);
+      case OperandShape::tuple:
+        return names_.tuple();
+      case OperandShape::label:
+        return names_.label();
+      case OperandShape::table:
+        return names_.table();
+      case OperandShape::call:
+        return names_.function();
+      case OperandShape::value:
+        break;
+    }
+    const std::string text = value(spec, index);
+    return spec.pair ? text + "|" + names_.second_predicate() : text;
+  }
+
+  std::string value(const OperandSpec& spec, unsigned index) {
+    if (spec.rule == TypeRule::immediate) return names_.constant(instruction_);
+    const uint32_t fragment = form_.opcode == Opcode::wmma ? wmma_count(instruction_, index) : 0;
+    uint32_t elements = fragment != 0 ? fragment : element_count(spec, instruction_);
+    if (spec.rule == TypeRule::split) elements = 2;
+    const Type type = operand_type(spec, instruction_, elements);
+    const std::string one = names_.value(spec, type);
+    const bool is_vector = fragment != 0 || elements > 1 || spec.count_rule == CountRule::exact;
+    if (!is_vector) return one;
+    std::string text = "{" + one;
+    for (uint32_t i = 1; i < elements; ++i) text += ", " + names_.value(spec, type);
+    return text + "}";
+  }
 
   const Form& form_;
   const bool full_;
+  OperandNames& names_;
   Instruction instruction_;
+  std::string text_;
 };
+
+/// True for hints for caches, which exclude cache operators and state spaces.
+inline bool is_exclusive(const SyntaxGroup& group) {
+  if (group.modifiers.empty()) return false;
+  const std::string_view first = text_of(group.modifiers.front());
+  return first.starts_with("L1::") || first.starts_with("L2::") || first == "unified";
+}
+
+/// Chooses every optional modifier that goes with the others, or none.
+inline Choice choice_of(const Form& form, bool full) {
+  Choice choice;
+  std::vector<Modifier> chosen;
+  for (const SyntaxGroup& group : form.groups) {
+    if (group.optional && (!full || is_exclusive(group))) {
+      choice.emplace_back(std::nullopt);
+      continue;
+    }
+    // A second group of the same modifiers takes its last one, so that both stay apart.
+    const std::vector<Modifier> modifiers(group.modifiers.begin(), group.modifiers.end());
+    const bool is_again = !modifiers.empty() && std::find(chosen.begin(), chosen.end(),
+                                                          modifiers.front()) != chosen.end();
+    choice.emplace_back(is_again ? modifiers.size() - 1 : 0);
+    if (!modifiers.empty()) chosen.push_back(modifiers[*choice.back()]);
+  }
+  return choice;
+}
+
+/// An instruction of a form with every optional modifier, or with none.
+inline std::string example_of(const Form& form, bool full) {
+  OperandNames names;
+  return Example(form, choice_of(form, full), full, names).text();
+}
 
 }  // namespace km::ptx::test

@@ -42,7 +42,7 @@ TEST(Table, EveryFormIsReadAndPrinted) {
   for (size_t i = 0; i < forms.size(); ++i) {
     if (forms[i].min_sm > kNewestSm) continue;
     for (bool full : {false, true}) {
-      std::string instruction = Example(forms[i], full).text();
+      std::string instruction = example_of(forms[i], full);
       std::string text = with_targets(instruction);
       text.replace(text.find("8.3"), 3, "9.5");
       auto module = parse(text, "t.ptx");
@@ -68,7 +68,7 @@ TEST(Table, EveryFormIsReadAndPrinted) {
 TEST(Table, FormsBeyondSm90SayWhatTheyNeed) {
   for (const Form& form : all_forms()) {
     if (form.min_sm <= kNewestSm || form.any_modifiers) continue;
-    std::string instruction = Example(form, true).text();
+    std::string instruction = example_of(form, true);
     auto module = parse(with_targets(instruction), "t.ptx");
     ASSERT_FALSE(module) << instruction;
     EXPECT_NE(module.error().message.find("needs '.target sm_1"), std::string::npos)
