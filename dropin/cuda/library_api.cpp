@@ -134,11 +134,22 @@ CUresult cuLibraryGetGlobal(CUdeviceptr* out, size_t* out_bytes, CUlibrary handl
   });
 }
 
-CUresult cuLibraryGetManaged(CUdeviceptr*, size_t*, CUlibrary handle, const char* name) {
+CUresult cuLibraryGetManaged(CUdeviceptr* out, size_t* out_bytes, CUlibrary handle,
+                             const char* name) {
   return guard(__func__, [&]() -> CUresult {
     CU_REQUIRE(name);
     CU_GET(Library, library, handle);
-    return fail(CUDA_ERROR_NOT_FOUND, "there is no managed variable '%.200s'", name);
+    if (!library->is_managed(name)) {
+      return fail(CUDA_ERROR_NOT_FOUND, "there is no managed variable '%.200s'", name);
+    }
+    Ref<dropin::Module> module;
+    auto* const context = current_context_or_null();
+    if (context != nullptr && !context->is_destroyed()) {
+      CU_TRY(library->module_in(*context, JitLogs(0, nullptr, nullptr), &module));
+    } else {
+      CU_TRY(library->any_module(&module));
+    }
+    return module->global(name, out, out_bytes);
   });
 }
 

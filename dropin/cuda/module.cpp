@@ -1,6 +1,7 @@
 #include "dropin/cuda/module.h"
 
 #include "dropin/cuda/find_or_make.h"
+#include "dropin/cuda/ptx_link.h"
 
 namespace km::dropin {
 
@@ -121,6 +122,10 @@ void Library::handle_gone() {
   for (const auto& [name, kernel] : kernels) retire<Kernel>(handle_of(*kernel));
   for (const auto& [context, module] : modules) retire<Module>(handle_of(*module));
   Handled::handle_gone();
+}
+
+bool Library::is_managed(const std::string& name) const {
+  return managed_variables(ptx_).contains(name);
 }
 
 CUresult Library::module_in(Context& context, const JitLogs& logs, Ref<Module>* out) {

@@ -86,6 +86,8 @@ class Library final : public Handled {
   /// Loaded in some context: to look at what it has.
   CUresult any_module(Ref<Module>* out);
   CUresult kernel(const std::string& name, Ref<Kernel>* out);
+  /// Whether it defines a managed variable of that name.
+  bool is_managed(const std::string& name) const;
   void forget(const Context& context);
   /// Ends the handles of its kernels and modules.
   void handle_gone() override;

@@ -293,4 +293,19 @@ std::string limit_registers(const std::string& text, unsigned most) {
   return limited;
 }
 
+std::set<std::string, std::less<>> managed_variables(const std::string& text) {
+  std::set<std::string, std::less<>> found;
+  bool is_managed = false;
+  Scanner scanner(text);
+  while (!scanner.at_end()) {
+    const std::string_view piece = scanner.next();
+    if (piece == ".managed") is_managed = true;
+    if (!is_managed || !is_name(piece[0])) continue;
+    if (std::isdigit(static_cast<unsigned char>(piece[0])) != 0) continue;  // of an alignment
+    found.emplace(piece);
+    is_managed = false;
+  }
+  return found;
+}
+
 }  // namespace km::dropin

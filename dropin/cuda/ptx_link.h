@@ -1,6 +1,7 @@
 // Linking of PTX texts into one: what cuLinkComplete does with several inputs.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,5 +20,8 @@ Result<std::string> link_ptx(const std::vector<PtxInput>& inputs);
 
 /// Gives every kernel that says nothing about it at most so many registers; 0: as they are.
 std::string limit_registers(const std::string& text, unsigned most);
+
+/// The names of variables that host and device share (.attribute(.managed)).
+std::set<std::string, std::less<>> managed_variables(const std::string& text);
 
 }  // namespace km::dropin

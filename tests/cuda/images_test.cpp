@@ -1,4 +1,5 @@
 // Fat binaries and the linking of PTX, from inside: the library's own sources, without the library.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <lz4.h>
 #include <sys/mman.h>
@@ -270,6 +271,16 @@ TEST(PtxLink, WeakOnesAreTakenOnce) {
   EXPECT_EQ(count(*linked, "w = 3"), 1u) << *linked;
 }
 
+TEST(PtxLink, ManagedVariablesAreFound) {
+  const auto found = managed_variables(
+      ".global .attribute(.managed) .align 4 .u32 first = 1;\n"
+      ".visible .global .attribute(.managed, .unified(1, 2)) .align 16 .b8 second[16];\n"
+      ".global .align 4 .u32 other; // .attribute(.managed)\n");
+  EXPECT_THAT(found, testing::ElementsAre("first", "second"));
+  EXPECT_TRUE(managed_variables("").empty());
+  EXPECT_TRUE(managed_variables(".attribute(.managed").empty());
+}
+
 TEST(PtxLink, DamagedTextsNeverCrash) {
   std::mt19937 random(11);
   const std::string pieces[] = {"{",        "}",      "\"", "/*", ";",
@@ -294,6 +305,7 @@ TEST(PtxLink, DamagedTextsNeverCrash) {
       }
     }
     linked_count += link_ptx({{"a", texts[0]}, {"b", texts[1]}}) ? 1 : 0;
+    managed_variables(texts[0]);
   }
   EXPECT_GT(linked_count, 1000u);
 }

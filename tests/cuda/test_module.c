@@ -329,6 +329,34 @@ static void libraries_belong_to_no_context(void** state) {
   EXPECT(CUDA_ERROR_INVALID_HANDLE, cuLibraryUnload(library));
 }
 
+static void libraries_have_managed_variables(void** state) {
+  static const char text[] =
+      ".version 7.0\n.target sm_50\n.address_size 64\n"
+      ".visible .global .align 4 .u32 plain = 1;\n"
+      ".visible .global .attribute(.managed) .align 8 .b8 shared[8] = {1, 2, 3};\n"
+      ".visible .entry more() { .reg .b32 %r;\n"
+      " ld.global.u32 %r, [shared]; add.u32 %r, %r, 1; st.global.u32 [shared], %r; ret; }\n";
+  const fixture* f = *state;
+  CUlibrary library = NULL;
+  CUkernel kernel = NULL;
+  CUdeviceptr address = 0;
+  size_t bytes = 0;
+  OK(cuLibraryLoadData(&library, text, NULL, NULL, 0, NULL, NULL, 0));
+  OK(cuLibraryGetManaged(&address, &bytes, library, "shared"));
+  assert_int_equal(bytes, 8);
+  volatile uint32_t* const value = (uint32_t*)(uintptr_t)address;
+  assert_int_equal(*value, 0x00030201);
+  OK(cuLibraryGetKernel(&kernel, library, "more"));
+  OK(cuLaunchKernel((CUfunction)kernel, 1, 1, 1, 1, 1, 1, 0, f->stream, NULL, NULL));
+  OK(cuStreamSynchronize(f->stream));
+  assert_int_equal(*value, 0x00030202);
+  EXPECT(CUDA_ERROR_NOT_FOUND, cuLibraryGetManaged(&address, &bytes, library, "plain"));
+  EXPECT(CUDA_ERROR_NOT_FOUND, cuLibraryGetManaged(&address, &bytes, library, "none"));
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuLibraryGetManaged(&address, &bytes, library, NULL));
+  OK(cuLibraryUnload(library));
+  EXPECT(CUDA_ERROR_INVALID_HANDLE, cuLibraryGetManaged(&address, &bytes, library, "shared"));
+}
+
 static void inputs_are_linked(void** state) {
   const fixture* f = *state;
   static const char caller[] =
@@ -585,6 +613,7 @@ int main(void) {
       TEST(launches_record_events),
       TEST(occupancy_is_computed),
       TEST(libraries_belong_to_no_context),
+      TEST(libraries_have_managed_variables),
       TEST(inputs_are_linked),
       TEST(options_of_links_are_read_once),
       TEST(libraries_are_unloaded_during_calls),
