@@ -75,6 +75,10 @@ inline constexpr unsigned CU_GRAPH_COND_ASSIGN_DEFAULT = 1;
 inline constexpr uintptr_t CU_LAUNCH_PARAM_END = 0, CU_LAUNCH_PARAM_BUFFER_POINTER = 1,
                            CU_LAUNCH_PARAM_BUFFER_SIZE = 2;
 
+inline constexpr unsigned CU_TRSF_READ_AS_INTEGER = 0x1, CU_TRSF_NORMALIZED_COORDINATES = 0x2,
+                          CU_TRSF_SRGB = 0x10, CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION = 0x20,
+                          CU_TRSF_SEAMLESS_CUBEMAP = 0x40;
+
 using CUhostFn = void (*)(void* user_data);
 using CUstreamCallback = void (*)(CUstream stream, CUresult status, void* user_data);
 using CUoccupancyB2DSize = size_t (*)(int block_size);
@@ -422,15 +426,67 @@ struct CUDA_MEMCPY3D_BATCH_OP {
   unsigned flags;
 };
 
+struct CUDA_ARRAY_DESCRIPTOR {
+  size_t Width, Height;
+  CUarray_format Format;
+  unsigned NumChannels;
+};
+struct CUDA_ARRAY3D_DESCRIPTOR {
+  size_t Width, Height, Depth;
+  CUarray_format Format;
+  unsigned NumChannels;
+  unsigned Flags;
+};
+struct CUDA_RESOURCE_DESC {
+  CUresourcetype resType;
+  union {
+    struct {
+      CUarray hArray;
+    } array;
+    struct {
+      CUmipmappedArray hMipmappedArray;
+    } mipmap;
+    struct {
+      CUdeviceptr devPtr;
+      CUarray_format format;
+      unsigned numChannels;
+      size_t sizeInBytes;
+    } linear;
+    struct {
+      CUdeviceptr devPtr;
+      CUarray_format format;
+      unsigned numChannels;
+      size_t width, height, pitchInBytes;
+    } pitch2D;
+    struct {
+      int reserved[32];
+    } reserved;
+  } res;
+  unsigned flags;
+};
+struct CUDA_RESOURCE_VIEW_DESC {
+  CUresourceViewFormat format;
+  size_t width, height, depth;
+  unsigned firstMipmapLevel, lastMipmapLevel, firstLayer, lastLayer;
+  unsigned reserved[16];
+};
+struct CUDA_TEXTURE_DESC {
+  CUaddress_mode addressMode[3];
+  CUfilter_mode filterMode;
+  unsigned flags, maxAnisotropy;
+  CUfilter_mode mipmapFilterMode;
+  float mipmapLevelBias, minMipmapLevelClamp, maxMipmapLevelClamp;
+  float borderColor[4];
+  int reserved[12];
+};
+
 struct CUexecAffinityParam {
   CUexecAffinityType type;
   unsigned smCount;
 };
 
 // Only ever pointed to.
-struct CUDA_ARRAY3D_DESCRIPTOR;
 struct CUDA_ARRAY3D_DESCRIPTOR_v1;
-struct CUDA_ARRAY_DESCRIPTOR;
 struct CUDA_ARRAY_DESCRIPTOR_v1;
 struct CUDA_ARRAY_MEMORY_REQUIREMENTS;
 struct CUDA_ARRAY_SPARSE_PROPERTIES;
@@ -443,9 +499,6 @@ struct CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS;
 struct CUDA_EXT_SEM_SIGNAL_NODE_PARAMS;
 struct CUDA_EXT_SEM_WAIT_NODE_PARAMS;
 struct CUDA_FABRIC_COPY_BATCH_OP;
-struct CUDA_RESOURCE_DESC;
-struct CUDA_RESOURCE_VIEW_DESC;
-struct CUDA_TEXTURE_DESC;
 struct CU_DEV_SM_RESOURCE_GROUP_PARAMS;
 struct CUarrayMapInfo;
 struct CUcheckpointCheckpointArgs;
