@@ -84,6 +84,10 @@ bool is_device_runtime(std::string_view archive) {
          archive.substr(0, kHeadBytes).find("cuda_device_runtime") != archive.npos;
 }
 
+bool is_device_runtime_text(std::string_view ptx) {
+  return ptx.find("cuda_device_runtime_cu_") != ptx.npos;
+}
+
 std::string_view device_runtime_ptx() { return kPtx; }
 
 }  // namespace km::dropin

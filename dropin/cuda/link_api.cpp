@@ -29,11 +29,22 @@ CUresult create(unsigned count, CUjit_option* options, void** values, CUlinkStat
   return CUDA_SUCCESS;
 }
 
+/// The device runtime in a fat binary has PTX for the newest GPUs only.
+bool holds_device_runtime(CUjitInputType type, const void* data, size_t size_bytes) {
+  constexpr int kNewest = 999;
+  if (type == CU_JIT_INPUT_LIBRARY) {
+    return is_device_runtime({static_cast<const char*>(data), size_bytes});
+  }
+  std::string text;
+  return type == CU_JIT_INPUT_FATBINARY &&
+         read_image(data, size_bytes, kNewest, &text) == CUDA_SUCCESS &&
+         is_device_runtime_text(text);
+}
+
 CUresult add(dropin::LinkState& state, CUjitInputType type, const void* data, size_t size_bytes,
              const char* name) {
   CU_REQUIRE(data);
-  if (type == CU_JIT_INPUT_LIBRARY &&
-      is_device_runtime({static_cast<const char*>(data), size_bytes})) {
+  if (holds_device_runtime(type, data, size_bytes)) {
     const std::lock_guard lock(state.mutex);
     state.inputs.push_back({"the device runtime", std::string(device_runtime_ptx())});
     return CUDA_SUCCESS;
