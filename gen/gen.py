@@ -14,6 +14,7 @@ from pathlib import Path
 import acceptance
 import bindings_table
 import cuda_driver
+import cuda_runtime
 import device_attributes
 import dropin_coverage
 import errors
@@ -57,6 +58,7 @@ OUTPUTS = {
     "docs/reference/dropin-coverage.md": lambda tool: dropin_coverage.text(),
     "bindings/go/gonum/internal/generated/blas.go": lambda tool: go_gonum.text(),
     **cuda_driver.outputs(),
+    **cuda_runtime.outputs(),
     **fuzz_calls.outputs(),
     **go_raw.outputs(),
     **rust_driver.outputs(),

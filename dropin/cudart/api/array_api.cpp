@@ -1,0 +1,252 @@
+// Arrays: the driver has them or says that it has not.
+#include "dropin/cudart/array.h"
+#include "dropin/cudart/call.h"
+#include "dropin/cudart/copy.h"
+
+namespace km::cudart {
+
+namespace {
+
+cudaError_t describe(const cudaChannelFormatDesc* channels, cudaExtent extent, unsigned flags,
+                     CUDA_ARRAY3D_DESCRIPTOR* out) {
+  RT_REQUIRE(channels);
+  ArrayFormat format{};
+  RT_TRY(driver_format(*channels, &format));
+  *out = {extent.width, extent.height, extent.depth, format.format, format.channels, flags};
+  return cudaSuccess;
+}
+
+CUarray mutable_array(cudaArray_const_t array) { return const_cast<CUarray>(array); }
+
+cudaError_t row_copy_to(cudaArray_t target, size_t x_bytes, size_t y, const void* source,
+                        size_t size_bytes, cudaMemcpyKind kind, Order order) {
+  return copy_to_array({target, x_bytes, y}, source, size_bytes, size_bytes, 1, kind, order);
+}
+
+cudaError_t row_copy_from(void* target, cudaArray_const_t source, size_t x_bytes, size_t y,
+                          size_t size_bytes, cudaMemcpyKind kind, Order order) {
+  return copy_from_array(target, size_bytes, {source, x_bytes, y}, size_bytes, 1, kind, order);
+}
+
+}  // namespace
+
+extern "C" {
+
+cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
+                                            cudaChannelFormatKind kind) {
+  return {x, y, z, w, kind};
+}
+
+cudaError_t cudaMalloc3DArray(cudaArray_t* out, const cudaChannelFormatDesc* channels,
+                              cudaExtent extent, unsigned flags) {
+  return call_context([&]() -> cudaError_t {
+    CUDA_ARRAY3D_DESCRIPTOR description{};
+    RT_TRY(describe(channels, extent, flags, &description));
+    return driver.cuArray3DCreate_v2(out, &description);
+  });
+}
+
+cudaError_t cudaMallocArray(cudaArray_t* out, const cudaChannelFormatDesc* channels, size_t width,
+                            size_t height, unsigned flags) {
+  return cudaMalloc3DArray(out, channels, {width, height, 0}, flags);
+}
+
+cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t* out,
+                                     const cudaChannelFormatDesc* channels, cudaExtent extent,
+                                     unsigned levels, unsigned flags) {
+  return call_context([&]() -> cudaError_t {
+    CUDA_ARRAY3D_DESCRIPTOR description{};
+    RT_TRY(describe(channels, extent, flags, &description));
+    return driver.cuMipmappedArrayCreate(out, &description, levels);
+  });
+}
+
+cudaError_t cudaFreeArray(cudaArray_t array) {
+  return call_context([&]() -> cudaError_t {
+    return array != nullptr ? driver.cuArrayDestroy(array) : CUresult{CUDA_SUCCESS};
+  });
+}
+
+cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t array) {
+  return call_context([&]() -> cudaError_t {
+    return array != nullptr ? driver.cuMipmappedArrayDestroy(array) : CUresult{CUDA_SUCCESS};
+  });
+}
+
+cudaError_t cudaGetMipmappedArrayLevel(cudaArray_t* out, cudaMipmappedArray_const_t array,
+                                       unsigned level) {
+  return call_context([&] {
+    return driver.cuMipmappedArrayGetLevel(out, const_cast<CUmipmappedArray>(array), level);
+  });
+}
+
+cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* channels, cudaExtent* extent, unsigned* flags,
+                             cudaArray_t array) {
+  return call_context([&]() -> cudaError_t {
+    CUDA_ARRAY3D_DESCRIPTOR found{};
+    RT_TRY(driver.cuArray3DGetDescriptor_v2(&found, array));
+    if (channels != nullptr) *channels = runtime_format({found.Format, found.NumChannels});
+    if (extent != nullptr) *extent = {found.Width, found.Height, found.Depth};
+    if (flags != nullptr) *flags = found.Flags;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc* out, cudaArray_const_t array) {
+  return cudaArrayGetInfo(out, nullptr, nullptr, mutable_array(array));
+}
+
+cudaError_t cudaArrayGetPlane(cudaArray_t* out, cudaArray_t array, unsigned plane) {
+  return call_context([&] { return driver.cuArrayGetPlane(out, array, plane); });
+}
+
+cudaError_t cudaArrayGetSparseProperties(cudaArraySparseProperties* out, cudaArray_t array) {
+  return call_context([&] { return driver.cuArrayGetSparseProperties(out, array); });
+}
+
+cudaError_t cudaMipmappedArrayGetSparseProperties(cudaArraySparseProperties* out,
+                                                  cudaMipmappedArray_t array) {
+  return call_context([&] { return driver.cuMipmappedArrayGetSparseProperties(out, array); });
+}
+
+cudaError_t cudaArrayGetMemoryRequirements(cudaArrayMemoryRequirements* out, cudaArray_t array,
+                                           int device) {
+  return call_context([&] { return driver.cuArrayGetMemoryRequirements(out, array, device); });
+}
+
+cudaError_t cudaMipmappedArrayGetMemoryRequirements(cudaArrayMemoryRequirements* out,
+                                                    cudaMipmappedArray_t array, int device) {
+  return call_context(
+      [&] { return driver.cuMipmappedArrayGetMemoryRequirements(out, array, device); });
+}
+
+cudaError_t cudaMemcpyToArray(cudaArray_t target, size_t x_bytes, size_t y, const void* source,
+                              size_t size_bytes, cudaMemcpyKind kind) {
+  return call_context(
+      [&] { return row_copy_to(target, x_bytes, y, source, size_bytes, kind, kBlocking); });
+}
+
+cudaError_t cudaMemcpyToArray_ptds(cudaArray_t target, size_t x_bytes, size_t y, const void* source,
+                                   size_t size_bytes, cudaMemcpyKind kind) {
+  return call_context([&] {
+    return row_copy_to(target, x_bytes, y, source, size_bytes, kind, kBlockingPerThread);
+  });
+}
+
+cudaError_t cudaMemcpyToArrayAsync(cudaArray_t target, size_t x_bytes, size_t y, const void* source,
+                                   size_t size_bytes, cudaMemcpyKind kind, cudaStream_t stream) {
+  return call_context(
+      [&] { return row_copy_to(target, x_bytes, y, source, size_bytes, kind, on(stream)); });
+}
+
+cudaError_t cudaMemcpyFromArray(void* target, cudaArray_const_t source, size_t x_bytes, size_t y,
+                                size_t size_bytes, cudaMemcpyKind kind) {
+  return call_context(
+      [&] { return row_copy_from(target, source, x_bytes, y, size_bytes, kind, kBlocking); });
+}
+
+cudaError_t cudaMemcpyFromArray_ptds(void* target, cudaArray_const_t source, size_t x_bytes,
+                                     size_t y, size_t size_bytes, cudaMemcpyKind kind) {
+  return call_context([&] {
+    return row_copy_from(target, source, x_bytes, y, size_bytes, kind, kBlockingPerThread);
+  });
+}
+
+cudaError_t cudaMemcpyFromArrayAsync(void* target, cudaArray_const_t source, size_t x_bytes,
+                                     size_t y, size_t size_bytes, cudaMemcpyKind kind,
+                                     cudaStream_t stream) {
+  return call_context(
+      [&] { return row_copy_from(target, source, x_bytes, y, size_bytes, kind, on(stream)); });
+}
+
+cudaError_t cudaMemcpy2DToArray(cudaArray_t target, size_t x_bytes, size_t y, const void* source,
+                                size_t pitch, size_t width_bytes, size_t height,
+                                cudaMemcpyKind kind) {
+  return call_context([&] {
+    return copy_to_array({target, x_bytes, y}, source, pitch, width_bytes, height, kind, kBlocking);
+  });
+}
+
+cudaError_t cudaMemcpy2DToArray_ptds(cudaArray_t target, size_t x_bytes, size_t y,
+                                     const void* source, size_t pitch, size_t width_bytes,
+                                     size_t height, cudaMemcpyKind kind) {
+  return call_context([&] {
+    return copy_to_array({target, x_bytes, y}, source, pitch, width_bytes, height, kind,
+                         kBlockingPerThread);
+  });
+}
+
+cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t target, size_t x_bytes, size_t y,
+                                     const void* source, size_t pitch, size_t width_bytes,
+                                     size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
+  return call_context([&] {
+    return copy_to_array({target, x_bytes, y}, source, pitch, width_bytes, height, kind,
+                         on(stream));
+  });
+}
+
+cudaError_t cudaMemcpy2DFromArray(void* target, size_t pitch, cudaArray_const_t source,
+                                  size_t x_bytes, size_t y, size_t width_bytes, size_t height,
+                                  cudaMemcpyKind kind) {
+  return call_context([&] {
+    return copy_from_array(target, pitch, {source, x_bytes, y}, width_bytes, height, kind,
+                           kBlocking);
+  });
+}
+
+cudaError_t cudaMemcpy2DFromArray_ptds(void* target, size_t pitch, cudaArray_const_t source,
+                                       size_t x_bytes, size_t y, size_t width_bytes, size_t height,
+                                       cudaMemcpyKind kind) {
+  return call_context([&] {
+    return copy_from_array(target, pitch, {source, x_bytes, y}, width_bytes, height, kind,
+                           kBlockingPerThread);
+  });
+}
+
+cudaError_t cudaMemcpy2DFromArrayAsync(void* target, size_t pitch, cudaArray_const_t source,
+                                       size_t x_bytes, size_t y, size_t width_bytes, size_t height,
+                                       cudaMemcpyKind kind, cudaStream_t stream) {
+  return call_context([&] {
+    return copy_from_array(target, pitch, {source, x_bytes, y}, width_bytes, height, kind,
+                           on(stream));
+  });
+}
+
+cudaError_t cudaMemcpyArrayToArray(cudaArray_t target, size_t to_x_bytes, size_t to_y,
+                                   cudaArray_const_t source, size_t x_bytes, size_t y,
+                                   size_t size_bytes, cudaMemcpyKind) {
+  return call_context([&] {
+    return copy_arrays({target, to_x_bytes, to_y}, {source, x_bytes, y}, size_bytes, 1, kBlocking);
+  });
+}
+
+cudaError_t cudaMemcpyArrayToArray_ptds(cudaArray_t target, size_t to_x_bytes, size_t to_y,
+                                        cudaArray_const_t source, size_t x_bytes, size_t y,
+                                        size_t size_bytes, cudaMemcpyKind) {
+  return call_context([&] {
+    return copy_arrays({target, to_x_bytes, to_y}, {source, x_bytes, y}, size_bytes, 1,
+                       kBlockingPerThread);
+  });
+}
+
+cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t target, size_t to_x_bytes, size_t to_y,
+                                     cudaArray_const_t source, size_t x_bytes, size_t y,
+                                     size_t width_bytes, size_t height, cudaMemcpyKind) {
+  return call_context([&] {
+    return copy_arrays({target, to_x_bytes, to_y}, {source, x_bytes, y}, width_bytes, height,
+                       kBlocking);
+  });
+}
+
+cudaError_t cudaMemcpy2DArrayToArray_ptds(cudaArray_t target, size_t to_x_bytes, size_t to_y,
+                                          cudaArray_const_t source, size_t x_bytes, size_t y,
+                                          size_t width_bytes, size_t height, cudaMemcpyKind) {
+  return call_context([&] {
+    return copy_arrays({target, to_x_bytes, to_y}, {source, x_bytes, y}, width_bytes, height,
+                       kBlockingPerThread);
+  });
+}
+
+}  // extern "C"
+
+}  // namespace km::cudart

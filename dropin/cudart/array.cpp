@@ -1,0 +1,64 @@
+#include "dropin/cudart/array.h"
+
+#include "dropin/cudart/call.h"
+
+namespace km::cudart {
+namespace {
+
+/// Channels that all have the same number of bits.
+struct Format {
+  CUarray_format driver;
+  cudaChannelFormatKind kind;
+  int bits;
+};
+constexpr Format kFormats[] = {
+    {CU_AD_FORMAT_UNSIGNED_INT8, cudaChannelFormatKindUnsigned, 8},
+    {CU_AD_FORMAT_UNSIGNED_INT16, cudaChannelFormatKindUnsigned, 16},
+    {CU_AD_FORMAT_UNSIGNED_INT32, cudaChannelFormatKindUnsigned, 32},
+    {CU_AD_FORMAT_SIGNED_INT8, cudaChannelFormatKindSigned, 8},
+    {CU_AD_FORMAT_SIGNED_INT16, cudaChannelFormatKindSigned, 16},
+    {CU_AD_FORMAT_SIGNED_INT32, cudaChannelFormatKindSigned, 32},
+    {CU_AD_FORMAT_HALF, cudaChannelFormatKindFloat, 16},
+    {CU_AD_FORMAT_FLOAT, cudaChannelFormatKindFloat, 32},
+};
+
+}  // namespace
+
+cudaError_t driver_format(const cudaChannelFormatDesc& channels, ArrayFormat* out) {
+  const int bits[] = {channels.x, channels.y, channels.z, channels.w};
+  unsigned count = 0;
+  while (count < 4 && bits[count] != 0) ++count;
+  for (unsigned i = 0; i < 4; ++i) {
+    if (bits[i] != (i < count ? bits[0] : 0)) return cudaErrorInvalidChannelDescriptor;
+  }
+  if (count == 0 || count == 3) return cudaErrorInvalidChannelDescriptor;
+  for (const Format& each : kFormats) {
+    if (each.kind != channels.f || each.bits != bits[0]) continue;
+    *out = {each.driver, count};
+    return cudaSuccess;
+  }
+  return cudaErrorInvalidChannelDescriptor;
+}
+
+cudaChannelFormatDesc runtime_format(ArrayFormat format) {
+  for (const Format& each : kFormats) {
+    if (each.driver != format.format) continue;
+    const auto bits_of = [&](unsigned channel) {
+      return channel < format.channels ? each.bits : 0;
+    };
+    return {bits_of(0), bits_of(1), bits_of(2), bits_of(3), each.kind};
+  }
+  return {0, 0, 0, 0, cudaChannelFormatKindNone};
+}
+
+cudaError_t element_bytes(CUarray array, size_t* out) {
+  CUDA_ARRAY3D_DESCRIPTOR found{};
+  RT_TRY(driver.cuArray3DGetDescriptor_v2(&found, array));
+  const cudaChannelFormatDesc channels = runtime_format({found.Format, found.NumChannels});
+  const int bits = channels.x + channels.y + channels.z + channels.w;
+  if (bits == 0) return cudaErrorNotSupported;
+  *out = static_cast<size_t>(bits) / 8;
+  return cudaSuccess;
+}
+
+}  // namespace km::cudart

@@ -1,0 +1,18 @@
+// Formats of arrays: channels in the runtime's form and the driver's.
+#pragma once
+
+#include "dropin/cudart/driver.h"
+
+namespace km::cudart {
+
+struct ArrayFormat {
+  CUarray_format format;
+  unsigned channels;
+};
+/// cudaErrorInvalidChannelDescriptor: no array has such elements.
+cudaError_t driver_format(const cudaChannelFormatDesc& channels, ArrayFormat* out);
+cudaChannelFormatDesc runtime_format(ArrayFormat format);
+/// Bytes of an array's elements.
+cudaError_t element_bytes(CUarray array, size_t* out);
+
+}  // namespace km::cudart

@@ -1,0 +1,24 @@
+// The functions of the CUDA driver that the runtime is made of, found at run time: in our
+// libcuda.so.1 or in NVIDIA's.
+#pragma once
+
+#include "dropin/cudart/types.h"
+
+namespace km::cudart {
+
+/// A typed pointer for each function; those that the driver lacks give
+/// cudaErrorCallRequiresNewerDriver.
+struct DriverTable {
+#define KM_CUDART_DRIVER(name) decltype(&cu::name) name;
+#include "dropin/cudart/driver.def"
+#undef KM_CUDART_DRIVER
+};
+
+/// Filled by load_driver().
+extern DriverTable driver;
+
+/// Loads libcuda.so.1 and initialises it, once. cudaErrorInsufficientDriver: there is none, or
+/// it is older than CUDA 12; else the driver's reason, cudaErrorNoDevice for one.
+cudaError_t load_driver() noexcept;
+
+}  // namespace km::cudart

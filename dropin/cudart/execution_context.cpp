@@ -1,0 +1,47 @@
+#include "dropin/cudart/execution_context.h"
+
+#include <array>
+
+#include "dropin/cudart/call.h"
+
+namespace km::cudart {
+
+/// Stands for a device.
+struct ExecutionContext {
+  int device;
+};
+
+namespace {
+
+std::array<ExecutionContext, kMaxDevices>& all() {
+  static auto& made = *[] {
+    auto* const list = new std::array<ExecutionContext, kMaxDevices>;
+    for (int i = 0; i < kMaxDevices; ++i) (*list)[static_cast<size_t>(i)].device = i;
+    return list;
+  }();
+  return made;
+}
+
+}  // namespace
+
+cudaError_t device_of(cudaExecutionContext_t handle, int* out) {
+  for (ExecutionContext& each : all()) {
+    if (&each != handle) continue;
+    *out = each.device;
+    return cudaSuccess;
+  }
+  return cudaErrorInvalidResourceHandle;
+}
+
+cudaExecutionContext_t execution_context_of(int device) {
+  return &all()[static_cast<size_t>(device)];
+}
+
+cudaError_t context_of(cudaExecutionContext_t handle, CUcontext* out) {
+  if (handle == nullptr) return driver.cuCtxGetCurrent(out);
+  int device = 0;
+  RT_TRY(device_of(handle, &device));
+  return primary_context(device, out);
+}
+
+}  // namespace km::cudart

@@ -1,0 +1,18 @@
+#include "dropin/cudart/graph_edges.h"
+
+#include "dropin/cudart/call.h"
+#include "dropin/cudart/graph_params.h"
+
+namespace km::cudart {
+
+cudaError_t add_node(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* after,
+                     const cudaGraphEdgeData* edges, size_t count, cudaGraphNodeParams* params) {
+  RT_REQUIRE(params);
+  CUgraphNodeParams given{};
+  RT_TRY(driver_params(*params, &given));
+  RT_TRY(driver.cuGraphAddNode_v2(out, graph, after, edges, count, &given));
+  take_results(given, params);
+  return cudaSuccess;
+}
+
+}  // namespace km::cudart

@@ -1,0 +1,12 @@
+// Nodes of any type, with data on the edges that lead to them.
+#pragma once
+
+#include "dropin/cudart/driver.h"
+
+namespace km::cudart {
+
+/// What the driver fills in goes back into `params`.
+cudaError_t add_node(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* after,
+                     const cudaGraphEdgeData* edges, size_t count, cudaGraphNodeParams* params);
+
+}  // namespace km::cudart

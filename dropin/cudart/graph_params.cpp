@@ -1,0 +1,157 @@
+#include "dropin/cudart/graph_params.h"
+
+#include <cstring>
+
+#include "dropin/cudart/call.h"
+#include "dropin/cudart/copy.h"
+#include "dropin/cudart/execution_context.h"
+#include "dropin/cudart/launch.h"
+#include "dropin/cudart/registry.h"
+
+namespace km::cudart {
+namespace {
+
+cudaError_t kernel_params(const cudaKernelNodeParamsV2& from, CUDA_KERNEL_NODE_PARAMS* out) {
+  const cudaKernelNodeParams plain{from.func,           from.gridDim,      from.blockDim,
+                                   from.sharedMemBytes, from.kernelParams, from.extra};
+  RT_TRY(driver_params(plain, out));
+  return context_of(from.ctx, &out->ctx);
+}
+
+cudaError_t copy_params(const cudaMemcpyNodeParams& from, CUDA_MEMCPY_NODE_PARAMS* out) {
+  out->flags = from.flags;
+  RT_TRY(context_of(from.ctx, &out->copyCtx));
+  return driver_copy(from.copyParams, &out->copyParams);
+}
+
+cudaError_t fill_params(const cudaMemsetParamsV2& from, CUDA_MEMSET_NODE_PARAMS_v2* out) {
+  const CUDA_MEMSET_NODE_PARAMS fill = driver_params(from.fill);
+  *out = {fill.dst, fill.pitch, fill.value, fill.elementSize, fill.width, fill.height, nullptr};
+  return context_of(from.ctx, &out->ctx);
+}
+
+/// Types whose parameters have the driver's layout.
+bool has_driver_layout(cudaGraphNodeType type) {
+  switch (type) {
+    case cudaGraphNodeTypeHost:
+    case cudaGraphNodeTypeGraph:
+    case cudaGraphNodeTypeEmpty:
+    case cudaGraphNodeTypeWaitEvent:
+    case cudaGraphNodeTypeEventRecord:
+    case cudaGraphNodeTypeMemAlloc:
+    case cudaGraphNodeTypeMemFree:
+    case cudaGraphNodeTypeConditional:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+cudaError_t driver_params(const cudaKernelNodeParams& params, CUDA_KERNEL_NODE_PARAMS* out) {
+  CUkernel kernel = nullptr;
+  RT_TRY(find_kernel(params.func, &kernel));
+  CUfunction function = nullptr;
+  RT_TRY(driver.cuKernelGetFunction(&function, kernel));
+  const dim3 grid = params.gridDim, block = params.blockDim;
+  *out = {function,
+          grid.x,
+          grid.y,
+          grid.z,
+          block.x,
+          block.y,
+          block.z,
+          params.sharedMemBytes,
+          params.kernelParams,
+          params.extra,
+          nullptr,
+          nullptr};
+  return cudaSuccess;
+}
+
+cudaError_t runtime_params(const CUDA_KERNEL_NODE_PARAMS& params, cudaKernelNodeParams* out) {
+  const void* symbol = Registry::instance().symbol_of(params.func, params.kern);
+  if (symbol == nullptr) symbol = params.kern;
+  *out = {const_cast<void*>(symbol),
+          {params.gridDimX, params.gridDimY, params.gridDimZ},
+          {params.blockDimX, params.blockDimY, params.blockDimZ},
+          params.sharedMemBytes,
+          params.kernelParams,
+          params.extra};
+  return cudaSuccess;
+}
+
+CUDA_MEMSET_NODE_PARAMS driver_params(const cudaMemsetParams& params) {
+  return {device_address(params.dst), params.pitch, params.value,
+          params.elementSize,         params.width, params.height};
+}
+
+cudaMemsetParams runtime_params(const CUDA_MEMSET_NODE_PARAMS& params) {
+  return {host_address(params.dst), params.pitch, params.value,
+          params.elementSize,       params.width, params.height};
+}
+
+cudaError_t driver_params(const cudaGraphNodeParams& params, CUgraphNodeParams* out) {
+  CUgraphNodeParams made{};
+  made.type = params.type;
+  switch (params.type) {
+    case cudaGraphNodeTypeKernel:
+      RT_TRY(kernel_params(params.kernel, &made.kernel));
+      break;
+    case cudaGraphNodeTypeMemcpy:
+      RT_TRY(copy_params(params.memcpy, &made.memcpy));
+      break;
+    case cudaGraphNodeTypeMemset:
+      RT_TRY(fill_params(params.memset, &made.memset));
+      break;
+    default:
+      if (!has_driver_layout(params.type)) return cudaErrorNotSupported;
+      std::memcpy(&made.reserved1, &params.reserved1, sizeof made.reserved1);
+      if (params.type == cudaGraphNodeTypeConditional) {
+        made.conditional.ctx = nullptr;
+        RT_TRY(context_of(nullptr, &made.conditional.ctx));
+      }
+      break;
+  }
+  *out = made;
+  return cudaSuccess;
+}
+
+void take_results(const CUgraphNodeParams& from, cudaGraphNodeParams* to) {
+  if (from.type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) to->alloc.dptr = from.alloc.dptr;
+  if (from.type == CU_GRAPH_NODE_TYPE_CONDITIONAL) {
+    to->conditional.phGraph_out = from.conditional.phGraph_out;
+  }
+}
+
+cudaError_t runtime_params(const CUgraphNodeParams& params, cudaGraphNodeParams* out) {
+  cudaGraphNodeParams made{};
+  made.type = params.type;
+  switch (params.type) {
+    case cudaGraphNodeTypeKernel: {
+      cudaKernelNodeParams kernel{};
+      RT_TRY(runtime_params(params.kernel, &kernel));
+      made.kernel = {kernel.func,         kernel.gridDim, kernel.blockDim, kernel.sharedMemBytes,
+                     kernel.kernelParams, kernel.extra,   nullptr,         0};
+      break;
+    }
+    case cudaGraphNodeTypeMemcpy:
+      made.memcpy.flags = params.memcpy.flags;
+      RT_TRY(runtime_copy(params.memcpy.copyParams, &made.memcpy.copyParams));
+      break;
+    case cudaGraphNodeTypeMemset:
+      made.memset.fill = runtime_params(CUDA_MEMSET_NODE_PARAMS{
+          params.memset.dst, params.memset.pitch, params.memset.value, params.memset.elementSize,
+          params.memset.width, params.memset.height});
+      break;
+    default:
+      if (!has_driver_layout(params.type)) return cudaErrorNotSupported;
+      std::memcpy(&made.reserved1, &params.reserved1, sizeof made.reserved1);
+      break;
+  }
+  *out = made;
+  return cudaSuccess;
+}
+
+}  // namespace km::cudart
