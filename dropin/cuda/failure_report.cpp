@@ -86,6 +86,13 @@ void show_failure(const char* function, CUresult result) noexcept {
                text != nullptr ? text : "no reason is known");
 }
 
+void show_hint(const char* text) noexcept {
+  static std::atomic<bool> is_shown{false};
+  if (report == nullptr || log_enabled(LogLevel::kInfo, "cuda") || is_shown.exchange(true)) return;
+  const NoCancellation postponed;
+  std::fprintf(stderr, "kernelmill: %s\n", text);
+}
+
 void note_shown_failure() noexcept { static_cast<void>(claim_report()); }
 
 }  // namespace km::dropin

@@ -2,6 +2,8 @@
 #include "base/cuda_results.h"
 #include "dropin/cuda/context.h"
 #include "dropin/cuda/error_text.h"
+#include "dropin/cuda/failure_report.h"
+#include "km_version.h"
 
 namespace km::cu {
 
@@ -40,7 +42,12 @@ CUresult cuGetExportTable(const void** table, const CUuuid*) {
   return guard_anywhere(__func__, [&]() -> CUresult {
     CU_REQUIRE(table);
     *table = nullptr;
-    return fail(CUDA_ERROR_NOT_FOUND, "this driver has no private tables");
+    constexpr const char* kHint =
+        "the program holds NVIDIA's own CUDA runtime, which needs private tables of NVIDIA's "
+        "driver: build it with `nvcc -cudart shared`, or link libcudart.so of "
+        "lib/kernelmill-" KM_VERSION_STRING "/cuda/13 (12 for CUDA 12)";
+    show_hint(kHint);
+    return fail(CUDA_ERROR_NOT_FOUND, "%s", kHint);
   });
 }
 

@@ -1,4 +1,4 @@
-// kernelmill exec: runs a program that uses the CUDA driver on our own instead.
+// kernelmill exec: runs a program that uses the CUDA driver or runtime on our own instead.
 #include <unistd.h>
 
 #include <cstdio>
@@ -60,6 +60,14 @@ std::string driver_folder() {
   return own + "/kernelmill-" KM_VERSION_STRING "/cuda";
 }
 
+/// Where programs find the driver, and the runtime of either version.
+std::string library_path(const std::string& folder) {
+  std::string path = folder + ":" + folder + "/13:" + folder + "/12";
+  const char* before = std::getenv("LD_LIBRARY_PATH");
+  if (before != nullptr && *before != '\0') path += std::string(":") + before;
+  return path;
+}
+
 Status set(const char* name, const std::string& value) {
   if (setenv(name, value.c_str(), 1) == 0) return {};
   return error(KM_ERROR_OUT_OF_HOST_MEMORY, "out of memory");
@@ -98,9 +106,7 @@ Status ExecCommand::prepare(const ExecReportOwner& shared) const {
     return error(KM_ERROR_NOT_FOUND, "the CUDA driver library is not installed: there is no " +
                                          folder + "/libcuda.so.1");
   }
-  const char* before = std::getenv("LD_LIBRARY_PATH");
-  const bool has_more = before != nullptr && *before != '\0';
-  KM_TRY(set("LD_LIBRARY_PATH", has_more ? folder + ":" + before : folder));
+  KM_TRY(set("LD_LIBRARY_PATH", library_path(folder)));
   KM_TRY(set("KM_EXEC_REPORT", shared.name()));
   return set_options();
 }

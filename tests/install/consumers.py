@@ -47,6 +47,9 @@ def expected_files(version: str) -> set:
         f"lib/kernelmill-{version}/libkernelmill-cpu.so",
         f"lib/kernelmill-{version}/cuda/libcuda.so",
         f"lib/kernelmill-{version}/cuda/libcuda.so.1",
+        *(f"lib/kernelmill-{version}/cuda/{major}/{name}"
+          for major in (12, 13)
+          for name in ("libcudart.so", f"libcudart.so.{major}", "libcudart_static.a")),
         "lib/pkgconfig/kernelmill.pc",
         f"{package}config.cmake",
         f"{package}config-version.cmake",

@@ -86,6 +86,31 @@ class Exec(Case):
                          value, script)  # fmt: skip
             self.assertIn("has not loaded", notice)
 
+    def test_a_program_finds_the_runtime(self):
+        script = (
+            "import ctypes\n"
+            "for version in (12, 13):\n"
+            "    runtime, found = ctypes.CDLL(f'libcudart.so.{version}'), ctypes.c_int()\n"
+            "    assert runtime.cudaGetDeviceCount(ctypes.byref(found)) == 0\n"
+            "    assert runtime.cudaRuntimeGetVersion(ctypes.byref(found)) == 0\n"
+            "    print(found.value // 1000)\n"
+        )
+        words = [TOOL, "exec", "--devices", "2", "--", sys.executable, "-c", script]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.stdout.split(), done.stderr), (["12", "13"], ""))
+
+    def test_a_runtime_of_nvidias_is_told_how_to_change(self):
+        script = (
+            "import ctypes\n"
+            "cuda, table = ctypes.CDLL('libcuda.so.1'), ctypes.c_void_p()\n"
+            "for _ in range(2):\n"
+            "    assert cuda.cuGetExportTable(ctypes.byref(table), bytes(16)) == 500\n"
+        )
+        words = [TOOL, "exec", "--", sys.executable, "-c", script]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertIn("build it with `nvcc -cudart shared`", done.stderr)
+
     def test_the_folder_alone_is_enough(self):
         shown = subprocess.run([TOOL, "exec", "--", "env"], capture_output=True, text=True)
         folder = next(
