@@ -30,7 +30,15 @@ separate_arguments(km_llvm_files UNIX_COMMAND "${km_llvm_files}")
 find_library(KM_ZSTD_STATIC NAMES libzstd.a REQUIRED DOC "libzstd-dev of Debian has it")
 find_library(KM_ZLIB_STATIC NAMES libz.a REQUIRED DOC "zlib1g-dev of Debian has it")
 
+# LLVM's headers alone: libc++, if it is installed, lies in the same folder, and its C++ ABI header
+# would come before the compiler's own.
+set(km_llvm_headers ${PROJECT_BINARY_DIR}/llvm_headers)
+file(MAKE_DIRECTORY ${km_llvm_headers})
+foreach(folder llvm llvm-c)
+  file(CREATE_LINK ${km_llvm_include}/${folder} ${km_llvm_headers}/${folder} SYMBOLIC)
+endforeach()
+
 add_library(km_llvm INTERFACE)
-target_include_directories(km_llvm SYSTEM INTERFACE ${km_llvm_include})
+target_include_directories(km_llvm SYSTEM INTERFACE ${km_llvm_headers})
 target_link_libraries(km_llvm INTERFACE
   ${km_llvm_files} ${KM_ZSTD_STATIC} ${KM_ZLIB_STATIC} rt m ${CMAKE_DL_LIBS})
