@@ -197,6 +197,13 @@ static STATUSES: &[Texts] = &[
         recovery: "Install it, or start a new process, as the message says.",
     },
     Texts {
+        status: Status::ERROR_UNSUPPORTED_BACKEND,
+        name: "KM_ERROR_UNSUPPORTED_BACKEND",
+        category: Category::ENVIRONMENT,
+        meaning: "The backend is known, and no build for this platform has it.",
+        recovery: "Open a device that `kernelmill info` lists; the message says what would have this one.",
+    },
+    Texts {
         status: Status::ERROR_INVALID_PTX,
         name: "KM_ERROR_INVALID_PTX",
         category: Category::PROGRAM,
