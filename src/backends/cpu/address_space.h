@@ -24,7 +24,8 @@ class GuardedRange {
   /// `align_bytes` is a power of two, at least a page. Empty when the system has no room. The
   /// memory is zeroed, and takes real pages only when touched.
   static GuardedRange make(uint64_t size_bytes, uint64_t align_bytes = kPageBytes);
-  /// The same without access: allow() opens its beginning. The guard below is `below_bytes` larger.
+  /// Reserves a range without access: allow() opens its beginning. The guard below is `below_bytes`
+  /// larger.
   static GuardedRange reserve(uint64_t size_bytes, uint64_t below_bytes = 0);
 
   explicit operator bool() const { return begin_ != 0; }

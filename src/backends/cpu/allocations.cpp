@@ -7,7 +7,7 @@
 namespace km::cpu {
 namespace {
 
-/// What is further away says nothing about a wrong address.
+/// The distance from which on an allocation says nothing about a wrong address.
 constexpr uint64_t kNearBytes = uint64_t{1} << 30;
 
 std::string describe(uint64_t distance, const char* where, uint64_t start, uint64_t size) {

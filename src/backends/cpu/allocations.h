@@ -29,7 +29,7 @@ class Allocations {
 
   /// The allocation that holds all of [address, address + size_bytes); empty: none does.
   AddressRange find(uint64_t address, uint64_t size_bytes) const;
-  /// Where `address` lies relative to the nearest allocation: "4 bytes past the end of the
+  /// The place of `address` relative to the nearest allocation: "4 bytes past the end of the
   /// 1024-byte allocation at 0x7f...". Empty when there is none.
   std::string locate(uint64_t address) const;
 

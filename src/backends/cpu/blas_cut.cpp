@@ -142,7 +142,7 @@ Block triangle_block(const kmb_blas_call& call, uint64_t count, uint64_t piece) 
   return call.triangle == KM_BLAS_TRIANGLE_LOWER ? Block{high, low} : Block{low, high};
 }
 
-/// What blocks of one dimension are parts of.
+/// The size of which the blocks of one dimension are parts.
 uint64_t cut_size(const kmb_blas_call& call) {
   switch (call.routine) {
     case KMB_BLAS_GEMV:

@@ -16,7 +16,8 @@ int triangle_of(const kmb_blas_call& call) {
 int diagonal_of(const kmb_blas_call& call) { return 130 + call.diagonal; }
 int side_of(const kmb_blas_call& call) { return 140 + call.side; }
 
-/// By the types of the arguments, which are those of the prototype: pointers are all alike.
+/// Calls a function whose prototype follows from the types of the arguments: pointers are all
+/// alike.
 template <class Result = void, class... Arguments>
 Result invoke(void* function, Arguments... arguments) {
   return reinterpret_cast<Result (*)(Arguments...)>(function)(arguments...);

@@ -23,7 +23,7 @@ thread_local bool is_callback_thread = false;
 
 uint32_t goes_on() { return 0; }
 
-/// Whether CPython is in this process, and ends. It then ends each thread that asks for its lock,
+/// True if CPython is in this process, and ends. It then ends each thread that asks for its lock,
 /// and frees the functions that a program has passed on.
 bool python_ends() {
   for (const char* const name : {"Py_IsFinalizing", "_Py_IsFinalizing"}) {

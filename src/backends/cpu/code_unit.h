@@ -24,7 +24,7 @@ struct CodeUnit {
   uint64_t begin = 0, end = 0;             // addresses of the instructions
   uint64_t scratch_bytes = 0;              // mode a: per worker; otherwise per warp
   uint64_t stack_bytes = 0;                // below the entry
-  /// What one block took lately, 0: never run. Decides how a launch is spread.
+  /// The time that one block took lately, 0: never run. Decides how a launch is spread.
   mutable std::atomic<float> ticks_per_block{0};
   const char* name = nullptr;  // the kernel's, for profiles
 

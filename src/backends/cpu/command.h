@@ -31,7 +31,7 @@ enum class CommandKind : uint8_t {
   close
 };
 
-/// Whether commands of a kind take no time, on whatever thread.
+/// True if commands of a kind take no time, on whatever thread.
 constexpr bool is_light(CommandKind kind) {
   return kind == CommandKind::memory || kind == CommandKind::record || kind == CommandKind::wait ||
          kind == CommandKind::callback;

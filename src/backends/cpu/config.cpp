@@ -81,7 +81,7 @@ Status load_config() {
   KM_TRY(load_mode(&config));
   KM_ASSIGN(uint64_t shapes, env_integer(EnvVar::KM_CPU_SHAPES, 0, 1000, config.shapes));
   config.shapes = static_cast<uint32_t>(shapes);
-  // What is not known is taken to hold everything.
+  // An unknown cache counts as one that holds everything.
   const uint64_t known_kib = last_level_cache_bytes() >> 10;
   KM_ASSIGN(const uint64_t cache_kib, env_integer(EnvVar::KM_CPU_CACHE_KIB, 0, uint64_t{1} << 40,
                                                   known_kib != 0 ? known_kib : uint64_t{1} << 40));

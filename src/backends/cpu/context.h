@@ -83,11 +83,11 @@ class Context {
   std::atomic<uint32_t>& failed_assertions() { return failed_assertions_; }
   /// Changes with each reset().
   uint64_t epoch() const { return epoch_.load(); }
-  /// Whether there was no reset since, nor an error.
+  /// True if there was no reset since, nor an error.
   bool is_asserting(uint64_t epoch) const { return epoch_.load() == epoch && !failed(); }
   /// Stops kernels, unless is_asserting() says no.
   void stop_asserting(uint64_t epoch);
-  /// What the context fails with when the command that is under way has ended.
+  /// Notes the error with which the context fails when the command that is under way has ended.
   void note_assertion(Error error);
   bool has_assertion() const { return has_assertion_.load(std::memory_order_acquire); }
   void settle_assertion();

@@ -14,7 +14,7 @@ namespace {
 constexpr uint64_t kStagedBytes = 64 << 10;  // pageable sources up to here do not block
 constexpr uint64_t kInlineBytes = 64 << 10;  // done at once when the stream is idle
 
-/// What the caller may do with its side of the copy when the call returns.
+/// The caller's rights over its side of the copy when the call returns.
 enum class HostSide : uint8_t {
   asynchronous,  // it is pinned, or there is none
   source,        // pageable, read from: it has been read

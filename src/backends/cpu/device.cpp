@@ -61,7 +61,8 @@ std::optional<int64_t> attribute_value(const Device& device, km_device_attribute
   }
 }
 
-/// As it was first found: what describes a device does not change while the process lives.
+/// The figure that was found first: a description of a device does not change while the process
+/// lives.
 uint64_t total_memory_bytes() {
   static const uint64_t total = system_memory().total_bytes;
   const uint64_t limit = config().memory_bytes;

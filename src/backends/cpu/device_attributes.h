@@ -1,4 +1,4 @@
-// What a device answers to CUDA's questions.
+// The answers of a device to CUDA's questions.
 #pragma once
 
 #include <cstdint>

@@ -19,7 +19,7 @@ class DeviceHeap {
  public:
   static constexpr uint64_t kDefaultBytes = 8 << 20;
 
-  /// What is allocated is made known to `allocations`, which outlives the heap.
+  /// Allocated memory is made known to `allocations`, which outlives the heap.
   explicit DeviceHeap(Allocations* allocations) : allocations_(allocations) {}
   ~DeviceHeap() { clear(); }
   DeviceHeap(const DeviceHeap&) = delete;
@@ -30,7 +30,7 @@ class DeviceHeap {
   /// False where `address` is neither 0 nor the start of an allocation.
   bool release(uint64_t address);
   uint64_t limit_bytes() const;
-  /// What is allocated beyond it stays.
+  /// Memory that is allocated beyond the limit stays.
   void set_limit(uint64_t size_bytes);
   /// Frees everything; no kernel runs any more.
   void clear();
@@ -49,8 +49,8 @@ class DeviceHeap {
   std::unordered_map<uint64_t, uint64_t> sizes_;  // as asked for, by address
   uint64_t used_bytes_ = 0;                       // of blocks in use
   uint64_t limit_bytes_ = kDefaultBytes;
-  // Where blocks come from: first of their size from the free ones, then from the end of the last
-  // range, then from free ones that lie side by side.
+  // Blocks come from the free ones of their size first, then from the end of the last range, then
+  // from free ones that lie side by side.
   std::vector<GuardedRange> ranges_;
   uint64_t reserved_bytes_ = 0;               // of all ranges
   uint64_t fresh_begin_ = 0, fresh_end_ = 0;  // of the last range, not handed out yet

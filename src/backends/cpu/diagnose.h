@@ -15,7 +15,8 @@ namespace km::cpu {
 /// Kernel, block, thread, address and PTX line of a fault, as a sticky error.
 Error describe_fault(const KernelFault& fault, const LaunchRun& run,
                      const Allocations& allocations);
-/// Where some blocks of a launch wait in which nothing happens, as a line of the log.
+/// Names the places at which some blocks of a launch wait in which nothing happens, as a line of
+/// the log.
 std::string describe_stall(std::span<const ResidentBlock* const> blocks, const LaunchRun& run);
 Error describe_timeout(const KernelFault& fault, const LaunchRun& run, uint64_t limit_ms);
 Error describe_transfer_fault(uint64_t address, const Transfer& transfer,

@@ -28,7 +28,7 @@ km_status guarded(kmb_error* out_error, Body&& body) {
   }
 }
 
-/// The same for entries with statuses that are no errors.
+/// guarded() for entries with statuses that are no errors.
 template <class Body>
 km_status caught(kmb_error* out_error, Body&& body) {
   try {
@@ -41,7 +41,7 @@ km_status caught(kmb_error* out_error, Body&& body) {
 /// The table itself.
 const kmb_backend& backend_table();
 
-/// Of the library and this plugin.
+/// The build id of the library and this plugin.
 const char* build_id();
 
 km_status backend_initialize(const kmb_host*, kmb_error*);

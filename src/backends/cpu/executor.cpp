@@ -299,8 +299,8 @@ Executor::Turns Executor::run_turns() {
   return result;
 }
 
-/// What blocks wait for often comes from another thread within a moment. Starting the next block
-/// meanwhile would keep those that wait for this one from it. Where a wait was in vain, the next is
+/// A block usually waits for another thread, which is done within a moment. Starting the next block
+/// meanwhile would keep blocks that wait for this one from it. If a wait was in vain, the next is
 /// shorter. A block that waits at barriers on the way, which looks like progress, is given up on
 /// after more turns.
 void Executor::run_resident() {
@@ -428,7 +428,7 @@ AddressRange Executor::find_memory(uint64_t address, uint64_t size_bytes) const 
   return launch_->allocations->find(address, size_bytes);
 }
 
-/// What the run tells of how long its blocks take.
+/// Notes how long the run's blocks took.
 void Executor::note_time(const CodeUnit& unit) const {
   constexpr uint64_t kLeastTicks = 2000;  // of a run in which blocks count for more than entering
   const float now = static_cast<float>(ticks_) / static_cast<float>(blocks_);

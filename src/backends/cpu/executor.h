@@ -1,5 +1,6 @@
-// What a thread needs to run generated code: stacks, the shared memory window, scratch memory and
-// the state of the block. Workers own one for life; waiting threads of the host borrow one.
+// The belongings of a thread that runs generated code: stacks, the shared memory window, scratch
+// memory and the state of the block. Workers own one for life; waiting threads of the host borrow
+// one.
 #pragma once
 
 #include <array>

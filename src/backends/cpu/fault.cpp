@@ -72,7 +72,7 @@ KM_NO_SANITIZE void leave(ucontext_t* context, CodeGuard* guard, Ending ending) 
   registers[REG_RSP] = static_cast<greg_t>(guard->saved_stack);
 }
 
-/// Whether the signal belongs to code that we run; if so the thread goes on at km_cpu_leave.
+/// True if the signal belongs to code that we run; the thread then continues at km_cpu_leave.
 KM_NO_SANITIZE bool handle_own(int signal, siginfo_t* info, ucontext_t* context) {
   CodeGuard* guard = current_guard;
   bool interrupt = is_interrupt(signal, info);

@@ -25,7 +25,7 @@ struct StackGuard {
   uint64_t begin = 0, end = 0;
 };
 
-/// What this thread is running; the signal handler reads it. Lives on or below the stack that
+/// The code that this thread runs; the signal handler reads it. Lives on or below the stack that
 /// called km_cpu_enter.
 struct CodeGuard {
   uint64_t saved_stack = 0;     // written by km_cpu_enter: first, the assembly counts on it
@@ -61,14 +61,14 @@ enum class Look { all, in_turn };
 /// ours. Asks the system, for up to a microsecond.
 void put_handler_in_front(Look look);
 
-/// The same, now and then: `now` is now_ticks().
+/// Calls put_handler_in_front() now and then: `now` is now_ticks().
 inline void keep_handler_in_front(uint64_t now) {
   if (now >= detail::next_look.load(std::memory_order_relaxed)) [[unlikely]]
     put_handler_in_front(Look::in_turn);
 }
 
-/// The same for a thread of the host's that brings work: it has had the time to install a handler
-/// since it was here last.
+/// Calls put_handler_in_front() for a thread of the host's that brings work: it has had the time to
+/// install a handler since it was here last.
 inline void look_after_host(uint64_t now) {
   if (now - detail::last_seen > detail::kAbsenceTicks) [[unlikely]]
     put_handler_in_front(Look::in_turn);
@@ -82,8 +82,8 @@ inline void note_host_leaves(uint64_t now) { detail::last_seen = now; }
 /// is not ours.
 bool interrupt_thread(int tid);
 
-/// Whether this thread can survive faults: the signals are not blocked, and an alternate stack is
-/// there (one is made where the thread has none).
+/// True if this thread can survive faults: the signals are not blocked, and an alternate stack is
+/// there (one is made if the thread has none).
 bool thread_can_fault();
 
 }  // namespace km::cpu

@@ -29,7 +29,7 @@ std::string source_position(const ptx::Module& module, uint32_t ptx_line) {
   return {};
 }
 
-/// The same for blocks of any size.
+/// The variant for blocks of any size.
 simt::Variant for_any_block(simt::Variant variant) {
   const bool one_row = variant.block[1] == 1 && variant.block[2] == 1;
   variant.block = one_row ? std::array<uint32_t, 3>{0, 1, 1} : std::array<uint32_t, 3>{};
@@ -87,8 +87,8 @@ Function::Function(const Module* module, uint32_t index)
   if (!kernel().refusal.empty()) info_.refusal = kernel().refusal.c_str();
 }
 
-/// As a GPU's compiler gives them out: so that the largest block of the kernel fits on a
-/// multiprocessor. What does not fit into registers is spilled.
+/// Gives registers out as a GPU's compiler does: so that the largest block of the kernel fits on a
+/// multiprocessor. Values that do not fit into registers are spilled.
 int64_t Function::registers() const {
   constexpr uint32_t kMost = 255, kUnit = 8, kThreadUnit = 128;
   const uint32_t threads = std::min(kernel().max_threads, kMaxThreadsPerBlock);

@@ -33,7 +33,8 @@ struct GraphNode {
   GraphNode& operator=(const GraphNode&) = delete;
 };
 
-/// What runs in which lane, and where lanes wait for each other.
+/// The lanes of a graph: the nodes that run in each, and the places at which lanes wait for each
+/// other.
 class GraphPlan {
  public:
   GraphPlan(Context* context, std::span<const kmb_graph_node> nodes);
@@ -104,7 +105,7 @@ struct GraphProgram {
   bool advance(Command* front) const;
   /// Makes advance() go to where the branch that the command is at leads, to the end if it `ends`.
   void take_branch(Command* front, const kmb_branch& branch, bool ends) const;
-  /// Whether other threads are worth their waking.
+  /// True if other threads are worth their waking.
   bool is_worth_forking(uint32_t threads) const;
 };
 

@@ -65,7 +65,7 @@ struct GraphPlan::Placement {
 
 GraphPlan::GraphPlan() : lanes_(1) {}
 
-// By the other constructor, so that what is there already goes when memory is short.
+// The other constructor is called first, so that the parts that are there go when memory is short.
 GraphPlan::GraphPlan(Context* context, std::span<const kmb_graph_node> nodes) : GraphPlan() {
   mark_index_.assign(nodes.size(), kNone);
   build(nodes);

@@ -39,7 +39,8 @@ Error out_of_memory(uint64_t asked, uint64_t free, uint64_t total) {
 
 }  // namespace
 
-/// What can still be taken: the system's figure, less what has been handed out but not touched yet.
+/// The memory that can still be taken: the system's figure, less memory that was handed out but not
+/// touched yet.
 uint64_t Heap::room() {
   uint64_t free = system_memory().free_bytes;
   uint64_t taken = allocated_bytes_ + kept_bytes_;

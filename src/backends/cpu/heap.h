@@ -34,7 +34,7 @@ class Heap {
   Result<Block> allocate(uint64_t size_bytes, bool zeroed = false);
   void free(const Block& block);
 
-  /// What a further allocation could take, and the whole.
+  /// The memory that a further allocation could take, and the whole.
   void memory_info(uint64_t* out_free_bytes, uint64_t* out_total_bytes);
   /// Gives memory that is kept for reuse back to the system.
   void trim();

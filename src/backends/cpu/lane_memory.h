@@ -1,4 +1,4 @@
-// What generated code calls where some lanes of a packet access memory, and others do not.
+// Functions that generated code calls if some lanes of a packet access memory, and others do not.
 #pragma once
 
 #include "backends/cpu/sanitizers.h"
@@ -17,7 +17,7 @@ void store_lanes(simt::BlockState* state, uint64_t address, uint32_t lanes, simt
 [[noreturn]] void misaligned(simt::BlockState* state, uint64_t address, uint32_t lanes,
                              simt::AccessSite site);
 
-/// Whether a fault here is one of the generated code that called.
+/// True if a fault here is one of the generated code that called.
 bool is_lane_code(uint64_t pc);
 
 }  // namespace km::cpu

@@ -104,7 +104,7 @@ Error invalid_cluster(const Function& function, const std::array<uint32_t, 3>& s
                     function.kernel().name.c_str(), size[0], size[1], size[2], why.c_str());
 }
 
-/// What the launch asks for, or else the kernel.
+/// The cluster that the launch asks for, or else the kernel.
 Result<std::array<uint32_t, 3>> cluster_size(const Function& function, const kmb_launch& launch) {
   const simt::KernelInfo& kernel = function.kernel();
   std::array<uint32_t, 3> size = kernel.cluster, asked{};

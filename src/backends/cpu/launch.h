@@ -1,4 +1,4 @@
-// What launches of kernels have in common with kernels' nodes of graphs.
+// The preparation that launches of kernels share with kernels' nodes of graphs.
 #pragma once
 
 #include "backend/interface.h"

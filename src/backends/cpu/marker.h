@@ -24,7 +24,7 @@ class Marker {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
 
-  /// Whether the mark is reached: once its stream has counted it, too, so that nobody who sees an
+  /// True if the mark is reached: once its stream has counted it, too, so that nobody who sees an
   /// event complete can see the stream at work. A graph counts when all of it is over.
   bool done() const;
   /// After done().
@@ -53,7 +53,7 @@ class Marker {
     ticket_ = ticket;
     has_command_ = false;
   }
-  /// Whether a command will announce it. Of others the stream is asked.
+  /// True if a command will announce it. For other marks the stream is asked.
   bool has_command() const { return has_command_; }
 
   /// The mark is reached. announce() follows, when the stream has counted that.

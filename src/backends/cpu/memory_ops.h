@@ -1,4 +1,4 @@
-// What streams do with single numbers in memory: writing them, and waiting for them.
+// Operations of streams on single numbers in memory: writing them, and waiting for them.
 #pragma once
 
 #include <cstddef>

@@ -67,7 +67,7 @@ class Function {
  private:
   int64_t registers() const;
   const ptx::Function& source() const;
-  /// Where an attribute that has no effect here is kept; null for others.
+  /// The place of an attribute that has no effect here; null for others.
   std::atomic<int32_t>* hint(km_function_attribute attribute);
   static Status set_hint(std::atomic<int32_t>* kept, km_function_attribute attribute,
                          int64_t value);
@@ -104,7 +104,7 @@ class Module {
   simt::Isa isa() const { return isa_; }
   /// Code of one of its kernels, from the object file that it was loaded from, or made.
   Result<simt::Object> object(uint32_t kernel, const simt::Variant& variant) const;
-  /// Whether the object file it was loaded from has this code.
+  /// True if the object file that the module was loaded from has this code.
   bool has_own_object(uint32_t kernel, const simt::Variant& variant) const;
   const simt::Program& program() const { return *program_; }
   const uint64_t* variable_addresses() const { return addresses_.data(); }

@@ -12,7 +12,8 @@ namespace km::cpu {
 
 class OpenBlas {
  public:
-  /// Of this process, loaded at the first call; KM_ERROR_BLAS_UNAVAILABLE says what to install.
+  /// The library of this process, loaded at the first call; KM_ERROR_BLAS_UNAVAILABLE says what to
+  /// install.
   static Result<const OpenBlas*> instance();
   /// A call was left in the middle: what it held of the library's buffers is lost. A process may do
   /// that a few times, then instance() refuses.

@@ -23,13 +23,13 @@ class Output {
   void set_callback(km_output_callback callback, void* user_data);
   /// Never throws; text is dropped when memory is short.
   void append(std::string_view text) noexcept;
-  /// The same for lines of failed assertions, which without a callback go to standard error.
+  /// append() for lines of failed assertions, which without a callback go to standard error.
   void append_error(std::string_view line) noexcept;
   /// Hands everything to the callback, one thread at a time.
   void flush() noexcept {
     if (has_text_.load(std::memory_order_acquire)) flush_text();
   }
-  /// The same without a callback, which is for threads that wait. For calls that return an error:
+  /// flush() without a callback, which is for threads that wait. For calls that return an error:
   /// they may hold locks that a callback asks for, and never wait for one; who flushes now hands
   /// out their text too.
   void flush_without_callback() noexcept;

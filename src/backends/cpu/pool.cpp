@@ -36,7 +36,7 @@ thread_local const Pool* worker_of = nullptr;
 
 }  // namespace
 
-/// What has become of workers that were started.
+/// The number of workers that have started, and of those that could not.
 struct Pool::Arrivals {
   std::mutex mutex;
   std::condition_variable changed;
@@ -161,7 +161,8 @@ void Pool::run(const Item& item, Executor* executor) {
   }
 }
 
-/// Of more threads than processors, one that spins keeps another from working: it goes to sleep.
+/// Sends a thread that spins to sleep if there are more threads than processors: it would keep
+/// another from working.
 bool Pool::retire() {
   uint32_t awake = awake_.load(std::memory_order_relaxed);
   while (awake > options_.threads) {
@@ -184,8 +185,8 @@ bool Pool::spin_for_work(uint32_t worker, Item* out_item) {
       continue;
     }
     found = take(out_item, true);
-    // What is too young is left alone for a while, cache lines and all; unless its owner wants
-    // help.
+    // A stream that is too young is left alone for a while, cache lines and all; unless its owner
+    // needs help.
     const uint64_t next = now + Stream::kLeastGraceTicks;
     while (!found && now_ticks() < next && open_jobs_.load(std::memory_order_relaxed) == 0) pause();
   }
@@ -193,7 +194,7 @@ bool Pool::spin_for_work(uint32_t worker, Item* out_item) {
   if (!found && !retired) awake_.fetch_sub(1);
   if (found) between_.fetch_add(1);
   spinners_.fetch_sub(1);
-  // What came while this thread counted as a spinner has woken nobody.
+  // Work that came while this thread counted as a spinner has woken nobody.
   if (found && spinners_.load() == 0) wake_for_more();
   return found;
 }
@@ -240,8 +241,8 @@ void Pool::wake_up_to(uint32_t count) {
   if (coming < count) sleepers_.call(count - coming);
 }
 
-/// The same for a job, which can do without: of more threads than processors one would keep another
-/// from working.
+/// Wakes threads for a job, which can do without them: if there were more threads than processors,
+/// one would keep another from working.
 void Pool::wake_helpers(uint32_t count) {
   const uint32_t coming = looking();
   const uint32_t up = awake_.load() + sleepers_.coming();

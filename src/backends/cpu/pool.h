@@ -65,8 +65,8 @@ class Pool {
 
   // Streams.
   void add_ready(Stream* stream);
-  /// Whether the owner of a stream should let another one run: one of higher priority, or any
-  /// other after a while.
+  /// True if the owner of a stream should let another one run: one of higher priority, or any other
+  /// after a while.
   bool others_wait(const Stream* stream) const;
 
   /// Streams that were closed and drained, to be used again; null: none.

@@ -34,8 +34,8 @@ class ResidentBlock {
   /// Every warp that can goes on until it waits.
   virtual Turn run(const simt::LaunchRecord* record, const CodeUnit& unit) = 0;
 
-  /// Where a thread of a block that waits is: the address of an instruction, or a line in the PTX
-  /// text; 0 for what is not known.
+  /// The place at which a thread of a waiting block is: the address of an instruction, or a line in
+  /// the PTX text; 0 if it is not known.
   struct Place {
     uint64_t pc = 0;
     uint32_t line = 0;
@@ -53,7 +53,7 @@ class ResidentBlock {
   bool meet_cluster();
   /// Waiting for other blocks there.
   bool is_meeting() const { return is_meeting_; }
-  /// Whether it did so, and they have come.
+  /// True if the block waited there, and the others have come.
   bool has_met_cluster();
 
   simt::BlockState state_{};
@@ -72,7 +72,7 @@ class ResidentBlock {
 GuardedRange reserve_window();
 /// Reserves the window at its first use, and opens exactly `shared_bytes` of it.
 bool open_window(GuardedRange& window, uint64_t shared_bytes);
-/// What was in it is lost when it grows.
+/// Scratch memory loses its content when it grows.
 bool grow_scratch(GuardedRange& scratch, uint64_t needed_bytes);
 
 }  // namespace km::cpu

@@ -81,7 +81,7 @@ KM_NO_SANITIZE void release(const LaunchRecord* record, BlockState* state, uint6
   executor.raise(FaultKind::illegal_address, KM_CALLER_PC, address, 0, thread);
 }
 
-/// What __assertfail was told.
+/// The arguments of __assertfail.
 struct FailedAssertion {
   const char *message, *file;
   uint32_t line;

@@ -1,4 +1,4 @@
-// What the sanitizers must be told when the stack changes under them. Nothing in other builds.
+// The calls by which the sanitizers follow a change of stacks. Nothing in other builds.
 #pragma once
 
 #include <cstddef>

@@ -37,7 +37,7 @@ void Sleepers::lie_down(uint32_t worker) {
   asleep_[worker / kBits].fetch_or(bit_of(worker));
 }
 
-/// Whether the caller is the one who ends this sleep.
+/// True if the caller is the one who ends this sleep.
 bool Sleepers::take(uint32_t worker) {
   return (asleep_[worker / kBits].fetch_and(~bit_of(worker)) & bit_of(worker)) != 0;
 }

@@ -9,7 +9,7 @@ namespace km::cpu {
 
 struct LaunchRun;
 
-/// What the threads of one launch share.
+/// The counts that the threads of one launch share.
 struct Stall {
   std::atomic<uint32_t> threads{0};  // that run blocks of the launch
   std::atomic<uint32_t> stalled{0};  // those of them that have waited for too long

@@ -33,7 +33,7 @@ class Stream {
 
   Context* context() const { return context_; }
   int32_t priority() const { return priority_.load(std::memory_order_relaxed); }
-  /// Of work that is submitted from now on.
+  /// Sets the priority of work that is submitted from now on.
   void set_priority(int32_t priority) { priority_.store(priority, std::memory_order_relaxed); }
 
   /// A command to fill in; null when memory is short.
@@ -42,8 +42,8 @@ class Stream {
   void discard(Command* command) { recycle(command); }
   /// Appends; returns the ticket.
   uint64_t submit(Command* command);
-  /// The same for one that takes no time (is_light()): when nothing is queued before it, the caller
-  /// begins with it, so that no worker has to be free.
+  /// submit() for a command that takes no time (is_light()): when nothing is queued before it, the
+  /// caller begins with it, so that no worker has to be free.
   uint64_t submit_light(Command* command);
 
   /// When nothing is queued the caller may do a short command itself, between these two.
@@ -66,18 +66,19 @@ class Stream {
   void drive(Executor* executor, uint64_t until);
   /// The front command is over: completes it, and lets the pool go on.
   void resume();
-  /// The same for a thread that is no worker: it does what takes no time itself.
+  /// resume() for a thread that is no worker: it does work that takes no time itself.
   void resume_light();
-  /// The same for the participant that finishes a shared command: it may go on itself.
+  /// resume() for the participant that finishes a shared command: it may continue the stream
+  /// itself.
   void resume_here(Executor* executor, uint64_t until);
   /// Ends a wait for an event (of a stream that is being reset).
   void cancel_park();
   /// There is work, and nobody owns the stream.
   bool is_ready() const { return state_.load(std::memory_order_relaxed) == kReady; }
   uint64_t ready_ticks() const { return ready_ticks_.load(std::memory_order_relaxed); }
-  /// What a host thread has from then on to wait for the stream and do its work itself: 1 to 2 us;
-  /// more where the work is long, and who shares it decides how many threads get in each other's
-  /// way.
+  /// The time that a host thread has from then on to wait for the stream and do its work itself: 1
+  /// to 2 us; more if the work is long, since the thread that shares it decides how many threads
+  /// get in each other's way.
   static constexpr uint64_t kLeastGraceTicks = 5000;
   uint64_t grace_ticks() const { return grace_ticks_.load(std::memory_order_relaxed); }
 
@@ -160,7 +161,7 @@ Command* new_command(Stream* stream, CommandKind kind);
 
 /// Runs `action` once all tickets are complete, on the thread that completes the last one.
 void when_all_complete(std::span<const kmb_use> uses, std::function<void()> action);
-/// Where there is no memory for a note of that.
+/// Waits for all tickets, for want of memory for a note.
 void wait_for_all(std::span<const kmb_use> uses) noexcept;
 
 }  // namespace km::cpu

@@ -22,8 +22,8 @@ namespace km::cpu {
 
 namespace {
 
-// Of a launch: the stream and its ticket, or for those of a graph a number of their own, which is
-// what the highest bit says.
+// Grid ids of launches hold the stream and its ticket; those of graphs have a number of their own,
+// and the highest bit set.
 constexpr uint64_t kTicketBits = 40, kOfGraph = uint64_t{1} << 63;
 std::atomic<uint64_t> last_stream{0}, last_grid_of_graph{0};
 
@@ -277,7 +277,7 @@ bool Stream::execute_event(Command& step, Marker* marker, bool ends) {
 bool Stream::execute_work(Command& command, Executor* executor) {
   if (pool_->wants_to_share(command)) return execute_shared(command, executor, 0);
   uint64_t pieces = pieces_of(command);
-  // What was a short kernel last time need not be one now: its first blocks tell. Unless they may
+  // A kernel that was short last time need not be so now: its first blocks show it, unless they may
   // wait for the others.
   bool tries = command.kind == CommandKind::kernel && !command.run.unit->may_wait();
   uint64_t first = tries ? std::max<uint64_t>(pieces / kPartTried, 1) : pieces;

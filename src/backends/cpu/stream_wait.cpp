@@ -32,7 +32,7 @@ bool Stream::wait(uint64_t ticket, uint64_t timeout_ns) {
     }
     if (!endless && now_ns() >= limit_ns) return false;
     const uint64_t idle_ticks = now_ticks() - idle_since;
-    // Of threads that spin, workers go first.
+    // Workers go first among threads that spin.
     const bool is_in_the_way = idle_ticks > kWayTicks && pool_->is_crowded();
     if (idle_ticks < pool_->spin_ticks() && !is_in_the_way) {
       pause();

@@ -9,7 +9,7 @@ namespace km::cpu {
 namespace detail {
 extern __thread bool is_engine_thread __attribute__((tls_model("initial-exec")));
 }
-/// Whether start_thread() has made this thread.
+/// True if start_thread() has made this thread.
 inline bool on_engine_thread() { return detail::is_engine_thread; }
 
 /// Starts a detached thread. `cpu` pins it (-1: not); `name` has at most 15 characters; the stack

@@ -224,7 +224,8 @@ uint64_t read_clock_khz() {
   return 0;
 }
 
-/// As one core has it. The C library adds up all caches of a level that the processor has.
+/// The last-level cache as one core has it. The C library adds up all caches of a level that the
+/// processor has.
 uint64_t read_last_level_cache_bytes() {
   for (const char* index : {"3", "2"}) {
     const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index";

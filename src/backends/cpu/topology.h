@@ -1,4 +1,4 @@
-// What this process may use of the machine: cores and memory, control groups counted.
+// The cores and memory that this process may use, control groups counted.
 #pragma once
 
 #include <cstdint>

@@ -20,7 +20,8 @@ constexpr uint64_t kSharedCopyBytes = 1 << 20;
 constexpr float kWakeTicks = 12000;            // about what waking a thread must be worth
 constexpr float kLeastTicks = kWakeTicks / 3;  // of a chunk
 constexpr float kShortTicks = 1e6F;
-// Of a thread's part, the first time; of short kernels' fewer, because each costs something.
+// The first chunk is this part of a thread's share; short kernels are cut into fewer, because each
+// costs something.
 constexpr uint64_t kCut = 16, kShortCut = 4;
 
 bool overlaps(const Transfer& transfer) {

@@ -1,4 +1,4 @@
-// What the commands of a stream do: kernels, copies, fills; alone or together with other threads.
+// The work of a stream's commands: kernels, copies, fills; alone or together with other threads.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@ namespace km::cpu {
 class Context;
 class Executor;
 
-/// Whether waking other threads for this command costs less than it saves.
+/// True if waking other threads for this command costs less than it saves.
 bool is_worth_sharing(const Command& command);
 /// How long a command takes, roughly; long where nothing is known.
 float estimated_ticks(const Command& command);
-/// Whether that is worth waking a thread and waiting for it.
+/// True if the time is worth waking a thread and waiting for it.
 bool is_worth_a_thread(float ticks);
 /// The pieces that a command is made of: blocks of a kernel.
 uint64_t pieces_of(const Command& command);
