@@ -10,7 +10,7 @@
 namespace km {
 namespace {
 
-/// What BLAS libraries take for sizes.
+/// The largest size that BLAS libraries take.
 constexpr uint64_t kMost = INT32_MAX;
 
 constexpr const char* kTypeNames[] = {"", "f32", "f64", "c32", "c64", "f16", "bf16"};

@@ -82,7 +82,7 @@ class BlasRequest {
   Status submit();
 
  private:
-  /// What km_blas_vector and km_blas_matrix have in common.
+  /// The part that km_blas_vector and km_blas_matrix have in common.
   struct Place {
     uint64_t slice, address, offset;
   };

@@ -6,7 +6,7 @@
 
 namespace km {
 
-/// Where work goes: to a new node, or to one that is there.
+/// The target of work: a new node, or one that is there.
 class GraphTarget {
  public:
   GraphTarget(const uint64_t* dependencies, uint64_t dependency_count, uint64_t* out_node)

@@ -22,7 +22,7 @@ Error wrong_size(const KernelCall& kernel) {
       is_padding ? "; leave out the padding at the structure's end" : "");
 }
 
-/// What is wrong with a call that is not sound.
+/// The fault of a call that is not sound.
 Status explain_kernel_call(const KernelCall& kernel) {
   const kmb_function_info& info = kernel.function.info();
   KM_TRY(require_same_context(kernel.context, kernel.function.context(), "function"));

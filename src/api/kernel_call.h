@@ -10,7 +10,7 @@
 
 namespace km {
 
-/// What a call that names a kernel and all its arguments works on.
+/// The operands of a call that names a kernel and all its arguments.
 struct KernelCall {
   Context& context;
   Function& function;
@@ -20,7 +20,7 @@ struct KernelCall {
   const void* slices = nullptr;  // km_launch_slice or km_launch_operand, as resolve() is told
   uint64_t slice_count = 0;
 
-  /// Whether everything but the slices' handles is right.
+  /// True if everything but the slices' handles is right.
   bool is_sound() const {
     const kmb_function_info& info = function.info();
     return &context == &function.context() && arguments_size_bytes == info.param_bytes &&

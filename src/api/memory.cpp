@@ -26,7 +26,7 @@ Result<FoundPlace> find_place(Stream& stream, uint64_t address, uint64_t size_by
   return find_place(stream.context(), address, size_bytes, what);
 }
 
-/// The same for one side of a copy. An address and an offset beyond 64 bits lie nowhere.
+/// find_place() for one side of a copy. An address and an offset beyond 64 bits lie nowhere.
 Result<FoundPlace> find_place_3d(Stream& stream, uint64_t address, const Copy3d& shape,
                                  const Layout3d& layout, const char* what) {
   uint64_t first = 0;

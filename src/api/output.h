@@ -33,7 +33,7 @@ Status destroy_handle(Handle handle, const char* parameter) {
   return Call::not_live(kType, id, parameter);
 }
 
-/// Whether there is room for struct_size at least.
+/// Demands that there is room for struct_size at least.
 Status require_struct_size(uint32_t struct_size, const char* parameter);
 
 /// Fills a caller's structure as far as its struct_size says that it goes.

@@ -9,7 +9,7 @@
 namespace km::cuda {
 namespace {
 
-// What NVIDIA recommends, from compute capability 9.0 on and before.
+// The workspaces that NVIDIA recommends, from compute capability 9.0 on and before.
 constexpr uint64_t kWorkspaceBytes = uint64_t{32} << 20, kSmallWorkspaceBytes = uint64_t{4} << 20;
 
 Blas* from(kmb_blas* blas) { return reinterpret_cast<Blas*>(blas); }

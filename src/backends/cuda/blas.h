@@ -18,7 +18,7 @@ class Blas {
 
   /// In a context that lives, made current.
   Status submit(Stream& stream, const kmb_blas_call& call);
-  /// Of the last call; its stream is null before the first one.
+  /// The stream of the last call; null before the first one.
   const std::shared_ptr<Stream>& last_stream() const { return last_stream_; }
   uint64_t last_ticket() const { return last_ticket_; }
 
@@ -43,7 +43,7 @@ class GraphBlas {
   /// With the context alive or lost, and no launch under way.
   ~GraphBlas() = default;
 
-  /// Where a call of node `index` may work. Nodes come in their order.
+  /// Gives the call of node `index` a workspace. Nodes come in their order.
   Status add_node(uint64_t index, std::span<const uint32_t> dependencies, bool has_call);
   /// The call as a graph of its own, which is the caller's.
   Status capture(uint64_t index, const kmb_blas_call& call, cu::CUgraph* out_graph);

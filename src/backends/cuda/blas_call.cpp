@@ -84,7 +84,7 @@ class Caller {
   }
   cublas::Data alpha() const { return alpha_.at(0); }
   cublas::Data beta() const { return beta_.at(0); }
-  /// Of real types, both transpositions are one.
+  /// The operation in cuBLAS's numbers; both transpositions of real types are one.
   cublas::Operation native(km_blas_operation operation) const {
     if (operation == KM_BLAS_OPERATION_CONJUGATE_TRANSPOSE && is_complex(call_.type)) {
       return cublas::kConjugateTranspose;
@@ -261,7 +261,7 @@ class Conjugation {
   Status after();
 
  private:
-  /// Of x in A x or in x y^T, and of y there.
+  /// The length of x in A x or in x y^T, and of y there.
   uint64_t length_b() const { return call_.routine == KMB_BLAS_GER ? call_.m : call_.n; }
   uint64_t length_c() const {
     return call_.routine == KMB_BLAS_GEMV || call_.routine == KMB_BLAS_GBMV ? call_.m : call_.n;
@@ -340,7 +340,7 @@ Status queue_index(Epoch& epoch, const BlasHandle& handle, uint64_t place) {
                                              arguments.extra()));
 }
 
-/// Where scalars are, and results go.
+/// Says where scalars are, and results go.
 Status set_mode(Epoch& epoch, const Cublas& library, BlasHandle& handle, cublas::PointerMode mode) {
   if (handle.mode == mode) return {};
   KM_TRY(check_blas(

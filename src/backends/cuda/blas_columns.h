@@ -15,7 +15,7 @@ struct ColumnCall {
   bool turns_c = false;       // the same for vector c
 };
 
-/// The same problem by columns.
+/// Restates a problem by rows as the equal one by columns.
 ColumnCall by_columns(const kmb_blas_call& call);
 
 }  // namespace km::cuda

@@ -7,7 +7,7 @@
 namespace km::cuda {
 namespace {
 
-/// Whether a new life of the primary context is of any use.
+/// Tries out if a new life of the primary context is of any use.
 Status try_out(const Context& context, Epoch& epoch) {
   const Current current(epoch);
   KM_TRY(require_current(epoch, current));

@@ -16,7 +16,7 @@ class Context {
       : gpu_(gpu), profile_(std::make_shared<Profile>()), epoch_(std::move(epoch)) {}
 
   Gpu& gpu() const { return gpu_; }
-  /// What the context's objects are made in from now on.
+  /// The epoch in which the context's objects are made from now on.
   std::shared_ptr<Epoch> epoch() const {
     const std::lock_guard lock(mutex_);
     return epoch_;
@@ -27,7 +27,7 @@ class Context {
   }
   const std::shared_ptr<Profile>& profile() const { return profile_; }
 
-  /// What was set, for the next epoch.
+  /// Remembers a limit that was set, for the next epoch.
   void remember_limit(km_context_limit limit, uint64_t value);
   Status set_limits_again(Epoch& epoch) const;
 

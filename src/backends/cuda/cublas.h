@@ -14,7 +14,7 @@ namespace km::cuda {
 
 class Epoch;
 
-/// What a function of cuBLAS returned, and which one it was.
+/// The result of a function of cuBLAS, and its name.
 struct BlasCalled {
   cublas::Status status;
   const char* name;
@@ -23,7 +23,7 @@ struct BlasCalled {
 
 class Cublas {
  public:
-  /// Of this process; KM_ERROR_BLAS_UNAVAILABLE says what to install.
+  /// The library of this process; KM_ERROR_BLAS_UNAVAILABLE says what to install.
   static Result<const Cublas*> instance();
   static Result<Cublas> load(const std::string& path);
 
@@ -60,8 +60,8 @@ const char* cublas_name(kmb_blas_routine routine, km_data_type type);
 /// the cublasStatus_t as its native code.
 Status check_blas(Epoch& epoch, BlasCalled called);
 
-/// What cuBLAS keeps for one thread at a time. Never destroyed with a context that failed: it goes
-/// with that.
+/// The objects that cuBLAS keeps for one thread at a time. Never destroyed with a context that
+/// failed: they go with that.
 struct BlasHandle {
   cublas::Handle handle = nullptr;
   cu::CUstream stream = nullptr;  // that it works in; null: none yet

@@ -8,7 +8,7 @@
 
 namespace km::cuda {
 
-/// What all handles of one GPU share; lives as long as the process.
+/// The state that all handles of one GPU share; lives as long as the process.
 class Gpu {
  public:
   static Result<Gpu*> open(uint32_t ordinal);

@@ -23,7 +23,7 @@ struct SymbolInfo {
   int since;
 };
 
-/// What a driver function returned, and which one it was.
+/// The result of a driver function, and its name.
 struct Called {
   cu::CUresult result;
   const SymbolInfo* symbol;
@@ -74,10 +74,10 @@ inline Driver& driver() { return g_driver; }
 
 /// Finds and starts the driver; says what is wrong and what to do. Once for the process.
 Status load_driver();
-/// Of the driver, for example 12040.
+/// The driver's version, for example 12040.
 int driver_version();
 
-/// The same as text: "12.4".
+/// The version as text: "12.4".
 std::string version_text(int version);
 
 /// "cuda:0", as messages name devices.

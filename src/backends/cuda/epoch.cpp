@@ -7,7 +7,8 @@
 namespace km::cuda {
 namespace {
 
-// What the pool keeps for reuse when the device is synchronised; the rest the process gets back.
+// The memory that the pool keeps for reuse when the device is synchronised; the rest the process
+// gets back.
 constexpr cu::cuuint64_t kKeptPoolBytes = cu::cuuint64_t{64} << 20;
 
 std::atomic<uint64_t> g_epochs{0};

@@ -27,7 +27,7 @@ class Epoch : public std::enable_shared_from_this<Epoch> {
   Gpu& gpu() const { return gpu_; }
   cu::CUcontext handle() const { return handle_; }
 
-  /// Whether a fatal result was seen. What belongs to such a context goes with it.
+  /// True if a fatal result was seen. Objects of such a context go with it.
   bool has_failed() const { return has_failed_.load(std::memory_order_acquire); }
   /// The error that it failed with; KM_SUCCESS before.
   Error failure() const;
@@ -47,9 +47,9 @@ class Epoch : public std::enable_shared_from_this<Epoch> {
   Result<cu::CUstream> free_stream();
   /// The pool that memory comes from; null where the device has none.
   Result<cu::CUmemoryPool> pool();
-  /// What the pool has taken from the device and not given out.
+  /// The memory that the pool has taken from the device and not given out.
   uint64_t unused_pool_bytes();
-  /// What counts on from an index of cuBLAS's; its parameter is the place.
+  /// The kernel that counts on from an index of cuBLAS's; its parameter is the place.
   Result<cu::CUfunction> index_kernel();
   /// A handle of cuBLAS that nobody else uses; made where none is left.
   Result<BlasHandle> take_blas_handle(const Cublas& library);
@@ -134,7 +134,7 @@ class Current {
   }
   Current(const Current&) = delete;
   Current& operator=(const Current&) = delete;
-  /// Of making it current.
+  /// The result of making the context current.
   Called called() const { return called_; }
   bool ok() const { return called_.ok(); }
   bool is_pushed() const { return is_pushed_; }

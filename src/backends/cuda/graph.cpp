@@ -74,7 +74,7 @@ Status require_known(const kmb_graph_node& node, uint64_t index) {
                     static_cast<int>(node.kind), name, index);
 }
 
-/// What a node of an instantiated graph can become.
+/// Refuses nodes that a node of an instantiated graph cannot become.
 Status require_same_kind(const kmb_graph_node& before, const kmb_graph_node& after,
                          uint32_t index) {
   if (before.kind != after.kind) {

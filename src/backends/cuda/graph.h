@@ -23,12 +23,12 @@ class Graph {
   Status launch(Stream& stream);
 
   Epoch& epoch() const { return *epoch_; }
-  /// Of the last launch; its stream is null before the first one.
+  /// The stream of the last launch; null before the first one.
   const std::shared_ptr<Stream>& last_stream() const { return last_stream_; }
   uint64_t last_ticket() const { return last_ticket_; }
 
  private:
-  /// What a node does, with copies of all that the interface lends.
+  /// The work of a node, with copies of all that the interface lends.
   struct Form {
     Form() = default;
     Form(const std::shared_ptr<Epoch>& epoch, const kmb_graph_node& given);

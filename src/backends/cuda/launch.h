@@ -10,7 +10,7 @@
 
 namespace km::cuda {
 
-/// What cuLaunchKernel has no parameters for.
+/// The attributes for which cuLaunchKernel has no parameters.
 class LaunchAttributes {
  public:
   explicit LaunchAttributes(const kmb_launch& launch) {

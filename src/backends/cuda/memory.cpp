@@ -149,7 +149,7 @@ Memory::~Memory() {
     const Current current(*epoch_);
     const bool is_device = kind_ == Kind::pool || kind_ == Kind::device || kind_ == Kind::managed;
     if (is_device && address_ != 0) {
-      // What uses it is over, so that any stream will do.
+      // All uses are over, so that any stream will do.
       const Result<cu::CUstream> stream = epoch_->allocation_stream();
       if (stream) free_device(birth_ ? birth_->handle() : *stream);
     }

@@ -126,7 +126,7 @@ Status Module::load_ptx(std::string_view ptx) {
   ptx_ = ptx;
   KM_TRY(load(ptx_.c_str()));
   Result<std::vector<Signature>> signatures = signatures_in(ptx_, name_);
-  // What our parser does not know yet, the driver may.
+  // The driver may know PTX that our parser does not know yet.
   return signatures ? find_listed(std::move(*signatures)) : find_functions();
 }
 

@@ -26,7 +26,7 @@ struct VariableForm {
 /// The kernels in a text, in its order. An error where our parser does not understand it, which the
 /// driver may do all the same.
 Result<std::vector<Signature>> signatures_in(std::string_view ptx, std::string_view name);
-/// What is not declared in the text has bytes as elements.
+/// The form of a variable. One that is not declared in the text has bytes as elements.
 VariableForm variable_in(std::string_view ptx, std::string_view name);
 /// "8.4" of `.version 8.4`; empty where there is none.
 std::string version_in(std::string_view ptx);

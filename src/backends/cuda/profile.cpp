@@ -112,7 +112,7 @@ bool Profile::read(Operation& operation) {
   return true;
 }
 
-/// The same; its events are gone afterwards.
+/// Hands an operation over; its events are gone afterwards.
 bool Profile::hand_over(Operation& operation) {
   if (!read(operation)) return false;
   operation.destroy_events();

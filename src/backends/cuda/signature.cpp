@@ -1,4 +1,4 @@
-// What the PTX text says of a module. The driver tells less: no order, no alignments, no types.
+// The signatures in a module's PTX text. The driver knows less: no order, no alignments, no types.
 #include <algorithm>
 
 #include "backends/cuda/module.h"

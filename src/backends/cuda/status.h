@@ -1,4 +1,4 @@
-// What the driver's results mean here.
+// The meaning of the driver's results here.
 #pragma once
 
 #include <string>

@@ -25,7 +25,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   /// are made when somebody asks.
   uint64_t next_ticket() { return tickets_.fetch_add(1, std::memory_order_relaxed) + 1; }
   uint64_t last_ticket() const { return tickets_.load(std::memory_order_relaxed); }
-  /// Whether a launch should ask which context is current. Where it was another one, it will be the
+  /// True if a launch should ask which context is current. If it was another one, it will be the
   /// next times: asking then costs as much as pushing.
   bool asks_for_current() const {
     return !pushes_.load(std::memory_order_relaxed) || last_ticket() % kLaunchesUnasked == 0;
@@ -37,7 +37,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   }
   /// Has this stream wait for the ticket of another, and gives the last ticket that it waits for.
   Status wait_for(Stream& other, uint64_t* inout_ticket);
-  /// Whether everything up to a ticket is over; in a context that failed, it is.
+  /// True if everything up to a ticket is over; in a context that failed, it is.
   bool is_over(uint64_t ticket);
   /// Everything up to a ticket is over.
   void note_over(uint64_t ticket);
