@@ -4,8 +4,8 @@
     cudarc_test.py CARGO CRATES SCRATCH
 
 CRATES holds cudarc as scripts/setup.sh unpacks it; without it the test skips itself (77). SCRATCH
-becomes a crate with copies that get the line `use kernelmill as cudarc;`. A unit test stays out when
-it names what is not public or not there: LEFT_OUT says why.
+becomes a crate with copies that get the line `use kernelmill as cudarc;`. A unit test stays out
+when it names what is not public or not there: LEFT_OUT says why.
 """
 
 import os

@@ -1,5 +1,5 @@
-//! Objects of the facade are made and dropped, 10^5 times each: memory, files and threads stay as they
-//! were. A program of its own, because it measures the process.
+//! Objects of the facade are made and dropped, 10^4 times each, and 10^5 times with KM_TEST_LONG=1:
+//! memory, files and threads stay as they were. A program of its own, because it measures the process.
 
 #[path = "common/facade.rs"]
 mod facade;
@@ -7,22 +7,15 @@ mod facade;
 mod flat;
 
 use facade::{KERNELS, function, own_context};
-use flat::stays_flat;
+use flat::{few_cycles, stays_flat};
 use kernelmill::cublas::CudaBlas;
 use kernelmill::driver::sys::{CUgraphInstantiate_flags, CUstreamCaptureMode};
 use kernelmill::driver::{CudaContext, DriverError, LaunchConfig, PushKernelArg};
 use kernelmill::nvrtc::compile_ptx;
 
-const CYCLES: usize = 100_000;
-const FEWER: usize = 10_000; // of what takes longer
-
 /// Cycles of calls of the facade.
-fn flat(
-    what: &str,
-    cycles: usize,
-    mut make: impl FnMut() -> Result<(), DriverError>,
-) -> kernelmill::Result<()> {
-    stays_flat(what, cycles, || {
+fn flat(what: &str, mut make: impl FnMut() -> Result<(), DriverError>) -> kernelmill::Result<()> {
+    stays_flat(what, few_cycles(), || {
         make().map_err(|error| error.details().expect("an error of this thread"))
     })
 }
@@ -35,46 +28,44 @@ fn objects_of_the_facade_do_not_leak() -> kernelmill::Result<()> {
     let module = context.load_module(compile_ptx(KERNELS).expect("PTX")).expect("a module");
     let mut data = stream.alloc_zeros::<f32>(100).expect("memory");
 
-    flat("context", FEWER / 10, || own_context().map(drop))?;
-    flat("primary context", CYCLES, || CudaContext::new(0).map(drop))?;
-    flat("stream", CYCLES, || context.new_stream().map(drop))?;
-    flat("fork", CYCLES, || stream.fork().map(drop))?;
-    flat("event", CYCLES, || stream.record_event(None).map(drop))?;
-    flat("slice", CYCLES, || {
+    flat("context", || own_context().map(drop))?;
+    flat("primary context", || CudaContext::new(0).map(drop))?;
+    flat("stream", || context.new_stream().map(drop))?;
+    flat("fork", || stream.fork().map(drop))?;
+    flat("event", || stream.record_event(None).map(drop))?;
+    flat("slice", || {
         drop(stream.alloc_zeros::<u32>(100)?);
         stream.synchronize()
     })?;
-    flat("copy", CYCLES, || stream.clone_dtoh(&stream.clone_htod(&[1u32, 2])?).map(drop))?;
-    flat("pinned", FEWER, || {
+    flat("copy", || stream.clone_dtoh(&stream.clone_htod(&[1u32, 2])?).map(drop))?;
+    flat("pinned", || {
         let pinned = stream.pin_memory(&[1.0f32; 100])?;
         stream.htod_copy_async(&pinned, &mut data)?;
         stream.synchronize()
     })?;
-    flat("unified", FEWER, || unsafe { context.alloc_unified::<u32>(100, true) }.map(drop))?;
-    flat("leaked and taken back", CYCLES, || {
+    flat("unified", || unsafe { context.alloc_unified::<u32>(100, true) }.map(drop))?;
+    flat("leaked and taken back", || {
         let address = stream.alloc_zeros::<u32>(100)?.leak();
         drop(unsafe { stream.upgrade_device_ptr::<u32>(address, 100) });
         stream.synchronize()
     })?;
-    flat("function", CYCLES, || module.load_function("add").map(drop))?;
-    flat("launch", CYCLES, || {
+    flat("function", || module.load_function("add").map(drop))?;
+    flat("launch", || {
         let mut temporary = stream.alloc_zeros::<f32>(100)?;
         let mut launch = stream.launch_builder(&scale);
         launch.arg(&mut temporary).arg(&2.0f32).arg(&100u32);
         unsafe { launch.launch(LaunchConfig::for_num_elems(100)) }?;
         stream.synchronize()
     })?;
-    flat("graph", FEWER, || {
+    flat("graph", || {
         stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED)?;
         stream.memset_zeros(&mut data)?;
         stream.end_capture(CUgraphInstantiate_flags(0))?.expect("a graph").launch()?;
         stream.synchronize()
     })?;
-    flat("error", CYCLES, || {
+    flat("error", || {
         assert_eq!(stream.alloc_zeros::<u64>(usize::MAX).map(drop), Err(DriverError::InvalidValue));
         Ok(())
     })?;
-    flat("BLAS", CYCLES, || {
-        CudaBlas::new(stream.clone()).map(drop).map_err(|_| DriverError::Unknown)
-    })
+    flat("BLAS", || CudaBlas::new(stream.clone()).map(drop).map_err(|_| DriverError::Unknown))
 }

@@ -100,10 +100,15 @@ impl Shared {
 
     /// That of this thread, else that of the first device.
     pub fn current() -> Result<Arc<Self>, DriverError> {
-        match CURRENT.with_borrow(Weak::upgrade) {
-            Some(current) => Ok(current),
-            None => Self::primary(0),
+        match CURRENT.try_with(|current| current.borrow().upgrade()) {
+            Ok(Some(current)) => Ok(current),
+            _ => Self::primary(0), // also at the end of a thread
         }
+    }
+
+    fn make_current(self: &Arc<Self>) {
+        let current = Arc::downgrade(self);
+        let _ = CURRENT.try_with(|place| place.replace(current)); // not at the end of a thread
     }
 
     pub fn default_queue(&self) -> Arc<Queue> {
@@ -113,7 +118,7 @@ impl Shared {
 
 impl CudaContext {
     fn of(shared: Arc<Shared>) -> Arc<Self> {
-        CURRENT.set(Arc::downgrade(&shared));
+        shared.make_current();
         Arc::new(Self { shared, is_tracking: AtomicBool::new(true), recorded: AtomicU32::new(0) })
     }
 
@@ -197,7 +202,7 @@ impl CudaContext {
     ///
     /// What [`check_err`](Self::check_err) gives.
     pub fn bind_to_thread(&self) -> Result<(), DriverError> {
-        CURRENT.set(Arc::downgrade(&self.shared));
+        self.shared.make_current();
         self.check_err()
     }
 

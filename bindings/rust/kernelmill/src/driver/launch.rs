@@ -125,9 +125,9 @@ impl LaunchArgs<'_> {
     /// # Safety
     ///
     /// What the kernel does with the addresses and numbers that it is given is not checked: it must
-    /// stay within the memory of its arguments, not write what it is given by `&`, and not race with
-    /// other work on memory that it reaches otherwise, nor with the host on unified memory. Other
-    /// work on its arguments is ordered.
+    /// stay within the memory of its arguments, write only values of their types, not write what it
+    /// is given by `&`, and not race with other work on memory that it reaches otherwise, nor with
+    /// the host on unified memory. Other work on its arguments is ordered.
     ///
     /// # Errors
     ///

@@ -48,7 +48,7 @@ pub struct PinnedHostSlice<T> {
     marker: PhantomData<fn(T) -> T>,
 }
 
-/// Document name of [`PinnedHostSlice`].
+/// Another name of [`PinnedHostSlice`].
 pub type PinnedBuffer<T> = PinnedHostSlice<T>;
 
 /// The memory, and the last copy from or to it.
