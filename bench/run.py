@@ -15,8 +15,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "bench"))
 
-from driver import call_cost, compile_time, machine, scaling, summary, table  # noqa: E402
-from driver.kernels import CALL_COST, COMPILE, KERNELS  # noqa: E402
+from driver import call_cost, compile_time, guda, machine, scaling, summary, table  # noqa: E402
+from driver.kernels import CALL_COST, COMPILE, GUDA, KERNELS  # noqa: E402
 from driver.measure import Bench, rows_of, say  # noqa: E402
 
 
@@ -37,7 +37,7 @@ def is_set(name, default="0"):
 
 def selected_kernels():
     names = [name for name in os.environ.get("KERNELS", "").split(",") if name]
-    known = [*KERNELS, COMPILE, CALL_COST]
+    known = [*KERNELS, COMPILE, CALL_COST, GUDA]
     for name in names:
         if name not in known:
             sys.exit(f"KERNELS: no benchmark '{name}'; there are {', '.join(known)}")
@@ -55,6 +55,8 @@ def run_all(bench, quick):
                 other_rows += compile_time.run(ROOT, bench, quick)
             elif name == CALL_COST:
                 other_rows += call_cost.run(ROOT, bench.programs, bench.environment, quick)
+            elif name == GUDA:
+                other_rows += guda.run(bench.programs, bench.environment, quick)
             else:
                 rows += rows_of(name, KERNELS[name], bench.run(name, KERNELS[name]))
         except RuntimeError as error:

@@ -7,9 +7,9 @@ import sys
 
 from driver.kernels import CALL_COST
 
-LANGUAGES = ("c", "cpp", "rust", "go", "zig")
+LANGUAGES = ("c", "cpp", "rust", "go", "guda", "zig")
 # How much more than C a call may cost, in nanoseconds.
-BOUNDS = {"cpp": 2.0, "rust": 2.0, "zig": 2.0, "go": 60.0}
+BOUNDS = {"cpp": 2.0, "rust": 2.0, "zig": 2.0, "go": 60.0, "guda": 90.0}
 
 
 def values_of(program, kernel, environment):

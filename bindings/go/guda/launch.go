@@ -3,7 +3,7 @@ package guda
 import (
 	"fmt"
 	"math"
-	"sync"
+	"sync/atomic"
 
 	"github.com/kernelmill/kernelmill/bindings/go/kernelmill"
 )
@@ -63,7 +63,7 @@ func ModuleUnload(module *Module) error {
 type Function struct {
 	function *kernelmill.Function
 	device   *Device
-	launches sync.Pool // of *kernelmill.LaunchBuilder
+	idle     atomic.Pointer[kernelmill.LaunchBuilder] // of a launch before
 }
 
 // GetFunction finds a kernel by its name in the PTX.
@@ -125,18 +125,30 @@ func (f *Function) launch(s *streamState, grid, block Dim3, sharedBytes int, arg
 		return &Error{Code: ErrorInvalidConfiguration,
 			detail: fmt.Sprintf("%d bytes of shared memory", sharedBytes)}
 	}
-	builder, isThere := f.launches.Get().(*kernelmill.LaunchBuilder)
-	if !isThere {
+	gridSize, fits := grid.native()
+	blockSize, blockFits := block.native()
+	if !fits || !blockFits {
+		return &Error{Code: ErrorInvalidConfiguration,
+			detail: fmt.Sprintf("a grid of %v blocks of %v threads", grid, block)}
+	}
+	builder := f.idle.Swap(nil)
+	if builder == nil { // another goroutine has it
 		builder = s.stream.Launch(f.function)
 	}
-	builder.Renew(s.stream).Grid(grid.X, grid.Y, grid.Z).Block(block.X, block.Y, block.Z)
-	builder.SharedBytes(uint64(sharedBytes))
+	builder.Renew(s.stream, gridSize, blockSize, uint64(sharedBytes))
 	for _, arg := range args {
 		give(builder, arg)
 	}
 	err := builder.Submit()
-	f.launches.Put(builder.Renew(nil))
+	builder.Forget()
+	f.idle.Store(builder)
 	return err
+}
+
+// native is the size as the library takes it.
+func (d Dim3) native() (size [3]uint32, fits bool) {
+	size = [3]uint32{uint32(d.X), uint32(d.Y), uint32(d.Z)}
+	return size, int(size[0]) == d.X && int(size[1]) == d.Y && int(size[2]) == d.Z
 }
 
 // give gives a launch its next argument.

@@ -50,18 +50,29 @@ func (s *Stream) Launch(function *Function) *LaunchBuilder {
 	return l
 }
 
-// Renew makes the launch one of the same kernel in a stream that nothing else has been said of, with
-// the memory that it has: for launches that are made often.
-func (l *LaunchBuilder) Renew(stream *Stream) *LaunchBuilder {
+// Renew makes the launch one of the same kernel in another stream and of another shape, without
+// arguments, with the memory that it has: for launches that are made often. Sizes of 0 stay as they
+// are, and are refused by Submit.
+func (l *LaunchBuilder) Renew(
+	stream *Stream, grid, block [3]uint32, sharedBytes uint64,
+) *LaunchBuilder {
 	if l == nil || l.config == nil {
 		return l
 	}
-	one := [3]uint32{1, 1, 1}
-	*l.config = raw.LaunchConfig{Grid: one, Block: one}
-	clear(l.kept)
-	l.stream, l.next, l.special, l.submitted, l.err = stream, 0, nil, false, nil
-	l.operands, l.kept = l.operands[:0], l.kept[:0]
+	*l.config = raw.LaunchConfig{Grid: grid, Block: block, SharedBytes: sharedBytes}
+	l.Forget()
+	l.stream = stream
 	return l
+}
+
+// Forget lets stream and arguments of the launch go, so that it keeps nothing until Renew.
+func (l *LaunchBuilder) Forget() {
+	if l == nil {
+		return
+	}
+	clear(l.kept)
+	l.operands, l.kept = l.operands[:0], l.kept[:0]
+	l.stream, l.next, l.special, l.submitted, l.err = nil, 0, nil, false, nil
 }
 
 // MemoryArg gives a slice from an offset on as the next argument.

@@ -15,7 +15,7 @@ var harmless = map[string]bool{
 	"Slice.Len": true, "Slice.IsView": true, "Function.ParameterCount": true,
 	"LaunchBuilder.Grid": true, "LaunchBuilder.Block": true, "LaunchBuilder.SharedBytes": true,
 	"LaunchBuilder.Args": true, "LaunchBuilder.AddressArg": true, "Stream.Launch": true,
-	"LaunchBuilder.Renew": true, "LaunchBuilder.MemoryArg": true, "LaunchBuilder.Cluster": true, "LaunchBuilder.Cooperative": true,
+	"LaunchBuilder.Renew": true, "LaunchBuilder.Forget": true, "LaunchBuilder.MemoryArg": true, "LaunchBuilder.Cluster": true, "LaunchBuilder.Cooperative": true,
 	"HostMemory.Len":      true,
 	"Function.Parameters": true, "Context.Profiler": true, "Context.Allocations": true,
 	"Module.Functions": true,
