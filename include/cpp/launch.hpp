@@ -134,15 +134,7 @@ class packed_arguments {
   km_status pack(km_function function, std::optional<error>& out_wrong,
                  const Arguments&... arguments) {
     static_assert(sizeof...(Arguments) == Count, "one for each");
-    std::uint32_t count = 0;
-    km_status status = km_function_param_count(function, &count);
-    if (status == KM_SUCCESS && count != Count) {
-      out_wrong.emplace(KM_ERROR_INVALID_LAUNCH,
-                        "km::launch_kernel: the kernel has " + std::to_string(count) +
-                            " parameters, and there are " + std::to_string(Count) +
-                            " arguments; give one for each");
-      return KM_ERROR_INVALID_LAUNCH;
-    }
+    km_status status = KM_SUCCESS;
     std::uint32_t index = 0;
     (void)((status == KM_SUCCESS &&
             (status = put(function, index++, arguments, out_wrong)) == KM_SUCCESS) &&
@@ -170,6 +162,13 @@ class packed_arguments {
     km_param_info info{};
     info.struct_size = sizeof info;
     const km_status status = km_function_param(function, index, &info);
+    if (status == KM_ERROR_INVALID_ARGUMENT) {
+      out_wrong.emplace(KM_ERROR_INVALID_LAUNCH,
+                        "km::launch_kernel: the kernel has " + std::to_string(index) +
+                            " parameters, and there are " + std::to_string(Count) +
+                            " arguments; give one for each");
+      return KM_ERROR_INVALID_LAUNCH;
+    }
     if (status != KM_SUCCESS) return status;
     const std::size_t size = is_number<T> ? sizeof value : sizeof(std::uint64_t);
     if (info.size_bytes != size) {

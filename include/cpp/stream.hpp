@@ -133,7 +133,8 @@ class basic_stream : public detail::any_stream {
 
   /// Begins a launch: stream.launch(kernel).grid(..).block(..).args(..).submit().
   result<basic_launch<P>> launch(const detail::any_function& function) const;
-  /// Launches a kernel by one call, with all its arguments.
+  /// Launches a kernel by one call, with all its arguments. It looks each parameter up: a
+  /// basic_launch that is kept costs less.
   template <class... Arguments>
   result<void> launch_kernel(const detail::any_function& function, dim3 grid, dim3 block,
                              std::uint64_t shared_bytes, const Arguments&... arguments) const;
