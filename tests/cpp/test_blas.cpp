@@ -134,7 +134,13 @@ struct Blas : km_test::Fixture {
 };
 
 using Types = testing::Types<float, double, Complex>;
-TYPED_TEST_SUITE(Blas, Types);
+struct TypeNames {
+  template <class T>
+  static std::string GetName(int) {
+    return std::is_same_v<T, float> ? "f32" : std::is_same_v<T, double> ? "f64" : "c32";
+  }
+};
+TYPED_TEST_SUITE(Blas, Types, TypeNames);
 
 constexpr auto kLower = KM_BLAS_TRIANGLE_LOWER;
 constexpr auto kNone = KM_BLAS_OPERATION_NONE;

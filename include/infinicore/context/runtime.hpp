@@ -12,7 +12,7 @@
 #define INFINICORE_CONTEXT_RUNTIME_HPP
 
 #include <infinicore/context/shared_device.hpp>
-#include <infinicore/graph.hpp>
+#include <infinicore/graph/graph.hpp>
 #include <infinicore/infinirt.hpp>
 
 #include <cstddef>

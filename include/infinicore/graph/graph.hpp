@@ -1,6 +1,6 @@
 // Recording of operators, and graphs that replay them by one call.
-#ifndef INFINICORE_GRAPH_HPP
-#define INFINICORE_GRAPH_HPP
+#ifndef INFINICORE_GRAPH_GRAPH_HPP
+#define INFINICORE_GRAPH_GRAPH_HPP
 
 #include <infinicore/memory.hpp>
 
