@@ -24,18 +24,20 @@ const Subject = struct {
     prepared: km.Launch,
     facade: cuda_native.Kernel,
 
-    fn submitC(subject: Subject) !void {
+    fn submitC(subject: Subject, base: u32) !void {
+        _ = base;
         if (c.km_launch_submit(subject.prepared.handle) != c.KM_SUCCESS) return error.Failed;
     }
 
-    fn submit(subject: Subject) !void {
+    fn submit(subject: Subject, base: u32) !void {
+        _ = base;
         try subject.prepared.submit();
     }
 
     /// The arguments are laid out as a program in C does.
-    fn launchC(subject: Subject) !void {
+    fn launchC(subject: Subject, base: u32) !void {
         const Arguments = extern struct { data: u64, base: u32, factor: f32 };
-        const arguments: Arguments = .{ .data = 0, .base = 1, .factor = 2 };
+        const arguments: Arguments = .{ .data = 0, .base = base, .factor = 2 };
         const config: c.km_launch_config = .{
             .grid = .{ 1, 1, 1 },
             .block = .{ 1, 1, 1 },
@@ -56,19 +58,19 @@ const Subject = struct {
         if (got != c.KM_SUCCESS) return error.Failed;
     }
 
-    fn launch(subject: Subject) !void {
-        const arguments = .{ subject.data, @as(u32, 1), @as(f32, 2) };
+    fn launch(subject: Subject, base: u32) !void {
+        const arguments = .{ subject.data, base, @as(f32, 2) };
         try subject.stream.launch(subject.kernel, .{}, arguments);
     }
 
-    fn launchChecked(subject: Subject) !void {
+    fn launchChecked(subject: Subject, base: u32) !void {
         const kernel: km.Kernel(Kernels.entries[0]) = .{ .function = subject.kernel };
-        const arguments = .{ subject.data, @as(u32, 1), @as(f32, 2) };
+        const arguments = .{ subject.data, base, @as(f32, 2) };
         try kernel.launch(subject.stream, .{}, arguments);
     }
 
-    fn launchFacade(subject: Subject) !void {
-        const arguments = .{ subject.data, @as(u32, 1), @as(f32, 2) };
+    fn launchFacade(subject: Subject, base: u32) !void {
+        const arguments = .{ subject.data, base, @as(f32, 2) };
         const allocator = std.heap.smp_allocator;
         try cuda_native.launchKernel(allocator, subject.facade, .{}, arguments);
     }
@@ -83,7 +85,7 @@ fn nowNs() f64 {
 fn batch(subject: Subject, comptime run: anytype) !f64 {
     const start = nowNs();
     for (1..launches + 1) |i| {
-        try run(subject);
+        try run(subject, @intCast(i));
         if (i % launches_per_wait == 0) try subject.stream.synchronize();
     }
     return (nowNs() - start) / launches;

@@ -94,7 +94,7 @@ pub const Context = struct {
         _ = c.km_context_destroy(context.handle);
     }
 
-    /// This context, with failures told elsewhere.
+    /// This context, with another place for failures.
     pub fn reporting(context: Context, diagnostics: ?*Diagnostics) Context {
         return .{ .handle = context.handle, .diagnostics = diagnostics };
     }
@@ -151,6 +151,7 @@ pub const Context = struct {
         return code;
     }
 
+    /// The figures of a device's memory.
     pub const Memory = struct { free_bytes: u64, total_bytes: u64 };
 
     /// The device's memory: what can still be allocated now, and all of it. C:

@@ -8,7 +8,7 @@ const Context = @import("context.zig").Context;
 /// Failures of one call for one reason; texts by `km.text`.
 pub const ErrorRecord = c.km_error_record;
 
-/// How many times a status occurred.
+/// The number of times that a status occurred.
 pub const ErrorCount = c.km_error_count;
 
 /// The latest failures, at most 64, the newest first; the caller's to free. A reset keeps them. C:

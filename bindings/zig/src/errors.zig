@@ -1,4 +1,4 @@
-//! Statuses as errors, and what the library says about a failure.
+//! Statuses as errors, and the library's texts about a failure.
 const std = @import("std");
 const c = @import("c");
 
@@ -211,6 +211,7 @@ pub const Error = UsageError || ResourceError || EnvironmentError || ProgramErro
 /// Calls that allocate on the host, too.
 pub const AllocatingError = Error || std.mem.Allocator.Error;
 
+/// The kind of failure that a status is.
 pub const Category = enum(i32) {
     none = c.KM_ERROR_CATEGORY_NONE,
     usage = c.KM_ERROR_CATEGORY_USAGE,
@@ -222,7 +223,7 @@ pub const Category = enum(i32) {
     _,
 };
 
-/// Collects what the library says about the last failure; Zig's errors carry no text. Objects
+/// Collects the library's words about the last failure; Zig's errors carry no text. Objects
 /// report to the one that they were opened with, and pass it on to what is made from them. For one
 /// thread at a time: give objects that other threads use diagnostics of their own by
 /// `object.reporting(&other)`.
@@ -231,12 +232,12 @@ pub const Diagnostics = struct {
     category: Category = .none,
     /// The backend's own code (CUresult, errno ...), or 0.
     native_code: i64 = 0,
-    /// What to do about it, in one sentence.
+    /// One sentence on the remedy.
     suggestion: [:0]const u8 = "",
     text: [4608]u8 = undefined,
     text_length: usize = 0,
 
-    /// What was wrong, with which values.
+    /// The library's text: the fault, with the values.
     pub fn message(diagnostics: *const Diagnostics) []const u8 {
         return diagnostics.text[0..diagnostics.text_length];
     }

@@ -14,7 +14,7 @@ pub const FunctionAttribute = enum(i32) {
     /// Static shared memory.
     shared_bytes = c.KM_FUNCTION_ATTRIBUTE_SHARED_BYTES,
     constant_bytes = c.KM_FUNCTION_ATTRIBUTE_CONSTANT_BYTES,
-    /// Of a thread.
+    /// Local memory of a thread.
     local_bytes = c.KM_FUNCTION_ATTRIBUTE_LOCAL_BYTES,
     registers = c.KM_FUNCTION_ATTRIBUTE_REGISTERS,
     /// 90 for ISA 9.0.
@@ -53,6 +53,7 @@ pub const ExecutionMode = enum(i64) {
 /// `ParamType` by number.
 pub const Param = c.km_param_info;
 
+/// The kind of a parameter, as far as PTX tells.
 pub const ParamKind = enum(i32) {
     /// 64 bits that may be an address: CUDA C++ declares no more.
     unknown = c.KM_PARAM_KIND_UNKNOWN,
@@ -61,6 +62,7 @@ pub const ParamKind = enum(i32) {
     _,
 };
 
+/// The type that PTX declares a parameter to have.
 pub const ParamType = enum(i32) {
     /// Bits, an array or a structure.
     unknown = c.KM_PARAM_TYPE_UNKNOWN,

@@ -9,6 +9,7 @@ const Function = @import("function.zig").Function;
 const memory = @import("memory.zig");
 const Stream = @import("stream.zig").Stream;
 
+/// The shape of a launch.
 pub const Config = struct {
     /// Blocks along x, y, z.
     grid: [3]u32 = .{ 1, 1, 1 },
@@ -73,6 +74,7 @@ pub const Launch = struct {
     handle: c.km_launch,
     diagnostics: ?*Diagnostics = null,
 
+    /// A launch of a kernel in a stream, which both stay with it. C: km_launch_create.
     pub fn init(stream: Stream, function: Function) Error!Launch {
         var handle: c.km_launch = undefined;
         const got = c.km_launch_create(stream.handle, function.handle, &handle);
@@ -80,10 +82,13 @@ pub const Launch = struct {
         return .{ .handle = handle, .diagnostics = stream.diagnostics };
     }
 
+    /// Drops the handle; submitted launches go on. C: km_launch_destroy.
     pub fn deinit(launch: Launch) void {
         _ = c.km_launch_destroy(launch.handle);
     }
 
+    /// Sets grid, block and dynamic shared memory, which `submit` checks. C: km_launch_set_grid,
+    /// km_launch_set_block, km_launch_set_shared_bytes.
     pub fn configure(launch: Launch, config: Config) Error!void {
         const grid = config.grid;
         const block = config.block;

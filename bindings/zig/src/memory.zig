@@ -82,6 +82,7 @@ pub fn Slice(comptime T: type) type {
             return initFlags(context, count, c.KM_SLICE_DEFAULT);
         }
 
+        /// Holds zeros.
         pub fn initZeroed(context: Context, count: usize) Error!Self {
             return initFlags(context, count, c.KM_SLICE_ZEROED);
         }
@@ -200,6 +201,8 @@ pub fn Slice(comptime T: type) type {
             return .{ .handle = handle, .len = @intCast(count), .diagnostics = diagnostics };
         }
 
+        /// Drops the handle; the memory goes when no view is left and its last use is over. C:
+        /// km_slice_destroy.
         pub fn deinit(slice: Self) void {
             _ = c.km_slice_destroy(slice.handle);
         }
@@ -210,7 +213,7 @@ pub fn Slice(comptime T: type) type {
             try check(got, slice.diagnostics);
         }
 
-        /// The same slice, with failures told elsewhere.
+        /// This slice, with another place for failures.
         pub fn reporting(slice: Self, diagnostics: ?*Diagnostics) Self {
             return .{ .handle = slice.handle, .len = slice.len, .diagnostics = diagnostics };
         }
@@ -268,6 +271,7 @@ pub fn Slice(comptime T: type) type {
             return slice.uploadAt(stream, 0, source);
         }
 
+        /// Like `upload`, to the elements from `first` on. C: km_slice_upload.
         pub fn uploadAt(slice: Self, stream: Stream, first: usize, source: []const T) Error!void {
             const offset: u64 = first *| @sizeOf(T);
             const size: u64 = source.len * @sizeOf(T);
@@ -281,6 +285,7 @@ pub fn Slice(comptime T: type) type {
             return slice.downloadAt(stream, 0, destination);
         }
 
+        /// Like `download`, from the elements from `first` on. C: km_slice_download.
         pub fn downloadAt(slice: Self, stream: Stream, first: usize, destination: []T) Error!void {
             const offset: u64 = first *| @sizeOf(T);
             const size: u64 = destination.len * @sizeOf(T);

@@ -25,6 +25,8 @@ pub const Module = struct {
         return .{ .handle = handle, .diagnostics = context.diagnostics };
     }
 
+    /// PTX, which is copied; `name` is for messages. error.InvalidPtx says line and column. C:
+    /// km_module_load_ptx.
     pub fn loadPtx(context: Context, ptx: []const u8, name: [:0]const u8) Error!Module {
         var handle: c.km_module = undefined;
         const load = c.km_module_load_ptx;
@@ -63,6 +65,7 @@ pub const Module = struct {
         return .{ .handle = handle, .diagnostics = context.diagnostics };
     }
 
+    /// A compiled program, whose name expressions find its kernels, too. C: km_module_load_program.
     pub fn loadProgram(context: Context, program: Program) Error!Module {
         var handle: c.km_module = undefined;
         const got = c.km_module_load_program(context.handle, program.handle, &handle);
@@ -92,6 +95,7 @@ pub const Module = struct {
         return Slice(T).fromHandle(handle, module.diagnostics);
     }
 
+    /// The number of kernels. C: km_module_function_count.
     pub fn functionCount(module: Module) Error!u32 {
         var count: u32 = undefined;
         const got = c.km_module_function_count(module.handle, &count);

@@ -43,8 +43,8 @@ pub fn bestBlock(
     return best(function, shared_bytes, null, null, max_block_threads);
 }
 
-/// The same with `sharedBytesOf(data, block_threads)` of dynamic shared memory, which is called on
-/// the thread of the call.
+/// Like `bestBlock`, with `sharedBytesOf(data, block_threads)` of dynamic shared memory, which is
+/// called on the thread of the call.
 pub fn bestBlockWith(
     function: Function,
     comptime Data: type,

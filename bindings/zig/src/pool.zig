@@ -31,7 +31,7 @@ pub const Pool = struct {
         _ = c.km_pool_destroy(pool.handle);
     }
 
-    /// This pool, with failures told elsewhere.
+    /// This pool, with another place for failures.
     pub fn reporting(pool: Pool, diagnostics: ?*Diagnostics) Pool {
         return .{ .handle = pool.handle, .diagnostics = diagnostics };
     }
@@ -43,7 +43,7 @@ pub const Pool = struct {
         return pool.allocateFlags(T, count, c.KM_SLICE_DEFAULT);
     }
 
-    /// The same filled with zeros, for which it may wait.
+    /// Like `allocate`, filled with zeros, for which it may wait.
     pub fn allocateZeroed(pool: Pool, comptime T: type, count: usize) Error!Slice(T) {
         return pool.allocateFlags(T, count, c.KM_SLICE_ZEROED);
     }

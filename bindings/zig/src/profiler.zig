@@ -18,7 +18,7 @@ pub const ProfileKind = enum(i32) {
     download = c.KM_PROFILE_KIND_DOWNLOAD,
     fill = c.KM_PROFILE_KIND_FILL,
     callback = c.KM_PROFILE_KIND_CALLBACK,
-    /// Of the host, like `wait`.
+    /// A range of the host, like `wait`.
     range = c.KM_PROFILE_KIND_RANGE,
     wait = c.KM_PROFILE_KIND_WAIT,
     _,

@@ -29,11 +29,12 @@ pub const Program = struct {
         return .{ .handle = handle, .diagnostics = diagnostics };
     }
 
+    /// Drops the handle; modules made from it stay. C: km_program_destroy.
     pub fn deinit(program: Program) void {
         _ = c.km_program_destroy(program.handle);
     }
 
-    /// As NVRTC spells it, for example "--use_fast_math" or "-DN=4".
+    /// Adds an option, as NVRTC spells it, for example "--use_fast_math" or "-DN=4".
     pub fn addOption(program: Program, option: [:0]const u8) Error!void {
         try check(c.km_program_add_option(program.handle, option.ptr), program.diagnostics);
     }
@@ -56,12 +57,13 @@ pub const Program = struct {
         try check(c.km_program_compile(program.handle), program.diagnostics);
     }
 
-    /// What the compiler said last; the caller's to free, like the other texts.
+    /// The compiler's last messages; the caller's to free, like the other texts. C: km_program_log.
     pub fn log(program: Program, allocator: std.mem.Allocator) TextError![:0]u8 {
         const arguments = .{program.handle};
         return errors.copyText(allocator, program.diagnostics, c.km_program_log, arguments);
     }
 
+    /// The PTX of the last compilation; error.NotFound when there was none. C: km_program_ptx.
     pub fn ptx(program: Program, allocator: std.mem.Allocator) TextError![:0]u8 {
         const arguments = .{program.handle};
         return errors.copyText(allocator, program.diagnostics, c.km_program_ptx, arguments);

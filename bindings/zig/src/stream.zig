@@ -53,23 +53,27 @@ pub const Stream = struct {
         _ = c.km_stream_destroy(stream.handle);
     }
 
-    /// The same stream, with failures told elsewhere.
+    /// This stream, with another place for failures.
     pub fn reporting(stream: Stream, diagnostics: ?*Diagnostics) Stream {
         return .{ .handle = stream.handle, .diagnostics = diagnostics };
     }
 
+    /// The context of the stream, as a new object. C: km_stream_context.
     pub fn getContext(stream: Stream) Error!Context {
         var handle: c.km_context = undefined;
         try check(c.km_stream_context(stream.handle, &handle), stream.diagnostics);
         return .{ .handle = handle, .diagnostics = stream.diagnostics };
     }
 
+    /// The priority that it was made with. C: km_stream_priority.
     pub fn priority(stream: Stream) Error!i32 {
         var found: i32 = undefined;
         try check(c.km_stream_priority(stream.handle, &found), stream.diagnostics);
         return found;
     }
 
+    /// Waits until the work queued so far is done; the error of a kernel that failed comes from
+    /// here. C: km_stream_synchronize.
     pub fn synchronize(stream: Stream) Error!void {
         try check(c.km_stream_synchronize(stream.handle), stream.diagnostics);
     }
@@ -80,7 +84,7 @@ pub const Stream = struct {
         return checkUnless(c.KM_TIMEOUT, got, stream.diagnostics);
     }
 
-    /// Whether the work queued so far is done.
+    /// Tells whether the work queued so far is done. C: km_stream_query.
     pub fn query(stream: Stream) Error!bool {
         return checkUnless(c.KM_NOT_READY, c.km_stream_query(stream.handle), stream.diagnostics);
     }
@@ -121,7 +125,7 @@ pub const Stream = struct {
         try prepared.submit();
     }
 
-    /// Has `callback(data, status)` called once, when the work queued so far is done, on a thread
+    /// Calls `callback(data, status)` once, when the work queued so far is done, on a thread
     /// of the library; it may not make calls that wait. `data` must stay until then.
     pub fn addCallback(
         stream: Stream,
@@ -150,6 +154,7 @@ pub const Event = struct {
         return initFlags(context, c.KM_EVENT_DEFAULT);
     }
 
+    /// An event that takes no times, which costs less.
     pub fn initUntimed(context: Context) Error!Event {
         return initFlags(context, c.KM_EVENT_DISABLE_TIMING);
     }
@@ -160,11 +165,12 @@ pub const Event = struct {
         return .{ .handle = handle, .diagnostics = context.diagnostics };
     }
 
+    /// Drops the handle; streams that wait for it keep doing so. C: km_event_destroy.
     pub fn deinit(event: Event) void {
         _ = c.km_event_destroy(event.handle);
     }
 
-    /// The same event, with failures told elsewhere.
+    /// This event, with another place for failures.
     pub fn reporting(event: Event, diagnostics: ?*Diagnostics) Event {
         return .{ .handle = event.handle, .diagnostics = diagnostics };
     }
@@ -181,11 +187,12 @@ pub const Event = struct {
         try check(c.km_event_record(event.handle, stream.handle), event.diagnostics);
     }
 
-    /// Whether the work that the event marks is done.
+    /// Tells whether the work that the event marks is done. C: km_event_query.
     pub fn query(event: Event) Error!bool {
         return checkUnless(c.KM_NOT_READY, c.km_event_query(event.handle), event.diagnostics);
     }
 
+    /// Waits until the work that the event marks is done. C: km_event_synchronize.
     pub fn synchronize(event: Event) Error!void {
         try check(c.km_event_synchronize(event.handle), event.diagnostics);
     }

@@ -127,6 +127,7 @@ pub const Tune = struct {
         try check(c.km_tune_set_progress(tune.handle, null, null), tune.diagnostics);
     }
 
+    /// Settings of a run.
     pub const RunOptions = struct {
         /// A text that stands for size and kind of the data: the choice is kept on disk for it, and
         /// taken from there the next time.

@@ -49,7 +49,7 @@ pub fn dot(blas: Blas, comptime T: type, x: anytype, y: anytype, result: anytype
     try blas.call(T, c.km_blas_dot, .{ first.len, &first.raw, &second.raw, &sum.raw });
 }
 
-/// The same with the complex conjugates of x. C: km_blas_dotc.
+/// Like `dot` with the complex conjugates of x. C: km_blas_dotc.
 pub fn dotc(blas: Blas, comptime T: type, x: anytype, y: anytype, result: anytype) Error!void {
     const first = asVector(T, x);
     const second = asVector(T, y);

@@ -38,7 +38,7 @@ pub fn gemv(
     try blas.call(T, c.km_blas_gemv, arguments);
 }
 
-/// The same for a band matrix with `lower` diagonals below the main one and `upper` above it, in
+/// Like `gemv` for a band matrix with `lower` diagonals below the main one and `upper` above it, in
 /// lower + upper + 1 elements a line. C: km_blas_gbmv.
 pub fn gbmv(
     blas: Blas,
@@ -85,7 +85,7 @@ pub fn symv(
     try blas.call(T, c.km_blas_symv, arguments);
 }
 
-/// The same for a band matrix with k diagonals beside the main one, in k + 1 elements a line. C:
+/// Like `symv` for a band matrix with k diagonals beside the main one, in k + 1 elements a line. C:
 /// km_blas_sbmv.
 pub fn sbmv(
     blas: Blas,
@@ -109,7 +109,7 @@ pub fn sbmv(
     try blas.call(T, c.km_blas_sbmv, arguments);
 }
 
-/// The same for a packed triangle, whose elements lie one after the other. C: km_blas_spmv.
+/// Like `symv` for a packed triangle, whose elements lie one after the other. C: km_blas_spmv.
 pub fn spmv(
     blas: Blas,
     comptime T: type,
@@ -149,7 +149,7 @@ pub fn trmv(
     try blas.call(T, c.km_blas_trmv, kinds ++ .{ a.rows, &raw, &vector.raw });
 }
 
-/// The same for a triangular band matrix with k diagonals beside the main one. C: km_blas_tbmv.
+/// Like `trmv` for a band matrix with k diagonals beside the main one. C: km_blas_tbmv.
 pub fn tbmv(
     blas: Blas,
     comptime T: type,
@@ -168,7 +168,7 @@ pub fn tbmv(
     try blas.call(T, c.km_blas_tbmv, kinds ++ .{ a.rows, k, &raw, &vector.raw });
 }
 
-/// The same for a packed triangle. C: km_blas_tpmv.
+/// Like `trmv` for a packed triangle. C: km_blas_tpmv.
 pub fn tpmv(
     blas: Blas,
     comptime T: type,
@@ -204,7 +204,7 @@ pub fn trsv(
     try blas.call(T, c.km_blas_trsv, kinds ++ .{ a.rows, &raw, &vector.raw });
 }
 
-/// The same for a triangular band matrix with k diagonals beside the main one. C: km_blas_tbsv.
+/// Like `trsv` for a band matrix with k diagonals beside the main one. C: km_blas_tbsv.
 pub fn tbsv(
     blas: Blas,
     comptime T: type,
@@ -223,7 +223,7 @@ pub fn tbsv(
     try blas.call(T, c.km_blas_tbsv, kinds ++ .{ a.rows, k, &raw, &vector.raw });
 }
 
-/// The same for a packed triangle. C: km_blas_tpsv.
+/// Like `trsv` for a packed triangle. C: km_blas_tpsv.
 pub fn tpsv(
     blas: Blas,
     comptime T: type,
@@ -294,7 +294,7 @@ pub fn syr(
     try blas.call(T, c.km_blas_syr, arguments);
 }
 
-/// The same for a packed triangle. C: km_blas_spr.
+/// Like `syr` for a packed triangle. C: km_blas_spr.
 pub fn spr(
     blas: Blas,
     comptime T: type,
@@ -333,7 +333,7 @@ pub fn syr2(
     try blas.call(T, c.km_blas_syr2, arguments);
 }
 
-/// The same for a packed triangle. C: km_blas_spr2.
+/// Like `syr2` for a packed triangle. C: km_blas_spr2.
 pub fn spr2(
     blas: Blas,
     comptime T: type,

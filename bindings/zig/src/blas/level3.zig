@@ -37,8 +37,8 @@ pub fn gemm(
     try blas.call(T, c.km_blas_gemm, kinds ++ sizes ++ rest);
 }
 
-/// The same for `count` matrices each, which are `Matrix.stride` elements apart; a stride of 0 uses
-/// the same A or B for all. C: km_blas_gemm_strided_batched.
+/// Like `gemm` for `count` matrices each, which are `Matrix.stride` elements apart; a stride of 0
+/// uses the same A or B for all. C: km_blas_gemm_strided_batched.
 pub fn gemmStridedBatched(
     blas: Blas,
     comptime T: type,
@@ -100,7 +100,7 @@ pub fn symm(
     try blas.call(T, c.km_blas_symm, kinds ++ .{ &alpha, &raw_a, &raw_b, &beta, &raw_c });
 }
 
-/// The same for a Hermitian A. C: km_blas_hemm.
+/// Like `symm` for a Hermitian A. C: km_blas_hemm.
 pub fn hemm(
     blas: Blas,
     comptime T: type,

@@ -121,7 +121,7 @@ pub fn Matrix(comptime T: type) type {
             return .{ .slice = @intFromPtr(slice.handle), .rows = rows, .columns = columns };
         }
 
-        /// The same from element `first` on.
+        /// Like `of` from element `first` on.
         pub fn from(slice: Slice(T), first: u64, rows: u64, columns: u64) Self {
             var matrix = of(slice, rows, columns);
             matrix.offset = first;

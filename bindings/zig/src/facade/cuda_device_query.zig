@@ -24,7 +24,7 @@ pub const DeviceInfo = struct {
     max_threads_per_block: u32,
     max_block_dim: [3]u32,
     max_grid_dim: [3]u32,
-    /// Of a multiprocessor or core.
+    /// The clock of a multiprocessor or core.
     clock_rate_khz: ?u64,
     memory_clock_rate_khz: ?u64,
     memory_bus_width_bits: ?u32,

@@ -159,8 +159,12 @@ pub fn memcpyAsync(
         const given = try streamOf(stream);
         return cuda_native.memcpyDeviceToDevice(destination.ptr, source.ptr, size, given);
     }
-    if (to_device) return memcpyHostToDevice(destination, try prefix(hostOf(source), size), stream);
-    if (from_device) return memcpyDeviceToHost(try prefix(hostOf(destination), size), source, stream);
+    if (to_device) {
+        return memcpyHostToDevice(destination, try prefix(hostOf(source), size), stream);
+    }
+    if (from_device) {
+        return memcpyDeviceToHost(try prefix(hostOf(destination), size), source, stream);
+    }
     @compileError("memcpyAsync copies from or to DeviceMemory");
 }
 

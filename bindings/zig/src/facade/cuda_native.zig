@@ -60,7 +60,8 @@ pub fn init() Error!void {
     return open(null);
 }
 
-/// The same for a certain device, by its URI; error.AlreadyInitialized while another one is open.
+/// Like `init` for a certain device, by its URI; error.AlreadyInitialized while another one is
+/// open.
 pub fn initDevice(uri: [:0]const u8) Error!void {
     return open(uri);
 }
@@ -241,7 +242,11 @@ pub fn freeDeviceMemory(memory: DevicePtr) void {
 
 /// Copies `size` bytes to the device in the order of the default stream; the source has been read
 /// when the call returns, unless it is page-locked.
-pub fn memcpyHostToDevice(destination: DevicePtr, source: *const anyopaque, size: usize) Error!void {
+pub fn memcpyHostToDevice(
+    destination: DevicePtr,
+    source: *const anyopaque,
+    size: usize,
+) Error!void {
     const bytes: [*]const u8 = @ptrCast(source);
     return destination.upload(try getDefaultStream(), bytes[0..size]);
 }

@@ -6,8 +6,8 @@ const km = @import("kernelmill");
 /// The failures of this part; `CacheUnusable` when the folder of a cache cannot be made or written.
 pub const Error = km.Error || std.mem.Allocator.Error || error{ NotInitialized, CacheUnusable };
 
-/// The effort of the compiler. NVRTC always optimises fully, which is `.O3` and the default, and has
-/// no levels below; what it has is a scale of faster compilation, to which they are mapped.
+/// The effort of the compiler. NVRTC always optimises fully, which is `.O3` and the default, and
+/// has no levels below; what it has is a scale of faster compilation, to which they are mapped.
 pub const OptimizationLevel = enum {
     /// `--Ofast-compile=max`: the fastest compilation, with many optimisations left out.
     O0,
@@ -142,7 +142,8 @@ fn addOptions(
     if (options.debug) try add(allocator, program, texts, "--device-debug");
     if (options.line_info) try add(allocator, program, texts, "--generate-line-info");
     if (options.architecture) |architecture| {
-        const text = std.fmt.bufPrintSentinel(&buffer, "--gpu-architecture={s}", .{architecture}, 0);
+        const form = "--gpu-architecture={s}";
+        const text = std.fmt.bufPrintSentinel(&buffer, form, .{architecture}, 0);
         try add(allocator, program, texts, text catch return error.InvalidArgument);
     }
     for (options.extra) |option| try add(allocator, program, texts, option);

@@ -1,5 +1,5 @@
-//! Streams, events and pools of streams of the device that `cuda_native` has open, by the names of a
-//! Zig GPU driver.
+//! Streams, events and pools of streams of the device that `cuda_native` has open, by the names of
+//! a Zig GPU driver.
 const std = @import("std");
 const km = @import("kernelmill");
 const cuda_native = @import("cuda_native");

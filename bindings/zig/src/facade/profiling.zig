@@ -14,7 +14,7 @@ pub const TimingInfo = struct {
     name: []const u8,
     elapsed_ns: u64,
 
-    /// The same in milliseconds.
+    /// The time in milliseconds.
     pub fn elapsedMs(timing: TimingInfo) f64 {
         return @as(f64, @floatFromInt(timing.elapsed_ns)) / std.time.ns_per_ms;
     }
@@ -49,8 +49,8 @@ pub const OccupancyInfo = struct {
     limiting_factor: km.OccupancyLimit,
     registers_per_block: u32,
     shared_bytes_per_block: u64,
-    /// The block size that keeps the most threads busy, and the grid that fills the device with such
-    /// blocks.
+    /// The block size that keeps the most threads busy, and the grid that fills the device with
+    /// such blocks.
     optimal_block_size: u32,
     optimal_grid_size: u32,
 
@@ -61,8 +61,8 @@ pub const OccupancyInfo = struct {
 };
 
 /// The occupancy of a kernel by blocks of `block_threads` threads with `shared_bytes` of dynamic
-/// shared memory each: by its registers, its shared memory and the limits of the device. Blocks that
-/// do not fit have an occupancy of 0; none at all is error.InvalidArgument.
+/// shared memory each: by its registers, its shared memory and the limits of the device. Blocks
+/// that do not fit have an occupancy of 0; none at all is error.InvalidArgument.
 pub fn calculateOccupancy(
     kernel: cuda_native.Kernel,
     block_threads: u32,
@@ -189,7 +189,7 @@ pub const Profiler = struct {
         return profiler.start(name, allocator, stream, null);
     }
 
-    /// The same for a transfer of `bytes` bytes.
+    /// Like `startTiming` for a transfer of `bytes` bytes.
     pub fn startTransfer(
         profiler: *Profiler,
         name: []const u8,
