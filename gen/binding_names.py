@@ -88,6 +88,7 @@ GO_REASONS = {
     "km_launch_kernel": "folded into `LaunchBuilder.Submit`, which says what is only read",
 }
 
+ZIG_NAMES = {"km_launch_kernel_operands": ["Kernel.launch", "Stream.launch"]}
 ZIG_REASONS = {
     "km_launch_kernel": "`Kernel.launch` goes by `km_launch_kernel_operands`",
 }

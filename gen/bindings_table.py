@@ -41,9 +41,10 @@ def same_verb(function: str, names: list) -> list:
     return same if verb and same else names
 
 
-def dropping(_function: str, names: list) -> list:
-    """The users of a function that drop an object, which many kinds do by the same code."""
-    return [name for name in names if name.endswith(".deinit")]
+def dropping(function: str, names: list) -> list:
+    """The users of a function that only drop an object, if that is what the function does."""
+    is_drop = function.endswith("_destroy")
+    return [name for name in names if name.endswith(".deinit")] if is_drop else names
 
 
 def all_of(_function: str, names: list) -> list:
@@ -53,20 +54,19 @@ def all_of(_function: str, names: list) -> list:
 @dataclass
 class Column:
     """The names of one language. `source` tells the items of its sources and which use what;
-    `narrow` leaves out users that say less, `choose` some of more than MANY."""
+    `narrow` leaves out users that say less."""
 
     language: str
     source: object
     names: dict = field(default_factory=dict)
     reasons: dict = field(default_factory=dict)
     narrow: Callable = all_of
-    choose: Callable = called_alike
 
     def names_of(self, function: str) -> list:
         """The public items that wrap a function."""
         given = self.names.get(function)
         names = given or self.narrow(function, self.source.users_of(function))
-        return names if len(names) <= MANY else self.choose(function, names)
+        return names if len(names) <= MANY else called_alike(function, names)
 
     def cell(self, function: str) -> str:
         names = self.names_of(function)
@@ -109,7 +109,7 @@ def columns() -> list:
         Column("Rust", rust, given.RUST_NAMES, given.RUST_REASONS),
         Column("C++", cpp, given.CPP_NAMES, given.CPP_REASONS),
         Column("Go", go, given.GO_NAMES, given.GO_REASONS, narrow=same_verb),
-        Column("Zig", zig, {}, given.ZIG_REASONS, choose=dropping),
+        Column("Zig", zig, given.ZIG_NAMES, given.ZIG_REASONS, narrow=dropping),
     ]
 
 

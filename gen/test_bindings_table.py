@@ -227,6 +227,9 @@ pub fn Slice(comptime T: type) type {
 pub fn Methods(comptime S: type) type {
     return struct { pub fn fillRows(slice: S, at: u64) Error!void { c.km_slice_fill_2d(); } };
 }
+fn Hidden(comptime T: type) type {
+    return struct { pub fn run(hidden: @This()) void { c.km_hidden_run(); } };
+}
 pub fn version() u32 { c.km_version(); }
 /// A method by an alias.
 pub fn capture(stream: Stream) Error!void { c.km_stream_capture(); }
@@ -255,19 +258,19 @@ class ZigUsers(unittest.TestCase):
             self.assertEqual(self.module.users_of(name), [title])
 
     def test_comments_texts_and_dead_code_do_not_count(self):
-        for name in ("km_commented", "km_in_text", "km_unused", "km_no_such"):
+        for name in ("km_commented", "km_in_text", "km_unused", "km_no_such", "km_hidden_run"):
             self.assertEqual(self.module.users_of(name), [])
 
-    def test_of_many_those_that_drop_the_object_count(self):
-        kinds = "ABCDE"
+    def test_of_functions_that_destroy_those_that_drop_the_object_count(self):
+        kinds = "ABC"
         source = "".join(
-            f"pub const {kind} = struct {{ pub fn deinit(a: {kind}) void {{ c.km_drop(a); }}\n"
-            f"pub fn reset(a: {kind}) void {{ c.km_drop(a); }} }};\n" for kind in kinds
+            f"pub const {kind} = struct {{ pub fn deinit(a: {kind}) void {{ c.km_a_destroy(a); }}\n"
+            f"pub fn reset(a: {kind}) void {{ c.km_a_destroy(a); }} }};\n" for kind in kinds
         )
         with tempfile.TemporaryDirectory() as folder:
             Path(folder, "root.zig").write_text(source)
-            column = Column("Zig", zig_items.Module(Path(folder)), choose=dropping)
-        self.assertEqual(column.names_of("km_drop"), [f"{kind}.deinit" for kind in kinds])
+            column = Column("Zig", zig_items.Module(Path(folder)), narrow=dropping)
+        self.assertEqual(column.names_of("km_a_destroy"), [f"{kind}.deinit" for kind in kinds])
 
 
 class Cells(unittest.TestCase):

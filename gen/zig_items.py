@@ -6,7 +6,7 @@ that call that one.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 TOKEN = re.compile(r"//[^\n]*|\\\\[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])'")
@@ -67,7 +67,9 @@ def items_of(text: str, path: Path, types: set, owner: str = "") -> list:
         if match["type"]:
             found += items_of(body, path, types, match["type"])
         elif match["result"].strip() == "type":
-            found += items_of(body, path, types, METHODS.get(match["fn"], match["fn"]))
+            inner = items_of(body, path, types, METHODS.get(match["fn"], match["fn"]))
+            is_known = match["fn"] in types or match["fn"] == "Methods"
+            found += inner if is_known else [replace(item, is_public=False) for item in inner]
         else:
             kind = owner if owner in types else owner_of(match["parameters"], types)
             kind = kind or ("" if owner == "Methods" else owner)

@@ -30,12 +30,13 @@ pub fn Direct(comptime Arguments: type) type {
             var operands: [@max(slice_count, 1)]c.km_launch_operand = undefined;
             comptime var given: usize = 0;
             inline for (arguments, 0..) |argument, index| {
-                const value = valueOf(argument);
-                const place = bytes[function.layout.offsets[index]..];
-                place[0..sizes[index]].* = std.mem.toBytes(value);
                 if (comptime hasSlice(@TypeOf(argument))) {
+                    // The library puts the address into the buffer.
                     operands[given] = operandOf(index, argument);
                     given += 1;
+                } else {
+                    const place = bytes[function.layout.offsets[index]..];
+                    place[0..sizes[index]].* = std.mem.toBytes(valueOf(argument));
                 }
             }
             const raw = config.raw();

@@ -103,15 +103,11 @@ pub fn Kernel(comptime entry: Entry) type {
     };
 }
 
-inline fn put(bytes: []u8, comptime param: Param, argument: anytype) void {
+inline fn put(bytes: [*]u8, comptime param: Param, argument: anytype) void {
     const place = bytes[param.offset_bytes..][0..param.size_bytes];
     const T = @TypeOf(argument);
     if (comptime arguments_file.hasSlice(T)) return; // the library fills it in
-    if (T == DeviceAddress) {
-        @memcpy(place, std.mem.asBytes(&argument.value));
-    } else {
-        @memcpy(place, std.mem.asBytes(&argument));
-    }
+    place.* = std.mem.toBytes(if (T == DeviceAddress) argument.value else argument);
 }
 
 fn sliceCount(comptime T: type) usize {

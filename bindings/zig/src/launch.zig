@@ -25,7 +25,7 @@ pub const Config = struct {
     }
 
     /// The structure of the library.
-    pub fn raw(config: Config) c.km_launch_config {
+    pub inline fn raw(config: Config) c.km_launch_config {
         return .{
             .grid = config.grid,
             .block = config.block,
