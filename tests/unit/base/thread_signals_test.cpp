@@ -10,8 +10,8 @@ namespace km {
 namespace {
 
 constexpr int kOwn[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
-constexpr int kOfTheHost[] = {SIGINT,  SIGTERM, SIGHUP,  SIGALRM,
-                              SIGPROF, SIGUSR1, SIGCHLD, SIGRTMIN + 3};
+const int kOfTheHost[] = {SIGINT,  SIGTERM, SIGHUP,  SIGALRM,
+                          SIGPROF, SIGUSR1, SIGCHLD, SIGRTMIN + 3};
 
 sigset_t mask_of_this_thread() {
   sigset_t mask;
