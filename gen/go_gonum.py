@@ -19,7 +19,8 @@ import (
 )
 """
 
-XY = "n int, x []E, incX int, y []E, incY int"
+XY_ONLY = "x []E, incX int, y []E, incY int"
+XY = f"n int, {XY_ONLY}"
 A_X = "a []E, lda int, x []E, incX int"
 AP_X = "ap []E, x []E, incX int"
 Y = "beta E, y []E, incY int"
@@ -60,9 +61,8 @@ COMMON = [
     ("P{sp}mv", f"ul blas.Uplo, n int, alpha E, {AP_X}, {Y}", "", "Spmv"),
     ("P{sy}r", "ul blas.Uplo, n int, alpha R, x []E, incX int, a []E, lda int", "", "Syr"),
     ("P{sp}r", "ul blas.Uplo, n int, alpha R, x []E, incX int, ap []E", "", "Spr"),
-    ("P{sy}r2", "ul blas.Uplo, n int, alpha E, x []E, incX int, y []E, incY int, a []E, lda int", "",
-     "Syr2"),
-    ("P{sp}r2", "ul blas.Uplo, n int, alpha E, x []E, incX int, y []E, incY int, ap []E", "", "Spr2"),
+    ("P{sy}r2", f"ul blas.Uplo, n int, alpha E, {XY_ONLY}, a []E, lda int", "", "Syr2"),
+    ("P{sp}r2", f"ul blas.Uplo, n int, alpha E, {XY_ONLY}, ap []E", "", "Spr2"),
     ("Pgemm", f"tA, tB blas.Transpose, m, n, k int, alpha E, {ABC.format(beta='E')}", "", "Gemm"),
     ("Psymm", f"s blas.Side, ul blas.Uplo, m, n int, alpha E, {ABC.format(beta='E')}", "", "Symm"),
     ("Psyrk", f"{RANK}, alpha E, a []E, lda int, beta E, c []E, ldc int", "", "Syrk"),
@@ -79,9 +79,10 @@ OWN = {
     ],
     "complex": [
         ("PQscal", "n int, alpha R, x []E, incX int", "", "Scal"),
-        ("Pgeru", "m, n int, alpha E, x []E, incX int, y []E, incY int, a []E, lda int", "", "Ger"),
-        ("Pgerc", "m, n int, alpha E, x []E, incX int, y []E, incY int, a []E, lda int", "", "Gerc"),
-        ("Phemm", f"s blas.Side, ul blas.Uplo, m, n int, alpha E, {ABC.format(beta='E')}", "", "Hemm"),
+        ("Pgeru", f"m, n int, alpha E, {XY_ONLY}, a []E, lda int", "", "Ger"),
+        ("Pgerc", f"m, n int, alpha E, {XY_ONLY}, a []E, lda int", "", "Gerc"),
+        ("Phemm", f"s blas.Side, ul blas.Uplo, m, n int, alpha E, {ABC.format(beta='E')}", "",
+         "Hemm"),
         ("Pherk", f"{RANK}, alpha R, a []E, lda int, beta R, c []E, ldc int", "", "Herk"),
         ("Pher2k", f"{RANK}, alpha E, {ABC.format(beta='R')}", "", "Her2k"),
     ],
@@ -116,7 +117,9 @@ func (f {type}) {P}rotm(n int, x []{E}, incX int, y []{E}, incY int, p blas.{P}r
 """
 SINGLE = """
 // Sdsdot is alpha plus a product that is added up in float64.
-func (f Float32) Sdsdot(n int, alpha float32, x []float32, incX int, y []float32, incY int) float32 {
+func (f Float32) Sdsdot(
+	n int, alpha float32, x []float32, incX int, y []float32, incY int,
+) float32 {
 	return float32(float64(alpha) + f.Dsdot(n, x, incX, y, incY))
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# proxy_test.sh GO: a module outside of the tree gets the packages by `go get` from a proxy of files,
-# builds with the system's pkg-config alone, and runs.
+# proxy_test.sh GO: a module outside of the tree gets the packages by `go get` from a proxy of
+# files, builds with the system's pkg-config alone, and runs.
 set -euo pipefail
 go=$1
 name=github.com/kernelmill/kernelmill/bindings/go

@@ -7,7 +7,7 @@
 namespace km::dropin {
 
 bool is_device_runtime(std::string_view archive);
-/// Whether a text is that library's code, as linked programs carry it in a fat binary.
+/// True when a text is that library's code, as linked programs carry it in a fat binary.
 bool is_device_runtime_text(std::string_view ptx);
 std::string_view device_runtime_ptx();
 

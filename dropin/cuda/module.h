@@ -62,9 +62,9 @@ class Module final : public Handled {
 
   Context& context() const { return *context_; }
   km::Module& core() const { return *core_; }
-  /// The same object for each name, with a handle.
+  /// One object for each name, with a handle.
   CUresult function(const std::string& name, Ref<Function>* out);
-  /// Of what can run here: a kernel that cannot is not to be had.
+  /// The kernels that can run here; others are not to be had.
   std::vector<std::string> function_names() const;
   CUresult global(const std::string& name, CUdeviceptr* out_address, size_t* out_bytes);
 
@@ -86,7 +86,7 @@ class Library final : public Handled {
   /// Loaded in some context: to look at what it has.
   CUresult any_module(Ref<Module>* out);
   CUresult kernel(const std::string& name, Ref<Kernel>* out);
-  /// Whether it defines a managed variable of that name.
+  /// True when it defines a managed variable of that name.
   bool is_managed(const std::string& name) const;
   void forget(const Context& context);
   /// Ends the handles of its kernels and modules.
@@ -117,7 +117,7 @@ class Kernel final : public Handled {
 /// The function of a handle, which may also be a CUkernel: then in the current context.
 CUresult find_function(CUfunction handle, Ref<Function>* out);
 
-/// The same, in place until the call returns.
+/// A function that stays in place until the call returns.
 class FunctionUse {
  public:
   CUresult get(CUfunction handle);

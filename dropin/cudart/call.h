@@ -32,7 +32,7 @@ cudaError_t call(Body&& body) {
   return result == cudaSuccess ? result : record(result);
 }
 
-/// The same with the driver loaded, but no context.
+/// A call with the driver loaded, but no context.
 template <class Body>
 cudaError_t call_driver(Body&& body) {
   return call([&]() -> cudaError_t {
@@ -41,7 +41,7 @@ cudaError_t call_driver(Body&& body) {
   });
 }
 
-/// The same with a context current: the thread's device gets its primary one if there is none.
+/// A call with a context current: the thread's device gets its primary one if there is none.
 template <class Body>
 cudaError_t call_context(Body&& body) {
   return call([&]() -> cudaError_t {

@@ -48,13 +48,13 @@ cudaError_t current_device(int* out) noexcept;
 cudaError_t choose_device(int device) noexcept;
 /// Ends all that is of the current device's primary context.
 cudaError_t reset_device() noexcept;
-/// What the threads that never chose a device take, in this order; empty: the first one.
+/// The devices that threads which never chose one take, in this order; empty: the first one.
 cudaError_t set_valid_devices(const int* devices, int count);
 
 /// Makes a device's primary context current until it goes.
 class DeviceScope {
  public:
-  /// Of `device`; what went wrong is in status().
+  /// The scope of `device`; what went wrong is in status().
   explicit DeviceScope(int device) noexcept;
   ~DeviceScope();
   DeviceScope(const DeviceScope&) = delete;

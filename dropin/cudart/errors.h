@@ -9,7 +9,7 @@ namespace km::cudart {
 const char* error_name(cudaError_t error) noexcept;
 /// "invalid argument"; null for numbers that are no error.
 const char* error_text(cudaError_t error) noexcept;
-/// Whether the error stays until the device is reset: a kernel has failed.
+/// True when the error stays until the device is reset: a kernel has failed.
 bool is_sticky(cudaError_t error) noexcept;
 
 }  // namespace km::cudart

@@ -13,12 +13,16 @@ struct ExecutionContext {
 
 namespace {
 
-std::array<ExecutionContext, kMaxDevices>& all() {
-  static auto& made = *[] {
-    auto* const list = new std::array<ExecutionContext, kMaxDevices>;
-    for (int i = 0; i < kMaxDevices; ++i) (*list)[static_cast<size_t>(i)].device = i;
-    return list;
-  }();
+using ExecutionContexts = std::array<ExecutionContext, kMaxDevices>;
+
+ExecutionContexts one_per_device() {
+  ExecutionContexts made = {};
+  for (int i = 0; i < kMaxDevices; ++i) made[static_cast<size_t>(i)].device = i;
+  return made;
+}
+
+ExecutionContexts& all() {
+  static auto& made = *new ExecutionContexts(one_per_device());
   return made;
 }
 

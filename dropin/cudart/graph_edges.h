@@ -5,7 +5,7 @@
 
 namespace km::cudart {
 
-/// What the driver fills in goes back into `params`.
+/// The node is added; results of the driver go back into `params`.
 cudaError_t add_node(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* after,
                      const cudaGraphEdgeData* edges, size_t count, cudaGraphNodeParams* params);
 

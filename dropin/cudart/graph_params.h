@@ -11,9 +11,9 @@ cudaError_t driver_params(const cudaKernelNodeParams& params, CUDA_KERNEL_NODE_P
 cudaError_t runtime_params(const CUDA_KERNEL_NODE_PARAMS& params, cudaKernelNodeParams* out);
 CUDA_MEMSET_NODE_PARAMS driver_params(const cudaMemsetParams& params);
 cudaMemsetParams runtime_params(const CUDA_MEMSET_NODE_PARAMS& params);
-/// Of any type. cudaErrorNotSupported: the type is none of those in cudaGraphNodeParams.
+/// Parameters of any type. cudaErrorNotSupported: the type is none of those in cudaGraphNodeParams.
 cudaError_t driver_params(const cudaGraphNodeParams& params, CUgraphNodeParams* out);
-/// What the driver has filled in goes back: addresses of allocations, bodies of conditional nodes.
+/// Results of the driver go back: addresses of allocations, bodies of conditional nodes.
 void take_results(const CUgraphNodeParams& from, cudaGraphNodeParams* to);
 cudaError_t runtime_params(const CUgraphNodeParams& params, cudaGraphNodeParams* out);
 

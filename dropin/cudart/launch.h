@@ -1,4 +1,4 @@
-// What launches, graphs and occupancy share.
+// Launches, graphs and occupancy share these.
 #pragma once
 
 #include "dropin/cudart/driver.h"

@@ -1,5 +1,8 @@
 #include "dropin/cudart/registry.h"
 
+#include <memory>
+#include <utility>
+
 #include "dropin/cudart/call.h"
 #include "dropin/cudart/fat_binary.h"
 #include "dropin/cudart/report.h"
@@ -27,15 +30,14 @@ struct RecentKernels {
 thread_local RecentKernels* recent_kernels = nullptr;
 struct RecentKernelsEnd {
   ~RecentKernelsEnd() {
-    delete recent_kernels;
-    recent_kernels = nullptr;
+    const std::unique_ptr<RecentKernels> last(std::exchange(recent_kernels, nullptr));
   }
 };
 thread_local RecentKernelsEnd recent_kernels_end;
 
 RecentKernels& recent() {
   if (recent_kernels == nullptr) [[unlikely]] {
-    recent_kernels = new RecentKernels;
+    recent_kernels = std::make_unique<RecentKernels>().release();
     static_cast<void>(&recent_kernels_end);  // makes the thread's end run it
   }
   return *recent_kernels;

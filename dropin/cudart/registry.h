@@ -1,4 +1,4 @@
-// What programs register before main(): fat binaries with their kernels and variables, known by
+// Programs register these before main(): fat binaries with their kernels and variables, known by
 // addresses of the program. Code is loaded when something of it is used first; the driver then
 // keeps it for all contexts.
 #pragma once
@@ -27,7 +27,7 @@ class Kernel {
   const Binary* binary() const { return binary_.get(); }
   /// Loads the code if it is not loaded. cudaErrorInvalidDeviceFunction: it has no such kernel.
   cudaError_t handle(CUkernel* out);
-  /// Whether handle() has been asked for with success.
+  /// True when handle() has been asked for with success.
   bool is_loaded() const { return handle_.load(std::memory_order_acquire) != nullptr; }
 
  private:

@@ -1,4 +1,4 @@
-// What the library says about failures whose number alone helps nobody.
+// The text about failures whose number alone helps nobody.
 #pragma once
 
 namespace km::cudart {

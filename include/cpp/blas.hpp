@@ -30,7 +30,7 @@ class basic_blas : public detail::any_blas {
   template <class Q = P, detail::if_throwing<Q> = 0>
   explicit basic_blas(const detail::any_stream& stream, km_blas_layout layout = KM_BLAS_LAYOUT_ROWS)
       : basic_blas(create(stream, layout)) {}
-  /// The same as a function.
+  /// The constructor as a function.
   static result<basic_blas> create(const detail::any_stream& stream,
                                    km_blas_layout layout = KM_BLAS_LAYOUT_ROWS) {
     km_blas made{};
@@ -73,7 +73,7 @@ class basic_blas : public detail::any_blas {
     const km_blas_vector r = detail::result_vector<detail::element_of<X>>(out);
     return P::give(km_blas_dot(get(), type<X>, n, &a, &b, &r));
   }
-  /// The same with the complex conjugates of x.
+  /// dot with the complex conjugates of x.
   template <class X, class Y, class R>
   result<void> dotc(std::uint64_t n, const X& x, const Y& y, const R& out) const {
     const auto [a, b] = vectors(x, y);
@@ -135,7 +135,7 @@ class basic_blas : public detail::any_blas {
     const auto [vx, vy] = vectors(x, y);
     return P::give(km_blas_gemv(get(), type<A>, operation, m, n, &alpha, &ma, &vx, &beta, &vy));
   }
-  /// The same for a band matrix with `lower` and `upper` diagonals beside the main one.
+  /// mv for a band matrix with `lower` and `upper` diagonals beside the main one.
   template <class A, class X, class Y>
   result<void> gbmv(km_blas_operation operation, std::uint64_t m, std::uint64_t n,
                     std::uint64_t lower, std::uint64_t upper, const scalar<A>& alpha, const A& a,
@@ -262,7 +262,7 @@ class basic_blas : public detail::any_blas {
     return P::give(km_blas_gemm(get(), type<A>, operation_a, operation_b, m, n, k, &alpha, &ma, &mb,
                                 &beta, &mc));
   }
-  /// The same for `batch_count` matrices each, as the strides of km::mat say.
+  /// mm of `batch_count` matrices each, as the strides of km::mat say.
   template <class A, class B, class C>
   result<void> gemm_strided_batched(km_blas_operation operation_a, km_blas_operation operation_b,
                                     std::uint64_t m, std::uint64_t n, std::uint64_t k,

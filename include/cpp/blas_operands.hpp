@@ -67,7 +67,7 @@ vec_operand<T> vec(const detail::elements<T>& memory, std::int64_t increment = 1
                    std::uint64_t offset = 0) noexcept {
   return {{detail::handle_value(memory.get()), 0, offset, increment}};
 }
-/// The same by a raw device address.
+/// An operand by a raw device address.
 template <class T>
 vec_operand<T> vec(device_address address, std::int64_t increment = 1,
                    std::uint64_t offset = 0) noexcept {
@@ -80,7 +80,7 @@ mat_operand<T> mat(const detail::elements<T>& memory, std::uint64_t leading_dime
                    std::uint64_t stride = 0, std::uint64_t offset = 0) noexcept {
   return {{detail::handle_value(memory.get()), 0, offset, leading_dimension, stride}};
 }
-/// The same by a raw device address.
+/// An operand by a raw device address.
 template <class T>
 mat_operand<T> mat(device_address address, std::uint64_t leading_dimension,
                    std::uint64_t stride = 0, std::uint64_t offset = 0) noexcept {
@@ -129,7 +129,7 @@ km_blas_vector vector_of(const elements<T>& memory) noexcept {
   return vec(memory).native;
 }
 
-// Where a reduction puts its result, of type T.
+// The place of the result of a reduction, of type T.
 template <class T, class Operand>
 km_blas_vector result_vector(const Operand& operand) noexcept {
   static_assert(std::is_same_v<element_of<Operand>, T>,
@@ -144,7 +144,7 @@ km_blas_matrix matrix_of(const mat_operand<T>& operand, std::uint64_t) noexcept 
 // A whole slice as a matrix whose lines have no gaps.
 template <class T>
 km_blas_matrix matrix_of(const elements<T>& memory, std::uint64_t line) noexcept {
-  // Of a matrix without elements BLAS still asks for lines of one.
+  // A matrix without elements: BLAS still asks for lines of one.
   return mat(memory, line).native;
 }
 

@@ -42,7 +42,7 @@ class basic_context : public detail::any_context {
   template <class Q = P, detail::if_throwing<Q> = 0>
   explicit basic_context(const std::string& uri, km_context_flags flags = KM_CONTEXT_ORDERED)
       : basic_context(create(uri, flags)) {}
-  /// The same as functions.
+  /// The constructors as functions.
   static result<basic_context> create(const detail::any_device& device,
                                       km_context_flags flags = KM_CONTEXT_ORDERED) {
     return detail::make<P, basic_context>(km_context_create_with_flags, device.get(), flags);
@@ -59,7 +59,7 @@ class basic_context : public detail::any_context {
   result<km_context_flags> flags() const {
     return detail::read<P, km_context_flags>(km_context_flags_get, get());
   }
-  /// Whether uses of its slices on different streams are ordered.
+  /// True when uses of its slices on different streams are ordered.
   result<bool> is_ordered() const {
     km_context_flags flags = KM_CONTEXT_DEFAULT;
     const km_status status = km_context_flags_get(get(), &flags);
@@ -111,7 +111,7 @@ class basic_context : public detail::any_context {
   result<std::vector<km_error_record>> error_history() const {
     return detail::list<P, km_error_record>(km_context_error_history, get());
   }
-  /// How often each status occurred.
+  /// The number of failures of each status.
   result<std::vector<km_error_count>> error_counts() const {
     return detail::list<P, km_error_count>(km_context_error_counts, get());
   }

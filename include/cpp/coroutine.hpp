@@ -40,7 +40,7 @@ class run_loop {
   std::deque<std::coroutine_handle<>> ready_;
 };
 
-// What every promise of km::task has: the loop it runs in, and who waits for it.
+// Every promise of km::task has these: the loop it runs in, and who waits for it.
 struct promise_base {
   run_loop* loop = nullptr;
   std::coroutine_handle<> waiter;

@@ -29,7 +29,7 @@ result_of<P, std::vector<T>> each(Count count, Get get) {
   return P::give(status, std::move(all));
 }
 
-// What the library says of itself, and of what it can run on.
+// The library's words about itself, and about what it can run on.
 template <class P>
 struct library {
   /// The version of the library in use, which may be newer than this header.
@@ -51,13 +51,13 @@ struct library {
     return each<P, km_device_attribute_info>(km_device_attribute_count,
                                              km_device_attribute_info_get);
   }
-  /// What "auto" makes of each backend here and now, and why, in the order of trying.
+  /// The choice of "auto" about each backend here and now, and why, in the order of trying.
   static result_of<P, std::vector<km_auto_candidate>> auto_candidates() {
     return each<P, km_auto_candidate>(km_auto_candidate_count, km_auto_candidate_get);
   }
   /// The status of the calling thread's last call that failed; KM_SUCCESS where there is none.
   static result_of<P, km_status> last_error() { return read<P, km_status>(km_last_error_status); }
-  /// The same, and forgets it.
+  /// The last error, which is forgotten.
   static result_of<P, km_status> take_last_error() {
     return read<P, km_status>(km_last_error_take);
   }
@@ -93,7 +93,7 @@ class basic_device : public detail::any_device {
   /// backend has no such device, KM_ERROR_BACKEND_UNAVAILABLE with the reason.
   template <class Q = P, detail::if_throwing<Q> = 0>
   explicit basic_device(const std::string& uri) : basic_device(open(uri)) {}
-  /// The same as a function.
+  /// The constructor as a function.
   static detail::result_of<P, basic_device> open(const std::string& uri) {
     return detail::make<P, basic_device>(km_device_open, uri.c_str());
   }
@@ -113,7 +113,7 @@ class basic_device : public detail::any_device {
   detail::result_of<P, std::int64_t> attribute(km_device_attribute attribute) const {
     return detail::read<P, std::int64_t>(km_device_attribute_get, get(), attribute);
   }
-  /// Whether kernels of this device can be given memory of `peer`.
+  /// True when kernels of this device can be given memory of `peer`.
   detail::result_of<P, bool> can_access_peer(const detail::any_device& peer) const {
     std::uint32_t can_access = 0;
     const km_status status = km_device_can_access_peer(get(), peer.get(), &can_access);

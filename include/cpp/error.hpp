@@ -160,9 +160,9 @@ class [[nodiscard]] result {
   /// A failure.
   result(km::error failure) : held_(std::in_place_index<1>, std::move(failure)) {}
 
-  /// Whether there is a value.
+  /// True when there is a value.
   bool has_value() const noexcept { return held_.index() == 0; }
-  /// Whether there is a value.
+  /// True when there is a value.
   explicit operator bool() const noexcept { return has_value(); }
   /// KM_SUCCESS, or the status of the failure.
   km_status status() const noexcept { return has_value() ? KM_SUCCESS : error().status(); }
@@ -203,7 +203,7 @@ class [[nodiscard]] result {
     return std::forward<Next>(next)(std::move(**this));
   }
 #if defined(__cpp_lib_expected)
-  /// The same as a std::expected.
+  /// The result as a std::expected.
   operator std::expected<T, km::error>() && {
     if (!has_value()) return std::unexpected<km::error>(error());
     return std::move(**this);
@@ -226,9 +226,9 @@ class [[nodiscard]] result<void> {
   /// A failure.
   result(km::error failure) : failure_(std::move(failure)) {}
 
-  /// Whether the call succeeded.
+  /// True when the call succeeded.
   bool has_value() const noexcept { return !failure_; }
-  /// Whether the call succeeded.
+  /// True when the call succeeded.
   explicit operator bool() const noexcept { return has_value(); }
   /// KM_SUCCESS, or the status of the failure.
   km_status status() const noexcept { return failure_ ? failure_->status() : KM_SUCCESS; }
@@ -245,7 +245,7 @@ class [[nodiscard]] result<void> {
     return std::forward<Next>(next)();
   }
 #if defined(__cpp_lib_expected)
-  /// The same as a std::expected.
+  /// The result as a std::expected.
   operator std::expected<void, km::error>() const {
     if (failure_) return std::unexpected<km::error>(*failure_);
     return {};

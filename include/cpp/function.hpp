@@ -54,8 +54,8 @@ class basic_function : public detail::any_function {
                                     std::uint32_t max_block_threads = 0) const {
     return find_best_block(shared_bytes, nullptr, nullptr, max_block_threads);
   }
-  /// The same with `shared_of(threads)` bytes of dynamic shared memory for blocks of a size; it
-  /// must be noexcept.
+  /// The block size with `shared_of(threads)` bytes of dynamic shared memory for blocks of a size;
+  /// it must be noexcept.
   template <class SharedOf>
   result<km::best_block> best_block_with(SharedOf&& shared_of,
                                          std::uint32_t max_block_threads = 0) const {

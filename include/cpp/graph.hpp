@@ -117,7 +117,7 @@ class basic_graph : public detail::any_graph {
   /// A graph without nodes.
   template <class Q = P, detail::if_throwing<Q> = 0>
   explicit basic_graph(const detail::any_context& context) : basic_graph(create(context)) {}
-  /// The same as a function.
+  /// The constructor as a function.
   static result<basic_graph> create(const detail::any_context& context) {
     return detail::make<P, basic_graph>(km_graph_create, context.get());
   }
@@ -178,7 +178,7 @@ class basic_graph : public detail::any_graph {
                                      detail::product(first, sizeof(T)), source.get(), 0,
                                      source.size_bytes()));
   }
-  /// The same between contexts and devices of one backend.
+  /// A copy between contexts and devices of one backend.
   template <class T>
   result<node> add_copy_peer(const dependencies& after, const detail::elements<T>& destination,
                              const detail::elements<T>& source, std::uint64_t first = 0) const {

@@ -26,7 +26,7 @@ class basic_graph_exec : public detail::any_graph_exec {
   /// Makes a graph ready to run as it is now; compiles its kernels.
   template <class Q = P, detail::if_throwing<Q> = 0>
   explicit basic_graph_exec(const basic_graph<P>& graph) : basic_graph_exec(create(graph)) {}
-  /// The same as a function.
+  /// The constructor as a function.
   static result<basic_graph_exec> create(const basic_graph<P>& graph) {
     functions held = graph.held();
     km_graph_exec handle{};
@@ -57,7 +57,7 @@ class basic_graph_exec : public detail::any_graph_exec {
     if (status == KM_SUCCESS) add_functions(held);
     return P::give(status);
   }
-  /// Whether update() can take a graph over, and the first node that speaks against it.
+  /// True when update() can take a graph over, and the first node that speaks against it.
   result<graph_difference> compare(const basic_graph<P>& graph) const {
     graph_difference found;
     const km_status status = km_graph_exec_compare(get(), graph.get(), &found.kind, &found.at.id);
@@ -117,7 +117,7 @@ class basic_capture {
   /// Begins to capture a stream.
   template <class Q = P, detail::if_throwing<Q> = 0>
   explicit basic_capture(const detail::any_stream& stream) : basic_capture(begin(stream)) {}
-  /// The same as a function.
+  /// The constructor as a function.
   static result<basic_capture> begin(const detail::any_stream& stream) {
     basic_capture made;
     const km_status status = km_stream_begin_capture(stream.get());

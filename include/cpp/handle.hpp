@@ -64,7 +64,7 @@ class object {
     if (handle_ != Handle{}) Destroy(release());
   }
   void swap(object& other) noexcept { std::swap(handle_, other.handle_); }
-  /// Whether there is a handle.
+  /// True when there is a handle.
   explicit operator bool() const noexcept { return handle_ != Handle{}; }
 
  private:

@@ -24,7 +24,7 @@ class basic_host_memory : public detail::any_host_memory {
   template <class Q = P, detail::if_throwing<Q> = 0>
   basic_host_memory(const detail::any_context& context, std::uint64_t count)
       : basic_host_memory(create(context, count)) {}
-  /// The same as a function.
+  /// The constructor as a function.
   static result<basic_host_memory> create(const detail::any_context& context, std::uint64_t count) {
     return made(km_host_memory_create, context.get(), detail::product(count, sizeof(T)),
                 km_host_memory_flags{KM_HOST_MEMORY_DEFAULT});

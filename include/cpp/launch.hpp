@@ -55,7 +55,7 @@ class basic_launch : public detail::any_launch, private P::chain {
   template <class Q = P, detail::if_throwing<Q> = 0>
   basic_launch(const detail::any_stream& stream, const detail::any_function& function)
       : basic_launch(create(stream, function)) {}
-  /// The same as a function.
+  /// The constructor as a function.
   static result<basic_launch> create(const detail::any_stream& stream,
                                      const detail::any_function& function) {
     return detail::make<P, basic_launch>(km_launch_create, stream.get(), function.get());
@@ -79,7 +79,7 @@ class basic_launch : public detail::any_launch, private P::chain {
   basic_launch& cluster(std::uint32_t x, std::uint32_t y = 1, std::uint32_t z = 1) {
     return noted(km_launch_set_cluster(get(), x, y, z));
   }
-  /// Whether all blocks of the grid may wait for each other.
+  /// Sets whether all blocks of the grid may wait for each other.
   basic_launch& cooperative(bool yes = true) {
     return noted(km_launch_set_cooperative(get(), yes ? 1 : 0));
   }
@@ -146,7 +146,7 @@ class packed_arguments {
   std::uint64_t size_bytes() const noexcept { return size_bytes_; }
   const km_launch_operand* slices() const noexcept { return slices_.data(); }
   std::uint64_t slice_count() const noexcept { return slice_count_; }
-  // The same without what the kernel does with them.
+  // The slices without what the kernel does with them.
   std::array<km_launch_slice, Count + 1> plain_slices() const noexcept {
     std::array<km_launch_slice, Count + 1> plain{};
     for (std::size_t i = 0; i < slice_count_; ++i) {

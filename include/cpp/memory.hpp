@@ -129,8 +129,8 @@ struct extent {
   std::uint64_t width = 0, height = 1, depth = 1;
 };
 
-/// Where the rows of a copy lie on one side: the first element, and how far apart rows and layers
-/// begin; 0: without a gap.
+/// The places of the rows of a copy on one side: the first element, and how far apart rows and
+/// layers begin; 0: without a gap.
 struct row_layout {
   std::uint64_t offset = 0;  // elements
   std::uint64_t pitch_bytes = 0;
@@ -154,7 +154,7 @@ km_copy_3d copy_of_rows(const extent& size, const row_layout& to, const row_layo
   return copy;
 }
 
-/// What slices and views can do. All functions may be called by any thread; copies from and to
+/// The calls of slices and views. All functions may be called by any thread; copies from and to
 /// memory of the host that is not page-locked wait until it has been read or written.
 template <class T, class P>
 class memory : public elements<T> {
@@ -186,7 +186,7 @@ class memory : public elements<T> {
     return P::give(status, static_cast<T*>(found));
   }
 #if defined(__cpp_lib_span)
-  /// The same with its size.
+  /// The memory of the host with its size.
   result<std::span<T>> host_span() const {
     void* found = nullptr;
     const km_status status = km_slice_host_pointer(get(), &found);
@@ -245,7 +245,7 @@ class memory : public elements<T> {
     return P::give(km_slice_copy(stream.get(), get(), product(first, sizeof(T)), source.get(), 0,
                                  source.size_bytes()));
   }
-  /// The same from another context or device of the same backend.
+  /// A copy from another context or device of the same backend.
   result<void> copy_from_peer(const any_stream& stream, const elements<T>& source,
                               std::uint64_t first = 0) const {
     return P::give(km_slice_copy_peer(stream.get(), get(), product(first, sizeof(T)), source.get(),
@@ -316,7 +316,7 @@ class basic_view : public detail::memory<T, P> {
   /// Takes a handle over.
   template <class Q = P, detail::if_throwing<Q> = 0>
   explicit basic_view(km_slice handle) : basic_view(adopt_handle(handle)) {}
-  /// The same as a function. KM_ERROR_INVALID_ARGUMENT when T does not fit its elements.
+  /// The constructor as a function. KM_ERROR_INVALID_ARGUMENT when T does not fit its elements.
   static detail::result_of<P, basic_view> adopt_handle(km_slice handle) {
     return basic_view::template adopted<basic_view>(KM_SUCCESS, handle);
   }
@@ -345,7 +345,7 @@ class basic_slice : public detail::memory<T, P> {
               km_slice_flags flags = KM_SLICE_DEFAULT)
       : basic_slice(create(stream, count, flags)) {}
 
-  /// The same as functions.
+  /// The constructors as functions.
   static result<basic_slice> adopt_handle(km_slice handle) {
     return basic_slice::template adopted<basic_slice>(KM_SUCCESS, handle);
   }
@@ -418,7 +418,7 @@ class basic_slice : public detail::memory<T, P> {
     return made(count, km_slice_from_host, context.get(), pointer, count, sizeof(T), nullptr,
                 nullptr);
   }
-  /// The same with a vector, which the slice takes over and deletes after its last use.
+  /// A slice of the memory of a vector, which the slice takes over and deletes after its last use.
   static result<basic_slice> from_host(const detail::any_context& context,
                                        std::vector<T>&& elements) {
     auto owned = std::make_unique<std::vector<T>>(std::move(elements));
@@ -456,7 +456,7 @@ class basic_pitched_slice {
   basic_pitched_slice(const detail::any_context& context, std::uint64_t width, std::uint64_t height,
                       km_slice_flags flags = KM_SLICE_DEFAULT)
       : basic_pitched_slice(create(context, width, height, flags)) {}
-  /// The same as a function.
+  /// The constructor as a function.
   static result<basic_pitched_slice> create(const detail::any_context& context, std::uint64_t width,
                                             std::uint64_t height,
                                             km_slice_flags flags = KM_SLICE_DEFAULT) {

@@ -22,7 +22,7 @@ class basic_program : public detail::any_program {
   template <class Q = P, detail::if_throwing<Q> = 0>
   explicit basic_program(std::string_view source, const std::string& name = "kernel.cu")
       : basic_program(create(source, name)) {}
-  /// The same as a function.
+  /// The constructor as a function.
   static result<basic_program> create(std::string_view source,
                                       const std::string& name = "kernel.cu") {
     return detail::make<P, basic_program>(km_program_create, detail::text_data(source),
@@ -98,7 +98,7 @@ class basic_module : public detail::any_module {
   template <class Q = P, detail::if_throwing<Q> = 0>
   basic_module(const detail::any_context& context, const detail::any_program& program)
       : basic_module(load_program(context, program)) {}
-  /// The same as a function.
+  /// The constructor as a function.
   static result<basic_module> load_program(const detail::any_context& context,
                                            const detail::any_program& program) {
     return detail::make<P, basic_module>(km_module_load_program, context.get(), program.get());

@@ -20,7 +20,7 @@ class basic_pool : public detail::any_pool {
   template <class Q = P, detail::if_throwing<Q> = 0>
   explicit basic_pool(const detail::any_context& context, std::uint64_t limit_bytes = 0)
       : basic_pool(create(context, limit_bytes)) {}
-  /// The same as a function.
+  /// The constructor as a function.
   static result<basic_pool> create(const detail::any_context& context,
                                    std::uint64_t limit_bytes = 0) {
     return detail::make<P, basic_pool>(km_pool_create, context.get(), limit_bytes);
@@ -33,7 +33,7 @@ class basic_pool : public detail::any_pool {
                                      km_slice_flags flags = KM_SLICE_DEFAULT) const {
     return basic_slice<T, P>::from_pool(*this, count, flags);
   }
-  /// The same in the order of a stream; basic_slice::reset_on gives it back in that order.
+  /// A slice in the order of a stream; basic_slice::reset_on gives it back in that order.
   template <class T>
   result<basic_slice<T, P>> allocate_on(const detail::any_stream& stream, std::uint64_t count,
                                         km_slice_flags flags = KM_SLICE_DEFAULT) const {

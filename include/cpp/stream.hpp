@@ -27,7 +27,7 @@ class basic_event : public detail::any_event {
   template <class Q = P, detail::if_throwing<Q> = 0>
   explicit basic_event(const detail::any_context& context, km_event_flags flags = KM_EVENT_DEFAULT)
       : basic_event(create(context, flags)) {}
-  /// The same as a function.
+  /// The constructor as a function.
   static result<basic_event> create(const detail::any_context& context,
                                     km_event_flags flags = KM_EVENT_DEFAULT) {
     return detail::make<P, basic_event>(km_event_create, context.get(), flags);
@@ -41,7 +41,7 @@ class basic_event : public detail::any_event {
   result<void> record(const detail::any_stream& stream) const {
     return P::give(km_event_record(get(), stream.get()));
   }
-  /// Whether the work that the event marks is done. Does not wait.
+  /// True when the work that the event marks is done. Does not wait.
   result<bool> query() const { return P::unless(KM_NOT_READY, km_event_query(get())); }
   /// Waits until the work that the event marks is done.
   result<void> synchronize() const { return P::give(km_event_synchronize(get())); }
@@ -73,7 +73,7 @@ class basic_stream : public detail::any_stream {
   template <class Q = P, detail::if_throwing<Q> = 0>
   explicit basic_stream(const detail::any_context& context, std::int32_t priority = 0)
       : basic_stream(create(context, priority)) {}
-  /// The same as a function.
+  /// The constructor as a function.
   static result<basic_stream> create(const detail::any_context& context,
                                      std::int32_t priority = 0) {
     return detail::make<P, basic_stream>(km_stream_create, context.get(),
@@ -99,7 +99,7 @@ class basic_stream : public detail::any_stream {
     const km_status status = km_stream_synchronize_timeout(get(), detail::limit_ns(limit));
     return P::unless(KM_TIMEOUT, status);
   }
-  /// Whether the work queued so far is done.
+  /// True when the work queued so far is done.
   result<bool> query() const { return P::unless(KM_NOT_READY, km_stream_query(get())); }
   /// Has work queued from now on wait for what the event marks.
   result<void> wait(const detail::any_event& event) const {
@@ -169,7 +169,7 @@ class basic_stream : public detail::any_stream {
 
 namespace detail {
 
-// Whether a stream is being captured now.
+// True when a stream is being captured now.
 inline bool is_captured(km_stream stream) noexcept {
   km_capture_status found = KM_CAPTURE_STATUS_NONE;
   return km_stream_capture_status(stream, &found) == KM_SUCCESS && found != KM_CAPTURE_STATUS_NONE;

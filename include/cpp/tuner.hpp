@@ -10,7 +10,7 @@
 namespace km {
 inline namespace v1 {
 
-/// What became of a candidate, and why it was left out if it was.
+/// The outcome of a candidate, and why it was left out if it was.
 struct tune_result {
   km_status status = KM_NOT_READY;  // not measured
   std::chrono::nanoseconds median{0}, min{0};
@@ -31,7 +31,7 @@ class basic_tuner : public detail::any_tune {
   template <class Q = P, detail::if_throwing<Q> = 0>
   basic_tuner(const detail::any_device& device, std::string_view source, const std::string& kernel)
       : basic_tuner(create(device, source, kernel)) {}
-  /// The same as a function.
+  /// The constructor as a function.
   static result<basic_tuner> create(const detail::any_device& device, std::string_view source,
                                     const std::string& kernel) {
     return detail::make<P, basic_tuner>(km_tune_create, device.get(), detail::text_data(source),
@@ -65,7 +65,7 @@ class basic_tuner : public detail::any_tune {
     return P::give(
         km_tune_add_buffer(get(), data.data(), detail::product(data.size(), sizeof(T)), flags));
   }
-  /// The same with zeros.
+  /// An argument of zeros.
   result<void> add_zeros(std::uint64_t size_bytes,
                          km_tune_buffer_flags flags = KM_TUNE_BUFFER_DEFAULT) const {
     return P::give(km_tune_add_buffer(get(), nullptr, size_bytes, flags));
@@ -92,7 +92,7 @@ class basic_tuner : public detail::any_tune {
     return detail::read<P, std::uint32_t>(km_tune_run, get(),
                                           problem.empty() ? nullptr : problem.c_str(), flags);
   }
-  /// The same, and calls `progress(done, count)`, which must be noexcept, after each candidate.
+  /// A run that calls `progress(done, count)`, which must be noexcept, after each candidate.
   template <class Progress>
   result<std::uint32_t> run_with(Progress&& progress, const std::string& problem = {},
                                  km_tune_run_flags flags = KM_TUNE_RUN_DEFAULT) const {
@@ -109,7 +109,7 @@ class basic_tuner : public detail::any_tune {
     const reset_progress reset{get()};
     return run(problem, flags);
   }
-  /// What became of a candidate the last time that it was measured.
+  /// The outcome of a candidate the last time that it was measured.
   result<tune_result> result_of(std::uint32_t candidate) const {
     km_tune_result found{};
     found.struct_size = sizeof found;

@@ -40,7 +40,7 @@ class Memory {
   std::size_t size() const noexcept { return size_; }
   /// The device that it was made for.
   Device device() const noexcept { return device_; }
-  /// Whether it is page-locked memory of the host.
+  /// True when it is page-locked memory of the host.
   bool is_pinned() const noexcept { return is_pinned_; }
   /// The memory as an argument of km's launches; empty for memory of the host.
   const km::slice<std::byte>& slice() const noexcept { return slice_; }
@@ -90,7 +90,7 @@ class PinnableBlockAllocator {
     pin_mode_ = is_on;
     gone.swap(pinned_);
   }
-  /// Whether blocks are noted.
+  /// True when blocks are noted.
   bool pin_mode() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     return pin_mode_;

@@ -28,12 +28,12 @@ class Stream final : public ContextChild {
   Status query();
   Status wait_event(Event& event);
   Status add_callback(km_host_callback callback, void* user_data);
-  /// The same for a stream that is not captured; a capture that has just begun does not see it.
+  /// A callback for a stream that is not captured; a capture that has just begun does not see it.
   Status queue_callback(km_host_callback callback, void* user_data);
   /// Has what is queued from now on wait for an operation of another stream of the backend.
   Status wait_for(const Stream& other, uint64_t ticket);
 
-  /// What is queued becomes nodes of a graph (core/capture.h).
+  /// True while work queued becomes nodes of a graph (core/capture.h).
   bool is_capturing() const { return capture_->is_active(); }
   CaptureSlot& capture_slot() const { return *capture_; }
   /// Like synchronize() and query(), for the library itself: whatever a capture does.

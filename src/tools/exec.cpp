@@ -60,7 +60,7 @@ std::string driver_folder() {
   return own + "/kernelmill-" KM_VERSION_STRING "/cuda";
 }
 
-/// Where programs find the driver, and the runtime of either version.
+/// The folders in which programs find the driver, and the runtime of either version.
 std::string library_path(const std::string& folder) {
   std::string path = folder + ":" + folder + "/13:" + folder + "/12";
   const char* before = std::getenv("LD_LIBRARY_PATH");

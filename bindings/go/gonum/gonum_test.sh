@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# gonum_test.sh GO MODULES: vet and tests of the module, with gonum's own among them; status 77, which
-# skips them, where setup could not fetch gonum into the folder MODULES.
+# gonum_test.sh GO MODULES: vet and tests of the module, with gonum's own among them; status 77,
+# which skips them, where setup could not fetch gonum into the folder MODULES.
 set -euo pipefail
 go=$1
 export GOMODCACHE=$2

@@ -33,5 +33,5 @@
 // Device memory of CPU devices is memory of the host: [DeviceFloat32] and [HostRegister] use it
 // without copies, and debuggers show what lies at a [DevicePtr]. Copies of Go memory borrow it for
 // the call; those of a [PinnedBuffer] are asynchronous. Work on different streams that uses the same
-// memory is ordered by the library, as docs/ordering.md of Kernelmill says.
+// memory is ordered by the library, as docs/guide/ordering.md of Kernelmill says.
 package guda

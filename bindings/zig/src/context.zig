@@ -60,7 +60,7 @@ pub const Context = struct {
     }
 
     /// Uses of its slices on different streams are ordered: each waits for the earlier ones on
-    /// other streams that it conflicts with. docs/ordering.md has the rules. C:
+    /// other streams that it conflicts with. docs/guide/ordering.md has the rules. C:
     /// km_context_create_with_flags.
     pub fn init(device: Device) Error!Context {
         return initFlags(device, c.KM_CONTEXT_ORDERED);

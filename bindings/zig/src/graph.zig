@@ -1,4 +1,4 @@
-//! Graphs: work that is put together once and launched many times. docs/graphs.md.
+//! Graphs: work that is put together once and launched many times. docs/guide/graphs.md.
 const std = @import("std");
 const c = @import("c");
 const errors = @import("errors.zig");

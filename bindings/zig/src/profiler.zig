@@ -1,4 +1,4 @@
-//! Profiles: what ran when, and for how long. docs/profiling.md.
+//! Profiles: what ran when, and for how long. docs/guide/profiling.md.
 const std = @import("std");
 const c = @import("c");
 const errors = @import("errors.zig");

@@ -16,7 +16,7 @@
 //! freed with.
 //!
 //! Work on different streams runs side by side, except that each use of a slice waits for the
-//! earlier uses on other streams that it conflicts with: docs/ordering.md has the rules.
+//! earlier uses on other streams that it conflicts with: docs/guide/ordering.md has the rules.
 //!
 //! `cuda_native` and the namespaces beside it have the names of a Zig GPU driver, on any device.
 const address = @import("address.zig");

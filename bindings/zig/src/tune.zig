@@ -1,4 +1,4 @@
-//! Tuning: which of several ways to launch a kernel is the fastest, by measurement. docs/tuning.md.
+//! Tuning: which of several ways to launch a kernel is the fastest, by measurement. docs/guide/tuning.md.
 const std = @import("std");
 const c = @import("c");
 const errors = @import("errors.zig");

@@ -1,4 +1,4 @@
-// What compilers' stubs call: before main() to register code, at each launch, and at the end.
+// Calls of compilers' stubs: before main() to register code, at each launch, and at the end.
 #include "dropin/cudart/call.h"
 #include "dropin/cudart/registry.h"
 #include "dropin/cudart/report.h"
@@ -33,7 +33,7 @@ struct Configuration {
   size_t shared_bytes;
   cudaStream_t stream;
 };
-/// Of launches whose arguments are being evaluated, which may launch too.
+/// Launches whose arguments are being evaluated, which may launch too.
 struct Configurations {
   static constexpr unsigned kMost = 64;
   unsigned count;

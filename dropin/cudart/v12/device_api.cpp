@@ -23,7 +23,7 @@ cudaError_t cudaGetDeviceProperties_v2(void* out, int device) {
   });
 }
 
-// Of programs built with CUDA 11, whose structure is the beginning of the newer one.
+// Programs built with CUDA 11 call this; their structure is the beginning of the newer one.
 cudaError_t cudaGetDeviceProperties(void* out, int device) {
   return call([&]() -> cudaError_t {
     RT_REQUIRE(out);

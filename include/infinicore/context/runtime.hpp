@@ -105,7 +105,7 @@ class Runtime {
   /// A new event that takes times. An event that was never recorded counts as reached: queryEvent
   /// is true, waits return at once, and only elapsedTime is a failure.
   infinirtEvent_t createEvent() { return createEventWithFlags(INFINIRT_EVENT_DEFAULT); }
-  /// The same with INFINIRT_EVENT_... flags.
+  /// An event with INFINIRT_EVENT_... flags.
   infinirtEvent_t createEventWithFlags(std::uint32_t flags) {
     const std::uint32_t known = INFINIRT_EVENT_DISABLE_TIMING | INFINIRT_EVENT_BLOCKING_SYNC;
     if ((flags & ~known) != 0) {
@@ -120,7 +120,7 @@ class Runtime {
   void recordEvent(infinirtEvent_t event, infinirtStream_t stream = {}) {
     km::detail::check(km_event_record(event, given(stream)));
   }
-  /// Whether the event is reached. Does not wait.
+  /// True when the event is reached. Does not wait.
   bool queryEvent(infinirtEvent_t event) {
     return km::throwing::unless(KM_NOT_READY, km_event_query(event));
   }
@@ -141,7 +141,7 @@ class Runtime {
     km::detail::check(km_stream_wait_event(given(stream), event));
   }
 
-  /// Whether operators are recorded.
+  /// True when operators are recorded.
   bool isGraphRecording() const { return graph_manager_.is_recording(); }
   /// Begins a recording. Blocks that are allocated until it stops are reserved for the graph.
   void startGraphRecording() { graph_manager_.start_recording(); }

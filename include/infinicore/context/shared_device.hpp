@@ -1,4 +1,4 @@
-// What all Runtimes of a device share, and the calling thread's current Runtime.
+// All Runtimes of a device share this, and the calling thread's current Runtime.
 #ifndef INFINICORE_CONTEXT_SHARED_DEVICE_HPP
 #define INFINICORE_CONTEXT_SHARED_DEVICE_HPP
 

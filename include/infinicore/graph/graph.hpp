@@ -41,7 +41,7 @@ class GraphTensor {
 
   /// The first byte.
   std::byte* data() const noexcept { return memory_->data() + offset_; }
-  /// The same as an argument of a kernel.
+  /// The address as an argument of a kernel.
   km::device_address address() const noexcept {
     return {static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(data()))};
   }
@@ -66,8 +66,8 @@ class GraphOperator {
   /// stops, and runs nothing: the work becomes nodes, which run once for each Graph::execute(). It
   /// may not wait for the stream, and host memory that it copies from or to has to stay.
   virtual void run() const = 0;
-  /// Whether run() is to be called each time instead, on the thread of execute(), between the parts
-  /// of the graph before and after: for work of the host, and for what waits.
+  /// True when run() is to be called each time instead, on the thread of execute(), between the
+  /// parts of the graph before and after: for work of the host, and for what waits.
   virtual bool is_host_break() const { return false; }
 };
 
@@ -149,7 +149,7 @@ class GraphManager {
                std::shared_ptr<PinnableBlockAllocator> allocator) noexcept
       : stream_(std::move(stream)), allocator_(std::move(allocator)) {}
 
-  /// Whether operators are recorded.
+  /// True when operators are recorded.
   bool is_recording() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     return is_recording_;

@@ -1,4 +1,4 @@
-//! BLAS in the order of a stream. docs/blas.md.
+//! BLAS in the order of a stream. docs/guide/blas.md.
 const std = @import("std");
 const c = @import("c");
 const errors = @import("../errors.zig");

@@ -725,7 +725,9 @@ func (f Complex128) Zher2k(ul blas.Uplo, t blas.Transpose, n, k int, alpha compl
 }
 
 // Sdsdot is alpha plus a product that is added up in float64.
-func (f Float32) Sdsdot(n int, alpha float32, x []float32, incX int, y []float32, incY int) float32 {
+func (f Float32) Sdsdot(
+	n int, alpha float32, x []float32, incX int, y []float32, incY int,
+) float32 {
 	return float32(float64(alpha) + f.Dsdot(n, x, incX, y, incY))
 }
 
