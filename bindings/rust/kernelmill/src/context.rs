@@ -18,8 +18,14 @@ owned_handle! {
 }
 
 impl Context {
-    /// Opens a context on a device. Uses of its slices on different streams are ordered, see
-    /// [the crate's page](crate#what-is-ordered).
+    /// Opens a context on a device. Uses of its slices on different streams are ordered, see [the
+    /// crate's page](crate#what-is-ordered). Never blocks. C: `km_context_create_with_flags`.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_OUT_OF_DEVICE_MEMORY`](crate::Status) when the device has no room for a
+    /// context, [`Status::ERROR_NOT_SUPPORTED`](crate::Status) when the backend runs nothing or
+    /// cannot order uses.
     pub fn new(device: &Device) -> Result<Self> {
         Self::create(device, sys::km_context_flags::ORDERED)
     }
@@ -41,7 +47,13 @@ impl Context {
         Ok(Self { raw })
     }
 
-    /// True when uses of its slices on different streams are ordered.
+    /// True when uses of its slices on different streams are ordered. Never blocks. C:
+    /// `km_context_flags_get`.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_INVALID_HANDLE`](crate::Status) when the handle was destroyed by a call of
+    /// [`sys`](crate::sys), as for every object.
     pub fn is_ordered(&self) -> Result<bool> {
         let mut flags = sys::km_context_flags::DEFAULT;
         // SAFETY: handles are checked ids, and the out-parameter lives through the call.
@@ -49,12 +61,21 @@ impl Context {
         Ok(flags == sys::km_context_flags::ORDERED)
     }
 
-    /// Opens a context on the device of this URI, see [`Device::open`].
+    /// Opens a context on the device of this URI, see [`Device::open`]. C:
+    /// `km_context_create_with_flags`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Device::open`] and of [`new`](Self::new).
     pub fn open(uri: &str) -> Result<Self> {
         Self::new(&Device::open(uri)?)
     }
 
-    /// The device of the context.
+    /// The device of the context. Never blocks. C: `km_context_device`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`is_ordered`](Self::is_ordered).
     pub fn device(&self) -> Result<Device> {
         let mut raw = null_mut();
         // SAFETY: handles are checked ids, and the out-parameter lives through the call.
@@ -63,7 +84,12 @@ impl Context {
         Ok(unsafe { Device::from_raw(raw) })
     }
 
-    /// The context's default stream, the same for every call until a reset; a stream like any other.
+    /// The context's default stream, the same for every call until a reset; a stream like any
+    /// other. Never blocks. C: `km_context_default_stream`.
+    ///
+    /// # Errors
+    ///
+    /// The sticky error of the context when a kernel failed.
     pub fn default_stream(&self) -> Result<Stream> {
         let mut raw = null_mut();
         // SAFETY: handles are checked ids, and the out-parameter lives through the call.
@@ -72,12 +98,21 @@ impl Context {
         Ok(unsafe { Stream::from_raw(raw) })
     }
 
-    /// A new stream.
+    /// A new stream. Never blocks. C: `km_stream_create`.
+    ///
+    /// # Errors
+    ///
+    /// The sticky error of the context when a kernel failed.
     pub fn new_stream(&self) -> Result<Stream> {
         self.new_stream_with_priority(0)
     }
 
-    /// A new stream; lower numbers go first.
+    /// A new stream; lower numbers go first. Never blocks. C: `km_stream_create`.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_INVALID_ARGUMENT`](crate::Status) when the priority lies outside the range
+    /// of the device, the sticky error of the context when a kernel failed.
     pub fn new_stream_with_priority(&self, priority: i32) -> Result<Stream> {
         let mut raw = null_mut();
         let flags = sys::km_stream_flags::DEFAULT;
@@ -87,12 +122,20 @@ impl Context {
         Ok(unsafe { Stream::from_raw(raw) })
     }
 
-    /// A new event, which takes the time where it is recorded.
+    /// A new event, which takes the time where it is recorded. Never blocks. C: `km_event_create`.
+    ///
+    /// # Errors
+    ///
+    /// The sticky error of the context when a kernel failed.
     pub fn new_event(&self) -> Result<Event> {
         self.create_event(sys::km_event_flags::DEFAULT)
     }
 
-    /// A new event that takes no times.
+    /// A new event that takes no times. Never blocks. C: `km_event_create`.
+    ///
+    /// # Errors
+    ///
+    /// The sticky error of the context when a kernel failed.
     pub fn new_event_without_timing(&self) -> Result<Event> {
         self.create_event(sys::km_event_flags::DISABLE_TIMING)
     }
@@ -105,23 +148,50 @@ impl Context {
         Ok(unsafe { Event::from_raw(raw) })
     }
 
-    /// Device memory for `len` elements, zeroed, usable at once on every stream.
+    /// Device memory for `len` elements, zeroed, usable at once on every stream. Never blocks. C:
+    /// `km_slice_create`.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_OUT_OF_DEVICE_MEMORY`](crate::Status) when the device has not that much
+    /// memory left, [`Status::ERROR_INVALID_ARGUMENT`](crate::Status) when the size does not fit 64
+    /// bits, the sticky error of the context when a kernel failed.
     pub fn alloc_zeros<T: Pod>(&self, len: usize) -> Result<Slice<T>> {
         Slice::create(self, len, sys::km_slice_flags::ZEROED)
     }
 
-    /// The same with any content.
+    /// Device memory for `len` elements with any content. C: `km_slice_create`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`alloc_zeros`](Self::alloc_zeros).
     pub fn alloc<T: Pod>(&self, len: usize) -> Result<Slice<T>> {
         Slice::create(self, len, sys::km_slice_flags::DEFAULT)
     }
 
     /// Page-locked host memory for `len` elements, zeroed, from and to which copies are
-    /// asynchronous.
+    /// asynchronous. Never blocks. C: `km_host_memory_create`.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_OUT_OF_DEVICE_MEMORY`](crate::Status) when that much cannot be page-locked,
+    /// [`Status::ERROR_INVALID_ARGUMENT`](crate::Status) when there are no elements, the sticky
+    /// error of the context when a kernel failed.
     pub fn alloc_pinned<T: Pod>(&self, len: usize) -> Result<PinnedMemory<T>> {
         PinnedMemory::new(self, len)
     }
 
-    /// Loads PTX.
+    /// Loads PTX. Blocks while the text is read and checked; kernels are compiled at their first
+    /// launch, or here. C: `km_module_load_ptx`.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_INVALID_PTX`](crate::Status) when the text is no PTX, with line and column,
+    /// [`Status::ERROR_UNSUPPORTED_PTX`](crate::Status) when the device can run none of its
+    /// kernels, with the instruction and its line, [`Status::ERROR_COMPILER`](crate::Status) when
+    /// the code generator failed, [`Status::ERROR_OUT_OF_DEVICE_MEMORY`](crate::Status) when there
+    /// is not enough memory for its variables, the sticky error of the context when a kernel
+    /// failed.
     pub fn load_ptx(&self, ptx: &str) -> Result<Module> {
         let mut raw = null_mut();
         let (text, size) = text_parts(ptx);
@@ -131,7 +201,15 @@ impl Context {
         Ok(unsafe { Module::from_raw(raw) })
     }
 
-    /// Compiles CUDA C++ for the context's device and loads it.
+    /// Compiles CUDA C++ for the context's device and loads it. Blocks while the compiler works. C:
+    /// `km_module_load_source`.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_COMPILATION_FAILED`](crate::Status) when the source has errors, the first of
+    /// which the message has, [`Status::ERROR_NVRTC_UNAVAILABLE`](crate::Status) when NVRTC is not
+    /// installed, with where it was looked for and how to get it, what [`load_ptx`](Self::load_ptx)
+    /// gives.
     pub fn load_source(&self, source: &str) -> Result<Module> {
         let mut raw = null_mut();
         let (text, size) = text_parts(source);
@@ -141,7 +219,16 @@ impl Context {
         Ok(unsafe { Module::from_raw(raw) })
     }
 
-    /// Loads a file of PTX or CUDA C++: `*.ptx` and `*.cu` by their ending, others by their content.
+    /// Loads a file of PTX or CUDA C++: `*.ptx` and `*.cu` by their ending, others by their
+    /// content. Blocks as [`load_ptx`](Self::load_ptx) and [`load_source`](Self::load_source) do.
+    /// C: `km_module_load_file`.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_NOT_FOUND`](crate::Status) when there is no such file,
+    /// [`Status::ERROR_IO`](crate::Status) when it cannot be read or has more than 256 MiB,
+    /// [`Status::ERROR_NOT_SUPPORTED`](crate::Status) when it is a compiled image, what
+    /// [`load_source`](Self::load_source) gives.
     pub fn load_file(&self, path: impl AsRef<Path>) -> Result<Module> {
         let text = path_text(path.as_ref())?;
         let mut raw = null_mut();
@@ -151,7 +238,13 @@ impl Context {
         Ok(unsafe { Module::from_raw(raw) })
     }
 
-    /// Loads a compiled program, whose kernels are found by their name expressions too.
+    /// Loads a compiled program, whose kernels are found by their name expressions too. Blocks as
+    /// [`load_ptx`](Self::load_ptx) does. C: `km_module_load_program`.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_NOT_FOUND`](crate::Status) when the program has not been compiled with
+    /// success, what [`load_ptx`](Self::load_ptx) gives.
     pub fn load_program(&self, program: &Program) -> Result<Module> {
         let mut raw = null_mut();
         // SAFETY: handles are checked ids, and the out-parameter lives through the call.
@@ -160,13 +253,24 @@ impl Context {
         Ok(unsafe { Module::from_raw(raw) })
     }
 
-    /// Waits until the work of all streams is done, and writes what kernels printed.
+    /// Waits until the work of all streams is done, and writes what kernels printed. C:
+    /// `km_context_synchronize`.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_NOT_PERMITTED`](crate::Status) inside a callback of this library, the sticky
+    /// error of the context when a kernel failed.
     pub fn synchronize(&self) -> Result<()> {
         // SAFETY: handles are checked ids.
         check(unsafe { sys::km_context_synchronize(self.raw) })
     }
 
-    /// The device's memory in bytes: what can still be allocated now, and all of it.
+    /// The device's memory in bytes: what can still be allocated now, and all of it. Never blocks.
+    /// C: `km_context_memory_info`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`is_ordered`](Self::is_ordered).
     pub fn memory_info(&self) -> Result<(u64, u64)> {
         let (mut free, mut total) = (0, 0);
         // SAFETY: handles are checked ids, and the out-parameters live through the call.
@@ -175,19 +279,52 @@ impl Context {
     }
 
     /// Stops running kernels, drops queued work and clears the sticky error. Everything made from
-    /// the context before is lost: its calls give [`Status::ERROR_CONTEXT_LOST`].
+    /// the context before is lost: its calls give [`Status::ERROR_CONTEXT_LOST`]. Blocks until
+    /// running kernels have stopped. C: `km_context_reset`.
+    ///
+    /// ```
+    /// # fn main() -> kernelmill::Result<()> {
+    /// use kernelmill::{Context, LaunchConfig, Status};
+    /// let context = Context::open("cpu")?;
+    /// let source = "extern \"C\" __global__ void trap() { __trap(); }";
+    /// let trap = context.load_source(source)?.load_function("trap")?;
+    /// let stream = context.default_stream()?;
+    /// // SAFETY: the kernel touches no memory.
+    /// unsafe { stream.launch_builder(&trap).launch(LaunchConfig::for_num_elems(1)) }?;
+    /// assert_eq!(stream.synchronize().unwrap_err().status(), Status::ERROR_TRAP);
+    /// assert!(context.alloc::<u8>(1).is_err()); // sticky
+    /// context.reset()?;
+    /// context.alloc::<u8>(1)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_NOT_PERMITTED`](crate::Status) inside a callback of this library,
+    /// [`Status::ERROR_PROCESS_LOST`](crate::Status) when the device cannot recover within this
+    /// process.
     pub fn reset(&self) -> Result<()> {
         // SAFETY: handles are checked ids; host memory stays mapped until its handle goes.
         check(unsafe { sys::km_context_reset(self.raw) })
     }
 
     /// The context's error: the sticky one of a failed kernel, else that of the last call on the
-    /// context that failed.
+    /// context that failed. Never blocks. C: `km_context_error`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`is_ordered`](Self::is_ordered).
     pub fn error(&self) -> Result<Option<Error>> {
         self.error_by(sys::km_context_error)
     }
 
-    /// Like [`error`](Self::error), and forgets it unless it is sticky.
+    /// Like [`error`](Self::error), and forgets it unless it is sticky. Never blocks. C:
+    /// `km_context_take_error`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`is_ordered`](Self::is_ordered).
     pub fn take_error(&self) -> Result<Option<Error>> {
         let error = self.error()?;
         let taken = self.error_by(sys::km_context_take_error)?;
@@ -222,6 +359,30 @@ impl Context {
     /// Has what kernels print given to `output`, on the thread that synchronises, one call at a
     /// time. `output` may not make calls that wait. It is a reference that lives for ever because
     /// the context may outlive this object: a static, a closure without captures, or a leaked box.
+    /// Never blocks. C: `km_context_set_output`.
+    ///
+    /// ```
+    /// # fn main() -> kernelmill::Result<()> {
+    /// use std::sync::Mutex;
+    /// static SAID: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+    /// let context = kernelmill::Context::open("cpu")?;
+    /// context.set_output(&|text| SAID.lock().unwrap().extend(text))?;
+    /// # let source = "extern \"C\" __global__ void hello() { printf(\"hello\"); }";
+    /// # let hello = context.load_source(source)?.load_function("hello")?;
+    /// # let (grid_dim, block_dim) = ((1, 1, 1), (1, 1, 1));
+    /// # let config = kernelmill::LaunchConfig { grid_dim, block_dim, shared_mem_bytes: 0 };
+    /// let stream = context.default_stream()?;
+    /// // SAFETY: the kernel prints "hello".
+    /// unsafe { stream.launch_builder(&hello).launch(config) }?;
+    /// stream.synchronize()?;
+    /// assert_eq!(*SAID.lock().unwrap(), b"hello");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_NOT_SUPPORTED`](crate::Status) when the backend has no such thing.
     pub fn set_output<F: Fn(&[u8]) + Sync>(&self, output: &'static F) -> Result<()> {
         let data: *const F = output;
         // SAFETY: `give_output::<F>` gets back the F that lives for ever.
@@ -231,7 +392,12 @@ impl Context {
         check(status)
     }
 
-    /// Has what kernels print written to standard output, as at the start.
+    /// Has what kernels print written to standard output, as at the start. Never blocks. C:
+    /// `km_context_set_output`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`set_output`](Self::set_output).
     pub fn reset_output(&self) -> Result<()> {
         // SAFETY: handles are checked ids; no callback means standard output.
         check(unsafe { sys::km_context_set_output(self.raw, None, null_mut()) })

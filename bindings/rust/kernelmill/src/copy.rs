@@ -44,19 +44,39 @@ fill! { km_slice_fill_u32, u32, u32 i32 f32 }
 fill! { km_slice_fill_u16, u16, half::f16 half::bf16 }
 
 impl Stream {
-    /// Device memory for `len` elements, zeroed, for work that is queued here from now on.
+    /// Device memory for `len` elements, zeroed, for work that is queued here from now on. Never
+    /// blocks. C: `km_slice_create_on_stream`.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_OUT_OF_DEVICE_MEMORY`](crate::Status) when the device has not that much
+    /// memory left, [`Status::ERROR_INVALID_ARGUMENT`](crate::Status) when the size does not fit 64
+    /// bits, [`Status::ERROR_CONTEXT_LOST`](crate::Status) when the context was reset, the sticky
+    /// error of the context when a kernel failed.
     pub fn alloc_zeros<T: Pod>(&self, len: usize) -> Result<Slice<T>> {
         Slice::create_on_stream(self, len, sys::km_slice_flags::ZEROED)
     }
 
-    /// The same with any content.
+    /// Device memory for `len` elements with any content. C: `km_slice_create_on_stream`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`alloc_zeros`](Self::alloc_zeros).
     pub fn alloc<T: Pod>(&self, len: usize) -> Result<Slice<T>> {
         Slice::create_on_stream(self, len, sys::km_slice_flags::DEFAULT)
     }
 
     /// Copies from the host to as many elements on the device. The source has been read when the
-    /// call returns; beyond 64 KiB it waits for the stream. See [`PinnedMemory`](crate::PinnedMemory)
-    /// for copies that never wait.
+    /// call returns; beyond 64 KiB it waits for the stream. See
+    /// [`PinnedMemory`](crate::PinnedMemory) for copies that never wait. C: `km_slice_upload`.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_INVALID_ARGUMENT`](crate::Status) when the lengths differ,
+    /// [`Status::ERROR_CONTEXT_MISMATCH`](crate::Status) when the slice is of another context,
+    /// [`Status::ERROR_CONTEXT_LOST`](crate::Status) when the context was reset,
+    /// [`Status::ERROR_NOT_PERMITTED`](crate::Status) inside a callback of this library, the sticky
+    /// error of the context when a kernel failed.
     pub fn memcpy_htod<T: Pod>(
         &self,
         source: &[T],
@@ -73,7 +93,11 @@ impl Stream {
     }
 
     /// Copies from the device to as many elements of the host, which have been written when the
-    /// call returns: it waits for the stream.
+    /// call returns: it waits for the stream. C: `km_slice_download`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`memcpy_htod`](Self::memcpy_htod).
     pub fn memcpy_dtoh<T: Pod>(
         &self,
         source: &impl DeviceSlice<T>,
@@ -93,7 +117,14 @@ impl Stream {
         })
     }
 
-    /// Copies between as many elements of one context.
+    /// Copies between as many elements of one context. Never blocks. C: `km_slice_copy`.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_INVALID_ARGUMENT`](crate::Status) when the lengths differ,
+    /// [`Status::ERROR_CONTEXT_MISMATCH`](crate::Status) when the slice is of another context,
+    /// [`Status::ERROR_CONTEXT_LOST`](crate::Status) when the context was reset, the sticky error
+    /// of the context when a kernel failed.
     pub fn memcpy_dtod<T: Pod>(
         &self,
         source: &impl DeviceSlice<T>,
@@ -116,14 +147,37 @@ impl Stream {
         })
     }
 
-    /// A new slice with a copy of what the host has.
+    /// A new slice with a copy of what the host has. Blocks as [`memcpy_htod`](Self::memcpy_htod)
+    /// does. C: `km_slice_upload`.
+    ///
+    /// ```
+    /// # fn main() -> kernelmill::Result<()> {
+    /// # let context = kernelmill::Context::open("cpu")?;
+    /// let stream = context.default_stream()?;
+    /// let mut slice = stream.clone_htod(&[1, 2, 3])?;
+    /// stream.fill(&mut slice.view_mut(1..)?, 7)?;
+    /// let copy = stream.clone_dtod(&slice)?;
+    /// assert_eq!(stream.clone_dtoh(&copy)?, [1, 7, 7]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`alloc`](Self::alloc) and of [`memcpy_htod`](Self::memcpy_htod).
     pub fn clone_htod<T: Pod>(&self, source: &[T]) -> Result<Slice<T>> {
         let mut slice = self.alloc(source.len())?;
         self.memcpy_htod(source, &mut slice)?;
         Ok(slice)
     }
 
-    /// A vector with a copy of what the device has.
+    /// A vector with a copy of what the device has. Blocks until the copy is done. C:
+    /// `km_slice_download`.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_OUT_OF_HOST_MEMORY`](crate::Status) when there is no memory for the vector,
+    /// and what [`memcpy_dtoh`](Self::memcpy_dtoh) gives.
     pub fn clone_dtoh<T: Pod>(&self, source: &impl DeviceSlice<T>) -> Result<Vec<T>> {
         let place = source.place();
         let mut vector: Vec<T> = room_for(place.len)?;
@@ -138,20 +192,36 @@ impl Stream {
         Ok(vector)
     }
 
-    /// A new slice with a copy of what another has.
+    /// A new slice with a copy of what another has. Never blocks. C: `km_slice_copy`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`alloc`](Self::alloc) and of [`memcpy_dtod`](Self::memcpy_dtod).
     pub fn clone_dtod<T: Pod>(&self, source: &impl DeviceSlice<T>) -> Result<Slice<T>> {
         let mut slice = self.alloc(source.len())?;
         self.memcpy_dtod(source, &mut slice)?;
         Ok(slice)
     }
 
-    /// Writes zeros to all elements.
+    /// Writes zeros to all elements. Never blocks. C: `km_slice_fill_u8`.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_CONTEXT_MISMATCH`](crate::Status) when the slice is of another context,
+    /// [`Status::ERROR_CONTEXT_LOST`](crate::Status) when the context was reset, the sticky error
+    /// of the context when a kernel failed.
     pub fn memset_zeros<T: Pod>(&self, destination: &mut impl DeviceSliceMut<T>) -> Result<()> {
         let place = Place { len: destination.size_bytes(), ..destination.place() };
         check(0u8.fill(self, place))
     }
 
-    /// Writes the value to all elements.
+    /// Writes the value to all elements. Never blocks. C: `km_slice_fill_u32` and its kin.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_CONTEXT_MISMATCH`](crate::Status) when the slice is of another context,
+    /// [`Status::ERROR_CONTEXT_LOST`](crate::Status) when the context was reset, the sticky error
+    /// of the context when a kernel failed.
     pub fn fill<T: Fill>(&self, destination: &mut impl DeviceSliceMut<T>, value: T) -> Result<()> {
         check(value.fill(self, destination.place()))
     }

@@ -12,12 +12,32 @@ pub use sys::km_device_attribute as DeviceAttribute;
 
 owned_handle! {
     /// One device of a backend.
+    ///
+    /// ```
+    /// # fn main() -> kernelmill::Result<()> {
+    /// use kernelmill::{Device, DeviceAttribute};
+    /// let device = Device::open("cpu")?;
+    /// let info = device.info()?;
+    /// assert_eq!((info.uri.as_str(), info.warp_size), ("cpu:0", 32));
+    /// assert_eq!(device.attribute(DeviceAttribute::WARP_SIZE)?, 32);
+    /// # Ok(())
+    /// # }
+    /// ```
     Device, km_device, km_device_destroy
 }
 
 impl Device {
     /// Opens a device by its URI: "cpu" or "cpu:0", "cpu:1" ..., or "auto", which is the one that
-    /// `KM_DEVICE` names, else the first CUDA device that works, else the CPU.
+    /// `KM_DEVICE` names, else the first CUDA device that works, else the CPU. Loading a backend
+    /// takes milliseconds. C: `km_device_open`.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_INVALID_ARGUMENT`](crate::Status) when it is no URI of this form,
+    /// [`Status::ERROR_BACKEND_UNAVAILABLE`](crate::Status) when there is no such backend or it
+    /// does not work here, as the message says, [`Status::ERROR_NO_DEVICE`](crate::Status) when the
+    /// backend has no device of this number, [`Status::ERROR_BUILD_MISMATCH`](crate::Status) when
+    /// the plugin of the backend comes from another build.
     pub fn open(uri: &str) -> Result<Self> {
         let uri = c_string(uri, "uri")?;
         let mut raw = null_mut();
@@ -27,7 +47,13 @@ impl Device {
     }
 
     /// How many devices the backend of this name has; without a name, those of all backends that
-    /// are usable here.
+    /// are usable here. Loading a backend takes milliseconds. C: `km_device_count`.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_BACKEND_UNAVAILABLE`](crate::Status) when there is no such backend or it
+    /// does not work here, [`Status::ERROR_BUILD_MISMATCH`](crate::Status) when the plugin of the
+    /// backend comes from another build.
     pub fn count(backend: Option<&str>) -> Result<u32> {
         let backend = backend.map(|name| c_string(name, "backend")).transpose()?;
         let name = backend.as_ref().map_or(std::ptr::null(), |name| name.as_ptr());
@@ -37,7 +63,11 @@ impl Device {
         Ok(count)
     }
 
-    /// What the device is and what its limits are.
+    /// A description of the device and its limits. Never blocks. C: `km_device_info_get`.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_BACKEND_UNAVAILABLE`](crate::Status) when the library is missing.
     pub fn info(&self) -> Result<DeviceInfo> {
         let mut info = sys::km_device_info {
             struct_size: size_of::<sys::km_device_info>() as u32,
@@ -48,7 +78,12 @@ impl Device {
         Ok(DeviceInfo::from(&info))
     }
 
-    /// One property as a number.
+    /// One property as a number. Never blocks. C: `km_device_attribute_get`.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_NOT_SUPPORTED`](crate::Status) when the device cannot tell,
+    /// [`Status::ERROR_INVALID_ARGUMENT`](crate::Status) when there is no such property.
     pub fn attribute(&self, attribute: DeviceAttribute) -> Result<i64> {
         let mut value = 0;
         // SAFETY: the out-parameter lives through the call.
@@ -56,13 +91,17 @@ impl Device {
         Ok(value)
     }
 
-    /// Opens a context on the device; a device can have several.
+    /// Opens a context on the device; a device can have several. C: `km_context_create_with_flags`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Context::new`].
     pub fn create_context(&self) -> Result<Context> {
         Context::new(self)
     }
 }
 
-/// What a device is and what its limits are.
+/// A description of a device and its limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeviceInfo {
@@ -80,7 +119,7 @@ pub struct DeviceInfo {
     pub total_memory_bytes: u64,
     /// Major and minor number.
     pub compute_capability: (u32, u32),
-    /// As CUDA counts them.
+    /// Multiprocessors, as CUDA counts them.
     pub multiprocessor_count: u32,
     /// Threads in a warp.
     pub warp_size: u32,
@@ -143,7 +182,13 @@ pub struct BackendInfo {
     pub reason: String,
 }
 
-/// All backends that the library knows.
+/// All backends that the library knows. Loading a backend takes milliseconds. C:
+/// `km_backend_info_get`.
+///
+/// # Errors
+///
+/// [`Status::ERROR_BACKEND_UNAVAILABLE`](crate::Status) when the library is missing; a backend that
+/// does not work is an entry of the list.
 pub fn backends() -> Result<Vec<BackendInfo>> {
     let mut count = 0;
     // SAFETY: the out-parameter lives through the call.
@@ -166,7 +211,12 @@ fn backend_info(index: u32) -> Result<BackendInfo> {
     })
 }
 
-/// Major, minor and patch number of the library in use, which may be newer than this crate.
+/// Major, minor and patch number of the library in use, which may be newer than this crate. Never
+/// blocks. C: `km_version`.
+///
+/// # Errors
+///
+/// [`Status::ERROR_BACKEND_UNAVAILABLE`](crate::Status) when the library is missing.
 pub fn version() -> Result<(u32, u32, u32)> {
     let mut version = (0, 0, 0);
     // SAFETY: the out-parameters live through the call.

@@ -11,14 +11,22 @@ use crate::sys;
 /// The status of a call, [`km_status`](sys::km_status): `Status::ERROR_NOT_FOUND`.
 pub use sys::km_status as Status;
 
-/// What kind of failure it is, [`km_error_category`](sys::km_error_category):
+/// The kind of a failure, [`km_error_category`](sys::km_error_category):
 /// `Category::KERNEL_FAULT`.
 pub use sys::km_error_category as Category;
 
-/// What every call gives.
+/// The result of every call.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// A call that failed. Small, because the details lie behind a pointer.
+///
+/// ```
+/// use kernelmill::{Category, Context, Status};
+/// let error = Context::open("cpu:x").unwrap_err();
+/// assert_eq!(error.status(), Status::ERROR_INVALID_ARGUMENT);
+/// assert_eq!(error.category(), Category::USAGE);
+/// println!("{error}: {}", error.suggestion());
+/// ```
 #[derive(Clone)]
 pub struct Error(Box<Details>);
 
@@ -80,7 +88,7 @@ impl Error {
         self.0.status
     }
 
-    /// What was wrong with which values, and what to do.
+    /// The text: what was wrong with which values, and what to do.
     pub fn message(&self) -> &str {
         &self.0.message
     }
@@ -90,7 +98,7 @@ impl Error {
         self.0.native_code
     }
 
-    /// What kind of failure it is.
+    /// The kind of the failure.
     pub fn category(&self) -> Category {
         if self.0.is_missing_library {
             return Category::ENVIRONMENT;

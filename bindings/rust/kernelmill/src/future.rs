@@ -163,8 +163,8 @@ impl Stream {
 
 impl Event {
     /// A future of the end of the work that the event marks now; recording it again changes nothing
-    /// for this future. Never blocks. C: `km_stream_add_callback`, in a stream of its own that waits
-    /// for the event.
+    /// for this future. Never blocks. C: `km_stream_add_callback`, in a stream of its own that
+    /// waits for the event.
     ///
     /// # Errors
     ///
@@ -204,8 +204,8 @@ impl LaunchBuilder<'_> {
 }
 
 impl GraphExec {
-    /// Queues one run of the graph, as [`launch`](Self::launch) does, and gives a future of its end.
-    /// Dropping the future does not stop the graph. Never blocks.
+    /// Queues one run of the graph, as [`launch`](Self::launch) does, and gives a future of its
+    /// end. Dropping the future does not stop the graph. Never blocks.
     ///
     /// # Errors
     ///

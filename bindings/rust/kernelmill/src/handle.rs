@@ -1,4 +1,4 @@
-//! What all owned handles have in common.
+//! The part that all owned handles have in common.
 
 /// A type that owns one handle of the C ABI and gives it back when dropped.
 macro_rules! owned_handle {

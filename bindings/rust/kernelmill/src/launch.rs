@@ -42,7 +42,7 @@ impl LaunchConfig {
 /// Kernels of up to this many words of arguments need no memory for a launch.
 const FEW: usize = 16;
 
-/// What few launches have: the arguments of larger kernels, or an error.
+/// Parts that few launches have: the arguments of larger kernels, or an error.
 #[derive(Default)]
 struct Rare {
     words: Vec<u64>,
@@ -98,7 +98,7 @@ impl RareSlot {
 /// # }
 /// ```
 ///
-/// What is written is not given twice:
+/// Memory that is written is not given twice:
 ///
 /// ```compile_fail,E0502
 /// # fn main() -> kernelmill::Result<()> {
@@ -112,7 +112,7 @@ impl RareSlot {
 /// # }
 /// ```
 ///
-/// What is no plain data is not given at all, and nothing is launched by accident:
+/// Values that are no plain data are not given at all, and nothing is launched by accident:
 ///
 /// ```compile_fail,E0277
 /// # fn main() -> kernelmill::Result<()> {
@@ -134,8 +134,8 @@ impl RareSlot {
 /// # Ok(())
 /// # }
 /// ```
-// In this order, so that no two things to be zeroed have the arrays between them: the compiler would
-// zero those too, which takes as long as all the rest of a launch.
+// In this order, so that no two things to be zeroed have the arrays between them: the compiler
+// would zero those too, which takes as long as all the rest of a launch.
 #[repr(C)]
 pub struct LaunchBuilder<'a> {
     // The arguments as km_launch_kernel_operands takes them; these two cost nothing until they are
@@ -236,15 +236,28 @@ impl<'a> LaunchBuilder<'a> {
         self.rare().is_cooperative = false;
     }
 
-    /// Queues the kernel in the stream; it may be launched again with the same arguments.
+    /// Queues the kernel in the stream; it may be launched again with the same arguments. Never
+    /// blocks, but the first launch of a kernel may compile it. C: `km_launch_kernel_operands`.
     ///
     /// # Safety
     ///
-    /// What the kernel does with the addresses and numbers that it is given is not checked: it must
-    /// stay within the memory of its arguments, not write what it is given by `&`, and not race with
-    /// other work on memory that it reaches otherwise. Other work on its arguments is ordered, see
-    /// [the crate's page](crate#what-is-ordered).
-    #[inline(always)] // a call of its own reads the shape in other pieces than were written: a stall
+    /// Nothing checks what the kernel does with the addresses and numbers that it is given: it must
+    /// stay within the memory of its arguments, not write what it is given by `&`, and not race
+    /// with other work on memory that it reaches otherwise. Other work on its arguments is ordered,
+    /// see [the crate's page](crate#what-is-ordered).
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_INVALID_LAUNCH`](crate::Status) when shape or arguments do not fit the
+    /// kernel or the device, as the message says; nothing was run then,
+    /// [`Status::ERROR_CONTEXT_MISMATCH`](crate::Status) when a slice or the kernel is of another
+    /// context, [`Status::ERROR_UNSUPPORTED_PTX`](crate::Status) when the device cannot run the
+    /// kernel in this shape, [`Status::ERROR_COMPILER`](crate::Status) when the code generator
+    /// failed, [`Status::ERROR_OUT_OF_DEVICE_MEMORY`](crate::Status) when there is no room for the
+    /// launch, [`Status::ERROR_CONTEXT_LOST`](crate::Status) when the context was reset, the sticky
+    /// error of the context when a kernel failed.
+    // A call of its own reads the shape in other pieces than were written, which stalls.
+    #[inline(always)]
     pub unsafe fn launch(&mut self, config: LaunchConfig) -> Result<()> {
         if self.needs_care || self.given != self.function.params().len() {
             // SAFETY: what the kernel does is the caller's promise.
@@ -496,7 +509,7 @@ impl std::fmt::Debug for LaunchBuilder<'_> {
     }
 }
 
-/// What a kernel can be given. Slices and views are borrowed until the builder is gone.
+/// An argument that a kernel can be given. Slices and views are borrowed until the builder is gone.
 pub trait Argument<'a> {
     /// Gives it to the launch; for types of other crates by [`LaunchBuilder::arg`] of its parts.
     fn add_to(self, launch: &mut LaunchBuilder<'a>);

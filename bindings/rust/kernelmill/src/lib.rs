@@ -69,8 +69,8 @@
 //!
 //! - Calls give a [`Result`]; an [`Error`] keeps the status, the text, the category, a suggestion
 //!   and the backend's own code. Nothing panics, but for the calls of [`driver`] that say so.
-//! - Dropping an object gives its handle back, in any order, and never waits: what is queued goes on
-//!   and keeps what it uses.
+//! - Dropping an object gives its handle back, in any order, and never waits: what is queued goes
+//!   on and keeps what it uses.
 //! - All objects are `Send` and `Sync`: the C header grants every call to any number of threads at
 //!   once. A [`LaunchBuilder`] is used through `&mut`.
 //! - Host memory that is borrowed for a copy has been read or written when the call returns; a copy
@@ -98,8 +98,8 @@
 //! # What is ordered
 //!
 //! Work on one stream runs in order. Work on different streams runs side by side, except that each
-//! use of a slice waits for the earlier uses on other streams that it conflicts with, because one of
-//! them writes and they share an element: copies, fills, and launches, which read what they are
+//! use of a slice waits for the earlier uses on other streams that it conflicts with, because one
+//! of them writes and they share an element: copies, fills, and launches, which read what they are
 //! given by `&` and write what they are given by `&mut`. So safe calls do not race on the device:
 //!
 //! ```

@@ -82,7 +82,7 @@ unsafe impl<T: Pod, const N: usize> Pod for [T; N] {}
 /// # }
 /// ```
 ///
-/// What works is [`split_at_mut`](Slice::split_at_mut):
+/// [`split_at_mut`](Slice::split_at_mut) gives parts that do not overlap:
 ///
 /// ```
 /// # fn main() -> kernelmill::Result<()> {
@@ -144,7 +144,23 @@ impl<T: Pod> Slice<T> {
     }
 
     /// Makes the memory of a vector a slice, without a copy where the device can reach host memory.
-    /// The vector is dropped when neither this slice nor queued work uses it any more.
+    /// The vector is dropped when neither this slice nor queued work uses it any more. Never
+    /// blocks. C: `km_slice_from_host`.
+    ///
+    /// ```
+    /// # fn main() -> kernelmill::Result<()> {
+    /// # let context = kernelmill::Context::open("cpu")?;
+    /// let slice = kernelmill::Slice::from_vec(&context, vec![1.5f32; 1000])?;
+    /// assert_eq!(context.default_stream()?.clone_dtoh(&slice)?[999], 1.5);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_INVALID_ARGUMENT`](crate::Status) when the vector is empty,
+    /// [`Status::ERROR_NOT_SUPPORTED`](crate::Status) when the device cannot use host memory, the
+    /// sticky error of the context when a kernel failed; the vector is dropped then.
     pub fn from_vec(context: &Context, vector: Vec<T>) -> Result<Self> {
         let mut vector = Box::new(vector);
         let (pointer, len) = (vector.as_mut_ptr(), vector.len());
@@ -218,12 +234,17 @@ impl<T: Pod> Slice<T> {
         self.len
     }
 
-    /// Whether there are none.
+    /// True when there are none.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The device address of the first element; 0 for an empty slice.
+    /// The device address of the first element; 0 for an empty slice. Never blocks. C:
+    /// `km_slice_address`.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_CONTEXT_LOST`](crate::Status) when the context was reset.
     pub fn address(&self) -> Result<u64> {
         let mut address = 0;
         // SAFETY: handles are checked ids, and the out-parameter lives through the call.
@@ -232,7 +253,12 @@ impl<T: Pod> Slice<T> {
     }
 
     /// The memory itself for the host, where device memory is host memory. Valid until the slice is
-    /// dropped; using it while a stream does is a race.
+    /// dropped; using it while a stream does is a race. Never blocks. C: `km_slice_host_pointer`.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_NOT_SUPPORTED`](crate::Status) when the host cannot reach the memory of the
+    /// device, [`Status::ERROR_CONTEXT_LOST`](crate::Status) when the context was reset.
     pub fn host_pointer(&self) -> Result<*mut T> {
         let mut pointer: *mut c_void = null_mut();
         // SAFETY: handles are checked ids, and the out-parameter lives through the call.
@@ -251,16 +277,28 @@ impl<T: Pod> Slice<T> {
     }
 
     /// A part, to be read.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_OUT_OF_BOUNDS`](crate::Status) when the range does not lie within the slice.
     pub fn view(&self, range: impl RangeBounds<usize>) -> Result<View<'_, T>> {
         self.as_view().view(range)
     }
 
     /// A part, to be written.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`view`](Self::view).
     pub fn view_mut(&mut self, range: impl RangeBounds<usize>) -> Result<ViewMut<'_, T>> {
         Ok(ViewMut::new(part::<T>(self.place(), range)?))
     }
 
     /// Two parts, the second from element `middle` on.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_OUT_OF_BOUNDS`](crate::Status) when `middle` lies beyond the end.
     pub fn split_at_mut(&mut self, middle: usize) -> Result<(ViewMut<'_, T>, ViewMut<'_, T>)> {
         self.as_view_mut().split_at_mut(middle)
     }

@@ -10,10 +10,11 @@ use crate::{Pod, Result, Slice, sys};
 /// A property of a kernel that is a number: `FunctionAttribute::REGISTERS`.
 pub use sys::km_function_attribute as FunctionAttribute;
 
-/// Whether a parameter is an address, as far as the kernel tells: `ParamKind::POINTER`.
+/// The kind of a parameter, an address or a value, as far as the kernel tells:
+/// `ParamKind::POINTER`.
 pub use sys::km_param_kind as ParamKind;
 
-/// As what PTX declares a parameter: `ParamType::FLOAT`.
+/// The type that PTX declares for a parameter: `ParamType::FLOAT`.
 pub use sys::km_param_type as ParamType;
 
 owned_handle! {
@@ -24,7 +25,14 @@ owned_handle! {
 
 impl Module {
     /// The kernel of this name in the PTX (mangled, unless it is `extern "C"`), or of this name
-    /// expression.
+    /// expression. Never blocks. C: `km_module_function`.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_NOT_FOUND`](crate::Status) when there is no such kernel, with the nearest
+    /// name and what there is, [`Status::ERROR_UNSUPPORTED_PTX`](crate::Status) when it is one that
+    /// the device cannot run, [`Status::ERROR_CONTEXT_LOST`](crate::Status) when the context was
+    /// reset.
     pub fn load_function(&self, name: &str) -> Result<Function> {
         let c_name = c_string(name, "name")?;
         let mut raw = null_mut();
@@ -33,7 +41,12 @@ impl Module {
         Function::new(raw)
     }
 
-    /// The names of all kernels, in the order of the text.
+    /// The names of all kernels, in the order of the text. Never blocks. C:
+    /// `km_module_function_name`.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_CONTEXT_LOST`](crate::Status) when the context was reset.
     pub fn function_names(&self) -> Result<Vec<String>> {
         let mut count = 0;
         // SAFETY: handles are checked ids, and the out-parameter lives through the call.
@@ -47,7 +60,28 @@ impl Module {
         (0..count).map(name).collect()
     }
 
-    /// A global or constant variable as a slice.
+    /// A global or constant variable as a slice. Never blocks. C: `km_module_global`.
+    ///
+    /// ```
+    /// # fn main() -> kernelmill::Result<()> {
+    /// # let context = kernelmill::Context::open("cpu")?;
+    /// # let stream = context.default_stream()?;
+    /// let source = "__constant__ float weights[3] = {1, 2, 3};
+    ///   extern \"C\" __global__ void first(float* out) { *out = weights[0]; }";
+    /// let module = context.load_source(source)?;
+    /// let mut weights = module.global::<f32>("weights")?;
+    /// stream.memcpy_htod(&[4.0, 5.0, 6.0], &mut weights)?;
+    /// assert_eq!(stream.clone_dtoh(&weights)?, [4.0, 5.0, 6.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_NOT_FOUND`](crate::Status) when there is no such variable,
+    /// [`Status::ERROR_INVALID_ARGUMENT`](crate::Status) when its size is no multiple of the
+    /// type's, [`Status::ERROR_CONTEXT_LOST`](crate::Status) when the context was reset, the sticky
+    /// error of the context when a kernel failed.
     pub fn global<T: Pod>(&self, name: &str) -> Result<Slice<T>> {
         let c_name = c_string(name, "name")?;
         let mut raw = null_mut();
@@ -62,9 +96,9 @@ impl Module {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Param {
-    /// Whether it is an address.
+    /// Its kind, an address or a value.
     pub kind: ParamKind,
-    /// As what PTX declares it; CUDA C++ does not tell signed numbers from others.
+    /// The type that PTX declares for it; CUDA C++ does not tell signed numbers from others.
     pub value_type: ParamType,
     /// Its size.
     pub size_bytes: usize,
@@ -75,6 +109,19 @@ pub struct Param {
 }
 
 /// A kernel. It keeps its module.
+///
+/// ```
+/// # fn main() -> kernelmill::Result<()> {
+/// # let context = kernelmill::Context::open("cpu")?;
+/// use kernelmill::FunctionAttribute;
+/// let source = "extern \"C\" __global__ void add(float* x, double y, int n) { x[n] += y; }";
+/// let add = context.load_source(source)?.load_function("add")?;
+/// let sizes: Vec<_> = add.params().iter().map(|param| param.size_bytes).collect();
+/// assert_eq!(sizes, [8, 8, 4]);
+/// assert!(add.attribute(FunctionAttribute::MAX_THREADS_PER_BLOCK)? >= 256);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Function {
     raw: sys::km_function,
@@ -134,7 +181,11 @@ impl Function {
         self.arguments_size_bytes
     }
 
-    /// The kernel's name in the PTX.
+    /// The kernel's name in the PTX. Never blocks. C: `km_function_name`.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_CONTEXT_LOST`](crate::Status) when the context was reset.
     pub fn name(&self) -> Result<String> {
         read_text(|buffer, capacity, size| {
             // SAFETY: `read_text` gives room for `capacity` bytes.
@@ -142,7 +193,12 @@ impl Function {
         })
     }
 
-    /// One property as a number.
+    /// One property as a number. Never blocks. C: `km_function_attribute_get`.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_NOT_SUPPORTED`](crate::Status) when the device cannot tell,
+    /// [`Status::ERROR_CONTEXT_LOST`](crate::Status) when the context was reset.
     pub fn attribute(&self, attribute: FunctionAttribute) -> Result<i64> {
         let mut value = 0;
         // SAFETY: handles are checked ids, and the out-parameter lives through the call.
@@ -150,7 +206,13 @@ impl Function {
         Ok(value)
     }
 
-    /// Allows launches with more dynamic shared memory than the default limit.
+    /// Allows launches with more dynamic shared memory than the default limit. Never blocks. C:
+    /// `km_function_attribute_set`.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_INVALID_ARGUMENT`](crate::Status) when the device has not that much for a
+    /// block, [`Status::ERROR_CONTEXT_LOST`](crate::Status) when the context was reset.
     pub fn set_max_dynamic_shared_bytes(&self, bytes: u64) -> Result<()> {
         let attribute = FunctionAttribute::MAX_DYNAMIC_SHARED_BYTES;
         let value = i64::try_from(bytes).unwrap_or(i64::MAX);

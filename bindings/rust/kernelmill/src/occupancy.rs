@@ -1,4 +1,4 @@
-//! How many blocks of a kernel fit, and code that is made before the first launch.
+//! Occupancy: how many blocks of a kernel fit. Code that is made before the first launch.
 
 use std::any::Any;
 use std::ffi::c_void;
@@ -9,7 +9,7 @@ use std::ptr::null_mut;
 use crate::error::check;
 use crate::{Function, FunctionAttribute, Result, sys};
 
-/// What allows the fewest blocks, [`km_occupancy_limit`](sys::km_occupancy_limit):
+/// The resource that allows the fewest blocks, [`km_occupancy_limit`](sys::km_occupancy_limit):
 /// `OccupancyLimit::SHARED_MEMORY`.
 pub use sys::km_occupancy_limit as OccupancyLimit;
 
@@ -26,7 +26,7 @@ pub struct Occupancy {
     pub max_warps: u32,
     /// The part of the warps that is active.
     pub percent: u32,
-    /// What allows the fewest blocks; the first of several.
+    /// The resource that allows the fewest blocks; the first of several.
     pub limit: OccupancyLimit,
     /// Blocks that the number of warps would allow by itself; `u32::MAX`: any number.
     pub blocks_by_warps: u32,
@@ -143,7 +143,7 @@ impl Function {
         self.find_best_block(shared_mem_bytes, None, null_mut(), max_block_threads)
     }
 
-    /// The same where the dynamic shared memory of a block depends on its size: `shared_of` is
+    /// The best block size where the dynamic shared memory of a block depends on it: `shared_of` is
     /// given a number of threads and gives bytes, on this thread. A panic in it goes on when the
     /// library's call is over.
     ///

@@ -290,7 +290,12 @@ impl<T: Pod> Pending<T> {
         Ok(Self { memory, done })
     }
 
-    /// Whether the copy is done.
+    /// True when the copy is done. Never blocks. C: `km_event_query`.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_CONTEXT_LOST`](crate::Status) when the context was reset, the sticky error
+    /// of the context when a kernel failed.
     pub fn is_done(&self) -> Result<bool> {
         self.done.is_done()
     }
@@ -301,7 +306,13 @@ impl<T: Pod> Pending<T> {
     }
 
     /// Waits until the copy is done and gives the memory back. Awaiting the object does the same
-    /// without a thread that waits.
+    /// without a thread that waits. C: `km_event_synchronize`.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_NOT_PERMITTED`](crate::Status) inside a callback of this library,
+    /// [`Status::ERROR_CONTEXT_LOST`](crate::Status) when the context was reset, the sticky error
+    /// of the context when a kernel failed.
     pub fn wait(self) -> Result<PinnedMemory<T>> {
         self.done.synchronize()?;
         Ok(self.memory)
@@ -310,6 +321,14 @@ impl<T: Pod> Pending<T> {
 
 impl Stream {
     /// Copies from page-locked memory to as many elements on the device, later, in stream order.
+    /// Never blocks. C: `km_slice_upload`.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_INVALID_ARGUMENT`](crate::Status) when the lengths differ,
+    /// [`Status::ERROR_CONTEXT_MISMATCH`](crate::Status) when the slice is of another context,
+    /// [`Status::ERROR_CONTEXT_LOST`](crate::Status) when the context was reset, the sticky error
+    /// of the context when a kernel failed.
     pub fn memcpy_htod_async<T: Pod>(
         &self,
         source: PinnedMemory<T>,
@@ -327,6 +346,14 @@ impl Stream {
     }
 
     /// Copies from the device to as many elements of page-locked memory, later, in stream order.
+    /// Never blocks. C: `km_slice_download`.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_INVALID_ARGUMENT`](crate::Status) when the lengths differ,
+    /// [`Status::ERROR_CONTEXT_MISMATCH`](crate::Status) when the slice is of another context,
+    /// [`Status::ERROR_CONTEXT_LOST`](crate::Status) when the context was reset, the sticky error
+    /// of the context when a kernel failed.
     pub fn memcpy_dtoh_async<T: Pod>(
         &self,
         source: &impl DeviceSlice<T>,
@@ -359,7 +386,7 @@ fn forget(address: usize) {
     PINNED_COUNT.fetch_sub(1, Ordering::Release);
 }
 
-/// Whether some of the elements lie in page-locked memory.
+/// True when some of the elements lie in page-locked memory.
 pub(crate) fn is_pinned<T>(elements: &[T]) -> bool {
     if PINNED_COUNT.load(Ordering::Acquire) == 0 {
         return false;

@@ -27,7 +27,7 @@ impl Context {
         self.create_aligned(len, alignment_bytes, sys::km_slice_flags::DEFAULT)
     }
 
-    /// The same, zeroed.
+    /// Aligned device memory like that of [`alloc_aligned`](Self::alloc_aligned), zeroed.
     ///
     /// # Errors
     ///

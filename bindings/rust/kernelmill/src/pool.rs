@@ -76,14 +76,15 @@ impl Pool {
     /// # Errors
     ///
     /// [`Status::ERROR_OUT_OF_DEVICE_MEMORY`](crate::Status) when the pool's limit or the device's
-    /// memory does not allow it, with the figures, [`Status::ERROR_INVALID_ARGUMENT`](crate::Status)
-    /// when an element has no size or all do not fit 64 bits, the sticky error of the context when
-    /// a kernel failed.
+    /// memory does not allow it, with the figures,
+    /// [`Status::ERROR_INVALID_ARGUMENT`](crate::Status) when an element has no size or all do not
+    /// fit 64 bits, the sticky error of the context when a kernel failed.
     pub fn alloc<T: Pod>(&self, len: usize) -> Result<Slice<T>> {
         self.allocate(len, sys::km_slice_flags::DEFAULT)
     }
 
-    /// The same, zeroed. It may wait for the zeros where the host cannot reach the device's memory.
+    /// Memory like that of [`alloc`](Self::alloc), zeroed. The call may wait for the zeros where
+    /// the host cannot reach the device's memory.
     ///
     /// # Errors
     ///
@@ -105,7 +106,7 @@ impl Pool {
         self.allocate_on(stream, len, sys::km_slice_flags::DEFAULT)
     }
 
-    /// The same, zeroed.
+    /// Memory like that of [`alloc_on`](Self::alloc_on), zeroed.
     ///
     /// # Errors
     ///

@@ -9,15 +9,16 @@ use crate::view::Place;
 use crate::{DeviceSlice, DeviceSliceMut, Function, LaunchConfig, Pod, Result, Stream, sys};
 
 owned_handle! {
-    /// A launch that owns its arguments, made by [`Stream::prepare_launch`]: shape, one argument for
-    /// each parameter in order, and as many submissions as are wanted. It keeps stream, function and
-    /// the memory of its slices. [`LaunchBuilder`](crate::LaunchBuilder) is shorter where a launch
-    /// is made once. C: `km_launch`.
+    /// A launch that owns its arguments, made by [`Stream::prepare_launch`]: shape, one argument
+    /// for each parameter in order, and as many submissions as are wanted. It keeps stream,
+    /// function and the memory of its slices. [`LaunchBuilder`](crate::LaunchBuilder) is shorter
+    /// where a launch is made once. C: `km_launch`.
     ///
     /// ```
     /// # fn main() -> kernelmill::Result<()> {
     /// # let context = kernelmill::Context::open("cpu")?;
-    /// # let source = "extern \"C\" __global__ void add(int* data, int n) { data[threadIdx.x] += n; }";
+    /// # let source =
+    /// #     "extern \"C\" __global__ void add(int* data, int n) { data[threadIdx.x] += n; }";
     /// let add = context.load_source(source)?.load_function("add")?;
     /// let stream = context.default_stream()?;
     /// let mut data = stream.clone_htod(&[1i32, 2, 3, 4])?;
@@ -126,8 +127,8 @@ impl PreparedLaunch {
         check(unsafe { sys::km_launch_set_cooperative(self.raw, u32::from(cooperative)) })
     }
 
-    /// The next argument is the address of a slice or view that the kernel only reads. The memory is
-    /// kept until the launch and what was submitted are done. Never blocks. C:
+    /// The next argument is the address of a slice or view that the kernel only reads. The memory
+    /// is kept until the launch and what was submitted are done. Never blocks. C:
     /// `km_launch_arg_slice_access`.
     ///
     /// # Errors
@@ -200,7 +201,7 @@ impl PreparedLaunch {
     ///
     /// # Safety
     ///
-    /// What the kernel does with the addresses and numbers that it is given is not checked: it must
+    /// Nothing checks what the kernel does with the addresses and numbers that it is given: it must
     /// stay within the memory of its arguments, not write what [`arg_slice`](Self::arg_slice) gave,
     /// and not race with other work on memory that it reaches otherwise. What it writes must not be
     /// borrowed by others. Other work on its arguments is ordered, see
@@ -208,11 +209,12 @@ impl PreparedLaunch {
     ///
     /// # Errors
     ///
-    /// [`Status::ERROR_INVALID_LAUNCH`](crate::Status) when shape or arguments do not fit the kernel
-    /// or the device, as the message says, [`Status::ERROR_UNSUPPORTED_PTX`](crate::Status) when the
-    /// device cannot run the kernel in this shape, [`Status::ERROR_COMPILER`](crate::Status) when
-    /// the code generator failed, [`Status::ERROR_OUT_OF_DEVICE_MEMORY`](crate::Status) when there
-    /// is no room for the launch, the sticky error of the context when a kernel failed.
+    /// [`Status::ERROR_INVALID_LAUNCH`](crate::Status) when shape or arguments do not fit the
+    /// kernel or the device, as the message says, [`Status::ERROR_UNSUPPORTED_PTX`](crate::Status)
+    /// when the device cannot run the kernel in this shape,
+    /// [`Status::ERROR_COMPILER`](crate::Status) when the code generator failed,
+    /// [`Status::ERROR_OUT_OF_DEVICE_MEMORY`](crate::Status) when there is no room for the launch,
+    /// the sticky error of the context when a kernel failed.
     pub unsafe fn submit(&mut self) -> Result<()> {
         // SAFETY: the caller answers for the kernel; one thread at a time, because of `&mut`.
         check(unsafe { sys::km_launch_submit(self.raw) })

@@ -16,7 +16,11 @@ owned_handle! {
 }
 
 impl Stream {
-    /// The context of the stream.
+    /// The context of the stream. Never blocks. C: `km_stream_context`.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_CONTEXT_LOST`](crate::Status) when the context was reset.
     pub fn context(&self) -> Result<Context> {
         let mut raw = null_mut();
         // SAFETY: handles are checked ids, and the out-parameter lives through the call.
@@ -25,7 +29,11 @@ impl Stream {
         Ok(unsafe { Context::from_raw(raw) })
     }
 
-    /// The priority that the stream was created with.
+    /// The priority that the stream was created with. Never blocks. C: `km_stream_priority`.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_CONTEXT_LOST`](crate::Status) when the context was reset.
     pub fn priority(&self) -> Result<i32> {
         let mut priority = 0;
         // SAFETY: handles are checked ids, and the out-parameter lives through the call.
@@ -33,33 +41,63 @@ impl Stream {
         Ok(priority)
     }
 
-    /// Waits until the work queued so far is done, and writes what its kernels printed.
+    /// Waits until the work queued so far is done, and writes what its kernels printed. C:
+    /// `km_stream_synchronize`.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_NOT_PERMITTED`](crate::Status) inside a callback of this library,
+    /// [`Status::ERROR_CONTEXT_LOST`](crate::Status) when the context was reset, the sticky error
+    /// of the context when a kernel failed.
     pub fn synchronize(&self) -> Result<()> {
         // SAFETY: handles are checked ids.
         check(unsafe { sys::km_stream_synchronize(self.raw) })
     }
 
-    /// The same with a time limit: whether the work was done before it passed.
+    /// Waits for a limited time; true when the work was done before it passed. C:
+    /// `km_stream_synchronize_timeout`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`synchronize`](Self::synchronize).
     pub fn synchronize_timeout(&self, limit: Duration) -> Result<bool> {
         // SAFETY: handles are checked ids.
         let status = unsafe { sys::km_stream_synchronize_timeout(self.raw, nanoseconds(limit)) };
         check_done(status, Status::TIMEOUT)
     }
 
-    /// Whether the work queued so far is done.
+    /// True when the work queued so far is done. Never blocks. C: `km_stream_query`.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_CONTEXT_LOST`](crate::Status) when the context was reset, the sticky error
+    /// of the context when a kernel failed.
     #[inline]
     pub fn is_done(&self) -> Result<bool> {
         // SAFETY: handles are checked ids.
         check_done(unsafe { sys::km_stream_query(self.raw) }, Status::NOT_READY)
     }
 
-    /// Work queued from now on waits for the work that the event marks.
+    /// Work queued from now on waits for the work that the event marks. Never blocks. C:
+    /// `km_stream_wait_event`.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_CONTEXT_MISMATCH`](crate::Status) when the two belong to devices of
+    /// different backends, [`Status::ERROR_CONTEXT_LOST`](crate::Status) when the context was
+    /// reset, the sticky error of the context when a kernel failed.
     pub fn wait(&self, event: &Event) -> Result<()> {
         // SAFETY: handles are checked ids.
         check(unsafe { sys::km_stream_wait_event(self.raw, event.as_raw()) })
     }
 
-    /// A new event that marks the end of the work queued so far.
+    /// A new event that marks the end of the work queued so far. Never blocks. C:
+    /// `km_event_record`.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_CONTEXT_LOST`](crate::Status) when the context was reset, the sticky error
+    /// of the context when a kernel failed.
     pub fn record_event(&self) -> Result<Event> {
         let event = self.context()?.new_event()?;
         event.record(self)?;
@@ -67,7 +105,24 @@ impl Stream {
     }
 
     /// Has `callback` called once all work queued so far is done, on a thread of the library, with
-    /// the error of the context if there is one. It may not make calls that wait.
+    /// the error of the context if there is one. It may not make calls that wait. Never blocks. C:
+    /// `km_stream_add_callback`.
+    ///
+    /// ```
+    /// # fn main() -> kernelmill::Result<()> {
+    /// # let context = kernelmill::Context::open("cpu")?;
+    /// let stream = context.new_stream()?;
+    /// let (sender, receiver) = std::sync::mpsc::channel();
+    /// stream.add_callback(move |result| sender.send(result.is_ok()).unwrap())?;
+    /// assert!(receiver.recv().unwrap());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_CONTEXT_LOST`](crate::Status) when the context was reset, the sticky error
+    /// of the context when a kernel failed.
     pub fn add_callback<F>(&self, callback: F) -> Result<()>
     where
         F: FnOnce(Result<()>) + Send + 'static,
@@ -84,7 +139,7 @@ impl Stream {
         })
     }
 
-    /// Begins the launch of a kernel in this stream.
+    /// Begins the launch of a kernel in this stream. See [`LaunchBuilder`].
     #[inline]
     pub fn launch_builder<'a>(&'a self, function: &'a Function) -> LaunchBuilder<'a> {
         LaunchBuilder::new(self, function)

@@ -6,7 +6,7 @@ use std::ops::{Bound, RangeBounds};
 
 use crate::{Error, Pod, Result, Slice, Status, sys};
 
-/// Where elements lie on the device.
+/// The place of elements on the device.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
@@ -30,7 +30,7 @@ pub trait DeviceSlice<T: Pod>: HasPlace {
         self.place().len
     }
 
-    /// Whether there are none.
+    /// True when there are none.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -45,6 +45,18 @@ pub trait DeviceSlice<T: Pod>: HasPlace {
 pub trait DeviceSliceMut<T: Pod>: DeviceSlice<T> {}
 
 /// A part of a slice, to be read.
+///
+/// ```
+/// # fn main() -> kernelmill::Result<()> {
+/// # let context = kernelmill::Context::open("cpu")?;
+/// let stream = context.default_stream()?;
+/// let mut slice = stream.clone_htod(&[1, 2, 3, 4])?;
+/// assert_eq!(stream.clone_dtoh(&slice.view(1..3)?)?, [2, 3]);
+/// stream.memset_zeros(&mut slice.view_mut(2..)?)?;
+/// assert_eq!(stream.clone_dtoh(&slice)?, [1, 2, 0, 0]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a, T: Pod> {
     place: Place,
@@ -66,12 +78,16 @@ impl<'a, T: Pod> View<'a, T> {
         self.place.len
     }
 
-    /// Whether there are none.
+    /// True when there are none.
     pub fn is_empty(&self) -> bool {
         self.place.len == 0
     }
 
     /// A part of the view.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_OUT_OF_BOUNDS`](crate::Status) when the range does not lie within the view.
     pub fn view(&self, range: impl RangeBounds<usize>) -> Result<View<'a, T>> {
         Ok(View::new(part::<T>(self.place, range)?))
     }
@@ -99,22 +115,34 @@ impl<'a, T: Pod> ViewMut<'a, T> {
         self.place.len
     }
 
-    /// Whether there are none.
+    /// True when there are none.
     pub fn is_empty(&self) -> bool {
         self.place.len == 0
     }
 
     /// A part, to be read.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_OUT_OF_BOUNDS`](crate::Status) when the range does not lie within the view.
     pub fn view(&self, range: impl RangeBounds<usize>) -> Result<View<'_, T>> {
         Ok(View::new(part::<T>(self.place, range)?))
     }
 
     /// A part, to be written.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`view`](Self::view).
     pub fn view_mut(&mut self, range: impl RangeBounds<usize>) -> Result<ViewMut<'_, T>> {
         Ok(ViewMut::new(part::<T>(self.place, range)?))
     }
 
     /// Two parts, the second from element `middle` on.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_OUT_OF_BOUNDS`](crate::Status) when `middle` lies beyond the end.
     pub fn split_at_mut(self, middle: usize) -> Result<(ViewMut<'a, T>, ViewMut<'a, T>)> {
         let left = part::<T>(self.place, ..middle)?;
         let right = part::<T>(self.place, middle..)?;

@@ -87,9 +87,9 @@ impl Stream {
     ///
     /// # Errors
     ///
-    /// Those of [`memcpy_dtoh`](Self::memcpy_dtoh), and
-    /// [`Status::ERROR_OUT_OF_HOST_MEMORY`] when there is no memory for a copy on the host, which an
-    /// array that does not lie row after row needs.
+    /// Those of [`memcpy_dtoh`](Self::memcpy_dtoh), and [`Status::ERROR_OUT_OF_HOST_MEMORY`] when
+    /// there is no memory for a copy on the host, which an array that does not lie row after row
+    /// needs.
     pub fn memcpy_dtoh_array<T: Pod, D: Dimension>(
         &self,
         source: &impl DeviceSlice<T>,

@@ -9,8 +9,8 @@ use crate::{Context, Error, Event, PinnedMemory, Pod, Result, Status, Stream};
 
 /// Page-locked host memory that nodes of graphs read ([`Graph::add_upload`](crate::Graph)) or write
 /// ([`Graph::add_download`](crate::Graph)) each time that they run. Graphs own it together with the
-/// program, which gets at the elements by [`lock`](Self::lock) while no launch uses them. A clone is
-/// the same memory.
+/// program, which gets at the elements by [`lock`](Self::lock) while no launch uses them. A clone
+/// is the same memory.
 ///
 /// ```
 /// # fn main() -> kernelmill::Result<()> {
@@ -76,8 +76,8 @@ impl<T: Pod> Tracked for Inner<T> {
 }
 
 impl Context {
-    /// Page-locked host memory for `len` elements, zeroed, that graphs read and write. Never blocks.
-    /// C: `km_host_memory_create`.
+    /// Page-locked host memory for `len` elements, zeroed, that graphs read and write. Never
+    /// blocks. C: `km_host_memory_create`.
     ///
     /// # Errors
     ///
@@ -108,7 +108,7 @@ impl<T: Pod> GraphBuffer<T> {
         self.0.memory.parts().1
     }
 
-    /// Whether there are none.
+    /// True when there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

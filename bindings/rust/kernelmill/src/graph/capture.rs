@@ -14,7 +14,7 @@ use crate::{
     Result, Rows, Status, Stream, StreamValue, WaitCondition, sys,
 };
 
-/// Whether a stream is being captured, [`km_capture_status`](sys::km_capture_status):
+/// The state of a stream as to captures, [`km_capture_status`](sys::km_capture_status):
 /// `CaptureStatus::ACTIVE`.
 pub use sys::km_capture_status as CaptureStatus;
 
@@ -57,7 +57,7 @@ pub struct Capture {
     is_origin: bool,
 }
 
-/// What the branches of a capture have in common.
+/// State that the branches of a capture have in common.
 #[derive(Default)]
 struct Shared {
     has_ended: bool, // their streams are as all others then
@@ -90,9 +90,9 @@ impl Context {
 }
 
 impl Stream {
-    /// Begins to capture the stream itself: until [`end_capture`](Self::end_capture), what is queued
-    /// in it becomes nodes of a graph and does not run. Streams that wait for an event recorded in
-    /// it join. [`Context::begin_capture`] is the safe way. Never blocks. C:
+    /// Begins to capture the stream itself: until [`end_capture`](Self::end_capture), what is
+    /// queued in it becomes nodes of a graph and does not run. Streams that wait for an event
+    /// recorded in it join. [`Context::begin_capture`] is the safe way. Never blocks. C:
     /// `km_stream_begin_capture`.
     ///
     /// # Safety
@@ -127,7 +127,7 @@ impl Stream {
         Ok(Graph::new(raw, Keep::new()))
     }
 
-    /// Whether the stream is being captured. Never blocks. C: `km_stream_capture_status`.
+    /// Tells whether the stream is being captured. Never blocks. C: `km_stream_capture_status`.
     ///
     /// # Errors
     ///
@@ -190,7 +190,7 @@ impl Capture {
         Ok(branch)
     }
 
-    /// What is queued here from now on runs after all of a branch. Never blocks.
+    /// Makes all that is queued here from now on run after a branch. Never blocks.
     ///
     /// # Errors
     ///
@@ -210,7 +210,7 @@ impl Capture {
         Ok(CaptureEvent(event))
     }
 
-    /// What is queued here from now on runs after what the event marks. Never blocks. C:
+    /// Makes all that is queued here from now on run after what the event marks. Never blocks. C:
     /// `km_stream_wait_event`.
     ///
     /// # Errors
@@ -221,7 +221,7 @@ impl Capture {
         self.while_active(|_| self.stream.wait(&event.0))
     }
 
-    /// Whether the capture is active. Never blocks. C: `km_stream_capture_status`.
+    /// Tells whether the capture is active. Never blocks. C: `km_stream_capture_status`.
     ///
     /// # Errors
     ///
@@ -241,14 +241,14 @@ impl Capture {
     }
 
     /// Begins the launch of a kernel, which becomes a node. The promise of
-    /// [`LaunchBuilder::launch`] is then one for each launch of the graph. In a branch whose capture
-    /// was ended meanwhile the kernel runs at once.
+    /// [`LaunchBuilder::launch`] is then one for each launch of the graph. In a branch whose
+    /// capture was ended meanwhile the kernel runs at once.
     pub fn launch_builder<'a>(&'a self, function: &'a Function) -> LaunchBuilder<'a> {
         self.stream.launch_builder(function)
     }
 
-    /// Copies from all of a buffer to as many elements on the device, each time that the graph runs.
-    /// Never blocks. C: `km_slice_upload`.
+    /// Copies from all of a buffer to as many elements on the device, each time that the graph
+    /// runs. Never blocks. C: `km_slice_upload`.
     ///
     /// # Errors
     ///
@@ -269,8 +269,8 @@ impl Capture {
         })
     }
 
-    /// Copies from the device to all of a buffer of as many elements, each time that the graph runs.
-    /// Never blocks. C: `km_slice_download`.
+    /// Copies from the device to all of a buffer of as many elements, each time that the graph
+    /// runs. Never blocks. C: `km_slice_download`.
     ///
     /// # Errors
     ///
@@ -285,8 +285,8 @@ impl Capture {
         let (to, size) = (destination.pointer().cast(), source.size_bytes() as u64);
         self.keep(Resource::Buffer(destination.tracked()), || {
             let (stream, offset) = (self.stream.as_raw(), place.offset_bytes);
-            // SAFETY: the buffer has that size, is kept, and nobody touches it while a launch writes
-            // it; the capture is active.
+            // SAFETY: the buffer has that size, is kept, and nobody touches it while a launch
+            // writes it; the capture is active.
             check(unsafe { sys::km_slice_download(stream, place.slice, offset, to, size) })
         })
     }
@@ -309,7 +309,8 @@ impl Capture {
         })
     }
 
-    /// Has a graph run as a part of this one, as it is now. Never blocks. C: `km_graph_exec_launch`.
+    /// Has a graph run as a part of this one, as it is now. Never blocks. C:
+    /// `km_graph_exec_launch`.
     ///
     /// # Errors
     ///
@@ -405,8 +406,8 @@ impl Capture {
         self.while_active(|_| self.stream.fill_2d(destination, rows, width, height, value))
     }
 
-    /// An object for BLAS calls, which become nodes of the graph as long as the capture goes on, and
-    /// run at once in a stream of their own after it. Never blocks. C: `km_blas_create`.
+    /// An object for BLAS calls, which become nodes of the graph as long as the capture goes on,
+    /// and run at once in a stream of their own after it. Never blocks. C: `km_blas_create`.
     ///
     /// ```
     /// # fn main() -> kernelmill::Result<()> {
@@ -446,7 +447,8 @@ impl Capture {
         self.while_active(|_| self.stream.write_value(destination, index, value))
     }
 
-    /// What follows waits for a number, as [`Stream::wait_value`] does. C: `km_stream_wait_value`.
+    /// Makes all that follows wait for a number, as [`Stream::wait_value`] does. C:
+    /// `km_stream_wait_value`.
     ///
     /// # Errors
     ///

@@ -8,13 +8,13 @@ use super::{Graph, Node};
 use crate::error::check;
 use crate::{Result, Stream, sys};
 
-/// Whether an update can take a graph over, and why not,
+/// The reason for which an update cannot take a graph over,
 /// [`km_graph_difference`](sys::km_graph_difference): `GraphDifference::NONE`.
 pub use sys::km_graph_difference as GraphDifference;
 
 /// A graph that is ready to run, made by [`Graph::instantiate`]. It keeps all kernels, memory and
-/// host functions that it uses until it is dropped and its last launch is done; dropping it does not
-/// wait. C: `km_graph_exec`.
+/// host functions that it uses until it is dropped and its last launch is done; dropping it does
+/// not wait. C: `km_graph_exec`.
 pub struct GraphExec {
     raw: sys::km_graph_exec,
     kept: Mutex<Arc<Kept>>, // changed together with the library's object; launches share it
@@ -54,7 +54,8 @@ impl GraphExec {
         let kept = self.lock();
         let mut is_launched = false;
         let mut launch = || {
-            // SAFETY: handles are checked ids; what the graph uses is kept until the launch is done.
+            // SAFETY: handles are checked ids; what the graph uses is kept until the launch is
+            // done.
             check(unsafe { sys::km_graph_exec_launch(self.raw, stream.as_raw()) })?;
             is_launched = true;
             Ok(())
@@ -72,9 +73,9 @@ impl GraphExec {
         result
     }
 
-    /// Takes over the parameters that a node has now in `graph`: the one that was instantiated, or a
-    /// clone. Launches from now on use them; those before do not. Blocks while a kernel is compiled.
-    /// C: `km_graph_exec_update_node`.
+    /// Takes over the parameters that a node has now in `graph`: the one that was instantiated, or
+    /// a clone. Launches from now on use them; those before do not. Blocks while a kernel is
+    /// compiled. C: `km_graph_exec_update_node`.
     ///
     /// ```
     /// # fn main() -> kernelmill::Result<()> {
@@ -98,8 +99,8 @@ impl GraphExec {
     /// other dependencies, or is not there; [`Status::ERROR_INVALID_ARGUMENT`](crate::Status) when
     /// it is no node of `graph`, [`Status::ERROR_CONTEXT_MISMATCH`](crate::Status) when that is of
     /// another context, [`Status::ERROR_INVALID_LAUNCH`](crate::Status) when a kernel cannot be
-    /// launched like that, [`Status::ERROR_CONTEXT_LOST`](crate::Status) when the context was reset,
-    /// the sticky error of the context when a kernel failed.
+    /// launched like that, [`Status::ERROR_CONTEXT_LOST`](crate::Status) when the context was
+    /// reset, the sticky error of the context when a kernel failed.
     pub fn update_node(&self, graph: &Graph, node: Node) -> Result<()> {
         let theirs = graph.lock();
         let kept = self.lock();
@@ -137,8 +138,9 @@ impl GraphExec {
         Ok(())
     }
 
-    /// Whether [`update`](Self::update) can take a graph over, and the first node of it that speaks
-    /// against that. Never blocks. C: `km_graph_exec_compare`.
+    /// Tells why [`update`](Self::update) cannot take a graph over, and the first node of it that
+    /// speaks against that; `GraphDifference::NONE` when it can. Never blocks. C:
+    /// `km_graph_exec_compare`.
     ///
     /// # Errors
     ///

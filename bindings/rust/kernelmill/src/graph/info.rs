@@ -1,4 +1,4 @@
-//! What a graph's nodes are.
+//! Descriptions of nodes.
 
 use std::mem::size_of;
 use std::ptr::null_mut;
@@ -7,7 +7,7 @@ use super::{Graph, Node};
 use crate::error::check;
 use crate::{Result, Status, sys};
 
-/// What a node does, [`km_graph_node_kind`](sys::km_graph_node_kind).
+/// The kind of a node, [`km_graph_node_kind`](sys::km_graph_node_kind).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum NodeKind {
@@ -41,7 +41,7 @@ pub enum NodeKind {
     Blas,
     /// A number that is written or waited for.
     MemoryOps,
-    /// What this version of the crate does not know.
+    /// A kind that this version of the crate does not know.
     Unknown,
 }
 
@@ -73,7 +73,7 @@ impl From<sys::km_graph_node_kind> for NodeKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NodeInfo {
-    /// What it does.
+    /// Its kind.
     pub kind: NodeKind,
     /// How many nodes it runs after.
     pub dependency_count: u64,
@@ -87,9 +87,9 @@ pub struct NodeInfo {
     pub shared_mem_bytes: u64,
     /// The size of a kernel's arguments.
     pub arguments_size_bytes: u64,
-    /// Where a copy or fill writes: a device address, or one of the host.
+    /// The address that a copy or fill writes, of the device or of the host.
     pub destination: u64,
-    /// Where a copy reads: a device address, or one of the host.
+    /// The address that a copy reads, of the device or of the host.
     pub source: u64,
     /// How much a copy or fill writes.
     pub size_bytes: u64,

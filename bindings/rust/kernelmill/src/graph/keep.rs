@@ -1,4 +1,4 @@
-//! What graphs hold for the library: host functions, and memory of the host.
+//! Host functions and memory of the host that graphs hold for the library.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -47,7 +47,7 @@ pub(super) fn put(keep: &mut Keep, node: u64, resources: Vec<Resource>) -> Optio
     if resources.is_empty() { keep.remove(&node) } else { keep.insert(node, resources) }
 }
 
-/// What a graph that is instantiated uses.
+/// Resources of a graph that is instantiated.
 #[derive(Clone, Default)]
 pub(super) struct Kept {
     pub keep: Keep,

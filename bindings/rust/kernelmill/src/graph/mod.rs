@@ -123,8 +123,8 @@ impl Graph {
         Ok(Self::new(raw, keep.clone()))
     }
 
-    /// Removes a node with all its dependencies. What is instantiated stays as it was. Never blocks.
-    /// C: `km_graph_remove_node`.
+    /// Removes a node with all its dependencies. What is instantiated stays as it was. Never
+    /// blocks. C: `km_graph_remove_node`.
     ///
     /// # Errors
     ///

@@ -65,15 +65,16 @@ impl<'a> KernelNode<'a> {
     ///
     /// # Errors
     ///
-    /// [`Status::ERROR_INVALID_LAUNCH`] when shape or arguments do not fit the kernel or the device,
-    /// [`Status::ERROR_INVALID_ARGUMENT`] when a dependency is no node of the graph or is named
-    /// twice, [`Status::ERROR_CONTEXT_MISMATCH`] when something is of another context,
+    /// [`Status::ERROR_INVALID_LAUNCH`] when shape or arguments do not fit the kernel or the
+    /// device, [`Status::ERROR_INVALID_ARGUMENT`] when a dependency is no node of the graph or is
+    /// named twice, [`Status::ERROR_CONTEXT_MISMATCH`] when something is of another context,
     /// [`Status::ERROR_CONTEXT_LOST`] when the context was reset.
     pub unsafe fn add(&mut self, dependencies: &[Node], config: LaunchConfig) -> Result<Node> {
         let config = config.native();
         let arguments = self.arguments.node_arguments()?;
         let work = self.work(&config, &arguments);
-        // SAFETY: the arguments live through the call; what the kernel does is the caller's promise.
+        // SAFETY: the arguments live through the call; what the kernel does is the caller's
+        // promise.
         unsafe { self.graph.add(dependencies, &work, Vec::new()) }
     }
 
@@ -93,7 +94,8 @@ impl<'a> KernelNode<'a> {
         let config = config.native();
         let arguments = self.arguments.node_arguments()?;
         let work = self.work(&config, &arguments);
-        // SAFETY: the arguments live through the call; what the kernel does is the caller's promise.
+        // SAFETY: the arguments live through the call; what the kernel does is the caller's
+        // promise.
         unsafe { self.graph.set(node, &work, Vec::new()) }
     }
 
@@ -120,8 +122,8 @@ impl Graph {
     ///
     /// # Errors
     ///
-    /// [`Status::ERROR_INVALID_ARGUMENT`] when the lengths differ, or a dependency is no node of the
-    /// graph or is named twice; [`Status::ERROR_CONTEXT_MISMATCH`] when something is of another
+    /// [`Status::ERROR_INVALID_ARGUMENT`] when the lengths differ, or a dependency is no node of
+    /// the graph or is named twice; [`Status::ERROR_CONTEXT_MISMATCH`] when something is of another
     /// context, [`Status::ERROR_CONTEXT_LOST`] when the context was reset.
     pub fn add_copy<T: Pod>(
         &self,
@@ -153,8 +155,8 @@ impl Graph {
         unsafe { self.set(node, &work, Vec::new()) }
     }
 
-    /// Adds a copy between as many elements of contexts and devices of one backend. Never blocks. C:
-    /// `km_graph_add_copy_peer`.
+    /// Adds a copy between as many elements of contexts and devices of one backend. Never blocks.
+    /// C: `km_graph_add_copy_peer`.
     ///
     /// # Errors
     ///
@@ -289,10 +291,11 @@ impl Graph {
         unsafe { self.set(node, &fill_work(destination, value), Vec::new()) }
     }
 
-    /// Adds a call of a host function, once for each time that the node runs, after errors too: on a
-    /// thread of the library, with the error of the context if there is one. It may not make calls
-    /// that wait; a panic in it ends there. The function is dropped when neither graphs nor launches
-    /// use it any more, perhaps on a thread of the library. Never blocks. C: `km_graph_add_host`.
+    /// Adds a call of a host function, once for each time that the node runs, after errors too: on
+    /// a thread of the library, with the error of the context if there is one. It may not make
+    /// calls that wait; a panic in it ends there. The function is dropped when neither graphs nor
+    /// launches use it any more, perhaps on a thread of the library. Never blocks. C:
+    /// `km_graph_add_host`.
     ///
     /// # Errors
     ///
@@ -331,8 +334,8 @@ impl Graph {
     pub fn add_empty(&self, dependencies: &[Node]) -> Result<Node> {
         let (first, count) = (dependencies.as_ptr().cast(), dependencies.len() as u64);
         let mut node = 0;
-        // SAFETY: a Node is a number, there are `count` of them, and the out-parameter lives through
-        // the call.
+        // SAFETY: a Node is a number, there are `count` of them, and the out-parameter lives
+        // through the call.
         check(unsafe { sys::km_graph_add_empty(self.as_raw(), first, count, &mut node) })?;
         Ok(Node(node))
     }
@@ -350,13 +353,13 @@ impl Graph {
         unsafe { self.add(dependencies, &work, resources) }
     }
 
-    /// Gives a node that is a graph another one, as [`set_copy`](Self::set_copy) does. Never blocks.
-    /// C: `km_graph_set_child`.
+    /// Gives a node that is a graph another one, as [`set_copy`](Self::set_copy) does. Never
+    /// blocks. C: `km_graph_set_child`.
     ///
     /// # Errors
     ///
-    /// Those of [`add_child`](Self::add_child), and [`Status::ERROR_INVALID_ARGUMENT`] when the node
-    /// is of another kind.
+    /// Those of [`add_child`](Self::add_child), and [`Status::ERROR_INVALID_ARGUMENT`] when the
+    /// node is of another kind.
     pub fn set_child(&self, node: Node, child: &Graph) -> Result<()> {
         let (work, resources, _copy) = self.child_work(child)?;
         // SAFETY: the work has no pointers, and what the child uses is kept.

@@ -1,4 +1,4 @@
-//! What nodes do, in the form that the library takes.
+//! The work of nodes, in the form that the library takes.
 
 use std::ffi::c_void;
 
@@ -18,7 +18,7 @@ pub(super) trait Work {
 
     /// # Safety
     ///
-    /// The same.
+    /// That of [`add`](Self::add).
     unsafe fn set(&self, graph: sys::km_graph, node: Node) -> Status;
 }
 
@@ -180,7 +180,7 @@ impl Graph {
     ///
     /// # Safety
     ///
-    /// The same.
+    /// That of [`add`](Self::add).
     pub(super) unsafe fn set(
         &self,
         node: Node,
