@@ -21,6 +21,7 @@ const Subject = struct {
     stream: km.Stream,
     data: km.Slice(u8),
     kernel: km.Function,
+    checked: km.Kernel(Kernels.entries[0]),
     prepared: km.Launch,
     facade: cuda_native.Kernel,
 
@@ -64,9 +65,8 @@ const Subject = struct {
     }
 
     fn launchChecked(subject: Subject, base: u32) !void {
-        const kernel: km.Kernel(Kernels.entries[0]) = .{ .function = subject.kernel };
         const arguments = .{ subject.data, base, @as(f32, 2) };
-        try kernel.launch(subject.stream, .{}, arguments);
+        try subject.checked.launch(subject.stream, .{}, arguments);
     }
 
     fn launchFacade(subject: Subject, base: u32) !void {
@@ -120,6 +120,7 @@ pub fn main(init: std.process.Init) !void {
         .stream = stream,
         .data = data,
         .kernel = kernel.function,
+        .checked = kernel,
         .prepared = prepared,
         .facade = facade,
     };

@@ -97,10 +97,11 @@ pub const Layout = struct {
         for (0..count) |index| {
             var param_info = errors.sized(Param);
             try check(c.km_function_param(handle, @intCast(index), &param_info), diagnostics);
-            // All arguments of a kernel have 32,764 bytes at most.
+            const end = param_info.offset_bytes +| param_info.size_bytes;
+            if (end > std.math.maxInt(u16)) return .{};
             made.offsets[index] = @intCast(param_info.offset_bytes);
             made.sizes[index] = @intCast(param_info.size_bytes);
-            made.size_bytes = made.offsets[index] + made.sizes[index];
+            made.size_bytes = @intCast(end);
         }
         made.count = @intCast(count);
         return made;

@@ -86,13 +86,15 @@ pub fn getDeviceCount() Error!u32 {
 /// The device of a number below `getDeviceCount`; error.NoDevice beyond.
 pub fn getDeviceInfo(device_id: u32) Error!DeviceInfo {
     try requireInit();
+    var room: [32 << 10]u8 align(8) = undefined;
+    var fixed: std.heap.FixedBufferAllocator = .init(&room);
     var first: u32 = 0;
-    for ([_][:0]const u8{ "cuda", "cpu" }) |backend| {
-        const count = km.Device.countOf(backend, null) catch |failure| switch (failure) {
-            error.BackendUnavailable, error.BuildMismatch => continue,
-            else => return failure,
-        };
-        if (device_id < first + count) return query(backend, device_id - first, device_id);
+    for (try km.backends(fixed.allocator(), null)) |*backend| {
+        if (backend.status != @intFromEnum(km.Status.success)) continue;
+        const count = backend.device_count;
+        if (device_id < first + count) {
+            return query(km.text(&backend.name), device_id - first, device_id);
+        }
         first += count;
     }
     return error.NoDevice;
@@ -115,7 +117,7 @@ const Cuda = enum(u16) {
     unified_addressing = 41,
 };
 
-fn query(backend: [:0]const u8, ordinal: u32, device_id: u32) Error!DeviceInfo {
+fn query(backend: []const u8, ordinal: u32, device_id: u32) Error!DeviceInfo {
     var buffer: [48]u8 = undefined;
     const uri = std.fmt.bufPrintSentinel(&buffer, "{s}:{d}", .{ backend, ordinal }, 0) catch
         unreachable;
