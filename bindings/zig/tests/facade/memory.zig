@@ -11,6 +11,19 @@ const expectEqual = support.expectEqual;
 const expectError = support.expectError;
 const expectEqualSlices = std.testing.expectEqualSlices;
 
+test "memory and streams before init say so" {
+    try expectError(error.NotInitialized, cuda_memory.DeviceMemory.init(16));
+    try expectError(error.NotInitialized, cuda_memory.PinnedMemory.init(16));
+    try expectError(error.NotInitialized, cuda_memory.MemoryPool.init(0));
+    try expectError(error.NotInitialized, cuda_stream.CudaStream.init());
+    try expectError(error.NotInitialized, cuda_stream.CudaStream.initWithPriority(0));
+    try expectError(error.NotInitialized, cuda_stream.CudaEvent.init());
+    try expectError(error.NotInitialized, cuda_stream.StreamPool.init(allocator, 2));
+    var none = try cuda_stream.StreamPool.init(allocator, 0);
+    defer none.deinit();
+    try expectError(error.PoolExhausted, none.acquire());
+}
+
 test "copies in all directions, also asynchronous" {
     try cuda_native.initDevice("cpu");
     defer cuda_native.deinit();
