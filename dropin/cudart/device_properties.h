@@ -47,13 +47,12 @@ void fill_property(Value (&out)[kCount], CUdevice_attribute first, int device) {
   }
 }
 
+/// Fills all but `luid`, which devices of Windows alone have: it stays 0.
 template <class Properties>
 cudaError_t fill_common_properties(Properties* out, int device) {
   RT_TRY(driver.cuDeviceGetName(out->name, sizeof out->name, device));
   RT_TRY(driver.cuDeviceGetUuid_v2(&out->uuid, device));
   RT_TRY(driver.cuDeviceTotalMem_v2(&out->totalGlobalMem, device));
-  // Only Windows has this one; elsewhere it stays 0.
-  driver.cuDeviceGetLuid(out->luid, &out->luidDeviceNodeMask, device);
 #define KM_PROPERTY(type, name, count, attribute) \
   fill_property(out->name, CU_DEVICE_ATTRIBUTE_##attribute, device);
 #define KM_PROPERTY_12(type, name, count, attribute)

@@ -1,0 +1,3 @@
+#pragma once
+extern __device__ float offset;
+__device__ float twice(float value);
