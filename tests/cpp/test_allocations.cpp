@@ -10,13 +10,14 @@ namespace {
 std::atomic<long> allocation_count{0};
 }
 
-void* operator new(std::size_t size) {
+// GCC takes what is inlined of one for a mismatch with what it knows of the others.
+[[gnu::noinline]] void* operator new(std::size_t size) {
   ++allocation_count;
   if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
   throw std::bad_alloc();
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace {
 

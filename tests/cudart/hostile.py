@@ -3,9 +3,9 @@
 
     hostile.py LIBRARY PROTOTYPES...
 
-calls each function of the prototypes with null pointers, with memory that holds zeros or garbage, and
-with random handles and numbers. None of the calls may end the process: they run in a process of their
-own, which is started again after a function that did.
+calls each function of the prototypes with null pointers, with memory that holds zeros or garbage,
+and with random handles and numbers. None of the calls may end the process: they run in a process of
+their own, which is started again after a function that did.
 """
 
 import ctypes
