@@ -218,7 +218,7 @@ class stream_awaiter {
 }  // namespace detail
 
 /// co_await stream: waits for the work queued so far, without a thread that blocks. A failed kernel
-/// is a failure as synchronize() has it. A km::task goes on in its loop; a coroutine of another
+/// is a failure as synchronize() has it. A km::task resumes in its loop; a coroutine of another
 /// library on the thread of the library that makes callbacks, where calls that wait give
 /// KM_ERROR_NOT_PERMITTED.
 template <class P>

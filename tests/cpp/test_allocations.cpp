@@ -1,4 +1,4 @@
-// What the hot calls of the header allocate on the host: nothing.
+// The hot calls of the header allocate nothing on the host.
 #include <atomic>
 #include <cstdlib>
 #include <new>

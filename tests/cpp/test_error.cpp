@@ -1,4 +1,4 @@
-// What an exception carries.
+// The contents of an exception.
 #include <cerrno>
 #include <stdexcept>
 #include <type_traits>

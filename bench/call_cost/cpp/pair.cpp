@@ -1,6 +1,6 @@
-// What the C++ header adds to the calls of the C ABI: the same calls by both, batch by batch in
-// turn in one process, and what a recorded graph of InfiniCore's Runtime saves. `pair EMPTY.ptx
-// [BATCHES]`.
+// The cost that the C++ header adds to the calls of the C ABI: the same calls by both, batch by
+// batch in turn in one process, and what a recorded graph of InfiniCore's Runtime saves. `pair
+// EMPTY.ptx [BATCHES]`.
 #include <infinicore/context/runtime.hpp>
 
 #include <chrono>

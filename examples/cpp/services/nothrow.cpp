@@ -1,4 +1,4 @@
-// The same calls without exceptions: each returns a value or the failure.
+// Calls without exceptions: each returns a value or the failure.
 #include <cstdio>
 #include <kernelmill/kernelmill.hpp>
 #include <vector>

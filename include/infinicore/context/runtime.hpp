@@ -1,5 +1,5 @@
 // InfiniCore's Runtime on Kernelmill: a device, a stream, memory, copies, events and recorded
-// graphs behind one object, on NVIDIA GPUs and on any CPU. Header only; link libkernelmill.
+// graphs under one object, on NVIDIA GPUs and on any CPU. Header only; link libkernelmill.
 //
 //   infinicore::Runtime runtime(infinicore::Device(infinicore::Device::Type::CPU, 0));
 //   auto memory = runtime.allocateMemory(size);
@@ -39,7 +39,7 @@ class Runtime {
   }
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
-  /// Lets go of all it has. Queued work goes on; Memory and Graphs may outlive it.
+  /// Gives all it has back. Queued work is not stopped; Memory and Graphs may outlive it.
   ~Runtime() { detail::current().forget(this); }
 
   /// Its device.

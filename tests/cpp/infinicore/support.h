@@ -1,4 +1,4 @@
-// What the tests of <infinicore/context/runtime.hpp> share: a Runtime on the CPU, and operators.
+// The tests of <infinicore/context/runtime.hpp> share a Runtime on the CPU, and operators.
 #pragma once
 
 #include <gtest/gtest.h>
