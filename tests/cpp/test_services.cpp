@@ -56,6 +56,15 @@ TEST(Library, SaysWhatAutoChooses) {
   EXPECT_EQ(std::string(chosen->uri), km::device("auto").info().uri);
 }
 
+TEST(Library, SaysWhichBackendsNoBuildHas) {
+  for (const char* name : {"vulkan", "metal", "webgpu", "opengl", "opengles", "webgl2"}) {
+    const km::error error = km_test::error_of([&] { km::device{name}; });
+    EXPECT_EQ(error.status(), KM_ERROR_UNSUPPORTED_BACKEND) << name;
+    EXPECT_TRUE(contains(error.what(), name)) << error.what();
+    EXPECT_EQ(km::nothrow::device::count(name).status(), KM_ERROR_UNSUPPORTED_BACKEND) << name;
+  }
+}
+
 TEST(Library, KnowsTheResultsOfCuda) {
   EXPECT_EQ(km::status_from_cuda(2), KM_ERROR_OUT_OF_DEVICE_MEMORY);
   EXPECT_EQ(km::status_to_cuda(KM_ERROR_OUT_OF_DEVICE_MEMORY), 2);
