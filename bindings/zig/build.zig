@@ -38,17 +38,16 @@ pub fn build(b: *std.Build) void {
     const scratch = b.addWriteFiles();
     _ = scratch.add("README", "Files of tests.\n");
     for ([_][]const u8{ "all", "facade" }) |name| {
-        const tests = b.addTest(.{ .name = name, .root_module = b.createModule(.{
+        addRun(b, run_step, scratch, b.addTest(.{ .name = name, .root_module = b.createModule(.{
             .root_source_file = b.path(b.fmt("tests/{s}.zig", .{name})),
             .target = target,
             .optimize = optimize,
             .imports = imports,
-        }) });
-        const run = b.addRunArtifact(tests);
-        run.has_side_effects = true; // the library may be another one than last time
-        run.setCwd(scratch.getDirectory());
-        run_step.dependOn(&run.step);
+        }) }));
     }
+    // The examples in the documentation.
+    const examples = b.addTest(.{ .name = "examples", .root_module = kernelmill });
+    addRun(b, run_step, scratch, examples);
     for (refused) |wrong| {
         const compile = b.addObject(.{ .name = wrong.name, .root_module = b.createModule(.{
             .root_source_file = b.path(b.fmt("tests/refused/{s}.zig", .{wrong.name})),
@@ -59,6 +58,19 @@ pub fn build(b: *std.Build) void {
         compile.expect_errors = .{ .contains = wrong.message };
         test_step.dependOn(&compile.step);
     }
+}
+
+/// Runs tests in a folder of the cache.
+fn addRun(
+    b: *std.Build,
+    step: *std.Build.Step,
+    scratch: *std.Build.Step.WriteFile,
+    tests: *std.Build.Step.Compile,
+) void {
+    const run = b.addRunArtifact(tests);
+    run.has_side_effects = true; // the library may be another one than last time
+    run.setCwd(scratch.getDirectory());
+    step.dependOn(&run.step);
 }
 
 /// The namespaces of a Zig GPU driver: modules, so that programs can import each by itself.

@@ -6,6 +6,7 @@ const check = errors.check;
 const Context = @import("context.zig").Context;
 const Error = errors.Error;
 const FillBits = @import("memory.zig").FillBits;
+const Slice = @import("memory.zig").Slice;
 const RowCopy = @import("rows.zig").RowCopy;
 const Stream = @import("stream.zig").Stream;
 
@@ -137,3 +138,17 @@ pub const DeviceAddress = struct {
         try check(got, stream.diagnostics);
     }
 };
+
+test DeviceAddress {
+    const context = try Context.open("cpu", null);
+    defer context.deinit();
+    const stream = try Stream.init(context);
+    defer stream.deinit();
+    const slice = try Slice(u8).initZeroed(context, 8);
+    defer slice.deinit();
+    const address: DeviceAddress = .{ .value = try slice.address() };
+    try address.offset(4).fill(stream, u8, 1, 4);
+    var back: [8]u8 = undefined;
+    try address.download(stream, &back);
+    try std.testing.expectEqualSlices(u8, &.{ 0, 0, 0, 0, 1, 1, 1, 1 }, &back);
+}

@@ -208,3 +208,11 @@ pub const Context = struct {
         try check(got, context.diagnostics);
     }
 };
+
+test Context {
+    const context = try Context.open("cpu", null);
+    defer context.deinit();
+    const memory = try context.memory();
+    try std.testing.expect(memory.free_bytes <= memory.total_bytes);
+    try context.synchronize();
+}

@@ -115,3 +115,11 @@ pub const Device = struct {
         return found != 0;
     }
 };
+
+test Device {
+    const device = try Device.open("cpu", null);
+    defer device.deinit();
+    const info = try device.info();
+    try std.testing.expectEqualStrings("cpu", errors.arrayText(&info.backend));
+    try std.testing.expectEqual(info.warp_size, try device.attribute(.warp_size));
+}

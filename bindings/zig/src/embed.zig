@@ -8,8 +8,10 @@ const Context = @import("context.zig").Context;
 const DeviceAddress = @import("address.zig").DeviceAddress;
 const Error = errors.Error;
 const Function = @import("function.zig").Function;
+const Graph = @import("graph.zig").Graph;
 const launch_file = @import("launch.zig");
 const Module = @import("module.zig").Module;
+const Node = @import("graph.zig").Node;
 const ptx_entries = @import("ptx_entries.zig");
 const reflect = @import("reflect.zig");
 const Stream = @import("stream.zig").Stream;
@@ -100,6 +102,18 @@ pub fn Kernel(comptime entry: Entry) type {
             const got = call(stream.handle, function, &raw, &bytes, size, &operands, given);
             return check(got, stream.diagnostics);
         }
+
+        /// Adds the kernel to a graph, with arguments that are checked like those of `launch`.
+        pub fn addNode(
+            kernel: Self,
+            graph: Graph,
+            after: []const Node,
+            config: launch_file.Config,
+            arguments: anytype,
+        ) Error!Node {
+            comptime checkArguments(entry, @TypeOf(arguments));
+            return graph.addKernel(after, kernel.function, config, arguments);
+        }
     };
 }
 
@@ -189,4 +203,25 @@ fn wantedBy(comptime param: Param) []const u8 {
         .float => std.fmt.comptimePrint("a float of {d} bytes", .{param.size_bytes}),
         .bits, .bytes => std.fmt.comptimePrint("a value of {d} bytes", .{param.size_bytes}),
     };
+}
+
+test embedKernels {
+    const Kernels = embedKernels(
+        \\.version 7.0
+        \\.target sm_70
+        \\.address_size 64
+        \\.visible .entry nothing(.param .u64 data, .param .f32 factor)
+        \\{ ret; }
+    );
+    const context = try Context.open("cpu", null);
+    defer context.deinit();
+    const stream = try Stream.init(context);
+    defer stream.deinit();
+    const kernels = try Kernels.load(context);
+    defer kernels.deinit();
+    const nothing = try kernels.get("nothing");
+    defer nothing.deinit();
+    const address: DeviceAddress = .{ .value = 0 };
+    try nothing.launch(stream, .forElements(1000), .{ address, @as(f32, 2) });
+    try stream.synchronize();
 }

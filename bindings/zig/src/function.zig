@@ -6,6 +6,8 @@ const check = errors.check;
 const Diagnostics = errors.Diagnostics;
 const Error = errors.Error;
 const TextError = errors.AllocatingError;
+const Context = @import("context.zig").Context;
+const Module = @import("module.zig").Module;
 const occupancy_file = @import("occupancy.zig");
 
 /// A property of a kernel.
@@ -183,3 +185,16 @@ pub const Function = struct {
         try check(got, function.diagnostics);
     }
 };
+
+test Function {
+    const context = try Context.open("cpu", null);
+    defer context.deinit();
+    const source = "extern \"C\" __global__ void scale(float* data, float factor) {}";
+    const module = try Module.loadSource(context, source, "scale.cu");
+    defer module.deinit();
+    const scale = try module.function("scale");
+    defer scale.deinit();
+    try std.testing.expectEqual(2, try scale.paramCount());
+    const best = try scale.bestBlock(0, 0);
+    try std.testing.expect((try scale.occupancy(best.block_threads, 0)).active_blocks > 0);
+}

@@ -10,6 +10,7 @@ const Context = @import("context.zig").Context;
 const Diagnostics = errors.Diagnostics;
 const Error = errors.Error;
 const GraphExec = @import("graph_exec.zig").GraphExec;
+const Slice = @import("memory.zig").Slice;
 const Stream = @import("stream.zig").Stream;
 
 /// The number of a node in its graph, from 1 on; a clone keeps it.
@@ -102,3 +103,21 @@ pub const Graph = struct {
         try check(got, graph.diagnostics);
     }
 };
+
+test Graph {
+    const context = try Context.open("cpu", null);
+    defer context.deinit();
+    const stream = try Stream.init(context);
+    defer stream.deinit();
+    const data = try Slice(u32).initZeroed(context, 4);
+    defer data.deinit();
+    const graph = try Graph.init(context);
+    defer graph.deinit();
+    const first = try graph.addFill(&.{}, u32, data, 0, 4, 1);
+    _ = try graph.addFill(&.{first}, u32, data, 2, 2, 9);
+    const exec = try graph.instantiate();
+    defer exec.deinit();
+    try exec.launch(stream);
+    try stream.synchronize();
+    try std.testing.expectEqualSlices(u32, &.{ 1, 1, 9, 9 }, try data.hostElements());
+}

@@ -1,12 +1,15 @@
 //! Launches.
+const std = @import("std");
 const c = @import("c");
 const errors = @import("errors.zig");
 const check = errors.check;
 const Diagnostics = errors.Diagnostics;
 const Error = errors.Error;
+const Context = @import("context.zig").Context;
 const DeviceAddress = @import("address.zig").DeviceAddress;
 const Function = @import("function.zig").Function;
 const memory = @import("memory.zig");
+const Module = @import("module.zig").Module;
 const Stream = @import("stream.zig").Stream;
 
 /// The shape of a launch.
@@ -170,4 +173,25 @@ pub fn requireArgument(comptime T: type) void {
         ),
         else => memory.requirePlain(T),
     }
+}
+
+test Launch {
+    const context = try Context.open("cpu", null);
+    defer context.deinit();
+    const stream = try Stream.init(context);
+    defer stream.deinit();
+    const source = "extern \"C\" __global__ void add(int* data, int n) { atomicAdd(data, n); }";
+    const module = try Module.loadSource(context, source, "add.cu");
+    defer module.deinit();
+    const add = try module.function("add");
+    defer add.deinit();
+    const sum = try memory.Slice(i32).initZeroed(context, 1);
+    defer sum.deinit();
+    const launch = try Launch.init(stream, add);
+    defer launch.deinit();
+    try launch.configure(.forElements(1000));
+    try launch.setArguments(.{ sum, @as(i32, 2) });
+    for (0..3) |_| try launch.submit();
+    try stream.synchronize();
+    try std.testing.expectEqual(3 * 4 * 256 * 2, (try sum.hostElements())[0]);
 }

@@ -327,3 +327,18 @@ pub fn Slice(comptime T: type) type {
         }
     };
 }
+
+test Slice {
+    const context = try Context.open("cpu", null);
+    defer context.deinit();
+    const stream = try Stream.init(context);
+    defer stream.deinit();
+    const slice = try Slice(f32).initCopy(context, stream, &.{ 1, 2, 3 });
+    defer slice.deinit();
+    const tail = try slice.view(1, 2);
+    defer tail.deinit();
+    try tail.fill(stream, 7);
+    var back: [3]f32 = undefined;
+    try slice.download(stream, &back);
+    try std.testing.expectEqualSlices(f32, &.{ 1, 7, 7 }, &back);
+}

@@ -114,3 +114,16 @@ pub const Module = struct {
         return errors.copyText(allocator, module.diagnostics, call, arguments);
     }
 };
+
+test Module {
+    const context = try Context.open("cpu", null);
+    defer context.deinit();
+    const source = "__device__ int counter = 5; extern \"C\" __global__ void nothing() {}";
+    const module = try Module.loadSource(context, source, "nothing.cu");
+    defer module.deinit();
+    const nothing = try module.function("nothing");
+    defer nothing.deinit();
+    const counter = try module.global(i32, "counter");
+    defer counter.deinit();
+    try std.testing.expectEqual(5, (try counter.hostElements())[0]);
+}

@@ -105,3 +105,11 @@ fn bytesOf(handle: c.km_host_memory, diagnostics: ?*Diagnostics) Error![]u8 {
     const first: [*]u8 = @ptrCast(pointer orelse return &.{});
     return first[0..@intCast(size)];
 }
+
+test HostMemory {
+    const context = try Context.open("cpu", null);
+    defer context.deinit();
+    const host = try HostMemory(u32).init(context, 16);
+    defer host.deinit();
+    @memset(host.items, 5); // a copy from it is asynchronous
+}

@@ -103,3 +103,15 @@ pub const Pool = struct {
         try check(c.km_pool_reset_high_water(pool.handle), pool.diagnostics);
     }
 };
+
+test Pool {
+    const context = try Context.open("cpu", null);
+    defer context.deinit();
+    const pool = try Pool.init(context, 64 << 20);
+    defer pool.deinit();
+    for (0..2) |_| {
+        const slice = try pool.allocate(f32, 1000);
+        slice.deinit();
+    }
+    try std.testing.expectEqual(1, (try pool.info()).reuse_count);
+}

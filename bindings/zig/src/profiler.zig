@@ -112,3 +112,16 @@ pub const Profiler = struct {
         try check(got, self.context.diagnostics);
     }
 };
+
+test Profiler {
+    const context = try Context.open("cpu", null);
+    defer context.deinit();
+    const recorder = context.profiler();
+    try recorder.start();
+    try recorder.push("phase");
+    try recorder.pop();
+    const allocator = std.testing.allocator;
+    const table = try recorder.summary(allocator);
+    defer allocator.free(table);
+    try std.testing.expect(std.mem.indexOf(u8, table, "phase") != null);
+}

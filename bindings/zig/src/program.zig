@@ -80,3 +80,15 @@ pub const Program = struct {
         return errors.copyText(allocator, program.diagnostics, call, arguments);
     }
 };
+
+test Program {
+    const source = "template <class T> __global__ void put(T* out, T v) { *out = v; }";
+    const program = try Program.init(source, "put.cu", null);
+    defer program.deinit();
+    try program.addNameExpression("put<float>");
+    try program.compile();
+    const allocator = std.testing.allocator;
+    const text = try program.ptx(allocator);
+    defer allocator.free(text);
+    try std.testing.expect(std.mem.indexOf(u8, text, ".entry") != null);
+}

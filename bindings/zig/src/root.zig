@@ -161,3 +161,7 @@ pub const error_handling = @import("error_handling");
 pub const profiling = @import("profiling");
 pub const compileKernel = cuda_native.compileKernel;
 pub const destroyKernel = cuda_native.destroyKernel;
+
+test {
+    @import("std").testing.refAllDecls(@This());
+}

@@ -211,3 +211,32 @@ pub const Event = struct {
         return elapsed_ns;
     }
 };
+
+test Stream {
+    const context = try Context.open("cpu", null);
+    defer context.deinit();
+    const first = try Stream.init(context);
+    defer first.deinit();
+    const second = try Stream.init(context);
+    defer second.deinit();
+    const event = try Event.init(context);
+    defer event.deinit();
+    try event.record(first);
+    try second.wait(event);
+    try second.synchronize();
+}
+
+test Event {
+    const context = try Context.open("cpu", null);
+    defer context.deinit();
+    const stream = try Stream.defaultOf(context);
+    defer stream.deinit();
+    const start = try Event.init(context);
+    defer start.deinit();
+    const end = try Event.init(context);
+    defer end.deinit();
+    try start.record(stream);
+    try end.record(stream);
+    try end.synchronize();
+    try @import("std").testing.expect(try end.elapsedSince(start) >= 0);
+}

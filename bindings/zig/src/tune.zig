@@ -175,3 +175,15 @@ pub const Tune = struct {
         return Function.fromHandle(handle, tune.diagnostics);
     }
 };
+
+test Tune {
+    const device = try Device.open("cpu", null);
+    defer device.deinit();
+    const source = "extern \"C\" __global__ void twice(float* x) { x[threadIdx.x] *= 2; }";
+    const tune = try Tune.init(device, source, "twice");
+    defer tune.deinit();
+    try tune.addOutput(f32, &.{ 1, 2, 3, 4 });
+    _ = try tune.addCandidate(.{ .block = .{ 4, 1, 1 } }, null);
+    try tune.setBudget(1_000_000, 0);
+    try std.testing.expectEqual(0, try tune.run(.{ .again = true }));
+}

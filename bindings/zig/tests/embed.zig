@@ -36,6 +36,29 @@ test "an embedded kernel is launched" {
     try support.expectError(error.InvalidHandle, fill.launch(f.stream, config, arguments));
 }
 
+test "an embedded kernel becomes a node of a graph" {
+    var f: support.Fixture = undefined;
+    try f.init();
+    defer f.deinit();
+    const kernels = try Kernels.load(f.context);
+    defer kernels.deinit();
+    const fill = try kernels.get("fill_index");
+    defer fill.deinit();
+    const out = try km.Slice(u32).initZeroed(f.context, 2);
+    defer out.deinit();
+    const graph = try km.Graph.init(f.context);
+    defer graph.deinit();
+    const config: km.LaunchConfig = .{ .block = .{ 2, 1, 1 } };
+    const first = try fill.addNode(graph, &.{}, config, .{ out, @as(u32, 5), @as(u32, 2) });
+    const tail = km.part(out, 1, 1, .read_write);
+    _ = try fill.addNode(graph, &.{first}, config, .{ tail, @as(u32, 9), @as(u32, 1) });
+    const exec = try graph.instantiate();
+    defer exec.deinit();
+    try exec.launch(f.stream);
+    try f.stream.synchronize();
+    try expectEqualSlices(u32, &.{ 5, 9 }, try out.hostElements());
+}
+
 const odd = km.embedKernels(
     \\.version 8.0 // .entry in_a_comment(.param .u32 x)
     \\.target sm_80

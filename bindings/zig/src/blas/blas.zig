@@ -7,8 +7,10 @@ const level2 = @import("level2.zig");
 const level3 = @import("level3.zig");
 const types = @import("types.zig");
 const check = errors.check;
+const Context = @import("../context.zig").Context;
 const Diagnostics = errors.Diagnostics;
 const Error = errors.Error;
+const Slice = @import("../memory.zig").Slice;
 const Stream = @import("../stream.zig").Stream;
 
 /// The order of the elements of all matrices of an object.
@@ -132,4 +134,22 @@ pub fn rowsOf(operation: Operation, matrix: anytype) u64 {
 /// op(A)'s number of columns.
 pub fn columnsOf(operation: Operation, matrix: anytype) u64 {
     return if (operation == .none) matrix.columns else matrix.rows;
+}
+
+test Blas {
+    const context = try Context.open("cpu", null);
+    defer context.deinit();
+    const stream = try Stream.init(context);
+    defer stream.deinit();
+    const blas = try Blas.init(stream, .rows);
+    defer blas.deinit();
+    const a = try Slice(f32).initCopy(context, stream, &.{ 1, 2, 3, 4 });
+    defer a.deinit();
+    const x = try Slice(f32).initCopy(context, stream, &.{ 1, 1 });
+    defer x.deinit();
+    const y = try Slice(f32).initZeroed(context, 2);
+    defer y.deinit();
+    try blas.gemv(f32, .none, 1, types.Matrix(f32).of(a, 2, 2), x, 0, y);
+    try stream.synchronize();
+    try std.testing.expectEqualSlices(f32, &.{ 3, 7 }, try y.hostElements());
 }
