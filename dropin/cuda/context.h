@@ -43,6 +43,10 @@ class Context final : public Handled {
   /// A primary context that was never active, or was deactivated, begins again.
   CUresult activate();
   CUresult synchronize();
+  /// For finders and makers of what a context owns, with the lock under which its end drops that.
+  CUresult require_live() const;
+  /// True when the context lives, and with this core: what was made with it may stay.
+  bool has_core(const km::Context& core) const;
 
   /// CU_STREAM_LEGACY and, for the calling thread, CU_STREAM_PER_THREAD.
   CUresult legacy_stream(Ref<Stream>* out);
@@ -116,6 +120,35 @@ bool pop_context(CUcontext* out);
 
 /// A thread is gone: its per-thread streams go with it.
 void forget_thread(uint64_t thread);
+
+/// Destroys a new context whose call fails after all.
+class DestroyUnlessKept {
+ public:
+  explicit DestroyUnlessKept(Context& context) : context_(&context) {}
+  ~DestroyUnlessKept() {
+    if (context_ != nullptr) context_->destroy();
+  }
+  DestroyUnlessKept(const DestroyUnlessKept&) = delete;
+  DestroyUnlessKept& operator=(const DestroyUnlessKept&) = delete;
+  void keep() { context_ = nullptr; }
+
+ private:
+  Context* context_;
+};
+
+/// Gives an object of a context its handle. When the context ends meanwhile, that may have come too
+/// early to end the handle as well: it is ended here then.
+template <class T>
+CUresult publish_in(Context& context, Ref<T> object, Handle<T>* out) {
+  const Ref<km::Context> core = Ref<km::Context>::share(object->core().context());
+  const Handle<T> handle = publish(std::move(object));
+  if (!context.has_core(*core)) {
+    retire<T>(handle);
+    return fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "the context was destroyed during the call");
+  }
+  *out = handle;
+  return CUDA_SUCCESS;
+}
 
 }  // namespace km::dropin
 

@@ -16,8 +16,11 @@ CUresult create_context(CUcontext* out, unsigned flags, CUdevice ordinal) {
   }
   Ref<dropin::Context> context;
   CU_TRY(dropin::Context::create(*device, flags, false, &context));
-  *out = handle_of(*context);
+  const CUcontext handle = handle_of(*context);
+  DestroyUnlessKept failed(*context);
   push_context(std::move(context));
+  failed.keep();
+  *out = handle;
   return CUDA_SUCCESS;
 }
 

@@ -93,9 +93,14 @@ Context::~Context() = default;
 
 CUresult Context::create(DeviceState& device, unsigned flags, bool is_primary, Ref<Context>* out) {
   CU_ASSIGN(Ref<km::Context> core, km::Context::create(device.device));
-  *out = Ref<Context>::adopt(new Context(device, std::move(core), flags, is_primary));
-  publish(Ref<Context>(*out));
-  return VirtualMemory::instance().enter(**out);
+  Ref<Context> context =
+      Ref<Context>::adopt(new Context(device, std::move(core), flags, is_primary));
+  publish(Ref<Context>(context));
+  DestroyUnlessKept failed(*context);
+  CU_TRY(VirtualMemory::instance().enter(*context));
+  failed.keep();
+  *out = std::move(context);
+  return CUDA_SUCCESS;
 }
 
 void Context::destroy() {
@@ -158,8 +163,19 @@ CUresult Context::synchronize() {
   return CUDA_SUCCESS;
 }
 
+/// With the lock that drop_contents() takes: what is made now would stay, and keep the context.
+CUresult Context::require_live() const {
+  if (!is_destroyed()) return CUDA_SUCCESS;
+  return fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "the context was destroyed during the call");
+}
+
+bool Context::has_core(const km::Context& core) const {
+  return !destroyed_.load() && this->core().get() == &core;
+}
+
 CUresult Context::legacy_stream(Ref<Stream>* out) {
   const std::lock_guard lock(mutex_);
+  CU_TRY(require_live());
   if (!legacy_) CU_TRY(Stream::create(*this, 0, 0, Stream::Kind::kLegacy, &legacy_));
   *out = legacy_;
   return CUDA_SUCCESS;
@@ -168,6 +184,7 @@ CUresult Context::legacy_stream(Ref<Stream>* out) {
 CUresult Context::per_thread_stream(Ref<Stream>* out) {
   const uint64_t thread = of_thread().thread;
   const std::lock_guard lock(mutex_);
+  CU_TRY(require_live());
   Ref<Stream>* stream = nullptr;
   CU_TRY(find_or_make(per_thread_, thread, &stream, [&](Ref<Stream>* made) {
     return Stream::create(*this, 0, 0, Stream::Kind::kPerThread, made);

@@ -65,8 +65,7 @@ CUresult cuEventCreate(CUevent* out, unsigned int flags) {
     }
     Ref<dropin::Event> event;
     CU_TRY(dropin::Event::create(*context, flags, &event));
-    *out = publish(std::move(event));
-    return CUDA_SUCCESS;
+    return publish_in(*context, std::move(event), out);
   });
 }
 

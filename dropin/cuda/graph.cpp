@@ -53,11 +53,12 @@ void** GraphNode::arguments_of(const SharedWork& work) {
 
 CUgraph Context::publish_captured(Ref<km::Graph> graph) {
   const std::lock_guard lock(mutex_);
-  CUgraph& known = captured_[graph.get()];
-  if (known == nullptr) {
-    known = publish(make_ref<Graph>(*this, std::move(graph)));
-  }
-  return known;
+  CUgraph* known = nullptr;
+  static_cast<void>(find_or_make(captured_, graph.get(), &known, [&](CUgraph* made) -> CUresult {
+    *made = publish(make_ref<Graph>(*this, std::move(graph)));
+    return CUDA_SUCCESS;
+  }));
+  return *known;
 }
 
 void Context::note_captured(const Graph& graph) {

@@ -141,8 +141,7 @@ CUresult cuGraphCreate(CUgraph* out, unsigned int flags) {
     if (flags != 0) return fail(CUDA_ERROR_INVALID_VALUE, "flags is %u; it must be 0", flags);
     CU_CURRENT(context);
     auto core = make_ref<km::Graph>(*context->core());
-    *out = publish(make_ref<dropin::Graph>(*context, std::move(core)));
-    return CUDA_SUCCESS;
+    return publish_in(*context, make_ref<dropin::Graph>(*context, std::move(core)), out);
   });
 }
 
@@ -465,8 +464,7 @@ CUresult cuGraphClone(CUgraph* out, CUgraph handle) {
     }
     auto clone = make_ref<dropin::Graph>(graph->context(), graph->core().clone());
     clone->keep_all_of(*graph);
-    *out = publish(std::move(clone));
-    return CUDA_SUCCESS;
+    return publish_in(graph->context(), std::move(clone), out);
   });
 }
 

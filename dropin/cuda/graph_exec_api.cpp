@@ -109,7 +109,9 @@ CUresult instantiate(CUgraphExec* out, CUgraph handle, cuuint64_t flags,
                 "a graph that allocates or decides is instantiated once at a time");
   }
   CU_ASSIGN(Ref<km::GraphExec> core, km::GraphExec::create(graph->core()));
-  *out = publish(make_ref<dropin::GraphExec>(*graph, std::move(core), flags, std::move(claim)));
+  CU_TRY(publish_in(graph->context(),
+                    make_ref<dropin::GraphExec>(*graph, std::move(core), flags, std::move(claim)),
+                    out));
   *out_why = CUDA_GRAPH_INSTANTIATE_SUCCESS;
   return CUDA_SUCCESS;
 }

@@ -63,8 +63,10 @@ CUresult Module::load(Context& context, const std::string& ptx, const JitLogs& l
   auto loaded = km::Module::load_ptx(*context.core(), ptx, "module");
   logs.write("", loaded ? "" : loaded.error().message);
   if (!loaded) return result_of(loaded.error());
-  *out = make_ref<Module>(context, std::move(*loaded));
-  publish(Ref<Module>(*out));
+  Ref<Module> module = make_ref<Module>(context, std::move(*loaded));
+  CUmodule handle = nullptr;
+  CU_TRY(publish_in(context, Ref<Module>(module), &handle));
+  *out = std::move(module);
   return CUDA_SUCCESS;
 }
 
@@ -106,6 +108,8 @@ CUresult Module::global(const std::string& name, CUdeviceptr* out_address, size_
 }
 
 Library::~Library() {
+  // It never had a handle, perhaps.
+  for (const auto& [context, module] : modules_) retire<Module>(handle_of(*module));
   if (own_context_) own_context_->destroy();
 }
 
@@ -131,6 +135,7 @@ bool Library::is_managed(const std::string& name) const {
 CUresult Library::module_in(Context& context, const JitLogs& logs, Ref<Module>* out) {
   const std::lock_guard lock(mutex_);
   if (is_unloaded_) return fail(CUDA_ERROR_INVALID_HANDLE, "the library is unloaded");
+  CU_TRY(context.require_live());
   Ref<Module>* known = nullptr;
   CU_TRY(find_or_make(modules_, context.id(), &known,
                       [&](Ref<Module>* made) { return Module::load(context, ptx_, logs, made); }));
@@ -180,6 +185,7 @@ void Library::forget(const Context& context) {
   if (found == modules_.end()) return;
   gone = std::move(found->second);
   modules_.erase(found);
+  retire<Module>(handle_of(*gone));
 }
 
 CUresult Kernel::function_in(Context& context, Ref<Function>* out) {

@@ -31,6 +31,7 @@ CUresult Pool::in_context(Context& context, Ref<km::Pool>* out) {
                 device_.ordinal, context.device().ordinal);
   }
   const std::lock_guard lock(mutex_);
+  CU_TRY(context.require_live());
   Ref<km::Pool>* pool = nullptr;
   CU_TRY(find_or_make(pools_, context.id(), &pool, [&](Ref<km::Pool>* made) -> CUresult {
     CU_ASSIGN(*made, km::Pool::create(*context.core(), limit_bytes_));

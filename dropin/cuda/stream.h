@@ -34,7 +34,7 @@ class Stream final : public Handled {
   ~Stream() override;
 
   const Ref<Context> context_;
-  const Ref<km::Stream> core_;
+  Ref<km::Stream> core_;
   const unsigned flags_;
   const Kind kind_;
   const uint64_t number_;

@@ -43,8 +43,7 @@ CUresult create_stream(CUstream* out, unsigned flags, int priority) {
   Ref<dropin::Stream> stream;
   CU_TRY(
       dropin::Stream::create(*context, flags, priority, dropin::Stream::Kind::kCreated, &stream));
-  *out = publish(std::move(stream));
-  return CUDA_SUCCESS;
+  return publish_in(*context, std::move(stream), out);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { CYCLES = 6000, GROWTH_BYTES = 256 << 10 };
+enum { CYCLES = 6000, CONTEXTS = 200, GROWTH_BYTES = 256 << 10 };
 
 typedef void cycle(const fixture* f, uintptr_t number);
 
@@ -70,9 +70,42 @@ static void host_functions_of_graphs_leave_nothing(void** state) {
   expect_no_growth(*state, make_host_nodes, CYCLES);
 }
 
+/* The context, its streams and memory end while a capture is under way that uses them. */
+static void leave_a_capture_open(const fixture* f, uintptr_t number) {
+  CUcontext context = NULL;
+  CUstream stream = NULL;
+  CUdeviceptr memory = 0;
+  OK(cuCtxCreate(&context, NULL, 0, f->device));
+  OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  OK(cuMemAlloc(&memory, 4096));
+  OK(cuMemsetD32Async(memory, 1, 1024, stream));
+  OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+  OK(cuMemsetD32Async(memory, 2, 1024, stream));
+  if (number % 2 == 0) OK(cuStreamDestroy(stream));
+  OK(cuCtxDestroy(context));
+}
+
+static void captures_that_never_end_leave_nothing(void** state) {
+  expect_no_growth(*state, leave_a_capture_open, CONTEXTS);
+}
+
+static void load_for_a_while(const fixture* f, uintptr_t number) {
+  CUlibrary library = NULL;
+  (void)f;
+  (void)number;
+  OK(cuLibraryLoadData(&library, kernels_ptx, NULL, NULL, 0, NULL, NULL, 0));
+  OK(cuLibraryUnload(library));
+}
+
+static void libraries_leave_nothing(void** state) {
+  expect_no_growth(*state, load_for_a_while, CONTEXTS);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(host_functions_of_graphs_leave_nothing),
+      TEST(captures_that_never_end_leave_nothing),
+      TEST(libraries_leave_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,8 +61,8 @@ void Stream::close() {
     reuse();
     return;
   }
-  Command* command = allocate();
-  if (command == nullptr) return;  // the stream is lost, nothing else
+  const HostMemoryNeeded needed;  // a stream that cannot be closed would keep its context
+  Command* const command = allocate();
   command->kind = CommandKind::close;
   submit(command);
 }
