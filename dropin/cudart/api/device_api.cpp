@@ -166,6 +166,17 @@ cudaError_t cudaDeviceGetNvSciSyncAttributes(void* list, int device, int flags) 
   });
 }
 
+cudaError_t cudaDeviceRegisterAsyncNotification(int device, cudaAsyncCallback callback, void* data,
+                                                cudaAsyncCallbackHandle_t* out) {
+  return call_driver(
+      [&] { return driver.cuDeviceRegisterAsyncNotification(device, callback, data, out); });
+}
+
+cudaError_t cudaDeviceUnregisterAsyncNotification(int device, cudaAsyncCallbackHandle_t callback) {
+  return call_driver(
+      [&] { return driver.cuDeviceUnregisterAsyncNotification(device, callback); });
+}
+
 }  // extern "C"
 
 }  // namespace km::cudart

@@ -78,6 +78,15 @@ cudaError_t cudaExecutionCtxDestroy(cudaExecutionContext_t handle) {
   });
 }
 
+cudaError_t cudaExecutionCtxGetDevResource(cudaExecutionContext_t handle, cudaDevResource* out,
+                                           cudaDevResourceType type) {
+  return call_context([&]() -> cudaError_t {
+    CUcontext context = nullptr;
+    RT_TRY(context_of(handle, &context));
+    return driver.cuCtxGetDevResource(context, out, type);
+  });
+}
+
 cudaError_t cudaDeviceGetDevResource(int device, cudaDevResource* out, cudaDevResourceType type) {
   return call_driver([&] { return driver.cuDeviceGetDevResource(device, out, type); });
 }
