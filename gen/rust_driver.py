@@ -12,6 +12,7 @@ SOURCES = "src/cuda/generated/enums.h and src/base/cuda_results.def"
 
 # Types of which a value is one of the names, in the order of the file; the others are sets of bits.
 CHOICES = [
+    "CUctx_flags",
     "CUdevice_attribute",
     "CUfunc_cache",
     "CUfunction_attribute",
@@ -25,6 +26,7 @@ CHOICES = [
 BITS = ["CUgraphInstantiate_flags"]
 # Other names of the same types, in bindings that bindgen made.
 OTHER_NAMES = {
+    "CUctx_flags": "CUctx_flags_enum",
     "CUdevice_attribute": "CUdevice_attribute_enum",
     "CUfunc_cache": "CUfunc_cache_enum",
     "CUfunction_attribute": "CUfunction_attribute_enum",
@@ -41,11 +43,13 @@ def members(name: str) -> list:
     """The names and numbers of an enumeration."""
     header = (ROOT / "src/cuda/generated/enums.h").read_text()
     body = re.search(rf"using {name} = int32_t;\nenum : int32_t \{{\n(.*?)\}};", header, re.S)[1]
-    found, last = {}, -1
+    found, ends, last = {}, set(), -1
     for line in re.findall(r"^ *(\w+)\s*(?:= *([^,]+))?,", body, re.M):
         last = int(eval(line[1], {}, dict(found))) if line[1] else last + 1  # noqa: S307
         found[line[0]] = last
-    return [(key, value) for key, value in found.items() if not key.endswith("_MAX")]
+        if not line[1] and line[0].endswith("_MAX"):
+            ends.add(line[0])  # how many there are
+    return [(key, value) for key, value in found.items() if key not in ends]
 
 
 def results() -> list:

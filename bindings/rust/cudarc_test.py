@@ -73,7 +73,7 @@ LEFT_OUT = {
     "test_compile_options_build_none": PRIVATE,
     "test_compile_options_build_ftz": PRIVATE,
     "test_compile_options_build_multi": PRIVATE,
-    "cublas_pointer_mode": "results are numbers of the host",
+    "cublas_pointer_mode": "expects results in memory of the device",
 }
 # Tests that pass where cores are idle.
 MAY_FAIL = {

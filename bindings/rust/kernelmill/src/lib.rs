@@ -168,6 +168,7 @@ mod stream;
 mod tests;
 mod tracking;
 mod tuner;
+pub mod types;
 mod value;
 mod view;
 

@@ -1,7 +1,7 @@
 //! Matrix products and the like of the facade.
 
 use kernelmill::blas::{Bf16, Complex, F16};
-use kernelmill::cublas::sys::{cublasOperation_t, cublasStatus_t};
+use kernelmill::cublas::sys::{cublasOperation_t, cublasPointerMode_t, cublasStatus_t};
 use kernelmill::cublas::{
     Asum, AsumConfig, CublasError, CudaBlas, Gemm, GemmConfig, Gemv, GemvConfig,
     StridedBatchedConfig,
@@ -142,6 +142,11 @@ fn sums_of_magnitudes_are_numbers_of_the_host() -> Tested {
     assert_eq!(sum, 4.0);
     unsafe { blas.asum(AsumConfig { n: 0, incx: 1 }, &x, &mut sum) }?;
     assert_eq!(sum, 0.0);
+    let host = cublasPointerMode_t::CUBLAS_POINTER_MODE_HOST;
+    blas.set_pointer_mode(host)?;
+    assert_eq!(blas.get_pointer_mode()?, host);
+    let device = blas.set_pointer_mode(cublasPointerMode_t::CUBLAS_POINTER_MODE_DEVICE);
+    assert_eq!(device, Err(CublasError(cublasStatus_t::CUBLAS_STATUS_NOT_SUPPORTED)));
     Ok(())
 }
 

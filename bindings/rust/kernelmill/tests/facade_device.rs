@@ -4,7 +4,7 @@
 mod facade;
 
 use facade::{Tested, expect_error, own_context};
-use kernelmill::driver::sys::{CUdevice_attribute, CUfunc_cache, CUlimit};
+use kernelmill::driver::sys::{self, CUctx_flags, CUdevice_attribute, CUfunc_cache, CUlimit};
 use kernelmill::driver::{
     CudaContext, DriverError, Profiler, profiler_start, profiler_stop, result,
 };
@@ -102,6 +102,19 @@ fn limits_are_kept_or_refused() -> Tested {
     assert_eq!(context.get_cache_config()?, CUfunc_cache::CU_FUNC_CACHE_PREFER_NONE);
     context.set_cache_config(CUfunc_cache::CU_FUNC_CACHE_PREFER_L1)?;
     assert_eq!(context.get_cache_config()?, CUfunc_cache::CU_FUNC_CACHE_PREFER_L1);
+    Ok(())
+}
+
+#[test]
+fn flags_that_say_how_contexts_are_are_taken() -> Tested {
+    let context = own_context()?;
+    context.set_blocking_synchronize()?;
+    context.set_flags(CUctx_flags::CU_CTX_MAP_HOST)?;
+    let spin = context.set_flags(CUctx_flags::CU_CTX_SCHED_SPIN);
+    expect_error(spin, DriverError::NotSupported, "flags is 0x1");
+    drop(CudaContext::new_non_primary(0, CUctx_flags::CU_CTX_SCHED_BLOCKING_SYNC as u32)?);
+    // SAFETY: none is needed.
+    assert!(unsafe { sys::is_culib_present() && kernelmill::nvrtc::sys::is_culib_present() });
     Ok(())
 }
 

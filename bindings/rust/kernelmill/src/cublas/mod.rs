@@ -94,6 +94,31 @@ impl CudaBlas {
         Ok(())
     }
 
+    /// Where results that are numbers lie: always in memory of the host.
+    ///
+    /// # Errors
+    ///
+    /// None; the signature is cudarc's.
+    pub fn get_pointer_mode(&self) -> Result<sys::cublasPointerMode_t, CublasError> {
+        Ok(sys::cublasPointerMode_t::CUBLAS_POINTER_MODE_HOST)
+    }
+
+    /// Asks for results in memory of the host, where they lie. [`Blas`] has them on the device.
+    ///
+    /// # Errors
+    ///
+    /// `CUBLAS_STATUS_NOT_SUPPORTED` for memory of the device.
+    pub fn set_pointer_mode(&self, mode: sys::cublasPointerMode_t) -> Result<(), CublasError> {
+        match mode {
+            sys::cublasPointerMode_t::CUBLAS_POINTER_MODE_HOST => Ok(()),
+            sys::cublasPointerMode_t::CUBLAS_POINTER_MODE_DEVICE => {
+                let message = "results of the facade are numbers of the host; kernelmill::Blas has \
+                               them on the device";
+                Err(crate::Error::new(crate::Status::ERROR_NOT_SUPPORTED, message)).cublas()
+            }
+        }
+    }
+
     /// The object itself, for what the library can do beyond cudarc.
     #[must_use]
     pub fn native(&self) -> &Blas {

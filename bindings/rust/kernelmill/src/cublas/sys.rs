@@ -38,3 +38,13 @@ pub enum cublasStatus_t {
     /// A licence is missing.
     CUBLAS_STATUS_LICENSE_ERROR = 16,
 }
+
+/// Where results that are numbers lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u32)]
+pub enum cublasPointerMode_t {
+    /// In memory of the host.
+    CUBLAS_POINTER_MODE_HOST = 0,
+    /// In memory of the device.
+    CUBLAS_POINTER_MODE_DEVICE = 1,
+}

@@ -134,16 +134,14 @@ impl CudaContext {
         Shared::primary(ordinal).map(Self::of)
     }
 
-    /// Opens a context that nobody else shares. `flags` (`CUctx_flags`) say how CUDA's driver waits,
-    /// and have no meaning here: only 0 is taken.
+    /// Opens a context that nobody else shares, with flags (`CUctx_flags`) under the rules of
+    /// [`set_flags`](Self::set_flags).
     ///
     /// # Errors
     ///
-    /// Those of [`new`](Self::new), and [`DriverError::InvalidValue`] when `flags` is not 0.
+    /// Those of [`new`](Self::new) and of [`set_flags`](Self::set_flags).
     pub fn new_non_primary(ordinal: usize, flags: u32) -> Result<Arc<Self>, DriverError> {
-        if flags != 0 {
-            return Err(DriverError::invalid(format!("flags is {flags}; contexts take only 0")));
-        }
+        super::context_config::check_flags(flags)?;
         Shared::open(open_device(ordinal)?, false).map(Self::of)
     }
 

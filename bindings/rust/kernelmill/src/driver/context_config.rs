@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::error::Cuda;
-use super::sys::{CUdevice_attribute, CUfunc_cache, CUlimit, CUresult};
+use super::sys::{CUctx_flags, CUdevice_attribute, CUfunc_cache, CUlimit, CUresult};
 use super::{CudaContext, DriverError};
 use crate::{ContextLimit, Error, Status};
 
@@ -102,6 +102,26 @@ impl CudaContext {
         }
     }
 
+    /// Says how the context is to be. Each context blocks the thread that waits for it, after some
+    /// microseconds of looking, and maps memory of the host: flags for that are taken, others are
+    /// errors.
+    ///
+    /// # Errors
+    ///
+    /// [`DriverError::NotSupported`] for `CU_CTX_SCHED_SPIN`, `CU_CTX_SCHED_YIELD` and the like.
+    pub fn set_flags(&self, flags: CUctx_flags) -> Result<(), DriverError> {
+        check_flags(flags as u32)
+    }
+
+    /// Asks for waits that block the thread, as they do.
+    ///
+    /// # Errors
+    ///
+    /// None; the signature is cudarc's.
+    pub fn set_blocking_synchronize(&self) -> Result<(), DriverError> {
+        self.set_flags(CUctx_flags::CU_CTX_SCHED_BLOCKING_SYNC)
+    }
+
     /// The preference of [`set_cache_config`](Self::set_cache_config).
     ///
     /// # Errors
@@ -130,6 +150,21 @@ impl CudaContext {
         self.shared.cache_config.store(config as i32, Ordering::Release);
         Ok(())
     }
+}
+
+/// How contexts are asked to be: those flags that say how they are.
+pub(super) fn check_flags(flags: u32) -> Result<(), DriverError> {
+    let known = CUctx_flags::CU_CTX_SCHED_BLOCKING_SYNC as u32
+        | CUctx_flags::CU_CTX_MAP_HOST as u32
+        | CUctx_flags::CU_CTX_LMEM_RESIZE_TO_MAX as u32;
+    if flags & !known == 0 {
+        return Ok(());
+    }
+    let message = format!(
+        "flags is {flags:#x}; contexts here block the thread that waits for them, and take only \
+         bits of {known:#x}"
+    );
+    Err(DriverError::of_library(Error::new(Status::ERROR_NOT_SUPPORTED, message)))
 }
 
 /// CUDA's limits have the library's numbers, less one.

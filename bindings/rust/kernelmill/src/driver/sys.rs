@@ -39,3 +39,13 @@ impl CUresult {
         }
     }
 }
+
+/// True when the library that runs all of it can be loaded.
+///
+/// # Safety
+///
+/// None is needed; it is unsafe as in cudarc.
+#[must_use]
+pub unsafe fn is_culib_present() -> bool {
+    crate::sys::load_error().is_none()
+}

@@ -62,3 +62,14 @@ impl nvrtcResult {
         }
     }
 }
+
+/// True when the library that runs all of it can be loaded. NVRTC itself is looked for at the first
+/// compilation.
+///
+/// # Safety
+///
+/// None is needed; it is unsafe as in cudarc.
+#[must_use]
+pub unsafe fn is_culib_present() -> bool {
+    crate::sys::load_error().is_none()
+}

@@ -217,6 +217,40 @@ pub enum CUresult {
     CUDA_ERROR_UNKNOWN = 999,
 }
 
+/// `CUctx_flags` of the CUDA driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(i32)]
+pub enum CUctx_flags {
+    /// Number 0 in CUDA.
+    CU_CTX_SCHED_AUTO = 0,
+    /// Number 1 in CUDA.
+    CU_CTX_SCHED_SPIN = 1,
+    /// Number 2 in CUDA.
+    CU_CTX_SCHED_YIELD = 2,
+    /// Number 4 in CUDA.
+    CU_CTX_SCHED_BLOCKING_SYNC = 4,
+    /// Number 7 in CUDA.
+    CU_CTX_SCHED_MASK = 7,
+    /// Number 8 in CUDA.
+    CU_CTX_MAP_HOST = 8,
+    /// Number 16 in CUDA.
+    CU_CTX_LMEM_RESIZE_TO_MAX = 16,
+    /// Number 32 in CUDA.
+    CU_CTX_COREDUMP_ENABLE = 32,
+    /// Number 64 in CUDA.
+    CU_CTX_USER_COREDUMP_ENABLE = 64,
+    /// Number 128 in CUDA.
+    CU_CTX_SYNC_MEMOPS = 128,
+    /// Number 255 in CUDA.
+    CU_CTX_FLAGS_MASK = 255,
+}
+impl CUctx_flags {
+    /// Another name of [`Self::CU_CTX_SCHED_BLOCKING_SYNC`].
+    pub const CU_CTX_BLOCKING_SYNC: Self = Self::CU_CTX_SCHED_BLOCKING_SYNC;
+}
+/// The name of [`CUctx_flags`] in C.
+pub type CUctx_flags_enum = CUctx_flags;
+
 /// `CUdevice_attribute` of the CUDA driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(i32)]
