@@ -25,6 +25,7 @@ type Device struct {
 	signals atomic.Pointer[kernelmill.Stream] // on which the ends of host kernels are told
 	last    atomic.Pointer[Error]             // of GetLastError
 	failed  atomic.Pointer[Error]             // the first panic of a host kernel
+	ended   atomic.Uint64                     // host kernels, for who waits to see what they wrote
 }
 
 // process is the one runtime of the process.
@@ -114,7 +115,7 @@ func UseDevice(device int) (*Device, error) {
 
 // SetDevice makes a device the current one of the goroutine. It locks the goroutine to its thread
 // (runtime.LockOSThread), once, because that is what has a current device: goroutines move.
-// [UnsetDevice] undoes both. Programs with many goroutines pass a [Device] on instead.
+// [UnsetDevice] undoes both, and is the only thing that may unlock it. Programs with many goroutines pass a [Device] on instead.
 func SetDevice(device int) error {
 	found, err := UseDevice(device)
 	if err != nil {

@@ -190,6 +190,7 @@ func (d *Device) errorOr(err *Error) error {
 // done notes the failure of a call for [GetLastError], and gives it as one of the runtime. A call
 // that found nothing wrong fails with the panic of a host kernel before it.
 func (d *Device) done(err error) error {
+	d.ended.Load() // what host kernels wrote is seen by who has waited for them
 	if err == nil {
 		if d.failed.Load() == nil {
 			return nil

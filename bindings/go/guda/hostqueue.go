@@ -103,6 +103,7 @@ func (d *Device) signalStream() (*kernelmill.Stream, error) {
 
 // runIn runs the kernel, unless something failed before it, and notes its panic.
 func (l *hostLaunch) runIn(s *streamState, before error) {
+	defer s.device.ended.Add(1)
 	if before != nil || s.failed.Load() != nil {
 		return
 	}

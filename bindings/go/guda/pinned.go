@@ -83,7 +83,10 @@ func (b *PinnedBuffer) Close() error {
 	if b.memory == nil {
 		return nil
 	}
-	err := errors.Join(Free(b.device), b.memory.Close())
+	err := b.memory.Close()
+	if _, known := allocated(b.device); known { // a reset of the device has freed it else
+		err = errors.Join(err, Free(b.device))
+	}
 	b.memory, b.data, b.device = nil, nil, 0
 	return err
 }

@@ -54,6 +54,7 @@ func inStream(stream Stream, size int, call func(*streamState) error) error {
 // done is [Device.done], and a call that found nothing wrong fails with the panic of a host kernel
 // before it in the stream.
 func (s *streamState) done(err error) error {
+	s.device.ended.Load() // as in Device.done
 	if err == nil {
 		if failed := s.failed.Load(); failed != nil {
 			return failed
