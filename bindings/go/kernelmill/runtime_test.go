@@ -41,7 +41,7 @@ type node struct{ next *node }
 // dereferenceNil has Go's own fault turned into a panic, and gives that.
 func dereferenceNil(n *node) (err error) {
 	defer func() { err, _ = recover().(error) }()
-	n = n.next
+	_ = n.next
 	return errors.New("a nil pointer was read")
 }
 
