@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +22,8 @@ func TestProfilesShowKernelsAndRanges(t *testing.T) {
 	profiler := f.context.Profiler()
 	ok(t, errors.Join(profiler.Start(), scale.SetWork(1000, 2000)))
 	span := must(profiler.StartRange("outer"))(t)
+	runtime.LockOSThread() // Push and Pop are of the thread
+	defer runtime.UnlockOSThread()
 	ok(t, profiler.Push("inner"))
 	ok(t, f.stream.Launch(scale).Args(data, float32(1), int32(1)).Submit())
 	ok(t, errors.Join(f.stream.Synchronize(), profiler.Pop(), span.End(), profiler.Stop()))
