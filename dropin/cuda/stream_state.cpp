@@ -33,8 +33,7 @@ CUresult Stream::create(Context& context, unsigned flags, int priority, Kind kin
 Stream::~Stream() {
   note_capture_end(*this);
   if (mark_ && kind_ != Kind::kLegacy) context_->remove_blocking(*this);
-  // As the end of a handle of the core: a capture that is under way keeps memory, whose uses keep
-  // the stream.
+  // A capture under way keeps memory, whose uses keep the stream: the end of a handle leaves it.
   core_.release()->handle_gone();
 }
 

@@ -173,8 +173,7 @@ cudaError_t cudaDeviceRegisterAsyncNotification(int device, cudaAsyncCallback ca
 }
 
 cudaError_t cudaDeviceUnregisterAsyncNotification(int device, cudaAsyncCallbackHandle_t callback) {
-  return call_driver(
-      [&] { return driver.cuDeviceUnregisterAsyncNotification(device, callback); });
+  return call_driver([&] { return driver.cuDeviceUnregisterAsyncNotification(device, callback); });
 }
 
 }  // extern "C"

@@ -106,7 +106,8 @@ TEST_F(DeviceTest, Uris) {
        {"", ":", ":0", "fake:", "fake:x", "fake:-1", "fake:1x", "fake:99999999999", "fake:0:0"}) {
     EXPECT_EQ(Device::open(bad).error().status, KM_ERROR_INVALID_ARGUMENT) << bad;
   }
-  EXPECT_EQ(Device::open("metal").error().status, KM_ERROR_BACKEND_UNAVAILABLE);
+  EXPECT_EQ(Device::open("metal").error().status, KM_ERROR_UNSUPPORTED_BACKEND);
+  EXPECT_EQ(Device::open("steel").error().status, KM_ERROR_BACKEND_UNAVAILABLE);
   EXPECT_EQ(*device_count("fake"), 2u);
   EXPECT_GE(*device_count(""), 2u);
 }

@@ -36,13 +36,14 @@ fn dropped_slices_are_freed_after_their_last_use() -> Tested {
     let stream = context.new_stream()?;
     let slow = function(&context, "slow");
     let (before, _) = context.mem_get_info()?;
-    let slice = stream.alloc_zeros::<u32>(1 << 20)?;
-    assert!(context.mem_get_info()?.0 < before);
+    let size = 256 << 20; // more than what other programs take or free meanwhile
+    let slice = stream.alloc_zeros::<u32>(size / 4)?;
+    assert!(context.mem_get_info()?.0 < before - size / 2);
     let config = LaunchConfig { block_dim: (1, 1, 1), ..LaunchConfig::for_num_elems(1) };
     unsafe { stream.launch_builder(&slow).arg(&slice).arg(&1_000_000u32).launch(config) }?;
     drop(slice); // the kernel goes on
     context.synchronize()?;
-    assert_eq!(context.mem_get_info()?.0, before);
+    assert!(context.mem_get_info()?.0 > before - size / 2);
     Ok(())
 }
 
