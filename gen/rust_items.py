@@ -8,6 +8,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from source_items import end_of, nearest_public
+
 TOKEN = re.compile(
     r"//[^\n]*|/\*.*?\*/|r(?P<hashes>#*)\".*?\"(?P=hashes)|b?\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])'",
     re.S,
@@ -52,16 +54,6 @@ def without_comments(text: str) -> str:
         return keep + "\n" * match[0].count("\n")
 
     return TOKEN.sub(blank, text)
-
-
-def end_of(text: str, start: int) -> int:
-    """The place after the brace that closes the one before `start`."""
-    depth = 1
-    for match in re.compile(r"[{}]").finditer(text, start):
-        depth += 1 if match[0] == "{" else -1
-        if depth == 0:
-            return match.end()
-    raise SystemExit("gen: a brace in bindings/rust is not closed")
 
 
 def plain_type(text: str) -> str:
@@ -158,18 +150,7 @@ class Crate:
                 titles.append(f"drop of {kind[0]}")
             else:
                 level += [item for item in inside if item not in level]
-        return titles or self.nearest_public(level)
-
-    def nearest_public(self, level: list) -> list:
-        seen: list = []
-        while level:
-            titles = sorted({item.title for item in level if item.is_public})
-            if titles:
-                return titles
-            seen += level
-            callers = [item for item in self.items if any(calls(item, x) for x in level)]
-            level = [item for item in callers if not any(item is known for known in seen)]
-        return []
+        return titles or nearest_public(self.items, level, calls)
 
 
 def calls(caller: Item, item: Item) -> bool:

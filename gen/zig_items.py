@@ -9,6 +9,8 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from source_items import end_of, nearest_public
+
 TOKEN = re.compile(r"//[^\n]*|\\\\[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])'")
 HEAD = re.compile(
     r"(?P<public>\bpub\s+)?(?:"
@@ -38,16 +40,6 @@ class Item:
 def without_comments(text: str) -> str:
     """Comments and contents of texts are blanks; lines stay."""
     return TOKEN.sub(lambda m: '""' if m[0][0] in "\"'" else "", text)
-
-
-def end_of(text: str, start: int) -> int:
-    """The place after the brace that closes the one before `start`."""
-    depth = 1
-    for match in re.compile(r"[{}]").finditer(text, start):
-        depth += 1 if match[0] == "{" else -1
-        if depth == 0:
-            return match.end()
-    raise SystemExit("gen: a brace in bindings/zig is not closed")
 
 
 def owner_of(parameters: str, types: set) -> str:
@@ -91,15 +83,7 @@ class Module:
         """Titles of the public functions that use a name, by the shortest way."""
         word = re.compile(rf"\b{name}\b")
         level = [item for item in self.items if word.search(item.body)]
-        seen: list = []
-        while level:
-            titles = sorted({item.title for item in level if item.is_public})
-            if titles:
-                return titles
-            seen += level
-            callers = [item for item in self.items if any(calls(item, other) for other in level)]
-            level = [item for item in callers if not any(item is known for known in seen)]
-        return []
+        return nearest_public(self.items, level, calls)
 
 
 def calls(caller: Item, item: Item) -> bool:
