@@ -18,13 +18,9 @@ type MappedDataset struct {
 // OpenMappedDataset maps a file of numbers, for copies to the current device. What is left over
 // behind the last whole number is not seen.
 func OpenMappedDataset(filename string) (*MappedDataset, error) {
-	device, err := currentDevice()
+	device, opened, err := openCurrent()
 	if err != nil {
 		return nil, err
-	}
-	opened, err := device.open()
-	if err != nil {
-		return nil, device.done(err)
 	}
 	if info, err := os.Stat(filename); err == nil && info.Mode().IsRegular() && info.Size() < 4 {
 		return &MappedDataset{}, nil

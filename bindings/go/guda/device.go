@@ -93,6 +93,19 @@ func currentDevice() (*Device, error) {
 	return all[process.initial], nil
 }
 
+// openCurrent gives the current device and its context; what fails is noted as its last error.
+func openCurrent() (*Device, *kernelmill.Context, error) {
+	device, err := currentDevice()
+	if err != nil {
+		return nil, nil, err
+	}
+	opened, err := device.open()
+	if err != nil {
+		return nil, nil, device.done(err)
+	}
+	return device, opened, nil
+}
+
 // GetDeviceCount is how many devices there are: those of the backend that "auto" chooses, or that of
 // the environment variable KM_DEVICE. KM_CPU_DEVICES makes several of the CPU.
 func GetDeviceCount() (int, error) {

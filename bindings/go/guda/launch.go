@@ -36,13 +36,9 @@ func ModuleLoadSource(source string) (*Module, error) {
 }
 
 func loadModule(load func(*kernelmill.Context) (*kernelmill.Module, error)) (*Module, error) {
-	device, err := currentDevice()
+	device, opened, err := openCurrent()
 	if err != nil {
 		return nil, err
-	}
-	opened, err := device.open()
-	if err != nil {
-		return nil, device.done(err)
 	}
 	module, err := load(opened)
 	if err != nil {

@@ -369,13 +369,9 @@ func DeviceFloat32(ptr DevicePtr, count int) ([]float32, error) {
 // HostRegister makes numbers of the program device memory of the current device, without a copy,
 // until [Free]. They stay where they are until then. Synchronize before they are touched.
 func HostRegister(data []float32) (DevicePtr, error) {
-	device, err := currentDevice()
+	device, opened, err := openCurrent()
 	if err != nil {
 		return 0, err
-	}
-	opened, err := device.open()
-	if err != nil {
-		return 0, device.done(err)
 	}
 	slice, err := kernelmill.SliceOver(opened, bytesOf(data))
 	if err != nil {

@@ -19,13 +19,9 @@ type PinnedBuffer struct {
 
 // NewPinnedBuffer makes a buffer for a number of elements, for the current device.
 func NewPinnedBuffer(elements int) (*PinnedBuffer, error) {
-	device, err := currentDevice()
+	device, opened, err := openCurrent()
 	if err != nil {
 		return nil, err
-	}
-	opened, err := device.open()
-	if err != nil {
-		return nil, device.done(err)
 	}
 	pinned, err := kernelmill.NewHostMemory[float32](opened, elements)
 	if err != nil {

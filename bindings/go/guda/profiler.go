@@ -39,13 +39,9 @@ func ProfilerSetOutput(output ProfilerOutput) {
 
 // ProfilerStart records what the current device does from now on. Starting twice is fine.
 func ProfilerStart() error {
-	device, err := currentDevice()
+	device, opened, err := openCurrent()
 	if err != nil {
 		return err
-	}
-	opened, err := device.open()
-	if err != nil {
-		return device.done(err)
 	}
 	profiling.mutex.Lock()
 	defer profiling.mutex.Unlock()
