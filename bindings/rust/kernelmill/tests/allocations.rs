@@ -2,45 +2,12 @@
 //! allocator of its own.
 
 mod common;
-
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+#[path = "common/counting.rs"]
+mod counting;
 
 use common::{context, function};
+use counting::{CALLS, allocations_of};
 use kernelmill::{Function, LaunchConfig, Result, Slice, Stream};
-
-thread_local! {
-    static MADE: Cell<usize> = const { Cell::new(0) };
-}
-
-struct Counting;
-
-// SAFETY: all calls go to System.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        MADE.set(MADE.get() + 1);
-        // SAFETY: that of the caller.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: that of the caller.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
-
-const CALLS: usize = 10_000;
-
-/// How many allocations this thread makes for many calls, after a few.
-fn allocations_of(mut call: impl FnMut() -> Result<()>) -> Result<usize> {
-    (0..10).try_for_each(|_| call())?;
-    let before = MADE.get();
-    (0..CALLS).try_for_each(|_| call())?;
-    Ok(MADE.get() - before)
-}
 
 fn add(
     stream: &Stream,

@@ -1,47 +1,14 @@
 //! Launches of the facade allocate nothing, up to 16 slices. A program of its own, because it has an
 //! allocator of its own.
 
+#[path = "common/counting.rs"]
+mod counting;
 #[path = "common/facade.rs"]
 mod facade;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
+use counting::allocations_of;
 use facade::{Tested, function};
-use kernelmill::driver::{CudaContext, DriverError, LaunchConfig, PushKernelArg};
-
-thread_local! {
-    static MADE: Cell<usize> = const { Cell::new(0) };
-}
-
-struct Counting;
-
-// SAFETY: all calls go to System.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        MADE.set(MADE.get() + 1);
-        // SAFETY: that of the caller.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: that of the caller.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
-
-const CALLS: usize = 10_000;
-
-/// How many allocations this thread makes for many calls, after a few.
-fn allocations_of(mut call: impl FnMut() -> Result<(), DriverError>) -> Result<usize, DriverError> {
-    (0..10).try_for_each(|_| call())?;
-    let before = MADE.get();
-    (0..CALLS).try_for_each(|_| call())?;
-    Ok(MADE.get() - before)
-}
+use kernelmill::driver::{CudaContext, LaunchConfig, PushKernelArg};
 
 #[test]
 fn launches_waits_and_copies_into_place_allocate_nothing() -> Tested {
