@@ -15,7 +15,7 @@ from cuda_driver import include_folder, parameters
 FOLDER = "dropin/cudart/generated"
 RELEASE_12 = "12090"  # CUDART_VERSION of the last CUDA 12
 
-# What programs built by nvcc and clang call; no header of the package declares it.
+# Functions that programs built by nvcc and clang call; no header of the package declares it.
 COMPILER = {
     "__cudaGetKernel": "cudaKernel_t* kernel, const void* symbol",
     "__cudaInitModule": None,
@@ -59,7 +59,7 @@ UNDECLARED_13 = [
     "cudaSubgridWorksetCreate",
 ]  # fmt: skip
 
-# Of CUDA 13, which the library of CUDA 12 lacks.
+# Functions of CUDA 13, which the library of CUDA 12 lacks.
 NOT_IN_12 = {
     "cudaDevResourceGenerateDesc", "cudaDevSmResourceSplit", "cudaDevSmResourceSplitByCount",
     "cudaDeviceGetDevResource", "cudaDeviceGetExecutionCtx", "cudaDeviceGetHostAtomicCapabilities",

@@ -188,7 +188,7 @@ def c_text():
 
 
 
-# Of the driver, as above; {n} is the type without its pointers.
+# The types of the driver, as above; {n} is the type without its pointers.
 DRIVER_FOLDER = cuda_driver.ROOT / "src/cuda"
 DRIVER_RULES = [
     (r"CUdevice", r"\w+", "number(kDevice)"),

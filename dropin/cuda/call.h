@@ -88,7 +88,7 @@ CUresult guard(const char* function, Body&& body) {
   return guard_anywhere(function, [&] { return if_ready(body); });
 }
 
-/// The same for functions that take less than a microsecond and reach no cancellation point, or
+/// call() for functions that take less than a microsecond and reach no cancellation point, or
 /// postpone cancellation themselves where they do.
 template <class Body>
 CUresult guard_light(const char* function, Body&& body) {

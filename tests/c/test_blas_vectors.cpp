@@ -271,7 +271,7 @@ void rotations_are_made(void**) {
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_blas_rotmg(KM_DATA_TYPE_F64, &d, &d, &d, nullptr, &d));
 }
 
-/// What rotmg writes, in its order, into memory of the caller's choice.
+/// The results of rotmg, in its order, into memory of the caller's choice.
 template <class R>
 void write_rotmg(unsigned char* memory, const std::array<size_t, 5>& at, R d1, R d2, R x1, R y1) {
   R entries[5];

@@ -1,5 +1,5 @@
-/* What kernels print goes to a callback, which may make calls, and which no other call waits for.
- */
+/* The text that kernels print goes to a callback, which may make calls, and for which no other call
+   waits. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>

@@ -31,7 +31,7 @@ static void expect_no_growth(const fixture* f, cycle* once, unsigned cycles) {
 static _Atomic uintptr_t last_number;
 static void note_number(void* number) { last_number = (uintptr_t)number; }
 
-/* As a node, as what the node becomes, in what was instantiated, and in a capture. */
+/* A host function as a node, as what the node becomes, instantiated, and in a capture. */
 static void make_host_nodes(const fixture* f, uintptr_t number) {
   CUgraph graph = NULL, captured = NULL;
   CUgraphExec exec = NULL;

@@ -16,7 +16,7 @@ import sys
 
 ROUNDS = 20
 ROOM_BYTES = 1 << 16  # of what pointers point to
-# What callers promise is kept: sizes are those of memory that is there.
+# The promises of callers are kept: sizes are those of memory that is there.
 SIZES = [0, 1, 2, 64]
 POINTER_LIKE = re.compile(r"cuda\w+(_t|Handle)$|CUdeviceptr|cudaUUID_t")
 # Structures that are passed by value: how many words of 8 bytes.

@@ -1,4 +1,4 @@
-/* What the tests of the CUDA runtime share. Include it first; it brings CMocka. Programs are built
+/* The tests of the CUDA runtime share this. Include it first; it brings CMocka. Programs are built
  * for CUDA 13's library and for CUDA 12's, with CUDA 13's headers: what differs is left to
  * test_cuda12.c. */
 #ifndef KM_TESTS_CUDART_SUPPORT_H
@@ -17,7 +17,7 @@
 void expect_error(cudaError_t expected, cudaError_t given, const char* call, const char* file,
                   int line);
 
-/* What compilers' stubs call, as crt/host_runtime.h declares it. */
+/* Functions that compilers' stubs call, as crt/host_runtime.h declares it. */
 void** __cudaRegisterFatBinary(void* wrapper);
 void __cudaRegisterFatBinaryEnd(void** handle);
 void __cudaUnregisterFatBinary(void** handle);

@@ -16,7 +16,7 @@ static void kernels_of_the_program_run(void** state) {
   OK(cudaFree(data));
 }
 
-/* As the stub of `kernel<<<grid, block, shared, stream>>>(...)` does it. */
+/* A launch as the stub of `kernel<<<grid, block, shared, stream>>>(...)` does it. */
 static void stubs_push_and_pop_configurations(void** state) {
   (void)state;
   uint32_t* out = NULL;
@@ -196,7 +196,7 @@ static void code_that_cannot_run_says_so_at_its_launch(void** state) {
   EXPECT(cudaErrorInvalidPtx, cudaGetLastError());
 }
 
-/* What `nvcc -rdc=true` leaves to be linked when the program runs. */
+/* Units that `nvcc -rdc=true` leaves to be linked when the program runs. */
 static void relocatable_units_are_linked(void** state) {
   (void)state;
   const char* const kernel =

@@ -1,4 +1,4 @@
-/* What is not there says so; what needs no device needs none. */
+/* Functions that are not there say so; what needs no device needs none. */
 #include "support.h"
 
 #include <string.h>

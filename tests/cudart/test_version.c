@@ -1,11 +1,11 @@
-/* What CUDA 12 has and CUDA 13 has not, or with other parameters, and the other way round. */
+/* Functions that one of CUDA 12 and 13 has and the other has not, or with other parameters. */
 #include "support.h"
 
 #include <string.h>
 
 #if KM_CUDART_MAJOR == 12
 
-/* As CUDA 12's headers declare them; the names are those of its symbols. */
+/* Declarations as CUDA 12's headers have them; the names are those of its symbols. */
 #define RENAMED(name) __asm__(#name)
 cudaError_t properties_of_12(void* out, int device) RENAMED(cudaGetDeviceProperties_v2);
 cudaError_t properties_of_11(void* out, int device) RENAMED(cudaGetDeviceProperties);

@@ -41,7 +41,7 @@ const char kPtx[] = R"(.version 7.8
 }
 )";
 
-/// What all threads of the process use; made by the first of them, and never destroyed by most.
+/// Objects of all threads of the process; made by the first of them, and never destroyed by most.
 struct World {
   km_device device{};
   km_context context{};

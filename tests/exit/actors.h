@@ -1,4 +1,4 @@
-// What the threads of a process do until it ends.
+// The work of the threads of a process until it ends.
 #pragma once
 
 #include <cstdint>

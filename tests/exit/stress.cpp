@@ -53,7 +53,7 @@ void from_a_callback() {
   for (;;) pause();
 }
 
-/// Of a process that uses the library, a forked child ends by exit().
+/// A forked child of a process that uses the library ends by exit().
 void beside_a_child() {
   make_world();
   const pid_t child = fork();

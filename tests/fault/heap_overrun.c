@@ -22,7 +22,7 @@ typedef struct overrun_arguments {
   int64_t step_bytes;
 } overrun_arguments;
 
-/* Of all sizes that a heap keeps lists of, with memory between them that is free. */
+/* Blocks of all sizes that a heap keeps lists of, with memory between them that is free. */
 static unsigned char* blocks[kBlocks];
 
 static size_t size_of_block(int i) { return 16 + (size_t)(i * 37 % kBlockBytes); }

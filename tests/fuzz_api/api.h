@@ -8,7 +8,7 @@
 
 namespace km::fuzz {
 
-/// Whether an object belongs to what it was made from, begins a group of its own, or to none.
+/// The group of an object: that of what it was made from, one that it begins, or none.
 enum class Grouping : uint8_t { kInherits, kBegins, kNone };
 
 /// A function that makes handles of a type.
@@ -20,7 +20,7 @@ struct Maker {
 
 using Script = std::vector<const char*>;
 
-/// What an interface says of itself in tables.
+/// An interface's description of itself in tables.
 struct Tables {
   std::span<const Row> rows;
   std::span<const Enumeration> enumerations;
@@ -74,30 +74,30 @@ class Api {
   virtual std::optional<Word> pointer_instead(const Row& row, const Parameter& parameter,
                                               Values& values) = 0;
   virtual Word callback(int16_t type, Values& values) = 0;
-  /// What has to fit together beyond single parameters, before memory is taken for pointers.
+  /// Makes values fit together beyond single parameters, before memory is taken for pointers.
   virtual void adjust(const Row& row, Values& values, Word* words) = 0;
 
-  /// Whether sizes that no device memory has are refused before host memory is touched.
+  /// True when sizes that no device memory has are refused before host memory is touched.
   virtual bool bounds_host_memory(const Row& row) const = 0;
   virtual bool has_failed(int64_t result) const = 0;
   /// Failed calls leave their out-parameters untouched; not those that say what is needed.
   virtual bool leaves_outputs(int64_t result) const = 0;
   /// Why a result is a defect of the library by itself; empty if it is none.
   virtual std::string defect(const Row& row, int64_t result) const = 0;
-  /// Whether the call ends the handle that is its first one.
+  /// True when the call ends the handle that is its first one.
   virtual bool ends_handle(const Row& row) const = 0;
-  /// Whether the call ends the address that is its first one.
+  /// True when the call ends the address that is its first one.
   virtual bool ends_address(const Row& row) const = 0;
-  /// Whether unknown addresses are taken for the host's: those that lived may be so by now.
+  /// True when unknown addresses are taken for the host's: those that lived may be so by now.
   virtual bool takes_host_addresses(const Row& row) const = 0;
-  /// Whether it ends what belongs to the group of its first handle.
+  /// True when it ends what belongs to the group of its first handle.
   virtual bool ends_group(const Row& row) const = 0;
   /// Gets faulted contexts going again, some of them; gives the groups that have ended thereby.
   virtual std::vector<uint32_t> repair(Values& values) = 0;
   /// Ends a handle for which there is no place any more.
   virtual void release(size_t type, Word handle) = 0;
   virtual void release_address(const PoolEntry& entry) = 0;
-  /// The same for all, in the right order; other threads make no calls.
+  /// Ends all handles, in the right order; other threads make no calls.
   virtual void release_all(Shared& shared) = 0;
 
   /// At the begin of a thread of the fuzzer.

@@ -181,7 +181,7 @@ func ExampleDeviceFloat32() {
 	// Output: [1 2] [11 22]
 }
 
-// What goes through a tracker and is not freed is listed, with the stack of its allocation.
+// Memory that goes through a tracker and is not freed is listed, with the stack of its allocation.
 func ExampleMemoryTracker() {
 	tracker := guda.NewMemoryTracker()
 	leaked, freed := tracker.Malloc(1024), tracker.Malloc(2048)

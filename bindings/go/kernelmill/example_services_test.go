@@ -139,7 +139,7 @@ func ExampleBytesOn() {
 	// Output: world
 }
 
-// What is not freed is listed, with the names that it was given.
+// Memory that is not freed is listed, with the names that it was given.
 func ExampleContext_Allocations() {
 	context, _ := open()
 	defer context.Close()

@@ -151,7 +151,7 @@ test "level 2: symmetric, triangular, banded and packed" {
     const square = km.Matrix(f64).of(a, 2, 2);
     try blas.symv(f64, .upper, 1, square, x, 0, y);
     try lab.expectValues(f64, &.{ 8, 11 }, y);
-    // The same packed, and as a band with one diagonal beside the main one: rows (2 3), (4 -).
+    // The matrix packed, and as a band with one diagonal beside the main one: rows (2 3), (4 -).
     const tight = try lab.slice(f64, &.{ 2, 3, 4 });
     defer tight.deinit();
     const triangle: km.Matrix(f64) = .{

@@ -107,7 +107,7 @@ impl Future for Finished {
 impl Drop for Finished {
     fn drop(&mut self) {
         if let End::Awaited(state) = &self.0 {
-            // What it was is dropped without the lock: a waker runs code of the executor.
+            // The state before is dropped without the lock: a waker runs code of the executor.
             let before = std::mem::replace(&mut *lock(state), State::Over);
             drop(before);
         }

@@ -1,4 +1,4 @@
-//! What CUDA C++ calls the types of Rust, for sources that a program puts together.
+//! The names of Rust's types in CUDA C++, for sources that a program puts together.
 //!
 //! ```
 //! use kernelmill::types::CudaTypeName;

@@ -22,7 +22,7 @@ const THREADS: u32 = 8;
 const ROUNDS: u32 = 40;
 const LEN: usize = 1000;
 
-/// What the threads have in common, and one number of each.
+/// The objects that the threads have in common, and one number of each.
 struct Shared {
     stream: Stream,
     pool: Pool,

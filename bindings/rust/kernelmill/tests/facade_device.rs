@@ -1,4 +1,4 @@
-//! What the facade says about devices.
+//! The facade's words about devices.
 
 #[path = "common/facade.rs"]
 mod facade;

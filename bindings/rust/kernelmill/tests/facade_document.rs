@@ -112,7 +112,7 @@ struct Settings {
 // SAFETY: numbers, laid out as in C.
 unsafe impl DeviceRepr for Settings {}
 
-/// The same slices as a whole and by views, numbers and a structure, in statements of their own.
+/// Slices as a whole and by views, numbers and a structure, in statements of their own.
 #[test]
 fn all_kinds_of_arguments_in_statements_of_their_own() -> Tested {
     const SOURCE: &str = "
@@ -178,7 +178,7 @@ fn failures_are_told_apart() -> Tested {
     Ok(())
 }
 
-/// What a batch is packed from, and what it is packed into: see facade_launch for its launch.
+/// The parts of a batch, and the form that it is packed into: see facade_launch for its launch.
 struct Input {
     atoms: Vec<f32>,
     indices: Vec<u32>,

@@ -184,7 +184,7 @@ struct Structure {
 // SAFETY: numbers, laid out as in C.
 unsafe impl DeviceRepr for Structure {}
 
-/// What a program packs for many structures at once.
+/// The data that a program packs for many structures at once.
 struct PackedBatch {
     atoms: CudaSlice<f32>,
     indices: CudaSlice<u32>,

@@ -118,7 +118,7 @@ fn unified_memory_is_used_by_host_and_device() -> Tested {
     launch.arg(&mut shared).arg(&4.0f32).arg(&1000u32);
     unsafe { launch.launch(config) }?;
     assert!(shared.as_slice()?.iter().all(|number| *number == 8.0));
-    // As the host's memory, and as the device's.
+    // The memory as the host's, and as the device's.
     let copy = stream.clone_htod(&shared)?;
     assert_eq!(stream.clone_dtoh(&copy)?, vec![8.0; 1000]);
     stream.memset_zeros(&mut shared.slice_mut(..500))?;

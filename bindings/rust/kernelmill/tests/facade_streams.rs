@@ -85,7 +85,7 @@ fn events_order_streams() -> Tested {
     Ok(())
 }
 
-/// What the first stream writes, the second reads, without any event.
+/// The second stream reads what the first one writes, without any event.
 #[test]
 fn uses_of_a_slice_on_two_streams_are_ordered() -> Tested {
     let context = own_context()?;

@@ -75,7 +75,7 @@ mod with_bytemuck {
     use bytemuck::allocation::TransparentWrapperAlloc;
     use kernelmill::Plain;
 
-    /// As the kernel `widths` takes it.
+    /// The structure as the kernel `widths` takes it.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[repr(C)]
     struct Point {

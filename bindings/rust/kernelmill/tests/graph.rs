@@ -234,7 +234,7 @@ fn host_functions_live_while_a_launch_may_call_them() -> Result<()> {
     assert_eq!(Arc::strong_count(&calls), 2);
     drop(gate);
     stream.synchronize()?;
-    // What frees it runs before the wait is over, or right behind it on the same thread.
+    // The function that frees it runs before the wait is over, or right after it on that thread.
     stream.add_callback(|_| {})?;
     stream.synchronize()?;
     assert_eq!((calls.load(Ordering::Relaxed), Arc::strong_count(&calls)), (10, 1));

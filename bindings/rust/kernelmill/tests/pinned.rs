@@ -61,7 +61,7 @@ fn a_copy_that_nobody_waits_for_keeps_its_vector() -> Result<()> {
         stream.add_callback(move |_| assert!(opened.recv().is_err()))?;
         let memory = PinnedMemory::from_vec(&context, vec![round; LEN])?;
         drop(stream.memcpy_htod_async(memory, &mut slice)?);
-        // What is allocated now would take the place of a vector that was freed too early.
+        // Memory that is allocated now would take the place of a vector that was freed too early.
         let others: Vec<Vec<u32>> = (0..4).map(|_| vec![u32::MAX; LEN]).collect();
         drop(gate);
         assert_eq!(stream.clone_dtoh(&slice)?, [round; LEN]);

@@ -9,7 +9,7 @@ const fn rows(offset_bytes: usize, pitch_bytes: usize, layer_rows: usize) -> Row
     Rows { offset_bytes, pitch_bytes, layer_rows }
 }
 
-/// The same copy element by element.
+/// The copy element by element.
 fn expected(source: &[u16], from: Rows, destination: &mut [u16], to: Rows, extent: Extent) {
     let at = |rows: Rows, x: usize, y: usize, z: usize| {
         let pitch = if rows.pitch_bytes == 0 { extent.width * 2 } else { rows.pitch_bytes };

@@ -64,7 +64,7 @@ fn queue_band(
     stream.clone_dtoh_async(&c)
 }
 
-/// What is needed for products.
+/// The objects that products need.
 struct Multiplier {
     product: Function,
     streams: Vec<Stream>,

@@ -139,7 +139,7 @@ impl DeviceNetwork {
         self.blas.gemv(rate, &gradient.transposed(), &self.ones, 1.0, &mut self.bias)
     }
 
-    /// As [`Network::step`].
+    /// The errors of [`Network::step`].
     fn step(&mut self, x: &Slice<f64>, wanted: &Slice<f64>) -> kernelmill::Result<f64> {
         self.forward(x, wanted)?;
         self.blas.nrm2(&self.error, &mut self.norm)?;

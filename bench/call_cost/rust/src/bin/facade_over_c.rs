@@ -1,4 +1,4 @@
-//! What launches through `kernelmill::driver` cost over the C ABI. One process makes the same
+//! The cost of launches through `kernelmill::driver` over the C ABI. One process makes the same
 //! launches by C, by the native layer and by the facade, batch by batch in turn, and prints the least
 //! of each. See ../../../README.md.
 

@@ -1,4 +1,5 @@
-//! What the Rust layer adds to calls of the C ABI: over_c EMPTY.ptx. See ../../../README.md.
+//! The cost that the Rust layer adds to calls of the C ABI: over_c EMPTY.ptx. See
+//! ../../../README.md.
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -25,13 +26,13 @@ const ONE: LaunchConfig =
 const RAW_ONE: sys::km_launch_config =
     sys::km_launch_config { grid: [1; 3], block: [1; 3], shared_bytes: 0 };
 
-/// What a C program does with a status.
+/// A status, checked as a C program does it.
 #[inline]
 fn is_success(status: sys::km_status) -> bool {
     status == sys::km_status::SUCCESS
 }
 
-/// As C programs pass arguments.
+/// Arguments as C programs pass them.
 #[repr(C)]
 struct SumsArguments {
     a: u64,

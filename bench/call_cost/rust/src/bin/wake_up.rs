@@ -1,4 +1,4 @@
-//! What awaiting costs: wake_up EMPTY.ptx. See ../../../README.md.
+//! The cost of awaiting: wake_up EMPTY.ptx. See ../../../README.md.
 
 use std::pin::pin;
 use std::process::ExitCode;

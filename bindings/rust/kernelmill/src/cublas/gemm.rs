@@ -72,7 +72,7 @@ pub trait Gemm<T> {
         c: &mut C,
     ) -> Result<(), CublasError>;
 
-    /// The same for each of several products. Never blocks.
+    /// Computes each of several products. Never blocks.
     ///
     /// # Safety
     ///

@@ -94,7 +94,7 @@ impl CudaBlas {
         Ok(())
     }
 
-    /// Where results that are numbers lie: always in memory of the host.
+    /// The place of results that are numbers: always in memory of the host.
     ///
     /// # Errors
     ///

@@ -1,7 +1,7 @@
 //! The types of cuBLAS that configurations and errors are made of.
 #![allow(non_camel_case_types)]
 
-/// What a product makes of a matrix before it is multiplied.
+/// The form that a product gives a matrix before it is multiplied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum cublasOperation_t {
@@ -39,7 +39,7 @@ pub enum cublasStatus_t {
     CUBLAS_STATUS_LICENSE_ERROR = 16,
 }
 
-/// Where results that are numbers lie.
+/// The place of results that are numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum cublasPointerMode_t {

@@ -198,7 +198,7 @@ impl CudaContext {
     ///
     /// # Errors
     ///
-    /// What [`check_err`](Self::check_err) gives.
+    /// Those of [`check_err`](Self::check_err).
     pub fn bind_to_thread(&self) -> Result<(), DriverError> {
         self.shared.make_current();
         self.check_err()
@@ -208,7 +208,7 @@ impl CudaContext {
     ///
     /// # Errors
     ///
-    /// What [`check_err`](Self::check_err) gives, else the error of a kernel that failed, which
+    /// Those of [`check_err`](Self::check_err), else the error of a kernel that failed, which
     /// stays until [`reset`](Self::reset).
     pub fn synchronize(&self) -> Result<(), DriverError> {
         self.bind_to_thread()?;

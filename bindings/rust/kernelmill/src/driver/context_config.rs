@@ -1,4 +1,4 @@
-//! What a context's device is, and limits of the context.
+//! The device of a context, and limits of the context.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -59,7 +59,7 @@ impl DriverError {
         crate::cuda::cuda_result_c_name(self.0 as i32).cuda()
     }
 
-    /// What the result means, in a sentence.
+    /// The meaning of the result, in a sentence.
     ///
     /// # Errors
     ///

@@ -74,7 +74,7 @@ impl CudaStream {
         Ok(Some(CudaGraph { graph, exec, stream: self.counted() }))
     }
 
-    /// Whether the stream is captured.
+    /// The state of a capture of the stream.
     ///
     /// # Errors
     ///

@@ -149,7 +149,7 @@ impl LaunchArgs<'_> {
         Ok(None)
     }
 
-    /// The same for a kernel whose blocks wait for each other: they have to fit the device at once.
+    /// Queues a kernel whose blocks wait for each other: they have to fit the device at once.
     ///
     /// # Safety
     ///
@@ -196,8 +196,8 @@ impl LaunchArgs<'_> {
     }
 }
 
-/// What a launch can be given: `&` of numbers, structures, and slices and views that the kernel only
-/// reads; `&mut` of slices and views that it may write.
+/// The arguments that a launch takes: `&` of numbers, structures, and slices and views that the
+/// kernel only reads; `&mut` of slices and views that it may write.
 ///
 /// # Safety
 ///

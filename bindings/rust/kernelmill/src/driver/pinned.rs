@@ -90,8 +90,8 @@ impl CudaContext {
         PinnedHostSlice::new(self, len)
     }
 
-    /// The same with flags of CUDA, [`sys::CU_MEMHOSTALLOC_PORTABLE`](super::sys) and the like,
-    /// which make no difference.
+    /// Page-locked memory with flags of CUDA, [`sys::CU_MEMHOSTALLOC_PORTABLE`](super::sys) and the
+    /// like, which make no difference.
     ///
     /// # Safety
     ///

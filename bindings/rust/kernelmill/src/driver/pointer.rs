@@ -1,4 +1,4 @@
-//! What all kinds of device memory have in common.
+//! The traits that all kinds of device memory have in common.
 
 use std::sync::Arc;
 

@@ -65,7 +65,7 @@ impl DeviceProperties {
     pub(super) fn of(context: &CudaContext) -> Result<Self, DriverError> {
         let info = context.shared.device.info().cuda()?;
         let device = &context.shared.device;
-        // What it does not tell is 0.
+        // A property that it does not tell is 0.
         let number = |attribute: Attribute| {
             let value = device.cuda_attribute(attribute as i32).unwrap_or(0);
             usize::try_from(value).unwrap_or(0)

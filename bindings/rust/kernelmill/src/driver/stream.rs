@@ -232,9 +232,9 @@ impl PartialEq for CudaStream {
 }
 impl Eq for CudaStream {}
 
-/// What [`CudaStream::record_event`] takes.
+/// The arguments of [`CudaStream::record_event`].
 pub trait EventArgument {
-    /// What it gives: an event where it makes one.
+    /// The result: an event if it makes one.
     type Given;
 
     #[doc(hidden)]

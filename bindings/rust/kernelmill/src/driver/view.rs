@@ -58,7 +58,7 @@ pub struct CudaView<'a, T> {
 /// # }
 /// ```
 ///
-/// What works is [`split_at_mut`](super::CudaSlice::split_at_mut).
+/// The way that works is [`split_at_mut`](super::CudaSlice::split_at_mut).
 pub struct CudaViewMut<'a, T> {
     memory: &'a Arc<Memory>,
     offset_bytes: u64,
@@ -176,19 +176,19 @@ impl<'a, T> CudaViewMut<'a, T> {
         self.len == 0
     }
 
-    /// The same elements, to be read.
+    /// Its elements, to be read.
     #[must_use]
     pub fn as_view(&self) -> CudaView<'_, T> {
         CudaView::new(self.memory, self.offset_bytes, self.len)
     }
 
-    /// The same elements, to be read from now on.
+    /// Its elements, to be read from now on.
     #[must_use]
     pub fn into_view(self) -> CudaView<'a, T> {
         CudaView::new(self.memory, self.offset_bytes, self.len)
     }
 
-    /// The same elements, which only one of the results may reach.
+    /// Its elements, which only one of the results may reach.
     fn part(&self, range: &Range<usize>) -> Self {
         let offset = self.offset_bytes + (range.start * size_of::<T>()) as u64;
         Self::new(self.memory, offset, range.len())

@@ -1,4 +1,4 @@
-//! What the facade's tests share.
+//! The facade's tests share these.
 #![allow(dead_code)] // each test program uses a part of it
 
 use std::sync::{Arc, OnceLock};
