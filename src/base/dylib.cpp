@@ -51,22 +51,48 @@ Status check_not_special(const std::string& path) {
                     file_kind_name(about.st_mode));
 }
 
+Error loader_error(const std::string& path) {
+  const char* const reason = dlerror();
+  return make_error(KM_ERROR_NOT_FOUND, "%s: %s", path.c_str(),
+                    reason != nullptr ? reason : "unknown reason");
+}
+
+/// Opens the library in a file that has no path; `path` is its name in messages.
+Result<void*> open_memory_file(File& file, const std::string& path) {
+  // Not /proc/self: debuggers open the name in a process of their own.
+  const std::string name =
+      "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(file.get());
+  void* const handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | kOwnSymbolsFirst);
+  if (handle == nullptr) return loader_error(path);
+  // The descriptor stays open: the loader takes another file of this name for the same library.
+  file.release();
+  return handle;
+}
+
 }  // namespace
 
 Result<Dylib> Dylib::open_private(const std::string& path) {
   // Another file: the loader tells libraries apart by that.
   KM_ASSIGN(File copy, create_memory_file("kernelmill-private-library", 0));
   KM_TRY(copy_file(path, copy.get()));
-  const std::string name = "/proc/self/fd/" + std::to_string(copy.get());
-  void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | kOwnSymbolsFirst);
-  if (handle != nullptr) {
-    // The descriptor stays open: the loader takes another file of this name for the same library.
-    copy.release();
-    return Dylib(handle);
+  KM_ASSIGN(void* const handle, open_memory_file(copy, path));
+  return Dylib(handle);
+}
+
+Result<Dylib> Dylib::open_overriding(const std::string& path,
+                                     std::span<const ImportOverride> overrides) {
+  KM_TRY(check_not_special(path));
+  // The loader replaces what follows a '$' in the name of a library that another one needs.
+  if (kOwnSymbolsFirst == 0 || path.find('$') != std::string::npos) {
+    return make_error(KM_ERROR_NOT_SUPPORTED, "%s: its imports cannot be replaced", path.c_str());
   }
-  const char* reason = dlerror();
-  return make_error(KM_ERROR_NOT_FOUND, "%s: %s", path.c_str(),
-                    reason != nullptr ? reason : "unknown reason");
+  KM_ASSIGN(const std::vector<char> image, image_of_overrides(path, overrides));
+  KM_ASSIGN(File file, create_memory_file("kernelmill-import-overrides", 0));
+  if (!file.write_all(image.data(), image.size())) return file_error("write", path, errno);
+  KM_TRY(open_memory_file(file, path));
+  void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+  if (handle == nullptr) return loader_error(path);
+  return Dylib(handle);
 }
 
 std::vector<std::string> loader_folders() {

@@ -1,9 +1,11 @@
 // Shared libraries opened at run time. They are never closed: threads of theirs may still run.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
+#include "base/import_overrides.h"
 #include "base/result.h"
 
 namespace km {
@@ -18,6 +20,12 @@ class Dylib {
   /// its state is not shared with anybody, and its symbols come first for itself. The copy takes
   /// memory of the file's size.
   static Result<Dylib> open_private(const std::string& path);
+
+  /// Opens `path` like open(), with `overrides` in place of functions that the library imports, for
+  /// its constructors too. A library that the process has loaded already keeps its imports.
+  /// KM_ERROR_NOT_SUPPORTED where the loader cannot do that.
+  static Result<Dylib> open_overriding(const std::string& path,
+                                       std::span<const ImportOverride> overrides);
 
   /// The symbol's address, null where the library does not export it.
   void* symbol(const char* name) const;

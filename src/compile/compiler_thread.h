@@ -7,13 +7,11 @@
 
 namespace km {
 
-/// The work of a compiler thread.
-enum class CompilerWork { load, compile };
-
 /// Runs `work` on a thread of its own and waits for it: 64 MiB of stack, all signals but faults
 /// blocked, the C locale and default floating point modes, whatever the caller has set. One at a
 /// time. The end of the process waits for one that runs; KM_ERROR_NVRTC_UNAVAILABLE from then on,
-/// because NVRTC's static objects are destroyed. What `work` throws is thrown on.
-Status run_on_compiler_thread(CompilerWork kind, const std::function<void()>& work);
+/// because static objects of an NVRTC that the host program has loaded itself are destroyed. What
+/// `work` throws is thrown on.
+Status run_on_compiler_thread(const std::function<void()>& work);
 
 }  // namespace km

@@ -77,9 +77,28 @@ namespace {
 
 int forget_destructor(void (*)(void*), void*, void*) { return 0; }
 
-/// NVRTC makes static objects while it compiles, whose destructors would run first when the process
-/// exits, before the exit can wait for a compilation (compiler_thread.h). They are not registered:
-/// what a process leaves behind goes with it.
+/// NVRTC's constructors, and later its compilations, register destructors with the process, which
+/// exit() runs while the compiler's thread may be at work. They are not registered: what a process
+/// leaves behind goes with it. Memory stays the host program's own, if it has replaced malloc().
+std::vector<ImportOverride> nvrtc_overrides() {
+  std::vector<ImportOverride> overrides = {
+      {"__cxa_atexit", reinterpret_cast<const void*>(&forget_destructor)}};
+  for (const char* const name : {"malloc", "calloc", "realloc", "free", "memalign", "aligned_alloc",
+                                 "posix_memalign", "malloc_usable_size"}) {
+    if (const void* const function = symbol_of_process(name)) overrides.push_back({name, function});
+  }
+  return overrides;
+}
+
+Result<Dylib> open_nvrtc(const std::string& path) {
+  Result<Dylib> library = Dylib::open_overriding(path, nvrtc_overrides());
+  if (library) return library;
+  log(LogLevel::kDebug, "compile", "NVRTC: %s", library.error().message.c_str());
+  return Dylib::open(path);
+}
+
+/// Does what is left to do for a library that was opened without the overrides, here or by the host
+/// program: its constructors have registered destructors, its compilations do not.
 void keep_static_objects(const Dylib& library) {
   if (library.replace_import("__cxa_atexit", reinterpret_cast<void*>(&forget_destructor))) return;
   log(LogLevel::kDebug, "compile", "NVRTC's destructors stay registered");
@@ -88,7 +107,7 @@ void keep_static_objects(const Dylib& library) {
 }  // namespace
 
 Result<Nvrtc> load_nvrtc(const std::string& path) {
-  Result<Dylib> library = Dylib::open(path);
+  Result<Dylib> library = open_nvrtc(path);
   if (!library) {
     return make_error(KM_ERROR_NVRTC_UNAVAILABLE, "%s", library.error().message.c_str());
   }
@@ -113,10 +132,10 @@ Result<Nvrtc> load_nvrtc(const std::string& path) {
 
 namespace {
 
-/// Not on the caller's thread: NVRTC's functions may fault while the process exits.
+/// Not on the caller's thread, whose stack may be small.
 Result<Nvrtc> load_on_thread() {
   std::optional<Result<Nvrtc>> loaded;
-  KM_TRY(run_on_compiler_thread(CompilerWork::load, [&] { loaded = find_and_load(); }));
+  KM_TRY(run_on_compiler_thread([&] { loaded = find_and_load(); }));
   return std::move(*loaded);
 }
 

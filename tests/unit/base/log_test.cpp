@@ -10,8 +10,6 @@
 #include <sstream>
 #include <string>
 
-#include "base/dylib.h"
-
 namespace km {
 namespace {
 
@@ -105,23 +103,6 @@ TEST(Log, SinkReplacesTheFile) {
   set_log_sink(nullptr);
   EXPECT_EQ(g_sunk_level, 1);
   EXPECT_EQ(g_sunk_text, "area/text");
-}
-
-TEST(Dylib, FindsSymbolsAndSaysWhatIsMissing) {
-  const Result<Dylib> library = Dylib::open("libc.so.6");
-  ASSERT_TRUE(library) << library.error().message;
-  EXPECT_EQ(library->symbol("no_such_symbol"), nullptr);
-  EXPECT_EQ(library->function<int (*)(int)>("abs")(-3), 3);
-  EXPECT_TRUE(has(library->path(), "libc.so.6"));
-  const Result<Dylib> missing = Dylib::open("/nowhere/libnothing.so");
-  ASSERT_FALSE(missing);
-  EXPECT_TRUE(has(missing.error().message, "libnothing.so"));
-}
-
-TEST(Dylib, FolderOfCode) {
-  const std::string own = folder_of_code(reinterpret_cast<const void*>(&lines_with));
-  EXPECT_EQ(own.front(), '/');
-  EXPECT_EQ(folder_of_code(nullptr), "");
 }
 
 }  // namespace
