@@ -1,5 +1,5 @@
 // What a real GPU makes of PTX, for comparison and for golden files:
-//   km_gpu [--library=libcuda.so.1] [--every=N] [--inputs=N] [--bits=N] OUT
+//   km_gpu [--library=libcuda.so.1] [--every=N] [--first=N] [--inputs=N] [--bits=N] OUT
 // Exits with 1 where a defined result differs, with 77 where there is no GPU.
 #include <cstdio>
 #include <cstdlib>
@@ -17,7 +17,7 @@ constexpr int kSkipped = 77;
 
 struct Options {
   std::string library = "libcuda.so.1", out;
-  uint64_t every = 1, inputs = 1024, bits = 23;
+  uint64_t every = 1, first = 1, inputs = 1024, bits = 23;
 };
 
 bool read_number(const char* argument, const char* name, uint64_t& value) {
@@ -31,6 +31,7 @@ bool read_options(int count, char** arguments, Options& options) {
   for (int i = 1; i < count; ++i) {
     const char* argument = arguments[i];
     const bool number = read_number(argument, "--every=", options.every) ||
+                        read_number(argument, "--first=", options.first) ||
                         read_number(argument, "--inputs=", options.inputs) ||
                         read_number(argument, "--bits=", options.bits);
     if (number) continue;
@@ -45,9 +46,10 @@ bool read_options(int count, char** arguments, Options& options) {
   return !options.out.empty() && options.bits <= 23;
 }
 
-std::vector<reference::Variant> sample(uint64_t every) {
+/// Every variant whose number, counted from 1, is `first` or some steps of `every` later.
+std::vector<reference::Variant> sample(uint64_t first, uint64_t every) {
   std::vector<reference::Variant> all = reference::all_variants(), chosen;
-  for (size_t i = 0; i < all.size(); i += every) chosen.push_back(std::move(all[i]));
+  for (size_t i = first - 1; i < all.size(); i += every) chosen.push_back(std::move(all[i]));
   return chosen;
 }
 
@@ -72,15 +74,17 @@ int run(const Options& options) {
               facts.capability_major, facts.capability_minor, facts.driver_version);
   std::error_code ignored;
   std::filesystem::create_directories(options.out, ignored);
-  const GoldenReport goldens = run_goldens(*driver, sample(options.every), options.inputs, 1);
+  const std::vector<reference::Variant> variants = sample(options.first, options.every);
+  const GoldenReport goldens = run_goldens(*driver, variants, options.inputs, 1);
   write_lines(options.out + "/mismatches.txt", goldens.mismatches);
   write_lines(options.out + "/refused.txt", goldens.refused);
   std::printf("%llu variants, %llu results, %zu refused, %zu differ\n",
               static_cast<unsigned long long>(goldens.variants),
               static_cast<unsigned long long>(goldens.results), goldens.refused.size(),
               goldens.mismatches.size());
-  auto files = dump_approximate(*driver, reference::all_variants(), options.out,
-                                static_cast<unsigned>(options.bits));
+  std::fflush(stdout);
+  auto files =
+      dump_approximate(*driver, variants, options.out, static_cast<unsigned>(options.bits));
   if (!files) return fail(files.error());
   const nlohmann::ordered_json manifest = {
       {"device", facts.name},
@@ -99,8 +103,9 @@ int run(const Options& options) {
 int main(int count, char** arguments) {
   km::gpu::Options options;
   if (!km::gpu::read_options(count, arguments, options)) {
-    std::fprintf(
-        stderr, "usage: km_gpu [--library=libcuda.so.1] [--every=N] [--inputs=N] [--bits=N] OUT\n");
+    std::fprintf(stderr,
+                 "usage: km_gpu [--library=libcuda.so.1] [--every=N] [--first=N] [--inputs=N] "
+                 "[--bits=N] OUT\n");
     return 2;
   }
   return km::gpu::run(options);
