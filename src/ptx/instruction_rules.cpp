@@ -289,7 +289,8 @@ class Rules {
     return "";
   }
 
-  /// The second operation of a video instruction and its third source need each other.
+  /// The second operation of a video instruction and its third source need each other; a part of
+  /// the result has no second operation.
   std::string check_video() const {
     switch (it_.opcode) {
       case Opcode::vadd:
@@ -301,6 +302,8 @@ class Rules {
       case Opcode::vshr:
       case Opcode::vset:
         break;
+      case Opcode::vmad:
+        return check_vmad();
       default:
         return "";
     }
@@ -308,11 +311,25 @@ class Rules {
     const bool second = has_any({Modifier::add, Modifier::min, Modifier::max});
     const Operand& result = it_.operands[0];
     const bool inserts = result.kind == Kind::reg && result.selector != 0;
+    if (second && inserts) {
+      return name() + " has either '.add', '.min' or '.max', or a selected part of its result";
+    }
     const bool third = it_.operand_count == kWithThird;
     if (third || !(second || inserts)) return "";
     return name() +
            " needs a third source with '.add', '.min', '.max' or a selected part of its "
            "result";
+  }
+
+  /// A negative product, a negative third source and '.po' exclude each other.
+  std::string check_vmad() const {
+    const bool product = it_.operands[1].negated != it_.operands[2].negated;
+    const bool third = it_.operands[3].negated;
+    if (it_.has(Modifier::po) && (product || third)) return name() + " has either '.po' or a minus";
+    if (product && third) {
+      return name() + " has a minus either at one factor or at the third source";
+    }
+    return "";
   }
 
   std::string check_integers() const {

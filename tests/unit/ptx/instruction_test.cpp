@@ -51,7 +51,7 @@ TEST(Instruction, IsPrintedAsRead) {
                                 "fence.acq_rel.sys",
                                 "vadd.s32.u32.s32.sat %r1, %r2.b0, %r3.h1",
                                 "vadd4.u32.u32.u32.add %r1, %r2.b3210, %r3.b7654, %r4",
-                                "vmad.s32.s32.u32.shr7 %r1, -%r2.h0, %r3.b1, -%r4",
+                                "vmad.s32.s32.u32.shr7 %r1, -%r2.h0, %r3.b1, %r4",
                                 "mov.u64 %rd1, %clock64",
                                 "mbarrier.arrive.expect_tx.shared::cta.b64 _, [svar], 512",
                                 "nanosleep.u32 100"}) {

@@ -21,6 +21,8 @@ class Refused : public testing::TestWithParam<const char*> {};
 TEST_P(Refused, IsInvalid) { EXPECT_NE(error_of(with_arrays(GetParam())), ""); }
 
 constexpr const char* kTakenOperands[] = {
+    "vmad.s32.s32.s32 %r1, -%r2, -%r3, -%r4;",
+    "vmad.s32.s32.s32.po %r1, -%r2, -%r3, %r4;",
     // Braces around one register, of ld, st and mov.
     "ld.global.b32 {%r1}, [%rd1];",
     "st.global.b32 [%rd1], { %r1 };",
@@ -217,6 +219,12 @@ constexpr const char* kRefusedOperands[] = {
     "st.local.L1::evict_last.b64 [lvar], %rd1;",
     "ld.global.unified.u32 %r1, [%rd1];",
     "vadd.u32.u32.u32.add %r1, %r2, %r3;",
+    "vadd.u32.u32.u32.add %r1.h0, %r2, %r3, %r4;",
+    "vset.u32.u32.eq.min %r1.b3, %r2, %r3, %r4;",
+    "vmad.s32.s32.s32.po %r1, -%r2, %r3, %r4;",
+    "vmad.s32.s32.s32.po.sat.shr7 %r1, %r2, %r3, -%r4;",
+    "vmad.s32.s32.s32 %r1, -%r2, %r3, -%r4;",
+    "cvt.rn.satfinite.tf32.f32 %r1, %f1;",
     "vset4.u32.u32.eq.min %r1, %r2, %r3, %r4;",
     "mbarrier.arrive.release.b64 %rd1, [svar];",
     "mbarrier.arrive.shared::cluster.b64 %rd1, [%r1];",
