@@ -1,12 +1,13 @@
 #include "base/import_overrides.h"
 
-#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+
+#include "base/dylib.h"
 
 namespace km {
 namespace {
@@ -93,7 +94,7 @@ ElfW(Ehdr) file_header() {
 
 bool leaves_absolute_symbols() {
   using Version = const char* (*)();
-  const auto version = reinterpret_cast<Version>(dlsym(RTLD_DEFAULT, "gnu_get_libc_version"));
+  const auto version = reinterpret_cast<Version>(symbol_of_process("gnu_get_libc_version"));
   if (version == nullptr) return false;
   char* end = nullptr;
   const long major = std::strtol(version(), &end, 10);
