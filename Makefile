@@ -10,7 +10,7 @@ RUNS ?= 10000
 BUILD := build/release
 
 .PHONY: help build demo test fuzz fuzz-protocols fuzz-api fuzz-parser compare-ptxas stress-exit \
-        stress-limits stress-rust growth bench gen tidy lint format install \
+        stress-limits stress-rust growth code-hashes bench gen tidy lint format install \
         test-asan test-ubsan test-tsan test-gpu test-clients test-clients-long setup clean
 
 help: ## lists the targets
@@ -62,6 +62,9 @@ stress-rust: ## makes every object of the Rust crate 10^5 times, and awaits 10^6
 growth: ## how compile time grows with each dimension of a module, further than the tests go
 	@scripts/build.sh $(PRESET) km_growth
 	@$(BUILD)/tests/km_growth --long
+
+code-hashes: ## compares the machine code of all kernels with TABLE, or writes it (QUICK=1: a sample)
+	@scripts/code_hashes.sh "$(TABLE)" $(QUICK)
 
 bench: ## compares with PoCL, Intel's OpenCL, OpenMP (KERNELS=a,b and QUICK=1 narrow it)
 	@scripts/setup.sh bench

@@ -1,0 +1,95 @@
+#include "jobs.h"
+
+#include <string_view>
+
+#include "base/hash.h"
+#include "ptx/program_check.h"
+#include "ptx/ptx.h"
+
+namespace km::code_hashes {
+namespace {
+
+using simt::Isa;
+using simt::Mode;
+using simt::Variant;
+
+/// A kind of variant, for which code differs in more than numbers.
+struct Kind {
+  const char* name;
+  std::array<uint32_t, 3> block;
+  bool assume_no_wrap, checked;
+  bool in_all_modes;
+};
+
+constexpr Kind kKinds[] = {
+    {"256,1,1", {256, 1, 1}, true, false, true}, {"100,1,1 checked", {100, 1, 1}, true, true, true},
+    {"any", {0, 0, 0}, false, false, false},     {"row", {0, 1, 1}, true, false, false},
+    {"16,8,2", {16, 8, 2}, true, false, false},  {"32,1,1 exact", {32, 1, 1}, false, false, false},
+};
+
+void add_kernel(const Job& base, unsigned* number, unsigned every, std::vector<Job>* jobs) {
+  for (const Isa isa : {Isa::x86_64_v2, Isa::avx2, Isa::avx512}) {
+    for (const Mode mode : {Mode::run_to_completion, Mode::suspendable_warps, Mode::split_warps}) {
+      for (const Kind& kind : kKinds) {
+        if (mode != Mode::run_to_completion && !kind.in_all_modes) continue;
+        if ((*number)++ % every != 0) continue;
+        Job job = base;
+        job.name += " " + std::string(text_of(isa)) + " ";
+        job.name += static_cast<char>('a' + static_cast<int>(mode) - 1);
+        job.name += std::string(" ") + kind.name;
+        job.variant = {.block = kind.block,
+                       .assume_no_wrap = kind.assume_no_wrap,
+                       .checked = kind.checked,
+                       .least_mode = mode,
+                       .isa = isa};
+        jobs->push_back(std::move(job));
+      }
+    }
+  }
+}
+
+Result<std::shared_ptr<const simt::Program>> load(const ModuleText& text) {
+  KM_ASSIGN(std::shared_ptr<const ptx::Module> module, ptx::parse(text.ptx, text.name));
+  KM_TRY(ptx::check_program(*module));
+  return simt::Program::load(module);
+}
+
+}  // namespace
+
+std::vector<Job> jobs_of(const std::vector<ModuleText>& modules, unsigned every) {
+  std::vector<Job> jobs;
+  unsigned number = 0;
+  for (const ModuleText& text : modules) {
+    Job job;
+    job.name = text.name;
+    job.error = text.error;
+    if (text.error.empty()) {
+      auto program = load(text);
+      if (program) {
+        job.program = *program;
+      } else {
+        job.error = program.error().message;
+      }
+    }
+    if (!job.program) {
+      jobs.push_back(std::move(job));
+      continue;
+    }
+    for (uint32_t k = 0; k < job.program->kernels().size(); ++k) {
+      Job of_kernel = job;
+      of_kernel.kernel = k;
+      of_kernel.name += " " + job.program->kernels()[k].name;
+      add_kernel(of_kernel, &number, every, &jobs);
+    }
+  }
+  return jobs;
+}
+
+std::string hash_of(const Job& job) {
+  if (!job.program) return hash128(job.error).text();
+  const auto object = simt::compile(*job.program, job.kernel, job.variant);
+  if (!object) return hash128(object.error().message).text();
+  return hash128(object->data(), object->size()).text();
+}
+
+}  // namespace km::code_hashes

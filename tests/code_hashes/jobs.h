@@ -1,0 +1,29 @@
+// Objects to be made: each kernel in each instruction set, execution mode and kind of variant.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "modules.h"
+#include "simt/engine.h"
+
+namespace km::code_hashes {
+
+/// One object, and its row in a table.
+struct Job {
+  std::string name;  // "kernels/atomics.cu sum avx2 a 256,1,1"
+  std::shared_ptr<const simt::Program> program;
+  uint32_t kernel = 0;
+  simt::Variant variant;
+  std::string error;  // of the module; then there is nothing to make
+};
+
+/// Every `every`-th object of the modules, in an order that does not depend on the engine.
+std::vector<Job> jobs_of(const std::vector<ModuleText>& modules, unsigned every);
+
+/// The hash of the object's bytes, or of the message of an error: 32 digits.
+std::string hash_of(const Job& job);
+
+}  // namespace km::code_hashes

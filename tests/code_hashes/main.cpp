@@ -1,0 +1,134 @@
+// Hashes the machine code of all kernels:
+//   km_code_hashes [--every=N] [--threads=N] [--random=N] [--compare=TABLE] [FOLDER ...]
+// The table goes to standard output: a hash and a name in each line. --every=N takes every N-th
+// object. Folders replace the kernels of this repository. --compare names a table of an earlier
+// run: differences are printed instead, and the status is 1 if there are any. Objects that only the
+// table has are no difference: --every may have left them out.
+#include <atomic>
+#include <charconv>
+#include <cstdio>
+#include <ctime>
+#include <fstream>
+#include <map>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "jobs.h"
+#include "modules.h"
+
+namespace km::code_hashes {
+namespace {
+
+constexpr int kMostPrinted = 40;
+
+struct Options {
+  unsigned every = 1, threads = 2, random = 0;
+  std::string table;
+  std::vector<std::string> folders;
+};
+
+bool parse_number(std::string_view text, unsigned* out) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *out);
+  return error == std::errc() && end == text.data() + text.size() && *out != 0;
+}
+
+bool parse(int argc, char** argv, Options* options) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    const size_t equal = argument.find('=');
+    const std::string_view name = argument.substr(0, equal);
+    const std::string_view value = equal == argument.npos ? "" : argument.substr(equal + 1);
+    if (!argument.starts_with("--")) {
+      options->folders.emplace_back(argument);
+    } else if (name == "--compare" && !value.empty()) {
+      options->table = value;
+    } else if (!(name == "--every" && parse_number(value, &options->every)) &&
+               !(name == "--threads" && parse_number(value, &options->threads)) &&
+               !(name == "--random" && parse_number(value, &options->random))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::vector<ModuleText> modules_of(const Options& options) {
+  std::vector<ModuleText> modules;
+  for (const std::string& folder : options.folders) add_folder(folder, &modules);
+  if (options.random != 0) add_random(options.random, &modules);
+  if (modules.empty()) add_repository(&modules);
+  return modules;
+}
+
+std::vector<std::string> hash_all(const std::vector<Job>& jobs, unsigned threads) {
+  std::vector<std::string> hashes(jobs.size());
+  std::atomic<size_t> next{0};
+  std::vector<std::thread> workers;
+  for (unsigned t = 0; t < threads; ++t) {
+    workers.emplace_back([&] {
+      for (size_t i = next++; i < jobs.size(); i = next++) hashes[i] = hash_of(jobs[i]);
+    });
+  }
+  for (std::thread& worker : workers) worker.join();
+  return hashes;
+}
+
+using Table = std::map<std::string, std::string>;  // from names to hashes
+
+bool read_table(const std::string& path, Table* table) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    const size_t space = line.find(' ');
+    if (space != line.npos) (*table)[line.substr(space + 1)] = line.substr(0, space);
+  }
+  return !table->empty();
+}
+
+int compare(const std::vector<Job>& jobs, const std::vector<std::string>& hashes,
+            const Table& table) {
+  int differences = 0;
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    const auto before = table.find(jobs[i].name);
+    if (before != table.end() && before->second == hashes[i]) continue;
+    if (++differences > kMostPrinted) continue;
+    std::printf("%s: %s\n", before == table.end() ? "new" : "changed", jobs[i].name.c_str());
+  }
+  std::printf("%zu objects, %d of them differ\n", jobs.size(), differences);
+  return differences != 0 ? 1 : 0;
+}
+
+int run(const Options& options) {
+  Table table;
+  if (!options.table.empty() && !read_table(options.table, &table)) {
+    std::fprintf(stderr, "%s is no table of hashes\n", options.table.c_str());
+    return 2;
+  }
+  const std::vector<ModuleText> modules = modules_of(options);
+  const std::vector<Job> jobs = jobs_of(modules, options.every);
+  const std::clock_t before = std::clock();
+  const std::vector<std::string> hashes = hash_all(jobs, options.threads);
+  std::fprintf(stderr, "%zu modules, %zu objects, made in %.1f s of processor time\n",
+               modules.size(), jobs.size(),
+               static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC);
+  if (!options.table.empty()) return compare(jobs, hashes, table);
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    std::printf("%s %s\n", hashes[i].c_str(), jobs[i].name.c_str());
+  }
+  return jobs.empty() ? 1 : 0;
+}
+
+}  // namespace
+}  // namespace km::code_hashes
+
+int main(int argc, char** argv) {
+  km::code_hashes::Options options;
+  if (!km::code_hashes::parse(argc, argv, &options)) {
+    std::fprintf(stderr,
+                 "usage: %s [--every=N] [--threads=N] [--random=N] [--compare=TABLE] "
+                 "[FOLDER ...]\n",
+                 argv[0]);
+    return 2;
+  }
+  return km::code_hashes::run(options);
+}
