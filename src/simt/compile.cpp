@@ -1,195 +1,26 @@
 // compile(): plans one variant of a kernel and has it emitted.
-#include <algorithm>
-#include <string>
-
-#include "base/text.h"
-#include "simt/analysis/gathers.h"
 #include "simt/emit/dump.h"
 #include "simt/emit/emitter.h"
 #include "simt/emit/guarded.h"
+#include "simt/plan/choose_plan.h"
+#include "simt/plan/code_plan.h"
 #include "simt/program.h"
-#include "simt/transform/exact_reads.h"
-#include "simt/transform/prune.h"
 
 namespace km::simt {
 
 namespace {
 
-/// Barrier regions share blocks by copying them; beyond this, suspended warps are smaller.
-uint64_t most_instructions(const Kernel& kernel) {
-  uint64_t once = 0;
-  for (const Block& block : kernel.blocks) once += block.insts.size() + 1;
-  return 4 * once + 2000;
-}
-
-uint64_t most_threads(const Variant& variant) {
-  return variant.block[0] == 0 ? kMaxBlockThreads : variant.threads();
-}
-
-/// The objects that a Plan points to.
-struct Analyses {
-  Kernel parted;  // mode c
-  Kernel pruned;
-  Shapes shapes;
-  Classification classification;
-};
-
-ShapeOptions options_for(const AnalysedKernel& analysed, const Variant& variant) {
-  ShapeOptions options;
-  options.block = variant.block;
-  options.assume_no_wrap = variant.assume_no_wrap;
-  options.local_stride_bytes = analysed.layout.local_stride_bytes();
-  options.layout = &analysed.layout;
-  return options;
-}
-
-/// Mode c runs every kernel, in any block.
-Status plan_split_warps(const ProgramImpl& program, const AnalysedKernel& analysed, Plan& plan,
-                        Analyses& own) {
-  KM_ASSIGN(own.parted, build_kernel(program.module(), *analysed.function, true));
-  ShapeOptions options = options_for(analysed, plan.variant);
-  options.parted = true;
-  own.shapes = analyse_shapes(own.parted, options);
-  own.classification = classify(own.parted, own.shapes);
-  plan.kernel = &own.parted;
-  plan.waiting_loop = &own.classification.waiting_loop;
-  plan.mode = Mode::split_warps;
-  plan.lanes = kWarpLanes;
-  plan.packets = 1;
-  plan.split = false;
-  plan.regions = whole_kernel(own.parted);
-  plan.linear = {order_blocks(own.parted, own.shapes, plan.regions.list[0])};
-  return {};
-}
-
-bool has_waiting_loop(const Classification& classification) {
-  const auto& loops = classification.waiting_loop;
-  return std::find(loops.begin(), loops.end(), 1) != loops.end();
-}
-
-/// Loads at every lane's own address: with AVX-512 half as many lanes leave a loop sooner together;
-/// with AVX2 a thread on its own is quicker than vectors that are put together lane by lane, or as
-/// few as exchange data. Measured in bench/experiments/lanes-for-gathers.md.
-uint32_t lanes_for_gathers(const Kernel& kernel, const Shapes& shapes, const Variant& variant) {
-  const uint32_t lanes = shapes.options.lanes;
-  if (variant.isa == Isa::x86_64_v2) return lanes;
-  const uint32_t together = threads_together(kernel, shapes);
-  uint32_t fewer = together == 1 ? 1 : std::max(8u, together);
-  if (variant.isa == Isa::avx512) fewer = std::max(16u, fewer);
-  const auto& block = variant.block;
-  const bool fits = uint64_t{block[1]} * block[2] <= 1 || block[0] % fewer == 0;
-  if (fewer >= lanes || !fits) return lanes;
-  return is_bound_by_gathers(kernel, shapes) ? fewer : lanes;
-}
-
-/// The shapes for as many lanes as suit the kernel.
-Shapes analyse_with_lanes(const Kernel*& kernel, Kernel& pruned, ShapeOptions& options,
-                          const Variant& variant) {
-  Shapes shapes = analyse_and_prune(kernel, pruned, options);
-  const uint32_t most = options.lanes;
-  options.lanes = lanes_for_gathers(*kernel, shapes, variant);
-  if (options.lanes == most) return shapes;
-  shapes = analyse_and_prune(kernel, pruned, options);
-  if (options.lanes > 1 || all_values_are_uniform(shapes)) return shapes;
-  options.lanes = most;
-  return analyse_and_prune(kernel, pruned, options);
-}
-
-/// Decides mode, lanes and regions. False: only split warps run it.
-bool choose_plan(const AnalysedKernel& analysed, Plan& plan, Analyses& own) {
-  Shapes& shapes = own.shapes;
-  if (analysed.kernel.irreducible != nullptr || plan.variant.least_mode == Mode::split_warps)
-    return false;
-  const uint64_t threads = most_threads(plan.variant);
-  ShapeOptions options = options_for(analysed, plan.variant);
-  options.lanes = choose_lanes(analysed.kernel, plan.variant);
-  options.decide_branches = true;
-  shapes = analyse_with_lanes(plan.kernel, own.pruned, options, plan.variant);
-  Classification& classification = own.classification;
-  classification = classify(*plan.kernel, shapes);
-  plan.waiting_loop = &classification.waiting_loop;
-  if (classification.mode == Mode::suspendable_warps && threads <= kWarpLanes &&
-      options.lanes == kWarpLanes) {
-    classification.mode = Mode::run_to_completion;  // one warp waits for no other
-  }
-  classification.mode = std::max(classification.mode, plan.variant.least_mode);
-  plan.split = false;
-  std::optional<Regions> regions;
-  if (classification.mode == Mode::run_to_completion && plan.kernel->has_barrier() &&
-      threads > options.lanes) {
-    regions = find_regions(*plan.kernel, most_instructions(*plan.kernel));
-    plan.split = regions.has_value();
-    if (!plan.split) classification.mode = Mode::suspendable_warps;
-  }
-  if (classification.mode == Mode::suspendable_warps && options.lanes != kWarpLanes) {
-    options.lanes = kWarpLanes;
-    shapes = analyse_and_prune(plan.kernel, own.pruned, options);
-    const Mode mode = classification.mode;
-    classification = classify(*plan.kernel, shapes);
-    classification.mode = std::max(classification.mode, mode);
-  }
-  if (classification.mode == Mode::split_warps) return false;
-  plan.mode = classification.mode;
-  plan.waits = has_waiting_loop(classification);
-  plan.lanes = options.lanes;
-  plan.packets = static_cast<uint32_t>((threads + plan.lanes - 1) / plan.lanes);
-  const Kernel& kernel = *plan.kernel;
-  plan.regions = regions ? std::move(*regions) : whole_kernel(kernel);
-  keep_exact_reads(kernel, shapes, plan.regions);
-  for (const Region& region : plan.regions.list) {
-    std::optional<LinearPlan> linear = linearize(kernel, shapes, region, plan.split);
-    if (!linear) return false;
-    plan.linear.push_back(std::move(*linear));
-    if (dump_enabled("masks")) {
-      dump_stage("masks", kernel.function->name, dump(kernel, plan.linear.back()));
-    }
-    const bool passed_by = plan.linear.back().barrier_with_waiting_lanes != kNone;
-    if (plan.mode == Mode::suspendable_warps && passed_by) return false;
-  }
-  return true;
-}
-
-/// The sentence that names the instruction for which a more general mode than a was chosen.
-std::string reason_of(const Plan& plan, const Classification& found, const KernelInfo& info) {
-  if (plan.mode == Mode::run_to_completion) return "";
-  if (!found.reason.empty() && found.mode == plan.mode) return found.reason;
-  if (info.mode == plan.mode) return info.mode_reason;
-  if (plan.variant.least_mode == plan.mode) {
-    return "KM_CPU_MODE asks for it, or blocks of a cluster wait for each other";
-  }
-  return plan.mode == Mode::suspendable_warps ? "regions between barriers would be too long"
-                                              : "lanes would wait at too many places at once";
-}
-
-/// The last part of KM_DUMP=masks. `found`: the classification with which choose_plan() began.
-void dump_plan(const Plan& plan, const Classification& found, const KernelInfo& info) {
-  std::string text = "mode ";
-  text += static_cast<char>('a' + static_cast<int>(plan.mode) - 1);
-  text += ", packets of " + counted(plan.lanes, "lane");
-  text += ", " + counted(plan.regions.list.size(), "region") + "\n";
-  const std::string reason = reason_of(plan, found, info);
-  if (!reason.empty()) text += "because " + reason + "\n";
-  if (plan.waits) text += "a loop waits for other blocks or warps\n";
-  dump_stage("masks, the plan,", plan.kernel->function->name, text);
-}
-
 Result<Object> compile_variant(const ProgramImpl& program, uint32_t index, const Variant& variant,
                                const Interruption& interruption) {
   KM_TRY(interruption.check());
-  const AnalysedKernel& analysed = program.analysed(index);
-  const KernelInfo& info = program.kernels()[index];
-  Analyses own;
-  Plan plan;
-  plan.kernel = &analysed.kernel;
-  plan.shapes = &own.shapes;
-  plan.layout = &analysed.layout;
-  plan.variable_of_symbol = &program.variable_of_symbol();
-  plan.params = &info.params;
-  plan.variant = variant;
-  const bool is_chosen = choose_plan(analysed, plan, own);
-  const Classification found = own.classification;
-  if (!is_chosen) KM_TRY(plan_split_warps(program, analysed, plan, own));
-  if (dump_enabled("masks")) dump_plan(plan, found, info);
+  PlannedKernel planned;
+  KM_TRY(choose_plan(program, index, variant, planned));
+  const std::string& name = planned.plan.kernel->function->name;
+  if (dump_enabled("masks")) {
+    dump_stage("masks, the plan,", name, dump(planned, program.kernels()[index]));
+  }
+  const CodePlan plan(planned.plan);
+  if (dump_enabled("plan")) dump_stage("plan", name, dump(plan));
   KM_TRY(interruption.check());
   KM_ASSIGN(auto machine, make_target_machine(variant.isa));
   Emitter emitter(plan, *machine, interruption);

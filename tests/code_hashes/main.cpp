@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "compile/compile.h"
 #include "jobs.h"
 #include "modules.h"
 
@@ -102,6 +103,10 @@ int run(const Options& options) {
   Table table;
   if (!options.table.empty() && !read_table(options.table, &table)) {
     std::fprintf(stderr, "%s is no table of hashes\n", options.table.c_str());
+    return 2;
+  }
+  if (const auto nvrtc = nvrtc_info(); !nvrtc) {
+    std::fprintf(stderr, "%s\n", nvrtc.error().message.c_str());
     return 2;
   }
   const std::vector<ModuleText> modules = modules_of(options);

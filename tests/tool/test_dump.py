@@ -11,6 +11,7 @@ HEADS = {
     "ptx": "ptx of above.ptx",
     "ir": "ir of above",
     "masks": "masks of above",
+    "plan": "plan of above",
     "llvm": "llvm of above",
     "asm": "asm of above",
 }
@@ -90,9 +91,9 @@ class Dump(Case):
         self.assertIn("mode b, packets of 32 lanes, 1 region\nbecause KM_CPU_MODE asks", log)
 
     def test_the_manual_shows_what_is_printed(self):
-        texts = self.dump("ir,masks")
+        texts = self.dump("ir,masks,plan")
         page = text_of("walkthrough.md")
-        for stage in ("ir", "masks"):
+        for stage in ("ir", "masks", "plan"):
             shown = re.findall(rf"^```{stage}\n(.*?)^```", page, re.M | re.S)
             self.assertEqual(shown, texts[HEADS[stage]])
 

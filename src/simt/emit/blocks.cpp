@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <map>
 
-#include "simt/analysis/index_steps.h"
 #include "simt/emit/emitter.h"
 
 namespace km::simt {
@@ -18,7 +17,7 @@ void Emitter::emit_blocks_loop() {
   b_.SetInsertPoint(head);
   note_block();
   Value* done = i32(1);
-  if (runs_side_by_side()) {
+  if (code_plan_.side_by_side) {
     done = emit_side_by_side(end);
   } else {
     emit_block();
@@ -52,9 +51,9 @@ void Emitter::emit_block() {
     commit_context(r);
     std::map<uint32_t, bool> targets;  // whether the block lets others go on first
     for (BlockId b : plan_.regions.list[r].blocks) {
-      if (!plan_.split || kernel_.blocks[b].end != End::barrier) continue;
+      if (!plan_.splits_at_barriers || kernel_.blocks[b].end != End::barrier) continue;
       bool& waits = targets[plan_.regions.after_barrier[b]];
-      waits = waits || is_in_waiting_loop(b);
+      waits = waits || plan_.is_in_waiting_loop(b);
     }
     auto* next = b_.CreateSwitch(b_.CreateLoad(b_.getInt32Ty(), next_region_), tail);
     for (const auto& [target, waits] : targets) {
@@ -67,14 +66,6 @@ void Emitter::emit_block() {
     }
   }
   b_.SetInsertPoint(tail);
-}
-
-bool Emitter::is_in_waiting_loop(BlockId b) const {
-  const LoopForest& loops = plan_.shapes->loops;
-  for (uint32_t l = loops.innermost[b]; l != UINT32_MAX; l = loops.loops[l].parent) {
-    if ((*plan_.waiting_loop)[l] != 0) return true;
-  }
-  return false;
 }
 
 /// A failed assertion in one of the region's packets ends the block: the packet has not come to the
@@ -91,43 +82,6 @@ void Emitter::leave_abandoned(llvm::BasicBlock* tail) {
 // ---- Blocks side by side: a row of threads of each, then the next row. Memory is gone through
 // from its beginning to its end then, which processors see coming; block by block, a row of threads
 // ends after a few lines.
-
-bool Emitter::runs_side_by_side() {
-  const auto& block = plan_.variant.block;
-  const bool is_known = block[0] != 0 && uint64_t{block[1]} * block[2] > 1 &&
-                        (block[0] % lanes_ == 0 || lanes_ % block[0] == 0);
-  const bool is_whole = plan_.regions.list.size() == 1 && !plan_.split && !plan_.waits &&
-                        plan_.linear[0].loops.loops.empty() && kernel_.irreducible == nullptr;
-  if (!is_known || !is_whole || plan_.variant.checked) return false;
-  IndexSteps by_thread(kernel_, *plan_.shapes, ptx::SpecialRegister::tid, 0);
-  IndexSteps by_block(kernel_, *plan_.shapes, ptx::SpecialRegister::ctaid, 0);
-  bool any = false;
-  for (const Block& b : kernel_.blocks) {
-    for (const Inst& inst : b.insts) {
-      const ptx::Opcode opcode = inst.ptx->opcode;
-      const bool divides = opcode == ptx::Opcode::div || opcode == ptx::Opcode::rem;
-      if (!has_effects(*inst.ptx) || divides) continue;
-      const auto access = memory_access(inst);
-      if (!access || !is_plain_access(inst, *access)) return false;
-      if (access->place->reg == ptx::kNone) continue;
-      const ValueId address = inst.read(access->place->reg);
-      const auto step = by_thread.of(address);
-      if (step == 0) continue;
-      if (!step || by_block.of(address) != *step * int64_t{block[0]}) return false;
-      any = true;
-    }
-  }
-  return any;
-}
-
-/// A load or store that does as well in another order of blocks.
-bool Emitter::is_plain_access(const Inst& inst, const MemoryAccess& access) const {
-  using ptx::Space;
-  const bool moves = inst.ptx->opcode == ptx::Opcode::ld || inst.ptx->opcode == ptx::Opcode::ldu ||
-                     inst.ptx->opcode == ptx::Opcode::st;
-  const bool is_own = access.space == Space::shared || access.space == Space::local;
-  return moves && !is_own && !is_strong_access(*inst.ptx);
-}
 
 /// From the current block on, not beyond `row_end`. Gives how many.
 llvm::Value* Emitter::emit_side_by_side(Value* row_end) {

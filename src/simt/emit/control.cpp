@@ -34,10 +34,10 @@ void Emitter::emit_steps(uint32_t region, llvm::BasicBlock* packet_end) {
                    mask_variables_.at(plan.steps[step].block));
   };
   for (uint32_t step : plan.clear_at_start) clear(step);
-  const bool starts_masked = entry_masked_[region] && region != 0;
-  if (starts_masked || leads_to_masked(region)) {
+  const bool starts_masked = code_plan_.masks.is_masked(region) && region != 0;
+  if (starts_masked || code_plan_.masks.leads_to_masked(region)) {
     Value* packet = b_.CreateLoad(b_.getInt32Ty(), packet_);
-    Value* slot = packet_slot(packet, *live_offset_bytes_);
+    Value* slot = packet_slot(packet, *code_plan_.spills.live_offset_bytes());
     if (starts_masked) {
       Value* live = b_.CreateLoad(b_.getInt32Ty(), slot);
       auto* start = new_block("live");
@@ -47,7 +47,7 @@ void Emitter::emit_steps(uint32_t region, llvm::BasicBlock* packet_end) {
     b_.CreateStore(i32(0), slot);  // until a barrier says otherwise, no lane reaches it
   }
   if (plan.steps[0].mask == Step::Mask::variable) {
-    Value* entry = entry_masked_[region]
+    Value* entry = code_plan_.masks.is_masked(region)
                        ? static_cast<Value*>(b_.CreateLoad(mask_storage_, entry_mask_))
                        : llvm::Constant::getAllOnesValue(mask_storage_);
     b_.CreateStore(entry, mask_variables_.at(plan.steps[0].block));
@@ -58,10 +58,10 @@ void Emitter::emit_steps(uint32_t region, llvm::BasicBlock* packet_end) {
 }
 
 llvm::Value* Emitter::load_mask(uint32_t index) {
-  if (is_split()) return mask_of(b_.CreateLoad(b_.getInt32Ty(), group_));
+  if (plan_.has_independent_threads()) return mask_of(b_.CreateLoad(b_.getInt32Ty(), group_));
   const LinearPlan& plan = plan_.linear[region_];
   const Step& step = plan.steps[index];
-  if (!step_is_masked(region_, index) || index == step_for_all_) return nullptr;
+  if (!code_plan_.masks.step_is_masked(region_, index) || index == step_for_all_) return nullptr;
   if (step.mask == Step::Mask::same) return load_mask(step.mask_step);
   if (const auto known = known_masks_.find(step.block); known != known_masks_.end()) {
     return known->second;
@@ -92,7 +92,7 @@ void Emitter::emit_step(uint32_t index) {
   if (heads_[index] != bodies_[index]) {
     b_.SetInsertPoint(heads_[index]);
     set_location(block.insts.empty() ? block.terminator : block.insts[0].ptx);
-    const bool is_rest_idle_too = is_rest_idle(index);
+    const bool is_rest_idle_too = idle_.is_rest_idle(index);
     auto* skip = is_rest_idle_too ? new_block("idle") : target_of(step.skip);
     b_.CreateCondBr(any(load_mask(index)), bodies_[index], skip);
     if (is_rest_idle_too) {
@@ -131,18 +131,6 @@ void Emitter::emit_end(uint32_t index) {
   emit_uniform_end(index);
 }
 
-/// Back to the beginning of a loop that waits for other threads.
-bool Emitter::is_waiting_edge(BlockId from, BlockId to) const {
-  const auto& step_of = plan_.linear[region_].step_of;
-  if (step_of[to] > step_of[from]) return false;
-  if (kernel_.irreducible != nullptr) return true;
-  const LoopForest& loops = plan_.shapes->loops;
-  for (uint32_t l = loops.innermost[from]; l != UINT32_MAX; l = loops.loops[l].parent) {
-    if (loops.loops[l].header == to) return (*plan_.waiting_loop)[l] != 0;
-  }
-  return false;
-}
-
 /// Modes a and b: lets others go on.
 void Emitter::yield() {
   auto* type = llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), b_.getPtrTy()}, false);
@@ -155,13 +143,13 @@ void Emitter::emit_uniform_end(uint32_t index) {
   const Block& block = kernel_.blocks[block_];
   if (block.end == End::jump) {
     contribute(index, 0, mask());
-    if (is_waiting_edge(block_, block.succs[0])) yield();
+    if (plan_.is_waiting_edge(region_, block_, block.succs[0])) yield();
     b_.CreateBr(target_of(step.next[0]));
     return;
   }
   Value* condition = scalar(block.condition);
   if (const auto* known = working_lanes(block_); known && known->isAllOnesValue()) {
-    condition = b_.getInt1((workers_->slot == 0) != block.condition_negated);
+    condition = b_.getInt1((idle_.workers()->slot == 0) != block.condition_negated);
   }
   std::vector<llvm::BasicBlock*> edges;
   for (size_t slot = 0; slot < block.succs.size(); ++slot) edges.push_back(new_block("edge"));
@@ -180,10 +168,10 @@ void Emitter::emit_uniform_end(uint32_t index) {
     const ValueCache::Scope values(cache_), vectors(vector_cache_);
     contribute(index, slot, mask_cache_);
     const bool is_branch = block.end == End::branch && plan_.shapes->warp_branch[block_] != 0;
-    if (is_branch && is_rest_idle(plan_.linear[region_].step_of[block.succs[1 - slot]])) {
+    if (is_branch && idle_.is_rest_idle(plan_.linear[region_].step_of[block.succs[1 - slot]])) {
       end_packets();
     }
-    if (is_waiting_edge(block_, block.succs[slot])) yield();
+    if (plan_.is_waiting_edge(region_, block_, block.succs[slot])) yield();
     b_.CreateBr(target_of(step.next[slot]));
   }
 }
@@ -191,7 +179,7 @@ void Emitter::emit_uniform_end(uint32_t index) {
 /// Which lanes go to the first successor, as far as they are there.
 llvm::Value* Emitter::branch_condition(const Block& block) {
   if (llvm::Constant* known = working_lanes(static_cast<BlockId>(&block - kernel_.blocks.data()))) {
-    return workers_->slot == 0 ? known : b_.CreateNot(known);
+    return idle_.workers()->slot == 0 ? known : b_.CreateNot(known);
   }
   Value* condition = shape_of(block.condition).is_varying() ? vector(block.condition)
                                                             : splat(scalar(block.condition));
@@ -235,7 +223,8 @@ void Emitter::emit_linear_end(uint32_t index) {
   }
   if (step.repeat == kEndOfRegion) return go_to_next(index, edge_masks);
   llvm::BasicBlock* again = bodies_[step.repeat];
-  llvm::BasicBlock* waits = is_waiting_edge(block_, block.succs[*back]) ? new_block("wait") : again;
+  llvm::BasicBlock* waits =
+      plan_.is_waiting_edge(region_, block_, block.succs[*back]) ? new_block("wait") : again;
   b_.CreateCondBr(any(repeat_mask), waits, target_of(step.next[0]));
   if (waits == again) return;
   b_.SetInsertPoint(waits);
@@ -319,7 +308,7 @@ std::optional<Emitter::IndexTest> Emitter::index_test(const Block& block, size_t
 llvm::Value* Emitter::surely_all_take(const Block& block, size_t slot) {
   const auto test = index_test(block, slot);
   if (!test) return nullptr;
-  const auto [least, most] = extremes_of(test->offsets);
+  const auto [least, most] = extremes_of(test->offsets, lanes_);
   auto* type = test->base->getType();
   const auto at = [&](int64_t offset) {
     auto* constant = llvm::ConstantInt::get(type, static_cast<uint64_t>(offset), true);
@@ -341,7 +330,7 @@ void Emitter::go_to_next(uint32_t index, const std::vector<Value*>& edge_masks) 
   const auto slot = std::find_if(block.succs.begin(), block.succs.end(),
                                  [&](BlockId succ) { return plan.step_of[succ] == next; });
   const bool may = plan_.mode == Mode::run_to_completion && !plan_.variant.checked &&
-                   block.end == End::branch && !step_is_masked(region_, index);
+                   block.end == End::branch && !code_plan_.masks.step_is_masked(region_, index);
   if (!may || slot == block.succs.end() || next == kEndOfRegion || !is_copied_for_all(next)) {
     b_.CreateBr(target_of(next));
     return;
@@ -380,7 +369,7 @@ void Emitter::emit_barrier_end(uint32_t index) {
   const Block& block = kernel_.blocks[block_];
   const Inst& barrier = block.insts.back();
   set_location(barrier.ptx);
-  if (!plan_.split) {
+  if (!plan_.splits_at_barriers) {
     lower_barrier_call(barrier);
     contribute(index, 0, mask());
     b_.CreateBr(target_of(step.next[0]));
@@ -398,9 +387,9 @@ void Emitter::emit_barrier_end(uint32_t index) {
     b_.CreateStore(b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), sum), count), sum);
   }
   save_context(region_, next);
-  if (entry_masked_[next]) {
+  if (code_plan_.masks.is_masked(next)) {
     Value* packet = b_.CreateLoad(b_.getInt32Ty(), packet_);
-    b_.CreateStore(mask_bits(), packet_slot(packet, *live_offset_bytes_));
+    b_.CreateStore(mask_bits(), packet_slot(packet, *code_plan_.spills.live_offset_bytes()));
   }
   b_.CreateStore(i32(next), next_region_);
   b_.CreateBr(target_of(step.next.empty() ? kEndOfRegion : step.next[0]));
@@ -426,7 +415,7 @@ void Emitter::contribute_mask(uint32_t index, BlockId successor, Value* edge_mas
   // Only one branch parts lanes before those that work: who comes to its successor came by it.
   auto* const known = llvm::dyn_cast<llvm::Constant>(content);
   const bool is_only_way = kernel_.blocks[successor].preds.size() == 1;
-  if (known && is_only_way && workers_ && workers_->branch == block_) {
+  if (known && is_only_way && idle_.workers() && idle_.workers()->branch == block_) {
     known_masks_[successor] = known;
   }
   if (plan.steps[target].mask_accumulates && !back_edge) {
@@ -440,7 +429,7 @@ void Emitter::contribute_mask(uint32_t index, BlockId successor, Value* edge_mas
 
 /// True if values of lanes that came another way must survive this edge.
 bool Emitter::edge_blends(uint32_t index, BlockId successor) const {
-  if (is_split()) return true;
+  if (plan_.has_independent_threads()) return true;
   const LinearPlan& plan = plan_.linear[region_];
   const uint32_t target = plan.step_of[successor];
   if (target == kEndOfRegion || target <= index) return false;  // to the header of its loop
@@ -449,10 +438,6 @@ bool Emitter::edge_blends(uint32_t index, BlockId successor) const {
     if (plan_.shapes->divergent_loop[l] && !loops.contains(l, successor)) return true;
   }
   return plan_.shapes->divergent_join[successor] != 0 && first_arrival_[successor] < index;
-}
-
-bool Emitter::parts_lanes(const Block& block) const {
-  return block.end == End::branch && plan_.shapes->values[block.condition].is_varying();
 }
 
 /// The block whose branch alone leads to the lanes of a step, or kNone.
@@ -469,9 +454,10 @@ BlockId Emitter::branch_before(uint32_t index) const {
 llvm::Value* Emitter::blend_condition(uint32_t index, BlockId successor, Value* edge_mask) {
   const LinearPlan& plan = plan_.linear[region_];
   const auto& innermost = plan_.shapes->loops.innermost;
-  const BlockId parting = is_split() || has_avx512() ? kNone : branch_before(index);
+  const BlockId parting =
+      plan_.has_independent_threads() || has_avx512() ? kNone : branch_before(index);
   if (parting == kNone || kernel_.blocks[block_].end != End::jump) return edge_mask;
-  if (!parts_lanes(kernel_.blocks[parting])) return edge_mask;
+  if (!parts_lanes(plan_, kernel_.blocks[parting])) return edge_mask;
   if (plan.step_of[parting] == kEndOfRegion || plan.step_of[parting] >= index) return edge_mask;
   for (BlockId block : {parting, successor}) {
     if (innermost[block] != innermost[block_]) return edge_mask;
@@ -499,7 +485,7 @@ void Emitter::contribute_phis(uint32_t index, size_t slot, Value* edge_mask) {
     const ValueId input = phi.inputs[pred];
     const bool lanes = plan_.shapes->values[phi.result].is_varying();
     Value* content = lanes ? vector(input) : scalar(input);
-    if (nan_class_[phi.result] == NanClass::mixed) content = canonical(input, content);
+    if (code_plan_.nans.is_mixed(phi.result)) content = canonical(input, content);
     contents.push_back(content);
   }
   for (size_t p = 0; p < contents.size(); ++p) {
@@ -525,7 +511,7 @@ void Emitter::contribute_loop_values(BlockId successor, Value* edge_mask) {
   const BlockId home = block_;
   for (uint32_t l = loops.innermost[home]; l != UINT32_MAX; l = loops.loops[l].parent) {
     if (!plan_.shapes->divergent_loop[l] || loops.contains(l, successor)) continue;
-    for (ValueId value : loop_values_[l]) {
+    for (ValueId value : code_plan_.lifetimes.left_by_loop(l)) {
       if (!plan_.shapes->dominators.dominates(kernel_.values[value].block, home)) continue;
       store_loop_value(value, l, edge_mask);
     }

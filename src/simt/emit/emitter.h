@@ -26,15 +26,14 @@
 #include <utility>
 #include <vector>
 
-#include "simt/analysis/address_form.h"
-#include "simt/analysis/convergence.h"
 #include "simt/analysis/index_steps.h"
+#include "simt/analysis/memory_access.h"
 #include "simt/emit/target.h"
 #include "simt/emit/value_cache.h"
-#include "simt/layout.h"
 #include "simt/lower/arithmetic.h"
+#include "simt/plan/code_plan.h"
+#include "simt/plan/idle_packets.h"
 #include "simt/runtime/mma_form.h"
-#include "simt/transform/linearize.h"
 
 namespace km::simt::lower {
 struct WmmaFragment;
@@ -43,30 +42,12 @@ struct WmmaPieces;
 
 namespace km::simt {
 
-/// Everything known of a kernel variant before code is made.
-struct Plan {
-  const std::vector<uint8_t>* waiting_loop = nullptr;  // Classification::waiting_loop
-  const Kernel* kernel = nullptr;
-  const Shapes* shapes = nullptr;
-  const MemoryLayout* layout = nullptr;
-  const std::vector<uint32_t>* variable_of_symbol = nullptr;  // module symbol -> Program variable
-  const std::vector<Param>* params = nullptr;
-  Variant variant;
-  Mode mode = Mode::run_to_completion;
-  bool waits = false;  // modes a and b: there are waiting loops
-  uint32_t lanes = kWarpLanes;
-  uint32_t packets = 1;  // of a block, at most
-  bool split = false;    // barriers part regions
-  Regions regions;
-  std::vector<LinearPlan> linear;  // by region
-};
-
 /// "f32", "i64": names helpers.
 std::string element_name(llvm::Type* type);
 
 class Emitter {
  public:
-  Emitter(const Plan& plan, llvm::TargetMachine& machine, const Interruption& interruption);
+  Emitter(const CodePlan& plan, llvm::TargetMachine& machine, const Interruption& interruption);
   Result<Object> run(llvm::TargetMachine& machine);
 
  private:
@@ -92,9 +73,6 @@ class Emitter {
   void rematerialise(uint32_t region);
   void make_again(const Inst& inst, ValueId value, BlockId entry);
   void commit_context(uint32_t region);
-  void plan_entry_masks();
-  bool is_passed_by(uint32_t region, BlockId barrier) const;
-  bool leads_to_masked(uint32_t region) const;
   void emit_meta();
   void create_debug_info();
   void set_location(const ptx::Instruction* instruction);
@@ -104,24 +82,14 @@ class Emitter {
   llvm::BasicBlock* new_block(const char* name);
 
   // ---- tiles.cpp
-  bool is_tiled(uint32_t region) const;
-  bool is_within_variables(const Inst& inst, BlockId block) const;
-  bool is_surely_aligned(const Inst& inst, BlockId block) const;
-  bool is_woven(uint32_t region) const;
-  uint32_t tile_packets(uint32_t region) const;
-  uint32_t packets_in_row(uint32_t region) const;
   llvm::MDNode* row_hint(uint32_t packets);
   void mark_woven(llvm::BasicBlock* before);
 
   // ---- blocks.cpp
-  struct MemoryAccess;
   void emit_blocks_loop();
   void note_block();
   void emit_block();
-  bool is_in_waiting_loop(BlockId b) const;
   void leave_abandoned(llvm::BasicBlock* tail);
-  bool runs_side_by_side();
-  bool is_plain_access(const Inst& inst, const MemoryAccess& access) const;
   Value* emit_side_by_side(Value* row_end);
 
   // ---- control.cpp
@@ -147,41 +115,20 @@ class Emitter {
   void contribute_loop_values(BlockId successor, Value* edge_mask);
   void store_loop_value(ValueId value, uint32_t loop, Value* mask);
   Value* branch_condition(const Block& block);
-  bool parts_lanes(const Block& block) const;
   BlockId branch_before(uint32_t index) const;
   Value* blend_condition(uint32_t index, BlockId successor, Value* edge_mask);
   bool edge_blends(uint32_t index, BlockId successor) const;
   void save_context(uint32_t from_region, uint32_t to_region);
   llvm::BasicBlock* target_of(uint32_t step);
-  bool is_waiting_edge(BlockId from, BlockId to) const;
   void yield();
   Value* load_mask(uint32_t step);
   void store_mask(Value* pointer, Value* mask);
-  bool step_is_masked(uint32_t region, uint32_t step) const;
 
   // ---- idle.cpp
-  bool is_thread_number(const Inst& inst, const ptx::Operand& operand) const;
-  struct LowThreads {
-    std::optional<uint64_t> count;  // where it is known
-  };
-  std::optional<LowThreads> low_threads(const Block& block, size_t slot) const;
-  uint32_t end_of_run(uint32_t first) const;
-  bool is_passive(BlockId b, bool may_part) const;
-  uint32_t active_steps(uint32_t first, uint32_t end);
-  bool leaves_values();
-  bool find_left_values() const;
-  bool is_rest_idle(uint32_t step);
-  struct Workers {
-    BlockId branch = kNone;
-    size_t slot = 0;  // of the branch: where the work is
-    uint32_t threads = 0;
-  };
-  std::optional<Workers> workers();
   llvm::Constant* working_lanes(BlockId block);
   void end_packets();
 
   // ---- split.cpp: mode c
-  bool is_split() const { return plan_.mode == Mode::split_warps; }
   void plan_split_values();
   void emit_split_warp();
   void emit_split_dispatch();
@@ -210,15 +157,6 @@ class Emitter {
   Value* brought(const Inst& inst, const ptx::Operand& operand, ptx::Type type, bool bits_escape);
 
   // ---- values.cpp
-  enum class NanClass : uint8_t { none, arithmetic, raw, mixed };
-  bool raise_nan_class(ValueId value, NanClass fresh);
-  bool flow_nan_classes(const Inst& inst);
-  void plan_values();
-  void plan_constants();
-  llvm::Constant* constant_of_packets(ValueId value);
-  void plan_nan_classes();
-  bool has_mixed_result(const Inst& inst) const;
-  bool is_cross_block(ValueId value) const { return cross_block_[value] != 0; }
   llvm::Type* storage_type(ValueId value) const;
   struct Place {
     Value* pointer = nullptr;
@@ -233,6 +171,7 @@ class Emitter {
   Shape shape_of(ValueId value) const { return plan_.shapes->at(kernel_, value, block_); }
   /// The value's own form as seen from the current block: a scalar or base, or a vector.
   Value* stored(ValueId value);
+  llvm::Constant* constant(llvm::Type* element, const std::vector<uint64_t>& lanes);
   Value* scalar(ValueId value);
   Value* vector(ValueId value);
   Value* exact_vector(ValueId value);
@@ -329,12 +268,6 @@ class Emitter {
     Value* low_lanes = nullptr;  // i32, the low bits of `lanes`
     LaneIndex index;             // `lanes` in another form
   };
-  struct AddressPlan {
-    std::optional<ValueId> root;  // AddressForms::congruent, modulo the access's size
-    std::optional<IndexedAddress> indexed;
-  };
-  void plan_addresses();
-  std::vector<ValueId> reads_of_address(const Inst& inst) const;
   bool is_at_hand(ValueId value) const;
   Address address_of(const Inst& inst, const ptx::Operand& operand, ptx::Space space);
   Address symbol_address_of(const ptx::Operand& operand, ptx::Space space);
@@ -342,7 +275,6 @@ class Emitter {
   static uint32_t scale_of(const LaneIndex& index) { return index.lanes ? index.scale : 0; }
   Value* lane_pointers(const LaneIndex& index, Value* lanes, uint64_t offset_bytes);
   std::vector<Value*> lane_arguments(const LaneIndex& index, Value* lanes, uint64_t offset_bytes);
-  ptx::Space space_of(const Inst& inst, const ptx::Operand& operand) const;
   Value* lanes_of(const Address& address);
   LaneIndex index_of(const Address& address);
   // ---- lower/memory.cpp
@@ -385,10 +317,6 @@ class Emitter {
   void prefetch(const Inst& inst, const Address& address, const Access& access);
   enum class CacheLevel : uint8_t { first, second };
   void prefetch_lines(Value* first, uint64_t size_bytes, CacheLevel level);
-  /// Barriers part the kernel, and its blocks run one after the other.
-  bool has_phases() const {
-    return plan_.mode == Mode::run_to_completion && plan_.regions.list.size() > 1;
-  }
   std::optional<int64_t> block_step(const Inst& inst);
   const std::vector<const Inst*>& loads_alike(const Inst& load);
   void prefetch_next_block(const Inst& inst, const Address& address, uint64_t size_bytes);
@@ -452,19 +380,9 @@ class Emitter {
   std::vector<const Inst*> row_of_loads(const Inst& first) const;
   Value* load_with_neighbours(const Inst& inst, const Address& address, const Access& access);
   // ---- lower/access_checks.cpp
-  struct MemoryAccess {
-    const ptx::Operand* place = nullptr;
-    ptx::Space space = ptx::Space::generic;
-    uint64_t size_bytes = 0;
-    uint32_t line = 0;
-  };
   void check_access(const Inst& inst, const Address& address);
-  std::pair<int64_t, int64_t> extremes_of(const Offsets* offsets) const;
-  bool are_multiples_apart(const Offsets& offsets, uint64_t size_bytes) const;
   void check_alignment(const Address& address, uint64_t size_bytes);
   void check_range(const Inst& inst, const MemoryAccess& access, const Address& address);
-  std::optional<MemoryAccess> memory_access(const Inst& inst) const;
-  bool is_within_symbol(const MemoryAccess& access) const;
   std::vector<MemoryAccess> accesses_together(const Inst& inst, const MemoryAccess& access);
   void note_block_accesses();
   /// The accesses of a block by address register and space, each with its place in the block.
@@ -580,19 +498,13 @@ class Emitter {
                      bool shared);
   Value* atomic_operation(llvm::IRBuilder<>& builder, const ptx::Instruction& instruction,
                           Value* pointer, Value* b, Value* c, bool shared);
-  bool has_readers(const Inst& inst);
   bool lower_shared_reduction(const Inst& inst, const Address& address);
   bool lower_uniform_reduction(const Inst& inst, const Address& address, bool shared);
   Value* reduced_content(const Inst& inst);
   // ---- lower/kept_sums.cpp
-  void plan_kept_sums();
   // ---- lower/streams.cpp
-  void plan_streams();
   void load_streams();
   void store_row(const Address& address, const Access& access, Value* content);
-  bool allows_kept_sums(const Inst& inst, BlockId block) const;
-  bool is_late_sum(const Inst& inst);
-  bool is_kept_sum(const Inst& inst);
   void check_kept_sums(const MemoryAccess& access, const Inst& inst, const Address& address);
   void lower_kept_sum(const Inst& inst, const Address& address, ptx::Space space);
   struct SumPlaces {
@@ -619,12 +531,13 @@ class Emitter {
   llvm::FixedVectorType* vector_of(llvm::Type* element) const {
     return llvm::FixedVectorType::get(element, lanes_);
   }
-  bool has_avx512() const { return plan_.variant.isa == Isa::avx512; }
+  bool has_avx512() const { return plan_.has_avx512(); }
   Value* i32(uint64_t value) { return b_.getInt32(static_cast<uint32_t>(value)); }
   Value* i64(uint64_t value) { return b_.getInt64(value); }
   Value* lane_numbers();  // <0, 1, 2 ...> of i32
   Value* load_field(Value* pointer, uint64_t offset, llvm::Type* type, bool invariant);
 
+  const CodePlan& code_plan_;
   const Plan& plan_;
   const Kernel& kernel_;
   const Interruption& interruption_;
@@ -652,7 +565,6 @@ class Emitter {
 
   // The region and step being emitted.
   uint32_t region_ = 0;
-  std::optional<Workers> workers_;
   uint32_t step_ = 0;
   BlockId block_ = 0;
   std::vector<llvm::BasicBlock*> heads_, bodies_;  // by step
@@ -666,21 +578,16 @@ class Emitter {
   Value *mask_cache_ = nullptr, *mask_bits_cache_ = nullptr;
   ValueCache cache_, vector_cache_;
   std::map<ValueId, Run> runs_;
+  IdlePackets idle_;                                          // of the region
   std::map<std::pair<ValueId, uint32_t>, Advance> advances_;  // by value and loop
   std::optional<IndexSteps> block_steps_;
-  std::map<const Inst*, AddressPlan> address_plans_;
   std::map<const Inst*, Value*> loaded_;  // by loads further down in the block
   std::map<std::pair<ptx::Opcode, ValueId>, std::vector<const Inst*>> alike_loads_;
   BlockAccesses block_accesses_;
   std::set<std::pair<ValueId, ptx::Space>> checked_bases_;  // in checked code
 
-  std::vector<uint8_t> cross_block_;
-  std::map<ValueId, llvm::Constant*> constants_;  // the same in every packet
-  std::vector<std::vector<ValueId>> kept_;        // by region: other values that it begins with
-  std::vector<NanClass> nan_class_;
   std::vector<Place> value_variables_;
   std::map<std::pair<ValueId, uint32_t>, Place> loop_variables_;
-  std::vector<std::vector<ValueId>> loop_values_;  // by loop: values read outside it
 
   // Mode c.
   Value* split_ = nullptr;             // i64, address of the SplitWarp
@@ -692,42 +599,24 @@ class Emitter {
   std::map<std::string, uint32_t> operations_;
 
   // Context kept between regions.
-  struct Slot {
-    bool block_uniform = false;
+  struct SpillVariables {
     llvm::AllocaInst *in = nullptr, *out = nullptr;  // block-uniform
-    uint64_t offset_bytes = 0, size_bytes = 0;       // else: per packet, in scratch
     llvm::Type* type = nullptr;
   };
-  void plan_context();
-  void note_makers();
-  void choose_slot_type(Slot& slot, ValueId value, bool behind_loop);
-  void place_slots(std::vector<Slot*> slots, const std::map<Slot*, std::set<size_t>>& regions);
-  std::map<std::pair<ValueId, uint32_t>, Slot> slots_;  // by value and divergent loop left
-  std::map<ValueId, llvm::AllocaInst*> barrier_sums_;   // results of bar.red
-  std::vector<uint8_t> entry_masked_;                   // by region
+  llvm::Type* spill_type(const SpillKey& key, const SpillSlot& slot);
+  std::map<SpillKey, SpillVariables> spill_variables_;
+  std::map<ValueId, llvm::AllocaInst*> barrier_sums_;  // results of bar.red
   // While a region is made: what of its context is needed, and the place where that is loaded.
   static constexpr uint32_t kNotKept = UINT32_MAX - 1;
   std::vector<uint32_t> kept_behind_;  // by value: the divergent loop left, kNotKept: not kept
   std::vector<uint8_t> is_needed_;     // by value
   llvm::Instruction* context_point_ = nullptr;
-  std::vector<std::vector<std::pair<ValueId, uint32_t>>>
-      made_in_;                                    // by region: block-uniform slots
   std::vector<std::vector<uint32_t>> edge_slots_;  // Kernel::edge_slots()
   std::vector<uint32_t> first_arrival_;            // by block: the first step that leads to it
-  std::optional<bool> leaves_values_;              // of the region
-  std::vector<uint32_t> active_before_;            // by step: how many before it do something
-  std::optional<uint64_t> live_offset_bytes_;
   llvm::MDNode* context_scope_ = nullptr;
-  static constexpr uint32_t kTilePackets = 4;
-  uint64_t context_offset_bytes_ = 0, packet_bytes_ = 0;  // where contexts begin; of a packet
   uint64_t local_offset_bytes_ = 0, scratch_bytes_ = 0;
-  static constexpr uint64_t kProgressBytes = 128;  // where loads were in the blocks before
-  uint64_t progress_offset_bytes_ = 0, progress_used_bytes_ = 0;
-  std::vector<uint8_t> is_read_;     // by value, once has_readers() is asked
-  std::set<const Inst*> streamed_;   // stores that may go past the caches
-  uint64_t streamed_bytes_ = 0;      // of a thread
+  uint64_t progress_used_bytes_ = 0;
   Value* exceeds_caches_ = nullptr;  // i1
-  bool keeps_sums_ = false;          // is_late_sum() ones may be kept
   std::map<std::string, llvm::Function*> helpers_;
   std::map<llvm::Constant*, llvm::GlobalVariable*> private_constants_;  // by content
   // Registers of mma and wmma in memory: those that instructions of the current block left there.

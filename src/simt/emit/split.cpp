@@ -18,14 +18,9 @@ using ptx::Type;
 void Emitter::plan_split_values() {
   uint64_t offset = sizeof(SplitWarp);
   value_offsets_.assign(kernel_.values.size(), 0);
-  for (const Block& block : kernel_.blocks) {
-    for (const Phi& phi : block.phis) cross_block_[phi.result] = 1;
-    if (block.end != End::meeting && block.end != End::barrier) continue;
-    for (const auto& read : block.insts.back().reads) cross_block_[read.second] = 1;
-  }
   const auto& layout = module_.getDataLayout();
   for (ValueId value = 0; value < kernel_.values.size(); ++value) {
-    if (!is_cross_block(value)) continue;
+    if (!code_plan_.lifetimes.is_cross_block(value)) continue;
     auto* type = storage_type(value);
     const uint64_t align = layout.getABITypeAlign(type).value();
     offset = (offset + align - 1) / align * align;
@@ -204,7 +199,7 @@ uint32_t line_of(const Block& block) {
 void Emitter::leave_to(BlockId successor, Value* edge_mask) {
   constexpr uint64_t kClock = offsetof(SplitWarp, clock);
   store_split(offsetof(SplitWarp, state), i32(2 * plan_.linear[0].step_of[successor]), edge_mask);
-  if (is_waiting_edge(block_, successor)) {
+  if (plan_.is_waiting_edge(region_, block_, successor)) {
     Value* now = b_.CreateAdd(load_split(kClock, b_.getInt32Ty()), i32(1));
     b_.CreateStore(now, split_field(kClock));
     b_.CreateStore(i32(line_of(kernel_.blocks[block_])), split_field(offsetof(SplitWarp, line)));

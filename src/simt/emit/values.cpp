@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "simt/analysis/thread_values.h"
 #include "simt/emit/emitter.h"
 
 namespace km::simt {
@@ -36,194 +35,6 @@ llvm::Value* Emitter::offsets_constant(const Shape& shape, llvm::Type* element) 
     list.push_back(llvm::ConstantInt::get(element, static_cast<uint64_t>(offsets[l]), true));
   }
   return llvm::ConstantVector::get(list);
-}
-
-// ---- Planning.
-
-void Emitter::plan_values() {
-  const Shapes& shapes = *plan_.shapes;
-  cross_block_.assign(kernel_.values.size(), 0);
-  value_variables_.assign(kernel_.values.size(), {});
-  loop_values_.resize(shapes.loops.loops.size());
-  plan_addresses();
-  auto use = [&](ValueId value, BlockId at) {
-    if (value == kNone || kernel_.values[value].block == kNone) return;
-    const BlockId home = kernel_.values[value].block;
-    if (home != at || is_rematerialised(kernel_, value)) cross_block_[value] = 1;
-    if (shapes.loop_left(kernel_, value, at) == UINT32_MAX) return;
-    for (uint32_t l = shapes.loops.innermost[home]; l != UINT32_MAX;
-         l = shapes.loops.loops[l].parent) {
-      if (shapes.divergent_loop[l] && !shapes.loops.contains(l, at)) {
-        loop_values_[l].push_back(value);
-      }
-    }
-  };
-  for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
-    const Block& block = kernel_.blocks[b];
-    for (const Phi& phi : block.phis) {
-      cross_block_[phi.result] = 1;
-      for (size_t i = 0; i < phi.inputs.size(); ++i) use(phi.inputs[i], block.preds[i]);
-    }
-    for (const Inst& inst : block.insts) {
-      for (const auto& read : inst.reads) use(read.second, b);
-      for (ValueId read : reads_of_address(inst)) use(read, b);
-      for (ValueId old : inst.old_values) use(old, b);
-      use(inst.guard, b);
-      bool guarded = std::any_of(inst.writes.begin(), inst.writes.end(), [&](const auto& write) {
-        return shapes.values[write.second].guarded;
-      });
-      for (const auto& read : inst.reads) {
-        if (guarded) cross_block_[read.second] = 1;  // exact_vector may read it anywhere
-      }
-    }
-    use(block.condition, b);
-    // blend_condition() reads it behind the branch.
-    if (!has_avx512() && parts_lanes(block)) cross_block_[block.condition] = 1;
-  }
-  for (size_t r = 0; r < plan_.regions.list.size(); ++r) {
-    for (ValueId value : plan_.regions.live_in[r]) {
-      cross_block_[value] = 1;
-      use(value, plan_.regions.list[r].entry);
-    }
-  }
-  for (auto& list : loop_values_) {
-    std::sort(list.begin(), list.end());
-    list.erase(std::unique(list.begin(), list.end()), list.end());
-  }
-  plan_nan_classes();
-  plan_constants();
-}
-
-/// Values that every packet of the block has alike, such as lane numbers and values made of them,
-/// need not be kept for another region.
-void Emitter::plan_constants() {
-  kept_ = plan_.regions.live_in;
-  if (!plan_.split || plan_.variant.block[0] == 0) return;
-  for (size_t r = 1; r < kept_.size(); ++r) {
-    const BlockId entry = plan_.regions.list[r].entry;
-    std::erase_if(kept_[r], [&](ValueId value) {
-      if (plan_.shapes->loop_left(kernel_, value, entry) != UINT32_MAX) return false;
-      const auto [known, fresh] = constants_.try_emplace(value, nullptr);
-      if (fresh) known->second = constant_of_packets(value);
-      return known->second != nullptr;
-    });
-  }
-  std::erase_if(constants_, [](const auto& known) { return known.second == nullptr; });
-}
-
-/// The constant in the form in which it is stored; null: packets differ, or it depends on more than
-/// the thread's index.
-llvm::Constant* Emitter::constant_of_packets(ValueId value) {
-  const Shape& shape = plan_.shapes->values[value];
-  auto* element = type_of(kernel_.values[value].type);
-  if (shape.guarded || !element->isIntegerTy()) return nullptr;
-  const ThreadValues values(kernel_, plan_.variant.block);
-  const uint32_t count = values.thread_count();
-  const auto first = values.of(value, 0);
-  if (!first || (count > lanes_ && values.of(value, lanes_) != first)) return nullptr;
-  std::vector<uint64_t> lanes(lanes_);
-  for (uint32_t thread = 0; thread < count; ++thread) {
-    const auto content = values.of(value, thread);
-    if (!content) return nullptr;
-    if (thread < lanes_) lanes[thread] = *content;
-    if (lanes[thread % lanes_] != *content) return nullptr;
-  }
-  if (!shape.is_varying()) return llvm::ConstantInt::get(element, lanes[0]);
-  std::vector<llvm::Constant*> list;
-  for (const uint64_t lane : lanes) list.push_back(llvm::ConstantInt::get(element, lane));
-  return llvm::ConstantVector::get(list);
-}
-
-namespace {
-
-bool makes_float(const ptx::Instruction& ptx) {
-  const Type type = ptx.type_count ? ptx.types[0] : Type::none;
-  if (type != Type::f32 && type != Type::f64) return false;
-  switch (ptx.opcode) {
-    case Opcode::add:
-    case Opcode::sub:
-    case Opcode::mul:
-    case Opcode::fma:
-    case Opcode::mad:
-    case Opcode::div:
-    case Opcode::rcp:
-    case Opcode::sqrt:
-    case Opcode::rsqrt:
-    case Opcode::ex2:
-    case Opcode::lg2:
-    case Opcode::sin:
-    case Opcode::cos:
-    case Opcode::tanh:
-    case Opcode::neg:
-    case Opcode::abs:
-    case Opcode::min:
-    case Opcode::max:
-    case Opcode::cvt:
-      return true;
-    default:
-      return false;
-  }
-}
-
-/// True if the instruction passes bits on; a shuffle does so only if lanes never part (not in mode
-/// c).
-bool passes_bits(const ptx::Instruction& ptx, Mode mode) {
-  if (ptx.opcode == Opcode::selp) return true;
-  if (ptx.opcode == Opcode::shfl) return mode != Mode::split_warps;
-  return ptx.opcode == Opcode::mov && ptx.operands[0].kind == Operand::Kind::reg &&
-         ptx.operands[1].kind == Operand::Kind::reg;
-}
-
-/// True if this operand is passed on; the other operands of such an instruction are destinations or
-/// conditions.
-bool is_passed(const Inst& inst, ptx::RegisterId reg) {
-  const auto& ptx = *inst.ptx;
-  if (ptx.opcode != Opcode::shfl) return true;
-  return ptx.operands[1].kind == Operand::Kind::reg && ptx.operands[1].reg == reg;
-}
-
-}  // namespace
-
-bool Emitter::raise_nan_class(ValueId value, NanClass fresh) {
-  NanClass& held = nan_class_[value];
-  if (fresh == NanClass::none || fresh == held) return false;
-  if (held != NanClass::none) fresh = NanClass::mixed;
-  if (fresh == held) return false;
-  held = fresh;
-  return true;
-}
-
-bool Emitter::flow_nan_classes(const Inst& inst) {
-  const bool passes = passes_bits(*inst.ptx, plan_.mode);
-  const bool constant = inst.ptx->opcode == Opcode::mov && inst.reads.empty();
-  NanClass fresh = makes_float(*inst.ptx) ? NanClass::arithmetic : NanClass::raw;
-  if (constant || passes) fresh = NanClass::none;
-  bool changed = false;
-  for (const auto& [reg, value] : inst.writes) {
-    changed |= raise_nan_class(value, fresh);
-    for (ValueId old : inst.old_values) changed |= raise_nan_class(value, nan_class_[old]);
-    for (const auto& [source, read] : inst.reads) {
-      const bool is_content = passes && is_passed(inst, source);
-      if (!is_content || kernel_.values[read].type == Type::pred) continue;
-      changed |= raise_nan_class(value, nan_class_[read]);
-    }
-  }
-  return changed;
-}
-
-/// Which values may hold a NaN that arithmetic of the host made (its bits differ from PTX's), and
-/// which may hold bits that must stay as they are.
-void Emitter::plan_nan_classes() {
-  nan_class_.assign(kernel_.values.size(), NanClass::none);
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const Block& block : kernel_.blocks) {
-      for (const Phi& phi : block.phis) {
-        for (ValueId input : phi.inputs) changed |= raise_nan_class(phi.result, nan_class_[input]);
-      }
-      for (const Inst& inst : block.insts) changed |= flow_nan_classes(inst);
-    }
-  }
 }
 
 // ---- Storage.
@@ -265,7 +76,7 @@ llvm::AllocaInst* Emitter::bytes(uint64_t size_bytes, const char* name) {
 
 Emitter::Place Emitter::value_variable(ValueId value) {
   auto* type = storage_type(value);
-  if (is_split()) {
+  if (plan_.has_independent_threads()) {
     Value* at = b_.CreateAdd(scratch_, i64(value_offsets_[value]));
     return {b_.CreateIntToPtr(at, b_.getPtrTy()), type};
   }
@@ -286,12 +97,22 @@ Emitter::Place Emitter::loop_variable(ValueId value, uint32_t loop) {
   return place;
 }
 
+/// A constant of one number for all lanes, or of one for each.
+llvm::Constant* Emitter::constant(llvm::Type* element, const std::vector<uint64_t>& lanes) {
+  if (lanes.size() == 1) return llvm::ConstantInt::get(element, lanes[0]);
+  std::vector<llvm::Constant*> list;
+  for (const uint64_t lane : lanes) list.push_back(llvm::ConstantInt::get(element, lane));
+  return llvm::ConstantVector::get(list);
+}
+
 llvm::Value* Emitter::stored(ValueId value) {
   const auto& info = kernel_.values[value];
   if (info.block == kNone) return llvm::Constant::getNullValue(type_of(info.type));
   const uint32_t loop = plan_.shapes->loop_left(kernel_, value, block_);
   if (loop == UINT32_MAX) {
-    if (const auto known = constants_.find(value); known != constants_.end()) return known->second;
+    if (const auto* known = code_plan_.constants.find(value)) {
+      return constant(type_of(info.type), *known);
+    }
     if (Value* const found = cache_.find(value)) return found;
   }
   const Place place = loop == UINT32_MAX ? value_variable(value) : loop_variable(value, loop);
@@ -313,11 +134,11 @@ void Emitter::define(ValueId value, Value* content) {
   if (plan_.shapes->values[value].is_varying()) content = splat(content);
   cache_.set(value, content);
   vector_cache_.erase(value);
-  if (!is_cross_block(value)) return;
+  if (!code_plan_.lifetimes.is_cross_block(value)) return;
   const Place place = value_variable(value);
   const bool is_mask = place.type == mask_storage_ && kernel_.values[value].type == Type::pred;
   if (is_mask && !has_avx512()) content = b_.CreateSExt(content, mask_storage_);
-  if (is_split() && place.type->isVectorTy()) {  // other lanes keep theirs
+  if (plan_.has_independent_threads() && place.type->isVectorTy()) {  // other lanes keep theirs
     content = b_.CreateSelect(mask(), content, b_.CreateLoad(place.type, place.pointer));
   }
   b_.CreateStore(content, place.pointer);
@@ -446,15 +267,9 @@ llvm::Value* Emitter::immediate(const Operand& operand, Type type) {
   return llvm::ConstantExpr::getBitCast(integer, wanted);
 }
 
-/// True if the bits that are passed on must be PTX's.
-bool Emitter::has_mixed_result(const Inst& inst) const {
-  return std::any_of(inst.writes.begin(), inst.writes.end(), [&](const auto& write) {
-    return nan_class_[write.second] == NanClass::mixed;
-  });
-}
-
 llvm::Value* Emitter::canonical(ValueId value, Value* content) {
-  return nan_class_[value] == NanClass::arithmetic ? canonical_bits(content) : content;
+  return code_plan_.nans.of(value) == NanClasses::Class::arithmetic ? canonical_bits(content)
+                                                                    : content;
 }
 
 /// A NaN gets the bits that PTX gives it.
@@ -519,7 +334,7 @@ void Emitter::define_result(const Inst& inst, ptx::RegisterId reg, Value* conten
     while (inst.writes[index].first != reg) ++index;
     const ValueId old_value = inst.old_values[index];
     Value* old = lanes ? vector(old_value) : scalar(old_value);
-    if (nan_class_[value] == NanClass::mixed) {
+    if (code_plan_.nans.is_mixed(value)) {
       if (makes_float(*inst.ptx)) content = canonical_bits(content);
       old = canonical(old_value, old);
     }

@@ -11,27 +11,11 @@ using ptx::Operand;
 
 /// Every load, store and atomic goes through these tests before it touches memory.
 void Emitter::check_access(const Inst& inst, const Address& address) {
-  const MemoryAccess access = *memory_access(inst);
+  const MemoryAccess access = *memory_access(kernel_, inst);
   check_alignment(address, access.size_bytes);
-  if (keeps_sums_) check_kept_sums(access, inst, address);
-  if (plan_.variant.checked && !is_within_symbol(access)) check_range(inst, access, address);
-}
-
-std::optional<Emitter::MemoryAccess> Emitter::memory_access(const Inst& inst) const {
-  const auto [place, size_bytes] = memory_place(*inst.ptx);
-  if (place == nullptr) return std::nullopt;
-  return MemoryAccess{place, space_of(inst, *place), size_bytes, inst.ptx->location.line};
-}
-
-/// A variable at an offset inside it needs no test.
-bool Emitter::is_within_symbol(const MemoryAccess& access) const {
-  if (access.space == ptx::Space::param) return true;
-  const Operand& place = *access.place;
-  if (place.symbol == ptx::kNone) return false;
-  const auto& symbol = kernel_.symbol_of(place);
-  const uint64_t size_bytes = symbol.size_bytes;
-  const auto offset = static_cast<uint64_t>(place.offset);
-  return access.size_bytes <= size_bytes && offset <= size_bytes - access.size_bytes;
+  if (code_plan_.privatized.is_used()) check_kept_sums(access, inst, address);
+  if (plan_.variant.checked && !is_within_symbol(kernel_, access))
+    check_range(inst, access, address);
 }
 
 void Emitter::note_block_accesses() {
@@ -41,7 +25,7 @@ void Emitter::note_block_accesses() {
   for (size_t i = 0; i < insts.size(); ++i) {
     const Opcode opcode = insts[i].ptx->opcode;
     if (opcode == Opcode::call || opcode == Opcode::trap) block_accesses_.stops.push_back(i);
-    const auto access = memory_access(insts[i]);
+    const auto access = memory_access(kernel_, insts[i]);
     if (!access || access->place->reg == ptx::kNone) continue;
     const ValueId base = insts[i].read(access->place->reg);
     block_accesses_.places[{base, access->space}].emplace_back(i, *access);
@@ -50,8 +34,7 @@ void Emitter::note_block_accesses() {
 
 /// The accesses that happen whenever this one does and go to constant distances from the same
 /// register, this one first: they are tested together.
-std::vector<Emitter::MemoryAccess> Emitter::accesses_together(const Inst& inst,
-                                                              const MemoryAccess& access) {
+std::vector<MemoryAccess> Emitter::accesses_together(const Inst& inst, const MemoryAccess& access) {
   std::vector<MemoryAccess> list{access};
   const auto& insts = kernel_.blocks[block_].insts;
   const std::less<const Inst*> before;
@@ -68,24 +51,10 @@ std::vector<Emitter::MemoryAccess> Emitter::accesses_together(const Inst& inst,
   return list;
 }
 
-/// The lowest and the highest offset of a lane; null: of all of them 0.
-std::pair<int64_t, int64_t> Emitter::extremes_of(const Offsets* offsets) const {
-  if (offsets == nullptr) return {0, 0};
-  const auto [least, most] = std::minmax_element(offsets->begin(), offsets->begin() + lanes_);
-  return {*least, *most};
-}
-
-/// True if lanes at known distances lie multiples of the size apart.
-bool Emitter::are_multiples_apart(const Offsets& offsets, uint64_t size_bytes) const {
-  return std::all_of(offsets.begin(), offsets.begin() + lanes_, [&](int64_t offset) {
-    return offset % static_cast<int64_t>(size_bytes) == 0;
-  });
-}
-
 /// Once for the packet where lanes lie multiples of the size apart, else one by one.
 void Emitter::check_alignment(const Address& address, uint64_t size_bytes) {
   const bool apart =
-      address.offsets == nullptr || are_multiples_apart(*address.offsets, size_bytes);
+      address.offsets == nullptr || are_multiples_apart(*address.offsets, lanes_, size_bytes);
   const auto bits = static_cast<unsigned>(__builtin_ctzll(size_bytes));
   if (apart && address.align_bits >= bits) return;
   const bool regular = apart && address.lanes == nullptr;
@@ -130,7 +99,7 @@ void Emitter::check_range(const Inst& inst, const MemoryAccess& access, const Ad
     Value* distance = b_.CreateSub(address.lanes, splat(first));
     outside = any(and_masks(mask(), b_.CreateICmpUGT(distance, splat(last))));
   } else {
-    const auto [least, most] = extremes_of(address.offsets);
+    const auto [least, most] = extremes_of(address.offsets, lanes_);
     low += least;
     high += most;
     Value* at = b_.CreateAdd(address.base, i64(static_cast<uint64_t>(low)));

@@ -1,7 +1,6 @@
 // Addresses of loads, stores and atomics: one for all lanes, at known distances from each other, or
 // of every lane's own, with what is known of those.
 #include <algorithm>
-#include <bit>
 
 #include "simt/emit/emitter.h"
 
@@ -10,42 +9,6 @@ namespace km::simt {
 using ptx::Modifier;
 using ptx::Operand;
 using ptx::Type;
-
-/// Finds the forms of addresses that vary. In mode c, in which lanes part for good, none is known.
-void Emitter::plan_addresses() {
-  if (is_split()) return;
-  AddressForms forms(kernel_, *plan_.shapes);
-  for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
-    for (const Inst& inst : kernel_.blocks[b].insts) {
-      const auto access = memory_access(inst);
-      if (!access || access->place->symbol != ptx::kNone || access->place->reg == ptx::kNone) {
-        continue;
-      }
-      const ValueId value = inst.read(access->place->reg);
-      if (!plan_.shapes->at(kernel_, value, b).is_varying()) continue;
-      AddressPlan plan;
-      const auto align_bits = static_cast<uint32_t>(std::countr_zero(access->size_bytes));
-      plan.root = forms.congruent(value, align_bits, b);
-      const bool is_wide = ptx::size_bits(kernel_.values[value].type) == 64;
-      if (is_wide && access->space != ptx::Space::shared) plan.indexed = forms.indexed(value, b);
-      if (plan.root || plan.indexed) address_plans_[&inst] = plan;
-    }
-  }
-}
-
-/// The values that an access reads besides its operands.
-std::vector<ValueId> Emitter::reads_of_address(const Inst& inst) const {
-  const auto found = address_plans_.find(&inst);
-  if (found == address_plans_.end()) return {};
-  const AddressPlan& plan = found->second;
-  std::vector<ValueId> result;
-  if (plan.root && *plan.root != kNone) result.push_back(*plan.root);
-  if (plan.indexed) {
-    result.push_back(plan.indexed->base);
-    result.push_back(plan.indexed->widening->read(plan.indexed->index.reg));
-  }
-  return result;
-}
 
 /// True if a value that is defined on every way from the kernel's entry to the current block is so
 /// on every way from the region's, or is kept for it.
@@ -67,10 +30,10 @@ void Emitter::add_form(Address& address, const Inst& inst, const Operand& operan
     address.index = {b_.CreateAdd(shared_, i64(offset)), own, 1};
     address.low_lanes = offset == 0 ? own : b_.CreateAdd(own, splat(i32(offset)));
   }
-  const auto found = address_plans_.find(&inst);
-  if (found == address_plans_.end() || memory_access(inst)->place != &operand) return;
-  const AddressPlan& plan = found->second;
-  const std::vector<ValueId> reads = reads_of_address(inst);
+  const AddressPlan* const found = code_plan_.addresses.find(inst);
+  if (found == nullptr || memory_access(kernel_, inst)->place != &operand) return;
+  const AddressPlan& plan = *found;
+  const std::vector<ValueId> reads = code_plan_.addresses.reads(inst);
   if (!std::all_of(reads.begin(), reads.end(), [&](ValueId v) { return is_at_hand(v); })) return;
   if (plan.root) {
     address.congruent = i64(0);
@@ -108,23 +71,6 @@ std::vector<llvm::Value*> Emitter::lane_arguments(const LaneIndex& index, Value*
     return {b_.CreateAdd(index.base, i64(offset_bytes)), index.lanes};
   }
   return {offset_bytes ? b_.CreateAdd(lanes, splat(i64(offset_bytes))) : lanes};
-}
-
-ptx::Space Emitter::space_of(const Inst& inst, const Operand& address) const {
-  const auto& ptx = *inst.ptx;
-  if (ptx.has(Modifier::shared) || ptx.has(Modifier::shared_cta) ||
-      ptx.has(Modifier::shared_cluster)) {
-    return ptx::Space::shared;
-  }
-  if (ptx.has(Modifier::local)) return ptx::Space::local;
-  if (ptx.has(Modifier::param) || ptx.has(Modifier::param_entry)) return ptx::Space::param;
-  if (ptx.has(Modifier::const_)) return ptx::Space::constant;
-  if (ptx.has(Modifier::global)) return ptx::Space::global;
-  if (address.symbol != ptx::kNone) {
-    const auto& symbol = kernel_.symbol_of(address);
-    return symbol.space;
-  }
-  return ptx::Space::generic;
 }
 
 Emitter::Address Emitter::symbol_address_of(const Operand& operand, ptx::Space space) {

@@ -158,7 +158,7 @@ void Emitter::multicast(const Inst& inst, const BulkCopy& copy) {
   Value* ranks = operand(inst, inst.ptx->operands[4], Type::b16, true, false);
   Value* own = b_.CreateZExt(splat(rank_in_cluster()), wide);
   Value* bits = b_.CreateZExt(splat(cluster_bits()), wide);
-  Value* barriers = lanes_of(address_of(inst, barrier, space_of(inst, barrier)));
+  Value* barriers = lanes_of(address_of(inst, barrier, space_of(kernel_, inst, barrier)));
   const std::vector<Value*> arguments = {
       copy.to, copy.from, copy.sizes, b_.CreateZExt(ranks, wide),
       own,     bits,      barriers,   b_.CreateZExt(splat(cluster_blocks()), wide)};

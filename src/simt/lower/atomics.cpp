@@ -125,7 +125,7 @@ llvm::Value* Emitter::atomic_operation(llvm::IRBuilder<>& builder,
 bool Emitter::lower_uniform_reduction(const Inst& inst, const Address& address, bool shared) {
   const auto& ptx = *inst.ptx;
   const Op op = operation_of(ptx);
-  const bool unused = !has_readers(inst);
+  const bool unused = !code_plan_.reads.has_readers(inst);
   bool associative = op == Op::Add || op == Op::And || op == Op::Or || op == Op::Xor ||
                      op == Op::Min || op == Op::Max || op == Op::UMin || op == Op::UMax;
   if (!unused || !associative || ptx.has(Modifier::cas)) return false;
@@ -167,7 +167,7 @@ bool Emitter::lower_uniform_reduction(const Inst& inst, const Address& address, 
     atomic_operation(b_, ptx, b_.CreateIntToPtr(at, b_.getPtrTy()), total, total, alone);
     return {};
   };
-  if (shared || !is_kept_sum(inst)) {
+  if (shared || !code_plan_.privatized.is_privatized(inst)) {
     add_at(address.base, shared);
     return true;
   }
@@ -195,7 +195,8 @@ bool Emitter::lower_shared_reduction(const Inst& inst, const Address& address) {
   const auto& ptx = *inst.ptx;
   const Operand& source = ptx.operands[ptx.opcode == Opcode::red ? 1 : 2];
   const bool words = is_short_atomic(ptx) && ptx::size_bits(ptx.type()) == 32;
-  if (!words || source.kind == Operand::Kind::vector || has_readers(inst)) return false;
+  if (!words || source.kind == Operand::Kind::vector || code_plan_.reads.has_readers(inst))
+    return false;
   Value* content = reduced_content(inst);
   Value* offsets =
       b_.CreateTrunc(b_.CreateSub(lanes_of(address), splat(shared_)), vector_of(b_.getInt32Ty()));
@@ -245,33 +246,13 @@ llvm::Value* Emitter::call_atomic(const Inst& inst, const std::vector<Value*>& a
   return gives ? b_.CreateSelect(in_shared, first, second) : nullptr;
 }
 
-/// Compilers leave it to the assembler to see that nobody reads an old value.
-bool Emitter::has_readers(const Inst& inst) {
-  if (is_read_.empty()) {
-    is_read_.assign(kernel_.values.size(), 0);
-    for (const Block& block : kernel_.blocks) {
-      if (block.condition != kNone) is_read_[block.condition] = 1;
-      for (const Phi& phi : block.phis) {
-        for (ValueId input : phi.inputs) is_read_[input] = 1;
-      }
-      for (const Inst& each : block.insts) {
-        for (const auto& [reg, value] : each.reads) is_read_[value] = 1;
-        for (ValueId old : each.old_values) is_read_[old] = 1;
-        if (each.guard != kNone) is_read_[each.guard] = 1;
-      }
-    }
-  }
-  return std::any_of(inst.writes.begin(), inst.writes.end(),
-                     [&](const auto& write) { return is_read_[write.second] != 0; });
-}
-
 /// The parts of a vector form are atomic one by one.
 void Emitter::lower_atomic(const Inst& inst) {
   const auto& ptx = *inst.ptx;
-  const bool returns = has_readers(inst);
+  const bool returns = code_plan_.reads.has_readers(inst);
   const unsigned at = ptx.opcode == Opcode::atom ? 1 : 0;
   const bool is_async = ptx.has(Modifier::async);
-  const ptx::Space space = space_of(inst, ptx.operands[at]);
+  const ptx::Space space = space_of(kernel_, inst, ptx.operands[at]);
   const bool shared = is_async || space == ptx::Space::shared;
   const Address address = address_of(inst, ptx.operands[at], space);
   const Type type = ptx.type();
@@ -286,7 +267,8 @@ void Emitter::lower_atomic(const Inst& inst) {
     return;
   }
   if (shared && !is_async && lower_shared_reduction(inst, address)) return;
-  if (!shared && is_kept_sum(inst)) return lower_kept_sum(inst, address, space);
+  if (!shared && code_plan_.privatized.is_privatized(inst))
+    return lower_kept_sum(inst, address, space);
   Value* places = lanes_of(address);
   for (uint32_t i = 0; i < count; ++i) {
     const Operand& part = several ? pool[content.first + i] : content;

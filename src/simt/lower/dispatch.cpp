@@ -114,7 +114,7 @@ void Emitter::lower_arithmetic(const Inst& inst) {
     lanes = lanes || shape.is_varying();
   }
   if (lanes && inst.guard != kNone) lanes = !operands_are_uniform(inst);
-  const bool mixed = has_mixed_result(inst);
+  const bool mixed = code_plan_.nans.has_mixed_result(inst);
   std::vector<Value*> sources;
   for (unsigned i = 1; i < ptx.operand_count; ++i) {
     const Type type = Arithmetic::operand_type(ptx, i);
@@ -183,7 +183,8 @@ void Emitter::lower_mov(const Inst& inst) {
     return;
   }
   if (to.kind != Operand::Kind::reg) return;
-  define_result(inst, to.reg, operand(inst, from, type, lanes, has_mixed_result(inst)), type);
+  define_result(inst, to.reg,
+                operand(inst, from, type, lanes, code_plan_.nans.has_mixed_result(inst)), type);
 }
 
 /// Generic, global, constant and local addresses are host addresses; shared ones are offsets.

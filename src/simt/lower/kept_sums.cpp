@@ -14,57 +14,6 @@ using ptx::Opcode;
 using ptx::Operand;
 using ptx::Space;
 
-namespace {
-
-bool is_atomic(const Inst& inst) {
-  return inst.ptx->opcode == Opcode::atom || inst.ptx->opcode == Opcode::red;
-}
-
-}  // namespace
-
-/// An addition that may come late.
-bool Emitter::is_late_sum(const Inst& inst) {
-  const auto& ptx = *inst.ptx;
-  if (!is_atomic(inst) || !ptx.has(Modifier::add) || ptx.has(Modifier::async)) return false;
-  const bool orders = ptx.has(Modifier::acquire) || ptx.has(Modifier::release) ||
-                      ptx.has(Modifier::acq_rel) || ptx.has(Modifier::sys);
-  const unsigned bits = ptx::size_bits(ptx.type());
-  const Operand& content = ptx.operands[ptx.opcode == Opcode::red ? 1 : 2];
-  return !orders && ptx::is_integer(ptx.type()) && (bits == 32 || bits == 64) &&
-         content.kind != Operand::Kind::vector && !has_readers(inst);
-}
-
-bool Emitter::allows_kept_sums(const Inst& inst, BlockId block) const {
-  const auto& ptx = *inst.ptx;
-  const auto access = memory_access(inst);
-  if (!access) return orders_nothing(ptx);
-  if (!is_global(access->space)) return !is_strong_access(ptx) && !ptx.has(Modifier::async);
-  if (is_atomic(inst) || is_strong_access(ptx) || ptx.has(Modifier::async)) return false;
-  if (reads_constants(ptx) || access->place->reg == ptx::kNone) return true;
-  return !plan_.shapes->at(kernel_, inst.read(access->place->reg), block).is_varying();
-}
-
-void Emitter::plan_kept_sums() {
-  const bool ends_alone = plan_.mode == Mode::run_to_completion && !plan_.waits;
-  if (!ends_alone || plan_.variant.checked) return;
-  unsigned bits = 0;  // of all late sums
-  for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
-    for (const Inst& inst : kernel_.blocks[b].insts) {
-      const auto access = memory_access(inst);
-      if (access && is_global(access->space) && is_late_sum(inst)) {
-        const unsigned own = ptx::size_bits(inst.ptx->type());
-        if (bits != 0 && bits != own) return;
-        bits = own;
-      } else if (!allows_kept_sums(inst, b)) {
-        return;
-      }
-    }
-  }
-  keeps_sums_ = bits != 0;
-}
-
-bool Emitter::is_kept_sum(const Inst& inst) { return keeps_sums_ && is_late_sum(inst); }
-
 llvm::Value* Emitter::sums_field(uint64_t offset) {
   return load_field(state_, offset, b_.getInt64Ty(), false);
 }
@@ -74,7 +23,7 @@ void Emitter::check_kept_sums(const MemoryAccess& access, const Inst& inst,
                               const Address& address) {
   if (!is_global(access.space) || is_atomic(inst) || reads_constants(*inst.ptx)) return;
   if (address.base == nullptr) return;  // allows_kept_sums() has seen to it
-  const auto [low, high] = extremes_of(address.offsets);
+  const auto [low, high] = extremes_of(address.offsets, lanes_);
   const uint64_t rest = static_cast<uint64_t>(high - low) + access.size_bytes - 1;
   Value* last = b_.CreateAdd(address.base, i64(static_cast<uint64_t>(low) + rest));
   Value* distance = b_.CreateSub(last, sums_field(offsetof(BlockState, sums_begin)));

@@ -258,7 +258,7 @@ bool Emitter::has_many_rows() {
     unsigned count = 0;
     for (const Block& block : kernel_.blocks) {
       for (const Inst& inst : block.insts) {
-        const auto access = memory_access(inst);
+        const auto access = memory_access(kernel_, inst);
         if (access && access->size_bytes > ptx::size_bytes(inst.ptx->type())) ++count;
       }
     }

@@ -103,7 +103,7 @@ llvm::Value* Emitter::transpose_matrix(Value* matrix) {
 
 /// The addresses of the rows, tested: lane 8 i + r has that of row r of matrix i.
 llvm::Value* Emitter::row_addresses(const Inst& inst, const Operand& place, uint32_t matrices) {
-  Value* addresses = lanes_of(address_of(inst, place, space_of(inst, place)));
+  Value* addresses = lanes_of(address_of(inst, place, space_of(kernel_, inst, place)));
   Value* first_lanes = b_.CreateICmpULT(lane_numbers(), splat(i32(uint64_t{kRows} * matrices)));
   check_lanes(inst, {addresses, i64(kRowBytes), kRowBytes}, and_masks(mask(), first_lanes));
   return addresses;

@@ -90,7 +90,7 @@ void Emitter::lower_mbarrier(const Inst& inst) {
   }
   if (ptx.has(Modifier::test_wait) || ptx.has(Modifier::try_wait)) return lower_phase_test(inst);
   if (ptx.has(Modifier::arrive) || ptx.has(Modifier::arrive_drop)) return lower_arrive(inst);
-  const Address at = address_of(inst, ptx.operands[0], space_of(inst, ptx.operands[0]));
+  const Address at = address_of(inst, ptx.operands[0], space_of(kernel_, inst, ptx.operands[0]));
   check_lanes(inst, at, kBarrierBytes);
   Value* count = i32(0);
   if (ptx.operand_count > 1) count = operand(inst, ptx.operands[1], Type::u32, true, false);
@@ -114,7 +114,7 @@ void Emitter::lower_mbarrier(const Inst& inst) {
 
 /// Completes asynchronous copies and stores; the sizes are 64-bit numbers.
 void Emitter::complete_transactions(const Inst& inst, const Operand& barrier, Value* sizes) {
-  const Address at = address_of(inst, barrier, space_of(inst, barrier));
+  const Address at = address_of(inst, barrier, space_of(kernel_, inst, barrier));
   check_lanes(inst, at, kBarrierBytes);
   for_lanes("complete_transactions", b_.getVoidTy(), {lanes_of(at), sizes},
             [&](Builder& b, const std::vector<Value*>& lane) -> Value* {
@@ -130,7 +130,7 @@ void Emitter::lower_arrive(const Inst& inst) {
   // Without .noinc cp.async adds the arrival beforehand, and the copies are complete already.
   if (of_copies && !ptx.has(Modifier::noinc)) return;
   const Operand& place = ptx.operands[of_copies ? 0 : 1];
-  const Address at = address_of(inst, place, space_of(inst, place));
+  const Address at = address_of(inst, place, space_of(kernel_, inst, place));
   check_lanes(inst, at, kBarrierBytes);
   Value* count = i32(1);
   if (ptx.operand_count > 2) count = operand(inst, ptx.operands[2], Type::u32, true, false);
@@ -149,7 +149,7 @@ void Emitter::lower_arrive(const Inst& inst) {
 void Emitter::lower_phase_test(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const bool by_parity = ptx.has(Modifier::parity);
-  const Address at = address_of(inst, ptx.operands[1], space_of(inst, ptx.operands[1]));
+  const Address at = address_of(inst, ptx.operands[1], space_of(kernel_, inst, ptx.operands[1]));
   check_lanes(inst, at, kBarrierBytes);
   Value* phase = operand(inst, ptx.operands[2], by_parity ? Type::u32 : Type::b64, true, false);
   Value* words = for_lanes("mbarrier_words", b_.getInt64Ty(), {lanes_of(at)},

@@ -108,7 +108,7 @@ void Emitter::lower_load(const Inst& inst) {
   const Operand& target = ptx.operands[0];
   access.count = target.kind == Operand::Kind::vector ? target.count : 1;
   access.is_volatile = is_strong_access(ptx);
-  const ptx::Space space = space_of(inst, source);
+  const ptx::Space space = space_of(kernel_, inst, source);
   access.invariant = space == ptx::Space::param;
   const Address address = address_of(inst, source, space);
   check_access(inst, address);
@@ -312,9 +312,9 @@ void Emitter::lower_store(const Inst& inst) {
   access.type = ptx.types[ptx.type_count - 1];
   access.count = source.kind == Operand::Kind::vector ? source.count : 1;
   access.is_volatile = is_strong_access(ptx);
-  access.streams = streamed_.count(&inst) != 0;
+  access.streams = code_plan_.nontemporal.contains(inst);
   if (ptx.has(Modifier::release)) b_.CreateFence(llvm::AtomicOrdering::Release);
-  const Address address = address_of(inst, target, space_of(inst, target));
+  const Address address = address_of(inst, target, space_of(kernel_, inst, target));
   check_access(inst, address);
   const bool uniform = address.lanes == nullptr && address.offsets == nullptr;
   std::vector<Value*> values;

@@ -37,8 +37,8 @@ void Emitter::prefetch_lines(Value* first, uint64_t size_bytes, CacheLevel level
 llvm::Value* Emitter::progress_place() {
   constexpr uint64_t kSize = 2 * sizeof(uint64_t);
   if (!plan_.waits) return variable(llvm::ArrayType::get(b_.getInt64Ty(), 2), "progress");
-  if (progress_used_bytes_ + kSize > kProgressBytes) return nullptr;
-  const uint64_t offset = progress_offset_bytes_ + progress_used_bytes_;
+  if (progress_used_bytes_ + kSize > SpillLayout::kProgressBytes) return nullptr;
+  const uint64_t offset = code_plan_.spills.progress_offset_bytes() + progress_used_bytes_;
   progress_used_bytes_ += kSize;
   return b_.CreateIntToPtr(b_.CreateAdd(scratch_, i64(offset)), b_.getPtrTy());
 }
@@ -74,7 +74,7 @@ const std::vector<const Inst*>& Emitter::loads_alike(const Inst& load) {
 void Emitter::prefetch_next_block(const Inst& inst, const Address& address, uint64_t size_bytes) {
   constexpr int64_t kLongBytes = 1024, kAheadBytes = 16384, kAheadBlocks = 8;
   const bool once = plan_.shapes->loops.innermost[block_] == UINT32_MAX;
-  if (!has_phases() || !once) return;
+  if (!plan_.has_phases() || !once) return;
   const std::optional<int64_t> step = block_step(inst);
   if (!step || *step == 0) return prefetch_moving(address, size_bytes);
   if (*step < kLongBytes || inst.ptx->operands[1].reg == ptx::kNone) {
@@ -154,13 +154,13 @@ bool Emitter::prefetch_next_tile(const Inst& inst, const Address& address, uint6
   const auto& loops = plan_.shapes->loops;
   const uint32_t loop = loops.innermost[block_];
   const Operand& source = inst.ptx->operands[1];
-  if (!has_phases() || loop == UINT32_MAX || source.reg == ptx::kNone) return false;
+  if (!plan_.has_phases() || loop == UINT32_MAX || source.reg == ptx::kNone) return false;
   const bool waits = kernel_.has_barrier(loops.loops[loop].nodes);
   Value* const step = waits ? round_step(inst.read(source.reg), loop) : nullptr;
   if (step == nullptr) return false;
   const BlockId entry = plan_.regions.list[region_].entry;
   loads_tile_ |= loops.contains(loop, entry);
-  const bool are_many_at_once = packets_in_row(region_) > 2;
+  const bool are_many_at_once = code_plan_.tiling.packets_in_row(region_, loads_tile_) > 2;
   if (!are_many_at_once) {
     prefetch_lines(b_.CreateAdd(address.base, step), size_bytes, CacheLevel::first);
   }

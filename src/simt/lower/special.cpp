@@ -399,7 +399,7 @@ void Emitter::lower_assert(const Inst& inst) {
                   lane_of(function, lane), b_.CreateAdd(first, lane)});
   });
   asserts_ = true;
-  if (is_split()) {
+  if (plan_.has_independent_threads()) {
     exit_group();
   } else {
     b_.CreateBr(packet_end_);

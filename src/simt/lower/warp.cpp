@@ -49,7 +49,7 @@ llvm::Value* Emitter::permute(Value* source, Value* index) {
 void Emitter::lower_shuffle(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const auto& pool = kernel_.function->operand_pool;
-  const bool escapes = plan_.mode == Mode::split_warps || has_mixed_result(inst);
+  const bool escapes = plan_.mode == Mode::split_warps || code_plan_.nans.has_mixed_result(inst);
   Value* source = brought(inst, ptx.operands[1], Type::b32, escapes);
   Value* b = operand(inst, ptx.operands[2], Type::u32, true, false);
   Value* c = operand(inst, ptx.operands[3], Type::u32, true, false);

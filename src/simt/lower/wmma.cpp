@@ -235,7 +235,7 @@ void Emitter::move_wmma(const Inst& inst, const WmmaFragment& fragment, unsigned
                         Value* registers) {
   const auto& ptx = *inst.ptx;
   const Operand& at = ptx.operands[address];
-  const Address place = address_of(inst, at, space_of(inst, at));
+  const Address place = address_of(inst, at, space_of(kernel_, inst, at));
   const bool uniform = place.lanes == nullptr && place.offsets == nullptr;
   WmmaMatrix matrix;
   matrix.base = uniform ? place.base : of_warp(lanes_of(place));

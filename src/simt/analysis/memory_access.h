@@ -1,0 +1,41 @@
+// The memory that an instruction accesses, as its text says: the place, state space and size.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "simt/analysis/shape.h"
+
+namespace km::simt {
+
+/// One load, store or atomic operation.
+struct MemoryAccess {
+  const ptx::Operand* place = nullptr;
+  ptx::Space space = ptx::Space::generic;
+  uint64_t size_bytes = 0;  // of all elements
+  uint32_t line = 0;        // in the PTX text
+};
+
+/// The state space of an address operand, from the instruction's modifiers or the symbol it names.
+ptx::Space space_of(const Kernel& kernel, const Inst& inst, const ptx::Operand& address);
+
+/// The access that an instruction makes; nothing if it is no load, store or atomic operation.
+std::optional<MemoryAccess> memory_access(const Kernel& kernel, const Inst& inst);
+
+/// True if the access lies within a parameter, or within the variable that it names: such an access
+/// needs no test of its range.
+bool is_within_symbol(const Kernel& kernel, const MemoryAccess& access);
+
+/// The lowest and the highest offset of the first `lanes` lanes; null: all offsets are 0.
+std::pair<int64_t, int64_t> extremes_of(const Offsets* offsets, uint32_t lanes);
+
+/// True if the offsets of the first `lanes` lanes are multiples of the size.
+bool are_multiples_apart(const Offsets& offsets, uint32_t lanes, uint64_t size_bytes);
+
+/// True if the instruction is atom or red.
+inline bool is_atomic(const Inst& inst) {
+  return inst.ptx->opcode == ptx::Opcode::atom || inst.ptx->opcode == ptx::Opcode::red;
+}
+
+}  // namespace km::simt

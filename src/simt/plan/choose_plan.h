@@ -1,0 +1,29 @@
+// The choice of mode, lanes and regions for one variant of a kernel.
+#pragma once
+
+#include <string>
+
+#include "simt/plan/plan.h"
+#include "simt/program.h"
+
+namespace km::simt {
+
+/// A plan with the objects that it points to, which must not move.
+struct PlannedKernel {
+  Kernel parted;  // mode c
+  Kernel pruned;
+  Shapes shapes;
+  Classification classification;
+  Classification found;  // the one with which the choice began
+  Plan plan;
+};
+
+/// Analyses the kernel for the variant and decides how its code runs. Fails only if the kernel
+/// cannot be built for mode c, which runs all others.
+Status choose_plan(const ProgramImpl& program, uint32_t kernel, const Variant& variant,
+                   PlannedKernel& out);
+
+/// The last part of KM_DUMP=masks: mode, lanes, regions, and why.
+std::string dump(const PlannedKernel& planned, const KernelInfo& info);
+
+}  // namespace km::simt

@@ -1,0 +1,24 @@
+#include "simt/plan/plan.h"
+
+namespace km::simt {
+
+bool Plan::is_in_waiting_loop(BlockId block) const {
+  const LoopForest& loops = shapes->loops;
+  for (uint32_t l = loops.innermost[block]; l != UINT32_MAX; l = loops.loops[l].parent) {
+    if ((*waiting_loop)[l] != 0) return true;
+  }
+  return false;
+}
+
+bool Plan::is_waiting_edge(uint32_t region, BlockId from, BlockId to) const {
+  const auto& step_of = linear[region].step_of;
+  if (step_of[to] > step_of[from]) return false;
+  if (kernel->irreducible != nullptr) return true;
+  const LoopForest& loops = shapes->loops;
+  for (uint32_t l = loops.innermost[from]; l != UINT32_MAX; l = loops.loops[l].parent) {
+    if (loops.loops[l].header == to) return (*waiting_loop)[l] != 0;
+  }
+  return false;
+}
+
+}  // namespace km::simt

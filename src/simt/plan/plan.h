@@ -1,0 +1,46 @@
+// The decisions that a kernel variant's code follows: mode, lanes, regions, order of steps.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "simt/analysis/convergence.h"
+#include "simt/analysis/shape.h"
+#include "simt/engine.h"
+#include "simt/layout.h"
+#include "simt/transform/linearize.h"
+#include "simt/transform/regions.h"
+
+namespace km::simt {
+
+/// The mode, the lanes of a packet and the regions of one kernel variant, with what they were found
+/// from. `choose_plan()` makes it; the parts of CodePlan follow from it.
+struct Plan {
+  const std::vector<uint8_t>* waiting_loop = nullptr;  // Classification::waiting_loop
+  const Kernel* kernel = nullptr;
+  const Shapes* shapes = nullptr;
+  const MemoryLayout* layout = nullptr;
+  const std::vector<uint32_t>* variable_of_symbol = nullptr;  // module symbol -> Program variable
+  const std::vector<Param>* params = nullptr;
+  Variant variant;
+  Mode mode = Mode::run_to_completion;
+  bool waits = false;  // modes a and b: there are waiting loops
+  uint32_t lanes = kWarpLanes;
+  uint32_t packets = 1;             // of a block, at most
+  bool splits_at_barriers = false;  // barriers end regions
+  Regions regions;
+  std::vector<LinearPlan> linear;  // by region
+
+  /// Mode c: each lane has a place in the code of its own.
+  bool has_independent_threads() const { return mode == Mode::split_warps; }
+  /// Barriers divide the kernel, and its blocks run one after the other.
+  bool has_phases() const { return mode == Mode::run_to_completion && regions.list.size() > 1; }
+  bool has_avx512() const { return variant.isa == Isa::avx512; }
+  /// True if the block lies in a loop that waits for other threads.
+  bool is_in_waiting_loop(BlockId block) const;
+  /// True if the edge leads back to the beginning of a loop that waits for other threads. Both
+  /// blocks are in the region.
+  bool is_waiting_edge(uint32_t region, BlockId from, BlockId to) const;
+};
+
+}  // namespace km::simt
