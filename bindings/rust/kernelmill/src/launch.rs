@@ -1,14 +1,13 @@
 //! Launches: one call of a kernel, put together argument by argument.
 
 use std::marker::PhantomData;
-use std::mem::{ManuallyDrop, MaybeUninit, size_of};
+use std::mem::{ManuallyDrop, size_of};
 
-use crate::error::{check, counted};
+use crate::arguments::Arguments;
+use crate::error::check;
 use crate::view::Place;
 use crate::view::sealed::HasPlace;
-use crate::{
-    Error, Function, Param, Pod, PreparedLaunch, Result, Slice, Status, Stream, View, ViewMut, sys,
-};
+use crate::{Function, Pod, PreparedLaunch, Result, Slice, Stream, View, ViewMut, sys};
 
 /// The shape of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,40 +35,6 @@ impl LaunchConfig {
             block: [block.0, block.1, block.2],
             shared_bytes: self.shared_mem_bytes,
         }
-    }
-}
-
-/// Kernels of up to this many words of arguments need no memory for a launch.
-const FEW: usize = 16;
-
-/// Parts that few launches have: the arguments of larger kernels, or an error.
-#[derive(Default)]
-struct Rare {
-    words: Vec<u64>,
-    operands: Vec<sys::km_launch_operand>,
-    error: Option<Error>, // the first one, for launch() to return
-    cluster: Option<(u32, u32, u32)>,
-    is_cooperative: bool,
-}
-
-/// Dropped without a call where there is none. (Not the builder itself: one that is dropped by hand
-/// would hold its borrows until the end of its scope.)
-struct RareSlot(ManuallyDrop<Option<Box<Rare>>>);
-
-impl Drop for RareSlot {
-    #[inline]
-    fn drop(&mut self) {
-        if self.0.is_some() {
-            self.free();
-        }
-    }
-}
-
-impl RareSlot {
-    #[cold]
-    #[inline(never)]
-    fn free(&mut self) {
-        drop(self.0.take());
     }
 }
 
@@ -134,21 +99,9 @@ impl RareSlot {
 /// # Ok(())
 /// # }
 /// ```
-// In this order, so that no two things to be zeroed have the arrays between them: the compiler
-// would zero those too, which takes as long as all the rest of a launch.
-#[repr(C)]
 pub struct LaunchBuilder<'a> {
-    // The arguments as km_launch_kernel_operands takes them; these two cost nothing until they are
-    // used.
-    words: MaybeUninit<[u64; FEW]>,
-    operands: MaybeUninit<[sys::km_launch_operand; FEW]>,
+    arguments: Arguments<'a>,
     stream: sys::km_stream, // null for a kernel of a graph
-    function: &'a Function,
-    given: usize,
-    operand_count: usize,
-    is_large: bool,   // the arguments lie in `rare`
-    needs_care: bool, // is large, has an error, or is launched in clusters or as a cooperative one
-    rare: RareSlot,
     borrows: PhantomData<&'a mut ()>,
 }
 
@@ -174,27 +127,15 @@ impl<'a> LaunchBuilder<'a> {
         Self::with_raw(std::ptr::null_mut(), function)
     }
 
-    #[inline]
+    #[inline(always)] // in place, not copied
     fn with_raw(stream: sys::km_stream, function: &'a Function) -> Self {
-        let is_large = function.arguments_size_bytes() > FEW * size_of::<u64>();
-        Self {
-            stream,
-            function,
-            given: 0,
-            words: MaybeUninit::uninit(),
-            operands: MaybeUninit::uninit(),
-            operand_count: 0,
-            is_large,
-            needs_care: is_large,
-            rare: RareSlot(ManuallyDrop::new(None)),
-            borrows: PhantomData,
-        }
+        Self { arguments: Arguments::new(function), stream, borrows: PhantomData }
     }
 
     /// The next argument: `&` of a slice or view that the kernel only reads, `&mut` of one that it
     /// may write, or `&` of a number or structure, which is copied. What does not fit the kernel's
     /// parameter makes [`launch`](Self::launch) fail.
-    #[inline]
+    #[inline(always)] // so that the compiler knows where the arguments lie
     pub fn arg<A: Argument<'a>>(&mut self, argument: A) -> &mut Self {
         argument.add_to(self);
         self
@@ -204,8 +145,7 @@ impl<'a> LaunchBuilder<'a> {
     /// and wait for each other; 0, 0, 0: what the kernel was compiled for, else none. C:
     /// `km_launch_set_cluster`.
     pub fn cluster_dim(&mut self, cluster_dim: (u32, u32, u32)) -> &mut Self {
-        self.needs_care = true;
-        self.rare().cluster = Some(cluster_dim);
+        self.arguments.rare().cluster = Some(cluster_dim);
         self
     }
 
@@ -226,14 +166,13 @@ impl<'a> LaunchBuilder<'a> {
     /// # }
     /// ```
     pub fn cooperative(&mut self) -> &mut Self {
-        self.needs_care = true;
-        self.rare().is_cooperative = true;
+        self.arguments.rare().is_cooperative = true;
         self
     }
 
     /// Takes back that the launch is a cooperative one.
     pub(crate) fn not_cooperative(&mut self) {
-        self.rare().is_cooperative = false;
+        self.arguments.rare().is_cooperative = false;
     }
 
     /// Queues the kernel in the stream; it may be launched again with the same arguments. Never
@@ -259,7 +198,7 @@ impl<'a> LaunchBuilder<'a> {
     // A call of its own reads the shape in other pieces than were written, which stalls.
     #[inline(always)]
     pub unsafe fn launch(&mut self, config: LaunchConfig) -> Result<()> {
-        if self.needs_care || self.given != self.function.params().len() {
+        if !self.arguments.are_plain() {
             // SAFETY: what the kernel does is the caller's promise.
             return unsafe { self.launch_with_care(config) };
         }
@@ -272,16 +211,16 @@ impl<'a> LaunchBuilder<'a> {
     /// That of [`launch`](Self::launch); all arguments are there.
     #[inline(always)]
     unsafe fn launch_plainly(&self, config: &sys::km_launch_config) -> Result<()> {
-        let operands = self.operands();
+        let (function, operands) = (self.arguments.function(), self.arguments.operands());
         // SAFETY: the arguments have the size that the kernel's parameters have, which the library
         // checks; what the kernel does is the caller's promise.
         check(unsafe {
             sys::km_launch_kernel_operands(
                 self.stream,
-                self.function.as_raw(),
+                function.as_raw(),
                 config,
-                self.words().cast(),
-                self.function.arguments_size_bytes() as u64,
+                self.arguments.words().cast(),
+                function.arguments_size_bytes() as u64,
                 operands.as_ptr(),
                 operands.len() as u64,
             )
@@ -294,39 +233,34 @@ impl<'a> LaunchBuilder<'a> {
     #[cold]
     #[inline(never)]
     unsafe fn launch_with_care(&mut self, config: LaunchConfig) -> Result<()> {
-        self.check_arguments()?;
-        if !self.is_special() {
+        self.arguments.settle()?;
+        if !self.arguments.is_special() {
             // SAFETY: what the kernel does is the caller's promise.
             return unsafe { self.launch_plainly(&config.native()) };
         }
-        let mut launch = PreparedLaunch::new(self.stream, self.function)?;
+        let mut launch = PreparedLaunch::new(self.stream, self.arguments.function())?;
         launch.set_config(config)?;
-        if let Some(cluster) = self.rare().cluster {
+        let rare = self.arguments.rare();
+        if let Some(cluster) = rare.cluster {
             launch.set_cluster(cluster)?;
         }
-        launch.set_cooperative(self.rare().is_cooperative)?;
+        launch.set_cooperative(rare.is_cooperative)?;
         self.give_arguments(&mut launch)?;
         // SAFETY: what the kernel does is the caller's promise.
         unsafe { launch.submit() }
     }
 
-    /// True when it is to be launched in clusters or as a cooperative one.
-    fn is_special(&self) -> bool {
-        self.rare.0.as_ref().is_some_and(|rare| rare.cluster.is_some() || rare.is_cooperative)
-    }
-
     /// Gives all arguments to a launch that takes them one by one.
     fn give_arguments(&self, launch: &mut PreparedLaunch) -> Result<()> {
-        let function = self.function;
-        let words = self.words().cast::<u8>();
-        let operands = self.operands();
+        let function = self.arguments.function();
+        let words = self.arguments.words().cast::<u8>();
+        let operands = self.arguments.operands();
         for (index, param) in function.params().iter().enumerate() {
             if let Some(operand) = operands.iter().find(|one| one.parameter as usize == index) {
                 launch.arg_operand(operand)?;
                 continue;
             }
-            // SAFETY: the words have room for all parameters, see arguments_size_bytes(), and a
-            // value was written to this one's.
+            // SAFETY: the arguments are settled, so the words have a value for the parameter.
             unsafe { launch.arg_bytes(words.add(param.offset_bytes), param.size_bytes) }?;
         }
         Ok(())
@@ -334,152 +268,33 @@ impl<'a> LaunchBuilder<'a> {
 
     /// The arguments for a kernel of a graph. The words stay where they are until the builder is
     /// moved or changed.
-    pub(crate) fn node_arguments(&self) -> Result<NodeArguments> {
-        self.check_arguments()?;
-        if self.is_special() {
+    pub(crate) fn node_arguments(&mut self) -> Result<NodeArguments> {
+        self.arguments.settle()?;
+        if self.arguments.is_special() {
             let what = "is added to a graph, which takes no clusters and no cooperative launches; \
                         capture the launch instead";
-            return Err(self.invalid(what.to_owned()));
+            return Err(self.arguments.invalid(what));
         }
-        let size_bytes = self.function.arguments_size_bytes() as u64;
-        let words = self.words();
-        Ok(NodeArguments { words, size_bytes, slices: self.operands().iter().map(slice).collect() })
+        let size_bytes = self.arguments.function().arguments_size_bytes() as u64;
+        let slices = self.arguments.operands().iter().map(slice).collect();
+        Ok(NodeArguments { words: self.arguments.words(), size_bytes, slices })
     }
 
-    fn check_arguments(&self) -> Result<()> {
-        let has_error = self.rare.0.as_ref().is_some_and(|rare| rare.error.is_some());
-        if has_error || self.given != self.function.params().len() {
-            return Err(self.explain());
-        }
-        Ok(())
-    }
-
-    #[cold]
-    fn explain(&self) -> Error {
-        if let Some(error) = self.rare.0.as_ref().and_then(|rare| rare.error.as_ref()) {
-            return error.clone();
-        }
-        let (count, given) = (self.function.params().len(), self.given);
-        let (has, gets) = (counted(count, "parameter"), counted(given, "argument"));
-        self.invalid(format!("has {has}; {gets} given"))
-    }
-
-    #[cold]
-    fn invalid(&self, what: String) -> Error {
-        let name = self.function.name().unwrap_or_default();
-        Error::new(Status::ERROR_INVALID_LAUNCH, format!("launch: kernel '{name}' {what}"))
-    }
-
-    /// The place of the next parameter in bytes, if it has this size; else the launch fails.
-    #[inline(always)]
-    fn next_param(&mut self, size_bytes: usize) -> Option<usize> {
-        let index = self.given;
-        self.given += 1;
-        match self.function.params().get(index) {
-            Some(param) if param.size_bytes == size_bytes => Some(param.offset_bytes),
-            param => self.refuse(index, param.copied(), size_bytes),
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn refuse(&mut self, index: usize, param: Option<Param>, size_bytes: usize) -> Option<usize> {
-        let what = match param {
-            Some(param) => format!(
-                "takes {} for parameter {index}; {size_bytes} were given",
-                counted(param.size_bytes, "byte")
-            ),
-            None => format!("has {}; more arguments were given", counted(index, "parameter")),
-        };
-        let error = self.invalid(what);
-        self.needs_care = true;
-        self.rare().error.get_or_insert(error);
-        None
+    #[cfg(test)]
+    pub(crate) fn operands(&self) -> &[sys::km_launch_operand] {
+        self.arguments.operands()
     }
 
     /// Copies the bytes of a value that the kernel may be given.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn add_value<T>(&mut self, value: &T) {
-        let Some(offset) = self.next_param(size_of::<T>()) else { return };
-        let (words, room) = if self.is_large {
-            let words = self.large_words();
-            (words.as_mut_ptr(), size_of_val(words))
-        } else {
-            (self.words.as_mut_ptr().cast::<u64>(), FEW * size_of::<u64>())
-        };
-        // The library's own numbers, but a write out of bounds must not hang on them.
-        if offset + size_of::<T>() > room {
-            return;
-        }
-        let source: *const T = value;
-        // SAFETY: the value has that many bytes, and lies within the words.
-        unsafe {
-            let destination = words.cast::<u8>().add(offset);
-            destination.copy_from_nonoverlapping(source.cast(), size_of::<T>());
-        }
-    }
-
-    #[inline(always)] // as launch(), for the place
-    pub(crate) fn add_place<T: Pod>(&mut self, place: Place, access: sys::km_access) {
-        let parameter = self.given as u32;
-        if self.next_param(size_of::<u64>()).is_some() {
-            self.add_operand(sys::km_launch_operand {
-                parameter,
-                access,
-                slice: place.slice.addr() as u64,
-                offset_bytes: place.offset_bytes,
-                size_bytes: (place.len * size_of::<T>()) as u64,
-            });
-        }
-    }
-
-    /// The arguments; what lies between them and in the place of slices is not written.
-    #[inline]
-    fn words(&self) -> *const u64 {
-        if self.is_large {
-            return self.rare.0.as_ref().map_or(std::ptr::null(), |rare| rare.words.as_ptr());
-        }
-        self.words.as_ptr().cast()
+        self.arguments.add_value(value);
     }
 
     #[inline(always)]
-    fn add_operand(&mut self, operand: sys::km_launch_operand) {
-        if self.is_large {
-            self.large_words();
-            self.rare().operands.push(operand);
-        } else if self.operand_count < FEW {
-            // Always so: each has a parameter of its own, of one word.
-            // SAFETY: the place lies within the array.
-            unsafe {
-                let first = self.operands.as_mut_ptr().cast::<sys::km_launch_operand>();
-                first.add(self.operand_count).write(operand);
-            }
-            self.operand_count += 1;
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn rare(&mut self) -> &mut Rare {
-        self.rare.0.get_or_insert_default()
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn large_words(&mut self) -> &mut [u64] {
-        let len = self.function.arguments_size_bytes().div_ceil(size_of::<u64>());
-        let words = &mut self.rare().words;
-        words.resize(len, 0);
-        words
-    }
-
-    #[inline]
-    pub(crate) fn operands(&self) -> &[sys::km_launch_operand] {
-        if self.is_large {
-            return self.rare.0.as_ref().map_or(&[], |rare| &rare.operands);
-        }
-        // SAFETY: add_operand() wrote that many.
-        unsafe { std::slice::from_raw_parts(self.operands.as_ptr().cast(), self.operand_count) }
+    pub(crate) fn add_place<T: Pod>(&mut self, place: Place, access: sys::km_access) {
+        let bytes = Place { len: place.len * size_of::<T>(), ..place };
+        self.arguments.add_place(bytes, access);
     }
 }
 
@@ -503,8 +318,8 @@ impl std::fmt::Debug for LaunchBuilder<'_> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter
             .debug_struct("LaunchBuilder")
-            .field("function", &self.function)
-            .field("given", &self.given)
+            .field("function", self.arguments.function())
+            .field("given", &self.arguments.given())
             .finish_non_exhaustive()
     }
 }
@@ -516,35 +331,35 @@ pub trait Argument<'a> {
 }
 
 impl<'a, T: Pod> Argument<'a> for &T {
-    #[inline]
+    #[inline(always)]
     fn add_to(self, launch: &mut LaunchBuilder<'a>) {
         launch.add_value(self);
     }
 }
 
 impl<'a, T: Pod> Argument<'a> for &'a Slice<T> {
-    #[inline]
+    #[inline(always)]
     fn add_to(self, launch: &mut LaunchBuilder<'a>) {
         launch.add_place::<T>(self.place(), sys::km_access::READ);
     }
 }
 
 impl<'a, T: Pod> Argument<'a> for &'a mut Slice<T> {
-    #[inline]
+    #[inline(always)]
     fn add_to(self, launch: &mut LaunchBuilder<'a>) {
         launch.add_place::<T>(self.place(), sys::km_access::READ_WRITE);
     }
 }
 
 impl<'a, T: Pod> Argument<'a> for &'a View<'_, T> {
-    #[inline]
+    #[inline(always)]
     fn add_to(self, launch: &mut LaunchBuilder<'a>) {
         launch.add_place::<T>(self.place(), sys::km_access::READ);
     }
 }
 
 impl<'a, T: Pod> Argument<'a> for &'a mut ViewMut<'_, T> {
-    #[inline]
+    #[inline(always)]
     fn add_to(self, launch: &mut LaunchBuilder<'a>) {
         launch.add_place::<T>(self.place(), sys::km_access::READ_WRITE);
     }

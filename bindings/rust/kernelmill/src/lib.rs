@@ -126,6 +126,7 @@
 
 mod address;
 mod allocator;
+mod arguments;
 mod attributes;
 pub mod blas;
 mod build_info;
@@ -145,6 +146,7 @@ mod future;
 mod graph;
 mod handle;
 mod launch;
+mod layout;
 mod limits;
 mod list;
 mod memory;

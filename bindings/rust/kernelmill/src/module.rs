@@ -5,7 +5,8 @@ use std::ptr::null_mut;
 
 use crate::error::{c_string, check, read_text};
 use crate::handle::owned_handle;
-use crate::{Pod, Result, Slice, sys};
+use crate::layout::Layout;
+use crate::{Error, Pod, Result, Slice, Status, sys};
 
 /// A property of a kernel that is a number: `FunctionAttribute::REGISTERS`.
 pub use sys::km_function_attribute as FunctionAttribute;
@@ -125,8 +126,10 @@ pub struct Param {
 #[derive(Debug)]
 pub struct Function {
     raw: sys::km_function,
+    // They lie one after the other, and none ends beyond `arguments_size_bytes`.
     params: Box<[Param]>,
-    arguments_size_bytes: usize, // the end of the last parameter
+    layout: Layout,
+    arguments_size_bytes: usize,
 }
 
 // SAFETY: include/c_api.h says "Threads: any" of every km_function_... function: any number of
@@ -138,14 +141,33 @@ unsafe impl Sync for Function {}
 impl Function {
     pub(crate) fn new(raw: sys::km_function) -> Result<Self> {
         // Owns the handle from here on.
-        let mut function = Self { raw, params: Box::default(), arguments_size_bytes: 0 };
+        let mut function = Self::without_params(raw);
         let mut count = 0;
         // SAFETY: handles are checked ids, and the out-parameter lives through the call.
         check(unsafe { sys::km_function_param_count(raw, &mut count) })?;
-        function.params = (0..count).map(|index| param(raw, index)).collect::<Result<_>>()?;
-        let last = function.params.last();
-        function.arguments_size_bytes = last.map_or(0, |last| last.offset_bytes + last.size_bytes);
+        let params = (0..count).map(|index| param(raw, index)).collect::<Result<_>>()?;
+        function.set_params(params)?;
         Ok(function)
+    }
+
+    fn without_params(raw: sys::km_function) -> Self {
+        let (params, layout) = (Box::default(), Layout::EMPTY);
+        Self { raw, params, layout, arguments_size_bytes: 0 }
+    }
+
+    /// Takes the parameters, if they lie one after the other.
+    fn set_params(&mut self, params: Box<[Param]>) -> Result<()> {
+        let mut end = 0usize;
+        for param in &params {
+            let after = param.offset_bytes.checked_add(param.size_bytes);
+            end = match after {
+                Some(after) if param.offset_bytes >= end => after,
+                _ => return Err(Error::new(Status::ERROR_INTERNAL, "parameters overlap")),
+            };
+        }
+        self.layout = Layout::of(&params);
+        (self.params, self.arguments_size_bytes) = (params, end);
+        Ok(())
     }
 
     /// A kernel of no library, for tests: sizes and offsets of its parameters in bytes.
@@ -158,9 +180,9 @@ impl Function {
             align_bytes: 1,
             offset_bytes: *offset_bytes,
         };
-        let arguments_size_bytes = params.last().map_or(0, |(size, offset)| size + offset);
-        let params = params.iter().map(param).collect();
-        Self { raw: null_mut(), params, arguments_size_bytes }
+        let mut function = Self::without_params(null_mut());
+        assert!(function.set_params(params.iter().map(param).collect()).is_ok());
+        function
     }
 
     /// The handle, for calls of [`sys`]; it stays this object's.
@@ -173,6 +195,12 @@ impl Function {
     #[inline]
     pub fn params(&self) -> &[Param] {
         &self.params
+    }
+
+    /// The places of the parameters.
+    #[inline]
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
     }
 
     /// The size of all arguments: the end of the last parameter.
