@@ -49,20 +49,40 @@ fn arguments_are_slices_views_numbers_and_structures() -> Tested {
 fn arguments_may_be_temporaries() -> Tested {
     let context = CudaContext::new(0)?;
     let stream = context.new_stream()?;
+    let data = stream.clone_htod(&[1.0f32, 2.0, 3.0, 10.0, 20.0, 30.0])?;
     let mut sum = stream.alloc_zeros::<f32>(3)?;
     let add = function(&context, "add");
     let mut launch = stream.launch_builder(&add);
-    launch.arg(&stream.clone_htod(&[1.0f32, 2.0, 3.0])?); // kept by the launch
+    launch.arg(&data.slice(..3));
     {
-        let gone = stream.clone_htod(&[10.0f32, 20.0, 30.0])?;
-        launch.arg(&gone.try_slice(..)?);
+        let gone = data.try_slice(3..)?;
+        launch.arg(&gone);
     }
     launch.arg(&mut sum.try_slice_mut(..)?);
     launch.arg(&(1u32 + 2));
-    for round in 1..=2 {
-        unsafe { launch.launch(LaunchConfig::for_num_elems(3)) }?;
-        assert_eq!(stream.clone_dtoh(&sum)?, [11.0, 22.0, 33.0], "launch {round}");
+    unsafe { launch.launch(LaunchConfig::for_num_elems(3)) }?;
+    assert_eq!(stream.clone_dtoh(&sum)?, [11.0, 22.0, 33.0]);
+    Ok(())
+}
+
+/// A launch takes slices that it may write by their handles.
+#[test]
+fn slices_that_are_gone_before_the_launch_are_errors() -> Tested {
+    let context = CudaContext::new(0)?;
+    let stream = context.new_stream()?;
+    let scale = function(&context, "scale");
+    let mut launch = stream.launch_builder(&scale);
+    launch.arg(&mut stream.alloc_zeros::<f32>(4)?).arg(&2.0f32).arg(&4u32);
+    let one = LaunchConfig::for_num_elems(4);
+    for _ in 0..2 {
+        let launched = unsafe { launch.launch(one) };
+        expect_error(launched, DriverError::InvalidHandle, "slice");
     }
+    let mut data = stream.clone_htod(&[1.0f32; 4])?;
+    let mut launch = stream.launch_builder(&scale);
+    launch.arg(&mut data).arg(&2.0f32).arg(&4u32);
+    unsafe { launch.launch(one) }?;
+    assert_eq!(stream.clone_dtoh(&data)?, [2.0; 4]);
     Ok(())
 }
 

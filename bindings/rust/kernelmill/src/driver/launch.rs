@@ -1,10 +1,7 @@
 //! Launches: one call of a kernel, put together argument by argument.
 
-use std::mem::MaybeUninit;
-use std::sync::Arc;
-
 use super::error::Cuda;
-use super::memory::Memory;
+use super::memory::attached_elsewhere;
 use super::pointer::sealed::Located;
 use super::sys::CUevent_flags;
 use super::{
@@ -42,8 +39,8 @@ impl LaunchConfig {
 }
 
 /// One call of a kernel: [`CudaStream::launch_builder`], an `arg` ([`PushKernelArg`]) for each
-/// parameter in order, [`launch`](Self::launch). Numbers and structures are copied; slices are kept
-/// until the builder is dropped. So arguments may be temporaries, and may be given one by one:
+/// parameter in order, [`launch`](Self::launch). Numbers and structures are copied, and views are
+/// places of their slices, so these arguments may be temporaries, in statements of their own:
 ///
 /// ```
 /// use kernelmill::driver::{CudaContext, LaunchConfig, PushKernelArg};
@@ -71,6 +68,23 @@ impl LaunchConfig {
 /// # }
 /// ```
 ///
+/// Slices that are given by `&`, and those of views, are borrowed until the builder is gone:
+///
+/// ```compile_fail,E0505
+/// # use kernelmill::driver::*;
+/// # fn launch(stream: &CudaStream, function: &CudaFunction) -> Result<(), DriverError> {
+/// let slice = stream.alloc_zeros::<f32>(100)?;
+/// let mut builder = stream.launch_builder(function);
+/// builder.arg(&slice);
+/// drop(slice); // error: the launch reads it
+/// unsafe { builder.launch(LaunchConfig::for_num_elems(100)) }?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// One that is given by `&mut` is borrowed for the call alone, so that its parts may be arguments as
+/// well; when it is dropped before the launch, the launch is an error.
+///
 /// A launch is unsafe, and what is no plain data is no argument:
 ///
 /// ```compile_fail,E0133
@@ -91,8 +105,7 @@ impl LaunchConfig {
 pub struct LaunchArgs<'a> {
     builder: LaunchBuilder<'a>,
     stream: &'a CudaStream,
-    kept: Kept,
-    error: Option<DriverError>, // the first one, for launch() to return
+    is_refused: bool, // an argument is attached to another stream
     events: Option<CUevent_flags>,
 }
 
@@ -104,8 +117,7 @@ impl CudaStream {
         LaunchArgs {
             builder: LaunchBuilder::new(self.native(), function.native()),
             stream: self,
-            kept: Kept::new(),
-            error: None,
+            is_refused: false,
             events: None,
         }
     }
@@ -140,7 +152,7 @@ impl LaunchArgs<'_> {
         &mut self,
         config: LaunchConfig,
     ) -> Result<Option<(CudaEvent, CudaEvent)>, DriverError> {
-        if self.events.is_some() || self.error.is_some() {
+        if self.events.is_some() || self.is_refused {
             // SAFETY: the caller's promise.
             return unsafe { self.launch_with_care(config) };
         }
@@ -176,23 +188,13 @@ impl LaunchArgs<'_> {
         &mut self,
         config: LaunchConfig,
     ) -> Result<Option<(CudaEvent, CudaEvent)>, DriverError> {
-        if let Some(error) = self.error {
-            return Err(error);
+        if self.is_refused {
+            return Err(attached_elsewhere(self.stream));
         }
         let start = self.stream.record_event(self.events)?;
         // SAFETY: the caller's promise.
         unsafe { self.builder.launch(config.native()) }.cuda()?;
         Ok(Some((start, self.stream.record_event(self.events)?)))
-    }
-
-    #[inline]
-    fn add(&mut self, argument: &impl Located, access: sys::km_access) {
-        let memory = argument.memory();
-        self.builder.add_place::<u8>(argument.bytes(), access);
-        if let Err(error) = memory.check_access(self.stream) {
-            self.error.get_or_insert(error);
-        }
-        self.kept.push(Arc::clone(memory));
     }
 }
 
@@ -201,7 +203,7 @@ impl LaunchArgs<'_> {
 ///
 /// # Safety
 ///
-/// The argument stays valid until the builder is dropped.
+/// The argument stays valid until the builder is dropped, or the launch takes it by a handle.
 pub unsafe trait PushKernelArg<T> {
     /// The next argument. What does not fit the kernel's parameter makes the launch fail.
     fn arg(&mut self, arg: T) -> &mut Self;
@@ -209,7 +211,7 @@ pub unsafe trait PushKernelArg<T> {
 
 // SAFETY: the value is copied.
 unsafe impl<T: DeviceRepr> PushKernelArg<&T> for LaunchArgs<'_> {
-    #[inline]
+    #[inline(always)]
     fn arg(&mut self, arg: &T) -> &mut Self {
         self.builder.add_value(arg);
         self
@@ -217,13 +219,14 @@ unsafe impl<T: DeviceRepr> PushKernelArg<&T> for LaunchArgs<'_> {
 }
 
 macro_rules! memory_arguments {
-    ($($kind:ty: $access:ident;)*) => {
+    ($($kind:ty: $access:ident $($checked:ident)?;)*) => {
         $(
-            // SAFETY: the memory is kept.
-            unsafe impl<T> PushKernelArg<$kind> for LaunchArgs<'_> {
-                #[inline]
+            // SAFETY: the launch takes the slice by its handle, a checked id.
+            unsafe impl<'a, T> PushKernelArg<$kind> for LaunchArgs<'a> {
+                #[inline(always)]
                 fn arg(&mut self, arg: $kind) -> &mut Self {
-                    self.add(arg, sys::km_access::$access);
+                    $(self.is_refused |= !arg.memory().$checked(self.stream);)?
+                    self.builder.add_place::<u8>(arg.bytes(), sys::km_access::$access);
                     self
                 }
             }
@@ -231,55 +234,11 @@ macro_rules! memory_arguments {
     };
 }
 memory_arguments! {
-    &CudaSlice<T>: READ;
+    &'a CudaSlice<T>: READ;
     &mut CudaSlice<T>: READ_WRITE;
-    &CudaView<'_, T>: READ;
-    &CudaViewMut<'_, T>: READ;
-    &mut CudaViewMut<'_, T>: READ_WRITE;
-    &UnifiedSlice<T>: READ;
-    &mut UnifiedSlice<T>: READ_WRITE;
-}
-
-/// Launches of up to this many slices allocate nothing.
-const FEW: usize = 16;
-
-/// The memory of a launch's arguments.
-struct Kept {
-    few: [MaybeUninit<Arc<Memory>>; FEW],
-    count: usize, // of few
-    more: Vec<Arc<Memory>>,
-}
-
-impl Kept {
-    #[inline]
-    fn new() -> Self {
-        Self { few: [const { MaybeUninit::uninit() }; FEW], count: 0, more: Vec::new() }
-    }
-
-    #[inline]
-    fn push(&mut self, memory: Arc<Memory>) {
-        match self.few.get_mut(self.count) {
-            Some(place) => {
-                place.write(memory);
-                self.count += 1;
-            }
-            None => self.more.push(memory),
-        }
-    }
-}
-
-impl Drop for Kept {
-    #[inline]
-    fn drop(&mut self) {
-        for place in self.few.iter_mut().take(self.count) {
-            // SAFETY: push() has written that many.
-            unsafe { place.assume_init_drop() };
-        }
-    }
-}
-
-impl std::fmt::Debug for Kept {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_tuple("Kept").field(&(self.count + self.more.len())).finish()
-    }
+    &CudaView<'a, T>: READ is_open_to;
+    &CudaViewMut<'a, T>: READ is_open_to;
+    &mut CudaViewMut<'a, T>: READ_WRITE is_open_to;
+    &'a UnifiedSlice<T>: READ is_open_to;
+    &mut UnifiedSlice<T>: READ_WRITE is_open_to;
 }

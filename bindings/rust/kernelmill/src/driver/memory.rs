@@ -45,6 +45,7 @@ impl Attachment {
     }
 }
 
+#[inline(always)]
 fn handle_of(stream: &CudaStream) -> u64 {
     stream.native().as_raw().addr() as u64
 }
@@ -135,27 +136,32 @@ impl Memory {
         touch().cuda()
     }
 
+    /// True unless the memory is attached to another stream.
+    // Without calls, so that the compiler keeps its knowledge of a launch.
+    #[inline(always)]
+    pub fn is_open_to(&self, stream: &CudaStream) -> bool {
+        let Some(attachment) = &self.attachment else { return true };
+        let only = attachment.only.load(Ordering::Relaxed);
+        only == 0 || only == handle_of(stream)
+    }
+
     /// Fails when the memory is attached to another stream.
-    #[inline]
     pub fn check_access(&self, stream: &CudaStream) -> Result<(), DriverError> {
-        match &self.attachment {
-            None => Ok(()),
-            Some(attachment) => check_attachment(attachment, stream),
+        if self.is_open_to(stream) {
+            return Ok(());
         }
+        Err(attached_elsewhere(stream))
     }
 }
 
+/// The error of a use on a stream that unified memory is not attached to.
 #[cold]
-fn check_attachment(attachment: &Attachment, stream: &CudaStream) -> Result<(), DriverError> {
-    let only = attachment.only.load(Ordering::Acquire);
-    if only == 0 || only == handle_of(stream) {
-        return Ok(());
-    }
+pub(super) fn attached_elsewhere(stream: &CudaStream) -> DriverError {
     let message = "the unified memory is attached to another stream (CU_MEM_ATTACH_SINGLE); use \
                    that one, or attach it to this one";
     let error = DriverError::of_library(Error::new(Status::ERROR_NOT_PERMITTED, message));
     stream.context.record_err::<()>(Err(error)); // where cudarc has it
-    Err(error)
+    error
 }
 
 /// The size of so many elements.
