@@ -150,6 +150,13 @@ impl CudaStream {
         &self.queue.stream
     }
 
+    /// The handle, for calls of [`sys`](crate::sys); it stays this object's. Callers of those answer
+    /// for host memory that is used while the stream is captured.
+    #[must_use]
+    pub fn as_raw(&self) -> crate::sys::km_stream {
+        self.native().as_raw()
+    }
+
     /// The context of the stream.
     #[must_use]
     pub fn context(&self) -> &Arc<CudaContext> {
