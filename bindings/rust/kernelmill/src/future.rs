@@ -118,6 +118,11 @@ impl Stream {
     /// A future of the end of all work queued in the stream so far. Never blocks. C:
     /// `km_stream_add_callback`.
     ///
+    /// The library's thread for callbacks wakes the task. It calls one after the other for all
+    /// streams, so a callback that takes long ([`add_callback`](Self::add_callback), host functions
+    /// of graphs) delays the waking of every task, though not the work. The C ABI has no other
+    /// sign of an end that needs no waiting thread.
+    ///
     /// ```
     /// # use std::task::{Context, Poll, Waker};
     /// # fn block_on<F: Future>(future: F) -> F::Output {

@@ -108,6 +108,10 @@ impl Stream {
     /// the error of the context if there is one. It may not make calls that wait. Never blocks. C:
     /// `km_stream_add_callback`.
     ///
+    /// Work queued later waits for it, and the library has one thread for the callbacks of all
+    /// streams: while one runs, the others and all futures of this crate are not called, so it
+    /// should pass on what takes long.
+    ///
     /// ```
     /// # fn main() -> kernelmill::Result<()> {
     /// # let context = kernelmill::Context::open("cpu")?;

@@ -3,14 +3,17 @@
 #[path = "common/facade.rs"]
 mod facade;
 
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
 use facade::{Tested, expect_error, function, own_context};
+use kernelmill::Stream;
 use kernelmill::driver::sys::CUevent_flags;
 use kernelmill::driver::{
-    CudaContext, CudaEvent, CudaFunction, CudaSlice, CudaStream, DriverError, LaunchConfig,
-    PushKernelArg,
+    CudaContext, CudaEvent, CudaFunction, CudaSlice, CudaStream, DevicePtr, DriverError,
+    LaunchConfig, PushKernelArg,
 };
 
 const ONE: LaunchConfig =
@@ -180,15 +183,47 @@ fn each_thread_has_a_stream_of_its_own() -> Tested {
     Ok(())
 }
 
+/// Holds the stream until something is sent.
+fn hold(stream: &CudaStream) -> Result<Sender<()>, kernelmill::Error> {
+    let (sender, receiver) = channel();
+    // SAFETY: the handle is not destroyed by this object.
+    let native = ManuallyDrop::new(unsafe { Stream::from_raw(stream.as_raw()) });
+    native.add_callback(move |_| receiver.recv().expect("a release"))?;
+    Ok(sender)
+}
+
 #[test]
 fn the_switch_for_event_tracking_is_there() -> Tested {
     let context = own_context()?;
     assert!(context.is_event_tracking() && !context.is_managing_stream_synchronization());
-    let stream = context.new_stream_with_priority(-1)?;
+    let (stream, other) = (context.new_stream_with_priority(-1)?, context.new_stream()?);
+    let mut data = stream.clone_htod(&[1u32])?;
+    // With it, addresses are to be had once the memory is not written any more.
+    let release = hold(&stream)?;
+    stream.memset_zeros(&mut data)?;
+    let written = stream.record_event(None)?;
+    let releasing = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(20));
+        release.send(())
+    });
+    drop(data.device_ptr(&other));
+    assert!(written.try_is_complete()?);
+    releasing.join().expect("a thread")?;
+    // Without it, at once.
     unsafe { context.disable_event_tracking() };
     assert!(!context.is_event_tracking() && !context.is_managing_stream_synchronization());
-    let data = stream.clone_htod(&[1u32])?;
-    assert_eq!(context.default_stream().clone_dtoh(&data)?, [1]);
+    let release = hold(&stream)?;
+    stream.memset_zeros(&mut data)?;
+    let written = stream.record_event(None)?;
+    let (address, guard) = data.device_ptr(&other);
+    assert!(address != 0 && !written.try_is_complete()?);
+    drop(guard);
+    // What names the slice waits all the same.
+    let copied = other.clone_dtod(&data)?;
+    let end = other.record_event(None)?;
+    assert!(!end.try_is_complete()?);
+    release.send(())?;
+    assert_eq!(context.default_stream().clone_dtoh(&copied)?, [0]);
     unsafe { context.enable_event_tracking() };
     assert!(context.is_managing_stream_synchronization());
     Ok(())

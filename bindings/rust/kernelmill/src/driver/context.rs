@@ -256,12 +256,18 @@ impl CudaContext {
         self.is_tracking.store(true, Ordering::Release);
     }
 
-    /// Says that the program orders its streams by itself. The library makes no events for slices
-    /// that it could leave out, and goes on ordering them: a use costs a comparison.
+    /// Says that the program orders its streams by itself, for calls by address:
+    /// [`device_ptr`](super::DevicePtr::device_ptr) and `device_ptr_mut` no longer wait for uses of
+    /// the memory, nor do their guards wait for the stream.
+    ///
+    /// Copies, fills and launches stay ordered: that is a property of the context from its beginning,
+    /// makes no events of CUDA, and costs each use of a slice a comparison, of about 2 ns. Streams that
+    /// know nothing of each other are those of
+    /// [`Context::new_unordered`](crate::Context::new_unordered).
     ///
     /// # Safety
     ///
-    /// The program orders uses of the same memory on different streams.
+    /// The program orders uses by address with all other uses of the memory.
     pub unsafe fn disable_event_tracking(&self) {
         self.is_tracking.store(false, Ordering::Release);
     }
