@@ -22,6 +22,12 @@ MANIFESTS = {
     "bindings/rust/Cargo.toml": r'^version = "([^"]+)"$',
     "bindings/zig/build.zig.zon": r'^ *\.version = "([^"]+)",$',
 }
+# The oldest compiler of Rust, by the name of the file.
+RUST_VERSIONS = {
+    "Cargo.toml": r'^rust-version = "([^"]+)"$',
+    "README.md": r"\bRust (\d+\.\d+)\b",
+    "CMakeLists.txt": r'"Rust (\d+\.\d+) or newer"',
+}
 # Consumers of the installed library: a test builds them with their own build systems.
 BUILT_BY_TESTS = re.compile(r"^tests/install/consumer/")
 
@@ -140,9 +146,27 @@ def versions(files: list) -> list:
     return found
 
 
+def oldest_rust(files: list) -> list:
+    """Manifests and the README name the compiler that scripts/versions.txt asks for."""
+    by_path = {file.path: file for file in files}
+    asked = by_path.get("scripts/versions.txt")
+    match = re.search(r"^tool +rust +(\d+\.\d+)", asked.text, re.M) if asked else None
+    if not match:
+        return []
+    found = []
+    for file in files:
+        pattern = RUST_VERSIONS.get(file.name)
+        for named in re.finditer(pattern, file.text, re.M) if pattern else ():
+            if named[1] != match[1]:
+                line = file.text.count("\n", 0, named.start(1)) + 1
+                text = f"Rust {named[1]}; scripts/versions.txt has {match[1]}"
+                found.append(Finding("rust", file.path, line, text))
+    return found
+
+
 def run(files: list, root: Path, commands) -> list:
     found = dead_headers(files) + dead_others(files)
     if commands:
         found += dead_sources(files, root, commands)
     found += scripts(files) + python_functions(files)
-    return found + flags(files) + versions(files)
+    return found + flags(files) + versions(files) + oldest_rust(files)

@@ -171,6 +171,16 @@ class Rules(unittest.TestCase):
             })
             self.assertEqual(rules, [rule for rule, _ in tree.rules() if rule == "version"])
 
+    def test_manifests_have_the_oldest_compiler_that_is_asked_for(self):
+        for version, rules in (("1.85", []), ("1.84", ["rust"] * 3)):
+            tree = Tree({
+                "scripts/versions.txt": "tool    rust         1.85.0\n",
+                "bindings/rust/Cargo.toml": f'rust-version = "{version}"\n',
+                "README.md": f"Two crates, for Rust {version} and newer\n",
+                "bindings/rust/CMakeLists.txt": f'skip(rust "Rust {version} or newer")\n',
+            })
+            self.assertEqual(rules, [rule for rule, _ in tree.rules() if rule == "rust"])
+
     def test_a_waiver_needs_a_reason(self):
         bare = Tree({"src/base/a.cpp": "A* a = new A;  // tidy: new:\n"})
         self.assertIn(("new", "src/base/a.cpp"), bare.rules())
