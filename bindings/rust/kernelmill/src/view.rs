@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 use std::mem::size_of;
-use std::ops::{Bound, RangeBounds};
+use std::ops::{Bound, Range, RangeBounds};
 
 use crate::{Error, Pod, Result, Slice, Status, sys};
 
@@ -150,27 +150,33 @@ impl<'a, T: Pod> ViewMut<'a, T> {
     }
 }
 
-/// The elements of a range, which must lie within `whole`.
+/// The place of a range's elements, which must lie within `whole`.
 pub(crate) fn part<T: Pod>(whole: Place, range: impl RangeBounds<usize>) -> Result<Place> {
-    let first = match range.start_bound() {
-        Bound::Included(start) => Some(*start),
+    let range = range_within(range, whole.len)?;
+    Ok(Place {
+        slice: whole.slice,
+        offset_bytes: whole.offset_bytes + (range.start * size_of::<T>()) as u64,
+        len: range.len(),
+    })
+}
+
+/// The elements of a range, which must lie within `len`.
+pub(crate) fn range_within(range: impl RangeBounds<usize>, len: usize) -> Result<Range<usize>> {
+    let (start, end) = (range.start_bound().cloned(), range.end_bound().cloned());
+    let first = match start {
+        Bound::Included(first) => Some(first),
         Bound::Excluded(before) => before.checked_add(1),
         Bound::Unbounded => Some(0),
     };
-    let end = match range.end_bound() {
+    let after = match end {
         Bound::Included(last) => last.checked_add(1),
-        Bound::Excluded(end) => Some(*end),
-        Bound::Unbounded => Some(whole.len),
+        Bound::Excluded(end) => Some(end),
+        Bound::Unbounded => Some(len),
     };
-    match (first, end) {
-        (Some(first), Some(end)) if first <= end && end <= whole.len => Ok(Place {
-            slice: whole.slice,
-            offset_bytes: whole.offset_bytes + (first * size_of::<T>()) as u64,
-            len: end - first,
-        }),
+    match (first, after) {
+        (Some(first), Some(after)) if first <= after && after <= len => Ok(first..after),
         _ => {
-            let (start, end) = (range.start_bound().cloned(), range.end_bound().cloned());
-            let message = format!("elements {start:?} to {end:?} of a slice of {}", whole.len);
+            let message = format!("elements {start:?} to {end:?} of a slice of {len}");
             Err(Error::new(Status::ERROR_OUT_OF_BOUNDS, message))
         }
     }

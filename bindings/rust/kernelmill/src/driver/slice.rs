@@ -129,9 +129,7 @@ impl<T> CudaSlice<T> {
         &mut self,
         range: impl RangeBounds<usize>,
     ) -> Result<CudaViewMut<'_, T>, DriverError> {
-        let range = super::view::range_within(range, self.len)?;
-        let offset = (range.start * size_of::<T>()) as u64;
-        Ok(CudaViewMut::new(&self.memory, offset, range.len()))
+        self.as_view_mut().try_part(range)
     }
 
     /// Two parts, to be read, the second from element `middle` on.
@@ -175,10 +173,7 @@ impl<T> CudaSlice<T> {
         &mut self,
         middle: usize,
     ) -> Result<(CudaViewMut<'_, T>, CudaViewMut<'_, T>), DriverError> {
-        let left = super::view::range_within(..middle, self.len)?;
-        let offset = (middle * size_of::<T>()) as u64;
-        let right = CudaViewMut::new(&self.memory, offset, self.len - middle);
-        Ok((CudaViewMut::new(&self.memory, 0, left.len()), right))
+        self.as_view_mut().try_parts(middle)
     }
 
     /// The memory as `len` elements of another type, to be read; none when they do not fit.

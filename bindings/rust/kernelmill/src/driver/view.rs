@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::ops::{Bound, Range, RangeBounds};
+use std::ops::{Range, RangeBounds};
 use std::sync::Arc;
 
 use super::DriverError;
@@ -10,7 +10,6 @@ use super::memory::Memory;
 use super::pointer::sealed::Located;
 use super::sys::CUresult;
 use crate::view::Place;
-use crate::{Error, Status};
 
 /// A part of a [`CudaSlice`](super::CudaSlice), to be read. It cannot outlive the slice:
 ///
@@ -235,7 +234,17 @@ impl<'a, T> CudaViewMut<'a, T> {
         &mut self,
         range: impl RangeBounds<usize>,
     ) -> Result<CudaViewMut<'_, T>, DriverError> {
+        self.try_part(range)
+    }
+
+    /// A part, which only one of the results may reach.
+    pub(super) fn try_part(&self, range: impl RangeBounds<usize>) -> Result<Self, DriverError> {
         Ok(self.part(&range_within(range, self.len)?))
+    }
+
+    /// Two parts, which only one of the results may reach.
+    pub(super) fn try_parts(&self, middle: usize) -> Result<(Self, Self), DriverError> {
+        Ok((self.try_part(..middle)?, self.try_part(middle..)?))
     }
 
     /// Two parts, to be read, the second from element `middle` on.
@@ -267,8 +276,7 @@ impl<'a, T> CudaViewMut<'a, T> {
         &mut self,
         middle: usize,
     ) -> Result<(CudaViewMut<'_, T>, CudaViewMut<'_, T>), DriverError> {
-        let left = range_within(..middle, self.len)?;
-        Ok((self.part(&left), self.part(&(middle..self.len))))
+        self.try_parts(middle)
     }
 
     /// Parts of `chunk_size` elements, to be written; what is left at the end is not among them.
@@ -311,29 +319,9 @@ fn fits<T, S>(len: usize, wanted: usize) -> bool {
 }
 
 /// The elements of a range that has to lie within so many.
-pub(super) fn range_within(
-    range: impl RangeBounds<usize>,
-    len: usize,
-) -> Result<Range<usize>, DriverError> {
-    let (start, end) = (range.start_bound().cloned(), range.end_bound().cloned());
-    let first = match start {
-        Bound::Included(first) => Some(first),
-        Bound::Excluded(before) => before.checked_add(1),
-        Bound::Unbounded => Some(0),
-    };
-    let after = match end {
-        Bound::Included(last) => last.checked_add(1),
-        Bound::Excluded(end) => Some(end),
-        Bound::Unbounded => Some(len),
-    };
-    match (first, after) {
-        (Some(first), Some(after)) if first <= after && after <= len => Ok(first..after),
-        _ => {
-            let message = format!("elements {start:?} to {end:?} of a slice of {len}");
-            let error = Error::new(Status::ERROR_OUT_OF_BOUNDS, message);
-            Err(DriverError::of(CUresult::CUDA_ERROR_INVALID_VALUE, error))
-        }
-    }
+fn range_within(range: impl RangeBounds<usize>, len: usize) -> Result<Range<usize>, DriverError> {
+    let outside = |error| DriverError::of(CUresult::CUDA_ERROR_INVALID_VALUE, error);
+    crate::view::range_within(range, len).map_err(outside)
 }
 
 /// A result of calls that panic as those of the host's slices do.
