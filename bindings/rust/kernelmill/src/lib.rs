@@ -25,6 +25,15 @@
 //! # }
 //! ```
 //!
+//! # What it needs
+//!
+//! The library `libkernelmill.so.1`, which is loaded at the first call: from the folder that
+//! `KM_LIBRARY_DIR` names, from the program's own folder or `../lib` beside it, from where the build
+//! found it, or from where the system's loader looks. Without it the call is an error that lists
+//! these places. CUDA C++ needs NVIDIA's NVRTC as well, by `KM_NVRTC` or from the loader; PTX does
+//! not. With `default-features = false` and the feature `dynamic-linking` the linker binds the
+//! library.
+//!
 //! # What there is
 //!
 //! | for | see |
