@@ -25,7 +25,7 @@ case $what in
     export KM_TEST_LONG=1 KM_LIBRARY_DIR=$library CARGO_TARGET_DIR=$PWD/build/release/rust
     export PATH=${cargo%/*}:$PATH KM_NVRTC=${KM_NVRTC:-$PWD/.deps}
     cd bindings/rust
-    "$cargo" test --release --locked --test leaks --test service_leaks --test await_leaks \
-      --test handles --test all_threads -- --nocapture
+    "$cargo" test --release --locked --test leaks --test service_leaks --test facade_leaks \
+      --test await_leaks --test handles --test all_threads -- --nocapture
     ;;
 esac
