@@ -25,7 +25,9 @@ type Device struct {
 	signals atomic.Pointer[kernelmill.Stream] // on which the ends of host kernels are told
 	last    atomic.Pointer[Error]             // of GetLastError
 	failed  atomic.Pointer[Error]             // the first panic of a host kernel
+	failing sync.Mutex                        // of failed and resets being written
 	ended   atomic.Uint64                     // host kernels, for who waits to see what they wrote
+	resets  atomic.Uint64                     // of the device
 }
 
 // process is the one runtime of the process.
@@ -205,11 +207,12 @@ func (d *Device) defaultStream() (*streamState, error) {
 	if err != nil {
 		return nil, err
 	}
+	resets := d.resets.Load()
 	stream, err := context.DefaultStream()
 	if err != nil {
 		return nil, err
 	}
-	state := &streamState{device: d, stream: stream, isDefault: true}
+	state := &streamState{device: d, stream: stream, isDefault: true, resets: resets}
 	if !d.stream.CompareAndSwap(nil, state) {
 		_ = stream.Close() // another goroutine was first
 	}
@@ -324,8 +327,26 @@ func (d *Device) Reset() error {
 		}
 		return true
 	})
-	d.failed.Store(nil)
-	d.last.Store(nil)
+	d.forget()
 	_ = opened.TakeErr() // there is none any more
 	return nil
+}
+
+// forget drops the errors of the device, for its reset. Those of host kernels that still run do not
+// count any more.
+func (d *Device) forget() {
+	d.failing.Lock()
+	defer d.failing.Unlock()
+	d.resets.Add(1)
+	d.failed.Store(nil)
+	d.last.Store(nil)
+}
+
+// fail makes the panic of a host kernel the failure of the device, if that was not reset since.
+func (d *Device) fail(resets uint64, failure *Error) {
+	d.failing.Lock()
+	defer d.failing.Unlock()
+	if d.resets.Load() == resets {
+		d.failed.CompareAndSwap(nil, failure)
+	}
 }

@@ -51,13 +51,20 @@ func (q *hostQueue) launch(s *streamState, l *hostLaunch) error {
 		return err
 	}
 	if q.blocks {
-		return s.stream.AddCallback(func(err error) { l.runIn(s, err) })
+		return s.stream.AddCallback(func(err error) {
+			done := make(chan struct{})
+			go func() { // a kernel may end its goroutine, which has to be one of its own
+				defer close(done)
+				l.runIn(s, err)
+			}()
+			<-done
+		})
 	}
 	number, ended := q.launched+1, q.ended
 	err := s.stream.AddCallback(func(err error) {
 		go func() {
+			defer s.device.tell(ended, number)
 			l.runIn(s, err)
-			s.device.tell(ended, number)
 		}()
 	})
 	if err != nil {
@@ -107,9 +114,18 @@ func (l *hostLaunch) runIn(s *streamState, before error) {
 	if before != nil || s.failed.Load() != nil {
 		return
 	}
-	if panicked := l.run(); panicked != nil {
-		failure := &Error{Code: ErrorLaunchFailure, detail: panicked.Error(), cause: panicked}
-		s.failed.CompareAndSwap(nil, failure)
-		s.device.failed.CompareAndSwap(nil, failure)
+	defer l.tellPanic(s)
+	l.run()
+}
+
+// tellPanic makes the panic of the kernel, if there was one, the failure of its stream, and of the
+// device unless that was reset since.
+func (l *hostLaunch) tellPanic(s *streamState) {
+	panicked := l.failed.Load()
+	if panicked == nil {
+		return
 	}
+	failure := &Error{Code: ErrorLaunchFailure, detail: panicked.Error(), cause: panicked}
+	s.failed.CompareAndSwap(nil, failure)
+	s.device.fail(s.resets, failure)
 }

@@ -1,6 +1,7 @@
 package guda
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -121,11 +122,13 @@ type hostLaunch struct {
 // chunksPerWorker is into how many parts a worker's share is cut, so that all end together.
 const chunksPerWorker = 8
 
-// run calls the kernel for all threads, on all cores.
-func (l *hostLaunch) run() *PanicError {
+// run calls the kernel for all threads, on all cores. It has waited for the other goroutines also if
+// the kernel ends this one.
+func (l *hostLaunch) run() {
 	workers := min(runtime.GOMAXPROCS(0), l.blocks)
 	l.chunk = max(1, l.blocks/(workers*chunksPerWorker))
 	var others sync.WaitGroup
+	defer others.Wait()
 	for range workers - 1 {
 		others.Add(1)
 		go func() {
@@ -134,24 +137,31 @@ func (l *hostLaunch) run() *PanicError {
 		}()
 	}
 	l.work()
-	others.Wait()
-	return l.failed.Load()
 }
+
+// errGoexit stands for the panic of a kernel that ended its goroutine, as the Fatal of tests does.
+var errGoexit = errors.New("it ended its goroutine by runtime.Goexit")
 
 // work runs blocks until there are none left, or one has panicked.
 func (l *hostLaunch) work() {
+	isWhole := false
 	defer func() {
-		if value := recover(); value != nil {
+		value := recover()
+		if value == nil && !isWhole {
+			value = errGoexit
+		}
+		if value != nil {
 			l.failed.CompareAndSwap(nil, &PanicError{value, debug.Stack()})
 		}
 	}()
 	for l.failed.Load() == nil {
 		first := int(l.next.Add(int64(l.chunk))) - l.chunk
 		if first >= l.blocks {
-			return
+			break
 		}
 		l.runBlocks(first, min(first+l.chunk, l.blocks))
 	}
+	isWhole = true
 }
 
 // runBlocks runs blocks by their numbers, x first.

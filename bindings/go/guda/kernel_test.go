@@ -5,9 +5,12 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 	"unsafe"
 
 	"github.com/kernelmill/kernelmill/bindings/go/guda"
@@ -48,6 +51,9 @@ func TestSscalAndSaxpyFindWrongOperands(t *testing.T) {
 		guda.Sscal(1, 2, []float32(nil), 1), guda.Sscal(1, 2, unsafe.Pointer(nil), 1),
 		guda.Saxpy(2, 1, x, 1, x, 1), guda.Saxpy(1, 1, x, 1, guda.DevicePtr(16), 1),
 		guda.Sscal(1, 2, x+1, 1),
+		// Extents that no number holds.
+		guda.Sscal(1<<30+1, 2, []float32{1}, 1<<33), guda.Sscal(3, 2, []float32{1}, math.MinInt),
+		guda.Sscal(1<<30+1, 2, []float32{1}, 1<<34), guda.Sscal(1<<30+1, 2, unsafe.Pointer(&t), 1<<34),
 	} {
 		expect(t, guda.ErrorInvalidValue, err)
 	}
@@ -176,6 +182,45 @@ func TestPanicsBecomeTheStreamsError(t *testing.T) {
 	ok(t, guda.StreamSynchronize(other))
 	ok(t, guda.DeviceReset())
 	equal(t, guda.GetLastError(), nil)
+}
+
+func TestAHostKernelMayEndItsGoroutine(t *testing.T) {
+	reset(t)
+	end := guda.ThreadFunc(func(tid guda.ThreadID) {
+		if tid.Global() == 5 {
+			runtime.Goexit()
+		}
+	})
+	for range 20 { // whichever goroutine takes the block
+		if err := guda.Launch(end, guda.Dim3{X: 8}, guda.Dim3{X: 1}); err != nil {
+			expect(t, guda.ErrorLaunchFailure, err) // it has ended already
+		}
+		err := guda.DeviceSynchronize()
+		expect(t, guda.ErrorLaunchFailure, err)
+		if !strings.Contains(err.Error(), "Goexit") {
+			t.Errorf("%v", err)
+		}
+		ok(t, guda.DeviceReset())
+	}
+}
+
+func TestPanicsFromBeforeAResetDoNotCount(t *testing.T) {
+	reset(t)
+	var hold sync.WaitGroup
+	hold.Add(1)
+	ended := make(chan struct{})
+	ok(t, guda.Launch(guda.ThreadFunc(func(guda.ThreadID) {
+		defer close(ended)
+		hold.Wait()
+		panic("too late")
+	}), guda.Dim3{X: 1}, guda.Dim3{X: 1}))
+	ok(t, guda.DeviceReset())
+	hold.Done()
+	<-ended
+	for range 100 { // the panic is noted a little after
+		ok(t, guda.DeviceSynchronize())
+		time.Sleep(100 * time.Microsecond)
+	}
 }
 
 type node struct{ next *node }

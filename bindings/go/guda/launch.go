@@ -49,8 +49,8 @@ func loadModule(load func(*kernelmill.Context) (*kernelmill.Module, error)) (*Mo
 
 // ModuleUnload lets a module go. Its functions keep it.
 func ModuleUnload(module *Module) error {
-	if module == nil {
-		return noteInvalid("the module is nil")
+	if module == nil || module.device == nil {
+		return noteInvalid("the module is none: ModuleLoad makes one")
 	}
 	return module.device.done(module.module.Close())
 }
@@ -64,8 +64,8 @@ type Function struct {
 
 // GetFunction finds a kernel by its name in the PTX.
 func (m *Module) GetFunction(name string) (*Function, error) {
-	if m == nil {
-		return nil, noteInvalid("the module is nil")
+	if m == nil || m.device == nil {
+		return nil, noteInvalid("the module is none: ModuleLoad makes one")
 	}
 	function, err := m.module.Function(name)
 	if err != nil {
@@ -76,8 +76,8 @@ func (m *Module) GetFunction(name string) (*Function, error) {
 
 // Close lets the function go. Launches under way go on.
 func (f *Function) Close() error {
-	if f == nil {
-		return noteInvalid("the function is nil")
+	if f == nil || f.device == nil {
+		return noteInvalid("the function is none: GetFunction gives one")
 	}
 	return f.device.done(f.function.Close())
 }
@@ -91,8 +91,10 @@ func (f *Function) Execute(ThreadID, ...any) {
 // the dynamic shared memory of each block. Arguments of a compiled kernel are a [DevicePtr], numbers
 // of a fixed size (int32, not int), a bool, or structures and arrays of those; their number and size
 // are checked. Host kernels get the arguments as they are, and run on all cores; the panic of one
-// becomes the error of the stream, with a [*PanicError] in it, and what host kernels are queued
-// after it do not run. It stays until [DeviceReset], or until the stream is gone.
+// becomes the error of the stream, with a [*PanicError] in it, and so does a call of runtime.Goexit,
+// as in the Fatal of tests; what host kernels are queued after it do not run. It stays until
+// [DeviceReset], or until the stream is gone. A host kernel may not wait for its own stream, as
+// [Memcpy] in the default stream does: neither would ever end.
 func LaunchKernel(
 	kernel Kernel, grid, block Dim3, sharedBytes int, stream Stream, args ...any,
 ) error {

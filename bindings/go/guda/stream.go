@@ -17,6 +17,7 @@ type streamState struct {
 	device    *Device
 	stream    *kernelmill.Stream
 	isDefault bool
+	resets    uint64                          // of the device, before the stream was made
 	blas      atomic.Pointer[kernelmill.BLAS] // made by its first call
 	mutex     sync.Mutex                      // of making it
 	failed    atomic.Pointer[Error]           // the panic of a host kernel
@@ -82,11 +83,12 @@ func (d *Device) StreamCreate() (Stream, error) {
 	if err != nil {
 		return Stream{}, d.done(err)
 	}
+	resets := d.resets.Load()
 	stream, err := opened.NewStream()
 	if err != nil {
 		return Stream{}, d.done(err)
 	}
-	return Stream{&streamState{device: d, stream: stream}}, nil
+	return Stream{&streamState{device: d, stream: stream, resets: resets}}, nil
 }
 
 // StreamDestroy lets a stream go; its work goes on to its end. The default stream cannot be
