@@ -2,6 +2,7 @@ package guda
 
 import (
 	"errors"
+	"math"
 	"runtime"
 	"unsafe"
 
@@ -67,12 +68,14 @@ func operandOf[X Float32s](x X, increment int) operand {
 	return operand{}
 }
 
-// extent is how many numbers n of them reach over.
-func (o operand) extent(n int) int {
-	if n <= 0 {
-		return 0
+// extent is how many numbers n of them, 1 at least, reach over, if that many can be.
+func (o operand) extent(n int) (count int, fits bool) {
+	apart := max(o.increment, -o.increment) // below 0 for the one that has no opposite
+	const most = math.MaxInt / 4
+	if apart < 0 || n-1 > (most-1)/apart {
+		return 0, false
 	}
-	return (n-1)*max(o.increment, -o.increment) + 1
+	return (n-1)*apart + 1, true
 }
 
 // vector is the operand for the library, with the slice that has to be closed after the call: one
@@ -84,10 +87,9 @@ func (o operand) vector(d *Device, n int) (kernelmill.Vector[float32], *kernelmi
 		}
 		return kernelmill.VectorAt[float32](uint64(o.device)).Inc(o.increment), nil, nil
 	}
-	count := o.extent(n)
-	if o.length >= 0 && count > o.length {
-		return kernelmill.Vector[float32]{}, nil,
-			invalid("%d numbers, %d apart, of a slice of %d", n, o.increment, o.length)
+	count, fits := o.extent(n)
+	if !fits || o.length >= 0 && count > o.length {
+		return kernelmill.Vector[float32]{}, nil, o.tooShort(n)
 	}
 	opened, err := d.open()
 	if err != nil {
@@ -99,6 +101,14 @@ func (o operand) vector(d *Device, n int) (kernelmill.Vector[float32], *kernelmi
 		return kernelmill.Vector[float32]{}, nil, err
 	}
 	return kernelmill.VectorOf(slice).Inc(o.increment), slice, nil
+}
+
+// tooShort is the error of a vector that has not n numbers.
+func (o operand) tooShort(n int) error {
+	if o.length < 0 {
+		return invalid("%d numbers, %d apart: no memory has as many", n, o.increment)
+	}
+	return invalid("%d numbers, %d apart, of a slice of %d", n, o.increment, o.length)
 }
 
 // withVectors makes a call of BLAS, and waits for it when memory of the host takes part.

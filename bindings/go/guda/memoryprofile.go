@@ -38,8 +38,8 @@ func StartMemoryProfiling(interval time.Duration) *MemoryProfiler {
 
 // Err is why the profile could not be started, or nil.
 func (p *MemoryProfiler) Err() error {
-	if p == nil {
-		return invalid("the profiler is nil")
+	if p == nil || p.device == nil && p.err == nil {
+		return invalid("the profiler is none: StartMemoryProfiling makes one")
 	}
 	return p.err
 }

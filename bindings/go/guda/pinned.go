@@ -95,7 +95,7 @@ func AllocatePinnedMemory(size int) (unsafe.Pointer, error) {
 	if size <= 0 {
 		return nil, noteInvalid("an allocation of %d bytes: give 1 or more", size)
 	}
-	buffer, err := NewPinnedBuffer((size + 3) / 4)
+	buffer, err := NewPinnedBuffer((size-1)/4 + 1)
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,10 @@ type blocks struct {
 
 // allocate takes a block of the current device's pool.
 func (b *blocks) allocate(size int) DevicePtr {
+	if b == nil {
+		_ = noteInvalid("the pool is nil") // for GetLastError
+		return 0
+	}
 	device, err := currentDevice()
 	if err != nil {
 		return 0
@@ -68,6 +72,9 @@ func (b *blocks) pool(device *Device) (*kernelmill.Pool, error) {
 
 // free gives a block back; one that is not of these pools is left alone.
 func (b *blocks) free(ptr DevicePtr) bool {
+	if b == nil {
+		return false
+	}
 	b.mutex.Lock()
 	isGiven := b.given[ptr]
 	delete(b.given, ptr)
@@ -80,6 +87,9 @@ func (b *blocks) free(ptr DevicePtr) bool {
 
 // trim gives all free blocks back to their devices.
 func (b *blocks) trim() {
+	if b == nil {
+		return
+	}
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	for device, pool := range b.pools {
@@ -91,6 +101,9 @@ func (b *blocks) trim() {
 
 // reused is how many allocations took a block that was there.
 func (b *blocks) reused() uint64 {
+	if b == nil {
+		return 0
+	}
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	var count uint64
@@ -109,22 +122,30 @@ type RuntimeMemoryPool struct{ blocks blocks }
 // NewRuntimeMemoryPool makes a pool.
 func NewRuntimeMemoryPool() *RuntimeMemoryPool { return &RuntimeMemoryPool{} }
 
+// all is what the pool consists of; nil for nil.
+func (p *RuntimeMemoryPool) all() *blocks {
+	if p == nil {
+		return nil
+	}
+	return &p.blocks
+}
+
 // Malloc takes memory of the current device; 0 when there is none: [GetLastError] says why.
-func (p *RuntimeMemoryPool) Malloc(size int) DevicePtr { return p.blocks.allocate(size) }
+func (p *RuntimeMemoryPool) Malloc(size int) DevicePtr { return p.all().allocate(size) }
 
 // Free gives memory back to the pool. Its size follows from the pointer; memory that is not of the
 // pool is left alone, and is an error of [GetLastError].
 func (p *RuntimeMemoryPool) Free(ptr DevicePtr, size int) {
-	if ptr != 0 && !p.blocks.free(ptr) {
+	if ptr != 0 && !p.all().free(ptr) {
 		_ = noteInvalid("%#x, of %d bytes, is no memory of the pool, or was freed", uintptr(ptr), size)
 	}
 }
 
 // Reused is how many allocations took memory that was there.
-func (p *RuntimeMemoryPool) Reused() uint64 { return p.blocks.reused() }
+func (p *RuntimeMemoryPool) Reused() uint64 { return p.all().reused() }
 
 // Trim gives what is free back to the device.
-func (p *RuntimeMemoryPool) Trim() { p.blocks.trim() }
+func (p *RuntimeMemoryPool) Trim() { p.all().trim() }
 
 // MemoryPool is a pool that knows the sizes of what it gave out.
 type MemoryPool struct{ blocks blocks }
@@ -132,14 +153,22 @@ type MemoryPool struct{ blocks blocks }
 // NewMemoryPool makes a pool.
 func NewMemoryPool() *MemoryPool { return &MemoryPool{} }
 
+// all is what the pool consists of; nil for nil.
+func (p *MemoryPool) all() *blocks {
+	if p == nil {
+		return nil
+	}
+	return &p.blocks
+}
+
 // Allocate takes memory of the current device; 0 when there is none: [GetLastError] says why.
-func (p *MemoryPool) Allocate(size int) DevicePtr { return p.blocks.allocate(size) }
+func (p *MemoryPool) Allocate(size int) DevicePtr { return p.all().allocate(size) }
 
 // Free gives memory back to the pool. Memory that is not of the pool is ignored.
-func (p *MemoryPool) Free(ptr DevicePtr) { p.blocks.free(ptr) }
+func (p *MemoryPool) Free(ptr DevicePtr) { p.all().free(ptr) }
 
 // Reused is how many allocations took memory that was there.
-func (p *MemoryPool) Reused() uint64 { return p.blocks.reused() }
+func (p *MemoryPool) Reused() uint64 { return p.all().reused() }
 
 // Cleanup gives what is free back to the device. What is in use stays, and the pool can be used on.
-func (p *MemoryPool) Cleanup() { p.blocks.trim() }
+func (p *MemoryPool) Cleanup() { p.all().trim() }

@@ -21,7 +21,7 @@ type AllocationInfo struct {
 }
 
 // MemoryTracker finds device memory that is not freed: what went through it, and is still there by
-// the library's own account.
+// the library's own account. A nil one allocates and frees, and finds nothing.
 type MemoryTracker struct {
 	mutex       sync.Mutex
 	allocations map[DevicePtr]AllocationInfo
@@ -52,6 +52,9 @@ func (t *MemoryTracker) track() {
 
 // Malloc is [Malloc], and notes where it was called.
 func (t *MemoryTracker) Malloc(size int) DevicePtr {
+	if t == nil {
+		return Malloc(size)
+	}
 	t.track()
 	ptr := Malloc(size)
 	if ptr == 0 {
@@ -61,6 +64,9 @@ func (t *MemoryTracker) Malloc(size int) DevicePtr {
 	stack = stack[:runtime.Stack(stack, false)]
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
+	if t.allocations == nil {
+		t.allocations = map[DevicePtr]AllocationInfo{}
+	}
 	t.allocations[ptr] = AllocationInfo{ptr, size, time.Now(), stack}
 	return ptr
 }
@@ -68,6 +74,9 @@ func (t *MemoryTracker) Malloc(size int) DevicePtr {
 // Free is [Free]; its error is that of [GetLastError].
 func (t *MemoryTracker) Free(ptr DevicePtr) {
 	_ = Free(ptr) // its error is the last one now
+	if t == nil {
+		return
+	}
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	delete(t.allocations, ptr)
@@ -75,6 +84,9 @@ func (t *MemoryTracker) Free(ptr DevicePtr) {
 
 // Leaks lists what is not freed, the oldest first. What was freed without the tracker is not.
 func (t *MemoryTracker) Leaks() []AllocationInfo {
+	if t == nil {
+		return nil
+	}
 	alive := aliveAddresses()
 	t.mutex.Lock()
 	defer t.mutex.Unlock()

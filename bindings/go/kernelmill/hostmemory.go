@@ -22,8 +22,9 @@ type HostMemory[T Element] struct {
 // NewHostMemory allocates page-locked memory for a number of elements.
 func NewHostMemory[T Element](context *Context, length int) (*HostMemory[T], error) {
 	const op = "NewHostMemory"
-	if length <= 0 || uint64(length) > math.MaxInt64/sizeOf[T]() {
-		return nil, fail(op, ErrInvalidArgument, fmt.Sprintf("%d elements: give 1 or more", length))
+	if most := math.MaxInt64 / sizeOf[T](); length <= 0 || uint64(length) > most {
+		return nil, fail(op, ErrInvalidArgument,
+			fmt.Sprintf("%d elements: give 1 to %d", length, most))
 	}
 	return openHostMemory[T](context, op, func(id uint64, out unsafe.Pointer) *raw.Failure {
 		size := uint64(length) * sizeOf[T]()
