@@ -112,6 +112,14 @@ const refused = [_]struct { name: []const u8, message: []const u8 }{
         .message = "(numbers, arrays, extern or packed structs), not *u32",
     },
     .{
+        .name = "hidden_pointer",
+        .message = "(numbers, arrays, extern or packed structs), not *u32",
+    },
+    .{
+        .name = "hidden_argument",
+        .message = "(numbers, arrays, extern or packed structs), not ?*u32",
+    },
+    .{
         .name = "wrong_element",
         .message = "expected type '[1]f32', found '[1]u32'",
     },

@@ -6,6 +6,7 @@ const check = errors.check;
 const Context = @import("context.zig").Context;
 const Diagnostics = errors.Diagnostics;
 const Error = errors.Error;
+const reflect = @import("reflect.zig");
 const rows = @import("rows.zig");
 const Stream = @import("stream.zig").Stream;
 
@@ -28,8 +29,10 @@ pub fn requirePlain(comptime T: type) void {
         .int, .float, .bool, .@"enum" => {},
         .array => |array| requirePlain(array.child),
         .vector => |vector| requirePlain(vector.child),
-        .@"struct" => |info| if (info.layout == .auto) refuse(T),
-        .@"union" => |info| if (info.layout == .auto) refuse(T),
+        .@"struct", .@"union" => {
+            if (reflect.layoutOf(T) == .auto) refuse(T);
+            for (reflect.fieldTypes(T)) |Field| if (@sizeOf(Field) != 0) requirePlain(Field);
+        },
         else => refuse(T),
     }
 }

@@ -1,7 +1,16 @@
 //! Reflection that Zig 0.16 and 0.17 spell differently.
 const std = @import("std");
 
-/// The types of the fields of a structure or tuple.
+/// The layout of a structure or union.
+pub fn layoutOf(comptime T: type) std.builtin.Type.ContainerLayout {
+    return switch (@typeInfo(T)) {
+        .@"struct" => |info| info.layout,
+        .@"union" => |info| info.layout,
+        else => @compileError(@typeName(T) ++ " has no layout"),
+    };
+}
+
+/// The types of the fields of a structure, tuple or union.
 pub fn fieldTypes(comptime T: type) []const type {
     comptime {
         var types: []const type = &.{};

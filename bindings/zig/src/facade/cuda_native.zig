@@ -79,6 +79,7 @@ fn open(uri: ?[:0]const u8) Error!void {
     const context = try km.Context.init(device);
     errdefer context.deinit();
     const stream = try km.Stream.defaultOf(context);
+    errdefer stream.deinit();
     state = .{ .context = context, .stream = stream, .info = try device.info(), .users = 1 };
     default_stream.store(@intFromPtr(stream.handle), .release);
     const name = km.text(&state.?.info.uri);
