@@ -59,7 +59,8 @@ class object {
   Handle get() const noexcept { return handle_; }
   /// Gives the handle away; the object is empty then.
   Handle release() noexcept { return std::exchange(handle_, Handle{}); }
-  /// Gives the handle back to the library.
+  /// Gives the handle back to the library; the object is empty then. (basic_context::reset_device()
+  /// is what stops work and clears errors.)
   void reset() noexcept {
     if (handle_ != Handle{}) Destroy(release());
   }

@@ -114,7 +114,8 @@ class basic_module : public detail::any_module {
     return detail::make<P, basic_module>(km_module_load_ptx, context.get(), detail::text_data(ptx),
                                          std::uint64_t{ptx.size()}, name.c_str());
   }
-  /// Compiles CUDA C++ for the context's device, and loads it.
+  /// Compiles CUDA C++ for the context's device, and loads it. The failure of a source with errors
+  /// has the first message; basic_program has all of them.
   static result<basic_module> load_source(const detail::any_context& context,
                                           std::string_view source,
                                           const std::string& name = "kernel.cu") {
