@@ -75,6 +75,15 @@ bool Driver::take(uint64_t address, uint32_t kinds, Allocation* out) {
   return true;
 }
 
+void Driver::drop(uint64_t address, const km::Memory& memory) {
+  Allocation gone;  // ends without the lock
+  const std::unique_lock lock(memory_mutex_);
+  const auto found = allocations_.find(address);
+  if (found == allocations_.end() || found->second.memory.get() != &memory) return;
+  gone = std::move(found->second);
+  allocations_.erase(found);
+}
+
 bool Driver::find(uint64_t address, uint64_t* out_begin, Allocation* out) {
   const std::shared_lock lock(memory_mutex_);
   auto after = allocations_.upper_bound(address);

@@ -44,7 +44,21 @@ inline int capability_of(const DeviceState& device) {
   return static_cast<int>(info.compute_capability_major * 10 + info.compute_capability_minor);
 }
 
-enum class AllocationKind : uint8_t { kDevice, kManaged, kHost, kRegistered, kMapped, kGraph };
+enum class AllocationKind : uint8_t {
+  kDevice,
+  kManaged,
+  kHost,
+  kRegistered,
+  kMapped,
+  kGraph,
+  kVariable,  // of a module, as is the next; nobody frees them
+  kManagedVariable,
+};
+
+/// True for memory that is one for all devices and the host.
+constexpr bool is_managed(AllocationKind kind) {
+  return kind == AllocationKind::kManaged || kind == AllocationKind::kManagedVariable;
+}
 
 /// What a program has said of managed memory: kept to be told, and nothing else.
 struct ManagedAdvice {
@@ -54,7 +68,7 @@ struct ManagedAdvice {
   std::vector<int> accessed_by;  // devices
 };
 
-/// Memory that a program has asked for, and has to free.
+/// Memory that a program has asked for, and has to free; or a variable that it has asked for.
 struct Allocation {
   Ref<km::Memory> memory;
   AllocationKind kind = AllocationKind::kDevice;
@@ -87,6 +101,8 @@ class Driver {
   void add(uint64_t address, Allocation allocation);
   /// Takes out the allocation that begins there, of one of these kinds.
   bool take(uint64_t address, uint32_t kinds, Allocation* out);
+  /// Forgets the allocation that begins there, if it is this memory.
+  void drop(uint64_t address, const km::Memory& memory);
   /// The allocation around the address.
   bool find(uint64_t address, uint64_t* out_begin, Allocation* out);
   /// Calls change(advice) of the allocation around the address, where there is one.

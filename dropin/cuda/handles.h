@@ -94,6 +94,16 @@ Handle<T> publish(Ref<T> object) {
   return handle_of(*published);
 }
 
+/// The result that CUDA documents for handles that are none: graphs and pools are values like any.
+template <class T>
+inline constexpr cu::CUresult kNoHandle = cu::CUDA_ERROR_INVALID_HANDLE;
+template <>
+inline constexpr cu::CUresult kNoHandle<Graph> = cu::CUDA_ERROR_INVALID_VALUE;
+template <>
+inline constexpr cu::CUresult kNoHandle<GraphExec> = cu::CUDA_ERROR_INVALID_VALUE;
+template <>
+inline constexpr cu::CUresult kNoHandle<Pool> = cu::CUDA_ERROR_INVALID_VALUE;
+
 /// Ends the handle; false when it is none.
 template <class T>
 bool retire(Handle<T> handle) {
@@ -125,8 +135,9 @@ class Pin {
 
 }  // namespace km::dropin
 
-/// Declares `variable`, the pinned object of `handle`, or returns CUDA_ERROR_INVALID_HANDLE.
-#define CU_GET(type, variable, handle)                          \
-  const ::km::dropin::Pin<::km::dropin::type> variable(handle); \
-  if (!(variable))                                              \
-  return ::km::dropin::fail(::km::cu::CUDA_ERROR_INVALID_HANDLE, "%s is no live handle", #handle)
+/// Declares `variable`, the pinned object of `handle`, or returns the result for none.
+#define CU_GET(type, variable, handle)                                                           \
+  const ::km::dropin::Pin<::km::dropin::type> variable(handle);                                  \
+  if (!(variable))                                                                               \
+  return ::km::dropin::fail(::km::dropin::kNoHandle<::km::dropin::type>, "%s is no live handle", \
+                            #handle)

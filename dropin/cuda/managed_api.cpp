@@ -15,7 +15,7 @@ namespace {
 CUresult require_managed(CUdeviceptr address, size_t size_bytes) {
   uint64_t begin = 0;
   Allocation found;
-  if (!Driver::instance().find(address, &begin, &found) || found.kind != AllocationKind::kManaged ||
+  if (!Driver::instance().find(address, &begin, &found) || !is_managed(found.kind) ||
       size_bytes > found.size_bytes - (address - begin)) {
     return fail(CUDA_ERROR_INVALID_VALUE, "the %zu bytes at 0x%llx are no managed memory",
                 size_bytes, address);

@@ -38,7 +38,7 @@ CUresult check_barrier(const CUstreamBatchMemOpParams& op) {
 bool is_managed(CUdeviceptr address) {
   uint64_t begin = 0;
   Allocation found;
-  return Driver::instance().find(address, &begin, &found) && found.kind == AllocationKind::kManaged;
+  return Driver::instance().find(address, &begin, &found) && is_managed(found.kind);
 }
 
 CUresult FoundOps::add(Context& context, const CUstreamBatchMemOpParams& op) {

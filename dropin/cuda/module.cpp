@@ -63,7 +63,7 @@ CUresult Module::load(Context& context, const std::string& ptx, const JitLogs& l
   auto loaded = km::Module::load_ptx(*context.core(), ptx, "module");
   logs.write("", loaded ? "" : loaded.error().message);
   if (!loaded) return result_of(loaded.error());
-  Ref<Module> module = make_ref<Module>(context, std::move(*loaded));
+  Ref<Module> module = make_ref<Module>(context, std::move(*loaded), managed_variables(ptx));
   CUmodule handle = nullptr;
   CU_TRY(publish_in(context, Ref<Module>(module), &handle));
   *out = std::move(module);
@@ -72,6 +72,7 @@ CUresult Module::load(Context& context, const std::string& ptx, const JitLogs& l
 
 Module::~Module() {
   for (const auto& [name, function] : functions_) retire<Function>(handle_of(*function));
+  for (const auto& [name, memory] : globals_) Driver::instance().drop(memory->address(), *memory);
 }
 
 CUresult Module::function(const std::string& name, Ref<Function>* out) {
@@ -100,11 +101,25 @@ CUresult Module::global(const std::string& name, CUdeviceptr* out_address, size_
   Ref<km::Memory>* known = nullptr;
   CU_TRY(find_or_make(globals_, name, &known, [&](Ref<km::Memory>* made) -> CUresult {
     CU_ASSIGN(*made, core_->global(name));
+    tell_driver(name, *made);
     return CUDA_SUCCESS;
   }));
   if (out_address != nullptr) *out_address = (*known)->address();
   if (out_bytes != nullptr) *out_bytes = (*known)->size_bytes();
   return CUDA_SUCCESS;
+}
+
+void Module::tell_driver(const std::string& name, Ref<km::Memory> variable) const {
+  if (variable->size_bytes() == 0) return;
+  Allocation known;
+  const uint64_t address = variable->address();
+  known.size_bytes = variable->size_bytes();
+  known.memory = std::move(variable);
+  known.kind =
+      managed_.contains(name) ? AllocationKind::kManagedVariable : AllocationKind::kVariable;
+  known.device = context_->device().ordinal;
+  known.context_id = context_->id();
+  Driver::instance().add(address, std::move(known));
 }
 
 Library::~Library() {

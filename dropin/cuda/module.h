@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -56,8 +57,10 @@ class Module final : public Handled {
   /// With a handle. Texts of failures go to the logs too.
   static CUresult load(Context& context, const std::string& ptx, const JitLogs& logs,
                        Ref<Module>* out);
-  Module(Context& context, Ref<km::Module> core)
-      : context_(Ref<Context>::share(context)), core_(std::move(core)) {}
+  Module(Context& context, Ref<km::Module> core, std::set<std::string, std::less<>> managed)
+      : context_(Ref<Context>::share(context)),
+        core_(std::move(core)),
+        managed_(std::move(managed)) {}
   ~Module() override;
 
   Context& context() const { return *context_; }
@@ -69,9 +72,13 @@ class Module final : public Handled {
   CUresult global(const std::string& name, CUdeviceptr* out_address, size_t* out_bytes);
 
  private:
+  /// Makes the address of a variable known, as those of allocations are.
+  void tell_driver(const std::string& name, Ref<km::Memory> variable) const;
+
   const Ref<Context> context_;
   const Ref<km::Module> core_;
-  std::mutex mutex_;  // guards what follows
+  const std::set<std::string, std::less<>> managed_;  // names of variables
+  std::mutex mutex_;                                  // guards what follows
   std::map<std::string, Ref<Function>> functions_;
   std::map<std::string, Ref<km::Memory>> globals_;
 };

@@ -31,7 +31,7 @@ CUresult attribute_of(const Allocation& found, uint64_t begin, CUdeviceptr addre
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
       return give(to, found.memory->address() + (address - begin));
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
-      if (!is_host(found) && found.kind != AllocationKind::kManaged) {
+      if (!is_host(found) && !is_managed(found.kind)) {
         return fail(CUDA_ERROR_INVALID_VALUE, "the host has no pointer to device memory");
       }
       return give(to, address);
@@ -41,7 +41,7 @@ CUresult attribute_of(const Allocation& found, uint64_t begin, CUdeviceptr addre
     case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
       return give(to, found.buffer_id);
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
-      return give(to, int{found.kind == AllocationKind::kManaged});
+      return give(to, int{is_managed(found.kind)});
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
       return give(to, found.device);
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:

@@ -346,6 +346,19 @@ static void libraries_have_managed_variables(void** state) {
   assert_int_equal(bytes, 8);
   volatile uint32_t* const value = (uint32_t*)(uintptr_t)address;
   assert_int_equal(*value, 0x00030201);
+  unsigned managed = 0;
+  CUmemorytype type = 0;
+  OK(cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address + 7));
+  assert_int_equal(managed, 1);
+  OK(cuMemPrefetchAsync(address, 8, (CUmemLocation){CU_MEM_LOCATION_TYPE_DEVICE, {0}}, 0, NULL));
+  CUdeviceptr other = 0;
+  OK(cuLibraryGetGlobal(&other, NULL, library, "plain"));
+  OK(cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, other));
+  assert_int_equal(managed, 0);
+  OK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, other));
+  assert_int_equal(type, CU_MEMORYTYPE_DEVICE);
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemFree(other));
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemFree(address));
   OK(cuLibraryGetKernel(&kernel, library, "more"));
   OK(cuLaunchKernel((CUfunction)kernel, 1, 1, 1, 1, 1, 1, 0, f->stream, NULL, NULL));
   OK(cuStreamSynchronize(f->stream));
@@ -355,6 +368,8 @@ static void libraries_have_managed_variables(void** state) {
   EXPECT(CUDA_ERROR_INVALID_VALUE, cuLibraryGetManaged(&address, &bytes, library, NULL));
   OK(cuLibraryUnload(library));
   EXPECT(CUDA_ERROR_INVALID_HANDLE, cuLibraryGetManaged(&address, &bytes, library, "shared"));
+  EXPECT(CUDA_ERROR_INVALID_VALUE,
+         cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, other));
 }
 
 static void inputs_are_linked(void** state) {

@@ -161,6 +161,9 @@ static void devices_reach_each_others_memory(void** state) {
   OK(cudaDeviceEnablePeerAccess(1, 0));
   EXPECT(cudaErrorPeerAccessAlreadyEnabled, cudaDeviceEnablePeerAccess(1, 0));
   EXPECT(cudaErrorPeerAccessAlreadyEnabled, cudaGetLastError());
+  EXPECT(cudaErrorInvalidDevice, cudaDeviceEnablePeerAccess(0, 0));
+  EXPECT(cudaErrorInvalidDevice, cudaDeviceEnablePeerAccess(2, 0));
+  EXPECT(cudaErrorInvalidDevice, cudaGetLastError());
   OK(cudaMalloc((void**)&here, 256));
   OK(cudaSetDevice(1));
   OK(cudaMalloc((void**)&there, 256));

@@ -35,10 +35,13 @@ static void garbage_is_refused(void** state) {
   EXPECT(cudaErrorInvalidSymbol, cudaGetSymbolSize(&size, garbage));
   EXPECT(cudaErrorInvalidDeviceFunction,
          cudaLaunchKernel(garbage, dims(1, 1, 1), dims(1, 1, 1), NULL, 0, NULL));
-  assert_true(cudaGraphLaunch((cudaGraphExec_t)garbage, NULL) != cudaSuccess);
-  assert_true(cudaGraphDestroy((cudaGraph_t)garbage) != cudaSuccess);
-  assert_true(cudaMemPoolDestroy((cudaMemPool_t)garbage) != cudaSuccess);
-  assert_true(cudaFreeHost(garbage) != cudaSuccess);
+  EXPECT(cudaErrorInvalidValue, cudaGraphLaunch((cudaGraphExec_t)garbage, NULL));
+  EXPECT(cudaErrorInvalidValue, cudaGraphLaunch(NULL, NULL));
+  EXPECT(cudaErrorInvalidValue, cudaGraphDestroy((cudaGraph_t)garbage));
+  EXPECT(cudaErrorInvalidValue, cudaGraphGetNodes((cudaGraph_t)garbage, NULL, &size));
+  EXPECT(cudaErrorInvalidValue, cudaMemPoolDestroy((cudaMemPool_t)garbage));
+  EXPECT(cudaErrorInvalidValue, cudaMemPoolTrimTo((cudaMemPool_t)garbage, 0));
+  EXPECT(cudaErrorInvalidValue, cudaFreeHost(garbage));
   __cudaUnregisterFatBinary(garbage);
   __cudaRegisterVar(garbage, garbage, NULL, "x", 0, 4, 0, 0);
   assert_true(cudaGetLastError() != cudaSuccess);

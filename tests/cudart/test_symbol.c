@@ -60,6 +60,18 @@ static void managed_variables_are_shared(void** state) {
   /* Programs name it by what its place holds. */
   OK(cudaGetSymbolAddress(&address, total));
   assert_ptr_equal(address, total);
+  struct cudaPointerAttributes known;
+  OK(cudaPointerGetAttributes(&known, total));
+  assert_int_equal(known.type, cudaMemoryTypeManaged);
+  assert_ptr_equal(known.devicePointer, total);
+  assert_ptr_equal(known.hostPointer, total);
+  OK(cudaGetSymbolAddress(&address, counter));
+  OK(cudaPointerGetAttributes(&known, address));
+  assert_int_equal(known.type, cudaMemoryTypeDevice);
+  assert_int_equal(known.device, 0);
+  EXPECT(cudaErrorInvalidValue, cudaFree(address));
+  EXPECT(cudaErrorInvalidValue, cudaFree(total));
+  EXPECT(cudaErrorInvalidValue, cudaGetLastError());
   assert_int_equal(__cudaInitModule((void**)&address), 0);
   EXPECT(cudaErrorInvalidResourceHandle, cudaGetLastError());
 }

@@ -3,6 +3,19 @@
 
 namespace km::cudart {
 
+namespace {
+
+/// The primary context of a device that the current one may be given access to.
+/// cudaErrorInvalidDevice for the current device itself.
+cudaError_t peer_context(int peer, CUcontext* out) {
+  int device = 0;
+  RT_TRY(current_device(&device));
+  if (peer == device) return cudaErrorInvalidDevice;
+  return primary_context(peer, out);
+}
+
+}  // namespace
+
 extern "C" {
 
 cudaError_t cudaDeviceCanAccessPeer(int* out, int device, int peer) {
@@ -12,7 +25,7 @@ cudaError_t cudaDeviceCanAccessPeer(int* out, int device, int peer) {
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
   return call_context([&]() -> cudaError_t {
     CUcontext context = nullptr;
-    RT_TRY(primary_context(peer, &context));
+    RT_TRY(peer_context(peer, &context));
     return driver.cuCtxEnablePeerAccess(context, flags);
   });
 }
