@@ -122,6 +122,14 @@ func TestLastErrorsBelongToDevices(t *testing.T) {
 	expect(t, guda.ErrorInvalidValue, other.PeekAtLastError())
 	expect(t, guda.ErrorInvalidValue, other.GetLastError())
 	equal(t, other.GetLastError(), nil)
+	// The devices are asked one after the other whose memory an address lies in.
+	first := malloc(t, 64)
+	ptr := other.Malloc(64)
+	ok(t, guda.Memset(ptr+4, 1, 8))
+	ok(t, guda.Launch(function(t, "empty_with"), guda.Dim3{X: 1}, guda.Dim3{X: 1}, ptr+4, first+4))
+	equal(t, guda.GetLastError(), nil)
+	equal(t, other.GetLastError(), nil)
+	ok(t, guda.Free(ptr))
 }
 
 func TestDeviceSynchronizeWaitsForAllStreams(t *testing.T) {

@@ -223,6 +223,36 @@ func TestPanicsFromBeforeAResetDoNotCount(t *testing.T) {
 	}
 }
 
+func TestMemoryStaysUntilKernelsHaveUsedIt(t *testing.T) {
+	one, warp := guda.Dim3{X: 1}, guda.Dim3{X: 32}
+	slow, on := function(t, "slow_add"), stream(t)
+	const count = 1 << 12
+	buffer := must(guda.NewPinnedBuffer(count))(t)
+	ptr := guda.Malloc(4 * count)
+	ok(t, guda.LaunchKernel(slow, one, warp, 0, on, buffer.DevicePtr(), int32(count)))
+	ok(t, guda.LaunchKernel(slow, one, warp, 0, on, ptr+64, int32(count-16)))
+	ok(t, buffer.Close())
+	ok(t, guda.Free(ptr))
+	// What took their places would be written to by the kernels.
+	var others [][]float32
+	for range 20 {
+		other := must(guda.NewPinnedBuffer(count))(t)
+		defer other.Close()
+		others = append(others, other.Data(), must(guda.DeviceFloat32(malloc(t, 4*count), count))(t))
+	}
+	for _, numbers := range others {
+		clear(numbers)
+	}
+	ok(t, guda.StreamSynchronize(on))
+	for _, numbers := range others {
+		for _, number := range numbers {
+			if number != 0 {
+				t.Fatal("a kernel wrote to memory that was freed under it")
+			}
+		}
+	}
+}
+
 type node struct{ next *node }
 
 func TestKernelFaultsAndGoFaultsInOneProcess(t *testing.T) {

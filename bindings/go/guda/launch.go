@@ -134,12 +134,20 @@ func (f *Function) launch(s *streamState, grid, block Dim3, sharedBytes int, arg
 		builder = s.stream.Launch(f.function)
 	}
 	builder.Renew(s.stream, gridSize, blockSize, uint64(sharedBytes))
+	var within []*kernelmill.Slice[byte] // allocations that arguments point into
 	for _, arg := range args {
-		give(builder, arg)
+		if slice := f.give(builder, arg); slice != nil {
+			within = append(within, slice)
+		}
 	}
 	err := builder.Submit()
 	builder.Forget()
 	f.idle.Store(builder)
+	for _, slice := range within {
+		if failed := slice.CloseOn(s.stream); failed != nil { // or else it is kept until here
+			_ = slice.Close()
+		}
+	}
 	return err
 }
 
@@ -149,18 +157,20 @@ func (d Dim3) native() (size [3]uint32, fits bool) {
 	return size, int(size[0]) == d.X && int(size[1]) == d.Y && int(size[2]) == d.Z
 }
 
-// give gives a launch its next argument.
-func give(builder *kernelmill.LaunchBuilder, arg any) {
+// give gives a launch its next argument. An address within an allocation comes with that, which the
+// launch does not keep.
+func (f *Function) give(builder *kernelmill.LaunchBuilder, arg any) *kernelmill.Slice[byte] {
 	ptr, isDevice := arg.(DevicePtr)
 	if !isDevice {
 		builder.Args(arg)
-		return
+		return nil
 	}
 	if a, known := allocated(ptr); known {
 		builder.MemoryArg(a.slice, 0) // which is kept until the kernel is done
-		return
+		return nil
 	}
 	builder.AddressArg(uint64(ptr))
+	return f.device.find(ptr)
 }
 
 // launchHost queues a host kernel.

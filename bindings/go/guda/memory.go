@@ -169,21 +169,26 @@ func ownerOf(ptr DevicePtr) (*Device, error) {
 		return current, err
 	}
 	for _, device := range process.devices {
-		if opened := device.context.Load(); opened != nil && has(opened, ptr) {
+		if slice := device.find(ptr); slice != nil {
+			_ = slice.Close() // only its being there counts
 			return device, nil
 		}
 	}
 	return current, nil
 }
 
-// has says whether an allocation of the context holds an address.
-func has(context *kernelmill.Context, ptr DevicePtr) bool {
-	slice, _, err := context.FindSlice(uint64(ptr))
-	if err != nil {
-		return false
+// find gives the allocation of the device that holds an address, to be closed; nil for none.
+func (d *Device) find(ptr DevicePtr) *kernelmill.Slice[byte] {
+	opened := d.context.Load()
+	if opened == nil || ptr == 0 {
+		return nil
 	}
-	_ = slice.Close() // only its being there counts
-	return true
+	slice, _, err := opened.FindSlice(uint64(ptr))
+	if err != nil {
+		_ = opened.TakeErr() // to look for an address is no failure
+		return nil
+	}
+	return slice
 }
 
 // inDefault runs a call in the default stream of the device that has an address.

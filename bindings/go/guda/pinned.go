@@ -3,6 +3,7 @@ package guda
 import (
 	"errors"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/kernelmill/kernelmill/bindings/go/kernelmill"
@@ -12,9 +13,23 @@ import (
 // [PinnedBuffer.DevicePtr] is valid in every call that takes device memory.
 type PinnedBuffer struct {
 	mutex  sync.Mutex
-	memory *kernelmill.HostMemory[float32]
+	memory *pinnedMemory // nil after Close
 	data   []float32
 	device DevicePtr
+}
+
+// pinnedMemory is memory that a buffer and the device have in common: it goes with the later one.
+type pinnedMemory struct {
+	host   *kernelmill.HostMemory[float32]
+	owners atomic.Int32
+}
+
+// drop ends what one of the owners has.
+func (m *pinnedMemory) drop() error {
+	if m.owners.Add(-1) > 0 {
+		return nil
+	}
+	return m.host.Close()
 }
 
 // NewPinnedBuffer makes a buffer for a number of elements, for the current device.
@@ -27,21 +42,26 @@ func NewPinnedBuffer(elements int) (*PinnedBuffer, error) {
 	if err != nil {
 		return nil, device.done(err)
 	}
-	buffer := &PinnedBuffer{memory: pinned}
+	buffer := &PinnedBuffer{memory: &pinnedMemory{host: pinned}}
+	buffer.memory.owners.Store(1)
 	if buffer.data, err = pinned.Data(); err == nil {
-		buffer.device, err = device.shareHost(opened, bytesOf(buffer.data))
+		buffer.device, err = device.shareHost(opened, buffer.memory, bytesOf(buffer.data))
 	}
 	if err != nil {
-		_ = pinned.Close() // the first error is the one to know
+		_ = buffer.memory.drop() // the first error is the one to know
 		return nil, device.done(err)
 	}
 	return buffer, nil
 }
 
-// shareHost makes memory of the host device memory, too.
-func (d *Device) shareHost(opened *kernelmill.Context, bytes []byte) (DevicePtr, error) {
-	slice, err := kernelmill.SliceOver(opened, bytes)
+// shareHost makes memory of the host device memory, too, which owns it until its last use.
+func (d *Device) shareHost(
+	opened *kernelmill.Context, memory *pinnedMemory, bytes []byte,
+) (DevicePtr, error) {
+	memory.owners.Add(1)
+	slice, err := kernelmill.SliceOverWithRelease(opened, bytes, func() { _ = memory.drop() })
 	if err != nil {
+		memory.owners.Add(-1)
 		return 0, err
 	}
 	return d.publish(&allocation{slice: slice, device: d, size: len(bytes)})
@@ -68,7 +88,7 @@ func (b *PinnedBuffer) DevicePtr() DevicePtr {
 	return b.device
 }
 
-// Close frees the memory after the last copy that uses it. Data is not to be touched from then on.
+// Close frees the memory after the last work that uses it. Data is not to be touched from then on.
 // Closing twice is fine.
 func (b *PinnedBuffer) Close() error {
 	if b == nil {
@@ -79,7 +99,7 @@ func (b *PinnedBuffer) Close() error {
 	if b.memory == nil {
 		return nil
 	}
-	err := b.memory.Close()
+	err := b.memory.drop()
 	if _, known := allocated(b.device); known { // a reset of the device has freed it else
 		err = errors.Join(err, Free(b.device))
 	}

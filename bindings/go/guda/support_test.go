@@ -127,7 +127,14 @@ extern "C" __global__ void add(const float* x, const float* y, float* sum, int c
   if (i < count) sum[i] = x[i] + y[i];
 }
 extern "C" __global__ void crash(int* address) { *address = 1; }
-extern "C" __global__ void empty() {}`
+extern "C" __global__ void empty() {}
+extern "C" __global__ void empty_with(float* x, float* y) {}
+extern "C" __global__ void slow_add(float* sum, int count) {
+  for (int round = 0; round < 100; ++round) {
+    __nanosleep(100000);
+    for (int i = threadIdx.x; i < count; i += blockDim.x) sum[i] += 1;
+  }
+}`
 
 func function(t testing.TB, name string) *guda.Function {
 	t.Helper()

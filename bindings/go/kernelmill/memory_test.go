@@ -83,6 +83,13 @@ func TestMemoryOfTheProgramIsUsedWhereItIs(t *testing.T) {
 	expect(t, kernelmill.ErrInvalidArgument,
 		errorOf(kernelmill.RegisterHostMemory[int8](f.context, nil)))
 	expect(t, kernelmill.ErrInvalidHandle, errorOf(kernelmill.SliceOver(nil, numbers)))
+	expect(t, kernelmill.ErrInvalidHandle,
+		errorOf(kernelmill.SliceOverWithRelease(f.context, numbers, nil)))
+	released := make(chan bool, 1)
+	with := must(kernelmill.SliceOverWithRelease(f.context, make([]int32, 4),
+		func() { released <- true }))(f)
+	ok(t, with.Close())
+	<-released
 	expect(t, kernelmill.ErrInvalidHandle, errorOf(kernelmill.RegisterHostMemory(nil, numbers)))
 }
 

@@ -36,13 +36,34 @@ func NewManagedSlice[T Element](context *Context, length int) (*Slice[T], error)
 // memory, else [ErrNotSupported]. They stay where they are until neither the slice nor work uses
 // them any more. Synchronise before they are touched.
 func SliceOver[T Element](context *Context, elements []T) (*Slice[T], error) {
-	const op = "SliceOver"
+	return sliceOver(context, "SliceOver", elements, func() {})
+}
+
+// SliceOverWithRelease is SliceOver, and calls release once when neither the slice nor work uses the
+// elements any more, perhaps on a thread of the library; not where it gives an error. In it, calls
+// that may wait give [ErrNotPermitted].
+func SliceOverWithRelease[T Element](
+	context *Context, elements []T, release func(),
+) (*Slice[T], error) {
+	const op = "SliceOverWithRelease"
+	if release == nil {
+		return nil, nilError(op, "the function")
+	}
+	return sliceOver(context, op, elements, release)
+}
+
+func sliceOver[T Element](
+	context *Context, op string, elements []T, release func(),
+) (*Slice[T], error) {
 	if len(elements) == 0 {
 		return nil, fail(op, ErrInvalidArgument, "there are no elements")
 	}
 	pinner := new(runtime.Pinner)
 	pinner.Pin(unsafe.SliceData(elements))
-	userData := callback.NewOnce(func() { pinner.Unpin() })
+	userData := callback.NewOnce(func() {
+		pinner.Unpin()
+		release()
+	})
 	id, err := getFrom[uint64](context.base(), op, "the context",
 		func(id uint64, out unsafe.Pointer) *raw.Failure {
 			return raw.Km_slice_from_host(id, pointerTo(elements), uint64(len(elements)),
