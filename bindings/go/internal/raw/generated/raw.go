@@ -996,8 +996,7 @@ func Km_version(arg1 unsafe.Pointer, arg2 unsafe.Pointer, arg3 unsafe.Pointer) (
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (unsafe.Pointer)(C._wrap_km_version_raw_306995db03304e6b(C.swig_voidp(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1005,8 +1004,7 @@ func Km_build_info_get(arg1 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	swig_r = (unsafe.Pointer)(C._wrap_km_build_info_get_raw_306995db03304e6b(C.swig_voidp(_swig_i_0)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1015,8 +1013,7 @@ func Km_status_name(arg1 int32, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_status_name_raw_306995db03304e6b(C.int(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1025,8 +1022,7 @@ func Km_status_description(arg1 int32, arg2 unsafe.Pointer) (_swig_ret *Failure)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_status_description_raw_306995db03304e6b(C.int(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1035,8 +1031,7 @@ func Km_status_recovery(arg1 int32, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_status_recovery_raw_306995db03304e6b(C.int(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1045,8 +1040,7 @@ func Km_status_category(arg1 int32, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_status_category_raw_306995db03304e6b(C.int(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1056,8 +1050,7 @@ func Km_last_error_message(arg1 unsafe.Pointer, arg2 uint64, arg3 unsafe.Pointer
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (unsafe.Pointer)(C._wrap_km_last_error_message_raw_306995db03304e6b(C.swig_voidp(_swig_i_0), C.swig_type_1(_swig_i_1), C.swig_voidp(_swig_i_2)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1065,8 +1058,7 @@ func Km_last_error_native_code(arg1 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	swig_r = (unsafe.Pointer)(C._wrap_km_last_error_native_code_raw_306995db03304e6b(C.swig_voidp(_swig_i_0)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1074,8 +1066,7 @@ func Km_last_error_status(arg1 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	swig_r = (unsafe.Pointer)(C._wrap_km_last_error_status_raw_306995db03304e6b(C.swig_voidp(_swig_i_0)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1083,8 +1074,7 @@ func Km_last_error_take(arg1 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	swig_r = (unsafe.Pointer)(C._wrap_km_last_error_take_raw_306995db03304e6b(C.swig_voidp(_swig_i_0)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1093,8 +1083,7 @@ func Km_status_from_cuda(arg1 int32, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_status_from_cuda_raw_306995db03304e6b(C.int(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1103,8 +1092,7 @@ func Km_status_to_cuda(arg1 int32, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_status_to_cuda_raw_306995db03304e6b(C.int(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1113,8 +1101,7 @@ func Km_cuda_result_name(arg1 int32, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_cuda_result_name_raw_306995db03304e6b(C.int(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1122,8 +1109,7 @@ func Km_backend_count(arg1 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	swig_r = (unsafe.Pointer)(C._wrap_km_backend_count_raw_306995db03304e6b(C.swig_voidp(_swig_i_0)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1132,8 +1118,7 @@ func Km_backend_info_get(arg1 uint32, arg2 unsafe.Pointer) (_swig_ret *Failure) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_backend_info_get_raw_306995db03304e6b(C.int(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1142,8 +1127,7 @@ func Km_device_count(arg1 unsafe.Pointer, arg2 unsafe.Pointer) (_swig_ret *Failu
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_device_count_raw_306995db03304e6b(C.swig_voidp(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1152,8 +1136,7 @@ func Km_device_open(arg1 unsafe.Pointer, arg2 unsafe.Pointer) (_swig_ret *Failur
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_device_open_raw_306995db03304e6b(C.swig_voidp(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1161,8 +1144,7 @@ func Km_device_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	swig_r = (unsafe.Pointer)(C._wrap_km_device_destroy_raw_306995db03304e6b(C.swig_type_2(_swig_i_0)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1171,8 +1153,7 @@ func Km_device_info_get(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_device_info_get_raw_306995db03304e6b(C.swig_type_3(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1182,8 +1163,7 @@ func Km_device_attribute_get(arg1 uint64, arg2 int32, arg3 unsafe.Pointer) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (unsafe.Pointer)(C._wrap_km_device_attribute_get_raw_306995db03304e6b(C.swig_type_4(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1191,8 +1171,7 @@ func Km_device_attribute_count(arg1 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	swig_r = (unsafe.Pointer)(C._wrap_km_device_attribute_count_raw_306995db03304e6b(C.swig_voidp(_swig_i_0)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1201,8 +1180,7 @@ func Km_device_attribute_info_get(arg1 uint32, arg2 unsafe.Pointer) (_swig_ret *
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_device_attribute_info_get_raw_306995db03304e6b(C.int(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1210,8 +1188,7 @@ func Km_auto_candidate_count(arg1 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	swig_r = (unsafe.Pointer)(C._wrap_km_auto_candidate_count_raw_306995db03304e6b(C.swig_voidp(_swig_i_0)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1220,8 +1197,7 @@ func Km_auto_candidate_get(arg1 uint32, arg2 unsafe.Pointer) (_swig_ret *Failure
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_auto_candidate_get_raw_306995db03304e6b(C.int(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1230,8 +1206,7 @@ func Km_context_create(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_context_create_raw_306995db03304e6b(C.swig_type_5(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1241,8 +1216,7 @@ func Km_context_create_with_flags(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer)
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (unsafe.Pointer)(C._wrap_km_context_create_with_flags_raw_306995db03304e6b(C.swig_type_6(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1251,8 +1225,7 @@ func Km_context_flags_get(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_context_flags_get_raw_306995db03304e6b(C.swig_type_7(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1260,8 +1233,7 @@ func Km_context_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	swig_r = (unsafe.Pointer)(C._wrap_km_context_destroy_raw_306995db03304e6b(C.swig_type_8(_swig_i_0)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1270,8 +1242,7 @@ func Km_context_device(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_context_device_raw_306995db03304e6b(C.swig_type_9(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1280,8 +1251,7 @@ func Km_context_default_stream(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Fai
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_context_default_stream_raw_306995db03304e6b(C.swig_type_10(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1289,8 +1259,7 @@ func Km_context_synchronize(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	swig_r = (unsafe.Pointer)(C._wrap_km_context_synchronize_raw_306995db03304e6b(C.swig_type_11(_swig_i_0)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1300,8 +1269,7 @@ func Km_context_memory_info(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointe
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (unsafe.Pointer)(C._wrap_km_context_memory_info_raw_306995db03304e6b(C.swig_type_12(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1309,8 +1277,7 @@ func Km_context_reset(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	swig_r = (unsafe.Pointer)(C._wrap_km_context_reset_raw_306995db03304e6b(C.swig_type_13(_swig_i_0)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1320,8 +1287,7 @@ func Km_context_limit_get(arg1 uint64, arg2 int32, arg3 unsafe.Pointer) (_swig_r
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (unsafe.Pointer)(C._wrap_km_context_limit_get_raw_306995db03304e6b(C.swig_type_14(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1331,8 +1297,7 @@ func Km_context_limit_set(arg1 uint64, arg2 int32, arg3 uint64) (_swig_ret *Fail
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (unsafe.Pointer)(C._wrap_km_context_limit_set_raw_306995db03304e6b(C.swig_type_15(_swig_i_0), C.int(_swig_i_1), C.swig_type_16(_swig_i_2)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1341,8 +1306,7 @@ func Km_context_error(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_context_error_raw_306995db03304e6b(C.swig_type_17(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1353,8 +1317,7 @@ func Km_context_error_message(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_context_error_message_raw_306995db03304e6b(C.swig_type_18(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_19(_swig_i_2), C.swig_voidp(_swig_i_3)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1363,8 +1326,7 @@ func Km_context_take_error(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_context_take_error_raw_306995db03304e6b(C.swig_type_20(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1373,8 +1335,7 @@ func Km_context_error_native_code(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_context_error_native_code_raw_306995db03304e6b(C.swig_type_21(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1385,8 +1346,7 @@ func Km_context_error_history(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_context_error_history_raw_306995db03304e6b(C.swig_type_22(_swig_i_0), C.swig_type_23(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1397,8 +1357,7 @@ func Km_context_error_counts(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_context_error_counts_raw_306995db03304e6b(C.swig_type_24(_swig_i_0), C.swig_type_25(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1406,8 +1365,7 @@ func Km_context_clear_error_history(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	swig_r = (unsafe.Pointer)(C._wrap_km_context_clear_error_history_raw_306995db03304e6b(C.swig_type_26(_swig_i_0)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1418,8 +1376,7 @@ func Km_context_find_slice(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 u
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_context_find_slice_raw_306995db03304e6b(C.swig_type_27(_swig_i_0), C.swig_type_28(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1429,8 +1386,7 @@ func Km_context_set_output(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (unsafe.Pointer)(C._wrap_km_context_set_output_raw_306995db03304e6b(C.swig_type_29(_swig_i_0), C.km_output_callback(_swig_i_1), C.swig_voidp(_swig_i_2)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1441,8 +1397,7 @@ func Km_stream_create(arg1 uint64, arg2 uint32, arg3 int32, arg4 unsafe.Pointer)
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_stream_create_raw_306995db03304e6b(C.swig_type_30(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1450,8 +1405,7 @@ func Km_stream_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	swig_r = (unsafe.Pointer)(C._wrap_km_stream_destroy_raw_306995db03304e6b(C.swig_type_31(_swig_i_0)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1460,8 +1414,7 @@ func Km_stream_context(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_stream_context_raw_306995db03304e6b(C.swig_type_32(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1470,8 +1423,7 @@ func Km_stream_priority(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_stream_priority_raw_306995db03304e6b(C.swig_type_33(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1479,8 +1431,7 @@ func Km_stream_synchronize(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	swig_r = (unsafe.Pointer)(C._wrap_km_stream_synchronize_raw_306995db03304e6b(C.swig_type_34(_swig_i_0)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1489,8 +1440,7 @@ func Km_stream_synchronize_timeout(arg1 uint64, arg2 uint64) (_swig_ret *Failure
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_stream_synchronize_timeout_raw_306995db03304e6b(C.swig_type_35(_swig_i_0), C.swig_type_36(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1498,8 +1448,7 @@ func Km_stream_query(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	swig_r = (unsafe.Pointer)(C._wrap_km_stream_query_raw_306995db03304e6b(C.swig_type_37(_swig_i_0)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1508,8 +1457,7 @@ func Km_stream_wait_event(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_stream_wait_event_raw_306995db03304e6b(C.swig_type_38(_swig_i_0), C.swig_type_39(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1521,8 +1469,7 @@ func Km_stream_write_value(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, a
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	swig_r = (unsafe.Pointer)(C._wrap_km_stream_write_value_raw_306995db03304e6b(C.swig_type_40(_swig_i_0), C.swig_type_41(_swig_i_1), C.swig_type_42(_swig_i_2), C.swig_type_43(_swig_i_3), C.int(_swig_i_4)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1535,8 +1482,7 @@ func Km_stream_wait_value(arg1 uint64, arg2 uint64, arg3 uint64, arg4 int32, arg
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	swig_r = (unsafe.Pointer)(C._wrap_km_stream_wait_value_raw_306995db03304e6b(C.swig_type_44(_swig_i_0), C.swig_type_45(_swig_i_1), C.swig_type_46(_swig_i_2), C.int(_swig_i_3), C.swig_type_47(_swig_i_4), C.int(_swig_i_5)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1546,8 +1492,7 @@ func Km_stream_add_callback(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointe
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (unsafe.Pointer)(C._wrap_km_stream_add_callback_raw_306995db03304e6b(C.swig_type_48(_swig_i_0), C.km_host_callback(_swig_i_1), C.swig_voidp(_swig_i_2)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1555,8 +1500,7 @@ func Km_stream_begin_capture(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	swig_r = (unsafe.Pointer)(C._wrap_km_stream_begin_capture_raw_306995db03304e6b(C.swig_type_49(_swig_i_0)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1565,8 +1509,7 @@ func Km_stream_end_capture(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_stream_end_capture_raw_306995db03304e6b(C.swig_type_50(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1575,8 +1518,7 @@ func Km_stream_capture_status(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Fail
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_stream_capture_status_raw_306995db03304e6b(C.swig_type_51(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1586,8 +1528,7 @@ func Km_event_create(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer) (_swig_ret *
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (unsafe.Pointer)(C._wrap_km_event_create_raw_306995db03304e6b(C.swig_type_52(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1595,8 +1536,7 @@ func Km_event_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	swig_r = (unsafe.Pointer)(C._wrap_km_event_destroy_raw_306995db03304e6b(C.swig_type_53(_swig_i_0)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1605,8 +1545,7 @@ func Km_event_context(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_event_context_raw_306995db03304e6b(C.swig_type_54(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1615,8 +1554,7 @@ func Km_event_record(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_event_record_raw_306995db03304e6b(C.swig_type_55(_swig_i_0), C.swig_type_56(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1624,8 +1562,7 @@ func Km_event_query(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	swig_r = (unsafe.Pointer)(C._wrap_km_event_query_raw_306995db03304e6b(C.swig_type_57(_swig_i_0)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1633,8 +1570,7 @@ func Km_event_synchronize(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	swig_r = (unsafe.Pointer)(C._wrap_km_event_synchronize_raw_306995db03304e6b(C.swig_type_58(_swig_i_0)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1643,8 +1579,7 @@ func Km_event_synchronize_timeout(arg1 uint64, arg2 uint64) (_swig_ret *Failure)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_event_synchronize_timeout_raw_306995db03304e6b(C.swig_type_59(_swig_i_0), C.swig_type_60(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1654,8 +1589,7 @@ func Km_event_elapsed_ns(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_r
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (unsafe.Pointer)(C._wrap_km_event_elapsed_ns_raw_306995db03304e6b(C.swig_type_61(_swig_i_0), C.swig_type_62(_swig_i_1), C.swig_voidp(_swig_i_2)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1666,8 +1600,7 @@ func Km_host_memory_create(arg1 uint64, arg2 uint64, arg3 uint32, arg4 unsafe.Po
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_create_raw_306995db03304e6b(C.swig_type_63(_swig_i_0), C.swig_type_64(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1679,8 +1612,7 @@ func Km_host_memory_register(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_register_raw_306995db03304e6b(C.swig_type_65(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_66(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1688,8 +1620,7 @@ func Km_host_memory_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_destroy_raw_306995db03304e6b(C.swig_type_67(_swig_i_0)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1698,8 +1629,7 @@ func Km_host_memory_pointer(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failur
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_pointer_raw_306995db03304e6b(C.swig_type_68(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1708,8 +1638,7 @@ func Km_host_memory_size_bytes(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Fai
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_size_bytes_raw_306995db03304e6b(C.swig_type_69(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1721,8 +1650,7 @@ func Km_slice_create(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint32, arg5 un
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_raw_306995db03304e6b(C.swig_type_70(_swig_i_0), C.swig_type_71(_swig_i_1), C.swig_type_72(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1734,8 +1662,7 @@ func Km_slice_create_on_stream(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_on_stream_raw_306995db03304e6b(C.swig_type_73(_swig_i_0), C.swig_type_74(_swig_i_1), C.swig_type_75(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1749,8 +1676,7 @@ func Km_slice_from_host(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	swig_r = (unsafe.Pointer)(C._wrap_km_slice_from_host_raw_306995db03304e6b(C.swig_type_76(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_77(_swig_i_2), C.swig_type_78(_swig_i_3), C.km_release_callback(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1761,8 +1687,7 @@ func Km_slice_view(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Pointer) (
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_slice_view_raw_306995db03304e6b(C.swig_type_79(_swig_i_0), C.swig_type_80(_swig_i_1), C.swig_type_81(_swig_i_2), C.swig_voidp(_swig_i_3)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1770,8 +1695,7 @@ func Km_slice_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	swig_r = (unsafe.Pointer)(C._wrap_km_slice_destroy_raw_306995db03304e6b(C.swig_type_82(_swig_i_0)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1780,8 +1704,7 @@ func Km_slice_destroy_on_stream(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_slice_destroy_on_stream_raw_306995db03304e6b(C.swig_type_83(_swig_i_0), C.swig_type_84(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1790,8 +1713,7 @@ func Km_slice_info_get(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_slice_info_get_raw_306995db03304e6b(C.swig_type_85(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1800,8 +1722,7 @@ func Km_slice_address(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_slice_address_raw_306995db03304e6b(C.swig_type_86(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1810,8 +1731,7 @@ func Km_slice_host_pointer(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_slice_host_pointer_raw_306995db03304e6b(C.swig_type_87(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1823,8 +1743,7 @@ func Km_slice_upload(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Pointer,
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	swig_r = (unsafe.Pointer)(C._wrap_km_slice_upload_raw_306995db03304e6b(C.swig_type_88(_swig_i_0), C.swig_type_89(_swig_i_1), C.swig_type_90(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_91(_swig_i_4)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1836,8 +1755,7 @@ func Km_slice_download(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Pointe
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	swig_r = (unsafe.Pointer)(C._wrap_km_slice_download_raw_306995db03304e6b(C.swig_type_92(_swig_i_0), C.swig_type_93(_swig_i_1), C.swig_type_94(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_95(_swig_i_4)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1850,8 +1768,7 @@ func Km_slice_copy(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg5 uint
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	swig_r = (unsafe.Pointer)(C._wrap_km_slice_copy_raw_306995db03304e6b(C.swig_type_96(_swig_i_0), C.swig_type_97(_swig_i_1), C.swig_type_98(_swig_i_2), C.swig_type_99(_swig_i_3), C.swig_type_100(_swig_i_4), C.swig_type_101(_swig_i_5)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1863,8 +1780,7 @@ func Km_slice_fill_u8(arg1 uint64, arg2 uint64, arg3 uint64, arg4 byte, arg5 uin
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_u8_raw_306995db03304e6b(C.swig_type_102(_swig_i_0), C.swig_type_103(_swig_i_1), C.swig_type_104(_swig_i_2), C.char(_swig_i_3), C.swig_type_105(_swig_i_4)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1876,8 +1792,7 @@ func Km_slice_fill_u16(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint16, arg5 
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_u16_raw_306995db03304e6b(C.swig_type_106(_swig_i_0), C.swig_type_107(_swig_i_1), C.swig_type_108(_swig_i_2), C.short(_swig_i_3), C.swig_type_109(_swig_i_4)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1889,8 +1804,7 @@ func Km_slice_fill_u32(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint32, arg5 
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_u32_raw_306995db03304e6b(C.swig_type_110(_swig_i_0), C.swig_type_111(_swig_i_1), C.swig_type_112(_swig_i_2), C.int(_swig_i_3), C.swig_type_113(_swig_i_4)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1901,8 +1815,7 @@ func Km_memory_upload(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 uint64
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_memory_upload_raw_306995db03304e6b(C.swig_type_114(_swig_i_0), C.swig_type_115(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_116(_swig_i_3)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1913,8 +1826,7 @@ func Km_memory_download(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 uint
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_memory_download_raw_306995db03304e6b(C.swig_type_117(_swig_i_0), C.swig_type_118(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_119(_swig_i_3)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1925,8 +1837,7 @@ func Km_memory_copy(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64) (_swig_r
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_memory_copy_raw_306995db03304e6b(C.swig_type_120(_swig_i_0), C.swig_type_121(_swig_i_1), C.swig_type_122(_swig_i_2), C.swig_type_123(_swig_i_3)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1937,8 +1848,7 @@ func Km_memory_fill_u8(arg1 uint64, arg2 uint64, arg3 byte, arg4 uint64) (_swig_
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_u8_raw_306995db03304e6b(C.swig_type_124(_swig_i_0), C.swig_type_125(_swig_i_1), C.char(_swig_i_2), C.swig_type_126(_swig_i_3)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1949,8 +1859,7 @@ func Km_memory_fill_u16(arg1 uint64, arg2 uint64, arg3 uint16, arg4 uint64) (_sw
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_u16_raw_306995db03304e6b(C.swig_type_127(_swig_i_0), C.swig_type_128(_swig_i_1), C.short(_swig_i_2), C.swig_type_129(_swig_i_3)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1961,8 +1870,7 @@ func Km_memory_fill_u32(arg1 uint64, arg2 uint64, arg3 uint32, arg4 uint64) (_sw
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_u32_raw_306995db03304e6b(C.swig_type_130(_swig_i_0), C.swig_type_131(_swig_i_1), C.int(_swig_i_2), C.swig_type_132(_swig_i_3)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1972,8 +1880,7 @@ func Km_pool_create(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_ret *F
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (unsafe.Pointer)(C._wrap_km_pool_create_raw_306995db03304e6b(C.swig_type_133(_swig_i_0), C.swig_type_134(_swig_i_1), C.swig_voidp(_swig_i_2)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1981,8 +1888,7 @@ func Km_pool_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	swig_r = (unsafe.Pointer)(C._wrap_km_pool_destroy_raw_306995db03304e6b(C.swig_type_135(_swig_i_0)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -1994,8 +1900,7 @@ func Km_pool_allocate(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint32, arg5 u
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	swig_r = (unsafe.Pointer)(C._wrap_km_pool_allocate_raw_306995db03304e6b(C.swig_type_136(_swig_i_0), C.swig_type_137(_swig_i_1), C.swig_type_138(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2008,8 +1913,7 @@ func Km_pool_allocate_on_stream(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	swig_r = (unsafe.Pointer)(C._wrap_km_pool_allocate_on_stream_raw_306995db03304e6b(C.swig_type_139(_swig_i_0), C.swig_type_140(_swig_i_1), C.swig_type_141(_swig_i_2), C.swig_type_142(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2018,8 +1922,7 @@ func Km_pool_set_release_threshold(arg1 uint64, arg2 uint64) (_swig_ret *Failure
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_pool_set_release_threshold_raw_306995db03304e6b(C.swig_type_143(_swig_i_0), C.swig_type_144(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2028,8 +1931,7 @@ func Km_pool_trim(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_pool_trim_raw_306995db03304e6b(C.swig_type_145(_swig_i_0), C.swig_type_146(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2038,8 +1940,7 @@ func Km_pool_info_get(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_pool_info_get_raw_306995db03304e6b(C.swig_type_147(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2047,8 +1948,7 @@ func Km_pool_reset_high_water(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	swig_r = (unsafe.Pointer)(C._wrap_km_pool_reset_high_water_raw_306995db03304e6b(C.swig_type_148(_swig_i_0)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2061,8 +1961,7 @@ func Km_slice_create_aligned(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64,
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_aligned_raw_306995db03304e6b(C.swig_type_149(_swig_i_0), C.swig_type_150(_swig_i_1), C.swig_type_151(_swig_i_2), C.swig_type_152(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2075,8 +1974,7 @@ func Km_slice_create_pitched(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint32,
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_pitched_raw_306995db03304e6b(C.swig_type_153(_swig_i_0), C.swig_type_154(_swig_i_1), C.swig_type_155(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2087,8 +1985,7 @@ func Km_slice_upload_3d(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 unsa
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_slice_upload_3d_raw_306995db03304e6b(C.swig_type_156(_swig_i_0), C.swig_type_157(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2099,8 +1996,7 @@ func Km_slice_download_3d(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 un
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_slice_download_3d_raw_306995db03304e6b(C.swig_type_158(_swig_i_0), C.swig_type_159(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2111,8 +2007,7 @@ func Km_slice_copy_3d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Pointer
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_slice_copy_3d_raw_306995db03304e6b(C.swig_type_160(_swig_i_0), C.swig_type_161(_swig_i_1), C.swig_type_162(_swig_i_2), C.swig_voidp(_swig_i_3)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2127,8 +2022,7 @@ func Km_slice_fill_2d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg5 u
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_2d_raw_306995db03304e6b(C.swig_type_163(_swig_i_0), C.swig_type_164(_swig_i_1), C.swig_type_165(_swig_i_2), C.swig_type_166(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_167(_swig_i_6), C.swig_type_168(_swig_i_7)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2139,8 +2033,7 @@ func Km_memory_upload_3d(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 uns
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_memory_upload_3d_raw_306995db03304e6b(C.swig_type_169(_swig_i_0), C.swig_type_170(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2151,8 +2044,7 @@ func Km_memory_download_3d(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 u
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_memory_download_3d_raw_306995db03304e6b(C.swig_type_171(_swig_i_0), C.swig_type_172(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2163,8 +2055,7 @@ func Km_memory_copy_3d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Pointe
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_memory_copy_3d_raw_306995db03304e6b(C.swig_type_173(_swig_i_0), C.swig_type_174(_swig_i_1), C.swig_type_175(_swig_i_2), C.swig_voidp(_swig_i_3)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2178,8 +2069,7 @@ func Km_memory_fill_2d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint32, arg5 
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_2d_raw_306995db03304e6b(C.swig_type_176(_swig_i_0), C.swig_type_177(_swig_i_1), C.swig_type_178(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_179(_swig_i_5), C.swig_type_180(_swig_i_6)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2189,8 +2079,7 @@ func Km_device_can_access_peer(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (unsafe.Pointer)(C._wrap_km_device_can_access_peer_raw_306995db03304e6b(C.swig_type_181(_swig_i_0), C.swig_type_182(_swig_i_1), C.swig_voidp(_swig_i_2)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2199,8 +2088,7 @@ func Km_context_enable_peer_access(arg1 uint64, arg2 uint64) (_swig_ret *Failure
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_context_enable_peer_access_raw_306995db03304e6b(C.swig_type_183(_swig_i_0), C.swig_type_184(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2209,8 +2097,7 @@ func Km_context_disable_peer_access(arg1 uint64, arg2 uint64) (_swig_ret *Failur
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_context_disable_peer_access_raw_306995db03304e6b(C.swig_type_185(_swig_i_0), C.swig_type_186(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2223,8 +2110,7 @@ func Km_slice_copy_peer(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg5
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	swig_r = (unsafe.Pointer)(C._wrap_km_slice_copy_peer_raw_306995db03304e6b(C.swig_type_187(_swig_i_0), C.swig_type_188(_swig_i_1), C.swig_type_189(_swig_i_2), C.swig_type_190(_swig_i_3), C.swig_type_191(_swig_i_4), C.swig_type_192(_swig_i_5)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2237,8 +2123,7 @@ func Km_memory_copy_peer(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	swig_r = (unsafe.Pointer)(C._wrap_km_memory_copy_peer_raw_306995db03304e6b(C.swig_type_193(_swig_i_0), C.swig_type_194(_swig_i_1), C.swig_type_195(_swig_i_2), C.swig_type_196(_swig_i_3), C.swig_type_197(_swig_i_4), C.swig_type_198(_swig_i_5)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2252,8 +2137,7 @@ func Km_slice_map_file(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint6
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	swig_r = (unsafe.Pointer)(C._wrap_km_slice_map_file_raw_306995db03304e6b(C.swig_type_199(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_200(_swig_i_2), C.swig_type_201(_swig_i_3), C.swig_type_202(_swig_i_4), C.int(_swig_i_5), C.swig_voidp(_swig_i_6)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2266,8 +2150,7 @@ func Km_host_memory_map_file(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_map_file_raw_306995db03304e6b(C.swig_type_203(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_204(_swig_i_2), C.swig_type_205(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2276,8 +2159,7 @@ func Km_context_set_tracking(arg1 uint64, arg2 uint32) (_swig_ret *Failure) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_context_set_tracking_raw_306995db03304e6b(C.swig_type_206(_swig_i_0), C.int(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2286,8 +2168,7 @@ func Km_slice_set_tag(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_slice_set_tag_raw_306995db03304e6b(C.swig_type_207(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2298,8 +2179,7 @@ func Km_context_allocations(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_context_allocations_raw_306995db03304e6b(C.swig_type_208(_swig_i_0), C.swig_type_209(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2311,8 +2191,7 @@ func Km_context_allocation_stack(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, 
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	swig_r = (unsafe.Pointer)(C._wrap_km_context_allocation_stack_raw_306995db03304e6b(C.swig_type_210(_swig_i_0), C.swig_type_211(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_212(_swig_i_3), C.swig_voidp(_swig_i_4)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2321,8 +2200,7 @@ func Km_context_start_memory_profile(arg1 uint64, arg2 uint64) (_swig_ret *Failu
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_context_start_memory_profile_raw_306995db03304e6b(C.swig_type_213(_swig_i_0), C.swig_type_214(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2330,8 +2208,7 @@ func Km_context_stop_memory_profile(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	swig_r = (unsafe.Pointer)(C._wrap_km_context_stop_memory_profile_raw_306995db03304e6b(C.swig_type_215(_swig_i_0)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2340,8 +2217,7 @@ func Km_context_memory_profile(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Fai
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_context_memory_profile_raw_306995db03304e6b(C.swig_type_216(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2352,8 +2228,7 @@ func Km_context_memory_samples(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, ar
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_context_memory_samples_raw_306995db03304e6b(C.swig_type_217(_swig_i_0), C.swig_type_218(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2363,8 +2238,7 @@ func Km_set_allocator(arg1 unsafe.Pointer, arg2 unsafe.Pointer, arg3 unsafe.Poin
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (unsafe.Pointer)(C._wrap_km_set_allocator_raw_306995db03304e6b(C.km_allocate_callback(_swig_i_0), C.km_free_callback(_swig_i_1), C.swig_voidp(_swig_i_2)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2375,8 +2249,7 @@ func Km_program_create(arg1 unsafe.Pointer, arg2 uint64, arg3 unsafe.Pointer, ar
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_program_create_raw_306995db03304e6b(C.swig_voidp(_swig_i_0), C.swig_type_219(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2384,8 +2257,7 @@ func Km_program_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	swig_r = (unsafe.Pointer)(C._wrap_km_program_destroy_raw_306995db03304e6b(C.swig_type_220(_swig_i_0)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2394,8 +2266,7 @@ func Km_program_add_option(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_program_add_option_raw_306995db03304e6b(C.swig_type_221(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2406,8 +2277,7 @@ func Km_program_add_header(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_program_add_header_raw_306995db03304e6b(C.swig_type_222(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_223(_swig_i_3)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2416,8 +2286,7 @@ func Km_program_add_name_expression(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_program_add_name_expression_raw_306995db03304e6b(C.swig_type_224(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2425,8 +2294,7 @@ func Km_program_compile(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	swig_r = (unsafe.Pointer)(C._wrap_km_program_compile_raw_306995db03304e6b(C.swig_type_225(_swig_i_0)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2437,8 +2305,7 @@ func Km_program_log(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.P
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_program_log_raw_306995db03304e6b(C.swig_type_226(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_227(_swig_i_2), C.swig_voidp(_swig_i_3)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2449,8 +2316,7 @@ func Km_program_ptx(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.P
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_program_ptx_raw_306995db03304e6b(C.swig_type_228(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_229(_swig_i_2), C.swig_voidp(_swig_i_3)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2462,8 +2328,7 @@ func Km_program_lowered_name(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Point
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	swig_r = (unsafe.Pointer)(C._wrap_km_program_lowered_name_raw_306995db03304e6b(C.swig_type_230(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_231(_swig_i_3), C.swig_voidp(_swig_i_4)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2475,8 +2340,7 @@ func Km_module_load_ptx(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsa
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_ptx_raw_306995db03304e6b(C.swig_type_232(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_233(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2486,8 +2350,7 @@ func Km_module_load_file(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer) 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_file_raw_306995db03304e6b(C.swig_type_234(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2499,8 +2362,7 @@ func Km_module_from_object(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 u
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	swig_r = (unsafe.Pointer)(C._wrap_km_module_from_object_raw_306995db03304e6b(C.swig_type_235(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_236(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2511,8 +2373,7 @@ func Km_module_save_object(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_module_save_object_raw_306995db03304e6b(C.swig_type_237(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_238(_swig_i_3)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2524,8 +2385,7 @@ func Km_module_load_source(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 u
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_source_raw_306995db03304e6b(C.swig_type_239(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_240(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2535,8 +2395,7 @@ func Km_module_load_program(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_program_raw_306995db03304e6b(C.swig_type_241(_swig_i_0), C.swig_type_242(_swig_i_1), C.swig_voidp(_swig_i_2)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2544,8 +2403,7 @@ func Km_module_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	swig_r = (unsafe.Pointer)(C._wrap_km_module_destroy_raw_306995db03304e6b(C.swig_type_243(_swig_i_0)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2554,8 +2412,7 @@ func Km_module_function_count(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Fail
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_module_function_count_raw_306995db03304e6b(C.swig_type_244(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2567,8 +2424,7 @@ func Km_module_function_name(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer, arg4
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	swig_r = (unsafe.Pointer)(C._wrap_km_module_function_name_raw_306995db03304e6b(C.swig_type_245(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_246(_swig_i_3), C.swig_voidp(_swig_i_4)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2578,8 +2434,7 @@ func Km_module_function(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer) (
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (unsafe.Pointer)(C._wrap_km_module_function_raw_306995db03304e6b(C.swig_type_247(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2589,8 +2444,7 @@ func Km_module_global(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (unsafe.Pointer)(C._wrap_km_module_global_raw_306995db03304e6b(C.swig_type_248(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2598,8 +2452,7 @@ func Km_function_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	swig_r = (unsafe.Pointer)(C._wrap_km_function_destroy_raw_306995db03304e6b(C.swig_type_249(_swig_i_0)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2610,8 +2463,7 @@ func Km_function_name(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_function_name_raw_306995db03304e6b(C.swig_type_250(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_251(_swig_i_2), C.swig_voidp(_swig_i_3)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2621,8 +2473,7 @@ func Km_function_attribute_get(arg1 uint64, arg2 int32, arg3 unsafe.Pointer) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (unsafe.Pointer)(C._wrap_km_function_attribute_get_raw_306995db03304e6b(C.swig_type_252(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2632,8 +2483,7 @@ func Km_function_attribute_set(arg1 uint64, arg2 int32, arg3 int64) (_swig_ret *
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (unsafe.Pointer)(C._wrap_km_function_attribute_set_raw_306995db03304e6b(C.swig_type_253(_swig_i_0), C.int(_swig_i_1), C.swig_type_254(_swig_i_2)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2644,8 +2494,7 @@ func Km_function_prepare(arg1 uint64, arg2 uint32, arg3 uint32, arg4 uint32) (_s
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_function_prepare_raw_306995db03304e6b(C.swig_type_255(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2656,8 +2505,7 @@ func Km_function_occupancy(arg1 uint64, arg2 uint32, arg3 uint64, arg4 unsafe.Po
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_function_occupancy_raw_306995db03304e6b(C.swig_type_256(_swig_i_0), C.int(_swig_i_1), C.swig_type_257(_swig_i_2), C.swig_voidp(_swig_i_3)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2671,8 +2519,7 @@ func Km_function_best_block(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	swig_r = (unsafe.Pointer)(C._wrap_km_function_best_block_raw_306995db03304e6b(C.swig_type_258(_swig_i_0), C.swig_type_259(_swig_i_1), C.km_shared_bytes_callback(_swig_i_2), C.swig_voidp(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2683,8 +2530,7 @@ func Km_function_available_shared_bytes(arg1 uint64, arg2 uint32, arg3 uint32, a
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_function_available_shared_bytes_raw_306995db03304e6b(C.swig_type_260(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2696,8 +2542,7 @@ func Km_function_max_active_clusters(arg1 uint64, arg2 uint32, arg3 uint64, arg4
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	swig_r = (unsafe.Pointer)(C._wrap_km_function_max_active_clusters_raw_306995db03304e6b(C.swig_type_261(_swig_i_0), C.int(_swig_i_1), C.swig_type_262(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2706,8 +2551,7 @@ func Km_function_param_count(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failu
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_function_param_count_raw_306995db03304e6b(C.swig_type_263(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2717,8 +2561,7 @@ func Km_function_param(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer) (_swig_ret
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (unsafe.Pointer)(C._wrap_km_function_param_raw_306995db03304e6b(C.swig_type_264(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2728,8 +2571,7 @@ func Km_launch_create(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_ret 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (unsafe.Pointer)(C._wrap_km_launch_create_raw_306995db03304e6b(C.swig_type_265(_swig_i_0), C.swig_type_266(_swig_i_1), C.swig_voidp(_swig_i_2)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2737,8 +2579,7 @@ func Km_launch_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	swig_r = (unsafe.Pointer)(C._wrap_km_launch_destroy_raw_306995db03304e6b(C.swig_type_267(_swig_i_0)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2749,8 +2590,7 @@ func Km_launch_set_grid(arg1 uint64, arg2 uint32, arg3 uint32, arg4 uint32) (_sw
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_grid_raw_306995db03304e6b(C.swig_type_268(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2761,8 +2601,7 @@ func Km_launch_set_block(arg1 uint64, arg2 uint32, arg3 uint32, arg4 uint32) (_s
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_block_raw_306995db03304e6b(C.swig_type_269(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2771,8 +2610,7 @@ func Km_launch_set_shared_bytes(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_shared_bytes_raw_306995db03304e6b(C.swig_type_270(_swig_i_0), C.swig_type_271(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2783,8 +2621,7 @@ func Km_launch_set_cluster(arg1 uint64, arg2 uint32, arg3 uint32, arg4 uint32) (
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_cluster_raw_306995db03304e6b(C.swig_type_272(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2793,8 +2630,7 @@ func Km_launch_set_cooperative(arg1 uint64, arg2 uint32) (_swig_ret *Failure) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_cooperative_raw_306995db03304e6b(C.swig_type_273(_swig_i_0), C.int(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2804,8 +2640,7 @@ func Km_launch_arg_slice(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_ret *Fail
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_slice_raw_306995db03304e6b(C.swig_type_274(_swig_i_0), C.swig_type_275(_swig_i_1), C.swig_type_276(_swig_i_2)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2817,8 +2652,7 @@ func Km_launch_arg_slice_access(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_slice_access_raw_306995db03304e6b(C.swig_type_277(_swig_i_0), C.swig_type_278(_swig_i_1), C.swig_type_279(_swig_i_2), C.swig_type_280(_swig_i_3), C.int(_swig_i_4)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2827,8 +2661,7 @@ func Km_launch_arg_address(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_address_raw_306995db03304e6b(C.swig_type_281(_swig_i_0), C.swig_type_282(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2838,8 +2671,7 @@ func Km_launch_arg_scalar(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64) (_swig_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_scalar_raw_306995db03304e6b(C.swig_type_283(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_284(_swig_i_2)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2847,8 +2679,7 @@ func Km_launch_submit(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	swig_r = (unsafe.Pointer)(C._wrap_km_launch_submit_raw_306995db03304e6b(C.swig_type_285(_swig_i_0)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2862,8 +2693,7 @@ func Km_launch_kernel(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 unsafe
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	swig_r = (unsafe.Pointer)(C._wrap_km_launch_kernel_raw_306995db03304e6b(C.swig_type_286(_swig_i_0), C.swig_type_287(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_288(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_289(_swig_i_6)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2877,8 +2707,7 @@ func Km_launch_kernel_operands(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, ar
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	swig_r = (unsafe.Pointer)(C._wrap_km_launch_kernel_operands_raw_306995db03304e6b(C.swig_type_290(_swig_i_0), C.swig_type_291(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_292(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_293(_swig_i_6)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2887,8 +2716,7 @@ func Km_graph_create(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_create_raw_306995db03304e6b(C.swig_type_294(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2896,8 +2724,7 @@ func Km_graph_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_destroy_raw_306995db03304e6b(C.swig_type_295(_swig_i_0)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2906,8 +2733,7 @@ func Km_graph_clone(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_clone_raw_306995db03304e6b(C.swig_type_296(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2924,8 +2750,7 @@ func Km_graph_add_kernel(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uin
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_kernel_raw_306995db03304e6b(C.swig_type_297(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_298(_swig_i_2), C.swig_type_299(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_300(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_type_301(_swig_i_8), C.swig_voidp(_swig_i_9)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2941,8 +2766,7 @@ func Km_graph_add_copy(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint6
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_copy_raw_306995db03304e6b(C.swig_type_302(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_303(_swig_i_2), C.swig_type_304(_swig_i_3), C.swig_type_305(_swig_i_4), C.swig_type_306(_swig_i_5), C.swig_type_307(_swig_i_6), C.swig_type_308(_swig_i_7), C.swig_voidp(_swig_i_8)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2957,8 +2781,7 @@ func Km_graph_add_upload(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uin
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_upload_raw_306995db03304e6b(C.swig_type_309(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_310(_swig_i_2), C.swig_type_311(_swig_i_3), C.swig_type_312(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_313(_swig_i_6), C.swig_voidp(_swig_i_7)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2973,8 +2796,7 @@ func Km_graph_add_download(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 u
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_download_raw_306995db03304e6b(C.swig_type_314(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_315(_swig_i_2), C.swig_type_316(_swig_i_3), C.swig_type_317(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_318(_swig_i_6), C.swig_voidp(_swig_i_7)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -2990,8 +2812,7 @@ func Km_graph_add_fill(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint6
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_fill_raw_306995db03304e6b(C.swig_type_319(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_320(_swig_i_2), C.swig_type_321(_swig_i_3), C.swig_type_322(_swig_i_4), C.int(_swig_i_5), C.int(_swig_i_6), C.swig_type_323(_swig_i_7), C.swig_voidp(_swig_i_8)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3004,8 +2825,7 @@ func Km_graph_add_host(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsaf
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_host_raw_306995db03304e6b(C.swig_type_324(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_325(_swig_i_2), C.km_host_callback(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3016,8 +2836,7 @@ func Km_graph_add_empty(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsa
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_empty_raw_306995db03304e6b(C.swig_type_326(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_327(_swig_i_2), C.swig_voidp(_swig_i_3)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3029,8 +2848,7 @@ func Km_graph_add_child(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_child_raw_306995db03304e6b(C.swig_type_328(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_329(_swig_i_2), C.swig_type_330(_swig_i_3), C.swig_voidp(_swig_i_4)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3039,8 +2857,7 @@ func Km_graph_remove_node(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_remove_node_raw_306995db03304e6b(C.swig_type_331(_swig_i_0), C.swig_type_332(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3050,8 +2867,7 @@ func Km_graph_add_dependency(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_ret *
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_dependency_raw_306995db03304e6b(C.swig_type_333(_swig_i_0), C.swig_type_334(_swig_i_1), C.swig_type_335(_swig_i_2)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3061,8 +2877,7 @@ func Km_graph_remove_dependency(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_re
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_remove_dependency_raw_306995db03304e6b(C.swig_type_336(_swig_i_0), C.swig_type_337(_swig_i_1), C.swig_type_338(_swig_i_2)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3073,8 +2888,7 @@ func Km_graph_nodes(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.P
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_nodes_raw_306995db03304e6b(C.swig_type_339(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_340(_swig_i_2), C.swig_voidp(_swig_i_3)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3086,8 +2900,7 @@ func Km_graph_node_dependencies(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, a
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_dependencies_raw_306995db03304e6b(C.swig_type_341(_swig_i_0), C.swig_type_342(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_343(_swig_i_3), C.swig_voidp(_swig_i_4)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3099,8 +2912,7 @@ func Km_graph_node_dependents(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_dependents_raw_306995db03304e6b(C.swig_type_344(_swig_i_0), C.swig_type_345(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_346(_swig_i_3), C.swig_voidp(_swig_i_4)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3110,8 +2922,7 @@ func Km_graph_node_info_get(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_info_get_raw_306995db03304e6b(C.swig_type_347(_swig_i_0), C.swig_type_348(_swig_i_1), C.swig_voidp(_swig_i_2)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3123,8 +2934,7 @@ func Km_graph_node_arguments(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_arguments_raw_306995db03304e6b(C.swig_type_349(_swig_i_0), C.swig_type_350(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_351(_swig_i_3), C.swig_voidp(_swig_i_4)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3134,8 +2944,7 @@ func Km_graph_node_function(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_function_raw_306995db03304e6b(C.swig_type_352(_swig_i_0), C.swig_type_353(_swig_i_1), C.swig_voidp(_swig_i_2)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3145,8 +2954,7 @@ func Km_graph_node_child(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_r
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_child_raw_306995db03304e6b(C.swig_type_354(_swig_i_0), C.swig_type_355(_swig_i_1), C.swig_voidp(_swig_i_2)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3161,8 +2969,7 @@ func Km_graph_set_kernel(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Poin
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_kernel_raw_306995db03304e6b(C.swig_type_356(_swig_i_0), C.swig_type_357(_swig_i_1), C.swig_type_358(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_359(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_type_360(_swig_i_7)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3176,8 +2983,7 @@ func Km_graph_set_copy(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg5 
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_copy_raw_306995db03304e6b(C.swig_type_361(_swig_i_0), C.swig_type_362(_swig_i_1), C.swig_type_363(_swig_i_2), C.swig_type_364(_swig_i_3), C.swig_type_365(_swig_i_4), C.swig_type_366(_swig_i_5), C.swig_type_367(_swig_i_6)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3190,8 +2996,7 @@ func Km_graph_set_upload(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_upload_raw_306995db03304e6b(C.swig_type_368(_swig_i_0), C.swig_type_369(_swig_i_1), C.swig_type_370(_swig_i_2), C.swig_type_371(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_372(_swig_i_5)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3204,8 +3009,7 @@ func Km_graph_set_download(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, a
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_download_raw_306995db03304e6b(C.swig_type_373(_swig_i_0), C.swig_type_374(_swig_i_1), C.swig_type_375(_swig_i_2), C.swig_type_376(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_377(_swig_i_5)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3219,8 +3023,7 @@ func Km_graph_set_fill(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg5 
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_fill_raw_306995db03304e6b(C.swig_type_378(_swig_i_0), C.swig_type_379(_swig_i_1), C.swig_type_380(_swig_i_2), C.swig_type_381(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_382(_swig_i_6)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3231,8 +3034,7 @@ func Km_graph_set_host(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 unsaf
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_host_raw_306995db03304e6b(C.swig_type_383(_swig_i_0), C.swig_type_384(_swig_i_1), C.km_host_callback(_swig_i_2), C.swig_voidp(_swig_i_3)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3242,8 +3044,7 @@ func Km_graph_set_child(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_ret *Failu
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_child_raw_306995db03304e6b(C.swig_type_385(_swig_i_0), C.swig_type_386(_swig_i_1), C.swig_type_387(_swig_i_2)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3257,8 +3058,7 @@ func Km_graph_add_copy_3d(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 ui
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_copy_3d_raw_306995db03304e6b(C.swig_type_388(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_389(_swig_i_2), C.swig_type_390(_swig_i_3), C.swig_type_391(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3270,8 +3070,7 @@ func Km_graph_set_copy_3d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, ar
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_copy_3d_raw_306995db03304e6b(C.swig_type_392(_swig_i_0), C.swig_type_393(_swig_i_1), C.swig_type_394(_swig_i_2), C.swig_type_395(_swig_i_3), C.swig_voidp(_swig_i_4)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3285,8 +3084,7 @@ func Km_graph_add_upload_3d(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_upload_3d_raw_306995db03304e6b(C.swig_type_396(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_397(_swig_i_2), C.swig_type_398(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3298,8 +3096,7 @@ func Km_graph_set_upload_3d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.P
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_upload_3d_raw_306995db03304e6b(C.swig_type_399(_swig_i_0), C.swig_type_400(_swig_i_1), C.swig_type_401(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3313,8 +3110,7 @@ func Km_graph_add_download_3d(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_download_3d_raw_306995db03304e6b(C.swig_type_402(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_403(_swig_i_2), C.swig_type_404(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3326,8 +3122,7 @@ func Km_graph_set_download_3d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_download_3d_raw_306995db03304e6b(C.swig_type_405(_swig_i_0), C.swig_type_406(_swig_i_1), C.swig_type_407(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3345,8 +3140,7 @@ func Km_graph_add_fill_2d(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 ui
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_fill_2d_raw_306995db03304e6b(C.swig_type_408(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_409(_swig_i_2), C.swig_type_410(_swig_i_3), C.swig_type_411(_swig_i_4), C.swig_type_412(_swig_i_5), C.int(_swig_i_6), C.int(_swig_i_7), C.swig_type_413(_swig_i_8), C.swig_type_414(_swig_i_9), C.swig_voidp(_swig_i_10)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3362,8 +3156,7 @@ func Km_graph_set_fill_2d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, ar
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_fill_2d_raw_306995db03304e6b(C.swig_type_415(_swig_i_0), C.swig_type_416(_swig_i_1), C.swig_type_417(_swig_i_2), C.swig_type_418(_swig_i_3), C.swig_type_419(_swig_i_4), C.int(_swig_i_5), C.int(_swig_i_6), C.swig_type_420(_swig_i_7), C.swig_type_421(_swig_i_8)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3379,8 +3172,7 @@ func Km_graph_add_copy_peer(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_copy_peer_raw_306995db03304e6b(C.swig_type_422(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_423(_swig_i_2), C.swig_type_424(_swig_i_3), C.swig_type_425(_swig_i_4), C.swig_type_426(_swig_i_5), C.swig_type_427(_swig_i_6), C.swig_type_428(_swig_i_7), C.swig_voidp(_swig_i_8)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3394,8 +3186,7 @@ func Km_graph_set_copy_peer(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, 
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_copy_peer_raw_306995db03304e6b(C.swig_type_429(_swig_i_0), C.swig_type_430(_swig_i_1), C.swig_type_431(_swig_i_2), C.swig_type_432(_swig_i_3), C.swig_type_433(_swig_i_4), C.swig_type_434(_swig_i_5), C.swig_type_435(_swig_i_6)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3405,8 +3196,7 @@ func Km_graph_node_rows(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_re
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_rows_raw_306995db03304e6b(C.swig_type_436(_swig_i_0), C.swig_type_437(_swig_i_1), C.swig_voidp(_swig_i_2)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3417,8 +3207,7 @@ func Km_graph_dot(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.Poi
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_dot_raw_306995db03304e6b(C.swig_type_438(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_439(_swig_i_2), C.swig_voidp(_swig_i_3)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3427,8 +3216,7 @@ func Km_graph_exec_create(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_create_raw_306995db03304e6b(C.swig_type_440(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3436,8 +3224,7 @@ func Km_graph_exec_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_destroy_raw_306995db03304e6b(C.swig_type_441(_swig_i_0)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3446,8 +3233,7 @@ func Km_graph_exec_launch(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_launch_raw_306995db03304e6b(C.swig_type_442(_swig_i_0), C.swig_type_443(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3457,8 +3243,7 @@ func Km_graph_exec_update_node(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_ret
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_update_node_raw_306995db03304e6b(C.swig_type_444(_swig_i_0), C.swig_type_445(_swig_i_1), C.swig_type_446(_swig_i_2)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3467,8 +3252,7 @@ func Km_graph_exec_update(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_update_raw_306995db03304e6b(C.swig_type_447(_swig_i_0), C.swig_type_448(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3479,8 +3263,7 @@ func Km_graph_exec_compare(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 u
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_compare_raw_306995db03304e6b(C.swig_type_449(_swig_i_0), C.swig_type_450(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3488,8 +3271,7 @@ func Km_profiler_start(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_start_raw_306995db03304e6b(C.swig_type_451(_swig_i_0)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3497,8 +3279,7 @@ func Km_profiler_stop(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_stop_raw_306995db03304e6b(C.swig_type_452(_swig_i_0)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3506,8 +3287,7 @@ func Km_profiler_clear(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_clear_raw_306995db03304e6b(C.swig_type_453(_swig_i_0)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3516,8 +3296,7 @@ func Km_profiler_range_push(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failur
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_push_raw_306995db03304e6b(C.swig_type_454(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3525,8 +3304,7 @@ func Km_profiler_range_pop(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_pop_raw_306995db03304e6b(C.swig_type_455(_swig_i_0)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3536,8 +3314,7 @@ func Km_profiler_range_start(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Point
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_start_raw_306995db03304e6b(C.swig_type_456(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3546,8 +3323,7 @@ func Km_profiler_range_end(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_end_raw_306995db03304e6b(C.swig_type_457(_swig_i_0), C.swig_type_458(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3557,8 +3333,7 @@ func Km_profiler_set_work(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_ret *Fai
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_set_work_raw_306995db03304e6b(C.swig_type_459(_swig_i_0), C.swig_type_460(_swig_i_1), C.swig_type_461(_swig_i_2)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3567,8 +3342,7 @@ func Km_profiler_row_count(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_row_count_raw_306995db03304e6b(C.swig_type_462(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3578,8 +3352,7 @@ func Km_profiler_row_get(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer) (_swig_r
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_row_get_raw_306995db03304e6b(C.swig_type_463(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3590,8 +3363,7 @@ func Km_profiler_summary(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uns
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_summary_raw_306995db03304e6b(C.swig_type_464(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_465(_swig_i_2), C.swig_voidp(_swig_i_3)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3600,8 +3372,7 @@ func Km_profiler_write(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_write_raw_306995db03304e6b(C.swig_type_466(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3611,8 +3382,7 @@ func Km_blas_create(arg1 uint64, arg2 int32, arg3 unsafe.Pointer) (_swig_ret *Fa
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (unsafe.Pointer)(C._wrap_km_blas_create_raw_306995db03304e6b(C.swig_type_467(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3620,8 +3390,7 @@ func Km_blas_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	swig_r = (unsafe.Pointer)(C._wrap_km_blas_destroy_raw_306995db03304e6b(C.swig_type_468(_swig_i_0)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3634,8 +3403,7 @@ func Km_blas_axpy(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	swig_r = (unsafe.Pointer)(C._wrap_km_blas_axpy_raw_306995db03304e6b(C.swig_type_469(_swig_i_0), C.int(_swig_i_1), C.swig_type_470(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3647,8 +3415,7 @@ func Km_blas_scal(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	swig_r = (unsafe.Pointer)(C._wrap_km_blas_scal_raw_306995db03304e6b(C.swig_type_471(_swig_i_0), C.int(_swig_i_1), C.swig_type_472(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3660,8 +3427,7 @@ func Km_blas_copy(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	swig_r = (unsafe.Pointer)(C._wrap_km_blas_copy_raw_306995db03304e6b(C.swig_type_473(_swig_i_0), C.int(_swig_i_1), C.swig_type_474(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3673,8 +3439,7 @@ func Km_blas_swap(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	swig_r = (unsafe.Pointer)(C._wrap_km_blas_swap_raw_306995db03304e6b(C.swig_type_475(_swig_i_0), C.int(_swig_i_1), C.swig_type_476(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3687,8 +3452,7 @@ func Km_blas_dot(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg5
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	swig_r = (unsafe.Pointer)(C._wrap_km_blas_dot_raw_306995db03304e6b(C.swig_type_477(_swig_i_0), C.int(_swig_i_1), C.swig_type_478(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3701,8 +3465,7 @@ func Km_blas_dotc(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	swig_r = (unsafe.Pointer)(C._wrap_km_blas_dotc_raw_306995db03304e6b(C.swig_type_479(_swig_i_0), C.int(_swig_i_1), C.swig_type_480(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3714,8 +3477,7 @@ func Km_blas_nrm2(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	swig_r = (unsafe.Pointer)(C._wrap_km_blas_nrm2_raw_306995db03304e6b(C.swig_type_481(_swig_i_0), C.int(_swig_i_1), C.swig_type_482(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3727,8 +3489,7 @@ func Km_blas_asum(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	swig_r = (unsafe.Pointer)(C._wrap_km_blas_asum_raw_306995db03304e6b(C.swig_type_483(_swig_i_0), C.int(_swig_i_1), C.swig_type_484(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3740,8 +3501,7 @@ func Km_blas_iamax(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, ar
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	swig_r = (unsafe.Pointer)(C._wrap_km_blas_iamax_raw_306995db03304e6b(C.swig_type_485(_swig_i_0), C.int(_swig_i_1), C.swig_type_486(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3755,8 +3515,7 @@ func Km_blas_rot(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	swig_r = (unsafe.Pointer)(C._wrap_km_blas_rot_raw_306995db03304e6b(C.swig_type_487(_swig_i_0), C.int(_swig_i_1), C.swig_type_488(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3769,8 +3528,7 @@ func Km_blas_rotm(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	swig_r = (unsafe.Pointer)(C._wrap_km_blas_rotm_raw_306995db03304e6b(C.swig_type_489(_swig_i_0), C.int(_swig_i_1), C.swig_type_490(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3782,8 +3540,7 @@ func Km_blas_rotg(arg1 int32, arg2 unsafe.Pointer, arg3 unsafe.Pointer, arg4 uns
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	swig_r = (unsafe.Pointer)(C._wrap_km_blas_rotg_raw_306995db03304e6b(C.int(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3796,8 +3553,7 @@ func Km_blas_rotmg(arg1 int32, arg2 unsafe.Pointer, arg3 unsafe.Pointer, arg4 un
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	swig_r = (unsafe.Pointer)(C._wrap_km_blas_rotmg_raw_306995db03304e6b(C.int(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3814,8 +3570,7 @@ func Km_blas_gemv(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 uint64,
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gemv_raw_306995db03304e6b(C.swig_type_491(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_492(_swig_i_3), C.swig_type_493(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3834,8 +3589,7 @@ func Km_blas_gbmv(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 uint64,
 	_swig_i_10 := arg11
 	_swig_i_11 := arg12
 	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gbmv_raw_306995db03304e6b(C.swig_type_494(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_495(_swig_i_3), C.swig_type_496(_swig_i_4), C.swig_type_497(_swig_i_5), C.swig_type_498(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10), C.swig_voidp(_swig_i_11)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3851,8 +3605,7 @@ func Km_blas_symv(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
 	swig_r = (unsafe.Pointer)(C._wrap_km_blas_symv_raw_306995db03304e6b(C.swig_type_499(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_500(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3869,8 +3622,7 @@ func Km_blas_sbmv(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 uint64,
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	swig_r = (unsafe.Pointer)(C._wrap_km_blas_sbmv_raw_306995db03304e6b(C.swig_type_501(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_502(_swig_i_3), C.swig_type_503(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3886,8 +3638,7 @@ func Km_blas_spmv(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
 	swig_r = (unsafe.Pointer)(C._wrap_km_blas_spmv_raw_306995db03304e6b(C.swig_type_504(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_505(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3902,8 +3653,7 @@ func Km_blas_trmv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trmv_raw_306995db03304e6b(C.swig_type_506(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_507(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3919,8 +3669,7 @@ func Km_blas_tbmv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
 	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tbmv_raw_306995db03304e6b(C.swig_type_508(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_509(_swig_i_5), C.swig_type_510(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3935,8 +3684,7 @@ func Km_blas_tpmv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tpmv_raw_306995db03304e6b(C.swig_type_511(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_512(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3951,8 +3699,7 @@ func Km_blas_trsv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trsv_raw_306995db03304e6b(C.swig_type_513(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_514(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3968,8 +3715,7 @@ func Km_blas_tbsv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
 	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tbsv_raw_306995db03304e6b(C.swig_type_515(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_516(_swig_i_5), C.swig_type_517(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -3984,8 +3730,7 @@ func Km_blas_tpsv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tpsv_raw_306995db03304e6b(C.swig_type_518(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_519(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -4000,8 +3745,7 @@ func Km_blas_ger(arg1 uint64, arg2 int32, arg3 uint64, arg4 uint64, arg5 unsafe.
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	swig_r = (unsafe.Pointer)(C._wrap_km_blas_ger_raw_306995db03304e6b(C.swig_type_520(_swig_i_0), C.int(_swig_i_1), C.swig_type_521(_swig_i_2), C.swig_type_522(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -4016,8 +3760,7 @@ func Km_blas_gerc(arg1 uint64, arg2 int32, arg3 uint64, arg4 uint64, arg5 unsafe
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gerc_raw_306995db03304e6b(C.swig_type_523(_swig_i_0), C.int(_swig_i_1), C.swig_type_524(_swig_i_2), C.swig_type_525(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -4031,8 +3774,7 @@ func Km_blas_syr(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.P
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syr_raw_306995db03304e6b(C.swig_type_526(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_527(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -4047,8 +3789,7 @@ func Km_blas_syr2(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syr2_raw_306995db03304e6b(C.swig_type_528(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_529(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -4062,8 +3803,7 @@ func Km_blas_spr(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.P
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	swig_r = (unsafe.Pointer)(C._wrap_km_blas_spr_raw_306995db03304e6b(C.swig_type_530(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_531(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -4078,8 +3818,7 @@ func Km_blas_spr2(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	swig_r = (unsafe.Pointer)(C._wrap_km_blas_spr2_raw_306995db03304e6b(C.swig_type_532(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_533(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -4098,8 +3837,7 @@ func Km_blas_gemm(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64, 
 	_swig_i_10 := arg11
 	_swig_i_11 := arg12
 	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gemm_raw_306995db03304e6b(C.swig_type_534(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_535(_swig_i_4), C.swig_type_536(_swig_i_5), C.swig_type_537(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10), C.swig_voidp(_swig_i_11)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -4119,8 +3857,7 @@ func Km_blas_gemm_strided_batched(arg1 uint64, arg2 int32, arg3 int32, arg4 int3
 	_swig_i_11 := arg12
 	_swig_i_12 := arg13
 	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gemm_strided_batched_raw_306995db03304e6b(C.swig_type_538(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_539(_swig_i_4), C.swig_type_540(_swig_i_5), C.swig_type_541(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10), C.swig_voidp(_swig_i_11), C.swig_type_542(_swig_i_12)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -4138,8 +3875,7 @@ func Km_blas_symm(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64, 
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
 	swig_r = (unsafe.Pointer)(C._wrap_km_blas_symm_raw_306995db03304e6b(C.swig_type_543(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_544(_swig_i_4), C.swig_type_545(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -4157,8 +3893,7 @@ func Km_blas_hemm(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64, 
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
 	swig_r = (unsafe.Pointer)(C._wrap_km_blas_hemm_raw_306995db03304e6b(C.swig_type_546(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_547(_swig_i_4), C.swig_type_548(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -4175,8 +3910,7 @@ func Km_blas_syrk(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64, 
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syrk_raw_306995db03304e6b(C.swig_type_549(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_550(_swig_i_4), C.swig_type_551(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -4193,8 +3927,7 @@ func Km_blas_herk(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64, 
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	swig_r = (unsafe.Pointer)(C._wrap_km_blas_herk_raw_306995db03304e6b(C.swig_type_552(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_553(_swig_i_4), C.swig_type_554(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -4212,8 +3945,7 @@ func Km_blas_syr2k(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64,
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
 	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syr2k_raw_306995db03304e6b(C.swig_type_555(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_556(_swig_i_4), C.swig_type_557(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -4231,8 +3963,7 @@ func Km_blas_her2k(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64,
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
 	swig_r = (unsafe.Pointer)(C._wrap_km_blas_her2k_raw_306995db03304e6b(C.swig_type_558(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_559(_swig_i_4), C.swig_type_560(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -4250,8 +3981,7 @@ func Km_blas_trmm(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
 	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trmm_raw_306995db03304e6b(C.swig_type_561(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_562(_swig_i_6), C.swig_type_563(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -4269,8 +3999,7 @@ func Km_blas_trsm(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
 	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trsm_raw_306995db03304e6b(C.swig_type_564(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_565(_swig_i_6), C.swig_type_566(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -4282,8 +4011,7 @@ func Km_tune_create(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.P
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	swig_r = (unsafe.Pointer)(C._wrap_km_tune_create_raw_306995db03304e6b(C.swig_type_567(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_568(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -4291,8 +4019,7 @@ func Km_tune_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	swig_r = (unsafe.Pointer)(C._wrap_km_tune_destroy_raw_306995db03304e6b(C.swig_type_569(_swig_i_0)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -4303,8 +4030,7 @@ func Km_tune_add_candidate(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_tune_add_candidate_raw_306995db03304e6b(C.swig_type_570(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -4315,8 +4041,7 @@ func Km_tune_add_buffer(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_tune_add_buffer_raw_306995db03304e6b(C.swig_type_571(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_572(_swig_i_2), C.int(_swig_i_3)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -4326,8 +4051,7 @@ func Km_tune_add_scalar(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64) (_swig_re
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (unsafe.Pointer)(C._wrap_km_tune_add_scalar_raw_306995db03304e6b(C.swig_type_573(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_574(_swig_i_2)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -4337,8 +4061,7 @@ func Km_tune_set_check(arg1 uint64, arg2 int32, arg3 float64) (_swig_ret *Failur
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (unsafe.Pointer)(C._wrap_km_tune_set_check_raw_306995db03304e6b(C.swig_type_575(_swig_i_0), C.int(_swig_i_1), C.double(_swig_i_2)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -4348,8 +4071,7 @@ func Km_tune_set_budget(arg1 uint64, arg2 uint64, arg3 uint32) (_swig_ret *Failu
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (unsafe.Pointer)(C._wrap_km_tune_set_budget_raw_306995db03304e6b(C.swig_type_576(_swig_i_0), C.swig_type_577(_swig_i_1), C.int(_swig_i_2)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -4359,8 +4081,7 @@ func Km_tune_set_progress(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer)
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (unsafe.Pointer)(C._wrap_km_tune_set_progress_raw_306995db03304e6b(C.swig_type_578(_swig_i_0), C.km_tune_callback(_swig_i_1), C.swig_voidp(_swig_i_2)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -4371,8 +4092,7 @@ func Km_tune_run(arg1 uint64, arg2 unsafe.Pointer, arg3 uint32, arg4 unsafe.Poin
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_tune_run_raw_306995db03304e6b(C.swig_type_579(_swig_i_0), C.swig_voidp(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -4382,8 +4102,7 @@ func Km_tune_result_get(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer) (_swig_re
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (unsafe.Pointer)(C._wrap_km_tune_result_get_raw_306995db03304e6b(C.swig_type_580(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -4395,8 +4114,7 @@ func Km_tune_result_message(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer, arg4 
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	swig_r = (unsafe.Pointer)(C._wrap_km_tune_result_message_raw_306995db03304e6b(C.swig_type_581(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_582(_swig_i_3), C.swig_voidp(_swig_i_4)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
 
@@ -4407,7 +4125,6 @@ func Km_tune_function(arg1 uint64, arg2 uint32, arg3 uint64, arg4 unsafe.Pointer
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	swig_r = (unsafe.Pointer)(C._wrap_km_tune_function_raw_306995db03304e6b(C.swig_type_583(_swig_i_0), C.int(_swig_i_1), C.swig_type_584(_swig_i_2), C.swig_voidp(_swig_i_3)))
-	var swig_r_1 *Failure
-	swig_r_1 = takeFailure(swig_r)
+	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
