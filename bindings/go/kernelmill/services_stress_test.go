@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 
@@ -21,13 +23,13 @@ func closed(err error, objects ...io.Closer) error {
 	return err
 }
 
-// services are uses of every kind of object, for any goroutine.
-func services(f *fixture) map[string]func() error {
-	scale := f.function("scale")
-	blas := keep(f, must(f.stream.NewBLAS(kernelmill.RowMajor))(f))
+// service is one use of an object, for any goroutine.
+type service = func() error
+
+// memoryServices are uses of what holds memory.
+func memoryServices(f *fixture) map[string]service {
 	pool := keep(f, must(f.context.NewPool(0))(f))
-	device := keep(f, must(f.context.Device())(f))
-	return map[string]func() error{
+	return map[string]service{
 		"pool": func() error {
 			slice, err := kernelmill.PoolSlice[float32](pool, 100)
 			if err != nil {
@@ -54,6 +56,22 @@ func services(f *fixture) map[string]func() error {
 			}
 			return closed(slice.Fill(f.stream, 1), slice)
 		},
+		"bytes": func() error {
+			slice, err := kernelmill.NewSlice[byte](f.context, 100)
+			if err != nil {
+				return err
+			}
+			_, err = kernelmill.BytesOn(f.stream, slice).ReadFrom(bytes.NewReader(make([]byte, 100)))
+			return closed(err, slice)
+		},
+	}
+}
+
+// workServices are uses of what is queued in streams.
+func workServices(f *fixture) map[string]service {
+	scale := f.function("scale")
+	blas := keep(f, must(f.stream.NewBLAS(kernelmill.RowMajor))(f))
+	return map[string]service{
 		"graph": func() error {
 			graph, err := f.context.Capture(func(s *kernelmill.Stream) error {
 				return s.AddCallback(func(error) {})
@@ -82,10 +100,6 @@ func services(f *fixture) map[string]func() error {
 			}
 			return closed(kernelmill.Scal(blas, 4, 2, kernelmill.VectorOf(slice)), slice)
 		},
-		"profiler": func() error {
-			span, err := f.context.Profiler().StartRange("range")
-			return errors.Join(err, span.End(), errorOf(f.context.Profiler().Rows()))
-		},
 		"wait": func() error {
 			stream, err := f.context.NewStream()
 			if err != nil {
@@ -99,6 +113,18 @@ func services(f *fixture) map[string]func() error {
 				return err
 			}
 			return closed(errors.Join(event.Record(f.stream), event.Synchronize()), event)
+		},
+	}
+}
+
+// deviceServices are uses of what tells about devices and contexts.
+func deviceServices(f *fixture) map[string]service {
+	scale := f.function("scale")
+	device := keep(f, must(f.context.Device())(f))
+	return map[string]service{
+		"profiler": func() error {
+			span, err := f.context.Profiler().StartRange("range")
+			return errors.Join(err, span.End(), errorOf(f.context.Profiler().Rows()))
 		},
 		"errors": func() error {
 			if f.context.EnablePeerAccess(f.context) == nil {
@@ -117,24 +143,21 @@ func services(f *fixture) map[string]func() error {
 			}
 			return closed(errorOf(tuner.AddCandidate(kernelmill.Shape{Grid: [3]uint32{1}})), tuner)
 		},
-		"bytes": func() error {
-			slice, err := kernelmill.NewSlice[byte](f.context, 100)
-			if err != nil {
-				return err
-			}
-			_, err = kernelmill.BytesOn(f.stream, slice).ReadFrom(bytes.NewReader(make([]byte, 100)))
-			return closed(err, slice)
-		},
 	}
+}
+
+// services are uses of every kind of object.
+func services(f *fixture) map[string]service {
+	all := memoryServices(f)
+	maps.Copy(all, workServices(f))
+	maps.Copy(all, deviceServices(f))
+	return all
 }
 
 func TestEightGoroutinesUseAllServices(t *testing.T) {
 	f := newFixture(t)
 	all := services(f)
-	var names []string
-	for name := range all {
-		names = append(names, name)
-	}
+	names := slices.Collect(maps.Keys(all))
 	var group sync.WaitGroup
 	for worker := range 8 {
 		group.Add(1)
