@@ -190,3 +190,17 @@ func TestPinnedBuffersAreMemoryOfTheDevice(t *testing.T) {
 	expect(t, guda.ErrorInvalidValue, errorOf(guda.AllocatePinnedMemory(0)))
 	ok(t, guda.FreePinnedMemory(nil, 0))
 }
+
+func TestTransfersBringBackAllThatWasSent(t *testing.T) {
+	const size, rounds = 64 << 20, 4
+	sent, received := make([]float32, size/4), make([]float32, size/4)
+	device := malloc(t, size)
+	for round := range rounds {
+		for i := range sent {
+			sent[i] = float32(i%1_000_003 + round)
+		}
+		ok(t, guda.MemcpyHtoD(device, pointer(sent), size))
+		ok(t, guda.MemcpyDtoH(pointer(received), device, size))
+		equal(t, slices.Equal(sent, received), true)
+	}
+}
