@@ -146,7 +146,7 @@ setup_wheels() {
   find "$work/tree" -name '*.a' -delete
   # Whatever an earlier set-up left goes, and only a complete tree takes its place.
   find "$deps" -mindepth 1 -maxdepth 1 ! -path "$work" ! -path "$tools" ! -path "$deps/bench" \
-    ! -path "$deps/clients" -exec rm -rf {} +
+    ! -path "$deps/clients" ! -path "$deps/go-modules" -exec rm -rf {} +
   mv "$work/tree"/* "$deps"/
   printf '%s\n' "$wanted" >"$stamp"
 }
@@ -210,25 +210,41 @@ setup_crates() {
   printf '%s\n' "$wanted" >"$stamp"
 }
 
-# The modules that bindings/go/gonum needs, into a store of their own. Where they cannot be had, its
-# tests are skipped; CI has them.
+# fetch_go_modules GO STORE: the modules that bindings/go/gonum needs; the other versions of Go, as
+# STORE/versions/VERSION; and the programs, by the newest of these, in STORE/bin. Go makes a version
+# that it fetches runnable when it takes it for itself.
+fetch_go_modules() {
+  local go=$1 store=$2 name version root
+  local -x GOMODCACHE=$store GOFLAGS=-modcacherw GOBIN=$store/bin
+  (cd bindings/go/gonum && "$go" mod download) || return 1
+  mkdir -p "$store/versions"
+  while read -r version; do
+    root=$(GOTOOLCHAIN=go$version "$go" env GOROOT) || return 1
+    ln -sfnr "$root" "$store/versions/$version"
+  done < <(awk '$1 == "goversion" {print $3}' "$versions")
+  while read -r name version; do
+    GOTOOLCHAIN=local "$root/bin/go" install "$name@$version" || return 1
+  done < <(awk '$1 == "goprogram" {print $2, $3}' "$versions")
+}
+
+# The modules of Go, into a store of their own. Where they cannot be had, the tests that need them
+# are skipped; CI has them.
 setup_go_modules() {
-  local store=$deps/go-modules wanted go
+  local store=$PWD/$deps/go-modules wanted go
   local stamp=$store/modules.stamp
-  wanted=$(sha256sum bindings/go/gonum/go.sum)
+  wanted=$(sha256sum bindings/go/gonum/go.sum && awk '/^go(version|program) /' "$versions")
   if [[ -f $stamp && $(<"$stamp") == "$wanted" ]]; then
     return
   fi
   go=$(scripts/toolchains.sh | sed -n 's/^go=//p')
   [[ -n $go ]] || return 0
   say "fetching the modules of the Go binding"
-  if (cd bindings/go/gonum && GOMODCACHE=$PWD/../../../$store GOFLAGS=-modcacherw \
-    "$go" mod download); then
+  if fetch_go_modules "$go" "$store"; then
     printf '%s\n' "$wanted" >"$stamp"
   elif [[ -n ${CI:-} ]]; then
-    die "cannot fetch the modules of bindings/go/gonum: check the network"
+    die "cannot fetch the modules of Go: check the network"
   else
-    say "cannot fetch them: without a network the tests of gonum are skipped"
+    say "cannot fetch them: without a network the tests that need them are skipped"
   fi
 }
 

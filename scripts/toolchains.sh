@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # Says where the toolchains of the bindings are, one `name=path` a line, the path empty where there
 # is none that is new enough: rustc, cargo, go and gofmt from PATH, else what scripts/setup.sh
-# brought; zig (the base) and zig_next (the second version that is tested) from .deps/tools.
+# brought; zig (the base) and zig_next (the second version that is tested) from .deps/tools;
+# go_oldest, go_newest and staticcheck from .deps/go-modules.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly versions=scripts/versions.txt
 readonly tools=$PWD/.deps/tools
+readonly modules=$PWD/.deps/go-modules
 
 minimum() { awk -v name="$1" '$1 == "tool" && $2 == name {print $3}' "$versions"; }
 
@@ -63,14 +65,18 @@ entry() {
 }
 
 main() {
-  local rust go zigs
+  local rust go zigs gos
   rust=$(rust_folder)
   go=$(go_folder)
   mapfile -t zigs < <(wheel_folders zig)
+  mapfile -t gos < <(awk '$1 == "goversion" {print $3}' "$versions")
   entry rustc "${rust:+$rust/rustc}"
   entry cargo "${rust:+$rust/cargo}"
   entry go "${go:+$go/go}"
   entry gofmt "${go:+$go/gofmt}"
+  entry go_oldest "$modules/versions/${gos[0]}/bin/go"
+  entry go_newest "$modules/versions/${gos[1]}/bin/go"
+  entry staticcheck "$modules/bin/staticcheck"
   entry zig "${zigs[0]}/ziglang/zig"
   entry zig_next "${zigs[1]}/ziglang/zig"
 }
