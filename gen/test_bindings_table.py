@@ -5,6 +5,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import binding_programs
 import cpp_items
 import go_items
 import rust_items
@@ -298,6 +299,25 @@ class Cells(unittest.TestCase):
             Column("Rust", Users.crate, {"km_version": ["other"]}).check_names(["km_version"])
         with self.assertRaisesRegex(SystemExit, "is gone"):
             Column("Rust", Users.crate, {}, {"km_old": "why"}).check_names(["km_version"])
+
+
+class Programs(unittest.TestCase):
+    def test_marked_lines_are_shown_without_their_indentation(self):
+        begin, end = binding_programs.BEGIN, binding_programs.END
+        source = f"f() {{\n  // {begin}\n  a();\n    b();\n  // {end}\n}}"
+        self.assertEqual(binding_programs.marked_lines(source, "f.c"), "a();\n  b();")
+
+    def test_a_program_without_its_marks_is_an_error(self):
+        for source in ("f();", f"// {binding_programs.END}\n// {binding_programs.BEGIN}\n",
+                       f"// {binding_programs.BEGIN}\n" * 2 + f"// {binding_programs.END}"):
+            with self.assertRaisesRegex(SystemExit, "f.c marks no lines"):
+                binding_programs.marked_lines(source, "f.c")
+
+    def test_every_language_shows_some_ten_lines(self):
+        text = binding_programs.text()
+        for title, (language, path) in binding_programs.PROGRAMS.items():
+            shown = text.split(f"```{language}\n")[1].split("```")[0].splitlines()
+            self.assertTrue(9 <= len(shown) <= 12, f"{title}: {len(shown)} lines")
 
 
 if __name__ == "__main__":

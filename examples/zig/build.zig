@@ -1,4 +1,4 @@
-//! `zig build` makes the programs in zig-out/bin: sobel; native, devices and profile, which use the
+//! `zig build` makes the programs in zig-out/bin: sobel; saxpy; native, devices and profile, which use the
 //! names of a Zig GPU driver; before 0.17, which has no @cImport any more, plain as well. The
 //! library is found as bindings/zig/README.md says.
 const std = @import("std");
@@ -27,6 +27,13 @@ pub fn build(b: *std.Build) void {
     });
     sobel.addAnonymousImport("sobel.cu", .{ .root_source_file = b.path("../sobel/sobel.cu") });
     b.installArtifact(b.addExecutable(.{ .name = "sobel", .root_module = sobel }));
+
+    b.installArtifact(b.addExecutable(.{ .name = "saxpy", .root_module = b.createModule(.{
+        .root_source_file = b.path("saxpy.zig"),
+        .target = target,
+        .optimize = optimize,
+        .imports = &.{.{ .name = "kernelmill", .module = package.module("kernelmill") }},
+    }) }));
 
     for ([_][]const u8{ "native", "devices", "profile" }) |name| {
         const program = b.createModule(.{
