@@ -10,7 +10,8 @@ RUNS ?= 10000
 BUILD := build/release
 
 .PHONY: help build demo test fuzz fuzz-protocols fuzz-api fuzz-parser compare-ptxas stress-exit \
-        stress-limits stress-rust growth code-hashes bench gen tidy lint format install \
+        stress-limits stress-rust stress-go growth code-hashes bench gen tidy lint format \
+        install \
         test-asan test-ubsan test-tsan test-gpu test-clients test-clients-long setup clean
 
 help: ## lists the targets
@@ -58,6 +59,8 @@ stress-limits: ## has processes run out of memory, files, threads: hundreds of v
 	@scripts/stress.sh $(PRESET) limits
 stress-rust: ## makes every object of the Rust crate 10^5 times, and awaits 10^6 ends of work
 	@scripts/stress.sh $(PRESET) rust
+stress-go: ## makes every object of the Go packages 10^5 times, from one and from eight goroutines
+	@scripts/stress.sh $(PRESET) go
 
 growth: ## how compile time grows with each dimension of a module, further than the tests go
 	@scripts/build.sh $(PRESET) km_growth

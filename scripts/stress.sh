@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # stress.sh PRESET exit RUNS: processes that end at random moments. stress.sh PRESET limits:
 # processes that run out of something. Both print what became of them, and fail where one crashed
-# or hung. stress.sh PRESET rust: the Rust crates' tests for leaks and wrong handles, longer.
+# or hung. stress.sh PRESET rust: the Rust crates' tests for leaks and wrong handles, longer; go:
+# those of the Go packages.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -27,5 +28,14 @@ case $what in
     cd bindings/rust
     "$cargo" test --release --locked --test leaks --test service_leaks --test facade_leaks \
       --test await_leaks --test handles --test all_threads -- --nocapture
+    ;;
+  go)
+    scripts/build.sh "$preset" km_stage
+    go=$(scripts/toolchains.sh | sed -n 's/^go=//p')
+    library=$(find "$PWD/build/release/stage" -name libkernelmill.so.1 -printf '%h' -quit)
+    export KM_TEST_LONG=1 KM_LIBRARY_DIR=$library PKG_CONFIG=$PWD/bindings/go/pkg-config
+    export KM_NVRTC=${KM_NVRTC:-$PWD/.deps} GOTOOLCHAIN=local GOFLAGS=-buildvcs=false
+    cd bindings/go
+    "$go" test -count=1 -v -timeout 2h -run 'Cycles|EightGoroutines|Cancelled|RandomHandles' ./...
     ;;
 esac

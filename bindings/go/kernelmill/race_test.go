@@ -7,4 +7,5 @@ const (
 	cycles         = 10_000
 	cancelledWaits = 1_000
 	residentLimit  = 64 << 20
+	serviceCycles  = 200
 )
