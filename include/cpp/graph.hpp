@@ -136,17 +136,14 @@ class basic_graph : public detail::any_graph {
                           dim3 grid, dim3 block, std::uint64_t shared_bytes,
                           const Arguments&... arguments) const {
     detail::packed_arguments<sizeof...(Arguments)> packed;
-    std::optional<error> wrong;
-    km_status status = packed.pack(function.get(), wrong, arguments...);
-    if (wrong) return P::template refuse<node>(std::move(*wrong));
+    km_status status = packed.pack(function.get(), arguments...);
+    if (status != KM_SUCCESS) return P::template refuse<node>(packed.failure(status));
     const km_launch_config config = detail::config_of(grid, block, shared_bytes);
     std::uint64_t made = 0;
-    if (status == KM_SUCCESS) {
-      const auto slices = packed.plain_slices();
-      status = km_graph_add_kernel(get(), after.data(), after.size(), function.get(), &config,
-                                   packed.data(), packed.size_bytes(), slices.data(),
-                                   packed.slice_count(), &made);
-    }
+    const auto slices = packed.plain_slices();
+    status = km_graph_add_kernel(get(), after.data(), after.size(), function.get(), &config,
+                                 packed.data(), packed.size_bytes(), slices.data(),
+                                 packed.slice_count(), &made);
     return P::give(status, node{made});
   }
   /// Gives a kernel's node another function, shape and arguments. This and the other set functions
@@ -155,10 +152,8 @@ class basic_graph : public detail::any_graph {
   result<void> set_kernel(node of, const detail::any_function& function, dim3 grid, dim3 block,
                           std::uint64_t shared_bytes, const Arguments&... arguments) const {
     detail::packed_arguments<sizeof...(Arguments)> packed;
-    std::optional<error> wrong;
-    const km_status status = packed.pack(function.get(), wrong, arguments...);
-    if (wrong) return P::template refuse<void>(std::move(*wrong));
-    if (status != KM_SUCCESS) return P::give(status);
+    const km_status status = packed.pack(function.get(), arguments...);
+    if (status != KM_SUCCESS) return P::template refuse<void>(packed.failure(status));
     const km_launch_config config = detail::config_of(grid, block, shared_bytes);
     const auto slices = packed.plain_slices();
     return P::give(km_graph_set_kernel(get(), of.id, function.get(), &config, packed.data(),

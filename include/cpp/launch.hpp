@@ -125,21 +125,43 @@ class basic_launch : public detail::any_launch, private P::chain {
 
 namespace detail {
 
+// An argument that does not fit its parameter, or has none: what the library is not asked about.
+struct wrong_argument {
+  std::uint32_t index = 0;
+  std::uint64_t parameter_bytes = 0;  // 0: there is no such parameter
+  std::uint64_t argument_bytes = 0;   // 0: nothing is wrong
+
+  error failure(std::size_t argument_count) const {
+    if (parameter_bytes == 0) {
+      return error(KM_ERROR_INVALID_LAUNCH,
+                   "km::launch_kernel: the kernel has " + std::to_string(index) +
+                       " parameters, and there are " + std::to_string(argument_count) +
+                       " arguments; give one for each");
+    }
+    return error(KM_ERROR_INVALID_LAUNCH,
+                 "km::launch_kernel: parameter " + std::to_string(index) + " has " +
+                     std::to_string(parameter_bytes) + " bytes, and the argument " +
+                     std::to_string(argument_bytes) + "; give one of the parameter's type");
+  }
+};
+
 // `Count` arguments laid out as km_function_param says, and the slices among them. No memory is
 // allocated unless they have more than 256 bytes.
 template <std::size_t Count>
 class packed_arguments {
  public:
   template <class... Arguments>
-  km_status pack(km_function function, std::optional<error>& out_wrong,
-                 const Arguments&... arguments) {
+  km_status pack([[maybe_unused]] km_function function, const Arguments&... arguments) {
     static_assert(sizeof...(Arguments) == Count, "one for each");
     km_status status = KM_SUCCESS;
     std::uint32_t index = 0;
-    (void)((status == KM_SUCCESS &&
-            (status = put(function, index++, arguments, out_wrong)) == KM_SUCCESS) &&
+    (void)((status == KM_SUCCESS && (status = put(function, index++, arguments)) == KM_SUCCESS) &&
            ...);
     return status;
+  }
+  // Why pack() gave a status that is no success. Out of line, since launches do not fail.
+  [[gnu::cold, gnu::noinline]] error failure(km_status status) const {
+    return wrong_.argument_bytes != 0 ? wrong_.failure(Count) : error(status);
   }
 
   const void* data() const noexcept { return large_.empty() ? small_.data() : large_.data(); }
@@ -157,25 +179,15 @@ class packed_arguments {
 
  private:
   template <class T>
-  km_status put(km_function function, std::uint32_t index, const T& value,
-                std::optional<error>& out_wrong) {
+  km_status put(km_function function, std::uint32_t index, const T& value) {
     km_param_info info{};
     info.struct_size = sizeof info;
     const km_status status = km_function_param(function, index, &info);
-    if (status == KM_ERROR_INVALID_ARGUMENT) {
-      out_wrong.emplace(KM_ERROR_INVALID_LAUNCH,
-                        "km::launch_kernel: the kernel has " + std::to_string(index) +
-                            " parameters, and there are " + std::to_string(Count) +
-                            " arguments; give one for each");
-      return KM_ERROR_INVALID_LAUNCH;
-    }
-    if (status != KM_SUCCESS) return status;
     const std::size_t size = is_number<T> ? sizeof value : sizeof(std::uint64_t);
+    if (status == KM_ERROR_INVALID_ARGUMENT) info.size_bytes = 0;
+    if (status != KM_SUCCESS && status != KM_ERROR_INVALID_ARGUMENT) return status;
     if (info.size_bytes != size) {
-      out_wrong.emplace(KM_ERROR_INVALID_LAUNCH,
-                        "km::launch_kernel: parameter " + std::to_string(index) + " has " +
-                            std::to_string(info.size_bytes) + " bytes, and the argument " +
-                            std::to_string(size) + "; give one of the parameter's type");
+      wrong_ = {index, info.size_bytes, size};
       return KM_ERROR_INVALID_LAUNCH;
     }
     unsigned char* place = room(static_cast<std::size_t>(info.offset_bytes), size);
@@ -209,9 +221,11 @@ class packed_arguments {
   std::size_t size_bytes_ = 0;
   std::array<km_launch_operand, Count + 1> slices_{};  // an array has at least one element
   std::size_t slice_count_ = 0;
+  wrong_argument wrong_;
 };
 
-inline km_launch_config config_of(dim3 grid, dim3 block, std::uint64_t shared_bytes) noexcept {
+inline km_launch_config config_of(const dim3& grid, const dim3& block,
+                                  std::uint64_t shared_bytes) noexcept {
   return {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared_bytes};
 }
 
@@ -225,15 +239,12 @@ detail::result_of<P, basic_launch<P>> basic_stream<P>::launch(
 
 template <class P>
 template <class... Arguments>
-detail::result_of<P, void> basic_stream<P>::launch_kernel(const detail::any_function& function,
-                                                          dim3 grid, dim3 block,
-                                                          std::uint64_t shared_bytes,
-                                                          const Arguments&... arguments) const {
+[[gnu::always_inline]] inline detail::result_of<P, void> basic_stream<P>::launch_kernel(
+    const detail::any_function& function, const dim3& grid, const dim3& block,
+    std::uint64_t shared_bytes, const Arguments&... arguments) const {
   detail::packed_arguments<sizeof...(Arguments)> packed;
-  std::optional<error> wrong;
-  const km_status status = packed.pack(function.get(), wrong, arguments...);
-  if (wrong) return P::template refuse<void>(std::move(*wrong));
-  if (status != KM_SUCCESS) return P::give(status);
+  const km_status status = packed.pack(function.get(), arguments...);
+  if (status != KM_SUCCESS) return P::template refuse<void>(packed.failure(status));
   const km_launch_config config = detail::config_of(grid, block, shared_bytes);
   return P::give(km_launch_kernel_operands(get(), function.get(), &config, packed.data(),
                                            packed.size_bytes(), packed.slices(),

@@ -136,8 +136,9 @@ class basic_stream : public detail::any_stream {
   /// Launches a kernel by one call, with all its arguments. It looks each parameter up: a
   /// basic_launch that is kept costs less.
   template <class... Arguments>
-  result<void> launch_kernel(const detail::any_function& function, dim3 grid, dim3 block,
-                             std::uint64_t shared_bytes, const Arguments&... arguments) const;
+  result<void> launch_kernel(const detail::any_function& function, const dim3& grid,
+                             const dim3& block, std::uint64_t shared_bytes,
+                             const Arguments&... arguments) const;
 
   /// Has `callback(status)` called once, when the work queued so far is done, on a thread of the
   /// library; it may not make calls that wait. It must be noexcept: nobody could catch.
