@@ -22,12 +22,15 @@ std::string real_path(const char* path) {
   return real ? std::string(real.get()) : std::string(path);
 }
 
-// The sanitizers refuse RTLD_DEEPBIND: there, a library that the host has loaded globally counts.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int kOwnSymbolsFirst = 0;
-#else
-constexpr int kOwnSymbolsFirst = RTLD_DEEPBIND;
-#endif
+// The loader's flag by which a library finds its own symbols first. The runtime of a sanitizer, the
+// host's or our own build's, ends the process where it is given: there, a library that the host has
+// loaded globally counts.
+int own_symbols_first() {
+  for (const char* runtime : {"__asan_init", "__hwasan_init", "__msan_init", "__tsan_init"}) {
+    if (dlsym(RTLD_DEFAULT, runtime) != nullptr) return 0;
+  }
+  return RTLD_DEEPBIND;
+}
 
 Status copy_file(const std::string& path, int to) {
   KM_ASSIGN(const File from, open_file(path));
@@ -62,7 +65,7 @@ Result<void*> open_memory_file(File& file, const std::string& path) {
   // Not /proc/self: debuggers open the name in a process of their own.
   const std::string name =
       "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(file.get());
-  void* const handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | kOwnSymbolsFirst);
+  void* const handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | own_symbols_first());
   if (handle == nullptr) return loader_error(path);
   // The descriptor stays open: the loader takes another file of this name for the same library.
   file.release();
@@ -83,7 +86,7 @@ Result<Dylib> Dylib::open_overriding(const std::string& path,
                                      std::span<const ImportOverride> overrides) {
   KM_TRY(check_not_special(path));
   // The loader replaces what follows a '$' in the name of a library that another one needs.
-  if (kOwnSymbolsFirst == 0 || path.find('$') != std::string::npos) {
+  if (own_symbols_first() == 0 || path.find('$') != std::string::npos) {
     return make_error(KM_ERROR_NOT_SUPPORTED, "%s: its imports cannot be replaced", path.c_str());
   }
   KM_ASSIGN(const std::vector<char> image, image_of_overrides(path, overrides));
