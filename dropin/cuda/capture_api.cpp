@@ -1,4 +1,5 @@
 // Capturing streams into graphs.
+#include "base/thread_object.h"
 #include "core/capture.h"
 #include "dropin/cuda/capture_rules.h"
 #include "dropin/cuda/graph_params.h"
@@ -112,6 +113,13 @@ struct InfoOut {
   size_t* count;
 };
 
+/// Lists that live until the next call on this thread, as in CUDA until the next call on the
+/// stream.
+struct ToldNodes {
+  std::vector<CUgraphNode> nodes;
+  std::vector<CUgraphEdgeData> edges;
+};
+
 CUresult get_info(CUstream handle, const InfoOut& out) {
   CU_REQUIRE(out.status);
   StreamUse stream;
@@ -124,9 +132,7 @@ CUresult get_info(CUstream handle, const InfoOut& out) {
     if (out.count != nullptr) *out.count = info.nodes.size();
     return CUDA_SUCCESS;
   }
-  // Lives until the next call on this thread, as in CUDA until the next call on the stream.
-  static thread_local std::vector<CUgraphNode> nodes;
-  static thread_local std::vector<CUgraphEdgeData> edges;
+  auto& [nodes, edges] = ThreadObject<ToldNodes>::get();
   const CUgraph graph = stream->context().publish_captured(info.graph);
   const Pin<dropin::Graph> pinned(graph);
   if (!pinned) return captured_graph_is_gone();

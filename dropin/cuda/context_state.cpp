@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/thread_object.h"
 #include "core/backend_call.h"
 #include "core/callback.h"
 #include "dropin/cuda/context.h"
@@ -48,7 +49,6 @@ struct ThreadContexts {
 
 // What nearly all calls ask for: known without asking whether the thread's object was made.
 constinit thread_local Context* my_current = nullptr;
-constinit thread_local ThreadContexts* mine = nullptr;
 
 void ThreadContexts::note_current() const {
   my_current = stack.empty() ? nullptr : stack.back().get();
@@ -61,13 +61,7 @@ ThreadContexts::~ThreadContexts() {
   forget_thread(thread);
 }
 
-[[gnu::noinline]] ThreadContexts& begin_thread() {
-  thread_local ThreadContexts made;
-  mine = &made;
-  return made;
-}
-
-ThreadContexts& of_thread() { return mine != nullptr ? *mine : begin_thread(); }
+ThreadContexts& of_thread() { return ThreadObject<ThreadContexts>::get(); }
 
 /// Ends the handles of everything that belongs to a context.
 template <class T>

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <new>
 
+#include "base/thread_object.h"
+
 namespace km {
 namespace {
 
@@ -26,7 +28,7 @@ struct ThreadRange {
   std::string name;
   uint64_t begin_ns;
 };
-thread_local std::vector<ThreadRange> t_ranges;
+using ThreadRanges = ThreadObject<std::vector<ThreadRange>>;
 
 }  // namespace
 
@@ -162,15 +164,17 @@ void Profiler::memory_changed(int64_t by_bytes) noexcept {
 }
 
 void Profiler::push_range(std::string_view name) {
-  t_ranges.push_back({this, std::string(name), is_on() ? profile_time_ns() : 0});
+  ThreadRanges::get().push_back({this, std::string(name), is_on() ? profile_time_ns() : 0});
 }
 
 bool Profiler::pop_range() noexcept {
-  const auto last = std::find_if(t_ranges.rbegin(), t_ranges.rend(),
+  std::vector<ThreadRange>* const ranges = ThreadRanges::find();
+  if (ranges == nullptr) return false;
+  const auto last = std::find_if(ranges->rbegin(), ranges->rend(),
                                  [this](const ThreadRange& r) { return r.profiler == this; });
-  if (last == t_ranges.rend()) return false;
+  if (last == ranges->rend()) return false;
   if (last->begin_ns != 0) record_host(KM_PROFILE_KIND_RANGE, last->name, last->begin_ns);
-  t_ranges.erase(std::next(last).base());
+  ranges->erase(std::next(last).base());
   return true;
 }
 

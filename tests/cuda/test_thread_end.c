@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -195,12 +196,77 @@ static void no_call_is_a_cancellation_point(void** state) {
   assert_int_equal(atomic_load(&returned), 1);
 }
 
+/* Calls that come when the objects of the thread's runtime have gone: by destructors of keys. */
+static pthread_key_t late_key;
+
+static void call_all(const fixture* f) {
+  CUgraph graph = NULL;
+  CUstream stream = NULL;
+  CUstreamCaptureStatus status;
+  const CUgraphNode* nodes = NULL;
+  size_t count = 0;
+  OK(cuCtxPushCurrent(f->context));
+  OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+  for (int i = 0; i < 3; ++i) {
+    OK(cuLaunchKernel(kernel(f, "noop"), 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL));
+  }
+  OK(cuStreamGetCaptureInfo(stream, &status, NULL, NULL, &nodes, NULL, &count));
+  assert_int_equal(count, 1);
+  OK(cuStreamEndCapture(stream, &graph));
+  OK(cuGraphDestroy(graph));
+  OK(cuLaunchKernel(kernel(f, "noop"), 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL));
+  OK(cuStreamSynchronize(stream));
+  OK(cuStreamDestroy(stream));
+}
+
+static void call_late(void* argument) {
+  enum { kBlocks = 256, kMost = 96 };
+  static unsigned char pattern[kMost];
+  unsigned char* blocks[kBlocks];
+  call* one = argument;
+  memset(pattern, 0x5A, sizeof pattern);
+  /* They take the places of what was freed when the thread's objects went. */
+  for (size_t i = 0; i < kBlocks; ++i) {
+    blocks[i] = malloc(8 + i % (kMost - 8));
+    assert_non_null(blocks[i]);
+    memset(blocks[i], 0x5A, 8 + i % (kMost - 8));
+  }
+  call_all(one->f);
+  for (size_t i = 0; i < kBlocks; ++i) {
+    assert_memory_equal(blocks[i], pattern, 8 + i % (kMost - 8));
+    free(blocks[i]);
+  }
+  one->came_back = 1;
+}
+
+static void* call_and_end(void* argument) {
+  call* one = argument;
+  assert_int_equal(pthread_setspecific(late_key, one), 0);
+  OK(cuCtxSetCurrent(one->f->context));
+  call_all(one->f);
+  return NULL;
+}
+
+static void calls_come_after_the_threads_objects(void** state) {
+  assert_int_equal(pthread_key_create(&late_key, call_late), 0);
+  for (int i = 0; i < kCalls; ++i) {
+    call one = {*state, NULL, 0};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, call_and_end, &one), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_true(one.came_back);
+  }
+  assert_int_equal(pthread_key_delete(late_key), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(streams_go_on),
       TEST(graphs_go_on),
       TEST(callers_end_when_the_call_is_complete),
       TEST(no_call_is_a_cancellation_point),
+      TEST(calls_come_after_the_threads_objects),
   };
   return cmocka_run_group_tests_name("thread end", tests, NULL, NULL);
 }

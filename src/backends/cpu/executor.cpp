@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <memory>
 #include <new>
+#include <utility>
 
 #include "backends/cpu/allocations.h"
 #include "backends/cpu/diagnose.h"
@@ -577,16 +578,20 @@ const void* Executor::find_overdue(uint64_t limit_ns) {
 void Executor::keep_start_times() { start_times.store(true); }
 
 Executor* executor_of_host_thread() {
-  struct Held {
-    Executor* executor = nullptr;
-    ~Held() {
-      if (executor != nullptr) executor->release();
+  static constinit thread_local Executor* held = nullptr;
+  static constinit thread_local bool has_ended = false;
+  struct End {
+    ~End() {
+      has_ended = true;
+      if (held != nullptr) std::exchange(held, nullptr)->release();
     }
   };
-  thread_local Held held;
-  if (!thread_can_fault()) return nullptr;
-  if (held.executor == nullptr) held.executor = Executor::acquire();
-  return held.executor;
+  if (held != nullptr) return thread_can_fault() ? held : nullptr;
+  // Calls of a thread whose objects have gone get none: it would never be given back.
+  if (has_ended || !thread_can_fault()) return nullptr;
+  held = Executor::acquire();
+  thread_local End end;
+  return held;
 }
 
 }  // namespace km::cpu

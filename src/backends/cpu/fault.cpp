@@ -230,11 +230,15 @@ void report_front(size_t index, Front front) {
   }
 }
 
+/// True when this thread's own alternate stack has gone: calls come later than that.
+constinit thread_local bool stack_has_gone = false;
+
 /// An alternate signal stack that this thread owns, given back when the thread ends.
 struct AlternateStack {
   void* memory = nullptr;
   ~AlternateStack() {
     if (memory == nullptr) return;
+    stack_has_gone = true;
     stack_t off = {};
     off.ss_flags = SS_DISABLE;
     sigaltstack(&off, nullptr);
@@ -306,7 +310,7 @@ bool interrupt_thread(int tid) {
 
 bool thread_can_fault() {
   thread_local bool has_stack = ensure_alternate_stack();
-  if (!has_stack) return false;
+  if (!has_stack || stack_has_gone) return false;
   sigset_t mask;
   if (pthread_sigmask(SIG_SETMASK, nullptr, &mask) != 0) return false;
   for (int signal : kSignals) {

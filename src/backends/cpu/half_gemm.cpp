@@ -1,7 +1,9 @@
 #include "backends/cpu/half_gemm.h"
 
 #include <algorithm>
+#include <memory>
 #include <new>
+#include <utility>
 
 #include "backends/cpu/blas.h"
 #include "backends/cpu/config.h"
@@ -52,9 +54,15 @@ HalfProduct product_of(const kmb_blas_call& call) {
 
 /// Kept by each thread that has needed one; null when memory is short.
 HalfWorkspace* workspace() {
-  thread_local std::unique_ptr<HalfWorkspace> kept;
-  if (!kept) kept.reset(new (std::nothrow) HalfWorkspace);
-  return kept.get();
+  static constinit thread_local HalfWorkspace* kept = nullptr;
+  struct End {
+    ~End() { const std::unique_ptr<HalfWorkspace> last(std::exchange(kept, nullptr)); }
+  };
+  if (kept == nullptr) {
+    kept = std::unique_ptr<HalfWorkspace>(new (std::nothrow) HalfWorkspace).release();
+    thread_local End end;
+  }
+  return kept;
 }
 
 class HalfGemmTask final : public Task {
