@@ -3,8 +3,10 @@ package gonum_test
 import (
 	"maps"
 	"slices"
+	"sync"
 	"testing"
 
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/testblas"
 	"gonum.org/v1/gonum/mat"
 
@@ -149,5 +151,35 @@ func TestSinglePrecision(t *testing.T) {
 	i.Csscal(1, 2, z, 1)
 	if z[0] != 6+8i || i.Scnrm2(1, z, 1) != 10 || i.Scasum(1, z, 1) != 14 || i.Icamax(1, z, 1) != 0 {
 		t.Errorf("%v", z)
+	}
+}
+
+func TestGoroutinesShareArrays(t *testing.T) {
+	library := open(t)
+	const n = 48
+	a, c := make([]float32, n*n), make([]float32, 8*n*n)
+	for i := range a {
+		a[i] = 1
+	}
+	var all sync.WaitGroup
+	for part := range 8 {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			// Columns of one matrix for each: they lie in turns in memory.
+			mine := c[part*n:]
+			for range 50 {
+				library.Sgemm(blas.NoTrans, blas.NoTrans, n, n, n, 1, a, n, a, n, 0, mine, 8*n)
+				if got := library.Sdot(n, a, 1, a[1:], 1); got != n {
+					t.Errorf("the product is %v", got)
+				}
+			}
+		}()
+	}
+	all.Wait()
+	for i, number := range c {
+		if number != n {
+			t.Fatalf("element %d is %v", i, number)
+		}
 	}
 }

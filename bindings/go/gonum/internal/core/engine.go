@@ -133,8 +133,12 @@ func share[T kernelmill.Number](e *Engine, operands []*operand[T]) error {
 	return nil
 }
 
-// call makes a call on arrays and waits for it. What fails is a panic, as in gonum's own BLAS.
+// call makes a call on arrays and waits for it; calls that share memory wait for each other. What
+// fails is a panic, as in gonum's own BLAS.
 func call[T kernelmill.Number](e *Engine, make func(*worker) error, operands ...*operand[T]) {
+	mine := spansOf(operands)
+	inUse.enter(mine)
+	defer inUse.leave(mine)
 	w, err := e.take()
 	if err != nil {
 		panic(err)
