@@ -187,7 +187,7 @@ impl<'a> Arguments<'a> {
         if self.layout == *self.function.layout() && !self.has_spilled() {
             return Ok(());
         }
-        self.check()?;
+        self.check().map_err(|what| self.invalid(&what))?;
         if self.has_spilled() || self.function.arguments_size_bytes() > ROOM_BYTES {
             self.arrange_in_memory();
         } else {
@@ -200,7 +200,8 @@ impl<'a> Arguments<'a> {
         self.rare.0.as_ref().is_some_and(|rare| !rare.spilled.is_empty())
     }
 
-    fn check(&self) -> Result<()> {
+    /// Says what does not fit the parameters.
+    pub fn check(&self) -> std::result::Result<(), String> {
         let spilled = self.rare.0.as_ref().map_or(&[][..], |rare| &rare.spilled);
         let sizes = self.layout.places().map(|(_, size_bytes)| size_bytes);
         let sizes = sizes.chain(spilled.iter().copied());
@@ -209,18 +210,16 @@ impl<'a> Arguments<'a> {
             if param.size_bytes != given {
                 let takes = counted(param.size_bytes, "byte");
                 let what = format!("takes {takes} for parameter {index}; {given} were given");
-                return Err(self.invalid(&what));
+                return Err(what);
             }
         }
         let has = counted(params.len(), "parameter");
         match self.given {
             given if given < params.len() => {
                 let given = counted(given, "argument");
-                Err(self.invalid(&format!("has {has}; {given} given")))
+                Err(format!("has {has}; {given} given"))
             }
-            given if given > params.len() => {
-                Err(self.invalid(&format!("has {has}; more arguments were given")))
-            }
+            given if given > params.len() => Err(format!("has {has}; more arguments were given")),
             _ => Ok(()),
         }
     }

@@ -281,6 +281,11 @@ impl<'a> LaunchBuilder<'a> {
     }
 
     #[cfg(test)]
+    pub(crate) fn check(&self) -> std::result::Result<(), String> {
+        self.arguments.check()
+    }
+
+    #[cfg(test)]
     pub(crate) fn operands(&self) -> &[sys::km_launch_operand] {
         self.arguments.operands()
     }

@@ -145,7 +145,7 @@ impl Function {
         let mut count = 0;
         // SAFETY: handles are checked ids, and the out-parameter lives through the call.
         check(unsafe { sys::km_function_param_count(raw, &mut count) })?;
-        let params = (0..count).map(|index| param(raw, index)).collect::<Result<_>>()?;
+        let params = (0..count).map(|index| read_param(raw, index)).collect::<Result<_>>()?;
         function.set_params(params)?;
         Ok(function)
     }
@@ -260,7 +260,7 @@ impl Drop for Function {
     }
 }
 
-fn param(function: sys::km_function, index: u32) -> Result<Param> {
+fn read_param(function: sys::km_function, index: u32) -> Result<Param> {
     let mut info = sys::km_param_info {
         struct_size: size_of::<sys::km_param_info>() as u32,
         ..Default::default()

@@ -1,5 +1,6 @@
 //! Arguments as they lie in memory.
 
+use crate::launch::NodeArguments;
 use crate::view::Place;
 use crate::{Function, LaunchBuilder, Pod, View, ViewMut, sys};
 
@@ -18,8 +19,7 @@ fn place(number: usize) -> Place {
 }
 
 /// The bytes of the arguments from an offset on.
-fn bytes_at<const N: usize>(launch: &mut LaunchBuilder<'_>, offset: usize) -> [u8; N] {
-    let arguments = launch.node_arguments().unwrap();
+fn bytes_at<const N: usize>(arguments: &NodeArguments, offset: usize) -> [u8; N] {
     assert!(offset + N <= arguments.size_bytes as usize);
     // SAFETY: a value was written there.
     unsafe { arguments.words.cast::<[u8; N]>().byte_add(offset).read_unaligned() }
@@ -31,13 +31,14 @@ fn values_lie_where_the_parameters_are() {
     let mut launch = LaunchBuilder::without_stream(&function);
     launch.arg(&7u8).arg(&-2i16).arg(&3u32).arg(&4.5f64);
     launch.arg(&Point { x: 1.0, y: 2.0, tag: 3 }).arg(&9u8);
-    assert_eq!(bytes_at(&mut launch, 0), [7]);
-    assert_eq!(bytes_at(&mut launch, 2), (-2i16).to_ne_bytes());
-    assert_eq!(bytes_at(&mut launch, 4), 3u32.to_ne_bytes());
-    assert_eq!(bytes_at(&mut launch, 8), 4.5f64.to_ne_bytes());
-    assert_eq!(bytes_at(&mut launch, 20), 2f32.to_ne_bytes());
-    assert_eq!(bytes_at(&mut launch, 24), 3i32.to_ne_bytes());
-    assert_eq!(bytes_at(&mut launch, 28), [9]);
+    let arguments = launch.node_arguments().unwrap();
+    assert_eq!(bytes_at(&arguments, 0), [7]);
+    assert_eq!(bytes_at(&arguments, 2), (-2i16).to_ne_bytes());
+    assert_eq!(bytes_at(&arguments, 4), 3u32.to_ne_bytes());
+    assert_eq!(bytes_at(&arguments, 8), 4.5f64.to_ne_bytes());
+    assert_eq!(bytes_at(&arguments, 20), 2f32.to_ne_bytes());
+    assert_eq!(bytes_at(&arguments, 24), 3i32.to_ne_bytes());
+    assert_eq!(bytes_at(&arguments, 28), [9]);
 }
 
 #[test]
@@ -57,7 +58,7 @@ fn slices_are_operands() {
 /// Kernels of up to 16 words of arguments need no memory; others do.
 #[test]
 fn kernels_of_any_size_take_their_arguments() {
-    for count in [0, 1, 15, 16, 17, 500] {
+    for count in [0, 1, 15, 16, 17, 100] {
         let params: Vec<_> = (0..count).map(|index| (8, 8 * index)).collect();
         let function = Function::of_params(&params);
         let slice = View::<u32>::new(place(5));
@@ -70,8 +71,9 @@ fn kernels_of_any_size_take_their_arguments() {
             };
         }
         let mut moved = launch; // the arguments go along
+        let arguments = moved.node_arguments().unwrap();
         for index in (0..count).filter(|index| index % 3 != 1) {
-            assert_eq!(bytes_at(&mut moved, 8 * index), (index as u64).to_ne_bytes());
+            assert_eq!(bytes_at(&arguments, 8 * index), (index as u64).to_ne_bytes());
         }
         assert_eq!(moved.operands().len(), (count + 1) / 3);
     }
@@ -86,16 +88,15 @@ fn values_are_moved_to_where_their_parameters_are() {
     let mut launch = LaunchBuilder::without_stream(&function);
     launch.arg(&5u32).arg(&vector).arg(&6u8).arg(&slice).arg(&-7i16);
     for round in 0..2 {
-        assert_eq!(bytes_at(&mut launch, 0), 5u32.to_ne_bytes(), "round {round}");
-        assert_eq!(bytes_at(&mut launch, 16), 1f32.to_ne_bytes());
-        assert_eq!(bytes_at(&mut launch, 28), 4f32.to_ne_bytes());
-        assert_eq!(bytes_at(&mut launch, 32), [6]);
-        assert_eq!(bytes_at(&mut launch, 48), (-7i16).to_ne_bytes());
-        let slices = launch.node_arguments().unwrap().slices;
-        assert_eq!(
-            slices.iter().map(|one| (one.parameter, one.slice)).collect::<Vec<_>>(),
-            [(3, 5)]
-        );
+        let arguments = launch.node_arguments().unwrap();
+        assert_eq!(bytes_at(&arguments, 0), 5u32.to_ne_bytes(), "round {round}");
+        assert_eq!(bytes_at(&arguments, 16), 1f32.to_ne_bytes());
+        assert_eq!(bytes_at(&arguments, 28), 4f32.to_ne_bytes());
+        assert_eq!(bytes_at(&arguments, 32), [6]);
+        assert_eq!(bytes_at(&arguments, 48), (-7i16).to_ne_bytes());
+        let slices: Vec<_> =
+            arguments.slices.iter().map(|one| (one.parameter, one.slice)).collect();
+        assert_eq!(slices, [(3, 5)]);
     }
     // Beyond the first words only as the kernel has them, only as they are given, and both.
     for (count, alignment) in [(7, 16), (9, 4), (40, 4), (40, 16)] {
@@ -108,10 +109,11 @@ fn values_are_moved_to_where_their_parameters_are() {
         for index in 0..count {
             launch.arg(&(index as u32)).arg(&vector);
         }
+        let arguments = launch.node_arguments().unwrap();
         for index in 0..count {
             let at = stride * index;
-            assert_eq!(bytes_at(&mut launch, at), (index as u32).to_ne_bytes());
-            assert_eq!(bytes_at(&mut launch, at + alignment + 8), 3f32.to_ne_bytes());
+            assert_eq!(bytes_at(&arguments, at), (index as u32).to_ne_bytes());
+            assert_eq!(bytes_at(&arguments, at + alignment + 8), 3f32.to_ne_bytes());
         }
     }
 }
@@ -122,8 +124,7 @@ fn arguments_are_compared_with_the_parameters() {
     let said = |add: &dyn Fn(&mut LaunchBuilder<'_>)| {
         let mut launch = LaunchBuilder::without_stream(&function);
         add(&mut launch);
-        let said = launch.node_arguments().map(|_| ()).map_err(|error| error.message().to_owned());
-        said.unwrap_err().split("' ").nth(1).unwrap().to_owned()
+        launch.check().unwrap_err()
     };
     assert_eq!(said(&|_| ()), "has 3 parameters; 0 arguments given");
     let too_few = said(&|launch| _ = launch.arg(&1u64).arg(&2u32));
