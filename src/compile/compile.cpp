@@ -190,8 +190,7 @@ Status compile_here(const Nvrtc& nvrtc, const CompileInput& input,
 Status compile_on_thread(const Nvrtc& nvrtc, const CompileInput& input,
                          const std::vector<std::string>& options, CompileOutput& output) {
   Status status;
-  KM_TRY(run_on_compiler_thread(
-      [&] { status = compile_here(nvrtc, input, options, output); }));
+  KM_TRY(run_on_compiler_thread([&] { status = compile_here(nvrtc, input, options, output); }));
   return status;
 }
 
