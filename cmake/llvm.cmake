@@ -42,3 +42,7 @@ add_library(km_llvm INTERFACE)
 target_include_directories(km_llvm SYSTEM INTERFACE ${km_llvm_headers})
 target_link_libraries(km_llvm INTERFACE
   ${km_llvm_files} ${KM_ZSTD_STATIC} ${KM_ZLIB_STATIC} rt m ${CMAKE_DL_LIBS})
+
+# Its parser of Itanium names is headers alone: the library uses it without linking LLVM.
+add_library(km_llvm_demangle INTERFACE)
+target_include_directories(km_llvm_demangle SYSTEM INTERFACE ${km_llvm_headers})

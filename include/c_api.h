@@ -523,6 +523,48 @@ typedef struct km_param_info {
   uint32_t reserved;
 } km_param_info;
 
+/* The types of kernels' parameters as CUDA C++ has them, which PTX does not say. */
+typedef int32_t km_signature_kind;
+enum {
+  KM_SIGNATURE_KIND_UNKNOWN = 0, /* neither the source nor the kernel's name tells the type */
+  KM_SIGNATURE_KIND_POINTER = 1, /* a pointer or a reference; `element` is what it points to */
+  KM_SIGNATURE_KIND_VALUE = 2    /* `element` is the type of the value itself */
+};
+typedef int32_t km_element_type;
+enum {
+  KM_ELEMENT_TYPE_UNKNOWN = 0,
+  KM_ELEMENT_TYPE_VOID = 1,    /* behind a pointer only: elements of any type */
+  KM_ELEMENT_TYPE_NAMED = 2,   /* a structure, union, enumeration or other type with a name */
+  KM_ELEMENT_TYPE_POINTER = 3, /* an address: behind a pointer, an array of addresses */
+  KM_ELEMENT_TYPE_BOOL = 4,
+  KM_ELEMENT_TYPE_CHAR = 5, /* plain char; elements of I8 and U8 fit it, too */
+  KM_ELEMENT_TYPE_I8 = 6,
+  KM_ELEMENT_TYPE_U8 = 7,
+  KM_ELEMENT_TYPE_I16 = 8,
+  KM_ELEMENT_TYPE_U16 = 9,
+  KM_ELEMENT_TYPE_I32 = 10,
+  KM_ELEMENT_TYPE_U32 = 11,
+  KM_ELEMENT_TYPE_I64 = 12,
+  KM_ELEMENT_TYPE_U64 = 13,
+  KM_ELEMENT_TYPE_I128 = 14,
+  KM_ELEMENT_TYPE_U128 = 15,
+  KM_ELEMENT_TYPE_F16 = 16,
+  KM_ELEMENT_TYPE_BF16 = 17,
+  KM_ELEMENT_TYPE_F32 = 18,
+  KM_ELEMENT_TYPE_F64 = 19,
+  KM_ELEMENT_TYPE_F8_E4M3 = 20,
+  KM_ELEMENT_TYPE_F8_E5M2 = 21
+};
+typedef struct km_param_signature {
+  uint32_t struct_size;
+  km_signature_kind kind;
+  km_element_type element;
+  uint32_t lanes;              /* 2 to 4: of a vector such as float4; 1; 0 where nothing is known */
+  uint32_t is_const;           /* 1: the elements behind the pointer are const */
+  uint32_t element_size_bytes; /* of the lanes together; 0: not known */
+  uint64_t size_bytes, offset_bytes; /* of the parameter, as in km_param_info */
+} km_param_signature;
+
 /* Inputs of km_launch_kernel. Frozen for ever. */
 typedef struct km_launch_config {
   uint32_t grid[3];
@@ -647,6 +689,7 @@ KM_CHECK_SIZE(km_allocation_info, 240);
 KM_CHECK_SIZE(km_memory_profile, 72);
 KM_CHECK_SIZE(km_memory_sample, 16);
 KM_CHECK_SIZE(km_param_info, 40);
+KM_CHECK_SIZE(km_param_signature, 40);
 KM_CHECK_SIZE(km_launch_config, 32);
 KM_CHECK_SIZE(km_launch_slice, 24);
 KM_CHECK_SIZE(km_launch_operand, 32);
@@ -1545,6 +1588,21 @@ KM_API km_status km_slice_destroy_on_stream(km_slice slice, km_stream stream) KM
  *   KM_ERROR_INVALID_ARGUMENT when `out_info` is null or its struct_size is below 4.
  */
 KM_API km_status km_slice_info_get(km_slice slice, km_slice_info* out_info) KM_NOEXCEPT;
+
+/** Says of which type the elements of a slice are; its later views have the type, too. From then on
+ * a launch that gives the slice to a kernel whose parameter is known to have another type is
+ * KM_ERROR_INVALID_LAUNCH. `lanes` is 2 to 4 for a vector such as float4, and 1 otherwise; `name`
+ * is the C++ name of a KM_ELEMENT_TYPE_NAMED ("ns::Point"; null: any named type fits) and else
+ * null. KM_ELEMENT_TYPE_UNKNOWN with 0 lanes ends the check. A slice has no type until this call.
+ * Blocking: no.
+ * Threads: any, but not while another thread uses the slice in a launch.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `slice` is not a live slice;
+ *   KM_ERROR_CONTEXT_LOST when the context of `slice` was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when there is no such type, it has no vectors of so many lanes, or
+ *   `name` is given with a type that is not KM_ELEMENT_TYPE_NAMED or has more than 4095 bytes.
+ */
+KM_API km_status km_slice_set_element_type(km_slice slice, km_element_type type, uint32_t lanes,
+                                           const char* name) KM_NOEXCEPT;
 
 /** The device address of the first element; 0 for an empty slice.
  * Blocking: no.
@@ -2588,6 +2646,35 @@ KM_API km_status km_function_param_count(km_function function, uint32_t* out_cou
  */
 KM_API km_status km_function_param(km_function function, uint32_t index,
                                    km_param_info* out_info) KM_NOEXCEPT;
+
+/** The type of a parameter as CUDA C++ declares it. It is known of kernels that are compiled here
+ * from CUDA C++, of PTX that this library made of such a source and of object files made of that
+ * PTX, and of every kernel with a mangled C++ name. Anything else has the kind
+ * KM_SIGNATURE_KIND_UNKNOWN, which is no error. Set `out_signature->struct_size` first.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `function` is not a live function;
+ *   KM_ERROR_CONTEXT_LOST when the context of `function` was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when `index` is not below km_function_param_count, `out_signature` is
+ *   null or its struct_size is below 4.
+ */
+KM_API km_status km_function_param_signature(km_function function, uint32_t index,
+                                             km_param_signature* out_signature) KM_NOEXCEPT;
+
+/** The name of the element type of a parameter as CUDA C++ spells it: "float", "float4",
+ * "ns::Point<int>"; of a pointer, the name of what it points to. Empty (size 1) where it is not
+ * known.
+ * Blocking: no.
+ * Threads: any.
+ * Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `function` is not a live function;
+ *   KM_ERROR_CONTEXT_LOST when the context of `function` was reset after its creation;
+ *   KM_ERROR_BUFFER_TOO_SMALL when the text needs more than `capacity_bytes`;
+ *   KM_ERROR_INVALID_ARGUMENT when `index` is not below km_function_param_count, `buffer` is null
+ *   and `capacity_bytes` is not 0, or `buffer` and `out_size_bytes` are both null.
+ */
+KM_API km_status km_function_param_type_name(km_function function, uint32_t index, char* buffer,
+                                             uint64_t capacity_bytes,
+                                             uint64_t* out_size_bytes) KM_NOEXCEPT;
 
 /* Launches. */
 

@@ -38,6 +38,20 @@ class basic_function : public detail::any_function {
   result<km_param_info> param(std::uint32_t index) const {
     return detail::read_struct<P, km_param_info>(km_function_param, get(), index);
   }
+  /// The type of a parameter, from 0, as CUDA C++ declares it; perhaps unknown.
+  result<km_param_signature> param_signature(std::uint32_t index) const {
+    return detail::read_struct<P, km_param_signature>(km_function_param_signature, get(), index);
+  }
+  /// The name of a parameter's element type in CUDA C++; empty where it is unknown.
+  result<std::string> param_type_name(std::uint32_t index) const {
+    std::string name;
+    const km_status status = detail::read_text(
+        [&](char* buffer, std::uint64_t capacity, std::uint64_t* size) {
+          return km_function_param_type_name(get(), index, buffer, capacity, size);
+        },
+        name);
+    return P::give(status, std::move(name));
+  }
   /// Makes machine code for blocks of this size now, so that the first launch need not wait for it.
   result<void> prepare(dim3 block) const {
     return P::give(km_function_prepare(get(), block.x, block.y, block.z));

@@ -197,6 +197,12 @@ class memory : public elements<T> {
   result<void> set_tag(const std::string& tag) const {
     return P::give(km_slice_set_tag(get(), tag.c_str()));
   }
+  /// Says of which type of CUDA C++ the elements are, as km_slice_set_element_type does: launches
+  /// check it from then on. KM_ELEMENT_TYPE_UNKNOWN with 0 lanes ends that.
+  result<void> set_element_type(km_element_type type, std::uint32_t lanes = 1,
+                                const char* name = nullptr) const {
+    return P::give(km_slice_set_element_type(get(), type, lanes, name));
+  }
   /// A part that shares the memory and keeps it.
   result<basic_view<T, P>> part(std::uint64_t first, std::uint64_t count) const {
     km_slice made{};

@@ -22,6 +22,13 @@ bool is_settable(km_function_attribute attribute) {
          attribute == KM_FUNCTION_ATTRIBUTE_CLUSTER_POLICY;
 }
 
+Status check_param(const Function& function, uint32_t index) {
+  const kmb_function_info& kernel = function.info();
+  if (index < kernel.param_count) return {};
+  return make_error(KM_ERROR_INVALID_ARGUMENT, "index is %u; kernel '%s' has %s", index,
+                    kernel.name, counted(kernel.param_count, "parameter").c_str());
+}
+
 }  // namespace
 
 km_status km_function_destroy(km_function function) noexcept {
@@ -83,12 +90,8 @@ km_status km_function_param(km_function function, uint32_t index,
   return guard(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, function);
     KM_REQUIRE(out_info);
-    const kmb_function_info& kernel = target->info();
-    if (index >= kernel.param_count) {
-      return make_error(KM_ERROR_INVALID_ARGUMENT, "index is %u; kernel '%s' has %s", index,
-                        kernel.name, counted(kernel.param_count, "parameter").c_str());
-    }
-    const kmb_param& param = kernel.params[index];
+    KM_TRY(check_param(*target, index));
+    const kmb_param& param = target->info().params[index];
     km_param_info info{};
     info.kind = param.kind;
     info.value_type = param.value_type;
@@ -96,5 +99,38 @@ km_status km_function_param(km_function function, uint32_t index,
     info.align_bytes = param.align_bytes;
     info.offset_bytes = param.offset_bytes;
     return give_struct(info, out_info, "out_info");
+  });
+}
+
+km_status km_function_param_signature(km_function function, uint32_t index,
+                                      km_param_signature* out_signature) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, function);
+    KM_REQUIRE(out_signature);
+    KM_TRY(check_param(*target, index));
+    const kmb_param& param = target->info().params[index];
+    const ParamType& type = target->types().signature()[index];
+    const bool is_value = type.kind == KM_SIGNATURE_KIND_VALUE;
+    const uint64_t element_size = type.element.size_bytes();
+    km_param_signature result{};
+    result.kind = type.kind;
+    result.element = type.element.type;
+    result.lanes = type.element.lanes;
+    result.is_const = type.is_const ? 1 : 0;
+    result.element_size_bytes =
+        static_cast<uint32_t>(is_value && element_size == 0 ? param.size_bytes : element_size);
+    result.size_bytes = param.size_bytes;
+    result.offset_bytes = param.offset_bytes;
+    return give_struct(result, out_signature, "out_signature");
+  });
+}
+
+km_status km_function_param_type_name(km_function function, uint32_t index, char* buffer,
+                                      uint64_t capacity_bytes, uint64_t* out_size_bytes) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, function);
+    KM_TRY(check_param(*target, index));
+    return give_text(target->types().signature()[index].element.name, buffer, capacity_bytes,
+                     out_size_bytes);
   });
 }

@@ -128,7 +128,7 @@ Status KernelArguments::resolve(Call& call) {
     if (slice == nullptr) [[unlikely]]
       return bad_slice_handle(call, i);
     const SliceArgument argument = argument_of(entry, slice);
-    if (!fits_parameter(kernel_.context, info, argument)) [[unlikely]] {
+    if (!fits_parameter(kernel_.context, kernel_.function, argument)) [[unlikely]] {
       KM_TRY(check_slice_argument(kernel_.context, kernel_.function, argument));
     }
     KM_TRY(check_entry(entries, i));

@@ -125,6 +125,16 @@ km_status km_slice_info_get(km_slice slice, km_slice_info* out_info) noexcept {
   });
 }
 
+km_status km_slice_set_element_type(km_slice slice, km_element_type type, uint32_t lanes,
+                                    const char* name) noexcept {
+  return guard_light(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, slice);
+    KM_ASSIGN(const ElementType element, element_type_of(type, lanes, name));
+    target->set_element_type(element);
+    return {};
+  });
+}
+
 km_status km_slice_address(km_slice slice, uint64_t* out_address) noexcept {
   return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, slice);

@@ -12,6 +12,7 @@
 #include "compile/nvrtc.h"
 #include "compile/options.h"
 #include "compile/ptx_cache.h"
+#include "compile/signature/type_request.h"
 
 namespace km {
 namespace {
@@ -169,7 +170,7 @@ Error compile_error(const Program& program, int result, const std::string& log,
   }
 }
 
-Status compile_here(const Nvrtc& nvrtc, const CompileInput& input,
+Status compile_once(const Nvrtc& nvrtc, const CompileInput& input,
                     const std::vector<std::string>& options, CompileOutput& output) {
   Program program(nvrtc.api);
   KM_TRY(program.create(input));
@@ -184,6 +185,34 @@ Status compile_here(const Nvrtc& nvrtc, const CompileInput& input,
   }
   output.ptx = std::move(ptx);
   output.lowered_names = std::move(names);
+  return {};
+}
+
+Status compile_with_types(const Nvrtc& nvrtc, const CompileInput& input,
+                          const std::vector<KernelName>& kernels,
+                          const std::vector<std::string>& options, CompileOutput& output) {
+  KM_TRY(compile_once(nvrtc, with_type_requests(input, kernels), options, output));
+  take_type_answers(kernels, &output);
+  return {};
+}
+
+/// Compiles once as a rule. Kernels that are asked for and are not there (conditions and macros
+/// hide them) cost two compilations more.
+Status compile_here(const Nvrtc& nvrtc, const CompileInput& input,
+                    const std::vector<std::string>& options, CompileOutput& output) {
+  const std::vector<KernelName> kernels = kernels_to_ask_for(input, options);
+  if (!kernels.empty()) {
+    Status status = compile_with_types(nvrtc, input, kernels, options, output);
+    if (status || !mentions_type_requests(output.log)) return status;
+    output = {};
+  }
+  KM_TRY(compile_once(nvrtc, input, options, output));
+  const std::vector<KernelName> confirmed = confirmed_kernels(kernels, output.ptx);
+  if (confirmed.empty() || confirmed.size() == kernels.size()) return {};
+  CompileOutput with_types;
+  if (compile_with_types(nvrtc, input, confirmed, options, with_types)) {
+    output = std::move(with_types);
+  }
   return {};
 }
 

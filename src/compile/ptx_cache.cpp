@@ -87,7 +87,7 @@ std::optional<std::string> ptx_key(const CompileInput& input,
     append(header.source, &all);
   }
   for (const std::string& expression : input.name_expressions) append(expression, &all);
-  return "ptx\n" + hash128(all).text();
+  return "ptx with types\n" + hash128(all).text();  // an older form has no types
 }
 
 std::optional<CompileOutput> find_ptx(const std::string& key) {

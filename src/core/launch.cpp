@@ -84,7 +84,10 @@ Status check_slice_argument(const Context& context, const Function& function,
                       index, info.name, argument.slice->context().device().info().uri,
                       context.device().info().uri);
   }
-  if (argument.is_inside()) return {};
+  if (argument.is_inside()) {
+    if (argument.slice->element_tag() == 0) return {};
+    return function.types().check(index, argument.slice->element_type());
+  }
   if (argument.size_bytes == 0) {
     return make_error(KM_ERROR_OUT_OF_BOUNDS,
                       "offset %" PRIu64

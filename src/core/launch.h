@@ -54,15 +54,20 @@ inline bool fits_device(const km_device_info& info, const LaunchShape& shape) {
 /// Grid, block and shared memory against the device's limits; the kernel's own are the backend's.
 Status check_shape(const Device& device, const LaunchShape& shape);
 /// Whether check_slice_argument() would succeed, without the words.
-inline bool fits_parameter(const Context& context, const kmb_function_info& info,
+inline bool fits_parameter(const Context& context, const Function& function,
                            const SliceArgument& argument) {
-  return argument.parameter < info.param_count &&
-         info.params[argument.parameter].size_bytes == sizeof(uint64_t) &&
-         &argument.slice->context() == &context && argument.is_inside();
+  const kmb_function_info& info = function.info();
+  if (argument.parameter >= info.param_count ||
+      info.params[argument.parameter].size_bytes != sizeof(uint64_t) ||
+      &argument.slice->context() != &context || !argument.is_inside()) {
+    return false;
+  }
+  const ElementTag tag = argument.slice->element_tag();
+  return tag == 0 || function.types().takes(argument.parameter, tag);
 }
 /// That all blocks of a cooperative launch fit the device at once.
 Status check_cooperative(const Function& function, const LaunchShape& shape);
-/// A slice for this parameter: its size, bounds and context.
+/// A slice for this parameter: its size, bounds, context and element type.
 Status check_slice_argument(const Context& context, const Function& function,
                             const SliceArgument& argument);
 

@@ -55,7 +55,7 @@ Result<Ref<Module>> Module::load_ptx(Context& context, std::string_view ptx,
   Ref<Module> module = Ref<Module>::adopt(new Module(context, name));
   KM_TRY(call_backend(context.backend().module_load, context.native(), ptx.data(),
                       static_cast<uint64_t>(ptx.size()), module->name_.c_str(), &module->native_));
-  KM_TRY(module->read_kernels());
+  KM_TRY(module->read_kernels(ptx));
   return module;
 }
 
@@ -77,7 +77,7 @@ Result<Ref<Module>> Module::load_object(Context& context, std::string_view data,
   KM_TRY(call_backend(context.backend().module_load_object, context.native(),
                       static_cast<const void*>(data.data()), static_cast<uint64_t>(data.size()),
                       module->name_.c_str(), &module->native_));
-  KM_TRY(module->read_kernels());
+  KM_TRY(module->read_kernels(data));
   return module;
 }
 
@@ -130,7 +130,8 @@ Module::~Module() {
   backend().module_unload(native_, uses.data(), uses.size());
 }
 
-Status Module::read_kernels() {
+Status Module::read_kernels(std::string_view text) {
+  signature_lines_ = read_signature_lines(text);
   uint32_t count = 0;
   KM_TRY(call_backend(backend().module_function_count, native_, &count));
   kernels_.resize(count);
@@ -139,9 +140,15 @@ Status Module::read_kernels() {
     KM_TRY(call_backend(backend().module_function_at, native_, i, &kernel.native));
     KM_TRY(call_backend(backend().function_info, kernel.native, &kernel.info));
     KM_TRY(check_info(kernel.info));
+    kernel.types = std::make_unique<KernelTypes>(kernel.info, instance_name(kernel.info.name));
     index_by_name_.emplace(kernel.info.name, i);
   }
   return {};
+}
+
+std::string_view Module::instance_name(std::string_view kernel) const {
+  const auto found = signature_lines_.find(kernel);
+  return found == signature_lines_.end() ? std::string_view() : found->second;
 }
 
 void Module::add_aliases(const std::vector<std::pair<std::string, std::string>>& lowered_names) {

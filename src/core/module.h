@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <string>
@@ -11,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/kernel_types.h"
 #include "core/memory.h"
 #include "core/use_list.h"
 
@@ -23,6 +25,7 @@ constexpr uint64_t kMaxParamBytes = 32764;
 struct Kernel {
   kmb_function* native = nullptr;
   kmb_function_info info{};
+  std::unique_ptr<KernelTypes> types;
 };
 
 class Module final : public ContextChild {
@@ -48,6 +51,9 @@ class Module final : public ContextChild {
   /// Compiled code for these block sizes and for any, into a file.
   Status save_object(const std::string& path, std::span<const std::array<uint32_t, 3>> blocks);
 
+  /// The types of a kernel that its name does not tell; empty: they are not known.
+  std::string_view instance_name(std::string_view kernel) const;
+
   UseList& uses() { return uses_; }
   /// The list that orders launches of its kernels and other uses of its variables; null as long as
   /// nobody could use one otherwise.
@@ -65,7 +71,8 @@ class Module final : public ContextChild {
  private:
   Module(Context& context, std::string name) : ContextChild(context), name_(std::move(name)) {}
   ~Module() override;
-  Status read_kernels();
+  /// `text`: the PTX, or an object file that holds it.
+  Status read_kernels(std::string_view text);
   void note_late_launch(Stream& stream, uint64_t ticket) noexcept;
   Error no_such_kernel(const std::string& name) const;
 
@@ -73,6 +80,7 @@ class Module final : public ContextChild {
   kmb_module* native_ = nullptr;
   std::vector<Kernel> kernels_;
   std::unordered_map<std::string, size_t> index_by_name_;
+  SignatureLines signature_lines_;
   UseList uses_;
   std::mutex globals_mutex_;
   bool variables_are_known_ = false;  // under globals_mutex_
@@ -88,6 +96,8 @@ class Function final : public ContextChild {
   Module& module() const { return *module_; }
   kmb_function* native() const { return kernel_.native; }
   const kmb_function_info& info() const { return kernel_.info; }
+  /// The types of its parameters, found when they are asked for first.
+  const KernelTypes& types() const { return *kernel_.types; }
   Result<int64_t> attribute(km_function_attribute attribute) const;
   Status set_attribute(km_function_attribute attribute, int64_t value);
   Status prepare(const std::array<uint32_t, 3>& block);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cinttypes>
+#include <mutex>
 
 #include "base/text.h"
 #include "core/backend_call.h"
@@ -119,8 +120,24 @@ Result<Ref<Slice>> Slice::view(uint64_t first_element, uint64_t element_count) c
                       counted(element_count, "element").c_str(), first_element,
                       counted(element_count_, "element").c_str());
   }
-  return make_ref<Slice>(memory_, offset_bytes_ + first_element * element_size_bytes_,
-                         element_count, element_size_bytes_, true);
+  Ref<Slice> view = make_ref<Slice>(memory_, offset_bytes_ + first_element * element_size_bytes_,
+                                    element_count, element_size_bytes_, true);
+  if (element_tag() != 0) view->set_element_type(element_type());
+  return view;
+}
+
+ElementType Slice::element_type() const {
+  const std::lock_guard lock(element_name_lock_);
+  ElementType type = element_of_tag(element_tag());
+  if (type.type == KM_ELEMENT_TYPE_NAMED) type.name = element_name_;
+  return type;
+}
+
+void Slice::set_element_type(const ElementType& type) {
+  std::string name = type.type == KM_ELEMENT_TYPE_NAMED ? type.name : std::string();
+  const std::lock_guard lock(element_name_lock_);
+  element_name_.swap(name);
+  element_tag_.store(tag_of(type), std::memory_order_relaxed);
 }
 
 km_slice_info Slice::info() const {

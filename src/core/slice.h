@@ -1,7 +1,12 @@
 // Slices: device memory with a length; views: parts of slices.
 #pragma once
 
+#include <atomic>
+#include <string>
+
+#include "core/kernel_types.h"
 #include "core/memory.h"
+#include "core/spin_lock.h"
 
 namespace km {
 
@@ -33,6 +38,10 @@ class Slice final : public ContextChild {
   uint64_t address() const { return memory_->address() + offset_bytes_; }
   uint64_t size_bytes() const { return element_count_ * element_size_bytes_; }
   km_slice_info info() const;
+  /// The type of the elements; 0: none was given.
+  ElementTag element_tag() const { return element_tag_.load(std::memory_order_relaxed); }
+  ElementType element_type() const;
+  void set_element_type(const ElementType& type);
   /// Null, with a reason, where the host cannot reach the memory.
   Result<void*> host_pointer() const;
 
@@ -47,6 +56,9 @@ class Slice final : public ContextChild {
   const uint64_t element_count_;
   const uint64_t element_size_bytes_;
   const bool is_view_;
+  std::atomic<ElementTag> element_tag_{0};
+  mutable SpinLock element_name_lock_;
+  std::string element_name_;  // of a type that only has a name; under element_name_lock_
 };
 
 /// A slice of all of the memory that holds `address`.

@@ -55,6 +55,19 @@ pub const ExecutionMode = enum(i64) {
 /// `ParamType` by number.
 pub const Param = c.km_param_info;
 
+/// The type of a parameter in its source; `kind` is a `SignatureKind`, `element` an `ElementType` by
+/// number.
+pub const ParamSignature = c.km_param_signature;
+
+/// The kind of a parameter in its source.
+pub const SignatureKind = enum(i32) {
+    unknown = c.KM_SIGNATURE_KIND_UNKNOWN,
+    /// Also of references.
+    pointer = c.KM_SIGNATURE_KIND_POINTER,
+    value = c.KM_SIGNATURE_KIND_VALUE,
+    _,
+};
+
 /// The kind of a parameter, as far as PTX tells.
 pub const ParamKind = enum(i32) {
     /// 64 bits that may be an address: CUDA C++ declares no more.
@@ -171,6 +184,27 @@ pub const Function = struct {
         return found;
     }
 
+    /// The type of a parameter, from 0, as CUDA C++ declares it; perhaps unknown. C:
+    /// km_function_param_signature.
+    pub fn paramSignature(function: Function, index: u32) Error!ParamSignature {
+        var found = errors.sized(ParamSignature);
+        const get = c.km_function_param_signature;
+        try check(get(function.handle, index, &found), function.diagnostics);
+        return found;
+    }
+
+    /// The name of a parameter's element type in CUDA C++, empty where it is unknown; the caller's
+    /// to free. C: km_function_param_type_name.
+    pub fn paramTypeName(
+        function: Function,
+        allocator: std.mem.Allocator,
+        index: u32,
+    ) TextError![:0]u8 {
+        const arguments = .{ function.handle, index };
+        const call = c.km_function_param_type_name;
+        return errors.copyText(allocator, function.diagnostics, call, arguments);
+    }
+
     /// Makes machine code for blocks of this size now, so that the first launch need not wait for
     /// it. C: km_function_prepare.
     pub fn prepare(function: Function, block: [3]u32) Error!void {
@@ -195,6 +229,10 @@ test Function {
     const scale = try module.function("scale");
     defer scale.deinit();
     try std.testing.expectEqual(2, try scale.paramCount());
+    try std.testing.expectEqual(c.KM_ELEMENT_TYPE_F32, (try scale.paramSignature(0)).element);
+    const type_name = try scale.paramTypeName(std.testing.allocator, 1);
+    defer std.testing.allocator.free(type_name);
+    try std.testing.expectEqualStrings("float", type_name);
     const best = try scale.bestBlock(0, 0);
     try std.testing.expect((try scale.occupancy(best.block_threads, 0)).active_blocks > 0);
 }

@@ -60,6 +60,33 @@ pub fn sliceOfBytes(handle: c.km_slice, diagnostics: ?*Diagnostics) Error!Slice(
     return .{ .handle = handle, .len = count, .diagnostics = diagnostics };
 }
 
+/// A type of CUDA C++ that elements and parameters have.
+pub const ElementType = enum(i32) {
+    unknown = c.KM_ELEMENT_TYPE_UNKNOWN,
+    void = c.KM_ELEMENT_TYPE_VOID,
+    named = c.KM_ELEMENT_TYPE_NAMED,
+    pointer = c.KM_ELEMENT_TYPE_POINTER,
+    bool = c.KM_ELEMENT_TYPE_BOOL,
+    char = c.KM_ELEMENT_TYPE_CHAR,
+    i8 = c.KM_ELEMENT_TYPE_I8,
+    u8 = c.KM_ELEMENT_TYPE_U8,
+    i16 = c.KM_ELEMENT_TYPE_I16,
+    u16 = c.KM_ELEMENT_TYPE_U16,
+    i32 = c.KM_ELEMENT_TYPE_I32,
+    u32 = c.KM_ELEMENT_TYPE_U32,
+    i64 = c.KM_ELEMENT_TYPE_I64,
+    u64 = c.KM_ELEMENT_TYPE_U64,
+    i128 = c.KM_ELEMENT_TYPE_I128,
+    u128 = c.KM_ELEMENT_TYPE_U128,
+    f16 = c.KM_ELEMENT_TYPE_F16,
+    bf16 = c.KM_ELEMENT_TYPE_BF16,
+    f32 = c.KM_ELEMENT_TYPE_F32,
+    f64 = c.KM_ELEMENT_TYPE_F64,
+    f8_e4m3 = c.KM_ELEMENT_TYPE_F8_E4M3,
+    f8_e5m2 = c.KM_ELEMENT_TYPE_F8_E5M2,
+    _,
+};
+
 /// Part of a slice: memory that it shares and keeps. Has all that a slice has.
 pub const View = Slice;
 
@@ -247,6 +274,21 @@ pub fn Slice(comptime T: type) type {
         /// allocation is not tracked. C: km_slice_set_tag.
         pub fn setTag(slice: Self, tag: [:0]const u8) Error!void {
             try check(c.km_slice_set_tag(slice.handle, tag.ptr), slice.diagnostics);
+        }
+
+        /// Says of which type of CUDA C++ the elements are: launches check it from then on.
+        /// `lanes` is 2 to 4 for a vector such as float4, else 1; `name` is that of a named type.
+        /// `.unknown` with 0 lanes ends the check. C: km_slice_set_element_type.
+        pub fn setElementType(
+            slice: Self,
+            element: ElementType,
+            lanes: u32,
+            type_name: ?[:0]const u8,
+        ) Error!void {
+            const text: ?[*:0]const u8 = if (type_name) |given| given.ptr else null;
+            const kind: c.km_element_type = @intFromEnum(element);
+            const got = c.km_slice_set_element_type(slice.handle, kind, lanes, text);
+            try check(got, slice.diagnostics);
         }
 
         /// The device address of the first element. C: km_slice_address.

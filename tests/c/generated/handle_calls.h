@@ -272,6 +272,10 @@ static km_status call_km_slice_info_get(const uint64_t* handles, call_values* va
   return km_slice_info_get(handles[0], out_at(values, 0));
 }
 
+static km_status call_km_slice_set_element_type(const uint64_t* handles, call_values* values) {
+  return km_slice_set_element_type(handles[0], 0, 0, values->text);
+}
+
 static km_status call_km_slice_address(const uint64_t* handles, call_values* values) {
   return km_slice_address(handles[0], out_at(values, 0));
 }
@@ -607,6 +611,14 @@ static km_status call_km_function_param_count(const uint64_t* handles, call_valu
 
 static km_status call_km_function_param(const uint64_t* handles, call_values* values) {
   return km_function_param(handles[0], 0, out_at(values, 0));
+}
+
+static km_status call_km_function_param_signature(const uint64_t* handles, call_values* values) {
+  return km_function_param_signature(handles[0], 0, out_at(values, 0));
+}
+
+static km_status call_km_function_param_type_name(const uint64_t* handles, call_values* values) {
+  return km_function_param_type_name(handles[0], 0, out_at(values, 0), 64, out_at(values, 1));
 }
 
 static km_status call_km_launch_create(const uint64_t* handles, call_values* values) {
@@ -1213,6 +1225,7 @@ static const handle_call handle_calls[] = {
     {"km_slice_destroy", call_km_slice_destroy, 1, {HANDLE_SLICE}, 1},
     {"km_slice_destroy_on_stream", call_km_slice_destroy_on_stream, 2, {HANDLE_SLICE, HANDLE_STREAM}, 1},
     {"km_slice_info_get", call_km_slice_info_get, 1, {HANDLE_SLICE}, 0},
+    {"km_slice_set_element_type", call_km_slice_set_element_type, 1, {HANDLE_SLICE}, 0},
     {"km_slice_address", call_km_slice_address, 1, {HANDLE_SLICE}, 0},
     {"km_slice_host_pointer", call_km_slice_host_pointer, 1, {HANDLE_SLICE}, 0},
     {"km_slice_upload", call_km_slice_upload, 2, {HANDLE_STREAM, HANDLE_SLICE}, 0},
@@ -1290,6 +1303,8 @@ static const handle_call handle_calls[] = {
     {"km_function_max_active_clusters", call_km_function_max_active_clusters, 1, {HANDLE_FUNCTION}, 0},
     {"km_function_param_count", call_km_function_param_count, 1, {HANDLE_FUNCTION}, 0},
     {"km_function_param", call_km_function_param, 1, {HANDLE_FUNCTION}, 0},
+    {"km_function_param_signature", call_km_function_param_signature, 1, {HANDLE_FUNCTION}, 0},
+    {"km_function_param_type_name", call_km_function_param_type_name, 1, {HANDLE_FUNCTION}, 0},
     {"km_launch_create", call_km_launch_create, 2, {HANDLE_STREAM, HANDLE_FUNCTION}, 0},
     {"km_launch_destroy", call_km_launch_destroy, 1, {HANDLE_LAUNCH}, 1},
     {"km_launch_set_grid", call_km_launch_set_grid, 1, {HANDLE_LAUNCH}, 0},

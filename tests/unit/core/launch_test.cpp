@@ -52,7 +52,7 @@ TEST_F(LaunchTest, SlicesFitWhereNoErrorIsFound) {
     for (uint64_t offset : {uint64_t{0}, uint64_t{16}, uint64_t{17}, UINT64_MAX}) {
       for (Slice* slice : {own.get(), foreign.get()}) {
         const SliceArgument argument{parameter, offset, slice};
-        const bool fits = fits_parameter(*context_, function->info(), argument);
+        const bool fits = fits_parameter(*context_, *function, argument);
         EXPECT_EQ(fits, static_cast<bool>(check_slice_argument(*context_, *function, argument)));
         fitting += fits ? 1 : 0;
       }

@@ -627,6 +627,10 @@ typedef long long swig_type_581;
 typedef long long swig_type_582;
 typedef long long swig_type_583;
 typedef long long swig_type_584;
+typedef long long swig_type_585;
+typedef long long swig_type_586;
+typedef long long swig_type_587;
+typedef long long swig_type_588;
 extern void _wrap_Swig_free_raw_306995db03304e6b(uintptr_t arg1);
 extern uintptr_t _wrap_Swig_malloc_raw_306995db03304e6b(swig_intgo arg1);
 extern void *_wrap_km_version_raw_306995db03304e6b(swig_voidp arg1, swig_voidp arg2, swig_voidp arg3);
@@ -707,211 +711,214 @@ extern void *_wrap_km_slice_view_raw_306995db03304e6b(swig_type_79 arg1, swig_ty
 extern void *_wrap_km_slice_destroy_raw_306995db03304e6b(swig_type_82 arg1);
 extern void *_wrap_km_slice_destroy_on_stream_raw_306995db03304e6b(swig_type_83 arg1, swig_type_84 arg2);
 extern void *_wrap_km_slice_info_get_raw_306995db03304e6b(swig_type_85 arg1, swig_voidp arg2);
-extern void *_wrap_km_slice_address_raw_306995db03304e6b(swig_type_86 arg1, swig_voidp arg2);
-extern void *_wrap_km_slice_host_pointer_raw_306995db03304e6b(swig_type_87 arg1, swig_voidp arg2);
-extern void *_wrap_km_slice_upload_raw_306995db03304e6b(swig_type_88 arg1, swig_type_89 arg2, swig_type_90 arg3, swig_voidp arg4, swig_type_91 arg5);
-extern void *_wrap_km_slice_download_raw_306995db03304e6b(swig_type_92 arg1, swig_type_93 arg2, swig_type_94 arg3, swig_voidp arg4, swig_type_95 arg5);
-extern void *_wrap_km_slice_copy_raw_306995db03304e6b(swig_type_96 arg1, swig_type_97 arg2, swig_type_98 arg3, swig_type_99 arg4, swig_type_100 arg5, swig_type_101 arg6);
-extern void *_wrap_km_slice_fill_u8_raw_306995db03304e6b(swig_type_102 arg1, swig_type_103 arg2, swig_type_104 arg3, char arg4, swig_type_105 arg5);
-extern void *_wrap_km_slice_fill_u16_raw_306995db03304e6b(swig_type_106 arg1, swig_type_107 arg2, swig_type_108 arg3, short arg4, swig_type_109 arg5);
-extern void *_wrap_km_slice_fill_u32_raw_306995db03304e6b(swig_type_110 arg1, swig_type_111 arg2, swig_type_112 arg3, int arg4, swig_type_113 arg5);
-extern void *_wrap_km_memory_upload_raw_306995db03304e6b(swig_type_114 arg1, swig_type_115 arg2, swig_voidp arg3, swig_type_116 arg4);
-extern void *_wrap_km_memory_download_raw_306995db03304e6b(swig_type_117 arg1, swig_type_118 arg2, swig_voidp arg3, swig_type_119 arg4);
-extern void *_wrap_km_memory_copy_raw_306995db03304e6b(swig_type_120 arg1, swig_type_121 arg2, swig_type_122 arg3, swig_type_123 arg4);
-extern void *_wrap_km_memory_fill_u8_raw_306995db03304e6b(swig_type_124 arg1, swig_type_125 arg2, char arg3, swig_type_126 arg4);
-extern void *_wrap_km_memory_fill_u16_raw_306995db03304e6b(swig_type_127 arg1, swig_type_128 arg2, short arg3, swig_type_129 arg4);
-extern void *_wrap_km_memory_fill_u32_raw_306995db03304e6b(swig_type_130 arg1, swig_type_131 arg2, int arg3, swig_type_132 arg4);
-extern void *_wrap_km_pool_create_raw_306995db03304e6b(swig_type_133 arg1, swig_type_134 arg2, swig_voidp arg3);
-extern void *_wrap_km_pool_destroy_raw_306995db03304e6b(swig_type_135 arg1);
-extern void *_wrap_km_pool_allocate_raw_306995db03304e6b(swig_type_136 arg1, swig_type_137 arg2, swig_type_138 arg3, int arg4, swig_voidp arg5);
-extern void *_wrap_km_pool_allocate_on_stream_raw_306995db03304e6b(swig_type_139 arg1, swig_type_140 arg2, swig_type_141 arg3, swig_type_142 arg4, int arg5, swig_voidp arg6);
-extern void *_wrap_km_pool_set_release_threshold_raw_306995db03304e6b(swig_type_143 arg1, swig_type_144 arg2);
-extern void *_wrap_km_pool_trim_raw_306995db03304e6b(swig_type_145 arg1, swig_type_146 arg2);
-extern void *_wrap_km_pool_info_get_raw_306995db03304e6b(swig_type_147 arg1, swig_voidp arg2);
-extern void *_wrap_km_pool_reset_high_water_raw_306995db03304e6b(swig_type_148 arg1);
-extern void *_wrap_km_slice_create_aligned_raw_306995db03304e6b(swig_type_149 arg1, swig_type_150 arg2, swig_type_151 arg3, swig_type_152 arg4, int arg5, swig_voidp arg6);
-extern void *_wrap_km_slice_create_pitched_raw_306995db03304e6b(swig_type_153 arg1, swig_type_154 arg2, swig_type_155 arg3, int arg4, swig_voidp arg5, swig_voidp arg6);
-extern void *_wrap_km_slice_upload_3d_raw_306995db03304e6b(swig_type_156 arg1, swig_type_157 arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_slice_download_3d_raw_306995db03304e6b(swig_type_158 arg1, swig_type_159 arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_slice_copy_3d_raw_306995db03304e6b(swig_type_160 arg1, swig_type_161 arg2, swig_type_162 arg3, swig_voidp arg4);
-extern void *_wrap_km_slice_fill_2d_raw_306995db03304e6b(swig_type_163 arg1, swig_type_164 arg2, swig_type_165 arg3, swig_type_166 arg4, int arg5, int arg6, swig_type_167 arg7, swig_type_168 arg8);
-extern void *_wrap_km_memory_upload_3d_raw_306995db03304e6b(swig_type_169 arg1, swig_type_170 arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_memory_download_3d_raw_306995db03304e6b(swig_type_171 arg1, swig_type_172 arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_memory_copy_3d_raw_306995db03304e6b(swig_type_173 arg1, swig_type_174 arg2, swig_type_175 arg3, swig_voidp arg4);
-extern void *_wrap_km_memory_fill_2d_raw_306995db03304e6b(swig_type_176 arg1, swig_type_177 arg2, swig_type_178 arg3, int arg4, int arg5, swig_type_179 arg6, swig_type_180 arg7);
-extern void *_wrap_km_device_can_access_peer_raw_306995db03304e6b(swig_type_181 arg1, swig_type_182 arg2, swig_voidp arg3);
-extern void *_wrap_km_context_enable_peer_access_raw_306995db03304e6b(swig_type_183 arg1, swig_type_184 arg2);
-extern void *_wrap_km_context_disable_peer_access_raw_306995db03304e6b(swig_type_185 arg1, swig_type_186 arg2);
-extern void *_wrap_km_slice_copy_peer_raw_306995db03304e6b(swig_type_187 arg1, swig_type_188 arg2, swig_type_189 arg3, swig_type_190 arg4, swig_type_191 arg5, swig_type_192 arg6);
-extern void *_wrap_km_memory_copy_peer_raw_306995db03304e6b(swig_type_193 arg1, swig_type_194 arg2, swig_type_195 arg3, swig_type_196 arg4, swig_type_197 arg5, swig_type_198 arg6);
-extern void *_wrap_km_slice_map_file_raw_306995db03304e6b(swig_type_199 arg1, swig_voidp arg2, swig_type_200 arg3, swig_type_201 arg4, swig_type_202 arg5, int arg6, swig_voidp arg7);
-extern void *_wrap_km_host_memory_map_file_raw_306995db03304e6b(swig_type_203 arg1, swig_voidp arg2, swig_type_204 arg3, swig_type_205 arg4, int arg5, swig_voidp arg6);
-extern void *_wrap_km_context_set_tracking_raw_306995db03304e6b(swig_type_206 arg1, int arg2);
-extern void *_wrap_km_slice_set_tag_raw_306995db03304e6b(swig_type_207 arg1, swig_voidp arg2);
-extern void *_wrap_km_context_allocations_raw_306995db03304e6b(swig_type_208 arg1, swig_type_209 arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_context_allocation_stack_raw_306995db03304e6b(swig_type_210 arg1, swig_type_211 arg2, swig_voidp arg3, swig_type_212 arg4, swig_voidp arg5);
-extern void *_wrap_km_context_start_memory_profile_raw_306995db03304e6b(swig_type_213 arg1, swig_type_214 arg2);
-extern void *_wrap_km_context_stop_memory_profile_raw_306995db03304e6b(swig_type_215 arg1);
-extern void *_wrap_km_context_memory_profile_raw_306995db03304e6b(swig_type_216 arg1, swig_voidp arg2);
-extern void *_wrap_km_context_memory_samples_raw_306995db03304e6b(swig_type_217 arg1, swig_type_218 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_slice_set_element_type_raw_306995db03304e6b(swig_type_86 arg1, int arg2, int arg3, swig_voidp arg4);
+extern void *_wrap_km_slice_address_raw_306995db03304e6b(swig_type_87 arg1, swig_voidp arg2);
+extern void *_wrap_km_slice_host_pointer_raw_306995db03304e6b(swig_type_88 arg1, swig_voidp arg2);
+extern void *_wrap_km_slice_upload_raw_306995db03304e6b(swig_type_89 arg1, swig_type_90 arg2, swig_type_91 arg3, swig_voidp arg4, swig_type_92 arg5);
+extern void *_wrap_km_slice_download_raw_306995db03304e6b(swig_type_93 arg1, swig_type_94 arg2, swig_type_95 arg3, swig_voidp arg4, swig_type_96 arg5);
+extern void *_wrap_km_slice_copy_raw_306995db03304e6b(swig_type_97 arg1, swig_type_98 arg2, swig_type_99 arg3, swig_type_100 arg4, swig_type_101 arg5, swig_type_102 arg6);
+extern void *_wrap_km_slice_fill_u8_raw_306995db03304e6b(swig_type_103 arg1, swig_type_104 arg2, swig_type_105 arg3, char arg4, swig_type_106 arg5);
+extern void *_wrap_km_slice_fill_u16_raw_306995db03304e6b(swig_type_107 arg1, swig_type_108 arg2, swig_type_109 arg3, short arg4, swig_type_110 arg5);
+extern void *_wrap_km_slice_fill_u32_raw_306995db03304e6b(swig_type_111 arg1, swig_type_112 arg2, swig_type_113 arg3, int arg4, swig_type_114 arg5);
+extern void *_wrap_km_memory_upload_raw_306995db03304e6b(swig_type_115 arg1, swig_type_116 arg2, swig_voidp arg3, swig_type_117 arg4);
+extern void *_wrap_km_memory_download_raw_306995db03304e6b(swig_type_118 arg1, swig_type_119 arg2, swig_voidp arg3, swig_type_120 arg4);
+extern void *_wrap_km_memory_copy_raw_306995db03304e6b(swig_type_121 arg1, swig_type_122 arg2, swig_type_123 arg3, swig_type_124 arg4);
+extern void *_wrap_km_memory_fill_u8_raw_306995db03304e6b(swig_type_125 arg1, swig_type_126 arg2, char arg3, swig_type_127 arg4);
+extern void *_wrap_km_memory_fill_u16_raw_306995db03304e6b(swig_type_128 arg1, swig_type_129 arg2, short arg3, swig_type_130 arg4);
+extern void *_wrap_km_memory_fill_u32_raw_306995db03304e6b(swig_type_131 arg1, swig_type_132 arg2, int arg3, swig_type_133 arg4);
+extern void *_wrap_km_pool_create_raw_306995db03304e6b(swig_type_134 arg1, swig_type_135 arg2, swig_voidp arg3);
+extern void *_wrap_km_pool_destroy_raw_306995db03304e6b(swig_type_136 arg1);
+extern void *_wrap_km_pool_allocate_raw_306995db03304e6b(swig_type_137 arg1, swig_type_138 arg2, swig_type_139 arg3, int arg4, swig_voidp arg5);
+extern void *_wrap_km_pool_allocate_on_stream_raw_306995db03304e6b(swig_type_140 arg1, swig_type_141 arg2, swig_type_142 arg3, swig_type_143 arg4, int arg5, swig_voidp arg6);
+extern void *_wrap_km_pool_set_release_threshold_raw_306995db03304e6b(swig_type_144 arg1, swig_type_145 arg2);
+extern void *_wrap_km_pool_trim_raw_306995db03304e6b(swig_type_146 arg1, swig_type_147 arg2);
+extern void *_wrap_km_pool_info_get_raw_306995db03304e6b(swig_type_148 arg1, swig_voidp arg2);
+extern void *_wrap_km_pool_reset_high_water_raw_306995db03304e6b(swig_type_149 arg1);
+extern void *_wrap_km_slice_create_aligned_raw_306995db03304e6b(swig_type_150 arg1, swig_type_151 arg2, swig_type_152 arg3, swig_type_153 arg4, int arg5, swig_voidp arg6);
+extern void *_wrap_km_slice_create_pitched_raw_306995db03304e6b(swig_type_154 arg1, swig_type_155 arg2, swig_type_156 arg3, int arg4, swig_voidp arg5, swig_voidp arg6);
+extern void *_wrap_km_slice_upload_3d_raw_306995db03304e6b(swig_type_157 arg1, swig_type_158 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_slice_download_3d_raw_306995db03304e6b(swig_type_159 arg1, swig_type_160 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_slice_copy_3d_raw_306995db03304e6b(swig_type_161 arg1, swig_type_162 arg2, swig_type_163 arg3, swig_voidp arg4);
+extern void *_wrap_km_slice_fill_2d_raw_306995db03304e6b(swig_type_164 arg1, swig_type_165 arg2, swig_type_166 arg3, swig_type_167 arg4, int arg5, int arg6, swig_type_168 arg7, swig_type_169 arg8);
+extern void *_wrap_km_memory_upload_3d_raw_306995db03304e6b(swig_type_170 arg1, swig_type_171 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_memory_download_3d_raw_306995db03304e6b(swig_type_172 arg1, swig_type_173 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_memory_copy_3d_raw_306995db03304e6b(swig_type_174 arg1, swig_type_175 arg2, swig_type_176 arg3, swig_voidp arg4);
+extern void *_wrap_km_memory_fill_2d_raw_306995db03304e6b(swig_type_177 arg1, swig_type_178 arg2, swig_type_179 arg3, int arg4, int arg5, swig_type_180 arg6, swig_type_181 arg7);
+extern void *_wrap_km_device_can_access_peer_raw_306995db03304e6b(swig_type_182 arg1, swig_type_183 arg2, swig_voidp arg3);
+extern void *_wrap_km_context_enable_peer_access_raw_306995db03304e6b(swig_type_184 arg1, swig_type_185 arg2);
+extern void *_wrap_km_context_disable_peer_access_raw_306995db03304e6b(swig_type_186 arg1, swig_type_187 arg2);
+extern void *_wrap_km_slice_copy_peer_raw_306995db03304e6b(swig_type_188 arg1, swig_type_189 arg2, swig_type_190 arg3, swig_type_191 arg4, swig_type_192 arg5, swig_type_193 arg6);
+extern void *_wrap_km_memory_copy_peer_raw_306995db03304e6b(swig_type_194 arg1, swig_type_195 arg2, swig_type_196 arg3, swig_type_197 arg4, swig_type_198 arg5, swig_type_199 arg6);
+extern void *_wrap_km_slice_map_file_raw_306995db03304e6b(swig_type_200 arg1, swig_voidp arg2, swig_type_201 arg3, swig_type_202 arg4, swig_type_203 arg5, int arg6, swig_voidp arg7);
+extern void *_wrap_km_host_memory_map_file_raw_306995db03304e6b(swig_type_204 arg1, swig_voidp arg2, swig_type_205 arg3, swig_type_206 arg4, int arg5, swig_voidp arg6);
+extern void *_wrap_km_context_set_tracking_raw_306995db03304e6b(swig_type_207 arg1, int arg2);
+extern void *_wrap_km_slice_set_tag_raw_306995db03304e6b(swig_type_208 arg1, swig_voidp arg2);
+extern void *_wrap_km_context_allocations_raw_306995db03304e6b(swig_type_209 arg1, swig_type_210 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_context_allocation_stack_raw_306995db03304e6b(swig_type_211 arg1, swig_type_212 arg2, swig_voidp arg3, swig_type_213 arg4, swig_voidp arg5);
+extern void *_wrap_km_context_start_memory_profile_raw_306995db03304e6b(swig_type_214 arg1, swig_type_215 arg2);
+extern void *_wrap_km_context_stop_memory_profile_raw_306995db03304e6b(swig_type_216 arg1);
+extern void *_wrap_km_context_memory_profile_raw_306995db03304e6b(swig_type_217 arg1, swig_voidp arg2);
+extern void *_wrap_km_context_memory_samples_raw_306995db03304e6b(swig_type_218 arg1, swig_type_219 arg2, swig_voidp arg3, swig_voidp arg4);
 extern void *_wrap_km_set_allocator_raw_306995db03304e6b(km_allocate_callback arg1, km_free_callback arg2, swig_voidp arg3);
-extern void *_wrap_km_program_create_raw_306995db03304e6b(swig_voidp arg1, swig_type_219 arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_program_destroy_raw_306995db03304e6b(swig_type_220 arg1);
-extern void *_wrap_km_program_add_option_raw_306995db03304e6b(swig_type_221 arg1, swig_voidp arg2);
-extern void *_wrap_km_program_add_header_raw_306995db03304e6b(swig_type_222 arg1, swig_voidp arg2, swig_voidp arg3, swig_type_223 arg4);
-extern void *_wrap_km_program_add_name_expression_raw_306995db03304e6b(swig_type_224 arg1, swig_voidp arg2);
-extern void *_wrap_km_program_compile_raw_306995db03304e6b(swig_type_225 arg1);
-extern void *_wrap_km_program_log_raw_306995db03304e6b(swig_type_226 arg1, swig_voidp arg2, swig_type_227 arg3, swig_voidp arg4);
-extern void *_wrap_km_program_ptx_raw_306995db03304e6b(swig_type_228 arg1, swig_voidp arg2, swig_type_229 arg3, swig_voidp arg4);
-extern void *_wrap_km_program_lowered_name_raw_306995db03304e6b(swig_type_230 arg1, swig_voidp arg2, swig_voidp arg3, swig_type_231 arg4, swig_voidp arg5);
-extern void *_wrap_km_module_load_ptx_raw_306995db03304e6b(swig_type_232 arg1, swig_voidp arg2, swig_type_233 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_module_load_file_raw_306995db03304e6b(swig_type_234 arg1, swig_voidp arg2, swig_voidp arg3);
-extern void *_wrap_km_module_from_object_raw_306995db03304e6b(swig_type_235 arg1, swig_voidp arg2, swig_type_236 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_module_save_object_raw_306995db03304e6b(swig_type_237 arg1, swig_voidp arg2, swig_voidp arg3, swig_type_238 arg4);
-extern void *_wrap_km_module_load_source_raw_306995db03304e6b(swig_type_239 arg1, swig_voidp arg2, swig_type_240 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_module_load_program_raw_306995db03304e6b(swig_type_241 arg1, swig_type_242 arg2, swig_voidp arg3);
-extern void *_wrap_km_module_destroy_raw_306995db03304e6b(swig_type_243 arg1);
-extern void *_wrap_km_module_function_count_raw_306995db03304e6b(swig_type_244 arg1, swig_voidp arg2);
-extern void *_wrap_km_module_function_name_raw_306995db03304e6b(swig_type_245 arg1, int arg2, swig_voidp arg3, swig_type_246 arg4, swig_voidp arg5);
-extern void *_wrap_km_module_function_raw_306995db03304e6b(swig_type_247 arg1, swig_voidp arg2, swig_voidp arg3);
-extern void *_wrap_km_module_global_raw_306995db03304e6b(swig_type_248 arg1, swig_voidp arg2, swig_voidp arg3);
-extern void *_wrap_km_function_destroy_raw_306995db03304e6b(swig_type_249 arg1);
-extern void *_wrap_km_function_name_raw_306995db03304e6b(swig_type_250 arg1, swig_voidp arg2, swig_type_251 arg3, swig_voidp arg4);
-extern void *_wrap_km_function_attribute_get_raw_306995db03304e6b(swig_type_252 arg1, int arg2, swig_voidp arg3);
-extern void *_wrap_km_function_attribute_set_raw_306995db03304e6b(swig_type_253 arg1, int arg2, swig_type_254 arg3);
-extern void *_wrap_km_function_prepare_raw_306995db03304e6b(swig_type_255 arg1, int arg2, int arg3, int arg4);
-extern void *_wrap_km_function_occupancy_raw_306995db03304e6b(swig_type_256 arg1, int arg2, swig_type_257 arg3, swig_voidp arg4);
-extern void *_wrap_km_function_best_block_raw_306995db03304e6b(swig_type_258 arg1, swig_type_259 arg2, km_shared_bytes_callback arg3, swig_voidp arg4, int arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_function_available_shared_bytes_raw_306995db03304e6b(swig_type_260 arg1, int arg2, int arg3, swig_voidp arg4);
-extern void *_wrap_km_function_max_active_clusters_raw_306995db03304e6b(swig_type_261 arg1, int arg2, swig_type_262 arg3, int arg4, swig_voidp arg5);
-extern void *_wrap_km_function_param_count_raw_306995db03304e6b(swig_type_263 arg1, swig_voidp arg2);
-extern void *_wrap_km_function_param_raw_306995db03304e6b(swig_type_264 arg1, int arg2, swig_voidp arg3);
-extern void *_wrap_km_launch_create_raw_306995db03304e6b(swig_type_265 arg1, swig_type_266 arg2, swig_voidp arg3);
-extern void *_wrap_km_launch_destroy_raw_306995db03304e6b(swig_type_267 arg1);
-extern void *_wrap_km_launch_set_grid_raw_306995db03304e6b(swig_type_268 arg1, int arg2, int arg3, int arg4);
-extern void *_wrap_km_launch_set_block_raw_306995db03304e6b(swig_type_269 arg1, int arg2, int arg3, int arg4);
-extern void *_wrap_km_launch_set_shared_bytes_raw_306995db03304e6b(swig_type_270 arg1, swig_type_271 arg2);
-extern void *_wrap_km_launch_set_cluster_raw_306995db03304e6b(swig_type_272 arg1, int arg2, int arg3, int arg4);
-extern void *_wrap_km_launch_set_cooperative_raw_306995db03304e6b(swig_type_273 arg1, int arg2);
-extern void *_wrap_km_launch_arg_slice_raw_306995db03304e6b(swig_type_274 arg1, swig_type_275 arg2, swig_type_276 arg3);
-extern void *_wrap_km_launch_arg_slice_access_raw_306995db03304e6b(swig_type_277 arg1, swig_type_278 arg2, swig_type_279 arg3, swig_type_280 arg4, int arg5);
-extern void *_wrap_km_launch_arg_address_raw_306995db03304e6b(swig_type_281 arg1, swig_type_282 arg2);
-extern void *_wrap_km_launch_arg_scalar_raw_306995db03304e6b(swig_type_283 arg1, swig_voidp arg2, swig_type_284 arg3);
-extern void *_wrap_km_launch_submit_raw_306995db03304e6b(swig_type_285 arg1);
-extern void *_wrap_km_launch_kernel_raw_306995db03304e6b(swig_type_286 arg1, swig_type_287 arg2, swig_voidp arg3, swig_voidp arg4, swig_type_288 arg5, swig_voidp arg6, swig_type_289 arg7);
-extern void *_wrap_km_launch_kernel_operands_raw_306995db03304e6b(swig_type_290 arg1, swig_type_291 arg2, swig_voidp arg3, swig_voidp arg4, swig_type_292 arg5, swig_voidp arg6, swig_type_293 arg7);
-extern void *_wrap_km_graph_create_raw_306995db03304e6b(swig_type_294 arg1, swig_voidp arg2);
-extern void *_wrap_km_graph_destroy_raw_306995db03304e6b(swig_type_295 arg1);
-extern void *_wrap_km_graph_clone_raw_306995db03304e6b(swig_type_296 arg1, swig_voidp arg2);
-extern void *_wrap_km_graph_add_kernel_raw_306995db03304e6b(swig_type_297 arg1, swig_voidp arg2, swig_type_298 arg3, swig_type_299 arg4, swig_voidp arg5, swig_voidp arg6, swig_type_300 arg7, swig_voidp arg8, swig_type_301 arg9, swig_voidp arg10);
-extern void *_wrap_km_graph_add_copy_raw_306995db03304e6b(swig_type_302 arg1, swig_voidp arg2, swig_type_303 arg3, swig_type_304 arg4, swig_type_305 arg5, swig_type_306 arg6, swig_type_307 arg7, swig_type_308 arg8, swig_voidp arg9);
-extern void *_wrap_km_graph_add_upload_raw_306995db03304e6b(swig_type_309 arg1, swig_voidp arg2, swig_type_310 arg3, swig_type_311 arg4, swig_type_312 arg5, swig_voidp arg6, swig_type_313 arg7, swig_voidp arg8);
-extern void *_wrap_km_graph_add_download_raw_306995db03304e6b(swig_type_314 arg1, swig_voidp arg2, swig_type_315 arg3, swig_type_316 arg4, swig_type_317 arg5, swig_voidp arg6, swig_type_318 arg7, swig_voidp arg8);
-extern void *_wrap_km_graph_add_fill_raw_306995db03304e6b(swig_type_319 arg1, swig_voidp arg2, swig_type_320 arg3, swig_type_321 arg4, swig_type_322 arg5, int arg6, int arg7, swig_type_323 arg8, swig_voidp arg9);
-extern void *_wrap_km_graph_add_host_raw_306995db03304e6b(swig_type_324 arg1, swig_voidp arg2, swig_type_325 arg3, km_host_callback arg4, swig_voidp arg5, swig_voidp arg6);
-extern void *_wrap_km_graph_add_empty_raw_306995db03304e6b(swig_type_326 arg1, swig_voidp arg2, swig_type_327 arg3, swig_voidp arg4);
-extern void *_wrap_km_graph_add_child_raw_306995db03304e6b(swig_type_328 arg1, swig_voidp arg2, swig_type_329 arg3, swig_type_330 arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_remove_node_raw_306995db03304e6b(swig_type_331 arg1, swig_type_332 arg2);
-extern void *_wrap_km_graph_add_dependency_raw_306995db03304e6b(swig_type_333 arg1, swig_type_334 arg2, swig_type_335 arg3);
-extern void *_wrap_km_graph_remove_dependency_raw_306995db03304e6b(swig_type_336 arg1, swig_type_337 arg2, swig_type_338 arg3);
-extern void *_wrap_km_graph_nodes_raw_306995db03304e6b(swig_type_339 arg1, swig_voidp arg2, swig_type_340 arg3, swig_voidp arg4);
-extern void *_wrap_km_graph_node_dependencies_raw_306995db03304e6b(swig_type_341 arg1, swig_type_342 arg2, swig_voidp arg3, swig_type_343 arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_node_dependents_raw_306995db03304e6b(swig_type_344 arg1, swig_type_345 arg2, swig_voidp arg3, swig_type_346 arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_node_info_get_raw_306995db03304e6b(swig_type_347 arg1, swig_type_348 arg2, swig_voidp arg3);
-extern void *_wrap_km_graph_node_arguments_raw_306995db03304e6b(swig_type_349 arg1, swig_type_350 arg2, swig_voidp arg3, swig_type_351 arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_node_function_raw_306995db03304e6b(swig_type_352 arg1, swig_type_353 arg2, swig_voidp arg3);
-extern void *_wrap_km_graph_node_child_raw_306995db03304e6b(swig_type_354 arg1, swig_type_355 arg2, swig_voidp arg3);
-extern void *_wrap_km_graph_set_kernel_raw_306995db03304e6b(swig_type_356 arg1, swig_type_357 arg2, swig_type_358 arg3, swig_voidp arg4, swig_voidp arg5, swig_type_359 arg6, swig_voidp arg7, swig_type_360 arg8);
-extern void *_wrap_km_graph_set_copy_raw_306995db03304e6b(swig_type_361 arg1, swig_type_362 arg2, swig_type_363 arg3, swig_type_364 arg4, swig_type_365 arg5, swig_type_366 arg6, swig_type_367 arg7);
-extern void *_wrap_km_graph_set_upload_raw_306995db03304e6b(swig_type_368 arg1, swig_type_369 arg2, swig_type_370 arg3, swig_type_371 arg4, swig_voidp arg5, swig_type_372 arg6);
-extern void *_wrap_km_graph_set_download_raw_306995db03304e6b(swig_type_373 arg1, swig_type_374 arg2, swig_type_375 arg3, swig_type_376 arg4, swig_voidp arg5, swig_type_377 arg6);
-extern void *_wrap_km_graph_set_fill_raw_306995db03304e6b(swig_type_378 arg1, swig_type_379 arg2, swig_type_380 arg3, swig_type_381 arg4, int arg5, int arg6, swig_type_382 arg7);
-extern void *_wrap_km_graph_set_host_raw_306995db03304e6b(swig_type_383 arg1, swig_type_384 arg2, km_host_callback arg3, swig_voidp arg4);
-extern void *_wrap_km_graph_set_child_raw_306995db03304e6b(swig_type_385 arg1, swig_type_386 arg2, swig_type_387 arg3);
-extern void *_wrap_km_graph_add_copy_3d_raw_306995db03304e6b(swig_type_388 arg1, swig_voidp arg2, swig_type_389 arg3, swig_type_390 arg4, swig_type_391 arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_graph_set_copy_3d_raw_306995db03304e6b(swig_type_392 arg1, swig_type_393 arg2, swig_type_394 arg3, swig_type_395 arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_add_upload_3d_raw_306995db03304e6b(swig_type_396 arg1, swig_voidp arg2, swig_type_397 arg3, swig_type_398 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_graph_set_upload_3d_raw_306995db03304e6b(swig_type_399 arg1, swig_type_400 arg2, swig_type_401 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_add_download_3d_raw_306995db03304e6b(swig_type_402 arg1, swig_voidp arg2, swig_type_403 arg3, swig_type_404 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_graph_set_download_3d_raw_306995db03304e6b(swig_type_405 arg1, swig_type_406 arg2, swig_type_407 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_add_fill_2d_raw_306995db03304e6b(swig_type_408 arg1, swig_voidp arg2, swig_type_409 arg3, swig_type_410 arg4, swig_type_411 arg5, swig_type_412 arg6, int arg7, int arg8, swig_type_413 arg9, swig_type_414 arg10, swig_voidp arg11);
-extern void *_wrap_km_graph_set_fill_2d_raw_306995db03304e6b(swig_type_415 arg1, swig_type_416 arg2, swig_type_417 arg3, swig_type_418 arg4, swig_type_419 arg5, int arg6, int arg7, swig_type_420 arg8, swig_type_421 arg9);
-extern void *_wrap_km_graph_add_copy_peer_raw_306995db03304e6b(swig_type_422 arg1, swig_voidp arg2, swig_type_423 arg3, swig_type_424 arg4, swig_type_425 arg5, swig_type_426 arg6, swig_type_427 arg7, swig_type_428 arg8, swig_voidp arg9);
-extern void *_wrap_km_graph_set_copy_peer_raw_306995db03304e6b(swig_type_429 arg1, swig_type_430 arg2, swig_type_431 arg3, swig_type_432 arg4, swig_type_433 arg5, swig_type_434 arg6, swig_type_435 arg7);
-extern void *_wrap_km_graph_node_rows_raw_306995db03304e6b(swig_type_436 arg1, swig_type_437 arg2, swig_voidp arg3);
-extern void *_wrap_km_graph_dot_raw_306995db03304e6b(swig_type_438 arg1, swig_voidp arg2, swig_type_439 arg3, swig_voidp arg4);
-extern void *_wrap_km_graph_exec_create_raw_306995db03304e6b(swig_type_440 arg1, swig_voidp arg2);
-extern void *_wrap_km_graph_exec_destroy_raw_306995db03304e6b(swig_type_441 arg1);
-extern void *_wrap_km_graph_exec_launch_raw_306995db03304e6b(swig_type_442 arg1, swig_type_443 arg2);
-extern void *_wrap_km_graph_exec_update_node_raw_306995db03304e6b(swig_type_444 arg1, swig_type_445 arg2, swig_type_446 arg3);
-extern void *_wrap_km_graph_exec_update_raw_306995db03304e6b(swig_type_447 arg1, swig_type_448 arg2);
-extern void *_wrap_km_graph_exec_compare_raw_306995db03304e6b(swig_type_449 arg1, swig_type_450 arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_profiler_start_raw_306995db03304e6b(swig_type_451 arg1);
-extern void *_wrap_km_profiler_stop_raw_306995db03304e6b(swig_type_452 arg1);
-extern void *_wrap_km_profiler_clear_raw_306995db03304e6b(swig_type_453 arg1);
-extern void *_wrap_km_profiler_range_push_raw_306995db03304e6b(swig_type_454 arg1, swig_voidp arg2);
-extern void *_wrap_km_profiler_range_pop_raw_306995db03304e6b(swig_type_455 arg1);
-extern void *_wrap_km_profiler_range_start_raw_306995db03304e6b(swig_type_456 arg1, swig_voidp arg2, swig_voidp arg3);
-extern void *_wrap_km_profiler_range_end_raw_306995db03304e6b(swig_type_457 arg1, swig_type_458 arg2);
-extern void *_wrap_km_profiler_set_work_raw_306995db03304e6b(swig_type_459 arg1, swig_type_460 arg2, swig_type_461 arg3);
-extern void *_wrap_km_profiler_row_count_raw_306995db03304e6b(swig_type_462 arg1, swig_voidp arg2);
-extern void *_wrap_km_profiler_row_get_raw_306995db03304e6b(swig_type_463 arg1, int arg2, swig_voidp arg3);
-extern void *_wrap_km_profiler_summary_raw_306995db03304e6b(swig_type_464 arg1, swig_voidp arg2, swig_type_465 arg3, swig_voidp arg4);
-extern void *_wrap_km_profiler_write_raw_306995db03304e6b(swig_type_466 arg1, swig_voidp arg2);
-extern void *_wrap_km_blas_create_raw_306995db03304e6b(swig_type_467 arg1, int arg2, swig_voidp arg3);
-extern void *_wrap_km_blas_destroy_raw_306995db03304e6b(swig_type_468 arg1);
-extern void *_wrap_km_blas_axpy_raw_306995db03304e6b(swig_type_469 arg1, int arg2, swig_type_470 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
-extern void *_wrap_km_blas_scal_raw_306995db03304e6b(swig_type_471 arg1, int arg2, swig_type_472 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_blas_copy_raw_306995db03304e6b(swig_type_473 arg1, int arg2, swig_type_474 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_blas_swap_raw_306995db03304e6b(swig_type_475 arg1, int arg2, swig_type_476 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_blas_dot_raw_306995db03304e6b(swig_type_477 arg1, int arg2, swig_type_478 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
-extern void *_wrap_km_blas_dotc_raw_306995db03304e6b(swig_type_479 arg1, int arg2, swig_type_480 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
-extern void *_wrap_km_blas_nrm2_raw_306995db03304e6b(swig_type_481 arg1, int arg2, swig_type_482 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_blas_asum_raw_306995db03304e6b(swig_type_483 arg1, int arg2, swig_type_484 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_blas_iamax_raw_306995db03304e6b(swig_type_485 arg1, int arg2, swig_type_486 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_blas_rot_raw_306995db03304e6b(swig_type_487 arg1, int arg2, swig_type_488 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_blas_rotm_raw_306995db03304e6b(swig_type_489 arg1, int arg2, swig_type_490 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
+extern void *_wrap_km_program_create_raw_306995db03304e6b(swig_voidp arg1, swig_type_220 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_program_destroy_raw_306995db03304e6b(swig_type_221 arg1);
+extern void *_wrap_km_program_add_option_raw_306995db03304e6b(swig_type_222 arg1, swig_voidp arg2);
+extern void *_wrap_km_program_add_header_raw_306995db03304e6b(swig_type_223 arg1, swig_voidp arg2, swig_voidp arg3, swig_type_224 arg4);
+extern void *_wrap_km_program_add_name_expression_raw_306995db03304e6b(swig_type_225 arg1, swig_voidp arg2);
+extern void *_wrap_km_program_compile_raw_306995db03304e6b(swig_type_226 arg1);
+extern void *_wrap_km_program_log_raw_306995db03304e6b(swig_type_227 arg1, swig_voidp arg2, swig_type_228 arg3, swig_voidp arg4);
+extern void *_wrap_km_program_ptx_raw_306995db03304e6b(swig_type_229 arg1, swig_voidp arg2, swig_type_230 arg3, swig_voidp arg4);
+extern void *_wrap_km_program_lowered_name_raw_306995db03304e6b(swig_type_231 arg1, swig_voidp arg2, swig_voidp arg3, swig_type_232 arg4, swig_voidp arg5);
+extern void *_wrap_km_module_load_ptx_raw_306995db03304e6b(swig_type_233 arg1, swig_voidp arg2, swig_type_234 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_module_load_file_raw_306995db03304e6b(swig_type_235 arg1, swig_voidp arg2, swig_voidp arg3);
+extern void *_wrap_km_module_from_object_raw_306995db03304e6b(swig_type_236 arg1, swig_voidp arg2, swig_type_237 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_module_save_object_raw_306995db03304e6b(swig_type_238 arg1, swig_voidp arg2, swig_voidp arg3, swig_type_239 arg4);
+extern void *_wrap_km_module_load_source_raw_306995db03304e6b(swig_type_240 arg1, swig_voidp arg2, swig_type_241 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_module_load_program_raw_306995db03304e6b(swig_type_242 arg1, swig_type_243 arg2, swig_voidp arg3);
+extern void *_wrap_km_module_destroy_raw_306995db03304e6b(swig_type_244 arg1);
+extern void *_wrap_km_module_function_count_raw_306995db03304e6b(swig_type_245 arg1, swig_voidp arg2);
+extern void *_wrap_km_module_function_name_raw_306995db03304e6b(swig_type_246 arg1, int arg2, swig_voidp arg3, swig_type_247 arg4, swig_voidp arg5);
+extern void *_wrap_km_module_function_raw_306995db03304e6b(swig_type_248 arg1, swig_voidp arg2, swig_voidp arg3);
+extern void *_wrap_km_module_global_raw_306995db03304e6b(swig_type_249 arg1, swig_voidp arg2, swig_voidp arg3);
+extern void *_wrap_km_function_destroy_raw_306995db03304e6b(swig_type_250 arg1);
+extern void *_wrap_km_function_name_raw_306995db03304e6b(swig_type_251 arg1, swig_voidp arg2, swig_type_252 arg3, swig_voidp arg4);
+extern void *_wrap_km_function_attribute_get_raw_306995db03304e6b(swig_type_253 arg1, int arg2, swig_voidp arg3);
+extern void *_wrap_km_function_attribute_set_raw_306995db03304e6b(swig_type_254 arg1, int arg2, swig_type_255 arg3);
+extern void *_wrap_km_function_prepare_raw_306995db03304e6b(swig_type_256 arg1, int arg2, int arg3, int arg4);
+extern void *_wrap_km_function_occupancy_raw_306995db03304e6b(swig_type_257 arg1, int arg2, swig_type_258 arg3, swig_voidp arg4);
+extern void *_wrap_km_function_best_block_raw_306995db03304e6b(swig_type_259 arg1, swig_type_260 arg2, km_shared_bytes_callback arg3, swig_voidp arg4, int arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_function_available_shared_bytes_raw_306995db03304e6b(swig_type_261 arg1, int arg2, int arg3, swig_voidp arg4);
+extern void *_wrap_km_function_max_active_clusters_raw_306995db03304e6b(swig_type_262 arg1, int arg2, swig_type_263 arg3, int arg4, swig_voidp arg5);
+extern void *_wrap_km_function_param_count_raw_306995db03304e6b(swig_type_264 arg1, swig_voidp arg2);
+extern void *_wrap_km_function_param_raw_306995db03304e6b(swig_type_265 arg1, int arg2, swig_voidp arg3);
+extern void *_wrap_km_function_param_signature_raw_306995db03304e6b(swig_type_266 arg1, int arg2, swig_voidp arg3);
+extern void *_wrap_km_function_param_type_name_raw_306995db03304e6b(swig_type_267 arg1, int arg2, swig_voidp arg3, swig_type_268 arg4, swig_voidp arg5);
+extern void *_wrap_km_launch_create_raw_306995db03304e6b(swig_type_269 arg1, swig_type_270 arg2, swig_voidp arg3);
+extern void *_wrap_km_launch_destroy_raw_306995db03304e6b(swig_type_271 arg1);
+extern void *_wrap_km_launch_set_grid_raw_306995db03304e6b(swig_type_272 arg1, int arg2, int arg3, int arg4);
+extern void *_wrap_km_launch_set_block_raw_306995db03304e6b(swig_type_273 arg1, int arg2, int arg3, int arg4);
+extern void *_wrap_km_launch_set_shared_bytes_raw_306995db03304e6b(swig_type_274 arg1, swig_type_275 arg2);
+extern void *_wrap_km_launch_set_cluster_raw_306995db03304e6b(swig_type_276 arg1, int arg2, int arg3, int arg4);
+extern void *_wrap_km_launch_set_cooperative_raw_306995db03304e6b(swig_type_277 arg1, int arg2);
+extern void *_wrap_km_launch_arg_slice_raw_306995db03304e6b(swig_type_278 arg1, swig_type_279 arg2, swig_type_280 arg3);
+extern void *_wrap_km_launch_arg_slice_access_raw_306995db03304e6b(swig_type_281 arg1, swig_type_282 arg2, swig_type_283 arg3, swig_type_284 arg4, int arg5);
+extern void *_wrap_km_launch_arg_address_raw_306995db03304e6b(swig_type_285 arg1, swig_type_286 arg2);
+extern void *_wrap_km_launch_arg_scalar_raw_306995db03304e6b(swig_type_287 arg1, swig_voidp arg2, swig_type_288 arg3);
+extern void *_wrap_km_launch_submit_raw_306995db03304e6b(swig_type_289 arg1);
+extern void *_wrap_km_launch_kernel_raw_306995db03304e6b(swig_type_290 arg1, swig_type_291 arg2, swig_voidp arg3, swig_voidp arg4, swig_type_292 arg5, swig_voidp arg6, swig_type_293 arg7);
+extern void *_wrap_km_launch_kernel_operands_raw_306995db03304e6b(swig_type_294 arg1, swig_type_295 arg2, swig_voidp arg3, swig_voidp arg4, swig_type_296 arg5, swig_voidp arg6, swig_type_297 arg7);
+extern void *_wrap_km_graph_create_raw_306995db03304e6b(swig_type_298 arg1, swig_voidp arg2);
+extern void *_wrap_km_graph_destroy_raw_306995db03304e6b(swig_type_299 arg1);
+extern void *_wrap_km_graph_clone_raw_306995db03304e6b(swig_type_300 arg1, swig_voidp arg2);
+extern void *_wrap_km_graph_add_kernel_raw_306995db03304e6b(swig_type_301 arg1, swig_voidp arg2, swig_type_302 arg3, swig_type_303 arg4, swig_voidp arg5, swig_voidp arg6, swig_type_304 arg7, swig_voidp arg8, swig_type_305 arg9, swig_voidp arg10);
+extern void *_wrap_km_graph_add_copy_raw_306995db03304e6b(swig_type_306 arg1, swig_voidp arg2, swig_type_307 arg3, swig_type_308 arg4, swig_type_309 arg5, swig_type_310 arg6, swig_type_311 arg7, swig_type_312 arg8, swig_voidp arg9);
+extern void *_wrap_km_graph_add_upload_raw_306995db03304e6b(swig_type_313 arg1, swig_voidp arg2, swig_type_314 arg3, swig_type_315 arg4, swig_type_316 arg5, swig_voidp arg6, swig_type_317 arg7, swig_voidp arg8);
+extern void *_wrap_km_graph_add_download_raw_306995db03304e6b(swig_type_318 arg1, swig_voidp arg2, swig_type_319 arg3, swig_type_320 arg4, swig_type_321 arg5, swig_voidp arg6, swig_type_322 arg7, swig_voidp arg8);
+extern void *_wrap_km_graph_add_fill_raw_306995db03304e6b(swig_type_323 arg1, swig_voidp arg2, swig_type_324 arg3, swig_type_325 arg4, swig_type_326 arg5, int arg6, int arg7, swig_type_327 arg8, swig_voidp arg9);
+extern void *_wrap_km_graph_add_host_raw_306995db03304e6b(swig_type_328 arg1, swig_voidp arg2, swig_type_329 arg3, km_host_callback arg4, swig_voidp arg5, swig_voidp arg6);
+extern void *_wrap_km_graph_add_empty_raw_306995db03304e6b(swig_type_330 arg1, swig_voidp arg2, swig_type_331 arg3, swig_voidp arg4);
+extern void *_wrap_km_graph_add_child_raw_306995db03304e6b(swig_type_332 arg1, swig_voidp arg2, swig_type_333 arg3, swig_type_334 arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_remove_node_raw_306995db03304e6b(swig_type_335 arg1, swig_type_336 arg2);
+extern void *_wrap_km_graph_add_dependency_raw_306995db03304e6b(swig_type_337 arg1, swig_type_338 arg2, swig_type_339 arg3);
+extern void *_wrap_km_graph_remove_dependency_raw_306995db03304e6b(swig_type_340 arg1, swig_type_341 arg2, swig_type_342 arg3);
+extern void *_wrap_km_graph_nodes_raw_306995db03304e6b(swig_type_343 arg1, swig_voidp arg2, swig_type_344 arg3, swig_voidp arg4);
+extern void *_wrap_km_graph_node_dependencies_raw_306995db03304e6b(swig_type_345 arg1, swig_type_346 arg2, swig_voidp arg3, swig_type_347 arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_node_dependents_raw_306995db03304e6b(swig_type_348 arg1, swig_type_349 arg2, swig_voidp arg3, swig_type_350 arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_node_info_get_raw_306995db03304e6b(swig_type_351 arg1, swig_type_352 arg2, swig_voidp arg3);
+extern void *_wrap_km_graph_node_arguments_raw_306995db03304e6b(swig_type_353 arg1, swig_type_354 arg2, swig_voidp arg3, swig_type_355 arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_node_function_raw_306995db03304e6b(swig_type_356 arg1, swig_type_357 arg2, swig_voidp arg3);
+extern void *_wrap_km_graph_node_child_raw_306995db03304e6b(swig_type_358 arg1, swig_type_359 arg2, swig_voidp arg3);
+extern void *_wrap_km_graph_set_kernel_raw_306995db03304e6b(swig_type_360 arg1, swig_type_361 arg2, swig_type_362 arg3, swig_voidp arg4, swig_voidp arg5, swig_type_363 arg6, swig_voidp arg7, swig_type_364 arg8);
+extern void *_wrap_km_graph_set_copy_raw_306995db03304e6b(swig_type_365 arg1, swig_type_366 arg2, swig_type_367 arg3, swig_type_368 arg4, swig_type_369 arg5, swig_type_370 arg6, swig_type_371 arg7);
+extern void *_wrap_km_graph_set_upload_raw_306995db03304e6b(swig_type_372 arg1, swig_type_373 arg2, swig_type_374 arg3, swig_type_375 arg4, swig_voidp arg5, swig_type_376 arg6);
+extern void *_wrap_km_graph_set_download_raw_306995db03304e6b(swig_type_377 arg1, swig_type_378 arg2, swig_type_379 arg3, swig_type_380 arg4, swig_voidp arg5, swig_type_381 arg6);
+extern void *_wrap_km_graph_set_fill_raw_306995db03304e6b(swig_type_382 arg1, swig_type_383 arg2, swig_type_384 arg3, swig_type_385 arg4, int arg5, int arg6, swig_type_386 arg7);
+extern void *_wrap_km_graph_set_host_raw_306995db03304e6b(swig_type_387 arg1, swig_type_388 arg2, km_host_callback arg3, swig_voidp arg4);
+extern void *_wrap_km_graph_set_child_raw_306995db03304e6b(swig_type_389 arg1, swig_type_390 arg2, swig_type_391 arg3);
+extern void *_wrap_km_graph_add_copy_3d_raw_306995db03304e6b(swig_type_392 arg1, swig_voidp arg2, swig_type_393 arg3, swig_type_394 arg4, swig_type_395 arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_graph_set_copy_3d_raw_306995db03304e6b(swig_type_396 arg1, swig_type_397 arg2, swig_type_398 arg3, swig_type_399 arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_add_upload_3d_raw_306995db03304e6b(swig_type_400 arg1, swig_voidp arg2, swig_type_401 arg3, swig_type_402 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_graph_set_upload_3d_raw_306995db03304e6b(swig_type_403 arg1, swig_type_404 arg2, swig_type_405 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_add_download_3d_raw_306995db03304e6b(swig_type_406 arg1, swig_voidp arg2, swig_type_407 arg3, swig_type_408 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_graph_set_download_3d_raw_306995db03304e6b(swig_type_409 arg1, swig_type_410 arg2, swig_type_411 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_add_fill_2d_raw_306995db03304e6b(swig_type_412 arg1, swig_voidp arg2, swig_type_413 arg3, swig_type_414 arg4, swig_type_415 arg5, swig_type_416 arg6, int arg7, int arg8, swig_type_417 arg9, swig_type_418 arg10, swig_voidp arg11);
+extern void *_wrap_km_graph_set_fill_2d_raw_306995db03304e6b(swig_type_419 arg1, swig_type_420 arg2, swig_type_421 arg3, swig_type_422 arg4, swig_type_423 arg5, int arg6, int arg7, swig_type_424 arg8, swig_type_425 arg9);
+extern void *_wrap_km_graph_add_copy_peer_raw_306995db03304e6b(swig_type_426 arg1, swig_voidp arg2, swig_type_427 arg3, swig_type_428 arg4, swig_type_429 arg5, swig_type_430 arg6, swig_type_431 arg7, swig_type_432 arg8, swig_voidp arg9);
+extern void *_wrap_km_graph_set_copy_peer_raw_306995db03304e6b(swig_type_433 arg1, swig_type_434 arg2, swig_type_435 arg3, swig_type_436 arg4, swig_type_437 arg5, swig_type_438 arg6, swig_type_439 arg7);
+extern void *_wrap_km_graph_node_rows_raw_306995db03304e6b(swig_type_440 arg1, swig_type_441 arg2, swig_voidp arg3);
+extern void *_wrap_km_graph_dot_raw_306995db03304e6b(swig_type_442 arg1, swig_voidp arg2, swig_type_443 arg3, swig_voidp arg4);
+extern void *_wrap_km_graph_exec_create_raw_306995db03304e6b(swig_type_444 arg1, swig_voidp arg2);
+extern void *_wrap_km_graph_exec_destroy_raw_306995db03304e6b(swig_type_445 arg1);
+extern void *_wrap_km_graph_exec_launch_raw_306995db03304e6b(swig_type_446 arg1, swig_type_447 arg2);
+extern void *_wrap_km_graph_exec_update_node_raw_306995db03304e6b(swig_type_448 arg1, swig_type_449 arg2, swig_type_450 arg3);
+extern void *_wrap_km_graph_exec_update_raw_306995db03304e6b(swig_type_451 arg1, swig_type_452 arg2);
+extern void *_wrap_km_graph_exec_compare_raw_306995db03304e6b(swig_type_453 arg1, swig_type_454 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_profiler_start_raw_306995db03304e6b(swig_type_455 arg1);
+extern void *_wrap_km_profiler_stop_raw_306995db03304e6b(swig_type_456 arg1);
+extern void *_wrap_km_profiler_clear_raw_306995db03304e6b(swig_type_457 arg1);
+extern void *_wrap_km_profiler_range_push_raw_306995db03304e6b(swig_type_458 arg1, swig_voidp arg2);
+extern void *_wrap_km_profiler_range_pop_raw_306995db03304e6b(swig_type_459 arg1);
+extern void *_wrap_km_profiler_range_start_raw_306995db03304e6b(swig_type_460 arg1, swig_voidp arg2, swig_voidp arg3);
+extern void *_wrap_km_profiler_range_end_raw_306995db03304e6b(swig_type_461 arg1, swig_type_462 arg2);
+extern void *_wrap_km_profiler_set_work_raw_306995db03304e6b(swig_type_463 arg1, swig_type_464 arg2, swig_type_465 arg3);
+extern void *_wrap_km_profiler_row_count_raw_306995db03304e6b(swig_type_466 arg1, swig_voidp arg2);
+extern void *_wrap_km_profiler_row_get_raw_306995db03304e6b(swig_type_467 arg1, int arg2, swig_voidp arg3);
+extern void *_wrap_km_profiler_summary_raw_306995db03304e6b(swig_type_468 arg1, swig_voidp arg2, swig_type_469 arg3, swig_voidp arg4);
+extern void *_wrap_km_profiler_write_raw_306995db03304e6b(swig_type_470 arg1, swig_voidp arg2);
+extern void *_wrap_km_blas_create_raw_306995db03304e6b(swig_type_471 arg1, int arg2, swig_voidp arg3);
+extern void *_wrap_km_blas_destroy_raw_306995db03304e6b(swig_type_472 arg1);
+extern void *_wrap_km_blas_axpy_raw_306995db03304e6b(swig_type_473 arg1, int arg2, swig_type_474 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
+extern void *_wrap_km_blas_scal_raw_306995db03304e6b(swig_type_475 arg1, int arg2, swig_type_476 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_blas_copy_raw_306995db03304e6b(swig_type_477 arg1, int arg2, swig_type_478 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_blas_swap_raw_306995db03304e6b(swig_type_479 arg1, int arg2, swig_type_480 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_blas_dot_raw_306995db03304e6b(swig_type_481 arg1, int arg2, swig_type_482 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
+extern void *_wrap_km_blas_dotc_raw_306995db03304e6b(swig_type_483 arg1, int arg2, swig_type_484 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
+extern void *_wrap_km_blas_nrm2_raw_306995db03304e6b(swig_type_485 arg1, int arg2, swig_type_486 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_blas_asum_raw_306995db03304e6b(swig_type_487 arg1, int arg2, swig_type_488 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_blas_iamax_raw_306995db03304e6b(swig_type_489 arg1, int arg2, swig_type_490 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_blas_rot_raw_306995db03304e6b(swig_type_491 arg1, int arg2, swig_type_492 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_blas_rotm_raw_306995db03304e6b(swig_type_493 arg1, int arg2, swig_type_494 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
 extern void *_wrap_km_blas_rotg_raw_306995db03304e6b(int arg1, swig_voidp arg2, swig_voidp arg3, swig_voidp arg4, swig_voidp arg5);
 extern void *_wrap_km_blas_rotmg_raw_306995db03304e6b(int arg1, swig_voidp arg2, swig_voidp arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
-extern void *_wrap_km_blas_gemv_raw_306995db03304e6b(swig_type_491 arg1, int arg2, int arg3, swig_type_492 arg4, swig_type_493 arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
-extern void *_wrap_km_blas_gbmv_raw_306995db03304e6b(swig_type_494 arg1, int arg2, int arg3, swig_type_495 arg4, swig_type_496 arg5, swig_type_497 arg6, swig_type_498 arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11, swig_voidp arg12);
-extern void *_wrap_km_blas_symv_raw_306995db03304e6b(swig_type_499 arg1, int arg2, int arg3, swig_type_500 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9);
-extern void *_wrap_km_blas_sbmv_raw_306995db03304e6b(swig_type_501 arg1, int arg2, int arg3, swig_type_502 arg4, swig_type_503 arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
-extern void *_wrap_km_blas_spmv_raw_306995db03304e6b(swig_type_504 arg1, int arg2, int arg3, swig_type_505 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9);
-extern void *_wrap_km_blas_trmv_raw_306995db03304e6b(swig_type_506 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_507 arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_tbmv_raw_306995db03304e6b(swig_type_508 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_509 arg6, swig_type_510 arg7, swig_voidp arg8, swig_voidp arg9);
-extern void *_wrap_km_blas_tpmv_raw_306995db03304e6b(swig_type_511 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_512 arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_trsv_raw_306995db03304e6b(swig_type_513 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_514 arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_tbsv_raw_306995db03304e6b(swig_type_515 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_516 arg6, swig_type_517 arg7, swig_voidp arg8, swig_voidp arg9);
-extern void *_wrap_km_blas_tpsv_raw_306995db03304e6b(swig_type_518 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_519 arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_ger_raw_306995db03304e6b(swig_type_520 arg1, int arg2, swig_type_521 arg3, swig_type_522 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_gerc_raw_306995db03304e6b(swig_type_523 arg1, int arg2, swig_type_524 arg3, swig_type_525 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_syr_raw_306995db03304e6b(swig_type_526 arg1, int arg2, int arg3, swig_type_527 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_blas_syr2_raw_306995db03304e6b(swig_type_528 arg1, int arg2, int arg3, swig_type_529 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_spr_raw_306995db03304e6b(swig_type_530 arg1, int arg2, int arg3, swig_type_531 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_blas_spr2_raw_306995db03304e6b(swig_type_532 arg1, int arg2, int arg3, swig_type_533 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_gemm_raw_306995db03304e6b(swig_type_534 arg1, int arg2, int arg3, int arg4, swig_type_535 arg5, swig_type_536 arg6, swig_type_537 arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11, swig_voidp arg12);
-extern void *_wrap_km_blas_gemm_strided_batched_raw_306995db03304e6b(swig_type_538 arg1, int arg2, int arg3, int arg4, swig_type_539 arg5, swig_type_540 arg6, swig_type_541 arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11, swig_voidp arg12, swig_type_542 arg13);
-extern void *_wrap_km_blas_symm_raw_306995db03304e6b(swig_type_543 arg1, int arg2, int arg3, int arg4, swig_type_544 arg5, swig_type_545 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
-extern void *_wrap_km_blas_hemm_raw_306995db03304e6b(swig_type_546 arg1, int arg2, int arg3, int arg4, swig_type_547 arg5, swig_type_548 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
-extern void *_wrap_km_blas_syrk_raw_306995db03304e6b(swig_type_549 arg1, int arg2, int arg3, int arg4, swig_type_550 arg5, swig_type_551 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
-extern void *_wrap_km_blas_herk_raw_306995db03304e6b(swig_type_552 arg1, int arg2, int arg3, int arg4, swig_type_553 arg5, swig_type_554 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
-extern void *_wrap_km_blas_syr2k_raw_306995db03304e6b(swig_type_555 arg1, int arg2, int arg3, int arg4, swig_type_556 arg5, swig_type_557 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
-extern void *_wrap_km_blas_her2k_raw_306995db03304e6b(swig_type_558 arg1, int arg2, int arg3, int arg4, swig_type_559 arg5, swig_type_560 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
-extern void *_wrap_km_blas_trmm_raw_306995db03304e6b(swig_type_561 arg1, int arg2, int arg3, int arg4, int arg5, int arg6, swig_type_562 arg7, swig_type_563 arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
-extern void *_wrap_km_blas_trsm_raw_306995db03304e6b(swig_type_564 arg1, int arg2, int arg3, int arg4, int arg5, int arg6, swig_type_565 arg7, swig_type_566 arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
-extern void *_wrap_km_tune_create_raw_306995db03304e6b(swig_type_567 arg1, swig_voidp arg2, swig_type_568 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_tune_destroy_raw_306995db03304e6b(swig_type_569 arg1);
-extern void *_wrap_km_tune_add_candidate_raw_306995db03304e6b(swig_type_570 arg1, swig_voidp arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_tune_add_buffer_raw_306995db03304e6b(swig_type_571 arg1, swig_voidp arg2, swig_type_572 arg3, int arg4);
-extern void *_wrap_km_tune_add_scalar_raw_306995db03304e6b(swig_type_573 arg1, swig_voidp arg2, swig_type_574 arg3);
-extern void *_wrap_km_tune_set_check_raw_306995db03304e6b(swig_type_575 arg1, int arg2, double arg3);
-extern void *_wrap_km_tune_set_budget_raw_306995db03304e6b(swig_type_576 arg1, swig_type_577 arg2, int arg3);
-extern void *_wrap_km_tune_set_progress_raw_306995db03304e6b(swig_type_578 arg1, km_tune_callback arg2, swig_voidp arg3);
-extern void *_wrap_km_tune_run_raw_306995db03304e6b(swig_type_579 arg1, swig_voidp arg2, int arg3, swig_voidp arg4);
-extern void *_wrap_km_tune_result_get_raw_306995db03304e6b(swig_type_580 arg1, int arg2, swig_voidp arg3);
-extern void *_wrap_km_tune_result_message_raw_306995db03304e6b(swig_type_581 arg1, int arg2, swig_voidp arg3, swig_type_582 arg4, swig_voidp arg5);
-extern void *_wrap_km_tune_function_raw_306995db03304e6b(swig_type_583 arg1, int arg2, swig_type_584 arg3, swig_voidp arg4);
+extern void *_wrap_km_blas_gemv_raw_306995db03304e6b(swig_type_495 arg1, int arg2, int arg3, swig_type_496 arg4, swig_type_497 arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
+extern void *_wrap_km_blas_gbmv_raw_306995db03304e6b(swig_type_498 arg1, int arg2, int arg3, swig_type_499 arg4, swig_type_500 arg5, swig_type_501 arg6, swig_type_502 arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11, swig_voidp arg12);
+extern void *_wrap_km_blas_symv_raw_306995db03304e6b(swig_type_503 arg1, int arg2, int arg3, swig_type_504 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9);
+extern void *_wrap_km_blas_sbmv_raw_306995db03304e6b(swig_type_505 arg1, int arg2, int arg3, swig_type_506 arg4, swig_type_507 arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
+extern void *_wrap_km_blas_spmv_raw_306995db03304e6b(swig_type_508 arg1, int arg2, int arg3, swig_type_509 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9);
+extern void *_wrap_km_blas_trmv_raw_306995db03304e6b(swig_type_510 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_511 arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_tbmv_raw_306995db03304e6b(swig_type_512 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_513 arg6, swig_type_514 arg7, swig_voidp arg8, swig_voidp arg9);
+extern void *_wrap_km_blas_tpmv_raw_306995db03304e6b(swig_type_515 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_516 arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_trsv_raw_306995db03304e6b(swig_type_517 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_518 arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_tbsv_raw_306995db03304e6b(swig_type_519 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_520 arg6, swig_type_521 arg7, swig_voidp arg8, swig_voidp arg9);
+extern void *_wrap_km_blas_tpsv_raw_306995db03304e6b(swig_type_522 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_523 arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_ger_raw_306995db03304e6b(swig_type_524 arg1, int arg2, swig_type_525 arg3, swig_type_526 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_gerc_raw_306995db03304e6b(swig_type_527 arg1, int arg2, swig_type_528 arg3, swig_type_529 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_syr_raw_306995db03304e6b(swig_type_530 arg1, int arg2, int arg3, swig_type_531 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_blas_syr2_raw_306995db03304e6b(swig_type_532 arg1, int arg2, int arg3, swig_type_533 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_spr_raw_306995db03304e6b(swig_type_534 arg1, int arg2, int arg3, swig_type_535 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_blas_spr2_raw_306995db03304e6b(swig_type_536 arg1, int arg2, int arg3, swig_type_537 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_gemm_raw_306995db03304e6b(swig_type_538 arg1, int arg2, int arg3, int arg4, swig_type_539 arg5, swig_type_540 arg6, swig_type_541 arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11, swig_voidp arg12);
+extern void *_wrap_km_blas_gemm_strided_batched_raw_306995db03304e6b(swig_type_542 arg1, int arg2, int arg3, int arg4, swig_type_543 arg5, swig_type_544 arg6, swig_type_545 arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11, swig_voidp arg12, swig_type_546 arg13);
+extern void *_wrap_km_blas_symm_raw_306995db03304e6b(swig_type_547 arg1, int arg2, int arg3, int arg4, swig_type_548 arg5, swig_type_549 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
+extern void *_wrap_km_blas_hemm_raw_306995db03304e6b(swig_type_550 arg1, int arg2, int arg3, int arg4, swig_type_551 arg5, swig_type_552 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
+extern void *_wrap_km_blas_syrk_raw_306995db03304e6b(swig_type_553 arg1, int arg2, int arg3, int arg4, swig_type_554 arg5, swig_type_555 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
+extern void *_wrap_km_blas_herk_raw_306995db03304e6b(swig_type_556 arg1, int arg2, int arg3, int arg4, swig_type_557 arg5, swig_type_558 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
+extern void *_wrap_km_blas_syr2k_raw_306995db03304e6b(swig_type_559 arg1, int arg2, int arg3, int arg4, swig_type_560 arg5, swig_type_561 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
+extern void *_wrap_km_blas_her2k_raw_306995db03304e6b(swig_type_562 arg1, int arg2, int arg3, int arg4, swig_type_563 arg5, swig_type_564 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
+extern void *_wrap_km_blas_trmm_raw_306995db03304e6b(swig_type_565 arg1, int arg2, int arg3, int arg4, int arg5, int arg6, swig_type_566 arg7, swig_type_567 arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
+extern void *_wrap_km_blas_trsm_raw_306995db03304e6b(swig_type_568 arg1, int arg2, int arg3, int arg4, int arg5, int arg6, swig_type_569 arg7, swig_type_570 arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
+extern void *_wrap_km_tune_create_raw_306995db03304e6b(swig_type_571 arg1, swig_voidp arg2, swig_type_572 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_tune_destroy_raw_306995db03304e6b(swig_type_573 arg1);
+extern void *_wrap_km_tune_add_candidate_raw_306995db03304e6b(swig_type_574 arg1, swig_voidp arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_tune_add_buffer_raw_306995db03304e6b(swig_type_575 arg1, swig_voidp arg2, swig_type_576 arg3, int arg4);
+extern void *_wrap_km_tune_add_scalar_raw_306995db03304e6b(swig_type_577 arg1, swig_voidp arg2, swig_type_578 arg3);
+extern void *_wrap_km_tune_set_check_raw_306995db03304e6b(swig_type_579 arg1, int arg2, double arg3);
+extern void *_wrap_km_tune_set_budget_raw_306995db03304e6b(swig_type_580 arg1, swig_type_581 arg2, int arg3);
+extern void *_wrap_km_tune_set_progress_raw_306995db03304e6b(swig_type_582 arg1, km_tune_callback arg2, swig_voidp arg3);
+extern void *_wrap_km_tune_run_raw_306995db03304e6b(swig_type_583 arg1, swig_voidp arg2, int arg3, swig_voidp arg4);
+extern void *_wrap_km_tune_result_get_raw_306995db03304e6b(swig_type_584 arg1, int arg2, swig_voidp arg3);
+extern void *_wrap_km_tune_result_message_raw_306995db03304e6b(swig_type_585 arg1, int arg2, swig_voidp arg3, swig_type_586 arg4, swig_voidp arg5);
+extern void *_wrap_km_tune_function_raw_306995db03304e6b(swig_type_587 arg1, int arg2, swig_type_588 arg3, swig_voidp arg4);
 #undef intgo
 */
 import "C"
@@ -1717,11 +1724,22 @@ func Km_slice_info_get(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	return swig_r_1
 }
 
+func Km_slice_set_element_type(arg1 uint64, arg2 int32, arg3 uint32, arg4 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_set_element_type_raw_306995db03304e6b(C.swig_type_86(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r_1 := takeFailure(swig_r)
+	return swig_r_1
+}
+
 func Km_slice_address(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_address_raw_306995db03304e6b(C.swig_type_86(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_address_raw_306995db03304e6b(C.swig_type_87(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -1730,7 +1748,7 @@ func Km_slice_host_pointer(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_host_pointer_raw_306995db03304e6b(C.swig_type_87(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_host_pointer_raw_306995db03304e6b(C.swig_type_88(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -1742,7 +1760,7 @@ func Km_slice_upload(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Pointer,
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_upload_raw_306995db03304e6b(C.swig_type_88(_swig_i_0), C.swig_type_89(_swig_i_1), C.swig_type_90(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_91(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_upload_raw_306995db03304e6b(C.swig_type_89(_swig_i_0), C.swig_type_90(_swig_i_1), C.swig_type_91(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_92(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -1754,7 +1772,7 @@ func Km_slice_download(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Pointe
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_download_raw_306995db03304e6b(C.swig_type_92(_swig_i_0), C.swig_type_93(_swig_i_1), C.swig_type_94(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_95(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_download_raw_306995db03304e6b(C.swig_type_93(_swig_i_0), C.swig_type_94(_swig_i_1), C.swig_type_95(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_96(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -1767,7 +1785,7 @@ func Km_slice_copy(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg5 uint
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_copy_raw_306995db03304e6b(C.swig_type_96(_swig_i_0), C.swig_type_97(_swig_i_1), C.swig_type_98(_swig_i_2), C.swig_type_99(_swig_i_3), C.swig_type_100(_swig_i_4), C.swig_type_101(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_copy_raw_306995db03304e6b(C.swig_type_97(_swig_i_0), C.swig_type_98(_swig_i_1), C.swig_type_99(_swig_i_2), C.swig_type_100(_swig_i_3), C.swig_type_101(_swig_i_4), C.swig_type_102(_swig_i_5)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -1779,7 +1797,7 @@ func Km_slice_fill_u8(arg1 uint64, arg2 uint64, arg3 uint64, arg4 byte, arg5 uin
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_u8_raw_306995db03304e6b(C.swig_type_102(_swig_i_0), C.swig_type_103(_swig_i_1), C.swig_type_104(_swig_i_2), C.char(_swig_i_3), C.swig_type_105(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_u8_raw_306995db03304e6b(C.swig_type_103(_swig_i_0), C.swig_type_104(_swig_i_1), C.swig_type_105(_swig_i_2), C.char(_swig_i_3), C.swig_type_106(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -1791,7 +1809,7 @@ func Km_slice_fill_u16(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint16, arg5 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_u16_raw_306995db03304e6b(C.swig_type_106(_swig_i_0), C.swig_type_107(_swig_i_1), C.swig_type_108(_swig_i_2), C.short(_swig_i_3), C.swig_type_109(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_u16_raw_306995db03304e6b(C.swig_type_107(_swig_i_0), C.swig_type_108(_swig_i_1), C.swig_type_109(_swig_i_2), C.short(_swig_i_3), C.swig_type_110(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -1803,7 +1821,7 @@ func Km_slice_fill_u32(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint32, arg5 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_u32_raw_306995db03304e6b(C.swig_type_110(_swig_i_0), C.swig_type_111(_swig_i_1), C.swig_type_112(_swig_i_2), C.int(_swig_i_3), C.swig_type_113(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_u32_raw_306995db03304e6b(C.swig_type_111(_swig_i_0), C.swig_type_112(_swig_i_1), C.swig_type_113(_swig_i_2), C.int(_swig_i_3), C.swig_type_114(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -1814,7 +1832,7 @@ func Km_memory_upload(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 uint64
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_upload_raw_306995db03304e6b(C.swig_type_114(_swig_i_0), C.swig_type_115(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_116(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_upload_raw_306995db03304e6b(C.swig_type_115(_swig_i_0), C.swig_type_116(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_117(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -1825,7 +1843,7 @@ func Km_memory_download(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 uint
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_download_raw_306995db03304e6b(C.swig_type_117(_swig_i_0), C.swig_type_118(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_119(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_download_raw_306995db03304e6b(C.swig_type_118(_swig_i_0), C.swig_type_119(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_120(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -1836,7 +1854,7 @@ func Km_memory_copy(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64) (_swig_r
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_copy_raw_306995db03304e6b(C.swig_type_120(_swig_i_0), C.swig_type_121(_swig_i_1), C.swig_type_122(_swig_i_2), C.swig_type_123(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_copy_raw_306995db03304e6b(C.swig_type_121(_swig_i_0), C.swig_type_122(_swig_i_1), C.swig_type_123(_swig_i_2), C.swig_type_124(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -1847,7 +1865,7 @@ func Km_memory_fill_u8(arg1 uint64, arg2 uint64, arg3 byte, arg4 uint64) (_swig_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_u8_raw_306995db03304e6b(C.swig_type_124(_swig_i_0), C.swig_type_125(_swig_i_1), C.char(_swig_i_2), C.swig_type_126(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_u8_raw_306995db03304e6b(C.swig_type_125(_swig_i_0), C.swig_type_126(_swig_i_1), C.char(_swig_i_2), C.swig_type_127(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -1858,7 +1876,7 @@ func Km_memory_fill_u16(arg1 uint64, arg2 uint64, arg3 uint16, arg4 uint64) (_sw
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_u16_raw_306995db03304e6b(C.swig_type_127(_swig_i_0), C.swig_type_128(_swig_i_1), C.short(_swig_i_2), C.swig_type_129(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_u16_raw_306995db03304e6b(C.swig_type_128(_swig_i_0), C.swig_type_129(_swig_i_1), C.short(_swig_i_2), C.swig_type_130(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -1869,7 +1887,7 @@ func Km_memory_fill_u32(arg1 uint64, arg2 uint64, arg3 uint32, arg4 uint64) (_sw
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_u32_raw_306995db03304e6b(C.swig_type_130(_swig_i_0), C.swig_type_131(_swig_i_1), C.int(_swig_i_2), C.swig_type_132(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_u32_raw_306995db03304e6b(C.swig_type_131(_swig_i_0), C.swig_type_132(_swig_i_1), C.int(_swig_i_2), C.swig_type_133(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -1879,7 +1897,7 @@ func Km_pool_create(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_ret *F
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_pool_create_raw_306995db03304e6b(C.swig_type_133(_swig_i_0), C.swig_type_134(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_pool_create_raw_306995db03304e6b(C.swig_type_134(_swig_i_0), C.swig_type_135(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -1887,7 +1905,7 @@ func Km_pool_create(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_ret *F
 func Km_pool_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_pool_destroy_raw_306995db03304e6b(C.swig_type_135(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_pool_destroy_raw_306995db03304e6b(C.swig_type_136(_swig_i_0)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -1899,7 +1917,7 @@ func Km_pool_allocate(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint32, arg5 u
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_pool_allocate_raw_306995db03304e6b(C.swig_type_136(_swig_i_0), C.swig_type_137(_swig_i_1), C.swig_type_138(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_pool_allocate_raw_306995db03304e6b(C.swig_type_137(_swig_i_0), C.swig_type_138(_swig_i_1), C.swig_type_139(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -1912,7 +1930,7 @@ func Km_pool_allocate_on_stream(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_pool_allocate_on_stream_raw_306995db03304e6b(C.swig_type_139(_swig_i_0), C.swig_type_140(_swig_i_1), C.swig_type_141(_swig_i_2), C.swig_type_142(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_pool_allocate_on_stream_raw_306995db03304e6b(C.swig_type_140(_swig_i_0), C.swig_type_141(_swig_i_1), C.swig_type_142(_swig_i_2), C.swig_type_143(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -1921,7 +1939,7 @@ func Km_pool_set_release_threshold(arg1 uint64, arg2 uint64) (_swig_ret *Failure
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_pool_set_release_threshold_raw_306995db03304e6b(C.swig_type_143(_swig_i_0), C.swig_type_144(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_pool_set_release_threshold_raw_306995db03304e6b(C.swig_type_144(_swig_i_0), C.swig_type_145(_swig_i_1)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -1930,7 +1948,7 @@ func Km_pool_trim(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_pool_trim_raw_306995db03304e6b(C.swig_type_145(_swig_i_0), C.swig_type_146(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_pool_trim_raw_306995db03304e6b(C.swig_type_146(_swig_i_0), C.swig_type_147(_swig_i_1)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -1939,7 +1957,7 @@ func Km_pool_info_get(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_pool_info_get_raw_306995db03304e6b(C.swig_type_147(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_pool_info_get_raw_306995db03304e6b(C.swig_type_148(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -1947,7 +1965,7 @@ func Km_pool_info_get(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 func Km_pool_reset_high_water(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_pool_reset_high_water_raw_306995db03304e6b(C.swig_type_148(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_pool_reset_high_water_raw_306995db03304e6b(C.swig_type_149(_swig_i_0)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -1960,7 +1978,7 @@ func Km_slice_create_aligned(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64,
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_aligned_raw_306995db03304e6b(C.swig_type_149(_swig_i_0), C.swig_type_150(_swig_i_1), C.swig_type_151(_swig_i_2), C.swig_type_152(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_aligned_raw_306995db03304e6b(C.swig_type_150(_swig_i_0), C.swig_type_151(_swig_i_1), C.swig_type_152(_swig_i_2), C.swig_type_153(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -1973,7 +1991,7 @@ func Km_slice_create_pitched(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint32,
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_pitched_raw_306995db03304e6b(C.swig_type_153(_swig_i_0), C.swig_type_154(_swig_i_1), C.swig_type_155(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_create_pitched_raw_306995db03304e6b(C.swig_type_154(_swig_i_0), C.swig_type_155(_swig_i_1), C.swig_type_156(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -1984,7 +2002,7 @@ func Km_slice_upload_3d(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 unsa
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_upload_3d_raw_306995db03304e6b(C.swig_type_156(_swig_i_0), C.swig_type_157(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_upload_3d_raw_306995db03304e6b(C.swig_type_157(_swig_i_0), C.swig_type_158(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -1995,7 +2013,7 @@ func Km_slice_download_3d(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 un
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_download_3d_raw_306995db03304e6b(C.swig_type_158(_swig_i_0), C.swig_type_159(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_download_3d_raw_306995db03304e6b(C.swig_type_159(_swig_i_0), C.swig_type_160(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2006,7 +2024,7 @@ func Km_slice_copy_3d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Pointer
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_copy_3d_raw_306995db03304e6b(C.swig_type_160(_swig_i_0), C.swig_type_161(_swig_i_1), C.swig_type_162(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_copy_3d_raw_306995db03304e6b(C.swig_type_161(_swig_i_0), C.swig_type_162(_swig_i_1), C.swig_type_163(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2021,7 +2039,7 @@ func Km_slice_fill_2d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg5 u
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_2d_raw_306995db03304e6b(C.swig_type_163(_swig_i_0), C.swig_type_164(_swig_i_1), C.swig_type_165(_swig_i_2), C.swig_type_166(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_167(_swig_i_6), C.swig_type_168(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_fill_2d_raw_306995db03304e6b(C.swig_type_164(_swig_i_0), C.swig_type_165(_swig_i_1), C.swig_type_166(_swig_i_2), C.swig_type_167(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_168(_swig_i_6), C.swig_type_169(_swig_i_7)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2032,7 +2050,7 @@ func Km_memory_upload_3d(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 uns
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_upload_3d_raw_306995db03304e6b(C.swig_type_169(_swig_i_0), C.swig_type_170(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_upload_3d_raw_306995db03304e6b(C.swig_type_170(_swig_i_0), C.swig_type_171(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2043,7 +2061,7 @@ func Km_memory_download_3d(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 u
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_download_3d_raw_306995db03304e6b(C.swig_type_171(_swig_i_0), C.swig_type_172(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_download_3d_raw_306995db03304e6b(C.swig_type_172(_swig_i_0), C.swig_type_173(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2054,7 +2072,7 @@ func Km_memory_copy_3d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Pointe
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_copy_3d_raw_306995db03304e6b(C.swig_type_173(_swig_i_0), C.swig_type_174(_swig_i_1), C.swig_type_175(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_copy_3d_raw_306995db03304e6b(C.swig_type_174(_swig_i_0), C.swig_type_175(_swig_i_1), C.swig_type_176(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2068,7 +2086,7 @@ func Km_memory_fill_2d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint32, arg5 
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_2d_raw_306995db03304e6b(C.swig_type_176(_swig_i_0), C.swig_type_177(_swig_i_1), C.swig_type_178(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_179(_swig_i_5), C.swig_type_180(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_fill_2d_raw_306995db03304e6b(C.swig_type_177(_swig_i_0), C.swig_type_178(_swig_i_1), C.swig_type_179(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_180(_swig_i_5), C.swig_type_181(_swig_i_6)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2078,7 +2096,7 @@ func Km_device_can_access_peer(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_device_can_access_peer_raw_306995db03304e6b(C.swig_type_181(_swig_i_0), C.swig_type_182(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_device_can_access_peer_raw_306995db03304e6b(C.swig_type_182(_swig_i_0), C.swig_type_183(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2087,7 +2105,7 @@ func Km_context_enable_peer_access(arg1 uint64, arg2 uint64) (_swig_ret *Failure
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_enable_peer_access_raw_306995db03304e6b(C.swig_type_183(_swig_i_0), C.swig_type_184(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_enable_peer_access_raw_306995db03304e6b(C.swig_type_184(_swig_i_0), C.swig_type_185(_swig_i_1)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2096,7 +2114,7 @@ func Km_context_disable_peer_access(arg1 uint64, arg2 uint64) (_swig_ret *Failur
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_disable_peer_access_raw_306995db03304e6b(C.swig_type_185(_swig_i_0), C.swig_type_186(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_disable_peer_access_raw_306995db03304e6b(C.swig_type_186(_swig_i_0), C.swig_type_187(_swig_i_1)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2109,7 +2127,7 @@ func Km_slice_copy_peer(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg5
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_copy_peer_raw_306995db03304e6b(C.swig_type_187(_swig_i_0), C.swig_type_188(_swig_i_1), C.swig_type_189(_swig_i_2), C.swig_type_190(_swig_i_3), C.swig_type_191(_swig_i_4), C.swig_type_192(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_copy_peer_raw_306995db03304e6b(C.swig_type_188(_swig_i_0), C.swig_type_189(_swig_i_1), C.swig_type_190(_swig_i_2), C.swig_type_191(_swig_i_3), C.swig_type_192(_swig_i_4), C.swig_type_193(_swig_i_5)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2122,7 +2140,7 @@ func Km_memory_copy_peer(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_memory_copy_peer_raw_306995db03304e6b(C.swig_type_193(_swig_i_0), C.swig_type_194(_swig_i_1), C.swig_type_195(_swig_i_2), C.swig_type_196(_swig_i_3), C.swig_type_197(_swig_i_4), C.swig_type_198(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_memory_copy_peer_raw_306995db03304e6b(C.swig_type_194(_swig_i_0), C.swig_type_195(_swig_i_1), C.swig_type_196(_swig_i_2), C.swig_type_197(_swig_i_3), C.swig_type_198(_swig_i_4), C.swig_type_199(_swig_i_5)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2136,7 +2154,7 @@ func Km_slice_map_file(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint6
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_map_file_raw_306995db03304e6b(C.swig_type_199(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_200(_swig_i_2), C.swig_type_201(_swig_i_3), C.swig_type_202(_swig_i_4), C.int(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_map_file_raw_306995db03304e6b(C.swig_type_200(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_201(_swig_i_2), C.swig_type_202(_swig_i_3), C.swig_type_203(_swig_i_4), C.int(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2149,7 +2167,7 @@ func Km_host_memory_map_file(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_map_file_raw_306995db03304e6b(C.swig_type_203(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_204(_swig_i_2), C.swig_type_205(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_host_memory_map_file_raw_306995db03304e6b(C.swig_type_204(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_205(_swig_i_2), C.swig_type_206(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2158,7 +2176,7 @@ func Km_context_set_tracking(arg1 uint64, arg2 uint32) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_set_tracking_raw_306995db03304e6b(C.swig_type_206(_swig_i_0), C.int(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_set_tracking_raw_306995db03304e6b(C.swig_type_207(_swig_i_0), C.int(_swig_i_1)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2167,7 +2185,7 @@ func Km_slice_set_tag(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_slice_set_tag_raw_306995db03304e6b(C.swig_type_207(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_slice_set_tag_raw_306995db03304e6b(C.swig_type_208(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2178,7 +2196,7 @@ func Km_context_allocations(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_allocations_raw_306995db03304e6b(C.swig_type_208(_swig_i_0), C.swig_type_209(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_allocations_raw_306995db03304e6b(C.swig_type_209(_swig_i_0), C.swig_type_210(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2190,7 +2208,7 @@ func Km_context_allocation_stack(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_allocation_stack_raw_306995db03304e6b(C.swig_type_210(_swig_i_0), C.swig_type_211(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_212(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_allocation_stack_raw_306995db03304e6b(C.swig_type_211(_swig_i_0), C.swig_type_212(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_213(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2199,7 +2217,7 @@ func Km_context_start_memory_profile(arg1 uint64, arg2 uint64) (_swig_ret *Failu
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_start_memory_profile_raw_306995db03304e6b(C.swig_type_213(_swig_i_0), C.swig_type_214(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_start_memory_profile_raw_306995db03304e6b(C.swig_type_214(_swig_i_0), C.swig_type_215(_swig_i_1)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2207,7 +2225,7 @@ func Km_context_start_memory_profile(arg1 uint64, arg2 uint64) (_swig_ret *Failu
 func Km_context_stop_memory_profile(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_stop_memory_profile_raw_306995db03304e6b(C.swig_type_215(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_stop_memory_profile_raw_306995db03304e6b(C.swig_type_216(_swig_i_0)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2216,7 +2234,7 @@ func Km_context_memory_profile(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Fai
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_memory_profile_raw_306995db03304e6b(C.swig_type_216(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_memory_profile_raw_306995db03304e6b(C.swig_type_217(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2227,7 +2245,7 @@ func Km_context_memory_samples(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, ar
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_context_memory_samples_raw_306995db03304e6b(C.swig_type_217(_swig_i_0), C.swig_type_218(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_context_memory_samples_raw_306995db03304e6b(C.swig_type_218(_swig_i_0), C.swig_type_219(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2248,7 +2266,7 @@ func Km_program_create(arg1 unsafe.Pointer, arg2 uint64, arg3 unsafe.Pointer, ar
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_create_raw_306995db03304e6b(C.swig_voidp(_swig_i_0), C.swig_type_219(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_create_raw_306995db03304e6b(C.swig_voidp(_swig_i_0), C.swig_type_220(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2256,7 +2274,7 @@ func Km_program_create(arg1 unsafe.Pointer, arg2 uint64, arg3 unsafe.Pointer, ar
 func Km_program_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_destroy_raw_306995db03304e6b(C.swig_type_220(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_destroy_raw_306995db03304e6b(C.swig_type_221(_swig_i_0)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2265,7 +2283,7 @@ func Km_program_add_option(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_add_option_raw_306995db03304e6b(C.swig_type_221(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_add_option_raw_306995db03304e6b(C.swig_type_222(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2276,7 +2294,7 @@ func Km_program_add_header(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_add_header_raw_306995db03304e6b(C.swig_type_222(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_223(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_add_header_raw_306995db03304e6b(C.swig_type_223(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_224(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2285,7 +2303,7 @@ func Km_program_add_name_expression(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_add_name_expression_raw_306995db03304e6b(C.swig_type_224(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_add_name_expression_raw_306995db03304e6b(C.swig_type_225(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2293,7 +2311,7 @@ func Km_program_add_name_expression(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret
 func Km_program_compile(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_compile_raw_306995db03304e6b(C.swig_type_225(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_compile_raw_306995db03304e6b(C.swig_type_226(_swig_i_0)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2304,7 +2322,7 @@ func Km_program_log(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.P
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_log_raw_306995db03304e6b(C.swig_type_226(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_227(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_log_raw_306995db03304e6b(C.swig_type_227(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_228(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2315,7 +2333,7 @@ func Km_program_ptx(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.P
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_ptx_raw_306995db03304e6b(C.swig_type_228(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_229(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_ptx_raw_306995db03304e6b(C.swig_type_229(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_230(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2327,7 +2345,7 @@ func Km_program_lowered_name(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Point
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_program_lowered_name_raw_306995db03304e6b(C.swig_type_230(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_231(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_program_lowered_name_raw_306995db03304e6b(C.swig_type_231(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_232(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2339,7 +2357,7 @@ func Km_module_load_ptx(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsa
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_ptx_raw_306995db03304e6b(C.swig_type_232(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_233(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_ptx_raw_306995db03304e6b(C.swig_type_233(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_234(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2349,7 +2367,7 @@ func Km_module_load_file(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_file_raw_306995db03304e6b(C.swig_type_234(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_file_raw_306995db03304e6b(C.swig_type_235(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2361,7 +2379,7 @@ func Km_module_from_object(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 u
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_from_object_raw_306995db03304e6b(C.swig_type_235(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_236(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_from_object_raw_306995db03304e6b(C.swig_type_236(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_237(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2372,7 +2390,7 @@ func Km_module_save_object(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_save_object_raw_306995db03304e6b(C.swig_type_237(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_238(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_save_object_raw_306995db03304e6b(C.swig_type_238(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_239(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2384,7 +2402,7 @@ func Km_module_load_source(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 u
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_source_raw_306995db03304e6b(C.swig_type_239(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_240(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_source_raw_306995db03304e6b(C.swig_type_240(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_241(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2394,7 +2412,7 @@ func Km_module_load_program(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swi
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_program_raw_306995db03304e6b(C.swig_type_241(_swig_i_0), C.swig_type_242(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_load_program_raw_306995db03304e6b(C.swig_type_242(_swig_i_0), C.swig_type_243(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2402,7 +2420,7 @@ func Km_module_load_program(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swi
 func Km_module_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_destroy_raw_306995db03304e6b(C.swig_type_243(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_destroy_raw_306995db03304e6b(C.swig_type_244(_swig_i_0)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2411,7 +2429,7 @@ func Km_module_function_count(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Fail
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_function_count_raw_306995db03304e6b(C.swig_type_244(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_function_count_raw_306995db03304e6b(C.swig_type_245(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2423,7 +2441,7 @@ func Km_module_function_name(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer, arg4
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_function_name_raw_306995db03304e6b(C.swig_type_245(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_246(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_function_name_raw_306995db03304e6b(C.swig_type_246(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_247(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2433,7 +2451,7 @@ func Km_module_function(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer) (
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_function_raw_306995db03304e6b(C.swig_type_247(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_function_raw_306995db03304e6b(C.swig_type_248(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2443,7 +2461,7 @@ func Km_module_global(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer) (_s
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_module_global_raw_306995db03304e6b(C.swig_type_248(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_module_global_raw_306995db03304e6b(C.swig_type_249(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2451,7 +2469,7 @@ func Km_module_global(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer) (_s
 func Km_function_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_destroy_raw_306995db03304e6b(C.swig_type_249(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_destroy_raw_306995db03304e6b(C.swig_type_250(_swig_i_0)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2462,7 +2480,7 @@ func Km_function_name(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_name_raw_306995db03304e6b(C.swig_type_250(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_251(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_name_raw_306995db03304e6b(C.swig_type_251(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_252(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2472,7 +2490,7 @@ func Km_function_attribute_get(arg1 uint64, arg2 int32, arg3 unsafe.Pointer) (_s
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_attribute_get_raw_306995db03304e6b(C.swig_type_252(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_attribute_get_raw_306995db03304e6b(C.swig_type_253(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2482,7 +2500,7 @@ func Km_function_attribute_set(arg1 uint64, arg2 int32, arg3 int64) (_swig_ret *
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_attribute_set_raw_306995db03304e6b(C.swig_type_253(_swig_i_0), C.int(_swig_i_1), C.swig_type_254(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_attribute_set_raw_306995db03304e6b(C.swig_type_254(_swig_i_0), C.int(_swig_i_1), C.swig_type_255(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2493,7 +2511,7 @@ func Km_function_prepare(arg1 uint64, arg2 uint32, arg3 uint32, arg4 uint32) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_prepare_raw_306995db03304e6b(C.swig_type_255(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_prepare_raw_306995db03304e6b(C.swig_type_256(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2504,7 +2522,7 @@ func Km_function_occupancy(arg1 uint64, arg2 uint32, arg3 uint64, arg4 unsafe.Po
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_occupancy_raw_306995db03304e6b(C.swig_type_256(_swig_i_0), C.int(_swig_i_1), C.swig_type_257(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_occupancy_raw_306995db03304e6b(C.swig_type_257(_swig_i_0), C.int(_swig_i_1), C.swig_type_258(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2518,7 +2536,7 @@ func Km_function_best_block(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_best_block_raw_306995db03304e6b(C.swig_type_258(_swig_i_0), C.swig_type_259(_swig_i_1), C.km_shared_bytes_callback(_swig_i_2), C.swig_voidp(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_best_block_raw_306995db03304e6b(C.swig_type_259(_swig_i_0), C.swig_type_260(_swig_i_1), C.km_shared_bytes_callback(_swig_i_2), C.swig_voidp(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2529,7 +2547,7 @@ func Km_function_available_shared_bytes(arg1 uint64, arg2 uint32, arg3 uint32, a
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_available_shared_bytes_raw_306995db03304e6b(C.swig_type_260(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_available_shared_bytes_raw_306995db03304e6b(C.swig_type_261(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2541,7 +2559,7 @@ func Km_function_max_active_clusters(arg1 uint64, arg2 uint32, arg3 uint64, arg4
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_max_active_clusters_raw_306995db03304e6b(C.swig_type_261(_swig_i_0), C.int(_swig_i_1), C.swig_type_262(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_max_active_clusters_raw_306995db03304e6b(C.swig_type_262(_swig_i_0), C.int(_swig_i_1), C.swig_type_263(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2550,7 +2568,7 @@ func Km_function_param_count(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failu
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_param_count_raw_306995db03304e6b(C.swig_type_263(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_param_count_raw_306995db03304e6b(C.swig_type_264(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2560,7 +2578,29 @@ func Km_function_param(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer) (_swig_ret
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_param_raw_306995db03304e6b(C.swig_type_264(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_param_raw_306995db03304e6b(C.swig_type_265(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r_1 := takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_function_param_signature(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_param_signature_raw_306995db03304e6b(C.swig_type_266(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r_1 := takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_function_param_type_name(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer, arg4 uint64, arg5 unsafe.Pointer) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_param_type_name_raw_306995db03304e6b(C.swig_type_267(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_268(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2570,7 +2610,7 @@ func Km_launch_create(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_ret 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_create_raw_306995db03304e6b(C.swig_type_265(_swig_i_0), C.swig_type_266(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_create_raw_306995db03304e6b(C.swig_type_269(_swig_i_0), C.swig_type_270(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2578,7 +2618,7 @@ func Km_launch_create(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_ret 
 func Km_launch_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_destroy_raw_306995db03304e6b(C.swig_type_267(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_destroy_raw_306995db03304e6b(C.swig_type_271(_swig_i_0)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2589,7 +2629,7 @@ func Km_launch_set_grid(arg1 uint64, arg2 uint32, arg3 uint32, arg4 uint32) (_sw
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_grid_raw_306995db03304e6b(C.swig_type_268(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_grid_raw_306995db03304e6b(C.swig_type_272(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2600,7 +2640,7 @@ func Km_launch_set_block(arg1 uint64, arg2 uint32, arg3 uint32, arg4 uint32) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_block_raw_306995db03304e6b(C.swig_type_269(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_block_raw_306995db03304e6b(C.swig_type_273(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2609,7 +2649,7 @@ func Km_launch_set_shared_bytes(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_shared_bytes_raw_306995db03304e6b(C.swig_type_270(_swig_i_0), C.swig_type_271(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_shared_bytes_raw_306995db03304e6b(C.swig_type_274(_swig_i_0), C.swig_type_275(_swig_i_1)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2620,7 +2660,7 @@ func Km_launch_set_cluster(arg1 uint64, arg2 uint32, arg3 uint32, arg4 uint32) (
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_cluster_raw_306995db03304e6b(C.swig_type_272(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_cluster_raw_306995db03304e6b(C.swig_type_276(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2629,7 +2669,7 @@ func Km_launch_set_cooperative(arg1 uint64, arg2 uint32) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_cooperative_raw_306995db03304e6b(C.swig_type_273(_swig_i_0), C.int(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_cooperative_raw_306995db03304e6b(C.swig_type_277(_swig_i_0), C.int(_swig_i_1)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2639,7 +2679,7 @@ func Km_launch_arg_slice(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_ret *Fail
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_slice_raw_306995db03304e6b(C.swig_type_274(_swig_i_0), C.swig_type_275(_swig_i_1), C.swig_type_276(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_slice_raw_306995db03304e6b(C.swig_type_278(_swig_i_0), C.swig_type_279(_swig_i_1), C.swig_type_280(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2651,7 +2691,7 @@ func Km_launch_arg_slice_access(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_slice_access_raw_306995db03304e6b(C.swig_type_277(_swig_i_0), C.swig_type_278(_swig_i_1), C.swig_type_279(_swig_i_2), C.swig_type_280(_swig_i_3), C.int(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_slice_access_raw_306995db03304e6b(C.swig_type_281(_swig_i_0), C.swig_type_282(_swig_i_1), C.swig_type_283(_swig_i_2), C.swig_type_284(_swig_i_3), C.int(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2660,7 +2700,7 @@ func Km_launch_arg_address(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_address_raw_306995db03304e6b(C.swig_type_281(_swig_i_0), C.swig_type_282(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_address_raw_306995db03304e6b(C.swig_type_285(_swig_i_0), C.swig_type_286(_swig_i_1)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2670,7 +2710,7 @@ func Km_launch_arg_scalar(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64) (_swig_
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_scalar_raw_306995db03304e6b(C.swig_type_283(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_284(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_scalar_raw_306995db03304e6b(C.swig_type_287(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_288(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2678,7 +2718,7 @@ func Km_launch_arg_scalar(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64) (_swig_
 func Km_launch_submit(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_submit_raw_306995db03304e6b(C.swig_type_285(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_submit_raw_306995db03304e6b(C.swig_type_289(_swig_i_0)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2692,7 +2732,7 @@ func Km_launch_kernel(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 unsafe
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_kernel_raw_306995db03304e6b(C.swig_type_286(_swig_i_0), C.swig_type_287(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_288(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_289(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_kernel_raw_306995db03304e6b(C.swig_type_290(_swig_i_0), C.swig_type_291(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_292(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_293(_swig_i_6)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2706,7 +2746,7 @@ func Km_launch_kernel_operands(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, ar
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_kernel_operands_raw_306995db03304e6b(C.swig_type_290(_swig_i_0), C.swig_type_291(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_292(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_293(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_kernel_operands_raw_306995db03304e6b(C.swig_type_294(_swig_i_0), C.swig_type_295(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_296(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_297(_swig_i_6)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2715,7 +2755,7 @@ func Km_graph_create(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_create_raw_306995db03304e6b(C.swig_type_294(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_create_raw_306995db03304e6b(C.swig_type_298(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2723,7 +2763,7 @@ func Km_graph_create(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 func Km_graph_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_destroy_raw_306995db03304e6b(C.swig_type_295(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_destroy_raw_306995db03304e6b(C.swig_type_299(_swig_i_0)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2732,7 +2772,7 @@ func Km_graph_clone(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_clone_raw_306995db03304e6b(C.swig_type_296(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_clone_raw_306995db03304e6b(C.swig_type_300(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2749,7 +2789,7 @@ func Km_graph_add_kernel(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uin
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_kernel_raw_306995db03304e6b(C.swig_type_297(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_298(_swig_i_2), C.swig_type_299(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_300(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_type_301(_swig_i_8), C.swig_voidp(_swig_i_9)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_kernel_raw_306995db03304e6b(C.swig_type_301(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_302(_swig_i_2), C.swig_type_303(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_304(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_type_305(_swig_i_8), C.swig_voidp(_swig_i_9)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2765,7 +2805,7 @@ func Km_graph_add_copy(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_copy_raw_306995db03304e6b(C.swig_type_302(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_303(_swig_i_2), C.swig_type_304(_swig_i_3), C.swig_type_305(_swig_i_4), C.swig_type_306(_swig_i_5), C.swig_type_307(_swig_i_6), C.swig_type_308(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_copy_raw_306995db03304e6b(C.swig_type_306(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_307(_swig_i_2), C.swig_type_308(_swig_i_3), C.swig_type_309(_swig_i_4), C.swig_type_310(_swig_i_5), C.swig_type_311(_swig_i_6), C.swig_type_312(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2780,7 +2820,7 @@ func Km_graph_add_upload(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uin
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_upload_raw_306995db03304e6b(C.swig_type_309(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_310(_swig_i_2), C.swig_type_311(_swig_i_3), C.swig_type_312(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_313(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_upload_raw_306995db03304e6b(C.swig_type_313(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_314(_swig_i_2), C.swig_type_315(_swig_i_3), C.swig_type_316(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_317(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2795,7 +2835,7 @@ func Km_graph_add_download(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 u
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_download_raw_306995db03304e6b(C.swig_type_314(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_315(_swig_i_2), C.swig_type_316(_swig_i_3), C.swig_type_317(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_318(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_download_raw_306995db03304e6b(C.swig_type_318(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_319(_swig_i_2), C.swig_type_320(_swig_i_3), C.swig_type_321(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_322(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2811,7 +2851,7 @@ func Km_graph_add_fill(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_fill_raw_306995db03304e6b(C.swig_type_319(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_320(_swig_i_2), C.swig_type_321(_swig_i_3), C.swig_type_322(_swig_i_4), C.int(_swig_i_5), C.int(_swig_i_6), C.swig_type_323(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_fill_raw_306995db03304e6b(C.swig_type_323(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_324(_swig_i_2), C.swig_type_325(_swig_i_3), C.swig_type_326(_swig_i_4), C.int(_swig_i_5), C.int(_swig_i_6), C.swig_type_327(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2824,7 +2864,7 @@ func Km_graph_add_host(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsaf
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_host_raw_306995db03304e6b(C.swig_type_324(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_325(_swig_i_2), C.km_host_callback(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_host_raw_306995db03304e6b(C.swig_type_328(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_329(_swig_i_2), C.km_host_callback(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2835,7 +2875,7 @@ func Km_graph_add_empty(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsa
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_empty_raw_306995db03304e6b(C.swig_type_326(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_327(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_empty_raw_306995db03304e6b(C.swig_type_330(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_331(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2847,7 +2887,7 @@ func Km_graph_add_child(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_child_raw_306995db03304e6b(C.swig_type_328(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_329(_swig_i_2), C.swig_type_330(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_child_raw_306995db03304e6b(C.swig_type_332(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_333(_swig_i_2), C.swig_type_334(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2856,7 +2896,7 @@ func Km_graph_remove_node(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_remove_node_raw_306995db03304e6b(C.swig_type_331(_swig_i_0), C.swig_type_332(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_remove_node_raw_306995db03304e6b(C.swig_type_335(_swig_i_0), C.swig_type_336(_swig_i_1)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2866,7 +2906,7 @@ func Km_graph_add_dependency(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_ret *
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_dependency_raw_306995db03304e6b(C.swig_type_333(_swig_i_0), C.swig_type_334(_swig_i_1), C.swig_type_335(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_dependency_raw_306995db03304e6b(C.swig_type_337(_swig_i_0), C.swig_type_338(_swig_i_1), C.swig_type_339(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2876,7 +2916,7 @@ func Km_graph_remove_dependency(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_re
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_remove_dependency_raw_306995db03304e6b(C.swig_type_336(_swig_i_0), C.swig_type_337(_swig_i_1), C.swig_type_338(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_remove_dependency_raw_306995db03304e6b(C.swig_type_340(_swig_i_0), C.swig_type_341(_swig_i_1), C.swig_type_342(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2887,7 +2927,7 @@ func Km_graph_nodes(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.P
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_nodes_raw_306995db03304e6b(C.swig_type_339(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_340(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_nodes_raw_306995db03304e6b(C.swig_type_343(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_344(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2899,7 +2939,7 @@ func Km_graph_node_dependencies(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, a
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_dependencies_raw_306995db03304e6b(C.swig_type_341(_swig_i_0), C.swig_type_342(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_343(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_dependencies_raw_306995db03304e6b(C.swig_type_345(_swig_i_0), C.swig_type_346(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_347(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2911,7 +2951,7 @@ func Km_graph_node_dependents(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_dependents_raw_306995db03304e6b(C.swig_type_344(_swig_i_0), C.swig_type_345(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_346(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_dependents_raw_306995db03304e6b(C.swig_type_348(_swig_i_0), C.swig_type_349(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_350(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2921,7 +2961,7 @@ func Km_graph_node_info_get(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swi
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_info_get_raw_306995db03304e6b(C.swig_type_347(_swig_i_0), C.swig_type_348(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_info_get_raw_306995db03304e6b(C.swig_type_351(_swig_i_0), C.swig_type_352(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2933,7 +2973,7 @@ func Km_graph_node_arguments(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_arguments_raw_306995db03304e6b(C.swig_type_349(_swig_i_0), C.swig_type_350(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_351(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_arguments_raw_306995db03304e6b(C.swig_type_353(_swig_i_0), C.swig_type_354(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_355(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2943,7 +2983,7 @@ func Km_graph_node_function(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swi
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_function_raw_306995db03304e6b(C.swig_type_352(_swig_i_0), C.swig_type_353(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_function_raw_306995db03304e6b(C.swig_type_356(_swig_i_0), C.swig_type_357(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2953,7 +2993,7 @@ func Km_graph_node_child(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_r
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_child_raw_306995db03304e6b(C.swig_type_354(_swig_i_0), C.swig_type_355(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_child_raw_306995db03304e6b(C.swig_type_358(_swig_i_0), C.swig_type_359(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2968,7 +3008,7 @@ func Km_graph_set_kernel(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Poin
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_kernel_raw_306995db03304e6b(C.swig_type_356(_swig_i_0), C.swig_type_357(_swig_i_1), C.swig_type_358(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_359(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_type_360(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_kernel_raw_306995db03304e6b(C.swig_type_360(_swig_i_0), C.swig_type_361(_swig_i_1), C.swig_type_362(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_363(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_type_364(_swig_i_7)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2982,7 +3022,7 @@ func Km_graph_set_copy(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg5 
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_copy_raw_306995db03304e6b(C.swig_type_361(_swig_i_0), C.swig_type_362(_swig_i_1), C.swig_type_363(_swig_i_2), C.swig_type_364(_swig_i_3), C.swig_type_365(_swig_i_4), C.swig_type_366(_swig_i_5), C.swig_type_367(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_copy_raw_306995db03304e6b(C.swig_type_365(_swig_i_0), C.swig_type_366(_swig_i_1), C.swig_type_367(_swig_i_2), C.swig_type_368(_swig_i_3), C.swig_type_369(_swig_i_4), C.swig_type_370(_swig_i_5), C.swig_type_371(_swig_i_6)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2995,7 +3035,7 @@ func Km_graph_set_upload(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_upload_raw_306995db03304e6b(C.swig_type_368(_swig_i_0), C.swig_type_369(_swig_i_1), C.swig_type_370(_swig_i_2), C.swig_type_371(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_372(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_upload_raw_306995db03304e6b(C.swig_type_372(_swig_i_0), C.swig_type_373(_swig_i_1), C.swig_type_374(_swig_i_2), C.swig_type_375(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_376(_swig_i_5)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3008,7 +3048,7 @@ func Km_graph_set_download(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, a
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_download_raw_306995db03304e6b(C.swig_type_373(_swig_i_0), C.swig_type_374(_swig_i_1), C.swig_type_375(_swig_i_2), C.swig_type_376(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_377(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_download_raw_306995db03304e6b(C.swig_type_377(_swig_i_0), C.swig_type_378(_swig_i_1), C.swig_type_379(_swig_i_2), C.swig_type_380(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_381(_swig_i_5)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3022,7 +3062,7 @@ func Km_graph_set_fill(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg5 
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_fill_raw_306995db03304e6b(C.swig_type_378(_swig_i_0), C.swig_type_379(_swig_i_1), C.swig_type_380(_swig_i_2), C.swig_type_381(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_382(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_fill_raw_306995db03304e6b(C.swig_type_382(_swig_i_0), C.swig_type_383(_swig_i_1), C.swig_type_384(_swig_i_2), C.swig_type_385(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_386(_swig_i_6)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3033,7 +3073,7 @@ func Km_graph_set_host(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 unsaf
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_host_raw_306995db03304e6b(C.swig_type_383(_swig_i_0), C.swig_type_384(_swig_i_1), C.km_host_callback(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_host_raw_306995db03304e6b(C.swig_type_387(_swig_i_0), C.swig_type_388(_swig_i_1), C.km_host_callback(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3043,7 +3083,7 @@ func Km_graph_set_child(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_ret *Failu
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_child_raw_306995db03304e6b(C.swig_type_385(_swig_i_0), C.swig_type_386(_swig_i_1), C.swig_type_387(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_child_raw_306995db03304e6b(C.swig_type_389(_swig_i_0), C.swig_type_390(_swig_i_1), C.swig_type_391(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3057,7 +3097,7 @@ func Km_graph_add_copy_3d(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 ui
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_copy_3d_raw_306995db03304e6b(C.swig_type_388(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_389(_swig_i_2), C.swig_type_390(_swig_i_3), C.swig_type_391(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_copy_3d_raw_306995db03304e6b(C.swig_type_392(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_393(_swig_i_2), C.swig_type_394(_swig_i_3), C.swig_type_395(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3069,7 +3109,7 @@ func Km_graph_set_copy_3d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, ar
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_copy_3d_raw_306995db03304e6b(C.swig_type_392(_swig_i_0), C.swig_type_393(_swig_i_1), C.swig_type_394(_swig_i_2), C.swig_type_395(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_copy_3d_raw_306995db03304e6b(C.swig_type_396(_swig_i_0), C.swig_type_397(_swig_i_1), C.swig_type_398(_swig_i_2), C.swig_type_399(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3083,7 +3123,7 @@ func Km_graph_add_upload_3d(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_upload_3d_raw_306995db03304e6b(C.swig_type_396(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_397(_swig_i_2), C.swig_type_398(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_upload_3d_raw_306995db03304e6b(C.swig_type_400(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_401(_swig_i_2), C.swig_type_402(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3095,7 +3135,7 @@ func Km_graph_set_upload_3d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.P
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_upload_3d_raw_306995db03304e6b(C.swig_type_399(_swig_i_0), C.swig_type_400(_swig_i_1), C.swig_type_401(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_upload_3d_raw_306995db03304e6b(C.swig_type_403(_swig_i_0), C.swig_type_404(_swig_i_1), C.swig_type_405(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3109,7 +3149,7 @@ func Km_graph_add_download_3d(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_download_3d_raw_306995db03304e6b(C.swig_type_402(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_403(_swig_i_2), C.swig_type_404(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_download_3d_raw_306995db03304e6b(C.swig_type_406(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_407(_swig_i_2), C.swig_type_408(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3121,7 +3161,7 @@ func Km_graph_set_download_3d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_download_3d_raw_306995db03304e6b(C.swig_type_405(_swig_i_0), C.swig_type_406(_swig_i_1), C.swig_type_407(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_download_3d_raw_306995db03304e6b(C.swig_type_409(_swig_i_0), C.swig_type_410(_swig_i_1), C.swig_type_411(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3139,7 +3179,7 @@ func Km_graph_add_fill_2d(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 ui
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_fill_2d_raw_306995db03304e6b(C.swig_type_408(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_409(_swig_i_2), C.swig_type_410(_swig_i_3), C.swig_type_411(_swig_i_4), C.swig_type_412(_swig_i_5), C.int(_swig_i_6), C.int(_swig_i_7), C.swig_type_413(_swig_i_8), C.swig_type_414(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_fill_2d_raw_306995db03304e6b(C.swig_type_412(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_413(_swig_i_2), C.swig_type_414(_swig_i_3), C.swig_type_415(_swig_i_4), C.swig_type_416(_swig_i_5), C.int(_swig_i_6), C.int(_swig_i_7), C.swig_type_417(_swig_i_8), C.swig_type_418(_swig_i_9), C.swig_voidp(_swig_i_10)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3155,7 +3195,7 @@ func Km_graph_set_fill_2d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, ar
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_fill_2d_raw_306995db03304e6b(C.swig_type_415(_swig_i_0), C.swig_type_416(_swig_i_1), C.swig_type_417(_swig_i_2), C.swig_type_418(_swig_i_3), C.swig_type_419(_swig_i_4), C.int(_swig_i_5), C.int(_swig_i_6), C.swig_type_420(_swig_i_7), C.swig_type_421(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_fill_2d_raw_306995db03304e6b(C.swig_type_419(_swig_i_0), C.swig_type_420(_swig_i_1), C.swig_type_421(_swig_i_2), C.swig_type_422(_swig_i_3), C.swig_type_423(_swig_i_4), C.int(_swig_i_5), C.int(_swig_i_6), C.swig_type_424(_swig_i_7), C.swig_type_425(_swig_i_8)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3171,7 +3211,7 @@ func Km_graph_add_copy_peer(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_copy_peer_raw_306995db03304e6b(C.swig_type_422(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_423(_swig_i_2), C.swig_type_424(_swig_i_3), C.swig_type_425(_swig_i_4), C.swig_type_426(_swig_i_5), C.swig_type_427(_swig_i_6), C.swig_type_428(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_copy_peer_raw_306995db03304e6b(C.swig_type_426(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_427(_swig_i_2), C.swig_type_428(_swig_i_3), C.swig_type_429(_swig_i_4), C.swig_type_430(_swig_i_5), C.swig_type_431(_swig_i_6), C.swig_type_432(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3185,7 +3225,7 @@ func Km_graph_set_copy_peer(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, 
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_copy_peer_raw_306995db03304e6b(C.swig_type_429(_swig_i_0), C.swig_type_430(_swig_i_1), C.swig_type_431(_swig_i_2), C.swig_type_432(_swig_i_3), C.swig_type_433(_swig_i_4), C.swig_type_434(_swig_i_5), C.swig_type_435(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_copy_peer_raw_306995db03304e6b(C.swig_type_433(_swig_i_0), C.swig_type_434(_swig_i_1), C.swig_type_435(_swig_i_2), C.swig_type_436(_swig_i_3), C.swig_type_437(_swig_i_4), C.swig_type_438(_swig_i_5), C.swig_type_439(_swig_i_6)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3195,7 +3235,7 @@ func Km_graph_node_rows(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_re
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_rows_raw_306995db03304e6b(C.swig_type_436(_swig_i_0), C.swig_type_437(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_rows_raw_306995db03304e6b(C.swig_type_440(_swig_i_0), C.swig_type_441(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3206,7 +3246,7 @@ func Km_graph_dot(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.Poi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_dot_raw_306995db03304e6b(C.swig_type_438(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_439(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_dot_raw_306995db03304e6b(C.swig_type_442(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_443(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3215,7 +3255,7 @@ func Km_graph_exec_create(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure)
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_create_raw_306995db03304e6b(C.swig_type_440(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_create_raw_306995db03304e6b(C.swig_type_444(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3223,7 +3263,7 @@ func Km_graph_exec_create(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure)
 func Km_graph_exec_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_destroy_raw_306995db03304e6b(C.swig_type_441(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_destroy_raw_306995db03304e6b(C.swig_type_445(_swig_i_0)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3232,7 +3272,7 @@ func Km_graph_exec_launch(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_launch_raw_306995db03304e6b(C.swig_type_442(_swig_i_0), C.swig_type_443(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_launch_raw_306995db03304e6b(C.swig_type_446(_swig_i_0), C.swig_type_447(_swig_i_1)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3242,7 +3282,7 @@ func Km_graph_exec_update_node(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_ret
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_update_node_raw_306995db03304e6b(C.swig_type_444(_swig_i_0), C.swig_type_445(_swig_i_1), C.swig_type_446(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_update_node_raw_306995db03304e6b(C.swig_type_448(_swig_i_0), C.swig_type_449(_swig_i_1), C.swig_type_450(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3251,7 +3291,7 @@ func Km_graph_exec_update(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_update_raw_306995db03304e6b(C.swig_type_447(_swig_i_0), C.swig_type_448(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_update_raw_306995db03304e6b(C.swig_type_451(_swig_i_0), C.swig_type_452(_swig_i_1)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3262,7 +3302,7 @@ func Km_graph_exec_compare(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 u
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_compare_raw_306995db03304e6b(C.swig_type_449(_swig_i_0), C.swig_type_450(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_compare_raw_306995db03304e6b(C.swig_type_453(_swig_i_0), C.swig_type_454(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3270,7 +3310,7 @@ func Km_graph_exec_compare(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 u
 func Km_profiler_start(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_start_raw_306995db03304e6b(C.swig_type_451(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_start_raw_306995db03304e6b(C.swig_type_455(_swig_i_0)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3278,7 +3318,7 @@ func Km_profiler_start(arg1 uint64) (_swig_ret *Failure) {
 func Km_profiler_stop(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_stop_raw_306995db03304e6b(C.swig_type_452(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_stop_raw_306995db03304e6b(C.swig_type_456(_swig_i_0)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3286,7 +3326,7 @@ func Km_profiler_stop(arg1 uint64) (_swig_ret *Failure) {
 func Km_profiler_clear(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_clear_raw_306995db03304e6b(C.swig_type_453(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_clear_raw_306995db03304e6b(C.swig_type_457(_swig_i_0)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3295,7 +3335,7 @@ func Km_profiler_range_push(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failur
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_push_raw_306995db03304e6b(C.swig_type_454(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_push_raw_306995db03304e6b(C.swig_type_458(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3303,7 +3343,7 @@ func Km_profiler_range_push(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failur
 func Km_profiler_range_pop(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_pop_raw_306995db03304e6b(C.swig_type_455(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_pop_raw_306995db03304e6b(C.swig_type_459(_swig_i_0)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3313,7 +3353,7 @@ func Km_profiler_range_start(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Point
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_start_raw_306995db03304e6b(C.swig_type_456(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_start_raw_306995db03304e6b(C.swig_type_460(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3322,7 +3362,7 @@ func Km_profiler_range_end(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_end_raw_306995db03304e6b(C.swig_type_457(_swig_i_0), C.swig_type_458(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_end_raw_306995db03304e6b(C.swig_type_461(_swig_i_0), C.swig_type_462(_swig_i_1)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3332,7 +3372,7 @@ func Km_profiler_set_work(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_ret *Fai
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_set_work_raw_306995db03304e6b(C.swig_type_459(_swig_i_0), C.swig_type_460(_swig_i_1), C.swig_type_461(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_set_work_raw_306995db03304e6b(C.swig_type_463(_swig_i_0), C.swig_type_464(_swig_i_1), C.swig_type_465(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3341,7 +3381,7 @@ func Km_profiler_row_count(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_row_count_raw_306995db03304e6b(C.swig_type_462(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_row_count_raw_306995db03304e6b(C.swig_type_466(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3351,7 +3391,7 @@ func Km_profiler_row_get(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer) (_swig_r
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_row_get_raw_306995db03304e6b(C.swig_type_463(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_row_get_raw_306995db03304e6b(C.swig_type_467(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3362,7 +3402,7 @@ func Km_profiler_summary(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uns
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_summary_raw_306995db03304e6b(C.swig_type_464(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_465(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_summary_raw_306995db03304e6b(C.swig_type_468(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_469(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3371,7 +3411,7 @@ func Km_profiler_write(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_write_raw_306995db03304e6b(C.swig_type_466(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_write_raw_306995db03304e6b(C.swig_type_470(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3381,7 +3421,7 @@ func Km_blas_create(arg1 uint64, arg2 int32, arg3 unsafe.Pointer) (_swig_ret *Fa
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_create_raw_306995db03304e6b(C.swig_type_467(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_create_raw_306995db03304e6b(C.swig_type_471(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3389,7 +3429,7 @@ func Km_blas_create(arg1 uint64, arg2 int32, arg3 unsafe.Pointer) (_swig_ret *Fa
 func Km_blas_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_destroy_raw_306995db03304e6b(C.swig_type_468(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_destroy_raw_306995db03304e6b(C.swig_type_472(_swig_i_0)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3402,7 +3442,7 @@ func Km_blas_axpy(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_axpy_raw_306995db03304e6b(C.swig_type_469(_swig_i_0), C.int(_swig_i_1), C.swig_type_470(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_axpy_raw_306995db03304e6b(C.swig_type_473(_swig_i_0), C.int(_swig_i_1), C.swig_type_474(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3414,7 +3454,7 @@ func Km_blas_scal(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_scal_raw_306995db03304e6b(C.swig_type_471(_swig_i_0), C.int(_swig_i_1), C.swig_type_472(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_scal_raw_306995db03304e6b(C.swig_type_475(_swig_i_0), C.int(_swig_i_1), C.swig_type_476(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3426,7 +3466,7 @@ func Km_blas_copy(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_copy_raw_306995db03304e6b(C.swig_type_473(_swig_i_0), C.int(_swig_i_1), C.swig_type_474(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_copy_raw_306995db03304e6b(C.swig_type_477(_swig_i_0), C.int(_swig_i_1), C.swig_type_478(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3438,7 +3478,7 @@ func Km_blas_swap(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_swap_raw_306995db03304e6b(C.swig_type_475(_swig_i_0), C.int(_swig_i_1), C.swig_type_476(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_swap_raw_306995db03304e6b(C.swig_type_479(_swig_i_0), C.int(_swig_i_1), C.swig_type_480(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3451,7 +3491,7 @@ func Km_blas_dot(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg5
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_dot_raw_306995db03304e6b(C.swig_type_477(_swig_i_0), C.int(_swig_i_1), C.swig_type_478(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_dot_raw_306995db03304e6b(C.swig_type_481(_swig_i_0), C.int(_swig_i_1), C.swig_type_482(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3464,7 +3504,7 @@ func Km_blas_dotc(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_dotc_raw_306995db03304e6b(C.swig_type_479(_swig_i_0), C.int(_swig_i_1), C.swig_type_480(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_dotc_raw_306995db03304e6b(C.swig_type_483(_swig_i_0), C.int(_swig_i_1), C.swig_type_484(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3476,7 +3516,7 @@ func Km_blas_nrm2(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_nrm2_raw_306995db03304e6b(C.swig_type_481(_swig_i_0), C.int(_swig_i_1), C.swig_type_482(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_nrm2_raw_306995db03304e6b(C.swig_type_485(_swig_i_0), C.int(_swig_i_1), C.swig_type_486(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3488,7 +3528,7 @@ func Km_blas_asum(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_asum_raw_306995db03304e6b(C.swig_type_483(_swig_i_0), C.int(_swig_i_1), C.swig_type_484(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_asum_raw_306995db03304e6b(C.swig_type_487(_swig_i_0), C.int(_swig_i_1), C.swig_type_488(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3500,7 +3540,7 @@ func Km_blas_iamax(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, ar
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_iamax_raw_306995db03304e6b(C.swig_type_485(_swig_i_0), C.int(_swig_i_1), C.swig_type_486(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_iamax_raw_306995db03304e6b(C.swig_type_489(_swig_i_0), C.int(_swig_i_1), C.swig_type_490(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3514,7 +3554,7 @@ func Km_blas_rot(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg5
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_rot_raw_306995db03304e6b(C.swig_type_487(_swig_i_0), C.int(_swig_i_1), C.swig_type_488(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_rot_raw_306995db03304e6b(C.swig_type_491(_swig_i_0), C.int(_swig_i_1), C.swig_type_492(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3527,7 +3567,7 @@ func Km_blas_rotm(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_rotm_raw_306995db03304e6b(C.swig_type_489(_swig_i_0), C.int(_swig_i_1), C.swig_type_490(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_rotm_raw_306995db03304e6b(C.swig_type_493(_swig_i_0), C.int(_swig_i_1), C.swig_type_494(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3569,7 +3609,7 @@ func Km_blas_gemv(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 uint64,
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gemv_raw_306995db03304e6b(C.swig_type_491(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_492(_swig_i_3), C.swig_type_493(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gemv_raw_306995db03304e6b(C.swig_type_495(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_496(_swig_i_3), C.swig_type_497(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3588,7 +3628,7 @@ func Km_blas_gbmv(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 uint64,
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
 	_swig_i_11 := arg12
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gbmv_raw_306995db03304e6b(C.swig_type_494(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_495(_swig_i_3), C.swig_type_496(_swig_i_4), C.swig_type_497(_swig_i_5), C.swig_type_498(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10), C.swig_voidp(_swig_i_11)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gbmv_raw_306995db03304e6b(C.swig_type_498(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_499(_swig_i_3), C.swig_type_500(_swig_i_4), C.swig_type_501(_swig_i_5), C.swig_type_502(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10), C.swig_voidp(_swig_i_11)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3604,7 +3644,7 @@ func Km_blas_symv(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_symv_raw_306995db03304e6b(C.swig_type_499(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_500(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_symv_raw_306995db03304e6b(C.swig_type_503(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_504(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3621,7 +3661,7 @@ func Km_blas_sbmv(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 uint64,
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_sbmv_raw_306995db03304e6b(C.swig_type_501(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_502(_swig_i_3), C.swig_type_503(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_sbmv_raw_306995db03304e6b(C.swig_type_505(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_506(_swig_i_3), C.swig_type_507(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3637,7 +3677,7 @@ func Km_blas_spmv(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_spmv_raw_306995db03304e6b(C.swig_type_504(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_505(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_spmv_raw_306995db03304e6b(C.swig_type_508(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_509(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3652,7 +3692,7 @@ func Km_blas_trmv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trmv_raw_306995db03304e6b(C.swig_type_506(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_507(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trmv_raw_306995db03304e6b(C.swig_type_510(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_511(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3668,7 +3708,7 @@ func Km_blas_tbmv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tbmv_raw_306995db03304e6b(C.swig_type_508(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_509(_swig_i_5), C.swig_type_510(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tbmv_raw_306995db03304e6b(C.swig_type_512(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_513(_swig_i_5), C.swig_type_514(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3683,7 +3723,7 @@ func Km_blas_tpmv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tpmv_raw_306995db03304e6b(C.swig_type_511(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_512(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tpmv_raw_306995db03304e6b(C.swig_type_515(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_516(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3698,7 +3738,7 @@ func Km_blas_trsv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trsv_raw_306995db03304e6b(C.swig_type_513(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_514(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trsv_raw_306995db03304e6b(C.swig_type_517(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_518(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3714,7 +3754,7 @@ func Km_blas_tbsv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tbsv_raw_306995db03304e6b(C.swig_type_515(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_516(_swig_i_5), C.swig_type_517(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tbsv_raw_306995db03304e6b(C.swig_type_519(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_520(_swig_i_5), C.swig_type_521(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3729,7 +3769,7 @@ func Km_blas_tpsv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tpsv_raw_306995db03304e6b(C.swig_type_518(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_519(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tpsv_raw_306995db03304e6b(C.swig_type_522(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_523(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3744,7 +3784,7 @@ func Km_blas_ger(arg1 uint64, arg2 int32, arg3 uint64, arg4 uint64, arg5 unsafe.
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_ger_raw_306995db03304e6b(C.swig_type_520(_swig_i_0), C.int(_swig_i_1), C.swig_type_521(_swig_i_2), C.swig_type_522(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_ger_raw_306995db03304e6b(C.swig_type_524(_swig_i_0), C.int(_swig_i_1), C.swig_type_525(_swig_i_2), C.swig_type_526(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3759,7 +3799,7 @@ func Km_blas_gerc(arg1 uint64, arg2 int32, arg3 uint64, arg4 uint64, arg5 unsafe
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gerc_raw_306995db03304e6b(C.swig_type_523(_swig_i_0), C.int(_swig_i_1), C.swig_type_524(_swig_i_2), C.swig_type_525(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gerc_raw_306995db03304e6b(C.swig_type_527(_swig_i_0), C.int(_swig_i_1), C.swig_type_528(_swig_i_2), C.swig_type_529(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3773,7 +3813,7 @@ func Km_blas_syr(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.P
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syr_raw_306995db03304e6b(C.swig_type_526(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_527(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syr_raw_306995db03304e6b(C.swig_type_530(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_531(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3788,7 +3828,7 @@ func Km_blas_syr2(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syr2_raw_306995db03304e6b(C.swig_type_528(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_529(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syr2_raw_306995db03304e6b(C.swig_type_532(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_533(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3802,7 +3842,7 @@ func Km_blas_spr(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.P
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_spr_raw_306995db03304e6b(C.swig_type_530(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_531(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_spr_raw_306995db03304e6b(C.swig_type_534(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_535(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3817,7 +3857,7 @@ func Km_blas_spr2(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_spr2_raw_306995db03304e6b(C.swig_type_532(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_533(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_spr2_raw_306995db03304e6b(C.swig_type_536(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_537(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3836,7 +3876,7 @@ func Km_blas_gemm(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64, 
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
 	_swig_i_11 := arg12
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gemm_raw_306995db03304e6b(C.swig_type_534(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_535(_swig_i_4), C.swig_type_536(_swig_i_5), C.swig_type_537(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10), C.swig_voidp(_swig_i_11)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gemm_raw_306995db03304e6b(C.swig_type_538(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_539(_swig_i_4), C.swig_type_540(_swig_i_5), C.swig_type_541(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10), C.swig_voidp(_swig_i_11)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3856,7 +3896,7 @@ func Km_blas_gemm_strided_batched(arg1 uint64, arg2 int32, arg3 int32, arg4 int3
 	_swig_i_10 := arg11
 	_swig_i_11 := arg12
 	_swig_i_12 := arg13
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gemm_strided_batched_raw_306995db03304e6b(C.swig_type_538(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_539(_swig_i_4), C.swig_type_540(_swig_i_5), C.swig_type_541(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10), C.swig_voidp(_swig_i_11), C.swig_type_542(_swig_i_12)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gemm_strided_batched_raw_306995db03304e6b(C.swig_type_542(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_543(_swig_i_4), C.swig_type_544(_swig_i_5), C.swig_type_545(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10), C.swig_voidp(_swig_i_11), C.swig_type_546(_swig_i_12)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3874,7 +3914,7 @@ func Km_blas_symm(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64, 
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_symm_raw_306995db03304e6b(C.swig_type_543(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_544(_swig_i_4), C.swig_type_545(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_symm_raw_306995db03304e6b(C.swig_type_547(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_548(_swig_i_4), C.swig_type_549(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3892,7 +3932,7 @@ func Km_blas_hemm(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64, 
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_hemm_raw_306995db03304e6b(C.swig_type_546(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_547(_swig_i_4), C.swig_type_548(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_hemm_raw_306995db03304e6b(C.swig_type_550(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_551(_swig_i_4), C.swig_type_552(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3909,7 +3949,7 @@ func Km_blas_syrk(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64, 
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syrk_raw_306995db03304e6b(C.swig_type_549(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_550(_swig_i_4), C.swig_type_551(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syrk_raw_306995db03304e6b(C.swig_type_553(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_554(_swig_i_4), C.swig_type_555(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3926,7 +3966,7 @@ func Km_blas_herk(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64, 
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_herk_raw_306995db03304e6b(C.swig_type_552(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_553(_swig_i_4), C.swig_type_554(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_herk_raw_306995db03304e6b(C.swig_type_556(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_557(_swig_i_4), C.swig_type_558(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3944,7 +3984,7 @@ func Km_blas_syr2k(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64,
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syr2k_raw_306995db03304e6b(C.swig_type_555(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_556(_swig_i_4), C.swig_type_557(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syr2k_raw_306995db03304e6b(C.swig_type_559(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_560(_swig_i_4), C.swig_type_561(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3962,7 +4002,7 @@ func Km_blas_her2k(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64,
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_her2k_raw_306995db03304e6b(C.swig_type_558(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_559(_swig_i_4), C.swig_type_560(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_her2k_raw_306995db03304e6b(C.swig_type_562(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_563(_swig_i_4), C.swig_type_564(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3980,7 +4020,7 @@ func Km_blas_trmm(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trmm_raw_306995db03304e6b(C.swig_type_561(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_562(_swig_i_6), C.swig_type_563(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trmm_raw_306995db03304e6b(C.swig_type_565(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_566(_swig_i_6), C.swig_type_567(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3998,7 +4038,7 @@ func Km_blas_trsm(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trsm_raw_306995db03304e6b(C.swig_type_564(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_565(_swig_i_6), C.swig_type_566(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trsm_raw_306995db03304e6b(C.swig_type_568(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_569(_swig_i_6), C.swig_type_570(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -4010,7 +4050,7 @@ func Km_tune_create(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.P
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_create_raw_306995db03304e6b(C.swig_type_567(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_568(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_create_raw_306995db03304e6b(C.swig_type_571(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_572(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -4018,7 +4058,7 @@ func Km_tune_create(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.P
 func Km_tune_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_destroy_raw_306995db03304e6b(C.swig_type_569(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_destroy_raw_306995db03304e6b(C.swig_type_573(_swig_i_0)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -4029,7 +4069,7 @@ func Km_tune_add_candidate(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_add_candidate_raw_306995db03304e6b(C.swig_type_570(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_add_candidate_raw_306995db03304e6b(C.swig_type_574(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -4040,7 +4080,7 @@ func Km_tune_add_buffer(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_add_buffer_raw_306995db03304e6b(C.swig_type_571(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_572(_swig_i_2), C.int(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_add_buffer_raw_306995db03304e6b(C.swig_type_575(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_576(_swig_i_2), C.int(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -4050,7 +4090,7 @@ func Km_tune_add_scalar(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64) (_swig_re
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_add_scalar_raw_306995db03304e6b(C.swig_type_573(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_574(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_add_scalar_raw_306995db03304e6b(C.swig_type_577(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_578(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -4060,7 +4100,7 @@ func Km_tune_set_check(arg1 uint64, arg2 int32, arg3 float64) (_swig_ret *Failur
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_set_check_raw_306995db03304e6b(C.swig_type_575(_swig_i_0), C.int(_swig_i_1), C.double(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_set_check_raw_306995db03304e6b(C.swig_type_579(_swig_i_0), C.int(_swig_i_1), C.double(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -4070,7 +4110,7 @@ func Km_tune_set_budget(arg1 uint64, arg2 uint64, arg3 uint32) (_swig_ret *Failu
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_set_budget_raw_306995db03304e6b(C.swig_type_576(_swig_i_0), C.swig_type_577(_swig_i_1), C.int(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_set_budget_raw_306995db03304e6b(C.swig_type_580(_swig_i_0), C.swig_type_581(_swig_i_1), C.int(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -4080,7 +4120,7 @@ func Km_tune_set_progress(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_set_progress_raw_306995db03304e6b(C.swig_type_578(_swig_i_0), C.km_tune_callback(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_set_progress_raw_306995db03304e6b(C.swig_type_582(_swig_i_0), C.km_tune_callback(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -4091,7 +4131,7 @@ func Km_tune_run(arg1 uint64, arg2 unsafe.Pointer, arg3 uint32, arg4 unsafe.Poin
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_run_raw_306995db03304e6b(C.swig_type_579(_swig_i_0), C.swig_voidp(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_run_raw_306995db03304e6b(C.swig_type_583(_swig_i_0), C.swig_voidp(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -4101,7 +4141,7 @@ func Km_tune_result_get(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer) (_swig_re
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_result_get_raw_306995db03304e6b(C.swig_type_580(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_result_get_raw_306995db03304e6b(C.swig_type_584(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -4113,7 +4153,7 @@ func Km_tune_result_message(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer, arg4 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_result_message_raw_306995db03304e6b(C.swig_type_581(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_582(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_result_message_raw_306995db03304e6b(C.swig_type_585(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_586(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -4124,7 +4164,7 @@ func Km_tune_function(arg1 uint64, arg2 uint32, arg3 uint64, arg4 unsafe.Pointer
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_function_raw_306995db03304e6b(C.swig_type_583(_swig_i_0), C.int(_swig_i_1), C.swig_type_584(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_function_raw_306995db03304e6b(C.swig_type_587(_swig_i_0), C.int(_swig_i_1), C.swig_type_588(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }

@@ -1473,6 +1473,26 @@ void *_wrap_km_slice_info_get_raw_306995db03304e6b(long long _swig_go_0, km_slic
 }
 
 
+void *_wrap_km_slice_set_element_type_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, int _swig_go_2, char *_swig_go_3) {
+  km_slice arg1 ;
+  km_element_type arg2 ;
+  uint32_t arg3 ;
+  char *arg4 = (char *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_slice)_swig_go_0;
+  arg2 = (km_element_type)_swig_go_1;
+  arg3 = (uint32_t)_swig_go_2;
+  arg4 = (char *)_swig_go_3;
+
+  result = (km_status)km_slice_set_element_type(arg1,arg2,arg3,(char const *)arg4);
+  _swig_go_result = kmgo_outcome(result);
+
+  return _swig_go_result;
+}
+
+
 void *_wrap_km_slice_address_raw_306995db03304e6b(long long _swig_go_0, uint64_t *_swig_go_1) {
   km_slice arg1 ;
   uint64_t *arg2 = (uint64_t *) 0 ;
@@ -2953,6 +2973,45 @@ void *_wrap_km_function_param_raw_306995db03304e6b(long long _swig_go_0, int _sw
 
   result = (km_status)km_function_param(arg1,arg2,arg3);
   _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_function_param_signature_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, km_param_signature *_swig_go_2) {
+  km_function arg1 ;
+  uint32_t arg2 ;
+  km_param_signature *arg3 = (km_param_signature *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_function)_swig_go_0;
+  arg2 = (uint32_t)_swig_go_1;
+  arg3 = (km_param_signature *)_swig_go_2;
+
+  result = (km_status)km_function_param_signature(arg1,arg2,arg3);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_function_param_type_name_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, char *_swig_go_2, long long _swig_go_3, uint64_t *_swig_go_4) {
+  km_function arg1 ;
+  uint32_t arg2 ;
+  char *arg3 = (char *) 0 ;
+  uint64_t arg4 ;
+  uint64_t *arg5 = (uint64_t *) 0 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_function)_swig_go_0;
+  arg2 = (uint32_t)_swig_go_1;
+  arg3 = (char *)_swig_go_2;
+  arg4 = (uint64_t)_swig_go_3;
+  arg5 = (uint64_t *)_swig_go_4;
+
+  result = (km_status)km_function_param_type_name(arg1,arg2,arg3,arg4,arg5);
+  _swig_go_result = kmgo_outcome(result);
+
   return _swig_go_result;
 }
 

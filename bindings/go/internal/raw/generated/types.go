@@ -189,6 +189,31 @@ const (
 	PARAM_TYPE_UNKNOWN                              = 0
 	PARAM_TYPE_INTEGER                              = 1
 	PARAM_TYPE_FLOAT                                = 2
+	SIGNATURE_KIND_UNKNOWN                          = 0
+	SIGNATURE_KIND_POINTER                          = 1
+	SIGNATURE_KIND_VALUE                            = 2
+	ELEMENT_TYPE_UNKNOWN                            = 0
+	ELEMENT_TYPE_VOID                               = 1
+	ELEMENT_TYPE_NAMED                              = 2
+	ELEMENT_TYPE_POINTER                            = 3
+	ELEMENT_TYPE_BOOL                               = 4
+	ELEMENT_TYPE_CHAR                               = 5
+	ELEMENT_TYPE_I8                                 = 6
+	ELEMENT_TYPE_U8                                 = 7
+	ELEMENT_TYPE_I16                                = 8
+	ELEMENT_TYPE_U16                                = 9
+	ELEMENT_TYPE_I32                                = 10
+	ELEMENT_TYPE_U32                                = 11
+	ELEMENT_TYPE_I64                                = 12
+	ELEMENT_TYPE_U64                                = 13
+	ELEMENT_TYPE_I128                               = 14
+	ELEMENT_TYPE_U128                               = 15
+	ELEMENT_TYPE_F16                                = 16
+	ELEMENT_TYPE_BF16                               = 17
+	ELEMENT_TYPE_F32                                = 18
+	ELEMENT_TYPE_F64                                = 19
+	ELEMENT_TYPE_F8_E4M3                            = 20
+	ELEMENT_TYPE_F8_E5M2                            = 21
 	ACCESS_UNKNOWN                                  = 0
 	ACCESS_READ                                     = 1
 	ACCESS_READ_WRITE                               = 2
@@ -454,6 +479,19 @@ type ParamInfo struct {
 }
 
 var _ = [1]byte{unsafe.Sizeof(ParamInfo{}) - 40: 0}
+
+type ParamSignature struct {
+	StructSize       uint32
+	Kind             int32
+	Element          int32
+	Lanes            uint32
+	IsConst          uint32
+	ElementSizeBytes uint32
+	SizeBytes        uint64
+	OffsetBytes      uint64
+}
+
+var _ = [1]byte{unsafe.Sizeof(ParamSignature{}) - 40: 0}
 
 type LaunchConfig struct {
 	Grid        [3]uint32

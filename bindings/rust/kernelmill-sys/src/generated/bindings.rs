@@ -1598,6 +1598,108 @@ impl Default for km_param_info {
         }
     }
 }
+impl km_signature_kind {
+    /// neither the source nor the kernel's name tells the type
+    pub const UNKNOWN: km_signature_kind = km_signature_kind(0);
+    /// a pointer or a reference; `element` is what it points to
+    pub const POINTER: km_signature_kind = km_signature_kind(1);
+    /// `element` is the type of the value itself
+    pub const VALUE: km_signature_kind = km_signature_kind(2);
+}
+#[repr(transparent)]
+/// The types of kernels' parameters as CUDA C++ has them, which PTX does not say.
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct km_signature_kind(pub i32);
+impl km_element_type {
+    pub const UNKNOWN: km_element_type = km_element_type(0);
+    /// behind a pointer only: elements of any type
+    pub const VOID: km_element_type = km_element_type(1);
+    /// a structure, union, enumeration or other type with a name
+    pub const NAMED: km_element_type = km_element_type(2);
+    /// an address: behind a pointer, an array of addresses
+    pub const POINTER: km_element_type = km_element_type(3);
+    pub const BOOL: km_element_type = km_element_type(4);
+    /// plain char; elements of I8 and U8 fit it, too
+    pub const CHAR: km_element_type = km_element_type(5);
+    pub const I8: km_element_type = km_element_type(6);
+    pub const U8: km_element_type = km_element_type(7);
+    pub const I16: km_element_type = km_element_type(8);
+    pub const U16: km_element_type = km_element_type(9);
+    pub const I32: km_element_type = km_element_type(10);
+    pub const U32: km_element_type = km_element_type(11);
+    pub const I64: km_element_type = km_element_type(12);
+    pub const U64: km_element_type = km_element_type(13);
+    pub const I128: km_element_type = km_element_type(14);
+    pub const U128: km_element_type = km_element_type(15);
+    pub const F16: km_element_type = km_element_type(16);
+    pub const BF16: km_element_type = km_element_type(17);
+    pub const F32: km_element_type = km_element_type(18);
+    pub const F64: km_element_type = km_element_type(19);
+    pub const F8_E4M3: km_element_type = km_element_type(20);
+    pub const F8_E5M2: km_element_type = km_element_type(21);
+}
+#[repr(transparent)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct km_element_type(pub i32);
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct km_param_signature {
+    pub struct_size: u32,
+    pub kind: km_signature_kind,
+    pub element: km_element_type,
+    /// 2 to 4: of a vector such as float4; 1; 0 where nothing is known
+    pub lanes: u32,
+    /// 1: the elements behind the pointer are const
+    pub is_const: u32,
+    /// of the lanes together; 0: not known
+    pub element_size_bytes: u32,
+    /// of the parameter, as in km_param_info
+    pub size_bytes: u64,
+    /// of the parameter, as in km_param_info
+    pub offset_bytes: u64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    [
+        "Size of km_param_signature",
+    ][::core::mem::size_of::<km_param_signature>() - 40usize];
+    [
+        "Alignment of km_param_signature",
+    ][::core::mem::align_of::<km_param_signature>() - 8usize];
+    [
+        "Offset of field: km_param_signature::struct_size",
+    ][::core::mem::offset_of!(km_param_signature, struct_size) - 0usize];
+    [
+        "Offset of field: km_param_signature::kind",
+    ][::core::mem::offset_of!(km_param_signature, kind) - 4usize];
+    [
+        "Offset of field: km_param_signature::element",
+    ][::core::mem::offset_of!(km_param_signature, element) - 8usize];
+    [
+        "Offset of field: km_param_signature::lanes",
+    ][::core::mem::offset_of!(km_param_signature, lanes) - 12usize];
+    [
+        "Offset of field: km_param_signature::is_const",
+    ][::core::mem::offset_of!(km_param_signature, is_const) - 16usize];
+    [
+        "Offset of field: km_param_signature::element_size_bytes",
+    ][::core::mem::offset_of!(km_param_signature, element_size_bytes) - 20usize];
+    [
+        "Offset of field: km_param_signature::size_bytes",
+    ][::core::mem::offset_of!(km_param_signature, size_bytes) - 24usize];
+    [
+        "Offset of field: km_param_signature::offset_bytes",
+    ][::core::mem::offset_of!(km_param_signature, offset_bytes) - 32usize];
+};
+impl Default for km_param_signature {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
 /// Inputs of km_launch_kernel. Frozen for ever.
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
@@ -3155,6 +3257,26 @@ functions! {
    KM_ERROR_CONTEXT_LOST when the context of `slice` was reset after its creation;
    KM_ERROR_INVALID_ARGUMENT when `out_info` is null or its struct_size is below 4.*/
     pub fn km_slice_info_get(slice: km_slice, out_info: *mut km_slice_info) -> km_status;
+    /** Says of which type the elements of a slice are; its later views have the type, too. From then on
+ a launch that gives the slice to a kernel whose parameter is known to have another type is
+ KM_ERROR_INVALID_LAUNCH. `lanes` is 2 to 4 for a vector such as float4, and 1 otherwise; `name`
+ is the C++ name of a KM_ELEMENT_TYPE_NAMED ("ns::Point"; null: any named type fits) and else
+ null. KM_ELEMENT_TYPE_UNKNOWN with 0 lanes ends the check. A slice has no type until this call.
+
+ Blocking: no.
+
+ Threads: any, but not while another thread uses the slice in a launch.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `slice` is not a live slice;
+   KM_ERROR_CONTEXT_LOST when the context of `slice` was reset after its creation;
+   KM_ERROR_INVALID_ARGUMENT when there is no such type, it has no vectors of so many lanes, or
+   `name` is given with a type that is not KM_ELEMENT_TYPE_NAMED or has more than 4095 bytes.*/
+    pub fn km_slice_set_element_type(
+        slice: km_slice,
+        type_: km_element_type,
+        lanes: u32,
+        name: *const ::core::ffi::c_char,
+    ) -> km_status;
     /** The device address of the first element; 0 for an empty slice.
 
  Blocking: no.
@@ -4528,6 +4650,44 @@ functions! {
         function: km_function,
         index: u32,
         out_info: *mut km_param_info,
+    ) -> km_status;
+    /** The type of a parameter as CUDA C++ declares it. It is known of kernels that are compiled here
+ from CUDA C++, of PTX that this library made of such a source and of object files made of that
+ PTX, and of every kernel with a mangled C++ name. Anything else has the kind
+ KM_SIGNATURE_KIND_UNKNOWN, which is no error. Set `out_signature->struct_size` first.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `function` is not a live function;
+   KM_ERROR_CONTEXT_LOST when the context of `function` was reset after its creation;
+   KM_ERROR_INVALID_ARGUMENT when `index` is not below km_function_param_count, `out_signature` is
+   null or its struct_size is below 4.*/
+    pub fn km_function_param_signature(
+        function: km_function,
+        index: u32,
+        out_signature: *mut km_param_signature,
+    ) -> km_status;
+    /** The name of the element type of a parameter as CUDA C++ spells it: "float", "float4",
+ "ns::Point<int>"; of a pointer, the name of what it points to. Empty (size 1) where it is not
+ known.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `function` is not a live function;
+   KM_ERROR_CONTEXT_LOST when the context of `function` was reset after its creation;
+   KM_ERROR_BUFFER_TOO_SMALL when the text needs more than `capacity_bytes`;
+   KM_ERROR_INVALID_ARGUMENT when `index` is not below km_function_param_count, `buffer` is null
+   and `capacity_bytes` is not 0, or `buffer` and `out_size_bytes` are both null.*/
+    pub fn km_function_param_type_name(
+        function: km_function,
+        index: u32,
+        buffer: *mut ::core::ffi::c_char,
+        capacity_bytes: u64,
+        out_size_bytes: *mut u64,
     ) -> km_status;
     /** A launch to be put together step by step: set grid and block, give one argument per parameter in
  order, submit. The handle is the caller's, to be given to km_launch_destroy, and keeps stream

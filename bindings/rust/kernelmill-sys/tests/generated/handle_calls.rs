@@ -474,6 +474,14 @@ static HANDLE_CALLS: &[HandleCall] = &[
         },
     },
     HandleCall {
+        name: "km_slice_set_element_type",
+        types: &[SLICE],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_slice_set_element_type(handle(handles[0]), km_element_type(0), 0, values.text.as_ptr())
+        },
+    },
+    HandleCall {
         name: "km_slice_address",
         types: &[SLICE],
         null_is_fine: false,
@@ -1087,6 +1095,22 @@ static HANDLE_CALLS: &[HandleCall] = &[
         null_is_fine: false,
         call: |handles, values| unsafe {
             km_function_param(handle(handles[0]), 0, values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_function_param_signature",
+        types: &[FUNCTION],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_function_param_signature(handle(handles[0]), 0, values.out(0))
+        },
+    },
+    HandleCall {
+        name: "km_function_param_type_name",
+        types: &[FUNCTION],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_function_param_type_name(handle(handles[0]), 0, values.out(0), 64, values.out(1))
         },
     },
     HandleCall {

@@ -1,0 +1,117 @@
+//! The types of kernels' parameters as CUDA C++ has them, and the types of slices that launches check.
+
+use std::ffi::CString;
+use std::mem::size_of;
+use std::ptr::null;
+
+use crate::error::{c_string, check, read_text};
+use crate::{Function, Pod, Result, Slice, sys};
+
+/// A type of CUDA C++ that elements and parameters have: `ElementType::F32`.
+pub use sys::km_element_type as ElementType;
+
+/// The kind of a parameter in its source: `SignatureKind::POINTER`.
+pub use sys::km_signature_kind as SignatureKind;
+
+/// The type of one parameter as CUDA C++ declares it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ParamSignature {
+    /// Its kind; a reference is a pointer.
+    pub kind: SignatureKind,
+    /// The type of the value, or of what the pointer points to.
+    pub element: ElementType,
+    /// 2 to 4 for a vector such as `float4`, 0 if nothing is known, else 1.
+    pub lanes: u32,
+    /// True when the elements behind the pointer are const.
+    pub is_const: bool,
+    /// The size of an element with all lanes; 0 if it is not known.
+    pub element_size_bytes: usize,
+    /// The name of the element type in CUDA C++; empty if it is not known.
+    pub type_name: String,
+}
+
+impl Function {
+    /// The type of a parameter. It is known of kernels that come from CUDA C++ or have mangled
+    /// names. Never blocks. C: `km_function_param_signature`, `km_function_param_type_name`.
+    ///
+    /// ```
+    /// # fn main() -> kernelmill::Result<()> {
+    /// # let context = kernelmill::Context::open("cpu")?;
+    /// let source = "extern \"C\" __global__ void first(const float4* x, int n) {}";
+    /// let first = context.load_source(source)?.load_function("first")?;
+    /// let signature = first.param_signature(0)?;
+    /// assert_eq!((signature.type_name.as_str(), signature.is_const), ("float4", true));
+    /// assert_eq!(first.param_signature(1)?.type_name, "int");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_INVALID_ARGUMENT`](crate::Status) when there is no such parameter,
+    /// [`Status::ERROR_CONTEXT_LOST`](crate::Status) when the context was reset.
+    pub fn param_signature(&self, index: usize) -> Result<ParamSignature> {
+        let index = u32::try_from(index).unwrap_or(u32::MAX);
+        let mut found = sys::km_param_signature {
+            struct_size: size_of::<sys::km_param_signature>() as u32,
+            ..Default::default()
+        };
+        // SAFETY: the structure says its size.
+        check(unsafe { sys::km_function_param_signature(self.as_raw(), index, &mut found) })?;
+        let type_name = read_text(|buffer, capacity, size| {
+            // SAFETY: `read_text` gives room for `capacity` bytes.
+            unsafe {
+                sys::km_function_param_type_name(self.as_raw(), index, buffer, capacity, size)
+            }
+        })?;
+        Ok(ParamSignature {
+            kind: found.kind,
+            element: found.element,
+            lanes: found.lanes,
+            is_const: found.is_const != 0,
+            element_size_bytes: found.element_size_bytes as usize,
+            type_name,
+        })
+    }
+}
+
+impl<T: Pod> Slice<T> {
+    /// Says of which type of CUDA C++ the elements are. From then on a launch that gives the slice
+    /// for a parameter that is known to have another type is an error. `lanes` is 2 to 4 for a
+    /// vector such as `float4`, else 1; `name` is that of an `ElementType::NAMED`.
+    /// `ElementType::UNKNOWN` with 0 lanes ends the check. Never blocks. C:
+    /// `km_slice_set_element_type`.
+    ///
+    /// ```
+    /// # fn main() -> kernelmill::Result<()> {
+    /// # let context = kernelmill::Context::open("cpu")?;
+    /// # let stream = context.default_stream()?;
+    /// use kernelmill::{ElementType, LaunchConfig, Status};
+    /// let source = "extern \"C\" __global__ void zero(float* x) { x[0] = 0; }";
+    /// let zero = context.load_source(source)?.load_function("zero")?;
+    /// let mut x = context.alloc_zeros::<f64>(1)?;
+    /// x.set_element_type(ElementType::F64, 1, None)?;
+    /// let config = LaunchConfig::for_num_elems(1);
+    /// let launched = unsafe { stream.launch_builder(&zero).arg(&mut x).launch(config) };
+    /// assert_eq!(launched.unwrap_err().status(), Status::ERROR_INVALID_LAUNCH);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ERROR_INVALID_ARGUMENT`](crate::Status) when there is no such type or the name has
+    /// a zero byte, [`Status::ERROR_CONTEXT_LOST`](crate::Status) when the context was reset.
+    pub fn set_element_type(
+        &self,
+        element: ElementType,
+        lanes: u32,
+        name: Option<&str>,
+    ) -> Result<()> {
+        let name: Option<CString> = name.map(|name| c_string(name, "name")).transpose()?;
+        let pointer = name.as_deref().map_or(null(), |name| name.as_ptr());
+        // SAFETY: handles are checked ids, and the text lives through the call.
+        check(unsafe { sys::km_slice_set_element_type(self.as_raw(), element, lanes, pointer) })
+    }
+}

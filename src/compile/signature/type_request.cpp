@@ -1,0 +1,86 @@
+#include "compile/signature/type_request.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "compile/signature/signature.h"
+
+namespace km {
+namespace {
+
+constexpr std::string_view kTemplate =
+    "\ntemplate <class T> __device__ int km_signature;  // asks for the types of kernels\n";
+constexpr std::string_view kVariable = "km_signature";
+/// In front of the type in the name of an instance.
+constexpr std::string_view kNameStart = "_Z12km_signatureI";
+
+bool is_other_output(const std::string& option) {
+  constexpr std::string_view kOptions[] = {
+      "-G", "--device-debug", "-dlto", "--dlink-time-opt", "--optix-ir", "-optix-ir"};
+  return std::any_of(std::begin(kOptions), std::end(kOptions),
+                     [&](std::string_view each) { return option.starts_with(each); });
+}
+
+/// Removes the lines that declare the variables.
+void remove_variables(std::string* ptx) {
+  for (size_t at = ptx->find(kNameStart); at != std::string::npos; at = ptx->find(kNameStart, at)) {
+    const size_t before = ptx->rfind('\n', at);
+    const size_t begin = before == std::string::npos ? 0 : before + 1;
+    const size_t end = std::min(ptx->find('\n', at), ptx->size() - 1);
+    ptx->erase(begin, end + 1 - begin);
+    at = begin;
+  }
+}
+
+}  // namespace
+
+std::vector<KernelName> kernels_to_ask_for(const CompileInput& input,
+                                           const std::vector<std::string>& options) {
+  if (std::any_of(options.begin(), options.end(), is_other_output)) return {};
+  std::vector<KernelName> kernels = find_c_kernels(input.source);
+  for (const CompileHeader& header : input.headers) {
+    for (KernelName& kernel : find_c_kernels(header.source)) {
+      if (std::find(kernels.begin(), kernels.end(), kernel) == kernels.end()) {
+        kernels.push_back(std::move(kernel));
+      }
+    }
+  }
+  return kernels;
+}
+
+CompileInput with_type_requests(const CompileInput& input, const std::vector<KernelName>& kernels) {
+  CompileInput asking = input;
+  asking.source += kTemplate;
+  for (const KernelName& kernel : kernels) {
+    asking.name_expressions.push_back("&" + std::string(kVariable) + "<decltype(" +
+                                      kernel.qualified + ")>");
+  }
+  return asking;
+}
+
+bool mentions_type_requests(const std::string& log) {
+  return log.find(kVariable) != std::string::npos;
+}
+
+void take_type_answers(const std::vector<KernelName>& kernels, CompileOutput* output) {
+  std::vector<std::pair<std::string, std::string>>& names = output->lowered_names;
+  const size_t first = names.size() - kernels.size();
+  SignatureLines lines;
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    lines.emplace(kernels[i].plain, names[first + i].second);
+  }
+  names.resize(first);
+  remove_variables(&output->ptx);
+  output->ptx += write_signature_lines(lines);
+}
+
+std::vector<KernelName> confirmed_kernels(const std::vector<KernelName>& kernels,
+                                          const std::string& ptx) {
+  std::vector<KernelName> found;
+  for (const KernelName& kernel : kernels) {
+    if (ptx.find(".entry " + kernel.plain + "(") != std::string::npos) found.push_back(kernel);
+  }
+  return found;
+}
+
+}  // namespace km
