@@ -15,11 +15,13 @@ if(TARGET kernelmill)
   install(TARGETS kernelmill EXPORT kernelmill-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(EXPORT kernelmill-targets NAMESPACE kernelmill:: DESTINATION ${km_cmake_dir})
   configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/kernelmill-config.cmake.in
-    ${PROJECT_BINARY_DIR}/kernelmill-config.cmake INSTALL_DESTINATION ${km_cmake_dir})
+    ${PROJECT_BINARY_DIR}/kernelmill-config.cmake INSTALL_DESTINATION ${km_cmake_dir}
+    PATH_VARS CMAKE_INSTALL_BINDIR)
   write_basic_package_version_file(${PROJECT_BINARY_DIR}/kernelmill-config-version.cmake
     COMPATIBILITY SameMajorVersion)
   install(FILES ${PROJECT_BINARY_DIR}/kernelmill-config.cmake
-    ${PROJECT_BINARY_DIR}/kernelmill-config-version.cmake DESTINATION ${km_cmake_dir})
+    ${PROJECT_BINARY_DIR}/kernelmill-config-version.cmake
+    ${PROJECT_SOURCE_DIR}/cmake/kernelmill-add-kernels.cmake DESTINATION ${km_cmake_dir})
 
   # pkg-config knows the place of its own file: the prefix follows from it.
   file(RELATIVE_PATH KM_PREFIX_FROM_PC

@@ -22,7 +22,7 @@ _kernelmill() {
   _init_completion -n := || return
   local command=${words[1]:-}
   if ((cword == 1)); then
-    mapfile -t COMPREPLY < <(compgen -W 'info run compile corpus trace exec tune --help --version' \
+    mapfile -t COMPREPLY < <(compgen -W 'info run compile corpus trace exec tune wrap --help --version' \
       -- "$cur")
     return
   fi
@@ -65,6 +65,10 @@ _kernelmill() {
         --check --tolerance --budget --problem --again --device --json" -- "$cur")
       ;;
     tune:*) _filedir '@(cu|ptx)' ;;
+    wrap:-*)
+      mapfile -t COMPREPLY < <(compgen -W "$common --lang --output --name --instantiate" -- "$cur")
+      ;;
+    wrap:*) _filedir '@(cu|ptx)' ;;
   esac
 }
 

@@ -1,6 +1,6 @@
 # fish completion for kernelmill(1)
 
-set -l commands info run compile corpus trace exec tune
+set -l commands info run compile corpus trace exec tune wrap
 complete -c kernelmill -f
 complete -c kernelmill -n "not __fish_seen_subcommand_from $commands" -a info \
     -d "Say what this machine can run"
@@ -85,3 +85,12 @@ complete -c kernelmill -n $exec -l memory -x -d "Memory of the devices"
 complete -c kernelmill -n $exec -l unchecked -d "Full speed"
 complete -c kernelmill -n $exec -l log -d "Show every call"
 complete -c kernelmill -n $exec -l trace -r -d "Where the trace goes"
+
+set -l wrap "__fish_seen_subcommand_from wrap"
+complete -c kernelmill -n "not __fish_seen_subcommand_from $commands" -a wrap \
+    -d "Write typed functions that launch kernels"
+complete -c kernelmill -n $wrap -a "(__fish_complete_suffix .cu; __fish_complete_suffix .ptx)"
+complete -c kernelmill -n $wrap -l lang -x -a "c cpp rust go zig" -d "The language"
+complete -c kernelmill -n $wrap -s o -l output -r -d "Where the wrapper goes"
+complete -c kernelmill -n $wrap -l name -x -d "Name of the module"
+complete -c kernelmill -n $wrap -l instantiate -x -d "Wrap an instance of a template"

@@ -60,6 +60,41 @@ pub fn build(b: *std.Build) void {
     }
 }
 
+/// The kernels of one file, for `addKernels`.
+pub const Kernels = struct {
+    /// The name of the module that the program imports.
+    name: []const u8,
+    /// CUDA C++ or PTX.
+    source: std.Build.LazyPath,
+    /// The module `kernelmill` of this package.
+    kernelmill: *std.Build.Module,
+    /// Instances of template kernels: "scale<float>".
+    instantiate: []const []const u8 = &.{},
+    /// Files that the source includes: the wrapper is made again when one of them changes.
+    includes: []const std.Build.LazyPath = &.{},
+    /// Further options of `kernelmill wrap`, such as "-DNAME=VALUE".
+    options: []const []const u8 = &.{},
+};
+
+/// Gives a program a module with a typed function for each kernel of a file. It is made by the
+/// command `kernelmill`, which the variable KERNELMILL names or which lies on PATH; the build stops
+/// with its message where it, or NVRTC, is missing.
+pub fn addKernels(b: *std.Build, program: *std.Build.Module, kernels: Kernels) void {
+    const command = b.graph.environ_map.get("KERNELMILL") orelse "kernelmill";
+    const wrap = b.addSystemCommand(&.{ command, "wrap" });
+    wrap.addFileArg(kernels.source);
+    wrap.addArgs(&.{ "--lang", "zig", "--name", kernels.name });
+    for (kernels.instantiate) |instance| wrap.addArgs(&.{ "--instantiate", instance });
+    wrap.addArgs(kernels.options);
+    for (kernels.includes) |file| wrap.addFileInput(file);
+    wrap.addArg("-o");
+    const file = wrap.addOutputFileArg(b.fmt("{s}.zig", .{kernels.name}));
+    program.addImport(kernels.name, b.createModule(.{
+        .root_source_file = file,
+        .imports = &.{.{ .name = "kernelmill", .module = kernels.kernelmill }},
+    }));
+}
+
 /// Runs tests in a folder of the cache.
 fn addRun(
     b: *std.Build,

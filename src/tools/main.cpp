@@ -75,6 +75,7 @@ int run_command(int argc, char** argv) {
   commands.push_back(make_trace(app));
   commands.push_back(make_exec(app));
   commands.push_back(make_tune(app));
+  commands.push_back(make_wrap(app));
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& mistake) {

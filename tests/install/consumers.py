@@ -3,6 +3,7 @@
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -51,6 +52,7 @@ def expected_files(version: str) -> set:
           for major in (12, 13)
           for name in ("libcudart.so", f"libcudart.so.{major}", "libcudart_static.a")),
         "lib/pkgconfig/kernelmill.pc",
+        f"{package}add-kernels.cmake",
         f"{package}config.cmake",
         f"{package}config-version.cmake",
         f"{package}targets.cmake",
@@ -69,11 +71,23 @@ def installed_files(prefix: Path) -> set:
 
 
 def check_cmake(options, prefix: Path, folder: Path):
-    build = folder / "cmake"
-    run(options.cmake, "-S", HERE / "consumer", "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}",
-        f"-DCMAKE_C_COMPILER={options.cc}")
+    source, build = folder / "consumer_source", folder / "cmake"
+    shutil.copytree(HERE / "consumer", source)
+    run(options.cmake, "-S", source, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}",
+        f"-DCMAKE_C_COMPILER={options.cc}",
+        f"-DWITH_KERNELS={'ON' if os.environ.get('KM_NVRTC') else 'OFF'}")
     run(options.cmake, "--build", build)
     expect("the CMake consumer", options.version, run(build / "consumer").strip())
+    if os.environ.get("KM_NVRTC"):
+        check_wrapped(options, source, build)
+
+
+def check_wrapped(options, source: Path, build: Path):
+    """Kernels wrapped by kernelmill_add_kernels, anew when an included file changes."""
+    expect("what the wrapped kernel computes", "3 5 7", run(build / "typed").strip())
+    (source / "factor.h").write_text("#pragma once\n#define FACTOR 3\n")
+    run(options.cmake, "--build", build)
+    expect("what it computes after a change", "4 7 10", run(build / "typed").strip())
 
 
 def check_pkg_config(options, prefix: Path, folder: Path):

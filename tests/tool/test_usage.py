@@ -12,7 +12,7 @@ class Usage(Case):
 
     def test_help_of_everything(self):
         self.assertIn("compile", self.good("--help").stdout)
-        for command in ("info", "run", "compile", "corpus", "trace", "exec", "tune"):
+        for command in ("info", "run", "compile", "corpus", "trace", "exec", "tune", "wrap"):
             result = self.good(command, "--help")
             self.assertIn(f"kernelmill {command}", result.stdout)
             self.assertEqual(result.stderr, "")

@@ -1,0 +1,66 @@
+# kernelmill_add_kernels(TARGET FILE.cu... [LANGUAGE c|cpp] [INSTANTIATE NAME...] [OPTIONS WORD...])
+#
+# Wraps the kernels of each file for TARGET, which can then include "FILE.hpp" (in C: "FILE.h") and
+# call them with the types that they have. LANGUAGE is cpp unless it is said, INSTANTIATE names
+# instances of templates, OPTIONS are further options of `kernelmill wrap` (-DNAME=VALUE). The
+# wrapper is made again when the file or one that it includes with quotes changes. It needs NVRTC;
+# where that is missing the build stops with what to do.
+function(kernelmill_add_kernels target)
+  cmake_parse_arguments(PARSE_ARGV 1 kernels "" "LANGUAGE" "INSTANTIATE;OPTIONS")
+  if(NOT TARGET ${target})
+    message(FATAL_ERROR "kernelmill_add_kernels: there is no target '${target}'")
+  endif()
+  if(NOT kernels_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "kernelmill_add_kernels(${target}): name the files of the kernels")
+  endif()
+  if(NOT kernels_LANGUAGE)
+    set(kernels_LANGUAGE cpp)
+  endif()
+  if(kernels_LANGUAGE STREQUAL "cpp")
+    set(extension hpp)
+  elseif(kernels_LANGUAGE STREQUAL "c")
+    set(extension h)
+  else()
+    message(FATAL_ERROR "kernelmill_add_kernels: LANGUAGE is '${kernels_LANGUAGE}'; c or cpp")
+  endif()
+  set(words ${kernels_OPTIONS})
+  foreach(instance IN LISTS kernels_INSTANTIATE)
+    list(APPEND words --instantiate ${instance})
+  endforeach()
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/kernelmill/${target})
+  file(MAKE_DIRECTORY ${folder})
+  foreach(file IN LISTS kernels_UNPARSED_ARGUMENTS)
+    cmake_path(ABSOLUTE_PATH file OUTPUT_VARIABLE source)
+    cmake_path(GET source STEM LAST_ONLY stem)
+    set(wrapper ${folder}/${stem}.${extension})
+    kernelmill_included_files(${source} included)
+    add_custom_command(OUTPUT ${wrapper}
+      COMMAND kernelmill::command wrap ${source} --lang ${kernels_LANGUAGE} -o ${wrapper} ${words}
+      DEPENDS ${source} ${included} kernelmill::command
+      COMMENT "Wrapping the kernels of ${stem}" VERBATIM)
+    target_sources(${target} PRIVATE ${wrapper})
+  endforeach()
+  target_include_directories(${target} PRIVATE ${folder})
+endfunction()
+
+# kernelmill_included_files(SOURCE OUT): the files that a source includes by #include "...", from
+# its own folder, and those that they include. CMake looks again when one of them changes.
+function(kernelmill_included_files source out)
+  set(found "")
+  set(left ${source})
+  while(left)
+    list(POP_FRONT left file)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+    file(STRINGS ${file} lines REGEX "^[ \t]*#[ \t]*include[ \t]*\"[^\"]+\"")
+    foreach(line IN LISTS lines)
+      string(REGEX REPLACE "^[^\"]*\"([^\"]+)\".*$" "\\1" name "${line}")
+      cmake_path(GET file PARENT_PATH folder)
+      cmake_path(ABSOLUTE_PATH name BASE_DIRECTORY ${folder} NORMALIZE OUTPUT_VARIABLE path)
+      if(EXISTS ${path} AND NOT path IN_LIST found)
+        list(APPEND found ${path})
+        list(APPEND left ${path})
+      endif()
+    endforeach()
+  endwhile()
+  set(${out} ${found} PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,107 @@
+// kernelmill wrap: typed functions in C, C++, Rust, Go or Zig for the kernels of a file.
+#include "tools/commands.h"
+#include "tools/error.h"
+#include "tools/files.h"
+#include "tools/kernel.h"
+#include "tools/source.h"
+#include "tools/wrap/emit.h"
+#include "tools/wrap/inspect.h"
+
+namespace km::tools {
+namespace {
+
+struct Language {
+  const char* name;
+  std::string (*emit)(const Wrapper& wrapper);
+};
+constexpr Language kLanguages[] = {
+    {"c", emit_c}, {"cpp", emit_cpp}, {"rust", emit_rust}, {"go", emit_go}, {"zig", emit_zig}};
+
+class WrapCommand : public Command {
+ public:
+  explicit WrapCommand(CLI::App& app);
+  int run() override;
+
+ private:
+  Status wrap() const;
+  std::string module_name() const;
+  std::string command_text() const;
+
+  std::string file_;
+  std::string output_ = "-";
+  std::string language_;
+  std::string module_;
+  std::vector<std::string> instances_;
+  CompileOptions options_;
+};
+
+WrapCommand::WrapCommand(CLI::App& app)
+    : Command(
+          app.add_subcommand("wrap", "Write typed functions that launch the kernels of a file")) {
+  parser_->add_option("FILE", file_, "CUDA C++ source, or PTX")->required()->type_name("FILE.cu");
+  parser_->add_option("--lang", language_, "c, cpp, rust, go or zig")
+      ->required()
+      ->check(CLI::IsMember({"c", "cpp", "rust", "go", "zig"}));
+  parser_
+      ->add_option("-o,--output", output_,
+                   "Where the wrapper goes; - is standard output (default -)")
+      ->type_name("FILE");
+  parser_
+      ->add_option("--name", module_,
+                   "Name of the module, namespace or package, and of C's prefix (default: the "
+                   "file's)")
+      ->type_name("NAME");
+  parser_
+      ->add_option("--instantiate", instances_,
+                   "Wrap this instance of a template kernel: 'scale<float>'")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  add_compile_options(*parser_, options_);
+}
+
+std::string WrapCommand::module_name() const {
+  if (!module_.empty()) return module_;
+  const size_t slash = file_.rfind('/');
+  const std::string name = slash == std::string::npos ? file_ : file_.substr(slash + 1);
+  const std::string plain = plain_name(name.substr(0, name.rfind('.')));
+  return safe_name(plain) == plain ? plain : plain + "_cu";
+}
+
+/// The command without the folders of this machine.
+std::string WrapCommand::command_text() const {
+  const size_t slash = file_.rfind('/');
+  std::string text = "kernelmill wrap " +
+                     (slash == std::string::npos ? file_ : file_.substr(slash + 1)) + " --lang " +
+                     language_;
+  if (!module_.empty()) text += " --name " + module_;
+  for (const std::string& instance : instances_) text += " --instantiate '" + instance + "'";
+  for (const std::string& define : options_.defines) text += " -D" + define;
+  return text;
+}
+
+Status WrapCommand::wrap() const {
+  const std::string name = module_name();
+  if (name.empty() || plain_name(name) != name || safe_name(name) != name) {
+    return usage_error("'" + name + "' cannot be the name of a module; give another by --name");
+  }
+  KM_ASSIGN(std::string text, read_file(file_));
+  KM_TRY(check_output(output_));
+  KM_ASSIGN(Wrapper wrapper, inspect_kernels({file_, std::move(text)}, options_, instances_));
+  wrapper.module = name;
+  wrapper.command = command_text();
+  for (const Language& language : kLanguages) {
+    if (language_ == language.name) return write_output(output_, language.emit(wrapper));
+  }
+  return usage_error("there is no language '" + language_ + "'");
+}
+
+int WrapCommand::run() {
+  const Status status = wrap();
+  return status ? kExitOk : report(status.error());
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_wrap(CLI::App& app) { return std::make_unique<WrapCommand>(app); }
+
+}  // namespace km::tools

@@ -1,0 +1,21 @@
+// Kernels described for wrappers: from their signatures and the compiler's debug information.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "tools/source.h"
+#include "tools/wrap/model.h"
+
+namespace km::tools {
+
+/// Compiles a CUDA C++ source, twice: as it is embedded, and with debug information. PTX has the
+/// types that its names and comments tell, and no structures.
+Result<Wrapper> inspect_kernels(const Source& source, const CompileOptions& options,
+                                const std::vector<std::string>& instances);
+
+/// A name of letters, digits and underscores made of another: "ns::W<float>" gives "ns_W_float".
+std::string plain_name(const std::string& name);
+
+}  // namespace km::tools

@@ -1,0 +1,234 @@
+#include "tools/wrap/layout.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "tools/wrap/inspect.h"
+
+namespace km::tools {
+namespace {
+
+/// Structures within each other, or in a circle of damaged entries.
+constexpr int kMaxDepth = 32;
+
+/// Fills the gap up to `end` with bytes.
+void fill_gap(uint64_t end, WrapStructure* structure) {
+  uint64_t used = 0;
+  if (!structure->members.empty()) {
+    const WrapMember& last = structure->members.back();
+    used = last.offset_bytes + last.size_bytes();
+  }
+  if (used >= end) return;
+  WrapMember gap;
+  gap.name = "padding" + std::to_string(used);
+  gap.type.kind = WrapType::Kind::scalar;
+  gap.type.scalar = KM_ELEMENT_TYPE_U8;
+  gap.type.size_bytes = 1;
+  gap.offset_bytes = used;
+  gap.counts = {end - used};
+  structure->members.push_back(gap);
+}
+
+/// A structure whose members cannot be named one by one (bit fields, unions) is an array of words.
+void make_opaque(WrapStructure* structure) {
+  structure->members.clear();
+  const bool has_words = structure->size_bytes % 4 == 0;
+  WrapMember all;
+  all.name = "data";
+  all.type.kind = WrapType::Kind::scalar;
+  all.type.scalar = has_words ? KM_ELEMENT_TYPE_U32 : KM_ELEMENT_TYPE_U8;
+  all.type.size_bytes = has_words ? 4 : 1;
+  structure->align_bytes = all.type.size_bytes;
+  all.counts = {structure->size_bytes / all.type.size_bytes};
+  structure->members.push_back(all);
+}
+
+uint64_t align_of(const WrapType& type, const std::vector<WrapStructure>& structures) {
+  switch (type.kind) {
+    case WrapType::Kind::structure:
+      return structures[type.structure].align_bytes;
+    case WrapType::Kind::scalar:
+      return std::max<uint64_t>(1, type.size_bytes);
+    case WrapType::Kind::address:
+      return 8;
+    default:
+      return 1;
+  }
+}
+
+}  // namespace
+
+uint64_t Layouts::plain(uint64_t offset) const {
+  for (int depth = 0; depth < kMaxDepth; ++depth) {
+    const DebugEntry* const entry = info_.entry(offset);
+    if (entry == nullptr) return 0;
+    if (entry->tag != kTagTypedef && entry->tag != kTagConst && entry->tag != kTagVolatile &&
+        entry->tag != kTagRestrict) {
+      return offset;
+    }
+    offset = entry->type;
+  }
+  return 0;
+}
+
+uint64_t Layouts::target_of(uint64_t offset) const {
+  offset = plain(offset);
+  const DebugEntry* const entry = info_.entry(offset);
+  if (entry == nullptr) return 0;
+  const bool is_pointer = entry->tag == kTagPointer || entry->tag == kTagReference;
+  return is_pointer ? plain(entry->type) : offset;
+}
+
+WrapType Layouts::base_type(const DebugEntry& entry) const {
+  WrapType type;
+  type.kind = WrapType::Kind::scalar;
+  type.size_bytes = entry.size_bytes;
+  const bool is_signed = entry.encoding == kEncodingSigned || entry.encoding == kEncodingSignedChar;
+  switch (entry.size_bytes) {
+    case 1:
+      type.scalar = is_signed ? KM_ELEMENT_TYPE_I8 : KM_ELEMENT_TYPE_U8;
+      break;
+    case 2:
+      type.scalar = is_signed ? KM_ELEMENT_TYPE_I16 : KM_ELEMENT_TYPE_U16;
+      break;
+    case 4:
+      type.scalar = is_signed ? KM_ELEMENT_TYPE_I32 : KM_ELEMENT_TYPE_U32;
+      break;
+    case 8:
+      type.scalar = is_signed ? KM_ELEMENT_TYPE_I64 : KM_ELEMENT_TYPE_U64;
+      break;
+    default:
+      type.kind = WrapType::Kind::bytes;
+      break;
+  }
+  if (entry.encoding == kEncodingFloat && entry.size_bytes == 4) type.scalar = KM_ELEMENT_TYPE_F32;
+  if (entry.encoding == kEncodingFloat && entry.size_bytes == 8) type.scalar = KM_ELEMENT_TYPE_F64;
+  return type;
+}
+
+std::string Layouts::unused_name(const std::string& cuda_name) const {
+  std::string name = plain_name(cuda_name);
+  const auto is_used = [&](const std::string& each) {
+    return std::any_of(structures_->begin(), structures_->end(),
+                       [&](const WrapStructure& other) { return other.name == each; });
+  };
+  if (!is_used(name)) return name;
+  int number = 2;
+  while (is_used(name + "_" + std::to_string(number))) ++number;
+  return name + "_" + std::to_string(number);
+}
+
+WrapType Layouts::named(const std::string& cuda_name, uint64_t size_bytes) {
+  WrapType type;
+  type.kind = WrapType::Kind::structure;
+  type.size_bytes = size_bytes;
+  const auto found = known_names_.find(cuda_name);
+  if (found != known_names_.end()) {
+    type.structure = found->second;
+    return type;
+  }
+  type.structure = structures_->size();
+  known_names_[cuda_name] = type.structure;
+  WrapStructure structure{cuda_name, unused_name(cuda_name), size_bytes, 1, {}};
+  if (size_bytes != 0) make_opaque(&structure);
+  structures_->push_back(structure);
+  return type;
+}
+
+bool Layouts::read_member(const DebugEntry& entry, WrapMember* member) {
+  if (entry.is_bit_field) return false;
+  member->name = entry.tag == kTagInheritance ? "base" : plain_name(entry.name);
+  member->offset_bytes = entry.offset_bytes;
+  uint64_t offset = plain(entry.type);
+  const DebugEntry* type = info_.entry(offset);
+  for (int depth = 0; type != nullptr && type->tag == kTagArray && depth < kMaxDepth; ++depth) {
+    for (const uint64_t child : type->children) {
+      const DebugEntry* const range = info_.entry(child);
+      if (range == nullptr || range->tag != kTagSubrange) continue;
+      if (!range->has_count || range->count == 0 || range->count > UINT32_MAX) return false;
+      member->counts.push_back(range->count);
+    }
+    offset = plain(type->type);
+    type = info_.entry(offset);
+  }
+  if (type == nullptr) return false;
+  member->type = type_at(offset, type->name);
+  return member->type.size_bytes != 0;
+}
+
+bool Layouts::read_members(const DebugEntry& entry, WrapStructure* structure) {
+  std::vector<WrapMember> members;
+  for (const uint64_t child : entry.children) {
+    const DebugEntry* const each = info_.entry(child);
+    if (each == nullptr || (each->tag != kTagMember && each->tag != kTagInheritance)) continue;
+    WrapMember member;
+    if (!read_member(*each, &member)) return false;
+    members.push_back(std::move(member));
+  }
+  std::stable_sort(members.begin(), members.end(), [](const auto& left, const auto& right) {
+    return left.offset_bytes < right.offset_bytes;
+  });
+  uint64_t used = 0;
+  for (WrapMember& member : members) {
+    if (member.offset_bytes < used) return false;  // a union, or empty members at one place
+    fill_gap(member.offset_bytes, structure);
+    used = member.offset_bytes + member.size_bytes();
+    structure->align_bytes = std::max(structure->align_bytes, align_of(member.type, *structures_));
+    structure->members.push_back(std::move(member));
+  }
+  if (used > structure->size_bytes) return false;
+  fill_gap(structure->size_bytes, structure);
+  return true;
+}
+
+WrapType Layouts::structure(uint64_t offset, const DebugEntry& entry,
+                            const std::string& cuda_name) {
+  WrapType type;
+  type.kind = WrapType::Kind::structure;
+  type.size_bytes = entry.size_bytes;
+  const auto found = known_.find(offset);
+  if (found != known_.end()) {
+    type.structure = found->second;
+    return type;
+  }
+  // Members come first: a structure stands after those that it holds.
+  WrapStructure made{cuda_name, "", entry.size_bytes, 1, {}};
+  if (entry.tag == kTagUnion || !read_members(entry, &made)) make_opaque(&made);
+  made.name = unused_name(cuda_name);
+  type.structure = structures_->size();
+  known_[offset] = type.structure;
+  known_names_.emplace(cuda_name, type.structure);
+  structures_->push_back(std::move(made));
+  return type;
+}
+
+WrapType Layouts::type_at(uint64_t offset, const std::string& cuda_name) {
+  offset = plain(offset);
+  const DebugEntry* const entry = info_.entry(offset);
+  if (entry == nullptr) return {};
+  switch (entry->tag) {
+    case kTagBase:
+      return base_type(*entry);
+    case kTagEnumeration: {
+      DebugEntry number = *entry;
+      number.encoding = kEncodingSigned;
+      return base_type(number);
+    }
+    case kTagPointer:
+    case kTagReference:
+      return {WrapType::Kind::address, KM_ELEMENT_TYPE_U64, 1, 0, 8};
+    case kTagStructure:
+    case kTagClass:
+    case kTagUnion: {
+      if (entry->size_bytes == 0) return {};
+      // Names in namespaces are mangled: "_ZN2ns1BE".
+      std::string name = cuda_name.starts_with("_Z") ? source_name(cuda_name) : cuda_name;
+      if (name.empty()) name = "Unnamed";
+      return structure(offset, *entry, name);
+    }
+    default:
+      return {};
+  }
+}
+
+}  // namespace km::tools

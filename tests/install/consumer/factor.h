@@ -1,0 +1,3 @@
+// Included by saxpy.cu.
+#pragma once
+#define FACTOR 2
