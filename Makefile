@@ -9,9 +9,9 @@ MINUTES ?= 10
 RUNS ?= 10000
 BUILD := build/release
 
-.PHONY: help build demo test fuzz fuzz-protocols fuzz-api fuzz-parser compare-ptxas stress-exit \
-        stress-limits stress-rust stress-go growth code-hashes bench gen tidy lint format \
-        install \
+.PHONY: help build demo test fuzz fuzz-protocols fuzz-api fuzz-parser fuzz-signatures compare-ptxas \
+        stress-exit stress-limits stress-rust stress-go growth code-hashes bench gen tidy lint \
+        format install \
         test-asan test-ubsan test-tsan test-gpu test-clients test-clients-long setup clean
 
 help: ## lists the targets
@@ -49,6 +49,9 @@ fuzz-api: ## random calls of the C ABI and of the CUDA driver, for MINUTES (SEED
 	@scripts/fuzz.sh api $(MINUTES) $(SEED)
 fuzz-parser: ## random text on the parser and verifier, for MINUTES
 	@scripts/fuzz.sh parser $(MINUTES) $(SEED)
+
+fuzz-signatures: ## mutated sources and mangled names on what reads kernels' types, for MINUTES
+	@scripts/fuzz.sh signatures $(MINUTES) $(SEED)
 
 compare-ptxas: ## what we and NVIDIA's ptxas take of LINES changed lines of PTX (KM_PTXAS names it)
 	@scripts/compare_ptxas.sh $(LINES)

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# fuzz.sh kernels|protocols|api|parser MINUTES [SEED]: random kernels on the engine and the
-# interpreter, with each vector ISA and execution mode; random kernels whose threads wait for each
-# other; random calls of the C ABI and of the CUDA driver; or random text on the parser. Findings
-# lie in build/fuzz; those of calls are printed with what repeats them.
+# fuzz.sh kernels|protocols|api|parser|signatures MINUTES [SEED]: random kernels on the engine and
+# the interpreter, with each vector ISA and execution mode; random kernels whose threads wait for
+# each other; random calls of the C ABI and of the CUDA driver; random text on the parser; or
+# mutated sources and names on what reads the types of kernels. Findings lie in build/fuzz; those
+# of calls are printed with what repeats them.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -54,6 +55,13 @@ fuzz_parser() {
     -rss_limit_mb=1024 -max_len=65536 -seed="$seed" -dict="$kept/words.dict" \
     -artifact_prefix="$kept/" -print_final_stats=1 \
     "$kept/corpus" tests/fuzz/parser/corpus tests/data/ptx
+}
+
+# Ten million mutations of sources and of names for each minute, or less where the machine is slow.
+fuzz_signatures() {
+  scripts/build.sh "${PRESET:-release}" km_unit_compile
+  KM_TEST_NAME_ROUNDS=$((minutes * 10000000)) KM_TEST_NAME_START="$seed" \
+    build/release/tests/km_unit_compile --gtest_filter='SignatureFuzz.*'
 }
 
 "fuzz_$what"

@@ -165,13 +165,16 @@ std::string mutated(std::string text, std::mt19937* random) {
   return text;
 }
 
-uint32_t rounds() {
-  const char* const text = std::getenv("KM_FUZZ_ROUNDS");
-  return text == nullptr ? 3000 : static_cast<uint32_t>(std::atol(text));
+/// A number that the environment gives.
+uint32_t given(const char* name, uint32_t otherwise) {
+  const char* const text = std::getenv(name);
+  return text == nullptr ? otherwise : static_cast<uint32_t>(std::atol(text));
 }
+uint32_t start() { return given("KM_TEST_NAME_START", 1); }
+uint32_t rounds() { return given("KM_TEST_NAME_ROUNDS", 100000); }
 
 TEST(SignatureFuzz, MutatedNamesGiveTypesOfKnownKindsOrNothing) {
-  std::mt19937 random(1);
+  std::mt19937 random(start());
   const std::string names[] = {
       "_Z5saxpyifPKfPf",
       "_ZN2ns1kINS_1WI7__half2EEEEvPKT_S3_",
@@ -199,7 +202,7 @@ TEST(SignatureFuzz, MutatedNamesGiveTypesOfKnownKindsOrNothing) {
 }
 
 TEST(SignatureFuzz, MutatedSourcesGiveNamesThatStandInThem) {
-  std::mt19937 random(2);
+  std::mt19937 random(start() + 1);
   const std::string source =
       "namespace a { extern \"C\" __global__ void __launch_bounds__(32) k(float* x) { *x = 'c'; } "
       "}\n"
