@@ -1,4 +1,5 @@
 // compile(): plans one variant of a kernel and has it emitted.
+#include "simt/codegen/builder.h"
 #include "simt/emit/dump.h"
 #include "simt/emit/emitter.h"
 #include "simt/emit/guarded.h"
@@ -23,7 +24,8 @@ Result<Object> compile_variant(const ProgramImpl& program, uint32_t index, const
   if (dump_enabled("plan")) dump_stage("plan", name, dump(plan));
   KM_TRY(interruption.check());
   KM_ASSIGN(auto machine, make_target_machine(variant.isa));
-  Emitter emitter(plan, *machine, interruption);
+  CodeBuilder builder(plan.base, *machine);
+  Emitter emitter(builder, plan, interruption);
   return emitter.run(*machine);
 }
 

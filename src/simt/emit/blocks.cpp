@@ -8,42 +8,38 @@ namespace km::simt {
 
 /// Blocks [first, end) of a row of the grid.
 void Emitter::emit_blocks_loop() {
-  Value* first = b_.CreateTrunc(entry_->getArg(2), b_.getInt32Ty());
-  Value* end = b_.CreateTrunc(entry_->getArg(3), b_.getInt32Ty());
-  load_block();
-  b_.CreateStore(first, ctaid_[0]);
-  auto *head = new_block("block"), *leave = new_block("leave");
+  Value* first = b_.CreateTrunc(builder_.entry()->getArg(2), b_.getInt32Ty());
+  Value* end = b_.CreateTrunc(builder_.entry()->getArg(3), b_.getInt32Ty());
+  frame_.load_block();
+  b_.CreateStore(first, frame_.block_index_variable(0));
+  auto *head = builder_.new_block("block"), *leave = builder_.new_block("leave");
   b_.CreateCondBr(b_.CreateICmpULT(first, end), head, leave);
   b_.SetInsertPoint(head);
-  note_block();
+  frame_.note_block();
   Value* done = i32(1);
   if (code_plan_.side_by_side) {
     done = emit_side_by_side(end);
   } else {
     emit_block();
   }
-  Value* following = b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), ctaid_[0]), done);
-  b_.CreateStore(following, ctaid_[0]);
+  Value* following =
+      b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), frame_.block_index_variable(0)), done);
+  b_.CreateStore(following, frame_.block_index_variable(0));
   b_.CreateCondBr(b_.CreateICmpULT(following, end), head, leave);
   b_.SetInsertPoint(leave);
   b_.CreateRetVoid();
 }
 
-/// For whoever asks where a fault was.
-void Emitter::note_block() {
-  Value* slot = b_.CreateConstGEP1_64(b_.getInt8Ty(), state_, offsetof(BlockState, block));
-  b_.CreateStore(b_.CreateLoad(b_.getInt32Ty(), ctaid_[0]), slot);
-}
-
 /// All regions of one block.
 void Emitter::emit_block() {
-  auto* tail = new_block("block.end");
+  auto* tail = builder_.new_block("block.end");
   std::vector<llvm::BasicBlock*> starts;
-  for (size_t r = 0; r < plan_.regions.list.size(); ++r) starts.push_back(new_block("region"));
+  for (size_t r = 0; r < plan_.regions.list.size(); ++r)
+    starts.push_back(builder_.new_block("region"));
   b_.CreateBr(starts[0]);
   for (uint32_t r = 0; r < starts.size(); ++r) {
     b_.SetInsertPoint(starts[r]);
-    auto* done = new_block("region.end");
+    auto* done = builder_.new_block("region.end");
     asserts_ = false;
     emit_region(r, done);
     b_.SetInsertPoint(done);
@@ -55,9 +51,9 @@ void Emitter::emit_block() {
       bool& waits = targets[plan_.regions.after_barrier[b]];
       waits = waits || plan_.is_in_waiting_loop(b);
     }
-    auto* next = b_.CreateSwitch(b_.CreateLoad(b_.getInt32Ty(), next_region_), tail);
+    auto* next = b_.CreateSwitch(b_.CreateLoad(b_.getInt32Ty(), frame_.next_region()), tail);
     for (const auto& [target, waits] : targets) {
-      auto* start = waits ? new_block("wait") : starts[target];
+      auto* start = waits ? builder_.new_block("wait") : starts[target];
       next->addCase(b_.getInt32(target), start);
       if (!waits) continue;
       b_.SetInsertPoint(start);
@@ -71,10 +67,11 @@ void Emitter::emit_block() {
 /// A failed assertion in one of the region's packets ends the block: the packet has not come to the
 /// barrier, and what comes after may need what it has not done.
 void Emitter::leave_abandoned(llvm::BasicBlock* tail) {
-  Value* slot = b_.CreateConstGEP1_64(b_.getInt8Ty(), state_, offsetof(BlockState, abandoned));
+  Value* slot =
+      b_.CreateConstGEP1_64(b_.getInt8Ty(), frame_.state(), offsetof(BlockState, abandoned));
   Value* abandoned = b_.CreateLoad(b_.getInt32Ty(), slot);
   b_.CreateStore(i32(0), slot);
-  auto* whole = new_block("region.whole");
+  auto* whole = builder_.new_block("region.whole");
   b_.CreateCondBr(b_.CreateICmpNE(abandoned, i32(0)), tail, whole);
   b_.SetInsertPoint(whole);
 }
@@ -88,25 +85,27 @@ llvm::Value* Emitter::emit_side_by_side(Value* row_end) {
   constexpr uint32_t kMaxThreads = 8192;  // of a row: neighbouring rows should stay in the cache
   const uint32_t width = plan_.variant.block[0];
   const uint32_t row_packets = std::max(width / lanes_, 1u);
-  Value* first = b_.CreateLoad(b_.getInt32Ty(), ctaid_[0]);
+  Value* first = b_.CreateLoad(b_.getInt32Ty(), frame_.block_index_variable(0));
   Value* count = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(row_end, first),
                                           i32(std::max(kMaxThreads / width, 1u)));
   Value* last = b_.CreateAdd(first, count);
-  auto* row = variable(b_.getInt32Ty(), "row");  // its first packet
-  auto *rows = new_block("row"), *blocks = new_block("beside"), *packets = new_block("packet");
-  auto *packet_end = new_block("packet.end"), *block_end = new_block("beside.end");
-  auto *row_done = new_block("row.end"), *end = new_block("rows.end");
+  auto* row = builder_.variable(b_.getInt32Ty(), "row");  // its first packet
+  auto *rows = builder_.new_block("row"), *blocks = builder_.new_block("beside"),
+       *packets = builder_.new_block("packet");
+  auto *packet_end = builder_.new_block("packet.end"),
+       *block_end = builder_.new_block("beside.end");
+  auto *row_done = builder_.new_block("row.end"), *end = builder_.new_block("rows.end");
   b_.CreateStore(i32(0), row);
   b_.CreateBr(rows);
   b_.SetInsertPoint(rows);
-  b_.CreateStore(first, ctaid_[0]);
+  b_.CreateStore(first, frame_.block_index_variable(0));
   b_.CreateBr(blocks);
   b_.SetInsertPoint(blocks);
-  note_block();
-  b_.CreateStore(b_.CreateLoad(b_.getInt32Ty(), row), packet_);
+  frame_.note_block();
+  b_.CreateStore(b_.CreateLoad(b_.getInt32Ty(), row), frame_.packet());
   b_.CreateBr(packets);
   b_.SetInsertPoint(packets);
-  begin_packet(0, b_.CreateLoad(b_.getInt32Ty(), packet_));
+  begin_packet(0, b_.CreateLoad(b_.getInt32Ty(), frame_.packet()));
   emit_steps(0, packet_end);
 
   const auto next = [&](llvm::AllocaInst* variable, uint32_t by) {
@@ -115,15 +114,16 @@ llvm::Value* Emitter::emit_side_by_side(Value* row_end) {
     return value;
   };
   b_.SetInsertPoint(packet_end);
-  set_location(nullptr);
+  builder_.set_location(nullptr);
   Value* following = b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), row), i32(row_packets));
-  b_.CreateCondBr(b_.CreateICmpULT(next(packet_, 1), following), packets, block_end);
+  b_.CreateCondBr(b_.CreateICmpULT(next(frame_.packet(), 1), following), packets, block_end);
   b_.SetInsertPoint(block_end);
-  b_.CreateCondBr(b_.CreateICmpULT(next(ctaid_[0], 1), last), blocks, row_done);
+  b_.CreateCondBr(b_.CreateICmpULT(next(frame_.block_index_variable(0), 1), last), blocks,
+                  row_done);
   b_.SetInsertPoint(row_done);
-  b_.CreateCondBr(b_.CreateICmpULT(next(row, row_packets), block_packets()), rows, end);
+  b_.CreateCondBr(b_.CreateICmpULT(next(row, row_packets), frame_.block_packets()), rows, end);
   b_.SetInsertPoint(end);
-  b_.CreateStore(first, ctaid_[0]);
+  b_.CreateStore(first, frame_.block_index_variable(0));
   return count;
 }
 

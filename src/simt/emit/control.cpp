@@ -23,24 +23,24 @@ void Emitter::emit_steps(uint32_t region, llvm::BasicBlock* packet_end) {
       first = std::min(first, plan.step_of[pred]);
   }
   for (const Step& step : plan.steps) {
-    bodies_.push_back(new_block("step"));
-    heads_.push_back(step.guard ? new_block("guard") : bodies_.back());
+    bodies_.push_back(builder_.new_block("step"));
+    heads_.push_back(step.guard ? builder_.new_block("guard") : bodies_.back());
     if (step.mask == Step::Mask::variable) {
-      mask_variables_[step.block] = variable(mask_storage_, "mask");
+      mask_variables_[step.block] = builder_.variable(builder_.mask_storage(), "mask");
     }
   }
   auto clear = [&](uint32_t step) {
-    b_.CreateStore(llvm::Constant::getNullValue(mask_storage_),
+    b_.CreateStore(llvm::Constant::getNullValue(builder_.mask_storage()),
                    mask_variables_.at(plan.steps[step].block));
   };
   for (uint32_t step : plan.clear_at_start) clear(step);
   const bool starts_masked = code_plan_.masks.is_masked(region) && region != 0;
   if (starts_masked || code_plan_.masks.leads_to_masked(region)) {
-    Value* packet = b_.CreateLoad(b_.getInt32Ty(), packet_);
-    Value* slot = packet_slot(packet, *code_plan_.spills.live_offset_bytes());
+    Value* packet = b_.CreateLoad(b_.getInt32Ty(), frame_.packet());
+    Value* slot = frame_.packet_slot(packet, *code_plan_.spills.live_offset_bytes());
     if (starts_masked) {
       Value* live = b_.CreateLoad(b_.getInt32Ty(), slot);
-      auto* start = new_block("live");
+      auto* start = builder_.new_block("live");
       b_.CreateCondBr(b_.CreateICmpNE(live, i32(0)), start, packet_end);
       b_.SetInsertPoint(start);
     }
@@ -48,8 +48,8 @@ void Emitter::emit_steps(uint32_t region, llvm::BasicBlock* packet_end) {
   }
   if (plan.steps[0].mask == Step::Mask::variable) {
     Value* entry = code_plan_.masks.is_masked(region)
-                       ? static_cast<Value*>(b_.CreateLoad(mask_storage_, entry_mask_))
-                       : llvm::Constant::getAllOnesValue(mask_storage_);
+                       ? static_cast<Value*>(b_.CreateLoad(builder_.mask_storage(), entry_mask_))
+                       : llvm::Constant::getAllOnesValue(builder_.mask_storage());
     b_.CreateStore(entry, mask_variables_.at(plan.steps[0].block));
   }
   b_.CreateBr(heads_[0]);
@@ -58,43 +58,38 @@ void Emitter::emit_steps(uint32_t region, llvm::BasicBlock* packet_end) {
 }
 
 llvm::Value* Emitter::load_mask(uint32_t index) {
-  if (plan_.has_independent_threads()) return mask_of(b_.CreateLoad(b_.getInt32Ty(), group_));
-  const LinearPlan& plan = plan_.linear[region_];
+  if (plan_.has_independent_threads())
+    return builder_.mask_of(b_.CreateLoad(b_.getInt32Ty(), group_));
+  const LinearPlan& plan = plan_.linear[position_.region];
   const Step& step = plan.steps[index];
-  if (!code_plan_.masks.step_is_masked(region_, index) || index == step_for_all_) return nullptr;
+  if (!code_plan_.masks.step_is_masked(position_.region, index) || index == step_for_all_)
+    return nullptr;
   if (step.mask == Step::Mask::same) return load_mask(step.mask_step);
   if (const auto known = known_masks_.find(step.block); known != known_masks_.end()) {
     return known->second;
   }
   auto* slot = step.mask == Step::Mask::entry ? entry_mask_ : mask_variables_.at(step.block);
-  Value* content = b_.CreateLoad(mask_storage_, slot);
+  Value* content = b_.CreateLoad(builder_.mask_storage(), slot);
   if (has_avx512()) return content;
-  return b_.CreateICmpSLT(content, llvm::Constant::getNullValue(mask_storage_));
-}
-
-llvm::Value* Emitter::mask() {
-  if (mask_cache_ == nullptr) mask_cache_ = load_mask(step_);
-  return mask_cache_;
+  return b_.CreateICmpSLT(content, llvm::Constant::getNullValue(builder_.mask_storage()));
 }
 
 void Emitter::emit_step(uint32_t index) {
-  const LinearPlan& plan = plan_.linear[region_];
+  const LinearPlan& plan = plan_.linear[position_.region];
   const Step& step = plan.steps[index];
   step_ = index;
-  block_ = step.block;
+  position_.block = step.block;
   fragment_places_.clear();
-  cache_.clear();
-  vector_cache_.clear();
+  builder_.forget_values();
   loaded_.clear();
   checked_bases_.clear();
-  mask_cache_ = mask_bits_cache_ = nullptr;
-  const Block& block = kernel_.blocks[block_];
+  const Block& block = kernel_.blocks[position_.block];
   if (heads_[index] != bodies_[index]) {
     b_.SetInsertPoint(heads_[index]);
-    set_location(block.insts.empty() ? block.terminator : block.insts[0].ptx);
+    builder_.set_location(block.insts.empty() ? block.terminator : block.insts[0].ptx);
     const bool is_rest_idle_too = idle_.is_rest_idle(index);
-    auto* skip = is_rest_idle_too ? new_block("idle") : target_of(step.skip);
-    b_.CreateCondBr(any(load_mask(index)), bodies_[index], skip);
+    auto* skip = is_rest_idle_too ? builder_.new_block("idle") : target_of(step.skip);
+    b_.CreateCondBr(builder_.any(load_mask(index)), bodies_[index], skip);
     if (is_rest_idle_too) {
       b_.SetInsertPoint(skip);
       end_packets();
@@ -102,26 +97,26 @@ void Emitter::emit_step(uint32_t index) {
     }
   }
   b_.SetInsertPoint(bodies_[index]);
-  set_location(block.insts.empty() ? block.terminator : block.insts[0].ptx);
+  builder_.set_location(block.insts.empty() ? block.terminator : block.insts[0].ptx);
   for (uint32_t cleared : step.clear_masks) {
-    b_.CreateStore(llvm::Constant::getNullValue(mask_storage_),
+    b_.CreateStore(llvm::Constant::getNullValue(builder_.mask_storage()),
                    mask_variables_.at(plan.steps[cleared].block));
   }
-  mask();
+  builder_.set_mask(load_mask(index));
   for (const Inst& inst : block.insts) {
-    set_location(inst.ptx);
+    builder_.set_location(inst.ptx);
     bool last = &inst == &block.insts.back();
     if (last && block.end == End::barrier) continue;  // emit_end() deals with it
     lower(inst);
   }
-  if (block.terminator != nullptr) set_location(block.terminator);
+  if (block.terminator != nullptr) builder_.set_location(block.terminator);
   emit_end(index);
   instructions_ += bodies_[index]->size();
 }
 
 void Emitter::emit_end(uint32_t index) {
-  const Step& step = plan_.linear[region_].steps[index];
-  const Block& block = kernel_.blocks[block_];
+  const Step& step = plan_.linear[position_.region].steps[index];
+  const Block& block = kernel_.blocks[position_.block];
   if (block.end == End::barrier) return emit_barrier_end(index);
   if (block.end == End::exit) {
     b_.CreateBr(target_of(step.next[0]));
@@ -134,25 +129,26 @@ void Emitter::emit_end(uint32_t index) {
 /// Modes a and b: lets others go on.
 void Emitter::yield() {
   auto* type = llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), b_.getPtrTy()}, false);
-  call_runtime(offsetof(RuntimeTable, yield), type, {record_, state_});
+  frame_.call_runtime(offsetof(RuntimeTable, yield), type, {frame_.record(), frame_.state()});
 }
 
 /// The branch stays a branch: every way out carries all lanes.
 void Emitter::emit_uniform_end(uint32_t index) {
-  const Step& step = plan_.linear[region_].steps[index];
-  const Block& block = kernel_.blocks[block_];
+  const Step& step = plan_.linear[position_.region].steps[index];
+  const Block& block = kernel_.blocks[position_.block];
   if (block.end == End::jump) {
     contribute(index, 0, mask());
-    if (plan_.is_waiting_edge(region_, block_, block.succs[0])) yield();
+    if (plan_.is_waiting_edge(position_.region, position_.block, block.succs[0])) yield();
     b_.CreateBr(target_of(step.next[0]));
     return;
   }
-  Value* condition = scalar(block.condition);
-  if (const auto* known = working_lanes(block_); known && known->isAllOnesValue()) {
+  Value* condition = values_.scalar(block.condition);
+  if (const auto* known = working_lanes(position_.block); known && known->isAllOnesValue()) {
     condition = b_.getInt1((idle_.workers()->slot == 0) != block.condition_negated);
   }
   std::vector<llvm::BasicBlock*> edges;
-  for (size_t slot = 0; slot < block.succs.size(); ++slot) edges.push_back(new_block("edge"));
+  for (size_t slot = 0; slot < block.succs.size(); ++slot)
+    edges.push_back(builder_.new_block("edge"));
   if (block.end == End::branch) {
     if (block.condition_negated) condition = b_.CreateNot(condition);
     b_.CreateCondBr(condition, edges[0], edges[1]);
@@ -165,13 +161,15 @@ void Emitter::emit_uniform_end(uint32_t index) {
   }
   for (size_t slot = 0; slot < edges.size(); ++slot) {
     b_.SetInsertPoint(edges[slot]);
-    const ValueCache::Scope values(cache_), vectors(vector_cache_);
-    contribute(index, slot, mask_cache_);
-    const bool is_branch = block.end == End::branch && plan_.shapes->warp_branch[block_] != 0;
-    if (is_branch && idle_.is_rest_idle(plan_.linear[region_].step_of[block.succs[1 - slot]])) {
+    const ValueCache::Scope values(builder_.values()), vectors(builder_.vectors());
+    contribute(index, slot, mask());
+    const bool is_branch =
+        block.end == End::branch && plan_.shapes->warp_branch[position_.block] != 0;
+    if (is_branch &&
+        idle_.is_rest_idle(plan_.linear[position_.region].step_of[block.succs[1 - slot]])) {
       end_packets();
     }
-    if (plan_.is_waiting_edge(region_, block_, block.succs[slot])) yield();
+    if (plan_.is_waiting_edge(position_.region, position_.block, block.succs[slot])) yield();
     b_.CreateBr(target_of(step.next[slot]));
   }
 }
@@ -181,30 +179,32 @@ llvm::Value* Emitter::branch_condition(const Block& block) {
   if (llvm::Constant* known = working_lanes(static_cast<BlockId>(&block - kernel_.blocks.data()))) {
     return idle_.workers()->slot == 0 ? known : b_.CreateNot(known);
   }
-  Value* condition = shape_of(block.condition).is_varying() ? vector(block.condition)
-                                                            : splat(scalar(block.condition));
+  Value* condition = values_.shape_of(block.condition).is_varying()
+                         ? values_.vector(block.condition)
+                         : splat(values_.scalar(block.condition));
   return block.condition_negated ? b_.CreateNot(condition) : condition;
 }
 
 /// Every way out is taken by some lanes; what follows runs under masks.
 void Emitter::emit_linear_end(uint32_t index) {
-  const LinearPlan& plan = plan_.linear[region_];
+  const LinearPlan& plan = plan_.linear[position_.region];
   const Step& step = plan.steps[index];
-  const Block& block = kernel_.blocks[block_];
+  const Block& block = kernel_.blocks[position_.block];
   std::vector<Value*> edge_masks;
   if (block.end == End::jump) edge_masks.push_back(mask());
   if (block.end == End::branch) {
     Value* condition = branch_condition(block);
-    edge_masks = {and_masks(mask(), condition), and_masks(mask(), b_.CreateNot(condition))};
+    edge_masks = {builder_.and_masks(mask(), condition),
+                  builder_.and_masks(mask(), b_.CreateNot(condition))};
   }
   if (block.end == End::table) {
-    Value* condition = vector(block.condition);
+    Value* condition = values_.vector(block.condition);
     for (size_t slot = 0; slot < block.succs.size(); ++slot) {
       Value* number = llvm::ConstantInt::get(condition->getType()->getScalarType(), slot);
       bool last = slot + 1 == block.succs.size();
       Value* here = last ? b_.CreateICmpUGE(condition, splat(number))
                          : b_.CreateICmpEQ(condition, splat(number));
-      edge_masks.push_back(and_masks(mask(), here));
+      edge_masks.push_back(builder_.and_masks(mask(), here));
     }
   }
   // The back edge changes the header's phis, which the edges out of the loop still read.
@@ -224,8 +224,10 @@ void Emitter::emit_linear_end(uint32_t index) {
   if (step.repeat == kEndOfRegion) return go_to_next(index, edge_masks);
   llvm::BasicBlock* again = bodies_[step.repeat];
   llvm::BasicBlock* waits =
-      plan_.is_waiting_edge(region_, block_, block.succs[*back]) ? new_block("wait") : again;
-  b_.CreateCondBr(any(repeat_mask), waits, target_of(step.next[0]));
+      plan_.is_waiting_edge(position_.region, position_.block, block.succs[*back])
+          ? builder_.new_block("wait")
+          : again;
+  b_.CreateCondBr(builder_.any(repeat_mask), waits, target_of(step.next[0]));
   if (waits == again) return;
   b_.SetInsertPoint(waits);
   yield();
@@ -238,7 +240,7 @@ void Emitter::emit_linear_end(uint32_t index) {
 /// compile for, and has the room.
 bool Emitter::is_copied_for_all(uint32_t step) const {
   const size_t most = has_avx512() ? 300 : 16;
-  const Step& copied = plan_.linear[region_].steps[step];
+  const Step& copied = plan_.linear[position_.region].steps[step];
   const Block& block = kernel_.blocks[copied.block];
   const bool is_straight =
       block.end == End::jump || block.end == End::exit ||
@@ -273,7 +275,7 @@ Predicate order_of(const ptx::Instruction& setp) {
 /// An index, one for each lane, that a branch compares with what is the same for all.
 std::optional<Emitter::IndexTest> Emitter::index_test(const Block& block, size_t slot) {
   const auto& info = kernel_.values[block.condition];
-  if (info.block != block_ || info.instruction == kNone) return std::nullopt;
+  if (info.block != position_.block || info.instruction == kNone) return std::nullopt;
   const Inst& inst = block.insts[info.instruction];
   const auto& ptx = *inst.ptx;
   const bool is_plain = ptx.opcode == ptx::Opcode::setp && ptx.operand_count == 3 &&
@@ -285,7 +287,7 @@ std::optional<Emitter::IndexTest> Emitter::index_test(const Block& block, size_t
   const auto shape = [&](const ptx::Operand& operand) {
     if (operand.kind == ptx::Operand::Kind::immediate) return Shape::uniform(true);
     if (operand.kind != ptx::Operand::Kind::reg) return Shape::varying();
-    return shape_of(inst.read(operand.reg));
+    return values_.shape_of(inst.read(operand.reg));
   };
   if (!shape(*index).is_offset()) {
     std::swap(index, bound);
@@ -297,8 +299,8 @@ std::optional<Emitter::IndexTest> Emitter::index_test(const Block& block, size_t
   const bool wanted = (slot == 0) != block.condition_negated;
   if (!wanted) test.order = llvm::CmpInst::getInversePredicate(test.order);
   const ValueId value = inst.read(index->reg);
-  test.base = coerce(scalar(value), kernel_.values[value].type, ptx.type());
-  test.bound = operand(inst, *bound, ptx.type(), false, false);
+  test.base = builder_.coerce(values_.scalar(value), kernel_.values[value].type, ptx.type());
+  test.bound = values_.operand(inst, *bound, ptx.type(), false, false);
   test.offsets = &plan_.shapes->offsets[shape(*index).offsets];
   return test;
 }
@@ -324,19 +326,20 @@ llvm::Value* Emitter::surely_all_take(const Block& block, size_t slot) {
 
 /// From a branch that parts lanes to the next step, or to its copy.
 void Emitter::go_to_next(uint32_t index, const std::vector<Value*>& edge_masks) {
-  const LinearPlan& plan = plan_.linear[region_];
-  const Block& block = kernel_.blocks[block_];
+  const LinearPlan& plan = plan_.linear[position_.region];
+  const Block& block = kernel_.blocks[position_.block];
   const uint32_t next = plan.steps[index].next[0];
   const auto slot = std::find_if(block.succs.begin(), block.succs.end(),
                                  [&](BlockId succ) { return plan.step_of[succ] == next; });
   const bool may = plan_.mode == Mode::run_to_completion && !plan_.variant.checked &&
-                   block.end == End::branch && !code_plan_.masks.step_is_masked(region_, index);
+                   block.end == End::branch &&
+                   !code_plan_.masks.step_is_masked(position_.region, index);
   if (!may || slot == block.succs.end() || next == kEndOfRegion || !is_copied_for_all(next)) {
     b_.CreateBr(target_of(next));
     return;
   }
   const auto way = static_cast<size_t>(slot - block.succs.begin());
-  Value* whole = all(edge_masks[way]);
+  Value* whole = builder_.all(edge_masks[way]);
   if (whole == b_.getFalse()) {
     b_.CreateBr(target_of(next));
     return;
@@ -344,7 +347,7 @@ void Emitter::go_to_next(uint32_t index, const std::vector<Value*>& edge_masks) 
   if (!llvm::isa<llvm::Constant>(whole)) {
     if (Value* const surely = surely_all_take(block, way)) whole = surely;
   }
-  auto* const copy = new_block("for.all");
+  auto* const copy = builder_.new_block("for.all");
   b_.CreateCondBr(whole, copy, target_of(next));
   copies_for_all_.emplace_back(next, copy);
 }
@@ -353,10 +356,10 @@ void Emitter::emit_copies_for_all() {
   for (const auto& [step, copy] : copies_for_all_) {
     heads_[step] = bodies_[step] = copy;
     step_for_all_ = step;
-    if (plan_.linear[region_].steps[step].mask == Step::Mask::variable) {
+    if (plan_.linear[position_.region].steps[step].mask == Step::Mask::variable) {
       b_.SetInsertPoint(copy);  // for what follows under the same mask
-      auto* slot = mask_variables_.at(plan_.linear[region_].steps[step].block);
-      b_.CreateStore(llvm::Constant::getAllOnesValue(mask_storage_), slot);
+      auto* slot = mask_variables_.at(plan_.linear[position_.region].steps[step].block);
+      b_.CreateStore(llvm::Constant::getAllOnesValue(builder_.mask_storage()), slot);
     }
     emit_step(step);
   }
@@ -365,47 +368,47 @@ void Emitter::emit_copies_for_all() {
 }
 
 void Emitter::emit_barrier_end(uint32_t index) {
-  const Step& step = plan_.linear[region_].steps[index];
-  const Block& block = kernel_.blocks[block_];
+  const Step& step = plan_.linear[position_.region].steps[index];
+  const Block& block = kernel_.blocks[position_.block];
   const Inst& barrier = block.insts.back();
-  set_location(barrier.ptx);
+  builder_.set_location(barrier.ptx);
   if (!plan_.splits_at_barriers) {
     lower_barrier_call(barrier);
     contribute(index, 0, mask());
     b_.CreateBr(target_of(step.next[0]));
     return;
   }
-  const uint32_t next = plan_.regions.after_barrier[block_];
+  const uint32_t next = plan_.regions.after_barrier[position_.block];
   if (!barrier.writes.empty()) {
     const ValueId result = barrier.writes[0].second;
     const auto& last = barrier.ptx->operands[barrier.ptx->operand_count - 1];
-    Value* predicate = operand(barrier, last, ptx::Type::pred, true, false);
+    Value* predicate = values_.operand(barrier, last, ptx::Type::pred, true, false);
     if (barrier.ptx->has(ptx::Modifier::and_)) predicate = b_.CreateNot(predicate);
-    Value* bits = bits_of(and_masks(mask(), predicate));
+    Value* bits = builder_.bits_of(builder_.and_masks(mask(), predicate));
     Value* count = b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, bits);
     auto* sum = barrier_sums_.at(result);
     b_.CreateStore(b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), sum), count), sum);
   }
-  save_context(region_, next);
+  save_context(position_.region, next);
   if (code_plan_.masks.is_masked(next)) {
-    Value* packet = b_.CreateLoad(b_.getInt32Ty(), packet_);
-    b_.CreateStore(mask_bits(), packet_slot(packet, *code_plan_.spills.live_offset_bytes()));
+    Value* packet = b_.CreateLoad(b_.getInt32Ty(), frame_.packet());
+    b_.CreateStore(mask_bits(), frame_.packet_slot(packet, *code_plan_.spills.live_offset_bytes()));
   }
-  b_.CreateStore(i32(next), next_region_);
+  b_.CreateStore(i32(next), frame_.next_region());
   b_.CreateBr(target_of(step.next.empty() ? kEndOfRegion : step.next[0]));
 }
 
 // ---- Edges: what a block leaves to its successors.
 
 void Emitter::contribute(uint32_t index, size_t slot, Value* edge_mask) {
-  const BlockId successor = kernel_.blocks[block_].succs[slot];
+  const BlockId successor = kernel_.blocks[position_.block].succs[slot];
   contribute_loop_values(successor, edge_mask);
   contribute_phis(index, slot, edge_mask);
   contribute_mask(index, successor, edge_mask);
 }
 
 void Emitter::contribute_mask(uint32_t index, BlockId successor, Value* edge_mask) {
-  const LinearPlan& plan = plan_.linear[region_];
+  const LinearPlan& plan = plan_.linear[position_.region];
   const uint32_t target = plan.step_of[successor];
   if (target == kEndOfRegion || plan.steps[target].mask != Step::Mask::variable) return;
   auto* slot = mask_variables_.at(successor);
@@ -415,26 +418,26 @@ void Emitter::contribute_mask(uint32_t index, BlockId successor, Value* edge_mas
   // Only one branch parts lanes before those that work: who comes to its successor came by it.
   auto* const known = llvm::dyn_cast<llvm::Constant>(content);
   const bool is_only_way = kernel_.blocks[successor].preds.size() == 1;
-  if (known && is_only_way && idle_.workers() && idle_.workers()->branch == block_) {
+  if (known && is_only_way && idle_.workers() && idle_.workers()->branch == position_.block) {
     known_masks_[successor] = known;
   }
   if (plan.steps[target].mask_accumulates && !back_edge) {
-    Value* old = b_.CreateLoad(mask_storage_, slot);
-    Value* fresh = has_avx512() ? content : b_.CreateSExt(content, mask_storage_);
+    Value* old = b_.CreateLoad(builder_.mask_storage(), slot);
+    Value* fresh = has_avx512() ? content : b_.CreateSExt(content, builder_.mask_storage());
     b_.CreateStore(b_.CreateOr(old, fresh), slot);
     return;
   }
-  store_mask(slot, content);
+  builder_.store_mask(slot, content);
 }
 
 /// True if values of lanes that came another way must survive this edge.
 bool Emitter::edge_blends(uint32_t index, BlockId successor) const {
   if (plan_.has_independent_threads()) return true;
-  const LinearPlan& plan = plan_.linear[region_];
+  const LinearPlan& plan = plan_.linear[position_.region];
   const uint32_t target = plan.step_of[successor];
   if (target == kEndOfRegion || target <= index) return false;  // to the header of its loop
   const auto& loops = plan_.shapes->loops;
-  for (uint32_t l = loops.innermost[block_]; l != UINT32_MAX; l = loops.loops[l].parent) {
+  for (uint32_t l = loops.innermost[position_.block]; l != UINT32_MAX; l = loops.loops[l].parent) {
     if (plan_.shapes->divergent_loop[l] && !loops.contains(l, successor)) return true;
   }
   return plan_.shapes->divergent_join[successor] != 0 && first_arrival_[successor] < index;
@@ -442,7 +445,7 @@ bool Emitter::edge_blends(uint32_t index, BlockId successor) const {
 
 /// The block whose branch alone leads to the lanes of a step, or kNone.
 BlockId Emitter::branch_before(uint32_t index) const {
-  const auto& steps = plan_.linear[region_].steps;
+  const auto& steps = plan_.linear[position_.region].steps;
   const Block& first = kernel_.blocks[steps[steps[index].mask_step].block];
   if (first.preds.size() != 1) return kNone;
   return kernel_.blocks[first.preds[0]].end == End::branch ? first.preds[0] : kNone;
@@ -452,15 +455,15 @@ BlockId Emitter::branch_before(uint32_t index) const {
 /// the two ways of one branch meet, its condition is enough: other lanes hold nothing yet. With
 /// AVX2 that saves turning masks of bytes into vectors, with AVX-512 nothing.
 llvm::Value* Emitter::blend_condition(uint32_t index, BlockId successor, Value* edge_mask) {
-  const LinearPlan& plan = plan_.linear[region_];
+  const LinearPlan& plan = plan_.linear[position_.region];
   const auto& innermost = plan_.shapes->loops.innermost;
   const BlockId parting =
       plan_.has_independent_threads() || has_avx512() ? kNone : branch_before(index);
-  if (parting == kNone || kernel_.blocks[block_].end != End::jump) return edge_mask;
+  if (parting == kNone || kernel_.blocks[position_.block].end != End::jump) return edge_mask;
   if (!parts_lanes(plan_, kernel_.blocks[parting])) return edge_mask;
   if (plan.step_of[parting] == kEndOfRegion || plan.step_of[parting] >= index) return edge_mask;
   for (BlockId block : {parting, successor}) {
-    if (innermost[block] != innermost[block_]) return edge_mask;
+    if (innermost[block] != innermost[position_.block]) return edge_mask;
   }
   for (BlockId pred : kernel_.blocks[successor].preds) {
     const uint32_t step = plan.step_of[pred];
@@ -473,9 +476,9 @@ llvm::Value* Emitter::blend_condition(uint32_t index, BlockId successor, Value* 
 }
 
 void Emitter::contribute_phis(uint32_t index, size_t slot, Value* edge_mask) {
-  const Block& block = kernel_.blocks[block_];
+  const Block& block = kernel_.blocks[position_.block];
   const Block& successor = kernel_.blocks[block.succs[slot]];
-  const uint32_t pred = edge_slots_[block_][slot];
+  const uint32_t pred = edge_slots_[position_.block][slot];
   const bool blend = edge_mask != nullptr && edge_blends(index, block.succs[slot]);
   if (blend && !successor.phis.empty()) {
     edge_mask = blend_condition(index, block.succs[slot], edge_mask);
@@ -484,51 +487,38 @@ void Emitter::contribute_phis(uint32_t index, size_t slot, Value* edge_mask) {
   for (const Phi& phi : successor.phis) {
     const ValueId input = phi.inputs[pred];
     const bool lanes = plan_.shapes->values[phi.result].is_varying();
-    Value* content = lanes ? vector(input) : scalar(input);
-    if (code_plan_.nans.is_mixed(phi.result)) content = canonical(input, content);
+    Value* content = lanes ? values_.vector(input) : values_.scalar(input);
+    if (code_plan_.nans.is_mixed(phi.result)) content = values_.canonical(input, content);
     contents.push_back(content);
   }
   for (size_t p = 0; p < contents.size(); ++p) {
     const ValueId result = successor.phis[p].result;
-    const Place target = value_variable(result);
+    const Values::Place target = values_.value_variable(result);
     Value* content = contents[p];
     const bool is_mask =
-        target.type == mask_storage_ && kernel_.values[result].type == ptx::Type::pred;
-    if (is_mask && !has_avx512()) content = b_.CreateSExt(content, mask_storage_);
+        target.type == builder_.mask_storage() && kernel_.values[result].type == ptx::Type::pred;
+    if (is_mask && !has_avx512()) content = b_.CreateSExt(content, builder_.mask_storage());
     if (blend && content->getType()->isVectorTy()) {
       Value* old = b_.CreateLoad(target.type, target.pointer);
       content = b_.CreateSelect(edge_mask, content, old);
     }
     b_.CreateStore(content, target.pointer);
-    cache_.erase(result);
-    vector_cache_.erase(result);
+    builder_.values().erase(result);
+    builder_.vectors().erase(result);
   }
 }
 
 /// Lanes that leave a divergent loop take the values of this iteration with them.
 void Emitter::contribute_loop_values(BlockId successor, Value* edge_mask) {
   const auto& loops = plan_.shapes->loops;
-  const BlockId home = block_;
+  const BlockId home = position_.block;
   for (uint32_t l = loops.innermost[home]; l != UINT32_MAX; l = loops.loops[l].parent) {
     if (!plan_.shapes->divergent_loop[l] || loops.contains(l, successor)) continue;
     for (ValueId value : code_plan_.lifetimes.left_by_loop(l)) {
       if (!plan_.shapes->dominators.dominates(kernel_.values[value].block, home)) continue;
-      store_loop_value(value, l, edge_mask);
+      values_.store_loop_value(value, l, edge_mask);
     }
   }
-}
-
-/// For those of `mask` (null: all lanes).
-void Emitter::store_loop_value(ValueId value, uint32_t loop, Value* mask) {
-  const Place target = loop_variable(value, loop);
-  Value* content = vector(value);
-  const bool is_mask = kernel_.values[value].type == ptx::Type::pred && !has_avx512();
-  if (is_mask) content = b_.CreateSExt(content, mask_storage_);
-  if (mask != nullptr) {
-    Value* old = b_.CreateLoad(target.type, target.pointer);
-    content = b_.CreateSelect(mask, content, old);
-  }
-  b_.CreateStore(content, target.pointer);
 }
 
 }  // namespace km::simt

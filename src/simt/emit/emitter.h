@@ -1,21 +1,15 @@
-// Turns one analysed kernel variant into an LLVM module. The class holds what all parts share;
-// its functions are spread over files by subject:
+// Turns one analysed kernel variant into an LLVM module, with the parts in simt/codegen. What is
+// not a part of its own yet is a function of this class, in a file by subject:
 //   emitter.cpp  the module, the entry function, the loop over packets
 //   tiles.cpp    packets side by side
 //   blocks.cpp   the loop over blocks
 //   control.cpp  steps, masks and edges of a region
 //   idle.cpp     packets that have nothing to do between two barriers
 //   split.cpp    the same for mode c, where each lane has a place of its own
-//   values.cpp   where values live and how operands are read
 //   precheck.cpp the launch-time proof that index expressions do not wrap
 //   ../lower/    instructions: addresses, memory, atomics, warp operations, special registers,
 //   calls
 #pragma once
-
-#include <llvm/IR/DIBuilder.h>
-#include <llvm/IR/IRBuilder.h>
-#include <llvm/IR/LLVMContext.h>
-#include <llvm/IR/Module.h>
 
 #include <functional>
 #include <map>
@@ -28,8 +22,8 @@
 
 #include "simt/analysis/index_steps.h"
 #include "simt/analysis/memory_access.h"
+#include "simt/codegen/addresses.h"
 #include "simt/emit/target.h"
-#include "simt/emit/value_cache.h"
 #include "simt/lower/arithmetic.h"
 #include "simt/plan/code_plan.h"
 #include "simt/plan/idle_packets.h"
@@ -42,31 +36,19 @@ struct WmmaPieces;
 
 namespace km::simt {
 
-/// "f32", "i64": names helpers.
-std::string element_name(llvm::Type* type);
-
-class Emitter {
+class Emitter : private Room {
  public:
-  Emitter(const CodePlan& plan, llvm::TargetMachine& machine, const Interruption& interruption);
+  Emitter(CodeBuilder& builder, const CodePlan& plan, const Interruption& interruption);
   Result<Object> run(llvm::TargetMachine& machine);
 
  private:
-  using Value = llvm::Value;
-
   // ---- emitter.cpp
   void emit();
-  void create_entry();
-  void load_record();
-  void load_block();
+  void create_variables();
+  void plan_split_values();
   void emit_warp();
   void emit_region(uint32_t region, llvm::BasicBlock* done);
   void begin_packet(uint32_t region, Value* index);
-  Value* block_packets();
-  llvm::MDNode* context_scope();
-  llvm::Instruction* in_context(llvm::Instruction* access);
-  llvm::Instruction* beside_context(llvm::Instruction* access);
-  /// The packet's place for a value in scratch memory.
-  Value* packet_slot(Value* packet, uint64_t offset_bytes);
   void load_context(uint32_t region);
   void load_needed_context(uint32_t region);
   void load_from_context(ValueId value, uint32_t loop);
@@ -74,12 +56,8 @@ class Emitter {
   void make_again(const Inst& inst, ValueId value, BlockId entry);
   void commit_context(uint32_t region);
   void emit_meta();
-  void create_debug_info();
-  void set_location(const ptx::Instruction* instruction);
   /// Between steps: the work is to end, or the code has become too large; status_ says why.
   bool is_ended();
-  llvm::AllocaInst* variable(llvm::Type* type, const char* name);
-  llvm::BasicBlock* new_block(const char* name);
 
   // ---- tiles.cpp
   llvm::MDNode* row_hint(uint32_t packets);
@@ -87,7 +65,6 @@ class Emitter {
 
   // ---- blocks.cpp
   void emit_blocks_loop();
-  void note_block();
   void emit_block();
   void leave_abandoned(llvm::BasicBlock* tail);
   Value* emit_side_by_side(Value* row_end);
@@ -113,7 +90,6 @@ class Emitter {
   void contribute_mask(uint32_t index, BlockId successor, Value* edge_mask);
   void contribute_phis(uint32_t index, size_t slot, Value* edge_mask);
   void contribute_loop_values(BlockId successor, Value* edge_mask);
-  void store_loop_value(ValueId value, uint32_t loop, Value* mask);
   Value* branch_condition(const Block& block);
   BlockId branch_before(uint32_t index) const;
   Value* blend_condition(uint32_t index, BlockId successor, Value* edge_mask);
@@ -122,14 +98,12 @@ class Emitter {
   llvm::BasicBlock* target_of(uint32_t step);
   void yield();
   Value* load_mask(uint32_t step);
-  void store_mask(Value* pointer, Value* mask);
 
   // ---- idle.cpp
   llvm::Constant* working_lanes(BlockId block);
   void end_packets();
 
   // ---- split.cpp: mode c
-  void plan_split_values();
   void emit_split_warp();
   void emit_split_dispatch();
   void emit_split_block(uint32_t index);
@@ -148,7 +122,6 @@ class Emitter {
   Value* split_field(uint64_t offset);
   Value* load_split(uint64_t offset, llvm::Type* type);
   void store_split(uint64_t offset, Value* content, Value* mask);
-  Value* mask_of(Value* bits);
   /// The lanes that take part in a warp operation, and what they bring.
   Value* meeting_bits();
   Value* meeting_mask();
@@ -157,48 +130,8 @@ class Emitter {
   Value* brought(const Inst& inst, const ptx::Operand& operand, ptx::Type type, bool bits_escape);
 
   // ---- values.cpp
-  llvm::Type* storage_type(ValueId value) const;
-  struct Place {
-    Value* pointer = nullptr;
-    llvm::Type* type = nullptr;
-  };
-  llvm::GlobalVariable* private_constant(llvm::Constant* content, const char* name);
-  llvm::AllocaInst* bytes(uint64_t size_bytes, const char* name);
-  /// The place where the region keeps the value; one that an earlier region has left is loaded at
-  /// its start.
-  Place value_variable(ValueId value);
-  Place loop_variable(ValueId value, uint32_t loop);
-  Shape shape_of(ValueId value) const { return plan_.shapes->at(kernel_, value, block_); }
-  /// The value's own form as seen from the current block: a scalar or base, or a vector.
-  Value* stored(ValueId value);
-  llvm::Constant* constant(llvm::Type* element, const std::vector<uint64_t>& lanes);
-  Value* scalar(ValueId value);
-  Value* vector(ValueId value);
-  Value* exact_vector(ValueId value);
-  /// True if base + offsets holds for a guarded value; null: always.
-  Value* no_wrap(ValueId value);
-  void define(ValueId value, Value* content);
-  void define_result(const Inst& inst, ptx::RegisterId reg, Value* content, ptx::Type type);
-  Value* operand(const Inst& inst, const ptx::Operand& operand, ptx::Type type, bool as_vector,
-                 bool bits_escape);
-  Value* coerce(Value* value, ptx::Type from, ptx::Type to);
-  Value* widen_to_register(Value* value, ptx::Type type, ptx::Type reg_type);
-  Value* as_type(Value* value, llvm::Type* element);
-  uint32_t all_lanes() const { return UINT32_MAX >> (32 - lanes_); }  // as bits
-  Value* splat(Value* scalar);
-  Value* offsets_constant(const Shape& shape, llvm::Type* element);
-  Value* immediate(const ptx::Operand& operand, ptx::Type type);
-  Value* canonical(ValueId value, Value* content);
-  Value* canonical_bits(Value* content);
-  bool results_are_scalar(const Inst& inst) const;
 
   // ---- masks
-  Value* mask();       // of the current block, null: all lanes
-  Value* mask_bits();  // i32, lane 0 lowest
-  Value* any(Value* mask);
-  Value* all(Value* mask);
-  Value* bits_of(Value* mask);
-  Value* and_masks(Value* a, Value* b);
 
   // ---- lower/dispatch.cpp
   void lower(const Inst& inst);
@@ -209,27 +142,9 @@ class Emitter {
   void lower_cvta(const Inst& inst);
   void finish(const Inst& inst, const std::vector<Value*>& results);
   // ---- lower/cluster.cpp
-  Value* cluster_size(unsigned dimension);
-  Value* cluster_blocks();
-  Value* cluster_register(const ptx::Operand& operand);
-  Value* rank_in_cluster();
-  Value* cluster_bits();
   void lower_mapa(const Inst& inst);
   void lower_getctarank(const Inst& inst);
-  Value* is_cluster_address(Value* address);
-  Value* is_shared_address(Value* address);
   // ---- lower/special.cpp
-  Value* block_index(unsigned dimension);
-  Value* special_register(const ptx::Operand& operand, bool as_vector);
-  Value* lane_register(ptx::SpecialRegister special, bool as_vector);
-  Value* time_register(ptx::SpecialRegister special);
-  Value* block_size(unsigned dimension);
-  Value* block_threads();
-  Value* thread_index(unsigned dimension, bool as_vector);
-  Value* any_thread_index(unsigned dimension, bool as_vector);
-  Value* parameter_address(const ptx::Operand& operand);
-  Value* symbol_address(const ptx::Operand& operand, bool as_vector);
-  Value* is_in_window(Value* address, Value* base);
   void lower_isspacep(const Inst& inst);
   void lower_fence(const Inst& inst);
   void lower_call(const Inst& inst);
@@ -238,45 +153,7 @@ class Emitter {
   void lower_free(const Inst& inst);
   void lower_assert(const Inst& inst);
   void lower_barrier_call(const Inst& inst);
-  static void end_launch(llvm::IRBuilder<>& b, Value* runtime, uint64_t entry,
-                         const std::vector<Value*>& arguments);
-  void raise(FaultKind kind);
-  void for_each_lane(Value* bits, const std::function<void(Value* lane)>& body);
-  Value* lane_of(Value* vector_or_scalar, Value* lane);
-  llvm::CallInst* call_runtime(uint64_t entry, llvm::FunctionType* type,
-                               std::vector<Value*> arguments);
   // ---- lower/address.cpp
-  /// base + index * scale, wrapping, in every lane.
-  struct LaneIndex {
-    Value* base = nullptr;   // i64
-    Value* lanes = nullptr;  // i32, signed; null: no such form
-    uint32_t scale = 1;      // 1, 2, 4 or 8
-  };
-  struct Address {
-    ptx::Space space = ptx::Space::generic;
-    Value* base = nullptr;             // i64 host address of lane 0, or of all lanes
-    const Offsets* offsets = nullptr;  // null: uniform
-    Value* lanes = nullptr;            // i64 vector, when it has no base form
-    ValueId varying = kNone;           // what `lanes` was made of
-    Value* ok = nullptr;               // base form holds, null: always
-    std::function<Value*()> exact;     // makes the vector where the base form does not hold
-    unsigned align_bits = 0;           // known trailing zeros of every lane's address
-    // Known only if the address varies, and as far as it could be found:
-    Value* start = nullptr;      // `lanes` less the operand's offset, for several accesses
-    uint64_t offset_bytes = 0;   // so much
-    Value* congruent = nullptr;  // i64, the same as `lanes` modulo the access's size
-    Value* low_lanes = nullptr;  // i32, the low bits of `lanes`
-    LaneIndex index;             // `lanes` in another form
-  };
-  bool is_at_hand(ValueId value) const;
-  Address address_of(const Inst& inst, const ptx::Operand& operand, ptx::Space space);
-  Address symbol_address_of(const ptx::Operand& operand, ptx::Space space);
-  void add_form(Address& address, const Inst& inst, const ptx::Operand& operand);
-  static uint32_t scale_of(const LaneIndex& index) { return index.lanes ? index.scale : 0; }
-  Value* lane_pointers(const LaneIndex& index, Value* lanes, uint64_t offset_bytes);
-  std::vector<Value*> lane_arguments(const LaneIndex& index, Value* lanes, uint64_t offset_bytes);
-  Value* lanes_of(const Address& address);
-  LaneIndex index_of(const Address& address);
   // ---- lower/memory.cpp
   void lower_load(const Inst& inst);
   void lower_store(const Inst& inst);
@@ -310,9 +187,6 @@ class Emitter {
                      const std::vector<Value*>& values, Value* lanes);
   bool is_dense(const Address& address, const Access& access) const;
   std::optional<int64_t> wide_span(const Address& address, const Access& access) const;
-  void branch_unlikely(Value* condition, const std::function<void()>& then);
-  std::vector<Value*> choose(Value* condition, const std::function<std::vector<Value*>()>& fast,
-                             const std::function<std::vector<Value*>()>& slow);
   // ---- lower/prefetch.cpp
   void prefetch(const Inst& inst, const Address& address, const Access& access);
   enum class CacheLevel : uint8_t { first, second };
@@ -409,9 +283,6 @@ class Emitter {
   void raise_misaligned(const LaneIndex& index, Value* addresses, Value* bits, uint64_t size_bytes);
   void call_misaligned(Value* address, Value* bits, Value* site);
   void raise_misaligned(const Address& address, uint64_t size_bytes);
-  Value* of_first_lane(Value* lanes, Value* bits);
-  uint32_t current_line() const;
-  void note_line();
   std::string form_name(const ptx::Instruction& instruction) const;
   // ---- lower/async_copy.cpp
   void lower_cp(const Inst& inst);
@@ -488,8 +359,6 @@ class Emitter {
                                            llvm::Type* content_type);
   llvm::Function* permute_helper();
   llvm::Function* match_helper(llvm::Type* element, bool match_all);
-  llvm::Function* new_helper(const std::string& name, llvm::Type* result,
-                             const std::vector<llvm::Type*>& parameters);
   // ---- lower/atomics.cpp
   void lower_atomic(const Inst& inst);
   Value* call_atomic(const Inst& inst, const std::vector<Value*>& arguments, ptx::Space space,
@@ -527,46 +396,19 @@ class Emitter {
   // ---- precheck.cpp
   void emit_precheck();
 
-  llvm::Type* type_of(ptx::Type type) { return llvm_type(context_, type); }
-  llvm::FixedVectorType* vector_of(llvm::Type* element) const {
-    return llvm::FixedVectorType::get(element, lanes_);
-  }
-  bool has_avx512() const { return plan_.has_avx512(); }
-  Value* i32(uint64_t value) { return b_.getInt32(static_cast<uint32_t>(value)); }
-  Value* i64(uint64_t value) { return b_.getInt64(value); }
-  Value* lane_numbers();  // <0, 1, 2 ...> of i32
-  Value* load_field(Value* pointer, uint64_t offset, llvm::Type* type, bool invariant);
-
-  const CodePlan& code_plan_;
-  const Plan& plan_;
-  const Kernel& kernel_;
   const Interruption& interruption_;
-  const uint32_t lanes_;
-  llvm::LLVMContext context_;
-  llvm::Module module_;
-  llvm::IRBuilder<> b_;
-  Arithmetic arithmetic_;
-  llvm::Type* mask_storage_ = nullptr;
+  LaunchFrame frame_;
+  SpecialRegisters registers_;
+  Values values_;
+  Addresses addresses_;
 
   Status status_;
   uint64_t instructions_ = 0;                 // counted so far
   llvm::BasicBlock* last_counted_ = nullptr;  // blocks after it are still to be counted
-  llvm::Function* entry_ = nullptr;
-  llvm::BasicBlock* allocas_ = nullptr;  // first block of the entry, holds all allocas
-  llvm::Instruction* alloca_point_ = nullptr;
-  Value *record_ = nullptr, *state_ = nullptr;
-  Value *params_ = nullptr, *variables_ = nullptr, *runtime_ = nullptr;
-  Value *shared_ = nullptr, *scratch_ = nullptr;
-  llvm::AllocaInst* ctaid_[3] = {};
-  bool reads_block_ = false;  // the kernel does, by block_index()
-  llvm::AllocaInst *packet_ = nullptr, *first_thread_ = nullptr, *next_region_ = nullptr;
-  Value* local_base_ = nullptr;  // of the current packet
   llvm::AllocaInst* entry_mask_ = nullptr;
 
   // The region and step being emitted.
-  uint32_t region_ = 0;
   uint32_t step_ = 0;
-  BlockId block_ = 0;
   std::vector<llvm::BasicBlock*> heads_, bodies_;  // by step
   llvm::BasicBlock* packet_end_ = nullptr;
   std::vector<std::pair<uint32_t, llvm::BasicBlock*>> copies_for_all_;  // steps, still to be made
@@ -575,8 +417,6 @@ class Emitter {
   bool asserts_ = false;                                                // the region does
   std::map<BlockId, llvm::AllocaInst*> mask_variables_;
   std::map<BlockId, llvm::Constant*> known_masks_;  // the same in every packet that runs
-  Value *mask_cache_ = nullptr, *mask_bits_cache_ = nullptr;
-  ValueCache cache_, vector_cache_;
   std::map<ValueId, Run> runs_;
   IdlePackets idle_;                                          // of the region
   std::map<std::pair<ValueId, uint32_t>, Advance> advances_;  // by value and loop
@@ -586,15 +426,11 @@ class Emitter {
   BlockAccesses block_accesses_;
   std::set<std::pair<ValueId, ptx::Space>> checked_bases_;  // in checked code
 
-  std::vector<Place> value_variables_;
-  std::map<std::pair<ValueId, uint32_t>, Place> loop_variables_;
-
   // Mode c.
   Value* split_ = nullptr;             // i64, address of the SplitWarp
   llvm::AllocaInst* group_ = nullptr;  // i32, the lanes that run
   llvm::BasicBlock* dispatch_ = nullptr;
   std::vector<llvm::BasicBlock*> resumes_;  // by step: what follows its meeting or barrier
-  std::vector<uint64_t> value_offsets_;     // by value, in scratch memory
   Value* participants_ = nullptr;           // i32, while a meeting is lowered
   std::map<std::string, uint32_t> operations_;
 
@@ -607,18 +443,11 @@ class Emitter {
   std::map<SpillKey, SpillVariables> spill_variables_;
   std::map<ValueId, llvm::AllocaInst*> barrier_sums_;  // results of bar.red
   // While a region is made: what of its context is needed, and the place where that is loaded.
-  static constexpr uint32_t kNotKept = UINT32_MAX - 1;
-  std::vector<uint32_t> kept_behind_;  // by value: the divergent loop left, kNotKept: not kept
-  std::vector<uint8_t> is_needed_;     // by value
   llvm::Instruction* context_point_ = nullptr;
   std::vector<std::vector<uint32_t>> edge_slots_;  // Kernel::edge_slots()
   std::vector<uint32_t> first_arrival_;            // by block: the first step that leads to it
-  llvm::MDNode* context_scope_ = nullptr;
-  uint64_t local_offset_bytes_ = 0, scratch_bytes_ = 0;
   uint64_t progress_used_bytes_ = 0;
   Value* exceeds_caches_ = nullptr;  // i1
-  std::map<std::string, llvm::Function*> helpers_;
-  std::map<llvm::Constant*, llvm::GlobalVariable*> private_constants_;  // by content
   // Registers of mma and wmma in memory: those that instructions of the current block left there.
   llvm::AllocaInst* fragments_ = nullptr;
   std::map<const llvm::Value*, uint32_t> fragment_places_;
@@ -634,9 +463,6 @@ class Emitter {
   };
   Budget inline_apart_;  // accesses of known distances but not side by side
   Budget inline_tests_;  // of the lanes' alignment
-
-  std::unique_ptr<llvm::DIBuilder> debug_;
-  llvm::DISubprogram* subprogram_ = nullptr;
 };
 
 }  // namespace km::simt

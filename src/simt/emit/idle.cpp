@@ -23,6 +23,8 @@ llvm::Constant* Emitter::working_lanes(BlockId block) {
 }
 
 /// The packet that runs is the region's last one.
-void Emitter::end_packets() { b_.CreateStore(b_.CreateSub(block_packets(), i32(1)), packet_); }
+void Emitter::end_packets() {
+  b_.CreateStore(b_.CreateSub(frame_.block_packets(), i32(1)), frame_.packet());
+}
 
 }  // namespace km::simt

@@ -156,8 +156,8 @@ class Bounds {
 void Emitter::emit_precheck() {
   if (plan_.shapes->assumptions.empty()) return;
   auto* type = llvm::FunctionType::get(b_.getInt8Ty(), {b_.getPtrTy()}, false);
-  auto* function =
-      llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, kPrecheckSymbol, module_);
+  auto* function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, kPrecheckSymbol,
+                                          builder_.module());
   function->setDoesNotThrow();
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "start", function));
   Bounds bounds(builder, plan_, function->getArg(0));

@@ -15,23 +15,6 @@ using ptx::Type;
 
 // ---- The SplitWarp and values in scratch memory.
 
-void Emitter::plan_split_values() {
-  uint64_t offset = sizeof(SplitWarp);
-  value_offsets_.assign(kernel_.values.size(), 0);
-  const auto& layout = module_.getDataLayout();
-  for (ValueId value = 0; value < kernel_.values.size(); ++value) {
-    if (!code_plan_.lifetimes.is_cross_block(value)) continue;
-    auto* type = storage_type(value);
-    const uint64_t align = layout.getABITypeAlign(type).value();
-    offset = (offset + align - 1) / align * align;
-    value_offsets_[value] = offset;
-    offset += layout.getTypeAllocSize(type);
-  }
-  local_offset_bytes_ = (offset + 63) / 64 * 64;
-  const uint64_t local_bytes = plan_.layout->local_stride_bytes() * lanes_;
-  scratch_bytes_ = (local_offset_bytes_ + local_bytes + 63) / 64 * 64;
-}
-
 llvm::Value* Emitter::split_field(uint64_t offset) {
   return b_.CreateIntToPtr(b_.CreateAdd(split_, i64(offset)), b_.getPtrTy());
 }
@@ -47,30 +30,25 @@ void Emitter::store_split(uint64_t offset, Value* content, Value* mask) {
   b_.CreateAlignedStore(b_.CreateSelect(mask, content, old), split_field(offset), llvm::Align(4));
 }
 
-llvm::Value* Emitter::mask_of(Value* bits) {
-  return b_.CreateBitCast(bits, vector_of(b_.getInt1Ty()));
-}
-
 // ---- The entry.
 
 void Emitter::emit_split_warp() {
-  load_block();
-  Value* warp = entry_->getArg(2);
-  scratch_ = b_.CreateAdd(scratch_,
-                          b_.CreateMul(b_.CreateZExt(warp, b_.getInt64Ty()), i64(scratch_bytes_)));
-  split_ = scratch_;
-  local_base_ = b_.CreateAdd(scratch_, i64(local_offset_bytes_));
-  b_.CreateStore(b_.CreateMul(warp, i32(kWarpLanes)), first_thread_);
-  group_ = variable(b_.getInt32Ty(), "group");
-  region_ = 0;
+  frame_.load_block();
+  Value* warp = builder_.entry()->getArg(2);
+  frame_.take_scratch_of(warp);
+  split_ = frame_.scratch();
+  frame_.set_local_base(b_.CreateAdd(frame_.scratch(), i64(frame_.local_offset_bytes())));
+  b_.CreateStore(b_.CreateMul(warp, i32(kWarpLanes)), frame_.first_thread());
+  group_ = builder_.variable(b_.getInt32Ty(), "group");
+  position_.region = 0;
   const auto& steps = plan_.linear[0].steps;
   for (const Step& step : steps) {
     const End end = kernel_.blocks[step.block].end;
-    bodies_.push_back(new_block("block"));
+    bodies_.push_back(builder_.new_block("block"));
     const bool resumes = end == End::meeting || end == End::barrier;
-    resumes_.push_back(resumes ? new_block("resume") : nullptr);
+    resumes_.push_back(resumes ? builder_.new_block("resume") : nullptr);
   }
-  dispatch_ = new_block("dispatch");
+  dispatch_ = builder_.new_block("dispatch");
   b_.CreateBr(dispatch_);
   emit_split_dispatch();
   for (uint32_t i = 0; i < steps.size() && !is_ended(); ++i) emit_split_block(i);
@@ -78,18 +56,18 @@ void Emitter::emit_split_warp() {
 
 void Emitter::emit_split_dispatch() {
   b_.SetInsertPoint(dispatch_);
-  set_location(nullptr);
+  builder_.set_location(nullptr);
   auto* type = llvm::FunctionType::get(b_.getInt64Ty(), {b_.getPtrTy()}, false);
-  Value* next = call_runtime(offsetof(RuntimeTable, split_next), type, {split_field(0)});
+  Value* next = frame_.call_runtime(offsetof(RuntimeTable, split_next), type, {split_field(0)});
   Value* lanes = b_.CreateTrunc(next, b_.getInt32Ty());
   Value* state = b_.CreateTrunc(b_.CreateLShr(next, 32), b_.getInt32Ty());
   b_.CreateStore(lanes, group_);
-  auto *leave = new_block("leave"), *enter = new_block("enter");
+  auto *leave = builder_.new_block("leave"), *enter = builder_.new_block("enter");
   b_.CreateCondBr(b_.CreateICmpEQ(lanes, i32(0)), leave, enter);
   b_.SetInsertPoint(leave);
   b_.CreateRet(state);
   b_.SetInsertPoint(enter);
-  auto* stray = new_block("stray");
+  auto* stray = builder_.new_block("stray");
   auto* table = b_.CreateSwitch(state, stray);
   for (uint32_t i = 0; i < bodies_.size(); ++i) {
     table->addCase(b_.getInt32(2 * i), bodies_[i]);
@@ -101,28 +79,26 @@ void Emitter::emit_split_dispatch() {
 
 void Emitter::begin_split_part(uint32_t index, llvm::BasicBlock* at) {
   step_ = index;
-  block_ = plan_.linear[0].steps[index].block;
+  position_.block = plan_.linear[0].steps[index].block;
   fragment_places_.clear();
-  cache_.clear();
-  vector_cache_.clear();
+  builder_.forget_values();
   loaded_.clear();
   checked_bases_.clear();
-  mask_cache_ = mask_bits_cache_ = nullptr;
   b_.SetInsertPoint(at);
-  mask();
+  builder_.set_mask(load_mask(index));
 }
 
 void Emitter::emit_split_block(uint32_t index) {
   const Block& block = kernel_.blocks[plan_.linear[0].steps[index].block];
-  set_location(block.insts.empty() ? block.terminator : block.insts[0].ptx);
+  builder_.set_location(block.insts.empty() ? block.terminator : block.insts[0].ptx);
   begin_split_part(index, bodies_[index]);
   const bool ends_in_wait = block.end == End::meeting || block.end == End::barrier;
   for (const Inst& inst : block.insts) {
-    set_location(inst.ptx);
+    builder_.set_location(inst.ptx);
     if (ends_in_wait && &inst == &block.insts.back()) continue;
     lower(inst);
   }
-  if (block.terminator != nullptr) set_location(block.terminator);
+  if (block.terminator != nullptr) builder_.set_location(block.terminator);
   emit_split_end(index);
   instructions_ += bodies_[index]->size();
 }
@@ -130,7 +106,7 @@ void Emitter::emit_split_block(uint32_t index) {
 // ---- Ends of blocks.
 
 void Emitter::emit_split_end(uint32_t index) {
-  const Block& block = kernel_.blocks[block_];
+  const Block& block = kernel_.blocks[position_.block];
   switch (block.end) {
     case End::jump:
       return go_on(index, {mask()});
@@ -154,8 +130,8 @@ void Emitter::exit_group() {
 }
 
 void Emitter::emit_split_branch(uint32_t index) {
-  const Block& block = kernel_.blocks[block_];
-  Value* condition = vector(block.condition);
+  const Block& block = kernel_.blocks[position_.block];
+  Value* condition = values_.vector(block.condition);
   std::vector<Value*> edges;
   if (block.end == End::branch) {
     if (block.condition_negated) condition = b_.CreateNot(condition);
@@ -182,7 +158,8 @@ bool Emitter::leaves_waiting_loop(BlockId from, BlockId to) const {
 /// No lane can be there already, or come there from elsewhere.
 bool Emitter::continues_directly(uint32_t index, BlockId successor) const {
   return kernel_.blocks[successor].preds.size() == 1 &&
-         plan_.linear[0].step_of[successor] > index && !leaves_waiting_loop(block_, successor);
+         plan_.linear[0].step_of[successor] > index &&
+         !leaves_waiting_loop(position_.block, successor);
 }
 
 namespace {
@@ -199,19 +176,20 @@ uint32_t line_of(const Block& block) {
 void Emitter::leave_to(BlockId successor, Value* edge_mask) {
   constexpr uint64_t kClock = offsetof(SplitWarp, clock);
   store_split(offsetof(SplitWarp, state), i32(2 * plan_.linear[0].step_of[successor]), edge_mask);
-  if (plan_.is_waiting_edge(region_, block_, successor)) {
+  if (plan_.is_waiting_edge(position_.region, position_.block, successor)) {
     Value* now = b_.CreateAdd(load_split(kClock, b_.getInt32Ty()), i32(1));
     b_.CreateStore(now, split_field(kClock));
-    b_.CreateStore(i32(line_of(kernel_.blocks[block_])), split_field(offsetof(SplitWarp, line)));
+    b_.CreateStore(i32(line_of(kernel_.blocks[position_.block])),
+                   split_field(offsetof(SplitWarp, line)));
     store_split(offsetof(SplitWarp, stamp), now, edge_mask);
-  } else if (leaves_waiting_loop(block_, successor)) {
+  } else if (leaves_waiting_loop(position_.block, successor)) {
     store_split(offsetof(SplitWarp, stamp), i32(0), edge_mask);
   }
 }
 
 /// All lanes one way: straight on where nobody can join them; else the dispatcher decides.
 void Emitter::go_on(uint32_t index, const std::vector<Value*>& edge_masks) {
-  const Block& block = kernel_.blocks[block_];
+  const Block& block = kernel_.blocks[position_.block];
   for (size_t slot = 0; slot < edge_masks.size(); ++slot) {
     contribute_phis(index, slot, edge_masks[slot]);
     leave_to(block.succs[slot], edge_masks[slot]);
@@ -223,39 +201,41 @@ void Emitter::go_on(uint32_t index, const std::vector<Value*>& edge_masks) {
       b_.CreateBr(body);
       return;
     }
-    auto* parted = new_block("parted");
-    b_.CreateCondBr(b_.CreateICmpEQ(bits_of(edge_masks[slot]), mask_bits()), body, parted);
+    auto* parted = builder_.new_block("parted");
+    b_.CreateCondBr(b_.CreateICmpEQ(builder_.bits_of(edge_masks[slot]), mask_bits()), body, parted);
     b_.SetInsertPoint(parted);
   }
   b_.CreateBr(dispatch_);
 }
 
 void Emitter::emit_split_barrier(uint32_t index) {
-  const Block& block = kernel_.blocks[block_];
+  const Block& block = kernel_.blocks[position_.block];
   const Inst& inst = block.insts.back();
   const auto& ptx = *inst.ptx;
-  set_location(&ptx);
+  builder_.set_location(&ptx);
   const bool reduces = ptx.has(Modifier::red);
   const unsigned first = reduces ? 1 : 0;
   const unsigned last = ptx.operand_count - (reduces ? 1 : 0);
   auto uniform = [&](const Operand& source) {
-    return of_first_lane(operand(inst, source, Type::u32, true, false), mask_bits());
+    return builder_.of_first_lane(values_.operand(inst, source, Type::u32, true, false),
+                                  mask_bits());
   };
   Value* id = last > first ? uniform(ptx.operands[first]) : i32(kClusterBarrier);
   Value* expected = last > first + 1 ? uniform(ptx.operands[first + 1]) : i32(0);
   Value* predicates = i32(0);
   if (reduces) {
-    Value* lanes = operand(inst, ptx.operands[ptx.operand_count - 1], Type::pred, true, false);
+    Value* lanes =
+        values_.operand(inst, ptx.operands[ptx.operand_count - 1], Type::pred, true, false);
     if (ptx.has(Modifier::and_)) lanes = b_.CreateNot(lanes);
-    predicates = b_.CreateAnd(bits_of(lanes), mask_bits());
+    predicates = b_.CreateAnd(builder_.bits_of(lanes), mask_bits());
   }
   const bool waits = !ptx.has(Modifier::arrive);
   llvm::Type *pointer = b_.getPtrTy(), *word = b_.getInt32Ty();
   auto* type = llvm::FunctionType::get(
       b_.getVoidTy(), {pointer, pointer, pointer, word, word, word, word, word, word}, false);
-  call_runtime(offsetof(RuntimeTable, split_barrier), type,
-               {record_, state_, split_field(0), mask_bits(), id, expected, predicates,
-                i32(waits ? 1 : 0), i32(2 * index + 1)});
+  frame_.call_runtime(offsetof(RuntimeTable, split_barrier), type,
+                      {frame_.record(), frame_.state(), split_field(0), mask_bits(), id, expected,
+                       predicates, i32(waits ? 1 : 0), i32(2 * index + 1)});
   b_.CreateBr(waits ? dispatch_ : resumes_[index]);
 
   begin_split_part(index, resumes_[index]);
@@ -266,7 +246,7 @@ void Emitter::emit_split_barrier(uint32_t index) {
     Type result_type = ptx.has(Modifier::popc) ? Type::u32 : Type::pred;
     if (ptx.has(Modifier::or_)) result = b_.CreateICmpNE(count, none);
     if (ptx.has(Modifier::and_)) result = b_.CreateICmpEQ(count, none);
-    define_result(inst, inst.writes[0].first, result, result_type);
+    values_.define_result(inst, inst.writes[0].first, result, result_type);
   }
   go_on(index, {mask()});
 }
@@ -282,13 +262,13 @@ uint32_t Emitter::meeting_kind(const ptx::Instruction& instruction) {
 
 /// When all members are in this group, they go straight on; else they wait for the others.
 void Emitter::emit_meeting(uint32_t index) {
-  const Inst& inst = kernel_.blocks[block_].insts.back();
+  const Inst& inst = kernel_.blocks[position_.block].insts.back();
   const auto& ptx = *inst.ptx;
-  set_location(&ptx);
+  builder_.set_location(&ptx);
   auto* word = b_.getInt32Ty();
   Value* members = splat(i32(UINT32_MAX));
   if (has_member_mask(ptx)) {
-    members = operand(inst, ptx.operands[ptx.operand_count - 1], Type::u32, true, false);
+    members = values_.operand(inst, ptx.operands[ptx.operand_count - 1], Type::u32, true, false);
   }
   store_split(offsetof(SplitWarp, members), members, mask());
   const bool brings = has_member_mask(ptx) && ptx.opcode != ptx::Opcode::elect &&
@@ -297,21 +277,22 @@ void Emitter::emit_meeting(uint32_t index) {
     const bool is_vote = ptx.opcode == ptx::Opcode::vote;
     const bool is_shuffle = ptx.opcode == ptx::Opcode::shfl;
     const Type type = is_vote ? Type::pred : is_shuffle ? Type::b32 : ptx.type();
-    Value* content = operand(inst, ptx.operands[1], type, true, !is_vote);
-    content = as_type(content, b_.getIntNTy(content->getType()->getScalarSizeInBits()));
+    Value* content = values_.operand(inst, ptx.operands[1], type, true, !is_vote);
+    content = builder_.as_type(content, b_.getIntNTy(content->getType()->getScalarSizeInBits()));
     store_split(offsetof(SplitWarp, sent), b_.CreateZExt(content, vector_of(b_.getInt64Ty())),
                 mask());
   }
-  Value* wanted = of_first_lane(members, mask_bits());
+  Value* wanted = builder_.of_first_lane(members, mask_bits());
   Value* others = b_.CreateAnd(mask(), b_.CreateICmpNE(members, splat(wanted)));
   wanted = b_.CreateAnd(wanted, load_split(offsetof(SplitWarp, live), word));
-  Value* complete = b_.CreateAnd(b_.CreateICmpEQ(wanted, mask_bits()), b_.CreateNot(any(others)));
-  auto *here = new_block("met"), *wait = new_block("meet");
+  Value* complete =
+      b_.CreateAnd(b_.CreateICmpEQ(wanted, mask_bits()), b_.CreateNot(builder_.any(others)));
+  auto *here = builder_.new_block("met"), *wait = builder_.new_block("meet");
   b_.CreateCondBr(complete, here, wait);
   b_.SetInsertPoint(wait);
   auto* type = llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), word, word, word}, false);
-  call_runtime(offsetof(RuntimeTable, split_meet), type,
-               {split_field(0), mask_bits(), i32(meeting_kind(ptx)), i32(2 * index + 1)});
+  frame_.call_runtime(offsetof(RuntimeTable, split_meet), type,
+                      {split_field(0), mask_bits(), i32(meeting_kind(ptx)), i32(2 * index + 1)});
   b_.CreateBr(dispatch_);
   b_.SetInsertPoint(here);
   auto* wide = vector_of(b_.getInt64Ty());
@@ -325,13 +306,13 @@ void Emitter::emit_meeting(uint32_t index) {
 
 void Emitter::emit_after_meeting(uint32_t index) {
   begin_split_part(index, resumes_[index]);
-  const Inst& inst = kernel_.blocks[block_].insts.back();
-  participants_ = of_first_lane(
+  const Inst& inst = kernel_.blocks[position_.block].insts.back();
+  participants_ = builder_.of_first_lane(
       load_split(offsetof(SplitWarp, participants), vector_of(b_.getInt32Ty())), mask_bits());
   lower(inst);
   participants_ = nullptr;
   // The other participants go first: what they have received must not be overwritten.
-  const BlockId next = kernel_.blocks[block_].succs[0];
+  const BlockId next = kernel_.blocks[position_.block].succs[0];
   contribute_phis(index, 0, mask());
   leave_to(next, mask());
   Value* ready = load_split(offsetof(SplitWarp, ready), b_.getInt32Ty());
@@ -346,11 +327,11 @@ void Emitter::emit_after_meeting(uint32_t index) {
 /// The source of a warp operation: in mode c what each participant has sent.
 llvm::Value* Emitter::brought(const Inst& inst, const Operand& source, Type type,
                               bool bits_escape) {
-  if (participants_ == nullptr) return operand(inst, source, type, true, bits_escape);
+  if (participants_ == nullptr) return values_.operand(inst, source, type, true, bits_escape);
   Value* content = load_split(offsetof(SplitWarp, received), vector_of(b_.getInt64Ty()));
   auto* element = type_of(type);
   auto* narrow = b_.getIntNTy(element->getScalarSizeInBits());
-  return as_type(b_.CreateTrunc(content, vector_of(narrow)), element);
+  return builder_.as_type(b_.CreateTrunc(content, vector_of(narrow)), element);
 }
 
 }  // namespace km::simt

@@ -19,7 +19,7 @@ llvm::MDNode* Emitter::row_hint(uint32_t packets) {
 /// The arithmetic in all blocks behind `before`, for WeavePackets.
 void Emitter::mark_woven(llvm::BasicBlock* before) {
   auto* mark = llvm::MDNode::get(context_, {});
-  for (auto block = std::next(before->getIterator()); block != entry_->end(); ++block) {
+  for (auto block = std::next(before->getIterator()); block != builder_.entry()->end(); ++block) {
     for (llvm::Instruction& each : *block) {
       if (is_woven_arithmetic(each)) each.setMetadata(kWovenMetadata, mark);
     }

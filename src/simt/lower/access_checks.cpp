@@ -19,9 +19,9 @@ void Emitter::check_access(const Inst& inst, const Address& address) {
 }
 
 void Emitter::note_block_accesses() {
-  if (block_accesses_.block == block_) return;
-  block_accesses_ = {block_, {}, {}};
-  const auto& insts = kernel_.blocks[block_].insts;
+  if (block_accesses_.block == position_.block) return;
+  block_accesses_ = {position_.block, {}, {}};
+  const auto& insts = kernel_.blocks[position_.block].insts;
   for (size_t i = 0; i < insts.size(); ++i) {
     const Opcode opcode = insts[i].ptx->opcode;
     if (opcode == Opcode::call || opcode == Opcode::trap) block_accesses_.stops.push_back(i);
@@ -36,7 +36,7 @@ void Emitter::note_block_accesses() {
 /// register, this one first: they are tested together.
 std::vector<MemoryAccess> Emitter::accesses_together(const Inst& inst, const MemoryAccess& access) {
   std::vector<MemoryAccess> list{access};
-  const auto& insts = kernel_.blocks[block_].insts;
+  const auto& insts = kernel_.blocks[position_.block].insts;
   const std::less<const Inst*> before;
   const bool is_here = !before(&inst, insts.data()) && before(&inst, insts.data() + insts.size());
   if (access.place->reg == ptx::kNone || !is_here) return list;
@@ -60,20 +60,21 @@ void Emitter::check_alignment(const Address& address, uint64_t size_bytes) {
   const bool regular = apart && address.lanes == nullptr;
   Value* const one = regular ? address.base : address.congruent;
   if (one == nullptr) {
-    Value* const addresses = address.index.lanes ? nullptr : lanes_of(address);
+    Value* const addresses = address.index.lanes ? nullptr : addresses_.lanes_of(address);
     if (!has_avx512() && !inline_tests_.take()) {
       require_aligned(address.index, addresses, mask_bits(), size_bytes);
       return;
     }
-    Value* low = address.low_lanes ? address.low_lanes : lanes_of(address);
+    Value* low = address.low_lanes ? address.low_lanes : addresses_.lanes_of(address);
     auto* rest = llvm::ConstantInt::get(low->getType(), size_bytes - 1);
     auto* none = llvm::Constant::getNullValue(low->getType());
-    Value* bad = and_masks(mask(), b_.CreateICmpNE(b_.CreateAnd(low, rest), none));
-    return branch_unlikely(
-        any(bad), [&] { raise_misaligned(address.index, addresses, bits_of(bad), size_bytes); });
+    Value* bad = builder_.and_masks(mask(), b_.CreateICmpNE(b_.CreateAnd(low, rest), none));
+    return builder_.branch_unlikely(builder_.any(bad), [&] {
+      raise_misaligned(address.index, addresses, builder_.bits_of(bad), size_bytes);
+    });
   }
   Value* misaligned = b_.CreateICmpNE(b_.CreateAnd(one, i64(size_bytes - 1)), i64(0));
-  branch_unlikely(misaligned, [&] { raise_misaligned(address, size_bytes); });
+  builder_.branch_unlikely(misaligned, [&] { raise_misaligned(address, size_bytes); });
 }
 
 /// Each place remembers the allocation it touched last and tests against that one: once for the
@@ -90,14 +91,14 @@ void Emitter::check_range(const Inst& inst, const MemoryAccess& access, const Ad
     low = std::min(low, offset);
     high = std::max(high, offset + static_cast<int64_t>(each.size_bytes));
   }
-  auto* range = variable(llvm::ArrayType::get(b_.getInt64Ty(), 2), "range");
-  Value* begin = load_field(range, 0, b_.getInt64Ty(), false);
-  Value* last = load_field(range, 8, b_.getInt64Ty(), false);
+  auto* range = builder_.variable(llvm::ArrayType::get(b_.getInt64Ty(), 2), "range");
+  Value* begin = builder_.load_field(range, 0, b_.getInt64Ty(), false);
+  Value* last = builder_.load_field(range, 8, b_.getInt64Ty(), false);
   Value* outside = nullptr;
   if (address.lanes != nullptr) {
     Value* first = b_.CreateSub(begin, i64(static_cast<uint64_t>(low)));
     Value* distance = b_.CreateSub(address.lanes, splat(first));
-    outside = any(and_masks(mask(), b_.CreateICmpUGT(distance, splat(last))));
+    outside = builder_.any(builder_.and_masks(mask(), b_.CreateICmpUGT(distance, splat(last))));
   } else {
     const auto [least, most] = extremes_of(address.offsets, lanes_);
     low += least;
@@ -106,17 +107,18 @@ void Emitter::check_range(const Inst& inst, const MemoryAccess& access, const Ad
     outside = b_.CreateICmpUGT(b_.CreateSub(at, begin), last);
     if (address.ok != nullptr) outside = b_.CreateOr(outside, b_.CreateNot(address.ok));
   }
-  auto* addresses = variable(vector_of(b_.getInt64Ty()), "addresses");
-  branch_unlikely(outside, [&] {
-    b_.CreateStore(lanes_of(address), addresses);
+  auto* addresses = builder_.variable(vector_of(b_.getInt64Ty()), "addresses");
+  builder_.branch_unlikely(outside, [&] {
+    b_.CreateStore(addresses_.lanes_of(address), addresses);
     auto* pointer = b_.getPtrTy();
     auto* type = llvm::FunctionType::get(b_.getVoidTy(),
                                          {pointer, pointer, pointer, b_.getInt32Ty(), pointer,
                                           b_.getInt32Ty(), b_.getInt64Ty(), pointer},
                                          false);
-    call_runtime(offsetof(RuntimeTable, check_range), type,
-                 {record_, state_, addresses, mask_bits(), access_table(together),
-                  i32(together.size()), i64(static_cast<uint64_t>(high - low)), range});
+    frame_.call_runtime(
+        offsetof(RuntimeTable, check_range), type,
+        {frame_.record(), frame_.state(), addresses, mask_bits(), access_table(together),
+         i32(together.size()), i64(static_cast<uint64_t>(high - low)), range});
   });
 }
 
@@ -127,7 +129,7 @@ llvm::Constant* Emitter::access_table(const std::vector<MemoryAccess>& together)
     words.push_back(static_cast<uint64_t>(each.place->offset - together[0].place->offset));
     words.push_back(each.size_bytes | uint64_t{each.line} << 32);
   }
-  return private_constant(llvm::ConstantDataArray::get(context_, words), "km_accesses");
+  return builder_.private_constant(llvm::ConstantDataArray::get(context_, words), "km_accesses");
 }
 
 }  // namespace km::simt

@@ -53,13 +53,14 @@ void Emitter::lower_cp(const Inst& inst) {
 void Emitter::lower_async_copy(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const uint64_t size_bytes = ptx.operands[2].bits;
-  const Address to = address_of(inst, ptx.operands[0], Space::shared);
-  const Address from = address_of(inst, ptx.operands[1], Space::global);
+  const Address to = addresses_.address_of(inst, ptx.operands[0], Space::shared);
+  const Address from = addresses_.address_of(inst, ptx.operands[1], Space::global);
   check_lanes(inst, to, size_bytes);
   const unsigned last = ptx.operand_count - (ptx.has(Modifier::L2_cache_hint) ? 1u : 0u);
   if (last > 3) {
     const bool ignores = Arithmetic::operand_type(ptx, 3) == Type::pred;
-    Value* sizes = operand(inst, ptx.operands[3], ignores ? Type::pred : Type::u32, true, false);
+    Value* sizes =
+        values_.operand(inst, ptx.operands[3], ignores ? Type::pred : Type::u32, true, false);
     auto* wide = vector_of(b_.getInt64Ty());
     if (ignores) {
       sizes = b_.CreateSelect(sizes, llvm::Constant::getNullValue(wide), splat(i64(size_bytes)));
@@ -82,11 +83,11 @@ void Emitter::lower_async_copy(const Inst& inst) {
 /// Bytes behind the source's size become zero, and are not read.
 void Emitter::copy_part(const Inst& inst, const Address& to, const Address& from, Value* sizes) {
   const uint64_t size_bytes = inst.ptx->operands[2].bits;
-  Value* sources = lanes_of(from);
+  Value* sources = addresses_.lanes_of(from);
   check_lanes(inst, {sources, sizes, size_bytes}, mask());
   const llvm::Align align(size_bytes);
   const std::string name = "copy_part_" + std::to_string(size_bytes);
-  for_lanes(name, b_.getVoidTy(), {lanes_of(to), sources, sizes},
+  for_lanes(name, b_.getVoidTy(), {addresses_.lanes_of(to), sources, sizes},
             [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
               auto* type = chunk_type(b, size_bytes);
               Value* target = pointer_at(b, lane[0]);
@@ -129,9 +130,9 @@ Emitter::BulkCopy Emitter::bulk_copy_of(const Inst& inst) {
   const BulkSpaces spaces = spaces_of(ptx);
   BulkCopy copy;
   copy.to_shared = spaces.to == Space::shared;
-  copy.to = lanes_of(address_of(inst, ptx.operands[0], spaces.to));
-  copy.from = lanes_of(address_of(inst, ptx.operands[1], spaces.from));
-  copy.sizes = b_.CreateZExt(operand(inst, ptx.operands[2], Type::u32, true, false),
+  copy.to = addresses_.lanes_of(addresses_.address_of(inst, ptx.operands[0], spaces.to));
+  copy.from = addresses_.lanes_of(addresses_.address_of(inst, ptx.operands[1], spaces.from));
+  copy.sizes = b_.CreateZExt(values_.operand(inst, ptx.operands[2], Type::u32, true, false),
                              vector_of(b_.getInt64Ty()));
   require_aligned({}, copy.sizes, mask_bits(), kChunkBytes);
   check_lanes(inst, {copy.to, copy.sizes, kChunkBytes}, mask());
@@ -155,13 +156,14 @@ void Emitter::lower_bulk_copy(const Inst& inst) {
 void Emitter::multicast(const Inst& inst, const BulkCopy& copy) {
   const Operand& barrier = inst.ptx->operands[3];
   auto* wide = vector_of(b_.getInt64Ty());
-  Value* ranks = operand(inst, inst.ptx->operands[4], Type::b16, true, false);
-  Value* own = b_.CreateZExt(splat(rank_in_cluster()), wide);
-  Value* bits = b_.CreateZExt(splat(cluster_bits()), wide);
-  Value* barriers = lanes_of(address_of(inst, barrier, space_of(kernel_, inst, barrier)));
+  Value* ranks = values_.operand(inst, inst.ptx->operands[4], Type::b16, true, false);
+  Value* own = b_.CreateZExt(splat(registers_.rank_in_cluster()), wide);
+  Value* bits = b_.CreateZExt(splat(registers_.cluster_bits()), wide);
+  Value* barriers =
+      addresses_.lanes_of(addresses_.address_of(inst, barrier, space_of(kernel_, inst, barrier)));
   const std::vector<Value*> arguments = {
       copy.to, copy.from, copy.sizes, b_.CreateZExt(ranks, wide),
-      own,     bits,      barriers,   b_.CreateZExt(splat(cluster_blocks()), wide)};
+      own,     bits,      barriers,   b_.CreateZExt(splat(registers_.cluster_blocks()), wide)};
   for_lanes("multicast", b_.getVoidTy(), arguments,
             [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
               emit_loop(b, lane[7], 1, [&](Value* rank) {

@@ -137,7 +137,7 @@ bool Emitter::lower_uniform_reduction(const Inst& inst, const Address& address, 
   if (op == Op::And || op == Op::UMin) neutral = llvm::APInt::getAllOnes(bits);
   if (op == Op::Min) neutral = llvm::APInt::getSignedMaxValue(bits);
   if (op == Op::Max) neutral = llvm::APInt::getSignedMinValue(bits);
-  Value* content = operand(inst, source, ptx.type(), true, true);
+  Value* content = values_.operand(inst, source, ptx.type(), true, true);
   if (mask() != nullptr) {
     content = b_.CreateSelect(mask(), content, splat(llvm::ConstantInt::get(element, neutral)));
   }
@@ -171,7 +171,7 @@ bool Emitter::lower_uniform_reduction(const Inst& inst, const Address& address, 
     add_at(address.base, shared);
     return true;
   }
-  choose(
+  builder_.choose(
       holds_kept_sum(address.base), [&] { return add_at(kept_sum_at(address.base), true); },
       [&] {
         note_sum_outside(address.base, total->getType());
@@ -186,8 +186,8 @@ llvm::Value* Emitter::reduced_content(const Inst& inst) {
   const Operand& source = ptx.operands[ptx.opcode == Opcode::red ? 1 : 2];
   const bool uniform =
       source.kind == Operand::Kind::immediate ||
-      (source.kind == Operand::Kind::reg && shape_of(inst.read(source.reg)).is_uniform());
-  return operand(inst, source, ptx.type(), !uniform, true);
+      (source.kind == Operand::Kind::reg && values_.shape_of(inst.read(source.reg)).is_uniform());
+  return values_.operand(inst, source, ptx.type(), !uniform, true);
 }
 
 /// red of words in shared memory.
@@ -199,11 +199,12 @@ bool Emitter::lower_shared_reduction(const Inst& inst, const Address& address) {
     return false;
   Value* content = reduced_content(inst);
   Value* offsets =
-      b_.CreateTrunc(b_.CreateSub(lanes_of(address), splat(shared_)), vector_of(b_.getInt32Ty()));
-  note_line();
-  llvm::CallInst* call =
-      b_.CreateCall(private_reduction_helper(ptx, content->getType()),
-                    {b_.CreateIntToPtr(shared_, b_.getPtrTy()), offsets, content, mask_bits()});
+      b_.CreateTrunc(b_.CreateSub(addresses_.lanes_of(address), splat(frame_.shared())),
+                     vector_of(b_.getInt32Ty()));
+  frame_.note_line();
+  llvm::CallInst* call = b_.CreateCall(
+      private_reduction_helper(ptx, content->getType()),
+      {b_.CreateIntToPtr(frame_.shared(), b_.getPtrTy()), offsets, content, mask_bits()});
   const Op op = operation_of(ptx);
   if (!content->getType()->isVectorTy() && op != Op::Xchg) {
     mark_reduction(*call, op, plan_.layout->shared_static_bytes);
@@ -233,14 +234,14 @@ llvm::Value* Emitter::call_atomic(const Inst& inst, const std::vector<Value*>& a
     }
     std::vector<Value*> list = arguments;
     list.push_back(lanes);
-    note_line();
+    frame_.note_line();
     return b_.CreateCall(atomic_helper(ptx, shared, gives), list);
   };
   const bool depends =
       ptx.type() == Type::f32 && ptx.has(Modifier::add) && space == ptx::Space::generic;
   if (!depends) return call(space == ptx::Space::shared, mask_bits());
-  Value* in_shared = is_shared_address(arguments[0]);
-  Value* bits = b_.CreateAnd(bits_of(in_shared), mask_bits());
+  Value* in_shared = registers_.is_shared_address(arguments[0]);
+  Value* bits = b_.CreateAnd(builder_.bits_of(in_shared), mask_bits());
   Value* first = call(true, bits);
   Value* second = call(false, b_.CreateAnd(mask_bits(), b_.CreateNot(bits)));
   return gives ? b_.CreateSelect(in_shared, first, second) : nullptr;
@@ -254,7 +255,7 @@ void Emitter::lower_atomic(const Inst& inst) {
   const bool is_async = ptx.has(Modifier::async);
   const ptx::Space space = space_of(kernel_, inst, ptx.operands[at]);
   const bool shared = is_async || space == ptx::Space::shared;
-  const Address address = address_of(inst, ptx.operands[at], space);
+  const Address address = addresses_.address_of(inst, ptx.operands[at], space);
   const Type type = ptx.type();
   check_access(inst, address);
   const bool uniform = address.lanes == nullptr && address.offsets == nullptr;
@@ -269,12 +270,13 @@ void Emitter::lower_atomic(const Inst& inst) {
   if (shared && !is_async && lower_shared_reduction(inst, address)) return;
   if (!shared && code_plan_.privatized.is_privatized(inst))
     return lower_kept_sum(inst, address, space);
-  Value* places = lanes_of(address);
+  Value* places = addresses_.lanes_of(address);
   for (uint32_t i = 0; i < count; ++i) {
     const Operand& part = several ? pool[content.first + i] : content;
-    Value* first = operand(inst, part, type, true, true);
+    Value* first = values_.operand(inst, part, type, true, true);
     Value* second = first;
-    if (ptx.has(Modifier::cas)) second = operand(inst, ptx.operands[at + 2], type, true, true);
+    if (ptx.has(Modifier::cas))
+      second = values_.operand(inst, ptx.operands[at + 2], type, true, true);
     Value* place = b_.CreateAdd(places, splat(i64(uint64_t{i} * ptx::size_bytes(type))));
     Value* old =
         call_atomic(inst, {place, first, second}, shared ? ptx::Space::shared : space, returns);
@@ -282,7 +284,7 @@ void Emitter::lower_atomic(const Inst& inst) {
     const Operand& target = ptx.operands[0];
     const bool parted = target.kind == Operand::Kind::vector && i < target.count;
     const Operand& result = parted ? pool[target.first + i] : target;
-    if (result.kind == Operand::Kind::reg) define_result(inst, result.reg, old, type);
+    if (result.kind == Operand::Kind::reg) values_.define_result(inst, result.reg, old, type);
   }
   if (is_async) complete_transactions(inst, ptx.operands[at + 2], i64(ptx::size_bytes(type)));
 }

@@ -22,7 +22,7 @@ llvm::SmallVector<int> first_of(uint32_t count, uint32_t wanted) {
 
 /// AccessSite as it is passed.
 llvm::Value* Emitter::access_site(uint64_t size_bytes, int64_t step_bytes) {
-  const AccessSite site{current_line(), static_cast<uint16_t>(size_bytes),
+  const AccessSite site{builder_.current_line(), static_cast<uint16_t>(size_bytes),
                         static_cast<int16_t>(step_bytes)};
   return i64(std::bit_cast<uint64_t>(site));
 }
@@ -33,7 +33,8 @@ llvm::CallInst* Emitter::call_lane_mover(uint64_t entry, const Address& address,
   auto* type = llvm::FunctionType::get(b_.getVoidTy(),
                                        {pointer, wide, b_.getInt32Ty(), wide, pointer}, false);
   Value* site = access_site(size_bytes, static_cast<int64_t>(size_bytes));
-  auto* call = call_runtime(entry, type, {state_, address.base, mask_bits(), site, row_memory()});
+  auto* call = frame_.call_runtime(entry, type,
+                                   {frame_.state(), address.base, mask_bits(), site, row_memory()});
   call->setCallingConv(llvm::CallingConv::PreserveAll);
   return call;
 }
@@ -67,7 +68,7 @@ llvm::Value* Emitter::lies_on_one_page(Value* first, uint64_t size_bytes) {
 /// may read theirs.
 llvm::Value* Emitter::may_all_read(const Address& address, uint64_t size_bytes) {
   Value* on_page = lies_on_one_page(address.base, lanes_ * size_bytes);
-  return b_.CreateAnd(on_page, any(mask()));
+  return b_.CreateAnd(on_page, builder_.any(mask()));
 }
 
 /// How many lanes there are, where these are known to be the first ones and to fill a register; 0
@@ -89,18 +90,19 @@ std::vector<llvm::Value*> Emitter::load_dense(const Address& address, const Acce
   auto whole = [&]() -> std::vector<Value*> {
     auto* type = vector_of(type_of(access.type));
     Value* pointer = b_.CreateIntToPtr(address.base, b_.getPtrTy());
-    return {beside_context(b_.CreateAlignedLoad(type, pointer, llvm::Align(size_bytes)))};
+    return {builder_.beside_context(b_.CreateAlignedLoad(type, pointer, llvm::Align(size_bytes)))};
   };
   auto partly = [&]() -> std::vector<Value*> { return {load_some(address, access)}; };
   if (mask() == nullptr) return whole();
   if (const uint32_t count = first_lanes()) {
     Value* pointer = b_.CreateIntToPtr(address.base, b_.getPtrTy());
     auto* type = llvm::FixedVectorType::get(type_of(access.type), count);
-    Value* low = beside_context(b_.CreateAlignedLoad(type, pointer, llvm::Align(size_bytes)));
+    Value* low =
+        builder_.beside_context(b_.CreateAlignedLoad(type, pointer, llvm::Align(size_bytes)));
     return {
         b_.CreateShuffleVector(low, llvm::Constant::getNullValue(type), first_of(count, lanes_))};
   }
-  return choose(may_all_read(address, size_bytes), whole, partly);
+  return builder_.choose(may_all_read(address, size_bytes), whole, partly);
 }
 
 void Emitter::store_some(const Address& address, const Access& access, Value* content) {
@@ -129,19 +131,19 @@ std::vector<llvm::Value*> Emitter::store_dense(const Address& address, const Acc
     return {};
   };
   auto blended = [&]() -> std::vector<Value*> {
-    Value* old = beside_context(b_.CreateAlignedLoad(content->getType(), pointer, align));
+    Value* old = builder_.beside_context(b_.CreateAlignedLoad(content->getType(), pointer, align));
     b_.CreateAlignedStore(b_.CreateSelect(mask(), content, old), pointer, align);
     return {};
   };
   auto some = [&]() -> std::vector<Value*> {
     if (has_avx512() || address.space != ptx::Space::shared) return partly();
-    return choose(may_all_read(address, align.value()), blended, partly);
+    return builder_.choose(may_all_read(address, align.value()), blended, partly);
   };
   if (const uint32_t count = first_lanes()) {
     b_.CreateAlignedStore(b_.CreateShuffleVector(content, first_of(count, count)), pointer, align);
     return {};
   }
-  return choose(all(mask()), whole, some);
+  return builder_.choose(builder_.all(mask()), whole, some);
 }
 
 }  // namespace km::simt

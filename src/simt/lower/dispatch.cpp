@@ -35,13 +35,13 @@ void Emitter::lower(const Inst& inst) {
     case Opcode::elect:
       return lower_elect(inst);
     case Opcode::activemask:
-      return define_result(inst, inst.writes[0].first, mask_bits(), Type::b32);
+      return values_.define_result(inst, inst.writes[0].first, mask_bits(), Type::b32);
     case Opcode::isspacep:
       return lower_isspacep(inst);
     case Opcode::call:
       return lower_call(inst);
     case Opcode::trap:
-      return raise(trap_reason(*inst.ptx));
+      return frame_.raise(trap_reason(*inst.ptx));
     case Opcode::membar:
     case Opcode::fence:
       return lower_fence(inst);
@@ -77,7 +77,7 @@ void Emitter::lower_other(const Inst& inst) {
       return lower_getctarank(inst);
     case Opcode::createpolicy:
       if (inst.writes.empty()) return;
-      return define_result(inst, inst.writes[0].first, i32(0), Type::u32);
+      return values_.define_result(inst, inst.writes[0].first, i32(0), Type::u32);
     case Opcode::brkpt:
     case Opcode::griddepcontrol:  // grids of a stream run one after the other
     case Opcode::nanosleep:
@@ -97,8 +97,8 @@ void Emitter::finish(const Inst& inst, const std::vector<Value*>& results) {
   const Operand& destination = inst.ptx->operands[0];
   auto write = [&](const Operand& target, unsigned element) {
     if (target.kind != Operand::Kind::reg || element >= results.size()) return;
-    define_result(inst, target.reg, results[element],
-                  Arithmetic::operand_type(*inst.ptx, 0, element));
+    values_.define_result(inst, target.reg, results[element],
+                          Arithmetic::operand_type(*inst.ptx, 0, element));
   };
   if (destination.kind == Operand::Kind::reg) return write(destination, 0);
   for (uint32_t i = 0; i < destination.count; ++i) {
@@ -124,14 +124,14 @@ void Emitter::lower_arithmetic(const Inst& inst) {
     // These look at a NaN's sign.
     escape = escape || ptx.opcode == Opcode::slct || ptx.opcode == Opcode::copysign ||
              ptx.has(Modifier::xorsign);
-    sources.push_back(operand(inst, ptx.operands[i], type, lanes, escape));
+    sources.push_back(values_.operand(inst, ptx.operands[i], type, lanes, escape));
   }
-  finish(inst, arithmetic_.lower(ptx, sources));
+  finish(inst, builder_.arithmetic().lower(ptx, sources));
 }
 
 bool Emitter::operands_are_uniform(const Inst& inst) {
   for (const auto& [reg, value] : inst.reads) {
-    if (!shape_of(value).is_uniform()) return false;
+    if (!values_.shape_of(value).is_uniform()) return false;
   }
   for (unsigned i = 1; i < inst.ptx->operand_count; ++i) {
     if (inst.ptx->operands[i].kind == Operand::Kind::special) return false;
@@ -145,7 +145,7 @@ void Emitter::lower_mov(const Inst& inst) {
   const Operand &to = ptx.operands[0], &from = ptx.operands[1];
   const Type type = ptx.type();
   const auto& pool = kernel_.function->operand_pool;
-  const bool lanes = !results_are_scalar(inst);
+  const bool lanes = !values_.results_are_scalar(inst);
   if (from.kind == Operand::Kind::vector) {
     const unsigned part_bits = ptx::size_bits(type) / from.count;
     auto* whole = b_.getIntNTy(ptx::size_bits(type));
@@ -155,17 +155,17 @@ void Emitter::lower_mov(const Inst& inst) {
                              : part_bits == 32 ? Type::b32
                              : part_bits == 16 ? Type::b16
                                                : Type::b8;
-      Value* part = operand(inst, pool[from.first + i], part_type, lanes, true);
+      Value* part = values_.operand(inst, pool[from.first + i], part_type, lanes, true);
       auto* wide = lanes ? static_cast<llvm::Type*>(vector_of(whole)) : whole;
       part = b_.CreateZExt(part, wide);
       part = b_.CreateShl(part, llvm::ConstantInt::get(wide, i * part_bits));
       result = result ? b_.CreateOr(result, part) : part;
     }
-    return define_result(inst, to.reg, result, type);
+    return values_.define_result(inst, to.reg, result, type);
   }
   if (to.kind == Operand::Kind::vector) {
-    Value* whole = operand(inst, from, type, lanes, true);
-    whole = as_type(whole, b_.getIntNTy(ptx::size_bits(type)));
+    Value* whole = values_.operand(inst, from, type, lanes, true);
+    whole = builder_.as_type(whole, b_.getIntNTy(ptx::size_bits(type)));
     const unsigned part_bits = ptx::size_bits(type) / to.count;
     for (uint32_t i = 0; i < to.count; ++i) {
       const Operand& target = pool[to.first + i];
@@ -178,27 +178,28 @@ void Emitter::lower_mov(const Inst& inst) {
                         : part_bits == 32 ? Type::b32
                         : part_bits == 16 ? Type::b16
                                           : Type::b8;
-      define_result(inst, target.reg, part, bits);
+      values_.define_result(inst, target.reg, part, bits);
     }
     return;
   }
   if (to.kind != Operand::Kind::reg) return;
-  define_result(inst, to.reg,
-                operand(inst, from, type, lanes, code_plan_.nans.has_mixed_result(inst)), type);
+  values_.define_result(
+      inst, to.reg,
+      values_.operand(inst, from, type, lanes, code_plan_.nans.has_mixed_result(inst)), type);
 }
 
 /// Generic, global, constant and local addresses are host addresses; shared ones are offsets.
 void Emitter::lower_cvta(const Inst& inst) {
   const auto& ptx = *inst.ptx;
-  const bool lanes = !results_are_scalar(inst);
-  Value* content = operand(inst, ptx.operands[1], Type::u64, lanes, false);
+  const bool lanes = !values_.results_are_scalar(inst);
+  Value* content = values_.operand(inst, ptx.operands[1], Type::u64, lanes, false);
   bool shared = ptx.has(Modifier::shared) || ptx.has(Modifier::shared_cta) ||
                 ptx.has(Modifier::shared_cluster);
   if (shared) {
-    Value* base = lanes ? splat(shared_) : shared_;
+    Value* base = lanes ? splat(frame_.shared()) : frame_.shared();
     content = ptx.has(Modifier::to) ? b_.CreateSub(content, base) : b_.CreateAdd(content, base);
   }
-  define_result(inst, ptx.operands[0].reg, content, Type::u64);
+  values_.define_result(inst, ptx.operands[0].reg, content, Type::u64);
 }
 
 }  // namespace km::simt

@@ -9,23 +9,6 @@ namespace km::simt {
 using ptx::Modifier;
 using ptx::Type;
 
-std::string element_name(llvm::Type* type) {
-  return (type->isFloatingPointTy() ? "f" : "i") + std::to_string(type->getScalarSizeInBits());
-}
-
-llvm::Function* Emitter::new_helper(const std::string& name, llvm::Type* result,
-                                    const std::vector<llvm::Type*>& parameters) {
-  auto* type = llvm::FunctionType::get(result, parameters, false);
-  auto* function =
-      llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, "km_" + name, module_);
-  function->setDoesNotThrow();
-  function->addFnAttr(llvm::Attribute::NoInline);
-  // Wide vectors travel by pointer or on the stack; both sides are ours.
-  function->setCallingConv(llvm::CallingConv::C);
-  helpers_[name] = function;
-  return function;
-}
-
 namespace {
 
 /// The places of a helper's lanes: a vector of addresses, or a base and a vector of indices.
@@ -102,11 +85,11 @@ std::string access_name(const char* what, llvm::Type* element, bool is_volatile,
 /// registers (never through the stack, which stalls on the store buffer).
 llvm::Function* Emitter::gather_helper(llvm::Type* element, bool is_volatile, uint32_t scale) {
   const std::string name = access_name("gather_", element, is_volatile, scale);
-  if (auto found = helpers_.find(name); found != helpers_.end()) return found->second;
+  if (auto* found = builder_.helper(name)) return found;
   std::vector<llvm::Type*> types = LanePlaces::types(b_, lanes_, scale);
   types.push_back(b_.getInt32Ty());
   auto* result_type = vector_of(element);
-  auto* function = new_helper(name, result_type, types);
+  auto* function = builder_.new_helper(name, result_type, types);
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "start", function));
   auto* all_block = llvm::BasicBlock::Create(context_, "all", function);
   auto* some = llvm::BasicBlock::Create(context_, "some", function);
@@ -114,7 +97,7 @@ llvm::Function* Emitter::gather_helper(llvm::Type* element, bool is_volatile, ui
   Value* bits = function->getArg(places.count());
   const llvm::Align align(std::max(1u, element->getScalarSizeInBits() / 8));
   auto* results = builder.CreateAlloca(result_type);
-  builder.CreateCondBr(builder.CreateICmpEQ(bits, i32(all_lanes())), all_block, some);
+  builder.CreateCondBr(builder.CreateICmpEQ(bits, i32(builder_.all_lanes())), all_block, some);
   builder.SetInsertPoint(all_block);
   Value* content = llvm::PoisonValue::get(result_type);
   for (uint32_t l = 0; l < lanes_; ++l) {
@@ -137,12 +120,12 @@ llvm::Function* Emitter::gather_helper(llvm::Type* element, bool is_volatile, ui
 /// the places, `bits`, the AccessSite, the runtime's functions and the block's state.
 llvm::Function* Emitter::alignment_helper(uint32_t scale) {
   const std::string name = scaled_name("aligned", scale);
-  if (auto found = helpers_.find(name); found != helpers_.end()) return found->second;
+  if (auto* found = builder_.helper(name)) return found;
   std::vector<llvm::Type*> types = LanePlaces::types(b_, lanes_, scale);
   auto* word = b_.getInt32Ty();
   auto* pointer = b_.getPtrTy();
   types.insert(types.end(), {word, b_.getInt64Ty(), pointer, pointer});
-  auto* function = new_helper(name, b_.getVoidTy(), types);
+  auto* function = builder_.new_helper(name, b_.getVoidTy(), types);
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "start", function));
   LanePlaces places(builder, function, scale);
   auto argument = [&](unsigned i) { return function->getArg(places.count() + i); };
@@ -174,11 +157,11 @@ llvm::Function* Emitter::alignment_helper(uint32_t scale) {
 /// Stores the active lanes' elements, lowest lane first.
 llvm::Function* Emitter::scatter_helper(llvm::Type* element, bool is_volatile, uint32_t scale) {
   const std::string name = access_name("scatter_", element, is_volatile, scale);
-  if (auto found = helpers_.find(name); found != helpers_.end()) return found->second;
+  if (auto* found = builder_.helper(name)) return found;
   std::vector<llvm::Type*> types = LanePlaces::types(b_, lanes_, scale);
   auto* content_type = vector_of(element);
   types.insert(types.end(), {content_type, b_.getInt32Ty()});
-  auto* function = new_helper(name, b_.getVoidTy(), types);
+  auto* function = builder_.new_helper(name, b_.getVoidTy(), types);
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "start", function));
   LanePlaces places(builder, function, scale);
   const llvm::Align align(std::max(1u, element->getScalarSizeInBits() / 8));
@@ -204,12 +187,12 @@ bool Emitter::is_short_atomic(const ptx::Instruction& instruction) {
 llvm::Function* Emitter::atomic_helper(const ptx::Instruction& instruction, bool shared,
                                        bool gives) {
   std::string name = (shared ? "shared_" : "") + form_name(instruction) + (gives ? "" : "_unread");
-  if (auto found = helpers_.find(name); found != helpers_.end()) return found->second;
+  if (auto* found = builder_.helper(name)) return found;
   auto* element = type_of(instruction.type());
   auto* addresses = vector_of(b_.getInt64Ty());
   auto* content_type = vector_of(element);
-  auto* function = new_helper(name, gives ? content_type : b_.getVoidTy(),
-                              {addresses, content_type, content_type, b_.getInt32Ty()});
+  auto* function = builder_.new_helper(name, gives ? content_type : b_.getVoidTy(),
+                                       {addresses, content_type, content_type, b_.getInt32Ty()});
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "start", function));
   const unsigned arguments = instruction.has(Modifier::cas) ? 3 : 2;
   llvm::AllocaInst* slots[4];
@@ -241,7 +224,7 @@ llvm::Function* Emitter::atomic_helper(const ptx::Instruction& instruction, bool
   if (is_short_atomic(instruction)) {
     auto* all_block = llvm::BasicBlock::Create(context_, "all", function);
     auto* some = llvm::BasicBlock::Create(context_, "some", function);
-    builder.CreateCondBr(builder.CreateICmpEQ(bits, i32(all_lanes())), all_block, some);
+    builder.CreateCondBr(builder.CreateICmpEQ(bits, i32(builder_.all_lanes())), all_block, some);
     builder.SetInsertPoint(all_block);
     for (uint32_t lane = 0; lane < lanes_; ++lane) operate(builder, builder.getInt32(lane));
     finish();
@@ -258,11 +241,11 @@ llvm::Function* Emitter::private_reduction_helper(const ptx::Instruction& instru
                                                   llvm::Type* content_type) {
   const bool uniform = !content_type->isVectorTy();
   const std::string name = "private_" + form_name(instruction) + (uniform ? "_uniform" : "");
-  if (auto found = helpers_.find(name); found != helpers_.end()) return found->second;
+  if (auto* found = builder_.helper(name)) return found;
   auto *word = b_.getInt32Ty(), *pair = b_.getInt64Ty();
   auto* offsets_type = vector_of(word);
   auto* function =
-      new_helper(name, b_.getVoidTy(), {b_.getPtrTy(), offsets_type, content_type, word});
+      builder_.new_helper(name, b_.getVoidTy(), {b_.getPtrTy(), offsets_type, content_type, word});
   Value *memory = function->getArg(0), *offsets = function->getArg(1);
   Value *content = function->getArg(2), *bits = function->getArg(3);
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "start", function));
@@ -274,7 +257,7 @@ llvm::Function* Emitter::private_reduction_helper(const ptx::Instruction& instru
   auto* contents = uniform ? nullptr : builder.CreateAlloca(content_type);
   auto* all_block = llvm::BasicBlock::Create(context_, "all", function);
   auto* some = llvm::BasicBlock::Create(context_, "some", function);
-  builder.CreateCondBr(builder.CreateICmpEQ(bits, i32(all_lanes())), all_block, some);
+  builder.CreateCondBr(builder.CreateICmpEQ(bits, i32(builder_.all_lanes())), all_block, some);
   builder.SetInsertPoint(all_block);
   Value* pairs = builder.CreateBitCast(offsets, llvm::FixedVectorType::get(pair, lanes_ / 2));
   for (uint32_t l = 0; l < lanes_; ++l) {
@@ -303,9 +286,9 @@ llvm::Function* Emitter::private_reduction_helper(const ptx::Instruction& instru
 /// result[l] = source[index[l] mod lanes], for instruction sets without a wide permute.
 llvm::Function* Emitter::permute_helper() {
   const std::string name = "permute";
-  if (auto found = helpers_.find(name); found != helpers_.end()) return found->second;
+  if (auto* found = builder_.helper(name)) return found;
   auto* words = vector_of(b_.getInt32Ty());
-  auto* function = new_helper(name, words, {words, words});
+  auto* function = builder_.new_helper(name, words, {words, words});
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "start", function));
   auto* table = builder.CreateAlloca(words);
   builder.CreateStore(function->getArg(0), table);
@@ -325,10 +308,10 @@ llvm::Function* Emitter::permute_helper() {
 llvm::Function* Emitter::match_helper(llvm::Type* element, bool match_all) {
   const std::string name =
       std::string(match_all ? "match_all_" : "match_any_") + element_name(element);
-  if (auto found = helpers_.find(name); found != helpers_.end()) return found->second;
+  if (auto* found = builder_.helper(name)) return found;
   auto* words = vector_of(b_.getInt32Ty());
   auto* content_type = vector_of(element);
-  auto* function = new_helper(name, words, {content_type, words, b_.getInt32Ty()});
+  auto* function = builder_.new_helper(name, words, {content_type, words, b_.getInt32Ty()});
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "start", function));
   auto* table = builder.CreateAlloca(content_type);
   auto* groups = builder.CreateAlloca(words);

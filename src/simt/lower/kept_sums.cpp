@@ -15,7 +15,7 @@ using ptx::Operand;
 using ptx::Space;
 
 llvm::Value* Emitter::sums_field(uint64_t offset) {
-  return load_field(state_, offset, b_.getInt64Ty(), false);
+  return builder_.load_field(frame_.state(), offset, b_.getInt64Ty(), false);
 }
 
 /// Other accesses to where sums are kept find them in memory.
@@ -30,9 +30,10 @@ void Emitter::check_kept_sums(const MemoryAccess& access, const Inst& inst,
   Value* reach = b_.CreateAdd(sums_field(offsetof(BlockState, sums_bytes)), i64(rest));
   Value* meets = b_.CreateICmpULT(distance, reach);
   if (address.ok != nullptr) meets = b_.CreateOr(meets, b_.CreateNot(address.ok));
-  branch_unlikely(meets, [&] {
+  builder_.branch_unlikely(meets, [&] {
     auto* type = llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), b_.getInt32Ty()}, false);
-    call_runtime(offsetof(RuntimeTable, give_sums), type, {state_, i32(current_line())});
+    frame_.call_runtime(offsetof(RuntimeTable, give_sums), type,
+                        {frame_.state(), i32(builder_.current_line())});
   });
 }
 
@@ -48,14 +49,15 @@ llvm::Value* Emitter::kept_sum_at(Value* at) {
 
 /// After so many the runtime is asked to keep what is added there.
 void Emitter::note_sum_outside(Value* at, llvm::Type* element) {
-  Value* place = b_.CreateConstGEP1_64(b_.getInt8Ty(), state_, offsetof(BlockState, sums_outside));
+  Value* place =
+      b_.CreateConstGEP1_64(b_.getInt8Ty(), frame_.state(), offsetof(BlockState, sums_outside));
   Value* left = b_.CreateSub(b_.CreateLoad(b_.getInt64Ty(), place), i64(1));
   b_.CreateStore(left, place);
-  branch_unlikely(b_.CreateICmpEQ(left, i64(0)), [&] {
+  builder_.branch_unlikely(b_.CreateICmpEQ(left, i64(0)), [&] {
     auto* type = llvm::FunctionType::get(b_.getVoidTy(),
                                          {b_.getPtrTy(), b_.getInt64Ty(), b_.getInt32Ty()}, false);
-    call_runtime(offsetof(RuntimeTable, keep_sums), type,
-                 {state_, at, i32(element->getScalarSizeInBits() / 8)});
+    frame_.call_runtime(offsetof(RuntimeTable, keep_sums), type,
+                        {frame_.state(), at, i32(element->getScalarSizeInBits() / 8)});
   });
 }
 
@@ -73,17 +75,17 @@ Emitter::SumPlaces Emitter::indexed_sum_places(const LaneIndex& index) {
   fits = b_.CreateAnd(fits, b_.CreateICmpSLE(b_.CreateAdd(first, count), i64(uint64_t{1} << 31)));
   Value* own = b_.CreateSub(index.lanes, splat(narrow));
   Value* outside = b_.CreateICmpUGE(own, splat(b_.CreateTrunc(count, b_.getInt32Ty())));
-  Value* none = b_.CreateNot(any(and_masks(mask(), outside)));
+  Value* none = b_.CreateNot(builder_.any(builder_.and_masks(mask(), outside)));
   return {b_.CreateAnd(fits, none), b_.CreateShl(own, shift)};
 }
 
 Emitter::SumPlaces Emitter::sum_places(const Address& address) {
-  const LaneIndex index = address.index.lanes ? address.index : index_of(address);
+  const LaneIndex index = address.index.lanes ? address.index : addresses_.index_of(address);
   if (index.lanes != nullptr) return indexed_sum_places(index);
   Value* begin = sums_field(offsetof(BlockState, sums_begin));
-  Value* own = b_.CreateSub(lanes_of(address), splat(begin));
+  Value* own = b_.CreateSub(addresses_.lanes_of(address), splat(begin));
   Value* outside = b_.CreateICmpUGE(own, splat(sums_field(offsetof(BlockState, sums_bytes))));
-  return {b_.CreateNot(any(and_masks(mask(), outside))),
+  return {b_.CreateNot(builder_.any(builder_.and_masks(mask(), outside))),
           b_.CreateTrunc(own, vector_of(b_.getInt32Ty()))};
 }
 
@@ -98,13 +100,13 @@ void Emitter::lower_kept_sum(const Inst& inst, const Address& address, Space spa
     return {};
   };
   auto add = [&]() -> std::vector<Value*> {
-    Value* lanes = lanes_of(address);
-    note_sum_outside(of_first_lane(lanes, mask_bits()), type_of(ptx.type()));
+    Value* lanes = addresses_.lanes_of(address);
+    note_sum_outside(builder_.of_first_lane(lanes, mask_bits()), type_of(ptx.type()));
     Value* each = splat(content);
     call_atomic(inst, {lanes, each, each}, space, false);
     return {};
   };
-  choose(places.are_kept, keep, add);
+  builder_.choose(places.are_kept, keep, add);
 }
 
 }  // namespace km::simt

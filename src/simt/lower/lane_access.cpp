@@ -32,12 +32,12 @@ llvm::Value* Emitter::for_lanes(const std::string& name, llvm::Type* result,
   }
   values.push_back(mask_bits());
   types.push_back(b_.getInt32Ty());
-  if (auto found = helpers_.find(name); found != helpers_.end()) {
-    return b_.CreateCall(found->second, values);
+  if (auto found = builder_.helper(name)) {
+    return b_.CreateCall(found, values);
   }
   const bool gives = !result->isVoidTy();
   llvm::Type* results = gives ? vector_of(result) : result;
-  auto* function = new_helper(name, results, types);
+  auto* function = builder_.new_helper(name, results, types);
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "start", function));
   std::vector<llvm::AllocaInst*> slots;
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -64,32 +64,20 @@ llvm::Value* Emitter::for_lanes(const std::string& name, llvm::Type* result,
   return b_.CreateCall(function, values);
 }
 
-/// In the PTX text, of the instruction that code is made for; 0: of none.
-uint32_t Emitter::current_line() const {
-  const llvm::DebugLoc location = b_.getCurrentDebugLocation();
-  return location ? location.getLine() : 0;
-}
-
-/// For the call of a helper function that follows: a fault in there has no line of its own.
-void Emitter::note_line() {
-  Value* line = b_.CreateConstGEP1_64(b_.getInt8Ty(), state_, offsetof(BlockState, line));
-  llvm::StoreInst* note = b_.CreateStore(i32(current_line()), line);
-  note->setMetadata(kLineMetadata, llvm::MDNode::get(context_, {}));
-}
-
 /// Ends the launch where a lane of `bits` is misaligned. `addresses` is null where there is an
 /// index.
 void Emitter::require_aligned(const LaneIndex& index, Value* addresses, Value* bits,
                               uint64_t size_bytes) {
-  std::vector<Value*> arguments = lane_arguments(index, addresses, 0);
-  arguments.insert(arguments.end(), {bits, access_site(size_bytes, 0), runtime_, state_});
+  std::vector<Value*> arguments = addresses_.lane_arguments(index, addresses, 0);
+  arguments.insert(arguments.end(),
+                   {bits, access_site(size_bytes, 0), frame_.runtime(), frame_.state()});
   b_.CreateCall(alignment_helper(scale_of(index)), arguments);
 }
 
 /// Ends the launch for lanes of `bits`, all of which are known to be misaligned.
 void Emitter::raise_misaligned(const LaneIndex& index, Value* addresses, Value* bits,
                                uint64_t size_bytes) {
-  Value* address = of_first_lane(index.lanes ? index.lanes : addresses, bits);
+  Value* address = builder_.of_first_lane(index.lanes ? index.lanes : addresses, bits);
   if (index.lanes != nullptr) {
     Value* distance = b_.CreateMul(b_.CreateSExt(address, b_.getInt64Ty()), i64(index.scale));
     address = b_.CreateAdd(index.base, distance);
@@ -109,20 +97,15 @@ void Emitter::raise_misaligned(const Address& address, uint64_t size_bytes) {
   if (has_step) {
     return call_misaligned(address.base, mask_bits(), access_site(size_bytes, step_bytes));
   }
-  Value* const lanes = address.index.lanes ? nullptr : lanes_of(address);
+  Value* const lanes = address.index.lanes ? nullptr : addresses_.lanes_of(address);
   raise_misaligned(address.index, lanes, mask_bits(), size_bytes);
 }
 
 /// RuntimeTable::misaligned.
 void Emitter::call_misaligned(Value* address, Value* bits, Value* site) {
-  end_launch(b_, runtime_, offsetof(RuntimeTable, misaligned), {state_, address, bits, site});
-  b_.SetInsertPoint(new_block("raised"));
-}
-
-/// The element of the lowest lane of `bits`.
-llvm::Value* Emitter::of_first_lane(Value* lanes, Value* bits) {
-  Value* lane = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, bits, b_.getFalse());
-  return b_.CreateExtractElement(lanes, b_.CreateAnd(lane, i32(lanes_ - 1)));
+  end_launch(b_, frame_.runtime(), offsetof(RuntimeTable, misaligned),
+             {frame_.state(), address, bits, site});
+  b_.SetInsertPoint(builder_.new_block("raised"));
 }
 
 /// Alignment, and in checked code the memory of `lanes` (null: all), each with its own size.
@@ -131,47 +114,47 @@ void Emitter::check_lanes(const Inst& inst, const LaneAccess& access, Value* lan
   if (access.align_bytes > 1) {
     Value* low = b_.CreateAnd(access.addresses, splat(i64(access.align_bytes - 1)));
     Value* touches = b_.CreateICmpNE(splat(access.sizes), zeros);
-    Value* bad = and_masks(lanes, b_.CreateAnd(touches, b_.CreateICmpNE(low, zeros)));
-    branch_unlikely(any(bad), [&] {
-      raise_misaligned({}, access.addresses, bits_of(bad), access.align_bytes);
+    Value* bad = builder_.and_masks(lanes, b_.CreateAnd(touches, b_.CreateICmpNE(low, zeros)));
+    builder_.branch_unlikely(builder_.any(bad), [&] {
+      raise_misaligned({}, access.addresses, builder_.bits_of(bad), access.align_bytes);
     });
   }
   check_lane_ranges(inst, access, lanes);
-  note_line();
+  frame_.note_line();
 }
 
 /// Checks one size for all active lanes, which is the alignment as well.
 void Emitter::check_lanes(const Inst& inst, const Address& address, uint64_t size_bytes) {
   check_alignment(address, size_bytes);
-  note_line();
+  frame_.note_line();
   if (!plan_.variant.checked) return;
-  check_lane_ranges(inst, {lanes_of(address), i64(size_bytes), size_bytes}, mask());
+  check_lane_ranges(inst, {addresses_.lanes_of(address), i64(size_bytes), size_bytes}, mask());
 }
 
 /// Each place remembers the memory it touched last.
 void Emitter::check_lane_ranges(const Inst& inst, const LaneAccess& access, Value* lanes) {
   if (!plan_.variant.checked) return;
   Value* sizes = splat(access.sizes);
-  auto* range = variable(llvm::ArrayType::get(b_.getInt64Ty(), 2), "range");
-  Value* begin = splat(load_field(range, 0, b_.getInt64Ty(), false));
-  Value* extent = splat(load_field(range, 8, b_.getInt64Ty(), false));
+  auto* range = builder_.variable(llvm::ArrayType::get(b_.getInt64Ty(), 2), "range");
+  Value* begin = splat(builder_.load_field(range, 0, b_.getInt64Ty(), false));
+  Value* extent = splat(builder_.load_field(range, 8, b_.getInt64Ty(), false));
   Value* distance = b_.CreateSub(access.addresses, begin);
   Value* outside = b_.CreateOr(b_.CreateICmpUGT(sizes, extent),
                                b_.CreateICmpUGT(distance, b_.CreateSub(extent, sizes)));
   Value* touches = b_.CreateICmpNE(sizes, llvm::Constant::getNullValue(sizes->getType()));
-  outside = and_masks(lanes, b_.CreateAnd(touches, outside));
-  auto* addresses = variable(sizes->getType(), "addresses");
-  auto* counts = variable(sizes->getType(), "sizes");
-  branch_unlikely(any(outside), [&] {
+  outside = builder_.and_masks(lanes, b_.CreateAnd(touches, outside));
+  auto* addresses = builder_.variable(sizes->getType(), "addresses");
+  auto* counts = builder_.variable(sizes->getType(), "sizes");
+  builder_.branch_unlikely(builder_.any(outside), [&] {
     b_.CreateStore(access.addresses, addresses);
     b_.CreateStore(sizes, counts);
     auto* pointer = b_.getPtrTy();
     auto* type = llvm::FunctionType::get(
         b_.getVoidTy(),
         {pointer, pointer, pointer, pointer, b_.getInt32Ty(), b_.getInt32Ty(), pointer}, false);
-    call_runtime(
-        offsetof(RuntimeTable, check_sizes), type,
-        {record_, state_, addresses, counts, bits_of(lanes), i32(inst.ptx->location.line), range});
+    frame_.call_runtime(offsetof(RuntimeTable, check_sizes), type,
+                        {frame_.record(), frame_.state(), addresses, counts,
+                         builder_.bits_of(lanes), i32(inst.ptx->location.line), range});
   });
 }
 

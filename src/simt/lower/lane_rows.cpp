@@ -81,7 +81,7 @@ std::vector<llvm::Value*> Emitter::row_pointers(Value* lanes) {
 
 std::vector<llvm::Value*> Emitter::load_rows(const Access& access, Value* lanes) {
   auto* zeros_type = llvm::ArrayType::get(b_.getInt8Ty(), kRowBytes);
-  auto* zeros = private_constant(llvm::Constant::getNullValue(zeros_type), "km_zeros");
+  auto* zeros = builder_.private_constant(llvm::Constant::getNullValue(zeros_type), "km_zeros");
   zeros->setAlignment(llvm::Align(kRowBytes));
   lanes = active_rows(lanes, zeros);
   const bool is_apart = access.is_rare || has_many_rows();
@@ -234,7 +234,7 @@ llvm::Value* Emitter::permuted_rows(const std::vector<Value*>& columns) {
 void Emitter::store_rows(const Access& access, const std::vector<Value*>& values, Value* lanes) {
   std::vector<Value*> columns;
   for (Value* content : values) columns.push_back(splat(content));
-  if (elsewhere_ == nullptr) elsewhere_ = bytes(kRowBytes, "elsewhere");
+  if (elsewhere_ == nullptr) elsewhere_ = builder_.bytes(kRowBytes, "elsewhere");
   lanes = active_rows(lanes, elsewhere_);
   if (access.is_rare || has_many_rows()) {
     store_rows_apart(access, columns, lanes);
@@ -270,7 +270,7 @@ bool Emitter::has_many_rows() {
 /// The memory in which columns lie between a function that moves rows, or elements side by side,
 /// and its callers.
 llvm::Value* Emitter::row_memory() {
-  if (row_memory_ == nullptr) row_memory_ = bytes(kRowBytes * lanes_, "rows");
+  if (row_memory_ == nullptr) row_memory_ = builder_.bytes(kRowBytes * lanes_, "rows");
   return row_memory_;
 }
 
@@ -305,16 +305,16 @@ void Emitter::call_row_mover(const char* what, const Access& access, Value* lane
                              const std::function<void(Value* lanes, Value* memory)>& body) {
   const std::string name =
       what + std::to_string(access.count) + "_of_" + element_name(type_of(access.type));
-  llvm::Function* function = helpers_[name];
+  llvm::Function* function = builder_.helper(name);
   if (function == nullptr) {
-    function = new_helper(name, b_.getVoidTy(), {lanes->getType(), b_.getPtrTy()});
+    function = builder_.new_helper(name, b_.getVoidTy(), {lanes->getType(), b_.getPtrTy()});
     const llvm::IRBuilder<>::InsertPointGuard guard(b_);
     b_.SetInsertPoint(llvm::BasicBlock::Create(context_, "start", function));
     b_.SetCurrentDebugLocation({});
     body(function->getArg(0), function->getArg(1));
     b_.CreateRetVoid();
   }
-  note_line();
+  frame_.note_line();
   b_.CreateCall(function, {lanes, row_memory()});
 }
 
@@ -349,7 +349,7 @@ bool is_plain_load(const Inst& inst) {
 /// base, two or four elements side by side, in the order of their addresses. Else empty.
 std::vector<const Inst*> Emitter::row_of_loads(const Inst& first) const {
   if (!is_plain_load(first) || plan_.variant.checked) return {};
-  const auto& insts = kernel_.blocks[block_].insts;
+  const auto& insts = kernel_.blocks[position_.block].insts;
   const std::less<const Inst*> before;
   if (before(&first, insts.data()) || !before(&first, insts.data() + insts.size())) return {};
   const auto& ptx = *first.ptx;

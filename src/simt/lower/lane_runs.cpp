@@ -121,8 +121,8 @@ llvm::Value* Emitter::are_runs(Value* lanes, uint32_t run, uint64_t size_bytes) 
   }
   Value* expected =
       b_.CreateAdd(b_.CreateShuffleVector(lanes, first), llvm::ConstantVector::get(distance));
-  Value* wrong = and_masks(mask(), b_.CreateICmpNE(lanes, expected));
-  return b_.CreateNot(any(wrong));
+  Value* wrong = builder_.and_masks(mask(), b_.CreateICmpNE(lanes, expected));
+  return b_.CreateNot(builder_.any(wrong));
 }
 
 llvm::Value* Emitter::mask_of_run(uint32_t first, uint32_t run) {
@@ -156,7 +156,7 @@ std::vector<llvm::Value*> Emitter::load_runs(const Address& address, const Acces
                                llvm::Constant::getNullValue(type));
   };
   const auto plain = [&](uint32_t, Value* from) -> Value* {
-    return beside_context(b_.CreateAlignedLoad(type, from, llvm::Align(size)));
+    return builder_.beside_context(b_.CreateAlignedLoad(type, from, llvm::Align(size)));
   };
   if (mask() == nullptr) return load_all(plain);
   if (!has_avx512() && run != lanes_) return load_all(masked);
@@ -168,15 +168,16 @@ std::vector<llvm::Value*> Emitter::load_runs(const Address& address, const Acces
     places[i] = b_.CreateSelect(some, places[i], spare);
     may_read = b_.CreateAnd(may_read, lies_on_one_page(places[i], run * size));
   }
-  return choose(may_read, [&] { return load_all(plain); }, [&] { return load_all(masked); });
+  return builder_.choose(
+      may_read, [&] { return load_all(plain); }, [&] { return load_all(masked); });
 }
 
 std::vector<llvm::Value*> Emitter::load_lanes(const Address& address, const Access& access) {
   const uint32_t run = run_lanes(address, access);
   if (run == 0) return load_gather(address.index, access, address.lanes);
   auto whole = [&]() -> std::vector<Value*> { return load_runs(address, access, run); };
-  return choose(are_runs(address.start, run, ptx::size_bytes(access.type)), whole,
-                [&] { return load_gather(address.index, access, address.lanes); });
+  return builder_.choose(are_runs(address.start, run, ptx::size_bytes(access.type)), whole,
+                         [&] { return load_gather(address.index, access, address.lanes); });
 }
 
 }  // namespace km::simt

@@ -44,10 +44,10 @@ Emitter::MatrixRows Emitter::matrix_rows(llvm::IRBuilder<>& b, llvm::Function* f
 
 llvm::Function* Emitter::load_matrix_helper() {
   const std::string name = "load_matrix";
-  if (auto found = helpers_.find(name); found != helpers_.end()) return found->second;
+  if (auto* found = builder_.helper(name)) return found;
   auto* words = vector_of(b_.getInt32Ty());
-  auto* function =
-      new_helper(name, words, {vector_of(b_.getInt64Ty()), b_.getInt32Ty(), b_.getInt32Ty()});
+  auto* function = builder_.new_helper(
+      name, words, {vector_of(b_.getInt64Ty()), b_.getInt32Ty(), b_.getInt32Ty()});
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(context_, "start", function));
   const MatrixRows rows = matrix_rows(b, function);
   std::vector<Value*> parts;
@@ -67,10 +67,10 @@ llvm::Function* Emitter::load_matrix_helper() {
 
 llvm::Function* Emitter::store_matrix_helper() {
   const std::string name = "store_matrix";
-  if (auto found = helpers_.find(name); found != helpers_.end()) return found->second;
+  if (auto* found = builder_.helper(name)) return found;
   auto* word = b_.getInt32Ty();
-  auto* function =
-      new_helper(name, b_.getVoidTy(), {vector_of(b_.getInt64Ty()), word, word, vector_of(word)});
+  auto* function = builder_.new_helper(name, b_.getVoidTy(),
+                                       {vector_of(b_.getInt64Ty()), word, word, vector_of(word)});
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(context_, "start", function));
   const MatrixRows rows = matrix_rows(b, function);
   for (uint32_t r = 0; r < kRows; ++r) {
@@ -84,10 +84,9 @@ llvm::Function* Emitter::store_matrix_helper() {
 
 llvm::Value* Emitter::transpose_matrix(Value* matrix) {
   const std::string name = "transpose_matrix";
-  auto found = helpers_.find(name);
-  if (found != helpers_.end()) return b_.CreateCall(found->second, {matrix});
+  if (auto* found = builder_.helper(name)) return b_.CreateCall(found, {matrix});
   auto* words = vector_of(b_.getInt32Ty());
-  auto* function = new_helper(name, words, {words});
+  auto* function = builder_.new_helper(name, words, {words});
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(context_, "start", function));
   auto* halves = llvm::FixedVectorType::get(b.getInt16Ty(), kRows * kRows);
   std::vector<int> pick;
@@ -103,9 +102,12 @@ llvm::Value* Emitter::transpose_matrix(Value* matrix) {
 
 /// The addresses of the rows, tested: lane 8 i + r has that of row r of matrix i.
 llvm::Value* Emitter::row_addresses(const Inst& inst, const Operand& place, uint32_t matrices) {
-  Value* addresses = lanes_of(address_of(inst, place, space_of(kernel_, inst, place)));
-  Value* first_lanes = b_.CreateICmpULT(lane_numbers(), splat(i32(uint64_t{kRows} * matrices)));
-  check_lanes(inst, {addresses, i64(kRowBytes), kRowBytes}, and_masks(mask(), first_lanes));
+  Value* addresses =
+      addresses_.lanes_of(addresses_.address_of(inst, place, space_of(kernel_, inst, place)));
+  Value* first_lanes =
+      b_.CreateICmpULT(builder_.lane_numbers(), splat(i32(uint64_t{kRows} * matrices)));
+  check_lanes(inst, {addresses, i64(kRowBytes), kRowBytes},
+              builder_.and_masks(mask(), first_lanes));
   return addresses;
 }
 
@@ -121,7 +123,7 @@ void Emitter::lower_ldmatrix(const Inst& inst) {
         b_.CreateCall(load_matrix_helper(), {addresses, mask_bits(), i32(uint64_t{kRows} * i)});
     if (ptx.has(Modifier::trans)) matrix = transpose_matrix(matrix);
     const Operand& part = several ? pool[target.first + i] : target;
-    if (part.kind == Operand::Kind::reg) define_result(inst, part.reg, matrix, Type::b32);
+    if (part.kind == Operand::Kind::reg) values_.define_result(inst, part.reg, matrix, Type::b32);
   }
 }
 
@@ -134,7 +136,7 @@ void Emitter::lower_stmatrix(const Inst& inst) {
   Value* addresses = row_addresses(inst, ptx.operands[0], matrices);
   for (uint32_t i = 0; i < matrices; ++i) {
     const Operand& part = several ? pool[source.first + i] : source;
-    Value* matrix = operand(inst, part, Type::b32, true, true);
+    Value* matrix = values_.operand(inst, part, Type::b32, true, true);
     if (ptx.has(Modifier::trans)) matrix = transpose_matrix(matrix);
     b_.CreateCall(store_matrix_helper(),
                   {addresses, mask_bits(), i32(uint64_t{kRows} * i), matrix});
@@ -143,8 +145,8 @@ void Emitter::lower_stmatrix(const Inst& inst) {
 
 void Emitter::lower_movmatrix(const Inst& inst) {
   if (inst.writes.empty()) return;
-  Value* matrix = operand(inst, inst.ptx->operands[1], Type::b32, true, true);
-  define_result(inst, inst.writes[0].first, transpose_matrix(matrix), Type::b32);
+  Value* matrix = values_.operand(inst, inst.ptx->operands[1], Type::b32, true, true);
+  values_.define_result(inst, inst.writes[0].first, transpose_matrix(matrix), Type::b32);
 }
 
 }  // namespace km::simt

@@ -82,19 +82,21 @@ void complete_bytes(Builder& b, V address, V size_bytes) {
 void Emitter::lower_mbarrier(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   if (ptx.has(Modifier::pending_count)) {
-    const bool lanes = !results_are_scalar(inst);
-    Value* state = operand(inst, ptx.operands[1], Type::b64, lanes, false);
+    const bool lanes = !values_.results_are_scalar(inst);
+    Value* state = values_.operand(inst, ptx.operands[1], Type::b64, lanes, false);
     auto* mask_bits = llvm::ConstantInt::get(state->getType(), kPending);
     if (inst.writes.empty()) return;
-    return define_result(inst, inst.writes[0].first, b_.CreateAnd(state, mask_bits), Type::u64);
+    return values_.define_result(inst, inst.writes[0].first, b_.CreateAnd(state, mask_bits),
+                                 Type::u64);
   }
   if (ptx.has(Modifier::test_wait) || ptx.has(Modifier::try_wait)) return lower_phase_test(inst);
   if (ptx.has(Modifier::arrive) || ptx.has(Modifier::arrive_drop)) return lower_arrive(inst);
-  const Address at = address_of(inst, ptx.operands[0], space_of(kernel_, inst, ptx.operands[0]));
+  const Address at =
+      addresses_.address_of(inst, ptx.operands[0], space_of(kernel_, inst, ptx.operands[0]));
   check_lanes(inst, at, kBarrierBytes);
   Value* count = i32(0);
-  if (ptx.operand_count > 1) count = operand(inst, ptx.operands[1], Type::u32, true, false);
-  for_lanes(form_name(ptx), b_.getVoidTy(), {lanes_of(at), count},
+  if (ptx.operand_count > 1) count = values_.operand(inst, ptx.operands[1], Type::u32, true, false);
+  for_lanes(form_name(ptx), b_.getVoidTy(), {addresses_.lanes_of(at), count},
             [&](Builder& b, const std::vector<Value*>& lane) -> Value* {
               Value* number = b.CreateZExt(lane[1], b.getInt64Ty());
               Value* word = b.getInt64(0);
@@ -114,9 +116,9 @@ void Emitter::lower_mbarrier(const Inst& inst) {
 
 /// Completes asynchronous copies and stores; the sizes are 64-bit numbers.
 void Emitter::complete_transactions(const Inst& inst, const Operand& barrier, Value* sizes) {
-  const Address at = address_of(inst, barrier, space_of(kernel_, inst, barrier));
+  const Address at = addresses_.address_of(inst, barrier, space_of(kernel_, inst, barrier));
   check_lanes(inst, at, kBarrierBytes);
-  for_lanes("complete_transactions", b_.getVoidTy(), {lanes_of(at), sizes},
+  for_lanes("complete_transactions", b_.getVoidTy(), {addresses_.lanes_of(at), sizes},
             [&](Builder& b, const std::vector<Value*>& lane) -> Value* {
               complete_bytes(b, lane[0], lane[1]);
               return nullptr;
@@ -130,18 +132,18 @@ void Emitter::lower_arrive(const Inst& inst) {
   // Without .noinc cp.async adds the arrival beforehand, and the copies are complete already.
   if (of_copies && !ptx.has(Modifier::noinc)) return;
   const Operand& place = ptx.operands[of_copies ? 0 : 1];
-  const Address at = address_of(inst, place, space_of(kernel_, inst, place));
+  const Address at = addresses_.address_of(inst, place, space_of(kernel_, inst, place));
   check_lanes(inst, at, kBarrierBytes);
   Value* count = i32(1);
-  if (ptx.operand_count > 2) count = operand(inst, ptx.operands[2], Type::u32, true, false);
-  Value* states = for_lanes(form_name(ptx), b_.getInt64Ty(), {lanes_of(at), count},
+  if (ptx.operand_count > 2) count = values_.operand(inst, ptx.operands[2], Type::u32, true, false);
+  Value* states = for_lanes(form_name(ptx), b_.getInt64Ty(), {addresses_.lanes_of(at), count},
                             [&](Builder& b, const std::vector<Value*>& lane) -> Value* {
                               Value* word = load_barrier(b, lane[0]);
                               Value* number = b.CreateZExt(lane[1], b.getInt64Ty());
                               store_barrier(b, lane[0], arrive(b, ptx, word, number));
                               return word;
                             });
-  if (!inst.writes.empty()) define_result(inst, inst.writes[0].first, states, Type::b64);
+  if (!inst.writes.empty()) values_.define_result(inst, inst.writes[0].first, states, Type::b64);
 }
 
 /// Tests if the phase of a state, or that of a parity, is complete. try_wait does not wait longer:
@@ -149,10 +151,12 @@ void Emitter::lower_arrive(const Inst& inst) {
 void Emitter::lower_phase_test(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const bool by_parity = ptx.has(Modifier::parity);
-  const Address at = address_of(inst, ptx.operands[1], space_of(kernel_, inst, ptx.operands[1]));
+  const Address at =
+      addresses_.address_of(inst, ptx.operands[1], space_of(kernel_, inst, ptx.operands[1]));
   check_lanes(inst, at, kBarrierBytes);
-  Value* phase = operand(inst, ptx.operands[2], by_parity ? Type::u32 : Type::b64, true, false);
-  Value* words = for_lanes("mbarrier_words", b_.getInt64Ty(), {lanes_of(at)},
+  Value* phase =
+      values_.operand(inst, ptx.operands[2], by_parity ? Type::u32 : Type::b64, true, false);
+  Value* words = for_lanes("mbarrier_words", b_.getInt64Ty(), {addresses_.lanes_of(at)},
                            [&](Builder& b, const std::vector<Value*>& lane) -> Value* {
                              return load_barrier(b, lane[0]);
                            });
@@ -165,7 +169,7 @@ void Emitter::lower_phase_test(const Inst& inst) {
     phase = shifted(phase);
   }
   if (inst.writes.empty()) return;
-  define_result(inst, inst.writes[0].first, b_.CreateICmpNE(now, phase), Type::pred);
+  values_.define_result(inst, inst.writes[0].first, b_.CreateICmpNE(now, phase), Type::pred);
 }
 
 }  // namespace km::simt

@@ -15,63 +15,6 @@ using ptx::Opcode;
 using ptx::Operand;
 using ptx::Type;
 
-// ---- Branches around accesses.
-
-namespace {
-
-template <class T>
-class Restore {
- public:
-  explicit Restore(T& target) : target_(target), saved_(target) {}
-  ~Restore() { target_ = std::move(saved_); }
-
- private:
-  T& target_;
-  T saved_;
-};
-
-}  // namespace
-
-void Emitter::branch_unlikely(Value* condition, const std::function<void()>& then) {
-  const ValueCache::Scope values(cache_), vectors(vector_cache_);
-  const Restore bits(mask_bits_cache_);
-  auto *taken = new_block("unlikely"), *go_on = new_block("go.on");
-  b_.CreateCondBr(condition, taken, go_on, llvm::MDBuilder(context_).createUnlikelyBranchWeights());
-  b_.SetInsertPoint(taken);
-  then();
-  b_.CreateBr(go_on);
-  b_.SetInsertPoint(go_on);
-}
-
-std::vector<llvm::Value*> Emitter::choose(Value* condition,
-                                          const std::function<std::vector<Value*>()>& fast,
-                                          const std::function<std::vector<Value*>()>& slow) {
-  if (auto* constant = llvm::dyn_cast<llvm::ConstantInt>(condition)) {
-    return constant->isOne() ? fast() : slow();
-  }
-  auto *yes = new_block("fast"), *no = new_block("slow"), *join = new_block("join");
-  b_.CreateCondBr(condition, yes, no);
-  std::vector<std::vector<Value*>> results;
-  std::vector<llvm::BasicBlock*> ends;
-  for (const auto* side : {&fast, &slow}) {
-    const ValueCache::Scope values(cache_), vectors(vector_cache_);
-    const Restore bits(mask_bits_cache_);
-    b_.SetInsertPoint(side == &fast ? yes : no);
-    results.push_back((*side)());
-    ends.push_back(b_.GetInsertBlock());
-    b_.CreateBr(join);
-  }
-  b_.SetInsertPoint(join);
-  std::vector<Value*> merged;
-  for (size_t i = 0; i < results[0].size(); ++i) {
-    auto* phi = b_.CreatePHI(results[0][i]->getType(), 2);
-    phi->addIncoming(results[0][i], ends[0]);
-    phi->addIncoming(results[1][i], ends[1]);
-    merged.push_back(phi);
-  }
-  return merged;
-}
-
 /// Lanes lie side by side: one vector access.
 bool Emitter::is_dense(const Address& address, const Access& access) const {
   if (address.offsets == nullptr || access.count != 1) return false;
@@ -110,7 +53,7 @@ void Emitter::lower_load(const Inst& inst) {
   access.is_volatile = is_strong_access(ptx);
   const ptx::Space space = space_of(kernel_, inst, source);
   access.invariant = space == ptx::Space::param;
-  const Address address = address_of(inst, source, space);
+  const Address address = addresses_.address_of(inst, source, space);
   check_access(inst, address);
   prefetch(inst, address, access);
   Value* content = load_with_neighbours(inst, address, access);
@@ -121,7 +64,8 @@ void Emitter::lower_load(const Inst& inst) {
     const Operand& part = access.count == 1 && target.kind == Operand::Kind::reg
                               ? target
                               : kernel_.function->operand_pool[target.first + i];
-    if (part.kind == Operand::Kind::reg) define_result(inst, part.reg, results[i], access.type);
+    if (part.kind == Operand::Kind::reg)
+      values_.define_result(inst, part.reg, results[i], access.type);
   }
 }
 
@@ -134,16 +78,16 @@ llvm::Value* Emitter::load_whole(const Address& address) {
     return b.CreateBitCast(whole, b.getInt128Ty());
   };
   if (address.lanes == nullptr && address.offsets == nullptr) return load_at(b_, address.base);
-  note_line();
-  return for_lanes("load_whole", type_of(Type::b128), {lanes_of(address)},
+  frame_.note_line();
+  return for_lanes("load_whole", type_of(Type::b128), {addresses_.lanes_of(address)},
                    [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
                      return load_at(b, lane[0]);
                    });
 }
 
 void Emitter::store_whole(const Address& address, Value* content) {
-  note_line();
-  for_lanes("store_whole", b_.getVoidTy(), {lanes_of(address), content},
+  frame_.note_line();
+  for_lanes("store_whole", b_.getVoidTy(), {addresses_.lanes_of(address), content},
             [](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
               auto* type = llvm::FixedVectorType::get(b.getInt64Ty(), 2);
               Value* at = b.CreateIntToPtr(lane[0], b.getPtrTy());
@@ -196,10 +140,10 @@ std::vector<llvm::Value*> Emitter::load(const Address& address, const Access& ac
   if (!dense && !wide_span(address, access) && (access.count > 1 || !inline_apart_.take())) {
     return gather_at(address, access);
   }
-  if (!dense) usable = b_.CreateAnd(usable, all(mask()));
+  if (!dense) usable = b_.CreateAnd(usable, builder_.all(mask()));
   Access rare = access;
   rare.is_rare = !has_avx512();
-  return choose(
+  return builder_.choose(
       usable, [&] { return load_offsets(address, access); },
       [&] { return gather_at(address, rare); });
 }
@@ -215,7 +159,7 @@ std::vector<llvm::Value*> Emitter::load_uniform(const Address& address, const Ac
     if (access.invariant) {
       load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(context_, {}));
     }
-    results.push_back(beside_context(load));
+    results.push_back(builder_.beside_context(load));
   }
   return results;
 }
@@ -231,8 +175,8 @@ std::vector<llvm::Value*> Emitter::load_wide(const Address& address, const Acces
   auto* type = llvm::FixedVectorType::get(type_of(access.type), elements);
   const auto size = static_cast<int64_t>(ptx::size_bytes(access.type));
   Value* pointer = b_.CreateIntToPtr(address.base, b_.getPtrTy());
-  Value* whole =
-      beside_context(b_.CreateAlignedLoad(type, pointer, llvm::Align(static_cast<uint64_t>(size))));
+  Value* whole = builder_.beside_context(
+      b_.CreateAlignedLoad(type, pointer, llvm::Align(static_cast<uint64_t>(size))));
   if (is_permuted(address, access)) return permuted_columns(whole);
   std::vector<Value*> results;
   for (unsigned i = 0; i < access.count; ++i) {
@@ -282,15 +226,15 @@ std::vector<llvm::Value*> Emitter::load_gather(const LaneIndex& index, const Acc
   for (unsigned i = 0; i < access.count; ++i) {
     auto* type = vector_of(element);
     if (has_avx512() && size >= 4 && !access.is_volatile) {
-      Value* pointers = lane_pointers(index, lanes, i * size);
+      Value* pointers = addresses_.lane_pointers(index, lanes, i * size);
       Value* active = mask();
       if (active == nullptr) active = llvm::Constant::getAllOnesValue(vector_of(b_.getInt1Ty()));
       results.push_back(b_.CreateMaskedGather(type, pointers, llvm::Align(size), active,
                                               llvm::Constant::getNullValue(type)));
       continue;
     }
-    note_line();
-    std::vector<Value*> arguments = lane_arguments(index, lanes, i * size);
+    frame_.note_line();
+    std::vector<Value*> arguments = addresses_.lane_arguments(index, lanes, i * size);
     arguments.push_back(mask_bits());
     auto* helper = gather_helper(element, access.is_volatile, scale_of(index));
     results.push_back(b_.CreateCall(helper, arguments));
@@ -299,8 +243,8 @@ std::vector<llvm::Value*> Emitter::load_gather(const LaneIndex& index, const Acc
 }
 
 std::vector<llvm::Value*> Emitter::gather_at(const Address& address, const Access& access) {
-  const LaneIndex index = has_rows(access) ? LaneIndex() : index_of(address);
-  return load_gather(index, access, index.lanes ? nullptr : lanes_of(address));
+  const LaneIndex index = has_rows(access) ? LaneIndex() : addresses_.index_of(address);
+  return load_gather(index, access, index.lanes ? nullptr : addresses_.lanes_of(address));
 }
 
 // ---- Stores.
@@ -314,7 +258,7 @@ void Emitter::lower_store(const Inst& inst) {
   access.is_volatile = is_strong_access(ptx);
   access.streams = code_plan_.nontemporal.contains(inst);
   if (ptx.has(Modifier::release)) b_.CreateFence(llvm::AtomicOrdering::Release);
-  const Address address = address_of(inst, target, space_of(kernel_, inst, target));
+  const Address address = addresses_.address_of(inst, target, space_of(kernel_, inst, target));
   check_access(inst, address);
   const bool uniform = address.lanes == nullptr && address.offsets == nullptr;
   std::vector<Value*> values;
@@ -323,9 +267,10 @@ void Emitter::lower_store(const Inst& inst) {
                               ? kernel_.function->operand_pool[source.first + i]
                               : source;
     bool lanes = !uniform;
-    if (part.kind == Operand::Kind::reg) lanes |= !shape_of(inst.read(part.reg)).is_uniform();
+    if (part.kind == Operand::Kind::reg)
+      lanes |= !values_.shape_of(inst.read(part.reg)).is_uniform();
     if (part.kind == Operand::Kind::special) lanes = true;
-    values.push_back(operand(inst, part, access.type, lanes, true));
+    values.push_back(values_.operand(inst, part, access.type, lanes, true));
   }
   store_parts(address, access, values);
   if (!ptx.has(Modifier::async)) return;
@@ -364,9 +309,9 @@ void Emitter::store(const Address& address, const Access& access,
   };
   auto here = [&] {
     if (dense) return store_dense(address, access, values[0]);
-    return choose(all(mask()), whole, slow);
+    return builder_.choose(builder_.all(mask()), whole, slow);
   };
-  choose(usable, here, slow);
+  builder_.choose(usable, here, slow);
 }
 
 /// All active lanes write one place: one of them wins, here the highest.
@@ -406,8 +351,8 @@ void Emitter::store_offsets(const Address& address, const Access& access,
 
 void Emitter::scatter_at(const Address& address, const Access& access,
                          const std::vector<Value*>& values) {
-  const LaneIndex index = has_rows(access) ? LaneIndex() : index_of(address);
-  store_scatter(index, access, values, index.lanes ? nullptr : lanes_of(address));
+  const LaneIndex index = has_rows(access) ? LaneIndex() : addresses_.index_of(address);
+  store_scatter(index, access, values, index.lanes ? nullptr : addresses_.lanes_of(address));
 }
 
 void Emitter::store_scatter(const LaneIndex& index, const Access& access,
@@ -417,12 +362,12 @@ void Emitter::store_scatter(const LaneIndex& index, const Access& access,
   for (unsigned i = 0; i < access.count; ++i) {
     Value* content = splat(values[i]);
     if (has_avx512() && size >= 4 && !access.is_volatile) {
-      Value* pointers = lane_pointers(index, lanes, i * size);
+      Value* pointers = addresses_.lane_pointers(index, lanes, i * size);
       b_.CreateMaskedScatter(content, pointers, llvm::Align(size), mask());
       continue;
     }
-    note_line();
-    std::vector<Value*> arguments = lane_arguments(index, lanes, i * size);
+    frame_.note_line();
+    std::vector<Value*> arguments = addresses_.lane_arguments(index, lanes, i * size);
     arguments.insert(arguments.end(), {content, mask_bits()});
     auto* element = content->getType()->getScalarType();
     b_.CreateCall(scatter_helper(element, access.is_volatile, scale_of(index)), arguments);

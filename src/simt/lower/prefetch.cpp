@@ -36,11 +36,11 @@ void Emitter::prefetch_lines(Value* first, uint64_t size_bytes, CacheLevel level
 /// in scratch memory, which may hold anything before the first one; null: all have been given away.
 llvm::Value* Emitter::progress_place() {
   constexpr uint64_t kSize = 2 * sizeof(uint64_t);
-  if (!plan_.waits) return variable(llvm::ArrayType::get(b_.getInt64Ty(), 2), "progress");
+  if (!plan_.waits) return builder_.variable(llvm::ArrayType::get(b_.getInt64Ty(), 2), "progress");
   if (progress_used_bytes_ + kSize > SpillLayout::kProgressBytes) return nullptr;
   const uint64_t offset = code_plan_.spills.progress_offset_bytes() + progress_used_bytes_;
   progress_used_bytes_ += kSize;
-  return b_.CreateIntToPtr(b_.CreateAdd(scratch_, i64(offset)), b_.getPtrTy());
+  return b_.CreateIntToPtr(b_.CreateAdd(frame_.scratch(), i64(offset)), b_.getPtrTy());
 }
 
 /// How far the addresses of a load go from each block to the next; empty where it is not known.
@@ -55,7 +55,7 @@ std::optional<int64_t> Emitter::block_step(const Inst& inst) {
 /// The loads of the region by the same address register, in their order.
 const std::vector<const Inst*>& Emitter::loads_alike(const Inst& load) {
   if (alike_loads_.empty()) {
-    for (BlockId b : plan_.regions.list[region_].blocks) {
+    for (BlockId b : plan_.regions.list[position_.region].blocks) {
       for (const Inst& inst : kernel_.blocks[b].insts) {
         const ptx::Opcode opcode = inst.ptx->opcode;
         const bool loads = opcode == Opcode::ld || opcode == Opcode::ldu;
@@ -73,7 +73,7 @@ const std::vector<const Inst*>& Emitter::loads_alike(const Inst& load) {
 /// much again as the order in which it is loaded. Else what the fourth block from here loads.
 void Emitter::prefetch_next_block(const Inst& inst, const Address& address, uint64_t size_bytes) {
   constexpr int64_t kLongBytes = 1024, kAheadBytes = 16384, kAheadBlocks = 8;
-  const bool once = plan_.shapes->loops.innermost[block_] == UINT32_MAX;
+  const bool once = plan_.shapes->loops.innermost[position_.block] == UINT32_MAX;
   if (!plan_.has_phases() || !once) return;
   const std::optional<int64_t> step = block_step(inst);
   if (!step || *step == 0) return prefetch_moving(address, size_bytes);
@@ -88,7 +88,7 @@ void Emitter::prefetch_next_block(const Inst& inst, const Address& address, uint
   const uint64_t packets = plan_.variant.threads() / lanes_;
   if (together * packets == static_cast<uint64_t>(*step)) {
     if (alike.front() != &inst) return;
-    Value* packet = b_.CreateZExt(b_.CreateLoad(b_.getInt32Ty(), packet_), b_.getInt64Ty());
+    Value* packet = b_.CreateZExt(b_.CreateLoad(b_.getInt32Ty(), frame_.packet()), b_.getInt64Ty());
     next = b_.CreateAdd(next, b_.CreateMul(packet, i64(together - size_bytes)));
     size_bytes = together;
   }
@@ -101,8 +101,8 @@ void Emitter::prefetch_moving(const Address& address, uint64_t size_bytes) {
   Value* last = progress_place();
   if (last == nullptr) return;
   Value* ahead = b_.CreateConstGEP1_64(b_.getInt64Ty(), last, 1);
-  Value* first = b_.CreateICmpEQ(b_.CreateLoad(b_.getInt32Ty(), packet_), i32(0));
-  branch_unlikely(first, [&] {
+  Value* first = b_.CreateICmpEQ(b_.CreateLoad(b_.getInt32Ty(), frame_.packet()), i32(0));
+  builder_.branch_unlikely(first, [&] {
     Value* before = b_.CreateLoad(b_.getInt64Ty(), last);
     b_.CreateStore(b_.CreateSub(address.base, before), ahead);
     b_.CreateStore(address.base, last);
@@ -128,8 +128,10 @@ llvm::Value* Emitter::round_step(ValueId value, uint32_t loop) {
     if (by.kind == Operand::Kind::immediate) return i64(by.bits);
     if (by.kind != Operand::Kind::reg || by.negated) return nullptr;
     const ValueId distance = step->read(by.reg);
-    const bool is_same = plan_.shapes->values[distance].is_uniform() && is_at_hand(distance);
-    return is_same ? coerce(scalar(distance), kernel_.values[distance].type, ptx::Type::b64)
+    const bool is_same =
+        plan_.shapes->values[distance].is_uniform() && addresses_.is_at_hand(distance);
+    return is_same ? builder_.coerce(values_.scalar(distance), kernel_.values[distance].type,
+                                     ptx::Type::b64)
                    : nullptr;
   }
   return nullptr;
@@ -152,15 +154,15 @@ llvm::Value* Emitter::round_step_of_sum(const Inst& sum, uint32_t loop) {
 /// what the next round loads is asked for with this one's.
 bool Emitter::prefetch_next_tile(const Inst& inst, const Address& address, uint64_t size_bytes) {
   const auto& loops = plan_.shapes->loops;
-  const uint32_t loop = loops.innermost[block_];
+  const uint32_t loop = loops.innermost[position_.block];
   const Operand& source = inst.ptx->operands[1];
   if (!plan_.has_phases() || loop == UINT32_MAX || source.reg == ptx::kNone) return false;
   const bool waits = kernel_.has_barrier(loops.loops[loop].nodes);
   Value* const step = waits ? round_step(inst.read(source.reg), loop) : nullptr;
   if (step == nullptr) return false;
-  const BlockId entry = plan_.regions.list[region_].entry;
+  const BlockId entry = plan_.regions.list[position_.region].entry;
   loads_tile_ |= loops.contains(loop, entry);
-  const bool are_many_at_once = code_plan_.tiling.packets_in_row(region_, loads_tile_) > 2;
+  const bool are_many_at_once = code_plan_.tiling.packets_in_row(position_.region, loads_tile_) > 2;
   if (!are_many_at_once) {
     prefetch_lines(b_.CreateAdd(address.base, step), size_bytes, CacheLevel::first);
   }
@@ -170,7 +172,7 @@ bool Emitter::prefetch_next_tile(const Inst& inst, const Address& address, uint6
 /// A loop that strides over an array by the grid's size leaves one place in memory for another in
 /// every round. What is asked for is what the next packet reads there, which lies beside.
 void Emitter::prefetch_next_packet(const Inst& inst, const Address& address, uint64_t size_bytes) {
-  const uint32_t loop = plan_.shapes->loops.innermost[block_];
+  const uint32_t loop = plan_.shapes->loops.innermost[position_.block];
   const Operand& source = inst.ptx->operands[1];
   if (loop == UINT32_MAX || source.reg == ptx::kNone) return;
   if (advance_of(inst.read(source.reg), loop, 64) != Advance::unknown_distance) return;

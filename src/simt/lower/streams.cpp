@@ -24,11 +24,13 @@ void Emitter::load_streams() {
   if (code_plan_.nontemporal.is_empty()) return;
   Value* blocks = b_.getInt64(1);
   for (unsigned d = 0; d < 3; ++d) {
-    Value* size = load_field(record_, offsetof(LaunchRecord, grid) + 4 * d, b_.getInt32Ty(), true);
+    Value* size = builder_.load_field(frame_.record(), offsetof(LaunchRecord, grid) + 4 * d,
+                                      b_.getInt32Ty(), true);
     blocks = b_.CreateMul(blocks, b_.CreateZExt(size, b_.getInt64Ty()));
   }
-  Value* threads = b_.CreateZExt(block_threads(), b_.getInt64Ty());
-  Value* most = load_field(record_, offsetof(LaunchRecord, cached_bytes), b_.getInt64Ty(), true);
+  Value* threads = b_.CreateZExt(frame_.block_threads(), b_.getInt64Ty());
+  Value* most = builder_.load_field(frame_.record(), offsetof(LaunchRecord, cached_bytes),
+                                    b_.getInt64Ty(), true);
   Value* of_block = b_.CreateMul(threads, i64(code_plan_.nontemporal.thread_bytes()));
   exceeds_caches_ = b_.CreateICmpUGT(blocks, b_.CreateUDiv(most, of_block));
 }
@@ -60,7 +62,7 @@ void Emitter::store_row(const Address& address, const Access& access, Value* con
     return {};
   };
   Value* rest = b_.CreateAnd(address.base, i64(kLineBytes - 1));
-  choose(b_.CreateAnd(exceeds_caches_, b_.CreateICmpEQ(rest, i64(0))), past, plain);
+  builder_.choose(b_.CreateAnd(exceeds_caches_, b_.CreateICmpEQ(rest, i64(0))), past, plain);
 }
 
 }  // namespace km::simt

@@ -37,13 +37,14 @@ llvm::Constant* Emitter::mma_form_constant(const MmaForm& form) {
   static_assert(std::has_unique_object_representations_v<MmaForm>);
   const auto bytes = std::bit_cast<std::array<uint8_t, sizeof(MmaForm)>>(form);
   auto* content = llvm::ConstantDataArray::get(context_, bytes);
-  auto* constant = private_constant(content, "km_mma");
+  auto* constant = builder_.private_constant(content, "km_mma");
   constant->setAlignment(llvm::Align(alignof(MmaForm)));
   return constant;
 }
 
 void Emitter::make_fragment_memory() {
-  if (fragments_ == nullptr) fragments_ = bytes(kFragmentBytes + kOperandBytes, "fragments");
+  if (fragments_ == nullptr)
+    fragments_ = builder_.bytes(kFragmentBytes + kOperandBytes, "fragments");
 }
 
 llvm::Value* Emitter::fragment_pointer(uint32_t place) {
@@ -84,7 +85,7 @@ std::vector<uint32_t> Emitter::fragment_places(const Inst& inst,
   make_fragment_memory();
   std::vector<uint32_t> places;
   for (const Operand* source : sources) {
-    Value* content = operand(inst, *source, type, true, true);
+    Value* content = values_.operand(inst, *source, type, true, true);
     Value* made = content;
     while (auto* cast = llvm::dyn_cast<llvm::BitCastInst>(made)) made = cast->getOperand(0);
     if (auto known = fragment_places_.find(made); known != fragment_places_.end()) {
@@ -110,7 +111,8 @@ uint32_t Emitter::fragments_in_row(const Inst& inst, const std::vector<const Ope
   for (uint32_t r = 0; r < places.size(); ++r) {
     if (places[r] >= kFragmentBytes) continue;
     Value* to = fragment_pointer(kFragmentBytes + r * register_bytes(type));
-    b_.CreateAlignedStore(operand(inst, *sources[r], type, true, true), to, llvm::Align(64));
+    b_.CreateAlignedStore(values_.operand(inst, *sources[r], type, true, true), to,
+                          llvm::Align(64));
   }
   return kFragmentBytes;
 }
@@ -131,12 +133,14 @@ void Emitter::lower_mma(const Inst& inst) {
   std::vector<uint32_t> places = fragment_places(inst, sources, type);
   const uint32_t results = result_place(form, places, type);
   places.push_back(results);
-  auto* table = private_constant(llvm::ConstantDataArray::get(context_, places), "km_places");
+  auto* table =
+      builder_.private_constant(llvm::ConstantDataArray::get(context_, places), "km_places");
   auto* pointer = b_.getPtrTy();
   auto* call =
       llvm::FunctionType::get(b_.getVoidTy(), {pointer, pointer, pointer, pointer, pointer}, false);
-  call_runtime(offsetof(RuntimeTable, mma), call,
-               {record_, state_, mma_form_constant(form), table, fragments_});
+  frame_.call_runtime(
+      offsetof(RuntimeTable, mma), call,
+      {frame_.record(), frame_.state(), mma_form_constant(form), table, fragments_});
   define_fragments(inst, ptx.operands[0], form.d_registers, results, type);
 }
 
@@ -163,7 +167,7 @@ void Emitter::define_fragments(const Inst& inst, const Operand& target, uint32_t
     const Operand& to = tensor_register(target, r);
     if (to.kind != Operand::Kind::reg) continue;
     Value* content = load_fragment(place + r % count * register_bytes(type), type);
-    define_result(inst, to.reg, content, type);
+    values_.define_result(inst, to.reg, content, type);
   }
 }
 

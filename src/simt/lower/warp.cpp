@@ -11,12 +11,14 @@ using ptx::Type;
 
 llvm::Value* Emitter::meeting_bits() { return participants_ ? participants_ : mask_bits(); }
 
-llvm::Value* Emitter::meeting_mask() { return participants_ ? mask_of(participants_) : mask(); }
+llvm::Value* Emitter::meeting_mask() {
+  return participants_ ? builder_.mask_of(participants_) : mask();
+}
 
 /// The lanes that meet here. Where membermasks differ, a vector: for each lane those of its own
 /// mask, which make a group.
 llvm::Value* Emitter::meeting_groups(const Inst& inst, const Operand& members) {
-  Value* mask = operand(inst, members, Type::b32, false, false);
+  Value* mask = values_.operand(inst, members, Type::b32, false, false);
   Value* here = meeting_bits();
   return b_.CreateAnd(mask->getType()->isVectorTy() ? splat(here) : here, mask);
 }
@@ -51,13 +53,13 @@ void Emitter::lower_shuffle(const Inst& inst) {
   const auto& pool = kernel_.function->operand_pool;
   const bool escapes = plan_.mode == Mode::split_warps || code_plan_.nans.has_mixed_result(inst);
   Value* source = brought(inst, ptx.operands[1], Type::b32, escapes);
-  Value* b = operand(inst, ptx.operands[2], Type::u32, true, false);
-  Value* c = operand(inst, ptx.operands[3], Type::u32, true, false);
+  Value* b = values_.operand(inst, ptx.operands[2], Type::u32, true, false);
+  Value* c = values_.operand(inst, ptx.operands[3], Type::u32, true, false);
   auto constant = [&](uint32_t value) { return splat(i32(value)); };
   b = b_.CreateAnd(b, constant(31));
   Value* segment = b_.CreateAnd(b_.CreateLShr(c, constant(8)), constant(31));
   Value* clamp = b_.CreateAnd(c, constant(31));
-  Value* lane = lane_numbers();
+  Value* lane = builder_.lane_numbers();
   Value* outside = b_.CreateXor(segment, constant(31));
   Value* lowest = b_.CreateAnd(lane, segment);
   Value* bound = b_.CreateOr(lowest, b_.CreateAnd(clamp, outside));
@@ -83,11 +85,12 @@ void Emitter::lower_shuffle(const Inst& inst) {
     result = permute(source, from);
   }
   const Operand& target = ptx.operands[0];
-  if (target.kind == Operand::Kind::reg) return define_result(inst, target.reg, result, Type::b32);
+  if (target.kind == Operand::Kind::reg)
+    return values_.define_result(inst, target.reg, result, Type::b32);
   const Operand &value = pool[target.first], &predicate = pool[target.first + 1];
-  if (value.kind == Operand::Kind::reg) define_result(inst, value.reg, result, Type::b32);
+  if (value.kind == Operand::Kind::reg) values_.define_result(inst, value.reg, result, Type::b32);
   if (predicate.kind == Operand::Kind::reg) {
-    define_result(inst, predicate.reg, within, Type::pred);
+    values_.define_result(inst, predicate.reg, within, Type::pred);
   }
 }
 
@@ -95,7 +98,7 @@ void Emitter::lower_vote(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   Value* predicate = brought(inst, ptx.operands[1], Type::pred, false);
   Value* here = meeting_bits();
-  Value* votes = bits_of(predicate);
+  Value* votes = builder_.bits_of(predicate);
   if (ptx.operand_count > 2) here = meeting_groups(inst, ptx.operands[2]);
   if (here->getType()->isVectorTy()) votes = splat(votes);
   votes = b_.CreateAnd(votes, here);
@@ -109,7 +112,7 @@ void Emitter::lower_vote(const Inst& inst) {
     if (ptx.has(Modifier::all)) result = whole;
     if (ptx.has(Modifier::uni)) result = b_.CreateOr(none, whole);
   }
-  define_result(inst, inst.writes[0].first, result, type);
+  values_.define_result(inst, inst.writes[0].first, result, type);
 }
 
 void Emitter::lower_match(const Inst& inst) {
@@ -122,12 +125,13 @@ void Emitter::lower_match(const Inst& inst) {
   Value* result = b_.CreateCall(match_helper(type_of(ptx.type()), match_all),
                                 {content, groups, meeting_bits()});
   const Operand& target = ptx.operands[0];
-  if (target.kind == Operand::Kind::reg) return define_result(inst, target.reg, result, Type::b32);
+  if (target.kind == Operand::Kind::reg)
+    return values_.define_result(inst, target.reg, result, Type::b32);
   const Operand &value = pool[target.first], &predicate = pool[target.first + 1];
-  if (value.kind == Operand::Kind::reg) define_result(inst, value.reg, result, Type::b32);
+  if (value.kind == Operand::Kind::reg) values_.define_result(inst, value.reg, result, Type::b32);
   if (predicate.kind == Operand::Kind::reg) {
     Value* matched = b_.CreateICmpNE(result, llvm::Constant::getNullValue(result->getType()));
-    define_result(inst, predicate.reg, matched, Type::pred);
+    values_.define_result(inst, predicate.reg, matched, Type::pred);
   }
 }
 
@@ -174,7 +178,7 @@ void Emitter::lower_redux(const Inst& inst) {
   Value* groups = meeting_groups(inst, ptx.operands[2]);
   if (groups->getType()->isVectorTy()) {
     Value* reduced = reduce_groups(ptx, content, groups);
-    return define_result(inst, inst.writes[0].first, reduced, ptx.type());
+    return values_.define_result(inst, inst.writes[0].first, reduced, ptx.type());
   }
   const bool is_signed = ptx::is_signed(ptx.type());
   Value* here = meeting_mask();
@@ -186,7 +190,7 @@ void Emitter::lower_redux(const Inst& inst) {
   if (ptx.has(Modifier::and_)) result = b_.CreateAndReduce(content);
   if (ptx.has(Modifier::or_)) result = b_.CreateOrReduce(content);
   if (ptx.has(Modifier::xor_)) result = b_.CreateXorReduce(content);
-  define_result(inst, inst.writes[0].first, result, ptx.type());
+  values_.define_result(inst, inst.writes[0].first, result, ptx.type());
 }
 
 /// The lowest lane of a group is elected.
@@ -196,10 +200,10 @@ void Emitter::lower_elect(const Inst& inst) {
   Value* groups = meeting_groups(inst, inst.ptx->operands[1]);
   Value* leader = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, groups, b_.getFalse());
   const Operand &value = pool[target.first], &predicate = pool[target.first + 1];
-  if (value.kind == Operand::Kind::reg) define_result(inst, value.reg, leader, Type::b32);
+  if (value.kind == Operand::Kind::reg) values_.define_result(inst, value.reg, leader, Type::b32);
   if (predicate.kind == Operand::Kind::reg) {
-    Value* elected = b_.CreateICmpEQ(lane_numbers(), splat(leader));
-    define_result(inst, predicate.reg, elected, Type::pred);
+    Value* elected = b_.CreateICmpEQ(builder_.lane_numbers(), splat(leader));
+    values_.define_result(inst, predicate.reg, elected, Type::pred);
   }
 }
 

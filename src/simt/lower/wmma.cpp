@@ -158,7 +158,8 @@ void Emitter::move_wmma_lanes(llvm::IRBuilder<>& builder, llvm::Function& functi
                               const WmmaPieces& pieces, bool stores) {
   const Matrix matrix(function);
   const std::vector<uint32_t> words = piece_table(pieces);
-  auto* table = private_constant(llvm::ConstantDataArray::get(context_, words), "km_pieces");
+  auto* table =
+      builder_.private_constant(llvm::ConstantDataArray::get(context_, words), "km_pieces");
   llvm::Type *word = builder.getInt32Ty(), *element = piece_type(builder, pieces);
   const uint32_t count = pieces.registers * pieces.parts;
   emit_lane_loop(builder, matrix.lanes, [&](llvm::IRBuilder<>& b, Value* lane) {
@@ -182,14 +183,15 @@ void Emitter::move_wmma_lanes(llvm::IRBuilder<>& builder, llvm::Function& functi
 
 llvm::Function* Emitter::wmma_helper(const Inst& inst, const WmmaPieces& pieces, bool stores) {
   const std::string name = form_name(*inst.ptx);
-  if (auto found = helpers_.find(name); found != helpers_.end()) return found->second;
+  if (auto* found = builder_.helper(name)) return found;
   auto* wide = b_.getInt64Ty();
-  auto* function = new_helper(name, b_.getVoidTy(), {wide, wide, b_.getInt32Ty(), b_.getPtrTy()});
+  auto* function =
+      builder_.new_helper(name, b_.getVoidTy(), {wide, wide, b_.getInt32Ty(), b_.getPtrTy()});
   const Matrix matrix(*function);
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(context_, "start", function));
   auto* all_block = llvm::BasicBlock::Create(context_, "all", function);
   auto* some = llvm::BasicBlock::Create(context_, "some", function);
-  b.CreateCondBr(b.CreateICmpEQ(matrix.lanes, i32(all_lanes())), all_block, some);
+  b.CreateCondBr(b.CreateICmpEQ(matrix.lanes, i32(builder_.all_lanes())), all_block, some);
   b.SetInsertPoint(all_block);
   if (stores) {
     store_lines(b, pieces, matrix);
@@ -205,7 +207,7 @@ llvm::Function* Emitter::wmma_helper(const Inst& inst, const WmmaPieces& pieces,
 
 /// The first active lane's content, which PTX says is that of all lanes.
 llvm::Value* Emitter::of_warp(Value* content) {
-  return content->getType()->isVectorTy() ? of_first_lane(content, mask_bits()) : content;
+  return content->getType()->isVectorTy() ? builder_.of_first_lane(content, mask_bits()) : content;
 }
 
 /// Alignment, and in checked code the memory of each line, all of which some lane touches.
@@ -215,19 +217,19 @@ void Emitter::check_wmma(const Inst& inst, const WmmaFragment& fragment, const W
   if (pieces.size_bytes > 1) {
     Value* low =
         b_.CreateAnd(b_.CreateOr(matrix.base, matrix.stride_bytes), i64(pieces.size_bytes - 1));
-    branch_unlikely(b_.CreateAnd(active, b_.CreateICmpNE(low, i64(0))), [&] {
+    builder_.branch_unlikely(b_.CreateAnd(active, b_.CreateICmpNE(low, i64(0))), [&] {
       call_misaligned(matrix.base, mask_bits(), access_site(pieces.size_bytes, 0));
     });
   }
   if (plan_.variant.checked) {
-    Value* lines = b_.CreateZExt(lane_numbers(), vector_of(b_.getInt64Ty()));
+    Value* lines = b_.CreateZExt(builder_.lane_numbers(), vector_of(b_.getInt64Ty()));
     Value* starts = b_.CreateMul(lines, splat(matrix.stride_bytes));
     Value* addresses = b_.CreateAdd(splat(matrix.base), starts);
-    Value* is_line = b_.CreateICmpULT(lane_numbers(), splat(i32(fragment.lines())));
+    Value* is_line = b_.CreateICmpULT(builder_.lane_numbers(), splat(i32(fragment.lines())));
     Value* sizes = b_.CreateSelect(is_line, splat(i64(fragment.line_bytes())), splat(i64(0)));
     check_lane_ranges(inst, {addresses, sizes, pieces.size_bytes}, splat(active));
   }
-  note_line();
+  frame_.note_line();
 }
 
 /// Moves the fragment between the memory that operand `address` points to and `registers`.
@@ -235,13 +237,13 @@ void Emitter::move_wmma(const Inst& inst, const WmmaFragment& fragment, unsigned
                         Value* registers) {
   const auto& ptx = *inst.ptx;
   const Operand& at = ptx.operands[address];
-  const Address place = address_of(inst, at, space_of(kernel_, inst, at));
+  const Address place = addresses_.address_of(inst, at, space_of(kernel_, inst, at));
   const bool uniform = place.lanes == nullptr && place.offsets == nullptr;
   WmmaMatrix matrix;
-  matrix.base = uniform ? place.base : of_warp(lanes_of(place));
+  matrix.base = uniform ? place.base : of_warp(addresses_.lanes_of(place));
   Value* elements = i64(fragment.line_elements());
   if (ptx.operand_count > 2) {
-    elements = of_warp(operand(inst, ptx.operands[2], Type::u32, false, false));
+    elements = of_warp(values_.operand(inst, ptx.operands[2], Type::u32, false, false));
     elements = b_.CreateZExt(elements, b_.getInt64Ty());
   }
   matrix.stride_bytes = b_.CreateLShr(b_.CreateMul(elements, i64(element_bits(fragment.type))), 3);

@@ -1,8 +1,8 @@
-// Addresses of loads, stores and atomics: one for all lanes, at known distances from each other, or
-// of every lane's own, with what is known of those.
+#include "simt/codegen/addresses.h"
+
 #include <algorithm>
 
-#include "simt/emit/emitter.h"
+#include "simt/analysis/memory_access.h"
 
 namespace km::simt {
 
@@ -10,24 +10,23 @@ using ptx::Modifier;
 using ptx::Operand;
 using ptx::Type;
 
-/// True if a value that is defined on every way from the kernel's entry to the current block is so
-/// on every way from the region's, or is kept for it.
-bool Emitter::is_at_hand(ValueId value) const {
+bool Addresses::is_at_hand(ValueId value) const {
   const BlockId home = kernel_.values[value].block;
-  if (home == kNone || region_ == 0 || is_rematerialised(kernel_, value)) return true;
-  const auto& kept = plan_.regions.live_in[region_];
+  if (home == kNone || position_.region == 0 || is_rematerialised(kernel_, value)) return true;
+  const auto& kept = plan_.regions.live_in[position_.region];
   if (std::binary_search(kept.begin(), kept.end(), value)) return true;
-  const Region& region = plan_.regions.list[region_];
+  const Region& region = plan_.regions.list[position_.region];
   return std::binary_search(region.blocks.begin(), region.blocks.end(), home) &&
          !plan_.shapes->dominators.dominates(home, region.entry);
 }
 
 /// Adds what is known of an address that varies.
-void Emitter::add_form(Address& address, const Inst& inst, const Operand& operand) {
+void Addresses::add_form(Address& address, const Inst& inst, const Operand& operand) {
   const auto offset = static_cast<uint64_t>(operand.offset);
   if (address.space == ptx::Space::shared) {
-    Value* own = coerce(vector(address.varying), kernel_.values[address.varying].type, Type::b32);
-    address.index = {b_.CreateAdd(shared_, i64(offset)), own, 1};
+    Value* own = builder_.coerce(values_.vector(address.varying),
+                                 kernel_.values[address.varying].type, Type::b32);
+    address.index = {b_.CreateAdd(frame_.shared(), i64(offset)), own, 1};
     address.low_lanes = offset == 0 ? own : b_.CreateAdd(own, splat(i32(offset)));
   }
   const AddressPlan* const found = code_plan_.addresses.find(inst);
@@ -38,24 +37,25 @@ void Emitter::add_form(Address& address, const Inst& inst, const Operand& operan
   if (plan.root) {
     address.congruent = i64(0);
     if (*plan.root != kNone) {
-      address.congruent = coerce(scalar(*plan.root), kernel_.values[*plan.root].type, Type::b64);
+      address.congruent =
+          builder_.coerce(values_.scalar(*plan.root), kernel_.values[*plan.root].type, Type::b64);
     }
     address.congruent = b_.CreateAdd(address.congruent, i64(offset));
   }
   if (!plan.indexed) return;
   const IndexedAddress& form = *plan.indexed;
   uint64_t distance = offset + static_cast<uint64_t>(form.offset);
-  Value* index = this->operand(*form.widening, form.index, Type::u32, true, true);
+  Value* index = values_.operand(*form.widening, form.index, Type::u32, true, true);
   if (form.is_unsigned) {  // the upper half as the lower one, from a base that lies between them
     index = b_.CreateXor(index, splat(i32(uint64_t{1} << 31)));
     distance += uint64_t{form.scale} << 31;
   }
-  Value* base = coerce(scalar(form.base), kernel_.values[form.base].type, Type::b64);
+  Value* base =
+      builder_.coerce(values_.scalar(form.base), kernel_.values[form.base].type, Type::b64);
   address.index = {b_.CreateAdd(base, i64(distance)), index, form.scale};
 }
 
-/// Pointers at `offset_bytes` from every lane's address.
-llvm::Value* Emitter::lane_pointers(const LaneIndex& index, Value* lanes, uint64_t offset_bytes) {
+llvm::Value* Addresses::lane_pointers(const LaneIndex& index, Value* lanes, uint64_t offset_bytes) {
   if (index.lanes == nullptr) {
     Value* at = offset_bytes ? b_.CreateAdd(lanes, splat(i64(offset_bytes))) : lanes;
     return b_.CreateIntToPtr(at, vector_of(b_.getPtrTy()));
@@ -64,20 +64,19 @@ llvm::Value* Emitter::lane_pointers(const LaneIndex& index, Value* lanes, uint64
   return b_.CreateGEP(b_.getIntNTy(8 * index.scale), base, index.lanes);
 }
 
-/// lane_pointers() as the arguments of a helper for this scale.
-std::vector<llvm::Value*> Emitter::lane_arguments(const LaneIndex& index, Value* lanes,
-                                                  uint64_t offset_bytes) {
+std::vector<llvm::Value*> Addresses::lane_arguments(const LaneIndex& index, Value* lanes,
+                                                    uint64_t offset_bytes) {
   if (index.lanes != nullptr) {
     return {b_.CreateAdd(index.base, i64(offset_bytes)), index.lanes};
   }
   return {offset_bytes ? b_.CreateAdd(lanes, splat(i64(offset_bytes))) : lanes};
 }
 
-Emitter::Address Emitter::symbol_address_of(const Operand& operand, ptx::Space space) {
+Address Addresses::symbol_address_of(const Operand& operand, ptx::Space space) {
   Address address;
   address.space = space;
   if (space == ptx::Space::param) {
-    address.base = parameter_address(operand);
+    address.base = registers_.parameter_address(operand);
     address.align_bits = 64;
     return address;
   }
@@ -85,28 +84,26 @@ Emitter::Address Emitter::symbol_address_of(const Operand& operand, ptx::Space s
   const auto bits = static_cast<uint64_t>(symbol.align_bytes | operand.offset | 64);
   address.align_bits = static_cast<unsigned>(__builtin_ctzll(bits));
   if (space == ptx::Space::local) {
-    address.lanes = symbol_address(operand, true);
+    address.lanes = registers_.symbol_address(operand, true);
     return address;
   }
-  address.base = symbol_address(operand, false);
-  if (space == ptx::Space::shared) address.base = b_.CreateAdd(shared_, address.base);
+  address.base = registers_.symbol_address(operand, false);
+  if (space == ptx::Space::shared) address.base = b_.CreateAdd(frame_.shared(), address.base);
   return address;
 }
 
-/// A shared address is a signed 32-bit offset into the block's window: base + offset stays right
-/// when the base of a packet lies below the window and only lanes inside it are active.
-Emitter::Address Emitter::address_of(const Inst& inst, const Operand& operand, ptx::Space space) {
+Address Addresses::address_of(const Inst& inst, const Operand& operand, ptx::Space space) {
   if (operand.symbol != ptx::kNone) return symbol_address_of(operand, space);
   Address address;
   address.space = space;
   const bool shared = space == ptx::Space::shared;
   if (operand.reg == ptx::kNone) {
     address.base = i64(static_cast<uint64_t>(operand.offset));
-    if (shared) address.base = b_.CreateAdd(shared_, address.base);
+    if (shared) address.base = b_.CreateAdd(frame_.shared(), address.base);
     return address;
   }
   const ValueId value = inst.read(operand.reg);
-  const Shape shape = shape_of(value);
+  const Shape shape = values_.shape_of(value);
   const bool narrow = ptx::size_bits(kernel_.values[value].type) == 32;
   auto finish = [this, shared, narrow, offset = operand.offset](Value* content) {
     const bool lanes = content->getType()->isVectorTy();
@@ -120,20 +117,20 @@ Emitter::Address Emitter::address_of(const Inst& inst, const Operand& operand, p
                                         : b_.getInt32Ty()),
           lanes ? static_cast<llvm::Type*>(vector_of(b_.getInt64Ty())) : b_.getInt64Ty());
     }
-    if (shared) content = b_.CreateAdd(content, wide(shared_));
+    if (shared) content = b_.CreateAdd(content, wide(frame_.shared()));
     return offset ? b_.CreateAdd(content, wide(i64(static_cast<uint64_t>(offset)))) : content;
   };
   if (shape.is_varying()) {
-    address.lanes = address.start = finish(vector(value));
+    address.lanes = address.start = finish(values_.vector(value));
     address.varying = value;
     if (!shared && !narrow) {
-      address.start = vector(value);
+      address.start = values_.vector(value);
       address.offset_bytes = static_cast<uint64_t>(operand.offset);
     }
     add_form(address, inst, operand);
     return address;
   }
-  address.base = finish(scalar(value));
+  address.base = finish(values_.scalar(value));
   address.align_bits = std::min<unsigned>(
       shape.align,
       operand.offset == 0
@@ -141,21 +138,19 @@ Emitter::Address Emitter::address_of(const Inst& inst, const Operand& operand, p
           : static_cast<unsigned>(__builtin_ctzll(static_cast<uint64_t>(operand.offset))));
   if (shape.is_offset()) {
     address.offsets = &plan_.shapes->offsets[shape.offsets];
-    address.ok = no_wrap(value);
-    address.exact = [this, value, finish] { return finish(vector(value)); };
+    address.ok = values_.no_wrap(value);
+    address.exact = [this, value, finish] { return finish(values_.vector(value)); };
   }
   return address;
 }
 
-llvm::Value* Emitter::lanes_of(const Address& address) {
+llvm::Value* Addresses::lanes_of(const Address& address) {
   if (address.lanes != nullptr) return address.lanes;
   if (address.exact) return address.exact();
   return splat(address.base);
 }
 
-/// Indices for lanes whose distances are known: half as wide as addresses, and one constant for all
-/// places with these distances.
-Emitter::LaneIndex Emitter::index_of(const Address& address) {
+LaneIndex Addresses::index_of(const Address& address) {
   if (address.offsets == nullptr || address.ok != nullptr) return {};
   std::vector<uint32_t> distances;
   for (uint32_t l = 0; l < lanes_; ++l) {

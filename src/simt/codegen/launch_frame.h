@@ -1,0 +1,78 @@
+// The launch and the block that code runs for: what the runtime passes to the entry function.
+#pragma once
+
+#include "simt/codegen/room.h"
+
+namespace km::simt {
+
+/// Loads the launch record and the block's state, and calls the runtime's functions. It also has
+/// the variables that say which block and packet runs.
+class LaunchFrame : public Room {
+ public:
+  LaunchFrame(CodeBuilder& builder, const CodePlan& plan);
+
+  /// Makes the loads of what stays the same for the whole call.
+  void load();
+  /// Creates the variables of block and packet.
+  void create_variables();
+
+  Value* record() const { return record_; }        // LaunchRecord
+  Value* state() const { return state_; }          // BlockState
+  Value* params() const { return params_; }        // the kernel's arguments
+  Value* variables() const { return variables_; }  // addresses of module-scope variables
+  Value* runtime() const { return runtime_; }      // RuntimeTable
+  Value* shared() const { return shared_; }        // i64, the address of shared memory
+  Value* scratch() const { return scratch_; }      // i64, the address of scratch memory
+  /// Takes the part of scratch memory that belongs to a warp with a stack of its own.
+  void take_scratch_of(Value* warp);
+
+  // ---- Which block and packet runs.
+  llvm::AllocaInst* block_index_variable(unsigned dimension) { return block_index_[dimension]; }
+  llvm::AllocaInst* packet() const { return packet_; }
+  llvm::AllocaInst* first_thread() const { return first_thread_; }
+  llvm::AllocaInst* next_region() const { return next_region_; }
+  /// Loads which block it is, as the runtime says.
+  void load_block();
+  /// Stores which block it is, for whoever asks where a fault was.
+  void note_block();
+  /// %ctaid.
+  Value* block_index(unsigned dimension);
+  /// True if the kernel asks which block it is.
+  bool reads_block() const { return reads_block_; }
+  Value* block_size(unsigned dimension);
+  Value* block_threads();
+  Value* block_packets();
+
+  // ---- Scratch memory.
+  /// The packet's place at an offset of its context.
+  Value* packet_slot(Value* packet, uint64_t offset_bytes);
+  /// i64, the address of the current packet's local memory.
+  Value* local_base() const { return local_base_; }
+  void set_local_base(Value* base) { local_base_ = base; }
+  uint64_t local_offset_bytes() const { return local_offset_bytes_; }
+  uint64_t scratch_bytes() const { return scratch_bytes_; }
+  /// Mode c: values of lanes lie where packets' contexts lie otherwise.
+  void lay_out(uint64_t local_offset_bytes, uint64_t scratch_bytes);
+
+  // ---- The runtime.
+  /// Calls a function of the RuntimeTable.
+  llvm::CallInst* call_runtime(uint64_t entry, llvm::FunctionType* type,
+                               std::vector<Value*> arguments);
+  /// Stores the line, for the call of a helper function that follows: a fault in there has no line
+  /// of its own.
+  void note_line();
+  /// Ends the launch with a fault of the lowest active lane.
+  void raise(FaultKind kind);
+
+ private:
+  Value *record_ = nullptr, *state_ = nullptr;
+  Value *params_ = nullptr, *variables_ = nullptr, *runtime_ = nullptr;
+  Value *shared_ = nullptr, *scratch_ = nullptr;
+  llvm::AllocaInst* block_index_[3] = {};
+  llvm::AllocaInst *packet_ = nullptr, *first_thread_ = nullptr, *next_region_ = nullptr;
+  Value* local_base_ = nullptr;
+  uint64_t local_offset_bytes_, scratch_bytes_;
+  bool reads_block_ = false;
+};
+
+}  // namespace km::simt

@@ -1,0 +1,46 @@
+// The base of all parts of the code generator.
+#pragma once
+
+#include "simt/codegen/builder.h"
+#include "simt/plan/code_plan.h"
+
+namespace km::simt {
+
+/// Holds what every part has at hand, by short names: the builder, the plan, and the builder's
+/// functions that code uses in almost every line.
+class Room {
+ protected:
+  using Value = llvm::Value;
+
+  Room(CodeBuilder& builder, const CodePlan& plan)
+      : builder_(builder),
+        b_(builder.ir()),
+        context_(builder.context()),
+        position_(builder.position()),
+        code_plan_(plan),
+        plan_(plan.base),
+        kernel_(*plan.base.kernel),
+        lanes_(plan.base.lanes) {}
+
+  llvm::Type* type_of(ptx::Type type) { return builder_.type_of(type); }
+  llvm::FixedVectorType* vector_of(llvm::Type* element) const {
+    return builder_.vector_of(element);
+  }
+  bool has_avx512() const { return builder_.has_avx512(); }
+  Value* i32(uint64_t value) { return builder_.i32(value); }
+  Value* i64(uint64_t value) { return builder_.i64(value); }
+  Value* splat(Value* scalar) { return builder_.splat(scalar); }
+  Value* mask() const { return builder_.mask(); }
+  Value* mask_bits() { return builder_.mask_bits(); }
+
+  CodeBuilder& builder_;
+  llvm::IRBuilder<>& b_;
+  llvm::LLVMContext& context_;
+  Position& position_;
+  const CodePlan& code_plan_;
+  const Plan& plan_;
+  const Kernel& kernel_;
+  const uint32_t lanes_;
+};
+
+}  // namespace km::simt

@@ -1,0 +1,286 @@
+#include "simt/codegen/values.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace km::simt {
+
+using ptx::Modifier;
+using ptx::Opcode;
+using ptx::Operand;
+using ptx::Type;
+
+Values::Values(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame,
+               SpecialRegisters& registers)
+    : Room(builder, plan),
+      frame_(frame),
+      registers_(registers),
+      value_variables_(kernel_.values.size()),
+      kept_after_(kernel_.values.size(), kNotKept),
+      is_needed_(kernel_.values.size()) {}
+
+void Values::begin_kept(ValueId value, uint32_t loop) {
+  kept_after_[value] = loop;
+  is_needed_[value] = 0;
+}
+
+std::optional<uint32_t> Values::end_kept(ValueId value) {
+  const uint32_t loop = std::exchange(kept_after_[value], kNotKept);
+  if (is_needed_[value] == 0) return std::nullopt;
+  return loop;
+}
+
+uint64_t Values::lay_out_in_scratch(uint64_t offset) {
+  value_offsets_.assign(kernel_.values.size(), 0);
+  const auto& layout = builder_.module().getDataLayout();
+  for (ValueId value = 0; value < kernel_.values.size(); ++value) {
+    if (!code_plan_.lifetimes.is_cross_block(value)) continue;
+    auto* type = storage_type(value);
+    const uint64_t align = layout.getABITypeAlign(type).value();
+    offset = (offset + align - 1) / align * align;
+    value_offsets_[value] = offset;
+    offset += layout.getTypeAllocSize(type);
+  }
+  return offset;
+}
+
+llvm::Value* Values::offsets_constant(const Shape& shape, llvm::Type* element) {
+  const Offsets& offsets = plan_.shapes->offsets[shape.offsets];
+  std::vector<llvm::Constant*> list;
+  for (uint32_t l = 0; l < lanes_; ++l) {
+    list.push_back(llvm::ConstantInt::get(element, static_cast<uint64_t>(offsets[l]), true));
+  }
+  return llvm::ConstantVector::get(list);
+}
+
+llvm::Type* Values::storage_type(ValueId value) const {
+  auto* element = llvm_type(const_cast<llvm::LLVMContext&>(context_), kernel_.values[value].type);
+  if (!plan_.shapes->values[value].is_varying()) return element;
+  return element->isIntegerTy(1) ? builder_.mask_storage() : vector_of(element);
+}
+
+Values::Place Values::value_variable(ValueId value) {
+  auto* type = storage_type(value);
+  if (plan_.has_independent_threads()) {
+    Value* at = b_.CreateAdd(frame_.scratch(), i64(value_offsets_[value]));
+    return {b_.CreateIntToPtr(at, b_.getPtrTy()), type};
+  }
+  if (kept_after_[value] == UINT32_MAX) is_needed_[value] = 1;
+  Place& place = value_variables_[value];
+  if (place.pointer == nullptr) place = {builder_.variable(type, "v"), type};
+  return place;
+}
+
+Values::Place Values::loop_variable(ValueId value, uint32_t loop) {
+  if (kept_after_[value] == loop) is_needed_[value] = 1;
+  Place& place = loop_variables_[{value, loop}];
+  if (place.pointer == nullptr) {
+    auto* element = type_of(kernel_.values[value].type);
+    auto* type = element->isIntegerTy(1) ? builder_.mask_storage() : vector_of(element);
+    place = {builder_.variable(type, "out"), type};
+  }
+  return place;
+}
+
+/// A constant of one number for all lanes, or of one for each.
+llvm::Constant* Values::lane_constant(llvm::Type* element, const std::vector<uint64_t>& lanes) {
+  if (lanes.size() == 1) return llvm::ConstantInt::get(element, lanes[0]);
+  std::vector<llvm::Constant*> list;
+  for (const uint64_t lane : lanes) list.push_back(llvm::ConstantInt::get(element, lane));
+  return llvm::ConstantVector::get(list);
+}
+
+llvm::Value* Values::stored(ValueId value) {
+  const auto& info = kernel_.values[value];
+  if (info.block == kNone) return llvm::Constant::getNullValue(type_of(info.type));
+  const uint32_t loop = plan_.shapes->loop_left(kernel_, value, position_.block);
+  if (loop == UINT32_MAX) {
+    if (const auto* known = code_plan_.constants.find(value)) {
+      return lane_constant(type_of(info.type), *known);
+    }
+    if (Value* const found = builder_.values().find(value)) return found;
+  }
+  const Place place = loop == UINT32_MAX ? value_variable(value) : loop_variable(value, loop);
+  Value* content = b_.CreateLoad(place.type, place.pointer);
+  bool is_mask = info.type == Type::pred && content->getType()->isVectorTy();
+  if (is_mask && !has_avx512()) {
+    content = b_.CreateICmpSLT(content, llvm::Constant::getNullValue(content->getType()));
+  }
+  if (loop == UINT32_MAX) builder_.values().set(value, content);
+  return content;
+}
+
+void Values::define(ValueId value, Value* content) {
+  if (plan_.shapes->values[value].is_varying()) content = splat(content);
+  builder_.values().set(value, content);
+  builder_.vectors().erase(value);
+  if (!code_plan_.lifetimes.is_cross_block(value)) return;
+  const Place place = value_variable(value);
+  const bool is_mask =
+      place.type == builder_.mask_storage() && kernel_.values[value].type == Type::pred;
+  if (is_mask && !has_avx512()) content = b_.CreateSExt(content, builder_.mask_storage());
+  if (plan_.has_independent_threads() && place.type->isVectorTy()) {  // other lanes keep theirs
+    content = b_.CreateSelect(mask(), content, b_.CreateLoad(place.type, place.pointer));
+  }
+  b_.CreateStore(content, place.pointer);
+}
+
+llvm::Value* Values::scalar(ValueId value) { return stored(value); }
+
+llvm::Value* Values::vector(ValueId value) {
+  if (Value* const found = builder_.vectors().find(value)) return found;
+  const Shape shape = shape_of(value);
+  Value* content = nullptr;
+  if (shape.is_varying()) {
+    content = splat(stored(value));
+  } else if (shape.guarded) {
+    return exact_vector(value);
+  } else {
+    Value* base = stored(value);
+    content = splat(base);
+    if (shape.is_offset()) {
+      content = b_.CreateAdd(content, offsets_constant(shape, base->getType()));
+    }
+  }
+  builder_.vectors().set(value, content);
+  return content;
+}
+
+llvm::Value* Values::exact_vector(ValueId value) {
+  const auto& info = kernel_.values[value];
+  const Inst& inst = kernel_.blocks[info.block].insts[info.instruction];
+  const auto& ptx = *inst.ptx;
+  if (ptx.opcode == Opcode::mov) return operand(inst, ptx.operands[1], info.type, true, false);
+  if (ptx.opcode == Opcode::cvta) {
+    Value* lanes = operand(inst, ptx.operands[1], info.type, true, false);
+    bool shared = ptx.has(Modifier::shared) || ptx.has(Modifier::shared_cta) ||
+                  ptx.has(Modifier::shared_cluster);
+    if (!shared) return lanes;
+    Value* base = splat(frame_.shared());
+    return ptx.has(Modifier::to) ? b_.CreateSub(lanes, base) : b_.CreateAdd(lanes, base);
+  }
+  std::vector<Value*> sources;
+  for (unsigned i = 1; i < ptx.operand_count; ++i) {
+    sources.push_back(
+        operand(inst, ptx.operands[i], Arithmetic::operand_type(ptx, i), true, false));
+  }
+  Value* result = builder_.arithmetic().lower(ptx, sources)[0];
+  return builder_.widen_to_register(result, Arithmetic::operand_type(ptx, 0), info.type);
+}
+
+llvm::Value* Values::no_wrap(ValueId value) {
+  const auto& info = kernel_.values[value];
+  if (!plan_.shapes->values[value].guarded) return nullptr;
+  const Inst& inst = kernel_.blocks[info.block].insts[info.instruction];
+  const auto& ptx = *inst.ptx;
+  Value* result = nullptr;
+  for (const auto& [reg, read] : inst.reads) result = builder_.and_masks(result, no_wrap(read));
+  bool widens = ptx.has(Modifier::wide) || ptx.opcode == Opcode::cvt;
+  for (unsigned i = 1; widens && i < std::min<unsigned>(ptx.operand_count, 3); ++i) {
+    if (ptx.operands[i].kind != Operand::Kind::reg) continue;
+    const ValueId source = inst.read(ptx.operands[i].reg);
+    const Shape shape = shape_of(source);
+    const Type from = ptx.opcode == Opcode::cvt ? ptx.types[1] : ptx.types[0];
+    if (!shape.is_offset() || shape.guarded || ptx::size_bits(from) != 32) continue;
+    const Offsets& offsets = plan_.shapes->offsets[shape.offsets];
+    const int64_t low = *std::min_element(offsets.begin(), offsets.end());
+    const int64_t high = *std::max_element(offsets.begin(), offsets.end());
+    Value* base = builder_.coerce(scalar(source), kernel_.values[source].type, from);
+    base = ptx::is_signed(from) ? b_.CreateSExt(base, b_.getInt64Ty())
+                                : b_.CreateZExt(base, b_.getInt64Ty());
+    const int64_t bottom = ptx::is_signed(from) ? INT32_MIN : 0;
+    const int64_t top = ptx::is_signed(from) ? INT32_MAX : int64_t{UINT32_MAX};
+    Value* fits = b_.CreateICmpSLE(base, b_.getInt64(static_cast<uint64_t>(top - high)));
+    if (low < 0) {
+      Value* above = b_.CreateICmpSGE(base, b_.getInt64(static_cast<uint64_t>(bottom - low)));
+      fits = b_.CreateAnd(fits, above);
+    }
+    result = builder_.and_masks(result, fits);
+  }
+  return result;
+}
+
+llvm::Value* Values::canonical(ValueId value, Value* content) {
+  return code_plan_.nans.of(value) == NanClasses::Class::arithmetic
+             ? builder_.canonical_bits(content)
+             : content;
+}
+
+llvm::Value* Values::operand(const Inst& inst, const Operand& operand, Type type, bool as_vector,
+                             bool bits_escape) {
+  Value* result = nullptr;
+  switch (operand.kind) {
+    case Operand::Kind::reg: {
+      const ValueId value = inst.read(operand.reg);
+      result = as_vector ? vector(value) : scalar(value);
+      if (bits_escape) result = canonical(value, result);
+      result = builder_.coerce(result, kernel_.values[value].type, type);
+      break;
+    }
+    case Operand::Kind::immediate:
+      result = builder_.immediate(operand, type);
+      break;
+    case Operand::Kind::special: {
+      result = registers_.special_register(operand, as_vector);
+      const Type own = result->getType()->getScalarSizeInBits() == 64 ? Type::u64 : Type::u32;
+      result = builder_.widen_to_register(result, own, type);
+      break;
+    }
+    case Operand::Kind::symbol: {
+      result = registers_.symbol_address(operand, as_vector);
+      result = builder_.widen_to_register(result, Type::u64, type);
+      break;
+    }
+    default:
+      result = llvm::Constant::getNullValue(type_of(type));
+      break;
+  }
+  if (operand.negated && type == Type::pred) result = b_.CreateNot(result);
+  return as_vector ? splat(result) : result;
+}
+
+bool Values::results_are_scalar(const Inst& inst) const {
+  return std::none_of(inst.writes.begin(), inst.writes.end(), [&](const auto& write) {
+    return plan_.shapes->values[write.second].is_varying();
+  });
+}
+
+void Values::define_result(const Inst& inst, ptx::RegisterId reg, Value* content, Type type) {
+  const ValueId value = inst.written(reg);
+  const Type reg_type = kernel_.values[value].type;
+  content = builder_.widen_to_register(content, type, reg_type);
+  const bool lanes = plan_.shapes->values[value].is_varying();
+  // Another result of the instruction varies, so all were computed lane by lane.
+  if (!lanes && content->getType()->isVectorTy())
+    content = b_.CreateExtractElement(content, i32(0));
+  if (inst.guard != kNone) {
+    size_t index = 0;
+    while (inst.writes[index].first != reg) ++index;
+    const ValueId old_value = inst.old_values[index];
+    Value* old = lanes ? vector(old_value) : scalar(old_value);
+    if (code_plan_.nans.is_mixed(value)) {
+      if (makes_float(*inst.ptx)) content = builder_.canonical_bits(content);
+      old = canonical(old_value, old);
+    }
+    const bool uniform_guard = shape_of(inst.guard).is_uniform();
+    Value* guard = uniform_guard || !lanes ? scalar(inst.guard) : vector(inst.guard);
+    if (inst.ptx->guard_negated) guard = b_.CreateNot(guard);
+    if (lanes) content = splat(content);
+    content = b_.CreateSelect(guard, content, old);
+  }
+  define(value, content);
+}
+
+void Values::store_loop_value(ValueId value, uint32_t loop, Value* mask) {
+  const Place target = loop_variable(value, loop);
+  Value* content = vector(value);
+  const bool is_mask = kernel_.values[value].type == ptx::Type::pred && !has_avx512();
+  if (is_mask) content = b_.CreateSExt(content, builder_.mask_storage());
+  if (mask != nullptr) {
+    Value* old = b_.CreateLoad(target.type, target.pointer);
+    content = b_.CreateSelect(mask, content, old);
+  }
+  b_.CreateStore(content, target.pointer);
+}
+
+}  // namespace km::simt
