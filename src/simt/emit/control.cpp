@@ -79,10 +79,10 @@ void Emitter::emit_step(uint32_t index) {
   const Step& step = plan.steps[index];
   step_ = index;
   position_.block = step.block;
-  fragment_places_.clear();
+  matrices_.begin_block();
   builder_.forget_values();
   loaded_.clear();
-  checked_bases_.clear();
+  checks_.begin_block();
   const Block& block = kernel_.blocks[position_.block];
   if (heads_[index] != bodies_[index]) {
     b_.SetInsertPoint(heads_[index]);

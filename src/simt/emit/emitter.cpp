@@ -49,6 +49,14 @@ Emitter::Emitter(CodeBuilder& builder, const CodePlan& plan, const Interruption&
       registers_(builder, plan, frame_),
       values_(builder, plan, frame_, registers_),
       addresses_(builder, plan, frame_, registers_, values_),
+      sums_(builder, plan, frame_, addresses_),
+      lane_helpers_(builder, plan),
+      loops_(builder, plan),
+      checks_(builder, plan, frame_, addresses_, sums_, lane_helpers_),
+      mbarriers_(builder, plan, values_, addresses_, checks_, loops_),
+      matrix_moves_(builder, plan, values_, addresses_, checks_),
+      matrices_(builder, plan, frame_, values_, addresses_, checks_),
+      runs_(plan_),
       idle_(plan_, plan.masks, plan.constants, plan.spills),
       edge_slots_(kernel_.edge_slots()) {}
 

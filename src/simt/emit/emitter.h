@@ -23,16 +23,14 @@
 #include "simt/analysis/index_steps.h"
 #include "simt/analysis/memory_access.h"
 #include "simt/codegen/addresses.h"
+#include "simt/codegen/lower/matrices.h"
+#include "simt/codegen/lower/matrix_moves.h"
+#include "simt/codegen/lower/mbarriers.h"
 #include "simt/emit/target.h"
 #include "simt/lower/arithmetic.h"
 #include "simt/plan/code_plan.h"
 #include "simt/plan/idle_packets.h"
-#include "simt/runtime/mma_form.h"
-
-namespace km::simt::lower {
-struct WmmaFragment;
-struct WmmaPieces;
-}  // namespace km::simt::lower
+#include "simt/plan/lane_runs.h"
 
 namespace km::simt {
 
@@ -204,7 +202,6 @@ class Emitter : private Room {
   Advance advance_of(ValueId value, uint32_t loop, unsigned depth);
   Advance advance_of_phi(ValueId value, uint32_t loop) const;
   // ---- lower/dense.cpp
-  Value* access_site(uint64_t size_bytes, int64_t step_bytes);
   llvm::CallInst* call_lane_mover(uint64_t entry, const Address& address, uint64_t size_bytes);
   Value* load_some(const Address& address, const Access& access);
   void store_some(const Address& address, const Access& access, Value* content);
@@ -214,14 +211,6 @@ class Emitter : private Room {
   uint32_t first_lanes();
   std::vector<Value*> store_dense(const Address& address, const Access& access, Value* content);
   // ---- lower/lane_runs.cpp
-  struct Run {
-    uint32_t lanes = 1;
-    int64_t step = 0;  // from a lane to the next
-  };
-  Run run_of(ValueId value, unsigned depth);
-  Run run_of(const Inst& inst, const ptx::Operand& operand, unsigned depth);
-  Run run_of(const Inst& inst, unsigned depth);
-  Run run_of(const Offsets& offsets) const;
   uint32_t run_lanes(const Address& address, const Access& access);
   Value* are_runs(Value* lanes, uint32_t run, uint64_t size_bytes);
   Value* mask_of_run(uint32_t first, uint32_t run);
@@ -253,37 +242,6 @@ class Emitter : private Room {
   void store_rows_apart(const Access& access, const std::vector<Value*>& columns, Value* lanes);
   std::vector<const Inst*> row_of_loads(const Inst& first) const;
   Value* load_with_neighbours(const Inst& inst, const Address& address, const Access& access);
-  // ---- lower/access_checks.cpp
-  void check_access(const Inst& inst, const Address& address);
-  void check_alignment(const Address& address, uint64_t size_bytes);
-  void check_range(const Inst& inst, const MemoryAccess& access, const Address& address);
-  std::vector<MemoryAccess> accesses_together(const Inst& inst, const MemoryAccess& access);
-  void note_block_accesses();
-  /// The accesses of a block by address register and space, each with its place in the block.
-  struct BlockAccesses {
-    BlockId block = kNone;
-    std::map<std::pair<ValueId, ptx::Space>, std::vector<std::pair<size_t, MemoryAccess>>> places;
-    std::vector<size_t> stops;  // calls and traps, after which nothing need happen
-  };
-  llvm::Constant* access_table(const std::vector<MemoryAccess>& together);
-  // ---- lower/lane_access.cpp: what every lane does on its own, in turn
-  using LaneBody =
-      std::function<Value*(llvm::IRBuilder<>& builder, const std::vector<Value*>& arguments)>;
-  Value* for_lanes(const std::string& name, llvm::Type* result,
-                   const std::vector<Value*>& arguments, const LaneBody& body);
-  struct LaneAccess {
-    Value* addresses = nullptr;  // of every lane
-    Value* sizes = nullptr;      // i64 of every lane; a lane with 0 touches nothing
-    uint64_t align_bytes = 1;
-  };
-  void check_lanes(const Inst& inst, const LaneAccess& access, Value* lanes);
-  void check_lanes(const Inst& inst, const Address& address, uint64_t size_bytes);
-  void check_lane_ranges(const Inst& inst, const LaneAccess& access, Value* lanes);
-  void require_aligned(const LaneIndex& index, Value* addresses, Value* bits, uint64_t size_bytes);
-  void raise_misaligned(const LaneIndex& index, Value* addresses, Value* bits, uint64_t size_bytes);
-  void call_misaligned(Value* address, Value* bits, Value* site);
-  void raise_misaligned(const Address& address, uint64_t size_bytes);
-  std::string form_name(const ptx::Instruction& instruction) const;
   // ---- lower/async_copy.cpp
   void lower_cp(const Inst& inst);
   void lower_async_copy(const Inst& inst);
@@ -296,63 +254,7 @@ class Emitter : private Room {
   BulkCopy bulk_copy_of(const Inst& inst);
   void lower_bulk_copy(const Inst& inst);
   void lower_bulk_reduction(const Inst& inst);
-  // ---- lower/mbarrier.cpp
-  void lower_mbarrier(const Inst& inst);
-  void complete_transactions(const Inst& inst, const ptx::Operand& barrier, Value* sizes);
-  void lower_arrive(const Inst& inst);
-  void lower_phase_test(const Inst& inst);
-  // ---- lower/matrix_moves.cpp
-  void lower_ldmatrix(const Inst& inst);
-  void lower_stmatrix(const Inst& inst);
-  void lower_movmatrix(const Inst& inst);
-  struct MatrixRows {
-    llvm::Type* type = nullptr;
-    Value *addresses = nullptr, *spare = nullptr;  // in memory
-    Value *bits = nullptr, *first = nullptr;
-  };
-  Value* matrix_row(llvm::IRBuilder<>& b, const MatrixRows& rows, uint32_t row);
-  MatrixRows matrix_rows(llvm::IRBuilder<>& b, llvm::Function* function);
-  llvm::Function* load_matrix_helper();
-  llvm::Function* store_matrix_helper();
-  Value* transpose_matrix(Value* matrix);
-  Value* row_addresses(const Inst& inst, const ptx::Operand& place, uint32_t matrices);
-  // ---- lower/tensor.cpp
-  void lower_mma(const Inst& inst);
-  void lower_wmma(const Inst& inst);
-  const ptx::Operand& tensor_register(const ptx::Operand& operand, uint32_t index) const;
-  llvm::Constant* mma_form_constant(const MmaForm& form);
-  void make_fragment_memory();
-  Value* fragment_pointer(uint32_t place);
-  void forget_fragments(uint32_t place, uint32_t size_bytes);
-  uint32_t new_fragments(uint32_t count, ptx::Type type);
-  Value* load_fragment(uint32_t place, ptx::Type type);
-  std::vector<uint32_t> fragment_places(const Inst& inst,
-                                        const std::vector<const ptx::Operand*>& sources,
-                                        ptx::Type type);
-  uint32_t fragments_in_row(const Inst& inst, const std::vector<const ptx::Operand*>& sources,
-                            ptx::Type type);
-  uint32_t result_place(const MmaForm& form, const std::vector<uint32_t>& places, ptx::Type type);
-  void define_fragments(const Inst& inst, const ptx::Operand& target, uint32_t count,
-                        uint32_t place, ptx::Type type);
-  // ---- lower/wmma.cpp
-  void lower_wmma_load(const Inst& inst);
-  void lower_wmma_store(const Inst& inst);
-  struct WmmaMatrix {
-    Value *base = nullptr, *stride_bytes = nullptr;  // i64
-  };
-  void move_wmma_lanes(llvm::IRBuilder<>& builder, llvm::Function& function,
-                       const lower::WmmaPieces& pieces, bool stores);
-  llvm::Function* wmma_helper(const Inst& inst, const lower::WmmaPieces& pieces, bool stores);
-  Value* of_warp(Value* content);
-  void check_wmma(const Inst& inst, const lower::WmmaFragment& fragment,
-                  const lower::WmmaPieces& pieces, const WmmaMatrix& matrix);
-  void move_wmma(const Inst& inst, const lower::WmmaFragment& fragment, unsigned address,
-                 Value* registers);
   // ---- lower/helpers.cpp: out-of-line functions of the module
-  /// `scale`: lanes have an index into an array of such elements; 0: an address each.
-  llvm::Function* alignment_helper(uint32_t scale);
-  llvm::Function* gather_helper(llvm::Type* element, bool is_volatile, uint32_t scale);
-  llvm::Function* scatter_helper(llvm::Type* element, bool is_volatile, uint32_t scale);
   llvm::Function* atomic_helper(const ptx::Instruction& instruction, bool shared, bool gives);
   static bool is_short_atomic(const ptx::Instruction& instruction);
   llvm::Function* private_reduction_helper(const ptx::Instruction& instruction,
@@ -374,18 +276,7 @@ class Emitter : private Room {
   // ---- lower/streams.cpp
   void load_streams();
   void store_row(const Address& address, const Access& access, Value* content);
-  void check_kept_sums(const MemoryAccess& access, const Inst& inst, const Address& address);
   void lower_kept_sum(const Inst& inst, const Address& address, ptx::Space space);
-  struct SumPlaces {
-    Value* are_kept = nullptr;  // i1: those of all active lanes
-    Value* offsets = nullptr;   // i32 of every lane, from where sums are kept
-  };
-  SumPlaces sum_places(const Address& address);
-  SumPlaces indexed_sum_places(const LaneIndex& index);
-  Value* sums_field(uint64_t offset);
-  Value* holds_kept_sum(Value* at);
-  Value* kept_sum_at(Value* at);
-  void note_sum_outside(Value* at, llvm::Type* element);
   // ---- lower/warp.cpp
   void lower_shuffle(const Inst& inst);
   void lower_vote(const Inst& inst);
@@ -401,6 +292,13 @@ class Emitter : private Room {
   SpecialRegisters registers_;
   Values values_;
   Addresses addresses_;
+  PrivateSums sums_;
+  LaneHelpers lane_helpers_;
+  LaneLoops loops_;
+  AccessChecks checks_;
+  Mbarriers mbarriers_;
+  MatrixMoves matrix_moves_;
+  Matrices matrices_;
 
   Status status_;
   uint64_t instructions_ = 0;                 // counted so far
@@ -417,14 +315,12 @@ class Emitter : private Room {
   bool asserts_ = false;                                                // the region does
   std::map<BlockId, llvm::AllocaInst*> mask_variables_;
   std::map<BlockId, llvm::Constant*> known_masks_;  // the same in every packet that runs
-  std::map<ValueId, Run> runs_;
+  LaneRuns runs_;
   IdlePackets idle_;                                          // of the region
   std::map<std::pair<ValueId, uint32_t>, Advance> advances_;  // by value and loop
   std::optional<IndexSteps> block_steps_;
   std::map<const Inst*, Value*> loaded_;  // by loads further down in the block
   std::map<std::pair<ptx::Opcode, ValueId>, std::vector<const Inst*>> alike_loads_;
-  BlockAccesses block_accesses_;
-  std::set<std::pair<ValueId, ptx::Space>> checked_bases_;  // in checked code
 
   // Mode c.
   Value* split_ = nullptr;             // i64, address of the SplitWarp
@@ -447,22 +343,11 @@ class Emitter : private Room {
   std::vector<std::vector<uint32_t>> edge_slots_;  // Kernel::edge_slots()
   std::vector<uint32_t> first_arrival_;            // by block: the first step that leads to it
   uint64_t progress_used_bytes_ = 0;
-  Value* exceeds_caches_ = nullptr;  // i1
-  // Registers of mma and wmma in memory: those that instructions of the current block left there.
-  llvm::AllocaInst* fragments_ = nullptr;
-  std::map<const llvm::Value*, uint32_t> fragment_places_;
-  uint32_t next_fragment_ = 0;
+  Value* exceeds_caches_ = nullptr;         // i1
   llvm::AllocaInst* row_memory_ = nullptr;  // columns of rows on their way
   llvm::AllocaInst* elsewhere_ = nullptr;   // where lanes that are not active store rows
   std::optional<unsigned> row_accesses_;    // of the kernel
-  /// Code that moves data from lane to lane takes some instructions for each lane. After this
-  /// number of such places, the next ones are calls.
-  struct Budget {
-    unsigned left = 32;
-    bool take() { return left != 0 && left-- != 0; }
-  };
-  Budget inline_apart_;  // accesses of known distances but not side by side
-  Budget inline_tests_;  // of the lanes' alignment
+  InlineBudget inline_apart_;               // accesses of known distances but not side by side
 };
 
 }  // namespace km::simt

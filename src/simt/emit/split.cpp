@@ -80,10 +80,10 @@ void Emitter::emit_split_dispatch() {
 void Emitter::begin_split_part(uint32_t index, llvm::BasicBlock* at) {
   step_ = index;
   position_.block = plan_.linear[0].steps[index].block;
-  fragment_places_.clear();
+  matrices_.begin_block();
   builder_.forget_values();
   loaded_.clear();
-  checked_bases_.clear();
+  checks_.begin_block();
   b_.SetInsertPoint(at);
   builder_.set_mask(load_mask(index));
 }

@@ -2,7 +2,6 @@
 // allows: groups are complete when they are committed, and nothing is left to wait for.
 #include "simt/emit/emitter.h"
 #include "simt/lower/loops.h"
-#include "simt/lower/mbarrier.h"
 
 namespace km::simt {
 
@@ -45,7 +44,7 @@ void Emitter::lower_cp(const Inst& inst) {
   if (ptx.has(Modifier::prefetch)) return;
   if (ptx.has(Modifier::reduce)) return lower_bulk_reduction(inst);
   if (ptx.has(Modifier::bulk)) return lower_bulk_copy(inst);
-  if (ptx.has(Modifier::mbarrier)) return lower_mbarrier(inst);
+  if (ptx.has(Modifier::mbarrier)) return mbarriers_.lower_mbarrier(inst);
   lower_async_copy(inst);
 }
 
@@ -55,7 +54,7 @@ void Emitter::lower_async_copy(const Inst& inst) {
   const uint64_t size_bytes = ptx.operands[2].bits;
   const Address to = addresses_.address_of(inst, ptx.operands[0], Space::shared);
   const Address from = addresses_.address_of(inst, ptx.operands[1], Space::global);
-  check_lanes(inst, to, size_bytes);
+  checks_.check_lanes(inst, to, size_bytes);
   const unsigned last = ptx.operand_count - (ptx.has(Modifier::L2_cache_hint) ? 1u : 0u);
   if (last > 3) {
     const bool ignores = Arithmetic::operand_type(ptx, 3) == Type::pred;
@@ -70,7 +69,7 @@ void Emitter::lower_async_copy(const Inst& inst) {
     }
     return copy_part(inst, to, from, sizes);
   }
-  check_lanes(inst, from, size_bytes);
+  checks_.check_lanes(inst, from, size_bytes);
   Access access;
   access.type = Type::b32;
   access.count = static_cast<unsigned>(size_bytes / 4);
@@ -84,30 +83,30 @@ void Emitter::lower_async_copy(const Inst& inst) {
 void Emitter::copy_part(const Inst& inst, const Address& to, const Address& from, Value* sizes) {
   const uint64_t size_bytes = inst.ptx->operands[2].bits;
   Value* sources = addresses_.lanes_of(from);
-  check_lanes(inst, {sources, sizes, size_bytes}, mask());
+  checks_.check_lanes(inst, {sources, sizes, size_bytes}, mask());
   const llvm::Align align(size_bytes);
   const std::string name = "copy_part_" + std::to_string(size_bytes);
-  for_lanes(name, b_.getVoidTy(), {addresses_.lanes_of(to), sources, sizes},
-            [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
-              auto* type = chunk_type(b, size_bytes);
-              Value* target = pointer_at(b, lane[0]);
-              Value* is_whole = b.CreateICmpEQ(lane[2], b.getInt64(size_bytes));
-              emit_if(
-                  b, is_whole,
-                  [&] {
-                    Value* whole = b.CreateAlignedLoad(type, pointer_at(b, lane[1]), align);
-                    b.CreateAlignedStore(whole, target, align);
-                  },
-                  [&] {
-                    b.CreateAlignedStore(llvm::Constant::getNullValue(type), target, align);
-                    emit_loop(b, lane[2], 1, [&](Value* offset) {
-                      Value* byte =
-                          b.CreateLoad(b.getInt8Ty(), pointer_at(b, b.CreateAdd(lane[1], offset)));
-                      b.CreateStore(byte, pointer_at(b, b.CreateAdd(lane[0], offset)));
-                    });
-                  });
-              return nullptr;
-            });
+  loops_.for_lanes(name, b_.getVoidTy(), {addresses_.lanes_of(to), sources, sizes},
+                   [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
+                     auto* type = chunk_type(b, size_bytes);
+                     Value* target = pointer_at(b, lane[0]);
+                     Value* is_whole = b.CreateICmpEQ(lane[2], b.getInt64(size_bytes));
+                     emit_if(
+                         b, is_whole,
+                         [&] {
+                           Value* whole = b.CreateAlignedLoad(type, pointer_at(b, lane[1]), align);
+                           b.CreateAlignedStore(whole, target, align);
+                         },
+                         [&] {
+                           b.CreateAlignedStore(llvm::Constant::getNullValue(type), target, align);
+                           emit_loop(b, lane[2], 1, [&](Value* offset) {
+                             Value* byte = b.CreateLoad(
+                                 b.getInt8Ty(), pointer_at(b, b.CreateAdd(lane[1], offset)));
+                             b.CreateStore(byte, pointer_at(b, b.CreateAdd(lane[0], offset)));
+                           });
+                         });
+                     return nullptr;
+                   });
 }
 
 namespace {
@@ -134,22 +133,22 @@ Emitter::BulkCopy Emitter::bulk_copy_of(const Inst& inst) {
   copy.from = addresses_.lanes_of(addresses_.address_of(inst, ptx.operands[1], spaces.from));
   copy.sizes = b_.CreateZExt(values_.operand(inst, ptx.operands[2], Type::u32, true, false),
                              vector_of(b_.getInt64Ty()));
-  require_aligned({}, copy.sizes, mask_bits(), kChunkBytes);
-  check_lanes(inst, {copy.to, copy.sizes, kChunkBytes}, mask());
-  check_lanes(inst, {copy.from, copy.sizes, kChunkBytes}, mask());
+  checks_.require_aligned({}, copy.sizes, mask_bits(), kChunkBytes);
+  checks_.check_lanes(inst, {copy.to, copy.sizes, kChunkBytes}, mask());
+  checks_.check_lanes(inst, {copy.from, copy.sizes, kChunkBytes}, mask());
   return copy;
 }
 
 void Emitter::lower_bulk_copy(const Inst& inst) {
   const BulkCopy copy = bulk_copy_of(inst);
   if (inst.ptx->has(Modifier::multicast_cluster)) return multicast(inst, copy);
-  for_lanes("bulk_copy", b_.getVoidTy(), {copy.to, copy.from, copy.sizes},
-            [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
-              copy_chunks(b, lane[0], lane[1], lane[2]);
-              return nullptr;
-            });
+  loops_.for_lanes("bulk_copy", b_.getVoidTy(), {copy.to, copy.from, copy.sizes},
+                   [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
+                     copy_chunks(b, lane[0], lane[1], lane[2]);
+                     return nullptr;
+                   });
   if (inst.ptx->has(Modifier::bulk_group)) return;
-  complete_transactions(inst, inst.ptx->operands[3], copy.sizes);
+  mbarriers_.complete_transactions(inst, inst.ptx->operands[3], copy.sizes);
 }
 
 /// To the same place in every block of the cluster whose bit is set, and to their barriers.
@@ -164,36 +163,37 @@ void Emitter::multicast(const Inst& inst, const BulkCopy& copy) {
   const std::vector<Value*> arguments = {
       copy.to, copy.from, copy.sizes, b_.CreateZExt(ranks, wide),
       own,     bits,      barriers,   b_.CreateZExt(splat(registers_.cluster_blocks()), wide)};
-  for_lanes("multicast", b_.getVoidTy(), arguments,
-            [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
-              emit_loop(b, lane[7], 1, [&](Value* rank) {
-                Value* bit = b.CreateAnd(b.CreateLShr(lane[3], rank), b.getInt64(1));
-                Value* distance = b.CreateShl(b.CreateSub(rank, lane[4]), lane[5]);
-                auto do_block = [&] {
-                  copy_chunks(b, b.CreateAdd(lane[0], distance), lane[1], lane[2]);
-                  complete_bytes(b, b.CreateAdd(lane[6], distance), lane[2]);
-                };
-                emit_if(b, b.CreateIsNotNull(bit), do_block, [] {});
-              });
-              return nullptr;
-            });
+  loops_.for_lanes("multicast", b_.getVoidTy(), arguments,
+                   [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
+                     emit_loop(b, lane[7], 1, [&](Value* rank) {
+                       Value* bit = b.CreateAnd(b.CreateLShr(lane[3], rank), b.getInt64(1));
+                       Value* distance = b.CreateShl(b.CreateSub(rank, lane[4]), lane[5]);
+                       auto do_block = [&] {
+                         copy_chunks(b, b.CreateAdd(lane[0], distance), lane[1], lane[2]);
+                         complete_bytes(b, b.CreateAdd(lane[6], distance), lane[2]);
+                       };
+                       emit_if(b, b.CreateIsNotNull(bit), do_block, [] {});
+                     });
+                     return nullptr;
+                   });
 }
 
 /// Element by element, in the order of addresses.
 void Emitter::lower_bulk_reduction(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const BulkCopy copy = bulk_copy_of(inst);
-  for_lanes(form_name(ptx), b_.getVoidTy(), {copy.to, copy.from, copy.sizes},
-            [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
-              emit_loop(b, lane[2], ptx::size_bytes(ptx.type()), [&](Value* offset) {
-                Value* source = pointer_at(b, b.CreateAdd(lane[1], offset));
-                Value* content = b.CreateLoad(type_of(ptx.type()), source);
-                Value* target = pointer_at(b, b.CreateAdd(lane[0], offset));
-                atomic_operation(b, ptx, target, content, content, copy.to_shared);
-              });
-              return nullptr;
-            });
-  if (!ptx.has(Modifier::bulk_group)) complete_transactions(inst, ptx.operands[3], copy.sizes);
+  loops_.for_lanes(form_name(ptx), b_.getVoidTy(), {copy.to, copy.from, copy.sizes},
+                   [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
+                     emit_loop(b, lane[2], ptx::size_bytes(ptx.type()), [&](Value* offset) {
+                       Value* source = pointer_at(b, b.CreateAdd(lane[1], offset));
+                       Value* content = b.CreateLoad(type_of(ptx.type()), source);
+                       Value* target = pointer_at(b, b.CreateAdd(lane[0], offset));
+                       atomic_operation(b, ptx, target, content, content, copy.to_shared);
+                     });
+                     return nullptr;
+                   });
+  if (!ptx.has(Modifier::bulk_group))
+    mbarriers_.complete_transactions(inst, ptx.operands[3], copy.sizes);
 }
 
 }  // namespace km::simt

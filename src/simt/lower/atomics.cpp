@@ -172,9 +172,10 @@ bool Emitter::lower_uniform_reduction(const Inst& inst, const Address& address, 
     return true;
   }
   builder_.choose(
-      holds_kept_sum(address.base), [&] { return add_at(kept_sum_at(address.base), true); },
+      sums_.holds_kept_sum(address.base),
+      [&] { return add_at(sums_.kept_sum_at(address.base), true); },
       [&] {
-        note_sum_outside(address.base, total->getType());
+        sums_.note_sum_outside(address.base, total->getType());
         return add_at(address.base, false);
       });
   return true;
@@ -257,14 +258,15 @@ void Emitter::lower_atomic(const Inst& inst) {
   const bool shared = is_async || space == ptx::Space::shared;
   const Address address = addresses_.address_of(inst, ptx.operands[at], space);
   const Type type = ptx.type();
-  check_access(inst, address);
+  checks_.check_access(inst, address);
   const bool uniform = address.lanes == nullptr && address.offsets == nullptr;
   const Operand& content = ptx.operands[at + 1];
   const bool several = content.kind == Operand::Kind::vector;
   const uint32_t count = several ? content.count : 1;
   const auto& pool = kernel_.function->operand_pool;
   if (uniform && lower_uniform_reduction(inst, address, shared)) {
-    if (is_async) complete_transactions(inst, ptx.operands[at + 2], i64(ptx::size_bytes(type)));
+    if (is_async)
+      mbarriers_.complete_transactions(inst, ptx.operands[at + 2], i64(ptx::size_bytes(type)));
     return;
   }
   if (shared && !is_async && lower_shared_reduction(inst, address)) return;
@@ -286,7 +288,8 @@ void Emitter::lower_atomic(const Inst& inst) {
     const Operand& result = parted ? pool[target.first + i] : target;
     if (result.kind == Operand::Kind::reg) values_.define_result(inst, result.reg, old, type);
   }
-  if (is_async) complete_transactions(inst, ptx.operands[at + 2], i64(ptx::size_bytes(type)));
+  if (is_async)
+    mbarriers_.complete_transactions(inst, ptx.operands[at + 2], i64(ptx::size_bytes(type)));
 }
 
 }  // namespace km::simt

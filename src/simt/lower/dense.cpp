@@ -20,19 +20,12 @@ llvm::SmallVector<int> first_of(uint32_t count, uint32_t wanted) {
 
 }  // namespace
 
-/// AccessSite as it is passed.
-llvm::Value* Emitter::access_site(uint64_t size_bytes, int64_t step_bytes) {
-  const AccessSite site{builder_.current_line(), static_cast<uint16_t>(size_bytes),
-                        static_cast<int16_t>(step_bytes)};
-  return i64(std::bit_cast<uint64_t>(site));
-}
-
 llvm::CallInst* Emitter::call_lane_mover(uint64_t entry, const Address& address,
                                          uint64_t size_bytes) {
   llvm::Type *pointer = b_.getPtrTy(), *wide = b_.getInt64Ty();
   auto* type = llvm::FunctionType::get(b_.getVoidTy(),
                                        {pointer, wide, b_.getInt32Ty(), wide, pointer}, false);
-  Value* site = access_site(size_bytes, static_cast<int64_t>(size_bytes));
+  Value* site = checks_.access_site(size_bytes, static_cast<int64_t>(size_bytes));
   auto* call = frame_.call_runtime(entry, type,
                                    {frame_.state(), address.base, mask_bits(), site, row_memory()});
   call->setCallingConv(llvm::CallingConv::PreserveAll);

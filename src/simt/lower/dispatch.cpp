@@ -60,17 +60,17 @@ void Emitter::lower_other(const Inst& inst) {
     case Opcode::cp:
       return lower_cp(inst);
     case Opcode::mbarrier:
-      return lower_mbarrier(inst);
+      return mbarriers_.lower_mbarrier(inst);
     case Opcode::mma:
-      return lower_mma(inst);
+      return matrices_.lower_mma(inst);
     case Opcode::wmma:
-      return lower_wmma(inst);
+      return matrices_.lower_wmma(inst);
     case Opcode::ldmatrix:
-      return lower_ldmatrix(inst);
+      return matrix_moves_.lower_ldmatrix(inst);
     case Opcode::stmatrix:
-      return lower_stmatrix(inst);
+      return matrix_moves_.lower_stmatrix(inst);
     case Opcode::movmatrix:
-      return lower_movmatrix(inst);
+      return matrix_moves_.lower_movmatrix(inst);
     case Opcode::mapa:
       return lower_mapa(inst);
     case Opcode::getctarank:

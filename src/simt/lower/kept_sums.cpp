@@ -14,94 +14,19 @@ using ptx::Opcode;
 using ptx::Operand;
 using ptx::Space;
 
-llvm::Value* Emitter::sums_field(uint64_t offset) {
-  return builder_.load_field(frame_.state(), offset, b_.getInt64Ty(), false);
-}
-
-/// Other accesses to where sums are kept find them in memory.
-void Emitter::check_kept_sums(const MemoryAccess& access, const Inst& inst,
-                              const Address& address) {
-  if (!is_global(access.space) || is_atomic(inst) || reads_constants(*inst.ptx)) return;
-  if (address.base == nullptr) return;  // allows_kept_sums() has seen to it
-  const auto [low, high] = extremes_of(address.offsets, lanes_);
-  const uint64_t rest = static_cast<uint64_t>(high - low) + access.size_bytes - 1;
-  Value* last = b_.CreateAdd(address.base, i64(static_cast<uint64_t>(low) + rest));
-  Value* distance = b_.CreateSub(last, sums_field(offsetof(BlockState, sums_begin)));
-  Value* reach = b_.CreateAdd(sums_field(offsetof(BlockState, sums_bytes)), i64(rest));
-  Value* meets = b_.CreateICmpULT(distance, reach);
-  if (address.ok != nullptr) meets = b_.CreateOr(meets, b_.CreateNot(address.ok));
-  builder_.branch_unlikely(meets, [&] {
-    auto* type = llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), b_.getInt32Ty()}, false);
-    frame_.call_runtime(offsetof(RuntimeTable, give_sums), type,
-                        {frame_.state(), i32(builder_.current_line())});
-  });
-}
-
-llvm::Value* Emitter::holds_kept_sum(Value* at) {
-  Value* distance = b_.CreateSub(at, sums_field(offsetof(BlockState, sums_begin)));
-  return b_.CreateICmpULT(distance, sums_field(offsetof(BlockState, sums_bytes)));
-}
-
-llvm::Value* Emitter::kept_sum_at(Value* at) {
-  Value* distance = b_.CreateSub(at, sums_field(offsetof(BlockState, sums_begin)));
-  return b_.CreateAdd(sums_field(offsetof(BlockState, sums)), distance);
-}
-
-/// After so many the runtime is asked to keep what is added there.
-void Emitter::note_sum_outside(Value* at, llvm::Type* element) {
-  Value* place =
-      b_.CreateConstGEP1_64(b_.getInt8Ty(), frame_.state(), offsetof(BlockState, sums_outside));
-  Value* left = b_.CreateSub(b_.CreateLoad(b_.getInt64Ty(), place), i64(1));
-  b_.CreateStore(left, place);
-  builder_.branch_unlikely(b_.CreateICmpEQ(left, i64(0)), [&] {
-    auto* type = llvm::FunctionType::get(b_.getVoidTy(),
-                                         {b_.getPtrTy(), b_.getInt64Ty(), b_.getInt32Ty()}, false);
-    frame_.call_runtime(offsetof(RuntimeTable, keep_sums), type,
-                        {frame_.state(), at, i32(element->getScalarSizeInBits() / 8)});
-  });
-}
-
-/// The places of lanes that have indices, which take half the registers: kept sums have the `count`
-/// indices from `first` on, if all of them are indices.
-Emitter::SumPlaces Emitter::indexed_sum_places(const LaneIndex& index) {
-  const unsigned shift = static_cast<unsigned>(__builtin_ctz(index.scale));
-  Value* begin = sums_field(offsetof(BlockState, sums_begin));
-  Value* count = b_.CreateLShr(sums_field(offsetof(BlockState, sums_bytes)), shift);
-  Value* distance = b_.CreateSub(begin, index.base);
-  Value* first = b_.CreateAShr(distance, shift);
-  Value* narrow = b_.CreateTrunc(first, b_.getInt32Ty());
-  Value* fits = b_.CreateICmpEQ(b_.CreateSExt(narrow, b_.getInt64Ty()), first);
-  fits = b_.CreateAnd(fits, b_.CreateICmpEQ(b_.CreateShl(first, shift), distance));
-  fits = b_.CreateAnd(fits, b_.CreateICmpSLE(b_.CreateAdd(first, count), i64(uint64_t{1} << 31)));
-  Value* own = b_.CreateSub(index.lanes, splat(narrow));
-  Value* outside = b_.CreateICmpUGE(own, splat(b_.CreateTrunc(count, b_.getInt32Ty())));
-  Value* none = b_.CreateNot(builder_.any(builder_.and_masks(mask(), outside)));
-  return {b_.CreateAnd(fits, none), b_.CreateShl(own, shift)};
-}
-
-Emitter::SumPlaces Emitter::sum_places(const Address& address) {
-  const LaneIndex index = address.index.lanes ? address.index : addresses_.index_of(address);
-  if (index.lanes != nullptr) return indexed_sum_places(index);
-  Value* begin = sums_field(offsetof(BlockState, sums_begin));
-  Value* own = b_.CreateSub(addresses_.lanes_of(address), splat(begin));
-  Value* outside = b_.CreateICmpUGE(own, splat(sums_field(offsetof(BlockState, sums_bytes))));
-  return {b_.CreateNot(builder_.any(builder_.and_masks(mask(), outside))),
-          b_.CreateTrunc(own, vector_of(b_.getInt32Ty()))};
-}
-
 void Emitter::lower_kept_sum(const Inst& inst, const Address& address, Space space) {
   const auto& ptx = *inst.ptx;
   Value* content = reduced_content(inst);
-  const SumPlaces places = sum_places(address);
+  const PrivateSums::SumPlaces places = sums_.sum_places(address);
   auto keep = [&]() -> std::vector<Value*> {
-    Value* sums = b_.CreateIntToPtr(sums_field(offsetof(BlockState, sums)), b_.getPtrTy());
+    Value* sums = b_.CreateIntToPtr(sums_.sums_field(offsetof(BlockState, sums)), b_.getPtrTy());
     b_.CreateCall(private_reduction_helper(ptx, content->getType()),
                   {sums, places.offsets, content, mask_bits()});
     return {};
   };
   auto add = [&]() -> std::vector<Value*> {
     Value* lanes = addresses_.lanes_of(address);
-    note_sum_outside(builder_.of_first_lane(lanes, mask_bits()), type_of(ptx.type()));
+    sums_.note_sum_outside(builder_.of_first_lane(lanes, mask_bits()), type_of(ptx.type()));
     Value* each = splat(content);
     call_atomic(inst, {lanes, each, each}, space, false);
     return {};

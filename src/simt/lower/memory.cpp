@@ -54,7 +54,7 @@ void Emitter::lower_load(const Inst& inst) {
   const ptx::Space space = space_of(kernel_, inst, source);
   access.invariant = space == ptx::Space::param;
   const Address address = addresses_.address_of(inst, source, space);
-  check_access(inst, address);
+  checks_.check_access(inst, address);
   prefetch(inst, address, access);
   Value* content = load_with_neighbours(inst, address, access);
   const std::vector<Value*> results =
@@ -79,21 +79,22 @@ llvm::Value* Emitter::load_whole(const Address& address) {
   };
   if (address.lanes == nullptr && address.offsets == nullptr) return load_at(b_, address.base);
   frame_.note_line();
-  return for_lanes("load_whole", type_of(Type::b128), {addresses_.lanes_of(address)},
-                   [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
-                     return load_at(b, lane[0]);
-                   });
+  return loops_.for_lanes("load_whole", type_of(Type::b128), {addresses_.lanes_of(address)},
+                          [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
+                            return load_at(b, lane[0]);
+                          });
 }
 
 void Emitter::store_whole(const Address& address, Value* content) {
   frame_.note_line();
-  for_lanes("store_whole", b_.getVoidTy(), {addresses_.lanes_of(address), content},
-            [](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
-              auto* type = llvm::FixedVectorType::get(b.getInt64Ty(), 2);
-              Value* at = b.CreateIntToPtr(lane[0], b.getPtrTy());
-              b.CreateAlignedStore(b.CreateBitCast(lane[1], type), at, llvm::Align(16), true);
-              return nullptr;
-            });
+  loops_.for_lanes("store_whole", b_.getVoidTy(), {addresses_.lanes_of(address), content},
+                   [](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
+                     auto* type = llvm::FixedVectorType::get(b.getInt64Ty(), 2);
+                     Value* at = b.CreateIntToPtr(lane[0], b.getPtrTy());
+                     b.CreateAlignedStore(b.CreateBitCast(lane[1], type), at, llvm::Align(16),
+                                          true);
+                     return nullptr;
+                   });
 }
 
 /// Elements of 128 bits are two of 64.
@@ -236,7 +237,7 @@ std::vector<llvm::Value*> Emitter::load_gather(const LaneIndex& index, const Acc
     frame_.note_line();
     std::vector<Value*> arguments = addresses_.lane_arguments(index, lanes, i * size);
     arguments.push_back(mask_bits());
-    auto* helper = gather_helper(element, access.is_volatile, scale_of(index));
+    auto* helper = lane_helpers_.gather_helper(element, access.is_volatile, scale_of(index));
     results.push_back(b_.CreateCall(helper, arguments));
   }
   return results;
@@ -259,7 +260,7 @@ void Emitter::lower_store(const Inst& inst) {
   access.streams = code_plan_.nontemporal.contains(inst);
   if (ptx.has(Modifier::release)) b_.CreateFence(llvm::AtomicOrdering::Release);
   const Address address = addresses_.address_of(inst, target, space_of(kernel_, inst, target));
-  check_access(inst, address);
+  checks_.check_access(inst, address);
   const bool uniform = address.lanes == nullptr && address.offsets == nullptr;
   std::vector<Value*> values;
   for (unsigned i = 0; i < access.count; ++i) {
@@ -274,7 +275,8 @@ void Emitter::lower_store(const Inst& inst) {
   }
   store_parts(address, access, values);
   if (!ptx.has(Modifier::async)) return;
-  complete_transactions(inst, ptx.operands[2], i64(access.count * ptx::size_bytes(access.type)));
+  mbarriers_.complete_transactions(inst, ptx.operands[2],
+                                   i64(access.count * ptx::size_bytes(access.type)));
 }
 
 void Emitter::store(const Address& address, const Access& access,
@@ -370,7 +372,8 @@ void Emitter::store_scatter(const LaneIndex& index, const Access& access,
     std::vector<Value*> arguments = addresses_.lane_arguments(index, lanes, i * size);
     arguments.insert(arguments.end(), {content, mask_bits()});
     auto* element = content->getType()->getScalarType();
-    b_.CreateCall(scatter_helper(element, access.is_volatile, scale_of(index)), arguments);
+    b_.CreateCall(lane_helpers_.scatter_helper(element, access.is_volatile, scale_of(index)),
+                  arguments);
   }
 }
 

@@ -51,7 +51,7 @@ struct WmmaPieces {
 
 std::optional<WmmaFragment> wmma_fragment(const ptx::Instruction& instruction);
 
-/// True if tensor.cpp lowers the instruction.
+/// True if Matrices lowers the instruction.
 bool tensor_is_supported(const ptx::Instruction& instruction);
 
 }  // namespace km::simt::lower

@@ -1,11 +1,12 @@
 // wmma.load and wmma.store. Programs unroll hundreds of them: each form is one function of the
 // module, which a pointer, a stride and the registers in memory are handed to.
+#include <llvm/Analysis/VectorUtils.h>
+
 #include <algorithm>
 #include <map>
 
-#include <llvm/Analysis/VectorUtils.h>
-
-#include "simt/emit/emitter.h"
+#include "simt/codegen/lower/lane_loops.h"
+#include "simt/codegen/lower/matrices.h"
 #include "simt/lower/loops.h"
 #include "simt/lower/tensor_form.h"
 
@@ -154,8 +155,8 @@ std::vector<uint32_t> piece_table(const WmmaPieces& pieces) {
 }  // namespace
 
 /// Some lanes only, each with its own pieces.
-void Emitter::move_wmma_lanes(llvm::IRBuilder<>& builder, llvm::Function& function,
-                              const WmmaPieces& pieces, bool stores) {
+void Matrices::move_wmma_lanes(llvm::IRBuilder<>& builder, llvm::Function& function,
+                               const WmmaPieces& pieces, bool stores) {
   const Matrix matrix(function);
   const std::vector<uint32_t> words = piece_table(pieces);
   auto* table =
@@ -181,7 +182,7 @@ void Emitter::move_wmma_lanes(llvm::IRBuilder<>& builder, llvm::Function& functi
   });
 }
 
-llvm::Function* Emitter::wmma_helper(const Inst& inst, const WmmaPieces& pieces, bool stores) {
+llvm::Function* Matrices::wmma_helper(const Inst& inst, const WmmaPieces& pieces, bool stores) {
   const std::string name = form_name(*inst.ptx);
   if (auto* found = builder_.helper(name)) return found;
   auto* wide = b_.getInt64Ty();
@@ -206,19 +207,19 @@ llvm::Function* Emitter::wmma_helper(const Inst& inst, const WmmaPieces& pieces,
 }
 
 /// The first active lane's content, which PTX says is that of all lanes.
-llvm::Value* Emitter::of_warp(Value* content) {
+llvm::Value* Matrices::of_warp(Value* content) {
   return content->getType()->isVectorTy() ? builder_.of_first_lane(content, mask_bits()) : content;
 }
 
 /// Alignment, and in checked code the memory of each line, all of which some lane touches.
-void Emitter::check_wmma(const Inst& inst, const WmmaFragment& fragment, const WmmaPieces& pieces,
-                         const WmmaMatrix& matrix) {
+void Matrices::check_wmma(const Inst& inst, const WmmaFragment& fragment, const WmmaPieces& pieces,
+                          const WmmaMatrix& matrix) {
   Value* active = b_.CreateICmpNE(mask_bits(), i32(0));
   if (pieces.size_bytes > 1) {
     Value* low =
         b_.CreateAnd(b_.CreateOr(matrix.base, matrix.stride_bytes), i64(pieces.size_bytes - 1));
     builder_.branch_unlikely(b_.CreateAnd(active, b_.CreateICmpNE(low, i64(0))), [&] {
-      call_misaligned(matrix.base, mask_bits(), access_site(pieces.size_bytes, 0));
+      checks_.call_misaligned(matrix.base, mask_bits(), checks_.access_site(pieces.size_bytes, 0));
     });
   }
   if (plan_.variant.checked) {
@@ -227,14 +228,14 @@ void Emitter::check_wmma(const Inst& inst, const WmmaFragment& fragment, const W
     Value* addresses = b_.CreateAdd(splat(matrix.base), starts);
     Value* is_line = b_.CreateICmpULT(builder_.lane_numbers(), splat(i32(fragment.lines())));
     Value* sizes = b_.CreateSelect(is_line, splat(i64(fragment.line_bytes())), splat(i64(0)));
-    check_lane_ranges(inst, {addresses, sizes, pieces.size_bytes}, splat(active));
+    checks_.check_lane_ranges(inst, {addresses, sizes, pieces.size_bytes}, splat(active));
   }
   frame_.note_line();
 }
 
 /// Moves the fragment between the memory that operand `address` points to and `registers`.
-void Emitter::move_wmma(const Inst& inst, const WmmaFragment& fragment, unsigned address,
-                        Value* registers) {
+void Matrices::move_wmma(const Inst& inst, const WmmaFragment& fragment, unsigned address,
+                         Value* registers) {
   const auto& ptx = *inst.ptx;
   const Operand& at = ptx.operands[address];
   const Address place = addresses_.address_of(inst, at, space_of(kernel_, inst, at));
@@ -253,7 +254,7 @@ void Emitter::move_wmma(const Inst& inst, const WmmaFragment& fragment, unsigned
                 {matrix.base, matrix.stride_bytes, mask_bits(), registers});
 }
 
-void Emitter::lower_wmma_load(const Inst& inst) {
+void Matrices::lower_wmma_load(const Inst& inst) {
   const WmmaFragment fragment = *lower::wmma_fragment(*inst.ptx);
   const Type type = fragment.register_type();
   make_fragment_memory();
@@ -262,7 +263,7 @@ void Emitter::lower_wmma_load(const Inst& inst) {
   define_fragments(inst, inst.ptx->operands[0], fragment.registers(), place, type);
 }
 
-void Emitter::lower_wmma_store(const Inst& inst) {
+void Matrices::lower_wmma_store(const Inst& inst) {
   const WmmaFragment fragment = *lower::wmma_fragment(*inst.ptx);
   std::vector<const Operand*> sources;
   for (uint32_t r = 0; r < fragment.registers(); ++r) {

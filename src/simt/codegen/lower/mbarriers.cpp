@@ -4,7 +4,7 @@
 //   40..61  bytes of transactions outstanding, signed
 //   62..63  the number of the phase, modulo 4
 // Nobody else looks at them meanwhile: a block's warps take turns at calls only.
-#include "simt/emit/emitter.h"
+#include "simt/codegen/lower/mbarriers.h"
 
 namespace km::simt {
 
@@ -79,7 +79,7 @@ void complete_bytes(Builder& b, V address, V size_bytes) {
   store_barrier(b, address, next_phase_if_complete(b, word));
 }
 
-void Emitter::lower_mbarrier(const Inst& inst) {
+void Mbarriers::lower_mbarrier(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   if (ptx.has(Modifier::pending_count)) {
     const bool lanes = !values_.results_are_scalar(inst);
@@ -93,73 +93,73 @@ void Emitter::lower_mbarrier(const Inst& inst) {
   if (ptx.has(Modifier::arrive) || ptx.has(Modifier::arrive_drop)) return lower_arrive(inst);
   const Address at =
       addresses_.address_of(inst, ptx.operands[0], space_of(kernel_, inst, ptx.operands[0]));
-  check_lanes(inst, at, kBarrierBytes);
+  checks_.check_lanes(inst, at, kBarrierBytes);
   Value* count = i32(0);
   if (ptx.operand_count > 1) count = values_.operand(inst, ptx.operands[1], Type::u32, true, false);
-  for_lanes(form_name(ptx), b_.getVoidTy(), {addresses_.lanes_of(at), count},
-            [&](Builder& b, const std::vector<Value*>& lane) -> Value* {
-              Value* number = b.CreateZExt(lane[1], b.getInt64Ty());
-              Value* word = b.getInt64(0);
-              if (ptx.has(Modifier::init)) {
-                number = b.CreateAnd(number, kPending);
-                word = b.CreateOr(number, b.CreateShl(number, kExpectedShift));
-              } else if (ptx.has(Modifier::expect_tx)) {
-                word = add_bytes(b, load_barrier(b, lane[0]), number);
-              } else if (ptx.has(Modifier::complete_tx)) {
-                word = take_bytes(b, load_barrier(b, lane[0]), number);
-                word = next_phase_if_complete(b, word);
-              }
-              store_barrier(b, lane[0], word);
-              return nullptr;
-            });
+  loops_.for_lanes(form_name(ptx), b_.getVoidTy(), {addresses_.lanes_of(at), count},
+                   [&](Builder& b, const std::vector<Value*>& lane) -> Value* {
+                     Value* number = b.CreateZExt(lane[1], b.getInt64Ty());
+                     Value* word = b.getInt64(0);
+                     if (ptx.has(Modifier::init)) {
+                       number = b.CreateAnd(number, kPending);
+                       word = b.CreateOr(number, b.CreateShl(number, kExpectedShift));
+                     } else if (ptx.has(Modifier::expect_tx)) {
+                       word = add_bytes(b, load_barrier(b, lane[0]), number);
+                     } else if (ptx.has(Modifier::complete_tx)) {
+                       word = take_bytes(b, load_barrier(b, lane[0]), number);
+                       word = next_phase_if_complete(b, word);
+                     }
+                     store_barrier(b, lane[0], word);
+                     return nullptr;
+                   });
 }
 
-/// Completes asynchronous copies and stores; the sizes are 64-bit numbers.
-void Emitter::complete_transactions(const Inst& inst, const Operand& barrier, Value* sizes) {
+void Mbarriers::complete_transactions(const Inst& inst, const Operand& barrier, Value* sizes) {
   const Address at = addresses_.address_of(inst, barrier, space_of(kernel_, inst, barrier));
-  check_lanes(inst, at, kBarrierBytes);
-  for_lanes("complete_transactions", b_.getVoidTy(), {addresses_.lanes_of(at), sizes},
-            [&](Builder& b, const std::vector<Value*>& lane) -> Value* {
-              complete_bytes(b, lane[0], lane[1]);
-              return nullptr;
-            });
+  checks_.check_lanes(inst, at, kBarrierBytes);
+  loops_.for_lanes("complete_transactions", b_.getVoidTy(), {addresses_.lanes_of(at), sizes},
+                   [&](Builder& b, const std::vector<Value*>& lane) -> Value* {
+                     complete_bytes(b, lane[0], lane[1]);
+                     return nullptr;
+                   });
 }
 
 /// The result is what the object was before.
-void Emitter::lower_arrive(const Inst& inst) {
+void Mbarriers::lower_arrive(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const bool of_copies = ptx.opcode == ptx::Opcode::cp;
   // Without .noinc cp.async adds the arrival beforehand, and the copies are complete already.
   if (of_copies && !ptx.has(Modifier::noinc)) return;
   const Operand& place = ptx.operands[of_copies ? 0 : 1];
   const Address at = addresses_.address_of(inst, place, space_of(kernel_, inst, place));
-  check_lanes(inst, at, kBarrierBytes);
+  checks_.check_lanes(inst, at, kBarrierBytes);
   Value* count = i32(1);
   if (ptx.operand_count > 2) count = values_.operand(inst, ptx.operands[2], Type::u32, true, false);
-  Value* states = for_lanes(form_name(ptx), b_.getInt64Ty(), {addresses_.lanes_of(at), count},
-                            [&](Builder& b, const std::vector<Value*>& lane) -> Value* {
-                              Value* word = load_barrier(b, lane[0]);
-                              Value* number = b.CreateZExt(lane[1], b.getInt64Ty());
-                              store_barrier(b, lane[0], arrive(b, ptx, word, number));
-                              return word;
-                            });
+  Value* states =
+      loops_.for_lanes(form_name(ptx), b_.getInt64Ty(), {addresses_.lanes_of(at), count},
+                       [&](Builder& b, const std::vector<Value*>& lane) -> Value* {
+                         Value* word = load_barrier(b, lane[0]);
+                         Value* number = b.CreateZExt(lane[1], b.getInt64Ty());
+                         store_barrier(b, lane[0], arrive(b, ptx, word, number));
+                         return word;
+                       });
   if (!inst.writes.empty()) values_.define_result(inst, inst.writes[0].first, states, Type::b64);
 }
 
 /// Tests if the phase of a state, or that of a parity, is complete. try_wait does not wait longer:
 /// loops around it let others run.
-void Emitter::lower_phase_test(const Inst& inst) {
+void Mbarriers::lower_phase_test(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const bool by_parity = ptx.has(Modifier::parity);
   const Address at =
       addresses_.address_of(inst, ptx.operands[1], space_of(kernel_, inst, ptx.operands[1]));
-  check_lanes(inst, at, kBarrierBytes);
+  checks_.check_lanes(inst, at, kBarrierBytes);
   Value* phase =
       values_.operand(inst, ptx.operands[2], by_parity ? Type::u32 : Type::b64, true, false);
-  Value* words = for_lanes("mbarrier_words", b_.getInt64Ty(), {addresses_.lanes_of(at)},
-                           [&](Builder& b, const std::vector<Value*>& lane) -> Value* {
-                             return load_barrier(b, lane[0]);
-                           });
+  Value* words = loops_.for_lanes("mbarrier_words", b_.getInt64Ty(), {addresses_.lanes_of(at)},
+                                  [&](Builder& b, const std::vector<Value*>& lane) -> Value* {
+                                    return load_barrier(b, lane[0]);
+                                  });
   auto shifted = [&](Value* value) { return b_.CreateLShr(value, splat(i64(kPhaseShift))); };
   Value* now = shifted(words);
   if (by_parity) {

@@ -1,9 +1,10 @@
 // mma and wmma.mma: a runtime function multiplies, since the arithmetic of tensor cores is long and
 // none that an instruction of this processor does.
+#include "simt/codegen/lower/matrices.h"
+
 #include <array>
 #include <bit>
 
-#include "simt/emit/emitter.h"
 #include "simt/lower/tensor_form.h"
 
 namespace km::simt {
@@ -27,13 +28,13 @@ uint32_t register_bytes(Type type) {
 }  // namespace
 
 /// Register `index` of operand `operand`, which may be a single one without braces.
-const Operand& Emitter::tensor_register(const Operand& operand, uint32_t index) const {
+const Operand& Matrices::tensor_register(const Operand& operand, uint32_t index) const {
   if (operand.kind != Operand::Kind::vector) return operand;
   return kernel_.function->operand_pool[operand.first + index];
 }
 
 /// One for all instructions of the form.
-llvm::Constant* Emitter::mma_form_constant(const MmaForm& form) {
+llvm::Constant* Matrices::mma_form_constant(const MmaForm& form) {
   static_assert(std::has_unique_object_representations_v<MmaForm>);
   const auto bytes = std::bit_cast<std::array<uint8_t, sizeof(MmaForm)>>(form);
   auto* content = llvm::ConstantDataArray::get(context_, bytes);
@@ -42,17 +43,17 @@ llvm::Constant* Emitter::mma_form_constant(const MmaForm& form) {
   return constant;
 }
 
-void Emitter::make_fragment_memory() {
+void Matrices::make_fragment_memory() {
   if (fragments_ == nullptr)
     fragments_ = builder_.bytes(kFragmentBytes + kOperandBytes, "fragments");
 }
 
-llvm::Value* Emitter::fragment_pointer(uint32_t place) {
+llvm::Value* Matrices::fragment_pointer(uint32_t place) {
   return b_.CreateConstGEP1_64(b_.getInt8Ty(), fragments_, place);
 }
 
 /// Forgets the fragments in [place, place + size_bytes), which are written over.
-void Emitter::forget_fragments(uint32_t place, uint32_t size_bytes) {
+void Matrices::forget_fragments(uint32_t place, uint32_t size_bytes) {
   std::erase_if(fragment_places_, [&](const auto& known) {
     const uint64_t end = known.second + known.first->getType()->getPrimitiveSizeInBits() / 8;
     return end > place && known.second < place + size_bytes;
@@ -60,7 +61,7 @@ void Emitter::forget_fragments(uint32_t place, uint32_t size_bytes) {
 }
 
 /// Room for `count` registers, where others have been lying for the longest time.
-uint32_t Emitter::new_fragments(uint32_t count, Type type) {
+uint32_t Matrices::new_fragments(uint32_t count, Type type) {
   const uint32_t size_bytes = count * register_bytes(type);
   if (next_fragment_ + size_bytes > kFragmentBytes) next_fragment_ = 0;
   const uint32_t place = next_fragment_;
@@ -70,7 +71,7 @@ uint32_t Emitter::new_fragments(uint32_t count, Type type) {
 }
 
 /// A register that an instruction has left in memory, as a value; who needs it there may find it.
-llvm::Value* Emitter::load_fragment(uint32_t place, Type type) {
+llvm::Value* Matrices::load_fragment(uint32_t place, Type type) {
   auto* content =
       b_.CreateAlignedLoad(vector_of(type_of(type)), fragment_pointer(place), llvm::Align(64));
   fragment_places_[content] = place;
@@ -79,9 +80,9 @@ llvm::Value* Emitter::load_fragment(uint32_t place, Type type) {
 
 /// The places of these registers in memory, one each; a register that no instruction of this block
 /// left there is stored first.
-std::vector<uint32_t> Emitter::fragment_places(const Inst& inst,
-                                               const std::vector<const Operand*>& sources,
-                                               Type type) {
+std::vector<uint32_t> Matrices::fragment_places(const Inst& inst,
+                                                const std::vector<const Operand*>& sources,
+                                                Type type) {
   make_fragment_memory();
   std::vector<uint32_t> places;
   for (const Operand* source : sources) {
@@ -100,8 +101,8 @@ std::vector<uint32_t> Emitter::fragment_places(const Inst& inst,
 }
 
 /// The place of the first of these registers, if the others follow it.
-uint32_t Emitter::fragments_in_row(const Inst& inst, const std::vector<const Operand*>& sources,
-                                   Type type) {
+uint32_t Matrices::fragments_in_row(const Inst& inst, const std::vector<const Operand*>& sources,
+                                    Type type) {
   const std::vector<uint32_t> places = fragment_places(inst, sources, type);
   bool in_row = true;
   for (uint32_t r = 0; r < places.size(); ++r) {
@@ -117,7 +118,7 @@ uint32_t Emitter::fragments_in_row(const Inst& inst, const std::vector<const Ope
   return kFragmentBytes;
 }
 
-void Emitter::lower_mma(const Inst& inst) {
+void Matrices::lower_mma(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   MmaForm form = *lower::mma_form(ptx);
   form.wide = plan_.variant.isa != Isa::x86_64_v2;
@@ -145,8 +146,8 @@ void Emitter::lower_mma(const Inst& inst) {
 }
 
 /// The sums go where they came from when those lie there side by side.
-uint32_t Emitter::result_place(const MmaForm& form, const std::vector<uint32_t>& places,
-                               Type type) {
+uint32_t Matrices::result_place(const MmaForm& form, const std::vector<uint32_t>& places,
+                                Type type) {
   const uint32_t first = places[form.a_registers + form.b_registers];
   const uint32_t size_bytes = form.d_registers * register_bytes(type);
   bool in_place = form.c_registers == form.d_registers && first + size_bytes <= kFragmentBytes;
@@ -160,8 +161,8 @@ uint32_t Emitter::result_place(const MmaForm& form, const std::vector<uint32_t>&
 }
 
 /// `target` has `count` different registers, which lie from `place` on.
-void Emitter::define_fragments(const Inst& inst, const Operand& target, uint32_t count,
-                               uint32_t place, Type type) {
+void Matrices::define_fragments(const Inst& inst, const Operand& target, uint32_t count,
+                                uint32_t place, Type type) {
   const uint32_t all = target.kind == Operand::Kind::vector ? target.count : 1;
   for (uint32_t r = 0; r < all; ++r) {
     const Operand& to = tensor_register(target, r);
@@ -171,7 +172,7 @@ void Emitter::define_fragments(const Inst& inst, const Operand& target, uint32_t
   }
 }
 
-void Emitter::lower_wmma(const Inst& inst) {
+void Matrices::lower_wmma(const Inst& inst) {
   if (inst.ptx->has(Modifier::mma)) return lower_mma(inst);
   if (inst.ptx->has(Modifier::load)) return lower_wmma_load(inst);
   lower_wmma_store(inst);

@@ -1,6 +1,6 @@
 // ldmatrix, stmatrix and movmatrix of 8x8 matrices of 16 bits. A matrix in registers is 32 lanes of
 // two elements each, row after row, four lanes a row: eight rows of 16 bytes one after the other.
-#include "simt/emit/emitter.h"
+#include "simt/codegen/lower/matrix_moves.h"
 
 namespace km::simt {
 
@@ -24,7 +24,7 @@ std::vector<int> numbers(int first, int count) {
 
 /// The place of row `row` of the matrix that starts at lane `first`; `spare` if that lane is not
 /// active.
-llvm::Value* Emitter::matrix_row(llvm::IRBuilder<>& b, const MatrixRows& rows, uint32_t row) {
+llvm::Value* MatrixMoves::matrix_row(llvm::IRBuilder<>& b, const MatrixRows& rows, uint32_t row) {
   Value* lane = b.CreateAdd(rows.first, b.getInt32(row));
   Value* at = b.CreateLoad(b.getInt64Ty(), b.CreateGEP(b.getInt64Ty(), rows.addresses, lane));
   Value* bit = b.CreateAnd(b.CreateLShr(rows.bits, lane), 1);
@@ -33,7 +33,7 @@ llvm::Value* Emitter::matrix_row(llvm::IRBuilder<>& b, const MatrixRows& rows, u
 }
 
 /// The arguments of a helper: addresses of all lanes, which are active, the first row's lane.
-Emitter::MatrixRows Emitter::matrix_rows(llvm::IRBuilder<>& b, llvm::Function* function) {
+MatrixMoves::MatrixRows MatrixMoves::matrix_rows(llvm::IRBuilder<>& b, llvm::Function* function) {
   auto* row_type = llvm::FixedVectorType::get(b.getInt32Ty(), kWordsOfRow);
   auto* addresses = b.CreateAlloca(function->getArg(0)->getType());
   auto* spare = b.CreateAlloca(row_type);
@@ -42,7 +42,7 @@ Emitter::MatrixRows Emitter::matrix_rows(llvm::IRBuilder<>& b, llvm::Function* f
   return {row_type, addresses, spare, function->getArg(1), function->getArg(2)};
 }
 
-llvm::Function* Emitter::load_matrix_helper() {
+llvm::Function* MatrixMoves::load_matrix_helper() {
   const std::string name = "load_matrix";
   if (auto* found = builder_.helper(name)) return found;
   auto* words = vector_of(b_.getInt32Ty());
@@ -65,7 +65,7 @@ llvm::Function* Emitter::load_matrix_helper() {
   return function;
 }
 
-llvm::Function* Emitter::store_matrix_helper() {
+llvm::Function* MatrixMoves::store_matrix_helper() {
   const std::string name = "store_matrix";
   if (auto* found = builder_.helper(name)) return found;
   auto* word = b_.getInt32Ty();
@@ -82,7 +82,7 @@ llvm::Function* Emitter::store_matrix_helper() {
   return function;
 }
 
-llvm::Value* Emitter::transpose_matrix(Value* matrix) {
+llvm::Value* MatrixMoves::transpose_matrix(Value* matrix) {
   const std::string name = "transpose_matrix";
   if (auto* found = builder_.helper(name)) return b_.CreateCall(found, {matrix});
   auto* words = vector_of(b_.getInt32Ty());
@@ -101,17 +101,17 @@ llvm::Value* Emitter::transpose_matrix(Value* matrix) {
 }
 
 /// The addresses of the rows, tested: lane 8 i + r has that of row r of matrix i.
-llvm::Value* Emitter::row_addresses(const Inst& inst, const Operand& place, uint32_t matrices) {
+llvm::Value* MatrixMoves::row_addresses(const Inst& inst, const Operand& place, uint32_t matrices) {
   Value* addresses =
       addresses_.lanes_of(addresses_.address_of(inst, place, space_of(kernel_, inst, place)));
   Value* first_lanes =
       b_.CreateICmpULT(builder_.lane_numbers(), splat(i32(uint64_t{kRows} * matrices)));
-  check_lanes(inst, {addresses, i64(kRowBytes), kRowBytes},
-              builder_.and_masks(mask(), first_lanes));
+  checks_.check_lanes(inst, {addresses, i64(kRowBytes), kRowBytes},
+                      builder_.and_masks(mask(), first_lanes));
   return addresses;
 }
 
-void Emitter::lower_ldmatrix(const Inst& inst) {
+void MatrixMoves::lower_ldmatrix(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const auto& pool = kernel_.function->operand_pool;
   const Operand& target = ptx.operands[0];
@@ -127,7 +127,7 @@ void Emitter::lower_ldmatrix(const Inst& inst) {
   }
 }
 
-void Emitter::lower_stmatrix(const Inst& inst) {
+void MatrixMoves::lower_stmatrix(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const auto& pool = kernel_.function->operand_pool;
   const Operand& source = ptx.operands[1];
@@ -143,7 +143,7 @@ void Emitter::lower_stmatrix(const Inst& inst) {
   }
 }
 
-void Emitter::lower_movmatrix(const Inst& inst) {
+void MatrixMoves::lower_movmatrix(const Inst& inst) {
   if (inst.writes.empty()) return;
   Value* matrix = values_.operand(inst, inst.ptx->operands[1], Type::b32, true, true);
   values_.define_result(inst, inst.writes[0].first, transpose_matrix(matrix), Type::b32);

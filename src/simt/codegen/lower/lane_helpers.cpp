@@ -1,0 +1,174 @@
+#include "simt/codegen/lower/lane_helpers.h"
+
+#include <llvm/IR/MDBuilder.h>
+
+#include <algorithm>
+
+#include "simt/lower/loops.h"
+
+namespace km::simt {
+
+namespace {
+
+/// The places of a helper's lanes: a vector of addresses, or a base and a vector of indices.
+class LanePlaces {
+ public:
+  /// `b` is in the function's first block.
+  LanePlaces(llvm::IRBuilder<>& b, llvm::Function* function, uint32_t scale) : scale_(scale) {
+    if (scale_ != 0) base_ = function->getArg(0);
+    lanes_ = function->getArg(count() - 1);
+    slots_ = b.CreateAlloca(lanes_->getType());
+  }
+
+  static std::vector<llvm::Type*> types(llvm::IRBuilder<>& b, uint32_t lanes, uint32_t scale) {
+    if (scale == 0) return {llvm::FixedVectorType::get(b.getInt64Ty(), lanes)};
+    return {b.getInt64Ty(), llvm::FixedVectorType::get(b.getInt32Ty(), lanes)};
+  }
+
+  unsigned count() const { return scale_ == 0 ? 1 : 2; }  // arguments
+
+  /// The address of a lane whose number is known; two indices leave a vector at a time.
+  llvm::Value* at(llvm::IRBuilder<>& b, uint32_t lane) {
+    if (scale_ == 0) return pointer(b, b.CreateExtractElement(lanes_, lane));
+    auto *word = b.getInt32Ty(), *pair = b.getInt64Ty();
+    auto* type = llvm::cast<llvm::FixedVectorType>(lanes_->getType());
+    if (pairs_ == nullptr) {
+      pairs_ =
+          b.CreateBitCast(lanes_, llvm::FixedVectorType::get(pair, type->getNumElements() / 2));
+    }
+    llvm::Value* both = b.CreateExtractElement(pairs_, lane / 2);
+    return pointer(
+        b, lane % 2 == 0 ? b.CreateSExt(b.CreateTrunc(both, word), pair) : b.CreateAShr(both, 32));
+  }
+
+  /// The bits from which alignment follows, as wide as the lanes are given.
+  llvm::Value* low(llvm::IRBuilder<>& b) {
+    if (scale_ == 0) return lanes_;
+    auto* type = llvm::cast<llvm::FixedVectorType>(lanes_->getType());
+    llvm::Value* base = b.CreateTrunc(base_, type->getElementType());
+    llvm::Value* scale = llvm::ConstantInt::get(type, scale_);
+    return b.CreateAdd(b.CreateMul(lanes_, scale),
+                       b.CreateVectorSplat(type->getNumElements(), base));
+  }
+
+  /// For at() with lanes that are not known.
+  void store(llvm::IRBuilder<>& b) { b.CreateStore(lanes_, slots_); }
+  llvm::Value* at(llvm::IRBuilder<>& b, llvm::Value* lane) {
+    auto* element = lanes_->getType()->getScalarType();
+    llvm::Value* own = b.CreateLoad(element, b.CreateGEP(element, slots_, lane));
+    return pointer(b, scale_ == 0 ? own : b.CreateSExt(own, b.getInt64Ty()));
+  }
+
+ private:
+  llvm::Value* pointer(llvm::IRBuilder<>& b, llvm::Value* own) {
+    if (scale_ == 0) return b.CreateIntToPtr(own, b.getPtrTy());
+    return b.CreateGEP(b.getIntNTy(8 * scale_), b.CreateIntToPtr(base_, b.getPtrTy()), own);
+  }
+
+  const uint32_t scale_;
+  llvm::Value *base_ = nullptr, *lanes_ = nullptr, *pairs_ = nullptr, *slots_ = nullptr;
+};
+
+std::string scaled_name(const std::string& name, uint32_t scale) {
+  return scale == 0 ? name : name + "_by_" + std::to_string(scale);
+}
+
+std::string access_name(const char* what, llvm::Type* element, bool is_volatile, uint32_t scale) {
+  const std::string name = what + std::string(is_volatile ? "volatile_" : "");
+  return scaled_name(name + element_name(element), scale);
+}
+
+}  // namespace
+
+llvm::Function* LaneHelpers::gather_helper(llvm::Type* element, bool is_volatile, uint32_t scale) {
+  const std::string name = access_name("gather_", element, is_volatile, scale);
+  if (auto* found = builder_.helper(name)) return found;
+  std::vector<llvm::Type*> types = LanePlaces::types(b_, lanes_, scale);
+  types.push_back(b_.getInt32Ty());
+  auto* result_type = vector_of(element);
+  auto* function = builder_.new_helper(name, result_type, types);
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "start", function));
+  auto* all_block = llvm::BasicBlock::Create(context_, "all", function);
+  auto* some = llvm::BasicBlock::Create(context_, "some", function);
+  LanePlaces places(builder, function, scale);
+  Value* bits = function->getArg(places.count());
+  const llvm::Align align(std::max(1u, element->getScalarSizeInBits() / 8));
+  auto* results = builder.CreateAlloca(result_type);
+  builder.CreateCondBr(builder.CreateICmpEQ(bits, i32(builder_.all_lanes())), all_block, some);
+  builder.SetInsertPoint(all_block);
+  Value* content = llvm::PoisonValue::get(result_type);
+  for (uint32_t l = 0; l < lanes_; ++l) {
+    Value* loaded = builder.CreateAlignedLoad(element, places.at(builder, l), align, is_volatile);
+    content = builder.CreateInsertElement(content, loaded, l);
+  }
+  builder.CreateRet(content);
+  builder.SetInsertPoint(some);
+  places.store(builder);
+  builder.CreateStore(llvm::Constant::getNullValue(result_type), results);
+  emit_lane_loop(builder, bits, [&](llvm::IRBuilder<>& b, Value* lane) {
+    Value* loaded = b.CreateAlignedLoad(element, places.at(b, lane), align, is_volatile);
+    b.CreateStore(loaded, b.CreateGEP(element, results, lane));
+  });
+  builder.CreateRet(builder.CreateLoad(result_type, results));
+  return function;
+}
+
+llvm::Function* LaneHelpers::alignment_helper(uint32_t scale) {
+  const std::string name = scaled_name("aligned", scale);
+  if (auto* found = builder_.helper(name)) return found;
+  std::vector<llvm::Type*> types = LanePlaces::types(b_, lanes_, scale);
+  auto* word = b_.getInt32Ty();
+  auto* pointer = b_.getPtrTy();
+  types.insert(types.end(), {word, b_.getInt64Ty(), pointer, pointer});
+  auto* function = builder_.new_helper(name, b_.getVoidTy(), types);
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "start", function));
+  LanePlaces places(builder, function, scale);
+  auto argument = [&](unsigned i) { return function->getArg(places.count() + i); };
+  Value* site = argument(1);
+  Value* low = places.low(builder);
+  Value* size_bytes = builder.CreateTrunc(
+      builder.CreateLShr(site, 8 * offsetof(AccessSite, size_bytes)), builder.getInt16Ty());
+  Value* rest = builder.CreateSub(size_bytes, builder.getInt16(1));
+  rest =
+      builder.CreateVectorSplat(lanes_, builder.CreateZExt(rest, low->getType()->getScalarType()));
+  Value* odd = builder.CreateIsNotNull(builder.CreateAnd(low, rest));
+  Value* bad = builder.CreateBitCast(odd, builder.getIntNTy(lanes_));
+  bad = builder.CreateAnd(builder.CreateZExt(bad, word), argument(0));
+  auto* misaligned = llvm::BasicBlock::Create(context_, "misaligned", function);
+  auto* good = llvm::BasicBlock::Create(context_, "good", function);
+  builder.CreateCondBr(builder.CreateIsNotNull(bad), misaligned, good,
+                       llvm::MDBuilder(context_).createUnlikelyBranchWeights());
+  builder.SetInsertPoint(misaligned);
+  places.store(builder);
+  Value* lane = builder.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, bad, builder.getTrue());
+  Value* place = builder.CreatePtrToInt(places.at(builder, lane), builder.getInt64Ty());
+  end_launch(builder, argument(2), offsetof(RuntimeTable, misaligned),
+             {argument(3), place, bad, site});
+  builder.SetInsertPoint(good);
+  builder.CreateRetVoid();
+  return function;
+}
+
+llvm::Function* LaneHelpers::scatter_helper(llvm::Type* element, bool is_volatile, uint32_t scale) {
+  const std::string name = access_name("scatter_", element, is_volatile, scale);
+  if (auto* found = builder_.helper(name)) return found;
+  std::vector<llvm::Type*> types = LanePlaces::types(b_, lanes_, scale);
+  auto* content_type = vector_of(element);
+  types.insert(types.end(), {content_type, b_.getInt32Ty()});
+  auto* function = builder_.new_helper(name, b_.getVoidTy(), types);
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "start", function));
+  LanePlaces places(builder, function, scale);
+  const llvm::Align align(std::max(1u, element->getScalarSizeInBits() / 8));
+  places.store(builder);
+  auto* contents = builder.CreateAlloca(content_type);
+  builder.CreateStore(function->getArg(places.count()), contents);
+  emit_lane_loop(builder, function->getArg(places.count() + 1),
+                 [&](llvm::IRBuilder<>& b, Value* lane) {
+                   Value* content = b.CreateLoad(element, b.CreateGEP(element, contents, lane));
+                   b.CreateAlignedStore(content, places.at(b, lane), align, is_volatile);
+                 });
+  builder.CreateRetVoid();
+  return function;
+}
+
+}  // namespace km::simt

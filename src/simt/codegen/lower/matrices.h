@@ -1,0 +1,78 @@
+// mma and wmma.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "simt/codegen/lower/access_checks.h"
+#include "simt/codegen/values.h"
+#include "simt/runtime/mma_form.h"
+
+namespace km::simt::lower {
+struct WmmaFragment;
+struct WmmaPieces;
+}  // namespace km::simt::lower
+
+namespace km::simt {
+
+/// Lowers products of matrices, and moves their fragments between memory and registers. Registers
+/// that an instruction of the current block left in memory need not go there again.
+class Matrices : public Room {
+ public:
+  Matrices(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame, Values& values,
+           Addresses& addresses, AccessChecks& checks)
+      : Room(builder, plan),
+        frame_(frame),
+        values_(values),
+        addresses_(addresses),
+        checks_(checks) {}
+
+  /// Forgets the registers that code before left in memory.
+  void begin_block() { fragment_places_.clear(); }
+  void lower_mma(const Inst& inst);
+  void lower_wmma(const Inst& inst);
+
+ private:
+  struct WmmaMatrix {
+    Value *base = nullptr, *stride_bytes = nullptr;  // i64
+  };
+
+  // ---- Fragments in memory.
+  const ptx::Operand& tensor_register(const ptx::Operand& operand, uint32_t index) const;
+  llvm::Constant* mma_form_constant(const MmaForm& form);
+  void make_fragment_memory();
+  Value* fragment_pointer(uint32_t place);
+  void forget_fragments(uint32_t place, uint32_t size_bytes);
+  uint32_t new_fragments(uint32_t count, ptx::Type type);
+  Value* load_fragment(uint32_t place, ptx::Type type);
+  std::vector<uint32_t> fragment_places(const Inst& inst,
+                                        const std::vector<const ptx::Operand*>& sources,
+                                        ptx::Type type);
+  uint32_t fragments_in_row(const Inst& inst, const std::vector<const ptx::Operand*>& sources,
+                            ptx::Type type);
+  uint32_t result_place(const MmaForm& form, const std::vector<uint32_t>& places, ptx::Type type);
+  void define_fragments(const Inst& inst, const ptx::Operand& target, uint32_t count,
+                        uint32_t place, ptx::Type type);
+
+  // ---- wmma.load and wmma.store.
+  void lower_wmma_load(const Inst& inst);
+  void lower_wmma_store(const Inst& inst);
+  void move_wmma_lanes(llvm::IRBuilder<>& builder, llvm::Function& function,
+                       const lower::WmmaPieces& pieces, bool stores);
+  llvm::Function* wmma_helper(const Inst& inst, const lower::WmmaPieces& pieces, bool stores);
+  Value* of_warp(Value* content);
+  void check_wmma(const Inst& inst, const lower::WmmaFragment& fragment,
+                  const lower::WmmaPieces& pieces, const WmmaMatrix& matrix);
+  void move_wmma(const Inst& inst, const lower::WmmaFragment& fragment, unsigned address,
+                 Value* registers);
+
+  LaunchFrame& frame_;
+  Values& values_;
+  Addresses& addresses_;
+  AccessChecks& checks_;
+  llvm::AllocaInst* fragments_ = nullptr;
+  std::map<const llvm::Value*, uint32_t> fragment_places_;
+  uint32_t next_fragment_ = 0;
+};
+
+}  // namespace km::simt

@@ -1,0 +1,40 @@
+// ldmatrix, stmatrix and movmatrix.
+#pragma once
+
+#include "simt/codegen/lower/access_checks.h"
+#include "simt/codegen/values.h"
+
+namespace km::simt {
+
+/// Lowers the moves of 8x8 matrices between memory and registers, and their transposition.
+class MatrixMoves : public Room {
+ public:
+  MatrixMoves(CodeBuilder& builder, const CodePlan& plan, Values& values, Addresses& addresses,
+              AccessChecks& checks)
+      : Room(builder, plan), values_(values), addresses_(addresses), checks_(checks) {}
+
+  void lower_ldmatrix(const Inst& inst);
+  void lower_stmatrix(const Inst& inst);
+  void lower_movmatrix(const Inst& inst);
+
+ private:
+  /// The arguments of a helper, as its code finds them.
+  struct MatrixRows {
+    llvm::Type* type = nullptr;
+    Value *addresses = nullptr, *spare = nullptr;  // in memory
+    Value *bits = nullptr, *first = nullptr;
+  };
+
+  Value* matrix_row(llvm::IRBuilder<>& b, const MatrixRows& rows, uint32_t row);
+  MatrixRows matrix_rows(llvm::IRBuilder<>& b, llvm::Function* function);
+  llvm::Function* load_matrix_helper();
+  llvm::Function* store_matrix_helper();
+  Value* transpose_matrix(Value* matrix);
+  Value* row_addresses(const Inst& inst, const ptx::Operand& place, uint32_t matrices);
+
+  Values& values_;
+  Addresses& addresses_;
+  AccessChecks& checks_;
+};
+
+}  // namespace km::simt
