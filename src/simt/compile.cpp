@@ -1,11 +1,11 @@
 // compile(): plans one variant of a kernel and has it emitted.
 #include "simt/codegen/builder.h"
-#include "simt/emit/dump.h"
 #include "simt/emit/emitter.h"
 #include "simt/emit/guarded.h"
 #include "simt/plan/choose_plan.h"
 #include "simt/plan/code_plan.h"
 #include "simt/program.h"
+#include "simt/stage_dump.h"
 
 namespace km::simt {
 

@@ -30,6 +30,12 @@ def nested(depth: int) -> str:
     return "void f() {\n" + "if (a) {\n" * depth + "}\n" * depth + "}\n"
 
 
+def large_class(functions: int, members: int) -> str:
+    lines = [f"  int f{i}(int a = g()) const {{ return a_; }}\n" for i in range(functions)]
+    lines += [f"  int a{i}_ = 0;\n" for i in range(members)]
+    return "class A {\n" + "".join(lines) + "};\n"
+
+
 FOLDER = tempfile.TemporaryDirectory()
 
 # rule, path, text that breaks it, text that does not
@@ -56,6 +62,11 @@ CASES = [
     ("layering", "src/base/a.cpp", '#include "../ptx/ir.h"\n', '#include "c_api.h"\n'),
     ("layering", "src/ptx/a.cpp", "#include <llvm/IR/Module.h>\n", "#include <vector>\n"),
     ("layering", "src/simt/analysis/a.cpp", "#include <llvm/IR/Module.h>\n", "#include <map>\n"),
+    ("layering", "src/simt/plan/a.cpp", "#include <llvm/IR/Module.h>\n", "#include <map>\n"),
+    ("layering", "src/simt/plan/a.cpp", '#include "simt/codegen/a.h"\n',
+     '#include "simt/analysis/a.h"\n#include "simt/plan/b.h"\n'),
+    ("class", "src/simt/codegen/a.h", HEADER + large_class(61, 1), HEADER + large_class(60, 25)),
+    ("class", "src/simt/codegen/a.h", HEADER + large_class(1, 26), HEADER + large_class(1, 25)),
     ("layering", "src/odd/a.cpp", "int a;\n", None),
     ("layering", "src/core/a.cpp", '#include "backends/cuda/c.h"\n', '#include "backend/i.h"\n'),
     ("layering", "src/backends/a.cpp", '#include "backends/cpu/c.h"\n', None),

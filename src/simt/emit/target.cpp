@@ -22,8 +22,8 @@
 
 #include "simt/emit/codegen_passes.h"
 #include "simt/emit/cut_function.h"
-#include "simt/emit/dump.h"
 #include "simt/emit/passes.h"
+#include "simt/stage_dump.h"
 
 // Declared here and not by llvm/Support/TargetSelect.h's loops: X86 is the one target we link.
 extern "C" {

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "simt/analysis/gathers.h"
-#include "simt/emit/dump.h"
+#include "simt/stage_dump.h"
 #include "simt/transform/exact_reads.h"
 #include "simt/transform/prune.h"
 

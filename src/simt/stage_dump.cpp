@@ -1,4 +1,4 @@
-#include "simt/emit/dump.h"
+#include "simt/stage_dump.h"
 
 #include <cstdio>
 #include <string>
