@@ -60,6 +60,14 @@ void* take_needed(const HostAllocator** allocator, size_t size_bytes) {
   }
 }
 
+/// An allocator that was set. Blocks name theirs for as long as they live, so that none goes; the
+/// chain keeps it in sight of hosts that look for leaks.
+struct SetAllocator {
+  HostAllocator allocator;
+  SetAllocator* earlier;
+};
+SetAllocator* g_last_set = nullptr;
+
 }  // namespace
 
 HostAllocatorCell* host_allocator_cell() { return &g_own_cell; }
@@ -71,10 +79,11 @@ void use_host_allocator_cell(HostAllocatorCell* cell) {
 bool set_host_allocator(km_allocate_callback allocate, km_free_callback release, void* user_data) {
   const HostAllocator* made = nullptr;
   if (allocate != nullptr) {
-    auto* record = static_cast<HostAllocator*>(std::malloc(sizeof(HostAllocator)));
+    auto* record = static_cast<SetAllocator*>(std::malloc(sizeof(SetAllocator)));
     if (record == nullptr) return false;
-    *record = {allocate, release, user_data};
-    made = record;
+    *record = {{allocate, release, user_data}, nullptr};
+    record->earlier = __atomic_exchange_n(&g_last_set, record, __ATOMIC_ACQ_REL);
+    made = &record->allocator;
   }
   __atomic_store_n(&g_own_cell, made, __ATOMIC_RELEASE);
   return true;
