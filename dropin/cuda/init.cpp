@@ -3,6 +3,7 @@
 #include "dropin/cuda/context.h"
 #include "dropin/cuda/error_text.h"
 #include "dropin/cuda/failure_report.h"
+#include "dropin/cuda/library_table.h"
 #include "km_version.h"
 
 namespace km::cu {
@@ -38,10 +39,11 @@ CUresult cuGetErrorString(CUresult error, const char** text) {
   return *text != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult cuGetExportTable(const void** table, const CUuuid*) {
+CUresult cuGetExportTable(const void** table, const CUuuid* id) {
   return guard_anywhere(__func__, [&]() -> CUresult {
     CU_REQUIRE(table);
-    *table = nullptr;
+    *table = find_library_table(id);
+    if (*table != nullptr) return CUDA_SUCCESS;
     constexpr const char* kHint =
         "the program holds NVIDIA's own CUDA runtime, which needs private tables of NVIDIA's "
         "driver: build it with `nvcc -cudart shared`, or link libcudart.so of "

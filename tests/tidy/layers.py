@@ -40,10 +40,20 @@ INSIDE = [
 
 # Beside src/.
 OUTSIDE = [
-    layer("dropin/cuda", "core backend compile cuda ptx base",
+    layer("dropin/cuda", "core backend compile cuda ptx dropin/library base",
           "libcuda.so.1: the CUDA driver API on the core"),
     layer("dropin/cudart", "cuda base",
           "libcudart: the CUDA runtime API on the driver API, ours or NVIDIA's"),
+    layer("dropin/cublas", "dropin/library core backend cuda base",
+          "libcublas and libcublasLt: km_blas and kernels, on our driver library"),
+    layer("dropin/curand", "dropin/library cuda base",
+          "libcurand: kernels on the driver API"),
+    layer("dropin/nvml", "dropin/library cuda base",
+          "libnvidia-ml: device queries by the driver API"),
+    layer("dropin/nvtx", "dropin/library cuda base",
+          "libnvToolsExt and NVTX's injection: ranges in our traces"),
+    layer("dropin/library", "backend cuda base",
+          "shared by the CUDA libraries beside the driver: its functions, handles, kernels"),
     layer("gen", "ptx base", "what writes the generated files"),
 ]
 

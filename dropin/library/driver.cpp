@@ -1,0 +1,89 @@
+#include "dropin/library/driver.h"
+
+#include <cstdarg>
+#include <cstdio>
+
+#include "base/dylib.h"
+#include "base/log.h"
+
+namespace km::library {
+namespace {
+
+struct Loaded {
+  Driver driver{};
+  bool is_there = false;
+  cu::CUresult initialised = cu::CUDA_ERROR_NOT_INITIALIZED;
+};
+
+bool find_functions(const Dylib& library, Driver* out) {
+  bool has_all = true;
+#define KM_LIBRARY_DRIVER(name)                                \
+  out->name = library.function<decltype(&cu::name)>(#name);    \
+  if (out->name == nullptr) {                                  \
+    report("the CUDA driver is too old: it has no %s", #name); \
+    has_all = false;                                           \
+  }
+#include "dropin/library/driver.def"
+#undef KM_LIBRARY_DRIVER
+  return has_all;
+}
+
+Loaded load() {
+  Loaded loaded;
+  const Result<Dylib> library = Dylib::open("libcuda.so.1");
+  if (!library) {
+    report("there is no CUDA driver: %s; run the program by `kernelmill exec`",
+           library.error().message.c_str());
+    return loaded;
+  }
+  loaded.is_there = find_functions(*library, &loaded.driver);
+  if (!loaded.is_there) return loaded;
+  loaded.initialised = loaded.driver.cuInit(0);
+  if (loaded.initialised != cu::CUDA_SUCCESS) {
+    report("cuInit has failed with %d", static_cast<int>(loaded.initialised));
+    return loaded;
+  }
+  const void* table = nullptr;
+  if (loaded.driver.cuGetExportTable(&table, &kLibraryTableId) == cu::CUDA_SUCCESS) {
+    loaded.driver.table = static_cast<const LibraryTable*>(table);
+  }
+  return loaded;
+}
+
+const Loaded& loaded() {
+  static const Loaded result = load();
+  return result;
+}
+
+}  // namespace
+
+const Driver* loaded_driver() noexcept { return loaded().is_there ? &loaded().driver : nullptr; }
+
+const Driver* driver() noexcept {
+  const Loaded& found = loaded();
+  return found.is_there && found.initialised == cu::CUDA_SUCCESS ? &found.driver : nullptr;
+}
+
+cu::CUresult enter_context(const Driver& driver) noexcept {
+  cu::CUcontext current = nullptr;
+  if (const cu::CUresult got = driver.cuCtxGetCurrent(&current); got != cu::CUDA_SUCCESS) {
+    return got;
+  }
+  if (current != nullptr) return cu::CUDA_SUCCESS;
+  cu::CUdevice device = 0;
+  if (const cu::CUresult got = driver.cuDeviceGet(&device, 0); got != cu::CUDA_SUCCESS) return got;
+  const cu::CUresult retained = driver.cuDevicePrimaryCtxRetain(&current, device);
+  return retained == cu::CUDA_SUCCESS ? driver.cuCtxSetCurrent(current) : retained;
+}
+
+void report(const char* format, ...) noexcept {
+  if (!log_enabled(LogLevel::kInfo, "cuda")) return;
+  char text[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  log(LogLevel::kInfo, "cuda", "%s", text);
+}
+
+}  // namespace km::library

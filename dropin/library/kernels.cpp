@@ -1,0 +1,36 @@
+#include "dropin/library/kernels.h"
+
+namespace km::library {
+
+cu::CUresult KernelModule::load(const Driver& driver) {
+  if (library_.load(std::memory_order_acquire) != nullptr) return cu::CUDA_SUCCESS;
+  const std::lock_guard lock(mutex_);
+  if (library_.load(std::memory_order_relaxed) != nullptr) return cu::CUDA_SUCCESS;
+  cu::CUlibrary library = nullptr;
+  const cu::CUresult loaded =
+      driver.cuLibraryLoadData(&library, ptx_, nullptr, nullptr, 0, nullptr, nullptr, 0);
+  if (loaded != cu::CUDA_SUCCESS) {
+    report("the library's kernels cannot be loaded: error %d", static_cast<int>(loaded));
+    return loaded;
+  }
+  library_.store(library, std::memory_order_release);
+  return cu::CUDA_SUCCESS;
+}
+
+cu::CUresult KernelModule::launch_bytes(const Driver& driver, cu::CUstream stream,
+                                        const char* kernel, const unsigned (&grid)[3],
+                                        unsigned block, void* parameters) {
+  if (const cu::CUresult loaded = load(driver); loaded != cu::CUDA_SUCCESS) return loaded;
+  cu::CUkernel found = nullptr;
+  const cu::CUresult got =
+      driver.cuLibraryGetKernel(&found, library_.load(std::memory_order_acquire), kernel);
+  if (got != cu::CUDA_SUCCESS) {
+    report("there is no kernel %s in the library", kernel);
+    return got;
+  }
+  void* arguments[] = {parameters};
+  return driver.cuLaunchKernel(reinterpret_cast<cu::CUfunction>(found), grid[0], grid[1], grid[2],
+                               block, 1, 1, 0, stream, arguments, nullptr);
+}
+
+}  // namespace km::library

@@ -1,0 +1,44 @@
+// Services of our libcuda.so.1 that the CUDA libraries beside it (libcublas, libnvToolsExt) use and
+// the driver API has no names for. cuGetExportTable gives the table for kLibraryTableId; NVIDIA's
+// driver does not know that id.
+#pragma once
+
+#include "backend/interface.h"
+#include "cuda/driver.h"
+
+namespace km::library {
+
+/// Bytes: the last two count changes of the table's layout.
+inline constexpr cu::CUuuid kLibraryTableId = {
+    {'k', 'e', 'r', 'n', 'e', 'l', 'm', 'i', 'l', 'l', '-', 'l', 'i', 'b', 0, 1}};
+
+/// The id; its last two bytes count changes of the layout.
+struct BlasArray {
+  const char* name;  // for messages
+  uint64_t address;  // of the first byte
+  uint64_t lines, line_bytes, pitch_bytes;
+  uint64_t batch_count, stride_bytes;
+  bool is_written;
+};
+
+constexpr uint32_t kMostBlasArrays = 3;
+
+/// One routine of backend/blas.def with the memory that it may touch. Matrices lie by columns.
+struct BlasRequest {
+  kmb_blas_call call;
+  BlasArray arrays[kMostBlasArrays];
+  uint32_t array_count;
+};
+
+struct LibraryTable {
+  uint64_t size_bytes;
+  /// Queues the routine in the stream, or has it captured. CUDA_ERROR_INVALID_VALUE when an array
+  /// does not lie in one allocation; what km_blas returns else.
+  cu::CUresult (*submit_blas)(cu::CUstream stream, const BlasRequest* request);
+  /// A range of the host in the trace of the current context; its id, or 0 when nothing records.
+  uint64_t (*start_range)(const char* name);
+  /// Ids that name no open range are ignored.
+  void (*end_range)(uint64_t id);
+};
+
+}  // namespace km::library
