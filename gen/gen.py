@@ -22,6 +22,7 @@ import fuzz_calls
 import go_gonum
 import go_raw
 import handle_calls
+import library_kernels
 import rust_driver
 import rust_raw
 import rust_status
@@ -61,6 +62,7 @@ OUTPUTS = {
     **cuda_runtime.outputs(),
     **fuzz_calls.outputs(),
     **go_raw.outputs(),
+    **library_kernels.outputs(),
     **rust_driver.outputs(),
     **rust_raw.outputs(),
     **rust_status.outputs(),

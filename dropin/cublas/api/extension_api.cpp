@@ -1,0 +1,385 @@
+// Extensions: sums and scalings of matrices, triangles, batches of small systems of equations.
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+
+#include "dropin/cublas/exports.h"
+#include "dropin/cublas/kernels_ptx.h"
+#include "dropin/cublas/numbers.h"
+#include "dropin/cublas/product.h"
+
+namespace km::cublas {
+
+namespace {
+
+constexpr unsigned kThreads = 256, kSystemThreads = 64;
+
+cublasStatus_t launch(Handle& h, km_data_type type, const char* name, uint64_t count,
+                      const auto& parameters) {
+  const std::string kernel = std::string(name) + "_" + kernel_suffix(type);
+  return status_of(dense_kernels().launch(*h.driver, h.stream, kernel.c_str(),
+                                          {blocks_of(count, kThreads), 1, 1}, kThreads,
+                                          parameters));
+}
+
+cublasStatus_t launch_batch(Handle& h, km_data_type type, const char* name, int64_t batch_count,
+                            const DenseParameters& parameters) {
+  if (batch_count == 0) return CUBLAS_STATUS_SUCCESS;
+  const std::string kernel = std::string(name) + "_" + kernel_suffix(type);
+  return status_of(dense_kernels().launch(*h.driver, h.stream, kernel.c_str(),
+                                          {static_cast<unsigned>(batch_count), 1, 1},
+                                          kSystemThreads, parameters));
+}
+
+cublasStatus_t set_factor(Handle& h, const char* name, km_data_type type, const void* value,
+                          DeviceScalar* out) {
+  if (value == nullptr) return invalid("%s is null", name);
+  out->type = cuda_type_of(type);
+  if (h.has_device_pointers()) {
+    out->address = reinterpret_cast<uint64_t>(value);
+  } else {
+    read_number(out->type, value, out->value);
+  }
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+/// Steps of op(A).
+cublasStatus_t set_matrix(const char* name, const void* data, int64_t leading, int64_t rows,
+                          int64_t columns, cublasOperation_t operation, StridedMatrix* out) {
+  if (operation < CUBLAS_OP_N || operation > CUBLAS_OP_C) {
+    return invalid("the operation of %s is %d, which is none", name, static_cast<int>(operation));
+  }
+  const bool plain = operation == CUBLAS_OP_N;
+  const int64_t length = plain ? rows : columns;
+  if (leading < std::max<int64_t>(length, 1)) {
+    return invalid("the leading dimension of %s is %lld; its columns have %lld elements", name,
+                   static_cast<long long>(leading), static_cast<long long>(length));
+  }
+  out->address = reinterpret_cast<uint64_t>(data);
+  out->row_step = plain ? 1 : leading;
+  out->column_step = plain ? leading : 1;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+bool is_zero(const DeviceScalar& scalar) {
+  return scalar.address == 0 && scalar.value[0] == 0 && scalar.value[1] == 0;
+}
+
+/// Sizes that no call may have.
+cublasStatus_t check_sizes(std::initializer_list<int64_t> sizes) {
+  for (const int64_t size : sizes) {
+    if (size < 0 || size > INT32_MAX) {
+      return invalid("a size is %lld", static_cast<long long>(size));
+    }
+  }
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+}  // namespace
+
+#define KM_P_GEAM(Int, T)                                                                  \
+  cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, Int m, Int n, \
+      const T *alpha, const T *A, Int lda, const T *beta, const T *B, Int ldb, T *C, Int ldc
+KM_CUBLAS_ALL(geam, , KM_P_GEAM, {
+  BLAS_TRY(check_sizes({m, n}));
+  AddParameters p{};
+  BLAS_TRY(set_factor(h, "alpha", kTypeOf<T>, alpha, &p.alpha));
+  BLAS_TRY(set_factor(h, "beta", kTypeOf<T>, beta, &p.beta));
+  BLAS_TRY(set_matrix("A", A, lda, m, n, transa, &p.a));
+  BLAS_TRY(set_matrix("B", B, ldb, m, n, transb, &p.b));
+  BLAS_TRY(set_matrix("C", C, ldc, m, n, CUBLAS_OP_N, &p.c));
+  if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;
+  BLAS_REQUIRE(C);
+  if (A == nullptr && !is_zero(p.alpha)) return invalid("A is null");
+  if (B == nullptr && !is_zero(p.beta)) return invalid("B is null");
+  if (A == C && (transa != CUBLAS_OP_N || lda != ldc)) return invalid("A, transposed, is C");
+  if (B == C && (transb != CUBLAS_OP_N || ldb != ldc)) return invalid("B, transposed, is C");
+  p.rows = m;
+  p.columns = n;
+  p.is_a_conjugated = transa == CUBLAS_OP_C ? 1 : 0;
+  p.is_b_conjugated = transb == CUBLAS_OP_C ? 1 : 0;
+  return launch(h, kTypeOf<T>, "add_matrices", static_cast<uint64_t>(m) * n, p);
+})
+
+#define KM_P_DGMM(Int, T)                                                                      \
+  cublasHandle_t handle, cublasSideMode_t mode, Int m, Int n, const T *A, Int lda, const T *x, \
+      Int incx, T *C, Int ldc
+KM_CUBLAS_ALL(dgmm, , KM_P_DGMM, {
+  BLAS_TRY(check_sizes({m, n}));
+  if (mode != CUBLAS_SIDE_LEFT && mode != CUBLAS_SIDE_RIGHT) return invalid("mode is %d", mode);
+  AddParameters p{};
+  BLAS_TRY(set_matrix("A", A, lda, m, n, CUBLAS_OP_N, &p.a));
+  BLAS_TRY(set_matrix("C", C, ldc, m, n, CUBLAS_OP_N, &p.c));
+  if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;
+  BLAS_REQUIRE(A);
+  BLAS_REQUIRE(x);
+  BLAS_REQUIRE(C);
+  const int64_t count = mode == CUBLAS_SIDE_LEFT ? m : n;
+  p.b.address = reinterpret_cast<uint64_t>(x);
+  if (incx < 0) p.b.address += static_cast<uint64_t>((1 - count) * int64_t{incx}) * sizeof(T);
+  (mode == CUBLAS_SIDE_LEFT ? p.b.row_step : p.b.column_step) = incx;
+  p.rows = m;
+  p.columns = n;
+  return launch(h, kTypeOf<T>, "scale_matrix", static_cast<uint64_t>(m) * n, p);
+})
+
+namespace {
+
+cublasStatus_t move_triangle(Handle& h, km_data_type type, cublasFillMode_t uplo, int64_t n,
+                             const void* packed, const void* whole, int64_t leading,
+                             bool to_packed) {
+  BLAS_TRY(check_sizes({n}));
+  if (uplo != CUBLAS_FILL_MODE_LOWER && uplo != CUBLAS_FILL_MODE_UPPER) {
+    return invalid("uplo is %d, which is no triangle", static_cast<int>(uplo));
+  }
+  if (leading < std::max<int64_t>(n, 1))
+    return invalid("lda is %lld", static_cast<long long>(leading));
+  if (n == 0) return CUBLAS_STATUS_SUCCESS;
+  if (packed == nullptr || whole == nullptr) return invalid("a matrix is null");
+  const TriangleParameters p{reinterpret_cast<uint64_t>(packed),
+                             reinterpret_cast<uint64_t>(whole),
+                             n,
+                             leading,
+                             uplo == CUBLAS_FILL_MODE_UPPER ? 1 : 0,
+                             to_packed ? 1 : 0};
+  return launch(h, type, "move_triangle", static_cast<uint64_t>(n) * n, p);
+}
+
+/// The parts of DenseParameters that all routines have.
+DenseParameters dense(const void* a, int64_t order, int64_t leading) {
+  DenseParameters p{};
+  p.a = reinterpret_cast<uint64_t>(a);
+  p.order = p.rows = order;
+  p.leading_a = leading;
+  return p;
+}
+
+cublasStatus_t check_dense(int64_t n, int64_t lda, int64_t batch, const void* a) {
+  BLAS_TRY(check_sizes({n, batch}));
+  if (lda < std::max<int64_t>(n, 1)) {
+    return invalid("lda is %lld; columns have %lld elements", static_cast<long long>(lda),
+                   static_cast<long long>(n));
+  }
+  if (a == nullptr && batch != 0 && n != 0) return invalid("A is null");
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+struct Solution {
+  const void *a, *pivots;
+  void* b;
+  int64_t n, columns, lda, ldb, batch;
+  cublasOperation_t trans;
+};
+
+/// The arguments of getrs, whose info is a number of the host: 0, or the argument that is wrong.
+cublasStatus_t solve(Handle& h, km_data_type type, const Solution& s, int* info) {
+  BLAS_REQUIRE(info);
+  const bool is_operation = s.trans >= CUBLAS_OP_N && s.trans <= CUBLAS_OP_C;
+  const int64_t least = std::max<int64_t>(s.n, 1);
+  *info = !is_operation   ? -1
+          : s.n < 0       ? -2
+          : s.columns < 0 ? -3
+          : s.lda < least ? -5
+          : s.ldb < least ? -8
+          : s.batch < 0   ? -10
+                          : 0;
+  if (*info != 0) return invalid("argument %d is wrong", -*info);
+  if (s.n == 0 || s.columns == 0 || s.batch == 0) return CUBLAS_STATUS_SUCCESS;
+  if (s.a == nullptr || s.b == nullptr) return invalid("an array of matrices is null");
+  DenseParameters p = dense(s.a, s.n, s.lda);
+  p.b = reinterpret_cast<uint64_t>(s.b);
+  p.leading_b = s.ldb;
+  p.columns = s.columns;
+  p.pivots = reinterpret_cast<uint64_t>(s.pivots);
+  p.transposition = s.trans;
+  return launch_batch(h, type, "getrs", s.batch, p);
+}
+
+/// The number of the first argument that is wrong, negated; 0: none.
+int wrong_argument_of_gels(int m, int n, int nrhs, int lda, int ldc, int batch) {
+  if (m < 0) return -2;
+  if (n < 0) return -3;
+  if (nrhs < 0) return -4;
+  if (lda < std::max(m, 1)) return -6;
+  if (ldc < std::max(m, 1)) return -8;
+  return batch < 0 ? -11 : 0;
+}
+
+constexpr int64_t kMostInverted = 32;
+
+struct Triangular {
+  cublasSideMode_t side;
+  cublasFillMode_t uplo;
+  cublasOperation_t trans;
+  cublasDiagType_t diag;
+  int64_t m, n;
+  const void *alpha, *a;
+  int64_t lda;
+  const void* b;
+  int64_t ldb, batch;
+};
+
+cublasStatus_t solve_triangular(Handle& h, km_data_type type, const Triangular& t) {
+  const bool is_right = t.side == CUBLAS_SIDE_RIGHT;
+  const int64_t order = is_right ? t.n : t.m;
+  Request checked(h, KMB_BLAS_TRSM, type);
+  checked.side(t.side).triangle(t.uplo).operation("trans", t.trans).diagonal(t.diag);
+  BLAS_TRY(checked.status());
+  BLAS_TRY(check_sizes({t.m, t.n}));
+  BLAS_TRY(check_dense(order, t.lda, t.batch, t.a));
+  BLAS_TRY(check_dense(t.m, t.ldb, t.batch, t.b));
+  DenseParameters p = dense(t.a, order, t.lda);
+  BLAS_TRY(set_factor(h, "alpha", type, t.alpha, &p.alpha));
+  if (t.m == 0 || t.n == 0) return CUBLAS_STATUS_SUCCESS;
+  p.b = reinterpret_cast<uint64_t>(t.b);
+  p.leading_b = t.ldb;
+  p.rows = t.m;
+  p.columns = t.n;
+  p.is_right = is_right ? 1 : 0;
+  p.is_upper = t.uplo == CUBLAS_FILL_MODE_UPPER ? 1 : 0;
+  p.is_unit = t.diag == CUBLAS_DIAG_UNIT ? 1 : 0;
+  p.transposition = t.trans;
+  return launch_batch(h, type, "trsm", t.batch, p);
+}
+
+}  // namespace
+
+#define KM_P_TRSM_BATCHED(Int, T)                                                               \
+  cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, \
+      cublasDiagType_t diag, Int m, Int n, const T *alpha, const T *const A[], Int lda,         \
+      T *const B[], Int ldb, Int batchCount
+KM_CUBLAS_ALL(trsmBatched, , KM_P_TRSM_BATCHED, {
+  const Triangular system{side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, batchCount};
+  return solve_triangular(h, kTypeOf<T>, system);
+})
+
+#define KM_FOUR(FAMILY) \
+  FAMILY(S, float) FAMILY(D, double) FAMILY(C, cuComplex) FAMILY(Z, cuDoubleComplex)
+
+extern "C" {
+
+#define KM_TRIANGLES(L, T)                                                                         \
+  cublasStatus_t cublas##L##tpttr(cublasHandle_t handle, cublasFillMode_t uplo, int n,             \
+                                  const T* AP, T* A, int lda) {                                    \
+    return call("cublas" #L "tpttr", handle, [&](Handle& h) {                                      \
+      return move_triangle(h, kTypeOf<T>, uplo, n, AP, A, lda, false);                             \
+    });                                                                                            \
+  }                                                                                                \
+  cublasStatus_t cublas##L##trttp(cublasHandle_t handle, cublasFillMode_t uplo, int n, const T* A, \
+                                  int lda, T* AP) {                                                \
+    return call("cublas" #L "trttp", handle, [&](Handle& h) {                                      \
+      return move_triangle(h, kTypeOf<T>, uplo, n, AP, A, lda, true);                              \
+    });                                                                                            \
+  }
+KM_FOUR(KM_TRIANGLES)
+
+#define KM_GETRF(L, T)                                                                        \
+  cublasStatus_t cublas##L##getrfBatched(cublasHandle_t handle, int n, T* const A[], int lda, \
+                                         int* P, int* info, int batchSize) {                  \
+    return call("cublas" #L "getrfBatched", handle, [&](Handle& h) -> cublasStatus_t {        \
+      BLAS_TRY(check_dense(n, lda, batchSize, A));                                            \
+      if (batchSize != 0) BLAS_REQUIRE(info);                                                 \
+      DenseParameters p = dense(A, n, lda);                                                   \
+      p.pivots = reinterpret_cast<uint64_t>(P);                                               \
+      p.info = reinterpret_cast<uint64_t>(info);                                              \
+      return launch_batch(h, kTypeOf<T>, "getrf", batchSize, p);                              \
+    });                                                                                       \
+  }
+KM_FOUR(KM_GETRF)
+
+#define KM_GETRI(L, T)                                                                            \
+  cublasStatus_t cublas##L##getriBatched(cublasHandle_t handle, int n, const T* const A[],        \
+                                         int lda, const int* P, T* const C[], int ldc, int* info, \
+                                         int batchSize) {                                         \
+    return call("cublas" #L "getriBatched", handle, [&](Handle& h) -> cublasStatus_t {            \
+      BLAS_TRY(check_dense(n, lda, batchSize, A));                                                \
+      BLAS_TRY(check_dense(n, ldc, batchSize, C));                                                \
+      if (batchSize != 0) BLAS_REQUIRE(info);                                                     \
+      DenseParameters p = dense(A, n, lda);                                                       \
+      p.b = reinterpret_cast<uint64_t>(C);                                                        \
+      p.leading_b = ldc;                                                                          \
+      p.pivots = reinterpret_cast<uint64_t>(P);                                                   \
+      p.info = reinterpret_cast<uint64_t>(info);                                                  \
+      return launch_batch(h, kTypeOf<T>, "getri", batchSize, p);                                  \
+    });                                                                                           \
+  }
+KM_FOUR(KM_GETRI)
+
+#define KM_GETRS(L, T)                                                                          \
+  cublasStatus_t cublas##L##getrsBatched(cublasHandle_t handle, cublasOperation_t trans, int n, \
+                                         int nrhs, const T* const A[], int lda, const int* P,   \
+                                         T* const B[], int ldb, int* info, int batchSize) {     \
+    return call("cublas" #L "getrsBatched", handle, [&](Handle& h) {                            \
+      const Solution solution{A, P, const_cast<T**>(B), n, nrhs, lda, ldb, batchSize, trans};   \
+      return solve(h, kTypeOf<T>, solution, info);                                              \
+    });                                                                                         \
+  }
+KM_FOUR(KM_GETRS)
+
+#define KM_MATINV(L, T)                                                                     \
+  cublasStatus_t cublas##L##matinvBatched(cublasHandle_t handle, int n, const T* const A[], \
+                                          int lda, T* const Ainv[], int lda_inv, int* info, \
+                                          int batchSize) {                                  \
+    return call("cublas" #L "matinvBatched", handle, [&](Handle& h) -> cublasStatus_t {     \
+      BLAS_TRY(check_dense(n, lda, batchSize, A));                                          \
+      BLAS_TRY(check_dense(n, lda_inv, batchSize, Ainv));                                   \
+      if (n > kMostInverted) return invalid("n is %d; at most 32 is possible", n);          \
+      if (batchSize != 0) BLAS_REQUIRE(info);                                               \
+      DenseParameters p = dense(A, n, lda);                                                 \
+      p.b = reinterpret_cast<uint64_t>(Ainv);                                               \
+      p.leading_b = lda_inv;                                                                \
+      p.info = reinterpret_cast<uint64_t>(info);                                            \
+      return launch_batch(h, kTypeOf<T>, "matinv", batchSize, p);                           \
+    });                                                                                     \
+  }
+KM_FOUR(KM_MATINV)
+
+#define KM_GEQRF(L, T)                                                                        \
+  cublasStatus_t cublas##L##geqrfBatched(cublasHandle_t handle, int m, int n, T* const A[],   \
+                                         int lda, T* const Tau[], int* info, int batchSize) { \
+    return call("cublas" #L "geqrfBatched", handle, [&](Handle& h) -> cublasStatus_t {        \
+      BLAS_REQUIRE(info);                                                                     \
+      *info = m < 0 ? -1 : n < 0 ? -2 : lda < std::max(m, 1) ? -4 : batchSize < 0 ? -7 : 0;   \
+      if (*info != 0) return invalid("argument %d is wrong", -*info);                         \
+      if (m == 0 || n == 0 || batchSize == 0) return CUBLAS_STATUS_SUCCESS;                   \
+      BLAS_REQUIRE(A);                                                                        \
+      BLAS_REQUIRE(Tau);                                                                      \
+      DenseParameters p = dense(A, n, lda);                                                   \
+      p.rows = m;                                                                             \
+      p.columns = n;                                                                          \
+      p.tau = reinterpret_cast<uint64_t>(Tau);                                                \
+      return launch_batch(h, kTypeOf<T>, "geqrf", batchSize, p);                              \
+    });                                                                                       \
+  }
+KM_FOUR(KM_GEQRF)
+
+#define KM_GELS(L, T)                                                                           \
+  cublasStatus_t cublas##L##gelsBatched(cublasHandle_t handle, cublasOperation_t trans, int m,  \
+                                        int n, int nrhs, T* const A[], int lda, T* const C[],   \
+                                        int ldc, int* info, int* devInfoArray, int batchSize) { \
+    return call("cublas" #L "gelsBatched", handle, [&](Handle& h) -> cublasStatus_t {           \
+      BLAS_REQUIRE(info);                                                                       \
+      *info = wrong_argument_of_gels(m, n, nrhs, lda, ldc, batchSize);                          \
+      if (*info != 0) return invalid("argument %d is wrong", -*info);                           \
+      if (trans != CUBLAS_OP_N) return unsupported("trans is %d", static_cast<int>(trans));     \
+      if (m < n) return unsupported("systems with more columns than rows");                     \
+      if (m == 0 || n == 0 || batchSize == 0) return CUBLAS_STATUS_SUCCESS;                     \
+      BLAS_REQUIRE(A);                                                                          \
+      BLAS_REQUIRE(C);                                                                          \
+      library::StreamMemory scratch(*h.driver, h.stream);                                       \
+      BLAS_CHECK(scratch.allocate(sizeof(T) * static_cast<uint64_t>(n) * batchSize));           \
+      DenseParameters p = dense(A, n, lda);                                                     \
+      p.rows = m;                                                                               \
+      p.columns = nrhs;                                                                         \
+      p.b = reinterpret_cast<uint64_t>(C);                                                      \
+      p.leading_b = ldc;                                                                        \
+      p.tau = scratch.address();                                                                \
+      p.info = reinterpret_cast<uint64_t>(devInfoArray);                                        \
+      return launch_batch(h, kTypeOf<T>, "gels", batchSize, p);                                 \
+    });                                                                                         \
+  }
+KM_FOUR(KM_GELS)
+
+}  // extern "C"
+
+}  // namespace km::cublas

@@ -1,0 +1,209 @@
+// Descriptors of cublasLt: made, destroyed, their attributes.
+#include <cstddef>
+#include <cstring>
+#include <span>
+
+#include "dropin/cublas/lt_descriptors.h"
+
+namespace km::cublas {
+
+namespace {
+
+#define KM_AT(Type, member) offsetof(Type, member), sizeof(Type::member)
+constexpr Attribute kLayout[] = {
+    {0, KM_AT(MatrixLayout, type)},         {1, KM_AT(MatrixLayout, order)},
+    {2, KM_AT(MatrixLayout, rows)},         {3, KM_AT(MatrixLayout, columns)},
+    {4, KM_AT(MatrixLayout, leading)},      {5, KM_AT(MatrixLayout, batch_count)},
+    {6, KM_AT(MatrixLayout, batch_offset)}, {7, KM_AT(MatrixLayout, plane_offset)},
+};
+constexpr Attribute kMatmul[] = {
+    {0, KM_AT(MatmulDescriptor, compute_type)},
+    {1, KM_AT(MatmulDescriptor, scale_type)},
+    {2, KM_AT(MatmulDescriptor, pointer_mode)},
+    {3, KM_AT(MatmulDescriptor, operation_a)},
+    {4, KM_AT(MatmulDescriptor, operation_b)},
+    {5, KM_AT(MatmulDescriptor, operation_c)},
+    {6, KM_AT(MatmulDescriptor, fill_mode)},
+    {7, KM_AT(MatmulDescriptor, epilogue)},
+    {8, KM_AT(MatmulDescriptor, bias)},
+    {10, KM_AT(MatmulDescriptor, bias_batch_stride)},
+    {11, KM_AT(MatmulDescriptor, aux)},
+    {12, KM_AT(MatmulDescriptor, aux_leading)},
+    {13, KM_AT(MatmulDescriptor, aux_batch_stride)},
+    {14, KM_AT(MatmulDescriptor, alpha_batch_stride)},
+    {15, KM_AT(MatmulDescriptor, sm_count_target)},
+    {17, KM_AT(MatmulDescriptor, scales[0])},
+    {18, KM_AT(MatmulDescriptor, scales[1])},
+    {19, KM_AT(MatmulDescriptor, scales[2])},
+    {20, KM_AT(MatmulDescriptor, scales[3])},
+    {21, KM_AT(MatmulDescriptor, largest)},
+    {22, KM_AT(MatmulDescriptor, aux_type)},
+    {23, KM_AT(MatmulDescriptor, aux_scale)},
+    {24, KM_AT(MatmulDescriptor, aux_largest)},
+    {25, KM_AT(MatmulDescriptor, is_accumulation_fast)},
+    {26, KM_AT(MatmulDescriptor, bias_type)},
+};
+constexpr Attribute kTransform[] = {
+    {0, KM_AT(TransformDescriptor, scale_type)},
+    {1, KM_AT(TransformDescriptor, pointer_mode)},
+    {2, KM_AT(TransformDescriptor, operation_a)},
+    {3, KM_AT(TransformDescriptor, operation_b)},
+};
+constexpr Attribute kPreference[] = {
+    {0, KM_AT(Preference, search_mode)},          {1, KM_AT(Preference, most_workspace_bytes)},
+    {3, KM_AT(Preference, reduction_mask)},       {5, KM_AT(Preference, alignments[0])},
+    {6, KM_AT(Preference, alignments[1])},        {7, KM_AT(Preference, alignments[2])},
+    {8, KM_AT(Preference, alignments[3])},        {9, KM_AT(Preference, most_waves)},
+    {12, KM_AT(Preference, implementation_mask)},
+};
+#undef KM_AT
+
+const Attribute* find(std::span<const Attribute> attributes, int id) {
+  for (const Attribute& attribute : attributes) {
+    if (attribute.id == id) return &attribute;
+  }
+  return nullptr;
+}
+
+cublasStatus_t set(std::span<const Attribute> attributes, void* descriptor, int id,
+                   const void* value, size_t size_bytes) {
+  if (descriptor == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+  const Attribute* const attribute = find(attributes, id);
+  if (attribute == nullptr) return unsupported("attribute %d", id);
+  BLAS_REQUIRE(value);
+  if (size_bytes < attribute->size_bytes) {
+    return invalid("attribute %d has %u bytes; %zu are given", id, attribute->size_bytes,
+                   size_bytes);
+  }
+  std::memcpy(static_cast<char*>(descriptor) + attribute->offset, value, attribute->size_bytes);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t get(std::span<const Attribute> attributes, const void* descriptor, int id,
+                   void* value, size_t size_bytes, size_t* written) {
+  if (descriptor == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+  const Attribute* const attribute = find(attributes, id);
+  if (attribute == nullptr) return unsupported("attribute %d", id);
+  if (written != nullptr) *written = attribute->size_bytes;
+  if (size_bytes == 0) return CUBLAS_STATUS_SUCCESS;
+  BLAS_REQUIRE(value);
+  if (size_bytes < attribute->size_bytes) {
+    return invalid("attribute %d has %u bytes; there is room for %zu", id, attribute->size_bytes,
+                   size_bytes);
+  }
+  std::memcpy(value, static_cast<const char*>(descriptor) + attribute->offset,
+              attribute->size_bytes);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+/// A descriptor into memory of the program's.
+template <class T>
+cublasStatus_t initialize(void* place, size_t size_bytes, const T& value) {
+  BLAS_REQUIRE(place);
+  if (size_bytes < sizeof(T))
+    return invalid("size is %zu; at least %zu is needed", size_bytes, sizeof(T));
+  std::memset(place, 0, size_bytes);
+  std::memcpy(place, &value, sizeof value);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+/// A descriptor in memory of its own, which destroy() frees.
+template <class Opaque, class T>
+cublasStatus_t create(Opaque** out, const T& value) {
+  BLAS_REQUIRE(out);
+  auto made = std::make_unique<Opaque>();
+  BLAS_TRY(initialize(made.get(), sizeof(Opaque), value));
+  *out = made.release();
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+template <class T, class Opaque>
+cublasStatus_t destroy(Opaque* opaque, const char* name) {
+  if (opaque == nullptr) return CUBLAS_STATUS_SUCCESS;
+  T* const found = descriptor<T>(opaque, name);
+  if (found == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+  found->mark = 0;
+  const std::unique_ptr<Opaque> owned(opaque);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+}  // namespace
+
+extern "C" {
+
+#define KM_DESCRIPTOR(Name, Handle, Id, Type, table)                                               \
+  cublasStatus_t cublasLt##Name##Destroy(Handle handle) {                                          \
+    return frame(__func__, [&] { return destroy<Type>(handle, #Name); });                          \
+  }                                                                                                \
+  cublasStatus_t cublasLt##Name##SetAttribute(Handle handle, Id id, const void* value,             \
+                                              size_t size_bytes) {                                 \
+    return frame(__func__, [&] {                                                                   \
+      return set(table, descriptor<Type>(handle, #Name), static_cast<int>(id), value, size_bytes); \
+    });                                                                                            \
+  }                                                                                                \
+  cublasStatus_t cublasLt##Name##GetAttribute(Handle handle, Id id, void* value,                   \
+                                              size_t size_bytes, size_t* written) {                \
+    return frame(__func__, [&] {                                                                   \
+      return get(table, descriptor<Type>(handle, #Name), static_cast<int>(id), value, size_bytes,  \
+                 written);                                                                         \
+    });                                                                                            \
+  }
+KM_DESCRIPTOR(MatrixLayout, cublasLtMatrixLayout_t, cublasLtMatrixLayoutAttribute_t, MatrixLayout,
+              kLayout)
+KM_DESCRIPTOR(MatmulDesc, cublasLtMatmulDesc_t, cublasLtMatmulDescAttributes_t, MatmulDescriptor,
+              kMatmul)
+KM_DESCRIPTOR(MatrixTransformDesc, cublasLtMatrixTransformDesc_t,
+              cublasLtMatrixTransformDescAttributes_t, TransformDescriptor, kTransform)
+KM_DESCRIPTOR(MatmulPreference, cublasLtMatmulPreference_t, cublasLtMatmulPreferenceAttributes_t,
+              Preference, kPreference)
+
+cublasStatus_t cublasLtMatrixLayoutInit_internal(cublasLtMatrixLayout_t layout, size_t size_bytes,
+                                                 cudaDataType type, uint64_t rows, uint64_t columns,
+                                                 int64_t leading) {
+  return frame(__func__, [&] {
+    return initialize(layout, size_bytes, make_layout(type, rows, columns, leading));
+  });
+}
+
+cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* layout, cudaDataType type,
+                                          uint64_t rows, uint64_t columns, int64_t leading) {
+  return frame(__func__, [&] { return create(layout, make_layout(type, rows, columns, leading)); });
+}
+
+cublasStatus_t cublasLtMatmulDescInit_internal(cublasLtMatmulDesc_t matmul, size_t size_bytes,
+                                               cublasComputeType_t compute_type,
+                                               cudaDataType scale_type) {
+  return frame(__func__, [&] {
+    return initialize(matmul, size_bytes, make_matmul(compute_type, scale_type));
+  });
+}
+
+cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* matmul,
+                                        cublasComputeType_t compute_type, cudaDataType scale_type) {
+  return frame(__func__, [&] { return create(matmul, make_matmul(compute_type, scale_type)); });
+}
+
+cublasStatus_t cublasLtMatrixTransformDescInit_internal(cublasLtMatrixTransformDesc_t transform,
+                                                        size_t size_bytes,
+                                                        cudaDataType scale_type) {
+  return frame(__func__,
+               [&] { return initialize(transform, size_bytes, make_transform(scale_type)); });
+}
+
+cublasStatus_t cublasLtMatrixTransformDescCreate(cublasLtMatrixTransformDesc_t* transform,
+                                                 cudaDataType scale_type) {
+  return frame(__func__, [&] { return create(transform, make_transform(scale_type)); });
+}
+
+cublasStatus_t cublasLtMatmulPreferenceInit_internal(cublasLtMatmulPreference_t preference,
+                                                     size_t size_bytes) {
+  return frame(__func__, [&] { return initialize(preference, size_bytes, make_preference()); });
+}
+
+cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t* preference) {
+  return frame(__func__, [&] { return create(preference, make_preference()); });
+}
+
+}  // extern "C"
+
+}  // namespace km::cublas

@@ -1,0 +1,275 @@
+// Products and transformations of cublasLt; its handles, algorithms, versions and logs.
+#include <algorithm>
+#include <cstring>
+
+#include "dropin/cublas/lt_matmul.h"
+#include "dropin/cublas/version.h"
+
+namespace km::cublas {
+
+namespace {
+
+/// A handle of cublasLt has no settings.
+struct LtHandle {
+  const Driver* driver;
+};
+
+/// Handles of cuBLAS may stand for those of cublasLt; they live in the other library.
+bool is_cublas_handle(cublasLtHandle_t handle) {
+  return (reinterpret_cast<uint64_t>(handle) >> 40) == ((uint64_t{1} << 23) | 1);
+}
+
+cublasStatus_t check_handle(cublasLtHandle_t handle) {
+  if (library::handle_map<LtHandle>().find(reinterpret_cast<uint64_t>(handle)) != nullptr ||
+      is_cublas_handle(handle)) {
+    return CUBLAS_STATUS_SUCCESS;
+  }
+  report("%s: the handle is not a live one", current_function());
+  return CUBLAS_STATUS_NOT_INITIALIZED;
+}
+
+/// The frame of a call's work: scalars are placed by descriptors.
+cublasStatus_t prepare(cublasLtHandle_t handle, cudaStream_t stream, Handle* out) {
+  BLAS_TRY(check_handle(handle));
+  out->driver = library::driver();
+  if (out->driver == nullptr || out->driver->table == nullptr) {
+    return CUBLAS_STATUS_NOT_INITIALIZED;
+  }
+  BLAS_CHECK(library::enter_context(*out->driver));
+  out->stream = reinterpret_cast<cu::CUstream>(stream);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+/// Null members when one of them is no layout.
+bool find_layouts(const void* a, const void* b, const void* c, const void* d, MatmulLayouts* out) {
+  out->a = descriptor<MatrixLayout>(a, "Adesc");
+  out->b = descriptor<MatrixLayout>(b, "Bdesc");
+  out->c = descriptor<MatrixLayout>(c, "Cdesc");
+  out->d = descriptor<MatrixLayout>(d, "Ddesc");
+  return out->a != nullptr && out->b != nullptr && out->c != nullptr && out->d != nullptr;
+}
+
+constexpr uint64_t kAlgorithmMark = 0x4c6d6b0541ULL;
+
+void give_algorithm(cublasLtMatmulHeuristicResult_t* out) {
+  std::memset(out, 0, sizeof *out);
+  out->algo.data[0] = kAlgorithmMark;
+  out->state = CUBLAS_STATUS_SUCCESS;
+  out->wavesCount = 1;
+}
+
+cublasStatus_t check_algorithm(const cublasLtMatmulAlgo_t* algorithm) {
+  BLAS_REQUIRE(algorithm);
+  if (algorithm->data[0] == kAlgorithmMark) return CUBLAS_STATUS_SUCCESS;
+  return invalid("the algorithm comes from another library");
+}
+
+}  // namespace
+
+extern "C" {
+
+cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
+  return frame(__func__, [&]() -> cublasStatus_t {
+    BLAS_REQUIRE(handle);
+    const Driver* const driver = library::driver();
+    if (driver == nullptr || driver->table == nullptr) {
+      report("libcublasLt works with Kernelmill's libcuda.so.1 only");
+      return CUBLAS_STATUS_NOT_INITIALIZED;
+    }
+    BLAS_CHECK(library::enter_context(*driver));
+    constexpr uint64_t kTag = 2;
+    const uint64_t id =
+        library::handle_map<LtHandle>().add(std::make_shared<LtHandle>(LtHandle{driver}), kTag);
+    *handle = reinterpret_cast<cublasLtHandle_t>(id);
+    return CUBLAS_STATUS_SUCCESS;
+  });
+}
+
+cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle) {
+  return frame(__func__, [&] {
+    return library::handle_map<LtHandle>().remove(reinterpret_cast<uint64_t>(handle)) != nullptr
+               ? CUBLAS_STATUS_SUCCESS
+               : CUBLAS_STATUS_NOT_INITIALIZED;
+  });
+}
+
+size_t cublasLtGetVersion() { return static_cast<size_t>(kVersion); }
+size_t cublasLtGetCudartVersion() { return static_cast<size_t>(kCudartVersion); }
+
+const char* cublasLtGetStatusName(cublasStatus_t status) { return status_name(status); }
+const char* cublasLtGetStatusString(cublasStatus_t status) { return status_text(status); }
+
+cublasStatus_t cublasLtGetProperty(libraryPropertyType type, int* value) {
+  return frame(__func__, [&]() -> cublasStatus_t {
+    BLAS_REQUIRE(value);
+    const int parts[] = {kVersion / 10000, kVersion / 100 % 100, kVersion % 100};
+    const int which = static_cast<int>(type);
+    if (which < 0 || which > 2) return invalid("type is %d, which is no property", which);
+    *value = parts[which];
+    return CUBLAS_STATUS_SUCCESS;
+  });
+}
+
+cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t matmul,
+                              const void* alpha, const void* A, cublasLtMatrixLayout_t Adesc,
+                              const void* B, cublasLtMatrixLayout_t Bdesc, const void* beta,
+                              const void* C, cublasLtMatrixLayout_t Cdesc, void* D,
+                              cublasLtMatrixLayout_t Ddesc, const cublasLtMatmulAlgo_t* algo, void*,
+                              size_t, cudaStream_t stream) {
+  return frame(__func__, [&]() -> cublasStatus_t {
+    Handle h;
+    BLAS_TRY(prepare(handle, stream, &h));
+    const auto* const found = descriptor<MatmulDescriptor>(matmul, "computeDesc");
+    MatmulLayouts layouts;
+    if (found == nullptr || !find_layouts(Adesc, Bdesc, Cdesc, Ddesc, &layouts)) {
+      return CUBLAS_STATUS_INVALID_VALUE;
+    }
+    if (algo != nullptr) BLAS_TRY(check_algorithm(algo));
+    return run_matmul(h, *found, layouts, {alpha, A, B, beta, C, D});
+  });
+}
+
+cublasStatus_t cublasLtMatrixTransform(cublasLtHandle_t handle,
+                                       cublasLtMatrixTransformDesc_t transform, const void* alpha,
+                                       const void* A, cublasLtMatrixLayout_t Adesc,
+                                       const void* beta, const void* B,
+                                       cublasLtMatrixLayout_t Bdesc, void* C,
+                                       cublasLtMatrixLayout_t Cdesc, cudaStream_t stream) {
+  return frame(__func__, [&]() -> cublasStatus_t {
+    Handle h;
+    BLAS_TRY(prepare(handle, stream, &h));
+    const auto* const found = descriptor<TransformDescriptor>(transform, "transformDesc");
+    MatmulLayouts layouts{};
+    layouts.a = descriptor<MatrixLayout>(Adesc, "Adesc");
+    layouts.c = descriptor<MatrixLayout>(Cdesc, "Cdesc");
+    if (Bdesc != nullptr) layouts.b = descriptor<MatrixLayout>(Bdesc, "Bdesc");
+    if (found == nullptr || layouts.a == nullptr || layouts.c == nullptr ||
+        (Bdesc != nullptr && layouts.b == nullptr)) {
+      return CUBLAS_STATUS_INVALID_VALUE;
+    }
+    return run_transform(h, *found, layouts, {alpha, A, beta, B, C});
+  });
+}
+
+cublasStatus_t cublasLtMatmulAlgoGetHeuristic(
+    cublasLtHandle_t handle, cublasLtMatmulDesc_t matmul, cublasLtMatrixLayout_t Adesc,
+    cublasLtMatrixLayout_t Bdesc, cublasLtMatrixLayout_t Cdesc, cublasLtMatrixLayout_t Ddesc,
+    cublasLtMatmulPreference_t preference, int requested, cublasLtMatmulHeuristicResult_t results[],
+    int* returned) {
+  return frame(__func__, [&]() -> cublasStatus_t {
+    BLAS_REQUIRE(returned);
+    *returned = 0;
+    BLAS_TRY(check_handle(handle));
+    const auto* const found = descriptor<MatmulDescriptor>(matmul, "operationDesc");
+    MatmulLayouts layouts;
+    if (found == nullptr || descriptor<Preference>(preference, "preference") == nullptr ||
+        !find_layouts(Adesc, Bdesc, Cdesc, Ddesc, &layouts)) {
+      return CUBLAS_STATUS_INVALID_VALUE;
+    }
+    if (requested <= 0) return invalid("requestedAlgoCount is %d", requested);
+    BLAS_REQUIRE(results);
+    BLAS_TRY(check_matmul(*found, layouts));
+    give_algorithm(results);
+    *returned = 1;
+    return CUBLAS_STATUS_SUCCESS;
+  });
+}
+
+cublasStatus_t cublasLtMatmulAlgoGetIds(cublasLtHandle_t handle, cublasComputeType_t, cudaDataType,
+                                        cudaDataType, cudaDataType, cudaDataType, cudaDataType,
+                                        int requested, int ids[], int* returned) {
+  return frame(__func__, [&]() -> cublasStatus_t {
+    BLAS_TRY(check_handle(handle));
+    if (requested <= 0) return invalid("requestedAlgoCount is %d", requested);
+    BLAS_REQUIRE(ids);
+    BLAS_REQUIRE(returned);
+    ids[0] = 0;
+    *returned = 1;
+    return CUBLAS_STATUS_SUCCESS;
+  });
+}
+
+cublasStatus_t cublasLtMatmulAlgoInit(cublasLtHandle_t handle, cublasComputeType_t, cudaDataType,
+                                      cudaDataType, cudaDataType, cudaDataType, cudaDataType,
+                                      int id, cublasLtMatmulAlgo_t* algo) {
+  return frame(__func__, [&]() -> cublasStatus_t {
+    BLAS_TRY(check_handle(handle));
+    BLAS_REQUIRE(algo);
+    if (id != 0) return invalid("algoId is %d; there is 0 only", id);
+    *algo = {};
+    algo->data[0] = kAlgorithmMark;
+    return CUBLAS_STATUS_SUCCESS;
+  });
+}
+
+cublasStatus_t cublasLtMatmulAlgoCheck(cublasLtHandle_t handle, cublasLtMatmulDesc_t matmul,
+                                       cublasLtMatrixLayout_t Adesc, cublasLtMatrixLayout_t Bdesc,
+                                       cublasLtMatrixLayout_t Cdesc, cublasLtMatrixLayout_t Ddesc,
+                                       const cublasLtMatmulAlgo_t* algo,
+                                       cublasLtMatmulHeuristicResult_t* result) {
+  return frame(__func__, [&]() -> cublasStatus_t {
+    BLAS_TRY(check_handle(handle));
+    const auto* const found = descriptor<MatmulDescriptor>(matmul, "operationDesc");
+    MatmulLayouts layouts;
+    if (found == nullptr || !find_layouts(Adesc, Bdesc, Cdesc, Ddesc, &layouts)) {
+      return CUBLAS_STATUS_INVALID_VALUE;
+    }
+    BLAS_TRY(check_algorithm(algo));
+    BLAS_REQUIRE(result);
+    BLAS_TRY(check_matmul(*found, layouts));
+    give_algorithm(result);
+    return CUBLAS_STATUS_SUCCESS;
+  });
+}
+
+// The one algorithm has no choices: each setting can have the value 0.
+cublasStatus_t cublasLtMatmulAlgoConfigSetAttribute(cublasLtMatmulAlgo_t* algo,
+                                                    cublasLtMatmulAlgoConfigAttributes_t id,
+                                                    const void* value, size_t size_bytes) {
+  return frame(__func__, [&]() -> cublasStatus_t {
+    BLAS_TRY(check_algorithm(algo));
+    BLAS_REQUIRE(value);
+    const auto* const bytes = static_cast<const char*>(value);
+    if (std::all_of(bytes, bytes + size_bytes, [](char byte) { return byte == 0; })) {
+      return CUBLAS_STATUS_SUCCESS;
+    }
+    return unsupported("attribute %d of algorithms", static_cast<int>(id));
+  });
+}
+
+cublasStatus_t cublasLtMatmulAlgoConfigGetAttribute(const cublasLtMatmulAlgo_t* algo,
+                                                    cublasLtMatmulAlgoConfigAttributes_t id,
+                                                    void* value, size_t size_bytes,
+                                                    size_t* written) {
+  return frame(__func__, [&]() -> cublasStatus_t {
+    BLAS_TRY(check_algorithm(algo));
+    if (static_cast<int>(id) < 0 || static_cast<int>(id) > 8) return invalid("attribute %d", id);
+    const size_t width = static_cast<int>(id) >= 7 ? 2 : 4;
+    if (written != nullptr) *written = width;
+    if (size_bytes == 0) return CUBLAS_STATUS_SUCCESS;
+    BLAS_REQUIRE(value);
+    if (size_bytes < width) return invalid("sizeInBytes is %zu", size_bytes);
+    std::memset(value, 0, width);
+    return CUBLAS_STATUS_SUCCESS;
+  });
+}
+
+cublasStatus_t cublasLtLoggerSetCallback(cublasLtLoggerCallback_t callback) {
+  return frame(__func__, [&]() -> cublasStatus_t {
+    if (callback != nullptr) return unsupported("callbacks for logs; KM_LOG=info,cuda has them");
+    return CUBLAS_STATUS_SUCCESS;
+  });
+}
+
+// KM_LOG decides what is logged; levels and masks have nothing to add.
+cublasStatus_t cublasLtLoggerSetLevel(int level) {
+  return frame(__func__, [&]() -> cublasStatus_t {
+    return level >= 0 && level <= 5 ? CUBLAS_STATUS_SUCCESS : invalid("level is %d", level);
+  });
+}
+cublasStatus_t cublasLtLoggerSetMask(int) { return CUBLAS_STATUS_SUCCESS; }
+cublasStatus_t cublasLtLoggerForceDisable() { return CUBLAS_STATUS_SUCCESS; }
+
+}  // extern "C"
+
+}  // namespace km::cublas

@@ -1,0 +1,102 @@
+// Handles of cuBLAS, and the frame around every exported function.
+#pragma once
+
+#include <cxxabi.h>
+
+#include <atomic>
+#include <memory>
+#include <new>
+
+#include "dropin/cublas/types.h"
+#include "dropin/library/driver.h"
+#include "dropin/library/handles.h"
+
+namespace km::cublas {
+
+using library::Driver;
+using library::report;
+
+/// The settings of one handle. Streams are the program's; the context is that of the creation.
+struct Handle {
+  const Driver* driver = nullptr;
+  cu::CUcontext context = nullptr;
+  std::atomic<cu::CUstream> stream{nullptr};
+  std::atomic<int> pointer_mode{CUBLAS_POINTER_MODE_HOST};
+  std::atomic<int> atomics_mode{CUBLAS_ATOMICS_NOT_ALLOWED};
+  std::atomic<int> math_mode{CUBLAS_DEFAULT_MATH};
+  std::atomic<int> sm_count_target{0};
+  std::atomic<int> emulation_strategy{CUBLAS_EMULATION_STRATEGY_DEFAULT};
+
+  bool has_device_pointers() const { return pointer_mode == CUBLAS_POINTER_MODE_DEVICE; }
+};
+
+/// Null when the handle is no live one.
+std::shared_ptr<Handle> find_handle(cublasHandle_t handle);
+
+/// The name of the exported function that this thread is in, for messages.
+const char*& current_function() noexcept;
+
+/// cublasStatus_t for what the driver says.
+cublasStatus_t status_of(cu::CUresult result) noexcept;
+
+/// Logs why the arguments are wrong, with the function's name. CUBLAS_STATUS_INVALID_VALUE.
+[[gnu::format(printf, 1, 2)]] cublasStatus_t invalid(const char* format, ...) noexcept;
+/// Logs what is not implemented. CUBLAS_STATUS_NOT_SUPPORTED.
+[[gnu::format(printf, 1, 2)]] cublasStatus_t unsupported(const char* format, ...) noexcept;
+
+/// "CUBLAS_STATUS_SUCCESS", and what it means.
+const char* status_name(cublasStatus_t status) noexcept;
+const char* status_text(cublasStatus_t status) noexcept;
+
+/// For cublasLoggerConfigure: one line for each call.
+using CallLogger = void (*)(const char* function, cublasStatus_t status);
+inline std::atomic<CallLogger> call_logger{nullptr};
+
+/// Runs the body of an exported function: what it throws becomes its status.
+template <class Body>
+cublasStatus_t frame(const char* function, Body&& body) {
+  cublasStatus_t status = CUBLAS_STATUS_INTERNAL_ERROR;
+  current_function() = function;
+  try {
+    status = body();
+  } catch (const abi::__forced_unwind&) {
+    throw;  // the thread ends: cancelled inside the driver
+  } catch (const std::bad_alloc&) {
+    status = CUBLAS_STATUS_ALLOC_FAILED;
+  } catch (...) {
+    status = CUBLAS_STATUS_INTERNAL_ERROR;
+  }
+  if (const CallLogger logger = call_logger.load(std::memory_order_relaxed)) {
+    logger(function, status);
+  }
+  return status;
+}
+
+/// frame() for functions with a handle, whose context becomes current when the thread has none.
+template <class Body>
+cublasStatus_t call(const char* function, cublasHandle_t handle, Body&& body) {
+  return frame(function, [&]() -> cublasStatus_t {
+    const std::shared_ptr<Handle> found = find_handle(handle);
+    if (found == nullptr) {
+      report("%s: the handle is not a live one", function);
+      return CUBLAS_STATUS_NOT_INITIALIZED;
+    }
+    cu::CUcontext current = nullptr;
+    found->driver->cuCtxGetCurrent(&current);
+    if (current == nullptr) found->driver->cuCtxSetCurrent(found->context);
+    return body(*found);
+  });
+}
+
+}  // namespace km::cublas
+
+/// Returns what is not CUBLAS_STATUS_SUCCESS from the enclosing function.
+#define BLAS_TRY(expression)                                                                   \
+  do {                                                                                         \
+    if (const cublasStatus_t blas_status = (expression); blas_status != CUBLAS_STATUS_SUCCESS) \
+      return blas_status;                                                                      \
+  } while (0)
+/// BLAS_TRY for a call of the driver.
+#define BLAS_CHECK(expression) BLAS_TRY(::km::cublas::status_of(expression))
+#define BLAS_REQUIRE(pointer) \
+  if ((pointer) == nullptr) return ::km::cublas::invalid("%s is null", #pointer)

@@ -1,0 +1,72 @@
+// The descriptors of cublasLt, as they lie in the program's memory.
+#pragma once
+
+#include "dropin/cublas/handle.h"
+#include "dropin/cublas/lt_types.h"
+
+namespace km::cublas {
+
+struct MatrixLayout {
+  static constexpr uint32_t kMark = 0x4c6d6b01;
+  uint32_t mark;
+  uint32_t type;
+  int32_t order;  // 0: columns, 1: rows
+  int32_t batch_count;
+  uint64_t rows, columns;
+  int64_t leading, batch_offset, plane_offset;
+};
+static_assert(sizeof(MatrixLayout) <= 64);
+
+struct MatmulDescriptor {
+  static constexpr uint32_t kMark = 0x4c6d6b02;
+  uint32_t mark;
+  int32_t compute_type, scale_type, pointer_mode;
+  int32_t operation_a, operation_b, operation_c, fill_mode;
+  int32_t epilogue, aux_type, bias_type, sm_count_target;
+  const void* bias;
+  int64_t bias_batch_stride;
+  void* aux;
+  int64_t aux_leading, aux_batch_stride, alpha_batch_stride;
+  const void* scales[4];  // of a, b, c, d
+  void* largest;
+  const void *aux_scale, *aux_largest;
+  int8_t is_accumulation_fast;
+};
+static_assert(sizeof(MatmulDescriptor) <= 184);
+
+struct TransformDescriptor {
+  static constexpr uint32_t kMark = 0x4c6d6b03;
+  uint32_t mark;
+  int32_t scale_type, pointer_mode, operation_a, operation_b;
+};
+
+struct Preference {
+  static constexpr uint32_t kMark = 0x4c6d6b04;
+  uint32_t mark;
+  uint32_t search_mode, reduction_mask, alignments[4];
+  float most_waves;
+  uint64_t most_workspace_bytes, implementation_mask;
+};
+
+/// Where an attribute lies in a descriptor.
+struct Attribute {
+  int id;
+  uint16_t offset, size_bytes;
+};
+
+/// Null, with a line of the log, for what is no descriptor of the type.
+template <class T>
+T* descriptor(const void* opaque, const char* name) {
+  const bool may_be = opaque != nullptr && reinterpret_cast<uint64_t>(opaque) % alignof(T) == 0;
+  auto* const found = const_cast<T*>(static_cast<const T*>(opaque));
+  if (may_be && found->mark == T::kMark) return found;
+  report("%s: %s is no descriptor of its kind", current_function(), name);
+  return nullptr;
+}
+
+MatrixLayout make_layout(int type, uint64_t rows, uint64_t columns, int64_t leading);
+MatmulDescriptor make_matmul(int compute_type, int scale_type);
+TransformDescriptor make_transform(int scale_type);
+Preference make_preference();
+
+}  // namespace km::cublas

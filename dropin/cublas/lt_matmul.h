@@ -1,0 +1,32 @@
+// Products as cublasLtMatmul describes them.
+#pragma once
+
+#include "dropin/cublas/lt_descriptors.h"
+#include "dropin/cublas/product.h"
+
+namespace km::cublas {
+
+struct MatmulLayouts {
+  const MatrixLayout *a, *b, *c, *d;
+};
+
+struct MatmulOperands {
+  const void *alpha, *a, *b, *beta, *c;
+  void* d;
+};
+
+/// CUBLAS_STATUS_NOT_SUPPORTED or _INVALID_VALUE when the layouts do not fit each other, or the
+/// description asks for what is not implemented.
+cublasStatus_t check_matmul(const MatmulDescriptor& matmul, const MatmulLayouts& layouts);
+cublasStatus_t run_matmul(Handle& handle, const MatmulDescriptor& matmul,
+                          const MatmulLayouts& layouts, const MatmulOperands& operands);
+
+struct TransformOperands {
+  const void *alpha, *a, *beta, *b;
+  void* c;
+};
+/// c = alpha op(a) + beta op(b), from layout to layout. `b` may have no layout.
+cublasStatus_t run_transform(Handle& handle, const TransformDescriptor& transform,
+                             const MatmulLayouts& layouts, const TransformOperands& operands);
+
+}  // namespace km::cublas

@@ -1,0 +1,102 @@
+// Products of general matrices in all forms of cuBLAS. What km_blas takes as it is goes there; else
+// operands are packed by kernels into matrices that it takes, and its result is finished by one.
+#pragma once
+
+#include "dropin/cublas/kernels/parameters.h"
+#include "dropin/cublas/request.h"
+#include "dropin/library/kernels.h"
+
+namespace km::cublas {
+
+/// Bytes of one element; 0: no type of matrices here.
+uint32_t bytes_of(int cuda_type);
+/// The type that km_blas has under another number; KM_DATA_TYPE_INVALID: none.
+km_data_type km_type_of(int cuda_type);
+int cuda_type_of(km_data_type type);
+
+/// In which type sums are made, and of which the scalars are.
+struct ComputeTypes {
+  km_data_type sums = KM_DATA_TYPE_INVALID;
+  int scalars = 0;
+};
+/// CUBLAS_STATUS_NOT_SUPPORTED when the compute type does not go with the operands' type.
+cublasStatus_t find_compute_types(int compute, int type_a, ComputeTypes* out);
+
+class Product {
+ public:
+  /// All matrices, sums and scalars are of the type.
+  Product(Handle& handle, km_data_type type);
+  /// Types are set by set_types.
+  Product(Handle& handle, const ComputeTypes& types);
+
+  void set_types(int a, int b, int c, int d);
+  void set_sizes(int64_t m, int64_t n, int64_t k) { m_ = m, n_ = n, k_ = k; }
+  void set_a(const void* a, int64_t leading, cublasOperation_t operation) {
+    a_ = {a, leading, operation, 0, 0, a_.type};
+  }
+  void set_b(const void* b, int64_t leading, cublasOperation_t operation) {
+    b_ = {b, leading, operation, 0, 0, b_.type};
+  }
+  /// x instead of B, with the increment of a vector: n is 1.
+  void set_vector_b(const void* x, int64_t increment);
+  /// C is read and written.
+  void set_c(void* c, int64_t leading) { set_c_and_d(c, leading, c, leading); }
+  void set_c_and_d(const void* c, int64_t leading_c, void* d, int64_t leading_d);
+  /// C or D lies by rows.
+  void set_orders(bool c_by_rows, bool d_by_rows);
+  void set_vector_c(void* y, int64_t increment);
+  void set_batch(int64_t count, int64_t stride_a, int64_t stride_b, int64_t stride_c,
+                 int64_t stride_d);
+  /// Operands are arrays of pointers in device memory.
+  void set_pointers(int64_t count);
+  void set_triangle(cublasFillMode_t triangle, bool is_hermitian);
+  /// Scalars in the handle's pointer mode, or in the given one.
+  void set_scalars(const void* alpha, const void* beta, bool has_real_beta = false);
+  void set_pointer_mode(bool alpha_on_device, bool beta_on_device);
+  /// One alpha for each row.
+  void set_alpha_per_row(int64_t batch_step);
+  /// For cublasLtMatmul: what kernels of `finish` take as it is.
+  FinishParameters& finish() { return finish_; }
+  void set_finishing() { must_finish_ = true; }
+
+  cublasStatus_t submit();
+
+ private:
+  struct Operand {
+    const void* data = nullptr;
+    int64_t leading = 0;
+    cublasOperation_t operation = CUBLAS_OP_N;
+    int64_t increment = 0;  // of a vector
+    int64_t stride = 0;
+    int type = 0;
+  };
+  struct Packed {
+    uint64_t address = 0;
+    int64_t leading = 0, stride = 0;
+    cublasOperation_t operation = CUBLAS_OP_N;
+  };
+  cublasStatus_t check() const;
+  cublasStatus_t check_operand(const char* name, const Operand& operand, int64_t rows,
+                               int64_t columns) const;
+  bool is_direct() const;
+  bool needs_packing(const Operand& operand) const;
+  cublasStatus_t read_scalar(const char* name, const void* value, bool is_real, bool is_on_device,
+                             DeviceScalar* out) const;
+  cublasStatus_t submit_direct();
+  cublasStatus_t multiply(const Packed& a, const Packed& b, uint64_t product);
+  cublasStatus_t pack(const Operand& operand, int64_t rows, int64_t columns,
+                      library::StreamMemory& memory, Packed* out);
+  cublasStatus_t run_finish(uint64_t product);
+  uint64_t batches() const { return static_cast<uint64_t>(batch_count_); }
+
+  Handle& handle_;
+  const ComputeTypes types_;
+  int64_t m_ = 0, n_ = 0, k_ = 0, batch_count_ = 1;
+  Operand a_, b_, c_, d_;
+  bool is_batch_ = false, has_pointers_ = false, has_real_beta_ = false, must_finish_ = false;
+  bool alpha_on_device_, beta_on_device_;
+  const void *alpha_ = nullptr, *beta_ = nullptr;
+  FinishParameters finish_{};
+};
+
+}  // namespace km::cublas

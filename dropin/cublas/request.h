@@ -1,0 +1,132 @@
+// The arguments of one routine that km_blas has, checked one after the other: the first that is
+// wrong counts.
+#pragma once
+
+#include "dropin/cublas/handle.h"
+
+namespace km::cublas {
+
+template <class T>
+inline constexpr km_data_type kTypeOf = KM_DATA_TYPE_INVALID;
+template <>
+inline constexpr km_data_type kTypeOf<float> = KM_DATA_TYPE_F32;
+template <>
+inline constexpr km_data_type kTypeOf<double> = KM_DATA_TYPE_F64;
+template <>
+inline constexpr km_data_type kTypeOf<cuComplex> = KM_DATA_TYPE_C32;
+template <>
+inline constexpr km_data_type kTypeOf<cuDoubleComplex> = KM_DATA_TYPE_C64;
+
+/// The type of the parts of a number.
+template <class T>
+struct RealOf {
+  using Type = T;
+};
+template <>
+struct RealOf<cuComplex> {
+  using Type = float;
+};
+template <>
+struct RealOf<cuDoubleComplex> {
+  using Type = double;
+};
+template <class T>
+using Real = typename RealOf<T>::Type;
+
+inline bool is_complex(km_data_type type) {
+  return type == KM_DATA_TYPE_C32 || type == KM_DATA_TYPE_C64;
+}
+uint32_t size_of(km_data_type type);
+
+/// The two parts of one number of the type.
+void parts_of(km_data_type type, const void* number, double (&out)[2]);
+
+/// Reads `size_bytes` of scalars that the handle's pointer mode places. Device pointers make the
+/// call wait for the stream; captures cannot have them.
+cublasStatus_t read_scalars(Handle& handle, const char* name, const void* values, void* out,
+                            uint32_t size_bytes);
+
+class Request {
+ public:
+  Request(Handle& handle, kmb_blas_routine routine, km_data_type type);
+
+  Request& operation(const char* name, cublasOperation_t value,
+                     km_blas_operation kmb_blas_call::* member = &kmb_blas_call::operation_a);
+  Request& triangle(cublasFillMode_t value);
+  Request& diagonal(cublasDiagType_t value);
+  Request& side(cublasSideMode_t value);
+
+  // Sizes: if m, n or the batch count is 0, there is nothing to do.
+  Request& m(int64_t value) { return size("m", value, &kmb_blas_call::m, true); }
+  Request& n(int64_t value) { return size("n", value, &kmb_blas_call::n, true); }
+  Request& k(int64_t value) { return size("k", value, &kmb_blas_call::k, false); }
+  Request& band(int64_t lower, int64_t upper) {
+    return size("kl", lower, &kmb_blas_call::lower, false)
+        .size("ku", upper, &kmb_blas_call::upper, false);
+  }
+  Request& batch(int64_t count) {
+    return size("batchCount", count, &kmb_blas_call::batch_count, true);
+  }
+
+  Request& alpha(const void* value) { return scalar("alpha", value, false, request_.call.alpha); }
+  Request& beta(const void* value) { return scalar("beta", value, false, request_.call.beta); }
+  Request& real_alpha(const void* value) {
+    return scalar("alpha", value, true, request_.call.alpha);
+  }
+  Request& real_beta(const void* value) { return scalar("beta", value, true, request_.call.beta); }
+  /// Scalars that the caller has read, whatever the pointer mode is.
+  Request& scalars(const double (&alpha)[2], const double (&beta)[2]);
+  /// `count` real scalars from `first` on.
+  Request& rotation(const char* name, const void* values, uint32_t first, uint32_t count);
+
+  Request& x(const void* x, int64_t increment, uint64_t count, bool is_written = false) {
+    return vector("x", x, increment, count, &kmb_blas_call::b, is_written);
+  }
+  Request& y(const void* y, int64_t increment, uint64_t count, bool is_written = false) {
+    return vector("y", y, increment, count, &kmb_blas_call::c, is_written);
+  }
+  Request& a(const void* a, int64_t leading, int64_t rows, int64_t columns, int64_t stride = 0) {
+    return matrix("A", "lda", a, leading, rows, columns, stride, &kmb_blas_call::a, false);
+  }
+  Request& a_written(void* a, int64_t leading, int64_t rows, int64_t columns) {
+    return matrix("A", "lda", a, leading, rows, columns, 0, &kmb_blas_call::a, true);
+  }
+  Request& b(const void* b, int64_t leading, int64_t rows, int64_t columns, int64_t stride = 0) {
+    return matrix("B", "ldb", b, leading, rows, columns, stride, &kmb_blas_call::b, false);
+  }
+  Request& b_written(void* b, int64_t leading, int64_t rows, int64_t columns) {
+    return matrix("B", "ldb", b, leading, rows, columns, 0, &kmb_blas_call::b, true);
+  }
+  Request& c_written(void* c, int64_t leading, int64_t rows, int64_t columns, int64_t stride = 0) {
+    return matrix("C", "ldc", c, leading, rows, columns, stride, &kmb_blas_call::c, true);
+  }
+  Request& packed_a(const void* a, uint64_t order, bool is_written);
+  /// One element of `size_bytes` in device memory.
+  Request& result(void* place, uint32_t size_bytes);
+
+  /// A failure found by the caller.
+  Request& fail(cublasStatus_t status);
+  bool is_empty() const { return is_empty_; }
+  cublasStatus_t status() const { return status_; }
+  cublasStatus_t submit();
+
+ private:
+  using Array = kmb_blas_array kmb_blas_call::*;
+  Request& size(const char* name, int64_t value, uint64_t kmb_blas_call::* member, bool empties);
+  Request& scalar(const char* name, const void* value, bool is_real, double* out);
+  Request& vector(const char* name, const void* data, int64_t increment, uint64_t count,
+                  Array array, bool is_written);
+  Request& matrix(const char* name, const char* leading_name, const void* data, int64_t leading,
+                  int64_t rows, int64_t columns, int64_t stride, Array array, bool is_written);
+  void add(const library::BlasArray& array);
+
+  Handle& handle_;
+  library::BlasRequest request_{};
+  uint32_t element_bytes_;
+  bool is_empty_ = false;
+  cublasStatus_t status_ = CUBLAS_STATUS_SUCCESS;
+};
+
+inline bool is_plain(cublasOperation_t operation) { return operation == CUBLAS_OP_N; }
+
+}  // namespace km::cublas

@@ -1,0 +1,307 @@
+/* cublasLt: layouts, descriptors, epilogues, scales. */
+#include "support.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct {
+  uint64_t algorithm[8];
+  size_t workspace_bytes;
+  int state;
+  float waves;
+  int reserved[4];
+} result;
+
+int cublasLtCreate(void**);
+int cublasLtDestroy(void*);
+size_t cublasLtGetVersion(void);
+int cublasLtMatrixLayoutCreate(void**, int, uint64_t, uint64_t, int64_t);
+int cublasLtMatrixLayoutInit_internal(void*, size_t, int, uint64_t, uint64_t, int64_t);
+int cublasLtMatrixLayoutDestroy(void*);
+int cublasLtMatrixLayoutSetAttribute(void*, int, const void*, size_t);
+int cublasLtMatrixLayoutGetAttribute(void*, int, void*, size_t, size_t*);
+int cublasLtMatmulDescCreate(void**, int, int);
+int cublasLtMatmulDescDestroy(void*);
+int cublasLtMatmulDescSetAttribute(void*, int, const void*, size_t);
+int cublasLtMatmulPreferenceCreate(void**);
+int cublasLtMatmulPreferenceDestroy(void*);
+int cublasLtMatmulPreferenceSetAttribute(void*, int, const void*, size_t);
+int cublasLtMatmulAlgoGetHeuristic(void*, void*, void*, void*, void*, void*, void*, int, result*,
+                                   int*);
+int cublasLtMatmul(void*, void*, const void*, const void*, void*, const void*, void*, const void*,
+                   const void*, void*, void*, void*, const void*, void*, size_t, cudaStream_t);
+int cublasLtMatrixTransformDescCreate(void**, int);
+int cublasLtMatrixTransformDescDestroy(void*);
+int cublasLtMatrixTransformDescSetAttribute(void*, int, const void*, size_t);
+int cublasLtMatrixTransform(void*, void*, const void*, const void*, void*, const void*, const void*,
+                            void*, void*, void*, cudaStream_t);
+
+enum { M = 6, N = 4, K = 5, LD = 8 };
+enum {
+  RELU = 2,
+  BIAS = 4,
+  DRELU = 136,
+  GELU = 32,
+  DGELU = 192,
+  AUX = 128,
+  BGRAD = 16,
+  BGRADA = 256
+};
+enum {
+  POINTER_MODE = 2,
+  TRANS_A = 3,
+  EPILOGUE = 7,
+  BIAS_POINTER = 8,
+  AUX_POINTER = 11,
+  AUX_LD = 12,
+  A_SCALE = 17,
+  D_SCALE = 20,
+  AMAX_D = 21
+};
+enum { ORDER = 1, BATCH_COUNT = 5, BATCH_OFFSET = 6, E4M3 = 28 };
+
+static void* lt;
+static void *matmul, *layout_a, *layout_b, *layout_c;
+static float *a, *b, *c, *d, *bias, *aux;
+
+static void make(int type, int compute, int scale) {
+  OK(cublasLtCreate(&lt));
+  OK(cublasLtMatmulDescCreate(&matmul, compute, scale));
+  OK(cublasLtMatrixLayoutCreate(&layout_a, type, M, K, LD));
+  OK(cublasLtMatrixLayoutCreate(&layout_b, type, K, N, LD));
+  OK(cublasLtMatrixLayoutCreate(&layout_c, type, M, N, LD));
+  a = fill('S', LD * LD), b = fill('S', LD * LD), c = fill('S', LD * LD), d = fill('S', LD * LD);
+  bias = fill('S', LD), aux = fill('S', 128 * N);
+}
+
+static void drop(void) {
+  wait_for_device();
+  OK(cublasLtMatmulDescDestroy(matmul));
+  OK(cublasLtMatrixLayoutDestroy(layout_a));
+  OK(cublasLtMatrixLayoutDestroy(layout_b));
+  OK(cublasLtMatrixLayoutDestroy(layout_c));
+  OK(cublasLtDestroy(lt));
+}
+
+static int multiply(float alpha, float beta) {
+  const int given = cublasLtMatmul(lt, matmul, &alpha, a, layout_a, b, layout_b, &beta, c, layout_c,
+                                   d, layout_c, NULL, NULL, 0, NULL);
+  wait_for_device();
+  return given;
+}
+
+static double product(int row, int column) {
+  double sum = 0;
+  for (int k = 0; k < K; ++k) sum += a[row + k * LD] * b[k + column * LD];
+  return sum;
+}
+
+static double gelu(double x) {
+  return 0.5 * x * (1 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
+}
+
+static void set_epilogue(int epilogue) {
+  const int64_t aux_ld = 128;
+  OK(cublasLtMatmulDescSetAttribute(matmul, EPILOGUE, &epilogue, 4));
+  OK(cublasLtMatmulDescSetAttribute(matmul, BIAS_POINTER, &bias, 8));
+  OK(cublasLtMatmulDescSetAttribute(matmul, AUX_POINTER, &aux, 8));
+  OK(cublasLtMatmulDescSetAttribute(matmul, AUX_LD, &aux_ld, 8));
+}
+
+static void results_are_those_of_the_epilogue(void** state) {
+  (void)state;
+  make(R_32F, COMPUTE_32F, R_32F);
+  const int epilogues[] = {
+      1, RELU, BIAS, RELU | BIAS, GELU, GELU | BIAS, RELU | AUX | BIAS, GELU | AUX | BIAS};
+  for (size_t which = 0; which < sizeof epilogues / sizeof *epilogues; ++which) {
+    const int epilogue = epilogues[which];
+    set_epilogue(epilogue);
+    OK(multiply(2, -1));
+    for (int i = 0; i < M; ++i) {
+      for (int j = 0; j < N; ++j) {
+        double value = 2 * product(i, j) - c[i + j * LD];
+        if (epilogue & BIAS) value += bias[i];
+        if ((epilogue & GELU) && (epilogue & AUX)) NEAR('S', value, aux[i + 128 * j]);
+        if ((epilogue & RELU) && (epilogue & AUX)) {
+          const unsigned char* const bits = (const unsigned char*)aux;
+          assert_int_equal(bits[(128 * j + i) / 8] >> (i % 8) & 1, value > 0);
+        }
+        if (epilogue & RELU) value = value > 0 ? value : 0;
+        if (epilogue & GELU) value = gelu(value);
+        NEAR('S', value, d[i + j * LD]);
+      }
+    }
+  }
+  drop();
+}
+
+static void gradients_are_those_of_the_activation(void** state) {
+  (void)state;
+  make(R_32F, COMPUTE_32F, R_32F);
+  set_epilogue(DGELU | BGRAD);
+  OK(multiply(1, 0));
+  for (int i = 0; i < M; ++i) {
+    double sum = 0;
+    for (int j = 0; j < N; ++j) {
+      const double x = aux[i + 128 * j], step = 1e-4;
+      const double slope = (gelu(x + step) - gelu(x - step)) / (2 * step);
+      NEAR('S', product(i, j) * slope, d[i + j * LD]);
+      sum += d[i + j * LD];
+    }
+    NEAR('S', sum, bias[i]);
+  }
+  memset(aux, 0xa5, 128 * N / 8);
+  set_epilogue(DRELU);
+  OK(multiply(1, 0));
+  for (int i = 0; i < M; ++i) {
+    for (int j = 0; j < N; ++j) NEAR('S', 0xa5 >> i & 1 ? product(i, j) : 0, d[i + j * LD]);
+  }
+  set_epilogue(BGRADA);
+  OK(multiply(1, 0));
+  for (int i = 0; i < M; ++i) {
+    double sum = 0;
+    for (int k = 0; k < K; ++k) sum += a[i + k * LD];
+    NEAR('S', sum, bias[i]);
+  }
+  drop();
+}
+
+static void matrices_may_lie_by_rows(void** state) {
+  (void)state;
+  make(R_32F, COMPUTE_32F, R_32F);
+  const int rows = 1;
+  OK(cublasLtMatrixLayoutSetAttribute(layout_a, ORDER, &rows, 4));
+  OK(cublasLtMatrixLayoutSetAttribute(layout_c, ORDER, &rows, 4));
+  set_epilogue(BIAS);
+  OK(multiply(1, 2));
+  for (int i = 0; i < M; ++i) {
+    for (int j = 0; j < N; ++j) {
+      double sum = bias[i] + 2 * c[j + i * LD];
+      for (int k = 0; k < K; ++k) sum += a[k + i * LD] * b[k + j * LD];
+      NEAR('S', sum, d[j + i * LD]);
+    }
+  }
+  drop();
+}
+
+static void scalars_may_lie_on_the_device(void** state) {
+  (void)state;
+  make(R_32F, COMPUTE_32F, R_32F);
+  float* const alphas = fill('S', M);
+  const int mode = 3; /* alpha for each row, no beta */
+  const float beta = 9;
+  OK(cublasLtMatmulDescSetAttribute(matmul, POINTER_MODE, &mode, 4));
+  OK(cublasLtMatmul(lt, matmul, alphas, a, layout_a, b, layout_b, &beta, c, layout_c, d, layout_c,
+                    NULL, NULL, 0, NULL));
+  wait_for_device();
+  for (int i = 0; i < M; ++i) {
+    for (int j = 0; j < N; ++j) NEAR('S', alphas[i] * product(i, j), d[i + j * LD]);
+  }
+  drop();
+}
+
+/* e4m3 has 1, 2, 3 and 4 exactly; the result is scaled and saturates at 448. */
+static void small_numbers_have_scales(void** state) {
+  (void)state;
+  make(R_32F, COMPUTE_32F, R_32F);
+  uint8_t* const small = managed(LD * LD);
+  uint8_t* const small_d = managed(LD * LD);
+  const uint8_t codes[] = {0x38, 0x40, 0x44, 0x48}; /* 1 to 4 */
+  for (int i = 0; i < LD * LD; ++i) small[i] = codes[i % 4];
+  void *layout_s, *layout_t, *layout_d, *description;
+  OK(cublasLtMatmulDescCreate(&description, COMPUTE_32F, R_32F));
+  const int transposed = 1;
+  OK(cublasLtMatmulDescSetAttribute(description, TRANS_A, &transposed, 4));
+  float* const scales = managed(12);
+  scales[0] = 0.5F, scales[1] = 4, scales[2] = 0;
+  float *const scale_a = scales, *const scale_d = scales + 1, *const largest = scales + 2;
+  OK(cublasLtMatmulDescSetAttribute(description, A_SCALE, &scale_a, 8));
+  OK(cublasLtMatmulDescSetAttribute(description, D_SCALE, &scale_d, 8));
+  OK(cublasLtMatmulDescSetAttribute(description, AMAX_D, &largest, 8));
+  OK(cublasLtMatrixLayoutCreate(&layout_s, E4M3, 8, 4, LD));
+  OK(cublasLtMatrixLayoutCreate(&layout_t, R_16BF, 4, 4, LD));
+  OK(cublasLtMatrixLayoutCreate(&layout_d, E4M3, 4, 4, LD));
+  const float one = 1, zero = 0;
+  OK(cublasLtMatmul(lt, description, &one, small, layout_s, small, layout_s, &zero, NULL, layout_t,
+                    small_d, layout_d, NULL, NULL, 0, NULL));
+  wait_for_device();
+  assert_true(*largest == 30);        /* 60 / 2: each column has 2 (1 + 4 + 9 + 16) */
+  assert_int_equal(small_d[0], 0x6f); /* 30 * 4 = 120 */
+  OK(cublasLtMatmulDescDestroy(description));
+  OK(cublasLtMatrixLayoutDestroy(layout_s));
+  OK(cublasLtMatrixLayoutDestroy(layout_t));
+  OK(cublasLtMatrixLayoutDestroy(layout_d));
+  drop();
+}
+
+static void heuristics_say_whether_a_product_is_possible(void** state) {
+  (void)state;
+  make(R_16F, COMPUTE_32F, R_32F);
+  void* preference;
+  result found[2];
+  int count = -1;
+  const uint64_t bytes = 1 << 20;
+  OK(cublasLtMatmulPreferenceCreate(&preference));
+  OK(cublasLtMatmulPreferenceSetAttribute(preference, 1, &bytes, 8));
+  OK(cublasLtMatmulAlgoGetHeuristic(lt, matmul, layout_a, layout_b, layout_c, layout_c, preference,
+                                    2, found, &count));
+  assert_int_equal(count, 1);
+  assert_int_equal(found[0].state, 0);
+  EXPECT(INVALID_VALUE, cublasLtMatmulAlgoGetHeuristic(lt, matmul, layout_b, layout_b, layout_c,
+                                                       layout_c, preference, 2, found, &count));
+  assert_int_equal(count, 0);
+  const int unknown = 77;
+  OK(cublasLtMatmulDescSetAttribute(matmul, EPILOGUE, &unknown, 4));
+  EXPECT(NOT_SUPPORTED, cublasLtMatmulAlgoGetHeuristic(lt, matmul, layout_a, layout_b, layout_c,
+                                                       layout_c, preference, 2, found, &count));
+  OK(cublasLtMatmulPreferenceDestroy(preference));
+  drop();
+}
+
+static void descriptors_are_checked(void** state) {
+  (void)state;
+  make(R_32F, COMPUTE_32F, R_32F);
+  uint64_t place[14];
+  uint64_t rows = 0;
+  size_t written = 0;
+  OK(cublasLtMatrixLayoutInit_internal(place, sizeof place, R_32F, 3, 4, 5));
+  OK(cublasLtMatrixLayoutGetAttribute(place, 2, &rows, 8, &written));
+  assert_true(rows == 3 && written == 8);
+  EXPECT(INVALID_VALUE, cublasLtMatrixLayoutInit_internal(place, 8, R_32F, 3, 4, 5));
+  EXPECT(INVALID_VALUE, cublasLtMatrixLayoutSetAttribute(place, 2, &rows, 4));
+  EXPECT(NOT_SUPPORTED, cublasLtMatmulDescSetAttribute(matmul, 31, &rows, 4));
+  EXPECT(INVALID_VALUE, cublasLtMatmulDescSetAttribute(layout_a, 3, &rows, 4));
+  EXPECT(NOT_INITIALIZED, cublasLtDestroy(NULL));
+  assert_int_equal(cublasLtGetVersion() / 10000, KM_CUBLAS_MAJOR);
+  drop();
+}
+
+static void transformations_change_order_and_sum(void** state) {
+  (void)state;
+  make(R_32F, COMPUTE_32F, R_32F);
+  void *transform, *layout_rows;
+  const int rows = 1;
+  OK(cublasLtMatrixTransformDescCreate(&transform, R_32F));
+  OK(cublasLtMatrixLayoutCreate(&layout_rows, R_32F, M, N, LD));
+  OK(cublasLtMatrixLayoutSetAttribute(layout_rows, ORDER, &rows, 4));
+  const float alpha = 2, beta = 3;
+  OK(cublasLtMatrixTransform(lt, transform, &alpha, a, layout_c, &beta, b, layout_c, d, layout_rows,
+                             NULL));
+  wait_for_device();
+  for (int i = 0; i < M; ++i) {
+    for (int j = 0; j < N; ++j) NEAR('S', 2 * a[i + j * LD] + 3 * b[i + j * LD], d[j + i * LD]);
+  }
+  OK(cublasLtMatrixTransformDescDestroy(transform));
+  OK(cublasLtMatrixLayoutDestroy(layout_rows));
+  drop();
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(results_are_those_of_the_epilogue), TEST(gradients_are_those_of_the_activation),
+      TEST(matrices_may_lie_by_rows),          TEST(scalars_may_lie_on_the_device),
+      TEST(small_numbers_have_scales),         TEST(heuristics_say_whether_a_product_is_possible),
+      TEST(descriptors_are_checked),           TEST(transformations_change_order_and_sum),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
