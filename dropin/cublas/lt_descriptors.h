@@ -48,7 +48,7 @@ struct Preference {
   uint64_t most_workspace_bytes, implementation_mask;
 };
 
-/// Where an attribute lies in a descriptor.
+/// The place of one attribute in a descriptor.
 struct Attribute {
   int id;
   uint16_t offset, size_bytes;

@@ -1,0 +1,200 @@
+// The functions of NVTX, for programs linked with libnvToolsExt and, by injection, for those whose
+// annotations are header only.
+#include <cstddef>
+#include <cstring>
+
+#include "dropin/nvtx/ranges.h"
+
+namespace {
+
+using namespace km::nvtx;  // NOLINT: its functions are what these call
+
+/// nvtxEventAttributes_t up to its message.
+struct EventAttributes {
+  uint16_t version, size;
+  uint32_t category;
+  int32_t color_type;
+  uint32_t color;
+  int32_t payload_type, reserved;
+  uint64_t payload;
+  int32_t message_type;  // 1: char, 2: wchar_t, 3: registered
+  const void* message;
+};
+static_assert(offsetof(EventAttributes, message) == 40);
+
+std::string text_of(const EventAttributes* event) {
+  if (event == nullptr || event->size < sizeof *event || event->message == nullptr) return "";
+  switch (event->message_type) {
+    case 1:
+      return static_cast<const char*>(event->message);
+    case 2:
+      return narrow(static_cast<const wchar_t*>(event->message));
+    case 3:
+      return registered_string(reinterpret_cast<uint64_t>(event->message));
+    default:
+      return "";
+  }
+}
+
+std::string text_of(const char* text) { return text != nullptr ? text : ""; }
+
+uint64_t id_of(const void* domain) { return reinterpret_cast<uint64_t>(domain); }
+
+constexpr uint64_t kDefaultDomain = 0;
+
+/// Bodies throw when memory is out: the annotation is then missing.
+template <class Body>
+auto guarded(Body&& body) noexcept -> decltype(body()) {
+  try {
+    return body();
+  } catch (...) {
+    return decltype(body())();
+  }
+}
+
+}  // namespace
+
+extern "C" {
+
+void nvtxInitialize(const void*) {}
+void nvtxMarkEx(const EventAttributes* event) {
+  guarded([&] { mark(kDefaultDomain, text_of(event)); });
+}
+void nvtxMarkA(const char* text) {
+  guarded([&] { mark(kDefaultDomain, text_of(text)); });
+}
+void nvtxMarkW(const wchar_t* text) {
+  guarded([&] { mark(kDefaultDomain, narrow(text)); });
+}
+uint64_t nvtxRangeStartEx(const EventAttributes* event) {
+  return guarded([&] { return start(kDefaultDomain, text_of(event)); });
+}
+uint64_t nvtxRangeStartA(const char* text) {
+  return guarded([&] { return start(kDefaultDomain, text_of(text)); });
+}
+uint64_t nvtxRangeStartW(const wchar_t* text) {
+  return guarded([&] { return start(kDefaultDomain, narrow(text)); });
+}
+void nvtxRangeEnd(uint64_t range) { end(range); }
+int nvtxRangePushEx(const EventAttributes* event) {
+  return guarded([&] { return push(kDefaultDomain, text_of(event)); });
+}
+int nvtxRangePushA(const char* text) {
+  return guarded([&] { return push(kDefaultDomain, text_of(text)); });
+}
+int nvtxRangePushW(const wchar_t* text) {
+  return guarded([&] { return push(kDefaultDomain, narrow(text)); });
+}
+int nvtxRangePop() { return pop(kDefaultDomain); }
+
+void nvtxDomainMarkEx(void* domain, const EventAttributes* event) {
+  guarded([&] { mark(id_of(domain), text_of(event)); });
+}
+uint64_t nvtxDomainRangeStartEx(void* domain, const EventAttributes* event) {
+  return guarded([&] { return start(id_of(domain), text_of(event)); });
+}
+void nvtxDomainRangeEnd(void*, uint64_t range) { end(range); }
+int nvtxDomainRangePushEx(void* domain, const EventAttributes* event) {
+  return guarded([&] { return push(id_of(domain), text_of(event)); });
+}
+int nvtxDomainRangePop(void* domain) { return pop(id_of(domain)); }
+void* nvtxDomainCreateA(const char* name) {
+  return guarded([&] { return reinterpret_cast<void*>(create_domain(text_of(name))); });
+}
+void* nvtxDomainCreateW(const wchar_t* name) {
+  return guarded([&] { return reinterpret_cast<void*>(create_domain(narrow(name))); });
+}
+void nvtxDomainDestroy(void* domain) { destroy_domain(id_of(domain)); }
+void* nvtxDomainRegisterStringA(void*, const char* text) {
+  return guarded([&] { return reinterpret_cast<void*>(register_string(text_of(text))); });
+}
+void* nvtxDomainRegisterStringW(void*, const wchar_t* text) {
+  return guarded([&] { return reinterpret_cast<void*>(register_string(narrow(text))); });
+}
+
+// Traces have no place for names of categories, threads and resources.
+#define KM_NO_PLACE(symbol) \
+  void symbol() {}
+KM_NO_PLACE(nvtxNameCategoryA)
+KM_NO_PLACE(nvtxNameCategoryW)
+KM_NO_PLACE(nvtxNameOsThreadA)
+KM_NO_PLACE(nvtxNameOsThreadW)
+KM_NO_PLACE(nvtxDomainNameCategoryA)
+KM_NO_PLACE(nvtxDomainNameCategoryW)
+KM_NO_PLACE(nvtxDomainResourceDestroy)
+KM_NO_PLACE(nvtxNameCuDeviceA)
+KM_NO_PLACE(nvtxNameCuDeviceW)
+KM_NO_PLACE(nvtxNameCuContextA)
+KM_NO_PLACE(nvtxNameCuContextW)
+KM_NO_PLACE(nvtxNameCuStreamA)
+KM_NO_PLACE(nvtxNameCuStreamW)
+KM_NO_PLACE(nvtxNameCuEventA)
+KM_NO_PLACE(nvtxNameCuEventW)
+KM_NO_PLACE(nvtxNameCudaDeviceA)
+KM_NO_PLACE(nvtxNameCudaDeviceW)
+KM_NO_PLACE(nvtxNameCudaStreamA)
+KM_NO_PLACE(nvtxNameCudaStreamW)
+KM_NO_PLACE(nvtxNameCudaEventA)
+KM_NO_PLACE(nvtxNameCudaEventW)
+void* nvtxDomainResourceCreate(void*, const void*) { return nullptr; }
+
+}  // extern "C"
+
+namespace {
+
+using Function = void (*)();
+using FunctionTable = Function**;  // addresses of the program's pointers
+
+struct Callbacks {
+  size_t struct_size;
+  int (*functions_of_module)(int module, FunctionTable* out_table, unsigned* out_size);
+};
+
+template <class F>
+void put(FunctionTable table, unsigned size, unsigned place, F* function) {
+  if (place < size && table[place] != nullptr) *table[place] = reinterpret_cast<Function>(function);
+}
+
+void fill_core(FunctionTable table, unsigned size) {
+  put(table, size, 1, nvtxMarkEx);
+  put(table, size, 2, nvtxMarkA);
+  put(table, size, 3, nvtxMarkW);
+  put(table, size, 4, nvtxRangeStartEx);
+  put(table, size, 5, nvtxRangeStartA);
+  put(table, size, 6, nvtxRangeStartW);
+  put(table, size, 7, nvtxRangeEnd);
+  put(table, size, 8, nvtxRangePushEx);
+  put(table, size, 9, nvtxRangePushA);
+  put(table, size, 10, nvtxRangePushW);
+  put(table, size, 11, nvtxRangePop);
+}
+
+void fill_domains(FunctionTable table, unsigned size) {
+  put(table, size, 1, nvtxDomainMarkEx);
+  put(table, size, 2, nvtxDomainRangeStartEx);
+  put(table, size, 3, nvtxDomainRangeEnd);
+  put(table, size, 4, nvtxDomainRangePushEx);
+  put(table, size, 5, nvtxDomainRangePop);
+  put(table, size, 10, nvtxDomainRegisterStringA);
+  put(table, size, 11, nvtxDomainRegisterStringW);
+  put(table, size, 12, nvtxDomainCreateA);
+  put(table, size, 13, nvtxDomainCreateW);
+  put(table, size, 14, nvtxDomainDestroy);
+  put(table, size, 15, nvtxInitialize);
+}
+
+}  // namespace
+
+/// NVTX of a program calls this when NVTX_INJECTION64_PATH names the library; 1: it is used.
+extern "C" int InitializeInjectionNvtx2(const void* (*get_export_table)(uint32_t)) {
+  constexpr uint32_t kCallbacks = 1;
+  constexpr int kCore = 1, kDomains = 5;
+  if (get_export_table == nullptr) return 0;
+  const auto* const callbacks = static_cast<const Callbacks*>(get_export_table(kCallbacks));
+  if (callbacks == nullptr || callbacks->struct_size < sizeof(Callbacks)) return 0;
+  FunctionTable table = nullptr;
+  unsigned size = 0;
+  if (callbacks->functions_of_module(kCore, &table, &size) != 0) fill_core(table, size);
+  if (callbacks->functions_of_module(kDomains, &table, &size) != 0) fill_domains(table, size);
+  return 1;
+}

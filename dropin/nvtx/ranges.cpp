@@ -1,0 +1,107 @@
+#include "dropin/nvtx/ranges.h"
+
+#include <unordered_map>
+#include <vector>
+
+#include "dropin/library/driver.h"
+#include "dropin/library/handles.h"
+
+namespace km::nvtx {
+namespace {
+
+struct Domain {
+  std::string name;
+};
+struct RegisteredString {
+  std::string text;
+};
+constexpr uint64_t kDomainTag = 5, kStringTag = 6;
+constexpr int kNoTracking = -2;
+
+/// The open ranges of a thread, by domain.
+std::unordered_map<uint64_t, std::vector<uint64_t>>& open_ranges() {
+  static thread_local std::unordered_map<uint64_t, std::vector<uint64_t>> ranges;
+  return ranges;
+}
+
+/// Programs may be annotated and never use a device: the driver is not initialised for them.
+const library::LibraryTable* table() {
+  const library::Driver* const driver = library::loaded_driver();
+  return driver != nullptr ? driver->table : nullptr;
+}
+
+}  // namespace
+
+uint64_t start(uint64_t domain, const std::string& name) noexcept {
+  try {
+    const library::LibraryTable* const services = table();
+    if (services == nullptr) return 0;
+    const auto found = library::handle_map<Domain>().find(domain);
+    const std::string whole = found != nullptr ? found->name + ": " + name : name;
+    return services->start_range(whole.c_str());
+  } catch (...) {
+    return 0;  // out of memory: the range is missing in the trace
+  }
+}
+
+void end(uint64_t range) noexcept {
+  if (range != 0 && table() != nullptr) table()->end_range(range);
+}
+
+int push(uint64_t domain, const std::string& name) noexcept {
+  try {
+    std::vector<uint64_t>& open = open_ranges()[domain];
+    open.push_back(start(domain, name));
+    return static_cast<int>(open.size()) - 1;
+  } catch (...) {
+    return kNoTracking;
+  }
+}
+
+int pop(uint64_t domain) noexcept {
+  const auto found = open_ranges().find(domain);
+  if (found == open_ranges().end() || found->second.empty()) return kNoTracking;
+  end(found->second.back());
+  found->second.pop_back();
+  return static_cast<int>(found->second.size());
+}
+
+void mark(uint64_t domain, const std::string& name) noexcept { end(start(domain, name)); }
+
+uint64_t create_domain(std::string name) {
+  return library::handle_map<Domain>().add(std::make_shared<Domain>(Domain{std::move(name)}),
+                                           kDomainTag);
+}
+
+void destroy_domain(uint64_t domain) noexcept { library::handle_map<Domain>().remove(domain); }
+
+uint64_t register_string(std::string text) {
+  return library::handle_map<RegisteredString>().add(
+      std::make_shared<RegisteredString>(RegisteredString{std::move(text)}), kStringTag);
+}
+
+std::string registered_string(uint64_t id) {
+  const auto found = library::handle_map<RegisteredString>().find(id);
+  return found != nullptr ? found->text : std::string();
+}
+
+std::string narrow(const wchar_t* text) {
+  std::string result;
+  for (; text != nullptr && *text != L'\0'; ++text) {
+    const auto code = static_cast<uint32_t>(*text);
+    const auto add = [&](uint32_t byte) { result.push_back(static_cast<char>(byte)); };
+    if (code < 0x80) {
+      add(code);
+    } else if (code < 0x800) {
+      add(0xc0 | code >> 6), add(0x80 | (code & 63));
+    } else if (code < 0x10000) {
+      add(0xe0 | code >> 12), add(0x80 | (code >> 6 & 63)), add(0x80 | (code & 63));
+    } else {
+      add(0xf0 | (code >> 18 & 7)), add(0x80 | (code >> 12 & 63));
+      add(0x80 | (code >> 6 & 63)), add(0x80 | (code & 63));
+    }
+  }
+  return result;
+}
+
+}  // namespace km::nvtx

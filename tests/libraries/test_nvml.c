@@ -1,0 +1,125 @@
+/* NVML's queries, as nvidia-ml-py and torch make them; KM_CPU_DEVICES=2. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+typedef struct nvmlDevice_st* nvmlDevice_t;
+struct memory {
+  unsigned long long total, free, used;
+};
+struct memory_v2 {
+  unsigned version;
+  unsigned long long total, reserved, free, used;
+};
+struct rates {
+  unsigned gpu, memory;
+};
+struct pci {
+  char legacy[16];
+  unsigned domain, bus, device, id, subsystem;
+  char bus_id[32];
+};
+int nvmlInit_v2(void);
+int nvmlShutdown(void);
+const char* nvmlErrorString(int);
+int nvmlSystemGetDriverVersion(char*, unsigned);
+int nvmlSystemGetCudaDriverVersion(int*);
+int nvmlDeviceGetCount_v2(unsigned*);
+int nvmlDeviceGetHandleByIndex_v2(unsigned, nvmlDevice_t*);
+int nvmlDeviceGetHandleByUUID(const char*, nvmlDevice_t*);
+int nvmlDeviceGetHandleByPciBusId_v2(const char*, nvmlDevice_t*);
+int nvmlDeviceGetIndex(nvmlDevice_t, unsigned*);
+int nvmlDeviceGetName(nvmlDevice_t, char*, unsigned);
+int nvmlDeviceGetUUID(nvmlDevice_t, char*, unsigned);
+int nvmlDeviceGetPciInfo_v3(nvmlDevice_t, struct pci*);
+int nvmlDeviceGetMemoryInfo(nvmlDevice_t, struct memory*);
+int nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t, struct memory_v2*);
+int nvmlDeviceGetUtilizationRates(nvmlDevice_t, struct rates*);
+int nvmlDeviceGetCudaComputeCapability(nvmlDevice_t, int*, int*);
+int nvmlDeviceGetTemperature(nvmlDevice_t, int, unsigned*);
+
+enum { UNINITIALIZED = 1, INVALID = 2, NOT_SUPPORTED = 3, NOT_FOUND = 6, TOO_SMALL = 7 };
+
+static void calls_before_the_beginning_are_refused(void** state) {
+  (void)state;
+  unsigned count = 0;
+  assert_int_equal(nvmlDeviceGetCount_v2(&count), UNINITIALIZED);
+  assert_int_equal(nvmlShutdown(), UNINITIALIZED);
+  assert_int_equal(nvmlInit_v2(), 0);
+  assert_int_equal(nvmlInit_v2(), 0);
+  assert_int_equal(nvmlShutdown(), 0);
+  assert_int_equal(nvmlDeviceGetCount_v2(&count), 0);
+  assert_int_equal(nvmlShutdown(), 0);
+  assert_int_equal(nvmlDeviceGetCount_v2(&count), UNINITIALIZED);
+  assert_string_equal(nvmlErrorString(NOT_SUPPORTED), "Not Supported");
+}
+
+static void devices_are_found_by_all_their_names(void** state) {
+  (void)state;
+  unsigned count = 0, index = 9;
+  char uuid[80], small[4];
+  nvmlDevice_t device, again;
+  struct pci pci;
+  assert_int_equal(nvmlInit_v2(), 0);
+  assert_int_equal(nvmlDeviceGetCount_v2(&count), 0);
+  assert_int_equal(count, 2);
+  assert_int_equal(nvmlDeviceGetHandleByIndex_v2(1, &device), 0);
+  assert_int_equal(nvmlDeviceGetIndex(device, &index), 0);
+  assert_int_equal(index, 1);
+  assert_int_equal(nvmlDeviceGetUUID(device, uuid, sizeof uuid), 0);
+  assert_int_equal(strlen(uuid), 40);
+  assert_int_equal(nvmlDeviceGetHandleByUUID(uuid, &again), 0);
+  assert_ptr_equal(device, again);
+  assert_int_equal(nvmlDeviceGetPciInfo_v3(device, &pci), 0);
+  assert_int_equal(nvmlDeviceGetHandleByPciBusId_v2(pci.bus_id, &again), 0);
+  assert_ptr_equal(device, again);
+  assert_int_equal(nvmlDeviceGetHandleByUUID("GPU-none", &again), NOT_FOUND);
+  assert_int_equal(nvmlDeviceGetHandleByIndex_v2(2, &again), INVALID);
+  assert_int_equal(nvmlDeviceGetUUID(device, small, sizeof small), TOO_SMALL);
+  assert_int_equal(nvmlDeviceGetName((nvmlDevice_t)(uintptr_t)5, uuid, sizeof uuid), INVALID);
+  assert_int_equal(nvmlShutdown(), 0);
+}
+
+static void properties_are_the_driver_s(void** state) {
+  (void)state;
+  nvmlDevice_t device;
+  struct memory memory;
+  struct memory_v2 second = {.version = sizeof second | 2U << 24};
+  struct rates rates;
+  int major = 0, minor = 0, version = 0;
+  unsigned temperature;
+  char text[96];
+  assert_int_equal(nvmlInit_v2(), 0);
+  assert_int_equal(nvmlDeviceGetHandleByIndex_v2(0, &device), 0);
+  assert_int_equal(nvmlDeviceGetMemoryInfo(device, &memory), 0);
+  assert_true(memory.total > 0 && memory.free <= memory.total);
+  assert_true(memory.used == memory.total - memory.free);
+  assert_int_equal(nvmlDeviceGetMemoryInfo_v2(device, &second), 0);
+  assert_true(second.total == memory.total);
+  second.version = 1;
+  assert_int_equal(nvmlDeviceGetMemoryInfo_v2(device, &second), INVALID);
+  assert_int_equal(nvmlDeviceGetUtilizationRates(device, &rates), 0);
+  assert_true(rates.gpu <= 100 && rates.memory <= 100);
+  assert_int_equal(nvmlDeviceGetCudaComputeCapability(device, &major, &minor), 0);
+  assert_true(major >= 5);
+  assert_int_equal(nvmlSystemGetCudaDriverVersion(&version), 0);
+  assert_true(version >= 13000);
+  assert_int_equal(nvmlSystemGetDriverVersion(text, sizeof text), 0);
+  assert_int_equal(nvmlDeviceGetName(device, text, sizeof text), 0);
+  assert_true(strlen(text) > 0);
+  assert_int_equal(nvmlDeviceGetTemperature(device, 0, &temperature), NOT_SUPPORTED);
+  assert_int_equal(nvmlShutdown(), 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(calls_before_the_beginning_are_refused),
+      cmocka_unit_test(devices_are_found_by_all_their_names),
+      cmocka_unit_test(properties_are_the_driver_s),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
