@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -60,9 +61,20 @@ std::string driver_folder() {
   return own + "/kernelmill-" KM_VERSION_STRING "/cuda";
 }
 
-/// The folders in which programs find the driver, and the runtime of either version.
+/// The folder of the NVRTC that KM_NVRTC names, a file or a folder; empty: it names none.
+std::string nvrtc_folder() {
+  const char* const named = std::getenv("KM_NVRTC");
+  if (named == nullptr || *named == '\0') return {};
+  std::error_code none;
+  const std::filesystem::path path(named);
+  return std::filesystem::is_directory(path, none) ? path.string() : path.parent_path().string();
+}
+
+/// The folders in which programs find the driver, the libraries beside it and those of either
+/// version, and NVRTC.
 std::string library_path(const std::string& folder) {
   std::string path = folder + ":" + folder + "/13:" + folder + "/12";
+  if (const std::string nvrtc = nvrtc_folder(); !nvrtc.empty()) path += ":" + nvrtc;
   const char* before = std::getenv("LD_LIBRARY_PATH");
   if (before != nullptr && *before != '\0') path += std::string(":") + before;
   return path;
@@ -108,6 +120,12 @@ Status ExecCommand::prepare(const ExecReportOwner& shared) const {
   }
   KM_TRY(set("LD_LIBRARY_PATH", library_path(folder)));
   KM_TRY(set("KM_EXEC_REPORT", shared.name()));
+  // Header-only annotations of NVTX load what this names, unless the program has its own tool.
+  constexpr const char* kInjection = "NVTX_INJECTION64_PATH";
+  const std::string injected = folder + "/libnvToolsExt.so.1";
+  if (std::getenv(kInjection) == nullptr && access(injected.c_str(), F_OK) == 0) {
+    KM_TRY(set(kInjection, injected));
+  }
   return set_options();
 }
 

@@ -47,6 +47,16 @@ class Exec(Case):
         done = self.run_program("--devices", "3", "--cc", "8.0", "--memory", "3G")
         self.assertEqual(done.stdout.split(), ["3", "8", str(1 << 30)], done.stderr)
 
+    def test_a_program_finds_the_libraries_beside_the_driver(self):
+        names = [f"libcublas{kind}.so.{major}" for kind in ("", "Lt") for major in (12, 13)]
+        names += ["libcurand.so.10", "libnvidia-ml.so.1", "libnvToolsExt.so.1"]
+        text = f"import ctypes, os\nfor name in {names}: ctypes.CDLL(name)\n"
+        text += "assert os.path.exists(os.environ['NVTX_INJECTION64_PATH'])\n"
+        text += "assert ctypes.CDLL('libcuda.so.1').cuInit(0) == 0\n"
+        words = [TOOL, "exec", "--", sys.executable, "-c", text]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_calls_are_shown(self):
         done = self.run_program("--log")
         self.assertIn("cuDeviceGetCount: CUDA_SUCCESS", done.stderr)

@@ -33,6 +33,10 @@ struct Xorwow {
     d += 362437;
     return v[4] + d;
   }
+  __device__ float angle() {
+    constexpr float kScale = kInverse32 * 6.2831855f;
+    return float(bits()) * kScale + kScale / 2;
+  }
   __device__ float uniform() { return float(bits()) * kInverse32 + kInverse32 / 2.0f; }
   __device__ double uniform_double() {
     const u32 x = bits(), y = bits();
@@ -62,6 +66,7 @@ struct Mrg {
   }
   __device__ u32 bits() { return u32(next() * 1.000000048662); }
   __device__ float uniform() { return float(next() * kMrgScale); }
+  __device__ float angle() { return uniform() * 6.2831855f; }
   __device__ double uniform_double() { return next() * kMrgScale; }
 };
 
@@ -98,6 +103,10 @@ struct Philox {
            : used == 2 ? block[used++]
                        : block[used++];
   }
+  __device__ float angle() {
+    constexpr float kScale = kInverse32 * 6.2831855f;
+    return float(bits()) * kScale + kScale / 2;
+  }
   __device__ float uniform() { return float(bits()) * kInverse32 + kInverse32 / 2.0f; }
   __device__ double uniform_double() {
     const u32 x = bits(), y = bits();
@@ -116,10 +125,10 @@ struct Normal {
       has_extra = false;
       return extra;
     }
-    const float u = g.uniform(), angle = g.uniform() * 6.2831855f;
+    const float u = g.uniform(), angle = g.angle();
     const float size = sqrtf(-2.0f * logf(u));
     float x, y;
-    sincosf(angle, &x, &y);
+    __sincosf(angle, &x, &y);  // as NVIDIA's headers have it
     extra = size * y;
     has_extra = true;
     return size * x;
