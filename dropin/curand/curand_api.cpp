@@ -304,7 +304,7 @@ int32_t curandSetQuasiRandomGeneratorDimensions(void* generator, unsigned) {
   return call(generator, [](Generator&) { return kTypeError; });
 }
 
-/// What belongs to Sobol's sequences and to distributions of the device API is not there.
+/// Functions for Sobol sequences and for distributions of the device API are not there.
 #define KM_NOT_THERE(symbol)                  \
   int32_t symbol() {                          \
     report("%s is not implemented", #symbol); \
