@@ -1,5 +1,7 @@
 // Products and transformations of cublasLt; its handles, algorithms, versions and logs.
 #include <algorithm>
+#include <atomic>
+#include <cstdio>
 #include <cstring>
 
 #include "dropin/cublas/lt_matmul.h"
@@ -64,9 +66,41 @@ cublasStatus_t check_algorithm(const cublasLtMatmulAlgo_t* algorithm) {
   return invalid("the algorithm comes from another library");
 }
 
+/// The file for lines about calls; never closed, because other threads may write to it.
+std::atomic<std::FILE*> log_file{nullptr};
+
+void log_call(const char* function, cublasStatus_t status) {
+  std::FILE* const file = log_file.load();
+  if (file == nullptr) return;
+  std::fprintf(file, "[cublasLt] %s: %s\n", function, status_name(status));
+  std::fflush(file);
+}
+
+void log_to(std::FILE* file) {
+  log_file = file;
+  call_logger = file != nullptr ? log_call : nullptr;
+}
+
 }  // namespace
 
 extern "C" {
+
+cublasStatus_t cublasLtLoggerSetFile(FILE* file) {
+  return frame(__func__, [&] {
+    log_to(file);
+    return CUBLAS_STATUS_SUCCESS;
+  });
+}
+
+cublasStatus_t cublasLtLoggerOpenFile(const char* path) {
+  return frame(__func__, [&]() -> cublasStatus_t {
+    BLAS_REQUIRE(path);
+    std::FILE* const file = std::fopen(path, "ae");  // tidy: file: a log grows line by line
+    if (file == nullptr) return invalid("the log cannot be opened: %s", path);
+    log_to(file);
+    return CUBLAS_STATUS_SUCCESS;
+  });
+}
 
 cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
   return frame(__func__, [&]() -> cublasStatus_t {
