@@ -371,7 +371,7 @@ static void failed_and_reset_contexts(void** state) {
   EXPECT(KM_SUCCESS, launch(f, crash, 1, 1, NULL, 0));
   km_stream_synchronize(f->stream);
   EXPECT_TRAP(f, axpy(&s, 4));
-  OK(km_context_reset(f->context));
+  if (!comes_back_after_fault(f)) return;
   EXPECT(KM_ERROR_CONTEXT_LOST, axpy(&s, 4));
   OK(km_function_destroy(crash));
   end(&s);
@@ -391,7 +391,7 @@ int main(void) {
       cmocka_unit_test(profiles_name_the_routine),
       cmocka_unit_test(slices_of_other_contexts_need_peer_access),
       cmocka_unit_test(read_only_files_are_not_written),
-      cmocka_unit_test(failed_and_reset_contexts),
+      FAULTING_TEST(failed_and_reset_contexts),
   };
   return RUN_ON_DEVICES("blas", tests);
 }

@@ -178,6 +178,10 @@ void halves_keep_special_values(void** state) {
   OK(km_slice_download(f->stream, y, 0, seen, sizeof seen));
   for (uint64_t i = 0; i < kCount; ++i) {
     if (values[i] == 0x8000) continue;  // 0 + -0
+    if (values[i] == 0x7e01 && is_cuda(f)) {
+      assert_true((seen[i] & 0x7fff) > 0x7c00);  // a GPU has one NaN for all
+      continue;
+    }
     assert_int_equal(seen[i], values[i]);
   }
   OK(km_blas_gemm(bench.blas, KM_DATA_TYPE_F16, 1, 1, kCount, 1, 1, &two, &a, &b, &zero, &c));

@@ -1,7 +1,10 @@
 /* Streams beside each other. Where a test says that two things run at the same time, one of them
  * waits for what the other does: in turn they would never end. */
+#include <semaphore.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "support/testing.h"
@@ -311,8 +314,44 @@ static void a_wait_survives_the_other_context(void** state) {
   OK(km_context_destroy(theirs));
 }
 
+typedef struct held {
+  sem_t hold;
+  atomic_int was_too_late;
+} held;
+
+static void wait_for_launch(void* data, km_status status) {
+  held* h = data;
+  struct timespec limit;
+  (void)status;
+  clock_gettime(CLOCK_REALTIME, &limit);
+  limit.tv_sec += 10;
+  if (sem_timedwait(&h->hold, &limit) != 0) h->was_too_late = 1;
+}
+
+/* CUDA loads kernels late, and waits for all work of the context then: a launch must not. */
+static void first_launches_wait_for_no_callback(void** state) {
+  fixture* f = *state;
+  held h;
+  km_stream other;
+  h.was_too_late = 0;
+  if (is_fake(f)) skip();
+  km_function noop = load_kernel(f, "noop");
+  OK(km_stream_create(f->context, 0, 0, &other));
+  assert_int_equal(sem_init(&h.hold, 0, 0), 0);
+  OK(km_stream_add_callback(other, wait_for_launch, &h));
+  OK(launch(f, noop, 1, 1, NULL, 0));
+  sem_post(&h.hold);
+  OK(km_stream_synchronize(other));
+  OK(km_stream_synchronize(f->stream));
+  assert_int_equal(h.was_too_late, 0);
+  sem_destroy(&h.hold);
+  OK(km_stream_destroy(other));
+  OK(km_function_destroy(noop));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(first_launches_wait_for_no_callback),
       cmocka_unit_test(kernels_of_two_streams_overlap),
       cmocka_unit_test(a_copy_runs_beside_a_kernel),
       cmocka_unit_test(callbacks_run_beside_kernels),

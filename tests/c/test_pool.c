@@ -356,7 +356,7 @@ int main(void) {
       cmocka_unit_test(pinned_blocks_stay),
       cmocka_unit_test(slices_outlive_their_pool),
       cmocka_unit_test(wrong_arguments),
-      cmocka_unit_test(pools_feel_sticky_errors),
+      FAULTING_TEST(pools_feel_sticky_errors),
       cmocka_unit_test(threads_share_a_pool),
   };
   return RUN_ON_DEVICES("pool", tests);

@@ -68,7 +68,7 @@ class Filler {
   Filler& beta(Data value) { return scalar(value, call_.beta); }
   Filler& rotation(Data values, int first, int count) {
     for (int i = 0; i < count; ++i) call_.rotation[first + i] = real_at(values, i);
-    return *this;
+    return require(is_aligned(values));
   }
   Filler& vector(kmb_blas_array kmb_blas_call::* array, Data data, int step) {
     is_good_ = is_good_ && step != 0;
@@ -92,6 +92,8 @@ class Filler {
   bool is_good() const { return is_good_; }
 
  private:
+  /// cuBLAS reads 16 bytes at a scalar's address by instructions that fault elsewhere.
+  static bool is_aligned(Data value) { return reinterpret_cast<uintptr_t>(value) % 16 == 0; }
   bool is_double() const {
     return call_.type == KM_DATA_TYPE_F64 || call_.type == KM_DATA_TYPE_C64;
   }
@@ -106,7 +108,7 @@ class Filler {
                          (call_.routine == KMB_BLAS_HER2K && &out[0] == &call_.beta[0]);
     out[0] = real_at(value, 0);
     if (is_complex && !is_real) out[1] = real_at(value, 1);
-    return *this;
+    return require(is_aligned(value));
   }
   Filler& place(kmb_blas_array kmb_blas_call::* array, Data data, int64_t step, long long stride) {
     call_.*array = {reinterpret_cast<uint64_t>(data), step, static_cast<uint64_t>(stride)};

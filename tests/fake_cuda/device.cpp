@@ -8,11 +8,6 @@
 namespace km::cu {
 namespace {
 
-bool script_says(const char* word) {
-  const char* script = std::getenv("KM_FAKE_CUDA");
-  return script != nullptr && std::strcmp(script, word) == 0;
-}
-
 bool is_device(CUdevice device) { return device >= 0 && device < device_count(); }
 
 int attribute_value(CUdevice_attribute attribute) {
@@ -54,6 +49,10 @@ int attribute_value(CUdevice_attribute attribute) {
       return script_says("no-pools") ? 0 : 1;
     case CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS:
       return script_says("pageable") ? 1 : 0;
+    case CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS:
+      return 1;
+    case CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED:
+      return script_says("pageable") || script_says("no-file-pages") ? 0 : 1;
     default:
       return 0;
   }
@@ -141,6 +140,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* out, CUdevice device) {
   KM_FAKE_CALL(nothing);
   if (!is_device(device)) return CUDA_ERROR_INVALID_DEVICE;
   Context& context = context_of(device);
+  if (context.lost != CUDA_SUCCESS) return context.lost;
   context.device = device;
   context.is_active = true;
   ++context.retained;

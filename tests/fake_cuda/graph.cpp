@@ -12,6 +12,7 @@ struct Step {
   void* user_data = nullptr;
   bool is_mark = false;
   std::vector<Step> children = {};  // of a graph within the graph
+  bool is_line = true;              // a copy or fill of one dimension
 };
 
 struct Graph {
@@ -42,6 +43,7 @@ CUresult set_step(CUgraphExec handle, CUgraphNode node, Step step) {
   auto& exec = *static_cast<Exec*>(object->data.get());
   const auto found = exec.steps.find(node);
   if (found == exec.steps.end()) return misuse(CUDA_ERROR_INVALID_VALUE, "a node");
+  if (!found->second.is_line || !step.is_line) return CUDA_ERROR_INVALID_VALUE;
   found->second = std::move(step);
   return CUDA_SUCCESS;
 }
@@ -49,12 +51,15 @@ CUresult set_step(CUgraphExec handle, CUgraphNode node, Step step) {
 CUresult kernel_step(const CUDA_KERNEL_NODE_PARAMS_v1* params, Step* out) {
   Launch launch;
   if (const CUresult bad = read_launch(params->func, params->extra, &launch)) return bad;
-  out->run = [launch](Context& context) { return run_launch(context, launch); };
+  const Work work = work_of(launch);
+  out->run = work.run;
+  out->is_mark = work.is_mark;
   return CUDA_SUCCESS;
 }
 
 Step copy_step(const CUDA_MEMCPY3D* params) {
-  return {.run = [copy = *params](Context&) { return copy_rows(copy); }};
+  return {.run = [copy = *params](Context&) { return copy_rows(copy); },
+          .is_line = params->Height == 1 && params->Depth == 1 && params->WidthInBytes != 0};
 }
 
 CUresult fill_rows(const CUDA_MEMSET_NODE_PARAMS& fill) {
@@ -70,7 +75,8 @@ CUresult fill_rows(const CUDA_MEMSET_NODE_PARAMS& fill) {
 }
 
 Step fill_step(const CUDA_MEMSET_NODE_PARAMS* params) {
-  return {.run = [fill = *params](Context&) { return fill_rows(fill); }};
+  return {.run = [fill = *params](Context&) { return fill_rows(fill); },
+          .is_line = params->height == 1 && params->width != 0};
 }
 
 CUresult child_step(CUgraph handle, Step* out) {
@@ -89,6 +95,10 @@ void add_work(const Step& step, std::vector<Work>* out) {
                   .is_mark = step.is_mark,
                   .function = step.function,
                   .user_data = step.user_data});
+}
+
+CUresult check_ops(const CUDA_BATCH_MEM_OP_NODE_PARAMS* params) {
+  return check_memory_ops({params->paramArray, params->paramArray + params->count});
 }
 
 Step ops_step(const CUDA_BATCH_MEM_OP_NODE_PARAMS* params) {
@@ -161,12 +171,14 @@ CUresult cuGraphAddEmptyNode(CUgraphNode* out, CUgraph graph, const CUgraphNode*
 CUresult cuGraphAddBatchMemOpNode(CUgraphNode* out, CUgraph graph, const CUgraphNode*, size_t,
                                   const CUDA_BATCH_MEM_OP_NODE_PARAMS* params) {
   KM_FAKE_CALL(context);
+  if (const CUresult bad = check_ops(params)) return bad;
   return add_step(graph, ops_step(params), out);
 }
 
 CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                             const CUDA_BATCH_MEM_OP_NODE_PARAMS* params) {
   KM_FAKE_CALL(context);
+  if (const CUresult bad = check_ops(params)) return bad;
   return set_step(exec, node, ops_step(params));
 }
 
@@ -199,7 +211,7 @@ CUresult cuStreamEndCapture(CUstream stream, CUgraph* out) {
   auto graph = std::make_shared<Graph>();
   for (Work& work : queue->end_capture()) {
     graph->steps.push_back(std::make_shared<Step>(
-        Step{std::move(work.run), work.function, work.user_data, work.is_mark, {}}));
+        Step{std::move(work.run), work.function, work.user_data, work.is_mark, {}, true}));
   }
   *out = static_cast<CUgraph>(add_object("graph", call.context().device, graph));
   return CUDA_SUCCESS;

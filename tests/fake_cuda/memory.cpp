@@ -1,6 +1,8 @@
 // Memory: the device's is the host's.
 #include <sys/mman.h>
 
+#include <cinttypes>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -11,7 +13,8 @@ namespace {
 
 constexpr size_t kAlignBytes = 512;
 
-CUresult allocate(Context& context, CUdeviceptr* out, size_t size) {
+CUresult allocate(Context& context, CUdeviceptr* out, size_t size, CUmemoryPool pool = nullptr,
+                  bool is_managed = false) {
   if (size == 0) return CUDA_ERROR_INVALID_VALUE;
   if (size > kTotalBytes || used_bytes(context.device) > kTotalBytes - size) {
     return CUDA_ERROR_OUT_OF_MEMORY;
@@ -20,8 +23,8 @@ CUresult allocate(Context& context, CUdeviceptr* out, size_t size) {
   void* memory = std::aligned_alloc(kAlignBytes, rounded);
   if (memory == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
   const auto address = reinterpret_cast<uint64_t>(memory);
-  add_object_at(address,
-                {"memory", context.device, size, std::shared_ptr<void>(memory, std::free)});
+  add_object_at(address, {"memory", context.device, size, std::shared_ptr<void>(memory, std::free),
+                          pool, is_managed});
   *out = address;
   return CUDA_SUCCESS;
 }
@@ -61,6 +64,21 @@ bool is_pinned(const void* pointer, size_t size) {
   return find_range("page-locked memory", reinterpret_cast<uint64_t>(pointer), size) != nullptr;
 }
 
+bool is_writable(uint64_t address) {
+  std::FILE* const maps = std::fopen("/proc/self/maps", "re");
+  if (maps == nullptr) return true;
+  char line[512], mode[8];
+  bool is_it = false, is_found = false;
+  while (!is_found && std::fgets(line, sizeof line, maps) != nullptr) {
+    uint64_t begin = 0, end = 0;
+    if (std::sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s", &begin, &end, mode) != 3) continue;
+    is_found = begin <= address && address < end;
+    is_it = is_found && mode[1] == 'w';
+  }
+  std::fclose(maps);
+  return is_it;
+}
+
 template <class Value>
 CUresult queue_rows(CUstream stream, CUdeviceptr to, size_t pitch, Value value, size_t width,
                     size_t height) {
@@ -77,7 +95,17 @@ CUresult check_device_range(uint64_t address, uint64_t size_bytes) {
   for (const char* kind : {"memory", "page-locked memory", "variable"}) {
     if (find_range(kind, address, size_bytes) != nullptr) return CUDA_SUCCESS;
   }
+  const uint64_t page = address & ~uint64_t{4095};
+  if (script_says("pageable") &&
+      msync(reinterpret_cast<void*>(page), address - page + size_bytes, MS_ASYNC) == 0) {
+    return CUDA_SUCCESS;  // the device reads all memory of the process
+  }
   return misuse(CUDA_ERROR_INVALID_VALUE, "a device address");
+}
+
+bool is_beyond_memory_ops(uint64_t address) {
+  const Object* memory = find_range("memory", address, 1);
+  return memory != nullptr && (memory->pool != nullptr || memory->is_managed);
 }
 
 CUresult copy_rows(const CUDA_MEMCPY3D& copy) {
@@ -112,7 +140,7 @@ CUresult cuMemAlloc_v2(CUdeviceptr* out, size_t size) {
 CUresult cuMemAllocManaged(CUdeviceptr* out, size_t size, unsigned int flags) {
   KM_FAKE_CALL(context);
   if (flags != CU_MEM_ATTACH_GLOBAL) return misuse(CUDA_ERROR_INVALID_VALUE, "flags");
-  return allocate(call.context(), out, size);
+  return allocate(call.context(), out, size, nullptr, true);
 }
 
 CUresult cuMemFree_v2(CUdeviceptr address) {
@@ -126,7 +154,7 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr* out, size_t size, CUmemoryPool poo
   KM_FAKE_CALL(context);
   if (find_object("pool", pool) == nullptr) return CUDA_ERROR_INVALID_VALUE;
   KM_FAKE_QUEUE(stream);
-  return allocate(call.context(), out, size);
+  return allocate(call.context(), out, size, pool);
 }
 
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
@@ -178,7 +206,19 @@ CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc*, size_t) {
   return find_object("pool", pool) != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult cuMemHostRegister_v2(void* pointer, size_t size, unsigned int) {
+CUresult cuPointerGetAttribute(void* out, CUpointer_attribute attribute, CUdeviceptr address) {
+  KM_FAKE_CALL(context);
+  const Object* memory = find_range("memory", address, 1);
+  if (attribute == CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE) {
+    *static_cast<CUmemoryPool*>(out) = memory != nullptr ? memory->pool : nullptr;
+    return CUDA_SUCCESS;
+  }
+  if (attribute != CU_POINTER_ATTRIBUTE_IS_MANAGED) return CUDA_ERROR_NOT_SUPPORTED;
+  *static_cast<unsigned*>(out) = memory != nullptr && memory->is_managed;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemHostRegister_v2(void* pointer, size_t size, unsigned int flags) {
   KM_FAKE_CALL(context);
   const auto address = reinterpret_cast<uint64_t>(pointer);
   if (find_range("page-locked memory", address, 1) != nullptr) {
@@ -187,6 +227,9 @@ CUresult cuMemHostRegister_v2(void* pointer, size_t size, unsigned int) {
   const uint64_t page = address & ~uint64_t{4095};
   if (msync(reinterpret_cast<void*>(page), address - page + size, MS_ASYNC) != 0) {
     return CUDA_ERROR_INVALID_VALUE;  // nothing is mapped there
+  }
+  if ((flags & CU_MEMHOSTREGISTER_READ_ONLY) == 0 && !is_writable(address)) {
+    return CUDA_ERROR_INVALID_VALUE;
   }
   add_object_at(address, {"page-locked memory", call.context().device, size, nullptr});
   return CUDA_SUCCESS;

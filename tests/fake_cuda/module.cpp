@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "fake_cuda/queue.h"
 #include "ptx/ptx.h"
@@ -17,6 +18,7 @@ struct Kernel {
   std::vector<Param> params;
   size_t param_bytes = 0;
   int max_dynamic_shared_bytes = 48 << 10;
+  bool is_loaded = false;
 };
 
 struct Module {
@@ -173,7 +175,46 @@ CUresult run_launch(Context& context, const Launch& launch) {
   return CUDA_SUCCESS;  // a kernel's failure shows in later calls
 }
 
+Work work_of(const Launch& launch) {
+  const Kernel& kernel = *kernel_of(launch.function);
+  if (kernel.name != "km_memory_op") {
+    return {.run = [launch](Context& context) { return run_launch(context, launch); }};
+  }
+  constexpr unsigned kConditions[] = {CU_STREAM_WAIT_VALUE_GEQ, CU_STREAM_WAIT_VALUE_EQ,
+                                      CU_STREAM_WAIT_VALUE_AND, CU_STREAM_WAIT_VALUE_NOR};
+  const auto kind = argument<uint32_t>(kernel, launch, 2);
+  const bool is_wide = argument<uint32_t>(kernel, launch, 3) == 8;
+  CUstreamBatchMemOpParams op{};
+  op.memory.address = argument<uint64_t>(kernel, launch, 0);
+  op.memory.value = argument<uint64_t>(kernel, launch, 1);
+  if (kind == 1) {
+    op.memory.operation =
+        is_wide ? CU_STREAM_MEM_OP_WRITE_VALUE_64 : CU_STREAM_MEM_OP_WRITE_VALUE_32;
+  } else {
+    op.memory.operation = is_wide ? CU_STREAM_MEM_OP_WAIT_VALUE_64 : CU_STREAM_MEM_OP_WAIT_VALUE_32;
+    op.memory.flags = kConditions[kind - 2];
+  }
+  return {.run = [op](Context&) -> CUresult {
+            do_memory_ops({op});
+            return CUDA_SUCCESS;
+          },
+          .is_mark = true};
+}
+
+void load_before_launch(const Call& call, CUfunction function) {
+  Kernel& kernel = *kernel_of(function);
+  if (std::exchange(kernel.is_loaded, true)) return;
+  const Call::Unlocked unlocked;
+  wait_for_device(call.context().device);
+}
+
 extern "C" {
+
+CUresult cuFuncLoad(CUfunction function) {
+  KM_FAKE_CALL(context);
+  load_before_launch(call, function);
+  return CUDA_SUCCESS;
+}
 
 CUresult cuModuleLoadDataEx(CUmodule* out, const void* image, unsigned int count,
                             CUjit_option* options, void** values) {
@@ -286,7 +327,8 @@ CUresult cuLaunchKernel(CUfunction function, unsigned int, unsigned int, unsigne
   }
   Launch launch;
   if (const CUresult bad = read_launch(function, extra, &launch)) return bad;
-  return queue->submit({.run = [launch](Context& context) { return run_launch(context, launch); }});
+  load_before_launch(call, function);
+  return queue->submit(work_of(launch));
 }
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void**, void** extra) {
@@ -300,7 +342,8 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, voi
   }
   Launch launch;
   if (const CUresult bad = read_launch(function, extra, &launch)) return bad;
-  return queue->submit({.run = [launch](Context& context) { return run_launch(context, launch); }});
+  load_before_launch(call, function);
+  return queue->submit(work_of(launch));
 }
 
 CUresult cuLinkCreate_v2(unsigned int, CUjit_option*, void**, CUlinkState* out) {

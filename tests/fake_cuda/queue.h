@@ -57,6 +57,7 @@ class Queue : public std::enable_shared_from_this<Queue> {
 };
 
 void do_memory_ops(const std::vector<CUstreamBatchMemOpParams>& ops);
+CUresult check_memory_ops(const std::vector<CUstreamBatchMemOpParams>& ops);
 
 /// Null and a misuse where there is no such stream.
 std::shared_ptr<Queue> find_queue(CUstream stream);

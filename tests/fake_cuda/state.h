@@ -20,6 +20,7 @@ struct Context {
   int retained = 0;
   bool is_active = false;
   CUresult sticky = CUDA_SUCCESS;
+  CUresult lost = CUDA_SUCCESS;  // what every retention gives, from a fault on (KM_FAKE_CUDA=lost)
   size_t limits[kLimits] = {1024, 1 << 20, 8 << 20};
 };
 constexpr int kMaxDevices = 8;
@@ -33,6 +34,8 @@ struct Object {
   int device;
   uint64_t size_bytes = 0;
   std::shared_ptr<void> data;
+  CUmemoryPool pool = nullptr;  // that memory came from
+  bool is_managed = false;
 };
 
 /// The lock of everything; taken by each call once.
@@ -75,6 +78,8 @@ class Call {
   const ::km::cu::Call call(__func__, Call::Needs::needs); \
   if (call.result() != CUDA_SUCCESS) return call.result()
 
+/// KM_FAKE_CUDA is this word.
+bool script_says(const char* word);
 int device_count();
 Context& context_of(int device);
 Context* context_from(CUcontext handle);
@@ -115,6 +120,12 @@ struct Launch {
 /// Takes a launch's arguments from `extra`.
 CUresult read_launch(CUfunction function, void** extra, Launch* out_launch);
 CUresult run_launch(Context& context, const Launch& launch);
+struct Work;
+Work work_of(const Launch& launch);
+/// A kernel that is not loaded yet is, when nothing runs on the device any more.
+void load_before_launch(const Call& call, CUfunction function);
+/// Memory that streams cannot write to or wait for by themselves, as NVIDIA's driver has it.
+bool is_beyond_memory_ops(uint64_t address);
 
 CUresult check_device_range(uint64_t address, uint64_t size_bytes);
 CUresult copy_rows(const CUDA_MEMCPY3D& copy);

@@ -67,6 +67,18 @@ void do_memory_ops(const std::vector<CUstreamBatchMemOpParams>& ops) {
   for (const CUstreamBatchMemOpParams& op : ops) do_memory_op(op);
 }
 
+/// An H200 with driver 580 refuses these.
+CUresult check_memory_ops(const std::vector<CUstreamBatchMemOpParams>& ops) {
+  for (const CUstreamBatchMemOpParams& op : ops) {
+    const bool is_write = op.operation == CU_STREAM_MEM_OP_WRITE_VALUE_32 ||
+                          op.operation == CU_STREAM_MEM_OP_WRITE_VALUE_64;
+    if (is_beyond_memory_ops(op.memory.address)) return CUDA_ERROR_INVALID_VALUE;
+    if (is_write && op.memory.flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    if (!is_write && op.memory.flags == CU_STREAM_WAIT_VALUE_NOR) return CUDA_ERROR_NOT_SUPPORTED;
+  }
+  return CUDA_SUCCESS;
+}
+
 extern "C" {
 
 CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned int count, CUstreamBatchMemOpParams* ops,
@@ -75,6 +87,7 @@ CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned int count, CUstreamBatc
   KM_FAKE_QUEUE(stream);
   if (flags != 0 || count > 256) return misuse(CUDA_ERROR_INVALID_VALUE, "memory operations");
   const std::vector<CUstreamBatchMemOpParams> all(ops, ops + count);
+  if (const CUresult bad = check_memory_ops(all)) return bad;
   call.unlock();
   return queue->submit({.run = [all](Context&) -> CUresult {
                           do_memory_ops(all);

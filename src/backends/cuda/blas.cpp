@@ -41,6 +41,14 @@ Blas::~Blas() {
   if (handle_.handle != nullptr) epoch_->give_blas_handle(handle_);
 }
 
+Status Blas::prepare() {
+  const Result<const Cublas*> library = Cublas::instance();
+  if (!library) return {};
+  Result<BlasHandle> taken = epoch_->take_blas_handle(**library);
+  if (taken) handle_ = *taken;
+  return epoch_->require_alive();
+}
+
 kmb_use Blas::last_use() const { return {to(last_stream_.get()), last_ticket_}; }
 
 /// Calls of one stream use the same memory, one after the other.
@@ -164,7 +172,11 @@ Status GraphBlas::capture(uint64_t index, const kmb_blas_call& call, cu::CUgraph
 km_status blas_create(kmb_context* context, kmb_blas** out_blas, kmb_error* error) {
   return guarded(error, [&]() -> Status {
     KM_ASSIGN(std::shared_ptr<Epoch> epoch, live_epoch(context));
-    *out_blas = reinterpret_cast<kmb_blas*>(std::make_unique<Blas>(std::move(epoch)).release());
+    const Current current(*epoch);
+    KM_TRY(require_current(*epoch, current));
+    auto made = std::make_unique<Blas>(std::move(epoch));
+    KM_TRY(made->prepare());
+    *out_blas = reinterpret_cast<kmb_blas*>(made.release());
     return {};
   });
 }

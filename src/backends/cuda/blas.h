@@ -16,6 +16,10 @@ class Blas {
   /// No call is under way any more.
   ~Blas();
 
+  /// Makes the handle of cuBLAS: that waits for work under way, which a call must not. One that
+  /// cannot be had is asked for by the first call once more, which says why. With the context
+  /// current.
+  Status prepare();
   /// In a context that lives, made current.
   Status submit(Stream& stream, const kmb_blas_call& call);
   /// The stream of the last call; null before the first one.

@@ -15,7 +15,8 @@ bool has_result(kmb_blas_routine routine) {
   return routine >= KMB_BLAS_DOT && routine <= KMB_BLAS_IAMAX;
 }
 
-/// Numbers of the host's, in the type that cuBLAS expects behind a pointer.
+/// Numbers of the host's, in the type that cuBLAS expects behind a pointer. They begin at a
+/// multiple of 16 bytes: cuBLAS reads single ones with instructions that need that.
 class Scalars {
  public:
   Scalars(const double* values, int count, km_data_type type) : is_double_(is_double(type)) {
@@ -27,14 +28,13 @@ class Scalars {
       }
     }
   }
-  cublas::Data at(int index) const {
-    return is_double_ ? static_cast<cublas::Data>(doubles_ + index) : floats_ + index;
-  }
+  cublas::Data data() const { return is_double_ ? static_cast<cublas::Data>(doubles_) : floats_; }
 
  private:
+  static constexpr size_t kAlignBytes = 16;
+  alignas(kAlignBytes) double doubles_[5] = {};
+  alignas(kAlignBytes) float floats_[5] = {};
   const bool is_double_;
-  double doubles_[5] = {};
-  float floats_[5] = {};
 };
 
 /// A call by columns.
@@ -46,7 +46,8 @@ class Caller {
         call_(call),
         alpha_(call.alpha, 2, call.type),
         beta_(call.beta, 2, call.type),
-        rotation_(call.rotation, 5, call.type) {
+        rotation_(call.rotation, 5, call.type),
+        sine_(call.rotation + 1, 1, call.type) {
     if (is_half(call.type)) return;
     function_ = library.routine(call.routine, call.type);
     name_ = cublas_name(call.routine, call.type);
@@ -82,8 +83,8 @@ class Caller {
   static long long stride(const kmb_blas_array& array) {
     return static_cast<long long>(array.stride);
   }
-  cublas::Data alpha() const { return alpha_.at(0); }
-  cublas::Data beta() const { return beta_.at(0); }
+  cublas::Data alpha() const { return alpha_.data(); }
+  cublas::Data beta() const { return beta_.data(); }
   /// The operation in cuBLAS's numbers; both transpositions of real types are one.
   cublas::Operation native(km_blas_operation operation) const {
     if (operation == KM_BLAS_OPERATION_CONJUGATE_TRANSPOSE && is_complex(call_.type)) {
@@ -114,7 +115,7 @@ class Caller {
   const Cublas& library_;
   const cublas::Handle handle_;
   const kmb_blas_call& call_;
-  const Scalars alpha_, beta_, rotation_;
+  const Scalars alpha_, beta_, rotation_, sine_;
   void* function_ = nullptr;
   const char* name_ = nullptr;
 };
@@ -135,9 +136,9 @@ BlasCalled Caller::level1() {
     case KMB_BLAS_SWAP:
       return invoke<cublas::COPY>(n(), b(), ldb(), c(), ldc());
     case KMB_BLAS_ROT:
-      return invoke<cublas::ROT>(n(), b(), ldb(), c(), ldc(), rotation_.at(0), rotation_.at(1));
+      return invoke<cublas::ROT>(n(), b(), ldb(), c(), ldc(), rotation_.data(), sine_.data());
     case KMB_BLAS_ROTM:
-      return invoke<cublas::ROTM>(n(), b(), ldb(), c(), ldc(), rotation_.at(0));
+      return invoke<cublas::ROTM>(n(), b(), ldb(), c(), ldc(), rotation_.data());
     case KMB_BLAS_DOT:
     case KMB_BLAS_DOTC:
       return invoke<cublas::DOT>(n(), a(), lda(), b(), ldb(), c());
@@ -290,7 +291,7 @@ Status Conjugation::conjugate(const kmb_blas_array& vector, uint64_t length) {
   const Scalars factor(&minus_one, 1, real_);
   const auto data = reinterpret_cast<cublas::Data>(vector.address + element_bytes() / 2);
   return check_blas(epoch_, caller_.invoke<cublas::SCAL>(
-                                KMB_BLAS_SCAL, real_, static_cast<int>(length), factor.at(0), data,
+                                KMB_BLAS_SCAL, real_, static_cast<int>(length), factor.data(), data,
                                 static_cast<int>(length > 1 ? step : 1)));
 }
 
@@ -334,7 +335,7 @@ Status queue_empty_result(Epoch& epoch, const BlasHandle& handle, const kmb_blas
 
 /// cuBLAS counts from 1 and writes 32 bits.
 Status queue_index(Epoch& epoch, const BlasHandle& handle, uint64_t place) {
-  KM_ASSIGN(const cu::CUfunction kernel, epoch.index_kernel());
+  KM_ASSIGN(const cu::CUfunction kernel, epoch.own_kernel(OwnKernel::blas_index));
   LaunchBuffer arguments(&place, sizeof place);
   return epoch.check(driver().cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, handle.stream, nullptr,
                                              arguments.extra()));

@@ -111,7 +111,9 @@ km_status context_reset(kmb_context* handle, kmb_error* error) {
     const auto process_lost = [&](const Error& why) {
       return Error{KM_ERROR_PROCESS_LOST,
                    device_uri(context.gpu().ordinal()) +
-                       " cannot be used again by this process: " + why.message,
+                       " cannot be used again by this process, as CUDA has it after a fault of a "
+                       "kernel: end the process and start it anew (" +
+                       why.message + ")",
                    why.native_code};
     };
     Result<std::shared_ptr<Epoch>> fresh = context.gpu().replace(lost);

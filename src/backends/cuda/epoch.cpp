@@ -13,24 +13,6 @@ constexpr cu::cuuint64_t kKeptPoolBytes = cu::cuuint64_t{64} << 20;
 
 std::atomic<uint64_t> g_epochs{0};
 
-// From an index as cuBLAS writes it, 32 bits that count from 1, to 64 bits that count from 0.
-constexpr const char* kIndexPtx =
-    ".version 6.4\n"
-    ".target sm_50\n"
-    ".address_size 64\n"
-    ".visible .entry km_blas_index(.param .u64 place)\n"
-    "{\n"
-    "  .reg .u64 %rd<4>;\n"
-    "  .reg .u32 %r<2>;\n"
-    "  ld.param.u64 %rd1, [place];\n"
-    "  cvta.to.global.u64 %rd2, %rd1;\n"
-    "  ld.global.u32 %r1, [%rd2];\n"
-    "  cvt.u64.u32 %rd3, %r1;\n"
-    "  add.s64 %rd3, %rd3, -1;\n"
-    "  st.global.u64 [%rd2], %rd3;\n"
-    "  ret;\n"
-    "}\n";
-
 }  // namespace
 
 Epoch::Epoch(Gpu& gpu) : gpu_(gpu), number_(++g_epochs) {}
@@ -53,7 +35,7 @@ void Epoch::destroy_resources() {
   for (cu::CUstream stream : {allocation_stream_, free_stream_}) {
     if (stream != nullptr) check_destroyed(driver().cuStreamDestroy_v2(stream));
   }
-  if (index_module_ != nullptr) check_destroyed(driver().cuModuleUnload(index_module_));
+  own_kernels_.unload();
   if (pool_ != nullptr) check_destroyed(driver().cuMemPoolDestroy(pool_));
 }
 
@@ -148,19 +130,9 @@ uint64_t Epoch::unused_pool_bytes() {
   return known && reserved > used ? reserved - used : 0;
 }
 
-Status Epoch::load_index_kernel() {
-  if (index_module_ == nullptr) {
-    cu::CUmodule made = nullptr;
-    KM_TRY(check(driver().cuModuleLoadDataEx(&made, kIndexPtx, 0, nullptr, nullptr)));
-    index_module_ = made;
-  }
-  return check(driver().cuModuleGetFunction(&index_kernel_, index_module_, "km_blas_index"));
-}
-
-Result<cu::CUfunction> Epoch::index_kernel() {
+Result<cu::CUfunction> Epoch::own_kernel(OwnKernel which) {
   const std::lock_guard lock(resources_mutex_);
-  if (index_kernel_ == nullptr) KM_TRY(load_index_kernel());
-  return index_kernel_;
+  return own_kernels_.get(*this, which);
 }
 
 Result<BlasHandle> Epoch::take_blas_handle(const Cublas& library) {

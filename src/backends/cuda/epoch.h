@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "backends/cuda/cublas.h"
+#include "backends/cuda/own_kernels.h"
 #include "backends/cuda/status.h"
 
 namespace km::cuda {
@@ -49,8 +50,8 @@ class Epoch : public std::enable_shared_from_this<Epoch> {
   Result<cu::CUmemoryPool> pool();
   /// The memory that the pool has taken from the device and not given out.
   uint64_t unused_pool_bytes();
-  /// The kernel that counts on from an index of cuBLAS's; its parameter is the place.
-  Result<cu::CUfunction> index_kernel();
+  /// A kernel of the library's own. With the context current.
+  Result<cu::CUfunction> own_kernel(OwnKernel which);
   /// A handle of cuBLAS that nobody else uses; made where none is left.
   Result<BlasHandle> take_blas_handle(const Cublas& library);
   /// It does nothing any more.
@@ -73,7 +74,6 @@ class Epoch : public std::enable_shared_from_this<Epoch> {
   explicit Epoch(Gpu& gpu);
   Result<cu::CUstream> make_stream(cu::CUstream* stream);
   Result<cu::CUmemoryPool> make_pool();
-  Status load_index_kernel();
   void destroy_resources();
   bool are_calls_done();
 
@@ -89,8 +89,7 @@ class Epoch : public std::enable_shared_from_this<Epoch> {
   std::mutex resources_mutex_;  // guards what follows; before failure_mutex_
   cu::CUstream allocation_stream_ = nullptr, free_stream_ = nullptr;
   cu::CUmemoryPool pool_ = nullptr;
-  cu::CUmodule index_module_ = nullptr;
-  cu::CUfunction index_kernel_ = nullptr;
+  OwnKernels own_kernels_;
   std::vector<BlasHandle> blas_handles_;  // as many as were in use at a time
   std::map<uint64_t, uint32_t> peers_;    // by their numbers
 

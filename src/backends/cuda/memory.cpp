@@ -8,12 +8,13 @@
 #include "backends/cuda/host_call.h"
 #include "backends/cuda/reaper.h"
 #include "base/host_allocator.h"
+#include "base/host_range.h"
 
 namespace km::cuda {
 namespace {
 
-// CU_MEMHOSTREGISTER_PORTABLE and CU_MEMHOSTREGISTER_DEVICEMAP, which cuda.h has as macros.
-constexpr unsigned kRegisterFlags = 0x01 | 0x02;
+constexpr unsigned kRegisterFlags =
+    cu::CU_MEMHOSTREGISTER_PORTABLE | cu::CU_MEMHOSTREGISTER_DEVICEMAP;
 
 Error out_of_memory(Epoch& epoch, uint64_t size_bytes, Error error) {
   size_t free_bytes = 0, total_bytes = 0;
@@ -83,27 +84,74 @@ Status Memory::map_host() {
   return lock_pages();
 }
 
-Status Memory::lock_foreign(void* pointer) {
-  host_pointer_ = pointer;
-  return lock_pages();
+Called Memory::register_pages(unsigned flags) {
+  const Called called = driver().cuMemHostRegister_v2(host_pointer_, size_bytes_, flags);
+  is_locked_ = called.ok();
+  return called;
 }
 
-Status Memory::lock_pages() {
-  const Called called = driver().cuMemHostRegister_v2(host_pointer_, size_bytes_, kRegisterFlags);
-  if (called.result == cu::CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED) {
-    Error error = make_error(KM_ERROR_INVALID_ARGUMENT,
-                             "the memory at %p of a size of %" PRIu64
-                             " overlaps memory that is in use already",
-                             host_pointer_, size_bytes_);
-    error.native_code = called.result;
-    return error;
-  }
-  KM_TRY(epoch_->check(called));
-  is_locked_ = true;
+Status Memory::find_locked_address() {
   cu::CUdeviceptr address = 0;
   KM_TRY(epoch_->check(driver().cuMemHostGetDevicePointer_v2(&address, host_pointer_, 0)));
   address_ = address;
   return {};
+}
+
+Status Memory::lock_pages() {
+  KM_TRY(check_registered(register_pages(kRegisterFlags)));
+  return find_locked_address();
+}
+
+Status Memory::check_registered(Called called) {
+  if (called.result != cu::CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED) return epoch_->check(called);
+  Error error =
+      make_error(KM_ERROR_INVALID_ARGUMENT,
+                 "the memory at %p of a size of %" PRIu64 " overlaps memory that is in use already",
+                 host_pointer_, size_bytes_);
+  error.native_code = called.result;
+  return error;
+}
+
+/// The driver locks pages for writing unless it is to map them read-only, and the system may refuse
+/// to lock pages of files at all.
+Status Memory::lock_foreign(void* pointer) {
+  host_pointer_ = pointer;
+  Called called = register_pages(kRegisterFlags);
+  if (called.ok()) return find_locked_address();
+  const HostRange range = look_at_host_range(pointer, size_bytes_);
+  const bool is_refusal = called.result == cu::CUDA_ERROR_INVALID_VALUE ||
+                          called.result == cu::CUDA_ERROR_NOT_PERMITTED ||
+                          called.result == cu::CUDA_ERROR_NOT_SUPPORTED ||
+                          called.result == cu::CUDA_ERROR_OUT_OF_MEMORY;
+  if (!is_refusal || !range.is_mapped) return check_registered(called);
+  if (!range.is_writable) {
+    KM_ASSIGN(const int can_be_read_only,
+              epoch_->gpu().attribute(cu::CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED));
+    if (can_be_read_only != 0) {
+      called = register_pages(kRegisterFlags | cu::CU_MEMHOSTREGISTER_READ_ONLY);
+      if (called.ok()) return find_locked_address();
+      if (is_fatal(called.result)) return epoch_->check(called);
+    }
+  }
+  if (epoch_->gpu().reads_pageable()) {
+    address_ = reinterpret_cast<cu::CUdeviceptr>(pointer);
+    return {};
+  }
+  return explain_refusal(called, range.is_writable);
+}
+
+Status Memory::explain_refusal(Called called, bool is_writable) const {
+  Error error = driver_error(called);
+  if (called.result == cu::CUDA_ERROR_OUT_OF_MEMORY) return error;
+  Error told =
+      make_error(KM_ERROR_NOT_SUPPORTED,
+                 "%s cannot use the memory at %p: its pages cannot be locked, and the device reads "
+                 "no pageable "
+                 "memory; %scopy it to a slice (%s)",
+                 device_uri(epoch_->gpu().ordinal()).c_str(), host_pointer_,
+                 is_writable ? "" : "map a file with KM_MAP_PRIVATE, or ", error.message.c_str());
+  told.native_code = error.native_code;
+  return told;
 }
 
 /// A stream in whose order everything that uses the memory comes first.

@@ -20,7 +20,8 @@ class Memory {
   Status allocate(Stream* stream, bool is_zeroed);
   /// Page-locked host memory of our own.
   Status map_host();
-  /// The host program's memory, page-locked.
+  /// The host program's memory: page-locked, for reading only if the program cannot write it
+  /// either, or as it is if it cannot be locked and the device reads pageable memory.
   Status lock_foreign(void* pointer);
   void set_release(km_release_callback release, void* user_data) {
     release_ = release;
@@ -39,6 +40,10 @@ class Memory {
   Status allocate_managed();
   Status zero(cu::CUstream stream);
   Status lock_pages();
+  Called register_pages(unsigned flags);
+  Status check_registered(Called called);
+  Status explain_refusal(Called called, bool is_writable) const;
+  Status find_locked_address();
   void free_device(cu::CUstream stream);
   Result<cu::CUstream> stream_after(std::span<const kmb_use> uses);
 

@@ -145,6 +145,7 @@ Status Module::find_listed(std::vector<Signature> signatures) {
   for (Signature& signature : signatures) {
     cu::CUfunction function = nullptr;
     KM_TRY(epoch_->check(driver().cuModuleGetFunction(&function, handle_, signature.name.c_str())));
+    KM_TRY(load_now(*epoch_, function));
     functions_.push_back(std::make_unique<Function>(*epoch_, function, std::move(signature)));
   }
   return {};
@@ -157,6 +158,7 @@ Status Module::find_functions() {
   if (count == 0) return {};
   KM_TRY(epoch_->check(driver().cuModuleEnumerateFunctions(functions.data(), count, handle_)));
   for (cu::CUfunction function : functions) {
+    KM_TRY(load_now(*epoch_, function));
     KM_ASSIGN(Signature signature, signature_from_driver(*epoch_, function));
     functions_.push_back(std::make_unique<Function>(*epoch_, function, std::move(signature)));
   }

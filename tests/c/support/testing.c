@@ -3,6 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+const char faulting_tests[] = "kernels fault";
 
 void expect_status(km_status expected, km_status given, const char* call, const char* file,
                    int line) {
@@ -55,34 +59,98 @@ static int tear_down(void** state) {
   return failed ? -1 : 0;
 }
 
-/* KM_TEST_WITHOUT names tests, with commas between them. */
+/* The reason in a row "name, tab, where, tab, reason" if it is of this test and of a place like
+ * this one; null if it is not. */
+static const char* reason_in(char* row, const char* name, const char* place) {
+  char* rest = NULL;
+  const char* const test = strtok_r(row, "\t\n", &rest);
+  const char* const where = strtok_r(NULL, "\t\n", &rest);
+  const char* const reason = strtok_r(NULL, "\t\n", &rest);
+  if (test == NULL || where == NULL || reason == NULL || strcmp(test, name) != 0) return NULL;
+  return strcmp(where, "both") == 0 || strcmp(where, place) == 0 ? reason : NULL;
+}
+
+/* KM_TEST_LEFT_OUT=PLACE:FILE names a list like left_out.tsv, and the place that runs the tests.
+ * 1, with the reason written, if the test is left out there. */
 static int is_left_out(const char* name) {
-  const char* list = getenv("KM_TEST_WITHOUT");
-  const size_t length = strlen(name);
-  for (const char* at = list; at != NULL && (at = strstr(at, name)) != NULL; at += length) {
-    const int begins = at == list || at[-1] == ',';
-    if (begins && (at[length] == ',' || at[length] == '\0')) return 1;
+  const char* const given = getenv("KM_TEST_LEFT_OUT");
+  const char* const path = given != NULL ? strchr(given, ':') : NULL;
+  char place[16] = "", row[512];
+  int is_found = 0;
+  if (path == NULL) return 0;
+  snprintf(place, sizeof place, "%.*s", (int)(path - given), given);
+  FILE* const file = fopen(path + 1, "r");
+  if (file == NULL) {
+    print_error("cannot read '%s'\n", path + 1);
+    exit(1);
   }
-  return 0;
+  while (!is_found && fgets(row, sizeof row, file) != NULL) {
+    const char* const reason = reason_in(row, name, place);
+    if (reason == NULL) continue;
+    print_message("%s is left out: %s\n", name, reason);
+    is_found = 1;
+  }
+  fclose(file);
+  return is_found;
+}
+
+static void skip_test(void** state) {
+  (void)state;
+  skip();
+}
+
+static int is_faulting(const struct CMUnitTest* test) {
+  return test->initial_state == (void*)faulting_tests;
+}
+
+/* A copy of the test with the fixture, or with nothing but its name if it is left out. */
+static struct CMUnitTest prepared(const struct CMUnitTest* test) {
+  struct CMUnitTest made = *test;
+  made.initial_state = NULL;
+  if (is_left_out(test->name)) {
+    made.test_func = skip_test;
+    return made;
+  }
+  made.setup_func = set_up;
+  made.teardown_func = tear_down;
+  return made;
+}
+
+/* Runs a test in a process that has not begun to use the library. The result is 1 if it fails. */
+static int run_alone(const char* group, const struct CMUnitTest* test) {
+  int status = 0;
+  fflush(NULL);
+  const pid_t child = fork();
+  if (child < 0) return 1;
+  if (child == 0) {
+    const struct CMUnitTest one[] = {prepared(test)};
+    const int failures = _cmocka_run_group_tests(group, one, 1, NULL, NULL);
+    fflush(NULL);
+    _exit(failures);
+  }
+  if (waitpid(child, &status, 0) != child) return 1;
+  return !WIFEXITED(status) || WEXITSTATUS(status) != 0;
 }
 
 static int run_on_device(const char* name, const struct CMUnitTest* tests, size_t count,
                          const char* uri) {
   char group[128];
-  int failures;
+  int failures = 0;
+  const int can_lose_process = strncmp(uri, "cuda", 4) == 0;
   struct CMUnitTest* all = calloc(count, sizeof *all);
   if (all == NULL) return 1;
   size_t kept = 0;
-  for (size_t i = 0; i < count; ++i) {
-    if (is_left_out(tests[i].name)) continue;
-    all[kept] = tests[i];
-    all[kept].setup_func = set_up;
-    all[kept++].teardown_func = tear_down;
-  }
   current_uri = uri;
   snprintf(group, sizeof group, "%s on %s", name, uri);
   print_message("%s\n", group);
-  failures = _cmocka_run_group_tests(group, all, kept, NULL, NULL);
+  for (size_t i = 0; i < count; ++i) {
+    if (can_lose_process && is_faulting(&tests[i])) {
+      failures += run_alone(group, &tests[i]);
+    } else {
+      all[kept++] = prepared(&tests[i]);
+    }
+  }
+  if (kept != 0) failures += _cmocka_run_group_tests(group, all, kept, NULL, NULL);
   free(all);
   return failures;
 }
@@ -116,6 +184,17 @@ int is_trap(const fixture* f, km_status status) {
 
 void expect_trap(const fixture* f, km_status given, const char* call, const char* file, int line) {
   if (!is_trap(f, given)) expect_status(KM_ERROR_TRAP, given, call, file, line);
+}
+
+int comes_back_after_fault(const fixture* f) {
+  const km_status status = km_context_reset(f->context);
+  if (is_cuda(f) && status == KM_ERROR_PROCESS_LOST) {
+    expect_message("end the process and start it anew");
+    EXPECT(KM_ERROR_PROCESS_LOST, km_context_reset(f->context));
+    return 0;
+  }
+  EXPECT(KM_SUCCESS, status);
+  return 1;
 }
 
 const char* other_uri(const fixture* f) { return is_cuda(f) ? "cuda:1" : "cpu:1"; }

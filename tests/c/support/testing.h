@@ -44,6 +44,13 @@ int is_cuda(const fixture* f);
 #define EXPECT_TRAP(f, call) expect_trap((f), (call), #call, __FILE__, __LINE__)
 void expect_trap(const fixture* f, km_status given, const char* call, const char* file, int line);
 int is_trap(const fixture* f, km_status status);
+/* A test in which a kernel faults: on NVIDIA GPUs that is the end of CUDA in the process, so that
+ * there the test has a process of its own. Instead of cmocka_unit_test. */
+#define FAULTING_TEST(function) {#function, function, NULL, NULL, (void*)faulting_tests}
+extern const char faulting_tests[];
+/* Resets the context after a fault. 0 if the process has lost the device, as is so on GPUs: the
+ * test ends then. */
+int comes_back_after_fault(const fixture* f);
 /* Another device of the same backend. */
 const char* other_uri(const fixture* f);
 /* The fake devices, which know the kernels below by name and has no faults. */
