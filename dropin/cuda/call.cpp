@@ -2,9 +2,11 @@
 
 #include <cstdarg>
 #include <cstdio>
+#include <string_view>
 
 #include "base/cuda_results.h"
 #include "base/log.h"
+#include "dropin/cuda/context.h"
 #include "dropin/cuda/driver_log.h"
 #include "dropin/cuda/driver_state.h"
 
@@ -16,6 +18,14 @@ void tell_reason(const char* text) {
   log(LogLevel::kInfo, "cuda", "%s", text);
   keep_log(text);
   if (failures_are_shown.load(std::memory_order_relaxed)) note_reason(text);
+}
+
+/// Functions of textures, surfaces and arrays ask for a current context before anything else.
+bool is_of_context(std::string_view function) {
+  for (const std::string_view begin : {"cuTex", "cuSurf", "cuArray", "cuMipmappedArray"}) {
+    if (function.substr(0, begin.size()) == begin) return true;
+  }
+  return false;
 }
 
 /// What the core itself says in terms of CUDA: about captures.
@@ -52,6 +62,9 @@ CUresult fail(CUresult result, const char* format, ...) noexcept {
 /// For stubs.cpp, which knows no prototypes.
 int not_implemented(const char* function, std::atomic<bool>& told) {
   return guard(function, [&]() -> CUresult {
+    if (is_of_context(function) && current_context_or_null() == nullptr) {
+      return fail(CUDA_ERROR_INVALID_CONTEXT, "no context is current");
+    }
     if (told.exchange(true)) return CUDA_ERROR_NOT_SUPPORTED;
     log(LogLevel::kWarn, "cuda", "%s is not implemented: CUDA_ERROR_NOT_SUPPORTED", function);
     keep_log(function);

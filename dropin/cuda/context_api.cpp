@@ -355,7 +355,10 @@ CUresult cuCtxGetLimit(size_t* value, CUlimit limit) {
 CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
   return guard(__func__, [&]() -> CUresult {
     CU_CURRENT(context);
-    if (limit < 0 || limit > CU_LIMIT_PERSISTING_L2_CACHE_SIZE) return no_limit(limit);
+    if (limit < 0 || limit >= CU_LIMIT_MAX) {
+      return fail(CUDA_ERROR_INVALID_VALUE, "there is no limit %d", limit);
+    }
+    if (limit > CU_LIMIT_PERSISTING_L2_CACHE_SIZE) return no_limit(limit);
     if (is_engines(limit)) {
       CU_CHECK(context->core()->set_limit(limit + 1, value));
       return CUDA_SUCCESS;

@@ -225,8 +225,10 @@ CUresult Context::join_blocking(Stream& legacy) {
   const std::lock_guard lock(order_mutex_);
   for (Stream* stream : blocking_) {
     if (stream->core_->is_capturing()) {
+      static_cast<void>(refuse_capture(*stream->core_, "work in the legacy stream beside"));
       return fail(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
-                  "work in the legacy stream would have to wait for a stream that is captured");
+                  "work in the legacy stream would have to wait for a stream that is captured; the "
+                  "capture is invalid now");
     }
     if (!stream->has_unjoined_work_.exchange(false)) continue;
     CU_CHECK(stream->mark_->record(*stream->core_));

@@ -93,7 +93,7 @@ CUresult read_side(CUmemorytype type, const void* host, CUdeviceptr device, size
       out->side = Side::kUnified;
       break;
     case CU_MEMORYTYPE_ARRAY:
-      return fail(CUDA_ERROR_NOT_SUPPORTED, "there are no CUDA arrays");
+      return fail(CUDA_ERROR_INVALID_VALUE, "there are no CUDA arrays, and so this is none");
     default:
       return fail(CUDA_ERROR_INVALID_VALUE, "there is no memory type %d", type);
   }

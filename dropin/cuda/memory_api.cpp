@@ -1,6 +1,7 @@
 // Allocation: linear, pitched, managed, page-locked.
 #include <algorithm>
 
+#include "base/host_range.h"
 #include "core/slice.h"
 #include "dropin/cuda/capture_rules.h"
 #include "dropin/cuda/graph_memory.h"
@@ -114,6 +115,14 @@ CUresult register_host(void* pointer, size_t size_bytes, unsigned flags) {
   if (Driver::instance().find(reinterpret_cast<uint64_t>(pointer), &begin, &found)) {
     return fail(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED, "%p lies in memory of CUDA already",
                 pointer);
+  }
+  if ((flags & CU_MEMHOSTREGISTER_READ_ONLY) == 0) {
+    const HostRange range = look_at_host_range(pointer, size_bytes);
+    if (range.is_mapped && !range.is_writable) {
+      return fail(CUDA_ERROR_INVALID_VALUE,
+                  "%zu bytes at %p cannot be written: they need CU_MEMHOSTREGISTER_READ_ONLY",
+                  size_bytes, pointer);
+    }
   }
   CU_ASSIGN(Ref<km::Memory> memory,
             km::Memory::register_host(*context->core(), pointer, size_bytes));

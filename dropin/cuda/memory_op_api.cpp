@@ -1,4 +1,6 @@
 // Streams that write numbers into memory, and wait for numbers there.
+#include <algorithm>
+
 #include "core/memory_ops.h"
 #include "dropin/cuda/graph.h"
 #include "dropin/cuda/place.h"
@@ -47,8 +49,8 @@ CUresult FoundOps::add(Context& context, const CUstreamBatchMemOpParams& op) {
                       op.operation == CU_STREAM_MEM_OP_WRITE_VALUE_64;
   const bool is_wide = op.operation == CU_STREAM_MEM_OP_WAIT_VALUE_64 ||
                        op.operation == CU_STREAM_MEM_OP_WRITE_VALUE_64;
-  const unsigned known = writes ? unsigned{CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER}
-                                : 3U | unsigned{CU_STREAM_WAIT_VALUE_FLUSH};
+  // CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER is of the first form of these functions only.
+  const unsigned known = writes ? 0U : 3U | unsigned{CU_STREAM_WAIT_VALUE_FLUSH};
   if ((given.flags & ~known) != 0) {
     return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%x has bits that are none", given.flags);
   }
@@ -133,6 +135,23 @@ CUresult queue_one(CUstream stream, CUstreamBatchMemOpType operation, CUdevicept
   CUstreamBatchMemOpParams op{};
   op.memory = {operation, address, value, flags, 0};
   return queue(stream, &op, 1);
+}
+
+/// Drops the flag that the first form of these functions permits: nothing is gained by it here.
+unsigned without_barrier_flag(unsigned flags) {
+  return flags & ~unsigned{CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER};
+}
+
+CUresult queue_first_form(CUstream stream, unsigned count, const CUstreamBatchMemOpParams* params) {
+  CU_REQUIRE(params);
+  std::vector<CUstreamBatchMemOpParams> ops(params, params + std::min(count, kMostOps + 1));
+  for (CUstreamBatchMemOpParams& op : ops) {
+    if (op.operation == CU_STREAM_MEM_OP_WRITE_VALUE_32 ||
+        op.operation == CU_STREAM_MEM_OP_WRITE_VALUE_64) {
+      op.memory.flags = without_barrier_flag(op.memory.flags);
+    }
+  }
+  return queue(stream, ops.data(), static_cast<unsigned>(ops.size()));
 }
 
 CUresult queue_batch(CUstream stream, unsigned count, const CUstreamBatchMemOpParams* params,
@@ -223,12 +242,12 @@ CUresult cuStreamWriteValue32_v2_ptsz(CUstream stream, CUdeviceptr address, cuui
 
 CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr address, cuuint32_t value,
                               unsigned flags) {
-  return cuStreamWriteValue32_v2(stream, address, value, flags);
+  return cuStreamWriteValue32_v2(stream, address, value, without_barrier_flag(flags));
 }
 
 CUresult cuStreamWriteValue32_ptsz(CUstream stream, CUdeviceptr address, cuuint32_t value,
                                    unsigned flags) {
-  return cuStreamWriteValue32_v2(per_thread(stream), address, value, flags);
+  return cuStreamWriteValue32_v2(per_thread(stream), address, value, without_barrier_flag(flags));
 }
 
 CUresult cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr address, cuuint64_t value,
@@ -245,12 +264,12 @@ CUresult cuStreamWriteValue64_v2_ptsz(CUstream stream, CUdeviceptr address, cuui
 
 CUresult cuStreamWriteValue64(CUstream stream, CUdeviceptr address, cuuint64_t value,
                               unsigned flags) {
-  return cuStreamWriteValue64_v2(stream, address, value, flags);
+  return cuStreamWriteValue64_v2(stream, address, value, without_barrier_flag(flags));
 }
 
 CUresult cuStreamWriteValue64_ptsz(CUstream stream, CUdeviceptr address, cuuint64_t value,
                                    unsigned flags) {
-  return cuStreamWriteValue64_v2(per_thread(stream), address, value, flags);
+  return cuStreamWriteValue64_v2(per_thread(stream), address, value, without_barrier_flag(flags));
 }
 
 CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned count, CUstreamBatchMemOpParams* params,
@@ -265,12 +284,15 @@ CUresult cuStreamBatchMemOp_v2_ptsz(CUstream stream, unsigned count,
 
 CUresult cuStreamBatchMemOp(CUstream stream, unsigned count, CUstreamBatchMemOpParams* params,
                             unsigned flags) {
-  return cuStreamBatchMemOp_v2(stream, count, params, flags);
+  return guard(__func__, [&]() -> CUresult {
+    if (flags != 0) return queue_batch(stream, count, params, flags);
+    return queue_first_form(stream, count, params);
+  });
 }
 
 CUresult cuStreamBatchMemOp_ptsz(CUstream stream, unsigned count, CUstreamBatchMemOpParams* params,
                                  unsigned flags) {
-  return cuStreamBatchMemOp_v2(per_thread(stream), count, params, flags);
+  return cuStreamBatchMemOp(per_thread(stream), count, params, flags);
 }
 
 }  // extern "C"

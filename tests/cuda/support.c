@@ -106,6 +106,18 @@ int tear_down(void** state) {
   return 0;
 }
 
+int on_nvidias_driver(void) {
+  const char* set = getenv("KM_TEST_NVIDIA");
+  return set != NULL && *set == '1';
+}
+
+int count_devices(void) {
+  int count = 0;
+  OK(cuInit(0));
+  OK(cuDeviceGetCount(&count));
+  return count;
+}
+
 CUfunction kernel(const fixture* f, const char* name) {
   CUfunction function = NULL;
   OK(cuModuleGetFunction(&function, f->module, name));

@@ -30,5 +30,14 @@ int tear_down(void** state);
  * `counter`, one u32. */
 extern const char kernels_ptx[];
 CUfunction kernel(const fixture* f, const char* name);
+/* KM_TEST_NVIDIA=1: the library under test is NVIDIA's. What it does otherwise by design is in
+ * docs/guide/dropin.md. */
+int on_nvidias_driver(void);
+#define NOT_ON_NVIDIAS_DRIVER() \
+  if (on_nvidias_driver()) skip()
+/* Skips the test where there is one device only. */
+#define NEEDS_TWO_DEVICES() \
+  if (count_devices() < 2) skip()
+int count_devices(void);
 
 #endif

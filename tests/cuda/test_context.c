@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 static void two_retains_give_one_context(void** state) {
+  NEEDS_TWO_DEVICES();
   const fixture* f = *state;
   CUcontext again = NULL;
   unsigned flags = 0;
@@ -18,6 +19,7 @@ static void two_retains_give_one_context(void** state) {
 }
 
 static void contexts_form_a_stack(void** state) {
+  NEEDS_TWO_DEVICES();
   const fixture* f = *state;
   CUcontext made = NULL, current = NULL;
   CUdevice device = -1;
@@ -82,6 +84,7 @@ static void threads_begin_without_a_context(void** state) {
 }
 
 static void what_belongs_to_a_context_goes_with_it(void** state) {
+  NEEDS_TWO_DEVICES();
   CUcontext made = NULL;
   CUstream stream = NULL;
   CUevent event = NULL;
@@ -105,6 +108,7 @@ static void what_belongs_to_a_context_goes_with_it(void** state) {
 }
 
 static void a_fault_stays_until_the_reset(void** state) {
+  NOT_ON_NVIDIAS_DRIVER();
   const fixture* f = *state;
   CUdeviceptr memory = 0;
   OK(cuLaunchKernel(kernel(f, "crash"), 1, 1, 1, 1, 1, 1, 0, f->stream, NULL, NULL));

@@ -12,10 +12,11 @@ static void everything_needs_initialisation(void** state) {
   OK(cuInit(0));
   OK(cuInit(0));
   OK(cuDeviceGetCount(&count));
-  assert_int_equal(count, 2); /* KM_CPU_DEVICES */
+  if (!on_nvidias_driver()) assert_int_equal(count, 2); /* KM_CPU_DEVICES */
 }
 
 static void devices_have_properties(void** state) {
+  NEEDS_TWO_DEVICES();
   CUdevice device = -1, again = -1;
   char name[64], bus[16];
   int major = 0, minor = 0, value = 0;
@@ -88,7 +89,7 @@ static void what_is_missing_says_so(void** state) {
   const void* table = &table;
   const CUuuid none = {{1}};
   (void)state;
-  EXPECT(CUDA_ERROR_NOT_SUPPORTED, cuTexObjectDestroy(1));
+  EXPECT(CUDA_ERROR_INVALID_CONTEXT, cuTexObjectDestroy(1)); /* none is current */
   EXPECT(CUDA_ERROR_NOT_FOUND, cuGetExportTable(&table, &none));
   assert_null(table);
 }

@@ -41,6 +41,7 @@ static int is_kind(const char* path, mode_t kind) {
 }
 
 static void pipes_and_folders_are_no_modules(void** state) {
+  NOT_ON_NVIDIAS_DRIVER();
   CUmodule module = NULL;
   CUlibrary library = NULL;
   (void)state;

@@ -67,8 +67,8 @@ static void captures_can_be_spoilt(void** state) {
   OK(cuStreamBeginCapture(blocking, CU_STREAM_CAPTURE_MODE_GLOBAL));
   EXPECT(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
          cuLaunchKernel(kernel(f, "noop"), 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
-  OK(cuStreamEndCapture(blocking, &graph));
-  OK(cuGraphDestroy(graph));
+  EXPECT(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, cuStreamEndCapture(blocking, &graph));
+  assert_null(graph);
   OK(cuStreamDestroy(blocking));
 }
 
@@ -117,7 +117,9 @@ static void graphs_are_made_of_nodes(void** state) {
   OK(cuGraphAddMemsetNode(&fill, graph, NULL, 0, &set, f->context));
   OK(cuGraphAddKernelNode(&add, graph, &fill, 1, &launch));
   OK(cuGraphAddMemcpyNode(&copy, graph, &add, 1, &down, f->context));
-  EXPECT(CUDA_ERROR_INVALID_VALUE, cuGraphAddDependencies(graph, &copy, &fill, NULL, 1));
+  if (!on_nvidias_driver()) { /* which finds circles when the graph is instantiated */
+    EXPECT(CUDA_ERROR_INVALID_VALUE, cuGraphAddDependencies(graph, &copy, &fill, NULL, 1));
+  }
   OK(cuGraphGetEdges(graph, from, to, NULL, &count));
   assert_int_equal(count, 2);
   assert_ptr_equal(from[0], fill);

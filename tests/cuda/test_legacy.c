@@ -92,6 +92,7 @@ static void launches_take_what_was_set(void** state) {
 }
 
 static void launches_of_now_leave_it_alone(void** state) {
+  NOT_ON_NVIDIAS_DRIVER();
   const fixture* f = *state;
   const CUfunction function = kernel(f, "fill_index");
   CUdeviceptr out = 0;
@@ -109,6 +110,7 @@ static void launches_of_now_leave_it_alone(void** state) {
 }
 
 static void values_that_are_none_are_refused(void** state) {
+  NOT_ON_NVIDIAS_DRIVER();
   const fixture* f = *state;
   const CUfunction function = kernel(f, "fill_index"), none = (CUfunction)0x10;
   CUdeviceptr out = 0;
@@ -170,6 +172,7 @@ static void floats_are_arguments(void** state) {
 }
 
 static void narrow_addresses_hold_memory(void** state) {
+  NOT_ON_NVIDIAS_DRIVER();
   unsigned up[64], down[64], pitch = 0, bytes = 0;
   address32 first = 0, second = 0, begin = 0;
   FUNCTION(alloc_fn, cuMemAlloc)
@@ -205,6 +208,7 @@ static void narrow_addresses_hold_memory(void** state) {
 }
 
 static void narrow_addresses_are_for_kernels_and_rows(void** state) {
+  NOT_ON_NVIDIAS_DRIVER();
   const fixture* f = *state;
   unsigned base = 3, count = COUNT, free_bytes = 0, total_bytes = 0;
   address32 out = 0;
@@ -245,6 +249,7 @@ static void narrow_addresses_are_for_kernels_and_rows(void** state) {
 }
 
 static void contexts_end_with_their_last_user(void** state) {
+  NOT_ON_NVIDIAS_DRIVER();
   const fixture* f = *state;
   CUcontext context = NULL, attached = NULL, current = NULL;
   OK(cuCtxCreate(&context, NULL, 0, f->device));

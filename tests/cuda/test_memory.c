@@ -15,7 +15,8 @@ static void allocations_are_counted_exactly(void** state) {
   OK(cuMemGetInfo(&before, &total));
   OK(cuMemAlloc(&memory, 12345678));
   OK(cuMemGetInfo(&during, &total));
-  assert_int_equal(before - during, 12345678);
+  assert_true(before - during >= 12345678); /* a GPU has it in steps */
+  if (!on_nvidias_driver()) assert_int_equal(before - during, 12345678);
   OK(cuMemFree(memory));
   OK(cuMemGetInfo(&after, &total));
   assert_int_equal(before, after);
@@ -111,7 +112,7 @@ static void rows_and_layers_have_pitches(void** state) {
     }
   }
   up.srcMemoryType = CU_MEMORYTYPE_ARRAY;
-  EXPECT(CUDA_ERROR_NOT_SUPPORTED, cuMemcpy3D(&up));
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemcpy3D(&up)); /* the array is null */
   OK(cuMemFree(memory));
 }
 
@@ -176,7 +177,15 @@ static void only_mapped_memory_can_be_registered(void** state) {
   EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemHostRegister(range, SIZE_MAX, 0));
   EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemHostRegister((void*)64, 64, 0));
   EXPECT(CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED, cuMemHostUnregister(range));
-  OK(cuMemHostRegister(range + 1, kSize / 2 - 1, 0));
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemHostRegister(range + 1, kSize / 2 - 1, 0));
+  int can_be_read_only = 0;
+  OK(cuDeviceGetAttribute(&can_be_read_only, CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED,
+                          0));
+  if (can_be_read_only == 0) {
+    assert_int_equal(munmap(range, kSize), 0);
+    skip();
+  }
+  OK(cuMemHostRegister(range + 1, kSize / 2 - 1, CU_MEMHOSTREGISTER_READ_ONLY));
   OK(cuMemHostUnregister(range + 1));
   assert_int_equal(munmap(range, kSize), 0);
 }
@@ -259,6 +268,7 @@ static void addresses_are_known(void** state) {
 }
 
 static void devices_copy_to_each_other(void** state) {
+  NEEDS_TWO_DEVICES();
   const fixture* f = *state;
   CUcontext other = NULL;
   CUdeviceptr here = 0, there = 0;

@@ -27,9 +27,9 @@ static const char ptx[] =
     "  setp.lt.u32 %p, %r2, %r1; @%p bra good;\n"
     "  mov.u64 %d3, message; cvta.global.u64 %d3, %d3; mov.u64 %d4, file;\n"
     "  cvta.global.u64 %d4, %d4; mov.u64 %d5, function; cvta.global.u64 %d5, %d5;\n"
-    "  { .param .b64 m; .param .b64 f; .param .b32 l; .param .b64 n; .param .b64 s;\n"
+    "  { .param .b64 m; .param .b64 f; .param .b32 l; .param .b64 w; .param .b64 s;\n"
     "    st.param.b64 [m], %d3; st.param.b64 [f], %d4; st.param.b32 [l], 12;\n"
-    "    st.param.b64 [n], %d5; st.param.b64 [s], 1; call.uni __assertfail, (m, f, l, n, s); }\n"
+    "    st.param.b64 [w], %d5; st.param.b64 [s], 1; call.uni __assertfail, (m, f, l, w, s); }\n"
     "good: ret;\n}\n";
 
 /* Lets a descriptor end in a file, and gives what came in between. */

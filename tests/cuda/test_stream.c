@@ -78,6 +78,7 @@ static void blocking_streams_wait_for_the_legacy_one(void** state) {
 }
 
 static void events_order_streams(void** state) {
+  NOT_ON_NVIDIAS_DRIVER();
   const fixture* f = *state;
   CUstream other = NULL;
   CUevent event = NULL;
@@ -101,6 +102,7 @@ static void events_order_streams(void** state) {
 }
 
 static void events_take_times(void** state) {
+  NOT_ON_NVIDIAS_DRIVER();
   const fixture* f = *state;
   CUevent start = NULL, end = NULL, untimed = NULL;
   float milliseconds = -1;
@@ -165,6 +167,7 @@ static void wait_inside(void* given) {
 }
 
 static void host_functions_may_not_wait(void** state) {
+  NOT_ON_NVIDIAS_DRIVER();
   const fixture* f = *state;
   waiting w = {f->stream, CUDA_SUCCESS};
   OK(cuLaunchHostFunc(f->stream, wait_inside, &w));

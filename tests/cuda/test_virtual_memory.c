@@ -99,6 +99,7 @@ static void fill_with_kernel(CUfunction fill, CUstream stream, CUdeviceptr at, u
 }
 
 static void kernels_and_copies_cross_mappings(void** state) {
+  NOT_ON_NVIDIAS_DRIVER();
   const fixture* f = *state;
   CUmemAllocationProp properties;
   const size_t bytes = granularity(f->device, CU_MEM_HANDLE_TYPE_NONE, &properties);
@@ -173,6 +174,7 @@ static CUresult write_by_kernel(const fixture* f, CUdeviceptr at) {
 }
 
 static void kernels_need_access(void** state) {
+  NOT_ON_NVIDIAS_DRIVER();
   const fixture* f = *state;
   CUmemAllocationProp properties;
   const size_t bytes = granularity(f->device, CU_MEM_HANDLE_TYPE_NONE, &properties);
@@ -199,6 +201,7 @@ static void kernels_need_access(void** state) {
 }
 
 static void each_device_has_its_own_access(void** state) {
+  NEEDS_TWO_DEVICES();
   const fixture* f = *state;
   CUmemAllocationProp properties;
   CUmemLocation location = {CU_MEM_LOCATION_TYPE_DEVICE, {1}};

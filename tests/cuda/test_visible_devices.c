@@ -60,6 +60,7 @@ static void expect_devices(const char* visible, int count, int first, int second
 }
 
 static void devices_are_chosen_by_number(void** state) {
+  NOT_ON_NVIDIAS_DRIVER(); /* it needs two devices */
   (void)state;
   expect_devices("0,1", 2, 0, 1);
   expect_devices("1,0", 2, 1, 0);
@@ -68,6 +69,7 @@ static void devices_are_chosen_by_number(void** state) {
 }
 
 static void what_follows_a_wrong_one_does_not_count(void** state) {
+  NOT_ON_NVIDIAS_DRIVER(); /* it needs two devices */
   (void)state;
   expect_devices("1,2,0", 1, 1, 0);
   expect_devices("1,-1,0", 1, 1, 0);
@@ -77,6 +79,7 @@ static void what_follows_a_wrong_one_does_not_count(void** state) {
 }
 
 static void no_device_may_be_left(void** state) {
+  NOT_ON_NVIDIAS_DRIVER(); /* it needs two devices */
   (void)state;
   const char* const nothing[] = {"", "-1", "none", "2", "GPU-", "GPU-00", "4294967296"};
   for (size_t i = 0; i < sizeof nothing / sizeof *nothing; ++i) {
@@ -85,6 +88,7 @@ static void no_device_may_be_left(void** state) {
 }
 
 static void devices_are_chosen_by_uuid(void** state) {
+  NOT_ON_NVIDIAS_DRIVER(); /* it needs two devices */
   (void)state;
   const sight both = see("0,1");
   const unsigned char* u = (const unsigned char*)both.uuids[1].bytes;

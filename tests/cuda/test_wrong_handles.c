@@ -17,6 +17,7 @@ static void is_an_error(CUresult given, const char* what) {
 #define ERROR(call) is_an_error((call), #call)
 
 static void launches_have_streams_and_events(void** state) {
+  NOT_ON_NVIDIAS_DRIVER();
   const fixture* f = *state;
   CUlaunchConfig config;
   CUlaunchAttribute attribute;
@@ -40,6 +41,7 @@ static void launches_have_streams_and_events(void** state) {
 }
 
 static void nodes_have_functions_graphs_events_and_addresses(void** state) {
+  NOT_ON_NVIDIAS_DRIVER();
   static const CUgraphNodeType types[] = {
       CU_GRAPH_NODE_TYPE_KERNEL,       CU_GRAPH_NODE_TYPE_GRAPH,    CU_GRAPH_NODE_TYPE_WAIT_EVENT,
       CU_GRAPH_NODE_TYPE_EVENT_RECORD, CU_GRAPH_NODE_TYPE_MEM_FREE, CU_GRAPH_NODE_TYPE_MEMSET,
@@ -70,6 +72,7 @@ static void nodes_have_functions_graphs_events_and_addresses(void** state) {
 }
 
 static void copies_have_contexts_and_addresses(void** state) {
+  NOT_ON_NVIDIAS_DRIVER();
   const fixture* f = *state;
   CUdeviceptr memory = 0;
   CUDA_MEMCPY3D_PEER peer;
