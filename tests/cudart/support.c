@@ -125,6 +125,10 @@ typedef struct fat_entry {
   uint32_t capability;
   uint32_t name_offset, name_bytes;
   uint64_t flags, reserved, text_bytes;
+  /* Options for the compiler of PTX, which are none: the driver reads them where options_offset
+   * says so. Machine code has no such part, and a shorter header. */
+  uint32_t options_text_offset, options_bytes;
+  uint64_t options_text;
 } fat_entry;
 
 typedef struct fat_wrapper {
@@ -135,18 +139,22 @@ typedef struct fat_wrapper {
 
 void* make_fat_binary(const char* text, int kind, unsigned capability) {
   const size_t text_bytes = strlen(text) + 1, payload_bytes = (text_bytes + 7) / 8 * 8;
+  const size_t options_offset = offsetof(fat_entry, options_text_offset);
+  const size_t entry_bytes = kind == FAT_PTX ? sizeof(fat_entry) : options_offset;
   const fat_entry entry = {.kind = (uint16_t)kind,
                            .attributes = 0x101,
-                           .header_bytes = sizeof entry,
+                           .header_bytes = (uint32_t)entry_bytes,
                            .payload_bytes = payload_bytes,
+                           .options_offset = kind == FAT_PTX ? (uint32_t)options_offset : 0,
                            .major = 7,
                            .capability = capability,
-                           .flags = 0x11};
-  const fat_header header = {0xBA55ED50, 1, sizeof header, sizeof entry + payload_bytes};
-  char* const made = calloc(1, sizeof header + sizeof entry + payload_bytes);
+                           .flags = 0x11,
+                           .options_text_offset = offsetof(fat_entry, options_text)};
+  const fat_header header = {0xBA55ED50, 1, sizeof header, entry_bytes + payload_bytes};
+  char* const made = calloc(1, sizeof header + entry_bytes + payload_bytes);
   memcpy(made, &header, sizeof header);
-  memcpy(made + sizeof header, &entry, sizeof entry);
-  memcpy(made + sizeof header + sizeof entry, text, text_bytes);
+  memcpy(made + sizeof header, &entry, entry_bytes);
+  memcpy(made + sizeof header + entry_bytes, text, text_bytes);
   return made;
 }
 
@@ -224,9 +232,21 @@ uint32_t read_u32(const uint32_t* device) {
   return value;
 }
 
+int on_nvidias_driver(void) {
+  const char* set = getenv("KM_TEST_NVIDIA");
+  return set != NULL && *set == '1';
+}
+
+int count_devices(void) {
+  int count = 0;
+  OK(cudaGetDeviceCount(&count));
+  return count;
+}
+
 int set_up(void** state) {
   (void)state;
   OK(cudaSetDevice(0));
+  if (on_nvidias_driver()) cudaGetLastError(); /* of a test that failed */
   OK(cudaGetLastError());
   return 0;
 }

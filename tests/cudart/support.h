@@ -71,6 +71,15 @@ dim3 dims(unsigned x, unsigned y, unsigned z);
 cudaError_t launch_fill(uint32_t* out, uint32_t base, uint32_t n, cudaStream_t stream);
 cudaError_t launch_add(uint32_t* data, uint32_t n, cudaStream_t stream);
 uint32_t read_u32(const uint32_t* device);
+/* KM_TEST_NVIDIA=1: the driver is NVIDIA's. What it does otherwise by design is in
+ * docs/guide/dropin.md. */
+int on_nvidias_driver(void);
+#define NOT_ON_NVIDIAS_DRIVER() \
+  if (on_nvidias_driver()) skip()
+/* Skips the test where there is one device only. */
+#define NEEDS_TWO_DEVICES() \
+  if (count_devices() < 2) skip()
+int count_devices(void);
 
 /* Every test begins with a device in use and without an error, and leaves none. */
 int set_up(void** state);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 static void devices_are_counted_and_chosen(void** state) {
+  NEEDS_TWO_DEVICES();
   (void)state;
   int count = 0, device = -1;
   OK(cudaGetDeviceCount(&count));
@@ -27,6 +28,7 @@ static void* device_of_thread(void* out) {
 }
 
 static void threads_begin_with_the_first_device(void** state) {
+  NEEDS_TWO_DEVICES();
   (void)state;
   pthread_t thread;
   int device = -1;
@@ -38,6 +40,7 @@ static void threads_begin_with_the_first_device(void** state) {
 }
 
 static void kernels_run_on_the_device_of_the_thread(void** state) {
+  NEEDS_TWO_DEVICES();
   (void)state;
   for (int device = 0; device < 2; ++device) {
     uint32_t* data = NULL;
@@ -54,6 +57,7 @@ static void kernels_run_on_the_device_of_the_thread(void** state) {
 }
 
 static void versions_are_those_of_the_libraries(void** state) {
+  NOT_ON_NVIDIAS_DRIVER();
   (void)state;
   int runtime = 0, driver = 0;
   OK(cudaRuntimeGetVersion(&runtime));
@@ -65,6 +69,7 @@ static void versions_are_those_of_the_libraries(void** state) {
 }
 
 static void attributes_are_the_drivers(void** state) {
+  NEEDS_TWO_DEVICES();
   (void)state;
   int warp = 0, threads = 0, major = 0;
   OK(cudaDeviceGetAttribute(&warp, cudaDevAttrWarpSize, 0));
@@ -118,7 +123,7 @@ static void limits_and_configurations_are_kept(void** state) {
   OK(cudaDeviceGetCacheConfig(&cache));
   OK(cudaDeviceGetStreamPriorityRange(&least, &greatest));
   assert_true(greatest <= least);
-  EXPECT(cudaErrorUnsupportedLimit, cudaDeviceSetLimit((enum cudaLimit)99, 1));
+  EXPECT(cudaErrorInvalidValue, cudaDeviceSetLimit((enum cudaLimit)99, 1));
   EXPECT(cudaErrorUnsupportedLimit, cudaGetLastError());
 }
 
@@ -138,6 +143,7 @@ static void a_reset_ends_everything_of_the_device(void** state) {
 }
 
 static void flags_are_the_contexts(void** state) {
+  NEEDS_TWO_DEVICES();
   (void)state;
   unsigned flags = 0;
   OK(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync));
@@ -152,6 +158,7 @@ static void flags_are_the_contexts(void** state) {
 }
 
 static void devices_reach_each_others_memory(void** state) {
+  NEEDS_TWO_DEVICES();
   (void)state;
   uint32_t *here = NULL, *there = NULL;
   int can = 0, pci = -1;

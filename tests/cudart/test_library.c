@@ -53,6 +53,7 @@ static void kernels_of_the_program_have_handles(void** state) {
 }
 
 static void functions_of_the_driver_are_found(void** state) {
+  NEEDS_TWO_DEVICES();
   (void)state;
   int (*get_count)(int*) = NULL;
   void* found = NULL;
