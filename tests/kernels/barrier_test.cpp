@@ -492,6 +492,7 @@ TEST(Barrier, MovingPointers) {
 
 /// Of several packets side by side the message still names the one that faulted.
 TEST(Barrier, RowsFarAway) {
+  KM_NEEDS_FAULTS();
   Session own;
   const int32_t row_words = 1 << 20, rounds = 1;
   Buffer<float> out(own, 256);

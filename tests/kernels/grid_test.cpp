@@ -142,6 +142,7 @@ TEST(Grid, OnePlaceForAll) {
 
 /// The message names a block; all of them fault.
 TEST(Grid, FaultsAreWhereTheyHappen) {
+  KM_NEEDS_FAULTS();
   const Size size{256, 16, 1};
   Session own;
   Buffer<uint32_t> in(own, size.count());

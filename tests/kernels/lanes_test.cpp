@@ -387,6 +387,7 @@ TEST(Lanes, ListsOfTheirOwn) {
 
 /// Of the thread that left its list.
 TEST(Lanes, ListsThatLeadNowhere) {
+  KM_NEEDS_FAULTS();
   const uint32_t n = 256;
   vector<int32_t> own_heads(n, -1);
   own_heads[203] = 1 << 30;

@@ -519,6 +519,7 @@ TEST(Memory, ElementsByLargeIndex) {
 }
 
 TEST(Memory, MisalignedElements) {
+  KM_NEEDS_FAULTS();
   const int32_t n = 40;
   const vector<int32_t> index(n, 5);
   for (const char* kernel : {"picked", "picked_unsigned", "spread", "walked"}) {
@@ -537,6 +538,7 @@ TEST(Memory, MisalignedElements) {
 
 /// One lane decides, if it is there.
 TEST(Memory, OneMisalignedElement) {
+  KM_NEEDS_FAULTS();
   const int32_t n = 40;
   for (const int32_t bad : {0, 31, 33, 39, 40}) {
     vector<int32_t> index(64);
@@ -622,6 +624,7 @@ void expect_place(uint64_t address, uint32_t lane) {
 }
 
 TEST(Memory, ParametersThatMakeUpForEachOther) {
+  KM_NEEDS_FAULTS();
   const uint32_t n = 100;
   const auto values = random_f32(n, 61, -1.0f, 1.0f);
   Buffer<float> in(session(), values);
@@ -650,6 +653,7 @@ TEST(Memory, SideBySideInSomeLanes) {
 }
 
 TEST(Memory, MisalignedSideBySide) {
+  KM_NEEDS_FAULTS();
   for (const uint32_t lanes : {0x00000020u, 0xFFFFFFE0u}) {
     for (const bool loads : {true, false}) {
       Session own;
@@ -665,6 +669,7 @@ TEST(Memory, MisalignedSideBySide) {
 
 /// Where the runtime makes the access: still a fault of this kernel, in this line.
 TEST(Memory, NoMemorySideBySide) {
+  KM_NEEDS_FAULTS();
   for (const bool loads : {true, false}) {
     Session own;
     Buffer<uint64_t> buffer(own, 40);
@@ -681,6 +686,7 @@ TEST(Memory, NoMemorySideBySide) {
 
 /// An aligned variable tells nothing of lanes that lie half an element apart.
 TEST(Memory, MisalignedLanesOfAnAlignedVariable) {
+  KM_NEEDS_FAULTS();
   for (const uint32_t threads : {32u, 20u}) {
     Session own;
     Buffer<uint32_t> out(own, threads);

@@ -30,6 +30,7 @@ std::string formatted(const char* format, Args... args) {
 }
 
 TEST(Output, PrintFormats) {
+  KM_NEEDS_OUTPUT();
   const int32_t i = 42;
   const uint64_t u = 0xFEDCBA9876543210u;
   const double d = -12345.678901;
@@ -50,6 +51,7 @@ TEST(Output, PrintFormats) {
 }
 
 TEST(Output, PrintFromThreads) {
+  KM_NEEDS_OUTPUT();
   const uint32_t n = 100;
   session().take_output();
   kernels().run("print_from_threads", Shape{{3}, {40}}, n);
@@ -64,6 +66,7 @@ TEST(Output, PrintFromThreads) {
 }
 
 TEST(Output, PrintInLoop) {
+  KM_NEEDS_OUTPUT();
   const uint32_t n = 64;
   session().take_output();
   Buffer<int32_t> results(session(), n);
@@ -97,6 +100,7 @@ std::string context_message(Session& session) {
 }
 
 TEST(Output, AssertFails) {
+  KM_NEEDS_FAULTS();
   Session own;
   Module& module = own.cuda("output.cu");
   Buffer<int32_t> in(own, vector<int32_t>(100, 1)), bad(own, vector<int32_t>{1, 1, -1, 1});
@@ -132,6 +136,8 @@ vector<std::string> places(uint32_t first, uint32_t last, uint32_t threads) {
 }
 
 TEST(Output, EachThreadSaysThatItsAssertionFailed) {
+  KM_NEEDS_FAULTS();
+  KM_NEEDS_OUTPUT();
   for (const uint32_t limit : {0u, 1u, 33u, 60u, 95u}) {
     Session own;
     Module& module = own.cuda("output.cu");
@@ -144,6 +150,8 @@ TEST(Output, EachThreadSaysThatItsAssertionFailed) {
 }
 
 TEST(Output, AssertionsInShapedBlocksSayWhere) {
+  KM_NEEDS_FAULTS();
+  KM_NEEDS_OUTPUT();
   Session own;
   Module& module = own.cuda("output.cu");
   EXPECT_EQ(module.try_run("assert_below", Shape{{1, 2}, {2, 3, 2}}, 1u), KM_ERROR_ASSERT);
@@ -160,6 +168,8 @@ TEST(Output, AssertionsInShapedBlocksSayWhere) {
 }
 
 TEST(Output, NothingFollowsAFailedAssertionInItsThread) {
+  KM_NEEDS_FAULTS();
+  KM_NEEDS_OUTPUT();
   Session own;
   Module& module = own.cuda("output.cu");
   Buffer<uint32_t> out(own, 3 * 128);
@@ -183,6 +193,8 @@ TEST(Output, NothingFollowsAFailedAssertionInItsThread) {
 }
 
 TEST(Output, AThreadFailsOnceInALoop) {
+  KM_NEEDS_FAULTS();
+  KM_NEEDS_OUTPUT();
   Session own;
   Module& module = own.cuda("output.cu");
   Buffer<uint32_t> limits(own, vector<uint32_t>{40, 40, 32, 40});
@@ -191,6 +203,8 @@ TEST(Output, AThreadFailsOnceInALoop) {
 }
 
 TEST(Output, LaunchesEndWhoseFailedThreadsAreWaitedFor) {
+  KM_NEEDS_FAULTS();
+  KM_NEEDS_OUTPUT();
   Session own;
   Module& module = own.cuda("output.cu");
   Buffer<uint32_t> flag(own, vector<uint32_t>{0});
@@ -202,6 +216,8 @@ TEST(Output, LaunchesEndWhoseFailedThreadsAreWaitedFor) {
 }
 
 TEST(Output, LinesOfFailedAssertionsAreBounded) {
+  KM_NEEDS_FAULTS();
+  KM_NEEDS_OUTPUT();
   Session own;
   Module& module = own.cuda("output.cu");
   EXPECT_EQ(module.try_run("assert_below", Shape{{1000}, {256}}, 0u), KM_ERROR_ASSERT);
@@ -211,6 +227,7 @@ TEST(Output, LinesOfFailedAssertionsAreBounded) {
 }
 
 TEST(Output, Trap) {
+  KM_NEEDS_FAULTS();
   Session own;
   Module& module = own.cuda("output.cu");
   const vector<int32_t> values{5, 6, 7, 8};
@@ -234,6 +251,7 @@ TEST(Output, ExitInTheMiddle) {
 }
 
 TEST(Output, StoreFarAway) {
+  KM_NEEDS_FAULTS();
   Session own;
   Module& module = own.cuda("output.cu");
   Buffer<int32_t> out(own, 16);

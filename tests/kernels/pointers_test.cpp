@@ -81,6 +81,7 @@ TEST(Pointers, VirtualFunctions) {
 }
 
 TEST(Pointers, ToNoFunction) {
+  KM_NEEDS_FAULTS();
   for (const uint64_t pointer : {uint64_t{0}, uint64_t{17}, uint64_t{1} << 40}) {
     Session own;
     Buffer<uint32_t> out(own, 32);

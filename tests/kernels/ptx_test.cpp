@@ -388,6 +388,7 @@ TEST(Ptx, CallsInRegisters) {
 
 /// Both copies of the function count in the same variable.
 TEST(Ptx, FunctionVariables) {
+  KM_NEEDS_FAULTS();
   const uint32_t n = 50;
   Session own;
   auto& module = own.ptx_file("function_memory.ptx");
@@ -416,6 +417,7 @@ TEST(Ptx, Stack) {
 }
 
 TEST(Ptx, StackOverflow) {
+  KM_NEEDS_FAULTS();
   Session own;
   Buffer<uint64_t> out(own, 1);
   EXPECT_EQ(own.ptx_file("function_memory.ptx").try_run("stack_overflow", Shape{{1}, {1}}, out),
@@ -474,6 +476,7 @@ TEST(Ptx, BulkReductions) {
 }
 
 TEST(Ptx, CopyBeyondSharedMemory) {
+  KM_NEEDS_FAULTS();
   Session own;
   Buffer<uint8_t> in(own, 64);
   EXPECT_EQ(own.ptx_file("accepted.ptx").try_run("beyond_shared", Shape{{1}, {1}}, in),

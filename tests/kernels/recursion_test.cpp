@@ -86,6 +86,7 @@ TEST(Recursion, WarpsMeetAtDifferentDepths) {
 }
 
 TEST(Recursion, StackOverflow) {
+  KM_NEEDS_FAULTS();
   Session own;
   Buffer<uint32_t> out(own, 32);
   EXPECT_EQ(own.cuda("recursion.cu").try_run("too_deep", Shape{{1}, {32}}, out),

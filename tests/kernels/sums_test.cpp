@@ -169,6 +169,7 @@ TEST(Sums, SeenBehindAFence) {
 
 /// An addition that goes wrong while sums are kept, and what is kept afterwards.
 TEST(Sums, Fault) {
+  KM_NEEDS_FAULTS();
   const uint32_t blocks = 64, threads = 128, rounds = 100, n = blocks * threads;
   const auto values = random_u32(n, 8);
   {

@@ -169,6 +169,7 @@ TEST(Wide, Heap) {
 }
 
 TEST(Wide, HeapLimits) {
+  KM_NEEDS_FAULTS();
   Session own;
   auto& module = own.cuda("wide.cu", kOptions);
   Buffer<uint32_t> out(own, 4);

@@ -162,6 +162,8 @@ class Session {
   void synchronize();
   /// False after a fault of a kernel.
   bool is_usable() const;
+  /// The device gives what kernels print to the program. GPUs do not.
+  bool has_output() const { return has_output_; }
   /// What device printf wrote since the last call.
   std::string take_output();
 
@@ -171,6 +173,7 @@ class Session {
   km_device device_{};
   km_context context_{};
   km_stream stream_{};
+  bool has_output_ = true;
   std::string output_;
   std::map<std::string, std::unique_ptr<Module>> modules_;
 };
@@ -188,5 +191,18 @@ std::string read_text_file(const std::string& path);
 std::string kernel_folder();
 /// The device under test, KM_TEST_DEVICE or "cpu".
 std::string device_uri();
+/// A fault of a kernel leaves other contexts alone. On a GPU it is the end of CUDA in the process.
+bool survives_faults();
+
+/// Skips a test in which a kernel faults where the tests after it could not run any more.
+#define KM_NEEDS_FAULTS()                                                  \
+  if (!::km::kernels::survives_faults()) {                                 \
+    GTEST_SKIP() << "a fault is the end of CUDA in this process on a GPU"; \
+  }
+/// Skips a test of what kernels print where the program does not get it.
+#define KM_NEEDS_OUTPUT()                                                  \
+  if (!::km::kernels::session().has_output()) {                            \
+    GTEST_SKIP() << "a GPU's driver writes to the standard output itself"; \
+  }
 
 }  // namespace km::kernels
