@@ -38,7 +38,7 @@ test-clients: ## tests of others' programs on our CUDA driver (BASELINE=1: and o
 test-clients-long: ## the same for numba-cuda's tests, which take half an hour
 	@scripts/test_clients.sh $(PRESET) --long
 
-test-gpu: ## the tests of the C ABI on this machine's NVIDIA GPU, where it has one
+test-gpu: ## all tests that this machine's NVIDIA GPU can run, where it has one
 	@scripts/test_gpu.sh $(PRESET)
 
 fuzz: ## random kernels, engine against interpreter, for MINUTES (SEED picks them)
