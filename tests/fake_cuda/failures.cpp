@@ -101,6 +101,7 @@ bool is_right_status(km_status status) {
   const std::string call = failed_call();
   if (status == *km::status_of_cuda(g_now->result)) return true;
   if (call == "cuLaunchKernel") return status == KM_ERROR_INVALID_LAUNCH;
+  if (call == "cuMemHostRegister_v2") return status == KM_ERROR_NOT_SUPPORTED;
   if (call == "cuEventElapsedTime") return status == KM_ERROR_INVALID_ARGUMENT;
   if (call == "cuCtxSetLimit" || call == "cuDeviceGetAttribute") {
     return status == KM_ERROR_NOT_SUPPORTED;

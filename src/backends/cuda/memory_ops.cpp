@@ -48,18 +48,18 @@ Result<bool> device_can(Epoch& epoch, bool is_needed, cu::CUdevice_attribute att
   return value != 0;
 }
 
-/// The memory is neither of a pool nor managed.
+/// The memory is known to be neither of a pool nor managed.
 Result<bool> is_plain_memory(Epoch& epoch, uint64_t address) {
   cu::CUmemoryPool pool = nullptr;
   unsigned is_managed = 0;
   const Called asked =
       driver().cuPointerGetAttribute(&pool, cu::CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, address);
   if (is_fatal(asked.result)) return epoch.check(asked).error();
-  if (asked.ok() && pool != nullptr) return false;
+  if (!asked.ok() || pool != nullptr) return false;
   const Called also =
       driver().cuPointerGetAttribute(&is_managed, cu::CU_POINTER_ATTRIBUTE_IS_MANAGED, address);
   if (is_fatal(also.result)) return epoch.check(also).error();
-  return !also.ok() || is_managed == 0;
+  return also.ok() && is_managed == 0;
 }
 
 Status queue_native(Stream& stream, std::span<const kmb_memory_op> ops) {
