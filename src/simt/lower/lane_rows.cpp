@@ -371,8 +371,9 @@ std::vector<const Inst*> Emitter::row_of_loads(const Inst& first) const {
   while (by_offset.count(low - size) != 0) low -= size;
   while (by_offset.count(high + size) != 0) high += size;
   for (const int64_t row : {16 / size, 8 / size}) {
+    if (row < 2) continue;
     const int64_t start = low + (own - low) / (row * size) * row * size;
-    if (row < 2 || start + (row - 1) * size > high) continue;
+    if (start + (row - 1) * size > high) continue;
     std::vector<const Inst*> members;
     for (int64_t i = 0; i < row; ++i) members.push_back(by_offset[start + i * size]);
     return members;
