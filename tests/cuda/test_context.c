@@ -143,7 +143,7 @@ static void garbage_is_refused(void** state) {
     EXPECT(CUDA_ERROR_INVALID_HANDLE,
            cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, (CUfunction)garbage));
     EXPECT(CUDA_ERROR_INVALID_HANDLE, cuLibraryUnload((CUlibrary)garbage));
-    EXPECT(CUDA_ERROR_INVALID_HANDLE, cuMemPoolDestroy((CUmemoryPool)garbage));
+    EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemPoolDestroy((CUmemoryPool)garbage));
     EXPECT(CUDA_ERROR_INVALID_VALUE, cuGraphDestroy((CUgraph)garbage));
     EXPECT(CUDA_ERROR_INVALID_VALUE, cuGraphDestroyNode((CUgraphNode)garbage));
     EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemFree((CUdeviceptr)values[i]));

@@ -50,7 +50,12 @@ def expected_files(version: str) -> set:
         f"lib/kernelmill-{version}/cuda/libcuda.so.1",
         *(f"lib/kernelmill-{version}/cuda/{major}/{name}"
           for major in (12, 13)
-          for name in ("libcudart.so", f"libcudart.so.{major}", "libcudart_static.a")),
+          for name in ("libcudart.so", f"libcudart.so.{major}", "libcudart_static.a",
+                       "libcublas.so", f"libcublas.so.{major}",
+                       "libcublasLt.so", f"libcublasLt.so.{major}")),
+        *(f"lib/kernelmill-{version}/cuda/{name}"
+          for name in ("libcurand.so", "libcurand.so.10", "libnvidia-ml.so", "libnvidia-ml.so.1",
+                       "libnvToolsExt.so", "libnvToolsExt.so.1")),
         "lib/pkgconfig/kernelmill.pc",
         f"{package}add-kernels.cmake",
         f"{package}config.cmake",

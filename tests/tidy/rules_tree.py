@@ -29,7 +29,7 @@ RUST_VERSIONS = {
     "CMakeLists.txt": r'"Rust (\d+\.\d+) or newer"',
 }
 # Consumers of the installed library: a test builds them with their own build systems.
-BUILT_BY_TESTS = re.compile(r"^tests/install/consumer/")
+BUILT_BY_TESTS = re.compile(r"^tests/(install/consumer|wrap/programs|cpp/mdspan)/")
 
 
 def dead_headers(files: list) -> list:
