@@ -3,7 +3,19 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "base/log.h"
+
 namespace km::cublas {
+namespace {
+
+/// Says in the log why the current function fails.
+void explain(const char* format, va_list arguments, const char* ending) {
+  char text[512];
+  std::vsnprintf(text, sizeof text, format, arguments);
+  log(LogLevel::kInfo, "cuda", "%s: %s%s", current_function(), text, ending);
+}
+
+}  // namespace
 
 std::shared_ptr<Handle> find_handle(cublasHandle_t handle) {
   return library::handle_map<Handle>().find(reinterpret_cast<uint64_t>(handle));
@@ -34,22 +46,18 @@ cublasStatus_t status_of(cu::CUresult result) noexcept {
 }
 
 cublasStatus_t invalid(const char* format, ...) noexcept {
-  char text[512];
   va_list arguments;
   va_start(arguments, format);
-  std::vsnprintf(text, sizeof text, format, arguments);
+  explain(format, arguments, "");
   va_end(arguments);
-  report("%s: %s", current_function(), text);
   return CUBLAS_STATUS_INVALID_VALUE;
 }
 
 cublasStatus_t unsupported(const char* format, ...) noexcept {
-  char text[512];
   va_list arguments;
   va_start(arguments, format);
-  std::vsnprintf(text, sizeof text, format, arguments);
+  explain(format, arguments, ": CUBLAS_STATUS_NOT_SUPPORTED");
   va_end(arguments);
-  report("%s: %s: CUBLAS_STATUS_NOT_SUPPORTED", current_function(), text);
   return CUBLAS_STATUS_NOT_SUPPORTED;
 }
 

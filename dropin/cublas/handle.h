@@ -7,6 +7,7 @@
 #include <memory>
 #include <new>
 
+#include "base/log.h"
 #include "dropin/cublas/types.h"
 #include "dropin/library/driver.h"
 #include "dropin/library/handles.h"
@@ -14,7 +15,6 @@
 namespace km::cublas {
 
 using library::Driver;
-using library::report;
 
 /// The settings of one handle. Streams are the program's; the context is that of the creation.
 struct Handle {
@@ -78,7 +78,7 @@ cublasStatus_t call(const char* function, cublasHandle_t handle, Body&& body) {
   return frame(function, [&]() -> cublasStatus_t {
     const std::shared_ptr<Handle> found = find_handle(handle);
     if (found == nullptr) {
-      report("%s: the handle is not a live one", function);
+      log(LogLevel::kInfo, "cuda", "%s: the handle is not a live one", function);
       return CUBLAS_STATUS_NOT_INITIALIZED;
     }
     cu::CUcontext current = nullptr;

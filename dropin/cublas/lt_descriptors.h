@@ -1,6 +1,7 @@
 // The descriptors of cublasLt, as they lie in the program's memory.
 #pragma once
 
+#include "base/log.h"
 #include "dropin/cublas/handle.h"
 #include "dropin/cublas/lt_types.h"
 
@@ -60,7 +61,7 @@ T* descriptor(const void* opaque, const char* name) {
   const bool may_be = opaque != nullptr && reinterpret_cast<uint64_t>(opaque) % alignof(T) == 0;
   auto* const found = const_cast<T*>(static_cast<const T*>(opaque));
   if (may_be && found->mark == T::kMark) return found;
-  report("%s: %s is no descriptor of its kind", current_function(), name);
+  log(LogLevel::kInfo, "cuda", "%s: %s is no descriptor of its kind", current_function(), name);
   return nullptr;
 }
 

@@ -1,9 +1,10 @@
+#include "base/log.h"
 #include "dropin/cublas/handle.h"
 
 namespace km::cublas {
 
 int32_t not_supported(const char* function) noexcept {
-  report("%s is not implemented: CUBLAS_STATUS_NOT_SUPPORTED", function);
+  log(LogLevel::kInfo, "cuda", "%s is not implemented: CUBLAS_STATUS_NOT_SUPPORTED", function);
   return CUBLAS_STATUS_NOT_SUPPORTED;
 }
 

@@ -11,24 +11,6 @@ namespace {
 /// The largest size that BLAS libraries take.
 constexpr int64_t kMost = INT32_MAX;
 
-double real_at(const void* values, uint32_t index, bool is_double) {
-  if (is_double) {
-    double value;
-    std::memcpy(&value, static_cast<const char*>(values) + index * sizeof value, sizeof value);
-    return value;
-  }
-  float value;
-  std::memcpy(&value, static_cast<const char*>(values) + index * sizeof value, sizeof value);
-  return value;
-}
-
-bool is_double(km_data_type type) { return type == KM_DATA_TYPE_F64 || type == KM_DATA_TYPE_C64; }
-
-/// The increments of these count by their size only.
-bool is_order_free(kmb_blas_routine routine) {
-  return routine == KMB_BLAS_SCAL || routine == KMB_BLAS_NRM2 || routine == KMB_BLAS_ASUM;
-}
-
 }  // namespace
 
 uint32_t size_of(km_data_type type) {

@@ -2,6 +2,7 @@
 // wrong counts.
 #pragma once
 
+#include "backend/blas_numbers.h"
 #include "dropin/cublas/handle.h"
 
 namespace km::cublas {
@@ -33,9 +34,6 @@ struct RealOf<cuDoubleComplex> {
 template <class T>
 using Real = typename RealOf<T>::Type;
 
-inline bool is_complex(km_data_type type) {
-  return type == KM_DATA_TYPE_C32 || type == KM_DATA_TYPE_C64;
-}
 uint32_t size_of(km_data_type type);
 
 /// The two parts of one number of the type.

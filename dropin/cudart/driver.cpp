@@ -5,7 +5,7 @@
 #include <atomic>
 #include <mutex>
 
-#include "dropin/cudart/report.h"
+#include "base/log.h"
 
 namespace km::cudart {
 
@@ -37,7 +37,8 @@ cudaError_t open_driver() {
   void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   fill(library);
   if (library == nullptr) {
-    report("there is no CUDA driver: %s; run the program by `kernelmill exec`", dlerror());
+    log(LogLevel::kInfo, "cuda",
+        "there is no CUDA driver: %s; run the program by `kernelmill exec`", dlerror());
     return cudaErrorInsufficientDriver;
   }
   int version = 0;
@@ -45,7 +46,8 @@ cudaError_t open_driver() {
     return known;
   }
   if (version < kOldestDriver) {
-    report("the CUDA driver is of version %d; at least %d is needed", version, kOldestDriver);
+    log(LogLevel::kInfo, "cuda", "the CUDA driver is of version %d; at least %d is needed", version,
+        kOldestDriver);
     return cudaErrorInsufficientDriver;
   }
   return driver.cuInit(0);

@@ -2,8 +2,8 @@
 
 #include <cstring>
 
+#include "base/log.h"
 #include "dropin/cudart/call.h"
-#include "dropin/cudart/report.h"
 
 namespace km::cudart {
 namespace {
@@ -61,7 +61,8 @@ cudaError_t load_fat_binary(const void* wrapper, CUlibrary* out) {
   Wrapper head{};
   std::memcpy(&head, wrapper, sizeof head);
   if (head.magic != kWrapperMagic || head.data == nullptr) {
-    report("what was registered is no fat binary: its magic number is 0x%x", head.magic);
+    log(LogLevel::kInfo, "cuda", "what was registered is no fat binary: its magic number is 0x%x",
+        head.magic);
     return cudaErrorInvalidKernelImage;
   }
   if (head.version == kVersionOfLinking && head.prelinked != nullptr) {

@@ -3,9 +3,9 @@
 #include <memory>
 #include <utility>
 
+#include "base/log.h"
 #include "dropin/cudart/call.h"
 #include "dropin/cudart/fat_binary.h"
-#include "dropin/cudart/report.h"
 
 namespace km::cudart {
 namespace {
@@ -52,7 +52,7 @@ cudaError_t Kernel::handle(CUkernel* out) {
     RT_TRY(binary_->library(&library));
     const CUresult result = driver.cuLibraryGetKernel(&found, library, name_.c_str());
     if (result == CUDA_ERROR_NOT_FOUND) {
-      report("the fat binary has no kernel '%s'", name_.c_str());
+      log(LogLevel::kInfo, "cuda", "the fat binary has no kernel '%s'", name_.c_str());
       return cudaErrorInvalidDeviceFunction;
     }
     RT_TRY(result);
@@ -68,7 +68,7 @@ cudaError_t Variable::locate(CUdeviceptr* out, size_t* out_bytes) const {
   const auto find = is_managed() ? driver.cuLibraryGetManaged : driver.cuLibraryGetGlobal;
   const CUresult result = find(out, out_bytes, library, name.c_str());
   if (result != CUDA_ERROR_NOT_FOUND) return result;
-  report("the fat binary has no variable '%s'", name.c_str());
+  log(LogLevel::kInfo, "cuda", "the fat binary has no variable '%s'", name.c_str());
   return cudaErrorInvalidSymbol;
 }
 

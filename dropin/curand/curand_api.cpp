@@ -3,6 +3,7 @@
 #include <memory>
 #include <mutex>
 
+#include "base/log.h"
 #include "dropin/curand/sequences.h"
 #include "dropin/library/handles.h"
 #include "dropin/library/kernels.h"
@@ -12,7 +13,6 @@ namespace km::curand {
 namespace {
 
 using library::Driver;
-using library::report;
 
 enum curandStatus_t : int32_t {
   kSuccess = 0,
@@ -78,7 +78,7 @@ curandStatus_t call(void* handle, Body&& body) noexcept {
   return frame([&]() -> curandStatus_t {
     const auto found = library::handle_map<Generator>().find(reinterpret_cast<uint64_t>(handle));
     if (found == nullptr) {
-      report("cuRAND: the generator is no live one");
+      log(LogLevel::kInfo, "cuda", "cuRAND: the generator is no live one");
       return kNotInitialized;
     }
     const std::lock_guard lock(found->mutex);
@@ -104,7 +104,8 @@ curandStatus_t create(void** out, int type, bool is_on_host) {
   if (out == nullptr) return kOutOfRange;
   const int kind = kind_of(type);
   if (kind == 0) {
-    report("cuRAND: generators of type %d are not implemented (MTGP32, MT19937, Sobol)", type);
+    log(LogLevel::kInfo, "cuda",
+        "cuRAND: generators of type %d are not implemented (MTGP32, MT19937, Sobol)", type);
     return kTypeError;
   }
   const Driver* const driver = library::driver();
@@ -170,7 +171,7 @@ curandStatus_t generate(void* handle, const Request& r) {
     if (r.out == nullptr) return kOutOfRange;
     const bool is_normal = r.distribution >= kNormal && r.distribution <= kLogNormalDouble;
     if (is_normal && r.count % 2 != 0) {
-      report("cuRAND: %zu normal numbers; their count must be even", r.count);
+      log(LogLevel::kInfo, "cuda", "cuRAND: %zu normal numbers; their count must be even", r.count);
       return kLengthNotMultiple;
     }
     if (library::enter_context(*g.driver) != cu::CUDA_SUCCESS) return kInitializationFailed;
@@ -254,7 +255,8 @@ int32_t curandSetGeneratorOrdering(void* generator, int ordering) {
   return call(generator, [&](Generator&) -> curandStatus_t {
     // Best, default and legacy are one order; others are not there.
     const bool is_known = ordering == 100 || ordering == 101 || ordering == 103;
-    if (!is_known) report("cuRAND: the ordering %d is not implemented", ordering);
+    if (!is_known)
+      log(LogLevel::kInfo, "cuda", "cuRAND: the ordering %d is not implemented", ordering);
     return is_known ? kSuccess : kOutOfRange;
   });
 }
@@ -305,10 +307,10 @@ int32_t curandSetQuasiRandomGeneratorDimensions(void* generator, unsigned) {
 }
 
 /// Functions for Sobol sequences and for distributions of the device API are not there.
-#define KM_NOT_THERE(symbol)                  \
-  int32_t symbol() {                          \
-    report("%s is not implemented", #symbol); \
-    return kTypeError;                        \
+#define KM_NOT_THERE(symbol)                                        \
+  int32_t symbol() {                                                \
+    log(LogLevel::kInfo, "cuda", "%s is not implemented", #symbol); \
+    return kTypeError;                                              \
   }
 KM_NOT_THERE(curandCreatePoissonDistribution)
 KM_NOT_THERE(curandDestroyDistribution)

@@ -1,8 +1,5 @@
 #include "dropin/library/driver.h"
 
-#include <cstdarg>
-#include <cstdio>
-
 #include "base/dylib.h"
 #include "base/log.h"
 
@@ -17,11 +14,11 @@ struct Loaded {
 
 bool find_functions(const Dylib& library, Driver* out) {
   bool has_all = true;
-#define KM_LIBRARY_DRIVER(name)                                \
-  out->name = library.function<decltype(&cu::name)>(#name);    \
-  if (out->name == nullptr) {                                  \
-    report("the CUDA driver is too old: it has no %s", #name); \
-    has_all = false;                                           \
+#define KM_LIBRARY_DRIVER(name)                                                      \
+  out->name = library.function<decltype(&cu::name)>(#name);                          \
+  if (out->name == nullptr) {                                                        \
+    log(LogLevel::kInfo, "cuda", "the CUDA driver is too old: it has no %s", #name); \
+    has_all = false;                                                                 \
   }
 #include "dropin/library/driver.def"
 #undef KM_LIBRARY_DRIVER
@@ -32,15 +29,16 @@ Loaded load() {
   Loaded loaded;
   const Result<Dylib> library = Dylib::open("libcuda.so.1");
   if (!library) {
-    report("there is no CUDA driver: %s; run the program by `kernelmill exec`",
-           library.error().message.c_str());
+    log(LogLevel::kInfo, "cuda",
+        "there is no CUDA driver: %s; run the program by `kernelmill exec`",
+        library.error().message.c_str());
     return loaded;
   }
   loaded.is_there = find_functions(*library, &loaded.driver);
   if (!loaded.is_there) return loaded;
   loaded.initialised = loaded.driver.cuInit(0);
   if (loaded.initialised != cu::CUDA_SUCCESS) {
-    report("cuInit has failed with %d", static_cast<int>(loaded.initialised));
+    log(LogLevel::kInfo, "cuda", "cuInit has failed with %d", static_cast<int>(loaded.initialised));
     return loaded;
   }
   const void* table = nullptr;
@@ -74,16 +72,6 @@ cu::CUresult enter_context(const Driver& driver) noexcept {
   if (const cu::CUresult got = driver.cuDeviceGet(&device, 0); got != cu::CUDA_SUCCESS) return got;
   const cu::CUresult retained = driver.cuDevicePrimaryCtxRetain(&current, device);
   return retained == cu::CUDA_SUCCESS ? driver.cuCtxSetCurrent(current) : retained;
-}
-
-void report(const char* format, ...) noexcept {
-  if (!log_enabled(LogLevel::kInfo, "cuda")) return;
-  char text[1024];
-  va_list arguments;
-  va_start(arguments, format);
-  std::vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
-  log(LogLevel::kInfo, "cuda", "%s", text);
 }
 
 }  // namespace km::library

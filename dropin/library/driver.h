@@ -21,7 +21,4 @@ const Driver* loaded_driver() noexcept;
 /// Makes sure that the thread has a context: the primary one of device 0 when none is current.
 cu::CUresult enter_context(const Driver& driver) noexcept;
 
-/// A line of the log (KM_LOG=info,cuda): why a call failed.
-[[gnu::format(printf, 1, 2)]] void report(const char* format, ...) noexcept;
-
 }  // namespace km::library

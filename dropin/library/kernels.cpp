@@ -1,4 +1,5 @@
 #include "dropin/library/kernels.h"
+#include "base/log.h"
 
 namespace km::library {
 
@@ -10,7 +11,8 @@ cu::CUresult KernelModule::load(const Driver& driver) {
   const cu::CUresult loaded =
       driver.cuLibraryLoadData(&library, ptx_, nullptr, nullptr, 0, nullptr, nullptr, 0);
   if (loaded != cu::CUDA_SUCCESS) {
-    report("the library's kernels cannot be loaded: error %d", static_cast<int>(loaded));
+    log(LogLevel::kInfo, "cuda", "the library's kernels cannot be loaded: error %d",
+        static_cast<int>(loaded));
     return loaded;
   }
   library_.store(library, std::memory_order_release);
@@ -25,7 +27,7 @@ cu::CUresult KernelModule::launch_bytes(const Driver& driver, cu::CUstream strea
   const cu::CUresult got =
       driver.cuLibraryGetKernel(&found, library_.load(std::memory_order_acquire), kernel);
   if (got != cu::CUDA_SUCCESS) {
-    report("there is no kernel %s in the library", kernel);
+    log(LogLevel::kInfo, "cuda", "there is no kernel %s in the library", kernel);
     return got;
   }
   void* arguments[] = {parameters};

@@ -1,10 +1,11 @@
+#include "base/log.h"
 #include "dropin/nvml/nvml.h"
 
 namespace km::nvml {
 
 int32_t not_supported(const char* function) noexcept {
   if (!is_initialized()) return NVML_ERROR_UNINITIALIZED;
-  library::report("%s is not implemented: NVML_ERROR_NOT_SUPPORTED", function);
+  log(LogLevel::kInfo, "cuda", "%s is not implemented: NVML_ERROR_NOT_SUPPORTED", function);
   return NVML_ERROR_NOT_SUPPORTED;
 }
 

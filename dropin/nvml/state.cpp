@@ -2,6 +2,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "base/log.h"
 #include "dropin/nvml/nvml.h"
 
 namespace km::nvml {
@@ -37,7 +38,7 @@ nvmlReturn_t find_device(const Driver& driver, nvmlDevice_t handle, cu::CUdevice
   NVML_TRY(result_of(driver.cuDeviceGetCount(&count)));
   const uint64_t place = reinterpret_cast<uint64_t>(handle) - kFirstHandle;
   if (place % 16 != 0 || place / 16 >= static_cast<uint64_t>(count)) {
-    library::report("NVML: the handle is no device");
+    log(LogLevel::kInfo, "cuda", "NVML: the handle is no device");
     return NVML_ERROR_INVALID_ARGUMENT;
   }
   return result_of(driver.cuDeviceGet(out, static_cast<int>(place / 16)));

@@ -1,11 +1,12 @@
 #include "api/blas_request.h"
-#include "base/text.h"
 
 #include <algorithm>
 #include <cinttypes>
 #include <cstdlib>
-#include <cstring>
 #include <string>
+
+#include "backend/blas_numbers.h"
+#include "base/text.h"
 
 namespace km {
 namespace {
@@ -14,8 +15,6 @@ namespace {
 constexpr uint64_t kMost = INT32_MAX;
 
 constexpr const char* kTypeNames[] = {"", "f32", "f64", "c32", "c64", "f16", "bf16"};
-
-bool is_complex(km_data_type type) { return type == KM_DATA_TYPE_C32 || type == KM_DATA_TYPE_C64; }
 
 /// The types that a routine has, as text.
 std::string types_of(kmb_blas_routine routine) {
@@ -32,22 +31,6 @@ Error too_large(const char* name, const char* what, uint64_t value) {
   return make_error(KM_ERROR_INVALID_ARGUMENT,
                     "%s%s is %" PRIu64 "; at most %" PRIu64 " is possible", name, what, value,
                     kMost);
-}
-
-/// The order of its elements does not matter (BLAS itself does nothing for negative increments).
-bool is_order_free(kmb_blas_routine routine) {
-  return routine == KMB_BLAS_SCAL || routine == KMB_BLAS_NRM2 || routine == KMB_BLAS_ASUM;
-}
-
-double real_at(const void* values, uint32_t index, bool is_double) {
-  if (is_double) {
-    double value;
-    std::memcpy(&value, static_cast<const char*>(values) + index * sizeof value, sizeof value);
-    return value;
-  }
-  float value;
-  std::memcpy(&value, static_cast<const char*>(values) + index * sizeof value, sizeof value);
-  return value;
 }
 
 }  // namespace

@@ -114,7 +114,7 @@ float half_to_float(uint16_t bits) {
   return (bits & 0x8000) != 0 ? -size : size;
 }
 
-/* Of numbers that f16 has normal ones for; rounds to the nearest, ties to even. */
+/* Takes numbers that are normal in f16; rounds to the nearest, ties to even. */
 uint16_t half_of(float value) {
   int exponent = 0;
   if (value == 0) return 0;

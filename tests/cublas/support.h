@@ -17,7 +17,7 @@
 #define OK(call) EXPECT(0, call)
 void expect_status(int expected, int given, const char* call, const char* file, int line);
 
-/* Of the test that runs: made before it, destroyed after it. */
+/* The handle of the test that runs: made before it, destroyed after it. */
 extern cublasHandle_t handle;
 int set_up(void** state);
 int tear_down(void** state);

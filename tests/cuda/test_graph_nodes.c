@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of CUDA 13.1 and newer: older libraries lack them. */
+/* Libraries before CUDA 13.1 lack these functions. */
 #pragma weak cuGraphNodeGetParams
 #pragma weak cuGraphNodeSetParams
 

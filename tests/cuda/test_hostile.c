@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <string.h>
 
-/* Of CUDA 13.1 and newer: older libraries lack them. */
+/* Libraries before CUDA 13.1 lack these functions. */
 #pragma weak cuMemcpyWithAttributesAsync
 
 enum { BYTES = 4096, LARGE = 1 << 20 };

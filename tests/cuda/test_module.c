@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Of CUDA 13.1 and newer: older libraries lack them. */
+/* Libraries before CUDA 13.1 lack these functions. */
 #pragma weak cuKernelGetParamCount
 
 static void logs_say_what_is_wrong(void** state) {

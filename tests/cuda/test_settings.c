@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of CUDA 13.1 and newer: older libraries lack them. */
+/* Libraries before CUDA 13.1 lack these functions. */
 #pragma weak cuGraphGetId
 #pragma weak cuMemcpy3DWithAttributesAsync
 

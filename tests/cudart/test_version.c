@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Of CUDA 13.1 and newer: older libraries lack them. */
+/* Libraries before CUDA 13.1 lack these functions. */
 #pragma weak cudaFuncGetParamCount
 #pragma weak cudaMemcpyWithAttributesAsync
 

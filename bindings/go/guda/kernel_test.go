@@ -233,7 +233,7 @@ func TestMemoryStaysUntilKernelsHaveUsedIt(t *testing.T) {
 	ok(t, guda.LaunchKernel(slow, one, warp, 0, on, ptr+64, int32(count-16)))
 	ok(t, buffer.Close())
 	ok(t, guda.Free(ptr))
-	// What took their places would be written to by the kernels.
+	// The kernels would write to objects that took their places.
 	var others [][]float32
 	for range 20 {
 		other := must(guda.NewPinnedBuffer(count))(t)

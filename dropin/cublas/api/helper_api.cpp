@@ -1,6 +1,7 @@
 // Handles, their settings, versions, texts of errors.
 #include <cstring>
 
+#include "base/log.h"
 #include "dropin/cublas/handle.h"
 #include "dropin/cublas/version.h"
 
@@ -15,7 +16,8 @@ cublasStatus_t create(cublasHandle_t* out) {
   const Driver* const driver = library::driver();
   if (driver == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
   if (driver->table == nullptr) {
-    report("this libcublas works with Kernelmill's libcuda.so.1 only; another driver is loaded");
+    log(LogLevel::kInfo, "cuda",
+        "this libcublas works with Kernelmill's libcuda.so.1 only; another driver is loaded");
     return CUBLAS_STATUS_NOT_INITIALIZED;
   }
   BLAS_CHECK(library::enter_context(*driver));

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/log.h"
 #include "dropin/cublas/lt_matmul.h"
 #include "dropin/cublas/version.h"
 
@@ -26,7 +27,7 @@ cublasStatus_t check_handle(cublasLtHandle_t handle) {
       is_cublas_handle(handle)) {
     return CUBLAS_STATUS_SUCCESS;
   }
-  report("%s: the handle is not a live one", current_function());
+  log(LogLevel::kInfo, "cuda", "%s: the handle is not a live one", current_function());
   return CUBLAS_STATUS_NOT_INITIALIZED;
 }
 
@@ -107,7 +108,7 @@ cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
     BLAS_REQUIRE(handle);
     const Driver* const driver = library::driver();
     if (driver == nullptr || driver->table == nullptr) {
-      report("libcublasLt works with Kernelmill's libcuda.so.1 only");
+      log(LogLevel::kInfo, "cuda", "libcublasLt works with Kernelmill's libcuda.so.1 only");
       return CUBLAS_STATUS_NOT_INITIALIZED;
     }
     BLAS_CHECK(library::enter_context(*driver));

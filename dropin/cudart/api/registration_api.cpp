@@ -1,7 +1,7 @@
 // Calls of compilers' stubs: before main() to register code, at each launch, and at the end.
+#include "base/log.h"
 #include "dropin/cudart/call.h"
 #include "dropin/cudart/registry.h"
-#include "dropin/cudart/report.h"
 
 namespace km::cudart {
 namespace {
@@ -12,7 +12,8 @@ void registering(const char* function, Body&& body) {
   try {
     body();
   } catch (const std::bad_alloc&) {
-    report("%s: out of memory: what it should have registered is missing", function);
+    log(LogLevel::kInfo, "cuda", "%s: out of memory: what it should have registered is missing",
+        function);
   }
 }
 
@@ -23,7 +24,7 @@ void with_binary(const char* function, void** handle, Body&& body) {
     if (binary != nullptr) {
       body(std::move(binary));
     } else {
-      report("%s: the handle is no registered fat binary", function);
+      log(LogLevel::kInfo, "cuda", "%s: the handle is no registered fat binary", function);
     }
   });
 }
@@ -81,11 +82,11 @@ void __cudaRegisterManagedVar(void** handle, void** host_pointer, char*, const c
 // Functions and data of the host that kernels reach by unified function pointers: no driver that
 // reports them (cudaDeviceProp::unifiedFunctionPointers) runs on the CPU.
 void __cudaRegisterHostVar(void**, const char* name, char*, size_t) {
-  report("the variable '%s' of the host is not shared with kernels", name);
+  log(LogLevel::kInfo, "cuda", "the variable '%s' of the host is not shared with kernels", name);
 }
 
 void __cudaRegisterUnifiedTable(void**, void*) {
-  report("the program's table of unified functions is not used");
+  log(LogLevel::kInfo, "cuda", "the program's table of unified functions is not used");
 }
 
 char __cudaInitModule(void** handle) {

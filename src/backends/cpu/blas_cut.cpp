@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "backend/blas_numbers.h"
 #include "backends/cpu/blas.h"
 
 namespace km::cpu {
@@ -14,8 +15,6 @@ constexpr uint64_t kGrain = 32;           // what kernels of BLAS work on at a t
 constexpr float kWorthCutting = 100000;   // ticks
 
 bool is_plain(km_blas_operation operation) { return operation == KM_BLAS_OPERATION_NONE; }
-
-bool is_complex(km_data_type type) { return type == KM_DATA_TYPE_C32 || type == KM_DATA_TYPE_C64; }
 
 void move_vector(const kmb_blas_call& call, kmb_blas_array* array, uint64_t length,
                  const BlasRange& part) {

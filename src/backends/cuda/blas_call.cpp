@@ -2,14 +2,13 @@
 
 #include <cstdlib>
 
+#include "backend/blas_numbers.h"
 #include "backends/cuda/blas_columns.h"
 #include "backends/cuda/launch.h"
 
 namespace km::cuda {
 namespace {
 
-bool is_double(km_data_type type) { return type == KM_DATA_TYPE_F64 || type == KM_DATA_TYPE_C64; }
-bool is_complex(km_data_type type) { return type == KM_DATA_TYPE_C32 || type == KM_DATA_TYPE_C64; }
 bool is_half(km_data_type type) { return type == KM_DATA_TYPE_F16 || type == KM_DATA_TYPE_BF16; }
 bool has_result(kmb_blas_routine routine) {
   return routine >= KMB_BLAS_DOT && routine <= KMB_BLAS_IAMAX;

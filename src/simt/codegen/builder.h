@@ -109,7 +109,7 @@ class CodeBuilder {
   void for_each_lane(Value* bits, const std::function<void(Value* lane)>& body);
 
   // ---- Bits of values.
-  /// The same bits as a scalar, or vector, of another type of that size.
+  /// Makes a scalar, or vector, of another type of that size of the same bits.
   Value* as_type(Value* value, llvm::Type* element);
   /// Reads a register of type `from` as an operand of type `to`: same bits, the low ones if fewer.
   Value* coerce(Value* value, ptx::Type from, ptx::Type to);

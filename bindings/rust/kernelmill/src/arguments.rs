@@ -49,7 +49,7 @@ impl RareSlot {
 // too, which takes as long as all the rest of a launch.
 #[repr(C)]
 pub(crate) struct Arguments<'a> {
-    // As km_launch_kernel_operands takes them; these two cost nothing until they are used.
+    // The form that km_launch_kernel_operands takes; these two cost nothing until they are used.
     words: MaybeUninit<[u64; FEW]>,
     operands: MaybeUninit<[sys::km_launch_operand; FEW]>,
     function: &'a Function,
@@ -271,7 +271,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// Those in memory when the first words do not do.
+    /// Returns those in memory when the first words do not do.
     fn in_memory(&self) -> Option<&Rare> {
         self.rare.0.as_deref().filter(|rare| !rare.words.is_empty())
     }

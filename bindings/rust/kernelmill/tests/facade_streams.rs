@@ -218,7 +218,7 @@ fn the_switch_for_event_tracking_is_there() -> Tested {
     let (address, guard) = data.device_ptr(&other);
     assert!(address != 0 && !written.try_is_complete()?);
     drop(guard);
-    // What names the slice waits all the same.
+    // Calls that name the slice wait all the same.
     let copied = other.clone_dtod(&data)?;
     let end = other.record_event(None)?;
     assert!(!end.try_is_complete()?);

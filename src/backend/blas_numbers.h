@@ -1,0 +1,38 @@
+// The numbers of BLAS calls: what their types are, and scalars in the host's memory.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "backend/interface.h"
+
+namespace km {
+
+inline bool is_complex(km_data_type type) {
+  return type == KM_DATA_TYPE_C32 || type == KM_DATA_TYPE_C64;
+}
+
+/// True if numbers of the type, or their parts, have 64 bits.
+inline bool is_double(km_data_type type) {
+  return type == KM_DATA_TYPE_F64 || type == KM_DATA_TYPE_C64;
+}
+
+/// True if the order of a vector's elements does not matter to the routine: increments count by
+/// their size only (BLAS itself does nothing for negative ones).
+inline bool is_order_free(kmb_blas_routine routine) {
+  return routine == KMB_BLAS_SCAL || routine == KMB_BLAS_NRM2 || routine == KMB_BLAS_ASUM;
+}
+
+/// Reads number `index` of an array of f64, or of f32; the array may lie at any address.
+inline double real_at(const void* values, uint32_t index, bool is_double) {
+  if (is_double) {
+    double value;
+    std::memcpy(&value, static_cast<const char*>(values) + index * sizeof value, sizeof value);
+    return value;
+  }
+  float value;
+  std::memcpy(&value, static_cast<const char*>(values) + index * sizeof value, sizeof value);
+  return value;
+}
+
+}  // namespace km
