@@ -54,15 +54,14 @@ fn contexts_of_a_device_are_one() -> Tested {
 #[test]
 fn forks_wait_for_their_origin() -> Tested {
     let context = own_context()?;
-    let kernel = function(&context, "slow");
     let origin = context.default_stream();
-    let mut word = origin.alloc_zeros::<u32>(1)?;
-    slow(&origin, &kernel, &mut word, 20_000_000)?;
+    let release = hold(&origin)?;
     let end = origin.record_event(None)?;
     let fork = context.fork_default_stream()?;
     assert_ne!(fork, origin);
     let seen = fork.record_event(None)?;
     assert!(!seen.is_complete(), "the fork did not wait");
+    release.send(())?;
     seen.synchronize()?;
     assert!(end.is_complete());
     Ok(())
@@ -71,16 +70,15 @@ fn forks_wait_for_their_origin() -> Tested {
 #[test]
 fn events_order_streams() -> Tested {
     let context = own_context()?;
-    let kernel = function(&context, "slow");
     let (one, other) = (context.new_stream()?, context.new_stream()?);
     let event = context.create_event()?;
     assert!(event.is_complete(), "never recorded");
-    let mut word = one.alloc_zeros::<u32>(1)?;
-    slow(&one, &kernel, &mut word, 20_000_000)?;
+    let release = hold(&one)?;
     one.record_event(&event)?;
     other.wait_event(&event)?;
     let behind = other.record_event(None)?;
     assert!(!event.try_is_complete()? && !behind.try_is_complete()?);
+    release.send(())?;
     other.synchronize()?;
     assert!(event.is_complete() && behind.is_complete());
     one.join(&other)?;
@@ -114,12 +112,13 @@ fn streams_overlap() -> Tested {
     let context = own_context()?;
     let (one, other) = (context.new_stream()?, context.new_stream()?);
     let kernel = function(&context, "slow");
-    let (mut long, mut short) = (one.alloc_zeros::<u32>(1)?, other.alloc_zeros::<u32>(1)?);
-    slow(&one, &kernel, &mut long, 400_000_000)?;
+    let mut word = other.alloc_zeros::<u32>(1)?;
+    let release = hold(&one)?;
     let end = one.record_event(None)?;
-    slow(&other, &kernel, &mut short, 1)?;
+    slow(&other, &kernel, &mut word, 1)?;
     other.synchronize()?;
     assert!(!end.try_is_complete()?, "the second stream waited for the first one");
+    release.send(())?;
     one.synchronize()?;
     Ok(())
 }
