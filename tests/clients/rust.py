@@ -55,6 +55,8 @@ def environment(setting):
     return environment_of(
         setting,
         CARGO_TARGET_DIR=str(setting.work / "cargo"),
+        CARGO_INCREMENTAL="0",
+        CARGO_PROFILE_DEV_DEBUG="0",
         LIBRARY_PATH=str(toolkit / "lib64"),
         RUST_BACKTRACE="0",
         **places,
