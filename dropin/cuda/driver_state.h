@@ -53,6 +53,7 @@ enum class AllocationKind : uint8_t {
   kGraph,
   kVariable,  // of a module, as is the next; nobody frees them
   kManagedVariable,
+  kImported,  // of another process
 };
 
 /// True for memory that is one for all devices and the host.

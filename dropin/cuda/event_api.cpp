@@ -24,8 +24,7 @@ CUresult record_event(CUevent event_handle, CUstream handle, unsigned flags = 0)
     }
     return capture_event(*stream, CU_GRAPH_NODE_TYPE_EVENT_RECORD, event_handle);
   }
-  CU_CHECK(event->core().record(stream.core()));
-  return CUDA_SUCCESS;
+  return event->record(*stream);
 }
 
 CUresult elapsed_time(float* milliseconds, CUevent start_handle, CUevent end_handle) {
@@ -57,14 +56,17 @@ CUresult cuEventCreate(CUevent* out, unsigned int flags) {
     if ((flags & ~kEventFlags) != 0) {
       return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%x has bits that are none", flags);
     }
-    if ((flags & CU_EVENT_INTERPROCESS) != 0) {
-      if ((flags & CU_EVENT_DISABLE_TIMING) == 0) {
-        return fail(CUDA_ERROR_INVALID_VALUE, "an event for other processes must take no times");
-      }
-      return fail(CUDA_ERROR_NOT_SUPPORTED, "events cannot be shared with other processes");
+    const bool is_shared = (flags & CU_EVENT_INTERPROCESS) != 0;
+    if (is_shared && (flags & CU_EVENT_DISABLE_TIMING) == 0) {
+      return fail(CUDA_ERROR_INVALID_VALUE, "an event for other processes must take no times");
     }
     Ref<dropin::Event> event;
     CU_TRY(dropin::Event::create(*context, flags, &event));
+    if (is_shared) {
+      std::unique_ptr<SharedMarks> marks;
+      CU_TRY(SharedMarks::create(*context, &marks));
+      event->share(std::move(marks));
+    }
     return publish_in(*context, std::move(event), out);
   });
 }
@@ -103,8 +105,7 @@ CUresult cuEventQuery(CUevent handle) {
   return guard_light(__func__, [&]() -> CUresult {
     CU_GET(Event, event, handle);
     if (!event->core().is_captured()) CU_TRY(require_no_capture_of("asking for an event"));
-    CU_CHECK(event->core().query());
-    return CUDA_SUCCESS;
+    return event->query();
   });
 }
 
@@ -113,8 +114,7 @@ CUresult cuEventSynchronize(CUevent handle) {
     CU_CHECK(require_may_block());
     CU_GET(Event, event, handle);
     if (!event->core().is_captured()) CU_TRY(require_no_capture_of("waiting for an event"));
-    CU_CHECK(event->core().synchronize(KMB_WAIT_FOREVER));
-    return CUDA_SUCCESS;
+    return event->synchronize();
   });
 }
 

@@ -45,6 +45,7 @@ CUresult attribute_of(const Allocation& found, uint64_t begin, CUdeviceptr addre
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
       return give(to, found.device);
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+      return give(to, int{found.kind == AllocationKind::kDevice && found.pool_id == 0});
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
       return give(to, 0);

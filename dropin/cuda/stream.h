@@ -7,6 +7,7 @@
 #include "core/stream.h"
 #include "dropin/cuda/attribute_set.h"
 #include "dropin/cuda/context.h"
+#include "dropin/cuda/ipc.h"
 
 namespace km::dropin {
 
@@ -79,6 +80,15 @@ class Event final : public Handled {
   Context& context() const { return *context_; }
   km::Event& core() const { return *core_; }
   unsigned flags() const { return flags_; }
+  /// What other processes see of it; null: nothing.
+  SharedMarks* shared() const { return shared_.get(); }
+  /// To be called before the event has a handle.
+  void share(std::unique_ptr<SharedMarks> marks) { shared_ = std::move(marks); }
+  CUresult record(Stream& stream);
+  /// The stream waits for the latest record.
+  CUresult wait_in(Stream& stream);
+  CUresult query();
+  CUresult synchronize();
 
  private:
   Event(Context& context, Ref<km::Event> core, unsigned flags)
@@ -87,6 +97,7 @@ class Event final : public Handled {
   const Ref<Context> context_;
   const Ref<km::Event> core_;
   const unsigned flags_;
+  std::unique_ptr<SharedMarks> shared_;
 };
 
 }  // namespace km::dropin

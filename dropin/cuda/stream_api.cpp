@@ -104,8 +104,7 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned int f
       }
       return capture_event(*stream, CU_GRAPH_NODE_TYPE_WAIT_EVENT, event_handle);
     }
-    CU_CHECK(stream.core().wait_event(event->core()));
-    return CUDA_SUCCESS;
+    return event->wait_in(*stream);
   });
 }
 

@@ -1,3 +1,6 @@
+#include <chrono>
+#include <thread>
+
 #include "core/callback.h"
 #include "dropin/cuda/capture_rules.h"
 #include "dropin/cuda/pool.h"
@@ -82,6 +85,44 @@ CUresult Event::create(Context& context, unsigned flags, Ref<Event>* out) {
   CU_ASSIGN(Ref<km::Event> core, km::Event::create(*context.core(), timing));
   *out = Ref<Event>::adopt(new Event(context, std::move(core), flags));
   return CUDA_SUCCESS;
+}
+
+CUresult Event::record(Stream& stream) {
+  CU_CHECK(core_->record(stream.core()));
+  if (shared_ == nullptr || core_->is_captured()) return CUDA_SUCCESS;
+  return shared_->record(stream.core());
+}
+
+CUresult Event::wait_in(Stream& stream) {
+  if (shared_ != nullptr && !core_->is_captured()) return shared_->wait(stream.core());
+  CU_CHECK(stream.core().wait_event(*core_));
+  return CUDA_SUCCESS;
+}
+
+CUresult Event::query() {
+  // The core's answer to an event that other processes record tells of this context's faults only.
+  const Status own = core_->query();
+  const bool is_over = shared_ == nullptr || core_->is_captured() || shared_->is_complete();
+  if (!own && (own.error().status != KM_NOT_READY || is_over)) return result_of(own.error());
+  return is_over ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+
+CUresult Event::synchronize() {
+  if (shared_ == nullptr || core_->is_captured()) {
+    CU_CHECK(core_->synchronize(KMB_WAIT_FOREVER));
+    return CUDA_SUCCESS;
+  }
+  constexpr int kEagerTurns = 64;
+  constexpr std::chrono::microseconds kPause{50};
+  for (int turn = 0;; ++turn) {
+    const CUresult found = query();
+    if (found != CUDA_ERROR_NOT_READY) return found;
+    if (turn < kEagerTurns) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(kPause);
+    }
+  }
 }
 
 }  // namespace km::dropin

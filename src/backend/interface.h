@@ -75,6 +75,12 @@ typedef struct kmb_memory_info {
                           * that is over; 0: at once */
 } kmb_memory_info;
 
+/* Where memory lies in a file: the file stays open while the memory lives. */
+typedef struct kmb_shared_memory {
+  int32_t file; /* a descriptor; the backend closes it */
+  uint64_t file_size_bytes, offset_bytes;
+} kmb_shared_memory;
+
 typedef struct kmb_param {
   km_param_kind kind;
   uint32_t align_bytes;
@@ -287,6 +293,9 @@ typedef struct kmb_backend {
                                 km_release_callback release, void* user_data,
                                 kmb_memory** out_memory, kmb_memory_info* out_info,
                                 kmb_error* error);
+  /* Moves memory of memory_create() into a file that other processes can map, at the same addresses
+   * and while it is in use. KM_ERROR_NOT_SUPPORTED where the backend has no such memory. */
+  km_status (*memory_share)(kmb_memory* memory, kmb_shared_memory* out_shared, kmb_error* error);
   /* Frees when all uses have completed; release callbacks run then, off the workers. */
   void (*memory_destroy)(kmb_memory* memory, const kmb_use* uses, uint64_t use_count);
   /* Page-locked host memory; address valid on the device where it can be. */

@@ -166,6 +166,20 @@ Result<File> create_memory_file(const char* name, unsigned flags) {
   return file;
 }
 
+Result<File> open_memory_file(int process, int descriptor) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/fd/%d", process, descriptor);
+  // The link is the system's own, and says what kind of file is behind it before that is opened.
+  struct stat info{};
+  if (stat(path, &info) != 0) return file_error("open", path, errno);
+  if (!S_ISREG(info.st_mode)) return file_error("open", path, EINVAL);
+  File file(open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK));
+  if (!file) return file_error("open", path, errno);
+  const int seals = fcntl(file.get(), F_GET_SEALS);
+  if (seals < 0 || (seals & F_SEAL_SHRINK) == 0) return file_error("open", path, EINVAL);
+  return file;
+}
+
 bool resize_file(int file, uint64_t size_bytes) {
   const WriteSignalGuard guard;
   return ftruncate(file, static_cast<off_t>(size_bytes)) == 0;

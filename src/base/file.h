@@ -73,6 +73,11 @@ Result<File> create_file(const std::string& path);
 /// Memory with a file descriptor, empty at first. `flags`: MFD_ALLOW_SEALING or 0.
 Result<File> create_memory_file(const char* name, unsigned flags);
 
+/// Opens memory of create_memory_file() by its descriptor in another process (or this one) for
+/// reading and writing. KM_ERROR_NOT_FOUND when it is not there; a file without the seal against
+/// shrinking is KM_ERROR_IO.
+Result<File> open_memory_file(int process, int descriptor);
+
 /// Sets the size of a file. False, with errno; a size limit (EFBIG) raises no signal.
 bool resize_file(int file, uint64_t size_bytes);
 

@@ -245,6 +245,12 @@ Result<Ref<Memory>> Memory::map_file(Context& context, std::shared_ptr<const Map
   return memory;
 }
 
+Result<kmb_shared_memory> Memory::share() const {
+  kmb_shared_memory shared{};
+  KM_TRY(call_backend(context().backend().memory_share, native_, &shared));
+  return shared;
+}
+
 void Memory::set_release(km_release_callback release, void* user_data) {
   *release_ = {release, user_data};
 }

@@ -65,6 +65,9 @@ class Memory final : public ContextChild {
   /// that nothing is released when the making of the handle fails.
   void set_release(km_release_callback release, void* user_data);
 
+  /// Moves it into a file that other processes can map. The file stays open while the memory lives.
+  Result<kmb_shared_memory> share() const;
+
   /// Notes a use, so that the memory outlives it. Orders nothing: core/submission.h does.
   void record_use(Stream& stream, uint64_t ticket) noexcept {
     if (own_accesses_ != nullptr) return record_use_locked(stream, ticket);

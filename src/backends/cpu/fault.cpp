@@ -18,6 +18,7 @@
 #include "backends/cpu/futex.h"
 #include "backends/cpu/lane_memory.h"
 #include "backends/cpu/sanitizers.h"
+#include "backends/cpu/shared_pages.h"
 #include "backends/cpu/stack_switch.h"
 #include "base/cancellation.h"
 #include "base/log.h"
@@ -76,6 +77,10 @@ KM_NO_SANITIZE void leave(ucontext_t* context, CodeGuard* guard, Ending ending) 
 KM_NO_SANITIZE bool handle_own(int signal, siginfo_t* info, ucontext_t* context) {
   CodeGuard* guard = current_guard;
   bool interrupt = is_interrupt(signal, info);
+  if (signal == SIGSEGV && info->si_code == SEGV_ACCERR &&
+      wait_while_moving(reinterpret_cast<uint64_t>(info->si_addr))) {
+    return true;  // the instruction runs once more
+  }
   if (guard == nullptr) return interrupt;
   auto pc = static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RIP]);
   bool in_code = (pc >= guard->begin && pc < guard->end) || is_lane_code(pc);

@@ -5,6 +5,7 @@
 #include <cinttypes>
 
 #include "backends/cpu/futex.h"
+#include "backends/cpu/shared_pages.h"
 #include "backends/cpu/topology.h"
 #include "base/host_allocator.h"
 
@@ -84,6 +85,22 @@ void Heap::free(const Block& block) {
   }
 }
 
+const GuardedRange& Heap::range_of(const Block& block) {
+  if (block.size_bytes >= kLargeBytes) return large_.find(block.address)->second;
+  return std::prev(slabs_.upper_bound(block.address))->second->range;
+}
+
+Result<kmb_shared_memory> Heap::share(const Block& block) {
+  const std::lock_guard lock(mutex_);
+  const GuardedRange& range = range_of(block);
+  auto found = shared_.find(range.begin());
+  if (found == shared_.end()) {
+    KM_ASSIGN(File file, move_into_file(range));
+    found = shared_.emplace(range.begin(), std::move(file)).first;
+  }
+  return kmb_shared_memory{found->second.get(), range.size_bytes(), block.address - range.begin()};
+}
+
 Result<Heap::Block> Heap::allocate_small(uint64_t size_bytes) {
   uint64_t block_bytes = small_class(size_bytes);
   std::vector<Slab*>& candidates = slabs_with_room_[block_bytes];
@@ -125,6 +142,8 @@ void Heap::free_small(const Block& block) {
   // An empty slab goes, unless it is the last one for its size.
   if (slab.free.size() == slab.carved && candidates.size() > 1) {
     std::erase(candidates, &slab);
+    forget_move(slab.range);
+    shared_.erase(slab.range.begin());
     slabs_.erase(slab.range.begin());
   }
 }
@@ -173,6 +192,9 @@ void Heap::free_large(const Block& block) {
   auto found = large_.find(block.address);
   GuardedRange range = std::move(found->second);
   large_.erase(found);
+  // What comes next at these addresses is not for others to see.
+  forget_move(range);
+  if (shared_.erase(range.begin()) != 0 && !replace_file_by_pages(range)) return;
   kept_bytes_ += range.size_bytes();
   kept_.emplace(range.size_bytes(), std::move(range));
   static const uint64_t limit = std::min(kMaxKeptBytes, system_memory().total_bytes / 8);

@@ -8,7 +8,9 @@
 #include <mutex>
 #include <vector>
 
+#include "backend/interface.h"
 #include "backends/cpu/address_space.h"
+#include "base/file.h"
 #include "base/result.h"
 
 namespace km::cpu {
@@ -34,6 +36,10 @@ class Heap {
   Result<Block> allocate(uint64_t size_bytes, bool zeroed = false);
   void free(const Block& block);
 
+  /// Moves the range that the block lies in, which is its slab's when it is small, into a file that
+  /// other processes can map.
+  Result<kmb_shared_memory> share(const Block& block);
+
   /// The memory that a further allocation could take, and the whole.
   void memory_info(uint64_t* out_free_bytes, uint64_t* out_total_bytes);
   /// Gives memory that is kept for reuse back to the system.
@@ -54,6 +60,7 @@ class Heap {
   Result<Block> allocate_large(uint64_t size_bytes, bool zeroed);
   void free_small(const Block& block);
   void free_large(const Block& block);
+  const GuardedRange& range_of(const Block& block);
   bool take_kept(uint64_t range_bytes, GuardedRange* out_range);
   Status check_room(uint64_t size_bytes);
   uint64_t room();
@@ -64,6 +71,7 @@ class Heap {
   std::map<uint64_t, std::vector<Slab*>> slabs_with_room_;  // by block size
   std::map<uint64_t, GuardedRange> large_;                  // in use, by address of the block
   std::multimap<uint64_t, GuardedRange> kept_;              // by size
+  std::map<uint64_t, File> shared_;                         // by the beginning of the range
   uint64_t kept_bytes_ = 0;
   uint64_t allocated_bytes_ = 0;
   uint64_t reserved_bytes_ = 0;  // of allocated blocks, with what rounding adds

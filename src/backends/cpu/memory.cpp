@@ -86,6 +86,20 @@ Memory::~Memory() {
   context_->release();
 }
 
+Result<kmb_shared_memory> Memory::share() const {
+  if (block_.address != 0) return Heap::instance().share(block_);
+  return make_error(KM_ERROR_NOT_SUPPORTED,
+                    "the memory at 0x%" PRIx64 " is the program's own, which cannot be shared",
+                    address_);
+}
+
+km_status memory_share(kmb_memory* memory, kmb_shared_memory* out_shared, kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    KM_ASSIGN(*out_shared, from(memory)->share());
+    return {};
+  });
+}
+
 km_status memory_create(kmb_context* context, kmb_stream* stream, uint64_t size_bytes,
                         km_slice_flags flags, kmb_memory** out_memory, kmb_memory_info* out_info,
                         kmb_error* error) {

@@ -20,6 +20,8 @@ class Memory {
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
+  /// Moves the memory into a file. KM_ERROR_NOT_SUPPORTED for foreign memory.
+  Result<kmb_shared_memory> share() const;
   void set_release(km_release_callback release, void* user_data) {
     release_ = release;
     user_data_ = user_data;

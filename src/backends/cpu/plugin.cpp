@@ -55,6 +55,7 @@ constexpr kmb_backend kTable = {
     .event_elapsed = event_elapsed,
     .memory_create = memory_create,
     .memory_from_host = memory_from_host,
+    .memory_share = memory_share,
     .memory_destroy = memory_destroy,
     .host_memory_create = host_memory_create,
     .host_memory_register = host_memory_register,

@@ -54,6 +54,7 @@ const kmb_backend& cuda_backend() {
       .event_elapsed = cuda::event_elapsed,
       .memory_create = cuda::memory_create,
       .memory_from_host = cuda::memory_from_host,
+      .memory_share = cuda::memory_share,
       .memory_destroy = cuda::memory_destroy,
       .host_memory_create = cuda::host_memory_create,
       .host_memory_register = cuda::host_memory_register,

@@ -271,6 +271,12 @@ km_status host_memory_register(kmb_context* context, void* pointer, uint64_t siz
                           error);
 }
 
+km_status memory_share(kmb_memory*, kmb_shared_memory*, kmb_error* error) {
+  return report(make_error(KM_ERROR_NOT_SUPPORTED,
+                           "memory of a GPU is shared by NVIDIA's driver: cuIpcGetMemHandle"),
+                error);
+}
+
 void memory_destroy(kmb_memory* handle, const kmb_use* uses, uint64_t use_count) {
   const HostMemoryNeeded needed;  // nobody can be told that there is none
   std::shared_ptr<Memory> memory = share(std::unique_ptr<Memory>(from(handle)));

@@ -12,6 +12,10 @@ km_status memory_from_host(kmb_context*, void*, uint64_t, km_release_callback, v
   return unsupported("memory", error);
 }
 
+km_status memory_share(kmb_memory*, kmb_shared_memory*, kmb_error* error) {
+  return unsupported("shared memory", error);
+}
+
 void memory_destroy(kmb_memory*, const kmb_use*, uint64_t) {}
 
 km_status host_memory_create(kmb_context*, uint64_t, kmb_memory**, kmb_memory_info*,

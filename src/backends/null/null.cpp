@@ -48,6 +48,7 @@ const kmb_backend& null_backend() {
       .event_elapsed = null::event_elapsed,
       .memory_create = null::memory_create,
       .memory_from_host = null::memory_from_host,
+      .memory_share = null::memory_share,
       .memory_destroy = null::memory_destroy,
       .host_memory_create = null::host_memory_create,
       .host_memory_register = null::host_memory_register,

@@ -265,6 +265,10 @@ km_status memory_from_host(kmb_context* context, void* pointer, uint64_t size_by
                     out_info);
 }
 
+km_status memory_share(kmb_memory*, kmb_shared_memory*, kmb_error*) {
+  return KM_ERROR_NOT_SUPPORTED;
+}
+
 void memory_destroy(kmb_memory* memory, const kmb_use* uses, uint64_t use_count) {
   kmb_context* context = memory->context;
   {
@@ -451,6 +455,7 @@ kmb_backend make_table() {
   table.event_elapsed = event_elapsed;
   table.memory_create = memory_create;
   table.memory_from_host = memory_from_host;
+  table.memory_share = memory_share;
   table.memory_destroy = memory_destroy;
   table.host_memory_create = host_memory_create;
   table.host_memory_register = host_memory_register;
