@@ -135,9 +135,9 @@ CUresult ImportedMemory::close(CUdeviceptr address) {
   {
     const std::lock_guard lock(mutex_);
     std::erase_if(imports_, [](const auto& each) { return !lives(each.second); });
-    const auto import =
-        std::find_if(imports_.begin(), imports_.end(),
-                     [&](const auto& each) { return each.second.address == address; });
+    const auto import = std::find_if(imports_.begin(), imports_.end(), [&](const auto& each) {
+      return each.second.address == address;
+    });
     if (import == imports_.end()) {
       return fail(CUDA_ERROR_INVALID_VALUE, "no memory of another process is open at 0x%llx",
                   address);

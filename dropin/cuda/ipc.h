@@ -17,7 +17,7 @@ class Stream;
 
 namespace km::dropin {
 
-/// What the 64 bytes of a handle hold.
+/// The content of the 64 bytes of a handle.
 struct IpcHandle {
   uint64_t kind = 0;  // kIpcMemory or kIpcEvent; anything else is no handle
   int32_t process = 0, file = -1;
@@ -43,7 +43,7 @@ CUresult map_shared(Context& context, const File& file, uint64_t file_size_bytes
 class ImportedMemory {
  public:
   static ImportedMemory& instance();
-  /// The same address for every call with one handle in a context, until all are closed.
+  /// Every call with one handle in a context gives one address, until all of them are closed.
   CUresult open(Context& context, const IpcHandle& handle, CUdeviceptr* out);
   CUresult close(CUdeviceptr address);
 

@@ -29,8 +29,8 @@ CUresult share_memory(CUipcMemHandle* out, CUdeviceptr address) {
   static_cast<void>(context);
   uint64_t begin = 0;
   Allocation found;
-  if (!Driver::instance().find(address, &begin, &found) ||
-      found.kind != AllocationKind::kDevice || found.pool_id != 0) {
+  if (!Driver::instance().find(address, &begin, &found) || found.kind != AllocationKind::kDevice ||
+      found.pool_id != 0) {
     return fail(CUDA_ERROR_INVALID_VALUE,
                 "0x%llx is not in memory of cuMemAlloc: only that can be shared by a handle",
                 address);
@@ -99,7 +99,8 @@ CUresult cuIpcOpenEventHandle(CUevent* out, CUipcEventHandle given) {
     std::unique_ptr<SharedMarks> marks;
     CU_TRY(SharedMarks::import(*context, read_handle(given), &marks));
     Ref<dropin::Event> event;
-    CU_TRY(dropin::Event::create(*context, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING, &event));
+    CU_TRY(
+        dropin::Event::create(*context, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING, &event));
     event->share(std::move(marks));
     return publish_in(*context, std::move(event), out);
   });

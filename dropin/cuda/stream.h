@@ -80,7 +80,7 @@ class Event final : public Handled {
   Context& context() const { return *context_; }
   km::Event& core() const { return *core_; }
   unsigned flags() const { return flags_; }
-  /// What other processes see of it; null: nothing.
+  /// The marks that other processes see; null: none.
   SharedMarks* shared() const { return shared_.get(); }
   /// To be called before the event has a handle.
   void share(std::unique_ptr<SharedMarks> marks) { shared_ = std::move(marks); }

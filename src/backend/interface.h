@@ -75,7 +75,7 @@ typedef struct kmb_memory_info {
                           * that is over; 0: at once */
 } kmb_memory_info;
 
-/* Where memory lies in a file: the file stays open while the memory lives. */
+/* Memory that lies in a file: the file stays open while the memory lives. */
 typedef struct kmb_shared_memory {
   int32_t file; /* a descriptor; the backend closes it */
   uint64_t file_size_bytes, offset_bytes;

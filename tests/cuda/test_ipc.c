@@ -14,8 +14,8 @@ extern char** environ;
 
 /* What the other process is asked to do, and what it answers. */
 typedef enum verb {
-  kOpenMemory,  /* gives the first word */
-  kAddOne,      /* to the words of the memory, by a kernel; gives the first word */
+  kOpenMemory, /* gives the first word */
+  kAddOne,     /* to the words of the memory, by a kernel; gives the first word */
   kCloseMemory,
   kOpenEvent,
   kRecord,      /* the event, behind a kernel that waits for a word of the memory */
@@ -385,7 +385,8 @@ static void garbage_is_refused(void** state) {
   for (int i = 0; i < 2000; ++i) {
     memory = real.memory;
     /* Half of them differ from a real one in one byte. */
-    for (int j = 0; j < (i % 2 != 0 ? 1 : 64); ++j) memory.reserved[rand() % 56] ^= (char)(1 + rand() % 255);
+    for (int j = 0; j < (i % 2 != 0 ? 1 : 64); ++j)
+      memory.reserved[rand() % 56] ^= (char)(1 + rand() % 255);
     memcpy(&event, &memory, sizeof event);
     const CUresult given = cuIpcOpenMemHandle(&at, memory, 1);
     if (given == CUDA_SUCCESS) OK(cuIpcCloseMemHandle(at)); /* another part of that memory */
@@ -397,9 +398,12 @@ static void garbage_is_refused(void** state) {
 int main(int count, char** words) {
   if (count == 2) return be_the_other_process(atoi(words[1]));
   const struct CMUnitTest tests[] = {
-      TEST(both_processes_see_one_memory),    TEST(the_same_handle_opens_at_one_address),
-      TEST(what_comes_after_a_free_is_not_shared), TEST(memory_is_in_use_while_it_is_shared),
-      TEST(events_order_processes),           TEST(what_cannot_be_shared_is_refused),
+      TEST(both_processes_see_one_memory),
+      TEST(the_same_handle_opens_at_one_address),
+      TEST(what_comes_after_a_free_is_not_shared),
+      TEST(memory_is_in_use_while_it_is_shared),
+      TEST(events_order_processes),
+      TEST(what_cannot_be_shared_is_refused),
       TEST(garbage_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -192,7 +192,7 @@ void Heap::free_large(const Block& block) {
   auto found = large_.find(block.address);
   GuardedRange range = std::move(found->second);
   large_.erase(found);
-  // What comes next at these addresses is not for others to see.
+  // Other processes must not see the next allocation at these addresses.
   forget_move(range);
   if (shared_.erase(range.begin()) != 0 && !replace_file_by_pages(range)) return;
   kept_bytes_ += range.size_bytes();

@@ -12,8 +12,8 @@
 
 namespace km::cpu {
 
-/// Puts a sealed file in memory in place of the pages of a range, with the same bytes. One move at a
-/// time: the caller has a lock.
+/// Puts a sealed file in memory in place of the pages of a range, with the same bytes. One move at
+/// a time: the caller has a lock.
 Result<File> move_into_file(const GuardedRange& range);
 
 /// To be called before a range that was moved goes, or is used for something else.
@@ -23,9 +23,9 @@ void forget_move(const GuardedRange& range);
 /// then still is the file's.
 bool replace_file_by_pages(const GuardedRange& range);
 
-/// Waits while the address lies in a range that moves. True when it lies there, or in one that moved
-/// lately, which all threads may use: a fault was of the time of the move, and the instruction can
-/// run again. For the fault handler: it only reads atomics and yields.
+/// Waits while the address lies in a range that moves. True when it lies there, or in one that
+/// moved lately, which all threads may use: a fault was of the time of the move, and the
+/// instruction can run again. For the fault handler: it only reads atomics and yields.
 bool wait_while_moving(uint64_t address) noexcept;
 
 }  // namespace km::cpu
