@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # code_hashes.sh [TABLE [QUICK]]: compares the machine code of all kernels of tests and benchmarks
-# with TABLE (build/code_hashes.txt), which the first run writes. QUICK=1 takes every sixteenth
-# object, in less than a minute.
+# with TABLE (build/code_hashes.txt), which the first run writes. QUICK=1 takes one object
+# of sixteen, in less than a minute.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

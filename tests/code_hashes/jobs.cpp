@@ -27,16 +27,20 @@ constexpr Kind kKinds[] = {
     {"16,8,2", {16, 8, 2}, true, false, false},  {"32,1,1 exact", {32, 1, 1}, false, false, false},
 };
 
-void add_kernel(const Job& base, unsigned* number, unsigned every, std::vector<Job>* jobs) {
+/// True if the object is part of a sample: by its name alone, so that kernels that come or go
+/// change the choice of no other object.
+bool is_chosen(const std::string& name, unsigned every) { return hash128(name).low % every == 0; }
+
+void add_kernel(const Job& base, unsigned every, std::vector<Job>* jobs) {
   for (const Isa isa : {Isa::x86_64_v2, Isa::avx2, Isa::avx512}) {
     for (const Mode mode : {Mode::run_to_completion, Mode::suspendable_warps, Mode::split_warps}) {
       for (const Kind& kind : kKinds) {
         if (mode != Mode::run_to_completion && !kind.in_all_modes) continue;
-        if ((*number)++ % every != 0) continue;
         Job job = base;
         job.name += " " + std::string(text_of(isa)) + " ";
         job.name += static_cast<char>('a' + static_cast<int>(mode) - 1);
         job.name += std::string(" ") + kind.name;
+        if (!is_chosen(job.name, every)) continue;
         job.variant = {.block = kind.block,
                        .assume_no_wrap = kind.assume_no_wrap,
                        .checked = kind.checked,
@@ -58,7 +62,6 @@ Result<std::shared_ptr<const simt::Program>> load(const ModuleText& text) {
 
 std::vector<Job> jobs_of(const std::vector<ModuleText>& modules, unsigned every) {
   std::vector<Job> jobs;
-  unsigned number = 0;
   for (const ModuleText& text : modules) {
     Job job;
     job.name = text.name;
@@ -79,7 +82,7 @@ std::vector<Job> jobs_of(const std::vector<ModuleText>& modules, unsigned every)
       Job of_kernel = job;
       of_kernel.kernel = k;
       of_kernel.name += " " + job.program->kernels()[k].name;
-      add_kernel(of_kernel, &number, every, &jobs);
+      add_kernel(of_kernel, every, &jobs);
     }
   }
   return jobs;

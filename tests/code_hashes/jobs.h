@@ -20,7 +20,8 @@ struct Job {
   std::string error;  // of the module; then there is nothing to make
 };
 
-/// Every `every`-th object of the modules, in an order that does not depend on the engine.
+/// One of `every` objects of the modules, chosen by their names, in an order that does not depend
+/// on the engine.
 std::vector<Job> jobs_of(const std::vector<ModuleText>& modules, unsigned every);
 
 /// The hash of the object's bytes, or of the message of an error: 32 digits.

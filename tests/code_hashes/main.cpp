@@ -1,9 +1,10 @@
 // Hashes the machine code of all kernels:
 //   km_code_hashes [--every=N] [--threads=N] [--random=N] [--compare=TABLE] [FOLDER ...]
-// The table goes to standard output: a hash and a name in each line. --every=N takes every N-th
-// object. Folders replace the kernels of this repository. --compare names a table of an earlier
-// run: differences are printed instead, and the status is 1 if there are any. Objects that only the
-// table has are no difference: --every may have left them out.
+// The table goes to standard output: a hash and a name in each line. --every=N takes one of N
+// objects, by their names. Folders replace the kernels of this repository. --compare names a table
+// of an earlier run: objects that have changed, or that it lacks, are printed instead, and the
+// status is 1 if any has changed. Objects that only the table has are none: --every may have left
+// them out.
 #include <atomic>
 #include <charconv>
 #include <cstdio>
@@ -88,15 +89,16 @@ bool read_table(const std::string& path, Table* table) {
 
 int compare(const std::vector<Job>& jobs, const std::vector<std::string>& hashes,
             const Table& table) {
-  int differences = 0;
+  int changed = 0, added = 0;
   for (size_t i = 0; i < jobs.size(); ++i) {
     const auto before = table.find(jobs[i].name);
     if (before != table.end() && before->second == hashes[i]) continue;
-    if (++differences > kMostPrinted) continue;
+    int& count = before == table.end() ? added : changed;
+    if (++count > kMostPrinted) continue;
     std::printf("%s: %s\n", before == table.end() ? "new" : "changed", jobs[i].name.c_str());
   }
-  std::printf("%zu objects, %d of them differ\n", jobs.size(), differences);
-  return differences != 0 ? 1 : 0;
+  std::printf("%zu objects, %d changed, %d new\n", jobs.size(), changed, added);
+  return changed != 0 ? 1 : 0;
 }
 
 int run(const Options& options) {

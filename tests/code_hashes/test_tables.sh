@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # test_tables.sh PROGRAM: tables of two runs agree; a hash that was changed, and a kernel that is
-# new, are found.
+# new, are found; kernels that are new alone are no difference; a sample does not depend on them.
 set -euo pipefail
 program=$1
 folder=$(mktemp -d)
@@ -17,4 +17,11 @@ if hash --compare="$folder/changed" >"$folder/found"; then
 fi
 grep -qxF "changed: $(sed -n '3s/^[^ ]* //p' "$folder/table")" "$folder/found"
 grep -qxF "new: $(sed -n '5s/^[^ ]* //p' "$folder/table")" "$folder/found"
-grep -q ' 2 of them differ' "$folder/found"
+grep -q ' 1 changed, 1 new' "$folder/found"
+sed 5d "$folder/table" >"$folder/fewer"
+hash --compare="$folder/fewer" >"$folder/found"
+grep -q ' 0 changed, 1 new' "$folder/found"
+
+"$program" --every=7 --random=4 2>/dev/null >"$folder/sample"
+[[ -s "$folder/sample" ]]
+cmp "$folder/sample" <(grep -E ' random[1-4] ' "$folder/table")
